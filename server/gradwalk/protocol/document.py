@@ -1,0 +1,76 @@
+"""The trace document: header and events, and the content addresses that name it."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import TypeAdapter
+from typing_extensions import TypedDict
+
+from gradwalk.protocol.events import Event, Versions
+from gradwalk.protocol.requests import TraceRequest
+from gradwalk.protocol.values import STRICT
+
+FORMAT = 1
+ADDRESS_HEX_DIGITS = 40
+
+
+class TraceDocument(TypedDict):
+    """A saved trace; replays with no server."""
+
+    __pydantic_config__ = STRICT  # type: ignore[misc]
+    format: int
+    id: str
+    source: str
+    options: dict[str, Any]
+    versions: Versions
+    events: list[Event]
+
+
+DOCUMENT: TypeAdapter[TraceDocument] = TypeAdapter(TraceDocument)
+
+
+def canonical_request(request: TraceRequest) -> dict[str, Any]:
+    """Source with LF endings and every option spelled out, so that equal requests are equal text."""
+    source = request.source.replace("\r\n", "\n").replace("\r", "\n")
+    return {"source": source, "options": request.options.model_dump(mode="json", exclude_none=True)}
+
+
+def snippet_id(request: TraceRequest) -> str:
+    """The address of source and options alone; links built on it outlive upgrades."""
+    return _address([canonical_request(request)])
+
+
+def trace_id(request: TraceRequest, versions: Versions) -> str:
+    """The address of one deployment's trace: source, options and versions."""
+    return _address([FORMAT, canonical_request(request), dict(versions)])
+
+
+def assemble_document(events: Sequence[Event]) -> TraceDocument:
+    """The document of a finished stream.
+
+    Raises:
+        ValueError: the stream does not begin with `started`.
+    """
+    started = events[0] if events else None
+    if started is None or started["type"] != "started":
+        raise ValueError("a trace begins with a 'started' event")
+    return {
+        "format": started["format"],
+        "id": started["id"],
+        "source": started["source"],
+        "options": started["options"],
+        "versions": started["versions"],
+        "events": list(events),
+    }
+
+
+def encode(value: Any) -> bytes:
+    """Compact JSON in UTF-8: the one spelling in which traces are stored, sent and compared."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+
+
+def _address(parts: list[Any]) -> str:
+    text = json.dumps(parts, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:ADDRESS_HEX_DIGITS]

@@ -1,0 +1,277 @@
+"""The union of trace events; the one place where an event type is declared.
+
+A trace is a list of these in the order of `seq`. Nothing in an event depends on the clock, on memory
+addresses or on ids of the operating system: same source, options and versions give the same bytes.
+"""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, TypeAdapter
+from typing_extensions import NotRequired, TypedDict
+
+from gradwalk.protocol.graph import Graph, Span
+from gradwalk.protocol.values import STRICT, Gradient, OnDemand, Structure, TensorValue
+
+ProblemKind = Literal[
+    "syntax",
+    "rejected",
+    "error",
+    "timeout",
+    "memory",
+    "too_big",
+    "crashed",
+    "forbidden",
+    "not_differentiable",
+    "protocol",
+    "busy",
+    "internal",
+]
+Call = Literal["backward", "grad", "implicit"]
+
+
+class Versions(TypedDict):
+    """Of everything that can change a number or a node."""
+
+    __pydantic_config__ = STRICT  # type: ignore[misc]
+    gradwalk: str
+    torch: str
+
+
+class Input(TypedDict):
+    """A free variable of the program: it is set from `options.inputs`, or to a default."""
+
+    __pydantic_config__ = STRICT  # type: ignore[misc]
+    name: str
+    value: TensorValue
+
+
+class Started(TypedDict):
+    """The document's header fields."""
+
+    __pydantic_config__ = STRICT  # type: ignore[misc]
+    seq: int
+    type: Literal["started"]
+    format: int
+    id: str
+    source: str
+    options: dict[str, Any]
+    versions: Versions
+    inputs: NotRequired[list[Input]]
+    """The free variables, in the order of their first use."""
+
+
+class Stdout(TypedDict):
+    """What the program printed, in its place in the order."""
+
+    __pydantic_config__ = STRICT  # type: ignore[misc]
+    seq: int
+    type: Literal["stdout"]
+    text: str
+
+
+class PassOutput(TypedDict):
+    """Where a pass starts; the same slot may be listed twice."""
+
+    __pydantic_config__ = STRICT  # type: ignore[misc]
+    node: str
+    output_nr: int
+    name: str | None
+    seed: Gradient
+    """The external gradient v."""
+
+
+class PassInput(TypedDict):
+    """What a `grad` call (or `backward(inputs=...)`) asks for."""
+
+    __pydantic_config__ = STRICT  # type: ignore[misc]
+    node: str | None
+    """Null when nothing in this graph leads there."""
+    output_nr: int
+    name: str | None
+
+
+_PassStarted = TypedDict(
+    "_PassStarted",
+    {
+        "seq": int,
+        "type": Literal["pass_started"],
+        "pass": int,
+        "call": Call,
+        "span": Span | None,
+        "outputs": list[PassOutput],
+        "inputs": list[PassInput],
+        "create_graph": bool,
+        "graph": Graph,
+        "parent": NotRequired[int],
+        "batch": NotRequired[int],
+    },
+)
+
+
+class PassStarted(_PassStarted):
+    """A backward pass begins. `parent` names the pass in which a nested one runs; `batch` is the m of m stacked v's."""
+
+    __pydantic_config__ = STRICT  # type: ignore[misc]
+
+
+class Contribution(TypedDict):
+    """One summand of a grad_output."""
+
+    __pydantic_config__ = STRICT  # type: ignore[misc]
+    output_nr: int
+    edge: str
+    """The edge it came along, or `seed`."""
+    from_step: int | None
+    """Index of the step that returned it, null for the seed."""
+    value: Gradient
+
+
+class LocalJacobian(TypedDict):
+    """d output / d operand at this node's forward values; dense shape is output shape then input shape."""
+
+    __pydantic_config__ = STRICT  # type: ignore[misc]
+    argnum: int
+    output_nr: int
+    structure: Structure | None
+    """Null while `value` is on demand."""
+    value: TensorValue | OnDemand
+    output_shape: list[int]
+    input_shape: list[int]
+    checked: NotRequired[bool]
+    """True: v times this Jacobian reproduced the returned gradient."""
+
+
+class Accumulate(TypedDict):
+    """What an AccumulateGrad node did to `.grad`."""
+
+    __pydantic_config__ = STRICT  # type: ignore[misc]
+    leaf: str
+    before: Gradient
+    after: Gradient
+
+
+class HookChange(TypedDict):
+    """A tensor hook of the user's rewrote a gradient before the node saw it."""
+
+    __pydantic_config__ = STRICT  # type: ignore[misc]
+    output_nr: int
+    before: Gradient
+    after: Gradient
+    span: Span | None
+
+
+class InnerOp(TypedDict):
+    """One operation inside a custom Function's forward or backward, or a composite."""
+
+    __pydantic_config__ = STRICT  # type: ignore[misc]
+    op: str
+    span: Span | None
+    inputs: list[TensorValue | None]
+    outputs: list[TensorValue | None]
+    inside: NotRequired[list["InnerOp"]]
+
+
+class PhaseSentences(TypedDict):
+    """One sentence per phase of a backward step, in order."""
+
+    __pydantic_config__ = STRICT  # type: ignore[misc]
+    collect: str
+    local_rule: str
+    multiply: str
+    send: str
+    land: str
+
+
+_Step = TypedDict(
+    "_Step",
+    {
+        "seq": int,
+        "type": Literal["step"],
+        "pass": int,
+        "index": int,
+        "node": str,
+        "grad_outputs": list[Gradient],
+        "contributions": list[Contribution],
+        "grad_inputs": list[Gradient],
+        "local_jacobians": list[LocalJacobian],
+        "accumulate": Accumulate | None,
+        "narration": str,
+        "phases": PhaseSentences,
+        "hooks": NotRequired[list[HookChange]],
+        "inside": NotRequired[list[InnerOp]],
+    },
+)
+
+
+class Step(_Step):
+    """One executed autograd node. `index` counts over the whole trace, from 0."""
+
+    __pydantic_config__ = STRICT  # type: ignore[misc]
+
+
+class LeafGrad(TypedDict):
+    """`.grad` of a named leaf after a pass."""
+
+    __pydantic_config__ = STRICT  # type: ignore[misc]
+    leaf: str
+    grad: Gradient
+
+
+_PassFinished = TypedDict(
+    "_PassFinished",
+    {
+        "seq": int,
+        "type": Literal["pass_finished"],
+        "pass": int,
+        "leaf_grads": list[LeafGrad],
+        "results": NotRequired[list[Gradient]],
+    },
+)
+
+
+class PassFinished(_PassFinished):
+    """A backward pass is over; `results` are what a `grad` call returned, in the order of its inputs."""
+
+    __pydantic_config__ = STRICT  # type: ignore[misc]
+
+
+_Problem = TypedDict(
+    "_Problem",
+    {
+        "seq": int,
+        "type": Literal["problem"],
+        "kind": ProblemKind,
+        "title": str,
+        "message": str,
+        "span": Span | None,
+        "hint": str | None,
+        "pass": NotRequired[int],
+        "node": NotRequired[str],
+    },
+)
+
+
+class Problem(_Problem):
+    """Something a person can see and mend. The events before it stay valid."""
+
+    __pydantic_config__ = STRICT  # type: ignore[misc]
+
+
+class Finished(TypedDict):
+    """The last event of a whole trace."""
+
+    __pydantic_config__ = STRICT  # type: ignore[misc]
+    seq: int
+    type: Literal["finished"]
+    passes: int
+    steps: int
+    problems: int
+    truncated: str | None
+    """The name of the limit that cut the trace short."""
+
+
+Event = Annotated[
+    Started | Stdout | PassStarted | Step | PassFinished | Problem | Finished, Field(discriminator="type")
+]
+EVENT: TypeAdapter[Event] = TypeAdapter(Event)
+EVENTS: TypeAdapter[list[Event]] = TypeAdapter(list[Event])

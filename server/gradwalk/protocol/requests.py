@@ -1,0 +1,78 @@
+"""What may be asked for, and the limits of asking."""
+
+from typing import Any, Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+Nested = Any
+"""A number, or nested lists of numbers; non-finite ones spelled as in `values`."""
+
+
+class Limits(BaseModel):
+    """Only ever lower than the server's own; in the caller's own process they may also be raised."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    steps: int | None = Field(None, ge=1, description="Executed autograd nodes recorded in full.")
+    elements: int | None = Field(
+        None, ge=0, description="Entries of one value written out; larger ones are summarised."
+    )
+    jacobian_cells: int | None = Field(None, ge=0, description="Cells of one local Jacobian written out.")
+
+
+class Options(BaseModel):
+    """How a program is run."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    inputs: dict[str, Nested] = Field(
+        default_factory=dict,
+        max_length=64,
+        description="Values for free variables and named leaves: a number, nested lists, or {value, requires_grad, dtype}.",
+    )
+    grad_output: Nested = Field(
+        None, description="The external gradient v for a program that makes no backward call itself."
+    )
+    seed: int = Field(0, ge=0, le=2**63 - 1, description="Manual seed of torch, random and numpy.")
+    limits: Limits = Limits()  # type: ignore[call-arg]
+
+
+class TraceRequest(BaseModel):
+    """One program to trace."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    source: Annotated[str, StringConstraints(min_length=0)]
+    options: Options = Options()  # type: ignore[call-arg]
+
+
+class ResolvedLimits(BaseModel):
+    """Every limit of one run, spelled out."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    steps: int = 20_000
+    """Executed autograd nodes recorded in full."""
+    nodes: int = 20_000
+    """Nodes of one graph written out."""
+    elements: int = 1_024
+    """Entries of one value written out."""
+    jacobian_cells: int = 4_096
+    """Cells of one local Jacobian written out."""
+    jacobian_cells_total: int = 65_536
+    """Cells of all local Jacobians computed while tracing; the rest is on demand."""
+    stdout_characters: int = 64_000
+    """Characters a program may print."""
+    source_bytes: int = 20_000
+    """Length of the program in UTF-8."""
+
+
+SERVER_LIMITS = ResolvedLimits()
+
+
+def resolve_limits(requested: Limits, ceiling: ResolvedLimits | None = SERVER_LIMITS) -> ResolvedLimits:
+    """The limits of one run: what was asked for, never above `ceiling`; without a ceiling, as asked."""
+    asked = requested.model_dump(exclude_none=True)
+    if ceiling is None:
+        return ResolvedLimits(**asked)
+    return ceiling.model_copy(update={name: min(value, getattr(ceiling, name)) for name, value in asked.items()})

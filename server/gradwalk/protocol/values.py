@@ -1,0 +1,104 @@
+"""Tensors at a moment, and the ways a gradient can be absent.
+
+An event is plain JSON data: what is declared here as a `TypedDict` *is* the JSON object, in Python
+as on the wire. The tracer builds such dictionaries, the parent process validates them with
+pydantic's `TypeAdapter`, TypeScript reads types generated from the same declarations.
+"""
+
+from typing import Literal
+
+from pydantic import ConfigDict
+from typing_extensions import NotRequired, TypedDict
+
+STRICT = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+"""Every protocol object: unknown keys are refused, attribute docstrings become schema descriptions."""
+
+NonFinite = Literal["NaN", "Infinity", "-Infinity"]
+Real = int | float | NonFinite
+Number = bool | Real | list[Real]
+"""One entry of a tensor: a real number, a boolean, or `[re, im]`.
+
+Finite numbers are the shortest decimal that reads back to the same number in the tensor's dtype."""
+
+MissingReason = Literal["undefined", "not_required", "returned_none", "no_path", "not_computed"]
+Structure = Literal[
+    "scalar",
+    "diagonal",
+    "permutation",
+    "selection",
+    "broadcast_sum",
+    "kronecker",
+    "dense",
+    "zero",
+    "too_large",
+]
+
+
+class Thumbnail(TypedDict):
+    """A large value pooled down to something that can be drawn."""
+
+    __pydantic_config__ = STRICT  # type: ignore[misc]
+    shape: list[int]
+    """Two axes at most, each at most 64."""
+    data: list[Real]
+    """Row-major, flat."""
+    pooled: str
+    """How it was pooled, in words."""
+
+
+class Histogram(TypedDict):
+    """Counts of the finite entries in equal bins."""
+
+    __pydantic_config__ = STRICT  # type: ignore[misc]
+    low: Real
+    high: Real
+    counts: list[int]
+
+
+class Summary(TypedDict):
+    """Stands in the place of `data` when a value is over the element limit."""
+
+    __pydantic_config__ = STRICT  # type: ignore[misc]
+    min: Real
+    max: Real
+    mean: Real
+    std: Real
+    norm: Real
+    zeros: int
+    nans: int
+    infs: int
+    histogram: Histogram
+    thumbnail: Thumbnail
+
+
+class TensorValue(TypedDict):
+    """A tensor at a moment. Exactly one of `data` and `summary` is present."""
+
+    __pydantic_config__ = STRICT  # type: ignore[misc]
+    shape: list[int]
+    dtype: str
+    """torch's name without the prefix: `float32`, `complex64`, `bool`."""
+    data: NotRequired[list[Number]]
+    """Row-major, flat."""
+    summary: NotRequired[Summary]
+    layout: NotRequired[str]
+    """Only for layouts other than strided, e.g. `sparse_coo`; `data` is then the dense form."""
+
+
+class Missing(TypedDict):
+    """A gradient that is not a tensor. Never drawn as zeros."""
+
+    __pydantic_config__ = STRICT  # type: ignore[misc]
+    missing: MissingReason
+    because: NotRequired[str]
+    """The reason in words, where more is known than the name of the reason says."""
+
+
+class OnDemand(TypedDict):
+    """Left out while tracing; the jacobian route computes it by re-running the program."""
+
+    __pydantic_config__ = STRICT  # type: ignore[misc]
+    missing: Literal["on_demand"]
+
+
+Gradient = TensorValue | Missing

@@ -5,7 +5,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, with_config
 from typing_extensions import TypedDict
 
 from gradwalk.protocol.events import Event, Versions
@@ -16,10 +16,10 @@ FORMAT = 1
 ADDRESS_HEX_DIGITS = 40
 
 
+@with_config(STRICT)
 class TraceDocument(TypedDict):
     """A saved trace; replays with no server."""
 
-    __pydantic_config__ = STRICT  # type: ignore[misc]
     format: int
     id: str
     source: str

@@ -4,10 +4,10 @@ A trace is a list of these in the order of `seq`. Nothing in an event depends on
 addresses or on ids of the operating system: same source, options and versions give the same bytes.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NotRequired
 
-from pydantic import Field, TypeAdapter
-from typing_extensions import NotRequired, TypedDict
+from pydantic import Field, TypeAdapter, with_config
+from typing_extensions import TypedDict
 
 from gradwalk.protocol.graph import Graph, Span
 from gradwalk.protocol.values import STRICT, Gradient, OnDemand, Structure, TensorValue
@@ -29,26 +29,26 @@ ProblemKind = Literal[
 Call = Literal["backward", "grad", "implicit"]
 
 
+@with_config(STRICT)
 class Versions(TypedDict):
     """Of everything that can change a number or a node."""
 
-    __pydantic_config__ = STRICT  # type: ignore[misc]
     gradwalk: str
     torch: str
 
 
+@with_config(STRICT)
 class Input(TypedDict):
     """A free variable of the program: it is set from `options.inputs`, or to a default."""
 
-    __pydantic_config__ = STRICT  # type: ignore[misc]
     name: str
     value: TensorValue
 
 
+@with_config(STRICT)
 class Started(TypedDict):
     """The document's header fields."""
 
-    __pydantic_config__ = STRICT  # type: ignore[misc]
     seq: int
     type: Literal["started"]
     format: int
@@ -60,19 +60,19 @@ class Started(TypedDict):
     """The free variables, in the order of their first use."""
 
 
+@with_config(STRICT)
 class Stdout(TypedDict):
     """What the program printed, in its place in the order."""
 
-    __pydantic_config__ = STRICT  # type: ignore[misc]
     seq: int
     type: Literal["stdout"]
     text: str
 
 
+@with_config(STRICT)
 class PassOutput(TypedDict):
     """Where a pass starts; the same slot may be listed twice."""
 
-    __pydantic_config__ = STRICT  # type: ignore[misc]
     node: str
     output_nr: int
     name: str | None
@@ -80,10 +80,10 @@ class PassOutput(TypedDict):
     """The external gradient v."""
 
 
+@with_config(STRICT)
 class PassInput(TypedDict):
     """What a `grad` call (or `backward(inputs=...)`) asks for."""
 
-    __pydantic_config__ = STRICT  # type: ignore[misc]
     node: str | None
     """Null when nothing in this graph leads there."""
     output_nr: int
@@ -108,16 +108,15 @@ _PassStarted = TypedDict(
 )
 
 
+@with_config(STRICT)
 class PassStarted(_PassStarted):
     """A backward pass begins. `parent` names the pass in which a nested one runs; `batch` is the m of m stacked v's."""
 
-    __pydantic_config__ = STRICT  # type: ignore[misc]
 
-
+@with_config(STRICT)
 class Contribution(TypedDict):
     """One summand of a grad_output."""
 
-    __pydantic_config__ = STRICT  # type: ignore[misc]
     output_nr: int
     edge: str
     """The edge it came along, or `seed`."""
@@ -126,10 +125,10 @@ class Contribution(TypedDict):
     value: Gradient
 
 
+@with_config(STRICT)
 class LocalJacobian(TypedDict):
     """d output / d operand at this node's forward values; dense shape is output shape then input shape."""
 
-    __pydantic_config__ = STRICT  # type: ignore[misc]
     argnum: int
     output_nr: int
     structure: Structure | None
@@ -141,29 +140,29 @@ class LocalJacobian(TypedDict):
     """True: v times this Jacobian reproduced the returned gradient."""
 
 
+@with_config(STRICT)
 class Accumulate(TypedDict):
     """What an AccumulateGrad node did to `.grad`."""
 
-    __pydantic_config__ = STRICT  # type: ignore[misc]
     leaf: str
     before: Gradient
     after: Gradient
 
 
+@with_config(STRICT)
 class HookChange(TypedDict):
     """A tensor hook of the user's rewrote a gradient before the node saw it."""
 
-    __pydantic_config__ = STRICT  # type: ignore[misc]
     output_nr: int
     before: Gradient
     after: Gradient
     span: Span | None
 
 
+@with_config(STRICT)
 class InnerOp(TypedDict):
     """One operation inside a custom Function's forward or backward, or a composite."""
 
-    __pydantic_config__ = STRICT  # type: ignore[misc]
     op: str
     span: Span | None
     inputs: list[TensorValue | None]
@@ -171,10 +170,10 @@ class InnerOp(TypedDict):
     inside: NotRequired[list["InnerOp"]]
 
 
+@with_config(STRICT)
 class PhaseSentences(TypedDict):
     """One sentence per phase of a backward step, in order."""
 
-    __pydantic_config__ = STRICT  # type: ignore[misc]
     collect: str
     local_rule: str
     multiply: str
@@ -203,16 +202,15 @@ _Step = TypedDict(
 )
 
 
+@with_config(STRICT)
 class Step(_Step):
     """One executed autograd node. `index` counts over the whole trace, from 0."""
 
-    __pydantic_config__ = STRICT  # type: ignore[misc]
 
-
+@with_config(STRICT)
 class LeafGrad(TypedDict):
     """`.grad` of a named leaf after a pass."""
 
-    __pydantic_config__ = STRICT  # type: ignore[misc]
     leaf: str
     grad: Gradient
 
@@ -229,10 +227,9 @@ _PassFinished = TypedDict(
 )
 
 
+@with_config(STRICT)
 class PassFinished(_PassFinished):
     """A backward pass is over; `results` are what a `grad` call returned, in the order of its inputs."""
-
-    __pydantic_config__ = STRICT  # type: ignore[misc]
 
 
 _Problem = TypedDict(
@@ -251,16 +248,15 @@ _Problem = TypedDict(
 )
 
 
+@with_config(STRICT)
 class Problem(_Problem):
     """Something a person can see and mend. The events before it stay valid."""
 
-    __pydantic_config__ = STRICT  # type: ignore[misc]
 
-
+@with_config(STRICT)
 class Finished(TypedDict):
     """The last event of a whole trace."""
 
-    __pydantic_config__ = STRICT  # type: ignore[misc]
     seq: int
     type: Literal["finished"]
     passes: int

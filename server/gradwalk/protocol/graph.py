@@ -5,20 +5,21 @@ are a list, never a set: `x * x` has two. Ids are opaque (`n0`, `e0`, `g0`), saf
 their meaning over all passes of one trace.
 """
 
-from typing import Literal
+from typing import Literal, NotRequired
 
-from typing_extensions import NotRequired, TypedDict
+from pydantic import with_config
+from typing_extensions import TypedDict
 
-from gradwalk.protocol.values import STRICT, Gradient, Missing, TensorValue
+from gradwalk.protocol.values import STRICT, Missing, TensorValue
 
 NodeKind = Literal["op", "custom", "accumulate_grad", "view_write", "other"]
 GroupKind = Literal["module", "function", "composite"]
 
 
+@with_config(STRICT)
 class Span(TypedDict):
     """A stretch of the program's text."""
 
-    __pydantic_config__ = STRICT  # type: ignore[misc]
     line: int
     """1-based."""
     column: int
@@ -28,10 +29,10 @@ class Span(TypedDict):
     """Exclusive."""
 
 
+@with_config(STRICT)
 class Operand(TypedDict):
     """One differentiable operand of a node; the position in `inputs` is that of `grad_inputs`."""
 
-    __pydantic_config__ = STRICT  # type: ignore[misc]
     argnum: int
     """0-based position among the node's `next_functions`."""
     name: str
@@ -43,19 +44,19 @@ class Operand(TypedDict):
     """Stands in the place of `edge` when no gradient can flow here."""
 
 
+@with_config(STRICT)
 class Output(TypedDict):
     """One differentiable output of a node."""
 
-    __pydantic_config__ = STRICT  # type: ignore[misc]
     value: TensorValue | None
     name: str | None
     """The variable the program gave it to, where it gave it to one."""
 
 
+@with_config(STRICT)
 class SavedTensor(TypedDict):
     """What a node keeps for its backward."""
 
-    __pydantic_config__ = STRICT  # type: ignore[misc]
     name: str
     value: TensorValue | int | float | bool | str | None | list[int | float | bool | str | None]
     version: int | None
@@ -68,42 +69,42 @@ class SavedTensor(TypedDict):
     """The variable whose storage this shares."""
 
 
+@with_config(STRICT)
 class VjpLine(TypedDict):
     """The vector-Jacobian product for one operand."""
 
-    __pydantic_config__ = STRICT  # type: ignore[misc]
     argnum: int
     latex: str
     text: str
     because: str
 
 
+@with_config(STRICT)
 class Formula(TypedDict):
     """The mathematics of a node."""
 
-    __pydantic_config__ = STRICT  # type: ignore[misc]
     forward: str
     """LaTeX; empty when only the derivatives table knows this node."""
     vjp: list[VjpLine]
     derivatives_yaml: list[str]
     """The lines of torch's own derivatives.yaml for this node, `name: formula`."""
     checked: NotRequired[bool]
-    """True: evaluated on this node's saved tensors it gave what the engine returned. False: it did not, and must not be shown."""
+    """Evaluated on this node's saved tensors it gave what the engine returned; where false it must not be shown."""
 
 
+@with_config(STRICT)
 class Born(TypedDict):
     """The backward step that built this node under `create_graph=True`."""
 
-    __pydantic_config__ = STRICT  # type: ignore[misc]
     pass_index: int
     node: str | None
     """Null: the engine's own sum at a fan-out."""
 
 
+@with_config(STRICT)
 class Node(TypedDict):
     """One autograd node."""
 
-    __pydantic_config__ = STRICT  # type: ignore[misc]
     id: str
     name: str
     """As torch prints it: `MulBackward0`, `AccumulateGrad`, `FBackward`."""
@@ -130,30 +131,34 @@ class Node(TypedDict):
     """Only `custom`: where the user's `backward` is written."""
 
 
+@with_config(STRICT)
 class Producer(TypedDict):
     """Where a forward value comes from."""
 
-    __pydantic_config__ = STRICT  # type: ignore[misc]
     node: str
     output_nr: int
 
 
+@with_config(STRICT)
 class Consumer(TypedDict):
     """Where a forward value goes to."""
 
-    __pydantic_config__ = STRICT  # type: ignore[misc]
     node: str
     argnum: int
 
 
-Edge = TypedDict("Edge", {"id": str, "from": Producer, "to": Consumer})
-Edge.__pydantic_config__ = STRICT  # type: ignore[attr-defined]
+_Edge = TypedDict("_Edge", {"id": str, "from": Producer, "to": Consumer})
 
 
+@with_config(STRICT)
+class Edge(_Edge):
+    """From the producer of a forward value to its consumer."""
+
+
+@with_config(STRICT)
 class Group(TypedDict):
     """What collapses into one box."""
 
-    __pydantic_config__ = STRICT  # type: ignore[misc]
     id: str
     kind: GroupKind
     label: str
@@ -165,33 +170,13 @@ class Group(TypedDict):
     """The group's direct children as Graphviz DOT; see `Graph.dot`."""
 
 
+@with_config(STRICT)
 class Graph(TypedDict):
     """The graph that one pass walks."""
 
-    __pydantic_config__ = STRICT  # type: ignore[misc]
     nodes: list[Node]
     edges: list[Edge]
     groups: list[Group]
     dot: str
     """The top level as Graphviz DOT with opaque ids: one statement per direct child, one `in_<edge>` or
     `out_<edge>` point per edge that crosses a group's border. Sizes and places are the reader's business."""
-
-
-__all__ = [
-    "Born",
-    "Consumer",
-    "Edge",
-    "Formula",
-    "Gradient",
-    "Graph",
-    "Group",
-    "GroupKind",
-    "Node",
-    "NodeKind",
-    "Operand",
-    "Output",
-    "Producer",
-    "SavedTensor",
-    "Span",
-    "VjpLine",
-]

@@ -1,6 +1,6 @@
 """What may be asked for, and the limits of asking."""
 
-from typing import Any, Annotated
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
@@ -14,9 +14,7 @@ class Limits(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     steps: int | None = Field(None, ge=1, description="Executed autograd nodes recorded in full.")
-    elements: int | None = Field(
-        None, ge=0, description="Entries of one value written out; larger ones are summarised."
-    )
+    elements: int | None = Field(None, ge=0, description="Entries of one value written out; larger are summarised.")
     jacobian_cells: int | None = Field(None, ge=0, description="Cells of one local Jacobian written out.")
 
 
@@ -28,7 +26,7 @@ class Options(BaseModel):
     inputs: dict[str, Nested] = Field(
         default_factory=dict,
         max_length=64,
-        description="Values for free variables and named leaves: a number, nested lists, or {value, requires_grad, dtype}.",
+        description="Free variables and named leaves: a number, nested lists, or {value, requires_grad, dtype}.",
     )
     grad_output: Nested = Field(
         None, description="The external gradient v for a program that makes no backward call itself."

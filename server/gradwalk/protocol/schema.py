@@ -8,7 +8,7 @@ from gradwalk.protocol.document import DOCUMENT
 
 
 class _Schema(GenerateJsonSchema):
-    def sort(self, value: Any, parent_key: str | None = None) -> Any:
+    def sort(self, value: Any, parent_key: str | None = None) -> Any:  # noqa: ARG002 (the base class names it)
         return value
 
 

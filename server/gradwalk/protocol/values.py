@@ -5,10 +5,10 @@ as on the wire. The tracer builds such dictionaries, the parent process validate
 pydantic's `TypeAdapter`, TypeScript reads types generated from the same declarations.
 """
 
-from typing import Literal
+from typing import Literal, NotRequired
 
-from pydantic import ConfigDict
-from typing_extensions import NotRequired, TypedDict
+from pydantic import ConfigDict, with_config
+from typing_extensions import TypedDict
 
 STRICT = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 """Every protocol object: unknown keys are refused, attribute docstrings become schema descriptions."""
@@ -34,10 +34,10 @@ Structure = Literal[
 ]
 
 
+@with_config(STRICT)
 class Thumbnail(TypedDict):
     """A large value pooled down to something that can be drawn."""
 
-    __pydantic_config__ = STRICT  # type: ignore[misc]
     shape: list[int]
     """Two axes at most, each at most 64."""
     data: list[Real]
@@ -46,19 +46,19 @@ class Thumbnail(TypedDict):
     """How it was pooled, in words."""
 
 
+@with_config(STRICT)
 class Histogram(TypedDict):
     """Counts of the finite entries in equal bins."""
 
-    __pydantic_config__ = STRICT  # type: ignore[misc]
     low: Real
     high: Real
     counts: list[int]
 
 
+@with_config(STRICT)
 class Summary(TypedDict):
     """Stands in the place of `data` when a value is over the element limit."""
 
-    __pydantic_config__ = STRICT  # type: ignore[misc]
     min: Real
     max: Real
     mean: Real
@@ -71,10 +71,10 @@ class Summary(TypedDict):
     thumbnail: Thumbnail
 
 
+@with_config(STRICT)
 class TensorValue(TypedDict):
     """A tensor at a moment. Exactly one of `data` and `summary` is present."""
 
-    __pydantic_config__ = STRICT  # type: ignore[misc]
     shape: list[int]
     dtype: str
     """torch's name without the prefix: `float32`, `complex64`, `bool`."""
@@ -85,19 +85,19 @@ class TensorValue(TypedDict):
     """Only for layouts other than strided, e.g. `sparse_coo`; `data` is then the dense form."""
 
 
+@with_config(STRICT)
 class Missing(TypedDict):
     """A gradient that is not a tensor. Never drawn as zeros."""
 
-    __pydantic_config__ = STRICT  # type: ignore[misc]
     missing: MissingReason
     because: NotRequired[str]
     """The reason in words, where more is known than the name of the reason says."""
 
 
+@with_config(STRICT)
 class OnDemand(TypedDict):
     """Left out while tracing; the jacobian route computes it by re-running the program."""
 
-    __pydantic_config__ = STRICT  # type: ignore[misc]
     missing: Literal["on_demand"]
 
 

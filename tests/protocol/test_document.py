@@ -1,0 +1,135 @@
+"""Addresses, limits and the round trip of a document."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from gradwalk.protocol.document import DOCUMENT, assemble_document, encode, snippet_id, trace_id
+from gradwalk.protocol.events import EVENT, EVENTS
+from gradwalk.protocol.requests import SERVER_LIMITS, Limits, TraceRequest, resolve_limits
+from gradwalk.protocol.upgrades import load_document
+
+VERSIONS = {"gradwalk": "0.1.0", "torch": "2.13.0"}
+
+
+def request(source: str = "x = 1", **options: object) -> TraceRequest:
+    return TraceRequest.model_validate({"source": source, "options": options})
+
+
+def started() -> dict:
+    return {
+        "seq": 0,
+        "type": "started",
+        "format": 1,
+        "id": "a" * 40,
+        "source": "x = 1",
+        "options": {"seed": 0},
+        "versions": VERSIONS,
+    }
+
+
+def finished(seq: int = 1) -> dict:
+    return {"seq": seq, "type": "finished", "passes": 0, "steps": 0, "problems": 0, "truncated": None}
+
+
+def test_line_ends_do_not_change_an_address() -> None:
+    assert snippet_id(request("a\nb")) == snippet_id(request("a\r\nb")) == snippet_id(request("a\rb"))
+
+
+def test_defaults_spelled_out_do_not_change_an_address() -> None:
+    assert snippet_id(request()) == snippet_id(request(seed=0, inputs={}, limits={}))
+
+
+def test_versions_change_the_trace_but_not_the_snippet() -> None:
+    newer = {**VERSIONS, "torch": "2.14.0"}
+    assert trace_id(request(), VERSIONS) != trace_id(request(), newer)
+    assert snippet_id(request()) == snippet_id(request())
+
+
+@given(st.dictionaries(st.text(max_size=5), st.floats(allow_nan=False, allow_infinity=False), max_size=4))
+def test_addresses_do_not_depend_on_the_order_of_inputs(inputs: dict[str, float]) -> None:
+    turned = dict(reversed(inputs.items()))
+    assert snippet_id(request(inputs=inputs)) == snippet_id(request(inputs=turned))
+
+
+def test_different_options_have_different_addresses() -> None:
+    variants = [request(), request(seed=1), request(inputs={"x": 2.0}), request(grad_output=[1.0, 0.0]), request("y")]
+    assert len({snippet_id(variant) for variant in variants}) == len(variants)
+
+
+def test_limits_are_only_ever_lowered() -> None:
+    lowered = resolve_limits(Limits(steps=3, elements=10**9))
+    assert lowered.steps == 3
+    assert lowered.elements == SERVER_LIMITS.elements
+    assert resolve_limits(Limits(elements=10**9), ceiling=None).elements == 10**9
+
+
+def test_a_document_is_its_events_and_their_header() -> None:
+    document = assemble_document([started(), finished()])
+    again = load_document(json.loads(encode(document)))
+    assert again == document
+    assert encode(again) == encode(document)
+
+
+def test_a_stream_without_a_header_is_no_document() -> None:
+    with pytest.raises(ValueError, match="started"):
+        assemble_document([finished(0)])
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", 0.1, -0.0, 5e-324, True, [1.0, "NaN"]])
+def test_numbers_keep_their_spelling(number: object) -> None:
+    event = {
+        **started(),
+        "inputs": [{"name": "x", "value": {"shape": [1], "dtype": "float64", "data": [number]}}],
+    }
+    text = encode(event)
+    assert encode(EVENT.validate_json(text)) == text
+
+
+def test_a_bare_nan_is_refused_by_the_encoder() -> None:
+    with pytest.raises(ValueError, match="JSON compliant"):
+        encode({"x": float("nan")})
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {**started(), "surprise": 1},
+        {**started(), "seq": "0"},
+        {"seq": 0, "type": "nonsense"},
+        {"seq": 0},
+        {**finished(), "truncated": 7},
+    ],
+)
+def test_what_breaks_the_format_is_refused(broken: dict) -> None:
+    with pytest.raises(ValidationError):
+        EVENTS.validate_python([broken])
+
+
+@pytest.mark.parametrize("version", [None, "1", True, 0, -1])
+def test_what_is_no_trace_is_said_to_be_none(version: object) -> None:
+    with pytest.raises(ValueError, match="not a gradwalk trace"):
+        load_document({"format": version})
+
+
+def test_a_newer_format_asks_for_a_newer_gradwalk() -> None:
+    with pytest.raises(ValueError, match="upgrade gradwalk"):
+        load_document({"format": 2})
+
+
+def test_every_event_of_a_document_is_discriminated_by_its_type() -> None:
+    schema = DOCUMENT.json_schema()
+    union = schema["properties"]["events"]["items"]
+    assert union["discriminator"]["propertyName"] == "type"
+    assert set(union["discriminator"]["mapping"]) == {
+        "started",
+        "stdout",
+        "pass_started",
+        "step",
+        "pass_finished",
+        "problem",
+        "finished",
+    }

@@ -10,8 +10,8 @@ from typing import Literal, NotRequired
 from pydantic import ConfigDict, with_config
 from typing_extensions import TypedDict
 
-STRICT = ConfigDict(extra="forbid", use_attribute_docstrings=True)
-"""Every protocol object: unknown keys are refused, attribute docstrings become schema descriptions."""
+STRICT = ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=True)
+"""Every protocol object: unknown keys and converted types are refused, attribute docstrings become schema descriptions."""
 
 NonFinite = Literal["NaN", "Infinity", "-Infinity"]
 Real = int | float | NonFinite

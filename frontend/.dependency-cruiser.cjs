@@ -1,0 +1,56 @@
+/** Rooms from the outside in; a room may import itself and the rooms right of it in this drawing:
+ *
+ *     app -> embed -> player | render | stream -> scene -> layout -> model -> protocol
+ */
+const LEVELS = [
+  ["app"],
+  ["embed"],
+  ["player", "render", "stream"],
+  ["scene"],
+  ["layout"],
+  ["model"],
+  ["protocol"],
+];
+
+const arrows = LEVELS.flatMap((rooms, level) =>
+  rooms.map((room) => {
+    const forbidden = [...LEVELS.slice(0, level).flat(), ...rooms.filter((neighbour) => neighbour !== room)];
+    return {
+      name: `${room}-looks-inward-only`,
+      severity: "error",
+      from: { path: `^src/${room}/` },
+      to: forbidden.length > 0 ? { path: `^src/(${forbidden.join("|")})/` } : { path: "^$" },
+    };
+  }),
+);
+
+module.exports = {
+  forbidden: [
+    ...arrows,
+    { name: "no-cycles", severity: "error", from: {}, to: { circular: true } },
+    {
+      name: "every-room-is-placed",
+      comment: "A folder that nobody placed in LEVELS.",
+      severity: "error",
+      from: {
+        path:
+          "^src/(?!" +
+          LEVELS.flat()
+            .map((room) => `${room}/`)
+            .join("|") +
+          ").+/",
+      },
+      to: {},
+    },
+    { name: "no-unresolved", severity: "error", from: {}, to: { couldNotResolve: true, pathNot: "\\?" } },
+  ],
+  options: {
+    tsConfig: { fileName: "tsconfig.json" },
+    tsPreCompilationDeps: true,
+    doNotFollow: { path: "node_modules" },
+    enhancedResolveOptions: {
+      extensions: [".ts", ".svelte", ".js", ".mjs"],
+      conditionNames: ["svelte", "import", "types", "default"],
+    },
+  },
+};

@@ -1,0 +1,120 @@
+/**
+ * Writes src/protocol/trace.gen.ts from the JSON Schema that the Python models print.
+ *
+ *     node scripts/generate-types.mjs            runs ${PYTHON:-../.venv/bin/python} for the schema
+ *     node scripts/generate-types.mjs --stdin    takes the schema on standard input
+ *     node scripts/generate-types.mjs --check    writes nothing; exit status 1 when the file is stale
+ */
+import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { isDeepStrictEqual } from "node:util";
+import { compile } from "json-schema-to-typescript";
+
+const TARGET = new URL("../src/protocol/trace.gen.ts", import.meta.url);
+const SERVER = new URL("../../server", import.meta.url).pathname;
+const PRINT_SCHEMA =
+  "import json; from gradwalk.protocol.schema import trace_schema; print(json.dumps(trace_schema()))";
+const BANNER = `/**
+ * Generated from server/gradwalk/protocol by \`npm run generate\`; edit the Python models, not this file.
+ */`;
+
+/** Unions that Python names by an alias, which JSON Schema writes out in full at every use. */
+const ALIASES = {
+  Event: (schema) => schema.properties.events.items,
+  Real: ({ $defs }) => $defs.Histogram.properties.low,
+  Cell: ({ $defs }) => $defs.TensorValue.properties.data.items,
+  Gradient: ({ $defs }) => $defs.PassOutput.properties.seed,
+  MissingReason: ({ $defs }) => $defs.Missing.properties.missing,
+  Structure: ({ $defs }) => $defs.LocalJacobian.properties.structure.anyOf[0],
+  ProblemKind: ({ $defs }) => $defs.Problem.properties.kind,
+  Call: ({ $defs }) => $defs.PassStarted.properties.call,
+  NodeKind: ({ $defs }) => $defs.Node.properties.kind,
+  GroupKind: ({ $defs }) => $defs.Group.properties.kind,
+};
+
+function readSchema() {
+  if (process.argv.includes("--stdin")) return JSON.parse(readFileSync(0, "utf8"));
+  const python = process.env.PYTHON ?? new URL("../../.venv/bin/python", import.meta.url).pathname;
+  const env = { ...process.env, PYTHONPATH: SERVER };
+  return JSON.parse(execFileSync(python, ["-c", PRINT_SCHEMA], { encoding: "utf8", env }));
+}
+
+/** Titles of properties would each become an exported alias (`type Format = number`). */
+function dropPropertyTitles(value) {
+  if (Array.isArray(value)) return value.map(dropPropertyTitles);
+  if (value === null || typeof value !== "object") return value;
+  const entries = Object.entries(value).map(([key, child]) => {
+    if (key !== "properties") return [key, dropPropertyTitles(child)];
+    return [
+      key,
+      Object.fromEntries(
+        Object.entries(child).map(([name, { title: _, ...rest }]) => [name, dropPropertyTitles(rest)]),
+      ),
+    ];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** TypeScript has one number type, so integer beside number would read `number | number`. */
+function dropIntegerBesideNumber(value) {
+  if (Array.isArray(value)) {
+    const hasNumber = value.some((item) => item?.type === "number");
+    return value.filter((item) => !(hasNumber && item?.type === "integer")).map(dropIntegerBesideNumber);
+  }
+  if (value === null || typeof value !== "object") return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, child]) => [key, dropIntegerBesideNumber(child)]),
+  );
+}
+
+function replaceByReference(value, name, target) {
+  if (Array.isArray(value)) return value.map((item) => replaceByReference(item, name, target));
+  if (value === null || typeof value !== "object") return value;
+  const { description: _, ...described } = value;
+  if (isDeepStrictEqual(described, target)) return { $ref: `#/$defs/${name}` };
+  return Object.fromEntries(
+    Object.entries(value).map(([key, child]) => [key, replaceByReference(child, name, target)]),
+  );
+}
+
+/** A described reference would be generated as a second type (`Span1`) beside the first. */
+function dropDescriptionBesideReference(value) {
+  if (Array.isArray(value)) return value.map(dropDescriptionBesideReference);
+  if (value === null || typeof value !== "object") return value;
+  if (typeof value.$ref === "string") return { $ref: value.$ref };
+  return Object.fromEntries(
+    Object.entries(value).map(([key, child]) => [key, dropDescriptionBesideReference(child)]),
+  );
+}
+
+function nameAliases(schema) {
+  let named = schema;
+  for (const [name, find] of Object.entries(ALIASES)) {
+    const { description: _, ...target } = find(named);
+    named = replaceByReference(named, name, target);
+    named.$defs[name] = { ...target, title: name };
+  }
+  return named;
+}
+
+const plain = dropIntegerBesideNumber(dropPropertyTitles(readSchema()));
+const schema = nameAliases(dropDescriptionBesideReference(plain));
+const generated = await compile(schema, "TraceDocument", {
+  additionalProperties: false,
+  bannerComment: BANNER,
+  unreachableDefinitions: true,
+  style: { printWidth: 110 },
+});
+
+const text = generated
+  .replace(/\/\*\*\n \* This interface was referenced by .*\n \* via the .*\n \*\/\n/g, "")
+  .replace(/ \*\n \* This interface was referenced by .*\n \* via the .*\n/g, "");
+
+if (process.argv.includes("--check")) {
+  if (readFileSync(TARGET, "utf8") !== text) {
+    console.error("src/protocol/trace.gen.ts is stale: run `npm run generate`");
+    process.exit(1);
+  }
+} else {
+  writeFileSync(TARGET, text);
+}

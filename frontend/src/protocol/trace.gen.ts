@@ -1,0 +1,532 @@
+/**
+ * Generated from server/gradwalk/protocol by `npm run generate`; edit the Python models, not this file.
+ */
+
+export type Event = Started | Stdout | PassStarted | Step | PassFinished | Problem | Finished;
+export type Cell = boolean | number | ("NaN" | "Infinity" | "-Infinity") | Real[];
+export type Real = number | ("NaN" | "Infinity" | "-Infinity");
+export type Call = "backward" | "grad" | "implicit";
+export type Gradient = TensorValue | Missing;
+export type MissingReason = "undefined" | "not_required" | "returned_none" | "no_path" | "not_computed";
+export type NodeKind = "op" | "custom" | "accumulate_grad" | "view_write" | "other";
+export type GroupKind = "module" | "function" | "composite";
+export type Structure =
+  | "scalar"
+  | "diagonal"
+  | "permutation"
+  | "selection"
+  | "broadcast_sum"
+  | "kronecker"
+  | "dense"
+  | "zero"
+  | "too_large";
+export type ProblemKind =
+  | "syntax"
+  | "rejected"
+  | "error"
+  | "timeout"
+  | "memory"
+  | "too_big"
+  | "crashed"
+  | "forbidden"
+  | "not_differentiable"
+  | "protocol"
+  | "busy"
+  | "internal";
+
+/**
+ * A saved trace; replays with no server.
+ */
+export interface TraceDocument {
+  format: number;
+  id: string;
+  source: string;
+  options: {
+    [k: string]: unknown;
+  };
+  versions: Versions;
+  events: Event[];
+}
+/**
+ * Of everything that can change a number or a node.
+ */
+export interface Versions {
+  gradwalk: string;
+  torch: string;
+}
+/**
+ * The document's header fields.
+ */
+export interface Started {
+  seq: number;
+  type: "started";
+  format: number;
+  id: string;
+  source: string;
+  options: {
+    [k: string]: unknown;
+  };
+  versions: Versions;
+  /**
+   * The free variables, in the order of their first use.
+   */
+  inputs?: Input[];
+}
+/**
+ * A free variable of the program: it is set from `options.inputs`, or to a default.
+ */
+export interface Input {
+  name: string;
+  value: TensorValue;
+}
+/**
+ * A tensor at a moment. Exactly one of `data` and `summary` is present.
+ */
+export interface TensorValue {
+  shape: number[];
+  /**
+   * torch's name without the prefix: `float32`, `complex64`, `bool`.
+   */
+  dtype: string;
+  /**
+   * Row-major, flat.
+   */
+  data?: Cell[];
+  summary?: Summary;
+  /**
+   * Only for layouts other than strided, e.g. `sparse_coo`; `data` is then the dense form.
+   */
+  layout?: string;
+}
+/**
+ * Stands in the place of `data` when a value is over the element limit.
+ */
+export interface Summary {
+  min: Real;
+  max: Real;
+  mean: Real;
+  std: Real;
+  norm: Real;
+  zeros: number;
+  nans: number;
+  infs: number;
+  histogram: Histogram;
+  thumbnail: Thumbnail;
+}
+/**
+ * Counts of the finite entries in equal bins.
+ */
+export interface Histogram {
+  low: Real;
+  high: Real;
+  counts: number[];
+}
+/**
+ * A large value pooled down to something that can be drawn.
+ */
+export interface Thumbnail {
+  /**
+   * Two axes at most, each at most 64.
+   */
+  shape: number[];
+  /**
+   * Row-major, flat.
+   */
+  data: Real[];
+  /**
+   * How it was pooled, in words.
+   */
+  pooled: string;
+}
+/**
+ * What the program printed, in its place in the order.
+ */
+export interface Stdout {
+  seq: number;
+  type: "stdout";
+  text: string;
+}
+/**
+ * A backward pass begins. `parent` names the pass in which a nested one runs; `batch` is the m of m stacked v's.
+ */
+export interface PassStarted {
+  seq: number;
+  type: "pass_started";
+  pass: number;
+  call: Call;
+  span: Span | null;
+  outputs: PassOutput[];
+  inputs: PassInput[];
+  create_graph: boolean;
+  graph: Graph;
+  parent?: number;
+  batch?: number;
+}
+/**
+ * A stretch of the program's text.
+ */
+export interface Span {
+  /**
+   * 1-based.
+   */
+  line: number;
+  /**
+   * 0-based, in UTF-16 units.
+   */
+  column: number;
+  end_line: number;
+  /**
+   * Exclusive.
+   */
+  end_column: number;
+}
+/**
+ * Where a pass starts; the same slot may be listed twice.
+ */
+export interface PassOutput {
+  node: string;
+  output_nr: number;
+  name: string | null;
+  seed: Gradient;
+}
+/**
+ * A gradient that is not a tensor. Never drawn as zeros.
+ */
+export interface Missing {
+  missing: MissingReason;
+  /**
+   * The reason in words, where more is known than the name of the reason says.
+   */
+  because?: string;
+}
+/**
+ * What a `grad` call (or `backward(inputs=...)`) asks for.
+ */
+export interface PassInput {
+  /**
+   * Null when nothing in this graph leads there.
+   */
+  node: string | null;
+  output_nr: number;
+  name: string | null;
+}
+/**
+ * The graph that one pass walks.
+ */
+export interface Graph {
+  nodes: Node[];
+  edges: Edge[];
+  groups: Group[];
+  /**
+   * The top level as Graphviz DOT with opaque ids: one statement per direct child, one `in_<edge>` or
+   * `out_<edge>` point per edge that crosses a group's border. Sizes and places are the reader's business.
+   */
+  dot: string;
+}
+/**
+ * One autograd node.
+ */
+export interface Node {
+  id: string;
+  /**
+   * As torch prints it: `MulBackward0`, `AccumulateGrad`, `FBackward`.
+   */
+  name: string;
+  /**
+   * `mul`, `F`, `accumulate_grad`.
+   */
+  op: string;
+  kind: NodeKind;
+  /**
+   * Short text for the card.
+   */
+  label: string;
+  span: Span | null;
+  group: string | null;
+  inputs: Operand[];
+  outputs: Output[];
+  output_count: number;
+  saved: SavedTensor[];
+  formula: Formula | null;
+  /**
+   * Null for `accumulate_grad`, which is always first in the engine's queue.
+   */
+  sequence_nr: number | null;
+  /**
+   * Only `accumulate_grad`: the variable's name (`x`, `model.0.weight`).
+   */
+  leaf?: string;
+  /**
+   * Only `accumulate_grad`: the key of `options.inputs` that sets this leaf.
+   */
+  input?: string;
+  born?: Born;
+  backward_span?: Span;
+}
+/**
+ * One differentiable operand of a node; the position in `inputs` is that of `grad_inputs`.
+ */
+export interface Operand {
+  /**
+   * 0-based position among the node's `next_functions`.
+   */
+  argnum: number;
+  /**
+   * The name torch's derivatives table gives it (`self`, `other`), or the forward's parameter name.
+   */
+  name: string;
+  /**
+   * The forward value, null where it could not be observed.
+   */
+  value: TensorValue | null;
+  edge?: string;
+  missing?: Missing;
+}
+/**
+ * One differentiable output of a node.
+ */
+export interface Output {
+  value: TensorValue | null;
+  /**
+   * The variable the program gave it to, where it gave it to one.
+   */
+  name: string | null;
+}
+/**
+ * What a node keeps for its backward.
+ */
+export interface SavedTensor {
+  name: string;
+  value: TensorValue | number | boolean | string | (number | boolean | string | null)[] | null;
+  /**
+   * The tensor's version counter when it was saved, null for what is not a tensor.
+   */
+  version: number | null;
+  is_input: boolean;
+  is_output: boolean;
+  /**
+   * Why there is no value: packed by a hook, already freed, ...
+   */
+  note?: string;
+  /**
+   * The variable whose storage this shares.
+   */
+  alias_of?: string;
+}
+/**
+ * The mathematics of a node.
+ */
+export interface Formula {
+  /**
+   * LaTeX; empty when only the derivatives table knows this node.
+   */
+  forward: string;
+  vjp: VjpLine[];
+  /**
+   * The lines of torch's own derivatives.yaml for this node, `name: formula`.
+   */
+  derivatives_yaml: string[];
+  /**
+   * Evaluated on this node's saved tensors it gave what the engine returned; where false it must not be shown.
+   */
+  checked?: boolean;
+}
+/**
+ * The vector-Jacobian product for one operand.
+ */
+export interface VjpLine {
+  argnum: number;
+  latex: string;
+  text: string;
+  because: string;
+}
+/**
+ * The backward step that built this node under `create_graph=True`.
+ */
+export interface Born {
+  pass_index: number;
+  /**
+   * Null: the engine's own sum at a fan-out.
+   */
+  node: string | null;
+}
+/**
+ * From the producer of a forward value to its consumer.
+ */
+export interface Edge {
+  id: string;
+  from: Producer;
+  to: Consumer;
+}
+/**
+ * Where a forward value comes from.
+ */
+export interface Producer {
+  node: string;
+  output_nr: number;
+}
+/**
+ * Where a forward value goes to.
+ */
+export interface Consumer {
+  node: string;
+  argnum: number;
+}
+/**
+ * What collapses into one box.
+ */
+export interface Group {
+  id: string;
+  kind: GroupKind;
+  label: string;
+  parent: string | null;
+  span: Span | null;
+  /**
+   * Direct members only.
+   */
+  nodes: string[];
+  /**
+   * The group's direct children as Graphviz DOT; see `Graph.dot`.
+   */
+  dot: string;
+}
+/**
+ * One executed autograd node. `index` counts over the whole trace, from 0.
+ */
+export interface Step {
+  seq: number;
+  type: "step";
+  pass: number;
+  index: number;
+  node: string;
+  grad_outputs: Gradient[];
+  contributions: Contribution[];
+  grad_inputs: Gradient[];
+  local_jacobians: LocalJacobian[];
+  accumulate: Accumulate | null;
+  narration: string;
+  phases: PhaseSentences;
+  hooks?: HookChange[];
+  inside?: InnerOp[];
+}
+/**
+ * One summand of a grad_output.
+ */
+export interface Contribution {
+  output_nr: number;
+  /**
+   * The edge it came along, or `seed`.
+   */
+  edge: string;
+  /**
+   * Index of the step that returned it, null for the seed.
+   */
+  from_step: number | null;
+  value: Gradient;
+}
+/**
+ * d output / d operand at this node's forward values; dense shape is output shape then input shape.
+ */
+export interface LocalJacobian {
+  argnum: number;
+  output_nr: number;
+  /**
+   * Null while `value` is on demand.
+   */
+  structure: Structure | null;
+  value: TensorValue | OnDemand;
+  output_shape: number[];
+  input_shape: number[];
+  /**
+   * True: v times this Jacobian reproduced the returned gradient.
+   */
+  checked?: boolean;
+}
+/**
+ * Left out while tracing; the jacobian route computes it by re-running the program.
+ */
+export interface OnDemand {
+  missing: "on_demand";
+}
+/**
+ * What an AccumulateGrad node did to `.grad`.
+ */
+export interface Accumulate {
+  leaf: string;
+  before: Gradient;
+  after: Gradient;
+}
+/**
+ * One sentence per phase of a backward step, in order.
+ */
+export interface PhaseSentences {
+  collect: string;
+  local_rule: string;
+  multiply: string;
+  send: string;
+  land: string;
+}
+/**
+ * A tensor hook of the user's rewrote a gradient before the node saw it.
+ */
+export interface HookChange {
+  output_nr: number;
+  before: Gradient;
+  after: Gradient;
+  span: Span | null;
+}
+/**
+ * One operation inside a custom Function's forward or backward, or a composite.
+ */
+export interface InnerOp {
+  op: string;
+  span: Span | null;
+  inputs: (TensorValue | null)[];
+  outputs: (TensorValue | null)[];
+  inside?: InnerOp[];
+}
+/**
+ * A backward pass is over; `results` are what a `grad` call returned, in the order of its inputs.
+ */
+export interface PassFinished {
+  seq: number;
+  type: "pass_finished";
+  pass: number;
+  leaf_grads: LeafGrad[];
+  results?: Gradient[];
+}
+/**
+ * `.grad` of a named leaf after a pass.
+ */
+export interface LeafGrad {
+  leaf: string;
+  grad: Gradient;
+}
+/**
+ * Something a person can see and mend. The events before it stay valid.
+ */
+export interface Problem {
+  seq: number;
+  type: "problem";
+  kind: ProblemKind;
+  title: string;
+  message: string;
+  span: Span | null;
+  hint: string | null;
+  pass?: number;
+  node?: string;
+}
+/**
+ * The last event of a whole trace.
+ */
+export interface Finished {
+  seq: number;
+  type: "finished";
+  passes: number;
+  steps: number;
+  problems: number;
+  /**
+   * The name of the limit that cut the trace short.
+   */
+  truncated: string | null;
+}

@@ -1,0 +1,21 @@
+import { svelte } from "@sveltejs/vite-plugin-svelte";
+import { defineConfig } from "vitest/config";
+
+const API = process.env.GRADWALK_API ?? "http://127.0.0.1:8000";
+
+export default defineConfig({
+  plugins: [svelte()],
+  build: {
+    outDir: "../server/gradwalk/static",
+    emptyOutDir: true,
+    target: "es2022",
+    // The page's Content-Security-Policy has no inline scripts, and a preload polyfill would be one.
+    modulePreload: { polyfill: false },
+    // Every file named by its content, so that the server may call it immutable.
+    assetsDir: "assets",
+    chunkSizeWarningLimit: 1200,
+  },
+  worker: { format: "es" },
+  server: { proxy: { "/api": API, "/readyz": API } },
+  test: { include: ["src/**/*.test.ts"], environment: "node" },
+});

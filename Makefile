@@ -1,0 +1,84 @@
+# The same few commands for people and for CI. Each step leaves a stamp in .make/ when it is done, so that
+# nothing is installed twice and an interrupted step is simply done again.
+
+PYTHON ?= python3
+HOST ?= 127.0.0.1
+PORT ?= 8000
+PYTEST_ARGS ?=
+# An extra index for pip while it installs torch; see README.md, "A smaller PyTorch".
+TORCH_INDEX ?=
+
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+FRONTEND_SOURCES := $(shell find frontend -type f -not -path 'frontend/node_modules/*' -not -path 'frontend/dist/*' -not -name '*.test.*')
+
+.PHONY: help install run test check fix bench clean
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+help: ## print this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
+
+install: .make/package .make/frontend ## set everything up in .venv and frontend/node_modules, without serving
+
+run: install ## install, build the page and serve it on http://127.0.0.1:8000 (HOST=, PORT=)
+	@echo "==> gradwalk on http://$(HOST):$(PORT)  (Ctrl-C stops it)"
+	@exec $(BIN)/gradwalk serve --host $(HOST) --port $(PORT)
+
+test: install .make/python-test .make/test-packages ## install what the tests need and run all of them: unit, property, API, browser
+	@scripts/test $(PYTEST_ARGS)
+
+check: install .make/python-test ## format, lint, types, import rules, generated files
+	@scripts/check
+
+fix: .make/python-test .make/node_modules ## mend what can be mended by machine: format, imports, generated files
+	@scripts/fix
+
+bench: install .make/python-test ## run every benchmark and print its table
+	@scripts/bench
+
+clean: ## forget everything that was installed or built
+	rm -rf .venv .make frontend/node_modules server/gradwalk/static .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+
+.make/venv:
+	@mkdir -p .make
+	@python=$$(PYTHON='$(PYTHON)' scripts/find-python) && echo "==> Virtual environment in .venv ($$($$python --version))" && $$python -m venv .venv
+	@touch $@
+
+# torch by its exact version and by itself: any other spelling may fetch a build for graphics cards, several gigabytes large.
+.make/torch: .make/venv requirements/run.lock
+	@echo "==> $$(grep '^torch==' requirements/run.lock) (the large one; only once)"
+	@$(PIP) install --constraint requirements/run.lock $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) "$$(grep '^torch==' requirements/run.lock)"
+	@touch $@
+
+.make/python-run: .make/torch
+	@echo "==> Python packages"
+	@$(PIP) install --requirement requirements/run.lock
+	@touch $@
+
+.make/package: .make/python-run pyproject.toml hatch_build.py
+	@echo "==> gradwalk itself, from this folder"
+	@GRADWALK_SKIP_FRONTEND=1 $(PIP) install --no-deps --editable .
+	@touch $@
+
+.make/python-test: .make/python-run requirements/test.lock
+	@echo "==> Python packages for the tests"
+	@$(PIP) install --requirement requirements/test.lock
+	@touch $@
+
+.make/test-packages: scripts/install-test-packages
+	@mkdir -p .make
+	@scripts/install-test-packages
+	@touch $@
+
+.make/node_modules: frontend/package.json frontend/package-lock.json frontend/.npmrc
+	@mkdir -p .make
+	@scripts/check-node
+	@echo "==> Front-end packages"
+	@npm --prefix frontend ci --no-audit --no-fund
+	@touch $@
+
+.make/frontend: .make/venv .make/node_modules $(FRONTEND_SOURCES)
+	@echo "==> Front-end build"
+	@$(BIN)/python scripts/build_frontend.py
+	@touch $@

@@ -1,0 +1,84 @@
+/**
+ * Tensors as grids of cells. A vector-Jacobian product flattens every tensor row-major: v has one entry per element
+ * of the output, the local Jacobian a row per element of the output and a column per element of the input.
+ */
+import type { Cell, LocalJacobian, TensorValue } from "../protocol/trace.gen";
+import { toNumber } from "./numbers";
+
+export interface Matrix {
+  readonly rows: number;
+  readonly columns: number;
+  /** Row-major. */
+  readonly cells: readonly Cell[];
+}
+
+/** The product of the sizes; 1 for a scalar. */
+export function elementCount(shape: readonly number[]): number {
+  return shape.reduce((product, size) => product * size, 1);
+}
+
+/** `[3 × 2]`; a scalar has no axes and says so. */
+export function shapeText(shape: readonly number[]): string {
+  return shape.length === 0 ? "scalar" : `[${shape.join(" × ")}]`;
+}
+
+/** A tensor as a grid of its last axis by all others; null where only a summary was recorded. */
+export function matrixOf(value: TensorValue): Matrix | null {
+  if (value.data === undefined) return null;
+  const columns = value.shape.at(-1) ?? 1;
+  return { rows: columns === 0 ? 0 : value.data.length / columns, columns, cells: value.data };
+}
+
+/** A tensor as one row, however many axes it has; null where only a summary was recorded. */
+export function rowOf(value: TensorValue): Matrix | null {
+  return value.data === undefined ? null : { rows: 1, columns: value.data.length, cells: value.data };
+}
+
+/** Output elements by input elements; null where the Jacobian is on demand or too large. */
+export function jacobianMatrix(jacobian: LocalJacobian): Matrix | null {
+  if (!("shape" in jacobian.value) || jacobian.value.data === undefined) return null;
+  return {
+    rows: elementCount(jacobian.output_shape),
+    columns: elementCount(jacobian.input_shape),
+    cells: jacobian.value.data,
+  };
+}
+
+export function cellAt(matrix: Matrix, row: number, column: number): Cell {
+  return matrix.cells[row * matrix.columns + column] ?? 0;
+}
+
+/** The largest finite magnitude, for a colour scale; 0 for none. */
+export function largestMagnitude(cells: readonly Cell[]): number {
+  let largest = 0;
+  for (const cell of cells) {
+    const magnitude = Math.abs(toNumber(cell));
+    if (Number.isFinite(magnitude) && magnitude > largest) largest = magnitude;
+  }
+  return largest;
+}
+
+/** One term of a sum of products. */
+export interface Term {
+  readonly row: number;
+  readonly v: Cell;
+  readonly j: Cell;
+}
+
+/** The terms whose sum is entry `column` of v times J. */
+export function termsOf(v: Matrix, jacobian: Matrix, column: number): readonly Term[] {
+  return Array.from({ length: jacobian.rows }, (_, row) => ({
+    row,
+    v: v.cells[row] ?? 0,
+    j: cellAt(jacobian, row, column),
+  }));
+}
+
+const BITS = /(\d+)/;
+
+/** Bytes of one element of a torch dtype; complex64 is 8, bool is 1. */
+export function bytesPerElement(dtype: string): number {
+  if (dtype === "bool") return 1;
+  const bits = BITS.exec(dtype)?.[1];
+  return bits === undefined ? 4 : Math.max(1, Number(bits) / 8);
+}

@@ -1,0 +1,88 @@
+/**
+ * Numbers as people read them. The trace holds the shortest decimal that reads back exactly; the screen rounds
+ * it to a number of significant digits and says so by the precision setting, never by a wrong digit.
+ */
+import type { Cell, Real } from "../protocol/trace.gen";
+
+/** Significant digits, 1 to 17. */
+export type Precision = number;
+
+export const DEFAULT_PRECISION: Precision = 4;
+const MINUS = "\u2212";
+const SUPERSCRIPT = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+
+/** A real, boolean or complex entry as text, with a true minus sign. Integers up to 7 digits stay whole. */
+export function formatNumber(cell: Cell, precision: Precision = DEFAULT_PRECISION): string {
+  if (typeof cell === "boolean") return cell ? "True" : "False";
+  if (Array.isArray(cell)) return formatComplex(cell, precision);
+  return formatReal(cell, precision);
+}
+
+/** The number that a cell stands for: non-finite spellings decoded, booleans as 0 and 1, complex as its modulus. */
+export function toNumber(cell: Cell): number {
+  if (typeof cell === "number") return cell;
+  if (typeof cell === "boolean") return cell ? 1 : 0;
+  if (Array.isArray(cell)) return Math.hypot(toNumber(cell[0] ?? 0), toNumber(cell[1] ?? 0));
+  return Number(cell);
+}
+
+/** Bytes in words: `24 B`, `400 kB`, `37 GiB`; decimal below a megabyte, binary above, as memory is sold. */
+export function formatBytes(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`;
+  if (bytes < 1e6) return `${trimmed(bytes / 1000)} kB`;
+  const units = ["MiB", "GiB", "TiB", "PiB", "EiB"];
+  let value = bytes / 2 ** 20;
+  let unit = 0;
+  while (value >= 1000 && unit < units.length - 1) {
+    value /= 1024;
+    unit += 1;
+  }
+  return `${trimmed(value)} ${units[unit]}`;
+}
+
+/** A count with thin spaces between thousands. */
+export function formatCount(count: number): string {
+  return String(count).replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f");
+}
+
+function formatReal(real: Real, precision: Precision): string {
+  const value = Number(real);
+  if (Number.isNaN(value)) return "NaN";
+  if (!Number.isFinite(value)) return value > 0 ? "∞" : `${MINUS}∞`;
+  if (value === 0) return Object.is(value, -0) ? `${MINUS}0` : "0";
+  const magnitude = Math.abs(value);
+  const sign = value < 0 ? MINUS : "";
+  if (Number.isInteger(value) && magnitude < 1e7) return sign + String(magnitude);
+  return sign + formatMagnitude(magnitude, precision);
+}
+
+function formatMagnitude(magnitude: number, precision: Precision): string {
+  const digits = Math.min(Math.max(1, Math.round(precision)), 17);
+  const [mantissa = "0", exponentText = "0"] = magnitude.toExponential(digits - 1).split("e");
+  const exponent = Number(exponentText);
+  if (exponent >= Math.max(6, digits) || exponent < -4) {
+    return `${withoutTrailingZeros(mantissa)}·10${superscript(exponent)}`;
+  }
+  return withoutTrailingZeros(magnitude.toFixed(Math.max(0, digits - 1 - exponent)));
+}
+
+function formatComplex(parts: readonly Real[], precision: Precision): string {
+  const re = parts[0] ?? 0;
+  const im = parts[1] ?? 0;
+  const imaginary = formatReal(im, precision);
+  const joined = imaginary.startsWith(MINUS) ? imaginary : `+${imaginary}`;
+  return `${formatReal(re, precision)}${joined}i`;
+}
+
+function withoutTrailingZeros(text: string): string {
+  return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
+}
+
+function superscript(exponent: number): string {
+  const digits = [...String(Math.abs(exponent))].map((digit) => SUPERSCRIPT[Number(digit)]).join("");
+  return (exponent < 0 ? "⁻" : "") + digits;
+}
+
+function trimmed(value: number): string {
+  return value >= 100 ? String(Math.round(value)) : withoutTrailingZeros(value.toFixed(value >= 10 ? 1 : 2));
+}

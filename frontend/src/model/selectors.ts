@@ -1,0 +1,166 @@
+/** Questions asked of a trace at a position. Each answer is a function of both; nothing is remembered between calls. */
+import type { Edge, Graph, Group, Node, PhaseSentences, Span, Step } from "../protocol/trace.gen";
+import type { Position } from "./position";
+import { forwardOrder } from "./position";
+import type { PassState, TraceState } from "./trace";
+
+const SENTENCE_OF_PHASE: readonly (keyof PhaseSentences)[] = [
+  "collect",
+  "local_rule",
+  "multiply",
+  "send",
+  "land",
+];
+
+/** The step being walked; null at step 0, in the forward walk, and where it has not arrived yet. */
+export function stepAt(trace: TraceState, position: Position): Step | null {
+  if (position.direction === "forward" || position.step === 0) return null;
+  return trace.steps[position.step - 1] ?? null;
+}
+
+/** The pass whose graph is on show; at step 0 the first one. */
+export function passAt(trace: TraceState, position: Position): PassState | null {
+  const step = stepAt(trace, position);
+  if (step !== null) return trace.passes[step.pass] ?? null;
+  const node = position.direction === "forward" ? forwardOrder(trace)[position.step - 1] : undefined;
+  if (node !== undefined)
+    return trace.passes.find((pass) => nodesById(pass.started.graph).has(node.id)) ?? null;
+  return trace.passes[0] ?? null;
+}
+
+/** The node at work; null at step 0. */
+export function nodeAt(trace: TraceState, position: Position): Node | null {
+  if (position.step === 0) return null;
+  if (position.direction === "forward") return forwardOrder(trace)[position.step - 1] ?? null;
+  const step = stepAt(trace, position);
+  const graph = passAt(trace, position)?.started.graph;
+  return step !== null && graph !== undefined ? (nodesById(graph).get(step.node) ?? null) : null;
+}
+
+/** The source sub-expression to light up: the node's, and before a pass the call that starts it. */
+export function spanAt(trace: TraceState, position: Position): Span | null {
+  const node = nodeAt(trace, position);
+  if (node !== null) return node.span;
+  return position.direction === "backward" ? (passAt(trace, position)?.started.span ?? null) : null;
+}
+
+/** The one sentence of a phase. */
+export function sentenceAt(trace: TraceState, position: Position): string {
+  if (position.direction === "forward") return forwardSentence(trace, position);
+  const step = stepAt(trace, position);
+  if (step !== null) return step.phases[SENTENCE_OF_PHASE[position.phase - 1] ?? "collect"];
+  if (position.step > 0) return "This step has not arrived yet.";
+  return startSentence(trace);
+}
+
+/** The sentence that names a whole step, for the step slider and the step table. */
+export function stepSentence(trace: TraceState, position: Position): string {
+  const step = stepAt(trace, position);
+  return step === null ? sentenceAt(trace, position) : step.narration;
+}
+
+/** The first step number (1-based) of a pass; 0 while none has arrived. */
+export function firstStepOfPass(trace: TraceState, pass: number): number {
+  const step = trace.passes[pass]?.steps[0];
+  return step === undefined ? 0 : trace.steps.indexOf(step) + 1;
+}
+
+/** The step (1-based number and content) at which a pass executes a node. */
+export function executionOf(
+  trace: TraceState,
+  pass: PassState,
+  node: string,
+): { number: number; step: Step } | null {
+  return executions(trace, pass).get(node) ?? null;
+}
+
+/** Every node of a pass that has been executed, with its step number (1-based). */
+export function executions(
+  trace: TraceState,
+  pass: PassState,
+): ReadonlyMap<string, { number: number; step: Step }> {
+  const known = executionMaps.get(pass.steps);
+  if (known !== undefined) return known;
+  const map = new Map<string, { number: number; step: Step }>();
+  if (pass.steps.length > 0) {
+    trace.steps.forEach((step, index) => {
+      if (step.pass === pass.index) map.set(step.node, { number: index + 1, step });
+    });
+  }
+  executionMaps.set(pass.steps, map);
+  return map;
+}
+
+const executionMaps = new WeakMap<PassState["steps"], ReadonlyMap<string, { number: number; step: Step }>>();
+
+export function nodesById(graph: Graph): ReadonlyMap<string, Node> {
+  return indexed(nodeMaps, graph, () => new Map(graph.nodes.map((node) => [node.id, node])));
+}
+
+export function edgesById(graph: Graph): ReadonlyMap<string, Edge> {
+  return indexed(edgeMaps, graph, () => new Map(graph.edges.map((edge) => [edge.id, edge])));
+}
+
+export function groupsById(graph: Graph): ReadonlyMap<string, Group> {
+  return indexed(groupMaps, graph, () => new Map(graph.groups.map((group) => [group.id, group])));
+}
+
+/** The edges along which a node's forward outputs are used, in the order of the graph's edges. */
+export function usesOf(graph: Graph, node: string): readonly Edge[] {
+  return (
+    indexed(useMaps, graph, () => {
+      const uses = new Map<string, Edge[]>();
+      for (const edge of graph.edges) {
+        const list = uses.get(edge.from.node);
+        if (list === undefined) uses.set(edge.from.node, [edge]);
+        else list.push(edge);
+      }
+      return uses;
+    }).get(node) ?? []
+  );
+}
+
+const nodeMaps = new WeakMap<Graph, ReadonlyMap<string, Node>>();
+const edgeMaps = new WeakMap<Graph, ReadonlyMap<string, Edge>>();
+const groupMaps = new WeakMap<Graph, ReadonlyMap<string, Group>>();
+const useMaps = new WeakMap<Graph, ReadonlyMap<string, Edge[]>>();
+
+function indexed<T>(cache: WeakMap<Graph, T>, graph: Graph, build: () => T): T {
+  const known = cache.get(graph);
+  if (known !== undefined) return known;
+  const made = build();
+  cache.set(graph, made);
+  return made;
+}
+
+/** What a node is called on screen: a leaf by its variable, an operation by its op. */
+export function nodeTitle(node: Node): string {
+  return node.leaf ?? node.label;
+}
+
+function startSentence(trace: TraceState): string {
+  const pass = trace.passes[0];
+  if (pass === undefined) {
+    return trace.finished === null
+      ? "Waiting for the first backward pass."
+      : "The program made no backward pass.";
+  }
+  const names = pass.started.outputs.map((output) => output.name ?? "the output");
+  return `Before the pass: it starts at ${names.join(" and ")}; no gradient is computed yet.`;
+}
+
+function forwardSentence(trace: TraceState, position: Position): string {
+  const node = nodeAt(trace, position);
+  if (node === null) return "Before the program: nothing is computed yet.";
+  const operands = node.inputs.map((operand) => operand.name).join(" and ");
+  const result = node.outputs[0]?.name;
+  if (position.phase === 1)
+    return operands === "" ? `${node.label} is called.` : `${node.label} gets ${operands}.`;
+  if (position.phase === 2) {
+    return result == null ? `${node.label} computes its result.` : `${node.label} computes ${result}.`;
+  }
+  const saved = node.saved.map((tensor) => tensor.name);
+  return saved.length === 0
+    ? `${node.label} saves nothing for backward.`
+    : `${node.label} saves ${saved.join(" and ")} for backward.`;
+}

@@ -1,0 +1,112 @@
+/**
+ * Events folded into state. A trace grows while it streams: every prefix of the events gives a state that
+ * can be shown, and `foldEvents(foldEvents(s, a), b)` equals `foldEvents(s, [...a, ...b])`.
+ */
+import type {
+  Event,
+  Finished,
+  PassFinished,
+  PassStarted,
+  Problem,
+  Started,
+  Step,
+} from "../protocol/trace.gen";
+
+export interface PassState {
+  /** The pass's own number; also its position in `TraceState.passes`. */
+  readonly index: number;
+  readonly started: PassStarted;
+  /** Its steps, in order of execution. */
+  readonly steps: readonly Step[];
+  readonly finished: PassFinished | null;
+}
+
+/** What the program printed; `seq` tells its place among the steps. */
+export interface Printed {
+  readonly seq: number;
+  readonly text: string;
+}
+
+export interface TraceState {
+  readonly started: Started | null;
+  readonly passes: readonly PassState[];
+  /** The steps of all passes, in order of execution: step number n (1-based) is `steps[n - 1]`. */
+  readonly steps: readonly Step[];
+  readonly stdout: readonly Printed[];
+  readonly problems: readonly Problem[];
+  /** Null while events are still arriving. */
+  readonly finished: Finished | null;
+  /** The `seq` of the last event folded in, -1 before the first. */
+  readonly seq: number;
+}
+
+const EMPTY: TraceState = {
+  started: null,
+  passes: [],
+  steps: [],
+  stdout: [],
+  problems: [],
+  finished: null,
+  seq: -1,
+};
+
+export function emptyTrace(): TraceState {
+  return EMPTY;
+}
+
+/** The state after `events`; `state` stays as it was. Events already folded in (by `seq`) are passed over. */
+export function foldEvents(state: TraceState, events: readonly Event[]): TraceState {
+  const fresh = events.filter((event) => event.seq > state.seq);
+  if (fresh.length === 0) return state;
+  const next = {
+    ...state,
+    passes: state.passes.slice(),
+    steps: state.steps.slice(),
+    stdout: state.stdout.slice(),
+    problems: state.problems.slice(),
+  };
+  const openPasses = new Map<number, Step[]>();
+  for (const event of fresh) {
+    next.seq = event.seq;
+    switch (event.type) {
+      case "started":
+        next.started = event;
+        break;
+      case "stdout":
+        next.stdout.push({ seq: event.seq, text: event.text });
+        break;
+      case "pass_started":
+        next.passes[event.pass] = { index: event.pass, started: event, steps: [], finished: null };
+        break;
+      case "step": {
+        next.steps.push(event);
+        const steps = openPasses.get(event.pass) ?? next.passes[event.pass]?.steps.slice() ?? [];
+        steps.push(event);
+        openPasses.set(event.pass, steps);
+        break;
+      }
+      case "pass_finished":
+        next.passes[event.pass] = withPass(next.passes[event.pass], { finished: event });
+        break;
+      case "problem":
+        next.problems.push(event);
+        break;
+      case "finished":
+        next.finished = event;
+        break;
+      default:
+        assertNever(event);
+    }
+  }
+  for (const [pass, steps] of openPasses) next.passes[pass] = withPass(next.passes[pass], { steps });
+  return next;
+}
+
+function withPass(pass: PassState | undefined, change: Partial<PassState>): PassState {
+  if (pass === undefined) throw new Error("a step or an end of a pass came before its pass_started");
+  return { ...pass, ...change };
+}
+
+function assertNever(event: never): never {
+  throw new Error(`unknown event ${JSON.stringify(event)}`);
+}

@@ -6,7 +6,7 @@
  * event types, the order of `seq`. Nothing is dropped in silence: what cannot be read throws a `DecodeError`
  * with a sentence for the page.
  */
-import type { Cell, Event, Real, TraceDocument } from "./trace.gen.ts";
+import type { Event, TraceDocument } from "./trace.gen";
 
 export const FORMAT = 1;
 
@@ -45,17 +45,6 @@ export function decodeDocument(text: string): TraceDocument {
   }
   if (!Array.isArray(events)) throw new DecodeError("this is not a gradwalk trace: it has no events");
   return { ...(document as unknown as TraceDocument), events: decodeEvents(events) };
-}
-
-/** A number as JavaScript has it; the three non-finite spellings become NaN and the infinities. */
-export function toNumber(value: Real): number {
-  return typeof value === "number" ? value : Number(value);
-}
-
-/** The real part of a tensor's entry, booleans as 0 and 1. */
-export function cellToNumber(cell: Cell): number {
-  if (Array.isArray(cell)) return toNumber(cell[0] ?? 0);
-  return typeof cell === "boolean" ? Number(cell) : toNumber(cell);
 }
 
 function parse(text: string): unknown {

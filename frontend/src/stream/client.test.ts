@@ -1,0 +1,165 @@
+/** The client against a real HTTP server that drops, refuses, repeats and stalls. */
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import type { Event } from "../protocol/trace.gen";
+import { type Outcome, runTrace, type Status } from "./client";
+
+type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void;
+
+const EVENTS: Event[] = [
+  { seq: 0, type: "started", format: 1, id: "abc", source: "", options: {}, versions: { gradwalk: "0", torch: "2" } },
+  ...[1, 2, 3, 4, 5].map((seq): Event => ({ seq, type: "stdout", text: `${seq}\n` })),
+  { seq: 6, type: "finished", passes: 0, steps: 0, problems: 0, truncated: null },
+];
+
+const closers: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closers.splice(0)) close();
+});
+
+async function serve(handler: Handler): Promise<{ base: string; asked: string[] }> {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      asked.push(`${request.method} ${request.url} after ${request.headers["last-event-id"] ?? "-"}`);
+      handler(request, response, Buffer.concat(chunks).toString());
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  closers.push(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { base: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
+}
+
+function stream(response: ServerResponse): void {
+  response.writeHead(200, { "Content-Type": "text/event-stream" });
+}
+
+function batch(events: Event[]): string {
+  return `event: batch\nid: ${events.at(-1)?.seq}\ndata: ${JSON.stringify(events)}\n\n`;
+}
+
+async function run(base: string, signal = new AbortController().signal) {
+  const events: Event[] = [];
+  const statuses: Status[] = [];
+  const outcome: Outcome = await runTrace(
+    { source: "x", options: {} },
+    {
+      base,
+      signal,
+      backoffMs: [1],
+      onevents: (fresh) => events.push(...fresh),
+      onstatus: (status) => statuses.push(status),
+    },
+  );
+  return { outcome, events, statuses };
+}
+
+describe("a run", () => {
+  it("hands over every event of a stream that is cut into odd pieces", async () => {
+    const { base } = await serve((_, response) => {
+      stream(response);
+      const text = `${EVENTS.map((event) => batch([event])).join("")}event: done\ndata: {}\n\n`;
+      for (let at = 0; at < text.length; at += 7) response.write(text.slice(at, at + 7));
+      response.end();
+    });
+    const { outcome, events } = await run(base);
+    expect(events).toEqual(EVENTS);
+    expect(outcome).toEqual({ kind: "finished", id: "abc" });
+  });
+
+  it("resumes after two dropped connections with no event lost or doubled", async () => {
+    let connection = 0;
+    const { base, asked } = await serve((request, response) => {
+      connection += 1;
+      stream(response);
+      const after = Number(request.headers["last-event-id"] ?? -1);
+      // The second connection begins one event too early, as a careless proxy's replay would.
+      const from = connection === 2 ? after : after + 1;
+      response.write(batch(EVENTS.slice(from, from + 3)));
+      if (connection < 3) response.write("event: status\ndata: {}\n\n", () => response.destroy());
+      else response.end(`${batch(EVENTS.slice(from + 3))}event: done\ndata:\n\n`);
+    });
+    const { events, statuses, outcome } = await run(base);
+    expect(events).toEqual(EVENTS);
+    expect(outcome.kind).toBe("finished");
+    expect(asked).toEqual([
+      "POST /api/traces after -",
+      "GET /api/traces/abc/events after 2",
+      "GET /api/traces/abc/events after 4",
+    ]);
+    expect(statuses.filter((status) => status.kind === "offline")).toHaveLength(2);
+  });
+
+  it("follows the id when the answer to the POST does not stream", async () => {
+    const { base, asked } = await serve((request, response) => {
+      if (request.method === "POST") {
+        response.writeHead(202, { "Content-Type": "application/json" }).end('{"id": "abc"}');
+      } else {
+        stream(response);
+        response.end(batch(EVENTS));
+      }
+    });
+    expect((await run(base)).events).toEqual(EVENTS);
+    expect(asked[1]).toBe("GET /api/traces/abc/events after -");
+  });
+
+  it("fetches the document of a known trace", async () => {
+    const { base } = await serve((request, response) => {
+      response.writeHead(200, { "Content-Type": "application/json" });
+      const document = { format: 1, id: "abc", source: "", options: {}, versions: {}, events: EVENTS };
+      response.end(JSON.stringify(request.method === "POST" ? { id: "abc" } : document));
+    });
+    expect((await run(base)).events).toEqual(EVENTS);
+  });
+
+  it("says when it is busy, counts down and tries again", async () => {
+    let refusals = 0;
+    const { base } = await serve((_, response) => {
+      if (refusals === 0) {
+        refusals += 1;
+        response.writeHead(429, { "Retry-After": "1" }).end();
+      } else {
+        stream(response);
+        response.end(batch(EVENTS));
+      }
+    });
+    const { statuses, outcome } = await run(base);
+    expect(statuses).toContainEqual({ kind: "busy", retryInSeconds: 1 });
+    expect(outcome.kind).toBe("finished");
+  });
+
+  it("makes a problem of what the server refuses", async () => {
+    const { base } = await serve((_, response) => {
+      const body = { title: "The program is too long", detail: "It has 1 MB; 20 kB are allowed." };
+      response.writeHead(413, { "Content-Type": "application/problem+json" }).end(JSON.stringify(body));
+    });
+    const { outcome } = await run(base);
+    expect(outcome).toMatchObject({
+      kind: "refused",
+      problem: { kind: "too_big", title: "The program is too long", message: "It has 1 MB; 20 kB are allowed." },
+    });
+  });
+
+  it("reports a stream it cannot read instead of waiting for more", async () => {
+    const { base } = await serve((_, response) => {
+      stream(response);
+      response.end('event: batch\ndata: [{"seq": 0, "type": "oracle"}]\n\n');
+    });
+    expect((await run(base)).outcome).toMatchObject({ kind: "refused", problem: { kind: "protocol" } });
+  });
+
+  it("stops when it is called off, also while waiting", async () => {
+    const abort = new AbortController();
+    const { base } = await serve((_, response) => {
+      response.writeHead(429, { "Retry-After": "60" }).end();
+      setImmediate(() => abort.abort());
+    });
+    expect((await run(base, abort.signal)).outcome).toEqual({ kind: "aborted" });
+  });
+});

@@ -1,0 +1,238 @@
+/**
+ * Request in, events out.
+ *
+ * The events of a run travel as SSE on the answer to the POST itself. When that answer is only an id (a proxy
+ * that does not stream, a trace that is known already) they are fetched by id. When the line breaks, the same
+ * stream is asked for again after the last event that arrived; an event that comes twice is left out, so the
+ * reader sees every event exactly once and in order, whatever the network does.
+ *
+ * `fetch` reads both streams, not the browser's `EventSource`: that one cannot POST and cannot be told the
+ * first `Last-Event-ID`.
+ */
+import { createParser, type EventSourceMessage } from "eventsource-parser";
+import { DecodeError, decodeBatch, decodeDocument } from "../protocol/decode";
+import type { Event, Problem } from "../protocol/trace.gen";
+
+/** A number or nested lists of numbers; non-finite ones spelled "NaN", "Infinity", "-Infinity". */
+export type Nested = number | string | boolean | Nested[];
+
+export interface TraceOptions {
+  inputs?: Record<string, Nested>;
+  grad_output?: Nested;
+  seed?: number;
+  limits?: { steps?: number; elements?: number; jacobian_cells?: number };
+}
+
+export interface TraceRequest {
+  source: string;
+  options: TraceOptions;
+}
+
+/** What is going on while no event arrives. */
+export type Status =
+  | { kind: "connecting" }
+  | { kind: "queued"; ahead: number | null }
+  | { kind: "running" }
+  | { kind: "busy"; retryInSeconds: number }
+  | { kind: "offline"; retryInSeconds: number };
+
+/** How a run ended. `refused` is the server's answer to a request that it will not run, told as a problem. */
+export type Outcome = { kind: "finished"; id: string | null } | { kind: "refused"; problem: Problem } | { kind: "aborted" };
+
+export interface Listeners {
+  onevents: (events: Event[]) => void;
+  onstatus: (status: Status) => void;
+  signal: AbortSignal;
+  /** Where the API lives; the page's own origin when left out. */
+  base?: string;
+  /** Pauses between attempts after the network failed; the last one repeats. */
+  backoffMs?: readonly number[];
+}
+
+const BACKOFF_MS = [250, 500, 1000, 2000, 5000];
+const BUSY_SECONDS = 2;
+
+/**
+ * Runs one program and hands over its events as they arrive. Retries by itself while the server is busy or out
+ * of reach; never rejects for anything the network or the server does.
+ */
+export async function runTrace(request: TraceRequest, listeners: Listeners): Promise<Outcome> {
+  const run = new Run(listeners);
+  for (let failures = 0; ; ) {
+    const before = run.lastSeq;
+    try {
+      const outcome = await attempt(request, run, listeners);
+      if (outcome === "broken") throw new TypeError("the stream ended early");
+      if (outcome !== "again") return outcome;
+    } catch (error) {
+      if (listeners.signal.aborted) return { kind: "aborted" };
+      if (error instanceof DecodeError) return refused("protocol", "The answer could not be read", error.message);
+      if (!(error instanceof TypeError)) throw error;
+      failures = run.lastSeq > before ? 0 : failures + 1;
+      const pauses = listeners.backoffMs ?? BACKOFF_MS;
+      const pause = pauses[Math.min(failures, pauses.length) - 1] ?? pauses[0] ?? 0;
+      listeners.onstatus({ kind: "offline", retryInSeconds: pause / 1000 });
+      await waitForNetwork(pause, listeners.signal);
+    }
+    if (listeners.signal.aborted) return { kind: "aborted" };
+  }
+}
+
+/** What is known of a run over all its connections. */
+class Run {
+  id: string | null = null;
+  lastSeq = -1;
+  private finished = false;
+
+  constructor(private readonly listeners: Listeners) {}
+
+  get isFinished(): boolean {
+    return this.finished;
+  }
+
+  accept(events: Event[]): void {
+    const fresh = events.filter((event) => event.seq > this.lastSeq);
+    const first = fresh[0];
+    if (first === undefined) return;
+    if (first.seq !== this.lastSeq + 1) {
+      throw new DecodeError(`event ${first.seq} follows event ${this.lastSeq}: some are lost`);
+    }
+    for (const event of fresh) {
+      if (event.type === "started") this.id = event.id;
+      if (event.type === "finished") this.finished = true;
+      this.lastSeq = event.seq;
+    }
+    this.listeners.onevents(fresh);
+  }
+}
+
+async function attempt(request: TraceRequest, run: Run, listeners: Listeners): Promise<Outcome | "again" | "broken"> {
+  if (run.lastSeq < 0) listeners.onstatus({ kind: "connecting" });
+  const response = await ask(request, run, listeners);
+  if (response.status === 429 || (response.status === 503 && response.headers.has("retry-after"))) {
+    await waitWhileBusy(response, listeners);
+    return "again";
+  }
+  if (response.status === 204) return { kind: "finished", id: run.id };
+  // An id that has been evicted between two connections: the same request makes the same trace again.
+  if (response.status === 404 && run.id !== null && run.lastSeq >= 0) {
+    run.id = null;
+    return "broken";
+  }
+  if (response.status >= 500 && response.status !== 500 && response.status !== 501) return "broken";
+  if (!response.ok) return refusedBy(response);
+  const type = response.headers.get("content-type") ?? "";
+  if (type.startsWith("text/event-stream")) return readStream(response, run, listeners);
+  return readAnswer(response, run, listeners);
+}
+
+function ask(request: TraceRequest, run: Run, { signal, base = "" }: Listeners): Promise<Response> {
+  if (run.id !== null) {
+    const headers: Record<string, string> = { Accept: "text/event-stream" };
+    if (run.lastSeq >= 0) headers["Last-Event-ID"] = String(run.lastSeq);
+    return fetch(`${base}/api/traces/${run.id}/events`, { headers, signal });
+  }
+  return fetch(`${base}/api/traces`, {
+    method: "POST",
+    headers: { Accept: "text/event-stream", "Content-Type": "application/json" },
+    body: JSON.stringify(request),
+    signal,
+  });
+}
+
+async function readStream(response: Response, run: Run, listeners: Listeners): Promise<Outcome | "broken"> {
+  let done = false;
+  const parser = createParser({
+    onEvent(message) {
+      if (message.event === "batch") run.accept(decodeBatch(message.data));
+      else if (message.event === "done") done = true;
+      else if (message.event === "status") reportStatus(message, listeners);
+    },
+  });
+  if (response.body === null) return "broken";
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  for (;;) {
+    const chunk = await reader.read();
+    if (chunk.done) break;
+    parser.feed(chunk.value);
+  }
+  return done || run.isFinished ? { kind: "finished", id: run.id } : "broken";
+}
+
+/** The answer without a stream: 202 with the id of a run under way, 200 with the id of a known trace. */
+async function readAnswer(response: Response, run: Run, listeners: Listeners): Promise<Outcome | "again"> {
+  const answer: unknown = await response.json();
+  const id = typeof answer === "object" && answer !== null && "id" in answer ? answer.id : null;
+  if (typeof id !== "string") throw new DecodeError("the answer has no id");
+  run.id = id;
+  if (response.status === 202) return "again";
+  const document = await fetch(`${listeners.base ?? ""}/api/traces/${id}`, { signal: listeners.signal });
+  if (document.status !== 200) return "again";
+  run.accept(decodeDocument(await document.text()).events);
+  return { kind: "finished", id };
+}
+
+function reportStatus(message: EventSourceMessage, listeners: Listeners): void {
+  const status: unknown = JSON.parse(message.data || "{}");
+  if (typeof status !== "object" || status === null) return;
+  const record = status as Record<string, unknown>;
+  const state = record.state ?? record.status ?? record.kind;
+  if (state === "queued") {
+    const ahead = record.ahead ?? record.position;
+    listeners.onstatus({ kind: "queued", ahead: typeof ahead === "number" ? ahead : null });
+  } else if (state === "running" || state === "started") {
+    listeners.onstatus({ kind: "running" });
+  }
+}
+
+async function waitWhileBusy(response: Response, { onstatus, signal }: Listeners): Promise<void> {
+  const asked = Number(response.headers.get("retry-after"));
+  const seconds = Number.isFinite(asked) && asked > 0 ? asked : BUSY_SECONDS;
+  for (let left = Math.ceil(seconds); left > 0 && !signal.aborted; left -= 1) {
+    onstatus({ kind: "busy", retryInSeconds: left });
+    await pause(Math.min(1, seconds) * 1000, signal);
+  }
+}
+
+/** `application/problem+json` as a problem event, so that it ends as a card like any other. */
+async function refusedBy(response: Response): Promise<Outcome> {
+  const body: unknown = await response.json().catch(() => null);
+  const { title, detail, kind, hint } = (typeof body === "object" && body !== null ? body : {}) as Record<string, unknown>;
+  const serverFault = response.status >= 500;
+  return refused(
+    response.status === 413 ? "too_big" : serverFault ? "internal" : isText(kind) ? kind : "protocol",
+    isText(title) ? title : serverFault ? "The server made a mistake" : "The server refused this request",
+    isText(detail) ? detail : `It answered ${response.status} ${response.statusText}.`,
+    isText(hint) ? hint : null,
+  );
+}
+
+function refused(kind: string, title: string, message: string, hint: string | null = null): Outcome {
+  return { kind: "refused", problem: { seq: 0, type: "problem", kind: kind as Problem["kind"], title, message, span: null, hint } };
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
+}
+
+/** Ends early when the run is called off. */
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal.addEventListener("abort", end);
+  });
+}
+
+/** A pause that also ends when the browser says it is online again. */
+async function waitForNetwork(ms: number, signal: AbortSignal): Promise<void> {
+  const online = new AbortController();
+  const wake = () => online.abort();
+  globalThis.addEventListener?.("online", wake);
+  await pause(ms, AbortSignal.any([signal, online.signal]));
+  globalThis.removeEventListener?.("online", wake);
+}

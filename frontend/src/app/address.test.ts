@@ -1,0 +1,121 @@
+import { deflateRawSync } from "node:zlib";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { Nested } from "../stream/client";
+import { type Address, DIGITS, EMPTY_ADDRESS, FONT_SCALES, readAddress, THEMES, writeAddress } from "./address";
+
+const number = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0);
+const real = fc.oneof(number, fc.constantFrom("NaN", "Infinity", "-Infinity"));
+const nested: fc.Arbitrary<Nested> = fc.oneof(
+  real,
+  fc.array(real, { maxLength: 4 }),
+  fc.array(fc.array(real, { maxLength: 3 }), { maxLength: 3 }),
+);
+const position = fc.oneof(
+  fc.record({
+    direction: fc.constant("backward" as const),
+    step: fc.integer({ min: 1, max: 99_999 }),
+    phase: fc.integer({ min: 1, max: 5 }),
+  }),
+  fc.record({
+    direction: fc.constant("forward" as const),
+    step: fc.integer({ min: 1, max: 99_999 }),
+    phase: fc.integer({ min: 1, max: 3 }),
+  }),
+  fc.constant({ direction: "backward" as const, step: 0, phase: 1 }),
+);
+/** Whole characters only: a lone surrogate is not text that UTF-8 or the server could carry. */
+const source = fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom("y = sin(x)\n".repeat(40), "# ∂y/∂x 🎈 = 1"));
+const name = fc.string({ minLength: 1 }).filter((text) => text !== "__proto__");
+
+const states: fc.Arbitrary<Address> = fc.record({
+  source: fc.option(source, { nil: null }),
+  example: fc.constant(null),
+  inputs: fc.dictionary(name, nested, { maxKeys: 4, noNullPrototype: true }),
+  gradOutput: fc.option(nested, { nil: null }),
+  seed: fc.maxSafeNat(),
+  position: fc.option(position, { nil: null }),
+  view: fc.record(
+    {
+      theme: fc.constantFrom(...THEMES.filter((theme) => theme !== "system")),
+      digits: fc.integer(DIGITS).filter((digits) => digits !== 4),
+      fontScale: fc.constantFrom(...FONT_SCALES.filter((scale) => scale !== 1)),
+    },
+    { requiredKeys: [], noNullPrototype: true },
+  ),
+});
+
+describe("the address", () => {
+  it("gives back 1,000 states as they were", async () => {
+    await fc.assert(
+      fc.asyncProperty(states, async (state) => {
+        expect(await readAddress(`#${await writeAddress(state)}`)).toEqual({ address: state, trouble: null });
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it("never throws, whatever follows the #", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.string(), fc.constantFrom("", "c=", "i=", "s=", "g=", "v=1&c="), async (text, key) => {
+        const { address } = await readAddress(`#${key}${text}`);
+        expect(Object.keys(address).sort()).toEqual(Object.keys(EMPTY_ADDRESS).sort());
+      }),
+    );
+  });
+
+  it("passes over keys it does not know", async () => {
+    const { address, trouble } = await readAddress("#v=1&code=x*y&utm_source=mail&s=2.3");
+    expect(trouble).toBeNull();
+    expect(address).toEqual({
+      ...EMPTY_ADDRESS,
+      source: "x*y",
+      position: { direction: "backward", step: 2, phase: 3 },
+    });
+  });
+
+  it("takes a program written by hand and one packed by another deflate", async () => {
+    const packed = deflateRawSync("y = x * x").toString("base64url");
+    expect((await readAddress(`#c=${packed}`)).address.source).toBe("y = x * x");
+    expect((await readAddress("#code=y%20%3D%20x")).address.source).toBe("y = x");
+  });
+
+  it.each([
+    ["c=@@@", "the program"],
+    ["c=AAAA", "the program"],
+    ["i={", "the inputs"],
+    ["i=[1]", "the inputs"],
+    ['i={"x":"two"}', "the inputs"],
+    ["g=null", "the external gradient"],
+    ["seed=-1", "the seed"],
+    ["s=7.9", "the step"],
+    ["theme=pink", "the theme"],
+    ["v=2", "its version (2)"],
+  ])("says what in %s is damaged", async (hash, what) => {
+    const { trouble } = await readAddress(`#${hash}`);
+    expect(trouble).toBe(`This link is damaged: ${what} could not be read.`);
+  });
+
+  it("does not inflate a bomb", async () => {
+    const bomb = deflateRawSync(Buffer.alloc(50_000_000, 32), { level: 9 }).toString("base64url");
+    expect((await readAddress(`#c=${bomb}`)).trouble).toContain("the program");
+  });
+
+  it("keeps the link of a two-layer network under 400 characters", async () => {
+    const program = [
+      "import torch",
+      "x = torch.tensor([1.0, 2.0])",
+      "W1 = torch.randn(3, 2, requires_grad=True)",
+      "b1 = torch.zeros(3, requires_grad=True)",
+      "h = torch.tanh(W1 @ x + b1)",
+      "W2 = torch.randn(1, 3, requires_grad=True)",
+      "b2 = torch.zeros(1, requires_grad=True)",
+      "y = W2 @ h + b2",
+      "loss = ((y - 1.0) ** 2).sum()",
+      "loss.backward()",
+      "print(W1.grad)",
+    ].join("\n");
+    const state = { ...EMPTY_ADDRESS, source: program, position: { direction: "backward" as const, step: 7, phase: 3 } };
+    expect((await writeAddress(state)).length).toBeLessThanOrEqual(400);
+  });
+});

@@ -1,0 +1,186 @@
+/**
+ * The page's state in the address bar: everything after `#`, so that it stays between the two browsers that
+ * share a link and needs no server.
+ *
+ * | key | holds |
+ * | --- | --- |
+ * | `v` | version of this table, 1 |
+ * | `c` / `code` | the program, deflate-raw in base64url / as it is; whichever is shorter |
+ * | `example` | slug of a shipped example; read when there is no program |
+ * | `i` | `options.inputs` as JSON |
+ * | `g` | `options.grad_output` as JSON |
+ * | `seed` | manual seed |
+ * | `s` | step and phase, `7.3`, `f3.2` in the forward walk |
+ * | `theme`, `digits`, `font` | how it is shown |
+ *
+ * Unknown keys are passed over, what cannot be read falls back to its default and is told in `trouble`.
+ */
+import { formatPosition, type Position, parsePosition } from "../model/position";
+import type { Nested } from "../stream/client";
+
+export type Theme = "system" | "light" | "dark" | "contrast";
+
+export interface View {
+  theme: Theme;
+  /** Significant digits of every number on screen. */
+  digits: number;
+  /** Text size, 1 = the browser's own. */
+  fontScale: number;
+}
+
+export interface Address {
+  source: string | null;
+  example: string | null;
+  inputs: Record<string, Nested>;
+  gradOutput: Nested | null;
+  seed: number;
+  position: Position | null;
+  view: Partial<View>;
+}
+
+export const THEMES: readonly Theme[] = ["system", "light", "dark", "contrast"];
+export const DEFAULT_VIEW: View = { theme: "system", digits: 4, fontScale: 1 };
+export const DIGITS = { min: 2, max: 9 };
+export const FONT_SCALES: readonly number[] = [0.85, 1, 1.15, 1.3, 1.5, 2];
+
+const VERSION = "1";
+/** More text than any program the server accepts; a link cannot make the page inflate without end. */
+const MAX_SOURCE_CHARACTERS = 1_000_000;
+
+export const EMPTY_ADDRESS: Address = {
+  source: null,
+  example: null,
+  inputs: {},
+  gradOutput: null,
+  seed: 0,
+  position: null,
+  view: {},
+};
+
+/** The hash for a state, without `#`. */
+export async function writeAddress(address: Address): Promise<string> {
+  const keys = new URLSearchParams({ v: VERSION });
+  if (address.source !== null) {
+    const plain = new URLSearchParams({ code: address.source }).toString();
+    const packed = new URLSearchParams({ c: await deflate(address.source) }).toString();
+    if (packed.length < plain.length) keys.set("c", packed.slice("c=".length));
+    else keys.set("code", address.source);
+  } else if (address.example !== null) {
+    keys.set("example", address.example);
+  }
+  if (Object.keys(address.inputs).length > 0) keys.set("i", JSON.stringify(address.inputs));
+  if (address.gradOutput !== null) keys.set("g", JSON.stringify(address.gradOutput));
+  if (address.seed !== 0) keys.set("seed", String(address.seed));
+  if (address.position !== null) keys.set("s", formatPosition(address.position));
+  const { theme, digits, fontScale } = address.view;
+  if (theme !== undefined && theme !== DEFAULT_VIEW.theme) keys.set("theme", theme);
+  if (digits !== undefined && digits !== DEFAULT_VIEW.digits) keys.set("digits", String(digits));
+  if (fontScale !== undefined && fontScale !== DEFAULT_VIEW.fontScale) keys.set("font", String(fontScale));
+  return keys.toString();
+}
+
+/** The state that a hash (with or without `#`) describes, and a sentence about what in it could not be read. */
+export async function readAddress(hash: string): Promise<{ address: Address; trouble: string | null }> {
+  const keys = new URLSearchParams(hash.replace(/^#/, ""));
+  const unreadable: string[] = [];
+  const read = <T>(key: string, what: string, parse: (text: string) => T | null): T | null => {
+    const text = keys.get(key);
+    if (text === null) return null;
+    const value = parse(text);
+    if (value === null) unreadable.push(what);
+    return value;
+  };
+
+  const version = keys.get("v");
+  if (version !== null && version !== VERSION) unreadable.push(`its version (${version})`);
+  const packed = keys.get("c");
+  let source = keys.get("code");
+  if (packed !== null) {
+    source = await inflate(packed);
+    if (source === null) unreadable.push("the program");
+  }
+  const view: Partial<View> = {};
+  const theme = read("theme", "the theme", (text) => THEMES.find((name) => name === text) ?? null);
+  const digits = read("digits", "the number of digits", (text) => integerBetween(text, DIGITS.min, DIGITS.max));
+  const fontScale = read("font", "the text size", (text) => FONT_SCALES.find((scale) => scale === Number(text)) ?? null);
+  if (theme !== null) view.theme = theme;
+  if (digits !== null) view.digits = digits;
+  if (fontScale !== null) view.fontScale = fontScale;
+
+  const address: Address = {
+    source,
+    example: keys.get("example"),
+    inputs: read("i", "the inputs", parseInputs) ?? {},
+    gradOutput: read("g", "the external gradient", parseNestedJson),
+    seed: read("seed", "the seed", (text) => integerBetween(text, 0, Number.MAX_SAFE_INTEGER)) ?? 0,
+    position: read("s", "the step", parsePosition),
+    view,
+  };
+  const trouble =
+    unreadable.length === 0 ? null : `This link is damaged: ${unreadable.join(", ")} could not be read.`;
+  return { address, trouble };
+}
+
+export function isNested(value: unknown): value is Nested {
+  if (Array.isArray(value)) return value.every(isNested);
+  return (
+    (typeof value === "number" && Number.isFinite(value)) ||
+    typeof value === "boolean" ||
+    value === "NaN" ||
+    value === "Infinity" ||
+    value === "-Infinity"
+  );
+}
+
+function parseInputs(text: string): Record<string, Nested> | null {
+  const value = parseJson(text);
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return null;
+  return Object.values(value).every(isNested) ? (value as Record<string, Nested>) : null;
+}
+
+function parseNestedJson(text: string): Nested | null {
+  const value = parseJson(text);
+  return isNested(value) ? value : null;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function integerBetween(text: string, low: number, high: number): number | null {
+  const value = Number(text);
+  return /^\d+$/.test(text) && value >= low && value <= high ? value : null;
+}
+
+async function deflate(text: string): Promise<string> {
+  const stream = new Blob([text]).stream().pipeThrough(new CompressionStream("deflate-raw"));
+  const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
+  let binary = "";
+  for (const byte of bytes) binary += String.fromCharCode(byte);
+  return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+}
+
+async function inflate(packed: string): Promise<string | null> {
+  try {
+    const binary = atob(packed.replaceAll("-", "+").replaceAll("_", "/"));
+    const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+    const reader = stream.pipeThrough(new TextDecoderStream("utf-8", { fatal: true })).getReader();
+    let text = "";
+    for (;;) {
+      const chunk = await reader.read();
+      if (chunk.done) return text;
+      text += chunk.value;
+      if (text.length > MAX_SOURCE_CHARACTERS) {
+        await reader.cancel();
+        return null;
+      }
+    }
+  } catch {
+    return null;
+  }
+}

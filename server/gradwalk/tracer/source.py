@@ -1,0 +1,228 @@
+"""The program before it runs: parsed, its names resolved, its places known. No torch.
+
+The syntax tree is changed in two spots only, and every position in it stays: the value of a last
+expression statement is passed through `__gradwalk_result__(value)`, so that the tracer learns it, and
+the first top-level assignment to a name that `inputs` sets becomes
+`x = __gradwalk_input__("x", value)`, so that the tracer can put another value in its place.
+"""
+
+import ast
+import warnings
+from collections.abc import Collection, Iterable
+from functools import cached_property
+from types import CodeType
+
+from gradwalk.protocol.events import Problem
+from gradwalk.protocol.graph import Span
+from gradwalk.protocol.problems import problem
+from gradwalk.protocol.requests import SERVER_LIMITS
+from gradwalk.tracer.directions import Direction, read_directions
+from gradwalk.tracer.names import Names, resolve_names
+from gradwalk.tracer.names import nearest_name as _nearest_name
+from gradwalk.tracer.spans import InstructionPosition, SpanIndex
+from gradwalk.tracer.syntax import explain_syntax_error
+from gradwalk.tracer.text import Columns, normalise_source
+
+FILENAME = "<snippet>"
+RESULT = "__gradwalk_result__"
+INPUT = "__gradwalk_input__"
+FIRST_DEFAULT_INPUT = 2.0
+
+
+class SourceProblem(Exception):  # noqa: N818 (the format calls it a problem)
+    """The program cannot be run; `problem` says why, to the person who wrote it."""
+
+    def __init__(self, found: Problem) -> None:
+        super().__init__(found["message"])
+        self.problem = found
+
+
+class Program:
+    """One program, ready to run."""
+
+    def __init__(self, text: str, tree: ast.Module, inputs: Collection[str]) -> None:
+        names = resolve_names(tree, text, inputs)
+        self.text = text
+        """The source with LF line ends: what line numbers count and linecache should hold."""
+        self.is_formula = names.is_formula
+        """Only assignments and expressions: `maths_names` are resolved, unknown names are free variables."""
+        self.free_variables = names.free_variables
+        """Names that the tracer must define before the run, in the order of first use."""
+        self.default_inputs = {name: FIRST_DEFAULT_INPUT + index for index, name in enumerate(names.free_variables)}
+        """A value for every free variable: 2.0, 3.0, ... by order, whether or not `inputs` gives another one."""
+        self.maths_names = names.maths
+        """Names to define before the run -> dotted path, `{"sin": "torch.sin", "pi": "math.pi"}`."""
+        self.prelude = names.prelude
+        """Modules to define before the run -> dotted path, `{"F": "torch.nn.functional"}`."""
+        self.assigned_names = _assigned_names(tree)
+        """Names that the module's own statements assign, by place of their last assignment."""
+        self.directions: tuple[Direction, ...] = read_directions(text)
+        self._names = names
+        self._columns = Columns(text)
+        # The index is built from the tree before it is changed, and on first use: a fast run may never ask.
+        self._tree = tree
+        self.overridden_inputs, self.code = _compile(text, inputs, names)
+        """Names whose first top-level assignment goes through `__gradwalk_input__`, and the code to run."""
+        self.unused_inputs = tuple(
+            name for name in inputs if name not in self.overridden_inputs and name not in names.free_variables
+        )
+        """Entries of `inputs` that the text itself has no place for; they may still name a leaf (`model.0.weight`)."""
+
+    def span(self, position: InstructionPosition) -> Span | None:
+        """The sub-expression at (line, end_line, byte column, byte end column), one item of `co_positions()`."""
+        return self._index.span(position)
+
+    def target_of(self, span: Span) -> tuple[str | None, ...]:
+        """The names that the value of the sub-expression at `span` is given to, by output index.
+
+        `y = f(x)` gives ("y",), `a, b = f(x)` gives ("a", "b"), `box.v = ...` gives ("box.v",); empty when the value
+        is not assigned. A name that a label cannot hold is None.
+        """
+        return self._index.target_of(span)
+
+    @property
+    def defined_names(self) -> frozenset[str]:
+        """Every name that is bound at module level."""
+        return self._names.defined | frozenset(self.free_variables)
+
+    @cached_property
+    def _index(self) -> SpanIndex:
+        return SpanIndex(self._tree, self._columns)
+
+
+def read_program(source: str, inputs: Collection[str] = (), source_bytes: int | None = None) -> Program:
+    """The program in `source`, compiled under the file name `<snippet>`.
+
+    Args:
+        inputs: names that the request gives values to (a mapping's keys will do).
+        source_bytes: the limit on the source's length in UTF-8; None for the server's own.
+
+    Raises:
+        SourceProblem: too long, empty, or not Python.
+    """
+    limit = SERVER_LIMITS.source_bytes if source_bytes is None else source_bytes
+    text = normalise_source(source)
+    _refuse_unreadable(text, limit)
+    columns = Columns(text)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = _parse(text, columns)
+            _refuse_empty(tree)
+            return Program(text, tree, inputs)
+    except SyntaxError as error:
+        raise SourceProblem(explain_syntax_error(error, columns, offset_in_bytes=True)) from error
+    except (RecursionError, MemoryError) as error:
+        raise SourceProblem(_nested_too_deeply()) from error
+
+
+def nearest_name(name: str, program: Program, torch_names: Iterable[str] = ()) -> str | None:
+    """The name that was probably meant by an unknown `name`: the program's own, Python's, or torch's (`torch.sin`)."""
+    return _nearest_name(name, program.defined_names, is_formula=program.is_formula, torch_names=torch_names)
+
+
+def _parse(text: str, columns: Columns) -> ast.Module:
+    try:
+        return ast.parse(text, FILENAME)
+    except SyntaxError as error:
+        if "too many nested parentheses" in error.msg or "too many statically nested" in error.msg:
+            raise SourceProblem(_nested_too_deeply()) from error
+        raise SourceProblem(explain_syntax_error(error, columns, offset_in_bytes=False)) from error
+
+
+def _compile(text: str, inputs: Collection[str], names: Names) -> tuple[tuple[str, ...], CodeType]:
+    tree = ast.parse(text, FILENAME)
+    wanted = {name for name in inputs if name not in names.free_variables}
+    overridden = _pass_inputs(tree, wanted) if wanted else ()
+    last = tree.body[-1]
+    if isinstance(last, ast.Expr):
+        last.value = _call(RESULT, last.value)
+    return overridden, compile(tree, FILENAME, "exec", dont_inherit=True)
+
+
+def _pass_inputs(tree: ast.Module, wanted: set[str]) -> tuple[str, ...]:
+    """Sends the first top-level assignment of each wanted name through the tracer; the names found, in order."""
+    found: list[str] = []
+
+    def passed(target: ast.expr, value: ast.expr) -> ast.expr:
+        if isinstance(target, ast.Name) and target.id in wanted:
+            wanted.remove(target.id)
+            found.append(target.id)
+            return _call(INPUT, ast.copy_location(ast.Constant(target.id), value), value)
+        if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+            starred = any(isinstance(one, ast.Starred) for one in (*target.elts, *value.elts))
+            if len(target.elts) == len(value.elts) and not starred:
+                value.elts = [passed(*pair) for pair in zip(target.elts, value.elts, strict=True)]
+        return value
+
+    for statement in tree.body:
+        match statement:
+            case ast.Assign(targets=targets):
+                for target in targets:
+                    statement.value = passed(target, statement.value)
+            case ast.AnnAssign(target=target, value=ast.expr() as value):
+                statement.value = passed(target, value)
+            case _:
+                pass
+    return tuple(found)
+
+
+def _call(function: str, *arguments: ast.expr) -> ast.expr:
+    value = arguments[-1]
+    name = ast.copy_location(ast.Name(function, ast.Load()), value)
+    return ast.copy_location(ast.Call(name, list(arguments), []), value)
+
+
+def _assigned_names(tree: ast.Module) -> tuple[str, ...]:
+    """Names assigned by the module's statements, blocks included but no function or class bodies."""
+    order: dict[str, None] = {}
+    pending: list[ast.AST] = list(reversed(tree.body))
+    places: list[tuple[int, int, str]] = []
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda | ast.comprehension):
+            continue
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            places.append((node.lineno, node.col_offset, node.id))
+        pending.extend(ast.iter_child_nodes(node))
+    for _, _, name in sorted(places):
+        order.pop(name, None)
+        order[name] = None
+    return tuple(order)
+
+
+def _refuse_unreadable(text: str, limit: int) -> None:
+    length = len(text.encode("utf-8", "surrogatepass"))
+    if length > limit:
+        message = f"The program is {length:,} bytes long; at most {limit:,} are read."
+        hint = "Keep the part whose backward pass you want to see."
+        raise SourceProblem(problem("too_big", "The program is too long", message, hint=hint))
+    for character, name in (("\x00", "a NUL byte"), (_surrogate(text), "half of a surrogate pair")):
+        at = text.find(character) if character else -1
+        if at >= 0:
+            line = text.count("\n", 0, at) + 1
+            column = at - (text.rfind("\n", 0, at) + 1)
+            column = Columns(text).from_character(line, column)
+            span: Span = {"line": line, "column": column, "end_line": line, "end_column": column + 1}
+            message = f"Line {line}, column {column + 1}: the program holds {name}, which is not text."
+            hint = "Delete the character; it often comes with copying from another program."
+            raise SourceProblem(problem("syntax", "This is not valid Python", message, span=span, hint=hint))
+
+
+def _surrogate(text: str) -> str:
+    if text.isascii():
+        return ""
+    return next((character for character in text if "\ud800" <= character <= "\udfff"), "")
+
+
+def _refuse_empty(tree: ast.Module) -> None:
+    if not tree.body:
+        message = "There is no statement in the program, so nothing was computed and there is no graph to walk."
+        hint = "Type an expression such as sin(x*y) + x, or open an example."
+        raise SourceProblem(problem("not_differentiable", "The program is empty", message, hint=hint))
+
+
+def _nested_too_deeply() -> Problem:
+    message = "The expressions are nested so deeply that Python's own parser gives up."
+    hint = "Give names to parts of the expression, or build a long sum in a loop."
+    return problem("too_big", "Nested too deeply", message, hint=hint)

@@ -1,0 +1,288 @@
+"""Names, places and complaints; CPython's own instruction positions are the oracle for spans."""
+
+import dis
+import importlib
+import types
+
+import pytest
+
+from gradwalk.tracer.directions import Direction
+from gradwalk.tracer.names import MATHS, PRELUDE
+from gradwalk.tracer.source import Program, SourceProblem, nearest_name, read_program
+
+
+def text_of(source: str, span) -> str:
+    """The text at a span, cut out in UTF-16 as a browser does."""
+    lines = [line.encode("utf-16-le") for line in source.replace("\r\n", "\n").replace("\r", "\n").split("\n")]
+    if span["line"] == span["end_line"]:
+        return lines[span["line"] - 1][2 * span["column"] : 2 * span["end_column"]].decode("utf-16-le")
+    first = lines[span["line"] - 1][2 * span["column"] :]
+    last = lines[span["end_line"] - 1][: 2 * span["end_column"]]
+    return b"\n\0".join([first, *lines[span["line"] : span["end_line"] - 1], last]).decode("utf-16-le")
+
+
+def instructions(code: types.CodeType):
+    for instruction in dis.get_instructions(code):
+        yield instruction.opname, instruction.positions
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from instructions(constant)
+
+
+def spans_of(source: str, *opnames: str) -> list[str]:
+    """The text that the program marks for each instruction of the kinds named, in order, without repeats."""
+    program = read_program(source)
+    found: dict[str, None] = {}
+    for opname, positions in instructions(program.code):
+        if opname in opnames:
+            span = program.span(tuple(positions))
+            assert span is not None
+            found[text_of(source, span)] = None
+    return list(found)
+
+
+CALLS = ("CALL", "CALL_FUNCTION_EX", "CALL_KW")
+
+
+@pytest.mark.parametrize(
+    ("source", "opnames", "expected"),
+    [
+        ("import a\ny = a.f(x) * 2\n", ("BINARY_OP",), ["a.f(x) * 2"]),
+        ("import a\ny = (a\n  .f(1)\n  .mean()\n)\n", CALLS, ["a\n  .f(1)", "a\n  .f(1)\n  .mean()"]),
+        ("import a\ny = a.f(\n    1,\n    2,\n)\n", CALLS, ["a.f(\n    1,\n    2,\n)"]),
+        ("import x, v\nx[0] = v\n", ("STORE_SUBSCR",), ["x[0] = v"]),
+        ("import x, v\nx[0] += v * 2\n", ("STORE_SUBSCR",), ["x[0] += v * 2"]),
+        ("import x\na, b = x\n", ("UNPACK_SEQUENCE",), ["a, b = x"]),
+        ("import x\nfor row in x.rows():\n    print(row)\n", ("FOR_ITER",), ["for row in x.rows()"]),
+        ("import d\n@d.dec(1)\ndef f():\n    pass\n", CALLS, ["d.dec(1)"]),
+        ("import x\nz = [row.sum() for row in x]\n", CALLS, ["[row.sum() for row in x]", "row.sum()"]),
+        ("import x\nprint(f'{x.item()} and {x * 2}')\n", ("BINARY_OP",), ["x * 2"]),
+        ("import x\nprint(f'''é\n{x * 2} {x.item()}''')\n", ("BINARY_OP",), ["x * 2"]),
+        ("import x\nα = '😀αβγ' + x.f('𝛼') * 2\n", CALLS, ["x.f('𝛼')"]),
+        ("import x\nα = '😀αβγ' + x.f('𝛼') * 2\n", ("BINARY_OP",), ["x.f('𝛼') * 2", "'😀αβγ' + x.f('𝛼') * 2"]),
+        ("import x\nif x:\n\ty =\tx.f(1)\n", CALLS, ["x.f(1)"]),
+        ("import x\n\fy = x.f(1)\n", CALLS, ["x.f(1)"]),
+        ("\ufeffimport x\ny = x.f(1)\n", CALLS, ["x.f(1)"]),
+        ("\ufeffx = abs(3)\n", CALLS, ["abs(3)"]),
+        ("import x\r\ny = (x\r\n .f(1))\rz = x.g()\r", CALLS, ["x\n .f(1)", "x.g()"]),
+        ("import x\nwith x.f() as g, x.h():\n    pass\n", CALLS, ["x.f()", "x.h()"]),
+        ("import x\ny = -x\n", ("UNARY_NEGATIVE",), ["-x"]),
+        ("import x\ny = x.w @ x.v + x.b\n", ("BINARY_OP",), ["x.w @ x.v", "x.w @ x.v + x.b"]),
+        ("import x\nloss = (x.a\n        + x.b)\n", ("BINARY_OP",), ["x.a\n        + x.b"]),
+        ("import x\nx.f(1)(2)[3]\n", (*CALLS, "BINARY_SUBSCR"), ["x.f(1)", "x.f(1)(2)", "x.f(1)(2)[3]"]),
+    ],
+)
+def test_a_span_is_what_a_reader_would_point_at(source, opnames, expected):
+    found = spans_of(source, *opnames)
+    assert [one for one in found if one in expected] == expected
+    if len(opnames) == 1:
+        assert found == expected
+
+
+def test_wrapping_the_result_moves_nothing():
+    source = "x = 3.0\ny = x * 2\nabs(y) + (1 -\n  x)\n"
+    plain = list(instructions(compile(source, "<snippet>", "exec")))
+    wrapped = list(instructions(read_program(source, {"x": 1}).code))
+    assert {place for name, place in plain if name == "BINARY_OP"} == {
+        place for name, place in wrapped if name == "BINARY_OP"
+    }
+
+
+def run(program: Program, **values: object) -> tuple[object, dict[str, object]]:
+    results: list[object] = []
+    seen: dict[str, object] = {}
+    namespace: dict[str, object] = {
+        "__gradwalk_result__": lambda value: results.append(value),
+        "__gradwalk_input__": lambda name, value: values.get(name, seen.setdefault(name, value)),
+        **{name: values.get(name, value) for name, value in program.default_inputs.items()},
+    }
+    exec(program.code, namespace)
+    return (results or [None])[-1], namespace
+
+
+def test_the_last_expression_is_passed_through():
+    assert run(read_program("a = 3\na + 4"))[0] == 7
+    assert run(read_program("a = 3\nb = a + 4"))[0] is None
+
+
+@pytest.mark.parametrize(
+    ("source", "values", "expected"),
+    [
+        ("x = 1\ny = x + 1\n", {"x": 5}, {"x": 5, "y": 6}),
+        ("x: float = 1\ny = x + 1\n", {"x": 5}, {"x": 5, "y": 6}),
+        ("a, x = 1, 2\n", {"x": 5}, {"a": 1, "x": 5}),
+        ("a = x = 2\n", {"x": 5}, {"x": 5}),
+        ("x = 1\nx = x + 1\n", {"x": 5}, {"x": 6}),
+        ("for i in range(3):\n    x = i\n", {"x": 5}, {"x": 2}),
+    ],
+)
+def test_only_the_first_top_level_assignment_is_overridden(source, values, expected):
+    _, namespace = run(read_program(source, values), **values)
+    assert {name: namespace[name] for name in expected} == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "free", "maths", "prelude"),
+    [
+        ("sin(x*y) + x", ("x", "y"), {"sin"}, set()),
+        ("y*sin(x)", ("y", "x"), {"sin"}, set()),
+        ("a = w*x + b\nsigmoid(a)", ("w", "x", "b"), {"sigmoid"}, set()),
+        ("x = x + 1\nx * 2", ("x",), set(), set()),
+        ("k += 1", ("k",), set(), set()),
+        ("2*pi*r + e", ("r",), {"pi", "e"}, set()),
+        ("x.sum() * 2", ("x",), set(), set()),
+        ("(x @ W.T).relu()", ("x", "W"), set(), set()),
+        ("F.relu(x) + torch.sin(y)", ("x", "y"), set(), {"F", "torch"}),
+        ("k * F", ("k", "F"), set(), set()),
+        ("sum([a*b for a, b in zip(u, v)])", ("u", "v"), set(), set()),
+        ("sum(u*v)", ("u", "v"), {"sum"}, set()),
+        ("toch.tensor(3.) * x", ("x",), set(), set()),
+        ("y + sinn(x) + cos(x)", ("y", "x"), {"cos"}, set()),
+        ("np.sin(x)", ("x",), set(), set()),
+        ("toch.sin(x)", ("x",), set(), set()),
+        ("import torch\ny = torch.sin(x)", (), set(), set()),
+        ("def f(q):\n    return nn.Linear(q, k)\nf(3)", (), set(), {"nn"}),
+        ("x = torch.tensor(2.)\ny = sin(x)", (), {"sin"}, {"torch"}),
+        ("f = lambda q: q * z\nf(2)", (), set(), set()),
+    ],
+)
+def test_names_stand_for(source, free, maths, prelude):
+    program = read_program(source)
+    assert program.free_variables == free
+    assert set(program.maths_names) == maths
+    assert set(program.prelude) == prelude
+
+
+def test_a_free_name_with_a_value_is_an_input_in_any_program():
+    program = read_program("import torch\ndef f(q):\n    return q * k\ny = f(x)\n", {"k": 1, "x": 2, "unused": 3})
+    assert program.free_variables == ("k", "x")
+    assert program.default_inputs == {"k": 2.0, "x": 3.0}
+    assert program.unused_inputs == ("unused",)
+
+
+def test_an_input_may_take_the_name_of_a_constant_or_module():
+    program = read_program("e * F + sin", {"e": 1, "F": 2, "sin": 3})
+    assert program.free_variables == ("e", "F", "sin")
+    assert program.maths_names == {}
+
+
+def test_every_printed_name_resolves_in_torch():
+    for path in (*MATHS.values(), *PRELUDE.values()):
+        module, _, attribute = path.rpartition(".")
+        if module:
+            assert hasattr(importlib.import_module(module), attribute), path
+
+
+def test_assigned_names_are_ordered_by_their_last_assignment():
+    source = "y = 1\nz = 2\ndef f():\n    q = 1\nwith open as g:\n    y = 3\n[i for i in ()]\n(w := 4)\n"
+    assert read_program(source).assigned_names == ("z", "g", "y", "w")
+
+
+@pytest.mark.parametrize(
+    ("source", "part", "names"),
+    [
+        ("y = a * b", "a * b", ("y",)),
+        ("box.v = a * b", "a * b", ("box.v",)),
+        ("w[0] = a * b", "a * b", ("w[0]",)),
+        ("w[0] = a * b", "w[0] = a * b", ("w",)),
+        ("p, q = f(a)", "f(a)", ("p", "q")),
+        ("p, *q = f(a)", "f(a)", ("p",)),
+        ("p, (q, r) = f(a), g(b)", "g(b)", ("q", "r")),
+        ("p, (q, r) = f(a), g(b)", "f(a)", ("p",)),
+        ("y = z = f(a)", "f(a)", ("y",)),
+        ("y += a * b", "y += a * b", ("y",)),
+        ("print(y := a + b)", "a + b", ("y",)),
+        ("f(a)", "f(a)", ()),
+    ],
+)
+def test_the_name_a_value_is_given_to(source, part, names):
+    program = read_program("import a, b, f, g, box, w, y\n" + source)
+    start = source.index(part)
+    span = {"line": 2, "column": start, "end_line": 2, "end_column": start + len(part)}
+    assert program.target_of(span) == names
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "expected"),
+    [
+        ("sinn", "sinn(x)", "sin"),
+        ("toch", "import torch\ntoch.tensor(3.)", "torch"),
+        ("sin", "import torch\nsin(3)", "torch.sin"),
+        ("pi", "import torch\npi", "math.pi"),
+        ("wieght", "weight = 3\nwieght + 1", "weight"),
+        ("Weight", "weight = 3\nWeight + 1", "weight"),
+        ("lenn", "import torch\nlenn(3)", "len"),
+        ("meshgridd", "import torch\nmeshgridd(3)", "torch.meshgrid"),
+        ("zzzzqq", "zzzzqq(3)", None),
+    ],
+)
+def test_an_unknown_name_has_a_nearest_one(name, source, expected):
+    assert nearest_name(name, read_program(source), ("meshgrid", "tensor")) == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "line", "marked", "hint"),
+    [
+        ("if x\n    y", 1, "x", "colon"),
+        ("α = (1 + 2", 1, "(", "closes this '('"),
+        ("x = 1)", 1, ")", "closes nothing"),
+        ("if x = 3:\n    pass", 1, "x = 3", "=="),
+        ("f(x) = 3", 1, "f(x)", "name"),
+        ("é = 'abc", 1, "'", "same quote"),
+        ("x = '''abc\n", 1, "'", "three quotes"),
+        ("def f():\n\tx\n        y", 3, None, "spaces only"),
+        ("x = 1\n  y = 2", 2, None, "no block"),
+        ("def f():\nx = 1", 2, "x", "four spaces"),
+        ("y = 2x", 1, None, "2 * x"),
+        ("y = “a”", 1, "“", "straight quotes"),
+        ("y = x²", 1, "²", "**"),
+        ("é = 1; return é", 1, "return é", "function"),
+        ("x\x00 = 1", 1, "\x00", "Delete"),
+        ("print 3", 1, "print 3", "print(y)"),
+    ],
+)
+def test_a_syntax_error_is_placed_and_advised(source, line, marked, hint):
+    with pytest.raises(SourceProblem) as raised:
+        read_program(source)
+    problem = raised.value.problem
+    assert problem["kind"] == "syntax"
+    assert problem["span"] is not None
+    assert problem["span"]["line"] == line
+    assert f"Line {line}, column" in problem["message"]
+    assert hint in (problem["hint"] or "")
+    if marked is not None:
+        assert text_of(source, problem["span"]) == marked
+
+
+@pytest.mark.parametrize(
+    ("source", "kind"),
+    [
+        ("", "not_differentiable"),
+        ("# only words\n\n", "not_differentiable"),
+        ("x = 1\n" * 10_000, "too_big"),
+        ("é" * 10_001, "too_big"),
+        ("(" * 300 + ")" * 300, "too_big"),
+        ("-" * 5_000 + "1", "too_big"),
+        ("x = '\ud800'", "syntax"),
+    ],
+)
+def test_a_program_that_cannot_be_run_says_why(source, kind):
+    with pytest.raises(SourceProblem) as raised:
+        read_program(source)
+    assert raised.value.problem["kind"] == kind
+    assert raised.value.problem["message"].endswith(".")
+
+
+def test_a_long_sum_does_not_recurse():
+    program = read_program("+".join(["x"] * 900))
+    assert program.free_variables == ("x",)
+    assert program.span((1, 1, 0, 3)) == {"line": 1, "column": 0, "end_line": 1, "end_column": 3}
+
+
+def test_directing_comments():
+    source = "x = 1 #@ note the leaf\n#@break\ns = '#@ hide'\n#@ predict shape \n#@ shout\n"
+    assert read_program(source).directions == (
+        Direction("note", "the leaf", 1),
+        Direction("break", "", 2),
+        Direction("predict", "shape", 4),
+    )

@@ -1,0 +1,293 @@
+/**
+ * Places for nodes and curves for edges. Every group has its own DOT (written by the server with opaque ids); it is
+ * laid out by itself, bottom-up, and an open group is one box with ports in its parent's DOT. So opening a group
+ * grows its box and moves nothing else sideways. Nothing of the graph's structure is built here: sizes and ports are
+ * added to the DOT text, Graphviz places, and the results nest by translation.
+ */
+import type { Box, Curve, Point, Size } from "./geometry";
+import { joined, shifted } from "./geometry";
+
+/** A group's DOT and its direct children; the top level has the id "". */
+export interface GroupDrawing {
+  readonly id: string;
+  readonly parent: string | null;
+  readonly dot: string;
+  readonly nodes: readonly string[];
+}
+
+export interface Drawing {
+  readonly groups: readonly GroupDrawing[];
+  /** By node id and, for closed groups, group id. */
+  readonly sizes: Readonly<Record<string, Size>>;
+  readonly open: readonly string[];
+}
+
+export interface Layout extends Size {
+  readonly nodes: ReadonlyMap<string, Box>;
+  readonly groups: ReadonlyMap<string, Box & { readonly open: boolean }>;
+  /** From the producer of the forward value to its consumer; edges inside closed groups have none. */
+  readonly edges: ReadonlyMap<string, Curve>;
+}
+
+/** Runs Graphviz' `dot` on a DOT text and returns its `json0`. */
+export type RunDot = (dot: string) => string;
+
+export const TOP = "";
+export const GROUP_HEADER_PX = 30;
+const GROUP_PADDING_PX = 14;
+const POINTS_PER_INCH = 72;
+const PORT_PX = 4;
+const SETTINGS =
+  'rankdir=LR nodesep=0.3 ranksep=0.55 edge [arrowhead=none arrowtail=none] node [label="" fixedsize=true shape=box]';
+
+interface Placed extends Size {
+  readonly boxes: ReadonlyMap<string, Box>;
+  readonly ports: ReadonlyMap<string, Port>;
+  readonly curves: ReadonlyMap<string, Curve>;
+  readonly inner: ReadonlyMap<string, Placed>;
+}
+
+interface Port extends Point {
+  readonly side: "in" | "out";
+}
+
+/** Lays out a drawing; `known` keeps the places of groups whose DOT, sizes and ports have been seen before. */
+export function place(drawing: Drawing, runDot: RunDot, known: Map<string, Placed>): Layout {
+  const open = new Set(drawing.open);
+  const children = childrenOf(drawing.groups);
+  const top = drawing.groups.find((group) => group.id === TOP);
+  if (top === undefined) throw new Error("a drawing needs a top level");
+  const placed = placeGroup(top, { drawing, open, children, runDot, known });
+  const nodes = new Map<string, Box>();
+  const groups = new Map<string, Box & { open: boolean }>();
+  const groupIds = new Set(drawing.groups.map((group) => group.id));
+  const nest = (level: Placed, origin: Point): void => {
+    for (const [id, box] of level.boxes) {
+      const absolute = { ...box, ...shifted(box, origin) };
+      const inner = level.inner.get(id);
+      if (!groupIds.has(id)) nodes.set(id, absolute);
+      else groups.set(id, { ...absolute, open: inner !== undefined });
+      if (inner !== undefined) nest(inner, insideOf(absolute));
+    }
+  };
+  nest(placed, { x: 0, y: 0 });
+  return { width: placed.width, height: placed.height, nodes, groups, edges: placed.curves };
+}
+
+interface Job {
+  readonly drawing: Drawing;
+  readonly open: ReadonlySet<string>;
+  readonly children: ReadonlyMap<string, readonly GroupDrawing[]>;
+  readonly runDot: RunDot;
+  readonly known: Map<string, Placed>;
+}
+
+function placeGroup(group: GroupDrawing, job: Job): Placed {
+  const inner = new Map<string, Placed>();
+  for (const child of job.children.get(group.id) ?? []) {
+    if (job.open.has(child.id)) inner.set(child.id, placeGroup(child, job));
+  }
+  const sizes = new Map<string, Size>();
+  for (const node of group.nodes) sizes.set(node, job.drawing.sizes[node] ?? FALLBACK_SIZE);
+  for (const child of job.children.get(group.id) ?? []) {
+    const placed = inner.get(child.id);
+    sizes.set(
+      child.id,
+      placed === undefined ? (job.drawing.sizes[child.id] ?? FALLBACK_SIZE) : outerSize(placed),
+    );
+  }
+  const dot = sizedDot(group.dot, sizes, inner);
+  // What is inside an open group shows in its parent's DOT only as a size and ports, so its own key is added.
+  const key = [
+    dot,
+    ...[...inner.keys()].map((id) => `${id}:${innerKeys.get(inner.get(id) as Placed) ?? ""}`),
+  ].join("\n");
+  const before = job.known.get(key);
+  if (before !== undefined) return before;
+  const placed = readPlaces(job.runDot(dot), sizes, inner);
+  innerKeys.set(placed, key);
+  job.known.set(key, placed);
+  return placed;
+}
+
+const innerKeys = new WeakMap<Placed, string>();
+const FALLBACK_SIZE: Size = { width: 140, height: 72 };
+
+function childrenOf(groups: readonly GroupDrawing[]): ReadonlyMap<string, readonly GroupDrawing[]> {
+  const children = new Map<string, GroupDrawing[]>();
+  for (const group of groups) {
+    if (group.id === TOP) continue;
+    const parent = group.parent ?? TOP;
+    const list = children.get(parent);
+    if (list === undefined) children.set(parent, [group]);
+    else list.push(group);
+  }
+  return children;
+}
+
+function outerSize(inner: Size): Size {
+  return {
+    width: inner.width + 2 * GROUP_PADDING_PX,
+    height: inner.height + GROUP_HEADER_PX + GROUP_PADDING_PX,
+  };
+}
+
+function insideOf(box: Point): Point {
+  return shifted(box, { x: GROUP_PADDING_PX, y: GROUP_HEADER_PX });
+}
+
+/** The DOT with sizes and ports added; later statements win in Graphviz, and defaults must come first. */
+function sizedDot(dot: string, sizes: ReadonlyMap<string, Size>, inner: ReadonlyMap<string, Placed>): string {
+  const statements: string[] = [];
+  for (const [id, size] of sizes) {
+    const placed = inner.get(id);
+    statements.push(placed === undefined ? boxStatement(id, size) : portStatement(id, size, placed));
+  }
+  return withoutClosedPorts(dot, inner)
+    .replace("{", `{ ${SETTINGS}\n`)
+    .replace(/}\s*$/, `${statements.join("\n")}\n}\n`);
+}
+
+function boxStatement(id: string, { width, height }: Size): string {
+  return `${id} [shape=box fixedsize=true label="" width=${inches(width)} height=${inches(height)}]`;
+}
+
+function inches(px: number): string {
+  return (px / POINTS_PER_INCH).toFixed(4);
+}
+
+const EDGE = /^(\s*)("?[\w]+"?)\s*->\s*("?[\w]+"?)\s*(\[.*)$/;
+
+/** Graphviz warns about a port that its node does not have: only open groups have any. */
+function withoutClosedPorts(dot: string, inner: ReadonlyMap<string, Placed>): string {
+  return dot
+    .split("\n")
+    .map((line) => {
+      const match = EDGE.exec(line);
+      if (match === null) return line;
+      const [, indent = "", tail = "", head = "", rest = ""] = match;
+      let attributes = rest;
+      if (!inner.has(unquoted(tail))) attributes = attributes.replace(/\btailport="?\w+"?,?/, "");
+      if (!inner.has(unquoted(head))) attributes = attributes.replace(/\bheadport="?\w+"?,?/, "");
+      return `${indent}${tail} -> ${head} ${attributes}`;
+    })
+    .join("\n");
+}
+
+function unquoted(id: string): string {
+  return id.replaceAll('"', "");
+}
+
+/** A table whose left and right border cells are the ports, at the heights where the inner layout put them. */
+function portStatement(id: string, { width, height }: Size, placed: Placed): string {
+  const middle = `<TD FIXEDSIZE="TRUE" WIDTH="${Math.round(width) - 4}" HEIGHT="${Math.round(height)}"></TD>`;
+  const strips = (["in", "out"] as const).map(
+    (side) => `<TD>${portStrip(side, Math.round(height), placed)}</TD>`,
+  );
+  return `${id} [shape=plain fixedsize=false label=<<TABLE ${BARE}><TR>${strips[0]}${middle}${strips[1]}</TR></TABLE>>]`;
+}
+
+const BARE = 'BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0"';
+
+function portStrip(side: Port["side"], height: number, placed: Placed): string {
+  const ports = [...placed.ports]
+    .filter(([, port]) => port.side === side)
+    .map(([edge, port]) => ({ edge, y: Math.round(port.y) + GROUP_HEADER_PX }))
+    .sort((a, b) => a.y - b.y);
+  const cells: string[] = [];
+  let filled = 0;
+  for (const { edge, y } of ports) {
+    const gap = Math.max(0, y - PORT_PX / 2 - filled);
+    if (gap > 0) cells.push(stripCell(gap, ""));
+    cells.push(stripCell(PORT_PX, ` PORT="${edge}"`));
+    filled += gap + PORT_PX;
+  }
+  if (height > filled) cells.push(stripCell(height - filled, ""));
+  return `<TABLE ${BARE}>${cells.map((cell) => `<TR>${cell}</TR>`).join("")}</TABLE>`;
+}
+
+function stripCell(height: number, port: string): string {
+  return `<TD${port} FIXEDSIZE="TRUE" WIDTH="2" HEIGHT="${height}"></TD>`;
+}
+
+/** The parts of Graphviz' json0 that are read; coordinates are in points with y upwards. */
+interface DotResult {
+  readonly bb: string;
+  readonly objects?: readonly { readonly _gvid: number; readonly name: string; readonly pos?: string }[];
+  readonly edges?: readonly {
+    readonly id?: string;
+    readonly pos?: string;
+    readonly tail: number;
+    readonly head: number;
+  }[];
+}
+
+const BORDER_POINT = /^(in|out)_(\w+)$/;
+
+function readPlaces(
+  json: string,
+  sizes: ReadonlyMap<string, Size>,
+  inner: ReadonlyMap<string, Placed>,
+): Placed {
+  const result = JSON.parse(json) as DotResult;
+  const [, , width = 0, height = 0] = result.bb.split(",").map(Number);
+  const boxes = new Map<string, Box>();
+  const ports = new Map<string, Port>();
+  const names = new Map<number, string>();
+  for (const object of result.objects ?? []) {
+    names.set(object._gvid, object.name);
+    if (object.pos === undefined) continue;
+    const at = readPoint(object.pos, height);
+    const size = sizes.get(object.name);
+    const border = BORDER_POINT.exec(object.name);
+    if (size !== undefined) {
+      boxes.set(object.name, { x: at.x - size.width / 2, y: at.y - size.height / 2, ...size });
+    } else if (border !== null) {
+      ports.set(border[2] ?? "", { ...at, side: border[1] === "in" ? "in" : "out" });
+    }
+  }
+  const curves = new Map<string, Curve>();
+  for (const edge of result.edges ?? []) {
+    if (edge.id === undefined || edge.pos === undefined) continue;
+    let curve = readCurve(edge.pos, height);
+    const tail = innerCurve(names.get(edge.tail), edge.id, inner, boxes);
+    const head = innerCurve(names.get(edge.head), edge.id, inner, boxes);
+    if (tail !== null) curve = joined(tail, curve);
+    if (head !== null) curve = joined(curve, head);
+    curves.set(edge.id, curve);
+  }
+  for (const [id, placed] of inner) {
+    for (const edge of placed.curves.keys()) {
+      const own = curves.has(edge) ? null : innerCurve(id, edge, inner, boxes);
+      if (own !== null) curves.set(edge, own);
+    }
+  }
+  return { width, height, boxes, ports, curves, inner };
+}
+
+function innerCurve(
+  group: string | undefined,
+  edge: string,
+  inner: ReadonlyMap<string, Placed>,
+  boxes: ReadonlyMap<string, Box>,
+): Curve | null {
+  if (group === undefined) return null;
+  const curve = inner.get(group)?.curves.get(edge);
+  const box = boxes.get(group);
+  if (curve === undefined || box === undefined) return null;
+  const origin = insideOf(box);
+  return curve.map((point) => shifted(point, origin));
+}
+
+function readPoint(text: string, height: number): Point {
+  const [x = 0, y = 0] = text.split(",").map(Number);
+  return { x, y: height - y };
+}
+
+/** `pos` of an edge: optional arrow ends (`s,x,y` and `e,x,y`), then the Bezier points. */
+function readCurve(pos: string, height: number): Curve {
+  return pos
+    .split(/[\s;]+/)
+    .filter((part) => /^[\d.+-]/.test(part))
+    .map((part) => readPoint(part, height));
+}

@@ -1,0 +1,78 @@
+/**
+ * How large a card is. Sizes follow from names and shapes, never from values, so that a slider moves numbers and
+ * nothing else. The figures match the type sizes in `render/Card.svelte`.
+ */
+import { elementCount } from "../model/matrix";
+import { nodeTitle } from "../model/selectors";
+import type { Graph, Group, Node, TensorValue } from "../protocol/trace.gen";
+import type { Size } from "./geometry";
+import type { Drawing, GroupDrawing } from "./place";
+import { TOP } from "./place";
+
+const TITLE_CHARACTER_PX = 8.6;
+const VALUE_CHARACTER_PX = 8;
+const NUMBER_CHARACTERS = 6;
+const PADDING_PX = 24;
+const NARROWEST_PX = 104;
+const WIDEST_PX = 224;
+const TITLE_LINE_PX = 24;
+const VALUE_LINE_PX = 22;
+const FRAME_PX = 18;
+export const CELLS_SHOWN_AS_NUMBERS = 4;
+export const THUMBNAIL_ROWS = 6;
+export const THUMBNAIL_CELL_PX = 8;
+
+export const GROUP_SIZE: Size = { width: 196, height: 64 };
+
+export function cardSize(node: Node): Size {
+  const value = node.outputs[0]?.value ?? null;
+  const name = node.kind === "accumulate_grad" ? "leaf" : (node.outputs[0]?.name ?? "");
+  const title = TITLE_CHARACTER_PX * (nodeTitle(node).length + (name === "" ? 0 : name.length + 2));
+  const line = VALUE_CHARACTER_PX * valueCharacters(value) + (node.kind === "accumulate_grad" ? 40 : 0);
+  const width = Math.min(WIDEST_PX, Math.max(NARROWEST_PX, title + PADDING_PX, line + PADDING_PX));
+  return { width: Math.ceil(width), height: TITLE_LINE_PX + 2 * valueHeight(value) + FRAME_PX };
+}
+
+/** Whether a value is written out on a card; larger ones become a thumbnail with their shape. */
+export function isWrittenOut(shape: readonly number[]): boolean {
+  return shape.length <= 1 && elementCount(shape) <= CELLS_SHOWN_AS_NUMBERS;
+}
+
+/** What to lay out for a graph: its DOTs, the sizes of all cards, and which groups are open. */
+export function drawingOf(graph: Graph, open: ReadonlySet<string>): Drawing {
+  const sizes: Record<string, Size> = {};
+  for (const node of graph.nodes) sizes[node.id] = cardSize(node);
+  for (const group of graph.groups) sizes[group.id] = closedGroupSize(group);
+  const top: GroupDrawing = {
+    id: TOP,
+    parent: null,
+    dot: graph.dot,
+    nodes: graph.nodes.filter((node) => node.group === null).map((node) => node.id),
+  };
+  return {
+    groups: [top, ...graph.groups.map(({ id, parent, dot, nodes }) => ({ id, parent, dot, nodes }))],
+    sizes,
+    open: [...open].filter((id) => graph.groups.some((group) => group.id === id)),
+  };
+}
+
+function closedGroupSize(group: Group): Size {
+  const width = Math.max(GROUP_SIZE.width, group.label.length * TITLE_CHARACTER_PX + 64);
+  return { width: Math.min(WIDEST_PX + 40, Math.ceil(width)), height: GROUP_SIZE.height };
+}
+
+function valueCharacters(value: TensorValue | null): number {
+  if (value === null) return NUMBER_CHARACTERS;
+  const count = elementCount(value.shape);
+  if (isWrittenOut(value.shape))
+    return Math.max(1, count) * NUMBER_CHARACTERS + (value.shape.length > 0 ? 1 : 0);
+  const thumbnail = (Math.min(value.shape.at(-1) ?? 1, 8) * THUMBNAIL_CELL_PX) / VALUE_CHARACTER_PX;
+  return thumbnail + value.shape.join(" × ").length + 3;
+}
+
+function valueHeight(value: TensorValue | null): number {
+  if (value === null || isWrittenOut(value.shape)) return VALUE_LINE_PX;
+  const columns = value.shape.at(-1) ?? 1;
+  const rows = columns === 0 ? 1 : elementCount(value.shape) / columns;
+  return Math.max(VALUE_LINE_PX, Math.min(rows, THUMBNAIL_ROWS) * THUMBNAIL_CELL_PX + 6);
+}

@@ -1,0 +1,100 @@
+/**
+ * Where the graph stands in the viewport, and where the callout goes. The graph keeps to the upper part; the callout
+ * hangs below the active node, so that it covers neither that node nor leaves the viewport.
+ */
+import type { Box, Point, Size } from "../layout/geometry";
+import { centre } from "../layout/geometry";
+
+/** Screen = world times k plus (x, y), as in d3-zoom. */
+export interface Camera extends Point {
+  readonly k: number;
+}
+
+/** Below this the text of a card cannot be read: the camera then follows the active node instead. */
+export const READABLE_SCALE = 0.72;
+const LARGEST_SCALE = 1.15;
+const MARGIN_PX = 20;
+const CALLOUT_GAP_PX = 22;
+
+/** The whole content where it can be read, else the part around `focus` at reading size. */
+export function frame(content: Size, focus: Box | null, region: Size): Camera {
+  const room = { width: region.width - 2 * MARGIN_PX, height: region.height - 2 * MARGIN_PX };
+  const fit = Math.min(LARGEST_SCALE, room.width / content.width, room.height / content.height);
+  const k = Math.max(fit, Math.min(READABLE_SCALE, LARGEST_SCALE));
+  const focused = focus === null ? { x: content.width, y: content.height / 2 } : centre(focus);
+  return {
+    k,
+    x: axis(content.width, focused.x, region.width, k),
+    y: axis(content.height, focused.y, region.height, k),
+  };
+}
+
+/** Centred where it fits; else around the focus, without showing more than a margin of nothing. */
+function axis(content: number, focus: number, region: number, k: number): number {
+  const slack = region - content * k;
+  if (slack >= 2 * MARGIN_PX) return slack / 2;
+  const centred = region / 2 - focus * k;
+  return Math.min(MARGIN_PX, Math.max(centred, slack - MARGIN_PX));
+}
+
+/** Whether a box lies wholly in a region under a camera. */
+export function isInView(box: Box, camera: Camera, region: Size, margin = MARGIN_PX): boolean {
+  const on = project(box, camera);
+  return (
+    on.x >= margin - 1 &&
+    on.y >= margin - 1 &&
+    on.x + on.width <= region.width - margin + 1 &&
+    on.y + on.height <= region.height - margin + 1
+  );
+}
+
+export function project(box: Box, camera: Camera): Box {
+  return {
+    x: box.x * camera.k + camera.x,
+    y: box.y * camera.k + camera.y,
+    width: box.width * camera.k,
+    height: box.height * camera.k,
+  };
+}
+
+export interface CalloutPlace extends Point {
+  /** The pointer's place along the callout's upper edge, from its left. */
+  readonly pointer: number;
+  readonly side: "below" | "above";
+}
+
+/**
+ * Below the active node and below every neighbour that takes part, as far as the viewport allows.
+ * @param active the active node's box on screen
+ * @param neighbours boxes on screen that should stay visible
+ */
+export function placeCallout(
+  active: Box,
+  neighbours: readonly Box[],
+  size: Size,
+  viewport: Size,
+): CalloutPlace {
+  const x = clamp(
+    centre(active).x - size.width / 2,
+    MARGIN_PX / 2,
+    viewport.width - size.width - MARGIN_PX / 2,
+  );
+  const beneath = neighbours.filter((box) => box.x < x + size.width && box.x + box.width > x);
+  const bottoms = [active, ...beneath].map((box) => box.y + box.height + CALLOUT_GAP_PX);
+  const lowest = viewport.height - size.height - MARGIN_PX / 2;
+  const own = active.y + active.height + CALLOUT_GAP_PX;
+  const pointer = clamp(centre(active).x - x, 28, size.width - 28);
+  if (own > lowest && active.y - CALLOUT_GAP_PX - size.height >= MARGIN_PX / 2) {
+    return { x, y: active.y - CALLOUT_GAP_PX - size.height, pointer, side: "above" };
+  }
+  return {
+    x,
+    y: Math.max(MARGIN_PX / 2, Math.max(own, Math.min(lowest, Math.max(...bottoms)))),
+    pointer,
+    side: "below",
+  };
+}
+
+function clamp(value: number, low: number, high: number): number {
+  return Math.max(low, Math.min(value, Math.max(low, high)));
+}

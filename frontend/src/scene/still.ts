@@ -1,0 +1,287 @@
+/**
+ * What stands still at a position: the state of every card, closed group and edge. It depends on the trace, the
+ * position and on which groups are open, never on progress; so a long graph is worked through once per position.
+ */
+import { boxesOverlap } from "../layout/geometry";
+import type { Layout } from "../layout/place";
+import type { Arrival, GradientLedger } from "../model/gradients";
+import { isTensor, LAND, ledgerAt, NOT_COMPUTED } from "../model/gradients";
+import type { Position } from "../model/position";
+import { forwardOrder, stepCount } from "../model/position";
+import {
+  edgesById,
+  executions,
+  groupsById,
+  nodeAt,
+  nodesById,
+  nodeTitle,
+  passAt,
+  sentenceAt,
+  spanAt,
+  stepAt,
+  usesOf,
+} from "../model/selectors";
+import type { PassState, TraceState } from "../model/trace";
+import type { Edge, Gradient, Graph, Node, Span, Step, TensorValue } from "../protocol/trace.gen";
+
+/** `waiting`: nothing received; `pending`: some contributions are in; `active`: at work; `done`: executed. */
+export type Progress = "waiting" | "pending" | "active" | "done";
+
+export interface CardScene {
+  readonly node: Node;
+  readonly role: "leaf" | "op";
+  readonly title: string;
+  /** The variable that holds the forward value, where the program named it. */
+  readonly variable: string | null;
+  /** Null where the forward walk has not computed it, or it was not observed. */
+  readonly value: TensorValue | null;
+  readonly gradient: Gradient;
+  /** Contributions received and expected; expected is 0 where nothing will come. */
+  readonly received: number;
+  readonly expected: number;
+  /** `.grad`, only for leaves. */
+  readonly leafGrad: Gradient | null;
+  readonly progress: Progress;
+  /** Takes part in this step; all others are dimmed. */
+  readonly involved: boolean;
+  readonly saving: boolean;
+  /** For assistive technology: `MulBackward0, step 3 of 7`. */
+  readonly name: string;
+}
+
+export interface GroupScene {
+  readonly id: string;
+  readonly label: string;
+  readonly kind: string;
+  readonly nodeCount: number;
+  readonly open: boolean;
+  /** The active node is in it. */
+  readonly active: boolean;
+  readonly involved: boolean;
+}
+
+/** `idle`: no gradient; `carrying`: in this step; `carried`: in an earlier one; `forward`: a value in this step. */
+export type EdgeProgress = "idle" | "carrying" | "carried" | "forward";
+
+export interface EdgeScene {
+  readonly edge: Edge;
+  readonly progress: EdgeProgress;
+  readonly involved: boolean;
+}
+
+export interface Still {
+  readonly position: Position;
+  readonly pass: PassState | null;
+  readonly graph: Graph | null;
+  readonly node: Node | null;
+  readonly step: Step | null;
+  readonly cards: readonly CardScene[];
+  readonly edges: readonly EdgeScene[];
+  readonly span: Span | null;
+  readonly sentence: string;
+}
+
+export function drawStill(trace: TraceState, position: Position): Still {
+  const pass = passAt(trace, position);
+  const graph = pass?.started.graph ?? null;
+  const node = nodeAt(trace, position);
+  const step = stepAt(trace, position);
+  const shared = {
+    position,
+    pass,
+    graph,
+    node,
+    step,
+    span: spanAt(trace, position),
+    sentence: sentenceAt(trace, position),
+  };
+  if (pass === null || graph === null) return { ...shared, cards: [], edges: [] };
+  const ledger = ledgerAt(trace, pass, position);
+  const edges = graph.edges.map((edge) => drawEdge(edge, position, node, step, ledger));
+  const involved = involvedNodes(position, graph, node, step);
+  const computed = computedNodes(trace, position);
+  const total = stepCount(trace, "backward");
+  const executed = executions(trace, pass);
+  const cards = graph.nodes.map((each): CardScene => {
+    const execution = executed.get(each.id);
+    return {
+      ...drawCard(each, pass, graph, ledger, position),
+      value: computed === null || computed.has(each.id) ? (each.outputs[0]?.value ?? null) : null,
+      progress: progressOf(each, node, ledger, position, computed),
+      involved: involved === null || involved.has(each.id),
+      saving: position.direction === "forward" && position.phase === 3 && each.id === node?.id,
+      name:
+        execution === undefined
+          ? `${each.name}, ${pass.finished === null ? "no step yet" : "not executed"}`
+          : `${each.name}, step ${execution.number} of ${total}`,
+    };
+  });
+  return { ...shared, cards, edges };
+}
+
+type DrawnCard = Omit<CardScene, "value" | "progress" | "involved" | "saving" | "name">;
+
+function drawCard(
+  node: Node,
+  pass: PassState,
+  graph: Graph,
+  ledger: GradientLedger,
+  position: Position,
+): DrawnCard {
+  const isLeaf = node.kind === "accumulate_grad";
+  const arrivals = ledger.arrivals.get(node.id) ?? [];
+  const step = ledger.reached.get(node.id);
+  const seeds = pass.started.outputs.filter((output) => output.node === node.id).length;
+  return {
+    node,
+    role: isLeaf ? "leaf" : "op",
+    title: nodeTitle(node),
+    variable: isLeaf ? null : (node.outputs[0]?.name ?? null),
+    gradient: step?.grad_outputs[0] ?? pendingSum(arrivals),
+    received: arrivals.length,
+    expected: step?.contributions.length ?? usesOf(graph, node.id).length + seeds,
+    leafGrad:
+      isLeaf && position.direction === "backward"
+        ? (ledger.leafGrads.get(node.leaf ?? "") ?? NOT_COMPUTED)
+        : null,
+  };
+}
+
+/** A single contribution is shown as it is; the sum of several is the engine's business and shown once it has it. */
+function pendingSum(arrivals: readonly Arrival[]): Gradient {
+  const first = arrivals[0];
+  return arrivals.length === 1 && first !== undefined ? first.value : NOT_COMPUTED;
+}
+
+function progressOf(
+  node: Node,
+  active: Node | null,
+  ledger: GradientLedger,
+  position: Position,
+  computed: ReadonlySet<string> | null,
+): Progress {
+  if (node.id === active?.id) return "active";
+  if (position.direction === "forward") return computed?.has(node.id) ? "done" : "waiting";
+  if (ledger.reached.has(node.id)) return "done";
+  return ledger.arrivals.has(node.id) ? "pending" : "waiting";
+}
+
+function drawEdge(
+  edge: Edge,
+  position: Position,
+  active: Node | null,
+  step: Step | null,
+  ledger: GradientLedger,
+): EdgeScene {
+  const sends = edge.to.node === active?.id;
+  const receives = edge.from.node === active?.id;
+  if (position.direction === "forward") {
+    return { edge, progress: sends ? "forward" : "idle", involved: active === null || sends };
+  }
+  const returned = ledger.reached.get(edge.to.node)?.grad_inputs[edge.to.argnum];
+  const hasGradient = isTensor(returned);
+  if (sends && step !== null) {
+    const left = position.phase >= LAND - 1;
+    return { edge, progress: left && hasGradient ? "carrying" : "idle", involved: true };
+  }
+  if (!hasGradient) return { edge, progress: "idle", involved: active === null };
+  const arriving = receives && position.phase < LAND - 1;
+  return { edge, progress: arriving ? "carrying" : "carried", involved: active === null || receives };
+}
+
+/** The node at work and its neighbours in the direction of the phase; null = nothing is dimmed. */
+function involvedNodes(
+  position: Position,
+  graph: Graph,
+  active: Node | null,
+  step: Step | null,
+): ReadonlySet<string> | null {
+  if (active === null) return null;
+  const involved = new Set([active.id]);
+  const edges = edgesById(graph);
+  if (position.direction === "backward" && position.phase === 1) {
+    for (const contribution of step?.contributions ?? []) {
+      const edge = edges.get(contribution.edge);
+      if (edge !== undefined) involved.add(edge.to.node);
+    }
+    return involved;
+  }
+  for (const operand of active.inputs) {
+    const edge = operand.edge === undefined ? undefined : edges.get(operand.edge);
+    if (edge !== undefined) involved.add(edge.from.node);
+  }
+  return involved;
+}
+
+/** In the forward walk: the nodes whose value exists. Null in the backward walk, where every value does. */
+function computedNodes(trace: TraceState, position: Position): ReadonlySet<string> | null {
+  if (position.direction === "backward") return null;
+  const order = forwardOrder(trace);
+  const done = position.phase >= 2 ? position.step : position.step - 1;
+  const computed = new Set(order.slice(0, Math.max(0, done)).map((node) => node.id));
+  for (const pass of trace.passes) {
+    for (const node of pass.started.graph.nodes) if (node.kind === "accumulate_grad") computed.add(node.id);
+  }
+  return computed;
+}
+
+/** The boxes of open and closed groups, with whether the step happens inside. */
+export function drawGroups(still: Still, layout: Layout): readonly GroupScene[] {
+  const { graph } = still;
+  if (graph === null) return [];
+  const groups = groupsById(graph);
+  const activeIn = ancestorsOf(still.node?.group ?? null, graph);
+  const involvedIn = new Set<string>();
+  for (const card of still.cards) {
+    if (card.involved) for (const id of ancestorsOf(card.node.group, graph)) involvedIn.add(id);
+  }
+  const scenes: GroupScene[] = [];
+  for (const [id, box] of layout.groups) {
+    const group = groups.get(id);
+    if (group === undefined) continue;
+    scenes.push({
+      id,
+      label: group.label,
+      kind: group.kind,
+      nodeCount: nodeCount(id, graph),
+      open: box.open,
+      active: activeIn.has(id),
+      involved: involvedIn.has(id),
+    });
+  }
+  return scenes;
+}
+
+/** The box that stands for a node on the stage: its card, or the closed group that hides it. */
+export function boxOf(graph: Graph, layout: Layout, nodeId: string) {
+  const own = layout.nodes.get(nodeId);
+  if (own !== undefined) return own;
+  for (const id of ancestorsOf(nodesById(graph).get(nodeId)?.group ?? null, graph)) {
+    const box = layout.groups.get(id);
+    if (box !== undefined && !box.open) return box;
+  }
+  return null;
+}
+
+/** The pairs of cards that overlap; a correct layout has none. */
+export function overlappingCards(layout: Layout): readonly (readonly [string, string])[] {
+  const boxes = [...layout.nodes, ...[...layout.groups].filter(([, box]) => !box.open)];
+  return boxes.flatMap(([a, boxA], index) =>
+    boxes
+      .slice(index + 1)
+      .filter(([, boxB]) => boxesOverlap(boxA, boxB))
+      .map(([b]) => [a, b] as const),
+  );
+}
+
+/** A group and its ancestors, innermost first. */
+function ancestorsOf(group: string | null, graph: Graph): ReadonlySet<string> {
+  const groups = groupsById(graph);
+  const chain = new Set<string>();
+  for (let id = group; id !== null && !chain.has(id); id = groups.get(id)?.parent ?? null) chain.add(id);
+  return chain;
+}
+
+function nodeCount(group: string, graph: Graph): number {
+  return graph.nodes.filter((node) => ancestorsOf(node.group, graph).has(group)).length;
+}

@@ -12,4 +12,5 @@ loss = nn.functional.mse_loss(model(x), target)
 loss.backward()
 optimizer.step()  # each parameter moves against its .grad
 
-print(loss.item(), "->", nn.functional.mse_loss(model(x), target).item())
+new_loss = nn.functional.mse_loss(model(x), target)
+print(f"{loss.item():.2f} -> {new_loss.item():.2f}")

@@ -1,0 +1,28 @@
+"""What every test shares: one way to rewrite goldens, and reproducible properties."""
+
+import os
+
+import pytest
+from hypothesis import settings
+
+# Torch and the numeric libraries read these once, when they are first imported; two test workers share two cores.
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(variable, "1")
+
+# The same examples on every run and machine; a slow machine is no failure.
+settings.register_profile("reproducible", derandomize=True, deadline=None, print_blob=True)
+settings.load_profile("reproducible")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--rewrite-goldens",
+        action="store_true",
+        help="write the files in tests/golden anew instead of comparing with them; read the diff before committing",
+    )
+
+
+@pytest.fixture
+def rewrite_goldens(request: pytest.FixtureRequest) -> bool:
+    """Whether golden files are to be written instead of compared."""
+    return request.config.getoption("--rewrite-goldens")

@@ -73,7 +73,7 @@ class Summary(TypedDict):
 
 @with_config(STRICT)
 class TensorValue(TypedDict):
-    """A tensor at a moment. Exactly one of `data` and `summary` is present."""
+    """A tensor at a moment. Exactly one of `data`, `summary` and `unavailable` is present."""
 
     shape: list[int]
     dtype: str
@@ -83,6 +83,8 @@ class TensorValue(TypedDict):
     summary: NotRequired[Summary]
     layout: NotRequired[str]
     """Only for layouts other than strided, e.g. `sparse_coo`; `data` is then the dense form."""
+    unavailable: NotRequired[str]
+    """Why there are no numbers, in words: a meta tensor has only a shape."""
 
 
 @with_config(STRICT)

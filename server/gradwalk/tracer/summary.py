@@ -1,0 +1,204 @@
+"""What stands in the place of a value that is too large to write out entry by entry.
+
+Statistics are taken over the finite entries, in float64; of complex values over their magnitudes. The
+work goes in blocks of about a million entries, so that a summary never needs a second copy of the value.
+"""
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import torch
+
+from gradwalk.protocol.values import Histogram, Real, Summary, Thumbnail
+from gradwalk.tracer.decimals import spell_non_finite
+
+BLOCK_ENTRIES = 2**20
+HISTOGRAM_BINS = 24
+THUMBNAIL_SIDE = 32
+"""Half of what the format allows: a picture is never larger than the largest value that is written out."""
+
+_Floats = np.ndarray[Any, np.dtype[np.float64]]
+_base = torch._C.TensorBase
+_detach, _narrow, _select, _reshape, _to = _base.detach, _base.narrow, _base.select, _base.reshape, _base.to
+_numpy, _stride, _is_complex, _resolve_conj = _base.numpy, _base.stride, _base.is_complex, _base.resolve_conj
+_expand, _float64, _complex128 = _base.expand, torch.float64, torch.complex128
+
+
+def summarise(tensor: torch.Tensor) -> Summary:
+    """Statistics, histogram and thumbnail of a strided tensor with at least one entry.
+
+    `std` divides by n - 1 as `torch.std` does (0 for a single entry); with no finite entry, `min`, `max`, `mean` and
+    `std` are NaN. Statistics carry seven significant digits.
+    """
+    tensor = _detach(tensor)
+    distinct, repeats = _without_repeats(tensor)
+    low, high, counts = _range(distinct)
+    moments = _moments(distinct, low, high)
+    finite = counts.finite
+    deviation = moments.squares / (finite - 1 / repeats) if finite * repeats > 1 else 0.0
+    return {
+        "min": spell_statistic(low if finite else math.nan),
+        "max": spell_statistic(high if finite else math.nan),
+        "mean": spell_statistic(moments.scale * moments.mean if finite else math.nan),
+        "std": spell_statistic(moments.scale * math.sqrt(deviation) if finite else math.nan),
+        "norm": spell_statistic(moments.scale * math.sqrt(repeats * moments.sum_of_squares)),
+        "zeros": counts.zeros * repeats,
+        "nans": counts.nans * repeats,
+        "infs": counts.infs * repeats,
+        "histogram": _histogram(low, high, [count * repeats for count in moments.histogram]),
+        "thumbnail": _thumbnail(tensor, distinct),
+    }
+
+
+def spell_statistic(number: float) -> Real:
+    """Seven significant digits: enough to read, and the same on every machine."""
+    return spell_non_finite(float(f"{number:.7g}"))
+
+
+class _Counts:
+    def __init__(self) -> None:
+        self.finite = self.zeros = self.nans = self.infs = 0
+
+
+class _Moments:
+    """Of entries divided by `scale`, so that no square overflows; merged block by block (Chan et al. 1979)."""
+
+    def __init__(self, scale: float) -> None:
+        self.scale = scale
+        self.count = 0
+        self.mean = self.squares = self.sum_of_squares = 0.0
+        self.histogram = [0] * HISTOGRAM_BINS
+
+    def add(self, block: _Floats) -> None:
+        count, mean = block.size, float(block.mean())
+        difference, total = mean - self.mean, self.count + count
+        self.squares += float(np.square(block - mean).sum()) + difference**2 * self.count * count / total
+        self.mean += difference * count / total
+        self.sum_of_squares += float(np.square(block).sum())
+        self.count = total
+
+
+def _without_repeats(tensor: torch.Tensor) -> tuple[torch.Tensor, int]:
+    """The entries that exist in memory and how often each is seen: `sum` hands back one number expanded to a shape."""
+    repeats = 1
+    for axis, stride in enumerate(_stride(tensor)):
+        length = tensor.shape[axis]
+        if stride == 0 and length > 1:
+            tensor, repeats = _narrow(tensor, axis, 0, 1), repeats * length
+    return tensor, repeats
+
+
+def _blocks(tensor: torch.Tensor) -> Iterator[_Floats]:
+    """All entries in row-major order as fresh float64 arrays."""
+    entries = tensor.numel()
+    if entries <= BLOCK_ENTRIES or tensor.dim() == 0:
+        yield _floats(_reshape(tensor, (-1,)))
+        return
+    length = tensor.shape[0]
+    rows = BLOCK_ENTRIES // (entries // length)
+    if rows == 0:
+        for index in range(length):
+            yield from _blocks(_select(tensor, 0, index))
+        return
+    for start in range(0, length, rows):
+        yield _floats(_reshape(_narrow(tensor, 0, start, min(rows, length - start)), (-1,)))
+
+
+def _floats(tensor: torch.Tensor) -> _Floats:
+    # A copy, because an array over the tensor's own memory would forbid the program to resize it.
+    if _is_complex(tensor):
+        magnitudes: _Floats = np.abs(_numpy(_resolve_conj(_to(tensor, _complex128, copy=True))))
+        return magnitudes
+    array: _Floats = _numpy(_to(tensor, _float64, copy=True), force=True)
+    return array
+
+
+def _range(tensor: torch.Tensor) -> tuple[float, float, _Counts]:
+    counts = _Counts()
+    low, high = math.inf, -math.inf
+    for block in _blocks(tensor):
+        finite = block[np.isfinite(block)]
+        nans = int(np.isnan(block).sum())
+        counts.finite += finite.size
+        counts.nans += nans
+        counts.infs += block.size - finite.size - nans
+        counts.zeros += block.size - int(np.count_nonzero(block))
+        if finite.size:
+            low, high = min(low, float(finite.min())), max(high, float(finite.max()))
+    return low, high, counts
+
+
+def _moments(tensor: torch.Tensor, low: float, high: float) -> _Moments:
+    scale = max(abs(low), abs(high)) if low <= high else 0.0
+    moments = _Moments(scale)
+    if scale == 0.0:
+        moments.histogram[0] = sum(int(np.isfinite(block).sum()) for block in _blocks(tensor))
+        return moments
+    for block in _blocks(tensor):
+        finite = block[np.isfinite(block)] / scale
+        if finite.size:
+            moments.add(finite)
+            if low == high:
+                moments.histogram[0] += finite.size
+                continue
+            bins, _ = np.histogram(finite, bins=HISTOGRAM_BINS, range=(low / scale, high / scale))
+            moments.histogram = [one + int(more) for one, more in zip(moments.histogram, bins, strict=True)]
+    return moments
+
+
+def _histogram(low: float, high: float, counts: list[int]) -> Histogram:
+    """Equal bins from low to high; when all entries are one number they are all in the first bin."""
+    if low > high:
+        return {"low": "NaN", "high": "NaN", "counts": counts}
+    return {"low": spell_statistic(low), "high": spell_statistic(high), "counts": counts}
+
+
+def _thumbnail(tensor: torch.Tensor, distinct: torch.Tensor) -> Thumbnail:
+    shape = list(tensor.shape)
+    rows, columns = (math.prod(shape[:-1]), shape[-1]) if len(shape) > 1 else (1, shape[0])
+    height, width = min(rows, THUMBNAIL_SIDE), min(columns, THUMBNAIL_SIDE)
+    if distinct.numel() == 1:
+        pooled = np.broadcast_to(_floats(_reshape(distinct, (-1,))), (height, width))
+    else:
+        pooled = np.concatenate([_pooled_row(tensor, row, (rows, columns), (height, width)) for row in range(height)])
+    data = [spell_non_finite(float(f"{number:.4g}")) for number in pooled.reshape(-1).tolist()]
+    return {
+        "shape": [height, width] if len(shape) > 1 else [width],
+        "data": data,
+        "pooled": _pooling_in_words(tensor, (rows, columns), (height, width)),
+    }
+
+
+def _pooled_row(tensor: torch.Tensor, row: int, full: tuple[int, int], small: tuple[int, int]) -> _Floats:
+    """One row of the thumbnail: means over its blocks, the full value seen as rows x columns."""
+    (rows, columns), (height, width) = full, small
+    start, end = row * rows // height, (row + 1) * rows // height
+    flat = _rows(tensor, start, end).reshape(end - start, columns)
+    edges = [column * columns // width for column in range(width)]
+    widths = np.diff([*edges, columns])
+    with np.errstate(invalid="ignore", over="ignore"):
+        means: _Floats = np.add.reduceat(flat.sum(axis=0), edges) / (widths * (end - start))
+    return means[np.newaxis, :]
+
+
+def _rows(tensor: torch.Tensor, start: int, end: int) -> _Floats:
+    """Rows start to end of the value seen with its last axis across, without copying the others."""
+    if tensor.dim() <= 2:
+        return _floats(_narrow(tensor, 0, start, end - start) if tensor.dim() == 2 else tensor)
+    inner = tensor[0].numel() // tensor.shape[-1]
+    first, last = start // inner, (end - 1) // inner
+    outer = _floats(_narrow(tensor, 0, first, last - first + 1)).reshape(-1, tensor.shape[-1])
+    return outer[start - first * inner : end - first * inner]
+
+
+def _pooling_in_words(tensor: torch.Tensor, full: tuple[int, int], small: tuple[int, int]) -> str:
+    of = "magnitudes of " if _is_complex(tensor) else ""
+    if tensor.dim() > 2:
+        of = f"{of}the value seen as {full[0]} x {full[1]}, " if not of else f"{of}the value as {full[0]} x {full[1]}, "
+    if full == small:
+        return f"{of}every entry, to 4 digits".strip()
+    block = [f"{math.ceil(one / other)}" for one, other in zip(full, small, strict=True)]
+    size = block[1] if tensor.dim() == 1 else " x ".join(block)
+    return f"{of}means over blocks of up to {size} entries; a block holding NaN or infinity shows that"

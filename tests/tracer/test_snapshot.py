@@ -1,0 +1,249 @@
+"""Values as plain data; torch's own reading of the numbers is the oracle."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import TypeAdapter
+
+from gradwalk.protocol.values import TensorValue
+from gradwalk.tracer.snapshot import snapshot
+
+VALUE = TypeAdapter(TensorValue)
+NON_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+FLOAT8 = [getattr(torch, name) for name in dir(torch) if name.startswith("float8_")]
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*prototype stage.*", "ignore:ComplexHalf", "ignore:.*Sparse CSR.*")
+
+
+def read_number(number: object) -> object:
+    if isinstance(number, list):
+        return complex(*(NON_FINITE.get(part, part) for part in number))
+    return NON_FINITE.get(number, number) if isinstance(number, str) else number
+
+
+def read_value(value: TensorValue) -> torch.Tensor:
+    """The tensor that a reader of the JSON text makes of it."""
+    value = VALUE.validate_python(json.loads(json.dumps(value, allow_nan=False)))
+    numbers = [read_number(number) for number in value["data"]]
+    dtype = getattr(torch, value["dtype"])
+    if dtype in FLOAT8:
+        return torch.tensor(numbers, dtype=torch.float64).to(dtype).reshape(value["shape"])
+    return torch.tensor(numbers, dtype=dtype).reshape(value["shape"])
+
+
+def bits(tensor: torch.Tensor) -> bytes:
+    """The memory of a tensor, every NaN made the same one."""
+    array = tensor.contiguous().view(torch.uint8).numpy()
+    return array.tobytes()
+
+
+def assert_identical(tensor: torch.Tensor) -> None:
+    back = read_value(snapshot(tensor, tensor.numel()))
+    nan = torch.isnan(tensor.to(torch.float64)) if not tensor.is_complex() else torch.isnan(tensor)
+    assert back.dtype == tensor.dtype
+    assert back.shape == tensor.shape
+    assert bits(back[~nan]) == bits(tensor[~nan])
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+def test_every_16_bit_number_reads_back(dtype):
+    assert_identical(torch.arange(-(2**15), 2**15, dtype=torch.int16).view(dtype))
+
+
+@pytest.mark.parametrize("dtype", FLOAT8, ids=str)
+def test_every_8_bit_number_reads_back(dtype):
+    if "x2" in str(dtype):
+        return
+    value = snapshot(torch.arange(256, dtype=torch.uint8).view(dtype), 256)
+    expected = torch.arange(256, dtype=torch.uint8).view(dtype)
+    back = read_value(value)
+    nan = torch.isnan(expected.to(torch.float64))
+    assert bits(back.view(torch.uint8)[~nan]) == bits(expected.view(torch.uint8)[~nan])
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.integers(0, 2**32 - 1), min_size=1, max_size=20))
+def test_float32_bits_read_back_and_no_digit_is_wasted(patterns):
+    array = np.array(patterns, dtype=np.uint32).view(np.float32)
+    assert_identical(torch.from_numpy(array))
+    for entry in array:
+        alone = snapshot(torch.tensor(entry), 1)["data"][0]
+        assert alone == (
+            float(str(entry)) if np.isfinite(entry) else {v: k for k, v in NON_FINITE.items()}.get(float(entry), "NaN")
+        )
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=20))
+def test_float64_and_complex_bits_read_back(patterns):
+    array = np.array(patterns, dtype=np.uint64)
+    assert_identical(torch.from_numpy(array.view(np.float64)))
+    assert_identical(torch.from_numpy(array.view(np.complex64)))
+    assert_identical(torch.from_numpy(np.concatenate([array, array]).view(np.complex128)))
+
+
+@pytest.mark.parametrize("name", ["uint8", "int8", "int16", "uint16", "int32", "uint32", "int64", "uint64"])
+def test_integers_are_exact(name):
+    limits = torch.iinfo(getattr(torch, name))
+    value = snapshot(torch.tensor([limits.min, 0, limits.max], dtype=getattr(torch, name)), 3)
+    assert value["data"] == [limits.min, 0, limits.max]
+    assert value["dtype"] == name
+
+
+@pytest.mark.parametrize(
+    ("make", "expected"),
+    [
+        (lambda: torch.tensor(0.1), {"shape": [], "dtype": "float32", "data": [0.1]}),
+        (lambda: torch.tensor(0.1, dtype=torch.bfloat16), {"shape": [], "dtype": "bfloat16", "data": [0.1]}),
+        (lambda: torch.tensor(0.1, dtype=torch.float16), {"shape": [], "dtype": "float16", "data": [0.1]}),
+        (lambda: torch.tensor([[1, 2], [3, 4]]), {"shape": [2, 2], "dtype": "int64", "data": [1, 2, 3, 4]}),
+        (lambda: torch.tensor([True, False]), {"shape": [2], "dtype": "bool", "data": [True, False]}),
+        (lambda: torch.zeros(2, 0), {"shape": [2, 0], "dtype": "float32", "data": []}),
+        (lambda: torch.tensor(math.nan), {"shape": [], "dtype": "float32", "data": ["NaN"]}),
+        (
+            lambda: torch.tensor([math.inf, -math.inf]),
+            {"shape": [2], "dtype": "float32", "data": ["Infinity", "-Infinity"]},
+        ),
+        (lambda: torch.tensor(1e-45), {"shape": [], "dtype": "float32", "data": [1e-45]}),
+        (lambda: torch.ones(1).expand(3), {"shape": [3], "dtype": "float32", "data": [1.0, 1.0, 1.0]}),
+        (lambda: torch.tensor([1 + 2j]).conj(), {"shape": [1], "dtype": "complex64", "data": [[1.0, -2.0]]}),
+        (lambda: torch.tensor([1 + 2j]).conj().imag, {"shape": [1], "dtype": "float32", "data": [-2.0]}),
+        (
+            lambda: torch.tensor([1 + 0.1j], dtype=torch.complex32),
+            {"shape": [1], "dtype": "complex32", "data": [[1.0, 0.1]]},
+        ),
+        (
+            lambda: torch.tensor([[0.0, 2.0]]).to_sparse(),
+            {"shape": [1, 2], "dtype": "float32", "data": [0.0, 2.0], "layout": "sparse_coo"},
+        ),
+        (
+            lambda: torch.tensor([[0.0, 2.0]]).to_sparse_csr(),
+            {"shape": [1, 2], "dtype": "float32", "data": [0.0, 2.0], "layout": "sparse_csr"},
+        ),
+        (
+            lambda: torch.nested.nested_tensor([torch.ones(2), torch.ones(1)], layout=torch.jagged),
+            {
+                "shape": [2, 2],
+                "dtype": "float32",
+                "data": [1.0, 1.0, 1.0, "NaN"],
+                "layout": "nested, padded with NaN",
+            },
+        ),
+        (
+            lambda: torch.empty(3, device="meta"),
+            {"shape": [3], "dtype": "float32", "unavailable": "a meta tensor has a shape but no numbers"},
+        ),
+    ],
+)
+def test_a_value_is_spelled(make, expected):
+    value = snapshot(make(), 10)
+    assert value == expected
+    VALUE.validate_python(value)
+
+
+def test_negative_zero_keeps_its_sign():
+    for dtype in (torch.float16, torch.bfloat16, torch.float32, torch.float64):
+        one, many = torch.tensor(-0.0, dtype=dtype), torch.tensor([-0.0, 0.0], dtype=dtype)
+        assert math.copysign(1, snapshot(one, 1)["data"][0]) == -1
+        assert [math.copysign(1, number) for number in snapshot(many, 2)["data"]] == [-1, 1]
+
+
+def assert_close(spelled, expected):
+    assert float(spelled) == pytest.approx(float(expected), rel=1e-6, abs=1e-12)
+
+
+@pytest.mark.parametrize("shape", [(2000,), (50, 70), (3, 20, 50), (5, 7, 3, 40)])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.int64], ids=str)
+def test_a_summary_agrees_with_torch(shape, dtype):
+    tensor = (torch.randn(shape, generator=torch.Generator().manual_seed(0)) * 5).to(dtype)
+    value = snapshot(tensor, 1000)
+    VALUE.validate_python(value)
+    summary, exact = value["summary"], tensor.double()
+    assert "data" not in value
+    for name in ("min", "max", "mean", "std", "norm"):
+        assert_close(summary[name], getattr(exact, name)())
+    assert summary["zeros"] == int((tensor == 0).sum())
+    assert sum(summary["histogram"]["counts"]) == tensor.numel()
+    thumbnail = summary["thumbnail"]
+    assert math.prod(thumbnail["shape"]) == len(thumbnail["data"])
+    assert max(thumbnail["shape"]) <= 64
+    rows, columns = (1, shape[0]) if len(shape) == 1 else (math.prod(shape[:-1]), shape[-1])
+    height, width = min(rows, 32), min(columns, 32)
+    block = exact.reshape(rows, columns)[: rows // height if height < rows else 1, : columns // width]
+    assert thumbnail["data"][0] == pytest.approx(float(block.mean()), rel=1e-3, abs=1e-6)
+    last = exact.reshape(rows, columns)[(height - 1) * rows // height :, (width - 1) * columns // width :]
+    assert thumbnail["data"][-1] == pytest.approx(float(last.mean()), rel=1e-3, abs=1e-6)
+
+
+def test_statistics_leave_out_what_is_not_finite():
+    tensor = torch.ones(2000)
+    tensor[:3] = torch.tensor([math.nan, math.inf, -math.inf])
+    summary = snapshot(tensor, 10)["summary"]
+    assert (summary["nans"], summary["infs"], summary["mean"], summary["std"]) == (1, 2, 1.0, 0.0)
+    assert summary["thumbnail"]["data"][0] == "NaN"
+    nothing = snapshot(torch.full((2000,), math.nan), 10)["summary"]
+    assert (nothing["min"], nothing["mean"], nothing["nans"]) == ("NaN", "NaN", 2000)
+    VALUE.validate_python(snapshot(torch.full((2000,), math.nan), 10))
+
+
+def test_statistics_do_not_overflow():
+    summary = snapshot(torch.full((2000,), 1e200, dtype=torch.float64) * torch.linspace(-1, 1, 2000), 10)["summary"]
+    assert_close(summary["norm"], 1e200 * torch.linspace(-1, 1, 2000).double().norm())
+
+
+def test_an_expanded_value_is_summarised_without_being_copied_out():
+    expanded = torch.tensor(2.0).expand(100_000, 100_000)
+    summary = snapshot(expanded, 10)["summary"]
+    assert (summary["min"], summary["mean"], summary["std"], summary["norm"]) == (2.0, 2.0, 0.0, 200_000.0)
+    assert set(summary["thumbnail"]["data"]) == {2.0}
+    assert sum(summary["histogram"]["counts"]) == 10**10
+    rows = torch.randn(1, 300).expand(500, 300)
+    partly, copied = snapshot(rows, 10)["summary"], snapshot(rows.contiguous(), 10)["summary"]
+    assert_close(partly["std"], copied["std"])
+    assert partly["thumbnail"]["data"] == pytest.approx(copied["thumbnail"]["data"], rel=2e-3, abs=1e-6)
+
+
+def test_blocks_add_up_to_the_whole():
+    tensor = torch.randn(3, 1_500_000).t()
+    summary = snapshot(tensor, 10)["summary"]
+    assert_close(summary["mean"], tensor.double().mean())
+    assert_close(summary["std"], tensor.double().std())
+
+
+def test_complex_summaries_are_of_magnitudes():
+    tensor = torch.randn(2000, dtype=torch.complex64).conj()
+    summary = snapshot(tensor, 10)["summary"]
+    assert_close(summary["max"], tensor.to(torch.complex128).abs().max())
+    assert "magnitudes" in summary["thumbnail"]["pooled"]
+
+
+@pytest.mark.parametrize("elements", [0, 4, 100])
+def test_the_program_does_not_notice(elements):
+    leaf = torch.arange(9.0).reshape(3, 3).requires_grad_()
+    value = leaf * 2
+    before, version = torch._C._autograd._get_sequence_nr(), value._version
+    with torch._C.DisableTorchFunction():
+        snapshot(value, elements)
+        snapshot(leaf, elements)
+    assert torch._C._autograd._get_sequence_nr() == before
+    assert value._version == version
+    plain = torch.zeros(3)
+    snapshot(plain, elements)
+    assert plain.resize_(50).shape == (50,)
+
+
+def test_patched_methods_are_not_used(monkeypatch):
+    def broken(*arguments: object, **named: object) -> object:
+        raise AssertionError("the program's own patch was called")
+
+    for name in ("tolist", "numpy", "detach", "reshape", "to", "item", "clone"):
+        monkeypatch.setattr(torch.Tensor, name, broken, raising=False)
+    monkeypatch.setattr(torch, "tensor", broken)
+    with torch._C.DisableTorchFunction():
+        assert snapshot(torch.ones(2, 2, dtype=torch.bfloat16) / 7, 4)["data"][0] == 0.143
+        assert "summary" in snapshot(torch.ones(2, 2), 3)

@@ -80,7 +80,7 @@ export interface Input {
   value: TensorValue;
 }
 /**
- * A tensor at a moment. Exactly one of `data` and `summary` is present.
+ * A tensor at a moment. Exactly one of `data`, `summary` and `unavailable` is present.
  */
 export interface TensorValue {
   shape: number[];
@@ -97,6 +97,10 @@ export interface TensorValue {
    * Only for layouts other than strided, e.g. `sparse_coo`; `data` is then the dense form.
    */
   layout?: string;
+  /**
+   * Why there are no numbers, in words: a meta tensor has only a shape.
+   */
+  unavailable?: string;
 }
 /**
  * Stands in the place of `data` when a value is over the element limit.

@@ -6,6 +6,7 @@ work goes in blocks of about a million entries, so that a summary never needs a 
 
 import math
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,9 @@ BLOCK_ENTRIES = 2**20
 HISTOGRAM_BINS = 24
 THUMBNAIL_SIDE = 32
 """Half of what the format allows: a picture is never larger than the largest value that is written out."""
+
+LARGEST_EXACT_POWER = 22
+"""10 ** 22 is the largest power of ten that float64 holds exactly."""
 
 _Floats = np.ndarray[Any, np.dtype[np.float64]]
 _base = torch._C.TensorBase
@@ -157,40 +161,54 @@ def _histogram(low: float, high: float, counts: list[int]) -> Histogram:
 
 def _thumbnail(tensor: torch.Tensor, distinct: torch.Tensor) -> Thumbnail:
     shape = list(tensor.shape)
-    rows, columns = (math.prod(shape[:-1]), shape[-1]) if len(shape) > 1 else (1, shape[0])
-    height, width = min(rows, THUMBNAIL_SIDE), min(columns, THUMBNAIL_SIDE)
+    full = (math.prod(shape[:-1]), shape[-1]) if len(shape) > 1 else (1, shape[0])
+    small = (min(full[0], THUMBNAIL_SIDE), min(full[1], THUMBNAIL_SIDE))
     if distinct.numel() == 1:
-        pooled = np.broadcast_to(_floats(_reshape(distinct, (-1,))), (height, width))
+        pooled = np.broadcast_to(_floats(_reshape(distinct, (-1,))), small)
+    elif tensor.numel() <= BLOCK_ENTRIES:
+        pooled = _pool(_floats(_reshape(tensor, full)), small)
     else:
-        pooled = np.concatenate([_pooled_row(tensor, row, (rows, columns), (height, width)) for row in range(height)])
-    data = [spell_non_finite(float(f"{number:.4g}")) for number in pooled.reshape(-1).tolist()]
+        edges = [row * full[0] // small[0] for row in range(small[0] + 1)]
+        pooled = np.concatenate([_pool(_rows(tensor, *ends), (1, small[1])) for ends in pairwise(edges)])
     return {
-        "shape": [height, width] if len(shape) > 1 else [width],
-        "data": data,
-        "pooled": _pooling_in_words(tensor, (rows, columns), (height, width)),
+        "shape": [*small] if len(shape) > 1 else [small[1]],
+        "data": _four_digits(pooled.reshape(-1)),
+        "pooled": _pooling_in_words(tensor, full, small),
     }
 
 
-def _pooled_row(tensor: torch.Tensor, row: int, full: tuple[int, int], small: tuple[int, int]) -> _Floats:
-    """One row of the thumbnail: means over its blocks, the full value seen as rows x columns."""
-    (rows, columns), (height, width) = full, small
-    start, end = row * rows // height, (row + 1) * rows // height
-    flat = _rows(tensor, start, end).reshape(end - start, columns)
-    edges = [column * columns // width for column in range(width)]
-    widths = np.diff([*edges, columns])
+def _pool(rows: _Floats, small: tuple[int, int]) -> _Floats:
+    """Means over blocks of a matrix, `small` of them each way; NaN and infinity spread over their block."""
+    edges = [
+        [index * length // count for index in range(count)] for length, count in zip(rows.shape, small, strict=True)
+    ]
+    heights, widths = (np.diff([*starts, length]) for starts, length in zip(edges, rows.shape, strict=True))
     with np.errstate(invalid="ignore", over="ignore"):
-        means: _Floats = np.add.reduceat(flat.sum(axis=0), edges) / (widths * (end - start))
-    return means[np.newaxis, :]
+        means: _Floats = np.add.reduceat(np.add.reduceat(rows, edges[0], axis=0), edges[1], axis=1)
+        means /= np.outer(heights, widths)
+    return means
 
 
 def _rows(tensor: torch.Tensor, start: int, end: int) -> _Floats:
     """Rows start to end of the value seen with its last axis across, without copying the others."""
-    if tensor.dim() <= 2:
-        return _floats(_narrow(tensor, 0, start, end - start) if tensor.dim() == 2 else tensor)
-    inner = tensor[0].numel() // tensor.shape[-1]
+    if tensor.dim() == 1:
+        return _floats(tensor)[np.newaxis, :]
+    width = tensor.shape[-1]
+    inner = math.prod(tensor.shape[1:-1])
     first, last = start // inner, (end - 1) // inner
-    outer = _floats(_narrow(tensor, 0, first, last - first + 1)).reshape(-1, tensor.shape[-1])
+    outer = _floats(_reshape(_narrow(tensor, 0, first, last - first + 1), (-1, width)))
     return outer[start - first * inner : end - first * inner]
+
+
+def _four_digits(numbers: _Floats) -> list[Real]:
+    """Rounded to four significant digits, all at once; a decimal shift of up to 22 places is exact in float64."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shifts = np.where(numbers == 0, 0.0, 3 - np.floor(np.log10(np.abs(numbers))))
+    if not np.all(np.abs(shifts) <= LARGEST_EXACT_POWER):
+        return [spell_non_finite(float(f"{number:.4g}")) for number in numbers.tolist()]
+    up, down = 10.0 ** np.maximum(shifts, 0), 10.0 ** np.maximum(-shifts, 0)
+    rounded: list[Real] = (np.rint(numbers / down * up) * down / up).tolist()
+    return rounded
 
 
 def _pooling_in_words(tensor: torch.Tensor, full: tuple[int, int], small: tuple[int, int]) -> str:

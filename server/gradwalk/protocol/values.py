@@ -5,13 +5,13 @@ as on the wire. The tracer builds such dictionaries, the parent process validate
 pydantic's `TypeAdapter`, TypeScript reads types generated from the same declarations.
 """
 
-from typing import Literal, NotRequired
+from typing import Literal, NotRequired, final
 
 from pydantic import ConfigDict, with_config
 from typing_extensions import TypedDict
 
 STRICT = ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=True)
-"""Every protocol object: unknown keys and converted types are refused, attribute docstrings become schema descriptions."""
+"""Every protocol object: unknown keys and converted types are refused, attribute docstrings describe the schema."""
 
 NonFinite = Literal["NaN", "Infinity", "-Infinity"]
 Real = int | float | NonFinite
@@ -71,6 +71,7 @@ class Summary(TypedDict):
     thumbnail: Thumbnail
 
 
+@final
 @with_config(STRICT)
 class TensorValue(TypedDict):
     """A tensor at a moment. Exactly one of `data`, `summary` and `unavailable` is present."""
@@ -87,6 +88,7 @@ class TensorValue(TypedDict):
     """Why there are no numbers, in words: a meta tensor has only a shape."""
 
 
+@final
 @with_config(STRICT)
 class Missing(TypedDict):
     """A gradient that is not a tensor. Never drawn as zeros."""
@@ -96,6 +98,7 @@ class Missing(TypedDict):
     """The reason in words, where more is known than the name of the reason says."""
 
 
+@final
 @with_config(STRICT)
 class OnDemand(TypedDict):
     """Left out while tracing; the jacobian route computes it by re-running the program."""

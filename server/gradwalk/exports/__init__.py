@@ -1,0 +1,1 @@
+"""A trace turned into a file. Pure: a document goes in, bytes come out."""

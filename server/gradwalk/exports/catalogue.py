@@ -1,0 +1,17 @@
+"""The list of exporters that the API, the command line, the menu and the tests read."""
+
+from gradwalk.exports.exporter import Exporter
+from gradwalk.exports.picture import write_dot
+from gradwalk.exports.raster import STILLS
+from gradwalk.exports.whole_document import write_json
+
+EXPORTERS: list[Exporter] = [
+    Exporter("json", "application/json", "json", "The whole trace; opens anywhere without a server", False, write_json),
+    Exporter("dot", "text/vnd.graphviz", "dot", "One step as Graphviz source", True, write_dot),
+    *STILLS,
+]
+
+
+def find_exporter(name: str) -> Exporter | None:
+    """The exporter of that name, None where there is none."""
+    return next((exporter for exporter in EXPORTERS if exporter.name == name), None)

@@ -1,0 +1,106 @@
+"""A small hand-checked trace: y = x * x at 3, then y.sin(), with a missing gradient on a third branch."""
+
+import pytest
+
+from gradwalk.protocol.document import TraceDocument
+from gradwalk.protocol.upgrades import load_document
+
+
+def scalar(number: float) -> dict:
+    return {"shape": [], "dtype": "float32", "data": [number]}
+
+
+def phases(text: str) -> dict:
+    return {name: f"{name}: {text}" for name in ("collect", "local_rule", "multiply", "send", "land")}
+
+
+def node(node_id: str, name: str, inputs: list, value: float, **more: object) -> dict:
+    kind = "accumulate_grad" if "leaf" in more else "op"
+    return {
+        "id": node_id,
+        "name": name,
+        "op": name.lower(),
+        "kind": kind,
+        "label": name,
+        "span": None,
+        "group": None,
+        "inputs": inputs,
+        "outputs": [{"value": scalar(value), "name": "y"}],
+        "output_count": 1,
+        "saved": [],
+        "formula": None,
+        "sequence_nr": None,
+        **more,
+    }
+
+
+def step(seq: int, index: int, node_id: str, v: float, grad_inputs: list, **more: object) -> dict:
+    return {
+        "seq": seq,
+        "type": "step",
+        "pass": 0,
+        "index": index,
+        "node": node_id,
+        "grad_outputs": [scalar(v)],
+        "contributions": [],
+        "grad_inputs": grad_inputs,
+        "local_jacobians": [],
+        "accumulate": None,
+        "narration": "",
+        "phases": phases(node_id),
+        **more,
+    }
+
+
+@pytest.fixture
+def square() -> TraceDocument:
+    """x = 3; y = x * x, started with v = 1: contributions 3 and 3, x.grad = 6."""
+    operands = [
+        {"argnum": k, "name": name, "value": scalar(3.0), "edge": f"e{k}"} for k, name in enumerate(("self", "other"))
+    ]
+    graph = {
+        "nodes": [node("n0", "MulBackward0", operands, 9.0), node("n1", "AccumulateGrad", [], 3.0, leaf="x<&>")],
+        "edges": [
+            {"id": f"e{k}", "from": {"node": "n1", "output_nr": 0}, "to": {"node": "n0", "argnum": k}} for k in (0, 1)
+        ],
+        "groups": [],
+        "dot": "digraph{}",
+    }
+    jacobian = {
+        "argnum": 0,
+        "output_nr": 0,
+        "structure": "scalar",
+        "value": scalar(3.0),
+        "output_shape": [],
+        "input_shape": [],
+    }
+    accumulate = {"leaf": "x<&>", "before": {"missing": "not_computed"}, "after": scalar(6.0)}
+    events = [
+        {
+            "seq": 0,
+            "type": "started",
+            "format": 1,
+            "id": "0" * 40,
+            "source": "",
+            "options": {},
+            "versions": {"gradwalk": "0", "torch": "0"},
+        },
+        {
+            "seq": 1,
+            "type": "pass_started",
+            "pass": 0,
+            "call": "backward",
+            "span": None,
+            "outputs": [{"node": "n0", "output_nr": 0, "name": "y", "seed": scalar(1.0)}],
+            "inputs": [],
+            "create_graph": False,
+            "graph": graph,
+        },
+        step(2, 0, "n0", 1.0, [scalar(3.0), {"missing": "returned_none"}], local_jacobians=[jacobian]),
+        step(3, 1, "n1", 6.0, [], accumulate=accumulate),
+        {"seq": 4, "type": "pass_finished", "pass": 0, "leaf_grads": [{"leaf": "x<&>", "grad": scalar(6.0)}]},
+        {"seq": 5, "type": "finished", "passes": 1, "steps": 2, "problems": 0, "truncated": None},
+    ]
+    header = events[0]
+    keys = ("format", "id", "source", "options", "versions")
+    return load_document({**{key: header[key] for key in keys}, "events": events})

@@ -1,0 +1,66 @@
+"""What the documents promise is there."""
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from gradwalk.api.settings import Settings
+from tests.house.test_words import ROOT, TRACKED
+
+from gradwalk.examples.catalogue import EXAMPLES
+
+DOCUMENTS = [path for path in TRACKED if path.suffix == ".md"]
+WRITTEN_BY_HAND = {".py", ".ts", ".svelte", ".mjs", ""}
+# Folders of one kind of thing, described where they are listed.
+DESCRIBED_ABOVE = {ROOT / "server/gradwalk/examples/programs", ROOT / ".ci"}
+
+
+def crowded_folders() -> list[Path]:
+    counts = Counter(
+        path.parent for path in TRACKED if path.suffix in WRITTEN_BY_HAND and path.name not in ("__init__.py", ".npmrc")
+    )
+    described = [ROOT / "server", ROOT / "frontend", ROOT / "scripts"]
+    return sorted(
+        folder
+        for folder, count in counts.items()
+        if count > 3 and folder not in DESCRIBED_ABOVE and any(folder.is_relative_to(top) for top in described)
+    )
+
+
+@pytest.mark.parametrize("folder", crowded_folders(), ids=lambda folder: str(folder.relative_to(ROOT)))
+def test_a_folder_of_more_than_three_files_says_what_is_in_it(folder: Path) -> None:
+    assert (folder / "README.md").is_file()
+
+
+@pytest.mark.parametrize("field", Settings.model_fields)
+def test_every_setting_is_explained(field: str) -> None:
+    variable = f"GRADWALK_{field}".upper()
+    assert any(variable in document.read_text() for document in DOCUMENTS), f"{variable} stands in no README"
+
+
+def test_every_setting_that_is_explained_exists() -> None:
+    known = {f"GRADWALK_{field}".upper() for field in Settings.model_fields} | {
+        "GRADWALK_SKIP_FRONTEND",
+        "GRADWALK_API",
+    }
+    named = {name for document in DOCUMENTS for name in re.findall(r"GRADWALK_[A-Z_]*[A-Z]", document.read_text())}
+    assert named <= known
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_between_documents_lead_somewhere(document: Path) -> None:
+    for target in re.findall(r"\]\(([^)#\s]+)", document.read_text()):
+        if not re.match(r"[a-z]+:", target):
+            assert (document.parent / target).exists(), f"{document.name} links to {target}"
+
+
+def test_make_targets_that_are_named_exist() -> None:
+    declared = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    named = {name for document in DOCUMENTS for name in re.findall(r"`make ([a-z]+)", document.read_text())}
+    assert named <= declared
+
+
+def test_the_examples_in_the_readme_are_counted_right() -> None:
+    (count,) = re.findall(r"(\d+) examples", (ROOT / "README.md").read_text())
+    assert int(count) == len(EXAMPLES)

@@ -37,7 +37,7 @@ const states: fc.Arbitrary<Address> = fc.record({
   position: fc.option(position, { nil: null }),
   view: fc.record(
     {
-      theme: fc.constantFrom(...THEMES.filter((theme) => theme !== "system")),
+      theme: fc.constantFrom(...THEMES.filter((theme) => theme !== "auto")),
       digits: fc.integer(DIGITS).filter((digits) => digits !== 4),
       fontScale: fc.constantFrom(...FONT_SCALES.filter((scale) => scale !== 1)),
     },

@@ -18,7 +18,7 @@
 import { formatPosition, type Position, parsePosition } from "../model/position";
 import type { Nested } from "../stream/client";
 
-export type Theme = "system" | "light" | "dark" | "contrast";
+export type Theme = "auto" | "light" | "dark" | "contrast";
 
 export interface View {
   theme: Theme;
@@ -38,8 +38,8 @@ export interface Address {
   view: Partial<View>;
 }
 
-export const THEMES: readonly Theme[] = ["system", "light", "dark", "contrast"];
-export const DEFAULT_VIEW: View = { theme: "system", digits: 4, fontScale: 1 };
+export const THEMES: readonly Theme[] = ["auto", "light", "dark", "contrast"];
+export const DEFAULT_VIEW: View = { theme: "auto", digits: 4, fontScale: 1 };
 export const DIGITS = { min: 2, max: 9 };
 export const FONT_SCALES: readonly number[] = [0.85, 1, 1.15, 1.3, 1.5, 2];
 

@@ -1,0 +1,149 @@
+/**
+ * The program's editor: CodeMirror with what the page lights up in it. Loaded on its own, after the first
+ * paint. Colours come from the page's style sheet by class name, so that a change of theme needs nothing here.
+ */
+import { closeBrackets, closeBracketsKeymap } from "@codemirror/autocomplete";
+import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
+import { pythonLanguage } from "@codemirror/lang-python";
+import { bracketMatching, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
+import { type Diagnostic, setDiagnostics } from "@codemirror/lint";
+import { EditorState, RangeSet, StateEffect, StateField, type Text } from "@codemirror/state";
+import { Decoration, type DecorationSet, drawSelection, EditorView, highlightActiveLineGutter, keymap, lineNumbers } from "@codemirror/view";
+import { classHighlighter } from "@lezer/highlight";
+import type { Problem, Span } from "../protocol/trace.gen";
+
+export interface EditorEvents {
+  onchange: (source: string) => void;
+  onrun: () => void;
+  /** A click that selected no text; line is 1-based, column in UTF-16 units. */
+  onpoint: (line: number, column: number) => void;
+}
+
+export interface Editor {
+  setSource(source: string): void;
+  /** Lights up the sub-expression at work; null puts the light out. */
+  setActiveSpan(span: Span | null): void;
+  setProblems(problems: readonly Problem[]): void;
+  goTo(line: number, column: number): void;
+  destroy(): void;
+}
+
+const setSpan = StateEffect.define<Span | null>();
+const activeMark = Decoration.mark({ class: "active-span" });
+const activeLine = Decoration.line({ class: "active-line" });
+
+/** Where the light is; it moves with the text around it and goes out when that text is gone. */
+const activeSpan = StateField.define<DecorationSet>({
+  create: () => Decoration.none,
+  update(lit, transaction) {
+    let next = lit.map(transaction.changes);
+    for (const effect of transaction.effects) {
+      if (effect.is(setSpan)) next = effect.value === null ? Decoration.none : decorate(transaction.newDoc, effect.value);
+    }
+    return next;
+  },
+  provide: (field) => EditorView.decorations.from(field),
+});
+
+function decorate(text: Text, span: Span): DecorationSet {
+  const { from, to } = rangeOf(text, span);
+  if (from >= to) return Decoration.none;
+  return RangeSet.of([activeLine.range(text.lineAt(from).from), activeMark.range(from, to)], true);
+}
+
+/** A span of the trace as a range of the document, pulled inside it. */
+export function rangeOf(text: Text, span: Span): { from: number; to: number } {
+  const at = (line: number, column: number) => {
+    const { from, to } = text.line(Math.min(Math.max(1, line), text.lines));
+    return Math.min(from + Math.max(0, column), to);
+  };
+  const from = at(span.line, span.column);
+  return { from, to: Math.max(from, at(span.end_line, span.end_column)) };
+}
+
+function diagnose(text: Text, problem: Problem): Diagnostic {
+  const range = problem.span === null ? { from: 0, to: 0 } : rangeOf(text, problem.span);
+  // A span of no width (the end of a line) would not be drawn: mark the character before it.
+  const from = range.from === range.to && range.from > 0 ? range.from - 1 : range.from;
+  const hint = problem.hint === null ? "" : `\n${problem.hint}`;
+  return { from, to: range.to, severity: "error", source: problem.title, message: problem.message + hint };
+}
+
+export function createEditor(parent: HTMLElement, source: string, events: EditorEvents): Editor {
+  const run = () => {
+    events.onrun();
+    return true;
+  };
+  const state = EditorState.create({
+    doc: source,
+    extensions: [
+      lineNumbers(),
+      highlightActiveLineGutter(),
+      history(),
+      drawSelection(),
+      indentUnit.of("    "),
+      EditorState.tabSize.of(4),
+      indentOnInput(),
+      bracketMatching(),
+      closeBrackets(),
+      pythonLanguage,
+      syntaxHighlighting(classHighlighter),
+      activeSpan,
+      keymap.of([
+        { key: "Mod-Enter", run, preventDefault: true },
+        ...closeBracketsKeymap,
+        ...defaultKeymap,
+        ...historyKeymap,
+        indentWithTab,
+      ]),
+      EditorView.contentAttributes.of({
+        "aria-label": "Program",
+        "aria-description": "Control and Enter run it. Escape, then Tab, leaves the editor.",
+        spellcheck: "false",
+        autocapitalize: "off",
+      }),
+      EditorView.updateListener.of((update) => {
+        if (update.docChanged) events.onchange(update.state.doc.toString());
+      }),
+      EditorView.domEventHandlers({
+        click(event, view) {
+          if (!view.state.selection.main.empty) return;
+          const place = view.posAtCoords({ x: event.clientX, y: event.clientY });
+          if (place === null) return;
+          const line = view.state.doc.lineAt(place);
+          events.onpoint(line.number, place - line.from);
+        },
+      }),
+    ],
+  });
+  const view = new EditorView({ state, parent });
+  return {
+    setSource(next) {
+      if (next === view.state.doc.toString()) return;
+      view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: next } });
+    },
+    setActiveSpan(span) {
+      const effects: StateEffect<unknown>[] = [setSpan.of(span)];
+      if (span !== null) {
+        const { from } = rangeOf(view.state.doc, span);
+        effects.push(EditorView.scrollIntoView(from, { y: "nearest", yMargin: 24 }));
+      }
+      view.dispatch({ effects });
+    },
+    setProblems(list) {
+      const marked = list.filter((problem) => problem.span !== null);
+      view.dispatch(
+        setDiagnostics(
+          view.state,
+          marked.map((problem) => diagnose(view.state.doc, problem)),
+        ),
+      );
+    },
+    goTo(line, column) {
+      const { from } = rangeOf(view.state.doc, { line, column, end_line: line, end_column: column });
+      view.dispatch({ selection: { anchor: from }, scrollIntoView: true });
+      view.focus();
+    },
+    destroy: () => view.destroy(),
+  };
+}

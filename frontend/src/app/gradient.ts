@@ -1,0 +1,79 @@
+/** The external gradient v of the page's own pass: what is typed, and the ready-made choices beside it. */
+import type { PassState, TraceState } from "../model/trace";
+import type { TensorValue } from "../protocol/trace.gen";
+import type { Nested } from "../stream/client";
+import { isNested } from "./address";
+import { nest } from "./inputs";
+
+/** More entries than this have no one-hot buttons of their own. */
+export const MAX_ONE_HOT = 6;
+
+/** The pass that the page started because the program made no backward call; only its v can be set here. */
+export function implicitPass(trace: TraceState): PassState | null {
+  return trace.passes.find((pass) => pass?.started.call === "implicit") ?? null;
+}
+
+/** The v in use, null when it is too large to be written out or not a tensor. */
+export function seedValue(pass: PassState): TensorValue | null {
+  const seed = pass.started.outputs[0]?.seed;
+  return seed !== undefined && "data" in seed && seed.data !== undefined ? seed : null;
+}
+
+/** The shape of the output that v belongs to: v's own, without the leading m of m stacked v's. */
+export function outputShape(pass: PassState, seed: TensorValue): number[] {
+  return pass.started.batch === undefined ? seed.shape : seed.shape.slice(1);
+}
+
+export function writeGradient(value: TensorValue): string {
+  return writeNested(nest(value.data as Nested[], value.shape));
+}
+
+export function writeNested(value: Nested): string {
+  if (Array.isArray(value)) return `[${value.map(writeNested).join(", ")}]`;
+  if (value === "NaN") return "nan";
+  if (value === "Infinity") return "inf";
+  return value === "-Infinity" ? "-inf" : String(value);
+}
+
+/** Reads `1`, `[0.2, 0.8]`, `[[1, 0], [0, inf]]`, `tensor([1., 2.])`; null for anything else. */
+export function readGradient(text: string): Nested | null {
+  const json = text
+    .trim()
+    .replace(/^(?:torch\.)?tensor\((.*)\)$/s, "$1")
+    .replace(/(^|[[\s,])-inf(?:inity)?(?=[\]\s,]|$)/gi, '$1"-Infinity"')
+    .replace(/(^|[[\s,])\+?inf(?:inity)?(?=[\]\s,]|$)/gi, '$1"Infinity"')
+    .replace(/(^|[[\s,])nan(?=[\]\s,]|$)/gi, '$1"NaN"')
+    .replace(/(\d)\.(?=[\]\s,eE]|$)/g, "$1.0")
+    .replace(/(^|[[\s,-])\.(?=\d)/g, "$10.")
+    .replace(/,\s*\]/g, "]");
+  try {
+    const value: unknown = JSON.parse(json);
+    return isNested(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+export function ones(shape: readonly number[]): Nested {
+  return nest(new Array<number>(countOf(shape)).fill(1), shape);
+}
+
+/** 1 at one flat place, 0 elsewhere: v J is then that row of J. */
+export function oneHot(shape: readonly number[], place: number): Nested {
+  return nest(
+    Array.from({ length: countOf(shape) }, (_, flat) => (flat === place ? 1 : 0)),
+    shape,
+  );
+}
+
+/** Two decimals between -2 and 2. */
+export function randomGradient(shape: readonly number[], random: () => number = Math.random): Nested {
+  return nest(
+    Array.from({ length: countOf(shape) }, () => Math.round((random() * 4 - 2) * 100) / 100),
+    shape,
+  );
+}
+
+export function countOf(shape: readonly number[]): number {
+  return shape.reduce((product, size) => product * size, 1);
+}

@@ -1,0 +1,112 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { emptyTrace, foldEvents } from "../model/trace";
+import type { Event, Node, TensorValue } from "../protocol/trace.gen";
+import { oneHot, ones, randomGradient, readGradient, writeNested } from "./gradient";
+import { flatten, inputControls, nest, sliderRange, withEntry } from "./inputs";
+
+const tensor = (shape: number[], data: TensorValue["data"], dtype = "float32"): TensorValue => ({
+  shape,
+  dtype,
+  ...(data === undefined ? {} : { data }),
+});
+
+function traceWith(inputs: Record<string, TensorValue>, leaves: Record<string, TensorValue>) {
+  const nodes = Object.entries(leaves).map(
+    ([leaf, value], index) =>
+      ({ id: `n${index}`, kind: "accumulate_grad", leaf, input: leaf, outputs: [{ value, name: leaf }] }) as unknown as Node,
+  );
+  const events = [
+    {
+      seq: 0,
+      type: "started",
+      inputs: Object.entries(inputs).map(([name, value]) => ({ name, value })),
+    },
+    { seq: 1, type: "pass_started", pass: 0, graph: { nodes, edges: [], groups: [], dot: "" } },
+  ] as unknown as Event[];
+  return foldEvents(emptyTrace(), events);
+}
+
+describe("input controls", () => {
+  it("are the free variables and the leaves, each entry under the name one would write", () => {
+    const controls = inputControls(
+      traceWith({ x: tensor([], [2]) }, { W: tensor([2, 2], [1, 2, 3, "NaN"]), x: tensor([], [2]) }),
+      {},
+    );
+    expect(controls.map((control) => control.entries.map((entry) => entry.name))).toEqual([
+      ["x"],
+      ["W[0][0]", "W[0][1]", "W[1][0]", "W[1][1]"],
+    ]);
+    expect(controls[1]?.entries[3]?.value).toBeNaN();
+  });
+
+  it("show what was set, not what the run on screen used", () => {
+    const [control] = inputControls(traceWith({ p: tensor([2], [2, 3]) }, {}), { p: [7, 3] });
+    expect(control?.entries.map((entry) => entry.value)).toEqual([7, 3]);
+  });
+
+  it("leave large, summarised and complex values to the program", () => {
+    const controls = inputControls(
+      traceWith({}, { a: tensor([13], new Array(13).fill(0)), b: tensor([9], undefined), c: tensor([1], [[1, 2]], "complex64") }),
+      {},
+    );
+    expect(controls.map((control) => control.entries.length)).toEqual([0, 0, 0]);
+  });
+
+  it("replace one entry and keep the rest", () => {
+    const [control] = inputControls(traceWith({}, { W: tensor([2, 2], [1, 2, 3, "Infinity"]) }), {});
+    const entry = control?.entries[1];
+    if (control === undefined || entry === undefined) throw new Error("no control");
+    expect(withEntry(control, entry, 9)).toEqual([
+      [1, 9],
+      [3, "Infinity"],
+    ]);
+  });
+});
+
+it("nests any shape so that flattening gives the entries back", () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 1, max: 4 }), { maxLength: 4 }), (shape) => {
+      const flat = Array.from({ length: shape.reduce((a, b) => a * b, 1) }, (_, index) => index);
+      expect(flatten(nest(flat, shape))).toEqual(flat);
+    }),
+  );
+});
+
+it("finds a round range round any value", () => {
+  expect(sliderRange(2, false)).toEqual({ min: -5, max: 5, step: 0.05 });
+  expect(sliderRange(3, true)).toEqual({ min: -10, max: 10, step: 1 });
+  fc.assert(
+    fc.property(fc.double({ noNaN: true, min: -1e6, max: 1e6 }), (value) => {
+      const { min, max } = sliderRange(value, false);
+      expect(min <= value && value <= max).toBe(true);
+    }),
+  );
+});
+
+describe("the external gradient", () => {
+  it.each([
+    ["1", 1],
+    ["[0.2, .8]", [0.2, 0.8]],
+    ["tensor([1., -2.,])", [1, -2]],
+    ["[[1, inf], [-inf, nan]]", [[1, "Infinity"], ["-Infinity", "NaN"]]],
+    ["torch.tensor([1e3])", [1000]],
+  ])("reads %s", (text, value) => expect(readGradient(text)).toEqual(value));
+
+  it.each(["", "x", "[1, 2", "{}", "null", '["1"]'])("does not read %j", (text) => expect(readGradient(text)).toBeNull());
+
+  it("writes what it reads", () => {
+    fc.assert(
+      fc.property(fc.array(fc.oneof(fc.integer(), fc.constantFrom("NaN", "Infinity", "-Infinity"))), (value) => {
+        expect(readGradient(writeNested(value))).toEqual(value);
+      }),
+    );
+  });
+
+  it("has the ready-made choices in the output's shape", () => {
+    expect(ones([2, 1])).toEqual([[1], [1]]);
+    expect(ones([])).toBe(1);
+    expect(oneHot([3], 1)).toEqual([0, 1, 0]);
+    expect(randomGradient([2], () => 0.75)).toEqual([1, 1]);
+  });
+});

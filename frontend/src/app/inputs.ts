@@ -1,0 +1,112 @@
+/**
+ * What can be set without touching the program: free variables of an expression and named leaves, each as a
+ * nested value with one control per entry.
+ */
+import { toNumber } from "../model/numbers";
+import type { TraceState } from "../model/trace";
+import type { TensorValue } from "../protocol/trace.gen";
+import type { Nested } from "../stream/client";
+
+/** More entries than this are set in the program. */
+export const MAX_ENTRIES = 12;
+/** Up to this many entries each get a slider, more get number fields. */
+export const MAX_SLIDERS = 4;
+
+export interface Entry {
+  /** As one writes it in the program: `x`, `p[0]`, `W[1][2]`. */
+  name: string;
+  path: readonly number[];
+  value: number;
+}
+
+export interface InputControl {
+  /** Key of `options.inputs`. */
+  key: string;
+  shape: readonly number[];
+  /** Empty when the value has more than `MAX_ENTRIES` entries. */
+  entries: readonly Entry[];
+  /** Every entry a whole number, because the dtype has no others. */
+  integer: boolean;
+}
+
+/** The inputs of the run on screen, free variables first, then leaves in the order of the graph. */
+export function inputControls(trace: TraceState, overrides: Readonly<Record<string, Nested>>): InputControl[] {
+  const controls = new Map<string, InputControl>();
+  const add = (key: string, value: TensorValue | null | undefined) => {
+    if (value && !controls.has(key)) controls.set(key, inputControl(key, value, overrides[key]));
+  };
+  for (const input of trace.started?.inputs ?? []) add(input.name, input.value);
+  for (const pass of trace.passes) {
+    for (const node of pass.started.graph.nodes) {
+      if (node.input !== undefined) add(node.input, node.outputs[0]?.value);
+    }
+  }
+  return [...controls.values()];
+}
+
+function inputControl(key: string, value: TensorValue, override: Nested | undefined): InputControl {
+  const { shape, dtype, data } = value;
+  const count = shape.reduce((product, size) => product * size, 1);
+  const integer = /^u?int/.test(dtype);
+  if (data === undefined || count > MAX_ENTRIES || count === 0 || dtype.startsWith("complex") || dtype === "bool") {
+    return { key, shape, entries: [], integer };
+  }
+  const given = override === undefined ? null : flatten(override);
+  const entries = data.map((cell, flat): Entry => {
+    const path = pathOf(flat, shape);
+    const own = given?.length === count ? given[flat] : undefined;
+    return { name: key + path.map((index) => `[${index}]`).join(""), path, value: own ?? toNumber(cell) };
+  });
+  return { key, shape, entries, integer };
+}
+
+/** The whole nested value with one entry replaced, ready for `options.inputs`. */
+export function withEntry(control: InputControl, changed: Entry, value: number): Nested {
+  return nest(
+    control.entries.map((entry) => spell(entry === changed || entry.name === changed.name ? value : entry.value)),
+    control.shape,
+  );
+}
+
+export interface Range {
+  min: number;
+  max: number;
+  step: number;
+}
+
+/** A round, symmetric range with some room round `value`; a hundred stops or more, so that a drag looks smooth. */
+export function sliderRange(value: number, integer: boolean): Range {
+  const reach = Number.isFinite(value) ? Math.max(integer ? 10 : 5, Math.abs(value) * 2) : 5;
+  const magnitude = 10 ** Math.floor(Math.log10(reach));
+  const max = [1, 2, 5, 10].map((factor) => factor * magnitude).find((bound) => bound >= reach) ?? reach;
+  return { min: -max, max, step: integer ? 1 : max / 100 };
+}
+
+/** Row-major flat entries as nested lists. */
+export function nest(flat: readonly Nested[], shape: readonly number[]): Nested {
+  const [size, ...rest] = shape;
+  if (size === undefined) return flat[0] ?? 0;
+  const stride = rest.reduce((product, length) => product * length, 1);
+  return Array.from({ length: size }, (_, row) => nest(flat.slice(row * stride, (row + 1) * stride), rest));
+}
+
+export function flatten(value: Nested): number[] {
+  return Array.isArray(value) ? value.flatMap(flatten) : [Number(value)];
+}
+
+/** A number as `options` spell it. */
+export function spell(value: number): Nested {
+  return Number.isFinite(value) ? value : (String(value) as "NaN" | "Infinity" | "-Infinity");
+}
+
+/** The position of a flat index, `4` in shape `[2, 3]` is `[1, 1]`. */
+function pathOf(flat: number, shape: readonly number[]): number[] {
+  const path: number[] = [];
+  let rest = flat;
+  for (let axis = shape.length - 1; axis >= 0; axis -= 1) {
+    const size = shape[axis] ?? 1;
+    path.unshift(rest % size);
+    rest = Math.floor(rest / size);
+  }
+  return path;
+}

@@ -1,0 +1,218 @@
+/**
+ * What the page knows: the program and its settings, the trace on screen, where one stands in it, and the run
+ * under way. Components read its fields and call its methods; nothing else on the page keeps state that
+ * matters.
+ */
+import { clampPosition, type Position, stepCount } from "../model/position";
+import { emptyTrace, foldEvents, type TraceState } from "../model/trace";
+import type { Problem } from "../protocol/trace.gen";
+import { type Nested, runTrace, type Status, type TraceRequest } from "../stream/client";
+import type { Example } from "../stream/examples";
+import { type Address, DEFAULT_VIEW, type View } from "./address";
+
+/**
+ * - `fresh`: another program; the picture starts empty and fills as the events arrive.
+ * - `again`: the same program with other inputs; the picture stays until the new numbers can take its place.
+ * - `live`: an expression is being typed; as `again`, and half an expression does not wipe the picture.
+ */
+export type RunKind = "fresh" | "again" | "live";
+
+const FIRST_STEP: Position = { direction: "backward", step: 1, phase: 1 };
+/** How long a run may take before a newer request stops it; shorter ones finish, so that a drag shows its way. */
+const PATIENCE_MS = 250;
+
+interface Flight {
+  kind: RunKind;
+  since: number;
+  abort: AbortController;
+}
+
+export class Session {
+  source = $state("");
+  inputs = $state.raw<Readonly<Record<string, Nested>>>({});
+  gradOutput = $state.raw<Nested | null>(null);
+  seed = $state(0);
+  view = $state<View>({ ...DEFAULT_VIEW });
+  example = $state.raw<Example | null>(null);
+
+  trace = $state.raw<TraceState>(emptyTrace());
+  /** The program of the trace on screen, null before the first run. */
+  ranSource = $state<string | null>(null);
+  selectedNode = $state<string | null>(null);
+  status = $state.raw<Status | null>(null);
+  /** What the last run had to say when it left the older picture on screen. */
+  private held = $state.raw<readonly Problem[] | null>(null);
+  private wanted = $state.raw<Position>(FIRST_STEP);
+  private flight: Flight | null = null;
+  private queued: RunKind | null = null;
+
+  readonly stale = $derived(this.ranSource !== null && this.source !== this.ranSource);
+  readonly running = $derived(this.status !== null);
+  readonly problems = $derived<readonly Problem[]>(this.held ?? this.trace.problems);
+  /** True: the last run went wrong and the picture is of the one before. */
+  readonly outdated = $derived(this.held !== null && this.trace.passes.length > 0);
+
+  /** Where one stands: as asked, or the nearest place once it is clear that there is no such step. */
+  readonly position = $derived.by((): Position => {
+    const { trace, wanted } = this;
+    const arrived = wanted.step <= stepCount(trace, wanted.direction);
+    if (arrived || trace.finished !== null) return clampPosition(trace, wanted);
+    return { direction: wanted.direction, step: 0, phase: 1 };
+  });
+
+  /** What a link to this page holds. */
+  readonly address = $derived<Address>({
+    source: this.source,
+    example: null,
+    inputs: { ...this.inputs },
+    gradOutput: this.gradOutput,
+    seed: this.seed,
+    position: this.wanted,
+    view: { ...this.view },
+  });
+
+  /** Takes over a program and its settings without running it. */
+  open(address: Address): void {
+    this.source = address.source ?? "";
+    this.inputs = address.inputs;
+    this.gradOutput = address.gradOutput;
+    this.seed = address.seed;
+    this.wanted = address.position ?? FIRST_STEP;
+    this.view = { ...this.view, ...address.view };
+  }
+
+  goTo(position: Position): void {
+    this.wanted = position;
+    this.selectedNode = null;
+  }
+
+  /** Runs the program as it stands in the editor. */
+  run(): void {
+    const changed = this.source !== this.ranSource;
+    if (changed && this.ranSource !== null) {
+      this.wanted = FIRST_STEP;
+      this.inputs = this.freeInputs();
+    }
+    this.request(changed ? "fresh" : "again");
+  }
+
+  /** Runs the program just opened, keeping the place that came with it. */
+  runOpened(): void {
+    this.request("fresh");
+  }
+
+  runLive(): void {
+    this.request("live");
+  }
+
+  setInput(key: string, value: Nested): void {
+    this.inputs = { ...this.inputs, [key]: value };
+    this.request("again");
+  }
+
+  resetInputs(): void {
+    this.inputs = {};
+    this.request("again");
+  }
+
+  setGradOutput(value: Nested | null): void {
+    this.gradOutput = value;
+    this.request("again");
+  }
+
+  setSeed(seed: number): void {
+    this.seed = seed;
+    this.request("again");
+  }
+
+  stop(): void {
+    this.queued = null;
+    this.flight?.abort.abort();
+  }
+
+  /** One run at a time; while one is under way only the newest wish is kept. */
+  private request(kind: RunKind): void {
+    const { flight } = this;
+    if (flight === null) {
+      void this.fly(kind);
+      return;
+    }
+    this.queued = this.queued === "fresh" ? "fresh" : kind;
+    const patience = kind === "fresh" ? 0 : PATIENCE_MS - (performance.now() - flight.since);
+    if (patience <= 0) flight.abort.abort();
+    else setTimeout(() => this.queued !== null && flight.abort.abort(), patience);
+  }
+
+  private async fly(kind: RunKind): Promise<void> {
+    const flight: Flight = { kind, since: performance.now(), abort: new AbortController() };
+    this.flight = flight;
+    const source = this.source;
+    let arriving = emptyTrace();
+    let shown = kind === "fresh" || this.trace.passes.length === 0;
+    const show = () => {
+      shown = true;
+      this.held = null;
+      this.trace = arriving;
+      this.ranSource = source;
+    };
+    if (kind === "fresh") {
+      this.selectedNode = null;
+      show();
+    }
+    try {
+      const outcome = await runTrace(this.traceRequest(source), {
+        signal: flight.abort.signal,
+        onstatus: (status) => {
+          this.status = status;
+        },
+        onevents: (events) => {
+          arriving = foldEvents(arriving, events);
+          this.status = { kind: "running" };
+          if (shown || this.canReplace(arriving)) show();
+          else if (arriving.finished !== null) this.held = arriving.problems;
+        },
+      });
+      if (outcome.kind === "refused") this.held = [outcome.problem];
+    } finally {
+      this.flight = null;
+      this.status = null;
+    }
+    const next = this.queued;
+    this.queued = null;
+    if (next !== null) await this.fly(next);
+  }
+
+  /** A trace that is still arriving may take the place of the older one once it reaches where one stands. */
+  private canReplace(arriving: TraceState): boolean {
+    if (arriving.passes.length === 0) return false;
+    return arriving.finished !== null || stepCount(arriving, this.wanted.direction) >= Math.max(1, this.wanted.step);
+  }
+
+  private traceRequest(source: string): TraceRequest {
+    return {
+      source,
+      options: {
+        seed: this.seed,
+        ...(Object.keys(this.inputs).length > 0 ? { inputs: { ...this.inputs } } : {}),
+        ...(this.gradOutput === null ? {} : { grad_output: this.gradOutput }),
+      },
+    };
+  }
+
+  /**
+   * What stays of the inputs when the program changes: free variables that are still in it. A leaf's value
+   * is written in the program, and what was just written there is what the person means.
+   */
+  private freeInputs(): Record<string, Nested> {
+    const free = new Set(this.trace.started?.inputs?.map((input) => input.name));
+    const words = new Set(this.source.match(/[\p{L}_][\p{L}\p{N}_]*/gu));
+    return Object.fromEntries(Object.entries(this.inputs).filter(([key]) => free.has(key) && words.has(key)));
+  }
+}
+
+/** A single expression such as `sin(x*y) + x`: no statement, no assignment, nothing that could take long. */
+export function isExpression(source: string): boolean {
+  const text = source.trim();
+  if (text === "" || text.length > 200 || text.includes("\n")) return false;
+  return !/(?<![=!<>])=(?!=)|[;:"'#]|^\s*(?:import|from|def|class|for|while|if|with|return|print|del|assert)\b/.test(text);
+}

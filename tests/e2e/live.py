@@ -1,0 +1,112 @@
+"""A real server and a real browser, for tests, screenshots and benchmarks."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+ROOT = Path(__file__).parents[2]
+STATIC = ROOT / "server" / "gradwalk" / "static"
+READY_SECONDS = 90
+CHROMIUM_FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+def free_port() -> int:
+    """A port that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@contextmanager
+def running_server() -> Iterator[str]:
+    """`gradwalk serve` with an empty store of its own; gives its address and ends it afterwards."""
+    if not (STATIC / "index.html").exists():
+        raise RuntimeError("the page is not built: run `make install`")
+    port = free_port()
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder) / "server.log"
+        environment = {
+            **os.environ,
+            "GRADWALK_STORE": str(Path(folder) / "traces.sqlite"),
+            "GRADWALK_STORE_PATH": str(Path(folder) / "traces.sqlite"),
+            "HOME": folder,
+        }
+        with log.open("wb") as output:
+            server = subprocess.Popen(
+                [str(Path(sys.executable).parent / "gradwalk"), "serve", "--host", "127.0.0.1", "--port", str(port)],
+                cwd=folder,
+                env=environment,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+            )
+        address = f"http://127.0.0.1:{port}"
+        try:
+            _wait_until_ready(server, address, log)
+            yield address
+        finally:
+            server.terminate()
+            try:
+                server.wait(10)
+            except subprocess.TimeoutExpired:
+                server.kill()
+                server.wait()
+
+
+def _wait_until_ready(server: subprocess.Popen[bytes], address: str, log: Path) -> None:
+    deadline = time.monotonic() + READY_SECONDS
+    while time.monotonic() < deadline:
+        if server.poll() is not None:
+            break
+        try:
+            with urllib.request.urlopen(f"{address}/readyz", timeout=5):
+                return
+        except (urllib.error.URLError, TimeoutError, ConnectionError):
+            time.sleep(0.1)
+    raise RuntimeError(f"the server did not get ready:\n{log.read_text(errors='replace')[-4000:]}")
+
+
+@contextmanager
+def running_browser() -> Iterator[Browser]:
+    """Chromium from `CHROMIUM`, or the one on PATH."""
+    executable = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    if executable is None:
+        raise RuntimeError("no Chromium: install it, or name it in CHROMIUM")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable, headless=True, args=CHROMIUM_FLAGS)
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+class Complaints:
+    """What a page must never say: errors in the console, uncaught exceptions, breaches of its own policy."""
+
+    def __init__(self, page: Page) -> None:
+        self.texts: list[str] = []
+        page.on("console", lambda message: message.type == "error" and self.texts.append(message.text))
+        page.on("pageerror", lambda error: self.texts.append(str(error)))
+        page.add_init_script(
+            "addEventListener('securitypolicyviolation', (event) =>"
+            " console.error('policy violated: ' + event.violatedDirective + ' ' + event.blockedURI))"
+        )

@@ -1,0 +1,91 @@
+"""The page as a person meets it: by the roles and names that `design/player.md` promises."""
+
+import json
+import re
+import urllib.parse
+from typing import Any
+
+from playwright.sync_api import Locator, Page, expect
+
+STREAM_MS = 30_000
+
+
+def fragment(source: str, **keys: Any) -> str:
+    """The part of a link after `#`, written by hand rather than by the page."""
+    spelled = {key: value if isinstance(value, str) else json.dumps(value) for key, value in keys.items()}
+    return urllib.parse.urlencode({"v": "1", "code": source, **spelled}, quote_via=urllib.parse.quote)
+
+
+def number(text: str) -> float:
+    """A number as the page spells it: a true minus sign, `∞`, powers of ten as `1.5·10⁻⁷`."""
+    plain = text.strip().replace("\u2212", "-").replace("∞", "inf")
+    powers = re.fullmatch(r"(.*)·10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)", plain)
+    if powers is None:
+        return float(plain)
+    return float(powers[1]) * 10.0 ** int(powers[2].translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")))
+
+
+class PlayerPage:
+    """One page with a program in it."""
+
+    def __init__(self, page: Page, server: str) -> None:
+        self.page = page
+        self.server = server
+
+    def open(self, fragment: str = "") -> None:
+        """Goes to a link and waits for the editor."""
+        self.page.goto(f"{self.server}/#{fragment}" if fragment else self.server)
+        expect(self.program).to_be_visible()
+
+    @property
+    def program(self) -> Locator:
+        return self.page.get_by_role("textbox", name="Program")
+
+    @property
+    def narration(self) -> Locator:
+        return self.page.get_by_role("status", name="Narration")
+
+    @property
+    def rows(self) -> Locator:
+        """The rows of the step table, without its head."""
+        return self.page.get_by_role("table", name="Steps").locator("tbody tr:has(th)")
+
+    @property
+    def product(self) -> Locator:
+        return self.page.get_by_role("region", name="Vector-Jacobian product")
+
+    @property
+    def problems(self) -> Locator:
+        return self.page.get_by_role("region", name="Problems").get_by_role("alert")
+
+    def button(self, name: str) -> Locator:
+        return self.page.get_by_role("button", name=name, exact=True)
+
+    def slider(self, name: str) -> Locator:
+        return self.page.get_by_role("slider", name=name, exact=True)
+
+    def type_program(self, source: str) -> None:
+        """Replaces the program by way of the clipboard's door, so that the editor indents nothing by itself."""
+        self.program.click()
+        self.page.keyboard.press("ControlOrMeta+a")
+        self.page.keyboard.press("Delete")
+        self.page.keyboard.insert_text(source)
+
+    def wait_for_steps(self, count: int) -> None:
+        expect(self.rows).to_have_count(count, timeout=STREAM_MS)
+
+    def cells(self, table: str) -> list[list[float]]:
+        """The numbers of one table of the equation, row by row."""
+        rows = self.product.get_by_role("table", name=table, exact=True).first.locator("tr").all()
+        spelled = [[cell.inner_text() for cell in row.locator("td").all()] for row in rows]
+        return [[number(text) for text in row] for row in spelled if row]
+
+    def place(self) -> str | None:
+        """`step.phase` as the address bar has it."""
+        keys = urllib.parse.parse_qs(urllib.parse.urlsplit(self.page.url).fragment)
+        return keys.get("s", [None])[0]
+
+    def wait_for_place(self, place: str) -> None:
+        self.page.wait_for_function(
+            "place => new URLSearchParams(location.hash.slice(1)).get('s') === place", arg=place, timeout=STREAM_MS
+        )

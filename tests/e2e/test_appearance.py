@@ -1,0 +1,119 @@
+"""Accessible and whole in every theme and at every width."""
+
+import json
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+from tests.e2e.conftest import Opener
+from tests.e2e.live import ROOT
+from tests.e2e.player import PlayerPage, fragment
+from tests.e2e.test_main_story import MAP
+
+AXE = ROOT / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
+WIDTHS = {"phone": (390, 844), "smallest": (320, 640), "laptop": (1280, 800), "projector": (1920, 1080)}
+THEMES = ["light", "dark", "contrast"]
+
+
+def axe_findings(page: Page) -> list[Any]:
+    """Rule, element and reason of everything that axe finds wrong."""
+    page.evaluate(AXE.read_text())
+    found: list[Any] = page.evaluate(
+        """async () => {
+            const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+            const { violations } = await axe.run(document, { runOnly: { type: "tag", values: tags } });
+            return violations.flatMap(({ id, nodes }) => nodes.map((node) => [id, node.html, node.failureSummary]));
+        }"""
+    )
+    return found
+
+
+def opened(new_page: Opener, width: str, theme: str, **keys: Any) -> PlayerPage:
+    across, down = WIDTHS[width]
+    player = new_page(viewport={"width": across, "height": down}, reduced_motion="reduce")
+    player.open(fragment(MAP, theme=theme, **{"s": "1.3", **keys}))
+    expect(player.product).to_be_visible()
+    return player
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("width", WIDTHS)
+def test_axe_finds_nothing(new_page: Opener, width: str, theme: str) -> None:
+    player = opened(new_page, width, theme)
+    findings = axe_findings(player.page)
+    assert findings == [], json.dumps(findings, indent=1)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_in_gallery_menu_and_problems(new_page: Opener, theme: str) -> None:
+    player = opened(new_page, "laptop", theme)
+    player.button("View").click()
+    assert axe_findings(player.page) == []
+    player.page.keyboard.press("Escape")
+    player.button("Examples").click()
+    assert axe_findings(player.page) == []
+    player.page.keyboard.press("Escape")
+    player.type_program("import torch\ntorch.sine(1)")
+    player.button("Run").click()
+    expect(player.problems).to_have_count(1)
+    assert axe_findings(player.page) == []
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_nothing_sticks_out_and_every_target_is_large_enough(new_page: Opener, width: str) -> None:
+    page = opened(new_page, width, "light").page
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    small = page.evaluate(
+        """() => [...document.querySelectorAll("button, input, select, [role=slider], [role=tab]")]
+            .filter((element) => element.checkVisibility())
+            .map((element) => [element, element.getBoundingClientRect()])
+            .filter(([element, box]) => box.width > 0 && (box.width < 24 || box.height < 24))
+            .filter(([element]) => !element.closest("label, td, th"))
+            .map(([element, box]) => `${element.outerHTML.slice(0, 120)} ${box.width} x ${box.height}`)"""
+    )
+    assert small == []
+
+
+def test_the_phone_has_the_panels_as_tabs(new_page: Opener) -> None:
+    player = opened(new_page, "phone", "light")
+    page = player.page
+    for name in ("Steps", "Output", "Code"):
+        page.get_by_role("tab", name=name).click()
+        expect(page.get_by_role("tabpanel", name=name)).to_be_visible()
+    page.get_by_role("tab", name="Code").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("tab", name="Steps")).to_be_focused()
+    expect(page.get_by_role("table", name="Steps")).to_be_visible()
+
+
+def test_the_view_menu_changes_theme_digits_and_size_and_the_link_keeps_them(new_page: Opener) -> None:
+    player = new_page()
+    player.open(fragment("sin(x)", i={"x": 1.0}, s="1.3"))
+    player.wait_for_steps(2)
+    ground = "getComputedStyle(document.body).backgroundColor"
+    light = player.page.evaluate(ground)
+    player.button("View").click()
+    player.page.get_by_role("radio", name="Dark").check()
+    player.button("More digits").click()
+    player.button("Larger text").click()
+    player.page.wait_for_function("['theme=dark', 'digits=5', 'font=1.15'].every((key) => location.hash.includes(key))")
+    assert player.page.evaluate(ground) != light
+    other = new_page()
+    other.open(player.page.url.split("#")[1])
+    other.wait_for_steps(2)
+    assert other.page.evaluate(ground) == player.page.evaluate(ground)
+    expect(other.product.get_by_role("table", name="v times J")).to_have_text("0.5403")
+
+
+def test_code_and_step_light_up_together(new_page: Opener) -> None:
+    player = new_page()
+    player.open(fragment("sin(x*y) + x", i={"x": 2.0, "y": 3.0}, s="1.3"))
+    player.wait_for_steps(5)
+    lit = player.page.locator(".active-span")
+    expect(lit).to_have_text("sin(x*y) + x")
+    player.rows.nth(1).click()
+    expect(lit).to_have_text("sin(x*y)")
+    expect(player.rows.nth(1)).to_have_attribute("aria-current", "step")
+    player.program.get_by_text("*", exact=True).first.click()
+    expect(lit).to_have_text("x*y")
+    expect(player.rows.nth(2)).to_have_attribute("aria-current", "step")

@@ -1,0 +1,56 @@
+"""A student's mistake is a card with a line and what to try; the page goes on."""
+
+import pytest
+from playwright.sync_api import expect
+from tests.e2e.player import PlayerPage, fragment
+
+
+@pytest.mark.parametrize(
+    ("source", "line", "words"),
+    [
+        ("import torch\nx = torch.tensor(1.0, requires_grad=True\ny = x * x", 2, ""),
+        ("import torch\nx = torch.tensor(1.0, requires_grad=True)\ny = torch.sine(x)", 3, "sine"),
+        ("import torch\nx = torch.ones(3)\ny = x * 2\ny.sum().backward()", 4, "grad"),
+        ("import torch\nx = torch.ones(3, requires_grad=True)\n(x * 2).backward()", 3, "scalar"),
+    ],
+    ids=["syntax", "unknown name", "nothing requires grad", "no scalar"],
+)
+def test_a_mistake_is_told_at_its_line(player: PlayerPage, source: str, line: int, words: str) -> None:
+    player.open(fragment(source))
+    card = player.problems.first
+    expect(card).to_contain_text(words)
+    card.get_by_role("button", name=f"Go to line {line}").click()
+    expect(player.program).to_be_focused()
+    expect(player.page.locator(".cm-lintRange-error").first).to_be_visible()
+
+
+def test_steps_before_the_mistake_stay_readable(player: PlayerPage) -> None:
+    source = "import torch\nx = torch.tensor(3.0, requires_grad=True)\ny = x * x\ny.backward()\ny.backward()"
+    player.open(fragment(source, s="1.3"))
+    player.wait_for_steps(2)
+    expect(player.problems).to_have_count(1)
+    assert player.cells("v times J") == [[3.0]]
+
+
+def test_a_mended_program_takes_its_problems_away(player: PlayerPage) -> None:
+    player.open(fragment("import torch\ny = torch.sine(1)"))
+    expect(player.problems).to_have_count(1)
+    player.type_program("x * x")
+    player.page.keyboard.press("ControlOrMeta+Enter")
+    player.wait_for_steps(2)
+    expect(player.problems).to_have_count(0)
+
+
+def test_markup_in_a_message_stays_text(player: PlayerPage) -> None:
+    source = "raise ValueError('<img src=x onerror=alert(1)><b>bold</b>')"
+    player.open(fragment(source))
+    expect(player.problems.first).to_contain_text("<img src=x onerror=alert(1)><b>bold</b>")
+    expect(player.page.locator("article img, article b")).to_have_count(0)
+
+
+def test_an_expression_half_typed_leaves_the_picture(player: PlayerPage) -> None:
+    player.open(fragment("x * y", i={"x": 2.0, "y": 3.0}))
+    player.wait_for_steps(3)
+    player.type_program("x * y *")
+    expect(player.problems).to_have_count(1)
+    expect(player.rows).to_have_count(3)

@@ -1,0 +1,48 @@
+"""The language of a stranger's program: what the tracer asks before and while it runs one."""
+
+import ast
+
+from gradwalk.protocol.events import Problem
+from gradwalk.sandbox.guards import build_builtins
+from gradwalk.sandbox.offer import Offer, read_offer
+from gradwalk.sandbox.policy import IMPORT, IMPORT_FROM, Policy
+from gradwalk.sandbox.proxies import RefusedError
+from gradwalk.sandbox.refusals import describe
+
+
+class OfferedLanguage:
+    """The policy and the offer for one run; fits `gradwalk.tracer.language.Language`."""
+
+    def __init__(self, offer: Offer) -> None:
+        self._offer = offer
+        self._own: set[str] = set()
+
+    def admit(self, tree: ast.Module, text: str) -> ast.Module:
+        """The checked and rewritten tree.
+
+        Raises:
+            SourceProblem: something is not offered, or the program is too large.
+        """
+        policy = Policy(self._offer, text)
+        admitted = policy.admit(tree)
+        self._own |= policy.own
+        return admitted
+
+    def namespace(self) -> dict[str, object]:
+        """Fresh globals with the offered builtins."""
+        names = build_builtins(self._own, self._offer.library_names)
+        names |= {IMPORT: self._offer.import_module, IMPORT_FROM: self._offer.import_from}
+        return {"__name__": "__main__", "__doc__": None, "__builtins__": names}
+
+    def look_up(self, path: str) -> object:
+        """What stands at a dotted path, as the program sees it."""
+        return self._offer.look_up(path)
+
+    def explain(self, error: BaseException) -> Problem | None:
+        """The problem behind a refusal that showed while the program ran."""
+        return describe(error.refusal) if isinstance(error, RefusedError) else None
+
+
+def load_offer() -> Offer:
+    """The frozen offer with everything imported that a program may use: call it before the lockdown."""
+    return Offer(read_offer())

@@ -37,8 +37,8 @@ export const GROUP_HEADER_PX = 30;
 const GROUP_PADDING_PX = 14;
 const POINTS_PER_INCH = 72;
 const PORT_PX = 4;
-const SETTINGS =
-  'rankdir=LR nodesep=0.3 ranksep=0.55 edge [arrowhead=none arrowtail=none] node [label="" fixedsize=true shape=box]';
+const DEFAULTS = 'edge [arrowhead=none arrowtail=none] node [label="" fixedsize=true shape=box]';
+const SPACING = "rankdir=LR nodesep=0.3 ranksep=1.25";
 
 interface Placed extends Size {
   readonly boxes: ReadonlyMap<string, Box>;
@@ -136,7 +136,7 @@ function insideOf(box: Point): Point {
   return shifted(box, { x: GROUP_PADDING_PX, y: GROUP_HEADER_PX });
 }
 
-/** The DOT with sizes and ports added; later statements win in Graphviz, and defaults must come first. */
+/** The DOT with sizes and ports added: in Graphviz the last assignment wins, but defaults must come first. */
 function sizedDot(dot: string, sizes: ReadonlyMap<string, Size>, inner: ReadonlyMap<string, Placed>): string {
   const statements: string[] = [];
   for (const [id, size] of sizes) {
@@ -144,8 +144,8 @@ function sizedDot(dot: string, sizes: ReadonlyMap<string, Size>, inner: Readonly
     statements.push(placed === undefined ? boxStatement(id, size) : portStatement(id, size, placed));
   }
   return withoutClosedPorts(dot, inner)
-    .replace("{", `{ ${SETTINGS}\n`)
-    .replace(/}\s*$/, `${statements.join("\n")}\n}\n`);
+    .replace("{", `{ ${DEFAULTS}\n`)
+    .replace(/}\s*$/, `${SPACING}\n${statements.join("\n")}\n}\n`);
 }
 
 function boxStatement(id: string, { width, height }: Size): string {

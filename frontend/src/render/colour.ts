@@ -1,0 +1,16 @@
+/** The diverging scale of heat cells: orange above zero, blue below. The sign is always in the number too. */
+import { toNumber } from "../model/numbers";
+import type { Cell } from "../protocol/trace.gen";
+
+/** Strongest tint: numbers in the page's ink still read on it at 4.5:1, in light and dark. */
+const STRONGEST_PERCENT = 46;
+
+/** A CSS background for one cell; `largest` is the magnitude that gets the strongest tint. */
+export function heat(cell: Cell, largest: number): string {
+  const value = toNumber(cell);
+  if (Number.isNaN(value)) return "var(--surface-sunk)";
+  if (value === 0) return "transparent";
+  const share = Number.isFinite(value) ? Math.min(1, Math.abs(value) / (largest || 1)) : 1;
+  const percent = Math.round(6 + share ** 0.7 * (STRONGEST_PERCENT - 6));
+  return `color-mix(in srgb, var(${value > 0 ? "--gradient" : "--forward"}) ${percent}%, var(--surface))`;
+}

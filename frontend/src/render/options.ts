@@ -1,0 +1,14 @@
+/** What a person may set about the picture; part of the permalink where it differs from the default. */
+import type { Precision } from "../model/numbers";
+import { DEFAULT_PRECISION } from "../model/numbers";
+
+export type Theme = "auto" | "light" | "dark" | "contrast";
+
+export interface PlayerOptions {
+  readonly theme: Theme;
+  readonly precision: Precision;
+  /** 0.25 to 4; the transport changes it from here. */
+  readonly speed?: number;
+}
+
+export const DEFAULT_OPTIONS: PlayerOptions = { theme: "auto", precision: DEFAULT_PRECISION, speed: 1 };

@@ -1,0 +1,254 @@
+/**
+ * What the callout at the active node says: v times J = returned gradient, one equation per operand. Its parts are all
+ * there in every phase, so that nothing changes size; `shown` tells which are revealed.
+ */
+import { isTensor, LAND } from "../model/gradients";
+import { bytesPerElement, elementCount } from "../model/matrix";
+import type { Position } from "../model/position";
+import { MULTIPLY } from "../model/position";
+import { edgesById, nodesById, nodeTitle } from "../model/selectors";
+import type { TraceState } from "../model/trace";
+import type {
+  Formula,
+  Gradient,
+  Graph,
+  HookChange,
+  LocalJacobian,
+  Missing,
+  Node,
+  SavedTensor,
+  Step,
+  Structure,
+  TensorValue,
+  VjpLine,
+} from "../protocol/trace.gen";
+import type { Still } from "./still";
+
+export interface Summand {
+  readonly edge: string;
+  /** The node it came from, or what the program calls the seed. */
+  readonly from: string;
+  readonly value: Gradient;
+}
+
+export interface OperandEquation {
+  readonly argnum: number;
+  readonly name: string;
+  /** The variable it holds, where one is known: `x`. */
+  readonly variable: string | null;
+  readonly value: TensorValue | null;
+  /** What the node returned for it. */
+  readonly returned: Gradient;
+  readonly vjp: VjpLine | null;
+  /** One per output of the node through which a gradient came. */
+  readonly factors: readonly Factor[];
+  readonly memory: Memory | null;
+}
+
+export interface Factor {
+  readonly outputNr: number;
+  readonly v: Gradient;
+  readonly jacobian: LocalJacobian | null;
+}
+
+/** What the whole Jacobian would take, in bytes, beside what the node keeps for its backward. */
+export interface Memory {
+  readonly rows: number;
+  readonly columns: number;
+  readonly full_bytes: number;
+  readonly kept_bytes: number;
+}
+
+export interface Shown {
+  readonly v: boolean;
+  readonly rule: boolean;
+  readonly product: boolean;
+  readonly landed: boolean;
+}
+
+interface Heading {
+  readonly title: string;
+  /** `line 14`, `custom Function`, ... */
+  readonly notes: readonly string[];
+  readonly shown: Shown;
+}
+
+export interface VjpCallout extends Heading {
+  readonly kind: "vjp";
+  readonly stepIndex: number;
+  readonly summands: readonly Summand[];
+  readonly sum: Gradient;
+  readonly operands: readonly OperandEquation[];
+  readonly saved: readonly SavedTensor[];
+  readonly formula: Formula | null;
+  readonly hooks: readonly HookChange[];
+}
+
+export interface AccumulateCallout extends Heading {
+  readonly kind: "accumulate";
+  readonly leaf: string;
+  readonly summands: readonly Summand[];
+  readonly arrived: Gradient;
+  readonly before: Gradient;
+  readonly after: Gradient;
+}
+
+export interface ForwardCallout extends Heading {
+  readonly kind: "forward";
+  readonly operands: readonly { readonly name: string; readonly value: TensorValue | null }[];
+  readonly outputs: readonly { readonly name: string | null; readonly value: TensorValue | null }[];
+  readonly saved: readonly SavedTensor[];
+  readonly formula: Formula | null;
+}
+
+export type CalloutScene = VjpCallout | AccumulateCallout | ForwardCallout;
+
+export function drawCallout(trace: TraceState, still: Still): CalloutScene | null {
+  const { node, step, graph, position } = still;
+  if (node === null || graph === null) return null;
+  const heading = { title: node.name, notes: notesOf(node), shown: shownAt(position) };
+  if (position.direction === "forward") {
+    return {
+      ...heading,
+      kind: "forward",
+      operands: node.inputs.map(({ name, value }) => ({ name, value })),
+      outputs: node.outputs,
+      saved: node.saved,
+      formula: trusted(node.formula),
+    };
+  }
+  if (step === null) return null;
+  const summands = summandsOf(trace, still, graph, step);
+  if (step.accumulate !== null) {
+    const { leaf, before, after } = step.accumulate;
+    return {
+      ...heading,
+      kind: "accumulate",
+      leaf,
+      summands,
+      arrived: step.grad_outputs[0] ?? UNDEFINED,
+      before,
+      after,
+    };
+  }
+  return {
+    ...heading,
+    kind: "vjp",
+    stepIndex: step.index,
+    summands,
+    sum: step.grad_outputs[0] ?? UNDEFINED,
+    operands: node.inputs.map((operand) => operandEquation(node, graph, step, operand.argnum)),
+    saved: node.saved,
+    formula: trusted(node.formula),
+    hooks: step.hooks ?? [],
+  };
+}
+
+/** The operand to show first: the first one that was given a gradient. */
+export function firstOperand(callout: VjpCallout): number {
+  return (callout.operands.find((operand) => isTensor(operand.returned)) ?? callout.operands[0])?.argnum ?? 0;
+}
+
+const STRUCTURES: Readonly<Record<Structure, string>> = {
+  scalar: "one number",
+  diagonal: "diagonal: each entry scales only itself",
+  permutation: "permutation: moves entries, changes none",
+  selection: "selection: picks entries",
+  broadcast_sum: "repetition: backward sums over the copies",
+  kronecker: "repeated blocks: a matrix product",
+  dense: "every output depends on every input",
+  zero: "zero: the output does not depend on this input",
+  too_large: "too large to write out",
+};
+
+export function structureText(structure: Structure): string {
+  return STRUCTURES[structure];
+}
+
+const UNDEFINED: Missing = { missing: "undefined" };
+
+/** A formula that failed its check against the engine must not be shown. */
+function trusted(formula: Formula | null): Formula | null {
+  return formula?.checked === false ? null : formula;
+}
+
+function shownAt({ direction, phase }: Position): Shown {
+  if (direction === "forward") return { v: true, rule: true, product: phase >= 2, landed: phase >= 3 };
+  return { v: true, rule: phase >= MULTIPLY - 1, product: phase >= MULTIPLY, landed: phase >= LAND };
+}
+
+function notesOf(node: Node): readonly string[] {
+  const notes: string[] = [];
+  if (node.span !== null) notes.push(`line ${node.span.line}`);
+  if (node.kind === "custom") notes.push("custom Function");
+  if (node.backward_span !== undefined) notes.push(`its backward is on line ${node.backward_span.line}`);
+  return notes;
+}
+
+function summandsOf(trace: TraceState, still: Still, graph: Graph, step: Step): readonly Summand[] {
+  const nodes = nodesById(graph);
+  return step.contributions.map((contribution) => {
+    const sender = contribution.from_step === null ? undefined : trace.steps[contribution.from_step];
+    const node = sender === undefined ? undefined : nodes.get(sender.node);
+    const from =
+      contribution.edge === "seed" ? seedName(still) : node === undefined ? "elsewhere" : nodeTitle(node);
+    return { edge: contribution.edge, from, value: contribution.value };
+  });
+}
+
+function seedName(still: Still): string {
+  return still.pass?.started.call === "grad" ? "grad_outputs of the call" : "the external gradient";
+}
+
+function operandEquation(node: Node, graph: Graph, step: Step, argnum: number): OperandEquation {
+  const operand = node.inputs.find((each) => each.argnum === argnum);
+  const edge = operand?.edge === undefined ? undefined : edgesById(graph).get(operand.edge);
+  const producer = edge === undefined ? undefined : nodesById(graph).get(edge.from.node);
+  const jacobians = step.local_jacobians.filter((jacobian) => jacobian.argnum === argnum);
+  const returned = step.grad_inputs[argnum] ?? operand?.missing ?? UNDEFINED;
+  return {
+    argnum,
+    name: operand?.name ?? `input ${argnum}`,
+    variable: producer?.leaf ?? producer?.outputs[edge?.from.output_nr ?? 0]?.name ?? null,
+    value: operand?.value ?? null,
+    returned,
+    vjp: trusted(node.formula)?.vjp.find((line) => line.argnum === argnum) ?? null,
+    factors: factorsOf(step, jacobians),
+    memory: isTensor(returned) ? memoryOf(node, step, jacobians[0], returned) : null,
+  };
+}
+
+function factorsOf(step: Step, jacobians: readonly LocalJacobian[]): readonly Factor[] {
+  if (jacobians.length === 0) {
+    return step.grad_outputs.map((v, outputNr) => ({ outputNr, v, jacobian: null }));
+  }
+  return jacobians.map((jacobian) => ({
+    outputNr: jacobian.output_nr,
+    v: step.grad_outputs[jacobian.output_nr] ?? UNDEFINED,
+    jacobian,
+  }));
+}
+
+function memoryOf(
+  node: Node,
+  step: Step,
+  jacobian: LocalJacobian | undefined,
+  returned: TensorValue,
+): Memory | null {
+  const v = step.grad_outputs[jacobian?.output_nr ?? 0];
+  if (!isTensor(v)) return null;
+  const rows = elementCount(jacobian?.output_shape ?? v.shape);
+  const columns = elementCount(jacobian?.input_shape ?? returned.shape);
+  return {
+    rows,
+    columns,
+    full_bytes: rows * columns * bytesPerElement(returned.dtype),
+    kept_bytes: node.saved.reduce((sum, saved) => sum + bytesOf(saved), 0),
+  };
+}
+
+function bytesOf(saved: SavedTensor): number {
+  const { value } = saved;
+  if (value === null || typeof value !== "object" || Array.isArray(value)) return 0;
+  return elementCount(value.shape) * bytesPerElement(value.dtype);
+}

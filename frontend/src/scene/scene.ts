@@ -1,0 +1,27 @@
+/** The picture: a function of trace, layout, position and progress. Play, seek, print and export all call this. */
+import type { Layout } from "../layout/place";
+import type { Position } from "../model/position";
+import type { TraceState } from "../model/trace";
+import type { CalloutScene } from "./equation";
+import { drawCallout } from "./equation";
+import type { GroupScene, Still } from "./still";
+import { drawGroups, drawStill } from "./still";
+import type { TokenScene } from "./tokens";
+import { drawTokens } from "./tokens";
+
+export interface Scene extends Still {
+  readonly groups: readonly GroupScene[];
+  readonly tokens: readonly TokenScene[];
+  readonly callout: CalloutScene | null;
+}
+
+/** @param progress of the motion that leads into `position`: 0 just left the one before, 1 the still. */
+export function drawScene(trace: TraceState, layout: Layout, position: Position, progress: number): Scene {
+  const still = drawStill(trace, position);
+  return {
+    ...still,
+    groups: drawGroups(still, layout),
+    tokens: drawTokens(still, layout, progress),
+    callout: drawCallout(trace, still),
+  };
+}

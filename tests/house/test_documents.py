@@ -5,10 +5,10 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from gradwalk.api.settings import Settings
-from tests.house.test_words import ROOT, TRACKED
 
+from gradwalk.api.settings import Settings
 from gradwalk.examples.catalogue import EXAMPLES
+from tests.house.tree import ROOT, TRACKED
 
 DOCUMENTS = [path for path in TRACKED if path.suffix == ".md"]
 WRITTEN_BY_HAND = {".py", ".ts", ".svelte", ".mjs", ""}

@@ -3,20 +3,13 @@
 import io
 import os
 import re
-import subprocess
 import tokenize
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-TRACKED = [
-    ROOT / name
-    for name in subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
-    .stdout.strip("\0")
-    .split("\0")
-    if (ROOT / name).is_file()
-]
+from tests.house.tree import ROOT, TRACKED
+
 ODDS_AND_ENDS = {"util", "utils", "helper", "helpers", "common", "manager", "managers", "misc"}
 # Where PyTorch has a word of its own, ours is PyTorch's: grad_output, output, leaf.
 FORBIDDEN_WORDS = {"delta", "upstream"}

@@ -1,0 +1,190 @@
+"""`pip install .` gives a working server with its page inside; nothing is built that is built already."""
+
+import importlib.util
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import httpx
+import pytest
+
+from tests.house.tree import ROOT, TRACKED
+
+FREE_OF = ("tests/", "frontend/", "scripts/", "requirements/")
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The tracked files and the page as `make install` built it."""
+    folder = tmp_path_factory.mktemp("clone")
+    for path in TRACKED:
+        target = folder / path.relative_to(ROOT)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(path, target)
+    if (ROOT / "server/gradwalk/static").is_dir():
+        shutil.copytree(ROOT / "server/gradwalk/static", folder / "server/gradwalk/static")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def wheel(clone: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(command, cwd=clone, check=True, capture_output=True)
+    (path,) = folder.glob("gradwalk-*.whl")
+    return path
+
+
+def test_the_wheel_holds_what_runs_and_nothing_else(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    for needed in (
+        "gradwalk/static/index.html",
+        "gradwalk/formulas/derivatives.json",
+        "gradwalk/sandbox/offer.json",
+        "gradwalk/examples/programs/map.py",
+        "gradwalk/protocol/events.py",
+    ):
+        assert needed in names
+    assert any(name.startswith("gradwalk/static/assets/") and name.endswith(".js") for name in names)
+    assert not [name for name in names if name.startswith(FREE_OF) or ".test." in name or "node_modules" in name]
+    assert wheel.stat().st_size < 12_000_000
+    assert wheel.name.endswith("-py3-none-any.whl")
+
+
+@pytest.fixture(scope="module")
+def served(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of `gradwalk serve`, run from the wheel and from nothing else of this folder."""
+    home = tmp_path_factory.mktemp("installed")
+    install = [sys.executable, "-m", "pip", "install", "--no-deps", "--no-index", "--target", str(home), str(wheel)]
+    subprocess.run(install, check=True, capture_output=True)
+    with socket.socket() as finder:
+        finder.bind(("127.0.0.1", 0))
+        port = finder.getsockname()[1]
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(home),
+        "GRADWALK_HOST": "127.0.0.1",
+        "GRADWALK_PORT": str(port),
+        "GRADWALK_DATA_DIRECTORY": str(home / "data"),
+    }
+    with (home / "log").open("wb") as log:
+        server = subprocess.Popen(
+            [sys.executable, str(home / "bin" / "gradwalk"), "serve"],
+            cwd=home,
+            env=environment,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+        )
+    address = f"http://127.0.0.1:{port}"
+    try:
+        wait_until_it_answers(server, address, home / "log")
+        yield address
+    finally:
+        server.terminate()
+        server.wait(timeout=30)
+
+
+def wait_until_it_answers(server: subprocess.Popen[bytes], address: str, log: Path) -> None:
+    """Polls the health route; a server that ended says why."""
+    transport = httpx.HTTPTransport(retries=12)
+    with httpx.Client(transport=transport, timeout=60) as client:
+        while True:
+            assert server.poll() is None, log.read_text()
+            try:
+                client.get(f"{address}/healthz").raise_for_status()
+            except httpx.ConnectError:
+                continue
+            return
+
+
+def test_the_installed_server_shows_the_page(served: str) -> None:
+    with httpx.Client(base_url=served) as client:
+        page = client.get("/")
+        assert page.status_code == 200
+        assert page.headers["content-type"].startswith("text/html")
+        script = page.text.split('src="', 1)[1].split('"', 1)[0]
+        assert client.get(script).status_code == 200
+
+
+def test_the_installed_server_has_the_examples(served: str) -> None:
+    answer = httpx.get(f"{served}/api/examples").json()
+    examples = answer["examples"] if isinstance(answer, dict) else answer
+    assert "map" in {example["slug"] for example in examples}
+
+
+def load(path: Path) -> ModuleType:
+    specification = importlib.util.spec_from_file_location(path.stem, path)
+    assert specification is not None
+    assert specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+def test_a_changed_source_makes_the_build_stale_and_a_changed_test_does_not(clone: Path) -> None:
+    build_frontend = load(clone / "scripts" / "build_frontend.py")
+    before = build_frontend.source_hash()
+
+    (clone / "frontend/src/model/added.test.ts").write_text("export {};\n")
+    assert build_frontend.source_hash() == before
+
+    added = clone / "frontend/src/model/added.ts"
+    added.write_text("export {};\n")
+    assert build_frontend.source_hash() != before
+    assert not build_frontend.is_fresh()
+    added.unlink()
+    assert build_frontend.source_hash() == before
+
+
+def test_a_release_without_front_end_sources_is_never_built(clone: Path, tmp_path: Path) -> None:
+    shutil.copytree(clone / "scripts", tmp_path / "scripts")
+    assert load(tmp_path / "scripts" / "build_frontend.py").is_fresh()
+
+
+def test_node_is_fetched_only_where_a_build_is_needed_and_npm_is_missing(
+    clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hook_class = load(clone / "hatch_build.py").FrontendHook
+    for name in ("scripts", "frontend"):
+        shutil.copytree(clone / name, tmp_path / name)
+    hook = hook_class(str(tmp_path), {}, None, None, str(tmp_path), "wheel")
+
+    assert hook.dependencies() == [], "there is an npm here"
+    monkeypatch.setenv("PATH", "")
+    assert len(hook.dependencies()) == 1
+    monkeypatch.setenv("GRADWALK_SKIP_FRONTEND", "1")
+    assert hook.dependencies() == []
+
+
+@pytest.mark.parametrize(
+    ("script", "replaced", "version", "sentence"),
+    [
+        ("find-python", "python3", "Python 3.9.2", "gradwalk needs Python 3.11 or newer. Found: Python 3.9.2."),
+        ("check-node", "node", "v18.19.0", "Node.js 20.19 or newer; here is v18.19.0"),
+        ("check-node", None, "", "none was found"),
+    ],
+)
+def test_what_is_too_old_or_missing_is_said_in_a_sentence(
+    tmp_path: Path, script: str, replaced: str | None, version: str, sentence: str
+) -> None:
+    for program in ("sh", "npm") if replaced else ("sh",):
+        (tmp_path / program).symlink_to("/bin/sh")
+    if replaced:
+        old = tmp_path / replaced
+        old.write_text(f'#!/bin/sh\n[ "$1" = --version ] && echo "{version}" && exit 0\nexit 1\n')
+        old.chmod(0o755)
+    outcome = subprocess.run(
+        ["/bin/sh", ROOT / "scripts" / script],
+        env={"PATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert outcome.returncode == 1
+    assert sentence in outcome.stderr

@@ -1,0 +1,371 @@
+"""Local Jacobians of live nodes; `torch.autograd.functional.jacobian` of the operation is the oracle."""
+
+import functools
+
+import pytest
+import torch
+import torch.nn.functional as F  # noqa: N812 (everybody's name for it)
+
+from gradwalk.tracer.jacobian import JacobianBudget, local_jacobians
+
+FLOAT64 = {"dtype": torch.float64}
+PLENTY = 10**7
+
+
+def ask(outputs, seeds, in_replay=False, budget=None):
+    """The node that made `outputs[0]`, and what it answers in its posthook during a real backward."""
+    node = next(one for one in outputs if one.grad_fn is not None).grad_fn
+    answers = []
+
+    def posthook(grad_inputs, grad_outputs):
+        with torch._C.DisableTorchFunction():
+            answers.append(
+                local_jacobians(
+                    node, grad_outputs, grad_inputs, budget or JacobianBudget(PLENTY, PLENTY), in_replay=in_replay
+                )
+            )
+
+    node.register_hook(posthook)
+    torch.autograd.backward(outputs, seeds)
+    return node, answers[0]
+
+
+def jacobians_of(function, *primals, budget=None):
+    """For each differentiable operand of a single node: its local Jacobian as (output_nr -> tensor), and the entry."""
+    leaves = [one.detach().clone().requires_grad_() for one in primals]
+    outputs = function(*leaves)
+    outputs = outputs if isinstance(outputs, tuple | list) else (outputs,)
+    outputs = [one for one in outputs if one.requires_grad]
+    generator = torch.Generator().manual_seed(1)
+    seeds = [torch.randn(one.shape, dtype=one.dtype, generator=generator) for one in outputs]
+    return ask(outputs, seeds, budget=budget)[1]
+
+
+def tensor_of(entry):
+    value = entry["value"]
+    assert "data" in value, entry
+    assert value["shape"] == entry["output_shape"] + entry["input_shape"]
+    return torch.tensor([float(number) for number in value["data"]], **FLOAT64).reshape(value["shape"])
+
+
+def randn(*shape, seed=0):
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed), **FLOAT64)
+
+
+def positive(*shape):
+    return randn(*shape).abs() + 0.5
+
+
+INDEX = torch.tensor([[0, 2], [1, 1]])
+OPERATIONS = {
+    "add": (torch.add, randn(2, 3), randn(2, 3, seed=1)),
+    "add_broadcast": (torch.add, randn(2, 3), randn(3, seed=1)),
+    "sub_alpha": (functools.partial(torch.sub, alpha=2.5), randn(3), randn(3, seed=1)),
+    "mul": (torch.mul, randn(2, 3), randn(2, 3, seed=1)),
+    "mul_broadcast": (torch.mul, randn(2, 3), randn(2, 1, seed=1)),
+    "mul_scalar": (torch.mul, randn(2, 3), randn(seed=1)),
+    "square": (lambda x: x * x, randn(3)),
+    "div": (torch.div, randn(2, 3), positive(3)),
+    "pow": (torch.pow, positive(3), randn(3, seed=1)),
+    "pow_2": (lambda x: x**2, randn(3)),
+    "neg": (torch.neg, randn(3)),
+    "abs": (torch.abs, randn(3)),
+    "exp": (torch.exp, randn(2, 2)),
+    "log": (torch.log, positive(3)),
+    "sqrt": (torch.sqrt, positive(3)),
+    "rsqrt": (torch.rsqrt, positive(3)),
+    "sin": (torch.sin, randn()),
+    "cos": (torch.cos, randn(3)),
+    "tanh": (torch.tanh, randn(3)),
+    "sigmoid": (torch.sigmoid, randn(3)),
+    "relu": (torch.relu, randn(5)),
+    "gelu": (F.gelu, randn(5)),
+    "silu": (F.silu, randn(5)),
+    "softplus": (F.softplus, randn(5)),
+    "clamp": (lambda x: x.clamp(-0.5, 0.5), randn(5)),
+    "atan2": (torch.atan2, randn(3), randn(3, seed=1)),
+    "maximum": (torch.maximum, randn(3), randn(3, seed=1)),
+    "where": (lambda x, y: torch.where(torch.tensor([True, False, True]), x, y), randn(3), randn(3, seed=1)),
+    "lerp": (torch.lerp, randn(3), randn(3, seed=1), randn(3, seed=2)),
+    "mm": (torch.mm, randn(2, 3), randn(3, 4, seed=1)),
+    "mv": (torch.mv, randn(2, 3), randn(3, seed=1)),
+    "dot": (torch.dot, randn(3), randn(3, seed=1)),
+    "bmm": (torch.bmm, randn(2, 2, 3), randn(2, 3, 2, seed=1)),
+    "addmm": (torch.addmm, randn(4), randn(2, 3), randn(3, 4, seed=1)),
+    "sum": (torch.sum, randn(2, 3)),
+    "sum_dim": (lambda x: x.sum(1), randn(2, 3)),
+    "mean": (torch.mean, randn(2, 3)),
+    "mean_dim": (lambda x: x.mean(0, keepdim=True), randn(2, 3)),
+    "prod": (torch.prod, randn(4)),
+    "var": (torch.var, randn(5)),
+    "std_dim": (lambda x: x.std(1), randn(2, 4)),
+    "max": (torch.max, randn(5)),
+    "max_dim": (lambda x: x.max(1).values, randn(2, 3)),
+    "amax": (lambda x: x.amax(1), randn(2, 3)),
+    "logsumexp": (lambda x: torch.logsumexp(x, 1), randn(2, 3)),
+    "norm": (torch.linalg.vector_norm, randn(4)),
+    "cumsum": (lambda x: x.cumsum(1), randn(2, 3)),
+    "softmax": (lambda x: torch.softmax(x, 1), randn(2, 3)),
+    "log_softmax": (lambda x: torch.log_softmax(x, 0), randn(2, 3)),
+    "layer_norm": (lambda x, w, b: F.layer_norm(x, (3,), w, b), randn(2, 3), randn(3, seed=1), randn(3, seed=2)),
+    "view": (lambda x: x.view(3, 2), randn(2, 3)),
+    "t": (torch.t, randn(2, 3)),
+    "permute": (lambda x: x.permute(2, 0, 1), randn(2, 3, 2)),
+    "flip": (lambda x: x.flip(0), randn(4)),
+    "expand": (lambda x: x.expand(4, 3), randn(3)),
+    "repeat": (lambda x: x.repeat(2, 2), randn(2, 3)),
+    "squeeze": (lambda x: x.squeeze(1), randn(2, 1, 3)),
+    "unsqueeze": (lambda x: x.unsqueeze(0), randn(2, 3)),
+    "select": (lambda x: x[1], randn(2, 3)),
+    "slice": (lambda x: x[:, 1:], randn(2, 3)),
+    "index": (lambda x: x[[0, 1, 0], [2, 1, 2]], randn(2, 3)),
+    "gather": (lambda x: x.gather(1, INDEX), randn(2, 3)),
+    "diagonal": (torch.diagonal, randn(3, 3)),
+    "tril": (torch.tril, randn(3, 3)),
+    "masked_select": (lambda x: x[torch.tensor([True, False, True])], randn(3)),
+    "masked_fill": (lambda x: x.masked_fill(torch.tensor([True, False, True]), 0.0), randn(3)),
+    "cat": (lambda x, y: torch.cat([x, y]), randn(2, 3), randn(1, 3, seed=1)),
+    "stack": (lambda x, y: torch.stack([x, y], 1), randn(3), randn(3, seed=1)),
+    "unbind": (torch.unbind, randn(3, 2)),
+    "split": (lambda x: x.split(2), randn(5)),
+    "svd": (lambda x: torch.linalg.svd(x, full_matrices=False)[1], randn(3, 2)),
+    "inverse": (torch.inverse, randn(2, 2)),
+    "det": (torch.det, randn(3, 3)),
+    "conv1d": (
+        lambda x, w, b: F.conv1d(x, w, b, padding=1), randn(1, 2, 5), randn(3, 2, 3, seed=1), randn(3, seed=2),
+    ),
+    "conv2d": (lambda x, w: F.conv2d(x, w), randn(1, 1, 3, 3), randn(2, 1, 2, 2, seed=1)),
+    "max_pool": (lambda x: F.max_pool2d(x, 2), randn(1, 1, 4, 4)),
+    "embedding": (lambda w: F.embedding(torch.tensor([0, 2, 0]), w), randn(3, 2)),
+    "mse": (lambda x, y: F.mse_loss(x, y), randn(3), randn(3, seed=1)),
+    "nll": (lambda x: F.nll_loss(x, torch.tensor([1, 0])), randn(2, 3)),
+    "as_strided": (lambda x: x.as_strided((2, 2), (2, 1)), randn(4)),
+    "pad": (lambda x: F.pad(x, (1, 1)), randn(3)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_a_node_answers_with_the_jacobian_of_its_operation(name):
+    function, *primals = OPERATIONS[name]
+
+    def as_tuple(*arguments):
+        returned = function(*arguments)
+        return tuple(returned) if isinstance(returned, tuple | list) else (returned,)
+
+    entries = jacobians_of(function, *primals)
+    assert entries
+    assert all(one["checked"] for one in entries)
+    oracle = torch.autograd.functional.jacobian(as_tuple, tuple(primals))
+    if name == "square":
+        # One primal in two operands: each has its own Jacobian, the primal's is their sum.
+        assert torch.allclose(sum(tensor_of(one) for one in entries), oracle[0][0])
+        return
+    assert len(entries) == len(oracle) * len(primals)
+    if name in ("view", "unbind", "cat"):
+        assert {one["structure"] for one in entries} <= {"diagonal", "selection"}
+    for one in entries:
+        expected = oracle[one["output_nr"] if len(oracle) > 1 else 0][one["argnum"]]
+        assert torch.allclose(tensor_of(one), expected, rtol=1e-9, atol=1e-12), one
+        value = one["value"]
+        assert value["dtype"] == "float64"
+
+
+STRUCTURES = {
+    "scalar": ("sin",),
+    "diagonal": ("exp", "add", "mul", "relu", "clamp", "view", "squeeze", "where", "masked_fill"),
+    "permutation": ("t", "permute", "flip"),
+    "selection": ("select", "slice", "max", "masked_select", "diagonal", "cat", "stack", "unbind", "max_pool", "amax"),
+    "broadcast_sum": ("sum", "mean", "sum_dim", "expand", "index", "embedding"),
+    "kronecker": ("mm", "cumsum"),
+    "dense": ("softmax", "dot", "det", "norm", "logsumexp", "inverse"),
+}
+
+
+@pytest.mark.parametrize(("structure", "name"), [(key, name) for key, names in STRUCTURES.items() for name in names])
+def test_a_structure_is_recognised(structure, name):
+    function, *primals = OPERATIONS[name]
+    assert {one["structure"] for one in jacobians_of(function, *primals)} == {structure}
+
+
+def test_structures_differ_by_operand():
+    broadcast = jacobians_of(torch.mul, randn(2, 3), randn(3, seed=1))
+    assert [one["structure"] for one in broadcast] == ["diagonal", "broadcast_sum"]
+    bias, left, right = jacobians_of(torch.addmm, randn(4), randn(2, 3), randn(3, 4, seed=1))
+    assert [bias["structure"], left["structure"], right["structure"]] == ["broadcast_sum", "kronecker", "kronecker"]
+    matrix, vector = jacobians_of(torch.mv, randn(2, 3), randn(3, seed=1))
+    assert [matrix["structure"], vector["structure"]] == ["kronecker", "dense"]
+    assert [one["structure"] for one in jacobians_of(torch.relu, -positive(3))] == ["zero"]
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32], ids=str)
+def test_jacobians_come_in_the_operand_dtype(dtype):
+    [entry] = jacobians_of(torch.exp, torch.tensor([0.5, 1.0], dtype=dtype))
+    assert entry["value"]["dtype"] == str(dtype).removeprefix("torch.")
+    assert entry["checked"]
+
+
+def test_a_cast_is_part_of_the_node():
+    whole, half = jacobians_of(torch.mul, torch.tensor([2.0, 3.0]), torch.tensor([0.5, 4.0], dtype=torch.float16))
+    assert (whole["value"]["dtype"], half["value"]["dtype"]) == ("float32", "float16")
+    assert whole["value"]["data"] == [0.5, 0.0, 0.0, 4.0]
+    assert whole["checked"]
+    assert half["checked"]
+
+
+@pytest.mark.parametrize("function", [torch.abs, torch.real, torch.conj_physical, torch.exp, torch.angle, torch.mul])
+def test_complex_values_are_pairs_of_real_ones(function):
+    primals = [torch.tensor([1 + 2j, -0.5 + 0.25j], dtype=torch.complex128)] * (2 if function is torch.mul else 1)
+    entries = jacobians_of(function, *primals)
+
+    def real_function(*pairs):
+        returned = function(*(torch.view_as_complex(pair) for pair in pairs))
+        return torch.view_as_real(returned) if returned.is_complex() else returned
+
+    oracle = torch.autograd.functional.jacobian(real_function, tuple(torch.view_as_real(one) for one in primals))
+    for one in entries:
+        assert torch.allclose(tensor_of(one), oracle[one["argnum"]])
+        assert one["checked"]
+
+
+class Map(torch.autograd.Function):
+    """f(x, y) = (x^2, xy, y^2), with an argument that is not a tensor in between."""
+
+    runs = 0
+
+    @staticmethod
+    def forward(ctx, x, unused, y):  # noqa: ARG004
+        ctx.save_for_backward(x, y)
+        return torch.stack([x * x, x * y, y * y])
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        Map.runs += 1
+        print("backward runs")  # noqa: T201
+        torch.rand(1)
+        x, y = ctx.saved_tensors
+        a, b, c = grad_output
+        return a * 2 * x + b * y, None, b * x + c * 2 * y
+
+
+def test_a_custom_function_answers_without_being_heard(capsys):
+    x, y = (torch.tensor(number, requires_grad=True, **FLOAT64) for number in (3.0, 5.0))
+    torch.manual_seed(0)
+    output = Map.apply(x, None, y)
+    before = Map.runs
+    _, entries = ask([output], [torch.tensor([1.0, 0.2, 0.8], **FLOAT64)])
+    drawn = torch.rand(1)
+    torch.manual_seed(0)
+    torch.rand(1)
+    assert torch.equal(drawn, torch.rand(1))
+    assert capsys.readouterr().out == "backward runs\n"
+    assert Map.runs - before == 4
+    assert [one["value"]["data"] for one in entries] == [[6.0, 5.0, 0.0], [0.0, 3.0, 10.0]]
+    assert all(one["checked"] for one in entries)
+    assert (x.grad, y.grad) == (6.0 + 0.2 * 5.0, 0.2 * 3.0 + 0.8 * 10.0)
+
+
+class Wrong(torch.autograd.Function):
+    """A backward that is not linear in grad_output is no vector-Jacobian product."""
+
+    @staticmethod
+    def forward(ctx, x):  # noqa: ARG004
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, grad_output):  # noqa: ARG004
+        return grad_output * grad_output
+
+
+def test_what_is_not_linear_is_not_checked():
+    x = randn(3).requires_grad_()
+    _, [entry] = ask([Wrong.apply(x)], [torch.full((3,), 3.0, **FLOAT64)])
+    assert entry["checked"] is False
+
+
+class TwoOutputs(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):  # noqa: ARG004
+        return x * 2, x * 3
+
+    @staticmethod
+    def backward(ctx, first, second):  # noqa: ARG004
+        return first * 2 + second * 3
+
+
+def test_only_outputs_that_a_gradient_arrived_at():
+    x = randn(2).requires_grad_()
+    first, second = TwoOutputs.apply(x)
+    _, entries = ask([second], [torch.ones(2, **FLOAT64)])
+    assert [(one["output_nr"], one["value"]["data"]) for one in entries] == [(1, [3.0, 0.0, 0.0, 3.0])]
+    assert entries[0]["checked"]
+
+
+def test_a_write_into_a_view_answers():
+    base = randn(3).requires_grad_()
+    values = randn(2).requires_grad_()
+    written = base * 1
+    written[1:] = values
+    node, entries = ask([written], [torch.ones(3, **FLOAT64)])
+    assert node.name() == "torch::autograd::CopySlices"
+    assert [one["value"]["data"] for one in entries] == [
+        [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+        [0.0, 0.0, 1.0, 0.0, 0.0, 1.0],
+    ]
+
+
+def test_budgets_are_counted_in_cells():
+    [entry] = jacobians_of(torch.exp, randn(10), budget=JacobianBudget(99, 1000))
+    assert (entry["structure"], entry["value"]) == ("too_large", {"missing": "on_demand"})
+    [entry] = jacobians_of(torch.exp, randn(10), budget=JacobianBudget(100, 100))
+    assert (entry["structure"], entry["value"]) == (None, {"missing": "on_demand"})
+    [entry] = jacobians_of(torch.exp, randn(10), budget=JacobianBudget(0, 0))
+    assert (entry["structure"], entry["value"]) == (None, {"missing": "on_demand"})
+    budget = JacobianBudget(100, 1000)
+    [entry] = jacobians_of(torch.exp, randn(10), budget=budget)
+    assert entry["structure"] == "diagonal"
+    assert budget.cells_left < 900
+    mixed = jacobians_of(torch.mul, randn(10), randn(seed=1), budget=JacobianBudget(50, 1000))
+    assert [one["structure"] for one in mixed] == ["too_large", "broadcast_sum"]
+
+
+def test_tensors_packed_by_a_hook_are_not_unpacked():
+    unpacked = []
+
+    def unpack(tensor):
+        unpacked.append(tensor)
+        return tensor
+
+    x = randn(3).requires_grad_()
+    with torch.autograd.graph.saved_tensors_hooks(lambda tensor: tensor.clone(), unpack):
+        y = x.exp()
+    _, [entry] = ask([y], [torch.ones(3, **FLOAT64)])
+    assert entry["value"] == {"missing": "on_demand"}
+    assert len(unpacked) == 1
+    with torch.autograd.graph.saved_tensors_hooks(lambda tensor: tensor.clone(), unpack):
+        y = x.exp()
+    assert ask([y], [torch.ones(3, **FLOAT64)], in_replay=True)[1][0]["structure"] == "diagonal"
+
+
+def test_asking_changes_nothing():
+    torch.manual_seed(0)
+    x = randn(20).requires_grad_()
+    hooks = []
+    x.register_hook(lambda gradient: hooks.append(gradient))
+    y = torch.softmax(x, 0)
+    y.grad_fn.register_prehook(lambda gradients: hooks.append(gradients))
+    before = torch._C._autograd._get_sequence_nr()
+    state = torch.get_rng_state()
+    ask([y], [torch.ones(20, **FLOAT64)])
+    assert torch._C._autograd._get_sequence_nr() == before
+    assert torch.equal(torch.get_rng_state(), state)
+    assert len(hooks) == 2
+    assert torch.allclose(x.grad, torch.zeros(20, **FLOAT64), atol=1e-12)
+
+
+def test_an_infinite_entry_is_as_torch_says_and_leaves_the_check_open():
+    primal = torch.tensor([0.0, 4.0], **FLOAT64)
+    [entry] = jacobians_of(torch.sqrt, primal)
+    oracle = torch.autograd.functional.jacobian(torch.sqrt, primal)
+    assert torch.equal(tensor_of(entry).isnan(), oracle.isnan())
+    assert entry["value"]["data"][0] == "Infinity"
+    assert "checked" not in entry

@@ -90,6 +90,8 @@ class Formula(TypedDict):
     """The lines of torch's own derivatives.yaml for this node, `name: formula`."""
     checked: NotRequired[bool]
     """Evaluated on this node's saved tensors it gave what the engine returned; where false it must not be shown."""
+    special_cases: NotRequired[list[str]]
+    """What to know about ties, kinks, broadcasting and optional arguments; whole sentences."""
 
 
 @with_config(STRICT)

@@ -1,0 +1,380 @@
+"""The forward pass: which call made which node, where in the program, from which values.
+
+A node's sequence number is the next number of its thread. So a call owns the nodes whose numbers lie
+between the counter before it and the counter after it; no bookkeeping on tensors is needed, and
+what C++ builds inside one call (`F.linear` is two nodes) is found by itself.
+"""
+
+import types
+from collections.abc import Callable, Iterable, Iterator
+from threading import get_ident
+from types import CodeType, FrameType
+from typing import Any, Final
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+from gradwalk.protocol.graph import GroupKind
+from gradwalk.protocol.values import TensorValue
+from gradwalk.tracer import originals
+from gradwalk.tracer.originals import SNIPPET, Tensor, frame_at, sequence_number
+from gradwalk.tracer.values import ValueTable
+
+Place = tuple[CodeType, int]
+"""An instruction of the program: code object and offset."""
+
+_OPENED_MODULES: Final = frozenset({"torch.nn.functional", "torch.functional"})
+_PLAIN_TYPES: Final = frozenset({torch.Tensor, torch.nn.Parameter, torch.nn.Buffer})
+_ASKS: Final = ("has_torch_function", "has_torch_function_unary", "has_torch_function_variadic")
+
+
+class Scope:
+    """A stretch of the forward pass that becomes a group: a module call, a user's function, an opened composite."""
+
+    __slots__ = ("calls", "code", "kind", "label", "module", "number", "parent", "place")
+
+    def __init__(self, parent: "Scope | None", kind: GroupKind, label: str, place: Place | None) -> None:
+        self.parent = parent
+        self.kind = kind
+        self.label = label
+        self.place = place
+        self.module: int | None = None
+        """`id` of the nn.Module that was called."""
+        self.code: CodeType | None = None
+        self.number: int | None = None
+        """Of its group, once it was written out."""
+
+
+class Call:
+    """One call that built nodes."""
+
+    __slots__ = (
+        "arguments",
+        "as_scope",
+        "function",
+        "high",
+        "label",
+        "low",
+        "operations",
+        "parameters",
+        "place",
+        "results",
+        "scope",
+    )
+
+    def __init__(self, scope: Scope | None, label: str, place: Place | None, low: int, high: int) -> None:
+        self.scope = scope
+        self.label = label
+        self.place = place
+        self.low = low
+        self.high = high
+        self.results: list[tuple[int, int]] = []
+        """(sequence number, output_nr) of the differentiable results, in order."""
+        self.arguments: list[tuple[int, bool, TensorValue]] = []
+        """`id`, requires_grad and value of the tensors without grad_fn among the arguments, in order."""
+        self.parameters: list[str] | None = None
+        """Only for a custom Function: the names of the forward's tensor arguments, in order."""
+        self.function: type | None = None
+        """Only for a custom Function: its class."""
+        self.operations: list[InnerCall] = []
+        """Only for a custom Function: what its forward did."""
+        self.as_scope: Scope | None = None
+        """The group that this call becomes when it built more than one node."""
+
+
+class InnerCall:
+    """One operation that ran inside a custom Function."""
+
+    __slots__ = ("inputs", "inside", "label", "outputs", "place")
+
+    def __init__(self, label: str, place: Place | None, inputs: list[TensorValue | None]) -> None:
+        self.label = label
+        self.place = place
+        self.inputs = inputs
+        self.outputs: list[TensorValue | None] = []
+        self.inside: list[InnerCall] = []
+
+
+class Cut:
+    """A call that took a differentiable tensor and returned one that is not."""
+
+    __slots__ = ("leaves", "place", "reason")
+
+    def __init__(self, reason: str, place: Place, leaves: frozenset[int]) -> None:
+        self.reason = reason
+        self.place = place
+        self.leaves = leaves
+        """`id`s of the leaves that the argument depends on."""
+
+
+def tensors_in(arguments: Iterable[Any]) -> Iterator[torch.Tensor]:
+    """The tensors among a call's arguments or results, one level of lists and tuples opened."""
+    for argument in arguments:
+        if isinstance(argument, Tensor):
+            yield argument
+        elif isinstance(argument, (list, tuple)):
+            for one in argument:
+                if isinstance(one, Tensor):
+                    yield one
+
+
+def snippet_place(frame: FrameType | None) -> Place | None:
+    """The innermost instruction of the program on the stack that begins at `frame`."""
+    while frame is not None:
+        code = frame.f_code
+        if code.co_filename == SNIPPET:
+            return code, frame.f_lasti
+        frame = frame.f_back
+    return None
+
+
+class CallLog:
+    """What the forward pass left: scopes, calls by sequence number, values by (sequence number, output_nr)."""
+
+    def __init__(self, values: ValueTable, kept_calls: int) -> None:
+        self.values = values
+        self.by_sequence: dict[int, Call] = {}
+        self.outputs: dict[tuple[int, int], TensorValue] = {}
+        self.scope: Scope | None = None
+        self.inner: list[list[InnerCall]] = []
+        """Innermost last: where operations inside a custom Function are listed."""
+        self.cuts: list[Cut] = []
+        self.hooks: dict[object, Place | None] = {}
+        """Where a tensor hook was registered; key (sequence number, output_nr) or the leaf's `id`."""
+        self.leaf_places: dict[int, Place] = {}
+        """`id` of a leaf -> the call that made it."""
+        self.changes: list[tuple[int, int, Place | None, str]] = []
+        """In-place writes: storage address, version after, place, label."""
+        self._kept_calls = kept_calls
+        self._thread = get_ident()
+
+    @property
+    def is_own_thread(self) -> bool:
+        """False on threads that the program started: their sequence numbers begin at 0 again."""
+        return get_ident() == self._thread
+
+    def open(self, kind: GroupKind, label: str, place: Place | None) -> Scope:
+        """Enters a scope."""
+        scope = Scope(self.scope, kind, label, place)
+        self.scope = scope
+        return scope
+
+    def close(self, scope: Scope) -> None:
+        """Leaves `scope` and whatever was left open inside it."""
+        inner = self.scope
+        while inner is not None and inner is not scope:
+            inner = inner.parent
+        if inner is scope:
+            self.scope = scope.parent
+
+    def note(self, label: str, arguments: Iterable[Any], result: Any, low: int, place: Place | None) -> Call:
+        """Enters a call that built the nodes from `low` up to now."""
+        call = Call(self.scope, label, place, low, sequence_number())
+        by_sequence = self.by_sequence
+        for number in range(low, call.high):
+            if number not in by_sequence:
+                by_sequence[number] = call
+        value_of = self.values.value_of
+        for tensor in tensors_in(arguments):
+            if tensor.grad_fn is None:
+                call.arguments.append((id(tensor), tensor.requires_grad, value_of(tensor)))
+        if result is None:
+            result = next(tensors_in(arguments), None)
+        for tensor in tensors_in((result,)):
+            self._note_output(tensor, call)
+            if call.high - low > 1 and tensor._base is not None:
+                self._note_output(tensor._base, None)
+        if len(by_sequence) > self._kept_calls:
+            self._forget_oldest()
+        return call
+
+    def forget(self, sequence: int) -> None:
+        """Drops what is known of a node that was walked and freed."""
+        self.by_sequence.pop(sequence, None)
+
+    def _note_output(self, tensor: torch.Tensor, call: Call | None) -> None:
+        node = tensor.grad_fn
+        if node is None:
+            return
+        slot = (node._sequence_nr(), tensor.output_nr)
+        self.outputs[slot] = self.values.value_of(tensor)
+        if call is not None:
+            call.results.append(slot)
+
+    def _forget_oldest(self) -> None:
+        for table in (self.by_sequence, self.outputs):
+            for key in list(table)[: self._kept_calls // 4]:
+                del table[key]  # type: ignore[attr-defined]
+
+
+class CallRecorder(TorchFunctionMode):
+    """Sees every torch call of the program and enters those that build nodes."""
+
+    def __init__(self, log: CallLog, on_failure: Callable[[Exception], None]) -> None:
+        super().__init__()
+        self._log = log
+        self._on_failure = on_failure
+        self._opened: dict[Any, types.FunctionType | None] = {}
+
+    def __torch_function__(  # type: ignore[override]
+        self,
+        func: Callable[..., Any],
+        types: Iterable[type],
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        log = self._log
+        kwargs = kwargs or {}
+        try:
+            opened = self._opened[func]
+        except KeyError:
+            opened = self._opened[func] = _openable_body(func)
+        low = sequence_number()
+        if opened is not None and _PLAIN_TYPES.issuperset(types):
+            result = self._run_opened(opened, args, kwargs)
+        elif log.inner:
+            return self._run_inside(func, args, kwargs, low)
+        else:
+            version = args[0]._version if _writes_in_place(func) and args and isinstance(args[0], Tensor) else None
+            result = func(*args, **kwargs)
+            if version is not None and args[0]._version != version:
+                self._note_change(func, args[0])
+        try:
+            if sequence_number() != low:
+                label = getattr(func, "__name__", "call")
+                arguments = (*args, *kwargs.values()) if kwargs else args
+                log.note(label, arguments, result, low, snippet_place(frame_at(1)))
+            else:
+                self._note_other(func, args, result)
+        except Exception as error:  # noqa: BLE001 (our own fault must not become the program's)
+            self._on_failure(error)
+        return result
+
+    def _run_opened(self, body: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Runs a Python-level torch function so that the calls inside it are seen too."""
+        log = self._log
+        name = body.__name__
+        if name in _BACKWARD_CALLS:
+            with self:
+                return body(*args, **kwargs)
+        scope = log.open("composite", name, snippet_place(frame_at(2)))
+        try:
+            with self:
+                return body(*args, **kwargs)
+        finally:
+            log.close(scope)
+
+    def _run_inside(self, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], low: int) -> Any:
+        """Runs an operation of a custom Function's forward or backward and lists it with its values."""
+        log = self._log
+        label = getattr(func, "__name__", "call")
+        if label == "__get__" or log.is_own_thread is False:
+            result = func(*args, **kwargs)
+        else:
+            place = snippet_place(frame_at(2))
+            inputs = [log.values.value_of(tensor) for tensor in tensors_in((*args, *kwargs.values()))]
+            entry = InnerCall(label.strip("_"), place, list(inputs))
+            result = func(*args, **kwargs)
+            entry.outputs = [log.values.value_of(tensor) for tensor in tensors_in((result,))]
+            if entry.outputs and place is not None:
+                log.inner[-1].append(entry)
+        if sequence_number() != low:
+            log.note(label, args, result, low, snippet_place(frame_at(2)))
+        return result
+
+    def _note_other(self, func: Callable[..., Any], args: tuple[Any, ...], result: Any) -> None:
+        """What a call that built no node can still tell: a new leaf, a hook, a cut, a write."""
+        log = self._log
+        if isinstance(result, Tensor):
+            if result.requires_grad:
+                if result.grad_fn is None and id(result) not in log.leaf_places:
+                    self._note_leaf(result)
+            elif args and len(log.cuts) < 200:
+                self._note_cut(func, args, result)
+        elif func is _REGISTER_HOOK:
+            tensor = args[0]
+            node = tensor.grad_fn
+            key = id(tensor) if node is None else (node._sequence_nr(), tensor.output_nr)
+            log.hooks[key] = snippet_place(frame_at(2))
+
+    def _note_leaf(self, leaf: torch.Tensor) -> None:
+        place = snippet_place(frame_at(3))
+        if place is not None:
+            self._log.leaf_places[id(leaf)] = place
+
+    def _note_change(self, func: Callable[..., Any], tensor: torch.Tensor) -> None:
+        changes = self._log.changes
+        if len(changes) < 1_000:
+            place = snippet_place(frame_at(2))
+            changes.append((tensor.untyped_storage().data_ptr(), tensor._version, place, func.__name__))
+
+    def _note_cut(self, func: Callable[..., Any], args: tuple[Any, ...], result: torch.Tensor) -> None:
+        frame = frame_at(3)
+        if frame.f_code.co_filename != SNIPPET:
+            return
+        sources = [tensor for tensor in tensors_in(args) if tensor.requires_grad]
+        if not sources:
+            return
+        name = getattr(func, "__name__", "")
+        owner = getattr(func, "__self__", None)
+        if name == "__get__":
+            name = getattr(owner, "__name__", "")
+            if name not in ("data",):
+                return
+        if name in ("detach", "data"):
+            reason = f"`.{name}`" if name == "data" else "`.detach()`"
+        elif not originals.is_grad_enabled():
+            reason = "`torch.no_grad()`"
+        elif not (result.is_floating_point() or result.is_complex()):
+            reason = f"`{name.strip('_')}`, which gives whole numbers or booleans,"
+        else:
+            reason = f"`{name.strip('_')}`"
+        leaves = frozenset(leaf for source in sources for leaf in _leaves_of(source))
+        self._log.cuts.append(Cut(reason, (frame.f_code, frame.f_lasti), leaves))
+
+
+_REGISTER_HOOK = torch.Tensor.register_hook
+_BACKWARD_CALLS: Final = frozenset({"backward", "grad"})
+
+
+def _writes_in_place(func: Callable[..., Any]) -> bool:
+    name: str = getattr(func, "__name__", "")
+    return name[-1:] == "_" and (name[-2:] != "__" or name == "__setitem__" or name[:3] == "__i")
+
+
+def _leaves_of(tensor: torch.Tensor, visited_max: int = 5_000) -> Iterator[int]:
+    """`id`s of the leaves that a tensor depends on."""
+    if tensor.grad_fn is None:
+        yield id(tensor)
+        return
+    pending, seen = [tensor.grad_fn], set()
+    while pending and len(seen) < visited_max:
+        node = pending.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        variable = getattr(node, "variable", None)
+        if variable is not None:
+            yield id(variable)
+        pending.extend(following for following, _ in node.next_functions if following is not None)
+
+
+def _no(*_arguments: Any, **_named: Any) -> bool:
+    return False
+
+
+def _openable_body(func: Any) -> types.FunctionType | None:
+    """A twin of a Python-level torch function that does not ask for overrides again; None where there is no need.
+
+    The twin has the same code, but sees `has_torch_function` as always false, so it can run while calls are
+    recorded without calling itself. Tensor methods that call `super()` would not end and are left closed.
+    """
+    if not isinstance(func, types.FunctionType):
+        return None
+    if func.__module__ not in _OPENED_MODULES and func not in (torch.Tensor.backward, torch.autograd.grad):
+        return None
+    surroundings = dict(func.__globals__)
+    surroundings.update({name: _no for name in _ASKS if name in surroundings})
+    twin = types.FunctionType(func.__code__, surroundings, func.__name__, func.__defaults__, func.__closure__)
+    twin.__kwdefaults__ = func.__kwdefaults__
+    return twin

@@ -1,0 +1,125 @@
+"""Who is to blame for an error inside a backward pass: the node, its saved tensors, the write that changed one."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from gradwalk.protocol.graph import Span
+from gradwalk.tracer.calls import CallLog
+from gradwalk.tracer.custom import parameter_names
+from gradwalk.tracer.description import Record
+from gradwalk.tracer.places import Places
+from gradwalk.tracer.walk import Node
+
+
+class Changed(NamedTuple):
+    """Words about a saved tensor that was changed in place."""
+
+    what: str
+    saved_at: str
+    changed_at: str
+
+
+class Culprits:
+    """What is known around one error; says it in pieces of sentences."""
+
+    def __init__(
+        self,
+        places: Places,
+        log: CallLog,
+        record: Record | None = None,
+        node: Node | None = None,
+        finished_spans: Sequence[Span | None] = (),
+    ) -> None:
+        self.places = places
+        self._log = log
+        self._record = record
+        self._node = node
+        self._finished_spans = finished_spans
+
+    @property
+    def span(self) -> Span | None:
+        """Of the node that failed."""
+        described = None if self._record is None else self._record.node
+        return None if described is None else described["span"]
+
+    def node_words(self) -> str:
+        """`MulBackward0 (line 3)`."""
+        if self._record is None:
+            return "A node"
+        span = self.span
+        return self._record.name if span is None else f"{self._record.name} (line {span['line']})"
+
+    def saved_names(self) -> str:
+        """The saved tensors of the node, listed."""
+        described = None if self._record is None else self._record.node
+        names = [one["name"] for one in described["saved"] if _holds_tensor(one)] if described is not None else []
+        return " and ".join(f"`{name}`" for name in names)
+
+    def earlier_pass_words(self) -> str:
+        """Where the backward was called that freed the graph."""
+        lines = [span["line"] for span in self._finished_spans if span is not None]
+        return f" in line {lines[-1]}" if lines else ""
+
+    def operand_name(self, argnum: int) -> str:
+        """The name of forward's argument at a position among all of them."""
+        names = self.forward_arguments()
+        return f"`{names[argnum]}`" if argnum < len(names) else f"number {argnum}"
+
+    def forward_arguments(self) -> list[str]:
+        """The names of a custom forward's arguments."""
+        function = self._function()
+        if function is None or self._node is None:
+            return []
+        count = len(getattr(self._node, "needs_input_grad", ()))
+        return parameter_names(function, count)
+
+    def function_name(self, node_name: str) -> str:
+        """The class of the custom Function."""
+        function = self._function()
+        return function.__name__ if function is not None else node_name.removesuffix("Backward") or "The Function"
+
+    def changed_tensor(self) -> Changed:
+        """Which saved tensor was changed, and by which line."""
+        span = self.span
+        saved_at = "" if span is None else f" in line {span['line']}"
+        for name, packed in self._packed():
+            data = getattr(packed, "data", None)
+            if data is None:
+                continue
+            address = data.untyped_storage().data_ptr()
+            writes = [write for write in self._log.changes if write[0] == address]
+            if writes:
+                _, _, place, label = writes[-1]
+                changed_span = self.places.span(place)
+                where = "" if changed_span is None else f" in line {changed_span['line']}"
+                return Changed(f"`{self._variable_of(name)}`", saved_at, f"{label}{where} then wrote into it,")
+        return Changed("a tensor", saved_at, "an operation then wrote into it,")
+
+    def _variable_of(self, name: str) -> str:
+        described = None if self._record is None else self._record.node
+        for one in described["saved"] if described is not None else ():
+            if one["name"] == name and "alias_of" in one:
+                return one["alias_of"]
+        return name
+
+    def _packed(self) -> list[tuple[str, Any]]:
+        node = self._node
+        prefix = "_raw_saved_"
+        found: list[tuple[str, Any]] = []
+        for attribute in dir(type(node)) if node is not None else ():
+            if attribute.startswith(prefix):
+                try:
+                    packed = getattr(node, attribute)
+                except RuntimeError:
+                    continue
+                several = packed if isinstance(packed, (list, tuple)) else [packed]
+                found += [(attribute[len(prefix) :], one) for one in several]
+        return found
+
+    def _function(self) -> type | None:
+        function: type | None = getattr(type(self._node), "_forward_cls", None)
+        return function
+
+
+def _holds_tensor(saved: Any) -> bool:
+    return saved["version"] is not None or "freed" in saved.get("note", "")

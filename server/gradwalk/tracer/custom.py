@@ -1,0 +1,166 @@
+"""Custom `autograd.Function`s: which call made the node, what its forward's arguments are called, what it saves."""
+
+import ast
+import dis
+import inspect
+from collections.abc import Callable
+from types import CodeType
+from typing import Any, Final
+
+import torch
+
+from gradwalk.protocol.graph import Span
+from gradwalk.tracer.calls import CallLog, snippet_place
+from gradwalk.tracer.originals import SNIPPET, Tensor, frame_at, sequence_number
+from gradwalk.tracer.source import Program
+
+_MUTATING_METHODS: Final = frozenset(
+    {"append", "extend", "update", "insert", "pop", "remove", "setdefault", "write", "backward", "input", "open",
+     "__next__", "next", "exec", "eval", "setattr", "backward_hook", "accumulate"}
+)  # fmt: skip
+
+
+class FunctionPatch:
+    """Replaces `autograd.Function.apply`, which no function mode sees, while a program runs."""
+
+    def __init__(self, log: CallLog, on_failure: Callable[[Exception], None]) -> None:
+        self._log = log
+        self._on_failure = on_failure
+        self._original: Any = None
+
+    def install(self) -> None:
+        """Puts the recording `apply` in its place."""
+        original = self._original = torch.autograd.Function.__dict__["apply"]
+        log = self._log
+        on_failure = self._on_failure
+
+        def apply(cls: type, *args: Any, **kwargs: Any) -> Any:
+            low = sequence_number()
+            is_users = is_users_function(cls)
+            operations: list[Any] = []
+            if is_users:
+                log.inner.append(operations)
+            try:
+                result = original.__func__(cls, *args, **kwargs)
+            finally:
+                if is_users:
+                    log.inner.pop()
+            try:
+                if sequence_number() != low:
+                    call = log.note(cls.__name__, args, result, low, snippet_place(frame_at(1)))
+                    call.function = cls
+                    call.parameters = forward_parameters(cls, args)
+                    call.operations = operations
+            except Exception as error:  # noqa: BLE001 (our own fault must not become the program's)
+                on_failure(error)
+            return result
+
+        torch.autograd.Function.apply = classmethod(apply)  # type: ignore[assignment]
+
+    def remove(self) -> None:
+        """Puts the original back, unless the program has put something else there."""
+        if self._original is not None:
+            torch.autograd.Function.apply = self._original
+            self._original = None
+
+
+def is_users_function(function: type) -> bool:
+    """True for a Function whose forward is written in the program."""
+    code = getattr(getattr(function, "forward", None), "__code__", None)
+    return code is not None and code.co_filename == SNIPPET
+
+
+def forward_parameters(function: type, args: tuple[Any, ...]) -> list[str]:
+    """The names of forward's *tensor* arguments, in the order of `next_functions`."""
+    names = parameter_names(function, len(args))
+    found = []
+    for name, argument in zip(names, args, strict=False):
+        if isinstance(argument, Tensor):
+            found.append(name)
+    return found
+
+
+def parameter_names(function: type, count: int) -> list[str]:
+    """The names of all of forward's arguments without ctx, `count` of them."""
+    forward: Any = getattr(function, "forward", None)
+    try:
+        parameters = list(inspect.signature(forward).parameters.values())
+    except (TypeError, ValueError):
+        return [f"input{position}" for position in range(count)]
+    has_context = "setup_context" not in vars(function)
+    if has_context:
+        parameters = parameters[1:]
+    names = []
+    for parameter in parameters:
+        if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+            names += [f"{parameter.name}[{i}]" for i in range(count - len(names))]
+        else:
+            names.append(parameter.name)
+    names += [f"input{position}" for position in range(len(names), count)]
+    return names[:count]
+
+
+def is_repeatable(function: type) -> bool:
+    """True when nothing in the text of `backward` says that running it twice leaves a trace.
+
+    Its Jacobian needs more than one run. What writes to globals, to attributes, in place, or appends to a list is
+    run once only, and its Jacobian is left on demand.
+    """
+    code = getattr(getattr(function, "backward", None), "__code__", None)
+    return code is None or _is_repeatable(code)
+
+
+def _is_repeatable(code: CodeType) -> bool:
+    for name in code.co_names:
+        if name in _MUTATING_METHODS or (name.endswith("_") and not name.endswith("__")):
+            return False
+    operations = {code.co_code[i] for i in range(0, len(code.co_code), 2)}
+    if operations & _WRITING_OPERATIONS:
+        return False
+    return all(_is_repeatable(inner) for inner in code.co_consts if isinstance(inner, CodeType))
+
+
+def _operation_numbers(*names: str) -> frozenset[int]:
+    opmap: dict[str, int] = dis.opmap
+    return frozenset(opmap[name] for name in names if name in opmap)
+
+
+_WRITING_OPERATIONS = _operation_numbers("STORE_GLOBAL", "DELETE_GLOBAL", "STORE_ATTR", "DELETE_ATTR", "IMPORT_NAME")
+
+
+class FunctionTexts:
+    """Where the program's text defines methods of its Functions, and what they save."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._definitions: dict[int, ast.FunctionDef] | None = None
+
+    def span(self, method: Any) -> Span | None:
+        """Where a method is written."""
+        definition = self._definition(method)
+        if definition is None or definition.end_lineno is None or definition.end_col_offset is None:
+            return None
+        place = (definition.lineno, definition.end_lineno, definition.col_offset, definition.end_col_offset)
+        return self._program.span(place)
+
+    def saved_names(self, function: type) -> list[str]:
+        """The names in `ctx.save_for_backward(a, b)`, where they are plain names."""
+        for method in ("setup_context", "forward"):
+            definition = self._definition(getattr(function, method, None))
+            for node in ast.walk(definition) if definition is not None else ():
+                if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "save_for_backward":
+                    return [one.id if isinstance(one, ast.Name) else ast.unparse(one)[:24] for one in node.args]
+        return []
+
+    def _definition(self, method: Any) -> ast.FunctionDef | None:
+        method = inspect.unwrap(method) if callable(method) else method
+        code = getattr(method, "__code__", None)
+        if code is None or code.co_filename != SNIPPET:
+            return None
+        if self._definitions is None:
+            self._definitions = {}
+            for node in ast.walk(ast.parse(self._program.text)):
+                if isinstance(node, ast.FunctionDef):
+                    first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
+                    self._definitions[first] = node
+        return self._definitions.get(code.co_firstlineno)

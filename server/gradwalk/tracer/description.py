@@ -1,0 +1,426 @@
+"""Autograd nodes to the protocol's nodes, edges and groups; ids keep their meaning over all passes."""
+
+import re
+from typing import Any, Final
+
+import torch
+
+from gradwalk.formulas.derivatives import DerivativeEntry, derivative_line, operand_names
+from gradwalk.formulas.registry import formula_of
+from gradwalk.protocol import graph as protocol
+from gradwalk.protocol.values import Missing, TensorValue
+from gradwalk.tracer.births import Births
+from gradwalk.tracer.calls import Call, CallLog, InnerCall
+from gradwalk.tracer.custom import FunctionTexts, is_users_function
+from gradwalk.tracer.drawing import draw
+from gradwalk.tracer.grouping import Grouping
+from gradwalk.tracer.naming import NamedTensors
+from gradwalk.tracer.originals import Tensor
+from gradwalk.tracer.places import Places
+from gradwalk.tracer.saved import SavedReader, note_on, plain_value
+from gradwalk.tracer.source import Program
+from gradwalk.tracer.values import ValueTable
+from gradwalk.tracer.walk import NextFunctions, Node
+
+ACCUMULATE_GRAD: Final = "torch::autograd::AccumulateGrad"
+_VIEW_WRITES: Final = frozenset({"CopySlices", "CopyBackwards"})
+_OVERLOAD_DIGITS: Final = re.compile(r"Backward\d*$")
+
+
+class Record:
+    """What stays known of a node over all passes."""
+
+    __slots__ = ("call", "edge_ids", "entry", "id", "is_python", "kind", "name", "node", "pass_index", "variable")
+
+    def __init__(self, number: int, name: str) -> None:
+        self.id = f"n{number}"
+        self.name = name
+        self.kind: protocol.NodeKind = "op"
+        self.is_python = False
+        """True for a node whose backward is written in Python."""
+        self.edge_ids: list[str | None] = []
+        self.node: protocol.Node | None = None
+        """Its description, once written."""
+        self.pass_index = -1
+        """The pass that described it last."""
+        self.call: Call | None = None
+        self.entry: DerivativeEntry | None = None
+        self.variable: torch.Tensor | None = None
+        """Only for a leaf."""
+
+
+class GraphWriter:
+    """Describes the graph of each pass."""
+
+    def __init__(self, log: CallLog, values: ValueTable, places: Places, program: Program | None) -> None:
+        self._log = log
+        self._values = values
+        self._places = places
+        self._program = program
+        self._texts = None if program is None else FunctionTexts(program)
+        self._saved = SavedReader(values)
+        self._grouping = Grouping(places)
+        self._token = object()
+        self._records: dict[int, Record] = {}
+        self._leaves: dict[int, Record] = {}
+        self._leaf_names: dict[str, str] = {}
+        self._next_edge = 0
+        self._entries: dict[str, DerivativeEntry | None] = {}
+        self._formulas: dict[str, protocol.Formula | None] = {}
+        self.births = Births()
+        self.names: dict[int, str] = {}
+        """`id` of a leaf -> its name; the leaf is kept alive by its record."""
+        self.given_names: dict[int, str] = {}
+        """`id` of a leaf -> the name that the caller of `trace_tensors` gives."""
+
+    def records(self, graph: dict[Node, NextFunctions]) -> dict[Node, Record]:
+        """The record of each node of a graph, new ones numbered in its order."""
+        return {node: self._record(node) for node in graph}
+
+    def leaf_record(self, leaf: torch.Tensor) -> Record | None:
+        """The record of a leaf that was met in some pass."""
+        record = self._leaves.get(id(leaf))
+        return record if record is not None and record.variable is leaf else None
+
+    def leaf_name(self, leaf: torch.Tensor, named: NamedTensors) -> str:
+        """The name of a leaf; two leaves of one trace never share one."""
+        key = id(leaf)
+        known = self.names.get(key)
+        if known is not None:
+            return known
+        found = named.leaves.get(key)
+        name = self.given_names.get(key) or (found[0] if found else None)
+        if name is None:
+            place = self._log.leaf_places.get(key)
+            targets = self._places.targets(place)
+            name = (targets[0] if targets else None) or self._places.text(place) or "leaf"
+        unique, count = name, 1
+        while unique in self._leaf_names:
+            count += 1
+            unique = f"{name} ({count})"
+        self._leaf_names[unique] = name
+        self.names[key] = unique
+        return unique
+
+    def write(
+        self, graph: dict[Node, NextFunctions], records: dict[Node, Record], named: NamedTensors, pass_index: int
+    ) -> protocol.Graph:
+        """The graph of one pass."""
+        nodes: list[protocol.Node] = []
+        edges: list[protocol.Edge] = []
+        owners: dict[str, Call] = {}
+        users: dict[str, list[str]] = {}
+        for node, record in records.items():
+            nodes.append(self._describe(node, record, graph[node], records, named, pass_index))
+            if record.call is not None:
+                owners[record.id] = record.call
+            for argnum, ((target, slot), edge_id) in enumerate(zip(graph[node], record.edge_ids, strict=True)):
+                if target is None or edge_id is None:
+                    continue
+                producer = records[target]
+                edges.append(
+                    {
+                        "id": edge_id,
+                        "from": {"node": producer.id, "output_nr": slot},
+                        "to": {"node": record.id, "argnum": argnum},
+                    }
+                )
+                if producer.variable is not None and "." in self.names.get(id(producer.variable), ""):
+                    users.setdefault(producer.id, []).append(record.id)
+        self._name_intermediates(records, named)
+        groups, group_of = self._grouping.group(owners, named.modules, users)
+        for described in nodes:
+            described["group"] = group_of.get(described["id"])
+        dot, group_dots = draw(nodes, edges, groups)
+        for group in groups:
+            group["dot"] = group_dots.get(group["id"], "")
+        return {"nodes": nodes, "edges": edges, "groups": groups, "dot": dot}
+
+    def inner_op(self, call: InnerCall) -> dict[str, Any]:
+        """One operation inside a custom Function, as the protocol spells it."""
+        return {
+            "op": call.label,
+            "span": self._places.span(call.place),
+            "inputs": call.inputs,
+            "outputs": call.outputs,
+        }
+
+    def _record(self, node: Node) -> Record:
+        name = node.name()
+        if name == ACCUMULATE_GRAD:
+            return self._leaf_record(node)
+        number = node.metadata.get(self._token)
+        if number is not None:
+            return self._records[number]
+        number = len(self._records)
+        node.metadata[self._token] = number
+        record = Record(number, name.removeprefix("torch::autograd::"))
+        self._records[number] = record
+        record.entry = self._entry(record.name)
+        record.kind = self._kind(node, record)
+        sequence = node._sequence_nr()
+        call = self._log.by_sequence.get(sequence)
+        if call is not None:
+            record.call = call
+        return record
+
+    def _leaf_record(self, node: Node) -> Record:
+        variable = node.variable
+        record = self._leaves.get(id(variable))
+        if record is None or record.variable is not variable:
+            record = Record(len(self._records), "AccumulateGrad")
+            record.kind = "accumulate_grad"
+            record.variable = variable
+            self._records[len(self._records)] = record
+            self._leaves[id(variable)] = record
+        return record
+
+    def _entry(self, name: str) -> DerivativeEntry | None:
+        try:
+            return self._entries[name]
+        except KeyError:
+            entry = self._entries[name] = derivative_line(name)
+            return entry
+
+    def _formula(self, name: str) -> protocol.Formula | None:
+        try:
+            return self._formulas[name]
+        except KeyError:
+            formula = self._formulas[name] = formula_of(name)
+            return formula
+
+    def _kind(self, node: Node, record: Record) -> protocol.NodeKind:
+        if record.entry is not None:
+            return "op"
+        if record.name in _VIEW_WRITES:
+            return "view_write"
+        function = getattr(type(node), "_forward_cls", None)
+        record.is_python = function is not None
+        if function is not None and (is_users_function(function) or self._program is None):
+            return "custom"
+        return "other"
+
+    def _describe(  # noqa: PLR0913 (one pass's tables, all read here only)
+        self,
+        node: Node,
+        record: Record,
+        edges: NextFunctions,
+        records: dict[Node, Record],
+        named: NamedTensors,
+        pass_index: int,
+    ) -> protocol.Node:
+        known = record.node
+        record.pass_index = pass_index
+        if record.variable is not None:
+            described = record.node = self._describe_leaf(record, record.variable, named)
+            record.edge_ids = []
+            return described
+        if known is not None:
+            described = record.node = known.copy()
+            described["saved"] = self._read_saved(node, record)
+            return described
+        record.edge_ids = [None if target is None else self._new_edge() for target, _ in edges]
+        saved = self._read_saved(node, record)
+        described = record.node = self._describe_new(node, record, saved)
+        described["inputs"] = self._operands(record, edges, records, saved)
+        if named.storages:
+            self._mark_aliases(node, record, saved, named)
+        return described
+
+    def _describe_new(self, node: Node, record: Record, saved: list[protocol.SavedTensor]) -> protocol.Node:
+        call, entry = record.call, record.entry
+        op = entry.op.rstrip("_") if entry is not None else _OVERLOAD_DIGITS.sub("", record.name)
+        sequence = node._sequence_nr()
+        described: protocol.Node = {
+            "id": record.id,
+            "name": record.name,
+            "op": op,
+            "kind": record.kind,
+            "label": op,
+            "span": None if call is None else self._places.span(call.place),
+            "group": None,
+            "inputs": [],
+            "outputs": [],
+            "output_count": 0,
+            "saved": saved,
+            "formula": self._formula(record.name),
+            "sequence_nr": sequence,
+        }
+        described["outputs"] = outputs = self._outputs(node, sequence, call, saved)
+        described["output_count"] = len(outputs)
+        born = self.births.find(sequence)
+        if born is not None:
+            described["born"] = {"pass_index": born.pass_index, "node": born.node}
+        if record.kind == "custom" and self._texts is not None:
+            backward = self._texts.span(getattr(type(node)._forward_cls, "backward", None))
+            if backward is not None:
+                described["backward_span"] = backward
+        return described
+
+    def _describe_leaf(self, record: Record, variable: torch.Tensor, named: NamedTensors) -> protocol.Node:
+        name = self.leaf_name(variable, named)
+        described: protocol.Node = {
+            "id": record.id,
+            "name": "AccumulateGrad",
+            "op": "accumulate_grad",
+            "kind": "accumulate_grad",
+            "label": name,
+            "span": self._places.span(self._log.leaf_places.get(id(variable))),
+            "group": None,
+            "inputs": [],
+            "outputs": [{"value": self._values.value_of(variable), "name": name}],
+            "output_count": 1,
+            "saved": [],
+            "formula": None,
+            "sequence_nr": None,
+            "leaf": name,
+        }
+        program = self._program
+        if program is not None and (name in program.free_variables or name in program.assigned_names):
+            described["input"] = name
+        return described
+
+    def _outputs(
+        self, node: Node, sequence: int, call: Call | None, saved: list[protocol.SavedTensor]
+    ) -> list[protocol.Output]:
+        known = self._log.outputs
+        outputs: list[protocol.Output] = [
+            {"value": known.get((sequence, slot)), "name": None} for slot in range(len(node._input_metadata))
+        ]
+        if call is not None and call.results:
+            targets = self._places.targets(call.place)
+            for target, (number, slot) in zip(targets, call.results, strict=False):
+                if number == sequence and slot < len(outputs):
+                    outputs[slot]["name"] = target
+        if len(outputs) == 1 and outputs[0]["value"] is None:
+            for one in saved:
+                if one["is_output"] and isinstance(one["value"], dict):
+                    outputs[0]["value"] = one["value"]
+        return outputs
+
+    def _operands(
+        self,
+        record: Record,
+        edges: NextFunctions,
+        records: dict[Node, Record],
+        saved: list[protocol.SavedTensor],
+    ) -> list[protocol.Operand]:
+        call = record.call
+        names = operand_names(record.name, len(edges))
+        if call is not None and call.parameters is not None and len(call.parameters) == len(edges):
+            names = tuple(call.parameters)
+        by_name = {one["name"]: one["value"] for one in saved if one["is_input"] and isinstance(one["value"], dict)}
+        constants = _constants(call, edges)
+        operands: list[protocol.Operand] = []
+        for argnum, (target, slot) in enumerate(edges):
+            value: Any
+            if target is None:
+                value = constants.pop(0) if constants else by_name.get(names[argnum])
+            else:
+                value = self._operand_value(records[target], target, slot, call)
+                if value is None:
+                    value = by_name.get(names[argnum])
+            operand: protocol.Operand = {"argnum": argnum, "name": names[argnum], "value": value}
+            edge_id = record.edge_ids[argnum]
+            if edge_id is not None:
+                operand["edge"] = edge_id
+            else:
+                operand["missing"] = not_required(names[argnum], value)
+            operands.append(operand)
+        return operands
+
+    def _operand_value(self, producer: Record, target: Node, slot: int, call: Call | None) -> TensorValue | None:
+        variable = producer.variable
+        if variable is None:
+            return self._log.outputs.get((target._sequence_nr(), slot))
+        for identity, _, value in call.arguments if call is not None else ():
+            if identity == id(variable):
+                return value
+        return self._values.value_of(variable)
+
+    def _read_saved(self, node: Node, record: Record) -> list[protocol.SavedTensor]:
+        if record.kind == "op":
+            return self._saved.read(node, record.entry)
+        function = getattr(type(node), "_forward_cls", None)
+        if function is None:
+            return self._saved.read(node, None)
+        return self._read_context(node, function)
+
+    def _read_context(self, node: Node, function: type) -> list[protocol.SavedTensor]:
+        """What a Function's ctx holds: saved tensors, attributes, needs_input_grad."""
+        found: list[protocol.SavedTensor] = []
+        names = self._texts.saved_names(function) if self._texts is not None else []
+        try:
+            tensors = node.saved_tensors
+        except RuntimeError as error:
+            packed = {"value": None, "version": None, "is_input": False, "is_output": False, "note": note_on(error)}
+            found += [{"name": name, **packed} for name in names or ["saved_tensors"]]  # type: ignore[typeddict-item]
+            tensors = ()
+        for position, tensor in enumerate(tensors):
+            name = names[position] if len(names) == len(tensors) else f"saved_tensors[{position}]"
+            if isinstance(tensor, Tensor):
+                is_output = tensor.grad_fn is node
+                found.append(self._saved.tensor_entry(name, tensor, not is_output, is_output))
+        for name, value in [("needs_input_grad", node.needs_input_grad), *vars(node).items()]:
+            held = self._values.value_of(value) if isinstance(value, Tensor) else plain_value(value)
+            found.append(
+                {"name": f"ctx.{name}", "value": held, "version": None, "is_input": False, "is_output": False}
+            )
+        return found
+
+    def _mark_aliases(
+        self, node: Node, record: Record, saved: list[protocol.SavedTensor], named: NamedTensors
+    ) -> None:
+        """Says which variable's storage a built-in node's saved tensor shares."""
+        if record.kind != "op":
+            return
+        for entry in saved:
+            if entry["version"] is None or "[" in entry["name"]:
+                continue
+            tensor = getattr(node, f"_saved_{entry['name']}", None)
+            if isinstance(tensor, Tensor) and tensor.layout is torch.strided:
+                name = named.storages.get(_address(tensor))
+                if name is not None:
+                    entry["alias_of"] = name
+
+    def _name_intermediates(self, records: dict[Node, Record], named: NamedTensors) -> None:
+        for name, tensor in named.intermediates:
+            if tensor._is_view() and tensor._version:
+                # Asking such a view for its grad_fn would make the engine build another node.
+                continue
+            record = records.get(tensor.grad_fn)
+            if record is None or record.node is None:
+                continue
+            outputs = record.node["outputs"]
+            slot = tensor.output_nr
+            if slot < len(outputs) and outputs[slot]["name"] is None:
+                outputs[slot]["name"] = name
+
+    def _new_edge(self) -> str:
+        self._next_edge += 1
+        return f"e{self._next_edge - 1}"
+
+
+def not_required(name: str, value: TensorValue | None) -> Missing:
+    """Why no gradient flows to an operand without an edge."""
+    if value is not None and not value["dtype"].startswith(("float", "bfloat", "complex")):
+        because = f"`{name}` holds {value['dtype']} values: only real and complex numbers can have a gradient."
+    else:
+        because = f"`{name}` does not require grad here, so no gradient is computed for it."
+    return {"missing": "not_required", "because": because}
+
+
+def _constants(call: Call | None, edges: NextFunctions) -> list[TensorValue]:
+    """The values of the operands without an edge, where the call's arguments say them without doubt."""
+    if call is None or (call.high - call.low != 1 and call.function is None):
+        return []
+    constants = [value for _, requires_grad, value in call.arguments if not requires_grad]
+    missing = sum(1 for target, _ in edges if target is None)
+    return constants if len(constants) == missing else []
+
+
+def _address(tensor: torch.Tensor) -> int:
+    try:
+        return tensor.untyped_storage().data_ptr()
+    except (RuntimeError, NotImplementedError):
+        return 0

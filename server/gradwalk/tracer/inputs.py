@@ -1,0 +1,97 @@
+"""Values from the request to tensors: free variables, overrides of named leaves, the external gradient."""
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+import torch
+
+_NON_FINITE: Final[Mapping[str, float]] = {
+    "NaN": float("nan"),
+    "Infinity": float("inf"),
+    "-Infinity": float("-inf"),
+}
+_KEYS: Final = frozenset({"value", "requires_grad", "dtype"})
+
+
+class InputError(ValueError):
+    """A value of the request that is no tensor; the message is for the person who gave it."""
+
+
+class InputValue(NamedTuple):
+    """One entry of `options.inputs`, with what it leaves open as None."""
+
+    value: Any
+    requires_grad: bool | None
+    dtype: torch.dtype | None
+
+
+def read_input(name: str, entry: Any) -> InputValue:
+    """An entry as it was given: a number, nested lists, or `{value, requires_grad, dtype}`.
+
+    Raises:
+        InputError: an unknown key or dtype, or no value.
+    """
+    if not isinstance(entry, Mapping):
+        return InputValue(entry, None, None)
+    unknown = set(entry) - _KEYS
+    if unknown or "value" not in entry:
+        raise InputError(f"`{name}` must be a number, nested lists, or an object with value, requires_grad and dtype.")
+    dtype = entry.get("dtype")
+    found = getattr(torch, dtype, None) if isinstance(dtype, str) else None
+    if dtype is not None and not isinstance(found, torch.dtype):
+        raise InputError(f"`{name}` has the dtype {dtype!r}, which torch does not have; float64 is one, for example.")
+    return InputValue(entry["value"], entry.get("requires_grad"), found)
+
+
+def free_variable(name: str, entry: Any) -> torch.Tensor:
+    """The tensor that a free variable stands for; it requires grad unless the entry says otherwise.
+
+    Raises:
+        InputError: the entry is no tensor.
+    """
+    given = read_input(name, entry)
+    requires_grad = True if given.requires_grad is None else given.requires_grad
+    dtype = given.dtype or (torch.get_default_dtype() if requires_grad else None)
+    return make_tensor(name, given.value, dtype, requires_grad=requires_grad)
+
+
+def override(name: str, entry: Any, current: Any) -> Any:
+    """What takes the place of `current`, which the program was about to assign: of its dtype, and a leaf if it is one.
+
+    Raises:
+        InputError: the entry is no tensor, or `current` was computed and so cannot be set.
+    """
+    given = read_input(name, entry)
+    if not isinstance(current, torch.Tensor):
+        return given.value if given.dtype is None else make_tensor(name, given.value, given.dtype, requires_grad=False)
+    if current.grad_fn is not None:
+        raise InputError(f"`{name}` is computed by the program from other tensors, so it cannot be set from outside.")
+    requires_grad = current.requires_grad if given.requires_grad is None else given.requires_grad
+    return make_tensor(name, given.value, given.dtype or current.dtype, requires_grad=requires_grad)
+
+
+def make_tensor(name: str, value: Any, dtype: torch.dtype | None, *, requires_grad: bool) -> torch.Tensor:
+    """A leaf with the given entries.
+
+    Raises:
+        InputError: not numbers, ragged lists, or a dtype that cannot require grad.
+    """
+    try:
+        return torch.tensor(_plain(value, dtype), dtype=dtype, requires_grad=requires_grad)
+    except (TypeError, ValueError, RuntimeError, OverflowError) as error:
+        reason = str(error).partition("\n")[0]
+        raise InputError(f"`{name}` cannot be read as a tensor: {reason}.") from error
+
+
+def _plain(value: Any, dtype: torch.dtype | None) -> Any:
+    """Non-finite spellings to numbers, and `[re, im]` to complex numbers where the dtype is complex."""
+    if isinstance(value, str):
+        if value not in _NON_FINITE:
+            raise ValueError(f"{value!r} is not a number")
+        return _NON_FINITE[value]
+    if isinstance(value, (list, tuple)):
+        is_pair = len(value) == 2 and not any(isinstance(one, (list, tuple)) for one in value)
+        if dtype is not None and dtype.is_complex and is_pair:
+            return complex(_plain(value[0], None), _plain(value[1], None))
+        return [_plain(one, dtype) for one in value]
+    return value

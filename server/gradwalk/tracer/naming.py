@@ -1,0 +1,116 @@
+"""What the program calls its tensors: variables, attributes, members of containers, parameters of modules.
+
+Read at the start of a pass, from the program's globals and from the frames that are running then, which
+is the run-time truth; the static targets of assignments (`source.py`) fill in what is gone by then.
+"""
+
+from collections.abc import Iterator, Mapping
+from types import FrameType, FunctionType
+from typing import Any, Final
+
+import torch
+
+from gradwalk.tracer.originals import SNIPPET, Tensor
+
+_ITEMS_READ: Final = 64
+_DEPTH: Final = 3
+_VARIABLES_READ: Final = 2_000
+
+
+class NamedTensors:
+    """The tensors that have a name now, in the order in which the program would list them."""
+
+    def __init__(self) -> None:
+        self.leaves: dict[int, tuple[str, torch.Tensor]] = {}
+        """`id` -> name and tensor, for leaves that require grad."""
+        self.intermediates: list[tuple[str, torch.Tensor]] = []
+        """Name and tensor, for results of differentiable operations."""
+        self.modules: dict[int, str] = {}
+        """`id` of an nn.Module -> its path (`model.0`)."""
+        self.storages: dict[int, str] = {}
+        """Storage address -> the first variable that lives there."""
+        self._seen: set[int] = set()
+
+    def read(self, variables: Mapping[str, Any]) -> None:
+        """Takes the tensors among `variables`, and those inside containers, modules and the program's own objects."""
+        items = [
+            (name, value) for name, value in list(variables.items())[:_VARIABLES_READ] if not name.startswith("__")
+        ]
+        # A parameter is known by its module's path even where a loop variable happens to point at it.
+        for name, value in items:
+            if isinstance(value, torch.nn.Module):
+                self._read_module(name, value)
+        for name, value in items:
+            self._read(name, value, _DEPTH)
+
+    def _read(self, name: str, value: Any, depth: int) -> None:
+        if isinstance(value, Tensor):
+            self._take(name, value)
+        elif isinstance(value, (int, float, str, type, FunctionType)) or value is None or depth == 0:
+            if isinstance(value, FunctionType) and value.__code__.co_filename == SNIPPET and depth:
+                self._read_members(_closure(value), depth)
+        elif id(value) not in self._seen:
+            self._seen.add(id(value))
+            self._read_members(_members(name, value), depth)
+
+    def _read_members(self, members: Iterator[tuple[str, Any]], depth: int) -> None:
+        for path, member in members:
+            self._read(path, member, depth - 1)
+
+    def _read_module(self, name: str, module: torch.nn.Module) -> None:
+        for path, parameter in module.named_parameters():
+            self._take(f"{name}.{path}", parameter)
+        for path, inner in module.named_modules():
+            self.modules.setdefault(id(inner), f"{name}.{path}" if path else name)
+
+    def _take(self, name: str, tensor: torch.Tensor) -> None:
+        if tensor.requires_grad:
+            if tensor.is_leaf:
+                self.leaves.setdefault(id(tensor), (name, tensor))
+            else:
+                self.intermediates.append((name, tensor))
+        address = _storage_address(tensor)
+        if address:
+            self.storages.setdefault(address, name)
+
+
+def running_variables(frame: FrameType | None) -> Iterator[Mapping[str, Any]]:
+    """The local variables of the program's functions that are running, outermost last; without its module level."""
+    while frame is not None:
+        if frame.f_code.co_filename == SNIPPET and frame.f_code.co_name != "<module>":
+            yield frame.f_locals
+        frame = frame.f_back
+
+
+def _storage_address(tensor: torch.Tensor) -> int:
+    try:
+        return tensor.untyped_storage().data_ptr()
+    except (RuntimeError, NotImplementedError):
+        return 0
+
+
+def _members(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, torch.nn.Module):
+        for key, member in list(vars(value).items())[:_ITEMS_READ]:
+            if not key.startswith("_"):
+                yield f"{name}.{key}", member
+        for key, buffer in value.named_buffers():
+            yield f"{name}.{key}", buffer
+    elif type(value) in (list, tuple):
+        for position, member in enumerate(value[:_ITEMS_READ]):
+            yield f"{name}[{position}]", member
+    elif type(value) is dict:
+        for key, member in list(value.items())[:_ITEMS_READ]:
+            if isinstance(key, (str, int)):
+                yield f"{name}[{key!r}]", member
+    elif type(value).__module__ == "__main__":
+        for key, member in list(getattr(value, "__dict__", {}).items())[:_ITEMS_READ]:
+            yield f"{name}.{key}", member
+
+
+def _closure(function: FunctionType) -> Iterator[tuple[str, Any]]:
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=False):
+        try:
+            yield name, cell.cell_contents
+        except ValueError:
+            continue

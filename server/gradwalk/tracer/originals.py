@@ -1,0 +1,48 @@
+"""torch's own entry points, bound before any program could replace them.
+
+A program may patch `torch.Tensor.clone` or the like; the recorder must go on reading true values.
+"""
+
+import sys
+from types import FrameType
+from typing import Any, Final
+
+import torch
+
+detach: Final = torch._C.TensorBase.detach
+clone: Final = torch._C.TensorBase.clone
+to_numpy: Final = torch._C.TensorBase.numpy
+Tensor: Final = torch.Tensor
+Parameter: Final = torch.nn.Parameter
+without_torch_function: Final = torch._C.DisableTorchFunction
+sequence_number: Final = torch._C._autograd._get_sequence_nr
+current_node: Final = torch._C._current_autograd_node
+is_grad_enabled: Final = torch.is_grad_enabled
+is_functorch_wrapped: Final = torch._C._functorch.is_functorch_wrapped_tensor
+is_legacy_batched: Final = torch._C._functorch.is_legacy_batchedtensor
+functorch_unwrapped: Final = torch._C._functorch.get_unwrapped
+remove_batch_dimension: Final = torch._remove_batch_dim
+push_mode: Final = torch._C._push_on_torch_function_stack
+pop_mode: Final = torch._C._pop_torch_function_stack
+GradientEdge: Final = torch.autograd.graph.GradientEdge
+frame_at: Final = sys._getframe
+
+SNIPPET: Final = "<snippet>"
+"""The file name of the traced program's code objects."""
+
+
+def legacy_vmap_level() -> int:
+    """The level of the innermost legacy vmap, 0 outside."""
+    level: int = torch._C._vmapmode_increment_nesting() - 1
+    torch._C._vmapmode_decrement_nesting()
+    return level
+
+
+def legacy_batch_size(frame: FrameType | None) -> int | None:
+    """The m of the legacy vmap that called this, read off its frame."""
+    while frame is not None:
+        if frame.f_code.co_name in ("wrapped", "_vmap") and "batch_size" in frame.f_locals:
+            size: Any = frame.f_locals["batch_size"]
+            return int(size)
+        frame = frame.f_back
+    return None

@@ -1,0 +1,370 @@
+"""Backward passes: every way to start one is caught, every executed node becomes a step.
+
+The engine is subclassed, not patched, so `Tensor.backward`, `autograd.backward`, `autograd.grad`,
+torch.func and checkpointing all come through `run_backward`. One shared posthook serves all nodes; it
+asks the engine which node is running and captures nothing, so no graph is kept alive.
+"""
+
+from collections.abc import Callable, Sequence
+from threading import get_ident
+from typing import Any, Final
+
+import torch
+
+from gradwalk.protocol.events import Call as CallName
+from gradwalk.protocol.events import Contribution
+from gradwalk.protocol.graph import Span
+from gradwalk.protocol.values import Gradient, Missing, TensorValue
+from gradwalk.tracer import originals
+from gradwalk.tracer.calls import CallLog, InnerCall
+from gradwalk.tracer.description import Record
+from gradwalk.tracer.walk import NextFunctions, Node, leading_to, next_to_run
+
+UNDEFINED: Final[Missing] = {
+    "missing": "undefined",
+    "because": "Nothing used this output, or what used it returned None: the engine hands over an undefined tensor, "
+    "which acts as zero.",
+}
+
+
+class PassNode:
+    """One node in one pass."""
+
+    __slots__ = (
+        "arrived",
+        "before",
+        "changed",
+        "executed",
+        "has_mode",
+        "inner",
+        "missing",
+        "record",
+        "started_at",
+        "summands",
+        "targets",
+    )
+
+    def __init__(self, record: Record, slots: int) -> None:
+        self.record = record
+        self.targets: list[tuple[PassNode | None, int, str | None]] = []
+        """Per grad_input: where it goes (node and output slot) and along which edge."""
+        self.missing: list[Missing | None] = []
+        """Per grad_input: why it must be absent, None where a gradient can flow."""
+        self.arrived: list[list[Contribution]] = [[] for _ in range(slots)]
+        self.summands: list[list[torch.Tensor]] | None = None
+        """Copies of the contributions, where an output gets more than one."""
+        self.executed = False
+        self.has_mode = False
+        self.before: Gradient | None = None
+        """`.grad` of a leaf before this node ran."""
+        self.inner: list[InnerCall] = []
+        self.changed: list[TensorValue | None] | None = None
+        """grad_outputs as a custom backward found them, which may write into them."""
+        self.started_at = 0
+
+
+class Pass:
+    """One backward pass while it runs."""
+
+    __slots__ = (
+        "alive",
+        "batch",
+        "call",
+        "create_graph",
+        "current",
+        "error_node",
+        "graph",
+        "index",
+        "inputs",
+        "is_recorded",
+        "nodes",
+        "outputs",
+        "parent",
+        "seq_low",
+        "skipped_steps",
+        "span",
+    )
+
+    def __init__(self, index: int, call: CallName, parent: int | None, *, create_graph: bool) -> None:
+        self.index = index
+        self.call = call
+        self.parent = parent
+        self.create_graph = create_graph
+        self.is_recorded = False
+        self.graph: dict[Node, NextFunctions] = {}
+        self.nodes: dict[Node, PassNode] = {}
+        self.alive: set[Node] | None = None
+        """The nodes that `inputs=` leaves of the pass; None when all run."""
+        self.outputs: list[tuple[Node | None, int]] = []
+        self.inputs: list[tuple[Node | None, int]] = []
+        self.batch: int | None = None
+        self.current: PassNode | None = None
+        self.seq_low = 0
+        self.span: Span | None = None
+        """Of the call that started it."""
+        self.skipped_steps = 0
+
+    def failing_node(self) -> Node | None:
+        """The node that was running, or was next, when the engine raised."""
+        if self.current is not None:
+            for node, entry in self.nodes.items():
+                if entry is self.current:
+                    return node
+        executed = {node for node, entry in self.nodes.items() if entry.executed}
+        return next_to_run(self.graph, self.alive, executed)
+
+    def release(self) -> None:
+        """Lets go of every node: a wrapper that is kept keeps the whole graph and all it saved."""
+        self.graph = {}
+        self.nodes = {}
+        self.alive = None
+        self.outputs = []
+        self.inputs = []
+        self.current = None
+
+
+class PassListener:
+    """What a pass tells while it runs. Implemented by the recorder; every method is called with torch functions off."""
+
+    def begin(self, one: Pass, outputs: Sequence[Any], seeds: Sequence[Any], inputs: Sequence[Any]) -> None:
+        """The pass is about to run."""
+        raise NotImplementedError
+
+    def step(self, one: Pass, node: Node, entry: PassNode, grad_inputs: Any, grad_outputs: Any) -> None:
+        """A node ran."""
+        raise NotImplementedError
+
+    def prepare(self, one: Pass, node: Node, entry: PassNode, grad_outputs: Any) -> None:
+        """A node whose state before it runs matters is about to run."""
+        raise NotImplementedError
+
+    def finish(self, one: Pass, results: Any) -> None:
+        """The pass came to its end."""
+        raise NotImplementedError
+
+    def fail(self, one: Pass, error: BaseException) -> None:
+        """The pass raised."""
+        raise NotImplementedError
+
+
+class RecordingEngine(torch._C._ImperativeEngine):
+    """torch's engine, which tells a listener about each pass."""
+
+    def __new__(cls, *_arguments: Any) -> "RecordingEngine":
+        return super().__new__(cls)
+
+    def __init__(self, passes: "Passes") -> None:
+        super().__init__()
+        self._passes = passes
+
+    def run_backward(  # type: ignore[override]  # noqa: PLR0913 (torch's signature)
+        self,
+        tensors: Sequence[Any],
+        grad_tensors: Sequence[Any],
+        keep_graph: bool,
+        create_graph: bool,
+        inputs: Sequence[Any] = (),
+        allow_unreachable: bool = False,
+        accumulate_grad: bool = False,
+    ) -> Any:
+        """As torch's own, recorded."""
+
+        def run() -> Any:
+            return super(RecordingEngine, self).run_backward(
+                tensors,
+                grad_tensors,
+                keep_graph,
+                create_graph,
+                inputs,
+                allow_unreachable=allow_unreachable,
+                accumulate_grad=accumulate_grad,
+            )
+
+        return self._passes.record(
+            run, tensors, grad_tensors, inputs, create_graph=create_graph, accumulate=accumulate_grad
+        )
+
+
+class Passes:
+    """The stack of running passes, and the hooks on their nodes."""
+
+    def __init__(self, listener: PassListener, log: CallLog, on_failure: Callable[[Exception], None]) -> None:
+        self._listener = listener
+        self._log = log
+        self._on_failure = on_failure
+        self._stacks: dict[int, list[Pass]] = {}
+        self._latest: list[Pass] = []
+        self._count = 0
+        self._original: Any = None
+        self.mode: Any = None
+        """Entered while Python code of a node runs: the engine starts every node without function modes."""
+        self.implicit = False
+        """Set while the recorder itself starts the pass that the program did not."""
+
+    @property
+    def count(self) -> int:
+        """Passes started so far."""
+        return self._count
+
+    def install(self) -> None:
+        """Puts the recording engine in torch's place for it."""
+        self._original = torch.autograd.Variable._execution_engine
+        torch.autograd.Variable._execution_engine = RecordingEngine(self)
+
+    def remove(self) -> None:
+        """Puts torch's engine back."""
+        if self._original is not None:
+            torch.autograd.Variable._execution_engine = self._original
+            self._original = None
+
+    def record(  # noqa: PLR0913 (one argument of run_backward each)
+        self,
+        run: Callable[[], Any],
+        outputs: Sequence[Any],
+        seeds: Sequence[Any],
+        inputs: Sequence[Any],
+        *,
+        create_graph: bool,
+        accumulate: bool,
+    ) -> Any:
+        """Runs one pass through the real engine and tells the listener about it."""
+        stack = self._stacks.setdefault(get_ident(), [])
+        parent = next((one.index for one in reversed(stack) if one.is_recorded), None)
+        call: CallName = "implicit" if self.implicit else "backward" if accumulate else "grad"
+        one = Pass(self._count, call, parent, create_graph=create_graph)
+        handles: list[Any] = []
+        with originals.without_torch_function():
+            try:
+                self._listener.begin(one, outputs, seeds, inputs)
+                if one.is_recorded:
+                    self._count += 1
+                    handles = self._attach(one)
+            except Exception as error:  # noqa: BLE001 (our own fault must not become the program's)
+                one.is_recorded = False
+                self._on_failure(error)
+        stack.append(one)
+        self._latest = stack
+        # Operations of an enclosing custom backward are listed there, those of this pass are not.
+        inner, self._log.inner = self._log.inner, []
+        try:
+            results = run()
+        except BaseException:
+            self._end(one, handles, stack, inner)
+            self._tell(one, lambda: self._listener.fail(one, error))
+            raise
+        self._end(one, handles, stack, inner)
+        self._tell(one, lambda: self._listener.finish(one, results))
+        return results
+
+    def _end(self, one: Pass, handles: list[Any], stack: list[Pass], inner: list[list[InnerCall]]) -> None:
+        self._log.inner = inner
+        stack.remove(one)
+        for handle in handles:
+            handle.remove()
+
+    def _tell(self, one: Pass, tell: Callable[[], None]) -> None:
+        if one.is_recorded:
+            with originals.without_torch_function():
+                try:
+                    tell()
+                except Exception as error:  # noqa: BLE001 (our own fault must not become the program's)
+                    self._on_failure(error)
+        one.release()
+
+    def _attach(self, one: Pass) -> list[Any]:
+        """Hooks on every node that will run. A prehook costs as much as a posthook, so only where it is needed."""
+        handles = []
+        alive = one.alive
+        before, after = self._before, self._after
+        for node, entry in one.nodes.items():
+            if alive is not None and node not in alive:
+                continue
+            handles.append(node.register_hook(after))
+            if one.create_graph or entry.record.kind != "op":
+                handles.append(node.register_prehook(before))
+        return handles
+
+    def _running(self) -> tuple[Pass | None, Node, PassNode | None]:
+        # Engine threads of deeply nested passes have no stack of their own.
+        stack = self._stacks.get(get_ident()) or self._latest
+        node = originals.current_node()
+        one = stack[-1] if stack else None
+        return one, node, None if one is None else one.nodes.get(node)
+
+    def _before(self, grad_outputs: Any) -> None:
+        one, node, entry = self._running()
+        if one is None or entry is None or entry.executed:
+            return
+        one.current = entry
+        with originals.without_torch_function():
+            try:
+                self._listener.prepare(one, node, entry, grad_outputs)
+            except Exception as error:  # noqa: BLE001 (an exception here would become the program's)
+                self._on_failure(error)
+        entry.started_at = originals.sequence_number()
+        if entry.record.is_python and self.mode is not None:
+            entry.has_mode = True
+            originals.push_mode(self.mode)
+            if entry.record.kind == "custom":
+                entry.inner = []
+                self._log.inner.append(entry.inner)
+
+    def _after(self, grad_inputs: Any, grad_outputs: Any) -> None:
+        one, node, entry = self._running()
+        if one is None or entry is None or entry.executed:
+            return
+        entry.executed = True
+        one.current = None
+        if entry.has_mode:
+            entry.has_mode = False
+            originals.pop_mode()
+            if entry.record.kind == "custom" and self._log.inner:
+                self._log.inner.pop()
+        with originals.without_torch_function():
+            try:
+                self._listener.step(one, node, entry, grad_inputs, grad_outputs)
+            except Exception as error:  # noqa: BLE001 (an exception here would become the program's)
+                self._on_failure(error)
+
+
+def resolve_slots(tensors: Sequence[Any]) -> list[tuple[Node | None, int]]:
+    """(node, output_nr) of the tensors that a pass starts from; builds no node for anything but a leaf."""
+    slots: list[tuple[Node | None, int]] = []
+    for tensor in tensors:
+        if isinstance(tensor, originals.GradientEdge):
+            slots.append((tensor.node, tensor.output_nr))
+        elif tensor.grad_fn is not None:
+            slots.append((tensor.grad_fn, tensor.output_nr))
+        elif tensor.requires_grad:
+            slots.append((leaf_node(tensor), 0))
+        else:
+            slots.append((None, 0))
+    return slots
+
+
+def leaf_node(leaf: torch.Tensor) -> Node | None:
+    """The AccumulateGrad of a leaf that is itself an output."""
+    with torch.enable_grad():
+        return torch.autograd.graph.get_gradient_edge(leaf).node
+
+
+def resolve_inputs(
+    inputs: Sequence[Any], graph: dict[Node, NextFunctions], leaves: dict[int, Node]
+) -> list[tuple[Node | None, int]]:
+    """(node, output_nr) of what a pass is asked for; a leaf is found by its variable, so that no node is built."""
+    slots: list[tuple[Node | None, int]] = []
+    for tensor in inputs:
+        if isinstance(tensor, originals.GradientEdge):
+            slots.append((tensor.node if tensor.node in graph else None, tensor.output_nr))
+        elif tensor.grad_fn is not None:
+            slots.append((tensor.grad_fn if tensor.grad_fn in graph else None, tensor.output_nr))
+        else:
+            slots.append((leaves.get(id(tensor)), 0))
+    return slots
+
+
+def alive_nodes(one: Pass) -> set[Node] | None:
+    """The nodes that lead to what the pass is asked for; None when it is asked for everything."""
+    if not one.inputs:
+        return None
+    return leading_to([node for node, _ in one.inputs if node is not None], one.graph)

@@ -1,0 +1,473 @@
+"""What happens in a pass, told as events."""
+
+from collections.abc import Callable, Mapping, Sequence
+from types import FrameType
+from typing import Any, Final
+
+import torch
+
+from gradwalk.protocol.events import Accumulate, HookChange, LeafGrad, Problem
+from gradwalk.protocol.graph import Span
+from gradwalk.protocol.problems import problem
+from gradwalk.protocol.requests import ResolvedLimits
+from gradwalk.protocol.values import Gradient, Missing
+from gradwalk.tracer import originals
+from gradwalk.tracer.births import Birth
+from gradwalk.tracer.calls import CallLog, snippet_place
+from gradwalk.tracer.culprits import Culprits
+from gradwalk.tracer.custom import is_repeatable
+from gradwalk.tracer.description import ACCUMULATE_GRAD, GraphWriter, Record, not_required
+from gradwalk.tracer.explanation import explain_error, internal_problem
+from gradwalk.tracer.jacobian import JacobianBudget, local_jacobians
+from gradwalk.tracer.naming import NamedTensors, running_variables
+from gradwalk.tracer.narration import narrate
+from gradwalk.tracer.passes import (
+    UNDEFINED,
+    Pass,
+    Passes,
+    PassListener,
+    PassNode,
+    alive_nodes,
+    resolve_inputs,
+    resolve_slots,
+)
+from gradwalk.tracer.places import Places
+from gradwalk.tracer.reasons import Reasons
+from gradwalk.tracer.source import Program
+from gradwalk.tracer.stream import EventStream
+from gradwalk.tracer.values import ValueTable
+from gradwalk.tracer.walk import Node, walk
+
+ARRIVED_UNDEFINED: Final[Missing] = {"missing": "undefined"}
+
+
+class Recorder(PassListener):
+    """Turns passes into events. One recorder serves one run."""
+
+    def __init__(
+        self,
+        stream: EventStream,
+        limits: ResolvedLimits,
+        program: Program | None,
+        read_variables: Callable[[], Mapping[str, Any]],
+    ) -> None:
+        self.stream = stream
+        self.limits = limits
+        self.values = ValueTable(limits.elements)
+        self.log = CallLog(self.values, kept_calls=2 * limits.nodes)
+        self.places = Places(program)
+        self.writer = GraphWriter(self.log, self.values, self.places, program)
+        self.passes = Passes(self, self.log, self.fail_inside)
+        self.failure: Exception | None = None
+        """The first fault of our own; what the program did is not affected by it."""
+        self.look_at_step: Callable[[int, Node, Any, Any], None] | None = None
+        """Given index, live node, grad_outputs and grad_inputs of each step, instead of the usual local Jacobians."""
+        self._explained: list[BaseException] = []
+        self._finished_spans: list[Span | None] = []
+        self._program = program
+        self._read_variables = read_variables
+        self._budget = JacobianBudget(limits.jacobian_cells, limits.jacobian_cells_total)
+        self._reasons = Reasons(self.log, self.places)
+        self._named = NamedTensors()
+
+    def fail_inside(self, error: Exception) -> None:
+        """Notes a fault of our own; said once, as ours."""
+        if self.failure is None:
+            self.failure = error
+            self.stream.send_problem(internal_problem(error))
+
+    # A pass begins.
+
+    def begin(self, one: Pass, outputs: Sequence[Any], seeds: Sequence[Any], inputs: Sequence[Any]) -> None:
+        if self.stream.steps >= self.limits.steps:
+            return
+        frame = originals.frame_at(3)
+        one.outputs = resolve_slots(outputs)
+        graph = walk([node for node, _ in one.outputs if node is not None], self.limits.nodes)
+        if graph is None:
+            self._say_too_big(snippet_place(frame))
+            return
+        one.is_recorded = True
+        one.index = self.passes.count
+        one.graph = graph
+        one.seq_low = originals.sequence_number()
+        self._find_batch(one, seeds, frame)
+        records = self.writer.records(graph)
+        leaves = {id(record.variable): node for node, record in records.items() if record.variable is not None}
+        one.inputs = resolve_inputs(inputs, graph, leaves)
+        one.alive = alive_nodes(one)
+        if inputs and one.alive is None:
+            one.alive = set()
+        named = self._named = self._read_names(frame)
+        written = self.writer.write(graph, records, named, one.index)
+        self._link(one, records)
+        self._start(one, outputs, seeds, inputs, records, written, frame)
+
+    def _start(  # noqa: PLR0913 (all of one pass's beginnings)
+        self,
+        one: Pass,
+        outputs: Sequence[Any],
+        seeds: Sequence[Any],
+        inputs: Sequence[Any],
+        records: dict[Node, Record],
+        written: Any,
+        frame: FrameType,
+    ) -> None:
+        one.span = self.places.span(snippet_place(frame))
+        event: dict[str, Any] = {
+            "seq": 0,
+            "type": "pass_started",
+            "pass": one.index,
+            "call": one.call,
+            "span": one.span,
+            "outputs": [],
+            "inputs": [],
+            "create_graph": one.create_graph,
+            "graph": written,
+        }
+        for (node, slot), seed, tensor in zip(one.outputs, seeds, outputs, strict=False):
+            if node is None:
+                continue
+            record = records[node]
+            value: Gradient = self._received(seed)
+            event["outputs"].append(
+                {
+                    "node": record.id,
+                    "output_nr": slot,
+                    "name": self._slot_name(record, slot) or self._tensor_name(tensor),
+                    "seed": value,
+                }
+            )
+            entry = one.nodes[node]
+            entry.arrived[slot].append({"output_nr": slot, "edge": "seed", "from_step": None, "value": value})
+            if entry.summands is not None and seed is not None:
+                entry.summands[slot].append(self._copy(seed))
+        for (node, slot), tensor in zip(one.inputs, inputs, strict=True):
+            named = None if node is None else self._slot_name(records[node], slot)
+            event["inputs"].append(
+                {
+                    "node": None if node is None else records[node].id,
+                    "output_nr": slot,
+                    "name": named or self._tensor_name(tensor),
+                }
+            )
+        if one.parent is not None:
+            event["parent"] = one.parent
+        if one.batch is not None:
+            event["batch"] = one.batch
+        self.stream.passes += 1
+        self.stream.send(event)
+
+    def _link(self, one: Pass, records: dict[Node, Record]) -> None:
+        """Who hands what to whom in this pass, and where more than one contribution meets."""
+        graph, alive = one.graph, one.alive
+        nodes = one.nodes
+        for node, record in records.items():
+            described = record.node
+            nodes[node] = PassNode(record, 1 if described is None else described["output_count"])
+        fan_in: dict[tuple[PassNode, int], int] = {}
+        for node, entry in nodes.items():
+            runs = alive is None or node in alive
+            for argnum, (target, slot) in enumerate(graph[node]):
+                if target is None:
+                    entry.targets.append((None, slot, None))
+                    entry.missing.append(self._no_edge(entry.record, argnum))
+                    continue
+                receiver = nodes[target]
+                entry.targets.append((receiver, slot, entry.record.edge_ids[argnum]))
+                pruned = alive is not None and target not in alive
+                entry.missing.append(self._reasons.pruned() if pruned else None)
+                if runs and not pruned:
+                    fan_in[receiver, slot] = fan_in.get((receiver, slot), 0) + 1
+        for start, slot in one.outputs:
+            if start is not None:
+                receiver = nodes[start]
+                fan_in[receiver, slot] = fan_in.get((receiver, slot), 0) + 1
+        for (receiver, _), count in fan_in.items():
+            if count > 1 and receiver.summands is None:
+                receiver.summands = [[] for _ in receiver.arrived]
+
+    def _no_edge(self, record: Record, argnum: int) -> Missing:
+        described = record.node
+        if described is not None and argnum < len(described["inputs"]):
+            operand = described["inputs"][argnum]
+            return operand.get("missing") or not_required(operand["name"], operand["value"])
+        return {"missing": "not_required"}
+
+    def _find_batch(self, one: Pass, seeds: Sequence[Any], frame: FrameType) -> None:
+        if any(seed is not None and originals.is_legacy_batched(seed) for seed in seeds):
+            one.batch = originals.legacy_batch_size(frame)
+        self.values.batch_size = one.batch
+
+    def _read_names(self, frame: FrameType) -> NamedTensors:
+        named = NamedTensors()
+        named.read(self._read_variables())
+        for variables in running_variables(frame):
+            named.read(variables)
+        for leaf_id, (_, leaf) in named.leaves.items():
+            if leaf_id not in self.writer.names and self.writer.leaf_record(leaf) is not None:
+                self.writer.leaf_name(leaf, named)
+        return named
+
+    def _say_too_big(self, place: Any) -> None:
+        if self.stream.truncate("nodes"):
+            self.stream.send_problem(
+                problem(
+                    "too_big",
+                    "The graph is too large to show",
+                    f"This backward pass walks more than {self.limits.nodes:,} autograd nodes. It was run, "
+                    "but not recorded.",
+                    span=self.places.span(place),
+                    hint="Use fewer iterations or a smaller model: the rules at each node stay the same.",
+                )
+            )
+
+    # A node runs.
+
+    def prepare(self, one: Pass, node: Node, entry: PassNode, grad_outputs: Any) -> None:
+        variable = entry.record.variable
+        if variable is not None:
+            before = variable.grad
+            entry.before = self._reasons.no_grad_yet() if before is None else self.values.value_of(before)
+        elif entry.record.kind == "custom":
+            entry.changed = [None if one is None else self.values.value_of(one) for one in grad_outputs]
+
+    def step(self, one: Pass, node: Node, entry: PassNode, grad_inputs: Any, grad_outputs: Any) -> None:
+        if self.stream.steps >= self.limits.steps:
+            self._say_steps_limit(one)
+            return
+        index = self.stream.steps
+        record = entry.record
+        if one.create_graph:
+            self._note_birth(one, entry)
+        received = [self._received(gradient) for gradient in grad_outputs]
+        if entry.changed is not None:
+            received = [UNDEFINED if value is None else value for value in entry.changed]
+        returned = self._returned(entry, grad_inputs, index)
+        hooks = self._check_sums(one, entry, received)
+        jacobians = self._jacobians(node, entry, grad_outputs, grad_inputs, index)
+        event: dict[str, Any] = {
+            "seq": 0,
+            "type": "step",
+            "pass": one.index,
+            "index": index,
+            "node": record.id,
+            "grad_outputs": received,
+            "contributions": entry.arrived[0] if len(entry.arrived) == 1 else sum(entry.arrived, []),
+            "grad_inputs": returned,
+            "local_jacobians": jacobians,
+            "accumulate": None if record.variable is None else self._accumulated(entry, record.variable),
+            "narration": "",
+            "phases": {},
+        }
+        if hooks:
+            event["hooks"] = hooks
+        if entry.inner:
+            event["inside"] = [self.writer.inner_op(call) for call in entry.inner]
+        event["narration"], event["phases"] = narrate(record.node, event, self._node_name)
+        self.stream.steps += 1
+        self.stream.send(event)
+
+    def _returned(self, entry: PassNode, grad_inputs: Any, index: int) -> list[Gradient]:
+        """The grad_inputs, each put down at the node that it is a contribution to."""
+        returned: list[Gradient] = []
+        value_of = self.values.value_of
+        for argnum, (receiver, slot, edge_id) in enumerate(entry.targets):
+            gradient = grad_inputs[argnum] if argnum < len(grad_inputs) else None
+            missing = entry.missing[argnum]
+            if missing is not None:
+                returned.append(missing)
+                continue
+            value: Gradient
+            if gradient is None:
+                value = self._reasons.returned_nothing(entry.record, argnum)
+            else:
+                value = value_of(gradient)
+                if gradient.grad_fn is not None:
+                    self.log.outputs[gradient.grad_fn._sequence_nr(), gradient.output_nr] = value
+                if receiver is not None and receiver.summands is not None:
+                    receiver.summands[slot].append(self._copy(gradient))
+            returned.append(value)
+            if receiver is not None:
+                receiver.arrived[slot].append(
+                    {"output_nr": slot, "edge": edge_id or "", "from_step": index, "value": value}
+                )
+        return returned
+
+    def _check_sums(self, one: Pass, entry: PassNode, received: list[Gradient]) -> list[HookChange]:
+        """Compares the sum of what arrived with what the engine handed over."""
+        changes: list[HookChange] = []
+        for slot, value in enumerate(received):
+            arrived = [one for one in entry.arrived[slot] if "missing" not in one["value"]]
+            if len(arrived) == 1:
+                total: Gradient = arrived[0]["value"]
+            elif entry.summands is not None and arrived:
+                total = self._sum(entry.summands[slot])
+            else:
+                total = ARRIVED_UNDEFINED
+            if total is value or total == value or ("missing" in total and "missing" in value):
+                continue
+            found, span = self._hook_at(entry.record, slot)
+            if found:
+                changes.append({"output_nr": slot, "before": total, "after": value, "span": span})
+            else:
+                self.fail_inside(ContributionMismatch(entry.record.id, entry.record.name, slot))
+        return changes
+
+    def _hook_at(self, record: Record, slot: int) -> tuple[bool, Any]:
+        described = record.node
+        key: object = id(record.variable)
+        if record.variable is None and described is not None:
+            key = (described["sequence_nr"], slot)
+        if key in self.log.hooks:
+            return True, self.places.span(self.log.hooks[key])
+        program = self._program
+        return program is None or "register" in program.text or "hook" in program.text, None
+
+    def _sum(self, summands: list[torch.Tensor]) -> Gradient:
+        total = summands[0]
+        with torch.no_grad():
+            for summand in summands[1:]:
+                total = total + summand
+        return self.values.value_of(total)
+
+    def _jacobians(
+        self, node: Node, entry: PassNode, grad_outputs: Any, grad_inputs: Any, index: int
+    ) -> list[Any]:
+        record = entry.record
+        if record.variable is not None:
+            return []
+        if self.look_at_step is not None:
+            self.look_at_step(index, node, grad_outputs, grad_inputs)
+            return []
+        budget = self._budget
+        if record.kind == "custom" and not is_repeatable(type(node)._forward_cls):
+            budget = JacobianBudget(0, 0)
+        found: list[Any] = local_jacobians(node, grad_outputs, grad_inputs, budget)
+        return found
+
+    def _accumulated(self, entry: PassNode, variable: torch.Tensor) -> Accumulate:
+        after = variable.grad
+        name = self.writer.leaf_name(variable, self._named)
+        return {
+            "leaf": name,
+            "before": entry.before if entry.before is not None else self._reasons.no_grad_yet(),
+            "after": self._reasons.taken_away(name) if after is None else self.values.value_of(after),
+        }
+
+    def _received(self, gradient: torch.Tensor | None) -> Gradient:
+        return UNDEFINED if gradient is None else self.values.value_of(gradient)
+
+    def _copy(self, gradient: torch.Tensor) -> torch.Tensor:
+        return originals.clone(originals.detach(self.values.unwrap(gradient)))
+
+    def _note_birth(self, one: Pass, entry: PassNode) -> None:
+        birth = Birth(entry.started_at, originals.sequence_number(), one.index, entry.record.id)
+        self.writer.births.add(birth)
+
+    def _say_steps_limit(self, one: Pass) -> None:
+        one.skipped_steps += 1
+        if self.stream.truncate("steps"):
+            self.stream.send_problem(
+                problem(
+                    "too_big",
+                    "Too many steps to show",
+                    f"The first {self.limits.steps:,} steps are shown. The program ran on without being recorded.",
+                    hint="Use fewer iterations or a smaller model.",
+                )
+            )
+
+    # A pass ends.
+
+    def finish(self, one: Pass, results: Any) -> None:
+        if one.create_graph:
+            self.writer.births.add(Birth(one.seq_low, originals.sequence_number(), one.index, None))
+        event: dict[str, Any] = {
+            "seq": 0,
+            "type": "pass_finished",
+            "pass": one.index,
+            "leaf_grads": self._leaf_grads(one),
+        }
+        if one.call == "grad" or (one.call == "implicit" and one.batch is not None):
+            event["results"] = [
+                self._reasons.no_result(slot[0] is not None) if result is None else self.values.value_of(result)
+                for slot, result in zip(one.inputs, results or (), strict=False)
+            ]
+        self._finished_spans.append(one.span)
+        self.stream.send(event)
+
+    def fail(self, one: Pass, error: BaseException) -> None:
+        if self.was_explained(error):
+            return
+        node = one.failing_node()
+        record = None if node is None else one.nodes[node].record
+        found = explain_error(error, self.culprits(record, node))
+        found["pass"] = one.index
+        if record is not None:
+            found["node"] = record.id
+        self.explain_once(error, found)
+
+    def was_explained(self, error: BaseException) -> bool:
+        """True once a problem was sent for this very error, which comes by again on its way out."""
+        return any(error is known for known in self._explained)
+
+    def explain_once(self, error: BaseException, found: Problem) -> None:
+        """Sends the problem of an error."""
+        self._explained.append(error)
+        self.stream.send_problem(found)
+
+    def culprits(self, record: Record | None = None, node: Node | None = None) -> Culprits:
+        """What is known around an error."""
+        return Culprits(self.places, self.log, record, node, self._finished_spans)
+
+    def leaves_of(self, output: torch.Tensor) -> list[torch.Tensor]:
+        """The leaves that an output depends on, in the order of the graph."""
+        graph = walk([output.grad_fn], self.limits.nodes) or {}
+        return [node.variable for node in graph if node.name() == ACCUMULATE_GRAD]
+
+    def _leaf_grads(self, one: Pass) -> list[LeafGrad]:
+        """`.grad` of every named leaf: those of this pass, then the others that have a name now."""
+        grads: dict[str, Gradient] = {}
+        for node, entry in one.nodes.items():
+            variable = entry.record.variable
+            if variable is not None:
+                name = self.writer.leaf_name(variable, self._named)
+                alive = one.alive is None or node in one.alive
+                grads[name] = self._grad_of(
+                    variable, lambda entry=entry, alive=alive, name=name: self._reasons.unreached(one, entry, alive, name)
+                )
+        for name, leaf in self._named.leaves.values():
+            if self.writer.leaf_record(leaf) is None and name not in grads:
+                grads[name] = self._grad_of(leaf, lambda name=name, leaf=leaf: self._reasons.no_path(name, leaf))
+            elif self.writer.names.get(id(leaf), name) not in grads:
+                unique = self.writer.names.get(id(leaf), name)
+                grads[unique] = self._grad_of(leaf, lambda name=unique, leaf=leaf: self._reasons.no_path(name, leaf))
+        return [{"leaf": name, "grad": grad} for name, grad in grads.items()]
+
+    def _grad_of(self, leaf: torch.Tensor, reason: Callable[[], Missing]) -> Gradient:
+        grad = leaf.grad
+        return reason() if grad is None else self.values.value_of(grad)
+
+    # Names.
+
+    def _slot_name(self, record: Record, slot: int) -> str | None:
+        described = record.node
+        if described is None or slot >= len(described["outputs"]):
+            return None
+        return described["outputs"][slot]["name"]
+
+    def _tensor_name(self, tensor: Any) -> str | None:
+        known = self._named.leaves.get(id(tensor))
+        if known is not None:
+            return known[0]
+        return next((name for name, one in self._named.intermediates if one is tensor), None)
+
+    def _node_name(self, node_id: str) -> str:
+        return node_id
+
+
+class ContributionMismatch(Exception):  # noqa: N818 (said as a problem of ours)
+    """The contributions do not add up to what the engine handed over."""
+
+    def __init__(self, node: str, name: str, slot: int) -> None:
+        super().__init__(f"the contributions recorded for output {slot} of {name} ({node}) do not add up")

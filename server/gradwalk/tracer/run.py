@@ -1,0 +1,239 @@
+"""One run of a program, from source to events.
+
+    read      the text becomes code, or a `syntax` problem                (source.py)
+    seed      torch, random and numpy start from `options.seed`
+    play      the code runs with the recorder in place:
+                each torch call is entered with its place and values      (calls.py, custom.py)
+                each backward pass is caught and told step by step        (passes.py, recorder.py)
+    conclude  a program that made no backward gets one from its result    (implicit.py)
+    finish    what is broken is explained, counts are said                (explanation.py)
+"""
+
+import linecache
+import random
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, redirect_stdout
+from functools import reduce
+from typing import Any, Final
+
+import numpy as np
+import torch
+from torch.compiler import set_stance
+
+from gradwalk.protocol.document import FORMAT, canonical_request, trace_id
+from gradwalk.protocol.events import Event, Input
+from gradwalk.protocol.problems import problem
+from gradwalk.protocol.requests import ResolvedLimits, TraceRequest
+from gradwalk.protocol.versions import installed_versions
+from gradwalk.tracer import originals
+from gradwalk.tracer.calls import CallRecorder
+from gradwalk.tracer.custom import FunctionPatch
+from gradwalk.tracer.explanation import explain_error
+from gradwalk.tracer.implicit import conclude
+from gradwalk.tracer.inputs import InputError, free_variable, override
+from gradwalk.tracer.language import Language
+from gradwalk.tracer.recorder import Recorder
+from gradwalk.tracer.source import FILENAME, INPUT, RESULT, Program, SourceProblem, nearest_name, read_program
+from gradwalk.tracer.stream import EventStream, ProgramOutput
+from gradwalk.tracer.scopes import ScopeRecorder
+
+_NUMPY_SEEDS: Final = 2**32
+_MODULES: Final = {"torch": torch}
+
+
+def trace_program(
+    request: TraceRequest,
+    emit: Callable[[Event], None],
+    limits: ResolvedLimits,
+    language: Language | None = None,
+) -> None:
+    """Runs the program in this process and emits every event, `started` first and `finished` last.
+
+    Never raises for what the program does. `language` decides what may be said; without one, the program runs
+    with the caller's own rights.
+    """
+    Run(request, emit, limits, language).play()
+
+
+class Run:
+    """One run; `recorder` and `namespace` can be looked at afterwards."""
+
+    def __init__(
+        self,
+        request: TraceRequest,
+        emit: Callable[[Event], None],
+        limits: ResolvedLimits,
+        language: Language | None = None,
+        prepare: Callable[[Recorder], None] | None = None,
+    ) -> None:
+        self.request = request
+        self.limits = limits
+        self.namespace: dict[str, Any] = {}
+        self.result: Any = None
+        """The value of the last expression statement."""
+        self.error: BaseException | None = None
+        """What the program ended with."""
+        self.stream = EventStream(emit, limits.stdout_characters)
+        self.recorder: Recorder | None = None
+        self._language = language
+        self._prepare = prepare
+        """Called with the recorder before the program starts."""
+
+    def play(self) -> None:
+        """The whole run."""
+        options = self.request.options
+        try:
+            program = self._read()
+        except SourceProblem as refusal:
+            self._start([])
+            self.stream.send_problem(refusal.problem)
+        else:
+            seed_everything(options.seed)
+            recorder = self.recorder = Recorder(self.stream, self.limits, program, lambda: self.namespace)
+            if self._prepare is not None:
+                self._prepare(recorder)
+            try:
+                self._prepare_namespace(program)
+            except InputError as error:
+                self._start([])
+                self.stream.send_problem(input_problem(error))
+            else:
+                self._play(program, recorder)
+        self._finish()
+
+    def _read(self) -> Program:
+        return read_program(self.request.source, tuple(self.request.options.inputs), self.limits.source_bytes)
+
+    def _play(self, program: Program, recorder: Recorder) -> None:
+        self._start(self._inputs(program, recorder))
+        with recording(recorder, self.stream) as recorded:
+            try:
+                with recorded:
+                    exec(program.code, self.namespace)  # noqa: S102 (running the program is what this is for)
+            except BaseException as error:  # noqa: BLE001 (sys.exit and interrupts are results, too)
+                self.error = error
+                self._explain(error, program, recorder)
+            else:
+                self._conclude(program, recorder, recorded)
+
+    def _conclude(self, program: Program, recorder: Recorder, recorded: CallRecorder) -> None:
+        if recorder.passes.count or self.stream.truncated == "nodes":
+            return
+        try:
+            with recorded:
+                conclude(program, recorder, self.namespace, self.result, self.request.options.grad_output)
+        except InputError as error:
+            self.stream.send_problem(input_problem(error))
+        except BaseException as error:  # noqa: BLE001 (a hook or a custom backward may raise anything)
+            self._explain(error, program, recorder)
+
+    def _prepare_namespace(self, program: Program) -> None:
+        options = self.request.options
+        namespace: dict[str, Any] = {"__name__": "__main__"}
+        if self._language is not None:
+            namespace |= self._language.namespace()
+        namespace[RESULT] = self._keep_result
+        namespace[INPUT] = self._override_input
+        for name, path in {**program.prelude, **program.maths_names}.items():
+            namespace[name] = self._look_up(path)
+        for name, default in program.default_inputs.items():
+            namespace[name] = free_variable(name, options.inputs.get(name, default))
+        self.namespace = namespace
+        lines = program.text.splitlines(keepends=True)
+        linecache.cache[FILENAME] = (len(program.text), None, lines, FILENAME)
+
+    def _look_up(self, path: str) -> object:
+        if self._language is not None:
+            return self._language.look_up(path)
+        module, *rest = path.split(".")
+        return reduce(getattr, rest, sys.modules[module])
+
+    def _keep_result(self, value: Any) -> Any:
+        self.result = value
+        return value
+
+    def _override_input(self, name: str, value: Any) -> Any:
+        with originals.without_torch_function():
+            return override(name, self.request.options.inputs[name], value)
+
+    def _inputs(self, program: Program, recorder: Recorder) -> list[Input]:
+        value_of = recorder.values.value_of
+        return [{"name": name, "value": value_of(self.namespace[name])} for name in program.free_variables]
+
+    def _start(self, inputs: list[Input]) -> None:
+        canonical = canonical_request(self.request)
+        versions = installed_versions()
+        self.stream.send(
+            {
+                "seq": 0,
+                "type": "started",
+                "format": FORMAT,
+                "id": trace_id(self.request, versions),
+                **canonical,
+                "versions": versions,
+                "inputs": inputs,
+            }
+        )
+
+    def _explain(self, error: BaseException, program: Program, recorder: Recorder) -> None:
+        if recorder.was_explained(error):
+            return
+        if isinstance(error, InputError):
+            recorder.explain_once(error, input_problem(error))
+            return
+        found = None if self._language is None else self._language.explain(error)
+        explained = explain_error(error, recorder.culprits())
+        if found is not None:
+            found["span"] = found["span"] or explained["span"]
+            explained = found
+        elif isinstance(error, NameError) and error.name:
+            meant = nearest_name(error.name, program, dir(torch))
+            explained["hint"] = f"Did you mean `{meant}`?" if meant else "Assign it before it is used, or import it."
+        recorder.explain_once(error, explained)
+
+    def _finish(self) -> None:
+        stream = self.stream
+        stream.flush()
+        stream.send(
+            {
+                "seq": 0,
+                "type": "finished",
+                "passes": stream.passes,
+                "steps": stream.steps,
+                "problems": stream.problems,
+                "truncated": stream.truncated,
+            }
+        )
+
+
+@contextmanager
+def recording(recorder: Recorder, stream: EventStream) -> Iterator[CallRecorder]:
+    """Puts everything in place that listens, and takes it away again."""
+    patch = FunctionPatch(recorder.log, recorder.fail_inside)
+    scopes = ScopeRecorder(recorder.log)
+    with ExitStack() as stack, redirect_stdout(ProgramOutput(stream)):
+        # What torch.compile would fuse is one opaque node; run eagerly, it is the graph that was written.
+        stack.enter_context(set_stance("force_eager"))
+        for part in (patch, scopes, recorder.passes):
+            part.install()
+            stack.callback(part.remove)
+        calls = recorder.passes.mode = CallRecorder(recorder.log, recorder.fail_inside)
+        yield calls
+
+
+def seed_everything(seed: int) -> None:
+    """torch, random and numpy, so that the same request gives the same numbers."""
+    torch.manual_seed(seed)
+    random.seed(seed)
+    np.random.seed(seed % _NUMPY_SEEDS)
+
+
+def input_problem(error: InputError) -> Any:
+    """The problem for a value of the request that cannot be used."""
+    return problem(
+        "error",
+        "An input cannot be used",
+        str(error),
+        hint="A number such as 2.0, or nested lists of equal length such as [[1, 2], [3, 4]].",
+    )

@@ -1,0 +1,107 @@
+"""What a node keeps for its backward."""
+
+from typing import Any, Final
+
+import torch
+
+from gradwalk.formulas.derivatives import DerivativeEntry
+from gradwalk.protocol.graph import SavedTensor
+from gradwalk.tracer.originals import Tensor
+from gradwalk.tracer.values import ValueTable
+from gradwalk.tracer.walk import Node
+
+_PREFIX: Final = "_saved_"
+_UNSIGNED_HALF: Final = 1 << 63
+_HOOKED: Final = "packed by a saved-tensors hook (checkpointing, for example); unpacking it here would disturb the run"
+
+Plain = int | float | bool | str | None
+
+
+class SavedReader:
+    """Reads `_saved_*` of built-in nodes; the names are looked up once per type of node."""
+
+    def __init__(self, values: ValueTable) -> None:
+        self._values = values
+        self._names: dict[type, list[str]] = {}
+
+    def read(self, node: Node, entry: DerivativeEntry | None) -> list[SavedTensor]:
+        """Everything the node saved, by name. What cannot be read now says why."""
+        names = self._names.get(type(node))
+        if names is None:
+            names = self._names[type(node)] = [name for name in dir(type(node)) if name.startswith(_PREFIX)]
+        found: list[SavedTensor] = []
+        for attribute in names:
+            name = attribute[len(_PREFIX) :]
+            is_input = entry is not None and f" {name}" in entry.schema.partition("->")[0].replace(",", " ")
+            found += self._read_one(node, attribute, name, is_input)
+        return found
+
+    def _read_one(self, node: Node, attribute: str, name: str, is_input: bool) -> list[SavedTensor]:
+        packed = getattr(node, f"_raw{attribute}", None)
+        if is_hooked(packed):
+            return [_entry(name, None, None, is_input, note=_HOOKED)]
+        try:
+            saved = getattr(node, attribute)
+        except RuntimeError as error:
+            return [_entry(name, None, None, is_input, note=note_on(error))]
+        if isinstance(saved, Tensor):
+            return [self.tensor_entry(name, saved, is_input, is_output=not is_input and saved.grad_fn is node)]
+        if isinstance(saved, (list, tuple)) and any(isinstance(one, Tensor) for one in saved):
+            return [
+                self.tensor_entry(f"{name}[{position}]", one, is_input, is_output=False)
+                if isinstance(one, Tensor)
+                else _entry(f"{name}[{position}]", None, None, is_input)
+                for position, one in enumerate(saved)
+            ]
+        return [_entry(name, plain_value(saved), None, is_input)]
+
+    def tensor_entry(self, name: str, tensor: torch.Tensor, is_input: bool, is_output: bool) -> SavedTensor:
+        """The entry of a saved tensor, its content as it is now."""
+        entry = _entry(name, None, tensor._version, is_input, is_output=is_output)
+        entry["value"] = self._values.value_of(tensor)
+        return entry
+
+
+def is_hooked(packed: Any) -> bool:
+    """True for a saved tensor that a user's pack hook holds; unpacking it would run the user's code."""
+    if isinstance(packed, (list, tuple)):
+        return any(is_hooked(one) for one in packed)
+    return packed is not None and getattr(packed, "unpack_hook", None) is not None
+
+
+def note_on(error: RuntimeError) -> str:
+    """Why a saved tensor could not be read."""
+    text = str(error)
+    if "after they have already been freed" in text or "already been freed" in text:
+        return "freed: an earlier backward released it"
+    if "modified by an inplace operation" in text:
+        return "changed in place since it was saved"
+    return text.partition("\n")[0][:200]
+
+
+def plain_value(value: Any) -> Any:
+    """Numbers, texts, and lists of them; a negative integer that C++ handed over as unsigned is mended."""
+    if value is None or isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, int):
+        return value - (1 << 64) if value >= _UNSIGNED_HALF else value
+    if isinstance(value, float):
+        return value if value == value and abs(value) != float("inf") else str(value)
+    if isinstance(value, (list, tuple)):
+        return [one if not isinstance(one, list) else str(one) for one in map(plain_value, value)]
+    return str(value) if isinstance(value, (torch.dtype, torch.device, torch.layout, complex)) else type(value).__name__
+
+
+def _entry(
+    name: str, value: Any, version: int | None, is_input: bool, *, is_output: bool = False, note: str | None = None
+) -> SavedTensor:
+    entry: SavedTensor = {
+        "name": name,
+        "value": value,
+        "version": version,
+        "is_input": is_input,
+        "is_output": is_output,
+    }
+    if note is not None:
+        entry["note"] = note
+    return entry

@@ -1,0 +1,107 @@
+"""One numbered stream of events, with the program's output in its place.
+
+Everything a run says goes through here: `seq` is given here, counts are kept here, and what the
+program printed is put in front of the next event.
+"""
+
+import io
+from collections.abc import Callable
+from typing import Any, cast
+
+from gradwalk.protocol.events import Event, Problem
+from gradwalk.protocol.problems import problem
+
+_CHUNK_CHARACTERS = 4_096
+
+
+class EventStream:
+    """Numbers events and hands them on."""
+
+    def __init__(self, emit: Callable[[Event], None], stdout_characters: int) -> None:
+        self._emit = emit
+        self._next_seq = 0
+        self._printed: list[str] = []
+        self._printed_characters = 0
+        self._stdout_characters_left = stdout_characters
+        self._stdout_characters = stdout_characters
+        self.passes = 0
+        self.steps = 0
+        self.problems = 0
+        self.truncated: str | None = None
+
+    def send(self, event: dict[str, Any]) -> None:
+        """Gives `event` its number and hands it on, after whatever was printed before it."""
+        if self._printed:
+            self.flush()
+        self._send(event)
+
+    def send_problem(self, event: Problem) -> None:
+        """As `send`, counting."""
+        self.problems += 1
+        self.send(cast("dict[str, Any]", event))
+
+    def truncate(self, limit: str) -> bool:
+        """Notes the first limit that was hit; True when `limit` is that one and this is the first time."""
+        first = self.truncated is None
+        if first:
+            self.truncated = limit
+        return first
+
+    def write(self, text: str) -> None:
+        """Takes what the program prints, up to the limit."""
+        left = self._stdout_characters_left
+        if left <= 0:
+            return
+        kept = text[:left]
+        self._stdout_characters_left -= len(kept)
+        self._printed.append(kept)
+        self._printed_characters += len(kept)
+        if len(text) > left or self._stdout_characters_left == 0 and len(text) == left:
+            self._say_print_flood()
+        elif self._printed_characters >= _CHUNK_CHARACTERS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Hands on what was printed since the last event."""
+        text = "".join(self._printed)
+        self._printed.clear()
+        self._printed_characters = 0
+        if text:
+            self._send({"seq": 0, "type": "stdout", "text": text})
+
+    def _say_print_flood(self) -> None:
+        self.truncate("stdout_characters")
+        self.send_problem(
+            problem(
+                "too_big",
+                "The program printed too much",
+                f"Only the first {self._stdout_characters:,} characters are shown; the program ran on.",
+                hint="Print less, for example the shape of a tensor or its mean, or print only every hundredth step.",
+            )
+        )
+
+    def _send(self, event: dict[str, Any]) -> None:
+        event["seq"] = self._next_seq
+        self._next_seq += 1
+        self._emit(cast("Event", event))
+
+
+class ProgramOutput(io.TextIOBase):
+    """Stands in for `sys.stdout` while a program runs."""
+
+    encoding = "utf-8"
+
+    def __init__(self, stream: EventStream) -> None:
+        super().__init__()
+        self._stream = stream
+        self.muted = False
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        if not isinstance(text, str):
+            raise TypeError(f"write() argument must be str, not {type(text).__name__}")
+        if not self.muted:
+            self._stream.write(text)
+        return len(text)

@@ -1,0 +1,96 @@
+"""Tensors to values, each distinct content once.
+
+The same numbers turn up in many places of a trace: a node's output, its consumer's operand, a saved
+tensor; a grad_input, the contribution, the grad_output. They are looked up by their bytes, so equal
+content is *one* dictionary, and `is` says "bit for bit the same".
+
+The bytes are read without `.numpy()`, which would forbid the program to resize its tensor for good.
+"""
+
+import ctypes
+import hashlib
+from typing import Final
+
+import torch
+
+from gradwalk.protocol.values import TensorValue
+from gradwalk.tracer import originals
+from gradwalk.tracer.snapshot import snapshot
+
+_KEPT_VALUES: Final = 50_000
+_BASE: Final = torch._C.TensorBase
+_address_of, _bytes_at = _BASE.data_ptr, ctypes.string_at
+_count_of, _is_contiguous, _contiguous = _BASE.numel, _BASE.is_contiguous, _BASE.contiguous
+_dtype_of, _shape_of, _is_cpu = _BASE.dtype.__get__, _BASE.shape.__get__, _BASE.is_cpu.__get__
+_is_negated = _BASE.is_neg
+_ITEM_BYTES: Final = {
+    dtype: dtype.itemsize
+    for dtype in (
+        torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.bool,
+        torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8,
+    )
+}  # fmt: skip
+
+
+class ValueTable:
+    """Snapshots of one run. Values are shared between events and must not be changed."""
+
+    def __init__(self, elements: int) -> None:
+        self._elements = elements
+        self._values: dict[object, TensorValue] = {}
+        self.batch_size: int | None = None
+        """The m of the vmap in which the current pass runs."""
+
+    def value_of(self, tensor: torch.Tensor) -> TensorValue:
+        """The tensor's content now. Call it where torch functions are not intercepted."""
+        try:
+            dtype = _dtype_of(tensor)
+            count = _count_of(tensor)
+            item_bytes = _ITEM_BYTES.get(dtype)
+            if item_bytes is None or not _is_cpu(tensor) or _is_negated(tensor):
+                return self._value_of_unusual(tensor)
+            address = _address_of(tensor)
+            if not address:
+                return self._value_of_unusual(tensor)
+            content: bytes
+            if _is_contiguous(tensor):
+                content = _bytes_at(address, count * item_bytes)
+            else:
+                dense = _contiguous(originals.detach(tensor))
+                content = _bytes_at(_address_of(dense), count * item_bytes)
+            shape = _shape_of(tensor)
+        except (TypeError, RuntimeError, NotImplementedError):
+            return self._value_of_unusual(tensor)
+        if count > self._elements:
+            content = hashlib.blake2b(content, digest_size=16).digest()
+        key = (content, shape, dtype)
+        value = self._values.get(key)
+        if value is None:
+            value = snapshot(originals.detach(tensor), self._elements)
+            self._keep(key, value)
+        return value
+
+    def unwrap(self, tensor: torch.Tensor) -> torch.Tensor:
+        """The tensor below vmap and functorch levels, with a batch as its first dimension."""
+        if originals.is_legacy_batched(tensor):
+            return originals.remove_batch_dimension(tensor, originals.legacy_vmap_level(), self.batch_size or 1, 0)
+        while originals.is_functorch_wrapped(tensor):
+            tensor = originals.functorch_unwrapped(tensor)
+        return tensor
+
+    def _value_of_unusual(self, tensor: torch.Tensor) -> TensorValue:
+        """Wrapped by a transform, or of a dtype, device or layout whose bytes are not simply there."""
+        value = snapshot(originals.detach(self.unwrap(tensor)), self._elements)
+        if "data" not in value:
+            return value
+        key = (repr(value["data"]), tuple(value["shape"]), value["dtype"], value.get("layout"))
+        known = self._values.get(key)
+        if known is None:
+            self._keep(key, value)
+            return value
+        return known
+
+    def _keep(self, key: object, value: TensorValue) -> None:
+        if len(self._values) >= _KEPT_VALUES:
+            self._values.clear()
+        self._values[key] = value

@@ -1,0 +1,75 @@
+"""The application: routes, middleware, and what lives as long as the server does."""
+
+import asyncio
+import contextlib
+import signal
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from types import FrameType
+
+from fastapi import FastAPI
+
+from gradwalk.api import examples, health, pages, snippets, traces
+from gradwalk.api.errors import install_error_handlers
+from gradwalk.api.headers import Guard
+from gradwalk.api.service import make_service
+from gradwalk.api.settings import Settings
+from gradwalk.protocol.versions import installed_versions
+
+_STOPPING = (signal.SIGTERM, signal.SIGINT)
+
+
+def create_app(settings: Settings) -> FastAPI:
+    """The server as an ASGI application; children are started with its lifespan."""
+    app = FastAPI(
+        title="gradwalk",
+        version=installed_versions()["gradwalk"],
+        summary="Type PyTorch, watch its real backward pass.",
+        lifespan=_live,
+        max_body_size=settings.body_bytes_max,
+        redoc_url=None,
+    )
+    app.state.settings = settings
+    app.add_middleware(Guard, allowed_hosts=settings.allowed_hosts)
+    install_error_handlers(app)
+    for module in (traces, snippets, examples, health, pages):
+        app.include_router(module.router)
+    pages.mount_static(app, settings.static_directory)
+    return app
+
+
+@contextlib.asynccontextmanager
+async def _live(app: FastAPI) -> AsyncIterator[None]:
+    service = app.state.service = make_service(app.state.settings)
+    service.engine.start()
+    with _before_shutdown(service.runs.stop):
+        yield
+    await service.close()
+
+
+@contextlib.contextmanager
+def _before_shutdown(act: Callable[[], None]) -> Iterator[None]:
+    """Calls `act` on the loop when the process is told to end.
+
+    uvicorn waits for open streams before it ends the lifespan, and a stream ends only when it is told to: so the
+    signal itself has to reach the streams.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals can only be heard in the main thread; whoever runs us elsewhere ends the streams
+        return
+    loop = asyncio.get_running_loop()
+    previous = {number: signal.getsignal(number) for number in _STOPPING}
+
+    def hear(number: int, frame: FrameType | None) -> None:
+        loop.call_soon_threadsafe(act)
+        earlier = previous[signal.Signals(number)]
+        if callable(earlier):
+            earlier(number, frame)
+
+    for number in _STOPPING:
+        signal.signal(number, hear)
+    try:
+        yield
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)

@@ -1,0 +1,110 @@
+"""What is checked on every request and said on every answer. Plain ASGI: the usual base class costs more than a route.
+
+Even on a server that only listens to its own machine, any web page in the same browser can send requests
+here. So the Host must be one of ours (or a name could be re-bound to this address), what changes something
+must come from our own page, and bodies must be JSON (which no plain form can send across origins).
+"""
+
+from http import HTTPStatus
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from gradwalk.api.errors import problem_response
+
+LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1", "[::1]"})
+_CHANGING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+_BUILT_ASSETS = "/assets/"
+
+POLICY = "; ".join(
+    (
+        "default-src 'self'",
+        "script-src 'self' 'wasm-unsafe-eval'",
+        "worker-src 'self' blob:",
+        "style-src 'self' 'unsafe-inline'",
+        "img-src 'self' data:",
+        "font-src 'self' data:",
+        "connect-src 'self'",
+        "object-src 'none'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+    )
+)
+_SECURITY = {
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "strict-origin-when-cross-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=()",
+    "cross-origin-opener-policy": "same-origin",
+}
+
+
+class Guard:
+    """Refuses what did not come from here, and adds the security headers."""
+
+    def __init__(self, app: ASGIApp, allowed_hosts: list[str]) -> None:
+        self._app = app
+        self._any_host = "*" in allowed_hosts
+        self._hosts = LOOPBACK_NAMES | {host.lower() for host in allowed_hosts}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        refusal = self._refusal(scope["method"], Headers(scope=scope))
+        answering = self._app if refusal is None else refusal
+        immutable = scope["path"].startswith(_BUILT_ASSETS)
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in _SECURITY.items():
+                    headers.setdefault(name, value)
+                if immutable and message["status"] == HTTPStatus.OK:
+                    headers["cache-control"] = "public, max-age=31536000, immutable"
+            await send(message)
+
+        await answering(scope, receive, send_with_headers)
+
+    def _refusal(self, method: str, headers: Headers) -> ASGIApp | None:
+        host = headers.get("host", "")
+        if not (self._any_host or _name_of(host) in self._hosts):
+            return problem_response(
+                HTTPStatus.MISDIRECTED_REQUEST,
+                "This server does not answer to that name",
+                f"It was asked as {host[:100]!r}.",
+                hint="Whoever runs it can allow the name with GRADWALK_ALLOWED_HOSTS.",
+            )
+        if method not in _CHANGING:
+            return None
+        return _foreign_origin(headers, host) or _wrong_media_type(headers)
+
+
+def _foreign_origin(headers: Headers, host: str) -> ASGIApp | None:
+    origin = headers.get("origin")
+    if (origin is None or urlsplit(origin).netloc == host) and headers.get("sec-fetch-site") != "cross-site":
+        return None
+    return problem_response(
+        HTTPStatus.FORBIDDEN,
+        "This request came from another site",
+        "Programs are only run for this server's own page, and for programs outside a browser.",
+    )
+
+
+def _wrong_media_type(headers: Headers) -> ASGIApp | None:
+    if headers.get("content-type", "").partition(";")[0].strip().lower() == "application/json":
+        return None
+    return problem_response(
+        HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+        "The body must be JSON",
+        "Send it with Content-Type: application/json.",
+    )
+
+
+def _name_of(host: str) -> str:
+    """Without the port, in small letters."""
+    if host.startswith("["):
+        return host.partition("]")[0].lower() + "]"
+    return host.partition(":")[0].lower()

@@ -1,0 +1,39 @@
+"""Probes: alive, and ready to trace."""
+
+from http import HTTPStatus
+
+from fastapi import APIRouter
+from fastapi.responses import JSONResponse
+from starlette.responses import Response
+
+from gradwalk.api.traces import ServiceOf
+from gradwalk.store.store import StoreError
+
+router = APIRouter(tags=["health"])
+
+
+@router.get("/healthz")
+async def read_health() -> dict[str, str]:
+    """The event loop turns; nothing else is claimed."""
+    return {"status": "ok"}
+
+
+@router.get("/readyz", response_model=None, responses={503: {"description": "Programs cannot be traced now."}})
+async def read_readiness(service: ServiceOf) -> Response:
+    """Children can be had at once, the store takes a write, and the server is not going down."""
+    engine = service.engine.status()
+    try:
+        await service.store.check()
+        store = "ok"
+    except StoreError as error:
+        store = str(error)
+    ready = engine.ready and store == "ok" and not service.runs.is_stopping
+    body = {
+        "status": "ready" if ready else "not ready",
+        "store": store,
+        "running": engine.running,
+        "waiting": engine.waiting,
+        "layers": engine.layers,
+        "versions": service.versions,
+    }
+    return JSONResponse(body, HTTPStatus.OK if ready else HTTPStatus.SERVICE_UNAVAILABLE, {"Cache-Control": "no-store"})

@@ -1,0 +1,131 @@
+"""What the routes share: the engine, the runs under way, the store."""
+
+import asyncio
+import gzip
+import json
+import logging
+from typing import Any
+
+from gradwalk.api.settings import Settings
+from gradwalk.engine.engine import Engine, Lane
+from gradwalk.engine.local import LocalEngine
+from gradwalk.engine.runs import Run, Runs
+from gradwalk.protocol.document import canonical_request, encode, snippet_id, trace_id
+from gradwalk.protocol.requests import TraceRequest, resolve_limits
+from gradwalk.protocol.versions import installed_versions
+from gradwalk.sandbox.jobs import JacobianJob, TraceJob
+from gradwalk.sandbox.supervisor import Sandbox
+from gradwalk.store.sqlite import SqliteStore
+from gradwalk.store.store import StoreError, TraceStore
+
+log = logging.getLogger(__name__)
+
+STORE_FILE = "traces.sqlite3"
+
+
+class Service:
+    """One server's parts, wired together. Lives on the event loop."""
+
+    def __init__(self, settings: Settings, engine: Engine, store: TraceStore) -> None:
+        self.settings = settings
+        self.engine = engine
+        self.store = store
+        self.versions = installed_versions()
+        self.runs = Runs(
+            engine,
+            self._keep,
+            abandon_seconds=settings.abandon_seconds,
+            retain_seconds=settings.retain_seconds,
+        )
+        self._background: set[asyncio.Task[None]] = set()
+
+    def identify(self, request: TraceRequest) -> tuple[str, str]:
+        """The ids of the trace and of the snippet."""
+        return trace_id(request, self.versions), snippet_id(request)
+
+    def start_trace(self, request: TraceRequest) -> Run:
+        """The run of this request: the one under way or a new one. Ask the store first.
+
+        Raises:
+            BusyError: there is no room for a new one.
+        """
+        trace, snippet = self.identify(request)
+        job = TraceJob(request=request, limits=resolve_limits(request.options.limits))
+        run = self.runs.join_or_start(trace, job, Lane.LIVE)
+        self._in_background(self._keep_snippet(snippet, request))
+        return run
+
+    def start_replay(self, trace: str, request: TraceRequest, index: int, argnum: int) -> Run:
+        """The run that computes one step's local Jacobians.
+
+        Raises:
+            BusyError: there is no room for it.
+        """
+        limits = resolve_limits(request.options.limits)
+        job = JacobianJob(request=request, limits=limits, index=index, argnum=argnum)
+        return self.runs.join_or_start(f"{trace}/{index}/{argnum}", job, Lane.LIVE)
+
+    def find_run(self, trace: str) -> Run | None:
+        """A run that may still be followed."""
+        run = self.runs.find(trace)
+        return None if run is None or (run.outcome is None and run.cancellation.is_wished) else run
+
+    async def find_request(self, trace: str) -> TraceRequest | None:
+        """What a trace is a trace of."""
+        run = self.runs.find(trace)
+        if run is not None:
+            return run.job.request
+        body = await self.store.get_trace(trace)
+        if body is None:
+            return None
+        document = await asyncio.to_thread(_decompress_document, body)
+        return TraceRequest.model_validate({"source": document["source"], "options": document["options"]})
+
+    async def close(self) -> None:
+        """Says goodbye to every reader, ends every run, keeps what is finished."""
+        self.runs.stop()
+        await asyncio.to_thread(self.engine.close)
+        await self.runs.settle()
+        await asyncio.gather(*self._background, return_exceptions=True)
+        await self.store.close()
+
+    async def _keep(self, run: Run) -> None:
+        if isinstance(run.job, TraceJob):
+            await self.store.put_trace(run.id, join_document(run.log))
+        else:
+            await asyncio.sleep(self.settings.retain_seconds)
+
+    async def _keep_snippet(self, snippet: str, request: TraceRequest) -> None:
+        try:
+            await self.store.put_snippet(snippet, encode(canonical_request(request)))
+        except StoreError:
+            log.exception("a program could not be kept for its permalink")
+
+    def _in_background(self, work: Any) -> None:
+        task: asyncio.Task[None] = asyncio.create_task(work)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+
+
+def make_service(settings: Settings) -> Service:
+    """The embedded service: a pool of local children and one SQLite file."""
+    engine = LocalEngine(Sandbox(settings.run_limits), settings.running_count, settings.waiting_count)
+    store = SqliteStore(settings.data_directory / STORE_FILE, settings.trace_bytes_max, settings.snippet_bytes_max)
+    return Service(settings, engine, store)
+
+
+def join_document(events: list[bytes]) -> bytes:
+    """The document of encoded events, byte for byte what `encode(assemble_document(...))` gives."""
+    started = json.loads(events[0])
+    header = {name: started[name] for name in ("format", "id", "source", "options", "versions")}
+    return encode(header)[:-1] + b',"events":[' + b",".join(events) + b"]}"
+
+
+def split_document(body: bytes) -> list[bytes]:
+    """The encoded events of a gzip-compressed document, byte for byte those it was made of."""
+    return [encode(event) for event in _decompress_document(body)["events"]]
+
+
+def _decompress_document(body: bytes) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(gzip.decompress(body))
+    return document

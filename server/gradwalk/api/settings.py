@@ -1,0 +1,54 @@
+"""Every setting of the server; each is an environment variable with the prefix GRADWALK_."""
+
+import os
+from pathlib import Path
+
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from gradwalk.sandbox.limits import RunLimits
+
+_STATIC = Path(__file__).parents[1] / "static"
+
+
+def _default_running_count() -> int:
+    return max(2, os.cpu_count() or 1)
+
+
+def _default_data_directory() -> Path:
+    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "gradwalk"
+
+
+class Settings(BaseSettings):
+    """How one server runs."""
+
+    model_config = SettingsConfigDict(env_prefix="GRADWALK_", extra="ignore", frozen=True)
+
+    host: str = Field(default="127.0.0.1", description="Address to listen on.")
+    port: int = Field(default=8000, ge=0, le=65_535, description="Port to listen on; 0 takes a free one.")
+    allowed_hosts: list[str] = Field(
+        default_factory=list,
+        description="Names under which the server may be asked, besides those of this machine; * for any.",
+    )
+
+    data_directory: Path = Field(default_factory=_default_data_directory, description="Where traces are kept.")
+    trace_bytes_max: int = Field(default=2 << 30, gt=0, description="Compressed traces kept; the longest unused go first.")
+    snippet_bytes_max: int = Field(default=256 << 20, gt=0, description="Programs kept for permalinks.")
+
+    run_seconds: float = Field(default=5.0, gt=0, description="Wall time of one run.")
+    run_memory_bytes: int = Field(default=512 << 20, gt=0, description="Memory of one run, on top of torch itself.")
+    spare_count: int = Field(default=1, ge=0, description="Children forked ahead of the next request.")
+    running_count: int = Field(default_factory=_default_running_count, gt=0, description="Runs at once.")
+    waiting_count: int = Field(default=300, ge=0, description="Runs that may wait; more are answered 429.")
+    abandon_seconds: float = Field(default=1.0, ge=0, description="After the last reader has left, a run is stopped.")
+    retain_seconds: float = Field(default=60.0, ge=0, description="How long a result that is not kept can be read again.")
+
+    body_bytes_max: int = Field(default=2 << 20, gt=0, description="Of one request.")
+    static_directory: Path = Field(default=_STATIC, description="The built front end.")
+
+    @property
+    def run_limits(self) -> RunLimits:
+        """The part that the sandbox needs."""
+        return RunLimits(
+            wall_seconds=self.run_seconds, memory_bytes=self.run_memory_bytes, spare_count=self.spare_count
+        )

@@ -1,0 +1,22 @@
+"""Snippets: what a permalink stands for, whatever version of this server made it."""
+
+from http import HTTPStatus
+from typing import Annotated
+
+from fastapi import APIRouter, HTTPException, Path
+from starlette.responses import Response
+
+from gradwalk.api.traces import ServiceOf
+
+router = APIRouter(prefix="/api/snippets", tags=["snippets"])
+
+SnippetId = Annotated[str, Path(description="The hash of source and options.", pattern=r"^[0-9a-f]{40}$")]
+
+
+@router.get("/{snippet}", response_model=None, responses={404: {"description": "No such program here."}})
+async def read_snippet(snippet: SnippetId, service: ServiceOf) -> Response:
+    """`{source, options}` of a permalink."""
+    request = await service.store.get_snippet(snippet)
+    if request is None:
+        raise HTTPException(HTTPStatus.NOT_FOUND, "No program was ever kept here under this link.")
+    return Response(request, media_type="application/json", headers={"Cache-Control": "public, max-age=86400"})

@@ -1,0 +1,90 @@
+"""Events as server-sent events: batches, status, done.
+
+    id: 63                      the last `seq` in the batch; what a reader sends back as Last-Event-ID
+    event: batch
+    data: [{"seq": 32, ...}, ..., {"seq": 63, ...}]
+
+Status messages (queued, running, bye) have no id, since they are not part of the trace. The stream ends with
+`event: done`; without it, the reader should ask again.
+"""
+
+import random
+from collections.abc import AsyncIterator
+from typing import Any
+
+from fastapi.sse import KEEPALIVE_COMMENT, EventSourceResponse, format_sse_event
+
+from gradwalk.engine.runs import BATCH_EVENTS_MAX, Run, Runs, RunState
+from gradwalk.protocol.document import encode
+
+PING_SECONDS = 15.0
+QUEUE_NEWS_SECONDS = 1.0
+_RETRY_MS = (300, 900)
+_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+
+
+def stream_run(runs: Runs, run: Run, after: int) -> EventSourceResponse:
+    """A run's events after the one numbered `after`, as they come."""
+    return EventSourceResponse(_follow(runs, run, after + 1), headers=_HEADERS)
+
+
+def stream_events(events: list[bytes], trace: str, after: int) -> EventSourceResponse:
+    """The events of a finished trace after the one numbered `after`."""
+    return EventSourceResponse(_replay(events, trace, after + 1), headers=_HEADERS)
+
+
+def read_last_event_id(text: str | None) -> int:
+    """The number of the last event a reader has; -1 for none, and for garbage, which must not end its retries."""
+    return int(text) if text is not None and text.isascii() and text.isdigit() and len(text) < 10 else -1
+
+
+async def _follow(runs: Runs, run: Run, count: int) -> AsyncIterator[bytes]:
+    yield _retry()
+    told: dict[str, Any] = {}
+    with run.follower():
+        while not runs.is_stopping:
+            patience = QUEUE_NEWS_SECONDS if run.state is RunState.QUEUED else PING_SECONDS
+            batch = await run.news_after(count, patience)
+            if batch:
+                count += len(batch)
+                yield _batch(batch, count - 1)
+            elif run.state is RunState.DONE:
+                yield _done(run.id)
+                return
+            else:
+                state = _describe(run)
+                yield _status(state) if state != told else KEEPALIVE_COMMENT
+                told = state
+    yield _status({"state": "bye"})
+
+
+async def _replay(events: list[bytes], trace: str, count: int) -> AsyncIterator[bytes]:
+    yield _retry()
+    for start in range(count, len(events), BATCH_EVENTS_MAX):
+        batch = events[start : start + BATCH_EVENTS_MAX]
+        yield _batch(batch, start + len(batch) - 1)
+    yield _done(trace)
+
+
+def _describe(run: Run) -> dict[str, Any]:
+    if run.state is RunState.QUEUED:
+        return {"state": run.state.value, "ahead": run.jobs_ahead()}
+    return {"state": run.state.value}
+
+
+def _batch(events: list[bytes], last: int) -> bytes:
+    # Encoded JSON has no line breaks, so the frame can be put together from bytes that all readers share.
+    return b"id: %d\nevent: batch\ndata: [%b]\n\n" % (last, b",".join(events))
+
+
+def _status(state: dict[str, Any]) -> bytes:
+    return format_sse_event(event="status", data_str=encode(state).decode())
+
+
+def _done(trace: str) -> bytes:
+    return format_sse_event(event="done", data_str=encode({"id": trace}).decode())
+
+
+def _retry() -> bytes:
+    # Random, so that a hall full of readers does not come back in the same instant.
+    return format_sse_event(comment="gradwalk", retry=random.randint(*_RETRY_MS))

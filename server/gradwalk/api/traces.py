@@ -1,0 +1,186 @@
+"""Traces: asked for, followed, fetched; and local Jacobians on demand."""
+
+import asyncio
+import gzip
+from http import HTTPStatus
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Header, HTTPException, Path, Query, Request
+from fastapi.responses import JSONResponse
+from fastapi.sse import EventSourceResponse
+from starlette.responses import Response
+
+from gradwalk.api.errors import problem_response
+from gradwalk.api.service import Service, join_document, split_document
+from gradwalk.api.streams import PING_SECONDS, read_last_event_id, stream_events, stream_run
+from gradwalk.engine.runs import Run, RunState
+from gradwalk.protocol.document import canonical_request, encode
+from gradwalk.protocol.requests import TraceRequest
+
+router = APIRouter(prefix="/api/traces", tags=["traces"])
+
+EVENT_STREAM = "text/event-stream"
+IMMUTABLE = "public, max-age=31536000, immutable"
+_SOON_SECONDS = "1"
+
+TraceId = Annotated[str, Path(description="A trace's content address.", pattern=r"^[0-9a-f]{40}$")]
+Accept = Annotated[str, Header()]
+LastEventId = Annotated[str | None, Header(description="The last event a reader has; garbage is read as none.")]
+
+
+def service_of(request: Request) -> Service:
+    """The service behind every route."""
+    service: Service = request.app.state.service
+    return service
+
+
+ServiceOf = Annotated[Service, Depends(service_of)]
+
+_PROBLEM: dict[str, Any] = {"content": {"application/problem+json": {}}}
+_REFUSALS: dict[int | str, dict[str, Any]] = {
+    413: {"description": "The request is too long.", **_PROBLEM},
+    415: {"description": "The body is not JSON.", **_PROBLEM},
+    422: {"description": "The request is not as it should be.", **_PROBLEM},
+    429: {"description": "Too many programs wait; `Retry-After` says when to try again.", **_PROBLEM},
+}
+_NOT_FOUND: dict[int | str, dict[str, Any]] = {404: {"description": "No such trace here (any more).", **_PROBLEM}}
+
+
+@router.post(
+    "",
+    status_code=HTTPStatus.ACCEPTED,
+    response_model=None,
+    responses={
+        200: {"description": "Known already, or the events themselves.", "content": {EVENT_STREAM: {}}},
+        202: {"description": "It runs; follow it at `events`."},
+        **_REFUSALS,
+    },
+)
+async def create_trace(body: TraceRequest, service: ServiceOf, accept: Accept = "") -> Response:
+    """Runs a program, or finds its trace. With `Accept: text/event-stream` the events follow at once."""
+    _refuse_what_json_cannot_say(body)
+    trace, snippet = service.identify(body)
+    streamed = EVENT_STREAM in accept
+    stored = await service.store.get_trace(trace)
+    if stored is not None:
+        if streamed:
+            return stream_events(await asyncio.to_thread(split_document, stored), trace, -1)
+        return _receipt(HTTPStatus.OK, trace, snippet, RunState.DONE.value)
+    run = service.start_trace(body)
+    if streamed:
+        return stream_run(service.runs, run, -1)
+    return _receipt(HTTPStatus.ACCEPTED, trace, snippet, run.state.value)
+
+
+@router.get(
+    "/{trace}",
+    response_model=None,
+    responses={
+        200: {"description": "The finished document."},
+        202: {"description": "It runs; `Retry-After` says when to ask again."},
+        304: {"description": "The reader has it."},
+        **_NOT_FOUND,
+    },
+)
+async def read_trace(
+    trace: TraceId, service: ServiceOf, accept_encoding: Accept = "", if_none_match: Accept = ""
+) -> Response:
+    """The finished document: immutable, compressed once."""
+    etag = f'"{trace}"'
+    kept = {"ETag": etag, "Cache-Control": IMMUTABLE, "Vary": "Accept-Encoding"}
+    stored = await service.store.get_trace(trace)
+    if stored is not None:
+        if etag in if_none_match:
+            return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=kept)
+        return await _document(stored, accept_encoding, kept)
+    run = service.find_run(trace)
+    if run is None:
+        raise HTTPException(HTTPStatus.NOT_FOUND, "No such trace here. Send its program again.")
+    if run.outcome is None:
+        headers = {"Retry-After": _SOON_SECONDS, "Cache-Control": "no-store"}
+        return JSONResponse({"id": trace, "status": run.state.value}, HTTPStatus.ACCEPTED, headers)
+    headers = kept if run.outcome.lasting else {"Cache-Control": "no-store"}
+    return Response(join_document(run.log), media_type="application/json", headers=headers)
+
+
+@router.get(
+    "/{trace}/events",
+    response_class=EventSourceResponse,
+    response_model=None,
+    responses={204: {"description": "Nothing is left after `Last-Event-ID`."}, **_NOT_FOUND},
+)
+async def follow_trace(trace: TraceId, service: ServiceOf, last_event_id: LastEventId = None) -> Response:
+    """Server-sent events from the start or after `Last-Event-ID`, of a run under way or a finished trace."""
+    after = read_last_event_id(last_event_id)
+    stored = await service.store.get_trace(trace)
+    if stored is not None:
+        events = await asyncio.to_thread(split_document, stored)
+        return _nothing_left() if after >= len(events) - 1 else stream_events(events, trace, after)
+    run = service.find_run(trace)
+    if run is None:
+        raise HTTPException(HTTPStatus.NOT_FOUND, "No such trace here. Send its program again.")
+    if run.outcome is not None and after >= len(run.log) - 1:
+        return _nothing_left()
+    return stream_run(service.runs, run, after)
+
+
+@router.get(
+    "/{trace}/steps/{index}/jacobian",
+    response_model=None,
+    responses={
+        200: {"description": "The local Jacobians of one operand, one per output."},
+        409: {"description": "The replay gave none; the problem says why.", **_PROBLEM},
+        429: _REFUSALS[429],
+        **_NOT_FOUND,
+    },
+)
+async def read_jacobian(
+    trace: TraceId,
+    index: Annotated[int, Path(ge=0, lt=2**31, description="Of the step, over the whole trace, from 0.")],
+    service: ServiceOf,
+    argnum: Annotated[int, Query(ge=0, lt=2**31)] = 0,
+) -> Response:
+    """Runs the program again, for this step's local Jacobians alone."""
+    request = await service.find_request(trace)
+    if request is None:
+        raise HTTPException(HTTPStatus.NOT_FOUND, "No such trace here. Send its program again.")
+    run = service.start_replay(trace, request, index, argnum)
+    await _finish(service, run)
+    if run.log and run.outcome is not None and run.outcome.lasting:
+        return Response(run.log[0], media_type="application/json", headers={"Cache-Control": IMMUTABLE})
+    found = run.outcome.problem if run.outcome is not None else None
+    title = found["title"] if found else "Called off"
+    detail = found["message"] if found else "The server is going down."
+    return problem_response(
+        HTTPStatus.CONFLICT, title, detail, kind=found["kind"] if found else "internal", hint=found and found["hint"]
+    )
+
+
+async def _finish(service: Service, run: Run) -> None:
+    with run.follower():
+        while run.state is not RunState.DONE and not service.runs.is_stopping:
+            await run.news_after(len(run.log), PING_SECONDS)
+
+
+async def _document(stored: bytes, accept_encoding: str, headers: dict[str, str]) -> Response:
+    if "gzip" in accept_encoding:
+        return Response(stored, media_type="application/json", headers={**headers, "Content-Encoding": "gzip"})
+    return Response(await asyncio.to_thread(gzip.decompress, stored), media_type="application/json", headers=headers)
+
+
+def _refuse_what_json_cannot_say(request: TraceRequest) -> None:
+    try:
+        encode(canonical_request(request))
+    except ValueError as error:
+        detail = 'A number or text in this request has no JSON form. Write non-finite numbers as "NaN" or "Infinity".'
+        raise HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, detail) from error
+
+
+def _receipt(status: HTTPStatus, trace: str, snippet: str, state: str) -> Response:
+    links = {"self": f"/api/traces/{trace}", "events": f"/api/traces/{trace}/events", "page": f"/t/{snippet}"}
+    body = {"id": trace, "snippet": snippet, "status": state, "links": links}
+    return JSONResponse(body, status, {"Cache-Control": "no-store", "Location": links["self"]})
+
+
+def _nothing_left() -> Response:
+    return Response(status_code=HTTPStatus.NO_CONTENT, headers={"Cache-Control": "no-store"})

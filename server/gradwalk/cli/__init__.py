@@ -1,0 +1,1 @@
+"""The same paths without a browser."""

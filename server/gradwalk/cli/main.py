@@ -1,0 +1,127 @@
+"""`gradwalk serve | trace | schema`.
+
+Exit status: 0; 1 for a problem in the user's program (the document still comes out); 2 for wrong usage.
+"""
+
+import json
+import sys
+from pathlib import Path
+from typing import IO, Any
+
+import click
+import uvicorn
+from pydantic import ValidationError
+
+from gradwalk.api.app import create_app
+from gradwalk.api.service import join_document
+from gradwalk.api.settings import Settings
+from gradwalk.engine.job import execute
+from gradwalk.protocol.document import encode
+from gradwalk.protocol.requests import Options, TraceRequest, resolve_limits
+from gradwalk.protocol.schema import trace_schema
+from gradwalk.protocol.versions import installed_versions
+from gradwalk.sandbox.jobs import TraceJob
+
+_SHUTDOWN_SECONDS = 1
+
+
+class InputValue(click.ParamType[tuple[str, Any]]):
+    """`x=2.0`, `W=[[1, 2], [3, 4]]`, `n={"value": 3, "dtype": "int64"}`: a name and JSON."""
+
+    name = "name=json"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, Any]:
+        name, equals, text = str(value).partition("=")
+        if not equals or not name.isidentifier() and "." not in name:
+            self.fail(f"{value!r} is not of the form name=value", param, ctx)
+        return name, _read_json(text, self, param, ctx)
+
+
+class JsonValue(click.ParamType[Any]):
+    """Any JSON value."""
+
+    name = "json"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return _read_json(str(value), self, param, ctx)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(installed_versions()["gradwalk"], prog_name="gradwalk")
+def main() -> None:
+    """Type PyTorch, watch its real backward pass."""
+
+
+@main.command()
+@click.option("--host", help="Address to listen on.  [default: 127.0.0.1]")
+@click.option("--port", type=click.IntRange(0, 65_535), help="Port to listen on; 0 takes a free one.  [default: 8000]")
+def serve(host: str | None, port: int | None) -> None:
+    """Serve the page and the API.
+
+    Every setting can also be given by the environment, with the prefix GRADWALK_.
+    """
+    given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
+    try:
+        settings = Settings(**given)  # type: ignore[arg-type]
+    except ValidationError as error:
+        raise click.UsageError(_describe_invalid(error)) from error
+    uvicorn.run(
+        create_app(settings),
+        host=settings.host,
+        port=settings.port,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
+    )
+
+
+@main.command()
+@click.argument("file", type=click.File("rb"))
+@click.option("--input", "inputs", type=InputValue(), multiple=True, help="Set a free variable or a named leaf.")
+@click.option("--grad-output", type=JsonValue(), help="The external gradient v, as JSON.")
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True, help="Manual seed.")
+@click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="Write to this file.")
+def trace(
+    file: IO[bytes], inputs: tuple[tuple[str, Any], ...], grad_output: Any, seed: int, output: Path | None
+) -> None:
+    """Trace FILE (- for standard input) in a child and print the trace document."""
+    try:
+        source = file.read().decode()
+        request = TraceRequest(source=source, options=Options(inputs=dict(inputs), grad_output=grad_output, seed=seed))
+        encode(request.model_dump())
+    except UnicodeDecodeError as error:
+        raise click.UsageError(f"{file.name} is not UTF-8 text: {error}") from error
+    except ValidationError as error:
+        raise click.UsageError(_describe_invalid(error)) from error
+    except ValueError as error:
+        raise click.UsageError('Write non-finite numbers as "NaN", "Infinity" or "-Infinity".') from error
+    events: list[bytes] = []
+    execute(TraceJob(request=request, limits=resolve_limits(request.options.limits)), events.extend)
+    _write(join_document(events), output)
+    sys.exit(1 if any(json.loads(event)["type"] == "problem" for event in events) else 0)
+
+
+@main.command()
+@click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="Write to this file.")
+def schema(output: Path | None) -> None:
+    """Print the JSON Schema of a trace document."""
+    _write(json.dumps(trace_schema(), indent=2).encode(), output)
+
+
+def _write(body: bytes, output: Path | None) -> None:
+    if output is not None:
+        output.write_bytes(body)
+        return
+    sys.stdout.buffer.write(body + b"\n")
+    sys.stdout.buffer.flush()
+
+
+def _read_json(text: str, kind: click.ParamType[Any], param: click.Parameter | None, ctx: click.Context | None) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        kind.fail(f"{text!r} is not JSON (a number, or nested lists of numbers)", param, ctx)
+
+
+def _describe_invalid(error: ValidationError) -> str:
+    return "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors())

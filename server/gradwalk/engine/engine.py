@@ -1,0 +1,72 @@
+"""What every engine offers, so that the rest of the house does not care where a job runs."""
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Protocol
+
+from gradwalk.engine.job import Outcome
+from gradwalk.sandbox.cancellation import Cancellation
+from gradwalk.sandbox.jobs import Job
+
+
+class Lane(IntEnum):
+    """Who goes first: somebody is looking at a LIVE job, nobody at a BATCH job."""
+
+    LIVE = 0
+    BATCH = 1
+
+
+class BusyError(Exception):
+    """No room for one more job; `retry_after_seconds` is when there probably is."""
+
+    def __init__(self, retry_after_seconds: int) -> None:
+        super().__init__(f"busy, try again in {retry_after_seconds} s")
+        self.retry_after_seconds = retry_after_seconds
+
+
+class Sink(Protocol):
+    """Where a job's results go. Called from the engine's own threads, in this order."""
+
+    def started(self) -> None:
+        """The job has left the queue."""
+
+    def append(self, batch: list[bytes]) -> None:
+        """More encoded results, in order."""
+
+    def finished(self, outcome: Outcome) -> None:
+        """Nothing more comes; called exactly once, also when the job was called off."""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineStatus:
+    """For readiness and metrics."""
+
+    ready: bool
+    """Jobs can start at once."""
+    running: int
+    waiting: int
+    layers: dict[str, object]
+    """What locks children in, as reported by whoever makes them."""
+
+
+class Engine(Protocol):
+    """Runs jobs, a bounded number at a time."""
+
+    def start(self) -> None:
+        """Makes ready, without blocking."""
+
+    def submit(self, job: Job, lane: Lane, sink: Sink, cancellation: Cancellation) -> None:
+        """Queues a job.
+
+        Raises:
+            BusyError: the queue is full.
+        """
+
+    def jobs_ahead_of(self, sink: Sink) -> int:
+        """How many waiting jobs come first; 0 for one that is not waiting."""
+
+    def status(self) -> EngineStatus:
+        """As of now."""
+
+    def close(self) -> None:
+        """Ends everything that runs or waits; every sink still hears `finished`."""

@@ -1,0 +1,64 @@
+"""One function that carries out a job, the same wherever it runs: web server, worker, command line."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from gradwalk.protocol.document import encode
+from gradwalk.protocol.events import Event, Problem
+from gradwalk.protocol.versions import installed_versions
+from gradwalk.sandbox.cancellation import Cancellation
+from gradwalk.sandbox.jobs import JacobianJob, Job, TraceJob
+from gradwalk.sandbox.limits import RunLimits
+from gradwalk.sandbox.supervisor import JacobianProblemError, Sandbox
+
+Emit = Callable[[list[bytes]], None]
+"""Takes encoded results as they come: events of a trace, or the one list of local Jacobians of a replay."""
+
+PASSING_KINDS = frozenset({"timeout", "memory", "crashed", "forbidden", "protocol", "busy", "internal"})
+"""Problems that may be gone the next time; a trace with one is never kept as content."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a job ended."""
+
+    lasting: bool
+    """True: the same job gives the same bytes again, so they may be kept for ever."""
+    problem: Problem | None = None
+    """Why there is no result; only of a replay, since a trace carries its problems as events."""
+
+
+def execute(
+    job: Job, emit: Emit, *, sandbox: Sandbox | None = None, cancellation: Cancellation | None = None
+) -> Outcome:
+    """Runs `job` in a child and emits what it says. Blocks; raises nothing for what a program does.
+
+    Without a `sandbox` one is started for this job alone, which takes seconds.
+    """
+    wish = cancellation or Cancellation()
+    if sandbox is None:
+        with Sandbox(RunLimits(spare_count=0)) as single_use:
+            return execute(job, emit, sandbox=single_use, cancellation=wish)
+    if isinstance(job, TraceJob):
+        return _execute_trace(job, emit, sandbox, wish)
+    return _execute_replay(job, emit, sandbox, wish)
+
+
+def _execute_trace(job: TraceJob, emit: Emit, sandbox: Sandbox, cancellation: Cancellation) -> Outcome:
+    lasting = True
+    for batch in sandbox.trace(job, installed_versions(), cancellation):
+        emit([encode(event) for event in batch])
+        lasting = lasting and not _has_passing_problem(batch)
+    return Outcome(lasting)
+
+
+def _execute_replay(job: JacobianJob, emit: Emit, sandbox: Sandbox, cancellation: Cancellation) -> Outcome:
+    try:
+        emit([encode(sandbox.jacobians(job, cancellation))])
+    except JacobianProblemError as error:
+        return Outcome(lasting=False, problem=error.problem)
+    return Outcome(lasting=True)
+
+
+def _has_passing_problem(events: Sequence[Event]) -> bool:
+    return any(event["type"] == "problem" and event["kind"] in PASSING_KINDS for event in events)

@@ -1,0 +1,193 @@
+"""The runs that are under way: one append-only log each, one cursor per follower.
+
+Everything here lives on the event loop. A run's results are appended once; a follower is only a number, so
+resuming, joining late and lagging behind cost nothing, and any number of followers share one run.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from enum import Enum
+
+from gradwalk.engine.engine import Engine, Lane
+from gradwalk.engine.job import Outcome
+from gradwalk.sandbox.cancellation import Cancellation
+from gradwalk.sandbox.jobs import Job
+
+log = logging.getLogger(__name__)
+
+BATCH_EVENTS_MAX = 64
+
+
+class RunState(Enum):
+    """Only ever moves forward."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    DONE = "done"
+
+
+class Run:
+    """One job and what it has said so far."""
+
+    def __init__(self, run_id: str, job: Job, loop: asyncio.AbstractEventLoop, abandon_seconds: float) -> None:
+        self.id = run_id
+        self.job = job
+        self.log: list[bytes] = []
+        """Encoded results; of a trace, the event with `seq` n is at n."""
+        self.state = RunState.QUEUED
+        self.outcome: Outcome | None = None
+        self.cancellation = Cancellation()
+        self.followers = 0
+        self.jobs_ahead: Callable[[], int] = int
+        """How many waiting jobs come before this one."""
+        self._loop = loop
+        self._abandon_seconds = abandon_seconds
+        self._abandonment: asyncio.TimerHandle | None = None
+        self._change = asyncio.Event()
+
+    @contextmanager
+    def follower(self) -> Iterator[None]:
+        """Somebody looks at this run; some time after the last one has left it is called off."""
+        self.followers += 1
+        if self._abandonment is not None:
+            self._abandonment.cancel()
+            self._abandonment = None
+        try:
+            yield
+        finally:
+            self.followers -= 1
+            if self.followers == 0 and self.state is not RunState.DONE:
+                self._abandonment = self._loop.call_later(self._abandon_seconds, self.cancellation.cancel)
+
+    async def news_after(self, count: int, patience_seconds: float) -> list[bytes]:
+        """Results from number `count` on, as soon as there are any, a bounded number at once.
+
+        Empty when the run is over, when it changed state, or when `patience_seconds` have passed.
+        """
+        if len(self.log) <= count and self.state is not RunState.DONE:
+            try:
+                await asyncio.wait_for(self._change.wait(), patience_seconds)
+            except TimeoutError:
+                return []
+        return self.log[count : count + BATCH_EVENTS_MAX]
+
+    def wake_followers(self) -> None:
+        """Lets every follower look again."""
+        change, self._change = self._change, asyncio.Event()
+        change.set()
+
+    def note_started(self) -> None:
+        """The job has left the queue."""
+        self.state = RunState.RUNNING
+        self.wake_followers()
+
+    def note_batch(self, batch: list[bytes]) -> None:
+        """More results."""
+        self.log += batch
+        self.wake_followers()
+
+    def note_finished(self, outcome: Outcome) -> None:
+        """The job is over."""
+        self.outcome = outcome
+        self.state = RunState.DONE
+        if self._abandonment is not None:
+            self._abandonment.cancel()
+        self.wake_followers()
+
+
+class _LoopSink:
+    """Carries what an engine's thread says over to the event loop."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, run: Run, finish: Callable[[Run, Outcome], None]) -> None:
+        self._loop = loop
+        self._run = run
+        self._finish = finish
+
+    def started(self) -> None:
+        self._call(self._run.note_started)
+
+    def append(self, batch: list[bytes]) -> None:
+        self._call(self._run.note_batch, batch)
+
+    def finished(self, outcome: Outcome) -> None:
+        self._call(self._finish, self._run, outcome)
+
+    def _call(self, function: Callable[..., None], *arguments: object) -> None:
+        # A loop that has closed meanwhile has no followers either.
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(function, *arguments)
+
+
+class Runs:
+    """Every run under way, by its id: the same id is never run twice at once."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        keep: Callable[[Run], Awaitable[None]],
+        *,
+        abandon_seconds: float,
+        retain_seconds: float,
+    ) -> None:
+        self._engine = engine
+        self._keep = keep
+        self._abandon_seconds = abandon_seconds
+        self._retain_seconds = retain_seconds
+        self._runs: dict[str, Run] = {}
+        self._keeping: set[asyncio.Task[None]] = set()
+        self.is_stopping = False
+        """Once true, streams say goodbye and end."""
+
+    def find(self, run_id: str) -> Run | None:
+        """A run under way, or over so recently that it is not kept elsewhere yet."""
+        return self._runs.get(run_id)
+
+    def join_or_start(self, run_id: str, job: Job, lane: Lane) -> Run:
+        """The run of this id: the one under way, else a new one. Ask the store first.
+
+        Raises:
+            BusyError: a new one was needed and there is no room for it.
+        """
+        known = self._runs.get(run_id)
+        if known is not None and (known.outcome is None or known.outcome.lasting) and not known.cancellation.is_wished:
+            return known
+        loop = asyncio.get_running_loop()
+        run = Run(run_id, job, loop, self._abandon_seconds)
+        sink = _LoopSink(loop, run, self._finish)
+        self._engine.submit(job, lane, sink, run.cancellation)
+        run.jobs_ahead = lambda: self._engine.jobs_ahead_of(sink)
+        self._runs[run_id] = run
+        return run
+
+    def stop(self) -> None:
+        """Makes every follower look up and leave."""
+        self.is_stopping = True
+        for run in self._runs.values():
+            run.wake_followers()
+
+    async def settle(self) -> None:
+        """Waits until everything that is to be kept has been kept."""
+        await asyncio.gather(*self._keeping, return_exceptions=True)
+
+    def _finish(self, run: Run, outcome: Outcome) -> None:
+        run.note_finished(outcome)
+        if not outcome.lasting:
+            asyncio.get_running_loop().call_later(self._retain_seconds, self._forget, run)
+            return
+        task = asyncio.create_task(self._keep_then_forget(run))
+        self._keeping.add(task)
+        task.add_done_callback(self._keeping.discard)
+
+    async def _keep_then_forget(self, run: Run) -> None:
+        try:
+            await self._keep(run)
+        except Exception:  # noqa: BLE001 (a store that fails must not take the answer from those who wait for it)
+            log.exception("a finished run could not be kept")
+            await asyncio.sleep(self._retain_seconds)
+        self._forget(run)
+
+    def _forget(self, run: Run) -> None:
+        if self._runs.get(run.id) is run:
+            del self._runs[run.id]

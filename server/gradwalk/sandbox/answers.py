@@ -1,0 +1,144 @@
+"""From payloads to typed values: nothing a child wrote is passed on unchecked.
+
+A child runs a stranger's program and may write anything at all. So every value is validated against the
+protocol and rebuilt, the header is replaced by what the parent itself knows, and the order is checked:
+`started` first, `seq` without a gap, `finished` last. Whatever happens to the child, the stream that
+leaves here is well formed.
+"""
+
+from typing import Final
+
+from pydantic import TypeAdapter
+
+from gradwalk.protocol.document import FORMAT, canonical_request, trace_id
+from gradwalk.protocol.events import EVENT, Event, Finished, LocalJacobian, Problem, Started, Versions
+from gradwalk.protocol.requests import TraceRequest
+
+LOCAL_JACOBIANS: Final[TypeAdapter[list[LocalJacobian]]] = TypeAdapter(list[LocalJacobian])
+
+
+class AnswerError(ValueError):
+    """A payload that breaks the agreement between parent and child."""
+
+
+def expected_header(request: TraceRequest, versions: Versions) -> Started:
+    """The `started` event of a request, as far as it is known without running anything."""
+    canonical = canonical_request(request)
+    return {
+        "seq": 0,
+        "type": "started",
+        "format": FORMAT,
+        "id": trace_id(request, versions),
+        "source": canonical["source"],
+        "options": canonical["options"],
+        "versions": versions,
+    }
+
+
+class EventAnswer:
+    """Checks the events of one run, in order, and can end the stream by itself.
+
+    A run that was lost through no fault of the program may be repeated: after `restart` the events that were
+    already passed on are checked and left out.
+    """
+
+    def __init__(self, header: Started) -> None:
+        self._header = header
+        self._next_seq = 0
+        self._passed_on = 0
+        self._passes = 0
+        self._steps = 0
+        self._problems = 0
+        self._finished = False
+
+    @property
+    def is_complete(self) -> bool:
+        """True once `finished` has come; whatever a child writes after that is not read."""
+        return self._finished
+
+    def accept(self, payload: bytes) -> list[Event]:
+        """The event in `payload`; nothing if it was passed on before a restart.
+
+        Raises:
+            AnswerError: not an event, or not the one whose turn it is.
+        """
+        event = _decode_event(payload)
+        if event["seq"] != self._next_seq:
+            raise AnswerError(f"event {event['seq']} came where {self._next_seq} was due")
+        if (event["type"] == "started") != (self._next_seq == 0):
+            raise AnswerError("a stream has one 'started', at its beginning")
+        self._next_seq += 1
+        if event["type"] == "started":
+            event = self._with_our_header(event)
+        elif event["type"] == "finished":
+            self._finished = True
+        if self._next_seq <= self._passed_on:
+            return []
+        self._count(event)
+        return [event]
+
+    def restart(self) -> None:
+        """The next payload comes from a new child that runs the same program again."""
+        self._next_seq = 0
+
+    def end_with(self, problem: Problem, truncated: str | None) -> list[Event]:
+        """What is missing to make a whole stream: the header where nothing came, the problem, `finished`."""
+        if self._finished:
+            return []
+        events: list[Event] = [self._header] if self._passed_on == 0 else []
+        problem["seq"] = self._passed_on + len(events)
+        finished: Finished = {
+            "seq": problem["seq"] + 1,
+            "type": "finished",
+            "passes": self._passes,
+            "steps": self._steps,
+            "problems": self._problems + 1,
+            "truncated": truncated,
+        }
+        self._finished = True
+        return [*events, problem, finished]
+
+    def _with_our_header(self, event: Started) -> Started:
+        header = self._header.copy()
+        if "inputs" in event:
+            header["inputs"] = event["inputs"]
+        return header
+
+    def _count(self, event: Event) -> None:
+        self._passed_on += 1
+        self._passes += event["type"] == "pass_started"
+        self._steps += event["type"] == "step"
+        self._problems += event["type"] == "problem"
+
+
+class JacobianAnswer:
+    """Checks the one payload of a replay: a list of local Jacobians."""
+
+    def __init__(self) -> None:
+        self._complete = False
+
+    @property
+    def is_complete(self) -> bool:
+        """True once the payload has come."""
+        return self._complete
+
+    def accept(self, payload: bytes) -> list[LocalJacobian]:
+        """The local Jacobians in `payload`.
+
+        Raises:
+            AnswerError: something else is in it.
+        """
+        try:
+            jacobians = LOCAL_JACOBIANS.validate_json(payload)
+        except (ValueError, RecursionError) as error:
+            raise AnswerError("not a list of local Jacobians") from error
+        self._complete = True
+        return jacobians
+
+
+def _decode_event(payload: bytes) -> Event:
+    # pydantic's ValidationError is a ValueError, as is what its parser says of invalid UTF-8 and lone surrogates.
+    try:
+        return EVENT.validate_json(payload)
+    except (ValueError, RecursionError) as error:
+        raise AnswerError("not an event of the trace format") from error

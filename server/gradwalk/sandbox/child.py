@@ -1,0 +1,123 @@
+"""The child: prepares itself, reads one job, runs it, is gone. Never returns, never reused.
+
+A child may be forked before there is a job for it (a spare). What can be done ahead is done ahead; the alarm
+and the seccomp filter come when the job has been read.
+"""
+
+import os
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NoReturn
+
+from gradwalk.protocol.document import encode
+from gradwalk.protocol.events import Event
+from gradwalk.sandbox import lockdown
+from gradwalk.sandbox.deadline import Alarm
+from gradwalk.sandbox.frames import LENGTH_BYTES, encode_frame
+from gradwalk.sandbox.jobs import JOB, JacobianJob, TraceJob
+from gradwalk.tracer.replay import jacobian_of_step
+from gradwalk.tracer.run import trace_program
+
+CHANNEL = 200
+"""The descriptor of the pipe to the parent: private, and far from those that a program opens."""
+
+EXIT_OF_OUR_FAULT = 70
+_READ_BYTES = 1 << 16
+_ENDED_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE, signal.SIGCHLD)
+
+
+@dataclass(frozen=True, slots=True)
+class Confinement:
+    """How a child is locked in; layers that the platform lacks are switched off."""
+
+    base_bytes: int
+    """Address space of the warm process."""
+    budget: lockdown.Budget
+    landlock_ruleset: int | None
+    seccomp: bool
+    soft_seconds: float
+    """After which the alarm rings."""
+
+
+def run_child(channel: int, confinement: Confinement) -> NoReturn:
+    """Everything between fork and exit."""
+    status = EXIT_OF_OUR_FAULT
+    try:
+        _confine_early(channel, confinement)
+        payload = _read_frame()
+        if payload:
+            _run_job(payload, confinement)
+        status = 0
+    finally:
+        # Not sys.exit: whatever the program has left behind (atexit, destructors, buffers) must not run.
+        os._exit(status)
+
+
+def _confine_early(channel: int, confinement: Confinement) -> None:
+    lockdown.die_with_parent()
+    os.setsid()
+    for number in _ENDED_SIGNALS:
+        signal.signal(number, signal.SIG_DFL)
+    os.dup2(channel, CHANNEL, inheritable=False)
+    lockdown.refuse_new_privileges()
+    if confinement.landlock_ruleset is not None:
+        lockdown.enter_landlock(confinement.landlock_ruleset)
+    lockdown.close_descriptors(keep=CHANNEL)
+
+
+def _run_job(payload: bytes, confinement: Confinement) -> None:
+    job = JOB.validate_json(payload)
+    lockdown.limit_resources(confinement.base_bytes, confinement.budget)
+    alarm = Alarm()
+    alarm.set(confinement.soft_seconds)
+    if confinement.seccomp:
+        lockdown.install_seccomp()
+    send = _sender(alarm)
+    if isinstance(job, TraceJob):
+        _run_trace(job, send)
+    else:
+        _run_replay(job, send)
+
+
+def _run_trace(job: TraceJob, send: Callable[[bytes], None]) -> None:
+    def emit(event: Event) -> None:
+        send(encode(event))
+
+    trace_program(job.request, emit, job.limits)
+
+
+def _run_replay(job: JacobianJob, send: Callable[[bytes], None]) -> None:
+    send(encode(jacobian_of_step(job.request, job.index, job.argnum, job.limits)))
+
+
+def _sender(alarm: Alarm) -> Callable[[bytes], None]:
+    """Writes whole frames, from this very process only: a fork of the program must not answer in its name."""
+    pid, getpid, write = os.getpid(), os.getpid, os.write
+
+    def send(payload: bytes) -> None:
+        if getpid() != pid:
+            return
+        alarm.is_held = True
+        rest = memoryview(encode_frame(payload))
+        while rest:
+            rest = rest[write(CHANNEL, rest) :]
+        alarm.is_held = False
+
+    return send
+
+
+def _read_frame() -> bytes:
+    """The job, or nothing when the parent has no use for this child."""
+    head = _read_exactly(LENGTH_BYTES)
+    return _read_exactly(int.from_bytes(head, "big")) if head else b""
+
+
+def _read_exactly(count: int) -> bytes:
+    parts = bytearray()
+    while len(parts) < count:
+        part = os.read(CHANNEL, min(count - len(parts), _READ_BYTES))
+        if not part:
+            return b""
+        parts += part
+    return bytes(parts)

@@ -1,0 +1,35 @@
+"""The first of three stages of the time limit: an alarm inside the child that names the line.
+
+It only raises while a frame of the student's program is on the stack (otherwise it would spoil the child's
+own answer) and never while an event is being written. It repeats, because a program may swallow it; the
+second stage is SIGKILL by the parent, the third RLIMIT_CPU.
+"""
+
+import signal
+from types import FrameType
+
+from gradwalk.tracer.interruption import TimeLimitError
+
+PROGRAM_FILENAME = "<snippet>"
+REPEAT_SECONDS = 0.02
+
+
+class Alarm:
+    """Raises `TimeLimitError` in the student's program once its time is up."""
+
+    def __init__(self) -> None:
+        self.is_held = False
+        """True while an interruption would tear something that must stay whole."""
+
+    def set(self, seconds: float) -> None:
+        """Starts the clock; real time, so that sleeping counts too."""
+        signal.signal(signal.SIGALRM, self._ring)
+        signal.setitimer(signal.ITIMER_REAL, seconds, REPEAT_SECONDS)
+
+    def _ring(self, _signal: int, frame: FrameType | None) -> None:
+        if self.is_held:
+            return
+        while frame is not None:
+            if frame.f_code.co_filename == PROGRAM_FILENAME:
+                raise TimeLimitError
+            frame = frame.f_back

@@ -1,0 +1,35 @@
+"""What a child can be asked to do; the parent writes one of these to a fresh child, as one frame."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+from gradwalk.protocol.requests import ResolvedLimits, TraceRequest
+
+_FROZEN = ConfigDict(extra="forbid", frozen=True)
+
+
+class TraceJob(BaseModel):
+    """Run a program and answer with its events."""
+
+    model_config = _FROZEN
+
+    kind: Literal["trace"] = "trace"
+    request: TraceRequest
+    limits: ResolvedLimits
+
+
+class JacobianJob(BaseModel):
+    """Run a program again and answer with the local Jacobians of one step."""
+
+    model_config = _FROZEN
+
+    kind: Literal["jacobian"] = "jacobian"
+    request: TraceRequest
+    limits: ResolvedLimits
+    index: int = Field(ge=0, description="Of the step, over the whole trace.")
+    argnum: int = Field(ge=0)
+
+
+Job = Annotated[TraceJob | JacobianJob, Field(discriminator="kind")]
+JOB: TypeAdapter[Job] = TypeAdapter(Job)

@@ -1,0 +1,322 @@
+"""Where children come from: forked by a zygote (Linux), or spawned one by one (elsewhere). The parent's side.
+
+Both give out a `Child`: a pipe, a way to end it, and how it ended. Nothing here imports torch.
+"""
+
+import contextlib
+import itertools
+import json
+import os
+import queue
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from collections import deque
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Protocol
+
+from gradwalk.sandbox.limits import RunLimits
+
+START_SECONDS = 120.0
+LEASE_SECONDS = 10.0
+_MESSAGE_BYTES = 4_096
+_PACKAGE_ROOT = Path(__file__).parents[2]
+
+ENVIRONMENT = {
+    "PATH": "/usr/bin:/bin",
+    "HOME": "/nonexistent",
+    "LANG": "C.UTF-8",
+    "PYTHONPATH": str(_PACKAGE_ROOT),
+    "PYTHONDONTWRITEBYTECODE": "1",
+    # The order of a set of strings must not differ between two runs of one program.
+    "PYTHONHASHSEED": "0",
+    # A second thread in the parent makes a forked child hang in its first parallel operation.
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "NUMEXPR_NUM_THREADS": "1",
+    "MALLOC_ARENA_MAX": "1",
+    "CUDA_VISIBLE_DEVICES": "",
+    "TORCHINDUCTOR_CACHE_DIR": "/nonexistent",
+}
+"""All of a child's environment: nothing of the server's, and no PYTHONNODEBUGRANGES, which would cost the spans."""
+
+
+class LauncherGoneError(RuntimeError):
+    """The process that makes children has ended or does not answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """How a child ended: exactly one of the two is set."""
+
+    code: int | None
+    signal: int | None
+
+
+class Child(Protocol):
+    """One run's process."""
+
+    @property
+    def pid(self) -> int:
+        """In this system's numbering."""
+
+    @property
+    def channel(self) -> socket.socket:
+        """The job goes in, the answer comes out."""
+
+    def kill(self) -> None:
+        """SIGKILL; does not wait, does not mind a child that has ended."""
+
+    def wait(self, seconds: float) -> Exit | None:
+        """How it ended; None when it has not, or nobody can tell any more."""
+
+
+class Launcher(Protocol):
+    """Makes children."""
+
+    def start(self) -> dict[str, Any]:
+        """Waits until children can be leased; the layers that lock them in.
+
+        Raises:
+            LauncherGoneError: it did not start, with its last words.
+        """
+
+    def lease(self) -> Child:
+        """A fresh child.
+
+        Raises:
+            LauncherGoneError: none can be had from this launcher any more.
+        """
+
+    def close(self) -> None:
+        """Ends the launcher and every child of it."""
+
+
+def launcher_for(limits: RunLimits, *, platform: str = sys.platform) -> Launcher:
+    """The best that this platform has."""
+    return ForkLauncher(limits) if platform == "linux" else SpawnLauncher(limits)
+
+
+class _LeasedChild:
+    """A child that the zygote forked; only the zygote can end it and knows how it ended."""
+
+    def __init__(self, lease: int, zygote: "ForkLauncher") -> None:
+        self._lease = lease
+        self._zygote = zygote
+        self._arrival: queue.SimpleQueue[tuple[socket.socket, int] | None] = queue.SimpleQueue()
+        self._departure: queue.SimpleQueue[Exit | None] = queue.SimpleQueue()
+        self._channel: socket.socket | None = None
+        self._pid = 0
+
+    @property
+    def pid(self) -> int:
+        return self._pid
+
+    @property
+    def channel(self) -> socket.socket:
+        if self._channel is None:
+            raise LauncherGoneError("this child has no pipe")
+        return self._channel
+
+    def kill(self) -> None:
+        self._zygote.say({"kill": self._lease})
+
+    def wait(self, seconds: float) -> Exit | None:
+        with contextlib.suppress(queue.Empty):
+            return self._departure.get(timeout=seconds)
+        return None
+
+    def await_arrival(self) -> None:
+        """Until the zygote has sent the pipe."""
+        try:
+            arrived = self._arrival.get(timeout=LEASE_SECONDS)
+        except queue.Empty:
+            arrived = None
+        if arrived is None:
+            raise LauncherGoneError("the zygote gave no child")
+        self._channel, self._pid = arrived
+
+    def arrive(self, channel: socket.socket, pid: int) -> None:
+        self._arrival.put((channel, pid))
+
+    def depart(self, how: Exit | None) -> None:
+        self._arrival.put(None)
+        self._departure.put(how)
+
+
+class ForkLauncher:
+    """Starts one zygote and speaks with it. Single use: when the zygote is gone, make a new launcher."""
+
+    def __init__(self, limits: RunLimits) -> None:
+        self._limits = limits
+        self._leases = itertools.count()
+        self._children: dict[int, _LeasedChild] = {}
+        self._lock = threading.Lock()
+        self._is_gone = False
+        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._last_words: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (lives as long as the zygote)
+        self._process = _start_python("gradwalk.sandbox.zygote", limits, theirs, self._last_words)
+        theirs.close()
+
+    @property
+    def pid(self) -> int:
+        """Of the zygote."""
+        return self._process.pid
+
+    def start(self) -> dict[str, Any]:
+        self._control.settimeout(START_SECONDS)
+        try:
+            raw = self._control.recv(_MESSAGE_BYTES)
+        except OSError:
+            raw = b""
+        if not raw:
+            words = _read_last_words(self._last_words)
+            self.close()
+            raise LauncherGoneError(f"the zygote did not start: {words}")
+        self._control.settimeout(None)
+        threading.Thread(target=self._listen, name="zygote-listener", daemon=True).start()
+        layers: dict[str, Any] = json.loads(raw)["ready"]
+        return layers
+
+    def lease(self) -> Child:
+        lease = next(self._leases)
+        child = _LeasedChild(lease, self)
+        with self._lock:
+            if self._is_gone:
+                raise LauncherGoneError("the zygote has ended")
+            self._children[lease] = child
+        self.say({"lease": lease})
+        child.await_arrival()
+        return child
+
+    def say(self, message: dict[str, Any]) -> None:
+        """Sends one message; a zygote that is gone is noticed by the listener."""
+        with contextlib.suppress(OSError):
+            self._control.send(json.dumps(message).encode())
+
+    def close(self) -> None:
+        self._process.kill()
+        self._process.wait()
+        self._forget_all()
+        with contextlib.suppress(OSError):
+            self._control.shutdown(socket.SHUT_RDWR)
+        self._last_words.close()
+
+    def _listen(self) -> None:
+        while True:
+            try:
+                raw, descriptors, _, _ = socket.recv_fds(self._control, _MESSAGE_BYTES, 1)
+            except OSError:
+                raw, descriptors = b"", []
+            if not raw:
+                break
+            self._hear(json.loads(raw), descriptors)
+        self._forget_all()
+        self._control.close()
+
+    def _hear(self, message: dict[str, Any], descriptors: list[int]) -> None:
+        if "ended" in message:
+            with self._lock:
+                child = self._children.pop(message["ended"], None)
+            if child:
+                child.depart(Exit(message["code"], message["signal"]))
+            return
+        with self._lock:
+            child = self._children.get(message["lease"])
+        if child:
+            child.arrive(socket.socket(fileno=descriptors[0]), message["pid"])
+
+    def _forget_all(self) -> None:
+        with self._lock:
+            self._is_gone = True
+            orphans = list(self._children.values())
+            self._children.clear()
+        for child in orphans:
+            child.depart(None)
+
+
+class _SpawnedChild:
+    """A child with a process of its own."""
+
+    def __init__(self, limits: RunLimits) -> None:
+        self.channel, theirs = socket.socketpair()
+        self._process = _start_python("gradwalk.sandbox.spawned", limits, theirs, subprocess.DEVNULL)
+        theirs.close()
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def kill(self) -> None:
+        # It leads a session of its own, so that whatever it may have started goes too.
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.kill()
+
+    def wait(self, seconds: float) -> Exit | None:
+        try:
+            code = self._process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return None
+        return Exit(code, None) if code >= 0 else Exit(None, -code)
+
+
+class SpawnLauncher:
+    """Keeps a few single-use children warming up ahead of need; each takes seconds to start."""
+
+    def __init__(self, limits: RunLimits) -> None:
+        self._limits = limits
+        self._spares: deque[_SpawnedChild] = deque()
+        self._given: list[_SpawnedChild] = []
+        self._lock = threading.Lock()
+
+    def start(self) -> dict[str, Any]:
+        with self._lock:
+            self._refill()
+        return {"landlock": False, "seccomp": False, "resource_limits": True, "dropped_root": False}
+
+    def lease(self) -> Child:
+        with self._lock:
+            child = self._spares.popleft() if self._spares else _SpawnedChild(self._limits)
+            self._given = [given for given in self._given if given.wait(0) is None]
+            self._given.append(child)
+            self._refill()
+        return child
+
+    def close(self) -> None:
+        with self._lock:
+            for child in (*self._spares, *self._given):
+                child.kill()
+                child.wait(1)
+                child.channel.close()
+            self._spares.clear()
+
+    def _refill(self) -> None:
+        while len(self._spares) < self._limits.spare_count:
+            self._spares.append(_SpawnedChild(self._limits))
+
+
+def _start_python(
+    module: str, limits: RunLimits, pipe: socket.socket, stderr: IO[bytes] | int
+) -> subprocess.Popen[bytes]:
+    """A Python of its own exec, never a fork of this process; it is told the number of its pipe."""
+    command = [sys.executable, "-s", "-P", "-m", module, limits.model_dump_json(), str(pipe.fileno())]
+    return subprocess.Popen(
+        command,
+        env=ENVIRONMENT,
+        cwd="/",
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=stderr,
+        pass_fds=(pipe.fileno(),),
+    )
+
+
+def _read_last_words(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode("utf-8", "replace")[-2_000:].strip() or "it said nothing"

@@ -1,0 +1,31 @@
+"""What one run may use of the machine, and which layers lock it in."""
+
+import math
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from gradwalk.sandbox.lockdown import Budget
+
+_SOFT_SHARE = 0.8
+
+
+class RunLimits(BaseModel):
+    """Given to the zygote when it starts; the same for every child of it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    wall_seconds: float = Field(default=5.0, gt=0, description="From the start of a run to SIGKILL.")
+    memory_bytes: int = Field(default=512 << 20, gt=0, description="On top of what the warm process has.")
+    spare_count: int = Field(default=1, ge=0, description="Children forked ahead of the next request.")
+    landlock: bool = Field(default=True, description="Off only in tests of the other layers.")
+    seccomp: bool = Field(default=True, description="Off only in tests of the other layers.")
+
+    @property
+    def soft_seconds(self) -> float:
+        """When the alarm rings inside the child, early enough for it to still say which line it was."""
+        return self.wall_seconds * _SOFT_SHARE
+
+    @property
+    def budget(self) -> Budget:
+        """The kernel's share of these limits; processor time is the third stage, behind alarm and SIGKILL."""
+        return Budget(self.memory_bytes, math.ceil(self.wall_seconds) + 1)

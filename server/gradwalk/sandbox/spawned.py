@@ -1,0 +1,30 @@
+"""A child where forking a warm process is unsafe (macOS): warms up by itself, runs one job, is gone."""
+
+import resource
+import sys
+from typing import NoReturn
+
+from gradwalk.sandbox import lockdown
+from gradwalk.sandbox.child import Confinement, run_child
+from gradwalk.sandbox.limits import RunLimits
+from gradwalk.sandbox.warm import set_up_torch, settle, warm_up
+
+
+def main() -> NoReturn:
+    """Started with its limits and the number of its pipe to the parent."""
+    limits = RunLimits.model_validate_json(sys.argv[1])
+    set_up_torch()
+    warm_up()
+    settle()
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    spent_seconds = int(usage.ru_utime + usage.ru_stime) + 1
+    budget = lockdown.Budget(limits.memory_bytes, limits.budget.cpu_seconds + spent_seconds)
+    ruleset = lockdown.create_landlock_ruleset() if limits.landlock else None
+    seccomp = limits.seccomp and lockdown.seccomp_is_known_here()
+    lockdown.drop_root()
+    base_bytes = lockdown.address_space_bytes()
+    run_child(int(sys.argv[2]), Confinement(base_bytes, budget, ruleset, seccomp, limits.soft_seconds))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Content-addressed traces, and the small rows that permalinks resolve to."""

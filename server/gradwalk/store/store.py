@@ -1,0 +1,37 @@
+"""What every store offers."""
+
+from typing import Protocol
+
+
+class StoreError(RuntimeError):
+    """The store cannot take or give anything now (disk full, file damaged); the message says which."""
+
+
+class TraceStore(Protocol):
+    """Finished traces by their id, and requests by their snippet id. The first writer of an id wins."""
+
+    async def get_trace(self, trace_id: str) -> bytes | None:
+        """The document, gzip-compressed; None when it is not here (any more)."""
+
+    async def put_trace(self, trace_id: str, document: bytes) -> None:
+        """Keeps a document, compressing it; may evict those that were not used for longest.
+
+        Raises:
+            StoreError: it could not be written; what was kept before is still served.
+        """
+
+    async def get_snippet(self, snippet_id: str) -> bytes | None:
+        """The request's canonical JSON."""
+
+    async def put_snippet(self, snippet_id: str, request: bytes) -> None:
+        """Keeps a request, for longer than any trace of it.
+
+        Raises:
+            StoreError: it could not be written.
+        """
+
+    async def check(self) -> None:
+        """Raises StoreError when nothing can be written."""
+
+    async def close(self) -> None:
+        """Finishes what is being written."""

@@ -172,6 +172,7 @@ EXAMPLES: list[Example] = [
             "Rows do not mix: each row has a v and a J of its own, [3] and [3, 2], and gets its v J of shape [2]."
             " The mean over the batch shows up as 1/3 in every v."
         ),
+        start="3.3",
         seed_files=("002",),
     ),
     _example(
@@ -278,6 +279,7 @@ EXAMPLES: list[Example] = [
             "With create_graph=True the first pass leaves a graph of its own: the slope 3x² = 27 can be walked "
             "back again, to 6x = 18."
         ),
+        start="1.3",
     ),
     _example(
         "detach",
@@ -287,6 +289,7 @@ EXAMPLES: list[Example] = [
             "(3x - target)² with a detached target is differentiated through 3x alone: 2 · (6 - 4) · 3 = 12. With"
             " the path through x² it would be 2 · 2 · (3 - 4) = -4."
         ),
+        start="3.3",
     ),
     _example(
         "backward-twice",
@@ -317,6 +320,7 @@ EXAMPLES: list[Example] = [
         learning_goal=(
             "Every sigmoid multiplies by at most 1/4. After ten of them 3.9 · 10⁻⁷ is left of a gradient of 1."
         ),
+        start="1.3",
     ),
     _example(
         "mlp-step",
@@ -335,5 +339,6 @@ EXAMPLES: list[Example] = [
             "Every matrix product sends back two matrix products. The softmax in between moves weight from token "
             "to token: each row that it returns sums to zero."
         ),
+        start="3.3",
     ),
 ]

@@ -10,15 +10,17 @@ import type { Drawing, GroupDrawing } from "./place";
 import { TOP } from "./place";
 
 const TITLE_CHARACTER_PX = 8.6;
-const VALUE_CHARACTER_PX = 8;
-const NUMBER_CHARACTERS = 6;
+const VALUE_CHARACTER_PX = 7.7;
+const NUMBER_CHARACTERS = 6.2;
+const SEPARATED_NUMBER_CHARACTERS = 7.6;
 const PADDING_PX = 24;
-const NARROWEST_PX = 104;
+const NARROWEST_PX = 108;
+const NARROWEST_LEAF_PX = 150;
 const WIDEST_PX = 224;
 const TITLE_LINE_PX = 24;
 const VALUE_LINE_PX = 22;
 const FRAME_PX = 18;
-export const CELLS_SHOWN_AS_NUMBERS = 4;
+export const CELLS_SHOWN_AS_NUMBERS = 3;
 export const THUMBNAIL_ROWS = 6;
 export const THUMBNAIL_CELL_PX = 8;
 
@@ -26,10 +28,14 @@ export const GROUP_SIZE: Size = { width: 196, height: 64 };
 
 export function cardSize(node: Node): Size {
   const value = node.outputs[0]?.value ?? null;
-  const name = node.kind === "accumulate_grad" ? "leaf" : (node.outputs[0]?.name ?? "");
+  const isLeaf = node.kind === "accumulate_grad";
+  const name = isLeaf ? "leaf" : (node.outputs[0]?.name ?? "");
   const title = TITLE_CHARACTER_PX * (nodeTitle(node).length + (name === "" ? 0 : name.length + 2));
-  const line = VALUE_CHARACTER_PX * valueCharacters(value) + (node.kind === "accumulate_grad" ? 40 : 0);
-  const width = Math.min(WIDEST_PX, Math.max(NARROWEST_PX, title + PADDING_PX, line + PADDING_PX));
+  const line = VALUE_CHARACTER_PX * valueCharacters(value) + (isLeaf ? 40 : 0);
+  const width = Math.min(
+    WIDEST_PX,
+    Math.max(isLeaf ? NARROWEST_LEAF_PX : NARROWEST_PX, title + PADDING_PX, line + PADDING_PX),
+  );
   return { width: Math.ceil(width), height: TITLE_LINE_PX + 2 * valueHeight(value) + FRAME_PX };
 }
 
@@ -65,7 +71,7 @@ function valueCharacters(value: TensorValue | null): number {
   if (value === null) return NUMBER_CHARACTERS;
   const count = elementCount(value.shape);
   if (isWrittenOut(value.shape))
-    return Math.max(1, count) * NUMBER_CHARACTERS + (value.shape.length > 0 ? 1 : 0);
+    return count > 1 ? count * SEPARATED_NUMBER_CHARACTERS : NUMBER_CHARACTERS + 2;
   const thumbnail = (Math.min(value.shape.at(-1) ?? 1, 8) * THUMBNAIL_CELL_PX) / VALUE_CHARACTER_PX;
   return thumbnail + value.shape.join(" × ").length + 3;
 }

@@ -15,6 +15,7 @@ export const READABLE_SCALE = 0.72;
 const LARGEST_SCALE = 1.15;
 const MARGIN_PX = 20;
 const CALLOUT_GAP_PX = 22;
+const EDGE_PX = 10;
 
 /** The whole content where it can be read, else the part around `focus` at reading size. */
 export function frame(content: Size, focus: Box | null, region: Size): Camera {
@@ -60,39 +61,39 @@ export function project(box: Box, camera: Camera): Box {
 export interface CalloutPlace extends Point {
   /** The pointer's place along the callout's upper edge, from its left. */
   readonly pointer: number;
+  /** Length of the line between the callout and the node. */
+  readonly stem: number;
   readonly side: "below" | "above";
 }
 
 /**
- * Below the active node and below every neighbour that takes part, as far as the viewport allows.
+ * Below the active node; as far as the viewport allows also below every other card, else at least below those that
+ * take part.
  * @param active the active node's box on screen
- * @param neighbours boxes on screen that should stay visible
+ * @param neighbours boxes on screen of the nodes that take part
+ * @param others all boxes on screen
  */
 export function placeCallout(
   active: Box,
   neighbours: readonly Box[],
+  others: readonly Box[],
   size: Size,
   viewport: Size,
 ): CalloutPlace {
-  const x = clamp(
-    centre(active).x - size.width / 2,
-    MARGIN_PX / 2,
-    viewport.width - size.width - MARGIN_PX / 2,
-  );
-  const beneath = neighbours.filter((box) => box.x < x + size.width && box.x + box.width > x);
-  const bottoms = [active, ...beneath].map((box) => box.y + box.height + CALLOUT_GAP_PX);
-  const lowest = viewport.height - size.height - MARGIN_PX / 2;
-  const own = active.y + active.height + CALLOUT_GAP_PX;
+  const x = clamp(centre(active).x - size.width / 2, EDGE_PX, viewport.width - size.width - EDGE_PX);
   const pointer = clamp(centre(active).x - x, 28, size.width - 28);
-  if (own > lowest && active.y - CALLOUT_GAP_PX - size.height >= MARGIN_PX / 2) {
-    return { x, y: active.y - CALLOUT_GAP_PX - size.height, pointer, side: "above" };
-  }
-  return {
-    x,
-    y: Math.max(MARGIN_PX / 2, Math.max(own, Math.min(lowest, Math.max(...bottoms)))),
-    pointer,
-    side: "below",
-  };
+  const lowest = viewport.height - size.height - EDGE_PX;
+  const own = active.y + active.height + CALLOUT_GAP_PX;
+  const above = active.y - CALLOUT_GAP_PX - size.height;
+  if (own > lowest && above >= EDGE_PX) return { x, y: above, pointer, stem: CALLOUT_GAP_PX, side: "above" };
+  const under = (boxes: readonly Box[]): number =>
+    Math.max(own, ...boxes.filter((box) => box.x < x + size.width && box.x + box.width > x).map(belowOf));
+  const wanted = [under(others), under(neighbours)].find((y) => y <= lowest) ?? Math.max(own, lowest);
+  return { x, y: wanted, pointer, stem: wanted - own + CALLOUT_GAP_PX, side: "below" };
+}
+
+function belowOf(box: Box): number {
+  return box.y + box.height + CALLOUT_GAP_PX;
 }
 
 function clamp(value: number, low: number, high: number): number {

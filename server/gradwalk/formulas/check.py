@@ -1,0 +1,164 @@
+"""Is the written formula what the engine just did? Evaluates an entry on a live node's saved values."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from gradwalk.formulas.derivatives import operand_names
+from gradwalk.formulas.formula import NodeView, Vjp
+from gradwalk.formulas.registry import entry_of
+
+_RELATIVE_TOLERANCE = {
+    torch.float64: 1e-9,
+    torch.complex128: 1e-9,
+    torch.float32: 1e-4,
+    torch.complex64: 1e-4,
+    torch.float16: 2e-2,
+    torch.bfloat16: 6e-2,
+}
+_ROUNDING_STEPS = 4096
+"""How many units in the last place of v may be left where a gradient is 0: normalisation cancels large terms."""
+_CANNOT_EVALUATE = (
+    RuntimeError,
+    TypeError,
+    ValueError,
+    IndexError,
+    AttributeError,
+    KeyError,
+    ArithmeticError,
+    NotImplementedError,
+)
+ELEMENT_LIMIT = 1_000_000
+"""Nodes whose tensors hold more elements than this together are not evaluated while tracing."""
+
+
+def check_formula(  # noqa: PLR0913 - what one node saw, given piece by piece so that live nodes are not needed
+    node_name: str,
+    saved: Mapping[str, Any],
+    grad_outputs: Sequence[Tensor | None],
+    grad_inputs: Sequence[Tensor | None],
+    operand_shapes: Sequence[Sequence[int] | None] | None = None,
+    element_limit: int = ELEMENT_LIMIT,
+) -> bool | None:
+    """Whether the entry's formulas reproduce what the engine returned for this node.
+
+    `saved` holds the node's `_saved_*` attributes, with or without that prefix. `grad_inputs` are those of the node's
+    posthook, so already reduced to the operands' shapes; operands whose entry is None are left out.
+    `operand_shapes` defaults to the shapes of `grad_inputs` and matters only for `cat`.
+
+    False: a formula gave something else and must not be shown. None: there is no entry, nothing to compare,
+    too large, or the formula could not be evaluated.
+    """
+    entry = entry_of(node_name)
+    if entry is None or _element_count(saved, grad_outputs, grad_inputs) > element_limit:
+        return None
+    shapes = operand_shapes or [None if grad is None else tuple(grad.shape) for grad in grad_inputs]
+    values = {name.removeprefix("_saved_"): signed(value) for name, value in saved.items()}
+    verdicts: list[bool | None] = []
+    # The tracer's own modes must not see these operations, and autocast must not change them.
+    with torch.no_grad(), torch._C.DisableTorchFunction(), torch.autocast("cpu", enabled=False):  # noqa: SLF001
+        widened = {name: _widen(value) for name, value in values.items()}
+        seeds = [_widen(grad) for grad in grad_outputs]
+        for argnum, (vjp, member) in enumerate(operand_vjps(node_name, len(grad_inputs))):
+            expected = grad_inputs[argnum]
+            if expected is None or shapes[argnum] is None:
+                # cat and stack return a gradient even where no edge leads on; the engine drops it.
+                continue
+            view = NodeView(widened, seeds, shapes, argnum, member)
+            verdicts.append(None if vjp is None else _agrees(vjp, view, expected))
+    if False in verdicts:
+        return False
+    return True if verdicts and None not in verdicts else None
+
+
+def operand_vjps(node_name: str, count: int) -> list[tuple[Vjp | None, int]]:
+    """Per operand slot its vjp (None where nobody wrote one) and its position inside a tensor list."""
+    entry = entry_of(node_name)
+    found = []
+    for name in operand_names(node_name, count):
+        base, _, member = name.partition("[")
+        found.append((entry.vjp_for(base) if entry else None, int(member.rstrip("]") or 0)))
+    return found
+
+
+def evaluate_vjp(vjp: Vjp, view: NodeView, dtype: torch.dtype) -> Tensor:
+    """The formula's value, settled as the engine does it: real part, sum over broadcast axes, dtype.
+
+    ValueError when the value does not even have a shape that reduces to the operand's.
+    """
+    value = vjp.evaluate(view)
+    if value.layout != torch.strided:
+        value = value.to_dense()
+    if value.is_complex() and not dtype.is_complex:
+        value = value.real
+    if not _reduces_to(tuple(value.shape), view.shape):
+        raise ShapeMismatch(f"{tuple(value.shape)} does not reduce to {view.shape}")
+    return value.sum_to_size(view.shape).to(dtype)
+
+
+def _reduces_to(shape: tuple[int, ...], operand: tuple[int, ...]) -> bool:
+    """Whether summing over broadcast axes can lead from one shape to the other."""
+    trailing = shape[len(shape) - len(operand) :]
+    return len(shape) >= len(operand) and all(
+        wanted in (size, 1) for size, wanted in zip(trailing, operand, strict=True)
+    )
+
+
+class ShapeMismatch(ValueError):
+    """A formula gave a value of the wrong shape; unlike other failures this is a wrong formula."""
+
+
+def signed(value: Any) -> Any:
+    """A saved value with its integers as they were meant: torch hands `dim=-1` back as 2**64 - 1."""
+    if isinstance(value, bool) or not isinstance(value, int | tuple | list):
+        return value
+    if isinstance(value, int):
+        return value - 2**64 if value >= 2**63 else value
+    return type(value)(signed(item) for item in value)
+
+
+def _agrees(vjp: Vjp, view: NodeView, expected: Tensor) -> bool | None:
+    try:
+        value = evaluate_vjp(vjp, view, expected.dtype)
+    except ShapeMismatch:
+        return False
+    except _CANNOT_EVALUATE:
+        return None
+    dense = expected.to_dense() if expected.layout != torch.strided else expected
+    noise = _ROUNDING_STEPS * _largest(view.v) if dense.dtype in _RELATIVE_TOLERANCE else 0.0
+    return close(value, dense, noise * torch.finfo(dense.dtype).eps if noise else 0.0)
+
+
+def close(value: Tensor, expected: Tensor, noise: float = 0.0) -> bool:
+    """Equal up to rounding, judged against the largest entry: sums of many terms cancel.
+
+    Two values that nowhere exceed `noise` count as equal: both are what rounding left of 0.
+    """
+    tolerance = _RELATIVE_TOLERANCE.get(expected.dtype)
+    if tolerance is None:
+        return torch.equal(value, expected)
+    scale = _largest(expected)
+    if noise and max(scale, _largest(value)) <= noise and not torch.isnan(value).any():
+        return True
+    return torch.allclose(value, expected, rtol=tolerance, atol=tolerance * scale, equal_nan=True)
+
+
+def _largest(value: Tensor) -> float:
+    """The largest finite magnitude, 0 where there is none."""
+    finite = value[torch.isfinite(value)].abs()
+    return float(finite.max()) if finite.numel() else 0.0
+
+
+def _widen(value: Any) -> Any:
+    """Half precision as float32: the engine's kernels compute inside in float32, too."""
+    if isinstance(value, Tensor) and value.dtype in (torch.float16, torch.bfloat16):
+        return value.float()
+    return value
+
+
+def _element_count(
+    saved: Mapping[str, Any], grad_outputs: Sequence[Tensor | None], grad_inputs: Sequence[Tensor | None]
+) -> int:
+    return sum(value.numel() for value in (*saved.values(), *grad_outputs, *grad_inputs) if isinstance(value, Tensor))

@@ -2,7 +2,15 @@ import { deflateRawSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Nested } from "../stream/client";
-import { type Address, DIGITS, EMPTY_ADDRESS, FONT_SCALES, readAddress, THEMES, writeAddress } from "./address";
+import {
+  type Address,
+  DIGITS,
+  EMPTY_ADDRESS,
+  FONT_SCALES,
+  readAddress,
+  THEMES,
+  writeAddress,
+} from "./address";
 
 const number = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0);
 const real = fc.oneof(number, fc.constantFrom("NaN", "Infinity", "-Infinity"));
@@ -10,6 +18,10 @@ const nested: fc.Arbitrary<Nested> = fc.oneof(
   real,
   fc.array(real, { maxLength: 4 }),
   fc.array(fc.array(real, { maxLength: 3 }), { maxLength: 3 }),
+);
+const described = fc.record(
+  { value: nested, requires_grad: fc.boolean(), dtype: fc.constantFrom("float64", "complex64") },
+  { requiredKeys: ["value"], noNullPrototype: true },
 );
 const position = fc.oneof(
   fc.record({
@@ -25,13 +37,16 @@ const position = fc.oneof(
   fc.constant({ direction: "backward" as const, step: 0, phase: 1 }),
 );
 /** Whole characters only: a lone surrogate is not text that UTF-8 or the server could carry. */
-const source = fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom("y = sin(x)\n".repeat(40), "# ∂y/∂x 🎈 = 1"));
+const source = fc.oneof(
+  fc.string({ unit: "binary" }),
+  fc.constantFrom("y = sin(x)\n".repeat(40), "# ∂y/∂x 🎈 = 1"),
+);
 const name = fc.string({ minLength: 1 }).filter((text) => text !== "__proto__");
 
 const states: fc.Arbitrary<Address> = fc.record({
   source: fc.option(source, { nil: null }),
   example: fc.constant(null),
-  inputs: fc.dictionary(name, nested, { maxKeys: 4, noNullPrototype: true }),
+  inputs: fc.dictionary(name, fc.oneof(nested, described), { maxKeys: 4, noNullPrototype: true }),
   gradOutput: fc.option(nested, { nil: null }),
   seed: fc.maxSafeNat(),
   position: fc.option(position, { nil: null }),
@@ -57,10 +72,14 @@ describe("the address", () => {
 
   it("never throws, whatever follows the #", async () => {
     await fc.assert(
-      fc.asyncProperty(fc.string(), fc.constantFrom("", "c=", "i=", "s=", "g=", "v=1&c="), async (text, key) => {
-        const { address } = await readAddress(`#${key}${text}`);
-        expect(Object.keys(address).sort()).toEqual(Object.keys(EMPTY_ADDRESS).sort());
-      }),
+      fc.asyncProperty(
+        fc.string(),
+        fc.constantFrom("", "c=", "i=", "s=", "g=", "v=1&c="),
+        async (text, key) => {
+          const { address } = await readAddress(`#${key}${text}`);
+          expect(Object.keys(address).sort()).toEqual(Object.keys(EMPTY_ADDRESS).sort());
+        },
+      ),
     );
   });
 
@@ -115,7 +134,11 @@ describe("the address", () => {
       "loss.backward()",
       "print(W1.grad)",
     ].join("\n");
-    const state = { ...EMPTY_ADDRESS, source: program, position: { direction: "backward" as const, step: 7, phase: 3 } };
+    const state = {
+      ...EMPTY_ADDRESS,
+      source: program,
+      position: { direction: "backward" as const, step: 7, phase: 3 },
+    };
     expect((await writeAddress(state)).length).toBeLessThanOrEqual(400);
   });
 });

@@ -16,7 +16,7 @@
  * Unknown keys are passed over, what cannot be read falls back to its default and is told in `trouble`.
  */
 import { formatPosition, type Position, parsePosition } from "../model/position";
-import type { Nested } from "../stream/client";
+import type { InputValue, Nested } from "../stream/client";
 
 export type Theme = "auto" | "light" | "dark" | "contrast";
 
@@ -31,7 +31,7 @@ export interface View {
 export interface Address {
   source: string | null;
   example: string | null;
-  inputs: Record<string, Nested>;
+  inputs: Readonly<Record<string, InputValue>>;
   gradOutput: Nested | null;
   seed: number;
   position: Position | null;
@@ -101,8 +101,14 @@ export async function readAddress(hash: string): Promise<{ address: Address; tro
   }
   const view: Partial<View> = {};
   const theme = read("theme", "the theme", (text) => THEMES.find((name) => name === text) ?? null);
-  const digits = read("digits", "the number of digits", (text) => integerBetween(text, DIGITS.min, DIGITS.max));
-  const fontScale = read("font", "the text size", (text) => FONT_SCALES.find((scale) => scale === Number(text)) ?? null);
+  const digits = read("digits", "the number of digits", (text) =>
+    integerBetween(text, DIGITS.min, DIGITS.max),
+  );
+  const fontScale = read(
+    "font",
+    "the text size",
+    (text) => FONT_SCALES.find((scale) => scale === Number(text)) ?? null,
+  );
   if (theme !== null) view.theme = theme;
   if (digits !== null) view.digits = digits;
   if (fontScale !== null) view.fontScale = fontScale;
@@ -132,10 +138,21 @@ export function isNested(value: unknown): value is Nested {
   );
 }
 
-function parseInputs(text: string): Record<string, Nested> | null {
+function isInputValue(value: unknown): value is InputValue {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return isNested(value);
+  const { value: nested, requires_grad, dtype, ...rest } = value as Record<string, unknown>;
+  return (
+    isNested(nested) &&
+    ["boolean", "undefined"].includes(typeof requires_grad) &&
+    ["string", "undefined"].includes(typeof dtype) &&
+    Object.keys(rest).length === 0
+  );
+}
+
+function parseInputs(text: string): Record<string, InputValue> | null {
   const value = parseJson(text);
   if (typeof value !== "object" || value === null || Array.isArray(value)) return null;
-  return Object.values(value).every(isNested) ? (value as Record<string, Nested>) : null;
+  return Object.values(value).every(isInputValue) ? (value as Record<string, InputValue>) : null;
 }
 
 function parseNestedJson(text: string): Nested | null {

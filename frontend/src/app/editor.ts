@@ -8,7 +8,15 @@ import { pythonLanguage } from "@codemirror/lang-python";
 import { bracketMatching, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
 import { type Diagnostic, setDiagnostics } from "@codemirror/lint";
 import { EditorState, RangeSet, StateEffect, StateField, type Text } from "@codemirror/state";
-import { Decoration, type DecorationSet, drawSelection, EditorView, highlightActiveLineGutter, keymap, lineNumbers } from "@codemirror/view";
+import {
+  Decoration,
+  type DecorationSet,
+  drawSelection,
+  EditorView,
+  highlightActiveLineGutter,
+  keymap,
+  lineNumbers,
+} from "@codemirror/view";
 import { classHighlighter } from "@lezer/highlight";
 import type { Problem, Span } from "../protocol/trace.gen";
 
@@ -38,7 +46,8 @@ const activeSpan = StateField.define<DecorationSet>({
   update(lit, transaction) {
     let next = lit.map(transaction.changes);
     for (const effect of transaction.effects) {
-      if (effect.is(setSpan)) next = effect.value === null ? Decoration.none : decorate(transaction.newDoc, effect.value);
+      if (effect.is(setSpan))
+        next = effect.value === null ? Decoration.none : decorate(transaction.newDoc, effect.value);
     }
     return next;
   },
@@ -59,6 +68,22 @@ export function rangeOf(text: Text, span: Span): { from: number; to: number } {
   };
   const from = at(span.line, span.column);
   return { from, to: Math.max(from, at(span.end_line, span.end_column)) };
+}
+
+/** Scrolls the editor alone; CodeMirror's own way would scroll the whole page under a person's eyes. */
+function showPlace(view: EditorView, place: number): void {
+  view.requestMeasure({
+    read: () => {
+      const { top, bottom } = view.lineBlockAt(place);
+      const { scrollTop, clientHeight } = view.scrollDOM;
+      const margin = Math.min(48, clientHeight / 4);
+      if (top < scrollTop + margin) return Math.max(0, top - margin);
+      return bottom > scrollTop + clientHeight - margin ? bottom - clientHeight + margin : scrollTop;
+    },
+    write: (scrollTop) => {
+      view.scrollDOM.scrollTop = scrollTop;
+    },
+  });
 }
 
 function diagnose(text: Text, problem: Problem): Diagnostic {
@@ -123,12 +148,8 @@ export function createEditor(parent: HTMLElement, source: string, events: Editor
       view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: next } });
     },
     setActiveSpan(span) {
-      const effects: StateEffect<unknown>[] = [setSpan.of(span)];
-      if (span !== null) {
-        const { from } = rangeOf(view.state.doc, span);
-        effects.push(EditorView.scrollIntoView(from, { y: "nearest", yMargin: 24 }));
-      }
-      view.dispatch({ effects });
+      view.dispatch({ effects: setSpan.of(span) });
+      if (span !== null) showPlace(view, rangeOf(view.state.doc, span).from);
     },
     setProblems(list) {
       const marked = list.filter((problem) => problem.span !== null);

@@ -14,7 +14,13 @@ const tensor = (shape: number[], data: TensorValue["data"], dtype = "float32"): 
 function traceWith(inputs: Record<string, TensorValue>, leaves: Record<string, TensorValue>) {
   const nodes = Object.entries(leaves).map(
     ([leaf, value], index) =>
-      ({ id: `n${index}`, kind: "accumulate_grad", leaf, input: leaf, outputs: [{ value, name: leaf }] }) as unknown as Node,
+      ({
+        id: `n${index}`,
+        kind: "accumulate_grad",
+        leaf,
+        input: leaf,
+        outputs: [{ value, name: leaf }],
+      }) as unknown as Node,
   );
   const events = [
     {
@@ -47,7 +53,14 @@ describe("input controls", () => {
 
   it("leave large, summarised and complex values to the program", () => {
     const controls = inputControls(
-      traceWith({}, { a: tensor([13], new Array(13).fill(0)), b: tensor([9], undefined), c: tensor([1], [[1, 2]], "complex64") }),
+      traceWith(
+        {},
+        {
+          a: tensor([13], new Array(13).fill(0)),
+          b: tensor([9], undefined),
+          c: tensor([1], [[1, 2]], "complex64"),
+        },
+      ),
       {},
     );
     expect(controls.map((control) => control.entries.length)).toEqual([0, 0, 0]);
@@ -89,17 +102,28 @@ describe("the external gradient", () => {
     ["1", 1],
     ["[0.2, .8]", [0.2, 0.8]],
     ["tensor([1., -2.,])", [1, -2]],
-    ["[[1, inf], [-inf, nan]]", [[1, "Infinity"], ["-Infinity", "NaN"]]],
+    [
+      "[[1, inf], [-inf, nan]]",
+      [
+        [1, "Infinity"],
+        ["-Infinity", "NaN"],
+      ],
+    ],
     ["torch.tensor([1e3])", [1000]],
   ])("reads %s", (text, value) => expect(readGradient(text)).toEqual(value));
 
-  it.each(["", "x", "[1, 2", "{}", "null", '["1"]'])("does not read %j", (text) => expect(readGradient(text)).toBeNull());
+  it.each(["", "x", "[1, 2", "{}", "null", '["1"]'])("does not read %j", (text) =>
+    expect(readGradient(text)).toBeNull(),
+  );
 
   it("writes what it reads", () => {
     fc.assert(
-      fc.property(fc.array(fc.oneof(fc.integer(), fc.constantFrom("NaN", "Infinity", "-Infinity"))), (value) => {
-        expect(readGradient(writeNested(value))).toEqual(value);
-      }),
+      fc.property(
+        fc.array(fc.oneof(fc.integer(), fc.constantFrom("NaN", "Infinity", "-Infinity"))),
+        (value) => {
+          expect(readGradient(writeNested(value))).toEqual(value);
+        },
+      ),
     );
   });
 

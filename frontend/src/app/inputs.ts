@@ -5,7 +5,7 @@
 import { toNumber } from "../model/numbers";
 import type { TraceState } from "../model/trace";
 import type { TensorValue } from "../protocol/trace.gen";
-import type { Nested } from "../stream/client";
+import type { InputValue, Nested } from "../stream/client";
 
 /** More entries than this are set in the program. */
 export const MAX_ENTRIES = 12;
@@ -30,7 +30,10 @@ export interface InputControl {
 }
 
 /** The inputs of the run on screen, free variables first, then leaves in the order of the graph. */
-export function inputControls(trace: TraceState, overrides: Readonly<Record<string, Nested>>): InputControl[] {
+export function inputControls(
+  trace: TraceState,
+  overrides: Readonly<Record<string, InputValue>>,
+): InputControl[] {
   const controls = new Map<string, InputControl>();
   const add = (key: string, value: TensorValue | null | undefined) => {
     if (value && !controls.has(key)) controls.set(key, inputControl(key, value, overrides[key]));
@@ -44,14 +47,20 @@ export function inputControls(trace: TraceState, overrides: Readonly<Record<stri
   return [...controls.values()];
 }
 
-function inputControl(key: string, value: TensorValue, override: Nested | undefined): InputControl {
+function inputControl(key: string, value: TensorValue, override: InputValue | undefined): InputControl {
   const { shape, dtype, data } = value;
   const count = shape.reduce((product, size) => product * size, 1);
   const integer = /^u?int/.test(dtype);
-  if (data === undefined || count > MAX_ENTRIES || count === 0 || dtype.startsWith("complex") || dtype === "bool") {
+  if (
+    data === undefined ||
+    count > MAX_ENTRIES ||
+    count === 0 ||
+    dtype.startsWith("complex") ||
+    dtype === "bool"
+  ) {
     return { key, shape, entries: [], integer };
   }
-  const given = override === undefined ? null : flatten(override);
+  const given = override === undefined ? null : flatten(bareValue(override));
   const entries = data.map((cell, flat): Entry => {
     const path = pathOf(flat, shape);
     const own = given?.length === count ? given[flat] : undefined;
@@ -63,9 +72,21 @@ function inputControl(key: string, value: TensorValue, override: Nested | undefi
 /** The whole nested value with one entry replaced, ready for `options.inputs`. */
 export function withEntry(control: InputControl, changed: Entry, value: number): Nested {
   return nest(
-    control.entries.map((entry) => spell(entry === changed || entry.name === changed.name ? value : entry.value)),
+    control.entries.map((entry) =>
+      spell(entry === changed || entry.name === changed.name ? value : entry.value),
+    ),
     control.shape,
   );
+}
+
+/** The bare value of an input. */
+export function bareValue(input: InputValue): Nested {
+  return typeof input === "object" && !Array.isArray(input) ? input.value : input;
+}
+
+/** An input with another value; what else was said about it stays. */
+export function withValue(input: InputValue | undefined, value: Nested): InputValue {
+  return typeof input === "object" && !Array.isArray(input) ? { ...input, value } : value;
 }
 
 export interface Range {

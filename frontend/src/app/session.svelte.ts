@@ -6,9 +6,12 @@
 import { clampPosition, type Position, stepCount } from "../model/position";
 import { emptyTrace, foldEvents, type TraceState } from "../model/trace";
 import type { Problem } from "../protocol/trace.gen";
-import { type Nested, runTrace, type Status, type TraceRequest } from "../stream/client";
+import { type InputValue, type Nested, runTrace, type Status, type TraceRequest } from "../stream/client";
 import type { Example } from "../stream/examples";
+import { fetchJacobians } from "../stream/jacobian";
 import { type Address, DEFAULT_VIEW, type View } from "./address";
+import { withValue } from "./inputs";
+import { withJacobians } from "./jacobians";
 
 /**
  * - `fresh`: another program; the picture starts empty and fills as the events arrive.
@@ -29,7 +32,7 @@ interface Flight {
 
 export class Session {
   source = $state("");
-  inputs = $state.raw<Readonly<Record<string, Nested>>>({});
+  inputs = $state.raw<Readonly<Record<string, InputValue>>>({});
   gradOutput = $state.raw<Nested | null>(null);
   seed = $state(0);
   view = $state<View>({ ...DEFAULT_VIEW });
@@ -106,7 +109,7 @@ export class Session {
   }
 
   setInput(key: string, value: Nested): void {
-    this.inputs = { ...this.inputs, [key]: value };
+    this.inputs = { ...this.inputs, [key]: withValue(this.inputs[key], value) };
     this.request("again");
   }
 
@@ -128,6 +131,18 @@ export class Session {
   stop(): void {
     this.queued = null;
     this.flight?.abort.abort();
+  }
+
+  /** Fetches a local Jacobian that was left out while tracing and puts it into the picture. */
+  async addJacobian(stepIndex: number, argnum: number): Promise<void> {
+    const trace = this.trace.started?.id;
+    if (trace === undefined) return;
+    const found = await fetchJacobians(trace, stepIndex, argnum, AbortSignal.timeout(30_000)).catch(
+      () => null,
+    );
+    if (this.trace.started?.id !== trace || found === null) return;
+    if (Array.isArray(found)) this.trace = withJacobians(this.trace, stepIndex, argnum, found);
+    else this.held = [found];
   }
 
   /** One run at a time; while one is under way only the newest wish is kept. */
@@ -185,7 +200,10 @@ export class Session {
   /** A trace that is still arriving may take the place of the older one once it reaches where one stands. */
   private canReplace(arriving: TraceState): boolean {
     if (arriving.passes.length === 0) return false;
-    return arriving.finished !== null || stepCount(arriving, this.wanted.direction) >= Math.max(1, this.wanted.step);
+    return (
+      arriving.finished !== null ||
+      stepCount(arriving, this.wanted.direction) >= Math.max(1, this.wanted.step)
+    );
   }
 
   private traceRequest(source: string): TraceRequest {
@@ -203,7 +221,7 @@ export class Session {
    * What stays of the inputs when the program changes: free variables that are still in it. A leaf's value
    * is written in the program, and what was just written there is what the person means.
    */
-  private freeInputs(): Record<string, Nested> {
+  private freeInputs(): Record<string, InputValue> {
     const free = new Set(this.trace.started?.inputs?.map((input) => input.name));
     const words = new Set(this.source.match(/[\p{L}_][\p{L}\p{N}_]*/gu));
     return Object.fromEntries(Object.entries(this.inputs).filter(([key]) => free.has(key) && words.has(key)));
@@ -214,5 +232,7 @@ export class Session {
 export function isExpression(source: string): boolean {
   const text = source.trim();
   if (text === "" || text.length > 200 || text.includes("\n")) return false;
-  return !/(?<![=!<>])=(?!=)|[;:"'#]|^\s*(?:import|from|def|class|for|while|if|with|return|print|del|assert)\b/.test(text);
+  return !/(?<![=!<>])=(?!=)|[;:"'#]|^\s*(?:import|from|def|class|for|while|if|with|return|print|del|assert)\b/.test(
+    text,
+  );
 }

@@ -13,7 +13,8 @@ export function nodeAtPlace(graph: Graph, line: number, column: number): Node | 
 
 function contains(span: Span, line: number, column: number): boolean {
   return (
-    compare(span.line, span.column, line, column) <= 0 && compare(line, column, span.end_line, span.end_column) <= 0
+    compare(span.line, span.column, line, column) <= 0 &&
+    compare(line, column, span.end_line, span.end_column) <= 0
   );
 }
 

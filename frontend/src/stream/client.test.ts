@@ -8,7 +8,15 @@ import { type Outcome, runTrace, type Status } from "./client";
 type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 
 const EVENTS: Event[] = [
-  { seq: 0, type: "started", format: 1, id: "abc", source: "", options: {}, versions: { gradwalk: "0", torch: "2" } },
+  {
+    seq: 0,
+    type: "started",
+    format: 1,
+    id: "abc",
+    source: "",
+    options: {},
+    versions: { gradwalk: "0", torch: "2" },
+  },
   ...[1, 2, 3, 4, 5].map((seq): Event => ({ seq, type: "stdout", text: `${seq}\n` })),
   { seq: 6, type: "finished", passes: 0, steps: 0, problems: 0, truncated: null },
 ];
@@ -142,7 +150,11 @@ describe("a run", () => {
     const { outcome } = await run(base);
     expect(outcome).toMatchObject({
       kind: "refused",
-      problem: { kind: "too_big", title: "The program is too long", message: "It has 1 MB; 20 kB are allowed." },
+      problem: {
+        kind: "too_big",
+        title: "The program is too long",
+        message: "It has 1 MB; 20 kB are allowed.",
+      },
     });
   });
 

@@ -16,8 +16,11 @@ import type { Event, Problem } from "../protocol/trace.gen";
 /** A number or nested lists of numbers; non-finite ones spelled "NaN", "Infinity", "-Infinity". */
 export type Nested = number | string | boolean | Nested[];
 
+/** What sets an input: its value, or the value with more about it. */
+export type InputValue = Nested | { value: Nested; requires_grad?: boolean; dtype?: string };
+
 export interface TraceOptions {
-  inputs?: Record<string, Nested>;
+  inputs?: Record<string, InputValue>;
   grad_output?: Nested;
   seed?: number;
   limits?: { steps?: number; elements?: number; jacobian_cells?: number };
@@ -37,7 +40,10 @@ export type Status =
   | { kind: "offline"; retryInSeconds: number };
 
 /** How a run ended. `refused` is the server's answer to a request that it will not run, told as a problem. */
-export type Outcome = { kind: "finished"; id: string | null } | { kind: "refused"; problem: Problem } | { kind: "aborted" };
+export type Outcome =
+  | { kind: "finished"; id: string | null }
+  | { kind: "refused"; problem: Problem }
+  | { kind: "aborted" };
 
 export interface Listeners {
   onevents: (events: Event[]) => void;
@@ -66,7 +72,8 @@ export async function runTrace(request: TraceRequest, listeners: Listeners): Pro
       if (outcome !== "again") return outcome;
     } catch (error) {
       if (listeners.signal.aborted) return { kind: "aborted" };
-      if (error instanceof DecodeError) return refused("protocol", "The answer could not be read", error.message);
+      if (error instanceof DecodeError)
+        return refused("protocol", "The answer could not be read", error.message);
       if (!(error instanceof TypeError)) throw error;
       failures = run.lastSeq > before ? 0 : failures + 1;
       const pauses = listeners.backoffMs ?? BACKOFF_MS;
@@ -106,7 +113,11 @@ class Run {
   }
 }
 
-async function attempt(request: TraceRequest, run: Run, listeners: Listeners): Promise<Outcome | "again" | "broken"> {
+async function attempt(
+  request: TraceRequest,
+  run: Run,
+  listeners: Listeners,
+): Promise<Outcome | "again" | "broken"> {
   if (run.lastSeq < 0) listeners.onstatus({ kind: "connecting" });
   const response = await ask(request, run, listeners);
   if (response.status === 429 || (response.status === 503 && response.headers.has("retry-after"))) {
@@ -194,12 +205,19 @@ async function waitWhileBusy(response: Response, { onstatus, signal }: Listeners
   }
 }
 
-/** `application/problem+json` as a problem event, so that it ends as a card like any other. */
 async function refusedBy(response: Response): Promise<Outcome> {
+  return { kind: "refused", problem: await problemOf(response) };
+}
+
+/** `application/problem+json` as a problem event, so that it ends as a card like any other. */
+export async function problemOf(response: Response): Promise<Problem> {
   const body: unknown = await response.json().catch(() => null);
-  const { title, detail, kind, hint } = (typeof body === "object" && body !== null ? body : {}) as Record<string, unknown>;
+  const { title, detail, kind, hint } = (typeof body === "object" && body !== null ? body : {}) as Record<
+    string,
+    unknown
+  >;
   const serverFault = response.status >= 500;
-  return refused(
+  return newProblem(
     response.status === 413 ? "too_big" : serverFault ? "internal" : isText(kind) ? kind : "protocol",
     isText(title) ? title : serverFault ? "The server made a mistake" : "The server refused this request",
     isText(detail) ? detail : `It answered ${response.status} ${response.statusText}.`,
@@ -207,8 +225,12 @@ async function refusedBy(response: Response): Promise<Outcome> {
   );
 }
 
-function refused(kind: string, title: string, message: string, hint: string | null = null): Outcome {
-  return { kind: "refused", problem: { seq: 0, type: "problem", kind: kind as Problem["kind"], title, message, span: null, hint } };
+function refused(kind: string, title: string, message: string): Outcome {
+  return { kind: "refused", problem: newProblem(kind, title, message) };
+}
+
+function newProblem(kind: string, title: string, message: string, hint: string | null = null): Problem {
+  return { seq: 0, type: "problem", kind: kind as Problem["kind"], title, message, span: null, hint };
 }
 
 function isText(value: unknown): value is string {

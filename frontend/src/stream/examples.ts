@@ -22,7 +22,8 @@ export interface Example {
  */
 export async function fetchExamples(signal: AbortSignal, base = ""): Promise<Example[]> {
   const response = await fetch(`${base}/api/examples`, { signal });
-  if (!response.ok) throw new DecodeError(`the server answered ${response.status} when asked for its examples`);
+  if (!response.ok)
+    throw new DecodeError(`the server answered ${response.status} when asked for its examples`);
   const answer: unknown = await response.json();
   const list = Array.isArray(answer) ? answer : ((answer ?? {}) as { examples?: unknown }).examples;
   if (!Array.isArray(list)) throw new DecodeError("the answer holds no examples");

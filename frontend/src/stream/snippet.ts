@@ -1,0 +1,23 @@
+/** The program behind a permalink `/t/...`. */
+import type { TraceRequest } from "./client";
+
+const PERMALINK = /^\/t\/([0-9a-f]{40})\/?$/;
+
+/** The address of the program that this path stands for, null for any other page. */
+export function snippetOf(path: string): string | null {
+  return PERMALINK.exec(path)?.[1] ?? null;
+}
+
+/**
+ * Null when nothing was ever kept under it.
+ *
+ * @throws {TypeError} when the server is out of reach
+ */
+export async function fetchSnippet(
+  snippet: string,
+  signal: AbortSignal,
+  base = "",
+): Promise<TraceRequest | null> {
+  const response = await fetch(`${base}/api/snippets/${snippet}`, { signal });
+  return response.ok ? ((await response.json()) as TraceRequest) : null;
+}

@@ -32,7 +32,9 @@ class Settings(BaseSettings):
     )
 
     data_directory: Path = Field(default_factory=_default_data_directory, description="Where traces are kept.")
-    trace_bytes_max: int = Field(default=2 << 30, gt=0, description="Compressed traces kept; the longest unused go first.")
+    trace_bytes_max: int = Field(
+        default=2 << 30, gt=0, description="Compressed traces kept; the longest unused go first."
+    )
     snippet_bytes_max: int = Field(default=256 << 20, gt=0, description="Programs kept for permalinks.")
 
     run_seconds: float = Field(default=5.0, gt=0, description="Wall time of one run.")
@@ -41,7 +43,9 @@ class Settings(BaseSettings):
     running_count: int = Field(default_factory=_default_running_count, gt=0, description="Runs at once.")
     waiting_count: int = Field(default=300, ge=0, description="Runs that may wait; more are answered 429.")
     abandon_seconds: float = Field(default=1.0, ge=0, description="After the last reader has left, a run is stopped.")
-    retain_seconds: float = Field(default=60.0, ge=0, description="How long a result that is not kept can be read again.")
+    retain_seconds: float = Field(
+        default=60.0, ge=0, description="How long a result that is not kept can be read again."
+    )
 
     body_bytes_max: int = Field(default=2 << 20, gt=0, description="Of one request.")
     static_directory: Path = Field(default=_STATIC, description="The built front end.")

@@ -7,14 +7,13 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, HTTPException, Path, Query, Request
 from fastapi.responses import JSONResponse
-from fastapi.sse import EventSourceResponse
 from starlette.responses import Response
 
 from gradwalk.api.errors import problem_response
 from gradwalk.api.service import Service, join_document, split_document
 from gradwalk.api.streams import PING_SECONDS, read_last_event_id, stream_events, stream_run
 from gradwalk.engine.runs import Run, RunState
-from gradwalk.protocol.document import canonical_request, encode
+from gradwalk.protocol.document import encode
 from gradwalk.protocol.requests import TraceRequest
 
 router = APIRouter(prefix="/api/traces", tags=["traces"])
@@ -105,9 +104,12 @@ async def read_trace(
 
 @router.get(
     "/{trace}/events",
-    response_class=EventSourceResponse,
     response_model=None,
-    responses={204: {"description": "Nothing is left after `Last-Event-ID`."}, **_NOT_FOUND},
+    responses={
+        200: {"description": "Events.", "content": {EVENT_STREAM: {}}},
+        204: {"description": "Nothing is left after `Last-Event-ID`."},
+        **_NOT_FOUND,
+    },
 )
 async def follow_trace(trace: TraceId, service: ServiceOf, last_event_id: LastEventId = None) -> Response:
     """Server-sent events from the start or after `Last-Event-ID`, of a run under way or a finished trace."""
@@ -170,7 +172,7 @@ async def _document(stored: bytes, accept_encoding: str, headers: dict[str, str]
 
 def _refuse_what_json_cannot_say(request: TraceRequest) -> None:
     try:
-        encode(canonical_request(request))
+        encode(request.model_dump())
     except ValueError as error:
         detail = 'A number or text in this request has no JSON form. Write non-finite numbers as "NaN" or "Infinity".'
         raise HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, detail) from error

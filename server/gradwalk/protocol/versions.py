@@ -1,5 +1,6 @@
 """Which versions a trace depends on, read without importing torch."""
 
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 from gradwalk.protocol.events import Versions
@@ -10,6 +11,7 @@ def installed_versions() -> Versions:
     return {"gradwalk": _installed("gradwalk"), "torch": _installed("torch")}
 
 
+@cache
 def _installed(distribution: str) -> str:
     try:
         return version(distribution)

@@ -16,13 +16,13 @@ from gradwalk.sandbox import lockdown
 from gradwalk.sandbox.deadline import Alarm
 from gradwalk.sandbox.frames import LENGTH_BYTES, encode_frame
 from gradwalk.sandbox.jobs import JOB, JacobianJob, TraceJob
+from gradwalk.sandbox.limits import EXIT_OF_OUR_FAULT
 from gradwalk.tracer.replay import jacobian_of_step
 from gradwalk.tracer.run import trace_program
 
 CHANNEL = 200
 """The descriptor of the pipe to the parent: private, and far from those that a program opens."""
 
-EXIT_OF_OUR_FAULT = 70
 _READ_BYTES = 1 << 16
 _ENDED_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE, signal.SIGCHLD)
 
@@ -36,6 +36,7 @@ class Confinement:
     budget: lockdown.Budget
     landlock_ruleset: int | None
     seccomp: bool
+    null_device: int
     soft_seconds: float
     """After which the alarm rings."""
 
@@ -63,7 +64,7 @@ def _confine_early(channel: int, confinement: Confinement) -> None:
     lockdown.refuse_new_privileges()
     if confinement.landlock_ruleset is not None:
         lockdown.enter_landlock(confinement.landlock_ruleset)
-    lockdown.close_descriptors(keep=CHANNEL)
+    lockdown.close_descriptors(confinement.null_device, keep=CHANNEL)
 
 
 def _run_job(payload: bytes, confinement: Confinement) -> None:

@@ -6,6 +6,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from gradwalk.sandbox.lockdown import Budget
 
+EXIT_OF_OUR_FAULT = 70
+"""Exit status of a child that could not do its job."""
+
 _SOFT_SHARE = 0.8
 
 

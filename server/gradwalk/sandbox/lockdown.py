@@ -144,9 +144,13 @@ def drop_root() -> bool:
     return True
 
 
-def close_descriptors(keep: int) -> None:
+def open_null_device() -> int:
+    """For `close_descriptors`; opened ahead, because Landlock refuses it later."""
+    return os.open(os.devnull, os.O_RDWR)
+
+
+def close_descriptors(null: int, keep: int) -> None:
     """Standard streams become the null device; of the rest only `keep` stays open."""
-    null = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(null, descriptor)
     limit = os.sysconf("SC_OPEN_MAX")

@@ -23,7 +23,7 @@ def main() -> NoReturn:
     seccomp = limits.seccomp and lockdown.seccomp_is_known_here()
     lockdown.drop_root()
     base_bytes = lockdown.address_space_bytes()
-    run_child(int(sys.argv[2]), Confinement(base_bytes, budget, ruleset, seccomp, limits.soft_seconds))
+    run_child(int(sys.argv[2]), Confinement(base_bytes, budget, ruleset, seccomp, lockdown.open_null_device(), limits.soft_seconds))
 
 
 if __name__ == "__main__":

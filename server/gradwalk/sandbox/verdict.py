@@ -7,6 +7,7 @@ from enum import Enum, auto
 from gradwalk.protocol.events import Problem
 from gradwalk.protocol.problems import problem
 from gradwalk.sandbox.launcher import Exit
+from gradwalk.sandbox.limits import EXIT_OF_OUR_FAULT
 
 
 class Ending(Enum):
@@ -71,6 +72,8 @@ def judge(ending: Ending, how: Exit | None, wall_seconds: float) -> Verdict:
 
 
 def _judge_exit(how: Exit, wall_seconds: float) -> Verdict:
+    if how.code == EXIT_OF_OUR_FAULT:
+        return _lost()
     if how.signal is None:
         return _odd_exit(how.code)
     if how.signal == signal.SIGXCPU:

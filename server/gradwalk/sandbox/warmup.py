@@ -130,5 +130,4 @@ y.backward()
     "x = (",
     "import dataclasses, collections, functools, itertools, typing, math, random, time, copy, contextlib, abc, enum",
     "import re, string, operator, statistics, fractions, decimal, numbers, datetime, json, pprint, textwrap",
-    "import torch\nwith torch.autograd.profiler.profile():\n    torch.ones(2).sum()",
 )

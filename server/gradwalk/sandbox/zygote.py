@@ -151,11 +151,12 @@ def main() -> NoReturn:
     lockdown.die_with_parent()  # a change of user clears it
     lockdown.refuse_new_privileges()
     base_bytes = lockdown.address_space_bytes()
+    null_device = lockdown.open_null_device()
     ruleset = lockdown.create_landlock_ruleset() if limits.landlock else None
     if ruleset is not None:
         lockdown.enter_landlock(ruleset)
     seccomp = limits.seccomp and lockdown.seccomp_is_known_here()
-    confinement = Confinement(base_bytes, limits.budget, ruleset, seccomp, limits.soft_seconds)
+    confinement = Confinement(base_bytes, limits.budget, ruleset, seccomp, null_device, limits.soft_seconds)
     zygote = Zygote(control, confinement, limits)
     ready = {
         "landlock": ruleset is not None,

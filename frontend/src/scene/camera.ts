@@ -13,6 +13,7 @@ export interface Camera extends Point {
 /** Below this the text of a card cannot be read: the camera then follows the active node instead. */
 export const READABLE_SCALE = 0.72;
 const LARGEST_SCALE = 1.15;
+const FOLLOWING_SCALE = 0.9;
 const MARGIN_PX = 20;
 const CALLOUT_GAP_PX = 22;
 const EDGE_PX = 10;
@@ -20,8 +21,9 @@ const EDGE_PX = 10;
 /** The whole content where it can be read, else the part around `focus` at reading size. */
 export function frame(content: Size, focus: Box | null, region: Size): Camera {
   const room = { width: region.width - 2 * MARGIN_PX, height: region.height - 2 * MARGIN_PX };
-  const fit = Math.min(LARGEST_SCALE, room.width / content.width, room.height / content.height);
-  const k = Math.max(fit, Math.min(READABLE_SCALE, LARGEST_SCALE));
+  const tall = room.height / content.height;
+  const fit = Math.min(LARGEST_SCALE, room.width / content.width, tall);
+  const k = fit >= READABLE_SCALE ? fit : Math.max(READABLE_SCALE, Math.min(FOLLOWING_SCALE, tall));
   const focused = focus === null ? { x: content.width, y: content.height / 2 } : centre(focus);
   return {
     k,

@@ -75,6 +75,7 @@ interface Heading {
 
 export interface VjpCallout extends Heading {
   readonly kind: "vjp";
+  readonly node: Node;
   readonly stepIndex: number;
   readonly summands: readonly Summand[];
   readonly sum: Gradient;
@@ -134,6 +135,7 @@ export function drawCallout(trace: TraceState, still: Still): CalloutScene | nul
   return {
     ...heading,
     kind: "vjp",
+    node,
     stepIndex: step.index,
     summands,
     sum: step.grad_outputs[0] ?? UNDEFINED,

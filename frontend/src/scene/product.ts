@@ -1,0 +1,249 @@
+/**
+ * The ways to write v times J = returned in numbers. The flattened grid is the definition; an element-by-element
+ * operation and a matrix product are easier to read in the tensors' own shapes. A form is offered only if its numbers
+ * reproduce what the engine returned.
+ */
+import { isTensor } from "../model/gradients";
+import type { Matrix } from "../model/matrix";
+import { cellAt, jacobianMatrix, matrixOf, rowOf, shapeText } from "../model/matrix";
+import { toNumber } from "../model/numbers";
+import type { Cell, Node, TensorValue } from "../protocol/trace.gen";
+import type { Factor, OperandEquation } from "./equation";
+
+export type FormKind = "matrix_product" | "elementwise" | "grid" | "words";
+export type Role = "v" | "jacobian" | "result";
+export type Side = "left" | "right";
+
+export interface Place {
+  readonly row: number;
+  readonly column: number;
+}
+
+export interface Factoring {
+  readonly role: Role;
+  readonly caption: string;
+  readonly matrix: Matrix;
+  /** The shape below the table; the sizes that must agree are marked by `matching`. */
+  readonly shape: readonly { readonly size: number; readonly matching: boolean }[];
+}
+
+/** One product in a sum: which cell of the left and which of the right table. */
+export interface Term {
+  readonly left: Place;
+  readonly right: Place;
+  readonly a: Cell;
+  readonly b: Cell;
+}
+
+export interface ProductForm {
+  readonly kind: Exclude<FormKind, "words">;
+  readonly left: Factoring;
+  readonly operator: "×" | "⊙";
+  readonly right: Factoring;
+  readonly result: Factoring;
+  /** The products whose sum is one cell of the result. */
+  termsAt(place: Place): readonly Term[];
+  /** The cell of the result that a cell of a factor goes into; of several, one near `current`. */
+  resultOf(side: Side, place: Place, current: Place): Place;
+}
+
+const MOST_SHOWN = 12;
+/** A diagonal up to here is drawn as the band it is. */
+const SMALL_DIAGONAL = 4;
+const TOLERANCE = 2e-3;
+
+/** What can be shown of one operand's product, the most readable first; empty where numbers are missing. */
+export function productForms(node: Node, operand: OperandEquation, factor: Factor): readonly ProductForm[] {
+  if (!isTensor(factor.v) || !isTensor(operand.returned)) return [];
+  const forms = [
+    matrixProduct(node, operand, factor.v, operand.returned),
+    elementwise(operand, factor, factor.v, operand.returned),
+    grid(operand, factor, factor.v, operand.returned),
+  ];
+  return forms.filter((form) => form !== null);
+}
+
+function grid(
+  operand: OperandEquation,
+  factor: Factor,
+  v: TensorValue,
+  returned: TensorValue,
+): ProductForm | null {
+  const jacobian = factor.jacobian === null ? null : jacobianMatrix(factor.jacobian);
+  const left = rowOf(v);
+  const result = rowOf(returned);
+  if (jacobian === null || left === null || result === null) return null;
+  if (Math.max(jacobian.rows, jacobian.columns) > MOST_SHOWN) return null;
+  const rows = { size: jacobian.rows, matching: true };
+  const columns = { size: jacobian.columns, matching: false };
+  return {
+    kind: "grid",
+    operator: "×",
+    left: { role: "v", caption: flattened("v = grad_output", v), matrix: left, shape: [rows] },
+    right: { role: "jacobian", caption: derivative(operand), matrix: jacobian, shape: [rows, columns] },
+    result: {
+      role: "result",
+      caption: flattened(returnedFor(operand), returned),
+      matrix: result,
+      shape: [columns],
+    },
+    termsAt: ({ column }) =>
+      left.cells.map((a, row) => ({
+        left: { row: 0, column: row },
+        right: { row, column },
+        a,
+        b: cellAt(jacobian, row, column),
+      })),
+    resultOf: (side, place, current) => (side === "right" ? { row: 0, column: place.column } : current),
+  };
+}
+
+function elementwise(
+  operand: OperandEquation,
+  factor: Factor,
+  v: TensorValue,
+  returned: TensorValue,
+): ProductForm | null {
+  const jacobian = factor.jacobian;
+  const full = jacobian === null ? null : jacobianMatrix(jacobian);
+  const left = matrixOf(v);
+  const result = matrixOf(returned);
+  if (jacobian?.structure !== "diagonal" || full === null || left === null || result === null) return null;
+  if (full.rows !== full.columns || left.cells.length !== full.rows || full.rows <= SMALL_DIAGONAL)
+    return null;
+  const cells = left.cells.map((_, index) => cellAt(full, index, index));
+  const diagonal = { rows: left.rows, columns: left.columns, cells };
+  return {
+    kind: "elementwise",
+    operator: "⊙",
+    left: { role: "v", caption: "v = grad_output", matrix: left, shape: matching(v.shape) },
+    right: {
+      role: "jacobian",
+      caption: `diagonal of ${derivative(operand)}`,
+      matrix: diagonal,
+      shape: matching(v.shape),
+    },
+    result: {
+      role: "result",
+      caption: returnedFor(operand),
+      matrix: result,
+      shape: matching(returned.shape),
+    },
+    termsAt: (place) => [
+      {
+        left: place,
+        right: place,
+        a: cellAt(left, place.row, place.column),
+        b: cellAt(diagonal, place.row, place.column),
+      },
+    ],
+    resultOf: (_, place) => place,
+  };
+}
+
+/** Where each matrix operand stands among the inputs of a matrix product. */
+const MATRIX_PRODUCTS: Readonly<Record<string, readonly [first: number, second: number]>> = {
+  MmBackward0: [0, 1],
+  AddmmBackward0: [1, 2],
+};
+
+/** For y = A B: the gradient of A is v Bᵀ, that of B is Aᵀ v. */
+function matrixProduct(
+  node: Node,
+  operand: OperandEquation,
+  v: TensorValue,
+  returned: TensorValue,
+): ProductForm | null {
+  const places = MATRIX_PRODUCTS[node.name];
+  if (places === undefined) return null;
+  const isFirst = operand.argnum === places[0];
+  if (!isFirst && operand.argnum !== places[1]) return null;
+  const other = node.inputs[isFirst ? places[1] : places[0]];
+  const factor = other?.value == null ? null : matrixOf(other.value);
+  const gradient = matrixOf(v);
+  const result = matrixOf(returned);
+  if (other === undefined || factor === null || gradient === null || result === null) return null;
+  const turned = transposed(factor);
+  const [left, right] = isFirst ? [gradient, turned] : [turned, gradient];
+  if (Math.max(left.rows, left.columns, right.columns) > MOST_SHOWN || left.columns !== right.rows)
+    return null;
+  const termsAt = ({ row, column }: Place): readonly Term[] =>
+    Array.from({ length: left.columns }, (_, k) => ({
+      left: { row, column: k },
+      right: { row: k, column },
+      a: cellAt(left, row, k),
+      b: cellAt(right, k, column),
+    }));
+  if (!reproduces(result, termsAt)) return null;
+  const tables = {
+    v: { role: "v", caption: "v = grad_output" },
+    jacobian: { role: "jacobian", caption: `${other.name}ᵀ, which acts as J` },
+  } as const;
+  return {
+    kind: "matrix_product",
+    operator: "×",
+    left: {
+      ...(isFirst ? tables.v : tables.jacobian),
+      matrix: left,
+      shape: [
+        { size: left.rows, matching: false },
+        { size: left.columns, matching: true },
+      ],
+    },
+    right: {
+      ...(isFirst ? tables.jacobian : tables.v),
+      matrix: right,
+      shape: [
+        { size: right.rows, matching: true },
+        { size: right.columns, matching: false },
+      ],
+    },
+    result: {
+      role: "result",
+      caption: returnedFor(operand),
+      matrix: result,
+      shape: returned.shape.map((size) => ({ size, matching: false })),
+    },
+    termsAt,
+    resultOf: (side, place, current) =>
+      side === "left"
+        ? { row: place.row, column: current.column }
+        : { row: current.row, column: place.column },
+  };
+}
+
+function reproduces(result: Matrix, termsAt: (place: Place) => readonly Term[]): boolean {
+  for (let row = 0; row < result.rows; row += 1) {
+    for (let column = 0; column < result.columns; column += 1) {
+      const terms = termsAt({ row, column }).map((term) => toNumber(term.a) * toNumber(term.b));
+      const sum = terms.reduce((total, term) => total + term, 0);
+      const scale = terms.reduce((total, term) => total + Math.abs(term), 1e-12);
+      const said = toNumber(cellAt(result, row, column));
+      if (Number.isFinite(said) && !(Math.abs(sum - said) <= TOLERANCE * scale)) return false;
+    }
+  }
+  return true;
+}
+
+function transposed(matrix: Matrix): Matrix {
+  const cells = Array.from({ length: matrix.cells.length }, (_, index) =>
+    cellAt(matrix, index % matrix.rows, Math.floor(index / matrix.rows)),
+  );
+  return { rows: matrix.columns, columns: matrix.rows, cells };
+}
+
+function matching(shape: readonly number[]): Factoring["shape"] {
+  return shape.map((size) => ({ size, matching: true }));
+}
+
+function derivative(operand: OperandEquation): string {
+  return `J = ∂output/∂${operand.variable ?? operand.name}`;
+}
+
+export function returnedFor(operand: OperandEquation): string {
+  return `returned for ${operand.variable ?? operand.name}`;
+}
+
+function flattened(caption: string, value: TensorValue): string {
+  return value.shape.length > 1 ? `${caption}, ${shapeText(value.shape)} in a row` : caption;
+}

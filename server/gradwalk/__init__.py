@@ -1,0 +1,31 @@
+"""Type PyTorch, watch its real backward pass.
+
+The names below are found on first use, so that `import gradwalk` stays quick and does not import torch:
+the web server, the command line and the exporters never need it.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gradwalk.notebook.document import Trace
+    from gradwalk.notebook.recording import trace, trace_tensors
+
+__all__ = ["Trace", "trace", "trace_tensors"]
+
+_HOMES = {
+    "Trace": "gradwalk.notebook.document",
+    "trace": "gradwalk.notebook.recording",
+    "trace_tensors": "gradwalk.notebook.recording",
+}
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'gradwalk' has no attribute {name!r}")
+    return getattr(import_module(home), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

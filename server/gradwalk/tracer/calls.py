@@ -334,6 +334,7 @@ class CallRecorder(TorchFunctionMode):
 
 
 _REGISTER_HOOK = torch.Tensor.register_hook
+_BACKWARDS: Final = (torch.Tensor.backward, torch.autograd.backward, torch.autograd.grad)
 _BACKWARD_CALLS: Final = frozenset({"backward", "grad"})
 
 
@@ -371,7 +372,7 @@ def _openable_body(func: Any) -> types.FunctionType | None:
     """
     if not isinstance(func, types.FunctionType):
         return None
-    if func.__module__ not in _OPENED_MODULES and func not in (torch.Tensor.backward, torch.autograd.grad):
+    if func.__module__ not in _OPENED_MODULES and func not in _BACKWARDS:
         return None
     surroundings = dict(func.__globals__)
     surroundings.update({name: _no for name in _ASKS if name in surroundings})

@@ -1,6 +1,6 @@
 """Who is to blame for an error inside a backward pass: the node, its saved tensors, the write that changed one."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gradwalk.protocol.graph import Span
@@ -29,12 +29,14 @@ class Culprits:
         record: Record | None = None,
         node: Node | None = None,
         finished_spans: Sequence[Span | None] = (),
+        storages: Mapping[int, str] | None = None,
     ) -> None:
         self.places = places
         self._log = log
         self._record = record
         self._node = node
         self._finished_spans = finished_spans
+        self._storages = storages or {}
 
     @property
     def span(self) -> Span | None:
@@ -92,15 +94,8 @@ class Culprits:
                 _, _, place, label = writes[-1]
                 changed_span = self.places.span(place)
                 where = "" if changed_span is None else f" in line {changed_span['line']}"
-                return Changed(f"`{self._variable_of(name)}`", saved_at, f"{label}{where} then wrote into it,")
+                return Changed(f"`{self._storages.get(address, name)}`", saved_at, f"{label}{where} then wrote into it,")
         return Changed("a tensor", saved_at, "an operation then wrote into it,")
-
-    def _variable_of(self, name: str) -> str:
-        described = None if self._record is None else self._record.node
-        for one in described["saved"] if described is not None else ():
-            if one["name"] == name and "alias_of" in one:
-                return one["alias_of"]
-        return name
 
     def _packed(self) -> list[tuple[str, Any]]:
         node = self._node

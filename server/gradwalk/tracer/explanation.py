@@ -4,16 +4,14 @@ Each entry of `EXPLANATIONS` knows one way in which PyTorch complains. Its own w
 what is said here explains them, it does not replace them.
 """
 
+import difflib
 import re
 import traceback
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Final, NamedTuple
 
-import torch
-
 from gradwalk.protocol.events import Problem, ProblemKind
-from gradwalk.protocol.graph import Span
 from gradwalk.protocol.problems import problem
 from gradwalk.tracer.calls import Place
 from gradwalk.tracer.culprits import Culprits
@@ -41,7 +39,7 @@ def explain_error(error: BaseException, culprits: Culprits) -> Problem:
     explained = _explain_by_type(error) or _explain_by_text(text, culprits)
     if explained is None:
         name = type(error).__name__
-        explained = Explained(f"{name}", _first_sentence(text) or f"The program raised {name}.")
+        explained = Explained(name, text.strip()[:_WORDS_MAX] or f"The program raised {name}.")
     elif text and _first_sentence(text) not in explained.message and isinstance(error, Exception):
         explained = explained._replace(message=f"{explained.message} PyTorch says: \u201c{_first_sentence(text)}\u201d")
     span = culprits.places.span(place_of(error.__traceback__)) or culprits.span
@@ -73,7 +71,8 @@ def place_of(trace: TracebackType | None) -> Place | None:
 
 def _first_sentence(text: str) -> str:
     line = text.strip().partition("\n")[0]
-    return line[:_WORDS_MAX]
+    sentence, stop, _ = line.partition(". ")
+    return (sentence + stop.strip())[:_WORDS_MAX]
 
 
 def _explain_by_type(error: BaseException) -> Explained | None:
@@ -102,6 +101,11 @@ def _exited(error: Any) -> Explained:
 
 def _name_unknown(error: Any) -> Explained:
     return Explained("Unknown name", f"{error}.".replace("..", "."))
+
+
+def _attribute_unknown(error: Any) -> Explained:
+    near = difflib.get_close_matches(str(error.name), dir(error.obj), n=1, cutoff=0.7) if error.name else []
+    return Explained("AttributeError", str(error), f"Did you mean `{near[0]}`?" if near else None)
 
 
 _BY_TYPE: Final[tuple[tuple[tuple[type[BaseException], ...], Callable[[Any], Explained]], ...]] = (
@@ -137,6 +141,7 @@ _BY_TYPE: Final[tuple[tuple[tuple[type[BaseException], ...], Callable[[Any], Exp
         ),
     ),
     ((NameError,), _name_unknown),
+    ((AttributeError,), _attribute_unknown),
 )
 
 
@@ -361,12 +366,3 @@ EXPLANATIONS: Final[tuple[tuple[str, Explain], ...]] = (
     (r"Can't call numpy\(\) on Tensor that requires grad", _needs_detach),
 )
 
-
-def span_of_error(error: BaseException, culprits: Culprits) -> Span | None:
-    """Where in the program an exception came from."""
-    return culprits.places.span(place_of(error.__traceback__))
-
-
-def torch_names() -> list[str]:
-    """What a misspelt name may have meant."""
-    return dir(torch)

@@ -22,7 +22,7 @@ def conclude(
     """
     output = find_output(program, namespace, result)
     if output is None:
-        recorder.stream.send_problem(nothing_differentiable(program, namespace, result))
+        recorder.stream.send_problem(nothing_differentiable(program, recorder, namespace, result))
         return
     seed = external_gradient(output, grad_output)
     recorder.passes.implicit = True
@@ -68,7 +68,9 @@ def external_gradient(output: torch.Tensor, grad_output: Any) -> torch.Tensor:
     return seed
 
 
-def nothing_differentiable(program: Program, namespace: Mapping[str, Any], result: Any) -> Problem:
+def nothing_differentiable(
+    program: Program, recorder: Recorder, namespace: Mapping[str, Any], result: Any
+) -> Problem:
     """Why no backward pass can start."""
     tensors = {
         name: value
@@ -77,18 +79,23 @@ def nothing_differentiable(program: Program, namespace: Mapping[str, Any], resul
     }
     wanting = [name for name, value in tensors.items() if value.requires_grad and value.is_leaf]
     last = result if isinstance(result, torch.Tensor) else next(reversed(tensors.values()), None)
+    span = None
     hint = "Create an input with requires_grad=True, for example x = torch.tensor([1., 2.], requires_grad=True)."
     if wanting:
         listed = ", ".join(f"`{name}`" for name in wanting)
         message = f"{listed} requires grad, but the program computes nothing differentiable from it."
         hint = "Compute something from it that stays in torch: detach, no_grad, .item() and whole numbers cut it off."
+        if recorder.log.cuts:
+            cut = recorder.log.cuts[-1]
+            span = recorder.places.span(cut.place)
+            message += f" It is cut off by {cut.reason}" + ("." if span is None else f" in line {span['line']}.")
     elif last is not None and not (last.is_floating_point() or last.is_complex()):
         message = f"The result holds {str(last.dtype).removeprefix('torch.')} values, which cannot have a gradient."
     elif tensors or last is not None:
         message = "None of the program's tensors requires grad, so PyTorch recorded no history to walk back through."
     else:
         message = "The program makes no tensors, so there is no graph to walk."
-    return problem("not_differentiable", "Nothing is differentiable", message, hint=hint)
+    return problem("not_differentiable", "Nothing is differentiable", message, span=span, hint=hint)
 
 
 def _is_differentiable(value: Any) -> bool:

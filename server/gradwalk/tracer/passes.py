@@ -248,12 +248,12 @@ class Passes:
         inner, self._log.inner = self._log.inner, []
         try:
             results = run()
-        except BaseException:
+        except BaseException as error:
             self._end(one, handles, stack, inner)
-            self._tell(one, lambda: self._listener.fail(one, error))
+            self._tell(one, self._listener.fail, error)
             raise
         self._end(one, handles, stack, inner)
-        self._tell(one, lambda: self._listener.finish(one, results))
+        self._tell(one, self._listener.finish, results)
         return results
 
     def _end(self, one: Pass, handles: list[Any], stack: list[Pass], inner: list[list[InnerCall]]) -> None:
@@ -262,11 +262,11 @@ class Passes:
         for handle in handles:
             handle.remove()
 
-    def _tell(self, one: Pass, tell: Callable[[], None]) -> None:
+    def _tell(self, one: Pass, tell: Callable[[Pass, Any], None], outcome: Any) -> None:
         if one.is_recorded:
             with originals.without_torch_function():
                 try:
-                    tell()
+                    tell(one, outcome)
                 except Exception as error:  # noqa: BLE001 (our own fault must not become the program's)
                     self._on_failure(error)
         one.release()

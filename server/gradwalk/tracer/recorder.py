@@ -264,7 +264,7 @@ class Recorder(PassListener):
             event["hooks"] = hooks
         if entry.inner:
             event["inside"] = [self.writer.inner_op(call) for call in entry.inner]
-        event["narration"], event["phases"] = narrate(record.node, event, self._node_name)
+        event["narration"], event["phases"] = narrate(record.node, event, self._operand_names(entry))
         self.stream.steps += 1
         self.stream.send(event)
 
@@ -342,7 +342,7 @@ class Recorder(PassListener):
             return []
         budget = self._budget
         if record.kind == "custom" and not is_repeatable(type(node)._forward_cls):
-            budget = JacobianBudget(0, 0)
+            budget = JacobianBudget(self.limits.jacobian_cells, 0)
         found: list[Any] = local_jacobians(node, grad_outputs, grad_inputs, budget)
         return found
 
@@ -418,7 +418,7 @@ class Recorder(PassListener):
 
     def culprits(self, record: Record | None = None, node: Node | None = None) -> Culprits:
         """What is known around an error."""
-        return Culprits(self.places, self.log, record, node, self._finished_spans)
+        return Culprits(self.places, self.log, record, node, self._finished_spans, self._named.storages)
 
     def leaves_of(self, output: torch.Tensor) -> list[torch.Tensor]:
         """The leaves that an output depends on, in the order of the graph."""
@@ -462,8 +462,10 @@ class Recorder(PassListener):
             return known[0]
         return next((name for name, one in self._named.intermediates if one is tensor), None)
 
-    def _node_name(self, node_id: str) -> str:
-        return node_id
+    def _operand_names(self, entry: PassNode) -> list[str | None]:
+        return [
+            None if receiver is None else self._slot_name(receiver.record, slot) for receiver, slot, _ in entry.targets
+        ]
 
 
 class ContributionMismatch(Exception):  # noqa: N818 (said as a problem of ours)

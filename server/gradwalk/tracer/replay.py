@@ -28,7 +28,7 @@ def jacobian_of_step(
     def look(at: int, node: Node, grad_outputs: Any, grad_inputs: Any) -> None:
         if at == index:
             budget = JacobianBudget(limits.jacobian_cells, limits.jacobian_cells)
-            found.extend(local_jacobians(node, grad_outputs, grad_inputs, budget))
+            found.extend(local_jacobians(node, grad_outputs, grad_inputs, budget, in_replay=True))
 
     _replay(request, limits, language, look)
     return [one for one in found if one["argnum"] == argnum]

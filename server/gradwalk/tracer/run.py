@@ -100,7 +100,7 @@ class Run:
                 self.stream.send_problem(input_problem(error))
             else:
                 self._play(program, recorder)
-        self._finish()
+        self.stream.finish()
 
     def _read(self) -> Program:
         return read_program(self.request.source, tuple(self.request.options.inputs), self.limits.source_bytes)
@@ -191,20 +191,6 @@ class Run:
             meant = nearest_name(error.name, program, dir(torch))
             explained["hint"] = f"Did you mean `{meant}`?" if meant else "Assign it before it is used, or import it."
         recorder.explain_once(error, explained)
-
-    def _finish(self) -> None:
-        stream = self.stream
-        stream.flush()
-        stream.send(
-            {
-                "seq": 0,
-                "type": "finished",
-                "passes": stream.passes,
-                "steps": stream.steps,
-                "problems": stream.problems,
-                "truncated": stream.truncated,
-            }
-        )
 
 
 @contextmanager

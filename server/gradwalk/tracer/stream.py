@@ -69,6 +69,19 @@ class EventStream:
         if text:
             self._send({"seq": 0, "type": "stdout", "text": text})
 
+    def finish(self) -> None:
+        """The last event: what was counted."""
+        self.send(
+            {
+                "seq": 0,
+                "type": "finished",
+                "passes": self.passes,
+                "steps": self.steps,
+                "problems": self.problems,
+                "truncated": self.truncated,
+            }
+        )
+
     def _say_print_flood(self) -> None:
         self.truncate("stdout_characters")
         self.send_problem(

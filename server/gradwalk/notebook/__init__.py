@@ -1,0 +1,1 @@
+"""In the caller's own process: trace a program or live tensors, keep the document."""

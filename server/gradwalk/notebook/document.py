@@ -1,0 +1,62 @@
+"""A finished trace in Python: what was recorded, saved and loaded as the document that every reader knows."""
+
+import json
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+from typing import cast
+
+from gradwalk.protocol.document import TraceDocument, assemble_document, encode
+from gradwalk.protocol.events import Event, Problem, Step
+from gradwalk.protocol.upgrades import load_document
+
+
+class Trace:
+    """One trace. Its parts share values and are not meant to be changed."""
+
+    def __init__(self, document: TraceDocument) -> None:
+        self.document = document
+        """The JSON document as Python objects."""
+
+    @classmethod
+    def from_events(cls, events: Sequence[Event]) -> "Trace":
+        """The trace of a finished stream."""
+        return cls(assemble_document(events))
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> "Trace":
+        """A saved trace of this or an older format.
+
+        Raises:
+            OSError: there is no such file.
+            ValueError: the file is no trace, or from a newer format.
+        """
+        return cls(load_document(json.loads(Path(path).read_text(encoding="utf-8"))))
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Writes the document; the same trace always gives the same bytes."""
+        Path(path).write_bytes(encode(self.document))
+
+    @property
+    def id(self) -> str:
+        """The content address."""
+        return self.document["id"]
+
+    @property
+    def events(self) -> list[Event]:
+        """Everything, in order."""
+        return self.document["events"]
+
+    @property
+    def steps(self) -> list[Step]:
+        """The executed autograd nodes, in order, over all passes."""
+        return [cast("Step", event) for event in self.events if event["type"] == "step"]
+
+    @property
+    def problems(self) -> list[Problem]:
+        """What went wrong, in order."""
+        return [cast("Problem", event) for event in self.events if event["type"] == "problem"]
+
+    def __repr__(self) -> str:
+        problems = f", {len(self.problems)} problems" if self.problems else ""
+        return f"Trace({len(self.steps)} steps{problems}, id={self.id[:12]})"

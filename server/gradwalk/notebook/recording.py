@@ -1,0 +1,101 @@
+"""Tracing in the caller's own process, with the caller's own rights."""
+
+import hashlib
+import random
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import torch
+
+from gradwalk.notebook.document import Trace
+from gradwalk.protocol.document import ADDRESS_HEX_DIGITS, FORMAT, encode
+from gradwalk.protocol.events import Event
+from gradwalk.protocol.requests import Limits, Options, ResolvedLimits, TraceRequest, resolve_limits
+from gradwalk.protocol.versions import installed_versions
+from gradwalk.tracer.live import record_backward
+from gradwalk.tracer.run import trace_program
+
+LimitsLike = Limits | Mapping[str, int] | None
+
+
+def trace(
+    source: str,
+    inputs: Mapping[str, Any] | None = None,
+    grad_output: Any = None,
+    seed: int = 0,
+    limits: LimitsLike = None,
+) -> Trace:
+    """Runs a program here and records its backward passes.
+
+    `inputs` sets free variables and named leaves: a number, nested lists, or `{"value", "requires_grad", "dtype"}`.
+    `grad_output` is the external gradient for a program that makes no backward call itself. The caller's random
+    states are the same afterwards. What is wrong with the program becomes `Trace.problems`.
+
+    Raises:
+        pydantic.ValidationError: arguments that no program could be run with.
+    """
+    asked = _limits(limits)
+    options = Options(inputs=dict(inputs or {}), grad_output=grad_output, seed=seed, limits=asked)
+    request = TraceRequest(source=source, options=options)
+    events: list[Event] = []
+    with _random_states_kept():
+        trace_program(request, events.append, resolve_limits(asked, None))
+    return Trace.from_events(events)
+
+
+def trace_tensors(
+    outputs: torch.Tensor | Sequence[torch.Tensor],
+    grad_outputs: torch.Tensor | Sequence[torch.Tensor | None] | None = None,
+    retain_graph: bool = False,
+    limits: LimitsLike = None,
+    params: Mapping[str, torch.Tensor] | None = None,
+) -> Trace:
+    """Runs one backward from live tensors, as `torch.autograd.backward` would, and records it.
+
+    There is no source, so spans are null. Leaves are called by `params` where it names them, else by the caller's
+    variables. An error of the engine becomes `Trace.problems`.
+    """
+    caller = sys._getframe(1)  # noqa: SLF001 (the only way to the caller's names)
+    named = {**caller.f_globals, **caller.f_locals} if params is None else dict(params)
+    asked = _limits(limits)
+    several = [outputs] if isinstance(outputs, torch.Tensor) else list(outputs)
+    seeds = [grad_outputs] if isinstance(grad_outputs, torch.Tensor) else grad_outputs
+    resolved: ResolvedLimits = resolve_limits(asked, None)
+    recorded: list[dict[str, Any]] = []
+    record_backward(several, seeds, recorded.append, resolved, named, retain_graph=retain_graph)
+    return Trace.from_events(_with_header(recorded, asked))
+
+
+def _with_header(recorded: list[dict[str, Any]], asked: Limits) -> list[Any]:
+    """Live tensors have no request to be addressed by, so the address is that of what was recorded."""
+    started = {
+        "seq": 0,
+        "type": "started",
+        "format": FORMAT,
+        "id": hashlib.sha256(encode(recorded)).hexdigest()[:ADDRESS_HEX_DIGITS],
+        "source": "",
+        "options": Options(limits=asked).model_dump(mode="json", exclude_none=True),
+        "versions": installed_versions(),
+        "inputs": [],
+    }
+    for event in recorded:
+        event["seq"] += 1
+    return [started, *recorded]
+
+
+def _limits(limits: LimitsLike) -> Limits:
+    return limits if isinstance(limits, Limits) else Limits(**(limits or {}))
+
+
+@contextmanager
+def _random_states_kept() -> Iterator[None]:
+    states = torch.get_rng_state(), random.getstate(), np.random.get_state()  # noqa: NPY002 (the state programs use)
+    try:
+        yield
+    finally:
+        torch.set_rng_state(states[0])
+        random.setstate(states[1])
+        np.random.set_state(states[2])  # noqa: NPY002

@@ -48,6 +48,16 @@ def test_leaf_gradients_are_bit_identical_to_an_untraced_run(example: Example, m
     assert (compared > 0) == (has_named_leaves and not all(one.batched for one in plain))
 
 
+def test_only_a_backward_that_ignores_v_has_a_jacobian_that_v_does_not_reproduce() -> None:
+    unchecked = {
+        example.slug
+        for example in EXAMPLES
+        for event in trace_example(example)["events"]
+        if event["type"] == "step" and any(jacobian.get("checked") is False for jacobian in event["local_jacobians"])
+    }
+    assert unchecked == {"returned-jacobian"}
+
+
 def test_rows_of_v_at_once_are_the_passes_one_by_one() -> None:
     """The batched pass against three single ones, which plain hooks have judged already."""
     together = trace_example(BY_SLUG["whole-jacobian"])

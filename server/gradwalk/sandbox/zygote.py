@@ -2,7 +2,8 @@
 
 It imports torch and the tracer once, and then only ever forks: no program runs in it. It speaks JSON messages
 over one socket: `lease` asks for a child and is answered with the descriptor of its pipe,
-`kill` ends one, `ended` reports how a child went. When the socket closes, it exits and takes its children along.
+`kill` ends one, `ended` reports how a child went. When the socket closes, it exits and takes its children along: that, and
+not a parent-death signal, because the kernel sends the latter already when the *thread* that started us ends.
 """
 
 import json
@@ -142,13 +143,11 @@ def main() -> NoReturn:
     started = time.monotonic()
     limits = RunLimits.model_validate_json(sys.argv[1])
     control = socket.socket(fileno=int(sys.argv[2]))
-    lockdown.die_with_parent()
     set_up_torch()
     warm_up()
     settle()
     assert_forkable()
     dropped_root = lockdown.drop_root()
-    lockdown.die_with_parent()  # a change of user clears it
     lockdown.refuse_new_privileges()
     base_bytes = lockdown.address_space_bytes()
     null_device = lockdown.open_null_device()

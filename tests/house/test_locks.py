@@ -78,6 +78,18 @@ def test_the_front_end_lock_names_no_host() -> None:
     assert "resolved" not in (ROOT / "frontend" / "package-lock.json").read_text()
 
 
+def test_the_front_end_lock_has_every_platform() -> None:
+    """npm leaves out what its registry could not answer for, and `npm ci` then fails on every machine."""
+    packages = json.loads((ROOT / "frontend" / "package-lock.json").read_text())["packages"]
+    missing = {
+        name
+        for place, package in packages.items()
+        for name in package.get("optionalDependencies", {})
+        if f"node_modules/{name}" not in packages and f"{place}/node_modules/{name}" not in packages
+    }
+    assert missing == set()
+
+
 def test_every_direct_dependency_says_why() -> None:
     text = (ROOT / "pyproject.toml").read_text()
     block = text[text.index("\ndependencies = [") : text.index("\n]\n", text.index("\ndependencies = ["))]

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext
+
 from tests.e2e.live import Complaints, running_browser, running_server
 from tests.e2e.player import PlayerPage
 
@@ -28,7 +29,7 @@ def new_page(server: str, browser: Browser) -> Iterator[Opener]:
     contexts: list[tuple[BrowserContext, Complaints]] = []
 
     def make(**options: object) -> PlayerPage:
-        context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})  # type: ignore[arg-type]
+        context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, **options})  # type: ignore[arg-type]
         context.set_default_timeout(15_000)
         page = context.new_page()
         contexts.append((context, Complaints(page)))

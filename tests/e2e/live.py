@@ -47,9 +47,7 @@ def running_server() -> Iterator[str]:
         log = Path(folder) / "server.log"
         environment = {
             **os.environ,
-            "GRADWALK_STORE": str(Path(folder) / "traces.sqlite"),
-            "GRADWALK_STORE_PATH": str(Path(folder) / "traces.sqlite"),
-            "HOME": folder,
+            "GRADWALK_DATA_DIRECTORY": folder,
         }
         with log.open("wb") as output:
             server = subprocess.Popen(

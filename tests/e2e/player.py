@@ -76,7 +76,9 @@ class PlayerPage:
 
     def cells(self, table: str) -> list[list[float]]:
         """The numbers of one table of the equation, row by row."""
-        rows = self.product.get_by_role("table", name=table, exact=True).first.locator("tr").all()
+        grid = self.product.get_by_role("table", name=table, exact=True).first
+        grid.wait_for()
+        rows = grid.locator("tr").all()
         spelled = [[cell.inner_text() for cell in row.locator("td").all()] for row in rows]
         return [[number(text) for text in row] for row in spelled if row]
 

@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 
 from playwright.sync_api import Browser
-from tests.e2e.live import ROOT, running_browser, running_server
-from tests.e2e.player import STREAM_MS, PlayerPage
 
 from gradwalk.examples.catalogue import EXAMPLES
+from tests.e2e.live import ROOT, running_browser, running_server
+from tests.e2e.player import STREAM_MS, PlayerPage
 
 FOLDER = ROOT / ".screenshots"
 SIZES = [(1920, 1080), (1280, 800), (390, 844)]

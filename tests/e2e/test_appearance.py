@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
+
 from tests.e2e.conftest import Opener
 from tests.e2e.live import ROOT
 from tests.e2e.player import PlayerPage, fragment

@@ -2,10 +2,10 @@
 
 import pytest
 from playwright.sync_api import expect
-from tests.e2e.player import STREAM_MS, PlayerPage
 
 from gradwalk.examples.catalogue import EXAMPLES
 from gradwalk.examples.example import Example
+from tests.e2e.player import STREAM_MS, PlayerPage
 
 FITS = "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
 

@@ -1,6 +1,7 @@
 """Everything by keyboard, with names a screen reader can say."""
 
 from playwright.sync_api import Page, expect
+
 from tests.e2e.player import PlayerPage, fragment
 
 THREE_STEPS = "x * y"

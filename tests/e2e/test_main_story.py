@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 import torch
 from playwright.sync_api import expect
+
 from tests.e2e.conftest import Opener
 from tests.e2e.player import PlayerPage, fragment
 

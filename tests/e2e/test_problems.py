@@ -2,6 +2,7 @@
 
 import pytest
 from playwright.sync_api import expect
+
 from tests.e2e.player import PlayerPage, fragment
 
 

@@ -334,6 +334,10 @@ export interface Formula {
    * Evaluated on this node's saved tensors it gave what the engine returned; where false it must not be shown.
    */
   checked?: boolean;
+  /**
+   * What to know about ties, kinks, broadcasting and optional arguments; whole sentences.
+   */
+  special_cases?: string[];
 }
 /**
  * The vector-Jacobian product for one operand.
@@ -396,6 +400,9 @@ export interface Group {
 }
 /**
  * One executed autograd node. `index` counts over the whole trace, from 0.
+ *
+ * `formula_checked` tells whether the node's written formula, evaluated on its saved values, gave what the engine
+ * returned; where it is false the formula does not apply here and must not be shown. Absent: not evaluated.
  */
 export interface Step {
   seq: number;
@@ -412,6 +419,8 @@ export interface Step {
   phases: PhaseSentences;
   hooks?: HookChange[];
   inside?: InnerOp[];
+  formula_checked?: boolean;
+  substitutions?: Substitution[];
 }
 /**
  * One summand of a grad_output.
@@ -488,6 +497,21 @@ export interface InnerOp {
   inputs: (TensorValue | null)[];
   outputs: (TensorValue | null)[];
   inside?: InnerOp[];
+}
+/**
+ * One operand's vjp in three stages, as LaTeX.
+ */
+export interface Substitution {
+  argnum: number;
+  symbols: string;
+  /**
+   * grad_output filled in.
+   */
+  with_v: string;
+  /**
+   * All numbers filled in, ending in what the engine returned.
+   */
+  with_numbers: string;
 }
 /**
  * A backward pass is over; `results` are what a `grad` call returned, in the order of its inputs.

@@ -16,6 +16,7 @@ _RELATIVE_TOLERANCE = {
     torch.float32: 1e-4,
     torch.complex64: 1e-4,
     torch.float16: 2e-2,
+    torch.complex32: 2e-2,
     torch.bfloat16: 6e-2,
 }
 _ROUNDING_STEPS = 4096
@@ -67,7 +68,7 @@ def check_formula(  # noqa: PLR0913 - what one node saw, given piece by piece so
                 # cat and stack return a gradient even where no edge leads on; the engine drops it.
                 continue
             view = NodeView(widened, seeds, shapes, argnum, member)
-            verdicts.append(None if vjp is None else _agrees(vjp, view, expected))
+            verdicts.append(None if vjp is None else _agrees(vjp, view, expected, entry.roughness))
     if False in verdicts:
         return False
     return True if verdicts and None not in verdicts else None
@@ -119,7 +120,7 @@ def signed(value: Any) -> Any:
     return type(value)(signed(item) for item in value)
 
 
-def _agrees(vjp: Vjp, view: NodeView, expected: Tensor) -> bool | None:
+def _agrees(vjp: Vjp, view: NodeView, expected: Tensor, roughness: float) -> bool | None:
     try:
         value = evaluate_vjp(vjp, view, expected.dtype)
     except ShapeMismatch:
@@ -128,17 +129,18 @@ def _agrees(vjp: Vjp, view: NodeView, expected: Tensor) -> bool | None:
         return None
     dense = expected.to_dense() if expected.layout != torch.strided else expected
     noise = _ROUNDING_STEPS * _largest(view.v) if dense.dtype in _RELATIVE_TOLERANCE else 0.0
-    return close(value, dense, noise * torch.finfo(dense.dtype).eps if noise else 0.0)
+    return close(value, dense, noise * torch.finfo(dense.dtype).eps if noise else 0.0, roughness)
 
 
-def close(value: Tensor, expected: Tensor, noise: float = 0.0) -> bool:
+def close(value: Tensor, expected: Tensor, noise: float = 0.0, roughness: float = 1.0) -> bool:
     """Equal up to rounding, judged against the largest entry: sums of many terms cancel.
 
-    Two values that nowhere exceed `noise` count as equal: both are what rounding left of 0.
+    `roughness` widens the dtype's tolerance. Two values that nowhere exceed `noise` count as equal: both are what rounding left of 0.
     """
     tolerance = _RELATIVE_TOLERANCE.get(expected.dtype)
     if tolerance is None:
         return torch.equal(value, expected)
+    tolerance = tolerance * roughness
     scale = _largest(expected)
     if noise and max(scale, _largest(value)) <= noise and not torch.isnan(value).any():
         return True
@@ -155,6 +157,8 @@ def _widen(value: Any) -> Any:
     """Half precision as float32: the engine's kernels compute inside in float32, too."""
     if isinstance(value, Tensor) and value.dtype in (torch.float16, torch.bfloat16):
         return value.float()
+    if isinstance(value, Tensor) and value.dtype == torch.complex32:
+        return value.to(torch.complex64)
     return value
 
 

@@ -60,6 +60,7 @@ SYMBOLS: Mapping[str, str] = {
     "B": "B",
     "L": "L",
     "dim": "d",
+    "count": "n",
     "real": "a",
     "imag": "b",
     "negative_slope": r"\lambda",
@@ -166,6 +167,8 @@ class Entry:
     special_cases: tuple[str, ...] = ()
     symbols: Mapping[str, str] = field(default_factory=dict)
     """Overrides of `SYMBOLS`."""
+    roughness: float = 1.0
+    """How many times less exact than usual torch's own kernel is; the check allows for it."""
 
     def symbol(self, name: str) -> str:
         """How this entry writes a name. KeyError for a name nobody gave a symbol."""

@@ -80,11 +80,11 @@ def _slogdet(n: NodeView) -> Tensor:
 def _cholesky(n: NodeView) -> Tensor:
     lower = adjoint(n.L) if n.upper else n.L
     v = adjoint(n.v) if n.upper else n.v
-    phi = (adjoint(lower) @ v).tril()
-    phi = phi - 0.5 * torch.diag_embed(phi.diagonal(0, -2, -1))
+    phi = adjoint(lower) @ v
+    below = phi.tril(-1)
+    symmetric = 0.5 * (below + adjoint(below) + torch.diag_embed(phi.diagonal(0, -2, -1)))
     inverse = torch.linalg.solve_triangular(lower, torch.eye(lower.shape[-1], dtype=v.dtype), upper=False)
-    grad = adjoint(inverse) @ phi @ inverse
-    return 0.5 * (grad + adjoint(grad))
+    return adjoint(inverse) @ symmetric @ inverse
 
 
 def _is_vector(n: NodeView) -> bool:
@@ -438,8 +438,8 @@ LINEAR_ALGEBRA: tuple[Entry, ...] = (
         (
             Vjp(
                 "self",
-                r"\operatorname{sym}\left(@{L}^{-\top} \, \Phi(@{L}^\top @v) \, @{L}^{-1}\right)",
-                "sym(L^-T @ Phi(L^T @ v) @ L^-1), Phi = lower triangle with half the diagonal",
+                r"\tfrac{1}{2} @{L}^{-\top} \, \Phi(@{L}^\top @v) \, @{L}^{-1}",
+                "L^-T @ Phi(L^T @ v) @ L^-1 / 2, Phi = the lower triangle mirrored to the upper",
                 "From dA = dL L^T + L dL^T, solved for the lower triangular dL.",
                 _cholesky,
             ),
@@ -523,6 +523,7 @@ LINEAR_ALGEBRA: tuple[Entry, ...] = (
         ),
         (),
         {"self": "A", "result": "Z"},
+        roughness=100.0,
     ),
     Entry(
         "trace",

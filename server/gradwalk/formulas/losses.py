@@ -39,18 +39,18 @@ def _pairwise(  # noqa: PLR0913 - a loss has this many things to say
     return Entry(
         op,
         (node_name,),
-        rf"@result = \tfrac{{1}}{{n}} \textstyle\sum_i {forward}",
+        rf"@result = \tfrac{{1}}{{@count}} \textstyle\sum_i {forward}",
         (
             Vjp(
                 "self",
-                rf"\tfrac{{1}}{{n}} @v \odot {latex}",
+                rf"\tfrac{{1}}{{@count}} @v \odot {latex}",
                 f"v * {text} / n",
                 because,
                 lambda n: _reduced(n, slope(n)),
             ),
             Vjp(
                 "target",
-                rf"-\tfrac{{1}}{{n}} @v \odot {latex}",
+                rf"-\tfrac{{1}}{{@count}} @v \odot {latex}",
                 f"-v * {text} / n",
                 _TARGET,
                 lambda n: _reduced(n, -slope(n)),
@@ -171,18 +171,18 @@ LOSSES: tuple[Entry, ...] = (
     Entry(
         "binary_cross_entropy",
         ("BinaryCrossEntropyBackward0",),
-        r"@result = -\tfrac{1}{n} \textstyle\sum_i w_i \left(@{target}_i \log @{self}_i + (1 - @{target}_i) \log(1 - @{self}_i)\right)",
+        r"@result = -\tfrac{1}{@count} \textstyle\sum_i w_i \left(@{target}_i \log @{self}_i + (1 - @{target}_i) \log(1 - @{self}_i)\right)",
         (
             Vjp(
                 "self",
-                r"\tfrac{1}{n} @v \odot w \odot \frac{@self - @target}{@self (1 - @self)}",
+                r"\tfrac{1}{@count} @v \odot w \odot \frac{@self - @target}{@self (1 - @self)}",
                 "v * w * (x - t) / (x * (1 - x)) / n",
                 "The error x - t, blown up where x is close to 0 or 1: there the logarithm is steep.",
                 _cross_entropy,
             ),
             Vjp(
                 "target",
-                r"\tfrac{1}{n} @v \odot w \odot \left(\log(1 - @self) - \log @self\right)",
+                r"\tfrac{1}{@count} @v \odot w \odot \left(\log(1 - @self) - \log @self\right)",
                 "v * w * (log(1 - x) - log(x)) / n",
                 "The target mixes the two logarithms.",
                 _cross_entropy_target,
@@ -193,18 +193,18 @@ LOSSES: tuple[Entry, ...] = (
     Entry(
         "binary_cross_entropy_with_logits",
         ("BinaryCrossEntropyWithLogitsBackward0",),
-        r"@result = -\tfrac{1}{n} \textstyle\sum_i w_i \left(@{target}_i \log \sigma(@{self}_i) + (1 - @{target}_i) \log \sigma(-@{self}_i)\right)",
+        r"@result = -\tfrac{1}{@count} \textstyle\sum_i w_i \left(@{target}_i \log \sigma(@{self}_i) + (1 - @{target}_i) \log \sigma(-@{self}_i)\right)",
         (
             Vjp(
                 "self",
-                r"\tfrac{1}{n} @v \odot w \odot (\sigma(@self) - @target)",
+                r"\tfrac{1}{@count} @v \odot w \odot (\sigma(@self) - @target)",
                 "v * w * (sigmoid(x) - t) / n",
                 "What the sigmoid makes steep in the logarithm it makes flat itself; only the error is left.",
                 _logits,
             ),
             Vjp(
                 "target",
-                r"-\tfrac{1}{n} @v \odot w \odot @self",
+                r"-\tfrac{1}{@count} @v \odot w \odot @self",
                 "-v * w * x / n",
                 "The difference of the two logarithms is x itself.",
                 _logits_target,
@@ -229,11 +229,11 @@ LOSSES: tuple[Entry, ...] = (
     Entry(
         "soft_margin_loss",
         ("SoftMarginLossBackward0",),
-        r"@result = \tfrac{1}{n} \textstyle\sum_i \log(1 + e^{-@{target}_i @{self}_i})",
+        r"@result = \tfrac{1}{@count} \textstyle\sum_i \log(1 + e^{-@{target}_i @{self}_i})",
         (
             Vjp(
                 "self",
-                r"-\tfrac{1}{n} @v \odot @target \odot \sigma(-@target \odot @self)",
+                r"-\tfrac{1}{@count} @v \odot @target \odot \sigma(-@target \odot @self)",
                 "-v * t * sigmoid(-t * x) / n",
                 "A wrong sign is pulled with almost full force, a clear right one hardly at all.",
                 _soft_margin,

@@ -184,11 +184,11 @@ REDUCTIONS: tuple[Entry, ...] = (
     Entry(
         "mean",
         ("MeanBackward0", "MeanBackward1"),
-        r"@result = \tfrac{1}{n} \textstyle\sum_i @{self}_i",
+        r"@result = \tfrac{1}{@count} \textstyle\sum_i @{self}_i",
         (
             Vjp(
                 "self",
-                r"\tfrac{1}{n} @v \cdot \mathbf{1}",
+                r"\tfrac{1}{@count} @v \cdot \mathbf{1}",
                 "v / n, repeated to the shape of x",
                 "Each of the n elements enters the mean with weight 1/n.",
                 _mean,
@@ -199,11 +199,11 @@ REDUCTIONS: tuple[Entry, ...] = (
     Entry(
         "var",
         ("VarBackward0",),
-        r"@result = \tfrac{1}{n - @correction} \textstyle\sum_i (@{self}_i - \bar{x})^2",
+        r"@result = \tfrac{1}{@count - @correction} \textstyle\sum_i (@{self}_i - \bar{x})^2",
         (
             Vjp(
                 "self",
-                r"@v \odot \tfrac{2}{n - @correction} (@self - \bar{x})",
+                r"@v \odot \tfrac{2}{@count - @correction} (@self - \bar{x})",
                 "v * 2 / (n - correction) * (x - mean(x))",
                 "Moving away from the mean widens the spread, twice the distance; the mean's own move cancels out.",
                 lambda n: _variance_term(n, n.v),
@@ -217,11 +217,11 @@ REDUCTIONS: tuple[Entry, ...] = (
     Entry(
         "std",
         ("StdBackward0",),
-        r"@result = \sqrt{\tfrac{1}{n - @correction} \textstyle\sum_i (@{self}_i - \bar{x})^2}",
+        r"@result = \sqrt{\tfrac{1}{@count - @correction} \textstyle\sum_i (@{self}_i - \bar{x})^2}",
         (
             Vjp(
                 "self",
-                r"@v \odot \frac{@self - \bar{x}}{(n - @correction) \, @result}",
+                r"@v \odot \frac{@self - \bar{x}}{(@count - @correction) \, @result}",
                 "v * (x - mean(x)) / ((n - correction) * z)",
                 "The variance's gradient through a square root: divided by twice the root.",
                 lambda n: _std_term(n, n.v, n.result),
@@ -236,7 +236,7 @@ REDUCTIONS: tuple[Entry, ...] = (
         (
             Vjp(
                 "self",
-                r"@v0 \odot \tfrac{2}{n - @correction} (@self - \bar{x}) + \tfrac{1}{n} @v1",
+                r"@v0 \odot \tfrac{2}{@count - @correction} (@self - \bar{x}) + \tfrac{1}{@count} @v1",
                 "v0 * 2 / (n - correction) * (x - mean(x)) + v1 / n",
                 "Two results, two gradients: both reach x, and they add up.",
                 lambda n: _spread_and_mean(n, None),
@@ -251,7 +251,7 @@ REDUCTIONS: tuple[Entry, ...] = (
         (
             Vjp(
                 "self",
-                r"@v0 \odot \frac{@self - \bar{x}}{(n - @correction) \, @{result}_0} + \tfrac{1}{n} @v1",
+                r"@v0 \odot \frac{@self - \bar{x}}{(@count - @correction) \, @{result}_0} + \tfrac{1}{@count} @v1",
                 "v0 * (x - mean(x)) / ((n - correction) * z0) + v1 / n",
                 "Two results, two gradients: both reach x, and they add up.",
                 lambda n: _spread_and_mean(n, n.result0),
@@ -334,6 +334,7 @@ REDUCTIONS: tuple[Entry, ...] = (
                 _logcumsumexp,
             ),
         ),
+        roughness=100.0,
     ),
     Entry(
         "norm",

@@ -181,6 +181,18 @@ class PhaseSentences(TypedDict):
     land: str
 
 
+@with_config(STRICT)
+class Substitution(TypedDict):
+    """One operand's vjp in three stages, as LaTeX."""
+
+    argnum: int
+    symbols: str
+    with_v: str
+    """grad_output filled in."""
+    with_numbers: str
+    """All numbers filled in, ending in what the engine returned."""
+
+
 _Step = TypedDict(
     "_Step",
     {
@@ -198,13 +210,19 @@ _Step = TypedDict(
         "phases": PhaseSentences,
         "hooks": NotRequired[list[HookChange]],
         "inside": NotRequired[list[InnerOp]],
+        "formula_checked": NotRequired[bool],
+        "substitutions": NotRequired[list[Substitution]],
     },
 )
 
 
 @with_config(STRICT)
 class Step(_Step):
-    """One executed autograd node. `index` counts over the whole trace, from 0."""
+    """One executed autograd node. `index` counts over the whole trace, from 0.
+
+    `formula_checked` tells whether the node's written formula, evaluated on its saved values, gave what the engine
+    returned; where it is false the formula does not apply here and must not be shown. Absent: not evaluated.
+    """
 
 
 @with_config(STRICT)

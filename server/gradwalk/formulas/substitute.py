@@ -1,0 +1,204 @@
+r"""A formula in three stages: symbols, then v filled in, then all numbers (`v \cdot y`, `10 \cdot y`, `10 \cdot 3 = 30`).
+
+Works on protocol objects alone, so it can be done for a recorded step as well as for a live one. Only what can be
+read at a glance is filled in: scalars, vectors of up to four entries, matrices of up to four by four.
+"""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from gradwalk.formulas.derivatives import operand_names
+from gradwalk.formulas.formula import BROADCAST, Entry, Vjp, fill, render
+from gradwalk.formulas.registry import entry_of
+from gradwalk.protocol.events import Substitution
+from gradwalk.protocol.graph import Node
+from gradwalk.protocol.values import Gradient, Number, TensorValue
+
+LONGEST_SIDE = 4
+_DIGITS = 4
+
+Written = str
+Known = Mapping[str, "Shown"]
+
+_ENDS_WITH_FACTOR = re.compile(r"(@\{\w+\}|@[A-Za-z]+\d*|[\d)}])\s*(\\,|\\;)?\s*$")
+_ENDS_WITH_COMMAND = re.compile(
+    r"\\(begin|operatorname|text|mathbin|mathrel|mathrm|textstyle)\{[^{}]*\}\s*$|[_^]\{[^{}]*\}\s*$"
+)
+_OPENING, _CLOSING = "{(|[", "})|]"
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A value as LaTeX."""
+
+    latex: str
+    is_scalar: bool
+    is_exact: bool
+    """False where digits were left out."""
+
+    @property
+    def needs_parentheses(self) -> bool:
+        """Signs and sums do, unless brackets stand round it already."""
+        return self.is_scalar and (self.latex.startswith("-") or "\\cdot" in self.latex or "+" in self.latex)
+
+
+def substitutions(node: Node, grad_outputs: Sequence[Gradient], grad_inputs: Sequence[Gradient]) -> list[Substitution]:
+    """The three stages for every operand whose formula is known and whose numbers are small enough.
+
+    The result is empty where nothing can be shown. The last stage ends in what the engine returned, so it is true
+    only if the formula was checked; `check_formula` says so.
+    """
+    entry = entry_of(node["name"])
+    if entry is None:
+        return []
+    names = operand_names(node["name"], len(grad_inputs))
+    seeds = _shown_seeds(grad_outputs)
+    known = _known_values(node, names)
+    found: list[Substitution] = []
+    for argnum, (name, returned) in enumerate(zip(names, grad_inputs, strict=True)):
+        vjp = entry.vjp_for(name.partition("[")[0])
+        answer = _show_gradient(returned)
+        if vjp is None or answer is None or not seeds or "data" not in returned:
+            continue
+        counted = known | _count(grad_outputs, returned)
+        summed = _is_summed(entry, vjp, grad_outputs, returned)
+        found.append(
+            {
+                "argnum": argnum,
+                "symbols": _wrap(render(entry, vjp.latex), summed),
+                "with_v": _wrap(_substitute(entry, vjp.latex, seeds), summed),
+                "with_numbers": _with_numbers(entry, vjp, seeds | counted, answer, summed),
+            }
+        )
+    return found
+
+
+def _with_numbers(entry: Entry, vjp: Vjp, known: Known, answer: Shown, summed: bool) -> str:
+    used: list[Shown] = []
+    written = _wrap(_substitute(entry, vjp.latex, known, used), summed)
+    if written == answer.latex:
+        return written
+    relation = "=" if answer.is_exact and all(value.is_exact for value in used) else r"\approx"
+    return f"{written} {relation} {answer.latex}"
+
+
+def _substitute(entry: Entry, template: str, known: Known, used: list[Shown] | None = None) -> str:
+    shown_here: list[Shown] = []
+
+    def write(name: str, start: int, end: int) -> str:
+        value = known.get(name)
+        before, after = template[:start].rstrip(), template[end:].lstrip()
+        # A subscript picks one entry of many; the whole value would be wrong in its place.
+        if value is None or after.startswith("_"):
+            return entry.symbol(name)
+        shown_here.append(value)
+        latex = value.latex
+        if value.needs_parentheses and not _is_enclosed(before, after):
+            latex = f"({latex})"
+        if _ENDS_WITH_FACTOR.search(before) and not _ENDS_WITH_COMMAND.search(before):
+            latex = rf"\cdot {latex}"
+        return latex
+
+    written = fill(template, write)
+    if used is not None:
+        used.extend(shown_here)
+    return (
+        written.replace(r"\odot", r"\cdot") if shown_here and all(value.is_scalar for value in shown_here) else written
+    )
+
+
+def _is_enclosed(before: str, after: str) -> bool:
+    """Whether brackets, or nothing at all, stand on both sides."""
+    return (
+        (not before or before[-1] in _OPENING) and (not after or after[0] in _CLOSING) and bool(before) == bool(after)
+    )
+
+
+def _wrap(latex: str, summed: bool) -> str:
+    return rf"\textstyle\sum \left({latex}\right)" if summed else latex
+
+
+def _is_summed(entry: Entry, vjp: Vjp, grad_outputs: Sequence[Gradient], returned: Gradient) -> bool:
+    """Whether the engine added the formula's value up over axes along which the operand was broadcast."""
+    if BROADCAST not in entry.special_cases or r"\top" in vjp.latex or "sum" in vjp.latex:
+        return False
+    first = next((grad for grad in grad_outputs if "shape" in grad), None)
+    return (
+        first is not None
+        and "shape" in first
+        and "shape" in returned
+        and math.prod(first["shape"]) > math.prod(returned["shape"])
+    )
+
+
+def _shown_seeds(grad_outputs: Sequence[Gradient]) -> dict[str, Shown]:
+    """`v` for the first grad_output that arrived, `v0`, `v1`, ... for each."""
+    seeds: dict[str, Shown] = {}
+    for position, grad in enumerate(grad_outputs):
+        shown = _show_gradient(grad)
+        if shown is not None:
+            seeds[f"v{position}"] = shown
+            seeds.setdefault("v", shown)
+    return seeds
+
+
+def _known_values(node: Node, names: Sequence[str]) -> dict[str, Shown]:
+    """Everything a template may name: results, operands, and what was saved, the last with the last word."""
+    known: dict[str, Shown | None] = {}
+    for output in node["outputs"][:1]:
+        if output["value"] is not None:
+            known["result"] = known["values"] = _show_tensor(output["value"])
+    for name, operand in zip(names, node["inputs"], strict=False):
+        if operand["value"] is not None:
+            known[name] = _show_tensor(operand["value"])
+    for saved in node["saved"]:
+        value, name = saved["value"], saved["name"].removeprefix("_saved_")
+        if isinstance(value, dict):
+            known[name] = _show_tensor(value)
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            known[name] = _show_number(value)
+    return {name: shown for name, shown in known.items() if shown is not None}
+
+
+def _count(grad_outputs: Sequence[Gradient], returned: Gradient) -> dict[str, Shown]:
+    """n, the number of operand elements behind one element of v."""
+    first = next((grad for grad in grad_outputs if "shape" in grad), None)
+    if first is None or "shape" not in first or "shape" not in returned or not math.prod(first["shape"]):
+        return {}
+    return {"count": _show_number(math.prod(returned["shape"]) // math.prod(first["shape"]))}
+
+
+def _show_gradient(gradient: Gradient) -> Shown | None:
+    return _show_tensor(gradient) if "shape" in gradient else None
+
+
+def _show_tensor(value: TensorValue) -> Shown | None:
+    """None for what is too large to be read at a glance."""
+    data, shape = value.get("data"), value["shape"]
+    if data is None or len(shape) > 2 or any(not 1 <= size <= LONGEST_SIDE for size in shape):
+        return None
+    numbers = [_show_number(number) for number in data]
+    if not shape:
+        return numbers[0]
+    columns = shape[1] if len(shape) == 2 else 1
+    rows = [numbers[start : start + columns] for start in range(0, len(numbers), columns)]
+    body = r" \\ ".join(" & ".join(number.latex for number in row) for row in rows)
+    return Shown(rf"\begin{{bmatrix}} {body} \end{{bmatrix}}", False, all(number.is_exact for number in numbers))
+
+
+def _show_number(number: Number) -> Shown:
+    if isinstance(number, bool):
+        return Shown(rf"\mathrm{{{str(number).lower()}}}", True, True)
+    if isinstance(number, str):
+        return Shown({"NaN": r"\mathrm{NaN}", "Infinity": r"\infty", "-Infinity": r"-\infty"}[number], True, True)
+    if isinstance(number, list):
+        real, imaginary = (_show_number(part) for part in number)
+        return Shown(
+            f"{real.latex} + {imaginary.latex} i".replace("+ -", "- "), True, real.is_exact and imaginary.is_exact
+        )
+    text = format(number, f".{_DIGITS}g")
+    mantissa, _, exponent = text.partition("e")
+    latex = rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if exponent else text
+    return Shown(latex, True, float(text) == float(number))

@@ -15,20 +15,24 @@ export const READABLE_SCALE = 0.72;
 const LARGEST_SCALE = 1.15;
 const FOLLOWING_SCALE = 0.9;
 const MARGIN_PX = 20;
+/** Kept free above the graph for the zoom control, and right of it for the external gradient. */
+const TOP_INSET_PX = 34;
+const SEED_ROOM_PX = 130;
 const CALLOUT_GAP_PX = 22;
 const EDGE_PX = 10;
 
 /** The whole content where it can be read, else the part around `focus` at reading size. */
 export function frame(content: Size, focus: Box | null, region: Size): Camera {
-  const room = { width: region.width - 2 * MARGIN_PX, height: region.height - 2 * MARGIN_PX };
-  const tall = room.height / content.height;
-  const fit = Math.min(LARGEST_SCALE, room.width / content.width, tall);
+  const width = content.width + SEED_ROOM_PX;
+  const height = region.height - TOP_INSET_PX;
+  const tall = (height - 2 * MARGIN_PX) / content.height;
+  const fit = Math.min(LARGEST_SCALE, (region.width - 2 * MARGIN_PX) / width, tall);
   const k = fit >= READABLE_SCALE ? fit : Math.max(READABLE_SCALE, Math.min(FOLLOWING_SCALE, tall));
   const focused = focus === null ? { x: content.width, y: content.height / 2 } : centre(focus);
   return {
     k,
-    x: axis(content.width, focused.x, region.width, k),
-    y: axis(content.height, focused.y, region.height, k),
+    x: axis(width, focused.x, region.width, k),
+    y: TOP_INSET_PX + axis(content.height, focused.y, height, k),
   };
 }
 

@@ -25,6 +25,8 @@ export interface Factoring {
   readonly matrix: Matrix;
   /** The shape below the table; the sizes that must agree are marked by `matching`. */
   readonly shape: readonly { readonly size: number; readonly matching: boolean }[];
+  /** The tensor's own shape, where the table shows it flattened. */
+  readonly flattenedFrom: string | null;
 }
 
 /** One product in a sum: which cell of the left and which of the right table. */
@@ -41,6 +43,8 @@ export interface ProductForm {
   readonly operator: "×" | "⊙";
   readonly right: Factoring;
   readonly result: Factoring;
+  /** Too wide for one line: v stands as a column beside the rows of J, the result below its columns. */
+  readonly isStacked: boolean;
   /** The products whose sum is one cell of the result. */
   termsAt(place: Place): readonly Term[];
   /** The cell of the result that a cell of a factor goes into; of several, one near `current`. */
@@ -48,6 +52,8 @@ export interface ProductForm {
 }
 
 const MOST_SHOWN = 12;
+const MOST_COLUMNS_IN_A_LINE = 13;
+const V_CAPTION = "v = grad_output";
 /** A diagonal up to here is drawn as the band it is. */
 const SMALL_DIAGONAL = 4;
 const TOLERANCE = 2e-3;
@@ -70,29 +76,45 @@ function grid(
   returned: TensorValue,
 ): ProductForm | null {
   const jacobian = factor.jacobian === null ? null : jacobianMatrix(factor.jacobian);
-  const left = rowOf(v);
+  const row = rowOf(v);
   const result = rowOf(returned);
-  if (jacobian === null || left === null || result === null) return null;
+  if (jacobian === null || row === null || result === null) return null;
   if (Math.max(jacobian.rows, jacobian.columns) > MOST_SHOWN) return null;
+  const isStacked = jacobian.rows + 2 * jacobian.columns > MOST_COLUMNS_IN_A_LINE;
+  const left = isStacked ? { ...row, rows: row.columns, columns: 1 } : row;
   const rows = { size: jacobian.rows, matching: true };
   const columns = { size: jacobian.columns, matching: false };
   return {
     kind: "grid",
     operator: "×",
-    left: { role: "v", caption: flattened("v = grad_output", v), matrix: left, shape: [rows] },
-    right: { role: "jacobian", caption: derivative(operand), matrix: jacobian, shape: [rows, columns] },
+    isStacked,
+    left: {
+      role: "v",
+      caption: isStacked ? "v" : V_CAPTION,
+      matrix: left,
+      shape: [rows],
+      flattenedFrom: ownShape(v),
+    },
+    right: {
+      role: "jacobian",
+      caption: derivative(operand),
+      matrix: jacobian,
+      shape: [rows, columns],
+      flattenedFrom: null,
+    },
     result: {
       role: "result",
-      caption: flattened(returnedFor(operand), returned),
+      caption: returnedFor(operand),
       matrix: result,
       shape: [columns],
+      flattenedFrom: ownShape(returned),
     },
     termsAt: ({ column }) =>
-      left.cells.map((a, row) => ({
-        left: { row: 0, column: row },
-        right: { row, column },
+      left.cells.map((a, k) => ({
+        left: isStacked ? { row: k, column: 0 } : { row: 0, column: k },
+        right: { row: k, column },
         a,
-        b: cellAt(jacobian, row, column),
+        b: cellAt(jacobian, k, column),
       })),
     resultOf: (side, place, current) => (side === "right" ? { row: 0, column: place.column } : current),
   };
@@ -111,24 +133,17 @@ function elementwise(
   if (jacobian?.structure !== "diagonal" || full === null || left === null || result === null) return null;
   if (full.rows !== full.columns || left.cells.length !== full.rows || full.rows <= SMALL_DIAGONAL)
     return null;
+  if (Math.max(left.rows, left.columns) > MOST_SHOWN) return null;
   const cells = left.cells.map((_, index) => cellAt(full, index, index));
   const diagonal = { rows: left.rows, columns: left.columns, cells };
+  const shared = { shape: v.shape.map((size) => ({ size, matching: true })), flattenedFrom: null };
   return {
     kind: "elementwise",
     operator: "⊙",
-    left: { role: "v", caption: "v = grad_output", matrix: left, shape: matching(v.shape) },
-    right: {
-      role: "jacobian",
-      caption: `diagonal of ${derivative(operand)}`,
-      matrix: diagonal,
-      shape: matching(v.shape),
-    },
-    result: {
-      role: "result",
-      caption: returnedFor(operand),
-      matrix: result,
-      shape: matching(returned.shape),
-    },
+    isStacked: false,
+    left: { role: "v", caption: V_CAPTION, matrix: left, ...shared },
+    right: { role: "jacobian", caption: `diagonal of ${derivative(operand)}`, matrix: diagonal, ...shared },
+    result: { role: "result", caption: returnedFor(operand), matrix: result, ...shared },
     termsAt: (place) => [
       {
         left: place,
@@ -176,33 +191,30 @@ function matrixProduct(
     }));
   if (!reproduces(result, termsAt)) return null;
   const tables = {
-    v: { role: "v", caption: "v = grad_output" },
-    jacobian: { role: "jacobian", caption: `${other.name}ᵀ, which acts as J` },
+    v: { role: "v", caption: V_CAPTION, flattenedFrom: null },
+    jacobian: { role: "jacobian", caption: `${other.name}ᵀ, which acts as J`, flattenedFrom: null },
   } as const;
+  const size = (count: number, matching: boolean) => ({ size: count, matching });
   return {
     kind: "matrix_product",
     operator: "×",
+    isStacked: false,
     left: {
       ...(isFirst ? tables.v : tables.jacobian),
       matrix: left,
-      shape: [
-        { size: left.rows, matching: false },
-        { size: left.columns, matching: true },
-      ],
+      shape: [size(left.rows, false), size(left.columns, true)],
     },
     right: {
       ...(isFirst ? tables.jacobian : tables.v),
       matrix: right,
-      shape: [
-        { size: right.rows, matching: true },
-        { size: right.columns, matching: false },
-      ],
+      shape: [size(right.rows, true), size(right.columns, false)],
     },
     result: {
       role: "result",
       caption: returnedFor(operand),
       matrix: result,
-      shape: returned.shape.map((size) => ({ size, matching: false })),
+      shape: returned.shape.map((count) => size(count, false)),
+      flattenedFrom: null,
     },
     termsAt,
     resultOf: (side, place, current) =>
@@ -232,10 +244,6 @@ function transposed(matrix: Matrix): Matrix {
   return { rows: matrix.columns, columns: matrix.rows, cells };
 }
 
-function matching(shape: readonly number[]): Factoring["shape"] {
-  return shape.map((size) => ({ size, matching: true }));
-}
-
 function derivative(operand: OperandEquation): string {
   return `J = ∂output/∂${operand.variable ?? operand.name}`;
 }
@@ -244,6 +252,6 @@ export function returnedFor(operand: OperandEquation): string {
   return `returned for ${operand.variable ?? operand.name}`;
 }
 
-function flattened(caption: string, value: TensorValue): string {
-  return value.shape.length > 1 ? `${caption}, ${shapeText(value.shape)} in a row` : caption;
+function ownShape(value: TensorValue): string | null {
+  return value.shape.length > 1 ? shapeText(value.shape) : null;
 }

@@ -16,7 +16,9 @@ from gradwalk.sandbox import lockdown
 from gradwalk.sandbox.deadline import Alarm
 from gradwalk.sandbox.frames import LENGTH_BYTES, encode_frame
 from gradwalk.sandbox.jobs import JOB, JacobianJob, TraceJob
+from gradwalk.sandbox.language import OfferedLanguage
 from gradwalk.sandbox.limits import EXIT_OF_OUR_FAULT
+from gradwalk.sandbox.offer import Offer
 from gradwalk.tracer.replay import jacobian_of_step
 from gradwalk.tracer.run import trace_program
 
@@ -37,6 +39,8 @@ class Confinement:
     landlock_ruleset: int | None
     seccomp: bool
     null_device: int
+    offer: Offer | None
+    """What a program may use; None lets it use everything."""
     soft_seconds: float
     """After which the alarm rings."""
 
@@ -75,21 +79,22 @@ def _run_job(payload: bytes, confinement: Confinement) -> None:
     if confinement.seccomp:
         lockdown.install_seccomp()
     send = _sender(alarm)
+    language = None if confinement.offer is None else OfferedLanguage(confinement.offer)
     if isinstance(job, TraceJob):
-        _run_trace(job, send)
+        _run_trace(job, language, send)
     else:
-        _run_replay(job, send)
+        _run_replay(job, language, send)
 
 
-def _run_trace(job: TraceJob, send: Callable[[bytes], None]) -> None:
+def _run_trace(job: TraceJob, language: OfferedLanguage | None, send: Callable[[bytes], None]) -> None:
     def emit(event: Event) -> None:
         send(encode(event))
 
-    trace_program(job.request, emit, job.limits)
+    trace_program(job.request, emit, job.limits, language)
 
 
-def _run_replay(job: JacobianJob, send: Callable[[bytes], None]) -> None:
-    send(encode(jacobian_of_step(job.request, job.index, job.argnum, job.limits)))
+def _run_replay(job: JacobianJob, language: OfferedLanguage | None, send: Callable[[bytes], None]) -> None:
+    send(encode(jacobian_of_step(job.request, job.index, job.argnum, job.limits, language)))
 
 
 def _sender(alarm: Alarm) -> Callable[[bytes], None]:

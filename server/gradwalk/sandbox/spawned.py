@@ -14,7 +14,7 @@ def main() -> NoReturn:
     """Started with its limits and the number of its pipe to the parent."""
     limits = RunLimits.model_validate_json(sys.argv[1])
     set_up_torch()
-    warm_up()
+    offer = warm_up(limits.policy)
     settle()
     usage = resource.getrusage(resource.RUSAGE_SELF)
     spent_seconds = int(usage.ru_utime + usage.ru_stime) + 1
@@ -23,7 +23,10 @@ def main() -> NoReturn:
     seccomp = limits.seccomp and lockdown.seccomp_is_known_here()
     lockdown.drop_root()
     base_bytes = lockdown.address_space_bytes()
-    run_child(int(sys.argv[2]), Confinement(base_bytes, budget, ruleset, seccomp, lockdown.open_null_device(), limits.soft_seconds))
+    run_child(
+        int(sys.argv[2]),
+        Confinement(base_bytes, budget, ruleset, seccomp, lockdown.open_null_device(), offer, limits.soft_seconds),
+    )
 
 
 if __name__ == "__main__":

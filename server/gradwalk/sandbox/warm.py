@@ -17,6 +17,8 @@ from gradwalk.protocol.document import encode
 from gradwalk.protocol.events import Event
 from gradwalk.protocol.requests import SERVER_LIMITS, TraceRequest
 from gradwalk.sandbox.jobs import JOB, JacobianJob, TraceJob
+from gradwalk.sandbox.language import OfferedLanguage, load_offer
+from gradwalk.sandbox.offer import Offer
 from gradwalk.sandbox.warmup import PROGRAMS
 from gradwalk.tracer.replay import jacobian_of_step
 from gradwalk.tracer.run import trace_program
@@ -38,17 +40,21 @@ def set_up_torch() -> None:
     torch.backends.mkldnn.enabled = False  # type: ignore[assignment]
 
 
-def warm_up() -> None:
-    """Traces every warm-up program once, throwing its events away."""
+def warm_up(policy: bool) -> Offer | None:
+    """Traces every warm-up program once, throwing its events away; gives the offer, where there is one."""
     warnings.simplefilter("ignore")
     logging.disable(logging.CRITICAL)
+    offer = load_offer() if policy else None
     for source in PROGRAMS:
         request = TraceRequest(source=source)
         job = JOB.validate_json(TraceJob(request=request, limits=SERVER_LIMITS).model_dump_json())
         trace_program(job.request, _discard, job.limits)
+        if offer is not None:
+            trace_program(job.request, _discard, job.limits, OfferedLanguage(offer))
     request = TraceRequest(source=_REPLAYED)
     replay = JOB.validate_json(JacobianJob(request=request, limits=SERVER_LIMITS, index=0, argnum=0).model_dump_json())
     encode(jacobian_of_step(replay.request, 0, 0, replay.limits))
+    return offer
 
 
 def settle() -> None:

@@ -139,12 +139,12 @@ class Zygote:
 
 
 def main() -> NoReturn:
-    """Started with its limits and the number of its control socket: warms up, locks itself in, says `ready`, serves."""
+    """Warms up, locks itself in, says `ready`, serves. Arguments: its limits, the number of its control socket."""
     started = time.monotonic()
     limits = RunLimits.model_validate_json(sys.argv[1])
     control = socket.socket(fileno=int(sys.argv[2]))
     set_up_torch()
-    warm_up()
+    offer = warm_up(limits.policy)
     settle()
     assert_forkable()
     dropped_root = lockdown.drop_root()
@@ -155,7 +155,7 @@ def main() -> NoReturn:
     if ruleset is not None:
         lockdown.enter_landlock(ruleset)
     seccomp = limits.seccomp and lockdown.seccomp_is_known_here()
-    confinement = Confinement(base_bytes, limits.budget, ruleset, seccomp, null_device, limits.soft_seconds)
+    confinement = Confinement(base_bytes, limits.budget, ruleset, seccomp, null_device, offer, limits.soft_seconds)
     zygote = Zygote(control, confinement, limits)
     ready = {
         "landlock": ruleset is not None,

@@ -137,8 +137,8 @@ ACTIVATIONS: tuple[Entry, ...] = (
     elementwise(
         "elu",
         ("EluBackward0", "EluBackward1"),
-        r"\begin{cases} \gamma @self & @self > 0 \\ \gamma @alpha (e^{\kappa @self} - 1) & \text{else} \end{cases}",
-        r"\begin{cases} \gamma & @self > 0 \\ \gamma @alpha \kappa e^{\kappa @self} & \text{else} \end{cases}",
+        r"\begin{cases} @scale @self & @self > 0 \\ @scale @alpha (e^{@{input_scale} @self} - 1) & \text{else} \end{cases}",
+        r"\begin{cases} @scale & @self > 0 \\ @scale @alpha @{input_scale} e^{@{input_scale} @self} & \text{else} \end{cases}",
         "(scale where x > 0, else scale * alpha * exp(x))",
         "A straight line on the right, an exponential that levels out at -alpha on the left.",
         lambda n: _elu_slope(n, n.alpha, n.scale, n.input_scale),

@@ -44,6 +44,8 @@ SYMBOLS: Mapping[str, str] = {
     "exponent": "p",
     "alpha": r"\alpha",
     "beta": r"\beta",
+    "scale": r"\gamma",
+    "input_scale": r"\kappa",
     "value": "c",
     "min": r"\ell",
     "max": "u",

@@ -277,6 +277,7 @@ LINEAR_ALGEBRA: tuple[Entry, ...] = (
         (
             "This is what nn.Linear runs: b + x W^T. The bias is added to every row, so its gradient is the sum over the rows of v.",
             _SCALED,
+            BROADCAST,
             _SHAPES,
         ),
         {"self": "b"},

@@ -19,14 +19,13 @@ from gradwalk.protocol.values import Gradient, Number, TensorValue
 LONGEST_SIDE = 4
 _DIGITS = 4
 
-Written = str
 Known = Mapping[str, "Shown"]
 
-_ENDS_WITH_FACTOR = re.compile(r"(@\{\w+\}|@[A-Za-z]+\d*|[\d)}])\s*(\\,|\\;)?\s*$")
-_ENDS_WITH_COMMAND = re.compile(
-    r"\\(begin|operatorname|text|mathbin|mathrel|mathrm|textstyle)\{[^{}]*\}\s*$|[_^]\{[^{}]*\}\s*$"
-)
-_OPENING, _CLOSING = "{(|[", "})|]"
+_NEUTRAL_AT_ONE = ("alpha", "beta")
+_PLACEHOLDER_AT_END = re.compile(r"@(\{\w+\}|[A-Za-z]+\d*)$")
+_SYMBOL_AT_END = re.compile(r"\\(pi|gamma|kappa|lambda|alpha|beta)$")
+_NOT_A_FACTOR = re.compile(r"\\(begin|operatorname|text|mathbin|mathrel|mathrm)$|\\(sum|prod)[_^]$")
+_OPENING = "{(|[,<>="
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +40,7 @@ class Shown:
     @property
     def needs_parentheses(self) -> bool:
         """Signs and sums do, unless brackets stand round it already."""
-        return self.is_scalar and (self.latex.startswith("-") or "\\cdot" in self.latex or "+" in self.latex)
+        return self.is_scalar and (self.latex.startswith("-") or "\\cdot" in self.latex or self.latex.endswith("i"))
 
 
 def substitutions(node: Node, grad_outputs: Sequence[Gradient], grad_inputs: Sequence[Gradient]) -> list[Substitution]:
@@ -63,21 +62,22 @@ def substitutions(node: Node, grad_outputs: Sequence[Gradient], grad_inputs: Seq
         if vjp is None or answer is None or not seeds or "data" not in returned:
             continue
         counted = known | _count(grad_outputs, returned)
+        template = _without_ones(vjp.latex, known)
         summed = _is_summed(entry, vjp, grad_outputs, returned)
         found.append(
             {
                 "argnum": argnum,
-                "symbols": _wrap(render(entry, vjp.latex), summed),
-                "with_v": _wrap(_substitute(entry, vjp.latex, seeds), summed),
-                "with_numbers": _with_numbers(entry, vjp, seeds | counted, answer, summed),
+                "symbols": _wrap(render(entry, template), summed),
+                "with_v": _wrap(_substitute(entry, template, seeds), summed),
+                "with_numbers": _with_numbers(entry, template, seeds | counted, answer, summed),
             }
         )
     return found
 
 
-def _with_numbers(entry: Entry, vjp: Vjp, known: Known, answer: Shown, summed: bool) -> str:
+def _with_numbers(entry: Entry, template: str, known: Known, answer: Shown, summed: bool) -> str:
     used: list[Shown] = []
-    written = _wrap(_substitute(entry, vjp.latex, known, used), summed)
+    written = _wrap(_substitute(entry, template, known, used), summed)
     if written == answer.latex:
         return written
     relation = "=" if answer.is_exact and all(value.is_exact for value in used) else r"\approx"
@@ -95,11 +95,9 @@ def _substitute(entry: Entry, template: str, known: Known, used: list[Shown] | N
             return entry.symbol(name)
         shown_here.append(value)
         latex = value.latex
-        if value.needs_parentheses and not _is_enclosed(before, after):
+        if value.needs_parentheses and ((before and before[-1] not in _OPENING) or after.startswith("^")):
             latex = f"({latex})"
-        if _ENDS_WITH_FACTOR.search(before) and not _ENDS_WITH_COMMAND.search(before):
-            latex = rf"\cdot {latex}"
-        return latex
+        return rf"\cdot {latex}" if _ends_with_factor(before) else latex
 
     written = fill(template, write)
     if used is not None:
@@ -109,11 +107,31 @@ def _substitute(entry: Entry, template: str, known: Known, used: list[Shown] | N
     )
 
 
-def _is_enclosed(before: str, after: str) -> bool:
-    """Whether brackets, or nothing at all, stand on both sides."""
-    return (
-        (not before or before[-1] in _OPENING) and (not after or after[0] in _CLOSING) and bool(before) == bool(after)
-    )
+def _ends_with_factor(before: str) -> bool:
+    """Whether a number that follows would be read as one with what stands before it: `2 10` for 2 times 10."""
+    before = before.removesuffix("\\,").removesuffix("\\;").rstrip()
+    if not before.endswith("}"):
+        return bool(before) and bool(
+            before[-1].isdigit()
+            or (before[-1] == ")" and not before.endswith("\\right)"))
+            or _PLACEHOLDER_AT_END.search(before)
+            or _SYMBOL_AT_END.search(before)
+        )
+    if _PLACEHOLDER_AT_END.search(before):
+        return True
+    depth, start = 0, len(before)
+    while start and (depth or start == len(before)):
+        start -= 1
+        depth += {"}": 1, "{": -1}.get(before[start], 0)
+    return not _NOT_A_FACTOR.search(before[:start])
+
+
+def _without_ones(template: str, known: Known) -> str:
+    """The template without factors that are 1 unless someone asks for more."""
+    for name in _NEUTRAL_AT_ONE:
+        if name in known and known[name].latex == "1":
+            template = re.sub(rf"@{name}(\s|\\,)*", "", template)
+    return template
 
 
 def _wrap(latex: str, summed: bool) -> str:
@@ -198,7 +216,8 @@ def _show_number(number: Number) -> Shown:
         return Shown(
             f"{real.latex} + {imaginary.latex} i".replace("+ -", "- "), True, real.is_exact and imaginary.is_exact
         )
-    text = format(number, f".{_DIGITS}g")
+    # Adding 0 turns a negative zero into the one that is written without a sign.
+    text = format(number + 0.0, f".{_DIGITS}g")
     mantissa, _, exponent = text.partition("e")
     latex = rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if exponent else text
     return Shown(latex, True, float(text) == float(number))

@@ -8,6 +8,7 @@ import builtins
 import string
 from abc import ABCMeta
 from collections.abc import Callable, Iterator
+from types import BuiltinMethodType
 from typing import Any
 
 import numpy
@@ -22,12 +23,7 @@ from gradwalk.sandbox.policy import READ, WRAP_GETATTR
 from gradwalk.sandbox.proxies import RefusedAttributeError
 from gradwalk.sandbox.refusals import RAW_MEMORY, Refusal, refuse_attribute
 
-OFFERED_BUILTINS = """
-    abs all any ascii bin bool bytearray bytes callable chr classmethod complex dict divmod enumerate filter float
-    frozenset hash hex id int isinstance issubclass iter len list map max min next object oct ord pow property range
-    repr reversed round set slice sorted staticmethod str sum super tuple zip True False None Ellipsis NotImplemented
-    format
-""".split()
+OFFERED_BUILTINS = ["abs", "all", "any", "ascii", "bin", "bool", "bytearray", "bytes", "callable", "chr", "classmethod", "complex", "dict", "divmod", "enumerate", "filter", "float", "frozenset", "hash", "hex", "id", "int", "isinstance", "issubclass", "iter", "len", "list", "map", "max", "min", "next", "object", "oct", "ord", "pow", "property", "range", "repr", "reversed", "round", "set", "slice", "sorted", "staticmethod", "str", "sum", "super", "tuple", "zip", "True", "False", "None", "Ellipsis", "NotImplemented", "format"]
 """Python's own names that are offered as they are; every exception class comes on top."""
 
 _REFUSED_EXCEPTIONS = frozenset({"BaseExceptionGroup", "ExceptionGroup"})
@@ -147,10 +143,10 @@ class _AttributeGuards:
             case "__class__":
                 return _Type(value)
             case "format" | "format_map":
-                return self._read_format(value, name)
-            case "obj" if isinstance(value, BaseException):
+                return self._guard_format(builtins.getattr(value, name), name)
+            case "obj" if _belongs_to(value, BaseException):
                 raise RefusedAttributeError(refuse_attribute(name))
-            case "data" if isinstance(value, numpy.ndarray | numpy.generic):
+            case "data" if _belongs_to(value, numpy.ndarray | numpy.generic):
                 instead = "Use a.copy(), a.ravel() or a.tolist()."
                 raise RefusedAttributeError(Refusal("the attribute .data of an array", RAW_MEMORY, instead))
             case "__getattr__" | "__setattr__" | "__delattr__":
@@ -158,16 +154,17 @@ class _AttributeGuards:
             case _:
                 return builtins.getattr(value, name)
 
-    def _read_format(self, value: Any, name: str) -> Any:
-        found = builtins.getattr(value, name)
-        if isinstance(value, str):
-            text = _plain(value)
-            return lambda *values, **named: builtins.getattr(self._checked(text), name)(*values, **named)
-        if isinstance(value, builtins.type) and issubclass(value, str):
-            return lambda text, *values, **named: builtins.getattr(self._checked(_plain(text)), name)(*values, **named)
-        return found
+    def _guard_format(self, method: Any, name: str) -> Any:
+        """What `x.format` is, with its template checked where it is str's own."""
+        if method in (str.format, str.format_map):
+            return lambda text, *values, **named: builtins.getattr(self._checked(text), name)(*values, **named)
+        template = method.__self__ if isinstance(method, BuiltinMethodType) else None
+        if isinstance(template, str):
+            return lambda *values, **named: builtins.getattr(self._checked(template), name)(*values, **named)
+        return method
 
-    def _checked(self, text: str) -> str:
+    def _checked(self, template: str) -> str:
+        text = _plain(template)
         for name in _attributes_in(text):
             self.check_read(name)
             if name in GUARDED:
@@ -209,11 +206,15 @@ def build_class(name: str, bases: tuple[builtins.type, ...], body: dict[str, Any
 
 
 _WRITTEN_BY_PYTHON = frozenset(
-    "__module__ __qualname__ __doc__ __annotations__ __classcell__ __slots__ __static_attributes__ __firstlineno__ "
-    "__getattr__ __setattr__ __delattr__ __new__ __post_init__ __init_subclass__ __class_getitem__ __set_name__ "
-    "__get__ __set__ __delete__ __copy__ __deepcopy__ __array__ __torch_function__ __annotate__ "
-    "__annotate_func__".split()
+    ["__module__", "__qualname__", "__doc__", "__annotations__", "__classcell__", "__slots__", "__static_attributes__", "__firstlineno__", "__getattr__", "__setattr__", "__delattr__", "__new__", "__post_init__", "__init_subclass__", "__class_getitem__", "__set_name__", "__get__", "__set__", "__delete__", "__copy__", "__deepcopy__", "__array__", "__torch_function__", "__annotate__", "__annotate_func__"]
 )
+
+
+def _belongs_to(value: Any, kind: Any) -> bool:
+    """Whether the value, what `super()` stands for, or the class itself is of this kind."""
+    if builtins.type(value) is super:
+        value = value.__self__
+    return isinstance(value, kind) or (isinstance(value, builtins.type) and issubclass(value, kind))
 
 
 def _plain(name: object) -> str:

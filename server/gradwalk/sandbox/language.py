@@ -3,6 +3,7 @@
 import ast
 
 from gradwalk.protocol.events import Problem
+from gradwalk.protocol.graph import Span
 from gradwalk.sandbox.guards import build_builtins
 from gradwalk.sandbox.offer import Offer, read_offer
 from gradwalk.sandbox.policy import IMPORT, IMPORT_FROM, Policy
@@ -38,9 +39,9 @@ class OfferedLanguage:
         """What stands at a dotted path, as the program sees it."""
         return self._offer.look_up(path)
 
-    def explain(self, error: BaseException) -> Problem | None:
+    def explain(self, error: BaseException, span: Span | None) -> Problem | None:
         """The problem behind a refusal that showed while the program ran."""
-        return describe(error.refusal) if isinstance(error, RefusedError) else None
+        return describe(error.refusal, span) if isinstance(error, RefusedError) else None
 
 
 def load_offer() -> Offer:

@@ -18,22 +18,16 @@ import torch
 from torch import nn
 
 from gradwalk.sandbox.proxies import RefusedImportError, exists, make_proxy
-from gradwalk.sandbox.refusals import Refusal, refuse_module, refuse_path
+from gradwalk.sandbox.refusals import Refusal, is_known, refuse_module, refuse_path
 from gradwalk.sandbox.stand_ins import make_stand_ins
 
 OFFER_PATH = Path(__file__).with_name("offer.json")
 
 _TORCH_REFUSED = frozenset(
-    """from_file frombuffer from_dlpack to_dlpack fork wait import_ir_module import_ir_module_from_buffer parse_ir
-    parse_schema parse_type_comment merge_type_from_type_comment unify_type_list load save compile jit hub ops classes
-    set_num_threads set_num_interop_threads init_num_threads get_num_threads get_num_interop_threads hash_tensor
-    set_flush_denormal is_vulkan_available set_autocast_enabled get_file_path cudnn_is_acceptable get_device
-    resize_as_ resize_as_sparse_ as_strided_ empty_quantized clear_autocast_cache autocast_increment_nesting
-    autocast_decrement_nesting set_anomaly_enabled""".split()
+    ["from_file", "frombuffer", "from_dlpack", "to_dlpack", "fork", "wait", "import_ir_module", "import_ir_module_from_buffer", "parse_ir", "parse_schema", "parse_type_comment", "merge_type_from_type_comment", "unify_type_list", "load", "save", "compile", "jit", "hub", "ops", "classes", "set_num_threads", "set_num_interop_threads", "init_num_threads", "get_num_threads", "get_num_interop_threads", "hash_tensor", "set_flush_denormal", "is_vulkan_available", "set_autocast_enabled", "get_file_path", "cudnn_is_acceptable", "get_device", "resize_as_", "resize_as_sparse_", "as_strided_", "empty_quantized", "clear_autocast_cache", "autocast_increment_nesting", "autocast_decrement_nesting", "set_anomaly_enabled"]
 )
 _TORCH_REFUSED_PREFIXES = tuple(
-    """cudnn_ miopen_ mkldnn_ fbgemm_ quantize fake_quantize q_ set_autocast get_autocast is_autocast fused_ batch_norm_
-    choose_qparams _ unsafe_ sym_ sparse_ dequantize int_repr empty_permuted""".split()
+    ["cudnn_", "miopen_", "mkldnn_", "fbgemm_", "quantize", "fake_quantize", "q_", "set_autocast", "get_autocast", "is_autocast", "fused_", "batch_norm_", "choose_qparams", "_", "unsafe_", "sym_", "sparse_", "dequantize", "int_repr", "empty_permuted"]
 )
 _TORCH_MORE = """
     Tensor Size dtype device layout memory_format Generator finfo iinfo no_grad enable_grad set_grad_enabled
@@ -43,12 +37,10 @@ _TORCH_MORE = """
     split stft tensordot unique unique_consecutive unravel_index vmap lu lobpcg pca_lowrank svd_lowrank
     use_deterministic_algorithms are_deterministic_algorithms_enabled typename is_storage get_default_device
     set_float32_matmul_precision get_float32_matmul_precision e pi inf nan newaxis strided sparse_coo sparse_csr
-    channels_last channels_last_3d contiguous_format preserve_format from_numpy
+    channels_last channels_last_3d contiguous_format preserve_format from_numpy sparse_coo_tensor
 """
 _FUNCTIONAL_REFUSED = frozenset(
-    """BroadcastingList1 BroadcastingList2 BroadcastingList3 Callable DType Optional ScalingType SwizzleType Tensor
-    assert_int_or_pair boolean_dispatch handle_torch_function has_torch_function has_torch_function_unary
-    has_torch_function_variadic""".split()
+    ["BroadcastingList1", "BroadcastingList2", "BroadcastingList3", "Callable", "DType", "Optional", "ScalingType", "SwizzleType", "Tensor", "assert_int_or_pair", "boolean_dispatch", "handle_torch_function", "has_torch_function", "has_torch_function_unary", "has_torch_function_variadic"]
 )
 _NN_REFUSED = frozenset({"ParameterDict", "DataParallel", "SyncBatchNorm", "Container"})
 
@@ -193,7 +185,7 @@ class Offer:
             held = {one for one in self._names[name] if exists(self._real[name], one)}
             proxy = make_proxy(name, self._real[name], held, self._stand_ins.get(name, {}))
             self._proxies[name] = proxy
-            if parent:
+            if parent and last not in self._names[parent]:
                 self._stand_ins.setdefault(parent, {})[last] = proxy
 
     @cached_property
@@ -203,10 +195,10 @@ class Offer:
 
     def find_refusal(self, module: str, name: str) -> Refusal | None:
         """Why `module.name` is refused; None where it is offered, and where there is no such name."""
-        if name in self._names[module] or name in self._stand_ins.get(module, {}):
+        if module not in self._names or name in self._names[module] or name in self._stand_ins.get(module, {}):
             return None
         real = self._real[module]
-        if name.startswith("__") or not exists(real, name):
+        if name.startswith("__") or not (exists(real, name) or is_known(module, name)):
             return None
         return refuse_path(module, name)
 

@@ -40,7 +40,7 @@ from gradwalk.sandbox.refusals import (
 from gradwalk.tracer.source import SourceProblem
 from gradwalk.tracer.text import Columns
 
-MAX_NODES = 20_000
+MAX_NODES = 15_000
 MAX_DEPTH = 400
 IMPORT = "offer import"
 IMPORT_FROM = "offer import from"
@@ -48,13 +48,7 @@ READ = "offer read"
 WRAP_GETATTR = "offer getattr"
 
 _ALLOWED = frozenset(
-    """Module Expr Assign AugAssign AnnAssign FunctionDef Lambda ClassDef Return For While If With Pass Break Continue
-    Raise Try Assert Import ImportFrom Global Nonlocal Delete ListComp SetComp DictComp GeneratorExp comprehension
-    Yield YieldFrom NamedExpr IfExp BoolOp BinOp UnaryOp Compare Call JoinedStr FormattedValue Constant Attribute
-    Subscript Starred Name List Tuple Set Dict Slice arguments arg keyword withitem ExceptHandler alias Load Store Del
-    And Or Add Sub Mult MatMult Div Mod Pow LShift RShift BitOr BitXor BitAnd FloorDiv Invert Not UAdd USub Eq NotEq
-    Lt LtE Gt GtE Is IsNot In NotIn Match match_case MatchValue MatchSingleton MatchSequence MatchMapping MatchStar
-    MatchAs MatchOr MatchClass""".split()
+    ["Module", "Expr", "Assign", "AugAssign", "AnnAssign", "FunctionDef", "Lambda", "ClassDef", "Return", "For", "While", "If", "With", "Pass", "Break", "Continue", "Raise", "Try", "Assert", "Import", "ImportFrom", "Global", "Nonlocal", "Delete", "ListComp", "SetComp", "DictComp", "GeneratorExp", "comprehension", "Yield", "YieldFrom", "NamedExpr", "IfExp", "BoolOp", "BinOp", "UnaryOp", "Compare", "Call", "JoinedStr", "FormattedValue", "Constant", "Attribute", "Subscript", "Starred", "Name", "List", "Tuple", "Set", "Dict", "Slice", "arguments", "arg", "keyword", "withitem", "ExceptHandler", "alias", "Load", "Store", "Del", "And", "Or", "Add", "Sub", "Mult", "MatMult", "Div", "Mod", "Pow", "LShift", "RShift", "BitOr", "BitXor", "BitAnd", "FloorDiv", "Invert", "Not", "UAdd", "USub", "Eq", "NotEq", "Lt", "LtE", "Gt", "GtE", "Is", "IsNot", "In", "NotIn", "Match", "match_case", "MatchValue", "MatchSingleton", "MatchSequence", "MatchMapping", "MatchStar", "MatchAs", "MatchOr", "MatchClass"]
 )
 _FUTURE = "__future__"
 _MODULE_NAMES = frozenset({"__name__", "__doc__"})
@@ -199,6 +193,8 @@ class Policy:
                     path = f"{module}.{one.name}"
                     if path in self._catalogue.modules:
                         self._modules_of[one.asname or one.name] = path
+                    else:
+                        self._bound.add(one.asname or one.name)
             case _:
                 pass
 
@@ -294,8 +290,12 @@ class Policy:
             return None
         if name.startswith("__") and scope.class_name:
             self._check_mangled(node, scope)
-        refusal = find_attribute_refusal(name, self.own, self._catalogue.library_names) or self._find_path_refusal(node)
-        if refusal:
+        module = self._find_module(node)
+        if module and not is_special(name):
+            refusal = self._catalogue.find_refusal(module, name)
+        else:
+            refusal = find_attribute_refusal(name, self.own, self._catalogue.library_names)
+        if refusal and not module.startswith(_MILD):
             raise self._refused(refusal, node)
         if name not in GUARDED:
             return None
@@ -324,26 +324,24 @@ class Policy:
         match base:
             case ast.Call(func=ast.Name(id="super")):
                 return node.attr in READABLE_ON_SUPER - GUARDED
-            case ast.Name(id="object"):
+            case ast.Name(id=name) if name in _PLAIN_CLASSES and name not in self._bound:
                 return node.attr in ("__new__", "__init_subclass__")
             case _:
                 return False
 
-    def _find_path_refusal(self, node: ast.Attribute) -> Refusal | None:
-        """A refusal for `torch.load` and the like, as far as the text alone tells what `torch` is."""
+    def _find_module(self, node: ast.Attribute) -> str:
+        """The offered module that the attribute is read from, as far as the text alone tells; else empty."""
         if not self._modules_of:
-            return None
-        names = [node.attr]
+            return ""
+        names: list[str] = []
         base = node.value
         while isinstance(base, ast.Attribute):
             names.append(base.attr)
             base = base.value
         if not isinstance(base, ast.Name) or base.id not in self._modules_of:
-            return None
-        module = ".".join((self._modules_of[base.id], *reversed(names[1:])))
-        if module not in self._catalogue.modules or module.startswith(_MILD):
-            return None
-        return self._catalogue.find_refusal(module, node.attr)
+            return ""
+        module = ".".join((self._modules_of[base.id], *reversed(names)))
+        return module if module in self._catalogue.modules else ""
 
     # Imports
 
@@ -421,6 +419,7 @@ class Policy:
 
 
 _METACLASS = Refusal("a metaclass", "takes over how classes are made", "Use __init_subclass__ or a class decorator.")
+_PLAIN_CLASSES = frozenset("object tuple float int str complex bytes frozenset list dict set".split())
 _PRELUDE = {"torch": "torch", "nn": "torch.nn", "F": "torch.nn.functional", "math": "math"}
 _MILD = ("torch.cuda", "torch.backends")
 """Trees whose missing names are refused only when the program gets there: `if torch.cuda.is_available(): ...`."""

@@ -1,10 +1,11 @@
 """Modules as a program sees them: the offered names and nothing else, and nothing can be changed."""
 
-from collections.abc import Callable, Mapping, Set as AbstractSet
+from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
 from types import MappingProxyType, ModuleType
 from typing import Any, NoReturn
 
-from gradwalk.sandbox.refusals import Refusal, refuse_path
+from gradwalk.sandbox.refusals import Refusal, is_known, refuse_path
 
 
 class RefusedError(Exception):
@@ -51,7 +52,7 @@ def make_proxy(
             return type(self)
         if asked in own:
             return own[asked]
-        if asked.startswith("__") or not exists(module, asked):
+        if asked.startswith("__") or not (exists(module, asked) or is_known(name, asked)):
             raise AttributeError(f"module '{name}' has no attribute '{asked}'", name=asked)
         raise RefusedAttributeError(refuse_path(name, asked))
 

@@ -231,6 +231,12 @@ def refuse_path(module: str, name: str) -> Refusal:
     return Refusal(path, *(found or ("is not among the parts of the library that a traced program may use",)))
 
 
+def is_known(module: str, name: str) -> bool:
+    """Whether `module.name` has a sentence of its own, even where the installed version lacks it."""
+    path = f"{module}.{name}"
+    return path in PATHS or path in MODULES
+
+
 def refuse_builtin(name: str) -> Refusal:
     """Why one of Python's own names is refused."""
     return Refusal(name, *BUILTINS.get(name, (MACHINERY,)))

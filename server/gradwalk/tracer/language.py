@@ -4,6 +4,7 @@ import ast
 from typing import Protocol
 
 from gradwalk.protocol.events import Problem
+from gradwalk.protocol.graph import Span
 
 
 class Language(Protocol):
@@ -25,8 +26,5 @@ class Language(Protocol):
     def look_up(self, path: str) -> object:
         """What stands at a dotted path (`torch.sin`, `torch.nn.functional`), as the program would see it."""
 
-    def explain(self, error: BaseException) -> Problem | None:
-        """The problem for a refusal that showed only while the program ran; None for any other error.
-
-        The problem has no span: whoever caught the error knows the line.
-        """
+    def explain(self, error: BaseException, span: Span | None) -> Problem | None:
+        """The problem for a refusal that showed only while the program ran, at `span`; None for any other error."""

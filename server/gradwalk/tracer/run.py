@@ -103,7 +103,8 @@ class Run:
         self.stream.finish()
 
     def _read(self) -> Program:
-        return read_program(self.request.source, tuple(self.request.options.inputs), self.limits.source_bytes)
+        inputs = tuple(self.request.options.inputs)
+        return read_program(self.request.source, inputs, self.limits.source_bytes, self._language)
 
     def _play(self, program: Program, recorder: Recorder) -> None:
         self._start(self._inputs(program, recorder))
@@ -182,10 +183,9 @@ class Run:
         if isinstance(error, InputError):
             recorder.explain_once(error, input_problem(error))
             return
-        found = None if self._language is None else self._language.explain(error)
         explained = explain_error(error, recorder.culprits())
+        found = None if self._language is None else self._language.explain(error, explained["span"])
         if found is not None:
-            found["span"] = found["span"] or explained["span"]
             explained = found
         elif isinstance(error, NameError) and error.name:
             meant = nearest_name(error.name, program, dir(torch))

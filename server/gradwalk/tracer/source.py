@@ -1,6 +1,6 @@
 """The program before it runs: parsed, its names resolved, its places known. No torch.
 
-The syntax tree is changed in two spots only, and every position in it stays: the value of a last
+Without a `Language`, the syntax tree is changed in two spots only, and every position in it stays: the value of a last
 expression statement is passed through `__gradwalk_result__(value)`, so that the tracer learns it, and
 the first top-level assignment to a name that `inputs` sets becomes
 `x = __gradwalk_input__("x", value)`, so that the tracer can put another value in its place.
@@ -17,6 +17,7 @@ from gradwalk.protocol.graph import Span
 from gradwalk.protocol.problems import problem
 from gradwalk.protocol.requests import SERVER_LIMITS
 from gradwalk.tracer.directions import Direction, read_directions
+from gradwalk.tracer.language import Language
 from gradwalk.tracer.names import Names, resolve_names
 from gradwalk.tracer.names import nearest_name as _nearest_name
 from gradwalk.tracer.spans import InstructionPosition, SpanIndex
@@ -40,7 +41,9 @@ class SourceProblem(Exception):  # noqa: N818 (the format calls it a problem)
 class Program:
     """One program, ready to run."""
 
-    def __init__(self, text: str, tree: ast.Module, inputs: Collection[str]) -> None:
+    def __init__(
+        self, text: str, tree: ast.Module, inputs: Collection[str], language: Language | None = None
+    ) -> None:
         names = resolve_names(tree, text, inputs)
         self.text = text
         """The source with LF line ends: what line numbers count and linecache should hold."""
@@ -61,7 +64,7 @@ class Program:
         self._columns = Columns(text)
         # The index is built from the tree before it is changed, and on first use: a fast run may never ask.
         self._tree = tree
-        self.overridden_inputs, self.code = _compile(text, inputs, names)
+        self.overridden_inputs, self.code = _compile(text, inputs, names, language)
         """Names whose first top-level assignment goes through `__gradwalk_input__`, and the code to run."""
         self.unused_inputs = tuple(
             name for name in inputs if name not in self.overridden_inputs and name not in names.free_variables
@@ -90,15 +93,18 @@ class Program:
         return SpanIndex(self._tree, self._columns)
 
 
-def read_program(source: str, inputs: Collection[str] = (), source_bytes: int | None = None) -> Program:
+def read_program(
+    source: str, inputs: Collection[str] = (), source_bytes: int | None = None, language: Language | None = None
+) -> Program:
     """The program in `source`, compiled under the file name `<snippet>`.
 
     Args:
         inputs: names that the request gives values to (a mapping's keys will do).
         source_bytes: the limit on the source's length in UTF-8; None for the server's own.
+        language: what may be said; None for all of Python.
 
     Raises:
-        SourceProblem: too long, empty, or not Python.
+        SourceProblem: too long, empty, not Python, or refused by the language.
     """
     limit = SERVER_LIMITS.source_bytes if source_bytes is None else source_bytes
     text = normalise_source(source)
@@ -109,7 +115,7 @@ def read_program(source: str, inputs: Collection[str] = (), source_bytes: int | 
             warnings.simplefilter("ignore")
             tree = _parse(text, columns)
             _refuse_empty(tree)
-            return Program(text, tree, inputs)
+            return Program(text, tree, inputs, language)
     except SyntaxError as error:
         raise SourceProblem(explain_syntax_error(error, columns, offset_in_bytes=True)) from error
     except (RecursionError, MemoryError) as error:
@@ -130,8 +136,12 @@ def _parse(text: str, columns: Columns) -> ast.Module:
         raise SourceProblem(explain_syntax_error(error, columns, offset_in_bytes=False)) from error
 
 
-def _compile(text: str, inputs: Collection[str], names: Names) -> tuple[tuple[str, ...], CodeType]:
+def _compile(
+    text: str, inputs: Collection[str], names: Names, language: Language | None
+) -> tuple[tuple[str, ...], CodeType]:
     tree = ast.parse(text, FILENAME)
+    if language is not None:
+        tree = language.admit(tree, text)
     wanted = {name for name in inputs if name not in names.free_variables}
     overridden = _pass_inputs(tree, wanted) if wanted else ()
     last = tree.body[-1]

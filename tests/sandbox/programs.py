@@ -1,0 +1,59 @@
+"""Reading the collections.
+
+A `.txt` file holds programs under lines `### name` or `### name: outcome outcome`. A `.lines` file holds one
+program a line, `outcome outcome | program`, with a visible arrow for every line end. Words such as `E_LISTS`
+stand for text too long to write down.
+"""
+
+from pathlib import Path
+from typing import NamedTuple
+
+FOLDER = Path(__file__).parent
+
+
+class Listed(NamedTuple):
+    """One program of a collection."""
+
+    name: str
+    """`introspection/walk the subclasses`."""
+    outcomes: frozenset[str]
+    """Kinds of outcome that are as they should be: `rejected`, `error`, `timeout`, `ok`, ..."""
+    source: str
+
+
+LINE_END = "\u21b5"
+LONG: dict[str, str] = {
+    "E_ADD": "+ x" * 3000,
+    "E_LISTS": "[" * 3000 + "]" * 3000,
+    "E_CALLS": "abs(" * 150 + "1" + ")" * 150,
+    "E_DEFS": "\n".join(" " * depth + f"def f{depth}():" for depth in range(90)) + "\n" + " " * 90 + "pass",
+    "E_ATTRS": ".b" * 3000,
+    "E_NODES": "[" + "~a," * 6000 + "]",
+    "E_UNARY": "not " * 3000,
+    "E_SUBS": "a" + "[0]" * 3000,
+    "E_IFS": "1 if 0 else " * 1500 + "2",
+    "E_INT": "9" * 19000,
+}
+
+
+def read_collection(folder: str) -> list[Listed]:
+    """Every program under `tests/sandbox/<folder>`, in the order of the files."""
+    found: list[Listed] = []
+    for path in sorted((FOLDER / folder).iterdir()):
+        text = path.read_text(encoding="utf-8")
+        if path.suffix == ".txt":
+            for part in ("\n" + text).split("\n### ")[1:]:
+                head, _, source = part.partition("\n")
+                name, _, outcomes = head.partition(": ")
+                found.append(_listed(f"{path.stem}/{name}", outcomes, source.rstrip("\n")))
+        elif path.suffix == ".lines":
+            for number, line in enumerate(text.split("\n")[:-1], 1):
+                outcomes, _, source = line.partition(" | ")
+                found.append(_listed(f"{path.stem}/{number}", outcomes, source.replace(LINE_END, "\n")))
+    return found
+
+
+def _listed(name: str, outcomes: str, source: str) -> Listed:
+    for word, text in LONG.items():
+        source = source.replace(word, text)
+    return Listed(name, frozenset(outcomes.split()), source + "\n")

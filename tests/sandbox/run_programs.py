@@ -1,0 +1,177 @@
+"""Runs programs one per fork and prints what each did, as JSON lines: `python run_programs.py MODE < programs`.
+
+`plain` is Python as it is: real imports, real builtins. `offered` is the policy and the offer. Neither uses
+the tracer, so that the two differ in the language alone; `traced-plain` and `traced-offered` do.
+Standard input is a JSON list of sources.
+"""
+
+import ast
+import builtins
+import contextlib
+import io
+import json
+import os
+import random
+import resource
+import signal
+import sys
+import traceback
+from functools import partial
+from typing import Any
+
+import numpy
+import torch
+import torch.utils.checkpoint
+
+from gradwalk.protocol.document import encode
+from gradwalk.protocol.requests import SERVER_LIMITS, TraceRequest
+from gradwalk.sandbox.language import OfferedLanguage, load_offer
+from gradwalk.tracer.run import trace_program
+from gradwalk.tracer.source import SourceProblem
+
+FILENAME = "<snippet>"
+SECONDS = 3
+MEMORY_BYTES = 512 << 20
+
+
+def run_plain(source: str, _: Any) -> dict[str, Any]:
+    """The program as Python runs it, with the prelude's names."""
+    names: dict[str, Any] = {
+        "__name__": "__main__",
+        "__builtins__": builtins,
+        "torch": torch,
+        "nn": torch.nn,
+        "F": torch.nn.functional,
+        "math": __import__("math"),
+    }
+    return execute(compile(source, FILENAME, "exec", dont_inherit=True), names, None)
+
+
+def run_offered(source: str, offer: Any) -> dict[str, Any]:
+    """The program under the policy."""
+    language = OfferedLanguage(offer)
+    try:
+        tree = language.admit(ast.parse(source, FILENAME), source)
+        code = compile(tree, FILENAME, "exec", dont_inherit=True)
+    except SourceProblem as error:
+        return {"outcome": error.problem["kind"], "problem": error.problem}
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        return {"outcome": "syntax", "error": f"{type(error).__name__}: {error}"}
+    names = language.namespace()
+    for name, path in {"torch": "torch", "nn": "torch.nn", "F": "torch.nn.functional", "math": "math"}.items():
+        names[name] = language.look_up(path)
+    return execute(code, names, language)
+
+
+def run_traced(source: str, offer: Any) -> dict[str, Any]:
+    """The program in the tracer; the events with their digest of everything."""
+    events: list[Any] = []
+    language = OfferedLanguage(offer) if offer else None
+    trace_program(TraceRequest(source=source), events.append, SERVER_LIMITS, language)
+    kinds = [event["kind"] for event in events if event["type"] == "problem"]
+    return {"outcome": kinds[0] if kinds else "ok", "events": json.loads(encode(events))}
+
+
+def execute(code: Any, names: dict[str, Any], language: OfferedLanguage | None) -> dict[str, Any]:
+    """What running the code printed, raised and left behind."""
+    torch.manual_seed(0)
+    random.seed(0)
+    numpy.random.seed(0)
+    outcome, error_text, line, found = "ok", None, None, None
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(io.StringIO()):
+        try:
+            exec(code, names)
+        except MemoryError as error:
+            outcome, error_text = "memory", str(error)
+        except SystemExit as error:
+            error_text = f"exit {error.code}"
+        except BaseException as error:  # noqa: BLE001 (whatever a program raises is its result)
+            outcome, line = "error", _line(error)
+            with contextlib.suppress(BaseException):
+                error_text = f"{type(error).__name__}: {error}"
+            if "can't allocate memory" in str(error_text) or "DefaultCPUAllocator" in str(error_text):
+                outcome = "memory"
+            span = None if line is None else {"line": line, "column": 0, "end_line": line, "end_column": 0}
+            found = language.explain(error, span) if language else None
+    if found is not None:
+        outcome = "rejected"
+    return {
+        "outcome": outcome,
+        "error": error_text,
+        "line": line,
+        "problem": found,
+        "stdout": printed.getvalue()[:4000],
+        "values": {name: _value(value) for name, value in names.items() if isinstance(value, torch.Tensor)},
+    }
+
+
+def _line(error: BaseException) -> int | None:
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == FILENAME]
+    return lines[-1] if lines else None
+
+
+def _value(value: torch.Tensor) -> list[Any]:
+    try:
+        grad = value.grad if value.is_leaf else None
+        return [repr(value.detach()), repr(grad), None if value.grad_fn is None else value.grad_fn.name()]
+    except Exception as error:  # noqa: BLE001 (a program may have replaced any of these)
+        return [repr(error)]
+
+
+def run_forked(job: Any) -> dict[str, Any]:
+    """What `job()` returns, or how its process ended."""
+    reader, writer = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(reader)
+        signal.alarm(SECONDS)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY_BYTES,) * 2)
+        try:
+            answer = json.dumps(job(), default=repr)
+        except BaseException as error:  # noqa: BLE001
+            answer = json.dumps({"outcome": "harness", "error": repr(error)})
+        with os.fdopen(writer, "w") as out:
+            out.write(answer)
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader) as source:
+        text = source.read()
+    _, status = os.waitpid(pid, 0)
+    if os.WIFSIGNALED(status):
+        number = os.WTERMSIG(status)
+        return {"outcome": "timeout" if number == signal.SIGALRM else "crashed", "error": f"signal {number}"}
+    try:
+        return json.loads(text)
+    except ValueError:
+        return {"outcome": "protocol", "error": text[:200]}
+
+
+def warm_up() -> None:
+    """Import what torch imports late, once for all forks."""
+    optimizer = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=0.1)
+    optimizer.step()
+    torch.func.vmap(torch.func.grad(torch.sin))(torch.ones(2))
+    torch.autograd.gradcheck(torch.sin, torch.ones(1, dtype=torch.double, requires_grad=True))
+    str(torch.rand(3))
+    with contextlib.suppress(AssertionError):
+        torch.testing.assert_close(torch.ones(1), torch.zeros(1))
+    torch.utils.checkpoint.checkpoint(torch.sin, torch.ones(1, requires_grad=True), use_reentrant=False)
+
+
+def main() -> None:
+    """Read the sources, run each, print one JSON line per program."""
+    torch.set_num_threads(1)
+    torch.backends.mkldnn.enabled = False
+    warm_up()
+    mode = sys.argv[1]
+    offer = load_offer() if mode.endswith("offered") else None
+    run: Any = run_traced if mode.startswith("traced") else run_offered if offer else run_plain
+    for source in json.load(sys.stdin):
+        print(json.dumps(run_forked(partial(run, source, offer))), flush=True)
+
+
+if __name__ == "__main__":
+    main()

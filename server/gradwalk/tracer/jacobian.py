@@ -23,39 +23,25 @@ its shape gets a last axis of 2 (real part, imaginary part), and the Jacobian is
 between those pairs, for holomorphic and other operations alike.
 """
 
-import contextlib
-import io
-from collections.abc import Callable, Iterator, Sequence
-from math import prod
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
 
 from gradwalk.protocol.events import LocalJacobian
-from gradwalk.tracer.snapshot import snapshot
+from gradwalk.tracer.node_calls import CallableNode, Matrix
+from gradwalk.tracer.sides import Side, entries_of, side_of
+from gradwalk.tracer.snapshot import value_of_entries
 from gradwalk.tracer.structure import structure_of
 
-ROWS_WORTH_BATCHING = 12
-"""From so many rows on, one call under vmap is quicker than one call per row."""
 CELLS_PER_NODE = 32
 """What asking a node costs besides its cells, in cells, so that a budget bounds time too."""
 
 _TOLERANCES = {torch.float64: 1e-9, torch.complex128: 1e-9, torch.float32: 1e-4, torch.complex64: 1e-4}
 _ROUGH_TOLERANCE = 3e-2
-_NEVER_CALLED = frozenset({"torch::autograd::AccumulateGrad", "CheckpointFunctionBackward", "CompiledFunctionBackward"})
-_NEVER_BATCHED = ("AsStrided", "torch::autograd::", "MaskedSelect")
-
-_base = torch._C.TensorBase
-_sum_to_size, _to, _view_as_real, _to_dense = _base.sum_to_size, _base.to, torch.view_as_real, _base.to_dense
-_reshape, _resolve_conj, _stack, _zeros, _eye = _base.reshape, _base.resolve_conj, torch.stack, torch.zeros, torch.eye
-_no_grad, _vmap, _strided, _view_as_complex = torch.no_grad, torch.vmap, torch.strided, torch.view_as_complex
-_numpy, _size, _expand, _detach, _float64 = _base.numpy, torch.Size, _base.expand, _base.detach, torch.float64
-_get_rng_state, _set_rng_state = torch.get_rng_state, torch.set_rng_state
-_functorch: Any = torch._C._functorch
-
-Row = Sequence[torch.Tensor | None]
-"""What a node returns for one v: a gradient per operand."""
+_NEVER_CALLED = frozenset({"CheckpointFunctionBackward", "CompiledFunctionBackward"})
+_no_grad = torch.no_grad
 
 
 class JacobianBudget:
@@ -73,23 +59,6 @@ class JacobianBudget:
             return False
         self.cells_left -= cells
         return True
-
-
-class _Side(NamedTuple):
-    """One output or one operand of a node."""
-
-    shape: tuple[int, ...]
-    dtype: torch.dtype
-    is_plain: bool
-    """A dense tensor in ordinary memory."""
-
-    @property
-    def real_shape(self) -> list[int]:
-        return [*self.shape, 2] if self.dtype.is_complex else [*self.shape]
-
-    @property
-    def entries(self) -> int:
-        return prod(self.real_shape)
 
 
 def local_jacobians(
@@ -115,271 +84,116 @@ def local_jacobians(
     name = node.name()
     if name == "torch::autograd::AccumulateGrad":
         return []
-    outputs = [_side(metadata) for metadata in node._input_metadata]
-    operands = [None if target is None else _side(target._input_metadata[slot]) for target, slot in node.next_functions]
+    outputs = [side_of(metadata) for metadata in node._input_metadata]
+    operands = [None if following is None else side_of(following._input_metadata[slot])
+                for following, slot in node.next_functions]  # fmt: skip
     arrived = [slot for slot, gradient in enumerate(grad_outputs) if gradient is not None and slot < len(outputs)]
     found = [_left_out(argnum, slot, outputs[slot], side, budget)
              for slot in arrived for argnum, side in enumerate(operands) if side is not None]  # fmt: skip
     wanted = [slot for slot in arrived if _fits(outputs[slot], operands, budget)]
-    if not wanted or name in _NEVER_CALLED and not in_replay or not (in_replay or _is_unpackable(node)):
+    if not wanted or (not in_replay and (name in _NEVER_CALLED or not _is_unpackable(node))):
         return found
-    caller = _caller(node, outputs, operands)
-    if caller is None:
-        return found
-    rows: dict[int, list[Row]] = {}
-    for slot in wanted:
-        cells = sum(outputs[slot].entries * side.entries for side in operands if side is not None)
-        if not budget.spend(cells + CELLS_PER_NODE):
-            break
-        try:
-            with _no_grad():
-                rows[slot] = _rows(caller, name, slot, outputs, operands)
-        except Exception:  # noqa: BLE001 (the program's own code, or an operation that repeats badly: then on demand)
-            break
-    matrices = {slot: _matrices(rows[slot], outputs[slot], operands) for slot in rows}
-    checks = _checks(matrices, grad_outputs, grad_inputs, operands)
+    with _no_grad():
+        matrices = _ask(CallableNode(node, outputs, operands), wanted, budget)
+        checks = _checks(matrices, arrived, grad_outputs, grad_inputs, operands)
     for one in found:
-        matrix = matrices.get(one["output_nr"], {}).get(one["argnum"])
-        if matrix is not None and one["structure"] != "too_large":
-            _fill_in(one, matrix, checks.get(one["argnum"]))
+        argnum, side = one["argnum"], operands[one["argnum"]]
+        matrix = matrices.get(one["output_nr"], {}).get(argnum)
+        if matrix is not None and side is not None and one["structure"] != "too_large":
+            output_shape, input_shape = one["output_shape"], one["input_shape"]
+            one["structure"] = structure_of(matrix, output_shape, input_shape)
+            one["value"] = value_of_entries(matrix, output_shape + input_shape, side.real_dtype)
+            if argnum in checks:
+                one["checked"] = checks[argnum]
     return found
 
 
-def _fits(output: _Side, operands: Sequence[_Side | None], budget: JacobianBudget) -> bool:
+def _ask(node: CallableNode, slots: Sequence[int], budget: JacobianBudget) -> dict[int, dict[int, Matrix]]:
+    """By output and operand, the matrices that the budget lasts for."""
+    found: dict[int, dict[int, Matrix]] = {}
+    if not node.is_callable:
+        return found
+    for slot in slots:
+        cells = sum(node.outputs[slot].entries * side.entries for side in node.operands if side is not None)
+        if not budget.spend(cells + CELLS_PER_NODE):
+            break
+        try:
+            found[slot] = node.matrices(slot)
+        except Exception:  # noqa: BLE001 (the program's own code, or an operation that repeats badly: then on demand)
+            break
+    return found
+
+
+def _fits(output: Side, operands: Sequence[Side | None], budget: JacobianBudget) -> bool:
     sides = [side for side in operands if side is not None]
     is_small = any(output.entries * side.entries <= budget.cells_each for side in sides)
     return is_small and output.is_plain and all(side.is_plain for side in sides)
 
 
-def _side(metadata: Any) -> _Side:
-    is_nested = metadata.is_nested_tensor or metadata.is_cpp_nested_tensor
-    shape = () if is_nested else tuple(metadata.shape)
-    return _Side(shape, metadata.dtype, not is_nested and metadata.device.type == "cpu")
-
-
-def _left_out(argnum: int, slot: int, output: _Side, operand: _Side, budget: JacobianBudget) -> LocalJacobian:
+def _left_out(argnum: int, slot: int, output: Side, operand: Side, budget: JacobianBudget) -> LocalJacobian:
     is_too_large = budget.cells_each > 0 and output.entries * operand.entries > budget.cells_each
     return {
         "argnum": argnum,
         "output_nr": slot,
         "structure": "too_large" if is_too_large else None,
         "value": {"missing": "on_demand"},
-        "output_shape": output.real_shape,
-        "input_shape": operand.real_shape,
+        "output_shape": [*output.real_shape],
+        "input_shape": [*operand.real_shape],
     }
 
 
-def _fill_in(one: LocalJacobian, matrix: torch.Tensor, is_checked: bool | None) -> None:
-    output_shape, input_shape = one["output_shape"], one["input_shape"]
-    one["structure"] = structure_of(_as_floats(matrix), output_shape, input_shape)
-    one["value"] = snapshot(_reshape(matrix, (*output_shape, *input_shape)), matrix.numel())
-    if is_checked is not None:
-        one["checked"] = is_checked
-
-
-# Calling a node.
-
-_Caller = Callable[[Sequence[torch.Tensor | None]], Row]
-
-
-def _caller(node: Any, outputs: Sequence[_Side], operands: Sequence[_Side | None]) -> _Caller | None:
-    """A function from one gradient per output to one per operand, or None where the node cannot be called."""
-    if hasattr(type(node), "_forward_cls"):
-        return _custom_caller(node, outputs, operands)
-    if not callable(node):
-        return None
-
-    def call(gradients: Sequence[torch.Tensor | None]) -> Row:
-        returned = node(*gradients)
-        return returned if isinstance(returned, tuple) else (returned,)
-
-    return call
-
-
-def _custom_caller(node: Any, outputs: Sequence[_Side], operands: Sequence[_Side | None]) -> _Caller | None:
-    """Runs the user's `backward`: one gradient comes back per argument of forward, tensors or not."""
-    needed = [index for index, is_needed in enumerate(node.needs_input_grad) if is_needed]
-    flowing = [argnum for argnum, side in enumerate(operands) if side is not None]
-    if len(needed) != len(flowing):
-        return None
-
-    def call(gradients: Sequence[torch.Tensor | None]) -> Row:
-        # As the engine does unless told otherwise: zeros where no gradient arrived.
-        given = [
-            _zeros(side.shape, dtype=side.dtype, device="cpu") if gradient is None else gradient
-            for gradient, side in zip(gradients, outputs, strict=True)
-        ]
-        with _unnoticed():
-            returned = node.apply(*given)
-        returned = returned if isinstance(returned, tuple) else (returned,)
-        row: list[torch.Tensor | None] = [None] * len(operands)
-        for argnum, index in zip(flowing, needed, strict=True):
-            row[argnum] = returned[index]
-        return row
-
-    return call
-
-
-@contextlib.contextmanager
-def _unnoticed() -> Iterator[None]:
-    """What the program's code prints goes nowhere, and the random numbers it draws are not missed."""
-    state = _get_rng_state()
-    try:
-        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-            yield
-    finally:
-        _set_rng_state(state)
-
-
-def _rows(
-    caller: _Caller, name: str, slot: int, outputs: Sequence[_Side], operands: Sequence[_Side | None]
-) -> list[Row]:
-    """What the node returns for each one-hot v at output `slot`; per real and imaginary part where that is complex."""
-    output = outputs[slot]
-
-    def row(v: torch.Tensor) -> Row:
-        gradients: list[torch.Tensor | None] = [None] * len(outputs)
-        gradients[slot] = v
-        returned = caller(gradients)
-        return [
-            None if side is None or argnum >= len(returned) else _fitted(returned[argnum], side)
-            for argnum, side in enumerate(operands)
-        ]
-
-    is_custom = caller.__qualname__.startswith("_custom_caller")
-    if output.entries >= ROWS_WORTH_BATCHING and not is_custom and not name.startswith(_NEVER_BATCHED):
-        with contextlib.suppress(Exception):
-            return _batched_rows(row, output)
-    return [row(_one_hot(index, output)) for index in range(output.entries)]
-
-
-def _batched_rows(row: Callable[[torch.Tensor], Row], output: _Side) -> list[Row]:
-    """All rows by one call under vmap; raises for operations that it cannot batch."""
-    present: list[bool] = []
-
-    def tensors_only(v: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        returned = row(v)
-        present[:] = [gradient is not None for gradient in returned]
-        return tuple(gradient for gradient in returned if gradient is not None)
-
-    _functorch._set_vmap_fallback_warning_enabled(False)
-    try:
-        stacked = iter(_vmap(tensors_only)(_one_hots(output)))
-    finally:
-        _functorch._set_vmap_fallback_warning_enabled(True)
-    columns = [next(stacked) if is_present else None for is_present in present]
-    return [[None if column is None else column[index] for column in columns] for index in range(output.entries)]
-
-
-def _one_hot(index: int, output: _Side) -> torch.Tensor:
-    """A one-hot v in memory of its own: `as_strided_scatter` looks at the layout of what it is given."""
-    v = _zeros(output.real_shape, dtype=_real(output.dtype), device="cpu")
-    _reshape(v, (-1,))[index] = 1
-    return _view_as_complex(v) if output.dtype.is_complex else v
-
-
-def _one_hots(output: _Side) -> torch.Tensor:
-    eye = _reshape(_eye(output.entries, dtype=_real(output.dtype), device="cpu"), (-1, *output.real_shape))
-    return _view_as_complex(eye) if output.dtype.is_complex else eye
-
-
-def _real(dtype: torch.dtype) -> torch.dtype:
-    return dtype.to_real() if dtype.is_complex else dtype
-
-
-def _fitted(gradient: torch.Tensor | None, operand: _Side) -> torch.Tensor | None:
-    """As the engine does it after a node: summed to the operand's shape where that was broadcast, and cast."""
-    if gradient is None:
-        return None
-    if gradient.layout is not _strided:
-        gradient = _to_dense(gradient)
-    if tuple(gradient.shape) != operand.shape:
-        gradient = _sum_to_size(gradient, operand.shape)
-    if gradient.dtype != operand.dtype:
-        if gradient.is_complex() and not operand.dtype.is_complex:
-            gradient = gradient.real
-        gradient = _to(gradient, operand.dtype)
-    return gradient
-
-
-# Rows to matrices.
-
-
-def _matrices(rows: list[Row], output: _Side, operands: Sequence[_Side | None]) -> dict[int, torch.Tensor]:
-    """Per operand, the matrix of shape (output entries, operand entries). An undefined row is a row of zeros."""
-    found = {}
-    for argnum, side in enumerate(operands):
-        if side is not None:
-            dtype = _real(side.dtype)
-            lines = [_line(row[argnum], side, dtype) for row in rows]
-            empty = _zeros((output.entries, side.entries), dtype=dtype, device="cpu")
-            found[argnum] = _stack(lines) if lines else empty
-    return found
-
-
-def _line(gradient: torch.Tensor | None, side: _Side, dtype: torch.dtype) -> torch.Tensor:
-    if gradient is None:
-        return _zeros((side.entries,), dtype=dtype, device="cpu")
-    gradient = _detach(gradient)
-    if side.dtype.is_complex:
-        gradient = _view_as_real(_resolve_conj(gradient))
-    return _reshape(gradient, (side.entries,))
-
-
 def _checks(
-    matrices: dict[int, dict[int, torch.Tensor]],
+    matrices: dict[int, dict[int, Matrix]],
+    arrived: Sequence[int],
     grad_outputs: Sequence[torch.Tensor | None],
     grad_inputs: Sequence[torch.Tensor | None] | None,
-    operands: Sequence[_Side | None],
+    operands: Sequence[Side | None],
 ) -> dict[int, bool]:
     """Per operand, whether v times J, summed over outputs, is what the node returned; only where all J are there.
 
     Where an infinite factor met the zeros of a one-hot v, a NaN in J hides the product: then there is no verdict.
     """
-    arrived = {slot: gradient for slot, gradient in enumerate(grad_outputs) if gradient is not None}
-    if grad_inputs is None or set(matrices) != set(arrived):
+    if grad_inputs is None or list(matrices) != arrived:
         return {}
-    checks = {}
-    for argnum, side in enumerate(operands):
-        returned = grad_inputs[argnum] if argnum < len(grad_inputs) else None
-        if side is None or returned is None:
-            continue
-        with np.errstate(all="ignore"):
-            product = sum(_vector_times(arrived[slot], matrices[slot][argnum]) for slot in matrices)
-            expected = _as_floats(_parts(returned))
+    checks: dict[int, bool] = {}
+    v = {slot: entries_of(gradient) for slot, gradient in enumerate(grad_outputs) if gradient is not None}
+    for argnum, (side, returned) in enumerate(zip(operands, grad_inputs, strict=False)):
+        if side is not None and returned is not None:
+            factors = [(v[slot], matrices[slot][argnum]) for slot in arrived]
             tolerance = _TOLERANCES.get(side.dtype, _ROUGH_TOLERANCE)
-            scale = np.abs(expected[np.isfinite(expected)]).max(initial=0.0)
-            close = np.isclose(product, expected, rtol=tolerance, atol=tolerance * scale, equal_nan=True)
-            if np.all(close):
-                checks[argnum] = True
-            elif all(np.all(np.isfinite(_as_floats(matrices[slot][argnum]))) for slot in matrices):
-                checks[argnum] = False
+            verdict = _is_product(factors, entries_of(returned), tolerance)
+            if verdict is not None:
+                checks[argnum] = verdict
     return checks
 
 
-def _vector_times(v: torch.Tensor, matrix: torch.Tensor) -> Any:
-    """v times J; rows that v weighs with 0 are left out, as an infinite row times 0 says nothing."""
-    weights, rows = _as_floats(_parts(v)), _as_floats(matrix)
-    used = weights != 0
-    return weights[used] @ rows[used]
+def _is_product(factors: Sequence[tuple[Any, Matrix]], returned: Any, tolerance: float) -> bool | None:
+    """Whether the sum of v times J is `returned`, to within rounding: relative to the sum of the terms' magnitudes."""
+    if isinstance(returned, float) and len(factors) == 1 and isinstance(factors[0][0], float):
+        product = factors[0][0] * float(factors[0][1][0, 0])
+        if abs(product - returned) <= tolerance * abs(product):
+            return True
+    with np.errstate(all="ignore"):
+        return _is_matrix_product(factors, np.array(returned).reshape(-1), tolerance)
 
 
-def _parts(tensor: torch.Tensor) -> torch.Tensor:
-    tensor = _detach(tensor)
-    if tensor.layout is not _strided:
-        tensor = _to_dense(tensor)
-    if tensor.is_complex():
-        tensor = _view_as_real(_resolve_conj(tensor))
-    return _reshape(tensor, (-1,))
+def _is_matrix_product(factors: Sequence[tuple[Any, Matrix]], returned: Any, tolerance: float) -> bool | None:
+    product, magnitude = np.zeros(len(returned)), np.zeros(len(returned))
+    for v, matrix in factors:
+        weights = np.array(v).reshape(-1)
+        # Rows that v weighs with 0 are left out: an infinite row times 0 says nothing.
+        used = weights != 0
+        if not used.all():
+            weights, matrix = weights[used], matrix[used]
+        product += weights @ matrix
+        magnitude += np.abs(weights) @ np.abs(matrix)
+    if np.all(np.abs(product - returned) <= tolerance * magnitude):
+        return True
+    exact = (product == returned) | (np.isnan(product) & np.isnan(returned))
+    if np.all(exact | (np.abs(product - returned) <= tolerance * magnitude)):
+        return True
+    return False if all(np.all(np.isfinite(matrix)) for _, matrix in factors) else None
 
-
-def _as_floats(tensor: torch.Tensor) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """A copy, since an array over a tensor's own memory would forbid the program to resize it."""
-    array: np.ndarray[Any, np.dtype[np.float64]] = _numpy(_to(tensor, _float64, copy=True), force=True)
-    return array
-
-
-# What must not be touched.
 
 _raw_saved_names: dict[type, tuple[str, ...]] = {}
 

@@ -54,6 +54,11 @@ def snapshot(tensor: torch.Tensor, elements: int) -> TensorValue:
     return {"shape": shape, "dtype": name, "data": _SPELL[dtype](_tolist(tensor))}
 
 
+def value_of_entries(entries: Any, shape: list[int], dtype: torch.dtype) -> TensorValue:
+    """The value with these entries, given as (nested lists of) the float64 of the same numbers, row-major."""
+    return {"shape": shape, "dtype": _DTYPE_NAMES[dtype], "data": _SPELL[dtype](entries)}
+
+
 def _unusual_layout(tensor: torch.Tensor, elements: int) -> TensorValue:
     tensor = _detach(tensor)
     layout = str(_layout_of(tensor)).removeprefix("torch.")

@@ -35,11 +35,11 @@ _Matrix = np.ndarray[Any, np.dtype[Any]]
 
 def structure_of(jacobian: _Matrix, output_shape: Sequence[int], input_shape: Sequence[int]) -> Structure:
     """The structure of a dense Jacobian of shape (output entries, operand entries), as defined above."""
+    if jacobian.size == 1:
+        return "scalar" if jacobian[0, 0] != 0 else "zero"
     nonzero = jacobian != 0
     if not nonzero.any():
         return "zero"
-    if jacobian.size == 1:
-        return "scalar"
     in_rows, in_columns = np.count_nonzero(nonzero, axis=1), np.count_nonzero(nonzero, axis=0)
     is_square = jacobian.shape[0] == jacobian.shape[1]
     if is_square and np.count_nonzero(nonzero.diagonal()) == in_rows.sum():

@@ -1,0 +1,145 @@
+"""Calling a live node with v's of our own: the rows of its Jacobian.
+
+Built-in nodes are called as they are; a custom Function's node runs the user's `backward`, which must
+not be heard. Either way no hook runs, no graph is built (the caller switches grad mode off) and nothing
+is accumulated.
+"""
+
+import contextlib
+import io
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from gradwalk.tracer.sides import Row, Side, entries_of
+
+ROWS_WORTH_BATCHING = 12
+"""From so many rows on, one call under vmap is quicker than one call per row."""
+
+_NEVER_BATCHED = ("AsStrided", "torch::autograd::", "MaskedSelect")
+_get_rng_state, _set_rng_state, _vmap = torch.get_rng_state, torch.set_rng_state, torch.vmap
+_functorch: Any = torch._C._functorch
+
+Matrix = np.ndarray[Any, np.dtype[np.float64]]
+"""Of shape (output entries, operand entries); holds every dtype's numbers exactly."""
+_Call = Callable[[Sequence[torch.Tensor | None]], Row]
+
+
+class CallableNode:
+    """A node that can be asked what it makes of any v."""
+
+    def __init__(self, node: Any, outputs: Sequence[Side], operands: Sequence[Side | None]) -> None:
+        self.outputs = outputs
+        self.operands = operands
+        is_custom = hasattr(type(node), "_forward_cls")
+        self._is_custom = is_custom
+        call = _custom_call(node, outputs, operands) if is_custom else _plain_call(node)
+        self.is_callable = call is not None
+        self._call = call
+        self._may_batch = not is_custom and not node.name().startswith(_NEVER_BATCHED)
+
+    def matrices(self, slot: int) -> dict[int, Matrix]:
+        """Per operand, the matrix of shape (entries of output `slot`, operand entries): a row per one-hot v.
+
+        An undefined gradient is a row of zeros. Raises whatever the node's own code raises.
+        """
+        output = self.outputs[slot]
+        if self._may_batch and output.entries >= ROWS_WORTH_BATCHING:
+            with contextlib.suppress(Exception):
+                return self._batched_matrices(slot)
+        lines: dict[int, list[Any]] = {k: [] for k, side in enumerate(self.operands) if side is not None}
+        # A user's backward may write into what it is given; torch's own do not.
+        is_lasting = not self._is_custom and output.entries < ROWS_WORTH_BATCHING
+        one_hots = output.lasting_one_hots() if is_lasting else map(output.one_hot, range(output.entries))
+        for one_hot in one_hots:
+            returned = self._row(slot, one_hot)
+            for argnum, of_operand in lines.items():
+                gradient, side = returned[argnum], self.operands[argnum]
+                if gradient is None and side is not None:
+                    gradient = side.zeros()
+                if gradient is not None:
+                    of_operand.append(entries_of(gradient))
+        return {argnum: self._matrix(of_operand, slot, argnum) for argnum, of_operand in lines.items()}
+
+    def _row(self, slot: int, v: torch.Tensor) -> Row:
+        gradients: list[torch.Tensor | None] = [None] * len(self.outputs)
+        gradients[slot] = v
+        assert self._call is not None
+        returned = self._call(gradients)
+        return [
+            None if side is None or gradient is None else side.fit(gradient)
+            for side, gradient in zip(self.operands, returned, strict=False)
+        ]
+
+    def _batched_matrices(self, slot: int) -> dict[int, Matrix]:
+        """All rows by one call under vmap; raises for operations that it cannot batch."""
+        present: list[bool] = []
+
+        def tensors_only(v: torch.Tensor) -> tuple[torch.Tensor, ...]:
+            returned = self._row(slot, v)
+            present[:] = [gradient is not None for gradient in returned]
+            return tuple(gradient for gradient in returned if gradient is not None)
+
+        _functorch._set_vmap_fallback_warning_enabled(False)
+        try:
+            stacked = iter(_vmap(tensors_only)(self.outputs[slot].one_hots()))
+        finally:
+            _functorch._set_vmap_fallback_warning_enabled(True)
+        columns = [next(stacked) if is_present else None for is_present in present]
+        return {
+            argnum: self._matrix([] if column is None else entries_of(column), slot, argnum)
+            for argnum, (column, side) in enumerate(zip(columns, self.operands, strict=True))
+            if side is not None
+        }
+
+    def _matrix(self, entries: Sequence[Any], slot: int, argnum: int) -> Matrix:
+        operand = self.operands[argnum]
+        shape = (self.outputs[slot].entries, 0 if operand is None else operand.entries)
+        return np.array(entries, np.float64).reshape(shape) if entries else np.zeros(shape)
+
+
+def _plain_call(node: Any) -> _Call | None:
+    if not callable(node):
+        return None
+
+    def call(gradients: Sequence[torch.Tensor | None]) -> Row:
+        returned = node(*gradients)
+        return returned if isinstance(returned, tuple) else (returned,)
+
+    return call
+
+
+def _custom_call(node: Any, outputs: Sequence[Side], operands: Sequence[Side | None]) -> _Call | None:
+    """Runs the user's `backward`, which returns one gradient per argument of forward, tensors or not."""
+    needed = [index for index, is_needed in enumerate(node.needs_input_grad) if is_needed]
+    flowing = [argnum for argnum, side in enumerate(operands) if side is not None]
+    if len(needed) != len(flowing):
+        return None
+
+    def call(gradients: Sequence[torch.Tensor | None]) -> Row:
+        # As the engine does unless told otherwise: zeros where no gradient arrived.
+        given = [
+            side.zeros() if gradient is None else gradient for gradient, side in zip(gradients, outputs, strict=True)
+        ]
+        with _unnoticed():
+            returned = node.apply(*given)
+        returned = returned if isinstance(returned, tuple) else (returned,)
+        row: list[torch.Tensor | None] = [None] * len(operands)
+        for argnum, index in zip(flowing, needed, strict=True):
+            row[argnum] = returned[index]
+        return row
+
+    return call
+
+
+@contextlib.contextmanager
+def _unnoticed() -> Iterator[None]:
+    """What the program's code prints goes nowhere, and the random numbers it draws are not missed."""
+    state = _get_rng_state()
+    try:
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            yield
+    finally:
+        _set_rng_state(state)

@@ -1,0 +1,92 @@
+"""What an operand or an output of a node is: shape, dtype, and the vectors of its space."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from math import prod
+from typing import Any
+
+import torch
+
+_base = torch._C.TensorBase
+_reshape, _resolve_conj, _tolist, _to_dense = _base.reshape, _base.resolve_conj, _base.tolist, _base.to_dense
+_sum_to_size, _to, _view_as_real, _view_as_complex = (
+    _base.sum_to_size,
+    _base.to,
+    torch.view_as_real,
+    torch.view_as_complex,
+)
+_zeros, _eye, _strided = torch.zeros, torch.eye, torch.strided
+
+
+class Side:
+    """One output or one operand of a node. Complex entries count as two, a real and an imaginary part."""
+
+    __slots__ = ("_one_hots", "dtype", "entries", "is_plain", "real_dtype", "real_shape", "shape")
+
+    def __init__(self, shape: tuple[int, ...], dtype: torch.dtype, *, is_plain: bool) -> None:
+        self.shape = shape
+        self.dtype = dtype
+        self.is_plain = is_plain
+        """A dense tensor in ordinary memory."""
+        self.real_dtype = dtype.to_real() if dtype.is_complex else dtype
+        self.real_shape = (*shape, 2) if dtype.is_complex else shape
+        self.entries = prod(self.real_shape)
+        self._one_hots: list[torch.Tensor] | None = None
+
+    def zeros(self) -> torch.Tensor:
+        """A fresh zero gradient."""
+        return _zeros(self.shape, dtype=self.dtype, device="cpu")
+
+    def one_hot(self, index: int) -> torch.Tensor:
+        """A one-hot v in memory of its own: `as_strided_scatter` looks at the layout of what it is given."""
+        v = _zeros(self.real_shape, dtype=self.real_dtype, device="cpu")
+        _reshape(v, (-1,))[index] = 1
+        return _view_as_complex(v) if self.dtype.is_complex else v
+
+    def lasting_one_hots(self) -> Sequence[torch.Tensor]:
+        """One-hot v's that are made once, for readers that do not write into them."""
+        if self._one_hots is None:
+            self._one_hots = [self.one_hot(index) for index in range(self.entries)]
+        return self._one_hots
+
+    def one_hots(self) -> torch.Tensor:
+        """All one-hot v's, stacked along a new first axis."""
+        eye = _reshape(_eye(self.entries, dtype=self.real_dtype, device="cpu"), (-1, *self.real_shape))
+        return _view_as_complex(eye) if self.dtype.is_complex else eye
+
+    def fit(self, gradient: torch.Tensor) -> torch.Tensor:
+        """As the engine does it after a node: summed to this shape where that was broadcast, and cast."""
+        if gradient.layout is not _strided:
+            gradient = _to_dense(gradient)
+        if gradient.shape != self.shape:
+            gradient = _sum_to_size(gradient, self.shape)
+        if gradient.dtype != self.dtype:
+            if gradient.is_complex() and not self.dtype.is_complex:
+                gradient = gradient.real
+            gradient = _to(gradient, self.dtype)
+        return gradient
+
+
+def side_of(metadata: Any) -> Side:
+    """The side that an entry of a node's `_input_metadata` describes."""
+    if metadata.is_nested_tensor or metadata.is_cpp_nested_tensor:
+        return _side((), metadata.dtype, is_plain=False)
+    return _side(tuple(metadata.shape), metadata.dtype, is_plain=metadata.device.type == "cpu")
+
+
+@lru_cache(maxsize=1024)
+def _side(shape: tuple[int, ...], dtype: torch.dtype, *, is_plain: bool) -> Side:
+    return Side(shape, dtype, is_plain=is_plain)
+
+
+def entries_of(gradient: torch.Tensor) -> Any:
+    """All entries as nested lists, real and imaginary parts side by side. Call it where grad mode is off."""
+    if gradient.layout is not _strided:
+        gradient = _to_dense(gradient)
+    if gradient.is_complex():
+        gradient = _view_as_real(_resolve_conj(gradient))
+    return _tolist(gradient)
+
+
+Row = Sequence[torch.Tensor | None]
+"""What a node returns for one v: a gradient per operand."""

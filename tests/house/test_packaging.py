@@ -152,7 +152,7 @@ def test_node_is_fetched_only_where_a_build_is_needed_and_npm_is_missing(
 ) -> None:
     hook_class = load(clone / "hatch_build.py").FrontendHook
     for name in ("scripts", "frontend"):
-        shutil.copytree(clone / name, tmp_path / name)
+        shutil.copytree(clone / name, tmp_path / name, ignore=shutil.ignore_patterns("node_modules"))
     hook = hook_class(str(tmp_path), {}, None, None, str(tmp_path), "wheel")
 
     assert hook.dependencies() == [], "there is an npm here"

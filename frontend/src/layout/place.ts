@@ -38,7 +38,7 @@ const GROUP_PADDING_PX = 14;
 const POINTS_PER_INCH = 72;
 const PORT_PX = 4;
 const DEFAULTS = 'edge [arrowhead=none arrowtail=none] node [label="" fixedsize=true shape=box]';
-const SPACING = "rankdir=LR nodesep=0.3 ranksep=1.25";
+const SPACING = "rankdir=LR nodesep=0.3 ranksep=1.15";
 
 interface Placed extends Size {
   readonly boxes: ReadonlyMap<string, Box>;

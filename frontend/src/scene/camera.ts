@@ -17,7 +17,7 @@ const FOLLOWING_SCALE = 0.9;
 const MARGIN_PX = 20;
 /** Kept free above the graph for the zoom control, and right of it for the external gradient. */
 const TOP_INSET_PX = 34;
-const SEED_ROOM_PX = 130;
+const SEED_ROOM_PX = 84;
 const CALLOUT_GAP_PX = 22;
 const EDGE_PX = 10;
 
@@ -32,6 +32,17 @@ export function frame(content: Size, focus: Box | null, region: Size): Camera {
   return {
     k,
     x: axis(width, focused.x, region.width, k),
+    y: TOP_INSET_PX + axis(content.height, focused.y, height, k),
+  };
+}
+
+/** At the scale in use, around `focus`. */
+export function pan(content: Size, focus: Box, region: Size, k: number): Camera {
+  const focused = centre(focus);
+  const height = region.height - TOP_INSET_PX;
+  return {
+    k,
+    x: axis(content.width + SEED_ROOM_PX, focused.x, region.width, k),
     y: TOP_INSET_PX + axis(content.height, focused.y, height, k),
   };
 }

@@ -54,7 +54,9 @@ const CELL_PX = 8;
 const MOST_CELLS = 6;
 const TOKEN_PRECISION = 3;
 const REST_CANDIDATES = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.18, 0.82];
-const STUB_PX = 64;
+const STUB_PX = 60;
+const SEED_REST = 0.62;
+const HOLLOW_PX = 22;
 
 /** Slow at both ends. */
 export function ease(progress: number): number {
@@ -85,6 +87,7 @@ export function drawTokens(still: Still, layout: Layout, progress: number): read
 }
 
 export function tokenSize(gradient: Gradient): Size {
+  if (!isTensor(gradient)) return { width: HOLLOW_PX, height: HOLLOW_PX };
   const { label, shape, value } = tokenText(gradient);
   const cells = value === null ? 0 : Math.min(elementCount(value.shape.slice(-1)), MOST_CELLS) * CELL_PX + 6;
   const text = (label === "" ? shape : label).length * CHARACTER_PX;
@@ -142,7 +145,7 @@ function planBackward(still: Still, layout: Layout): readonly Travel[] {
   if (position.phase < LAND - 1) {
     for (const { key, gradient, curve, seed } of incoming) {
       if (curve === null) continue;
-      const rest = restOn(curve, tokenSize(gradient), settled);
+      const rest = seed ? SEED_REST : restOn(curve, tokenSize(gradient), settled);
       const arrives = position.phase === 1;
       const kind = seed ? "seed" : "gradient";
       plan.push({
@@ -206,9 +209,9 @@ function planSeeds(still: Still, graph: Graph, layout: Layout): readonly Travel[
         group: "seed",
         gradient: output.seed,
         curve,
-        rest: 0.4,
-        from: 0.4,
-        to: 0.4,
+        rest: SEED_REST,
+        from: SEED_REST,
+        to: SEED_REST,
         fade: [1, 1],
       },
     ];

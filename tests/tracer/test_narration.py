@@ -163,7 +163,26 @@ def test_alpha_is_not_forgotten():
 def test_an_unchecked_product_is_not_written_as_an_equation():
     step = make_step([scalar(3.0)], [scalar(9.0)], jacobians=(1.0,))
     step["local_jacobians"][0]["checked"] = False
-    assert "=" not in narrate(make_node("WBackward", "custom", ("x",)), step, ["x"])[1]["multiply"]
+    _, phases = narrate(make_node("WBackward", "custom", ("x",)), step, ["x"])
+    assert phases["multiply"] == "The rule returned 9; v times the local Jacobian is something else."
+
+
+def test_a_value_without_a_name_goes_to_the_operation_that_made_it():
+    _, phases = narrate(make_node(), make_step([matrix(2, 3)], [matrix(2, 3)]), [None], ["_softmax"])
+    assert phases["send"] == "A gradient of shape [2, 3] goes to softmax."
+    assert phases["multiply"] == "v of shape [2, 3] times the local Jacobian gives a gradient of shape [2, 3]."
+
+
+def test_the_rule_is_the_formula_and_what_its_jacobian_looks_like():
+    line = {"argnum": 0, "latex": "", "text": "v * p * x^(p-1)", "because": ""}
+    formula = {"forward": "", "vjp": [line], "derivatives_yaml": []}
+    node = make_node("PowBackward0", formula=formula)
+    step = make_step([matrix(2, 3)], [matrix(2, 3)], jacobians=(1.0,))
+    step["local_jacobians"][0] |= {"structure": "diagonal", "value": {"missing": "on_demand"}}
+    said = narrate(node, step, ["x"])[1]["local_rule"]
+    assert said == "The rule of pow: v * p * x^(p-1); each entry has a factor of its own (diagonal)."
+    node["formula"]["checked"] = False
+    assert "p-1" not in narrate(node, step, ["x"])[1]["local_rule"]
 
 
 @pytest.mark.parametrize(

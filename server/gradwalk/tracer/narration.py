@@ -29,26 +29,29 @@ Step = Any
 """The facts of a step so far, as the protocol spells them: all but `narration` and `phases`."""
 
 
-def narrate(node: Node, step: Step, operand_names: Sequence[str | None]) -> tuple[str, PhaseSentences]:
+def narrate(
+    node: Node, step: Step, operand_names: Sequence[str | None], receivers: Sequence[str | None] = ()
+) -> tuple[str, PhaseSentences]:
     """The sentence of a whole backward step, and one for each of its phases; each at most 140 characters.
 
     Args:
         node: the node that ran.
         step: `grad_outputs`, `contributions`, `grad_inputs`, `local_jacobians`, `accumulate`, and `hooks` if any.
         operand_names: per grad_input, what the program calls the value it goes to (`x`, `model.0.weight`), or None.
+        receivers: per grad_input, the op of the node it goes to; said where the value has no name.
     """
     collect = _collect(node, step)
     accumulate: Accumulate | None = step["accumulate"]
     if accumulate is not None:
         return _narrate_leaf(node, step, accumulate, collect)
-    names = [_operand_name(node, argnum, operand_names) for argnum in range(len(step["grad_inputs"]))]
+    names = [_operand_name(node, argnum, operand_names, receivers) for argnum in range(len(step["grad_inputs"]))]
     local_rule = _local_rule(node, step, operand_names)
     multiply = _multiply(step)
     send = _send(step, names)
     land = _land(step, names)
     whole = _first_fitting(
-        f"{node['op']}: {_arrived(step)} came in; {_lower(send)}",
-        f"{node['op']}: {_lower(multiply)}",
+        f"{_word(node['op'])}: {_arrived(step)} came in; {_lower(send)}",
+        f"{_word(node['op'])}: {_lower(multiply)}",
     )
     return whole, {
         "collect": collect,
@@ -72,7 +75,7 @@ def _narrate_leaf(node: Node, step: Step, accumulate: Accumulate, collect: str) 
 
 
 def _leaf_rule(node: Node) -> str:
-    return f"{node['op']} has no rule, it keeps what arrives."
+    return f"{_word(node['op'])} has no rule, it keeps what arrives."
 
 
 def _accumulated(name: str, accumulate: Accumulate, arrived: Gradient | None) -> str:
@@ -100,12 +103,12 @@ def _collect(node: Node, step: Step) -> str:
     grad_outputs: list[Gradient] = step["grad_outputs"]
     changed = _hook_changes(step)
     if not contributions:
-        return _first_fitting(f"Nothing arrived at {node['op']}; undefined acts as zero.{changed}")
+        return _first_fitting(f"Nothing arrived at {_word(node['op'])}; undefined acts as zero.{changed}")
     arrived = sorted({one["output_nr"] for one in contributions})
     if len(arrived) > 1 or len(grad_outputs) > 1:
         count = len(grad_outputs)
         return _first_fitting(
-            f"{len(arrived)} of {count} outputs of {node['op']} received a gradient.{changed}",
+            f"{len(arrived)} of {count} outputs of {_word(node['op'])} received a gradient.{changed}",
             f"{len(arrived)} of {count} outputs received a gradient.",
         )
     total = step["hooks"][0]["before"] if changed else grad_outputs[0]
@@ -155,7 +158,7 @@ def _output_name(node: Node, output_nr: int) -> str:
     name = node.get("leaf")
     if name is None and output_nr < len(node["outputs"]):
         name = node["outputs"][output_nr]["name"]
-    return f"the result of {node['op']}" if name is None else f"`{_short_name(name)}`"
+    return f"the result of {_word(node['op'])}" if name is None else f"`{_short_name(name)}`"
 
 
 # 2 local rule
@@ -165,8 +168,8 @@ def _local_rule(node: Node, step: Step, operand_names: Sequence[str | None]) -> 
     jacobians: list[LocalJacobian] = step["local_jacobians"]
     if node["kind"] == "custom":
         return _first_fitting(
-            f"{node['op']}.backward is the rule: the program's own code ran{_factors(jacobians)}.",
-            f"{node['op']}.backward is the rule: the program's own code ran.",
+            f"{_word(node['op'])}.backward is the rule: the program's own code ran{_factors(jacobians)}.",
+            f"{_word(node['op'])}.backward is the rule: the program's own code ran.",
             "The program's own backward is the rule.",
         )
     if node["kind"] == "view_write":
@@ -181,25 +184,31 @@ def _local_rule(node: Node, step: Step, operand_names: Sequence[str | None]) -> 
             rule = f"d({forward})/d{symbols[_SYMBOLS[argnum]]} = {partial}"
             sentences = [f"{rule}{_saved(node, known.partials[argnum], symbols)}.", f"{rule}."]
     return _first_fitting(
-        *sentences, *_rule_by_structure(node, jacobians, argnum), f"This is the rule of {node['op']}."
+        *sentences, *_rule_by_structure(node, jacobians, argnum), f"This is the rule of {_word(node['op'])}."
     )
 
 
 def _rule_by_structure(node: Node, jacobians: Sequence[LocalJacobian], argnum: int) -> Iterable[str]:
     jacobian = next((one for one in jacobians if one["argnum"] == argnum), None)
-    if jacobian is not None:
-        number = _factor(jacobian)
-        if number is not None:
-            yield f"At this point the derivative of {node['op']} is {spell_number(number)}."
-        shapes = f"{spell_shape(jacobian['output_shape'])} by {spell_shape(jacobian['input_shape'])}"
-        structure = _STRUCTURES.get(jacobian["structure"] or "")
+    number = None if jacobian is None else _factor(jacobian)
+    if number is not None:
+        yield f"At this point the derivative of {_word(node['op'])} is {spell_number(number)}."
+    structure = None if jacobian is None else _STRUCTURES.get(jacobian["structure"] or "")
+    text = _formula_text(node, argnum)
+    if text is not None:
         if structure is not None:
-            yield f"The local Jacobian of {node['op']} is {shapes}: {structure}."
+            yield f"The rule of {_word(node['op'])}: {text}; {structure}."
+        yield f"The rule of {_word(node['op'])}, with v for what arrived: {text}."
+    if jacobian is not None and structure is not None:
+        shapes = f"{spell_shape(jacobian['output_shape'])} by {spell_shape(jacobian['input_shape'])}"
+        yield f"The local Jacobian of {_word(node['op'])} is {shapes}: {structure}."
+
+
+def _formula_text(node: Node, argnum: int) -> str | None:
     formula = node["formula"]
-    if formula is not None and formula.get("checked", True):
-        for line in formula["vjp"]:
-            if line["argnum"] == argnum and line["text"]:
-                yield f"The rule of {node['op']}, with v for the gradient that arrived: {line['text']}."
+    if formula is None or not formula.get("checked", True):
+        return None
+    return next((line["text"] for line in formula["vjp"] if line["argnum"] == argnum and line["text"]), None)
 
 
 def _factors(jacobians: Sequence[LocalJacobian]) -> str:
@@ -267,13 +276,18 @@ def _multiply(step: Step) -> str:
         return "Nothing is multiplied: no gradient is wanted from here."
     products = [_product(argnum, step) for argnum, _ in present[:_OPERANDS_READ_ALOUD]]
     more = len(present) - len(products)
-    shapes = _and([spell_shape(value["shape"]) for _, value in present[:_OPERANDS_READ_ALOUD] if "shape" in value])
+    read_aloud = [value for _, value in present[:_OPERANDS_READ_ALOUD] if "shape" in value]
+    results = _and([spell_value(value) for value in read_aloud])
     arrived = next((value for value in grad_outputs if "missing" not in value), None)
     sentences = []
-    if all(product is not None for product in products) and not more:
+    if any(one.get("checked") is False for one in step["local_jacobians"]):
+        sentences += [f"The rule returned {results}; v times the local Jacobian is something else.",
+                      "What the rule returned is not v times its local Jacobian."]  # fmt: skip
+    elif all(product is not None for product in products) and not more:
         sentences.append(f"{', '.join(product for product in products if product is not None)}.")
     if arrived is not None and "shape" in arrived:
-        sentences.append(f"v of shape {spell_shape(arrived['shape'])} times the local Jacobian gives {shapes}.")
+        v = f"v = {spell_value(arrived)}" if is_short(arrived) else f"v of shape {spell_shape(arrived['shape'])}"
+        sentences.append(f"{v} times the local Jacobian gives {results}.")
     return _first_fitting(*sentences, f"v times the local Jacobian gives {len(present)} gradients.")
 
 
@@ -332,10 +346,11 @@ def _arrived(step: Step) -> str:
     return "nothing" if not present else f"{len(present)} gradients"
 
 
-def _operand_name(node: Node, argnum: int, operand_names: Sequence[str | None]) -> str:
-    name = operand_names[argnum] if argnum < len(operand_names) else None
-    if name is not None:
-        return _short_name(name)
+def _operand_name(node: Node, argnum: int, operand_names: Sequence[str | None], receivers: Sequence[str | None]) -> str:
+    for known in (operand_names, receivers):
+        name = known[argnum] if argnum < len(known) else None
+        if name is not None:
+            return _short_name(_word(name) if known is receivers else name)
     if argnum < len(node["inputs"]) and node["inputs"][argnum]["name"]:
         return f"operand {_short_name(node['inputs'][argnum]['name'])}"
     return "an operand"
@@ -350,6 +365,11 @@ def _first_fitting(*sentences: str) -> str:
         if len(sentence) <= LONGEST_SENTENCE:
             return sentence
     return sentences[-1][: LONGEST_SENTENCE - 1] + "\u2026"
+
+
+def _word(op: str) -> str:
+    """An op as it is said: `softmax` for torch's `_softmax`."""
+    return _short_name(op.strip("_") or op)
 
 
 def _short_name(name: str) -> str:

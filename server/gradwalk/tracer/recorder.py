@@ -264,7 +264,10 @@ class Recorder(PassListener):
             event["hooks"] = hooks
         if entry.inner:
             event["inside"] = [self.writer.inner_op(call) for call in entry.inner]
-        event["narration"], event["phases"] = narrate(record.node, event, self._operand_names(entry))
+        receivers = [None if receiver is None else receiver.record.node for receiver, _, _ in entry.targets]
+        event["narration"], event["phases"] = narrate(
+            record.node, event, self._operand_names(entry), [node and node["op"] for node in receivers]
+        )
         self.stream.steps += 1
         self.stream.send(event)
 

@@ -124,6 +124,7 @@ export function createEditor(parent: HTMLElement, source: string, events: Editor
       EditorView.contentAttributes.of({
         "aria-label": "Program",
         "aria-description": "Control and Enter run it. Escape, then Tab, leaves the editor.",
+        tabindex: "0",
         spellcheck: "false",
         autocapitalize: "off",
       }),

@@ -51,9 +51,18 @@ export class Session {
 
   readonly stale = $derived(this.ranSource !== null && this.source !== this.ranSource);
   readonly running = $derived(this.status !== null);
-  readonly problems = $derived<readonly Problem[]>(this.held ?? this.trace.problems);
+  /** A problem of a backward call without a place of its own is told at the call. */
+  readonly problems = $derived.by((): readonly Problem[] =>
+    (this.held ?? this.trace.problems).map((problem) => {
+      const call =
+        problem.pass === undefined ? null : (this.trace.passes[problem.pass]?.started.span ?? null);
+      return problem.span === null && this.held === null ? { ...problem, span: call } : problem;
+    }),
+  );
+  /** There is a graph to look at; a backward call on nothing differentiable has none. */
+  readonly hasPicture = $derived(hasGraph(this.trace));
   /** True: the last run went wrong and the picture is of the one before. */
-  readonly outdated = $derived(this.held !== null && this.trace.passes.length > 0);
+  readonly outdated = $derived(this.held !== null && this.hasPicture);
 
   /** Where one stands: as asked, or the nearest place once it is clear that there is no such step. */
   readonly position = $derived.by((): Position => {
@@ -163,7 +172,7 @@ export class Session {
     this.flight = flight;
     const source = this.source;
     let arriving = emptyTrace();
-    let shown = kind === "fresh" || this.trace.passes.length === 0;
+    let shown = kind === "fresh" || !this.hasPicture;
     const show = () => {
       shown = true;
       this.held = null;
@@ -199,7 +208,7 @@ export class Session {
 
   /** A trace that is still arriving may take the place of the older one once it reaches where one stands. */
   private canReplace(arriving: TraceState): boolean {
-    if (arriving.passes.length === 0) return false;
+    if (!hasGraph(arriving)) return false;
     return (
       arriving.finished !== null ||
       stepCount(arriving, this.wanted.direction) >= Math.max(1, this.wanted.step)
@@ -226,6 +235,10 @@ export class Session {
     const words = new Set(this.source.match(/[\p{L}_][\p{L}\p{N}_]*/gu));
     return Object.fromEntries(Object.entries(this.inputs).filter(([key]) => free.has(key) && words.has(key)));
   }
+}
+
+function hasGraph(trace: TraceState): boolean {
+  return trace.passes.some((pass) => pass.started.graph.nodes.length > 0);
 }
 
 /** A single expression such as `sin(x*y) + x`: no statement, no assignment, nothing that could take long. */

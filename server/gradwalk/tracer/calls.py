@@ -5,8 +5,10 @@ between the counter before it and the counter after it; no bookkeeping on tensor
 what C++ builds inside one call (`F.linear` is two nodes) is found by itself.
 """
 
+import inspect
 import types
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from threading import get_ident
 from types import CodeType, FrameType
 from typing import Any, Final
@@ -29,20 +31,31 @@ _ASKS: Final = ("has_torch_function", "has_torch_function_unary", "has_torch_fun
 
 
 class Scope:
-    """A stretch of the forward pass that becomes a group: a module call, a user's function, an opened composite."""
+    """A stretch of the forward pass that becomes a group: a module call, a user's function, an opened composite.
 
-    __slots__ = ("calls", "code", "kind", "label", "module", "number", "parent", "place")
+    The scope of a running function of the program is kept in its frame's `f_trace`, which Python leaves alone while
+    nothing traces: so one *call* is one scope, and nothing has to be told when it returns. Should a debugger look
+    there after all, the scope answers as a trace function that does nothing.
+    """
+
+    __slots__ = ("base", "kind", "label", "module", "number", "parent", "place", "runs")
 
     def __init__(self, parent: "Scope | None", kind: GroupKind, label: str, place: Place | None) -> None:
         self.parent = parent
         self.kind = kind
         self.label = label
         self.place = place
+        self.base: Scope | None = None
+        """The scope of the function that was running when this one was opened."""
         self.module: int | None = None
         """`id` of the nn.Module that was called."""
-        self.code: CodeType | None = None
+        self.runs = False
+        """True once the module's own forward was met."""
         self.number: int | None = None
         """Of its group, once it was written out."""
+
+    def __call__(self, _frame: FrameType, _event: str, _argument: Any) -> "Scope":
+        return self
 
 
 class Call:
@@ -118,6 +131,39 @@ def tensors_in(arguments: Iterable[Any]) -> Iterator[torch.Tensor]:
                     yield one
 
 
+_IS_FUNCTION: Final = inspect.CO_OPTIMIZED | inspect.CO_NEWLOCALS
+_IS_SUSPENDED: Final = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+
+
+@cache
+def _is_function(code: CodeType) -> bool:
+    """True for a plain function of the program: no module, class body, comprehension or generator."""
+    if code.co_filename != SNIPPET or code.co_flags & _IS_SUSPENDED:
+        return False
+    name = code.co_name
+    return code.co_flags & _IS_FUNCTION == _IS_FUNCTION and (name[0] != "<" or name == "<lambda>")
+
+
+def _function_frame(frame: FrameType | None) -> FrameType | None:
+    while frame is not None:
+        if frame.f_code.co_filename == SNIPPET:
+            if _is_function(frame.f_code):
+                return frame
+            if frame.f_code.co_name == "<module>":
+                return None
+        frame = frame.f_back
+    return None
+
+
+def snippet_frame(frame: FrameType | None) -> FrameType | None:
+    """The innermost frame of the program on the stack that begins at `frame`."""
+    while frame is not None:
+        if frame.f_code.co_filename == SNIPPET:
+            return frame
+        frame = frame.f_back
+    return None
+
+
 def snippet_place(frame: FrameType | None) -> Place | None:
     """The innermost instruction of the program on the stack that begins at `frame`."""
     while frame is not None:
@@ -136,6 +182,8 @@ class CallLog:
         self.by_sequence: dict[int, Call] = {}
         self.outputs: dict[tuple[int, int], TensorValue] = {}
         self.scope: Scope | None = None
+        """The innermost open module call or composite."""
+        self._opened: list[Scope] = []
         self.inner: list[list[InnerCall]] = []
         """Innermost last: where operations inside a custom Function are listed."""
         self.cuts: list[Cut] = []
@@ -153,23 +201,55 @@ class CallLog:
         """False on threads that the program started: their sequence numbers begin at 0 again."""
         return get_ident() == self._thread
 
-    def open(self, kind: GroupKind, label: str, place: Place | None) -> Scope:
-        """Enters a scope."""
-        scope = Scope(self.scope, kind, label, place)
+    def open(self, kind: GroupKind, label: str, frame: FrameType | None) -> Scope:
+        """Enters a scope from the call that is running in or above `frame`."""
+        inner = snippet_frame(frame)
+        base = self._function_scope(inner)
+        scope = Scope(self._innermost(base), kind, label, None if inner is None else (inner.f_code, inner.f_lasti))
+        scope.base = base
         self.scope = scope
+        self._opened.append(scope)
+        return scope
+
+    def _innermost(self, function: Scope | None) -> Scope | None:
+        """The open module or composite, where it was opened by the running function, else that function's scope."""
+        opened = self.scope
+        return opened if opened is not None and opened.base is function else function
+
+    def _function_scope(self, frame: FrameType | None) -> Scope | None:
+        """The scope of the innermost running function of the program, made when first asked for."""
+        frame = _function_frame(frame)
+        if frame is None:
+            return None
+        known: Any = frame.f_trace
+        if type(known) is Scope:
+            return known
+        caller = self._function_scope(frame.f_back)
+        opened = self._innermost(caller)
+        code = frame.f_code
+        if code.co_name == "forward" and opened is not None and opened.module is not None and not opened.runs:
+            # The module's own box is there already.
+            opened.runs = True
+            scope = opened
+        else:
+            scope = Scope(opened, "function", code.co_name.strip("<>"), snippet_place(frame.f_back))
+        if known is None:
+            frame.f_trace = scope  # type: ignore[assignment]
         return scope
 
     def close(self, scope: Scope) -> None:
         """Leaves `scope` and whatever was left open inside it."""
-        inner = self.scope
-        while inner is not None and inner is not scope:
-            inner = inner.parent
-        if inner is scope:
-            self.scope = scope.parent
+        opened = self._opened
+        while opened:
+            if opened.pop() is scope:
+                break
+        self.scope = opened[-1] if opened else None
 
-    def note(self, label: str, arguments: Iterable[Any], result: Any, low: int, place: Place | None) -> Call:
-        """Enters a call that built the nodes from `low` up to now."""
-        call = Call(self.scope, label, place, low, sequence_number())
+    def note(self, label: str, arguments: Iterable[Any], result: Any, low: int, frame: FrameType | None) -> Call:
+        """Enters a call that built the nodes from `low` up to now, made in or above `frame`."""
+        frame = snippet_frame(frame)
+        place = None if frame is None else (frame.f_code, frame.f_lasti)
+        call = Call(self._innermost(self._function_scope(frame)), label, place, low, sequence_number())
         by_sequence = self.by_sequence
         for number in range(low, call.high):
             if number not in by_sequence:
@@ -243,7 +323,7 @@ class CallRecorder(TorchFunctionMode):
             if sequence_number() != low:
                 label = getattr(func, "__name__", "call")
                 arguments = (*args, *kwargs.values()) if kwargs else args
-                log.note(label, arguments, result, low, snippet_place(frame_at(1)))
+                log.note(label, arguments, result, low, frame_at(1))
             else:
                 self._note_other(func, args, result)
         except Exception as error:  # noqa: BLE001 (our own fault must not become the program's)
@@ -257,7 +337,7 @@ class CallRecorder(TorchFunctionMode):
         if name in _BACKWARD_CALLS:
             with self:
                 return body(*args, **kwargs)
-        scope = log.open("composite", name, snippet_place(frame_at(2)))
+        scope = log.open("composite", name, frame_at(2))
         try:
             with self:
                 return body(*args, **kwargs)
@@ -279,7 +359,7 @@ class CallRecorder(TorchFunctionMode):
             if entry.outputs and place is not None:
                 log.inner[-1].append(entry)
         if sequence_number() != low:
-            log.note(label, args, result, low, snippet_place(frame_at(2)))
+            log.note(label, args, result, low, frame_at(2))
         return result
 
     def _note_other(self, func: Callable[..., Any], args: tuple[Any, ...], result: Any) -> None:

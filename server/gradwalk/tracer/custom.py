@@ -10,7 +10,7 @@ from typing import Any, Final
 import torch
 
 from gradwalk.protocol.graph import Span
-from gradwalk.tracer.calls import CallLog, snippet_place
+from gradwalk.tracer.calls import CallLog
 from gradwalk.tracer.originals import SNIPPET, Tensor, frame_at, sequence_number
 from gradwalk.tracer.source import Program
 
@@ -47,7 +47,7 @@ class FunctionPatch:
                     log.inner.pop()
             try:
                 if sequence_number() != low:
-                    call = log.note(cls.__name__, args, result, low, snippet_place(frame_at(1)))
+                    call = log.note(cls.__name__, args, result, low, frame_at(1))
                     call.function = cls
                     call.parameters = forward_parameters(cls, args)
                     call.operations = operations

@@ -57,7 +57,8 @@ class PassNode:
         self.has_mode = False
         self.before: Gradient | None = None
         """`.grad` of a leaf before this node ran."""
-        self.inner: list[InnerCall] = []
+        self.inner: list[InnerCall] | None = None
+        """What a custom backward did."""
         self.changed: list[TensorValue | None] | None = None
         """grad_outputs as a custom backward found them, which may write into them."""
         self.started_at = 0
@@ -302,12 +303,14 @@ class Passes:
             except Exception as error:  # noqa: BLE001 (an exception here would become the program's)
                 self._on_failure(error)
         entry.started_at = originals.sequence_number()
-        if entry.record.is_python and self.mode is not None:
-            entry.has_mode = True
+        if not entry.record.is_python or self.mode is None:
+            return
+        if entry.record.kind == "custom":
+            entry.inner = []
+            self._log.inner.append(entry.inner)
+        if originals.count_modes() == 0:
             originals.push_mode(self.mode)
-            if entry.record.kind == "custom":
-                entry.inner = []
-                self._log.inner.append(entry.inner)
+            entry.has_mode = True
 
     def _after(self, grad_inputs: Any, grad_outputs: Any) -> None:
         one, node, entry = self._running()
@@ -318,8 +321,8 @@ class Passes:
         if entry.has_mode:
             entry.has_mode = False
             originals.pop_mode()
-            if entry.record.kind == "custom" and self._log.inner:
-                self._log.inner.pop()
+        if entry.inner is not None and self._log.inner:
+            self._log.inner.pop()
         with originals.without_torch_function():
             try:
                 self._listener.step(one, node, entry, grad_inputs, grad_outputs)

@@ -36,7 +36,7 @@ from gradwalk.tracer.language import Language
 from gradwalk.tracer.recorder import Recorder
 from gradwalk.tracer.source import FILENAME, INPUT, RESULT, Program, SourceProblem, nearest_name, read_program
 from gradwalk.tracer.stream import EventStream, ProgramOutput
-from gradwalk.tracer.scopes import ScopeRecorder
+from gradwalk.tracer.scopes import ModuleScopes
 
 _NUMPY_SEEDS: Final = 2**32
 _MODULES: Final = {"torch": torch}
@@ -197,7 +197,7 @@ class Run:
 def recording(recorder: Recorder, stream: EventStream) -> Iterator[CallRecorder]:
     """Puts everything in place that listens, and takes it away again."""
     patch = FunctionPatch(recorder.log, recorder.fail_inside)
-    scopes = ScopeRecorder(recorder.log)
+    scopes = ModuleScopes(recorder.log)
     with ExitStack() as stack, redirect_stdout(ProgramOutput(stream)):
         # What torch.compile would fuse is one opaque node; run eagerly, it is the graph that was written.
         stack.enter_context(set_stance("force_eager"))

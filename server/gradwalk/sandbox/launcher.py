@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Protocol
 
-from gradwalk.sandbox.limits import RunLimits
+from gradwalk.sandbox.limits import WARM, RunLimits
 
 START_SECONDS = 120.0
 LEASE_SECONDS = 10.0
@@ -177,6 +177,7 @@ class ForkLauncher:
         if not raw:
             words = _read_last_words(self._last_words)
             self.close()
+            self._control.close()
             raise LauncherGoneError(f"the zygote did not start: {words}")
         self._control.settimeout(None)
         threading.Thread(target=self._listen, name="zygote-listener", daemon=True).start()
@@ -252,6 +253,17 @@ class _SpawnedChild:
     def pid(self) -> int:
         return self._process.pid
 
+    def await_warmth(self) -> None:
+        """Until it can run a program, so that the time of the run does not begin before."""
+        self.channel.settimeout(START_SECONDS)
+        try:
+            warm = self.channel.recv(len(WARM)) == WARM
+        except OSError:
+            warm = False
+        if not warm:
+            self.kill()
+            raise LauncherGoneError("a spawned child did not start")
+
     def kill(self) -> None:
         # It leads a session of its own, so that whatever it may have started goes too.
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -286,6 +298,7 @@ class SpawnLauncher:
             self._given = [given for given in self._given if given.wait(0) is None]
             self._given.append(child)
             self._refill()
+        child.await_warmth()
         return child
 
     def close(self) -> None:

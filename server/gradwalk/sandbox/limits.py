@@ -9,6 +9,9 @@ from gradwalk.sandbox.lockdown import Budget
 EXIT_OF_OUR_FAULT = 70
 """Exit status of a child that could not do its job."""
 
+WARM = b"warm"
+"""What a spawned child says when it is ready for its job."""
+
 _SOFT_SHARE = 0.8
 
 

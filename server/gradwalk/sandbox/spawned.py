@@ -1,12 +1,13 @@
 """A child where forking a warm process is unsafe (macOS): warms up by itself, runs one job, is gone."""
 
+import os
 import resource
 import sys
 from typing import NoReturn
 
 from gradwalk.sandbox import lockdown
 from gradwalk.sandbox.child import Confinement, run_child
-from gradwalk.sandbox.limits import RunLimits
+from gradwalk.sandbox.limits import WARM, RunLimits
 from gradwalk.sandbox.warm import set_up_torch, settle, warm_up
 
 
@@ -23,8 +24,10 @@ def main() -> NoReturn:
     seccomp = limits.seccomp and lockdown.seccomp_is_known_here()
     lockdown.drop_root()
     base_bytes = lockdown.address_space_bytes()
+    channel = int(sys.argv[2])
+    os.write(channel, WARM)
     run_child(
-        int(sys.argv[2]),
+        channel,
         Confinement(base_bytes, budget, ruleset, seccomp, lockdown.open_null_device(), offer, limits.soft_seconds),
     )
 

@@ -187,16 +187,18 @@ class _Conversation(Generic[Item]):
                 self.exit = child.wait(_DYING_SECONDS)
             child.kill()
             child.channel.close()
+            closed_and_lived_on = self.exit is None
             if self.exit is None:
-                self._end_the_unwilling(child)
+                self.exit = child.wait(_EXIT_REPORT_SECONDS)
+            if self.ending is Ending.SILENT:
+                self.ending = self._tell_silences_apart(closed_and_lived_on)
 
-    def _end_the_unwilling(self, child: Child) -> None:
-        self.exit = child.wait(_EXIT_REPORT_SECONDS)
-        if self._cancellation.is_wished and self.ending is Ending.SILENT:
-            self.ending = Ending.CANCELLED
-        elif self.ending is Ending.SILENT:
-            # It closed its pipe and lived on; or nobody can tell what became of it.
-            self.ending = Ending.LOST if self.exit is None else Ending.UNREADABLE
+    def _tell_silences_apart(self, closed_and_lived_on: bool) -> Ending:
+        if self._cancellation.is_wished:
+            return Ending.CANCELLED
+        if self.exit is None:
+            return Ending.LOST
+        return Ending.UNREADABLE if closed_and_lived_on else Ending.SILENT
 
     def _listen(self, child: Child, payload: bytes, deadline: float) -> Iterator[list[Item]]:
         reader = FrameReader()

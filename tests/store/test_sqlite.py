@@ -1,0 +1,180 @@
+"""The SQLite store against real files: restarts, two at once, eviction, a full disk, damage."""
+
+import asyncio
+import gzip
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gradwalk.store.sqlite import SqliteStore
+from gradwalk.store.store import StoreError
+
+PLENTY = 1 << 30
+
+
+def open_store(path: Path, trace_bytes_max: int = PLENTY, snippet_bytes_max: int = PLENTY) -> SqliteStore:
+    return SqliteStore(path / "traces.sqlite3", trace_bytes_max, snippet_bytes_max)
+
+
+def run(path: Path, work: Callable[[SqliteStore], Coroutine[Any, Any, Any]], **sizes: int) -> Any:
+    """Opens, works, closes."""
+
+    async def inside() -> Any:
+        store = open_store(path, **sizes)
+        try:
+            return await work(store)
+        finally:
+            await store.close()
+
+    return asyncio.run(inside())
+
+
+def noise(size: int) -> bytes:
+    """Bytes that gzip cannot make smaller."""
+    return os.urandom(size)
+
+
+def test_what_was_kept_survives_a_restart(tmp_path: Path) -> None:
+    async def put(store: SqliteStore) -> None:
+        await store.put_trace("a", b"document")
+        await store.put_snippet("s", b"request")
+
+    async def get(store: SqliteStore) -> Any:
+        return await store.get_trace("a"), await store.get_snippet("s"), await store.get_trace("b")
+
+    run(tmp_path, put)
+    body, request, absent = run(tmp_path, get)
+    assert gzip.decompress(body) == b"document"
+    assert request == b"request"
+    assert absent is None
+
+
+def test_the_first_writer_wins_and_the_bytes_at_rest_are_reproducible(tmp_path: Path) -> None:
+    async def twice(store: SqliteStore) -> Any:
+        await store.put_trace("a", b"first")
+        await store.put_trace("a", b"second")
+        return await store.get_trace("a")
+
+    body = run(tmp_path, twice)
+    assert gzip.decompress(body) == b"first"
+    assert body == run(tmp_path / "other", twice)
+
+
+def test_the_longest_unused_are_evicted_and_snippets_stay(tmp_path: Path) -> None:
+    async def fill(store: SqliteStore) -> list[str]:
+        for number in range(30):
+            await store.put_trace(f"{number:02}", noise(1_000))
+            await store.put_snippet(f"{number:02}", b"request")
+        return []
+
+    async def count(store: SqliteStore) -> tuple[list[str], int]:
+        names = [f"{number:02}" for number in range(30)]
+        kept = [name for name in names if await store.get_trace(name) is not None]
+        return kept, sum([await store.get_snippet(name) is not None for name in names])
+
+    run(tmp_path, fill, trace_bytes_max=10_000)
+    kept, snippets = run(tmp_path, count)
+    assert 5 <= len(kept) <= 10
+    assert kept == [f"{number:02}" for number in range(30)][-len(kept) :]
+    assert snippets == 30
+
+
+def test_the_newest_is_kept_even_if_it_is_larger_than_the_whole_store(tmp_path: Path) -> None:
+    async def fill(store: SqliteStore) -> Any:
+        await store.put_trace("small", noise(100))
+        await store.put_trace("large", noise(5_000))
+        return await store.get_trace("large")
+
+    assert run(tmp_path, fill, trace_bytes_max=1_000) is not None
+
+
+def test_a_full_disk_is_a_clear_error_and_old_traces_are_still_served(tmp_path: Path) -> None:
+    async def fill(store: SqliteStore) -> None:
+        await store.put_trace("old", b"document")
+        pages = store._writer.execute("PRAGMA page_count").fetchone()[0]
+        store._writer.execute(f"PRAGMA max_page_count = {pages + 1}")
+        with pytest.raises(StoreError, match="full"):
+            await store.put_trace("new", noise(100_000))
+        with pytest.raises(StoreError, match="full"):
+            await store.check()
+        store._remembered.clear()
+        assert gzip.decompress(await store.get_trace("old") or b"") == b"document"
+        store._writer.execute("PRAGMA max_page_count = 1000000")
+        await store.check()
+        await store.put_trace("new", b"room again")
+
+    run(tmp_path, fill)
+
+
+def test_two_servers_on_one_file_see_each_other_s_traces(tmp_path: Path) -> None:
+    async def both() -> Any:
+        one, other = open_store(tmp_path), open_store(tmp_path)
+        await asyncio.gather(*[store.put_trace(f"{n}", b"x") for n in range(50) for store in (one, other)])
+        found = [await other.get_trace(f"{n}") for n in range(50)]
+        await one.close()
+        await other.close()
+        return found
+
+    assert None not in asyncio.run(both())
+
+
+def test_a_killed_writer_leaves_a_store_that_opens(tmp_path: Path) -> None:
+    program = """
+import asyncio, sys
+from pathlib import Path
+from gradwalk.store.sqlite import SqliteStore
+
+async def main():
+    store = SqliteStore(Path(sys.argv[1]), 1 << 30, 1 << 30)
+    for number in range(10**6):
+        await store.put_trace(str(number), b"document")
+        print(number, flush=True)
+
+asyncio.run(main())
+"""
+    writer = subprocess.Popen(
+        [sys.executable, "-c", program, str(tmp_path / "traces.sqlite3")], stdout=subprocess.PIPE, text=True
+    )
+    assert writer.stdout is not None
+    last = [writer.stdout.readline() for _ in range(20)][-1]
+    writer.send_signal(signal.SIGKILL)
+    writer.wait()
+    writer.stdout.close()
+
+    async def get(store: SqliteStore) -> list[bytes | None]:
+        return [await store.get_trace(str(number)) for number in range(int(last) + 1)]
+
+    assert None not in run(tmp_path, get)
+
+
+def test_a_damaged_file_is_a_store_error(tmp_path: Path) -> None:
+    async def damage(store: SqliteStore) -> None:
+        await store.put_trace("a", noise(50_000))
+        store._remembered.clear()
+        store._reader.execute("PRAGMA writable_schema = ON")
+        store._reader.execute("DROP TABLE trace")
+        with pytest.raises(StoreError, match="cannot be read"):
+            await store.get_trace("a")
+
+    run(tmp_path, damage)
+
+
+def test_reads_do_not_write_more_than_once_an_hour(tmp_path: Path) -> None:
+    async def read(store: SqliteStore) -> int:
+        await store.put_trace("a", b"document")
+        for _ in range(100):
+            await store.get_trace("a")
+        await store.check()
+        return store._writer.total_changes
+
+    assert run(tmp_path, read) <= 3
+    with sqlite3.connect(tmp_path / "traces.sqlite3") as database:
+        assert database.execute("SELECT COUNT(*) FROM trace").fetchone() == (1,)
+    database.close()

@@ -1,11 +1,9 @@
 """Custom `autograd.Function`s: which call made the node, what its forward's arguments are called, what it saves."""
 
 import ast
-import dis
 import inspect
 from collections.abc import Callable
-from types import CodeType
-from typing import Any, Final
+from typing import Any
 
 import torch
 
@@ -13,11 +11,6 @@ from gradwalk.protocol.graph import Span
 from gradwalk.tracer.calls import CallLog
 from gradwalk.tracer.originals import SNIPPET, Tensor, frame_at, sequence_number
 from gradwalk.tracer.source import Program
-
-_MUTATING_METHODS: Final = frozenset(
-    {"append", "extend", "update", "insert", "pop", "remove", "setdefault", "write", "backward", "input", "open",
-     "__next__", "next", "exec", "eval", "setattr", "backward_hook", "accumulate"}
-)  # fmt: skip
 
 
 class FunctionPatch:
@@ -98,34 +91,6 @@ def parameter_names(function: type, count: int) -> list[str]:
             names.append(parameter.name)
     names += [f"input{position}" for position in range(len(names), count)]
     return names[:count]
-
-
-def is_repeatable(function: type) -> bool:
-    """True when nothing in the text of `backward` says that running it twice leaves a trace.
-
-    Its Jacobian needs more than one run. What writes to globals, to attributes, in place, or appends to a list is
-    run once only, and its Jacobian is left on demand.
-    """
-    code = getattr(getattr(function, "backward", None), "__code__", None)
-    return code is None or _is_repeatable(code)
-
-
-def _is_repeatable(code: CodeType) -> bool:
-    for name in code.co_names:
-        if name in _MUTATING_METHODS or (name.endswith("_") and not name.endswith("__")):
-            return False
-    operations = {code.co_code[i] for i in range(0, len(code.co_code), 2)}
-    if operations & _WRITING_OPERATIONS:
-        return False
-    return all(_is_repeatable(inner) for inner in code.co_consts if isinstance(inner, CodeType))
-
-
-def _operation_numbers(*names: str) -> frozenset[int]:
-    opmap: dict[str, int] = dis.opmap
-    return frozenset(opmap[name] for name in names if name in opmap)
-
-
-_WRITING_OPERATIONS = _operation_numbers("STORE_GLOBAL", "DELETE_GLOBAL", "STORE_ATTR", "DELETE_ATTR", "IMPORT_NAME")
 
 
 class FunctionTexts:

@@ -9,13 +9,12 @@ engine used, whatever the operation. This must happen while the saved tensors li
 `AccumulateGrad` is never called (calling it accumulates). What that leaves out is on demand.
 
 **The backward of a custom Function is the program's own code**, and calling it once more is visible if
-it prints or counts. So: (1) by default it is called only if its caller found it repeatable
-(`tracer.custom.is_repeatable` reads its bytecode: no writes to globals, attributes, in place or to
-lists); (2) the call sees a `sys.stdout` that goes nowhere, and the state of torch's random numbers is
-put back; (3) any other custom node is on demand: the request re-runs the whole program, which is
-deterministic, in a child of its own, and calls this with `in_replay=True`, where side effects no longer
-matter. A Function that only computes, which is what one writes to learn about backward, shows its
-Jacobian at once; one that does more is never run twice in the traced run.
+it prints or counts. So: (1) while tracing it is called only if the caller of this found it repeatable
+(`tracer.repeatable` reads its text); (2) the call sees a `sys.stdout` that goes nowhere, and the state of
+torch's random numbers is put back; (3) any other custom node is on demand: the request re-runs the whole
+program, which is deterministic, in a child of its own, and calls this with `in_replay=True`, where side
+effects no longer matter. A Function that only computes, which is what one writes to learn about backward,
+shows its Jacobian at once; one that does more is never run twice in the traced run.
 
 **Complex values.** The gradient of a real loss with respect to z is dL/dRe z + i dL/dIm z in torch, and a
 node need not be complex-linear in it (`abs`, `real`, `conj`). So each complex side is written as pairs:
@@ -94,12 +93,12 @@ def local_jacobians(
     if not wanted or (not in_replay and (name in _NEVER_CALLED or not _is_unpackable(node))):
         return found
     with _no_grad():
-        matrices = _ask(CallableNode(node, outputs, operands), wanted, budget)
+        matrices = _ask(CallableNode(node, outputs, operands), wanted, budget, in_replay=in_replay)
         checks = _checks(matrices, arrived, grad_outputs, grad_inputs, operands)
     for one in found:
         argnum, side = one["argnum"], operands[one["argnum"]]
         matrix = matrices.get(one["output_nr"], {}).get(argnum)
-        if matrix is not None and side is not None and one["structure"] != "too_large":
+        if matrix is not None and side is not None:
             output_shape, input_shape = one["output_shape"], one["input_shape"]
             one["structure"] = structure_of(matrix, output_shape, input_shape)
             one["value"] = value_of_entries(matrix, output_shape + input_shape, side.real_dtype)
@@ -108,17 +107,22 @@ def local_jacobians(
     return found
 
 
-def _ask(node: CallableNode, slots: Sequence[int], budget: JacobianBudget) -> dict[int, dict[int, Matrix]]:
-    """By output and operand, the matrices that the budget lasts for."""
+def _ask(
+    node: CallableNode, slots: Sequence[int], budget: JacobianBudget, *, in_replay: bool
+) -> dict[int, dict[int, Matrix]]:
+    """By output and operand, the matrices that the budget lasts for; in a replay the total does not matter."""
     found: dict[int, dict[int, Matrix]] = {}
     if not node.is_callable:
         return found
     for slot in slots:
-        cells = sum(node.outputs[slot].entries * side.entries for side in node.operands if side is not None)
-        if not budget.spend(cells + CELLS_PER_NODE):
+        entries = node.outputs[slot].entries
+        cells = {argnum: entries * side.entries for argnum, side in enumerate(node.operands) if side is not None}
+        small = [argnum for argnum, count in cells.items() if count <= budget.cells_each]
+        # Every operand's gradient is computed, but only small matrices are kept.
+        if not in_replay and not budget.spend(sum(cells.values()) + CELLS_PER_NODE):
             break
         try:
-            found[slot] = node.matrices(slot)
+            found[slot] = node.matrices(slot, small)
         except Exception:  # noqa: BLE001 (the program's own code, or an operation that repeats badly: then on demand)
             break
     return found
@@ -158,7 +162,7 @@ def _checks(
     checks: dict[int, bool] = {}
     v = {slot: entries_of(gradient) for slot, gradient in enumerate(grad_outputs) if gradient is not None}
     for argnum, (side, returned) in enumerate(zip(operands, grad_inputs, strict=False)):
-        if side is not None and returned is not None:
+        if side is not None and returned is not None and all(argnum in matrices[slot] for slot in arrived):
             factors = [(v[slot], matrices[slot][argnum]) for slot in arrived]
             tolerance = _TOLERANCES.get(side.dtype, _ROUGH_TOLERANCE)
             verdict = _is_product(factors, entries_of(returned), tolerance)

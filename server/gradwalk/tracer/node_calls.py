@@ -40,16 +40,16 @@ class CallableNode:
         self._call = call
         self._may_batch = not is_custom and not node.name().startswith(_NEVER_BATCHED)
 
-    def matrices(self, slot: int) -> dict[int, Matrix]:
-        """Per operand, the matrix of shape (entries of output `slot`, operand entries): a row per one-hot v.
+    def matrices(self, slot: int, argnums: Sequence[int]) -> dict[int, Matrix]:
+        """For each operand in `argnums` the matrix of shape (entries of output `slot`, operand entries), a row per v.
 
         An undefined gradient is a row of zeros. Raises whatever the node's own code raises.
         """
         output = self.outputs[slot]
         if self._may_batch and output.entries >= ROWS_WORTH_BATCHING:
             with contextlib.suppress(Exception):
-                return self._batched_matrices(slot)
-        lines: dict[int, list[Any]] = {k: [] for k, side in enumerate(self.operands) if side is not None}
+                return self._batched_matrices(slot, argnums)
+        lines: dict[int, list[Any]] = {argnum: [] for argnum in argnums}
         # A user's backward may write into what it is given; torch's own do not.
         is_lasting = not self._is_custom and output.entries < ROWS_WORTH_BATCHING
         one_hots = output.lasting_one_hots() if is_lasting else map(output.one_hot, range(output.entries))
@@ -73,7 +73,7 @@ class CallableNode:
             for side, gradient in zip(self.operands, returned, strict=False)
         ]
 
-    def _batched_matrices(self, slot: int) -> dict[int, Matrix]:
+    def _batched_matrices(self, slot: int, argnums: Sequence[int]) -> dict[int, Matrix]:
         """All rows by one call under vmap; raises for operations that it cannot batch."""
         present: list[bool] = []
 
@@ -90,8 +90,8 @@ class CallableNode:
         columns = [next(stacked) if is_present else None for is_present in present]
         return {
             argnum: self._matrix([] if column is None else entries_of(column), slot, argnum)
-            for argnum, (column, side) in enumerate(zip(columns, self.operands, strict=True))
-            if side is not None
+            for argnum, column in enumerate(columns)
+            if argnum in argnums
         }
 
     def _matrix(self, entries: Sequence[Any], slot: int, argnum: int) -> Matrix:

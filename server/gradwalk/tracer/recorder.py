@@ -15,7 +15,6 @@ from gradwalk.tracer import originals
 from gradwalk.tracer.births import Birth
 from gradwalk.tracer.calls import CallLog, snippet_place
 from gradwalk.tracer.culprits import Culprits
-from gradwalk.tracer.custom import is_repeatable
 from gradwalk.tracer.description import ACCUMULATE_GRAD, GraphWriter, Record, not_required
 from gradwalk.tracer.explanation import explain_error, internal_problem
 from gradwalk.tracer.jacobian import JacobianBudget, local_jacobians
@@ -33,6 +32,7 @@ from gradwalk.tracer.passes import (
 )
 from gradwalk.tracer.places import Places
 from gradwalk.tracer.reasons import Reasons
+from gradwalk.tracer.repeatable import is_repeatable
 from gradwalk.tracer.source import Program
 from gradwalk.tracer.stream import EventStream
 from gradwalk.tracer.values import ValueTable

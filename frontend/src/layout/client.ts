@@ -1,7 +1,6 @@
 /** Asks the worker for layouts; a worker that fails is replaced once per request. */
 import type { Drawing, Layout } from "./place";
 import type { LayoutAnswer, LayoutRequest } from "./worker";
-import LayoutWorker from "./worker?worker&inline";
 
 interface Waiting {
   readonly drawing: Drawing;
@@ -12,7 +11,7 @@ interface Waiting {
 
 const ATTEMPTS = 2;
 const waiting = new Map<number, Waiting>();
-let worker: Worker | null = null;
+let worker: Promise<Worker> | null = null;
 let lastId = 0;
 
 /** Rejects when Graphviz refuses the drawing twice: that is our bug, not the student's. */
@@ -25,15 +24,28 @@ export function requestLayout(drawing: Drawing): Promise<Layout> {
   });
 }
 
+/** Fetches Graphviz before the first graph is there to be laid out; a failure shows at the first request. */
+export function prepareLayout(): void {
+  worker ??= startWorker();
+  worker.catch(() => undefined);
+}
+
 function send(id: number): void {
   const request = waiting.get(id);
   if (request === undefined) return;
   request.attempts += 1;
   worker ??= startWorker();
-  worker.postMessage({ id, drawing: request.drawing } satisfies LayoutRequest);
+  const asked = worker;
+  asked.then(
+    (started) => started.postMessage({ id, drawing: request.drawing } satisfies LayoutRequest),
+    // Only while it is still the worker in use: several requests may have waited for the one that failed.
+    (error: Error) => asked === worker && restart(error.message),
+  );
 }
 
-function startWorker(): Worker {
+/** Graphviz is most of the page's weight: it is fetched beside the first paint, not before it. */
+async function startWorker(): Promise<Worker> {
+  const { default: LayoutWorker } = await import("./worker?worker&inline");
   const started = new LayoutWorker();
   started.onmessage = (event: MessageEvent<LayoutAnswer>) => receive(event.data);
   started.onerror = (event) => {
@@ -54,7 +66,10 @@ function receive(answer: LayoutAnswer): void {
 
 /** Graphviz keeps its state in memory that a fault can leave broken: start afresh and ask everything again. */
 function restart(reason: string): void {
-  worker?.terminate();
+  worker?.then(
+    (started) => started.terminate(),
+    () => undefined,
+  );
   worker = null;
   for (const [id, request] of [...waiting]) {
     if (request.attempts < ATTEMPTS) send(id);

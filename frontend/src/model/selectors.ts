@@ -140,7 +140,7 @@ export function nodeTitle(node: Node): string {
 
 function startSentence(trace: TraceState): string {
   const pass = trace.passes[0];
-  if (pass === undefined) {
+  if (pass === undefined || pass.started.outputs.length === 0) {
     return trace.finished === null
       ? "Waiting for the first backward pass."
       : "The program made no backward pass.";

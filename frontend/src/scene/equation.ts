@@ -19,6 +19,7 @@ import type {
   SavedTensor,
   Step,
   Structure,
+  Substitution,
   TensorValue,
   VjpLine,
 } from "../protocol/trace.gen";
@@ -40,6 +41,8 @@ export interface OperandEquation {
   /** What the node returned for it. */
   readonly returned: Gradient;
   readonly vjp: VjpLine | null;
+  /** The vjp with v and then all numbers filled in. */
+  readonly substitution: Substitution | null;
   /** One per output of the node through which a gradient came. */
   readonly factors: readonly Factor[];
   readonly memory: Memory | null;
@@ -115,7 +118,7 @@ export function drawCallout(trace: TraceState, still: Still): CalloutScene | nul
       operands: node.inputs.map(({ name, value }) => ({ name, value })),
       outputs: node.outputs,
       saved: node.saved,
-      formula: trusted(node.formula),
+      formula: trusted(node.formula, null),
     };
   }
   if (step === null) return null;
@@ -141,7 +144,7 @@ export function drawCallout(trace: TraceState, still: Still): CalloutScene | nul
     sum: step.grad_outputs[0] ?? UNDEFINED,
     operands: node.inputs.map((operand) => operandEquation(node, graph, step, operand.argnum)),
     saved: node.saved,
-    formula: trusted(node.formula),
+    formula: trusted(node.formula, step),
     hooks: step.hooks ?? [],
   };
 }
@@ -170,8 +173,8 @@ export function structureText(structure: Structure): string {
 const UNDEFINED: Missing = { missing: "undefined" };
 
 /** A formula that failed its check against the engine must not be shown. */
-function trusted(formula: Formula | null): Formula | null {
-  return formula?.checked === false ? null : formula;
+function trusted(formula: Formula | null, step: Step | null): Formula | null {
+  return formula?.checked === false || step?.formula_checked === false ? null : formula;
 }
 
 function shownAt({ direction, phase }: Position): Shown {
@@ -214,7 +217,8 @@ function operandEquation(node: Node, graph: Graph, step: Step, argnum: number): 
     variable: producer?.leaf ?? producer?.outputs[edge?.from.output_nr ?? 0]?.name ?? null,
     value: operand?.value ?? null,
     returned,
-    vjp: trusted(node.formula)?.vjp.find((line) => line.argnum === argnum) ?? null,
+    vjp: trusted(node.formula, step)?.vjp.find((line) => line.argnum === argnum) ?? null,
+    substitution: step.substitutions?.find((each) => each.argnum === argnum) ?? null,
     factors: factorsOf(step, jacobians),
     memory: isTensor(returned) ? memoryOf(node, step, jacobians[0], returned) : null,
   };

@@ -1,0 +1,82 @@
+import { describe, expect, it } from "vitest";
+import { SAMPLES, sampleTrace } from "../model/samples";
+import type { Graph } from "../protocol/trace.gen";
+import type { Box } from "./geometry";
+import { boxesOverlap, lengthOf, pointAt } from "./geometry";
+import { layOut } from "./graphviz";
+import { place } from "./place";
+import { cardSize, drawingOf } from "./sizes";
+
+const graphs = SAMPLES.flatMap((name) =>
+  sampleTrace(name).passes.map((pass) => [`${name}, pass ${pass.index}`, pass.started.graph] as const),
+);
+const allOpen = (graph: Graph) => new Set(graph.groups.map((group) => group.id));
+
+const distance = (box: Box, at: { x: number; y: number }): number =>
+  Math.hypot(
+    Math.max(box.x - at.x, 0, at.x - box.x - box.width),
+    Math.max(box.y - at.y, 0, at.y - box.y - box.height),
+  );
+
+describe.each(graphs)("%s", (_, graph) => {
+  const layout = layOut(drawingOf(graph, allOpen(graph)));
+
+  it("places every card at its size and lets none overlap", () => {
+    expect([...layout.nodes.keys()].sort()).toEqual(graph.nodes.map((node) => node.id).sort());
+    const boxes = [...layout.nodes];
+    for (const [index, [id, box]] of boxes.entries()) {
+      const node = graph.nodes.find((each) => each.id === id);
+      expect({ width: box.width, height: box.height }).toEqual(node && cardSize(node));
+      expect(boxes.slice(index + 1).filter(([, other]) => boxesOverlap(box, other))).toEqual([]);
+    }
+  });
+
+  it("leads every edge from its producer to its consumer", () => {
+    for (const edge of graph.edges) {
+      const curve = layout.edges.get(edge.id);
+      const from = layout.nodes.get(edge.from.node);
+      const to = layout.nodes.get(edge.to.node);
+      if (curve === undefined || from === undefined || to === undefined) throw new Error(edge.id);
+      const start = pointAt(curve, 0);
+      const end = pointAt(curve, 1);
+      expect(start && distance(from, start)).toBeLessThan(4);
+      expect(end && distance(to, end)).toBeLessThan(4);
+      expect(lengthOf(curve)).toBeGreaterThan(0);
+    }
+  });
+
+  it("hides what a closed group holds and keeps the edges that cross its border", () => {
+    const closed = layOut(drawingOf(graph, new Set()));
+    const top = graph.nodes.filter((node) => node.group === null).map((node) => node.id);
+    expect([...closed.nodes.keys()].sort()).toEqual(top.sort());
+    for (const curve of closed.edges.values()) expect(curve.length % 3).toBe(1);
+  });
+
+  it("keeps cards inside the frames of their groups", () => {
+    for (const node of graph.nodes) {
+      const frame = node.group === null ? undefined : layout.groups.get(node.group);
+      const box = layout.nodes.get(node.id);
+      if (frame === undefined || box === undefined) continue;
+      expect(box.x).toBeGreaterThanOrEqual(frame.x);
+      expect(box.y).toBeGreaterThanOrEqual(frame.y);
+      expect(box.x + box.width).toBeLessThanOrEqual(frame.x + frame.width);
+      expect(box.y + box.height).toBeLessThanOrEqual(frame.y + frame.height);
+    }
+  });
+});
+
+it("asks Graphviz once for the same drawing", () => {
+  const graph = sampleTrace("mlp-step").passes[0]?.started.graph;
+  if (graph === undefined) throw new Error("no pass");
+  const drawing = drawingOf(graph, allOpen(graph));
+  let calls = 0;
+  const known: Parameters<typeof place>[2] = new Map();
+  const runDot = (): string => {
+    calls += 1;
+    return '{"bb":"0,0,100,100"}';
+  };
+  place(drawing, runDot, known);
+  expect(calls).toBe(graph.groups.length + 1);
+  place(drawing, runDot, known);
+  expect(calls).toBe(graph.groups.length + 1);
+});

@@ -1,0 +1,70 @@
+import { describe, expect, it } from "vitest";
+import type { Position } from "./position";
+import {
+  clampPosition,
+  first,
+  formatPosition,
+  last,
+  nextPhase,
+  nextStep,
+  parsePosition,
+  previousPhase,
+  previousStep,
+  START,
+} from "./position";
+import { SAMPLES, sampleTrace } from "./samples";
+
+const at = (text: string): Position => {
+  const position = parsePosition(text);
+  if (position === null) throw new Error(text);
+  return position;
+};
+
+describe("addresses", () => {
+  it.each(["0", "f0", "7.3", "1.1", "12.5", "f3.2"])("reads back what it writes: %s", (text) => {
+    expect(formatPosition(at(text))).toBe(text);
+  });
+
+  it.each(["", "x", "7.", "7.6", "7.0", "f1.4", "-1", "1.1.1", "7e3", "1234567890"])("refuses %j", (text) => {
+    expect(parsePosition(text)).toBeNull();
+  });
+
+  it("takes a step without a phase as its first", () => {
+    expect(parsePosition("7")).toEqual({ direction: "backward", step: 7, phase: 1 });
+  });
+});
+
+describe("walking", () => {
+  it.each(SAMPLES)("forward and then back by phases returns through the same places: %s", (name) => {
+    const trace = sampleTrace(name);
+    for (const start of [START, at("f0")]) {
+      const there = [start];
+      for (;;) {
+        const here = there.at(-1) ?? start;
+        const next = nextPhase(trace, here);
+        if (next === here) break;
+        there.push(next);
+      }
+      expect(there.at(-1)).toEqual(last(trace, start));
+      const back = [last(trace, start)];
+      while (back.length < there.length) back.push(previousPhase(trace, back.at(-1) ?? start));
+      expect(back.reverse()).toEqual(there);
+    }
+  });
+
+  it("goes from the start to the first whole equation, then keeps the phase", () => {
+    const trace = sampleTrace("why-grad-output");
+    expect(formatPosition(nextStep(trace, START))).toBe("1.3");
+    expect(formatPosition(nextStep(trace, at("2.4")))).toBe("3.4");
+    expect(formatPosition(previousStep(trace, at("2.4")))).toBe("1.4");
+    expect(formatPosition(previousStep(trace, at("1.4")))).toBe("0");
+    expect(formatPosition(nextStep(trace, at("6.2")))).toBe("6.5");
+    expect(formatPosition(first(trace, at("f3.1")))).toBe("f0");
+  });
+
+  it("stays within what has arrived", () => {
+    const trace = sampleTrace("why-grad-output");
+    expect(formatPosition(clampPosition(trace, at("99.2")))).toBe("6.5");
+    expect(formatPosition(clampPosition(trace, at("f99.1")))).toBe("f3.3");
+  });
+});

@@ -1,0 +1,25 @@
+/** Real traces for unit tests; see `frontend/samples/README.md`. */
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import type { TraceDocument } from "../protocol/trace.gen";
+import type { TraceState } from "./trace";
+import { emptyTrace, foldEvents } from "./trace";
+
+export const SAMPLES = [
+  "why-grad-output",
+  "attention",
+  "mlp-step",
+  "x-times-x",
+  "gradient-accumulation",
+  "none-zeros-undefined",
+  "double-backward",
+] as const;
+
+export function readSample(name: string): TraceDocument {
+  const path = fileURLToPath(new URL(`../../samples/${name}.json`, import.meta.url));
+  return JSON.parse(readFileSync(path, "utf8")) as TraceDocument;
+}
+
+export function sampleTrace(name: string): TraceState {
+  return foldEvents(emptyTrace(), readSample(name).events);
+}

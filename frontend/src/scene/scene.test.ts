@@ -1,0 +1,150 @@
+import { describe, expect, it } from "vitest";
+import { pointAt } from "../layout/geometry";
+import { layOut } from "../layout/graphviz";
+import type { Layout } from "../layout/place";
+import { drawingOf } from "../layout/sizes";
+import { isTensor } from "../model/gradients";
+import { toNumber } from "../model/numbers";
+import type { Position } from "../model/position";
+import { formatPosition, nextPhase, START } from "../model/position";
+import { SAMPLES, sampleTrace } from "../model/samples";
+import { passAt } from "../model/selectors";
+import type { TraceState } from "../model/trace";
+import { productForms } from "./product";
+import { drawScene } from "./scene";
+
+const MOST_MOVING_GROUPS = 4;
+
+function everyPosition(trace: TraceState): readonly Position[] {
+  return [START, { direction: "forward", step: 0, phase: 1 } as const].flatMap((start) => {
+    const positions: Position[] = [start];
+    for (let next = nextPhase(trace, start); next !== positions.at(-1); next = nextPhase(trace, next))
+      positions.push(next);
+    return positions;
+  });
+}
+
+function layouts(trace: TraceState): (position: Position) => Layout {
+  const made = trace.passes.map(({ started: { graph } }) =>
+    layOut(drawingOf(graph, new Set(graph.groups.map((group) => group.id)))),
+  );
+  return (position) => {
+    const layout = made[passAt(trace, position)?.index ?? 0];
+    if (layout === undefined) throw new Error("no layout");
+    return layout;
+  };
+}
+
+describe.each(SAMPLES)("%s", (name) => {
+  const trace = sampleTrace(name);
+  const layoutOf = layouts(trace);
+  const positions = everyPosition(trace);
+
+  it("is the same picture whichever way one came", () => {
+    const there = positions.map((position) => drawScene(trace, layoutOf(position), position, 1));
+    const back = [...positions]
+      .reverse()
+      .map((position) => drawScene(trace, layoutOf(position), position, 1));
+    expect(back.reverse()).toEqual(there);
+  });
+
+  it("moves at most four groups, and nothing in a still", () => {
+    for (const position of positions) {
+      for (const progress of [0, 0.25, 0.5, 0.75]) {
+        const { tokens } = drawScene(trace, layoutOf(position), position, progress);
+        const moving = new Set(tokens.filter((token) => token.moving).map((token) => token.group));
+        expect(moving.size).toBeLessThanOrEqual(MOST_MOVING_GROUPS);
+      }
+      expect(drawScene(trace, layoutOf(position), position, 1).tokens.some((token) => token.moving)).toBe(
+        false,
+      );
+    }
+  });
+
+  it("sends from the node that returned a gradient and lands at the one that receives it", () => {
+    for (const position of positions) {
+      if (position.direction !== "backward" || position.step === 0 || position.phase < 4) continue;
+      const layout = layoutOf(position);
+      const start = drawScene(trace, layout, { ...position, phase: 4 }, 0);
+      const end = drawScene(trace, layout, { ...position, phase: 5 }, 1);
+      for (const operand of start.node?.inputs ?? []) {
+        const curve = operand.edge === undefined ? undefined : layout.edges.get(operand.edge);
+        if (curve === undefined || !isTensor(start.step?.grad_inputs[operand.argnum])) continue;
+        const token = (scene: typeof start) => scene.tokens.find(({ id }) => id === `out-${operand.argnum}`);
+        expect(token(start)?.at).toEqual(pointAt(curve, 1));
+        const landed = pointAt(curve, 0);
+        expect(token(end)?.at.x).toBeCloseTo(landed?.x ?? Number.NaN, 1);
+        expect(token(end)?.at.y).toBeCloseTo(landed?.y ?? Number.NaN, 1);
+      }
+    }
+  });
+
+  it("ends each motion where the next one begins", () => {
+    for (const position of positions) {
+      if (position.direction !== "backward" || position.phase !== 4) continue;
+      const layout = layoutOf(position);
+      const sent = drawScene(trace, layout, position, 1).tokens.map(({ id, at }) => ({ id, at }));
+      const landing = drawScene(trace, layout, { ...position, phase: 5 }, 0).tokens.map(({ id, at }) => ({
+        id,
+        at,
+      }));
+      expect(landing).toEqual(sent);
+    }
+  });
+
+  it("writes out products whose sums are what the engine returned", () => {
+    for (const position of positions) {
+      const { callout } = drawScene(trace, layoutOf(position), position, 1);
+      if (callout?.kind !== "vjp") continue;
+      for (const operand of callout.operands) {
+        for (const factor of operand.factors) {
+          if (operand.factors.length > 1) continue;
+          for (const form of productForms(callout.node, operand, factor)) {
+            form.result.matrix.cells.forEach((cell, index) => {
+              const { columns } = form.result.matrix;
+              const place = { row: Math.floor(index / columns), column: index % columns };
+              const terms = form.termsAt(place).map((term) => toNumber(term.a) * toNumber(term.b));
+              const sum = terms.reduce((total, term) => total + term, 0);
+              const scale = terms.reduce((total, term) => total + Math.abs(term), 1e-6);
+              expect(
+                Math.abs(sum - toNumber(cell)) / scale,
+                `${formatPosition(position)} ${form.kind}`,
+              ).toBeLessThan(1e-3);
+            });
+          }
+        }
+      }
+    }
+  });
+
+  it("names every card and says a sentence at every stop", () => {
+    for (const position of positions) {
+      const scene = drawScene(trace, layoutOf(position), position, 1);
+      expect(scene.sentence).not.toBe("");
+      expect(new Set(scene.cards.map((card) => card.node.id)).size).toBe(scene.cards.length);
+      for (const card of scene.cards)
+        expect(card.name).toMatch(/^[\w:]+, (step \d+ of \d+|not executed|no step yet)$/);
+    }
+  });
+});
+
+describe("gradients before their time", () => {
+  it("are not computed, and never zero, before the pass", () => {
+    const trace = sampleTrace("x-times-x");
+    const { cards } = drawScene(trace, layouts(trace)(START), START, 1);
+    const leaf = cards.find((card) => card.role === "leaf");
+    expect(leaf?.leafGrad).toMatchObject({ missing: "not_computed" });
+  });
+
+  it("shows both contributions of x times x, and .grad after landing", () => {
+    const trace = sampleTrace("x-times-x");
+    const layoutOf = layouts(trace);
+    const collect = { direction: "backward", step: 2, phase: 1 } as const;
+    const scene = drawScene(trace, layoutOf(collect), collect, 1);
+    expect(scene.tokens.map((token) => token.label)).toEqual(["3", "3"]);
+    expect(scene.callout?.kind).toBe("accumulate");
+    const land = { ...collect, phase: 5 };
+    const leaf = drawScene(trace, layoutOf(land), land, 1).cards.find((card) => card.role === "leaf");
+    expect(leaf?.leafGrad).toMatchObject({ data: [6] });
+  });
+});

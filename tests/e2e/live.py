@@ -1,5 +1,6 @@
 """A real server and a real browser, for tests, screenshots and benchmarks."""
 
+import json
 import os
 import shutil
 import socket
@@ -18,6 +19,8 @@ from playwright.sync_api import Browser, Page, sync_playwright
 ROOT = Path(__file__).parents[2]
 STATIC = ROOT / "server" / "gradwalk" / "static"
 READY_SECONDS = 90
+ELSEWHERE = "lecture.test"
+"""A name under which the server is not on the reader's own machine, as far as the browser can tell."""
 CHROMIUM_FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -26,6 +29,7 @@ CHROMIUM_FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    f"--host-resolver-rules=MAP {ELSEWHERE} 127.0.0.1",
 ]
 
 
@@ -48,6 +52,7 @@ def running_server() -> Iterator[str]:
         environment = {
             **os.environ,
             "GRADWALK_DATA_DIRECTORY": folder,
+            "GRADWALK_ALLOWED_HOSTS": json.dumps([ELSEWHERE]),
         }
         with log.open("wb") as output:
             server = subprocess.Popen(

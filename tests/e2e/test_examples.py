@@ -15,7 +15,7 @@ def test_example_opens_where_it_should_and_walks_to_its_end(player: PlayerPage, 
     player.open(f"example={example.slug}")
     player.wait_for_place(example.start)
     expect(player.rows.first).to_be_visible(timeout=STREAM_MS)
-    expect(player.page.get_by_text(example.learning_goal)).to_be_visible()
+    expect(player.page.get_by_role("region", name="Program", exact=True)).to_contain_text(example.learning_goal)
     player.page.wait_for_function("!document.querySelector('[role=status][aria-label=Run]').textContent")
 
     steps = player.rows.count()
@@ -39,5 +39,5 @@ def test_the_gallery_asks_the_questions(player: PlayerPage) -> None:
         expect(dialog.get_by_text(example.question, exact=True).first).to_be_visible()
     wanted = next(example for example in EXAMPLES if example.slug == "why-grad-output")
     dialog.get_by_role("button").filter(has_text=wanted.question).click()
-    expect(player.page.get_by_text(wanted.learning_goal)).to_be_visible()
+    expect(player.page.get_by_role("region", name="Program", exact=True)).to_contain_text(wanted.learning_goal)
     player.wait_for_place(wanted.start)

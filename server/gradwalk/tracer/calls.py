@@ -20,7 +20,7 @@ from gradwalk.protocol.graph import GroupKind
 from gradwalk.protocol.values import TensorValue
 from gradwalk.tracer import originals
 from gradwalk.tracer.originals import SNIPPET, Tensor, frame_at, sequence_number
-from gradwalk.tracer.values import ValueTable
+from gradwalk.tracer.values import ValueTable, storage_address
 
 Place = tuple[CodeType, int]
 """An instruction of the program: code object and offset."""
@@ -312,23 +312,28 @@ class CallRecorder(TorchFunctionMode):
         low = sequence_number()
         if opened is not None and _PLAIN_TYPES.issuperset(types):
             result = self._run_opened(opened, args, kwargs)
-        elif log.inner:
+        elif log.inner and log.is_own_thread:
             return self._run_inside(func, args, kwargs, low)
         else:
-            version = args[0]._version if _writes_in_place(func) and args and isinstance(args[0], Tensor) else None
+            version = _version_before(func, args)
             result = func(*args, **kwargs)
-            if version is not None and args[0]._version != version:
-                self._note_change(func, args[0])
-        try:
-            if sequence_number() != low:
-                label = getattr(func, "__name__", "call")
-                arguments = (*args, *kwargs.values()) if kwargs else args
-                log.note(label, arguments, result, low, frame_at(1))
-            else:
-                self._note_other(func, args, result)
-        except Exception as error:  # noqa: BLE001 (our own fault must not become the program's)
-            self._on_failure(error)
+            if version is not None:
+                self._guard(self._note_change, func, args[0], version)
+        if sequence_number() != low:
+            label = getattr(func, "__name__", "call")
+            arguments = (*args, *kwargs.values()) if kwargs else args
+            self._guard(log.note, label, arguments, result, low, frame_at(1))
+        else:
+            self._guard(self._note_other, func, args, result, frame_at(1))
         return result
+
+    def _guard(self, note: Callable[..., Any], *arguments: Any) -> Any:
+        """Our own fault must not become the program's."""
+        try:
+            return note(*arguments)
+        except Exception as error:  # noqa: BLE001 (see above)
+            self._on_failure(error)
+            return None
 
     def _run_opened(self, body: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Runs a Python-level torch function so that the calls inside it are seen too."""
@@ -347,62 +352,65 @@ class CallRecorder(TorchFunctionMode):
     def _run_inside(self, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], low: int) -> Any:
         """Runs an operation of a custom Function's forward or backward and lists it with its values."""
         log = self._log
-        label = getattr(func, "__name__", "call")
-        if label == "__get__" or log.is_own_thread is False:
-            result = func(*args, **kwargs)
-        else:
-            place = snippet_place(frame_at(2))
-            inputs = [log.values.value_of(tensor) for tensor in tensors_in((*args, *kwargs.values()))]
-            entry = InnerCall(label.strip("_"), place, list(inputs))
-            result = func(*args, **kwargs)
-            entry.outputs = [log.values.value_of(tensor) for tensor in tensors_in((result,))]
-            if entry.outputs and place is not None:
-                log.inner[-1].append(entry)
+        frame = frame_at(2)
+        version = _version_before(func, args)
+        entry = self._guard(self._inner_call, func, (*args, *kwargs.values()), frame)
+        result = func(*args, **kwargs)
+        if version is not None:
+            self._guard(self._note_change, func, args[0], version)
+        if entry is not None:
+            self._guard(self._end_inner_call, entry, result)
         if sequence_number() != low:
-            log.note(label, args, result, low, frame_at(2))
+            self._guard(log.note, func.__name__, args, result, low, frame)
         return result
 
-    def _note_other(self, func: Callable[..., Any], args: tuple[Any, ...], result: Any) -> None:
-        """What a call that built no node can still tell: a new leaf, a hook, a cut, a write."""
+    def _inner_call(self, func: Callable[..., Any], arguments: Iterable[Any], frame: FrameType) -> InnerCall | None:
+        label: str = getattr(func, "__name__", "call")
+        place = snippet_place(frame)
+        if label == "__get__" or place is None:
+            return None
+        return InnerCall(label.strip("_"), place, [self._log.values.value_of(tensor) for tensor in tensors_in(arguments)])
+
+    def _end_inner_call(self, entry: InnerCall, result: Any) -> None:
+        entry.outputs = [self._log.values.value_of(tensor) for tensor in tensors_in((result,))]
+        if entry.outputs and self._log.inner:
+            self._log.inner[-1].append(entry)
+
+    def _note_other(self, func: Callable[..., Any], args: tuple[Any, ...], result: Any, frame: FrameType) -> None:
+        """What a call that built no node can still tell: a new leaf, a hook, a cut."""
         log = self._log
         if isinstance(result, Tensor):
             if result.requires_grad:
                 if result.grad_fn is None and id(result) not in log.leaf_places:
-                    self._note_leaf(result)
-            elif args and len(log.cuts) < 200:
-                self._note_cut(func, args, result)
+                    place = snippet_place(frame)
+                    if place is not None:
+                        log.leaf_places[id(result)] = place
+            elif args and len(log.cuts) < _CUTS_KEPT and frame.f_code.co_filename == SNIPPET:
+                self._note_cut(func, args, result, frame)
         elif func is _REGISTER_HOOK:
             tensor = args[0]
             node = tensor.grad_fn
             key = id(tensor) if node is None else (node._sequence_nr(), tensor.output_nr)
-            log.hooks[key] = snippet_place(frame_at(2))
+            log.hooks[key] = snippet_place(frame)
 
-    def _note_leaf(self, leaf: torch.Tensor) -> None:
-        place = snippet_place(frame_at(3))
-        if place is not None:
-            self._log.leaf_places[id(leaf)] = place
-
-    def _note_change(self, func: Callable[..., Any], tensor: torch.Tensor) -> None:
+    def _note_change(self, func: Callable[..., Any], tensor: torch.Tensor, version: int) -> None:
         changes = self._log.changes
-        if len(changes) < 1_000:
-            place = snippet_place(frame_at(2))
-            changes.append((tensor.untyped_storage().data_ptr(), tensor._version, place, func.__name__))
+        if tensor._version != version and len(changes) < _CHANGES_KEPT:
+            changes.append((storage_address(tensor), tensor._version, snippet_place(frame_at(3)), func.__name__))
 
-    def _note_cut(self, func: Callable[..., Any], args: tuple[Any, ...], result: torch.Tensor) -> None:
-        frame = frame_at(3)
-        if frame.f_code.co_filename != SNIPPET:
-            return
+    def _note_cut(self, func: Callable[..., Any], args: tuple[Any, ...], result: torch.Tensor, frame: FrameType) -> None:
         sources = [tensor for tensor in tensors_in(args) if tensor.requires_grad]
+        name: str = getattr(func, "__name__", "")
+        if name == "__get__":
+            name = getattr(getattr(func, "__self__", None), "__name__", "")
+            if name != "data":
+                return
         if not sources:
             return
-        name = getattr(func, "__name__", "")
-        owner = getattr(func, "__self__", None)
-        if name == "__get__":
-            name = getattr(owner, "__name__", "")
-            if name not in ("data",):
-                return
-        if name in ("detach", "data"):
-            reason = f"`.{name}`" if name == "data" else "`.detach()`"
+        if name == "data":
+            reason = "`.data`"
+        elif name == "detach":
+            reason = "`.detach()`"
         elif not originals.is_grad_enabled():
             reason = "`torch.no_grad()`"
         elif not (result.is_floating_point() or result.is_complex()):
@@ -413,14 +421,24 @@ class CallRecorder(TorchFunctionMode):
         self._log.cuts.append(Cut(reason, (frame.f_code, frame.f_lasti), leaves))
 
 
+_CUTS_KEPT: Final = 200
+_CHANGES_KEPT: Final = 1_000
 _REGISTER_HOOK = torch.Tensor.register_hook
 _BACKWARDS: Final = (torch.Tensor.backward, torch.autograd.backward, torch.autograd.grad)
 _BACKWARD_CALLS: Final = frozenset({"backward", "grad"})
 
 
+@cache
 def _writes_in_place(func: Callable[..., Any]) -> bool:
     name: str = getattr(func, "__name__", "")
     return name[-1:] == "_" and (name[-2:] != "__" or name == "__setitem__" or name[:3] == "__i")
+
+
+def _version_before(func: Callable[..., Any], args: tuple[Any, ...]) -> int | None:
+    """The version counter of what an in-place operation is about to write into."""
+    if _writes_in_place(func) and args and isinstance(args[0], Tensor):
+        return args[0]._version
+    return None
 
 
 def _leaves_of(tensor: torch.Tensor, visited_max: int = 5_000) -> Iterator[int]:

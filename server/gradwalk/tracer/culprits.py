@@ -8,6 +8,7 @@ from gradwalk.tracer.calls import CallLog
 from gradwalk.tracer.custom import parameter_names
 from gradwalk.tracer.description import Record
 from gradwalk.tracer.places import Places
+from gradwalk.tracer.values import storage_address
 from gradwalk.tracer.walk import Node
 
 
@@ -88,7 +89,7 @@ class Culprits:
             data = getattr(packed, "data", None)
             if data is None:
                 continue
-            address = data.untyped_storage().data_ptr()
+            address = storage_address(data)
             writes = [write for write in self._log.changes if write[0] == address]
             if writes:
                 _, _, place, label = writes[-1]

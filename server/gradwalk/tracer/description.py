@@ -15,11 +15,11 @@ from gradwalk.tracer.custom import FunctionTexts, is_users_function
 from gradwalk.tracer.drawing import draw
 from gradwalk.tracer.grouping import Grouping
 from gradwalk.tracer.naming import NamedTensors
-from gradwalk.tracer.originals import Tensor
+from gradwalk.tracer.originals import Tensor, sequence_number
 from gradwalk.tracer.places import Places
 from gradwalk.tracer.saved import SavedReader, note_on, plain_value
 from gradwalk.tracer.source import Program
-from gradwalk.tracer.values import ValueTable
+from gradwalk.tracer.values import ValueTable, storage_address
 from gradwalk.tracer.walk import NextFunctions, Node
 
 ACCUMULATE_GRAD: Final = "torch::autograd::AccumulateGrad"
@@ -30,12 +30,14 @@ _OVERLOAD_DIGITS: Final = re.compile(r"Backward\d*$")
 class Record:
     """What stays known of a node over all passes."""
 
-    __slots__ = ("call", "edge_ids", "entry", "id", "is_python", "kind", "name", "node", "pass_index", "variable")
+    __slots__ = ("call", "edge_ids", "entry", "id", "is_python", "kind", "name", "node", "pass_index", "sequence", "variable")
 
     def __init__(self, number: int, name: str) -> None:
         self.id = f"n{number}"
         self.name = name
         self.kind: protocol.NodeKind = "op"
+        self.sequence = -1
+        """The engine's own number."""
         self.is_python = False
         """True for a node whose backward is written in Python."""
         self.edge_ids: list[str | None] = []
@@ -65,6 +67,8 @@ class GraphWriter:
         self._leaves: dict[int, Record] = {}
         self._leaf_names: dict[str, str] = {}
         self._next_edge = 0
+        self._first_sequence = sequence_number()
+        """Numbers are told relative to the run's start: what ran before in this process must not show."""
         self._entries: dict[str, DerivativeEntry | None] = {}
         self._formulas: dict[str, protocol.Formula | None] = {}
         self.births = Births()
@@ -106,6 +110,8 @@ class GraphWriter:
         self, graph: dict[Node, NextFunctions], records: dict[Node, Record], named: NamedTensors, pass_index: int
     ) -> protocol.Graph:
         """The graph of one pass."""
+        if self._program is None and not self._next_edge:
+            self._first_sequence = min((one.sequence for one in records.values() if one.sequence >= 0), default=0)
         nodes: list[protocol.Node] = []
         edges: list[protocol.Edge] = []
         owners: dict[str, Call] = {}
@@ -158,7 +164,7 @@ class GraphWriter:
         self._records[number] = record
         record.entry = self._entry(record.name)
         record.kind = self._kind(node, record)
-        sequence = node._sequence_nr()
+        sequence = record.sequence = node._sequence_nr()
         call = self._log.by_sequence.get(sequence)
         if call is not None:
             record.call = call
@@ -244,7 +250,7 @@ class GraphWriter:
             "output_count": 0,
             "saved": saved,
             "formula": self._formula(record.name),
-            "sequence_nr": sequence,
+            "sequence_nr": sequence - self._first_sequence,
         }
         described["outputs"] = outputs = self._outputs(node, sequence, call, saved)
         described["output_count"] = len(outputs)
@@ -379,7 +385,7 @@ class GraphWriter:
                 continue
             tensor = getattr(node, f"_saved_{entry['name']}", None)
             if isinstance(tensor, Tensor) and tensor.layout is torch.strided:
-                name = named.storages.get(_address(tensor))
+                name = named.storages.get(storage_address(tensor))
                 if name is not None:
                     entry["alias_of"] = name
 
@@ -417,10 +423,3 @@ def _constants(call: Call | None, edges: NextFunctions) -> list[TensorValue]:
     constants = [value for _, requires_grad, value in call.arguments if not requires_grad]
     missing = sum(1 for target, _ in edges if target is None)
     return constants if len(constants) == missing else []
-
-
-def _address(tensor: torch.Tensor) -> int:
-    try:
-        return tensor.untyped_storage().data_ptr()
-    except (RuntimeError, NotImplementedError):
-        return 0

@@ -39,7 +39,8 @@ class Grouping:
             if scope is not None:
                 direct[scope].append(node)
         groups: list[Group] = []
-        for scope in sorted(kept, key=self._number):
+        for scope in (one for one in members if one in kept):
+            self._number(scope)
             parent = _nearest(scope.parent, kept)
             groups.append(
                 {
@@ -54,13 +55,10 @@ class Grouping:
             )
         return groups, {node: f"g{scope.number}" for node, scope in innermost.items() if scope is not None}
 
-    def _number(self, scope: Scope) -> int:
+    def _number(self, scope: Scope) -> None:
         if scope.number is None:
-            if scope.parent is not None:
-                self._number(scope.parent)
             scope.number = self._next_number
             self._next_number += 1
-        return scope.number
 
     def _label(self, scope: Scope, modules: Mapping[int, str]) -> str:
         path = modules.get(scope.module) if scope.module is not None else None

@@ -11,6 +11,7 @@ from typing import Any, Final
 import torch
 
 from gradwalk.tracer.originals import SNIPPET, Tensor
+from gradwalk.tracer.values import storage_address
 
 _ITEMS_READ: Final = 64
 _DEPTH: Final = 3
@@ -69,7 +70,7 @@ class NamedTensors:
                 self.leaves.setdefault(id(tensor), (name, tensor))
             else:
                 self.intermediates.append((name, tensor))
-        address = _storage_address(tensor)
+        address = storage_address(tensor)
         if address:
             self.storages.setdefault(address, name)
 
@@ -80,13 +81,6 @@ def running_variables(frame: FrameType | None) -> Iterator[Mapping[str, Any]]:
         if frame.f_code.co_filename == SNIPPET and frame.f_code.co_name != "<module>":
             yield frame.f_locals
         frame = frame.f_back
-
-
-def _storage_address(tensor: torch.Tensor) -> int:
-    try:
-        return tensor.untyped_storage().data_ptr()
-    except (RuntimeError, NotImplementedError):
-        return 0
 
 
 def _members(name: str, value: Any) -> Iterator[tuple[str, Any]]:

@@ -245,7 +245,7 @@ class Recorder(PassListener):
             received = [UNDEFINED if value is None else value for value in entry.changed]
         returned = self._returned(entry, grad_inputs, index)
         hooks = self._check_sums(one, entry, received)
-        jacobians = self._jacobians(node, entry, grad_outputs, grad_inputs, index)
+        jacobians = self._jacobians(one, node, entry, grad_outputs, grad_inputs, index)
         event: dict[str, Any] = {
             "seq": 0,
             "type": "step",
@@ -321,7 +321,7 @@ class Recorder(PassListener):
         described = record.node
         key: object = id(record.variable)
         if record.variable is None and described is not None:
-            key = (described["sequence_nr"], slot)
+            key = (record.sequence, slot)
         if key in self.log.hooks:
             return True, self.places.span(self.log.hooks[key])
         program = self._program
@@ -334,20 +334,32 @@ class Recorder(PassListener):
                 total = total + summand
         return self.values.value_of(total)
 
-    def _jacobians(
-        self, node: Node, entry: PassNode, grad_outputs: Any, grad_inputs: Any, index: int
+    def _jacobians(  # noqa: PLR0913 (what one step saw)
+        self, one: Pass, node: Node, entry: PassNode, grad_outputs: Any, grad_inputs: Any, index: int
     ) -> list[Any]:
         record = entry.record
         if record.variable is not None:
             return []
+        if one.batch is not None:
+            grad_outputs = [self._first_row(gradient) for gradient in grad_outputs]
+            grad_inputs = [self._first_row(gradient) for gradient in grad_inputs]
         if self.look_at_step is not None:
             self.look_at_step(index, node, grad_outputs, grad_inputs)
             return []
         budget = self._budget
-        if record.kind == "custom" and not is_repeatable(type(node)._forward_cls):
+        is_wrapped = any(gradient is not None and originals.is_functorch_wrapped(gradient) for gradient in grad_outputs)
+        if is_wrapped or (record.kind == "custom" and not is_repeatable(type(node)._forward_cls)):
             budget = JacobianBudget(self.limits.jacobian_cells, 0)
+        if is_wrapped:
+            grad_inputs = None
         found: list[Any] = local_jacobians(node, grad_outputs, grad_inputs, budget)
         return found
+
+    def _first_row(self, gradient: torch.Tensor | None) -> torch.Tensor | None:
+        """The first of m stacked v's: they all meet the same local Jacobian."""
+        if gradient is None or not originals.is_legacy_batched(gradient):
+            return gradient
+        return originals.detach(self.values.unwrap(gradient))[0]
 
     def _accumulated(self, entry: PassNode, variable: torch.Tensor) -> Accumulate:
         after = variable.grad

@@ -94,3 +94,11 @@ class ValueTable:
         if len(self._values) >= _KEPT_VALUES:
             self._values.clear()
         self._values[key] = value
+
+
+def storage_address(tensor: torch.Tensor) -> int:
+    """Where the tensor's storage begins; 0 for what has none."""
+    try:
+        return tensor.untyped_storage().data_ptr()
+    except (RuntimeError, NotImplementedError):
+        return 0

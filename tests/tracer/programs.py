@@ -1,0 +1,220 @@
+"""Programs that the tracer's tests share, one idea each."""
+
+PROGRAMS = {
+    "reuse": "x = torch.tensor([1., 2.], requires_grad=True)\ny = (x * x + x).sum()\ny.backward()\n",
+    "map of the forum": """
+class F2(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, p):
+        ctx.save_for_backward(p)
+        x, y = p
+        return torch.stack([x**2, x*y, y**2])
+    @staticmethod
+    def backward(ctx, v):
+        (p,) = ctx.saved_tensors
+        x, y = p
+        zero = torch.zeros_like(x)
+        J = torch.stack([torch.stack([2*x, zero]), torch.stack([y, x]), torch.stack([zero, 2*y])])
+        return v @ J
+p = torch.tensor([2., 3.], requires_grad=True)
+y = F2.apply(p)
+y.backward(torch.tensor([1., 0.5, 2.]))
+""",
+    "doubling": """
+x = torch.randn(3, requires_grad=True)
+y = x * 2
+while y.data.norm() < 1000:
+    y = y * 2
+y.backward(torch.tensor([0.1, 1.0, 0.0001]))
+""",
+    "linear function": """
+class LinearFunction(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, input, weight, bias=None):
+        ctx.save_for_backward(input, weight, bias)
+        output = input.mm(weight.t())
+        if bias is not None:
+            output += bias.unsqueeze(0).expand_as(output)
+        return output
+    @staticmethod
+    def backward(ctx, grad_output):
+        input, weight, bias = ctx.saved_tensors
+        grad_input = grad_weight = grad_bias = None
+        if ctx.needs_input_grad[0]:
+            grad_input = grad_output.mm(weight)
+        if ctx.needs_input_grad[1]:
+            grad_weight = grad_output.t().mm(input)
+        if bias is not None and ctx.needs_input_grad[2]:
+            grad_bias = grad_output.sum(0)
+        return grad_input, grad_weight, grad_bias
+w = torch.randn(2, 3, requires_grad=True)
+b = torch.randn(2, requires_grad=True)
+LinearFunction.apply(torch.randn(4, 3), w, b).pow(2).sum().backward()
+LinearFunction.apply(torch.randn(4, 3), w).sum().backward()
+""",
+    "training loop": """
+net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2))
+opt = torch.optim.Adam(net.parameters(), lr=0.1)
+for _ in range(3):
+    opt.zero_grad()
+    loss = F.cross_entropy(net(torch.randn(5, 3)), torch.tensor([0, 1, 1, 0, 1]))
+    loss.backward()
+    opt.step()
+""",
+    "hooks": """
+a = torch.ones(2, requires_grad=True)
+z = a * 2
+z.retain_grad()
+z.register_hook(lambda g: g * 10)
+a.register_hook(lambda g: g + 1)
+a.register_post_accumulate_grad_hook(lambda p: None)
+(z + z).sum().backward()
+""",
+    "views and writes": """
+a = torch.randn(3, 3, requires_grad=True)
+y = a.clone()
+v = y[0]
+y.mul_(2)
+v.add_(1)
+y[1:, 0] = a[0, :2]
+(y.sum() + v.sum()).backward()
+""",
+    "several outputs": """
+a = torch.randn(4, 3, requires_grad=True)
+u, s, vh = torch.linalg.svd(a, full_matrices=False)
+top, _ = s.topk(2)
+first, second = a.split(2)
+(top.sum() + (first * second).sum()).backward()
+""",
+    "roots twice": """
+a = torch.ones(2, requires_grad=True)
+u = a * 2
+y = u.sin()
+torch.autograd.backward([y, u, u], [torch.ones(2)] * 3)
+""",
+    "grad of some": """
+a = torch.ones(2, requires_grad=True)
+b = torch.ones(2, requires_grad=True)
+z = a * 3
+y = (z * z * b).sum()
+g = torch.autograd.grad(y, [z, a], retain_graph=True)
+y.backward(inputs=[b])
+""",
+    "double backward": """
+a = torch.tensor([2., 3.], requires_grad=True)
+g, = torch.autograd.grad((a**3 * a.sin()).sum(), a, create_graph=True)
+h, = torch.autograd.grad(g.sum(), a, create_graph=True)
+h.sum().backward()
+""",
+    "batched v": """
+a = torch.tensor([1., 2.], requires_grad=True)
+y = a.sin() * a
+J, = torch.autograd.grad(y, a, torch.eye(2), is_grads_batched=True)
+""",
+    "jacobian vectorized": "J = torch.autograd.functional.jacobian(lambda x: x.sin() * x.sum(), torch.ones(3), vectorize=True)\n",
+    "torch.func": """
+f = lambda x: (x.sin() * x).sum()
+g = torch.func.grad(f)(torch.ones(3))
+H = torch.func.hessian(f)(torch.ones(2))
+B = torch.func.vmap(torch.func.grad(f))(torch.ones(2, 3))
+""",
+    "checkpoint": """
+from torch.utils.checkpoint import checkpoint
+a = torch.ones(3, requires_grad=True)
+checkpoint(lambda t: t.sin().exp(), a, use_reentrant=False).sum().backward()
+""",
+    "checkpoint reentrant": """
+from torch.utils.checkpoint import checkpoint
+a = torch.ones(3, requires_grad=True)
+checkpoint(lambda t: t.sin().exp(), a, use_reentrant=True).sum().backward()
+""",
+    "nested in a hook": """
+a = torch.ones(2, requires_grad=True)
+b = torch.ones(2, requires_grad=True)
+z = a * 2
+def inner(g):
+    with torch.enable_grad():
+        (b * b).sum().backward()
+z.register_hook(inner)
+z.sum().backward()
+""",
+    "complex": "a = torch.tensor([1+2j, 3-1j], requires_grad=True)\n(a * a.conj()).real.sum().backward()\n",
+    "bfloat16": "a = torch.ones(3, dtype=torch.bfloat16, requires_grad=True)\n(a * 1.5).sum().backward()\n",
+    "half": "a = torch.ones(3, dtype=torch.float16, requires_grad=True)\n(a * 1.5 + a).sum().backward()\n",
+    "sparse": "e = nn.Embedding(5, 2, sparse=True)\ne(torch.tensor([1, 1, 3])).sum().backward()\n",
+    "tied": """
+class Tied(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Linear(3, 3)
+        self.b = nn.Linear(3, 3)
+        self.b.weight = self.a.weight
+    def forward(self, x):
+        return self.b(self.a(x).relu())
+net = Tied()
+net(torch.randn(2, 3)).sum().backward()
+""",
+    "rnn": "net = nn.LSTM(3, 4, 2)\no, _ = net(torch.randn(3, 1, 3))\no.sum().backward()\n",
+    "attention": "net = nn.MultiheadAttention(4, 2)\nx = torch.randn(3, 1, 4, requires_grad=True)\no, w = net(x, x, x)\no.sum().backward()\n",
+    "einsum": "a = torch.randn(2, 3, requires_grad=True)\nb = torch.randn(3, 4, requires_grad=True)\ntorch.einsum('ij,jk->ki', a, b).sum().backward()\n",
+    "compiled": """
+@torch.compile
+def f(x):
+    return (x.sin() * 2).sum()
+a = torch.ones(3, requires_grad=True)
+f(a).backward()
+""",
+    "returned none": """
+class Half(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, a, b):
+        return a * b
+    @staticmethod
+    def backward(ctx, g):
+        return g, None
+a = torch.ones(2, requires_grad=True)
+b = torch.ones(2, requires_grad=True)
+Half.apply(a * 1, b * 1).sum().backward()
+""",
+    "writes into grad_output": """
+class Scale(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, a):
+        return a * 2
+    @staticmethod
+    def backward(ctx, g):
+        g *= 2
+        return g
+a = torch.ones(2, requires_grad=True)
+Scale.apply(a.sin()).exp().sum().backward()
+""",
+    "module hooks": """
+m = nn.Linear(2, 2)
+m.register_full_backward_hook(lambda m, gi, go: None)
+m(torch.ones(1, 2, requires_grad=True)).sum().backward()
+""",
+    "resized": """
+a = torch.ones(4)
+w = torch.ones(4, requires_grad=True)
+y = (a * w).sum()
+y.backward()
+a.resize_(8).zero_()
+n = a.numel()
+""",
+    "data update": """
+w = torch.ones(2, requires_grad=True)
+for _ in range(3):
+    loss = (w * w).sum()
+    loss.backward()
+    w.data -= 0.1 * w.grad
+    w.grad = None
+""",
+    "randomness": """
+import random
+import numpy as np
+a = torch.randn(2, requires_grad=True)
+noise = torch.rand(2) + random.random() + np.random.rand()
+F.dropout(a * noise).sum().backward()
+after = torch.rand(1), random.random(), np.random.rand()
+""",
+}

@@ -1,6 +1,8 @@
 """Is the written formula what the engine just did? Evaluates an entry on a live node's saved values."""
 
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -58,8 +60,7 @@ def check_formula(  # noqa: PLR0913 - what one node saw, given piece by piece so
     shapes = operand_shapes or [None if grad is None else tuple(grad.shape) for grad in grad_inputs]
     values = {name.removeprefix("_saved_"): signed(value) for name, value in saved.items()}
     verdicts: list[bool | None] = []
-    # The tracer's own modes must not see these operations, and autocast must not change them.
-    with torch.no_grad(), torch._C.DisableTorchFunction(), torch.autocast("cpu", enabled=False):  # noqa: SLF001
+    with _out_of_sight():
         widened = {name: _widen(value) for name, value in values.items()}
         seeds = [_widen(grad) for grad in grad_outputs]
         for argnum, (vjp, member) in enumerate(operand_vjps(node_name, len(grad_inputs))):
@@ -72,6 +73,19 @@ def check_formula(  # noqa: PLR0913 - what one node saw, given piece by piece so
     if False in verdicts:
         return False
     return True if verdicts and None not in verdicts else None
+
+
+@contextmanager
+def _out_of_sight() -> Iterator[None]:
+    """Operations inside build no graph, are seen by no mode, are not changed by autocast, and warn nobody."""
+    with (
+        warnings.catch_warnings(),
+        torch.no_grad(),
+        torch._C.DisableTorchFunction(),  # noqa: SLF001 - the only switch that also silences modes
+        torch.autocast("cpu", enabled=False),
+    ):
+        warnings.simplefilter("ignore")
+        yield
 
 
 def operand_vjps(node_name: str, count: int) -> list[tuple[Vjp | None, int]]:

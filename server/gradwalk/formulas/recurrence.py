@@ -30,7 +30,9 @@ def _cells(n: NodeView) -> list[tuple[Tensor, ...]]:
     times = range(n.input.shape[0])
     for time in reversed(times) if n.reverse else times:
         x = n.input[time]
-        gates = x @ n.weight0.T + hidden @ n.weight1.T + n.weight2 + n.weight3
+        gates = x @ n.weight0.T + hidden @ n.weight1.T
+        if n.has_biases:
+            gates = gates + n.weight2 + n.weight3
         i, f, g, o = gates.chunk(4, -1)
         i, f, g, o = i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid()
         following = f * cell + i * g
@@ -40,8 +42,8 @@ def _cells(n: NodeView) -> list[tuple[Tensor, ...]]:
 
 
 def _walk_back(n: NodeView) -> _Walk:
-    if n.mode != 2 or n.bidirectional or n.batch_first or not n.has_biases:
-        raise NotImplementedError("only one direction of an LSTM with biases is written out")
+    if n.mode != 2:
+        raise NotImplementedError("only the LSTM is written out")
     v, v_hidden, v_cell = (*n.grad_outputs, None, None)[:3]
     moments = _cells(n)
     size = (n.input.shape[1], n.hidden_size)
@@ -49,7 +51,8 @@ def _walk_back(n: NodeView) -> _Walk:
     dh = zeros if v_hidden is None else v_hidden.reshape(size)
     dc = zeros if v_cell is None else v_cell.reshape(size)
     to_input = torch.zeros_like(n.input)
-    to_weight0, to_weight1, to_bias = (torch.zeros_like(t) for t in (n.weight0, n.weight1, n.weight2))
+    to_weight0, to_weight1 = torch.zeros_like(n.weight0), torch.zeros_like(n.weight1)
+    to_bias = n.weight0.new_zeros(4 * n.hidden_size)
     for count in reversed(range(len(moments))):
         x, hidden, cell, i, f, g, o, following = moments[count]
         time = len(moments) - 1 - count if n.reverse else count

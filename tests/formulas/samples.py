@@ -1,0 +1,88 @@
+"""Programs for nodes that the operator database does not reach: in-place variants, number operands, copies, LSTM."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+
+def leaf(*shape: int, dtype: torch.dtype = torch.float64) -> Tensor:
+    return torch.randn(shape, dtype=dtype).requires_grad_()
+
+
+def inner(*shape: int) -> Tensor:
+    """A tensor that may be written in place: not a leaf."""
+    return leaf(*shape) + 0
+
+
+aten = torch.ops.aten
+
+HAND_SAMPLES: dict[str, Callable[[], Tensor]] = {
+    "RsubBackward1": lambda: 1 - leaf(3),
+    "DivBackward2": lambda: torch.div(leaf(3), leaf(3), rounding_mode="floor"),
+    "DivBackward3": lambda: aten.div.Scalar_mode(leaf(3), 2.0, rounding_mode="trunc"),
+    "RemainderBackward0": lambda: torch.remainder(leaf(3), 2.0),
+    "FmodBackward0": lambda: torch.fmod(leaf(3), 2.0),
+    "NegViewBackward0": lambda: torch._neg_view(leaf(3)),
+    "PowBackward2": lambda: 2.0 ** leaf(3),
+    "XlogyBackward1": lambda: torch.xlogy(2.0, leaf(3).abs()),
+    "XlogyBackward2": lambda: torch.xlogy(leaf(3), 2.0),
+    "CopysignBackward1": lambda: torch.copysign(leaf(3), -1.0),
+    "ThresholdBackward1": lambda: torch.threshold_(inner(5), 0.1, 2.0),
+    "LeakyReluBackward1": lambda: functional.leaky_relu_(inner(5), 0.1),
+    "EluBackward1": lambda: functional.elu_(inner(5)),
+    "CeluBackward1": lambda: functional.celu_(inner(5), 2.0),
+    "RreluWithNoiseBackward1": lambda: functional.rrelu_(inner(5), training=True),
+    "RreluWithNoiseFunctionalBackward0": lambda: aten.rrelu_with_noise_functional(
+        leaf(5), torch.rand(5, dtype=torch.float64), 0.1, 0.3, True
+    )[0],
+    "ClampMaxBackward0": lambda: torch.clamp_max(leaf(3), 0.1),
+    "ConjPhysicalBackward1": lambda: torch.conj_physical_(leaf(3, dtype=torch.complex128) + 0),
+    "NormBackward0": lambda: aten.norm(leaf(3), 3),
+    "NormBackward1": lambda: aten.norm(leaf(3, 2), 3.0, [0], True),
+    "NormBackward2": lambda: aten.norm(leaf(3), 2.0, dtype=torch.float64),
+    "NormBackward3": lambda: aten.norm(leaf(3, 3), 1.0, [1], False, dtype=torch.float64),
+    "TBackward1": lambda: inner(3, 2).t_(),
+    "TransposeBackward1": lambda: inner(3, 2).transpose_(0, 1),
+    "SqueezeBackward2_copy": lambda: aten.squeeze_copy.dims(leaf(3, 1), [1]),
+    "SqueezeBackward3": lambda: inner(3, 1).squeeze_(),
+    "SqueezeBackward4": lambda: inner(3, 1).squeeze_(1),
+    "SqueezeBackward5": lambda: inner(3, 1).squeeze_((1,)),
+    "UnsqueezeBackward1": lambda: inner(3, 1).unsqueeze_(0),
+    "SelectBackward0_copy": lambda: torch.select_copy(leaf(3, 2), 0, 1),
+    "SliceBackward0_copy": lambda: torch.slice_copy(leaf(3, 2), 0, 1, 2),
+    "SplitBackward0_copy": lambda: torch.split_copy(leaf(3, 2), 2)[0],
+    "UnsafeSplitWithSizesBackward0": lambda: torch.unsafe_split_with_sizes(leaf(3), [1, 2])[1],
+    "AliasBackward0": lambda: aten.alias(leaf(3)),
+    "LazyCloneBackward0": lambda: torch._lazy_clone(leaf(3)),
+    "torch::autograd::CopyBackwards": lambda: inner(3).copy_(leaf(1)),
+    "UnsafeIndexBackward0": lambda: aten._unsafe_index(leaf(3), [torch.tensor([0, 0])]),
+    "IndexPutImplBackward0": lambda: aten._index_put_impl_(inner(3), [torch.tensor([0, 2])], leaf(2)),
+    "UnsafeIndexPutBackward0": lambda: aten._unsafe_index_put(leaf(3), [torch.tensor([0, 2])], leaf(2)),
+    "FillBackward1": lambda: torch.fill(leaf(3), leaf()),
+    "FillBackward2": lambda: inner(3).fill_(2.0),
+    "FillBackward3": lambda: inner(3).fill_(leaf()),
+    "ZeroBackward0": lambda: inner(3).zero_(),
+    "WeightNormInterfaceBackward0": lambda: torch._weight_norm(leaf(3, 2), leaf(1, 2), 1),
+    "NativeDropoutBackward0": lambda: torch.native_dropout(leaf(5), 0.4, True)[0],
+    "ScaledDotProductFlashAttentionForCpuBackward0": lambda: functional.scaled_dot_product_attention(
+        leaf(1, 2, 3, 4), leaf(1, 2, 3, 4), leaf(1, 2, 3, 4), is_causal=True
+    ),
+    "MkldnnRnnLayerBackward0": lambda: torch.nn.LSTM(2, 3, num_layers=2, bidirectional=True)(
+        leaf(4, 2, 2, dtype=torch.float32)
+    )[0],
+}
+
+UNREACHABLE = {
+    "MatmulBackward0": "torch makes this node on nested tensors only; dense products run as mm, bmm, mv and views",
+    "LinearBackward0": "torch makes this node on other backends only; here linear runs as addmm",
+    "FusedRmsNormBackward0": "torch makes this node on accelerators only; here rms_norm runs as mul, mean, rsqrt",
+    "MkldnnReshapeBackward0": "needs MKL-DNN tensors, whose values cannot be read",
+    "LiftBackward0": "made inside functionalization only",
+    "LiftFreshBackward0": "made inside functionalization only",
+    "PinMemoryBackward0": "needs an accelerator",
+    "CoalesceBackward0": "sparse operands, whose values are not compared here",
+    "CopyBackwards": "the same node as torch::autograd::CopyBackwards under its short name",
+}
+"""Covered nodes that no program on this machine can make, with the reason."""

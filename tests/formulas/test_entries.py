@@ -1,0 +1,371 @@
+"""Every entry against the engine: in float64 over the operator database, by finite differences, at special points."""
+
+import dataclasses
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from pydantic import TypeAdapter
+from torch import Tensor
+from torch.nn import functional
+
+from gradwalk.formulas import check
+from gradwalk.formulas.check import check_formula, evaluate_vjp, operand_vjps
+from gradwalk.formulas.derivatives import derivative_line
+from gradwalk.formulas.formula import Entry, NodeView, placeholder_names, render
+from gradwalk.formulas.registry import ENTRIES, entry_of, formula_of
+from gradwalk.protocol.graph import Formula
+from tests.formulas.live_nodes import Visit, operators, run_backward, sample_visits
+from tests.formulas.samples import HAND_SAMPLES, UNREACHABLE
+
+TEMML = Path(__file__).parents[2] / "frontend" / "node_modules" / "temml" / "dist" / "temml.mjs"
+COVERED = [node_name for entry in ENTRIES for node_name in entry.nodes]
+PARTIAL_VIEWS = "as_strided.partial_views"
+"""Operands that are windows into a larger memory; the node does not tell, as the entry's special case says."""
+
+
+def templates(entry: Entry) -> list[str]:
+    return [entry.forward, *(vjp.latex for vjp in entry.vjps)]
+
+
+@pytest.fixture(scope="session")
+def visits() -> dict[str, list[tuple[str, Visit]]]:
+    """All covered nodes met in the operator database and the hand samples, with where each was met."""
+    met: dict[str, list[tuple[str, Visit]]] = {}
+    for op in operators():
+        for visit in sample_visits(op):
+            if visit.has_gradients and visit.node_name in COVERED:
+                met.setdefault(visit.node_name, []).append((op.full_name, visit))
+    torch.manual_seed(0)
+    for node_name, sample in HAND_SAMPLES.items():
+        for visit in run_backward([sample()]):
+            if visit.node_name == node_name:
+                met.setdefault(node_name, []).append(("hand", visit))
+    return met
+
+
+def test_at_least_150_operations_are_written() -> None:
+    assert len({entry.op for entry in ENTRIES}) >= 150
+    assert len(COVERED) == len(set(COVERED))
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: f"{entry.op}-{entry.nodes[0]}")
+def test_an_entry_is_complete(entry: Entry) -> None:
+    for template in templates(entry):
+        assert all(entry.symbol(name) for name in placeholder_names(template))
+    for vjp in entry.vjps:
+        assert vjp.text
+        assert vjp.because.endswith(".")
+    assert all(case.endswith(".") for case in entry.special_cases)
+    for node_name in entry.nodes:
+        table = derivative_line(node_name)
+        if table is not None:
+            assert all(entry.vjp_for(operand) for operand in table.operands), node_name
+
+
+@pytest.mark.parametrize("node_name", COVERED)
+def test_the_formula_is_what_the_engine_returns(node_name: str, visits: dict[str, list[tuple[str, Visit]]]) -> None:
+    if node_name in UNREACHABLE:
+        assert node_name not in visits
+        return
+    met = [(where, visit) for where, visit in visits[node_name] if where != PARTIAL_VIEWS]
+    wrong = [where for where, visit in met if visit.check() is not True]
+    assert met
+    assert not wrong
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.complex128], ids=str)
+def test_the_formulas_hold_in_other_dtypes(dtype: torch.dtype) -> None:
+    # torch's own matrix exponential in bfloat16 is off by more than its rounding.
+    rough = {"LinalgMatrixExpBackward0"} if dtype == torch.bfloat16 else set()
+    wrong = [
+        (op.full_name, visit.node_name)
+        for op in operators(dtype)
+        if op.full_name != PARTIAL_VIEWS
+        for visit in sample_visits(op, dtype, limit=2)
+        if visit.node_name in COVERED and visit.has_gradients and visit.node_name not in rough
+        if visit.check() is not True
+    ]
+    assert not wrong
+
+
+def test_a_wrong_formula_is_caught(visits: dict[str, list[tuple[str, Visit]]], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every vjp made wrong by a thousandth, one node type after the other."""
+    original = check.operand_vjps
+
+    def off_by_a_thousandth(node_name: str, count: int) -> list[Any]:
+        return [
+            (vjp and dataclasses.replace(vjp, evaluate=lambda n, right=vjp.evaluate: right(n) * 1.001), member)
+            for vjp, member in original(node_name, count)
+        ]
+
+    monkeypatch.setattr(check, "operand_vjps", off_by_a_thousandth)
+    missed = []
+    for node_name, met in visits.items():
+        telling = next((visit for _, visit in met if visit.is_telling), None)
+        if telling is not None and node_name != "AsStridedBackward0":
+            missed += [node_name] if telling.check() is not False else []
+    assert not missed
+
+
+def test_a_formula_of_the_wrong_shape_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = torch.randn(2, 3, requires_grad=True)
+    [visit] = run_backward([x.sum(0)])
+    vjp = entry_of("SumBackward1").vjp_for("self")  # type: ignore[union-attr]
+    monkeypatch.setattr(
+        check, "operand_vjps", lambda _name, _count: [(dataclasses.replace(vjp, evaluate=lambda n: n.v), 0)]
+    )
+    assert visit.check() is False
+
+
+FUNCTIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "sin": torch.sin,
+    "tanh": torch.tanh,
+    "exp": torch.exp,
+    "log": lambda x: (x.abs() + 0.5).log(),
+    "sqrt": lambda x: (x.abs() + 0.5).sqrt(),
+    "gelu": functional.gelu,
+    "softmax": lambda x: x.softmax(-1),
+    "log_softmax": lambda x: x.log_softmax(-1),
+    "layer_norm": lambda x: functional.layer_norm(x, (3,)),
+    "logsumexp": lambda x: x.logsumexp(0),
+    "cumprod": lambda x: x.cumprod(1),
+    "var": lambda x: x.var(0),
+    "norm": lambda x: x.norm(),
+    "matmul": lambda x: x @ x.T,
+    "inverse": lambda x: torch.linalg.inv(x[:, :2] + 3 * torch.eye(2, dtype=x.dtype)),
+    "det": lambda x: torch.linalg.det(x[:, :2]),
+    "where": lambda x: torch.where(x > 0, x * x, -x),
+    "index": lambda x: x[torch.tensor([0, 0, 1])] ** 2,
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_the_chain_of_formulas_agrees_with_finite_differences(name: str) -> None:
+    """A second oracle: the formulas alone carry v from the output to x, none of the engine's numbers among them."""
+    function = FUNCTIONS[name]
+    torch.manual_seed(3)
+    x = torch.randn(2, 3, dtype=torch.float64).requires_grad_()
+    output = function(x)
+    v = torch.randn_like(output)
+    grad = _walk_by_formulas(output, v, x)
+    step = 1e-6
+    with torch.no_grad():
+        expected = torch.zeros_like(x)
+        for place in range(x.numel()):
+            nudge = torch.zeros(x.numel(), dtype=x.dtype)
+            nudge[place] = step
+            nudge = nudge.reshape(x.shape)
+            expected.view(-1)[place] = ((function(x + nudge) - function(x - nudge)) / (2 * step) * v).sum()
+    torch.testing.assert_close(grad, expected, rtol=1e-6, atol=1e-7)
+
+
+def _walk_by_formulas(output: Tensor, v: Tensor, x: Tensor) -> Tensor:
+    """Reverse accumulation with the written formulas in the place of the engine."""
+    pending: dict[Any, list[Tensor]] = {output.grad_fn: [v]}
+    order = sorted(_nodes(output.grad_fn), key=lambda node: -node._sequence_nr())
+    grad = torch.zeros_like(x)
+    for node in order:
+        seed = sum(pending[node])
+        saved = {
+            name.removeprefix("_saved_"): check.signed(getattr(node, name))
+            for name in dir(node)
+            if name.startswith("_saved_")
+        }
+        shapes = [n and tuple(n._input_metadata[slot].shape) for n, slot in node.next_functions]
+        vjps = operand_vjps(node.name(), len(shapes))
+        for argnum, ((vjp, member), (following, _)) in enumerate(zip(vjps, node.next_functions, strict=True)):
+            if following is None or vjp is None:
+                continue
+            with torch.no_grad():
+                back = evaluate_vjp(vjp, NodeView(saved, [seed], shapes, argnum, member), x.dtype)
+            if "AccumulateGrad" in following.name():
+                grad = grad + back
+            else:
+                pending.setdefault(following, []).append(back)
+    return grad
+
+
+def _nodes(node: Any) -> set[Any]:
+    found, waiting = set(), [node]
+    while waiting:
+        node = waiting.pop()
+        if node is not None and node not in found and "AccumulateGrad" not in node.name():
+            found.add(node)
+            waiting += [following for following, _ in node.next_functions]
+    return found
+
+
+def tensor(*values: float) -> Tensor:
+    return torch.tensor(values, dtype=torch.float64, requires_grad=True)
+
+
+SPECIAL: dict[str, tuple[Callable[[Tensor], Tensor], list[float], list[float]]] = {
+    "relu at 0": (torch.relu, [-1, 0, 2], [0, 0, 1]),
+    "abs at 0": (torch.abs, [-1, 0, 2], [-1, 0, 1]),
+    "leaky_relu at 0": (lambda x: functional.leaky_relu(x, 0.1), [0, 1], [0.1, 1]),
+    "clamp at a bound": (lambda x: x.clamp(0, 1), [-1, 0, 1, 2], [0, 1, 1, 0]),
+    "hardtanh at a bound": (functional.hardtanh, [-1, 0, 1], [0, 1, 0]),
+    "threshold at it": (lambda x: functional.threshold(x, 1.0, 0.0), [1, 2], [0, 1]),
+    "max shares ties": (lambda x: x.max(), [3, 1, 3], [0.5, 0, 0.5]),
+    "max(dim) picks one": (lambda x: x.max(0).values, [3, 1, 3], [1, 0, 0]),
+    "amax shares ties": (lambda x: x.amax(0), [3, 1, 3], [0.5, 0, 0.5]),
+    "median of ties": (lambda x: x.median(), [2, 2, 5], [0.5, 0.5, 0]),
+    "maximum with itself": (lambda x: torch.maximum(x, x.detach()), [1, 2], [0.5, 0.5]),
+    "x^0 at 0": (lambda x: x**0, [0, 1], [0, 0]),
+    "norm at 0": (lambda x: x.norm(), [0, 0], [0, 0]),
+    "one zero in a product": (lambda x: x.prod(), [2, 0, 3], [0, 6, 0]),
+    "two zeros in a product": (lambda x: x.prod(), [2, 0, 0], [0, 0, 0]),
+    "cumprod with a zero": (lambda x: x.cumprod(0), [2, 0, 3], [1, 8, 0]),
+    "std of equal values": (lambda x: x.std(), [2, 2], [0, 0]),
+    "softmax of ones": (lambda x: x.softmax(0), [1, 2], [0, 0]),
+    "alpha": (lambda x: torch.sub(torch.zeros(2), x, alpha=3), [1, 2], [-3, -3]),
+    "broadcast sums": (lambda x: x * torch.ones(4, 2), [1, 2], [4, 4]),
+    "keepdim": (lambda x: x.sum(0, keepdim=True), [1, 2], [1, 1]),
+    "repeated index adds": (lambda x: x[torch.tensor([0, 0, 1])], [1, 2], [2, 1]),
+    "masked_fill": (lambda x: x.masked_fill(torch.tensor([True, False]), 7.0), [1, 2], [0, 1]),
+    "where": (lambda x: torch.where(torch.tensor([True, False]), x, 0.0), [1, 2], [1, 0]),
+    "floor is flat": (torch.floor, [1.0, 1.5], [0, 0]),
+    "unused part of split": (lambda x: x.split(1)[1], [1, 2], [0, 1]),
+    "mean": (lambda x: x.mean(), [1, 2], [0.5, 0.5]),
+}
+
+
+@pytest.mark.parametrize("name", SPECIAL)
+def test_special_cases_are_as_the_words_say(name: str) -> None:
+    function, values, expected = SPECIAL[name]
+    x = tensor(*values)
+    output = function(x)
+    visited: list[Visit] = run_backward([output], ones=True)
+    assert x.grad is not None
+    assert x.grad.tolist() == pytest.approx(expected)
+    assert all(visit.check() is True for visit in visited)
+
+
+def test_embedding_and_nll_leave_out_what_they_say() -> None:
+    weight = torch.randn(4, 2, dtype=torch.float64, requires_grad=True)
+    [visit] = run_backward([functional.embedding(torch.tensor([0, 2, 2]), weight, padding_idx=0)], ones=True)
+    assert weight.grad is not None
+    assert weight.grad.sum(1).tolist() == [0, 0, 4, 0]
+    assert visit.check() is True
+    x = torch.zeros(3, 2, dtype=torch.float64, requires_grad=True)
+    [visit] = run_backward([functional.nll_loss(x, torch.tensor([1, -100, 0]))], ones=True)
+    assert x.grad is not None
+    assert x.grad.tolist() == [[0, -0.5], [0, 0], [-0.5, 0]]
+    assert visit.check() is True
+
+
+@pytest.mark.parametrize(
+    ("node_name", "function", "shapes", "saved_names"),
+    [
+        ("LinearBackward0", functional.linear, [(5, 3), (4, 3), (4,)], ("input", "weight", "bias")),
+        ("MatmulBackward0", torch.matmul, [(2, 5, 3), (3, 4)], ("self", "other")),
+        ("MatmulBackward0", torch.matmul, [(3,), (3, 4)], ("self", "other")),
+        ("MatmulBackward0", torch.matmul, [(2, 4, 3), (3,)], ("self", "other")),
+    ],
+)
+def test_nodes_of_other_backends_against_the_same_function_here(
+    node_name: str, function: Any, shapes: list[tuple[int, ...]], saved_names: tuple[str, ...]
+) -> None:
+    operands = [torch.randn(shape, dtype=torch.float64, requires_grad=True) for shape in shapes]
+    output = function(*operands)
+    v = torch.randn_like(output)
+    grads = torch.autograd.grad(output, operands, v)
+    saved = {name: operand.detach() for name, operand in zip(saved_names, operands, strict=True)}
+    assert check_formula(node_name, saved, [v], grads) is True
+
+
+def test_rms_norm_of_other_backends() -> None:
+    x = torch.randn(4, 3, dtype=torch.float64, requires_grad=True)
+    weight = torch.randn(3, dtype=torch.float64, requires_grad=True)
+    output = functional.rms_norm(x, (3,), weight, 1e-5)
+    v = torch.randn_like(output)
+    saved = {
+        "input": x.detach(),
+        "weight": weight.detach(),
+        "normalized_shape": (3,),
+        "result1": (x.detach().pow(2).mean(-1, keepdim=True) + 1e-5).rsqrt(),
+    }
+    assert check_formula("FusedRmsNormBackward0", saved, [v], torch.autograd.grad(output, [x, weight], v)) is True
+
+
+def test_what_cannot_be_checked_says_so() -> None:
+    one = torch.ones(())
+    assert check_formula("NobodyWroteThisBackward0", {}, [one], [one]) is None
+    assert check_formula("MulBackward0", {}, [one], [one, None]) is None
+    assert check_formula("MulBackward0", {"_saved_other": one}, [one], [None, None]) is None
+    assert check_formula("MulBackward0", {"_saved_other": one}, [one], [one, None], element_limit=2) is None
+    assert check_formula("MulBackward0", {"_saved_other": one}, [one], [one, None]) is True
+    assert check_formula("MulBackward0", {"_saved_other": one}, [one], [2 * one, None]) is False
+
+
+def test_nan_and_infinity_count_as_equal() -> None:
+    x = tensor(0.0, -1.0)
+    [sqrt] = run_backward([x.sqrt()], ones=True)
+    assert sqrt.check() is True
+
+
+def test_checking_leaves_no_trace() -> None:
+    """No graph, no change of the modes that a program may have set."""
+    x = tensor(1.0, 2.0)
+    output = x * x
+    with torch.enable_grad():
+        assert check_formula("MulBackward0", {"self": x, "other": x}, [torch.ones(2)], [x.detach(), x.detach()]) is True
+        assert torch.is_grad_enabled()
+    assert output.grad_fn is not None
+    assert x.grad is None
+
+
+@pytest.mark.parametrize("node_name", COVERED)
+def test_the_formula_fits_the_protocol(node_name: str) -> None:
+    formula = formula_of(node_name)
+    TypeAdapter(Formula).validate_python(formula)
+    assert formula is not None
+    assert formula["forward"]
+    assert "@" not in formula["forward"] + "".join(line["latex"] for line in formula["vjp"])
+    assert [line["argnum"] for line in formula["vjp"]] == list(range(len(formula["vjp"])))
+    assert formula_of(node_name) is not formula
+
+
+def test_a_list_of_operands_gets_a_line_each() -> None:
+    formula = formula_of("CatBackward0", 3)
+    assert formula is not None
+    assert [line["argnum"] for line in formula["vjp"]] == [0, 1, 2]
+
+
+def test_a_node_without_an_entry_shows_its_table_line() -> None:
+    formula = formula_of("CholeskyInverseBackward0")
+    assert formula is not None
+    assert formula["forward"] == ""
+    assert formula["vjp"] == []
+    assert formula["derivatives_yaml"] == ["self: cholesky_inverse_backward(grad, self, upper, result)"]
+    assert formula_of("MyFunctionBackward") is None
+
+
+def test_latex_parses() -> None:
+    """By the very library that draws it on the page."""
+    written = [render(entry, template) for entry in ENTRIES for template in templates(entry)]
+    assert unparsable(written) == []
+
+
+def unparsable(latex: list[str]) -> list[str]:
+    """What Temml refuses."""
+    script = (
+        f"import temml from {json.dumps(TEMML.as_uri())}; import {{readFileSync}} from 'node:fs';"
+        "const bad = JSON.parse(readFileSync(0, 'utf8')).filter((text) => {"
+        "try { return temml.renderToString(text, {throwOnError: true}).includes('temml-error') }"
+        "catch { return true }});"
+        "console.log(JSON.stringify(bad))"
+    )
+    command = ["node", "--input-type=module", "--eval", script]
+    answer = subprocess.run(command, input=json.dumps(latex), capture_output=True, text=True, check=True)
+    refused: list[str] = json.loads(answer.stdout)
+    return refused
+
+
+def test_the_latex_test_can_fail() -> None:
+    assert unparsable([r"\frac{1}{2", "x"]) == [r"\frac{1}{2"]

@@ -417,6 +417,7 @@ class Recorder(PassListener):
         node = one.failing_node()
         record = None if node is None else one.nodes[node].record
         found = explain_error(error, self.culprits(record, node))
+        found["span"] = found["span"] or one.span
         found["pass"] = one.index
         if record is not None:
             found["node"] = record.id

@@ -1,0 +1,168 @@
+"""What a person reads when the program is wrong: every promised message, its line, and what is still shown."""
+
+from typing import NamedTuple
+
+import pytest
+
+from gradwalk.protocol.requests import ResolvedLimits
+from tests.tracer.oracle import run_plain, run_traced
+
+
+class Bad(NamedTuple):
+    source: str
+    kind: str
+    line: int | None
+    words: tuple[str, ...]
+    """All of them are said, in title, message or hint."""
+    steps: int = 0
+    """Executed nodes that are shown before the problem."""
+
+
+CUSTOM = """class Sq(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, k):
+        ctx.save_for_backward(x)
+        return x * x * k
+    @staticmethod
+    def backward(ctx, g):
+        x, = ctx.saved_tensors
+        return {}
+a = torch.ones(2, requires_grad=True)
+y = Sq.apply(a, 3).sum()
+y.backward()
+"""
+LEAF = "x = torch.ones(2, requires_grad=True)\n"
+BAD = {
+    "syntax": Bad("x = (1", "syntax", 1, ("never closed",)),
+    "unknown name": Bad(LEAF + "for i in range(2):\n    y = lenght", "error", 3, ("lenght",)),
+    "nearest name": Bad(LEAF + "length = 2\nfor i in range(2):\n    y = lenght", "error", 4, ("Did you mean `length`?",)),
+    "unknown attribute": Bad("y = torch.sinn(torch.ones(2))", "error", 1, ("Did you mean `sin`?",)),
+    "no grad anywhere": Bad("x = torch.ones(2)\ny = x * 2", "not_differentiable", None, ("requires_grad=True",)),
+    "no tensors": Bad("x = 1\ny = x * 2", "not_differentiable", None, ("no tensors",)),
+    "whole numbers": Bad(LEAF + "y = (x > 0).sum()", "not_differentiable", 2, ("`gt`", "line 2")),
+    "detached": Bad(LEAF + "y = (x * 2).detach()", "not_differentiable", 2, ("`.detach()`", "line 2")),
+    "not scalar": Bad(LEAF + "y = x * 2\ny.backward()", "error", 3, ("gradient=torch.ones_like", "output's shape")),
+    "seed shape": Bad(LEAF + "y = x * 2\ny.backward(torch.ones(3))", "error", 3, ("[3]", "[2]")),
+    "twice": Bad(
+        LEAF + "z = (x * x).sum()\nz.backward()\nz.backward()", "error", 2,
+        ("MulBackward0 (line 2)", "`other` and `self`", "freed in line 3", "retain_graph=True"), 4,
+    ),
+    "in place": Bad(
+        LEAF + "y = x.exp()\nz = (y * y).sum()\ny.add_(1)\nz.backward()", "error", 3,
+        ("`y`", "version 0", "in line 3", "add_ in line 4", "version 1"), 1,
+    ),
+    "in place on a leaf": Bad(LEAF + "x += 1", "error", 2, ("no_grad",)),
+    "wrong shape": Bad(CUSTOM.format("torch.ones(3), None"), "error", 11, ("`x`", "[3]", "[2]", "v times J"), 1),
+    "wrong count": Bad(CUSTOM.format("2 * x * g"), "error", 11, ("returned 1", "should return 2", "(x, k)"), 1),
+    "no tensor": Bad(CUSTOM.format("3.0, None"), "error", 11, ("a float",), 1),
+    "gradient for a number": Bad(CUSTOM.format("g, torch.ones(2)"), "error", 11, ("Argument k", "None"), 1),
+    "complex for real": Bad(CUSTOM.format("g * 1j, None"), "error", 11, ("complex", "dtype"), 1),
+    "error in backward": Bad(CUSTOM.format("g.nope, None"), "error", 9, ("nope",), 1),
+    "empty": Bad("", "not_differentiable", None, ("empty",)),
+    "comments only": Bad("# nothing\n", "not_differentiable", None, ("empty",)),
+    "too long": Bad("x = 1\n" * 10_000, "too_big", None, ("bytes",)),
+    "exit": Bad("import sys\nsys.exit(3)", "error", 2, ("3", "ended itself")),
+    "endless recursion": Bad("def f(n):\n    return f(n + 1)\nf(0)", "error", 2, ("calls itself",)),
+    "tensor too large": Bad("torch.empty(10**14)", "memory", 1, ("smaller",)),
+    "list too large": Bad("[0] * 10**15", "memory", 1, ("memory",)),
+    "own exception": Bad("def f():\n    raise ValueError('bad thing')\nf()", "error", 2, ("ValueError", "bad thing")),
+    "interrupt": Bad("raise KeyboardInterrupt", "error", 1, ("Interrupted",)),
+    "matrix shapes": Bad("a = torch.ones(2, 3)\na @ a", "error", 2, ("2x3", "(3 and 2)")),
+    "broadcast": Bad(LEAF + "y = x + torch.ones(3)", "error", 2, ("2 and 3", "axis 0")),
+    "integers": Bad("x = torch.tensor([1, 2], requires_grad=True)", "error", 1, ("1.0",)),
+    "numpy": Bad(LEAF + "x.numpy()", "error", 2, ("detach().numpy()",)),
+    "unused input": Bad(
+        LEAF + "torch.autograd.grad((x * 2).sum(), torch.ones(1, requires_grad=True))", "error", 2, ("allow_unused",), 2
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("bad", BAD.values(), ids=BAD.keys())
+def test_a_mistake_is_explained(bad: Bad) -> None:
+    traced = run_traced(bad.source)
+    (problem,) = traced.of("problem")
+    said = " ".join(str(problem[part]) for part in ("title", "message", "hint"))
+    assert problem["kind"] == bad.kind
+    assert (problem["span"] or {}).get("line") == bad.line
+    for words in bad.words:
+        assert words in said
+    assert len(traced.of("step")) == bad.steps
+    assert traced.events[-1]["problems"] == 1
+
+
+@pytest.mark.parametrize("name", ["twice", "in place", "wrong shape", "wrong count", "error in backward", "matrix shapes"])
+def test_the_program_sees_the_error_that_it_would_see_anyway(name: str) -> None:
+    plain, traced = run_plain(BAD[name].source), run_traced(BAD[name].source)
+    assert type(traced.run.error) is type(plain.error)
+    assert str(traced.run.error) == str(plain.error)
+
+
+def test_an_error_in_a_pass_names_pass_and_node() -> None:
+    traced = run_traced(BAD["wrong shape"].source)
+    (problem,) = traced.of("problem")
+    assert problem["pass"] == 0
+    assert traced.nodes()[problem["node"]]["name"] == "SqBackward"
+
+
+def test_a_caught_error_is_told_where_it_happened_and_the_program_goes_on() -> None:
+    source = LEAF + "y = (x * x).sum()\ny.backward()\ntry:\n    y.backward()\nexcept RuntimeError:\n    print('on')\n"
+    traced = run_traced(source)
+    assert traced.run.error is None
+    assert [event["type"] for event in traced.events[-3:]] == ["problem", "stdout", "finished"]
+
+
+def test_a_print_flood_is_cut_and_said() -> None:
+    traced = run_traced(f"for i in range(5000):\n    print('x' * 99)\n{LEAF}(x * x).sum().backward()")
+    printed = sum(len(event["text"]) for event in traced.of("stdout"))
+    assert printed == ResolvedLimits().stdout_characters
+    assert traced.of("problem")[0]["title"] == "The program printed too much"
+    assert traced.events[-1]["truncated"] == "stdout_characters"
+    assert len(traced.of("step")) == 3
+
+
+def test_output_stands_where_it_was_printed() -> None:
+    traced = run_traced(LEAF + "print('before')\n(x * 2).sum().backward()\nprint('after')\n")
+    kinds = [event["type"] for event in traced.events]
+    assert kinds == [
+        "started", "stdout", "pass_started", "step", "step", "step", "pass_finished", "stdout", "finished",
+    ]  # fmt: skip
+    assert [event["text"] for event in traced.of("stdout")] == ["before\n", "after\n"]
+
+
+def test_a_graph_over_the_limit_is_run_but_not_recorded() -> None:
+    source = LEAF + "h = x\nfor _ in range(300):\n    h = h * 1.01\nh.sum().backward()\n"
+    traced = run_traced(source, limits=ResolvedLimits(nodes=100))
+    (problem,) = traced.of("problem")
+    assert problem["kind"] == "too_big"
+    assert traced.events[-1]["truncated"] == "nodes"
+    assert traced.run.namespace["x"].grad is not None
+
+
+def test_steps_over_the_limit_are_run_but_not_recorded() -> None:
+    source = LEAF + "for _ in range(10):\n    (x * x).sum().backward()\n"
+    traced = run_traced(source, limits=ResolvedLimits(steps=7))
+    assert len(traced.of("step")) == 7
+    assert traced.events[-1]["truncated"] == "steps"
+    assert traced.run.namespace["x"].grad.tolist() == [20.0, 20.0]
+
+
+def test_a_chain_of_a_hundred_thousand_nodes_does_not_recurse() -> None:
+    source = LEAF + "h = x\nfor _ in range(100_000):\n    h = h + 1\nh.sum().backward()\n"
+    traced = run_traced(source)
+    assert traced.events[-1]["truncated"] == "nodes"
+    assert traced.run.namespace["x"].grad.tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("inputs", "grad_output", "words"),
+    [
+        ({"x": [[1, 2], [3]]}, None, "`x` cannot be read as a tensor"),
+        ({"x": "abc"}, None, "'abc' is not a number"),
+        ({"x": {"value": 1.0, "dtype": "float31"}}, None, "float31"),
+        ({"x": [1.0, 2.0]}, [1, 2, 3], "grad_output has shape [3], but the output has shape [2]"),
+        ({"x": [1.0, 2.0]}, "no", "'no' is not a number"),
+    ],
+)
+def test_a_wrong_input_is_explained(inputs: dict[str, object], grad_output: object, words: str) -> None:
+    (problem,) = run_traced("y = x * 2", inputs=inputs, grad_output=grad_output).of("problem")
+    assert words in problem["message"]

@@ -1,0 +1,243 @@
+"""What the graph says around the numbers: names, spans, groups, reasons, operands, births."""
+
+from typing import Any
+
+import pytest
+import torch
+
+from gradwalk.protocol.requests import Options, ResolvedLimits, TraceRequest
+from gradwalk.tracer.replay import jacobian_of_step
+from tests.tracer.oracle import run_plain, run_traced, tensor_of
+from tests.tracer.programs import PROGRAMS
+
+
+def named(traced: Any, name: str) -> Any:
+    """The last node of a torch name."""
+    return [node for node in traced.nodes().values() if node["name"] == name][-1]
+
+
+def leaf_grads(traced: Any) -> dict[str, Any]:
+    return {one["leaf"]: one["grad"] for one in traced.of("pass_finished")[-1]["leaf_grads"]}
+
+
+def test_an_expression_becomes_a_program_with_inputs() -> None:
+    traced = run_traced("sin(x*y) + x", inputs={"x": 0.5})
+    assert [one["name"] for one in traced.events[0]["inputs"]] == ["x", "y"]
+    assert traced.of("pass_started")[0]["call"] == "implicit"
+    x, y = torch.tensor(0.5, requires_grad=True), torch.tensor(3.0, requires_grad=True)
+    (torch.sin(x * y) + x).backward()
+    grads = leaf_grads(traced)
+    assert torch.equal(tensor_of(grads["x"]), x.grad)
+    assert torch.equal(tensor_of(grads["y"]), y.grad)
+    assert {node["leaf"]: node["input"] for node in traced.nodes().values() if "leaf" in node} == {"x": "x", "y": "y"}
+
+
+def test_a_named_leaf_can_be_set_from_outside() -> None:
+    source = "w = torch.tensor([1., 2.], requires_grad=True)\ny = (w * w).sum()\n"
+    traced = run_traced(source, inputs={"w": [3.0, 4.0, 5.0]})
+    assert tensor_of(leaf_grads(traced)["w"]).tolist() == [6.0, 8.0, 10.0]
+
+
+def test_stacked_vs_run_as_one_batched_pass() -> None:
+    traced = run_traced("y = x * x", inputs={"x": [1.0, 2.0]}, grad_output=[[1, 0], [0, 1], [1, 1]])
+    started = traced.of("pass_started")[0]
+    assert started["batch"] == 3
+    assert tensor_of(traced.of("pass_finished")[0]["results"][0]).tolist() == [[2, 0], [0, 4], [2, 4]]
+
+
+def test_repeats_keep_both_edges_in_operand_order() -> None:
+    mul = named(run_traced(PROGRAMS["reuse"]), "MulBackward0")
+    assert [operand["name"] for operand in mul["inputs"]] == ["self", "other"]
+    assert len({operand["edge"] for operand in mul["inputs"]}) == 2
+
+
+def test_operands_carry_forward_values_and_reasons() -> None:
+    traced = run_traced("x = torch.tensor([2.], requires_grad=True)\nk = torch.tensor([5.])\ny = k - x\ny.backward()\n")
+    first, second = named(traced, "SubBackward0")["inputs"]
+    assert first["value"]["data"] == [5.0]
+    assert first["missing"]["missing"] == "not_required"
+    assert second["value"]["data"] == [2.0]
+
+
+def test_values_are_those_at_the_time_of_the_call() -> None:
+    source = "w = torch.ones(1, requires_grad=True)\ny = w * 3\nw.data += 10\ny.backward()\n"
+    mul = named(run_traced(source), "MulBackward0")
+    assert mul["inputs"][0]["value"]["data"] == [1.0]
+    assert mul["outputs"][0]["value"]["data"] == [3.0]
+
+
+@pytest.mark.parametrize(
+    ("source", "op", "text"),
+    [
+        ("x = torch.ones(2, requires_grad=True)\ny = (x.sin() +\n     x.cos())\ny.sum().backward()", "cos", "x.cos()"),
+        ("x = torch.ones(2, requires_grad=True)\ny = (x\n     .sin()\n     .mean())\ny.backward()", "mean", None),
+        ("αβ = torch.ones(2, requires_grad=True)\n'𝔊'; y = αβ.exp()\ny.sum().backward()", "exp", "αβ.exp()"),
+        ("x = torch.ones(2, requires_grad=True)\ny = sum([x[i] * 2 for i in range(2)])\ny.backward()", "mul", "x[i] * 2"),
+    ],
+)
+def test_spans_are_the_sub_expression(source: str, op: str, text: str | None) -> None:
+    traced = run_traced(source)
+    node = next(node for node in traced.nodes().values() if node["op"] == op)
+    span = node["span"]
+    lines = [line.encode("utf-16-le") for line in source.split("\n")]
+    if text is not None:
+        line = lines[span["line"] - 1][2 * span["column"] : 2 * span["end_column"]]
+        assert line.decode("utf-16-le") == text
+    else:
+        assert (span["line"], span["end_line"]) == (2, 4)
+
+
+def test_leaves_are_called_what_the_program_calls_them() -> None:
+    source = """
+class Box:
+    pass
+box = Box()
+box.v = torch.ones(2, requires_grad=True)
+ws = [torch.ones(2, requires_grad=True) for _ in range(2)]
+net = nn.Sequential(nn.Linear(2, 2))
+def run():
+    local = torch.ones(2, requires_grad=True)
+    (net(box.v) * ws[1] * local).sum().backward()
+run()
+"""
+    leaves = {node["leaf"] for node in run_traced(source).nodes().values() if "leaf" in node}
+    assert leaves == {"box.v", "ws[1]", "net.0.weight", "net.0.bias", "local"}
+
+
+def test_intermediates_have_their_variable_names() -> None:
+    traced = run_traced("x = torch.ones(2, requires_grad=True)\na, b = (x * 2).unbind()\nc = a * b\nc.backward()\n")
+    assert [output["name"] for output in named(traced, "UnbindBackward0")["outputs"]] == ["a", "b"]
+    assert named(traced, "MulBackward0")["outputs"][0]["name"] in ("c", None)
+    assert traced.of("pass_started")[0]["outputs"][0]["name"] == "c"
+
+
+def test_groups_are_one_per_call_and_nested() -> None:
+    source = """
+def block(t):
+    return (t * 2).sin()
+net = nn.Sequential(nn.Linear(2, 2), nn.ReLU())
+y = block(block(net(torch.ones(1, 2))))
+loss = F.cross_entropy(y, torch.tensor([0]))
+loss.backward()
+"""
+    groups = run_traced(source).of("pass_started")[0]["graph"]["groups"]
+    kinds = [(group["kind"], group["label"]) for group in groups]
+    assert kinds.count(("function", "block")) == 2
+    assert ("composite", "cross_entropy") in kinds
+    assert ("module", "net.0: Linear") in kinds
+    linear = next(group for group in groups if group["label"] == "net.0: Linear")
+    assert next(group for group in groups if group["id"] == linear["parent"])["label"] == "net: Sequential"
+
+
+def test_a_custom_function_shows_its_context_and_its_backward() -> None:
+    traced = run_traced(PROGRAMS["map of the forum"])
+    node = named(traced, "F2Backward")
+    assert node["kind"] == "custom"
+    assert [saved["name"] for saved in node["saved"]] == ["p", "ctx.needs_input_grad"]
+    assert node["backward_span"]["line"] == 9
+    step = next(step for step in traced.of("step") if step["node"] == node["id"])
+    assert step["inside"][-1]["op"] == "matmul"
+    assert step["inside"][-1]["span"]["line"] == 13
+    (jacobian,) = step["local_jacobians"]
+    assert tensor_of(jacobian["value"]).tolist() == [[4, 0], [3, 2], [0, 6]]
+    assert jacobian["checked"]
+
+
+def test_a_backward_with_side_effects_runs_once() -> None:
+    source = """
+calls = []
+class Loud(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+    @staticmethod
+    def backward(ctx, g):
+        calls.append(1)
+        print('backward')
+        return g * 2
+x = torch.ones(2, requires_grad=True)
+Loud.apply(x).sum().backward()
+"""
+    traced = run_traced(source)
+    assert traced.run.namespace["calls"] == [1]
+    assert [event["text"] for event in traced.of("stdout")] == ["backward\n"]
+    index = next(step["index"] for step in traced.of("step") if step["local_jacobians"][:1] and "inside" in step)
+    (jacobian,) = jacobian_of_step(TraceRequest(source=source, options=Options()), index, 0, ResolvedLimits())
+    assert tensor_of(jacobian["value"]).tolist() == [[2, 0], [0, 2]]
+
+
+def test_hooks_are_before_and_after_with_their_line() -> None:
+    traced = run_traced(PROGRAMS["hooks"])
+    changes = [change for step in traced.of("step") for change in step.get("hooks", ())]
+    assert [change["span"]["line"] for change in changes] == [5, 6]
+    assert [change["before"]["data"] for change in changes] == [[2.0, 2.0], [40.0, 40.0]]
+    assert [change["after"]["data"] for change in changes] == [[20.0, 20.0], [41.0, 41.0]]
+
+
+def test_double_backward_says_which_step_built_which_node() -> None:
+    traced = run_traced(PROGRAMS["double backward"])
+    nodes = traced.nodes()
+    born = [node["born"] for node in nodes.values() if "born" in node]
+    assert {one["pass_index"] for one in born} == {0, 1}
+    assert all(one["node"] in nodes for one in born if one["node"] is not None)
+    twin = run_plain(PROGRAMS["double backward"])
+    assert torch.equal(tensor_of(leaf_grads(traced)["a"]), twin.namespace["a"].grad)
+
+
+@pytest.mark.parametrize(
+    ("source", "leaf", "reason", "words"),
+    [
+        ("(x * 2).sum().backward()", "b", "no_path", "Nothing in this pass"),
+        ("(x * b.detach()).sum().backward()", "b", "no_path", "`.detach()` in line 3"),
+        ("with torch.no_grad():\n    c = b * 2\n(x * c).sum().backward()", "b", "no_path", "`torch.no_grad()` in line 4"),
+        ("g = torch.autograd.grad((x * b).sum(), x)", "b", "not_computed", "torch.autograd.grad"),
+        ("g = torch.autograd.grad((x * b).sum(), [x, b])", "b", "not_computed", "torch.autograd.grad"),
+        ("(x * b).sum().backward(inputs=[x])", "b", "no_path", "does not name `b`"),
+        ("x.unbind()[0].backward()", "b", "no_path", "Nothing in this pass"),
+    ],
+)
+def test_a_leaf_without_a_gradient_says_why(source: str, leaf: str, reason: str, words: str) -> None:
+    head = "x = torch.ones(2, requires_grad=True)\nb = torch.ones(2, requires_grad=True)\n"
+    grad = leaf_grads(run_traced(head + source))[leaf]
+    assert grad["missing"] == reason
+    assert words in grad["because"]
+
+
+def test_none_from_a_custom_backward_is_not_zero() -> None:
+    traced = run_traced(PROGRAMS["returned none"])
+    step = next(step for step in traced.of("step") if traced.nodes()[step["node"]]["name"] == "HalfBackward")
+    assert step["grad_inputs"][1]["missing"] == "returned_none"
+    assert leaf_grads(traced)["b"]["missing"] == "undefined"
+
+
+def test_unused_outputs_are_undefined() -> None:
+    traced = run_traced("x = torch.ones(2, requires_grad=True)\nx.unbind()[0].backward()\n")
+    assert [one.get("missing") for one in traced.of("step")[0]["grad_outputs"]] == [None, "undefined"]
+
+
+def test_nested_passes_name_their_parent() -> None:
+    passes = run_traced(PROGRAMS["nested in a hook"]).of("pass_started")
+    assert [one.get("parent") for one in passes] == [None, 0]
+
+
+def test_freed_and_packed_saved_tensors_say_so() -> None:
+    traced = run_traced(
+        "from torch.utils.checkpoint import checkpoint\na = torch.ones(3, requires_grad=True)\n"
+        "checkpoint(lambda t: t.sin(), a, use_reentrant=False).sum().backward()\n"
+    )
+    (saved,) = named(traced, "SinBackward0")["saved"]
+    assert "packed" in saved["note"]
+
+
+def test_an_unsigned_dimension_is_read_as_it_was_meant() -> None:
+    traced = run_traced("x = torch.ones(2, 3, requires_grad=True)\nx.log_softmax(-1).sum().backward()\n")
+    saved = {one["name"]: one["value"] for one in named(traced, "LogSoftmaxBackward0")["saved"]}
+    assert saved["dim"] == 1 or saved["dim"] == -1
+
+
+def test_a_leafs_gradient_is_old_plus_new() -> None:
+    traced = run_traced("x = torch.ones(2, requires_grad=True)\nfor _ in range(2):\n    (x * 3).sum().backward()\n")
+    first, second = [step["accumulate"] for step in traced.of("step") if step["accumulate"]]
+    assert "missing" in first["before"]
+    assert second["before"] == first["after"]
+    assert second["after"]["data"] == [6.0, 6.0]

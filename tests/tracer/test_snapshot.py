@@ -247,3 +247,9 @@ def test_patched_methods_are_not_used(monkeypatch):
     with torch._C.DisableTorchFunction():
         assert snapshot(torch.ones(2, 2, dtype=torch.bfloat16) / 7, 4)["data"][0] == 0.143
         assert "summary" in snapshot(torch.ones(2, 2), 3)
+
+
+def test_an_efficient_zero_tensor_is_written_as_its_zeros() -> None:
+    zeros = torch._efficientzerotensor((2, 3), dtype=torch.float64)
+    assert snapshot(zeros, 100) == snapshot(torch.zeros(2, 3, dtype=torch.float64), 100)
+    assert snapshot(zeros.sum(), 100)["data"] == [0.0]

@@ -17,5 +17,6 @@ export default defineConfig({
   },
   worker: { format: "es" },
   server: { proxy: { "/api": API, "/readyz": API } },
-  test: { include: ["src/**/*.test.ts"], environment: "node" },
+  // Properties over a thousand states take seconds on a busy machine.
+  test: { include: ["src/**/*.test.ts"], environment: "node", testTimeout: 60_000 },
 });

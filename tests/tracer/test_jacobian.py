@@ -2,11 +2,13 @@
 
 import functools
 
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812 (everybody's name for it)
 
 from gradwalk.tracer.jacobian import JacobianBudget, local_jacobians
+from gradwalk.tracer.structure import structure_of
 
 FLOAT64 = {"dtype": torch.float64}
 PLENTY = 10**7
@@ -197,6 +199,23 @@ def test_structures_differ_by_operand():
     assert [one["structure"] for one in jacobians_of(torch.relu, -positive(3))] == ["zero"]
 
 
+@pytest.mark.parametrize(
+    ("matrix", "shape", "structure"),
+    [
+        (np.ones((4, 4)), (2, 2), "dense"),
+        (np.kron(np.eye(2), [[1.0, 2.0], [3.0, 4.0]]), (2, 2), "kronecker"),
+        (np.kron([[1.0, 2.0], [3.0, 4.0]], np.eye(2)), (2, 2), "kronecker"),
+        (np.kron(np.eye(2), [[1.0, 2.0], [3.0, 4.0]]) + np.diag([1.0, 0, 0, 0]), (2, 2), "dense"),
+        (np.kron(np.eye(2), [[1.0, 2.0], [3.0, 4.0]]), (4,), "dense"),
+        (np.eye(4)[[1, 0, 3, 2]] * 2, (4,), "dense"),
+        (np.diag([1.0, 0.0, 2.0]), (3,), "diagonal"),
+        (np.zeros((1, 1)), (), "zero"),
+    ],
+)
+def test_a_structure_follows_its_definition(matrix, shape, structure):
+    assert structure_of(matrix, shape, shape) == structure
+
+
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32], ids=str)
 def test_jacobians_come_in_the_operand_dtype(dtype):
     [entry] = jacobians_of(torch.exp, torch.tensor([0.5, 1.0], dtype=dtype))
@@ -369,3 +388,12 @@ def test_an_infinite_entry_is_as_torch_says_and_leaves_the_check_open():
     assert torch.equal(tensor_of(entry).isnan(), oracle.isnan())
     assert entry["value"]["data"][0] == "Infinity"
     assert "checked" not in entry
+
+
+def test_rounding_is_told_from_a_wrong_product():
+    generator = torch.Generator().manual_seed(0)
+    matrix = torch.randn(3, 3, dtype=torch.complex128, generator=generator)
+    [entry] = jacobians_of(torch.linalg.eigvalsh, matrix + matrix.mH)
+    assert entry["checked"]
+    [softmax] = jacobians_of(lambda x: torch.softmax(x, 0), torch.randn(5, generator=generator))
+    assert softmax["checked"]

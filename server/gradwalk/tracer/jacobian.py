@@ -37,6 +37,9 @@ from gradwalk.tracer.structure import structure_of
 CELLS_PER_NODE = 32
 """What asking a node costs besides its cells, in cells, so that a budget bounds time too."""
 
+CANCELLATION = 1e-3
+"""How far the largest entry's rounding reaches into the smallest ones."""
+
 _TOLERANCES = {torch.float64: 1e-9, torch.complex128: 1e-9, torch.float32: 1e-4, torch.complex64: 1e-4}
 _ROUGH_TOLERANCE = 3e-2
 _NEVER_CALLED = frozenset({"CheckpointFunctionBackward", "CompiledFunctionBackward"})
@@ -191,10 +194,12 @@ def _is_matrix_product(factors: Sequence[tuple[Any, Matrix]], returned: Any, tol
             weights, matrix = weights[used], matrix[used]
         product += weights @ matrix
         magnitude += np.abs(weights) @ np.abs(matrix)
-    if np.all(np.abs(product - returned) <= tolerance * magnitude):
+    # Entries that cancel to almost nothing are rounded relative to their neighbours.
+    allowed = tolerance * (magnitude + CANCELLATION * magnitude[np.isfinite(magnitude)].max(initial=0.0))
+    if np.all(np.abs(product - returned) <= allowed):
         return True
     exact = (product == returned) | (np.isnan(product) & np.isnan(returned))
-    if np.all(exact | (np.abs(product - returned) <= tolerance * magnitude)):
+    if np.all(exact | (np.abs(product - returned) <= allowed)):
         return True
     return False if all(np.all(np.isfinite(matrix)) for _, matrix in factors) else None
 

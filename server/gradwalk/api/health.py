@@ -31,6 +31,7 @@ async def read_readiness(service: ServiceOf) -> Response:
     body = {
         "status": "ready" if ready else "not ready",
         "store": store,
+        "started": engine.started,
         "running": engine.running,
         "waiting": engine.waiting,
         "layers": engine.layers,

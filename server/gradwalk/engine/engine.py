@@ -43,6 +43,8 @@ class EngineStatus:
 
     ready: bool
     """Jobs can start at once."""
+    started: int
+    """Jobs that have left the queue since the engine began."""
     running: int
     waiting: int
     layers: dict[str, object]

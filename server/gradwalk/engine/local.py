@@ -44,6 +44,7 @@ class LocalEngine:
         self._queue: list[_Waiting] = []
         self._running: set[Cancellation] = set()
         self._is_closed = False
+        self._started = 0
         self._change = threading.Condition()
         self._threads: list[threading.Thread] = []
         self._usual_seconds = _FIRST_GUESS_SECONDS
@@ -70,8 +71,8 @@ class LocalEngine:
 
     def status(self) -> EngineStatus:
         with self._change:
-            running, waiting = len(self._running), len(self._queue)
-        return EngineStatus(self._sandbox.is_ready, running, waiting, self._sandbox.layers)
+            started, running, waiting = self._started, len(self._running), len(self._queue)
+        return EngineStatus(self._sandbox.is_ready, started, running, waiting, self._sandbox.layers)
 
     def close(self) -> None:
         with self._change:
@@ -103,6 +104,7 @@ class LocalEngine:
                     return
                 waiting = heapq.heappop(self._queue)
                 self._running.add(waiting.cancellation)
+                self._started += 1
             started = time.monotonic()
             outcome = self._carry_out(waiting)
             with self._change:

@@ -1,0 +1,103 @@
+"""What is refused before anything runs, and what every answer says."""
+
+from typing import Any
+
+import pytest
+
+JSON = {"Content-Type": "application/json"}
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "words"),
+    [
+        pytest.param(b"", 422, "body", id="nothing"),
+        pytest.param(b"{", 422, "JSON", id="broken JSON"),
+        pytest.param(b'{"source": 3}', 422, "body.source", id="source is a number"),
+        pytest.param(b'{"source": "x", "extra": 1}', 422, "body.extra", id="unknown field"),
+        pytest.param(b'{"source": "x", "options": {"seed": -1}}', 422, "body.options.seed", id="bad seed"),
+        pytest.param(b'{"source": "x", "options": {"seed": false}}', 422, "body.options.seed", id="false is not 0"),
+        pytest.param(b'{"source": "\\ud800"}', 422, "body.source", id="lone surrogate"),
+        pytest.param(b'{"source": "\xff"}', 400, "", id="not UTF-8"),
+        pytest.param(b'{"source": "x", "options": {"inputs": {"x": NaN}}}', 422, "NaN", id="NaN"),
+        pytest.param(b'{"source": "x", "options": {"inputs": {"x": ' + b"[" * 10_000 + b"}}}", 422, "", id="nested"),
+        pytest.param(b'{"source": "' + b"x" * (3 << 20) + b'"}', 413, "longer", id="3 MB"),
+    ],
+)
+def test_a_bad_request_is_a_problem_with_a_sentence(server: Any, body: bytes, status: int, words: str) -> None:
+    answer = server.client.post("/api/traces", content=body, headers=JSON)
+    assert answer.status_code == status
+    assert answer.headers["content-type"] == "application/problem+json"
+    problem = answer.json()
+    assert problem["status"] == status
+    assert words in problem["detail"]
+    assert "Traceback" not in answer.text
+
+
+@pytest.mark.parametrize("path", ["/api/traces/" + "0" * 40, "/api/snippets/" + "0" * 40, "/nowhere", "/api/nowhere"])
+def test_what_is_not_here_is_a_problem(server: Any, path: str) -> None:
+    answer = server.client.get(path)
+    assert answer.status_code == 404
+    assert answer.headers["content-type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        pytest.param({"Host": "evil.example"}, 421, id="re-bound name"),
+        pytest.param({"Origin": "https://evil.example"}, 403, id="another site"),
+        pytest.param({"Origin": "null"}, 403, id="a sandboxed frame"),
+        pytest.param({"Sec-Fetch-Site": "cross-site"}, 403, id="cross-site"),
+        pytest.param({"Content-Type": "text/plain"}, 415, id="what a form can send"),
+    ],
+)
+def test_another_site_cannot_run_programs_here(server: Any, headers: dict[str, str], status: int) -> None:
+    answer = server.client.post("/api/traces", content=b'{"source": "x"}', headers=JSON | headers)
+    assert answer.status_code == status
+    assert answer.headers["content-type"] == "application/problem+json"
+
+
+def test_our_own_page_can_run_programs(server: Any) -> None:
+    headers = JSON | {"Origin": server.url, "Sec-Fetch-Site": "same-origin"}
+    assert server.client.post("/api/traces", content=b'{"source": "x"}', headers=headers).status_code in (200, 202)
+
+
+def test_the_probes_tell_what_locks_programs_in(server: Any) -> None:
+    assert server.client.get("/healthz").json() == {"status": "ok"}
+    answer = server.client.get("/readyz").json()
+    assert answer["status"] == "ready"
+    assert answer["layers"]["seccomp"] is True
+
+
+def test_every_answer_carries_the_policy(server: Any) -> None:
+    for path in ("/", "/healthz", "/api/nowhere"):
+        headers = server.client.get(path).headers
+        assert "default-src 'self'" in headers["content-security-policy"]
+        assert headers["x-content-type-options"] == "nosniff"
+
+
+def test_the_examples_are_listed(server: Any) -> None:
+    examples = server.client.get("/api/examples").json()
+    assert len(examples) >= 12
+    assert {"slug", "title", "question", "learning_goal", "source", "options", "start"} <= set(examples[0])
+
+
+def test_a_server_without_its_page_says_how_to_build_it(start_server: Any, tmp_path: Any) -> None:
+    server = start_server(static_directory=tmp_path / "nothing")
+    answer = server.client.get("/")
+    assert answer.status_code == 503
+    assert "make run" in answer.text
+    assert server.client.get("/t/" + "0" * 40).status_code == 503
+
+
+def test_the_description_of_the_api_names_every_route(server: Any) -> None:
+    description = server.client.get("/openapi.json").json()
+    assert {
+        "/api/traces",
+        "/api/traces/{trace}",
+        "/api/traces/{trace}/events",
+        "/api/traces/{trace}/steps/{index}/jacobian",
+        "/api/snippets/{snippet}",
+        "/api/examples",
+        "/healthz",
+        "/readyz",
+    } <= set(description["paths"])

@@ -1,0 +1,320 @@
+"""Traces over HTTP: a real server process, a real client."""
+
+import asyncio
+import concurrent.futures
+import gzip
+import json
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from gradwalk.engine.job import execute
+from gradwalk.notebook.recording import trace as trace_in_this_process
+from gradwalk.protocol.document import encode
+from gradwalk.protocol.events import EVENTS
+from gradwalk.protocol.requests import TraceRequest, resolve_limits
+from gradwalk.sandbox.jobs import TraceJob
+
+STREAM = {"Accept": "text/event-stream"}
+PROGRAM = """
+import torch
+torch.manual_seed(3)
+W = torch.randn(2, 3, requires_grad=True)
+x = torch.tensor([1.0, 2.0, 3.0])
+y = torch.tanh(W @ x)
+print(y)
+y.sum().backward()
+"""
+MANY_STEPS = """
+import torch
+x = torch.tensor([0.5], requires_grad=True)
+y = x
+for _ in range(150):
+    y = y.sin()
+y.backward()
+"""
+
+
+def payload(source: str, **options: Any) -> dict[str, Any]:
+    return {"source": source, "options": options}
+
+
+def frames(text: str) -> list[dict[str, str]]:
+    """The messages of an event stream, read as the HTML standard says."""
+    messages = []
+    for block in text.split("\n\n"):
+        lines = [line for line in block.split("\n") if line and not line.startswith(":")]
+        message = dict(line.split(": ", 1) for line in lines)
+        if "event" in message:
+            messages.append(message)
+    return messages
+
+
+def events_of(messages: list[dict[str, str]]) -> list[Any]:
+    return [event for message in messages if message["event"] == "batch" for event in json.loads(message["data"])]
+
+
+def post(server: Any, source: str, **options: Any) -> list[Any]:
+    """Events over the POST itself; the stream must be whole."""
+    answer = server.client.post("/api/traces", json=payload(source, **options), headers=STREAM)
+    assert answer.status_code == 200, answer.text
+    messages = frames(answer.text)
+    assert messages[-1]["event"] == "done"
+    events = events_of(messages)
+    EVENTS.validate_python(events)
+    return events
+
+
+def test_a_program_posted_for_its_stream_is_traced_and_then_known(server: Any) -> None:
+    events = post(server, PROGRAM)
+    assert [event["type"] for event in events].count("step") >= 3
+    answer = server.client.post("/api/traces", json=payload(PROGRAM))
+    assert answer.status_code == 200
+    receipt = answer.json()
+    assert receipt["status"] == "done"
+    document = server.client.get(receipt["links"]["self"])
+    assert document.headers["etag"] == f'"{receipt["id"]}"'
+    assert "immutable" in document.headers["cache-control"]
+    assert document.headers["content-encoding"] == "gzip"
+    assert document.json()["events"] == events
+    known = server.client.get(receipt["links"]["self"], headers={"If-None-Match": document.headers["etag"]})
+    assert known.status_code == 304
+    plain = server.client.get(receipt["links"]["self"], headers={"Accept-Encoding": "identity"})
+    assert plain.content == document.content
+    assert server.client.get(f"/api/snippets/{receipt['snippet']}").json()["source"] == PROGRAM
+
+
+def test_cli_python_post_and_a_twice_broken_event_source_give_the_same_bytes(server: Any) -> None:
+    posted = encode(post(server, MANY_STEPS, seed=5))
+    request = TraceRequest.model_validate(payload(MANY_STEPS, seed=5))
+    executed: list[bytes] = []
+    execute(TraceJob(request=request, limits=resolve_limits(request.options.limits)), executed.extend)
+    here = trace_in_this_process(MANY_STEPS, seed=5)
+    trace_id = json.loads(executed[0])["id"]
+    resumed = resume_with_drops(server, trace_id, drop_after=(40, 100))
+    assert posted == resumed
+    assert posted == b"[" + b",".join(executed) + b"]"
+    assert posted == encode(EVENTS.validate_python(here.document["events"]))
+
+
+def resume_with_drops(server: Any, trace_id: str, drop_after: tuple[int, ...]) -> bytes:
+    """Reads an event stream, dropping the line twice, and gives what a reader has in the end."""
+    events: list[Any] = []
+    for limit in (*drop_after, 10**9):
+        headers = {"Last-Event-ID": str(events[-1]["seq"])} if events else {}
+        with server.client.stream("GET", f"/api/traces/{trace_id}/events", headers=headers) as answer:
+            buffer = ""
+            for text in answer.iter_text():
+                buffer += text
+                whole, separator, buffer = buffer.rpartition("\n\n")
+                events += events_of(frames(whole + separator))
+                if len(events) > limit:
+                    break
+    last = server.client.get(f"/api/traces/{trace_id}/events", headers={"Last-Event-ID": str(events[-1]["seq"])})
+    assert last.status_code == 204
+    return encode(events)
+
+
+def test_a_running_trace_is_followed_from_anywhere(server: Any) -> None:
+    source = "import torch, math\nx = torch.ones(1, requires_grad=True)\n(x * 2).backward()\nwhile True: pass"
+    receipt = server.client.post("/api/traces", json=payload(source))
+    assert receipt.status_code == 202
+    links = receipt.json()["links"]
+    assert server.client.get(links["self"]).status_code == 202
+    answers = [server.client.get(links["events"], headers={"Last-Event-ID": last}) for last in ("0", "garbage", "-4")]
+    seen = [[event["seq"] for event in events_of(frames(answer.text))] for answer in answers]
+    assert seen[0] == seen[1][1:]
+    assert seen[1] == seen[2]
+    assert events_of(frames(answers[1].text))[-2]["kind"] == "timeout"
+    passing = server.client.get(links["self"])
+    assert passing.headers["cache-control"] == "no-store"
+    assert passing.json()["events"][-1]["type"] == "finished"
+
+
+def test_a_hundred_simultaneous_requests_run_one_trace(server: Any, tmp_path: Path) -> None:
+    source = PROGRAM + f"\nprint({str(tmp_path)!r})"
+
+    async def ask() -> list[str]:
+        limits = httpx.Limits(max_connections=None)
+        async with httpx.AsyncClient(base_url=server.url, timeout=60, limits=limits) as client:
+            answers = await asyncio.gather(
+                *[client.post("/api/traces", json=payload(source), headers=STREAM) for _ in range(100)]
+            )
+        assert {answer.status_code for answer in answers} == {200}
+        return [encode(events_of(frames(answer.text))).decode() for answer in answers]
+
+    before = runs_started(server)
+    texts = asyncio.run(ask())
+    assert runs_started(server) - before == 1
+    assert len(set(texts)) == 1
+    assert json.loads(texts[0])[-1]["type"] == "finished"
+
+
+def runs_started(server: Any) -> int:
+    return int(server.client.get("/readyz").json()["started"])
+
+
+def test_what_was_traced_survives_a_restart(start_server: Callable[..., Any]) -> None:
+    first = start_server()
+    events = post(first, PROGRAM)
+    trace_id = events[0]["id"]
+    first.stop(signal.SIGKILL)
+    second = start_server()
+    assert second.client.get(f"/api/traces/{trace_id}").json()["events"] == events
+    assert runs_started(second) == 0
+
+
+def test_a_full_queue_is_an_honest_429(start_server: Callable[..., Any]) -> None:
+    server = start_server(running_count=1, waiting_count=1, run_seconds=20, abandon_seconds=60)
+    loops = [server.client.post("/api/traces", json=payload(f"n = {n}\nwhile True: pass")) for n in range(3)]
+    assert [answer.status_code for answer in loops] in ([202, 202, 429], [202, 429, 429])
+    refusal = loops[2]
+    assert int(refusal.headers["retry-after"]) >= 1
+    assert refusal.headers["content-type"] == "application/problem+json"
+    assert refusal.json()["kind"] == "busy"
+    assert "Try again in" in refusal.json()["detail"]
+    assert server.client.get("/healthz").status_code == 200
+
+
+def test_a_reader_who_leaves_frees_the_place_for_the_next(start_server: Callable[..., Any]) -> None:
+    server = start_server(running_count=1, run_seconds=60, abandon_seconds=0.2)
+    with server.client.stream("POST", "/api/traces", json=payload("while True: pass"), headers=STREAM) as answer:
+        next(answer.iter_text())
+    assert post(server, "x * x")[-1]["problems"] == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_server_told_to_stop_says_goodbye_and_leaves_nobody_behind(
+    start_server: Callable[..., Any], number: signal.Signals
+) -> None:
+    server = start_server(run_seconds=60)
+    received: list[str] = []
+    listening = threading.Event()
+
+    def listen() -> None:
+        client = httpx.Client(base_url=server.url, timeout=60)
+        body = payload("while True: pass")
+        with client, client.stream("POST", "/api/traces", json=body, headers=STREAM) as answer:
+            for text in answer.iter_text():
+                received.append(text)
+                listening.set()
+
+    reader = threading.Thread(target=listen)
+    reader.start()
+    assert listening.wait(30)
+    family = descendants(server.process.pid)
+    assert family
+    assert server.stop(number) < 2.0
+    reader.join(10)
+    assert frames("".join(received))[-1] == {"event": "status", "data": '{"state":"bye"}'}
+    await_end_of(family)
+
+
+def test_a_killed_server_leaves_nobody_behind(start_server: Callable[..., Any]) -> None:
+    server = start_server(run_seconds=60)
+    server.client.post("/api/traces", json=payload("while True: pass"))
+    family = descendants(server.process.pid)
+    server.stop(signal.SIGKILL)
+    await_end_of(family)
+
+
+def test_the_server_survives_a_killed_zygote_and_killed_children(start_server: Callable[..., Any]) -> None:
+    server = start_server(run_seconds=60)
+    loop = payload("print('x')\nwhile True: pass")
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        answer = pool.submit(server.client.post, "/api/traces", json=loop, headers=STREAM)
+        (zygote,) = children_of(server.process.pid)
+        give_up = time.monotonic() + 30
+        while int(server.client.get("/readyz").json()["running"]) == 0:
+            assert time.monotonic() < give_up
+        while not answer.done():  # the run itself, the spare, and whatever follows them
+            for child in children_of(zygote):
+                os.kill(child, signal.SIGKILL)
+            time.sleep(0.05)
+        messages = frames(answer.result().text)
+    assert events_of(messages)[-2]["kind"] == "memory"
+    os.kill(zygote, signal.SIGKILL)
+    assert post(server, "x * x")[-1]["problems"] == 0
+
+
+def test_the_web_process_never_imports_torch(server: Any) -> None:
+    post(server, "x + 1")
+    mapped = Path(f"/proc/{server.process.pid}/maps").read_text()
+    assert "libtorch" not in mapped
+    assert "numpy" not in mapped
+    assert "pydantic_core" in mapped  # the test can see what is loaded
+
+
+def test_local_jacobians_come_on_demand(server: Any) -> None:
+    events = post(server, PROGRAM, limits={"jacobian_cells": 0})
+    step = next(event for event in events if event["type"] == "step" and event["local_jacobians"])
+    assert step["local_jacobians"][0]["value"] == {"missing": "on_demand"}
+    path = f"/api/traces/{events[0]['id']}/steps/{step['index']}/jacobian"
+    answer = server.client.get(path, params={"argnum": step["local_jacobians"][0]["argnum"]})
+    assert answer.status_code == 200
+    assert "immutable" in answer.headers["cache-control"]
+    (jacobian,) = answer.json()
+    full = next(event for event in post(server, PROGRAM) if event.get("index") == step["index"])
+    assert jacobian["structure"] == full["local_jacobians"][0]["structure"]
+    assert server.client.get(path.replace(events[0]["id"], "0" * 40)).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("source", "kind"),
+    [
+        pytest.param("x = (", "syntax", id="syntax error"),
+        pytest.param("y = undefined_thing + torch.ones(1)", "error", id="unknown name"),
+        pytest.param("", "not_differentiable", id="empty program"),
+        pytest.param("x = 1\n" * 100_000, "too_big", id="long program"),
+        pytest.param("import os\nos.system('id')", "rejected", id="forbidden import"),
+        pytest.param("import torch\ntorch.zeros(10**12)", "memory", id="too much memory"),
+        pytest.param("while True: pass", "timeout", id="endless loop"),
+        pytest.param("\0", "syntax", id="NUL"),
+    ],
+)
+def test_a_bad_program_is_a_whole_stream_with_a_sentence(server: Any, source: str, kind: str) -> None:
+    events = post(server, source)
+    (problem,) = [event for event in events if event["type"] == "problem"]
+    assert problem["kind"] == kind
+    assert problem["message"]
+    assert post(server, "x * x")[-1]["problems"] == 0
+
+
+def descendants(pid: int) -> set[int]:
+    found = children_of(pid)
+    return found | {one for child in found for one in descendants(child)}
+
+
+def children_of(pid: int) -> set[int]:
+    tasks = Path(f"/proc/{pid}/task")
+    return {int(child) for task in tasks.glob("*/children") for child in task.read_text().split()}
+
+
+def await_end_of(family: set[int]) -> None:
+    """Gone, or waiting to be collected by whoever is their parent now."""
+    give_up = time.monotonic() + 20
+    while any(is_alive(pid) for pid in family):
+        assert time.monotonic() < give_up, family
+        time.sleep(0.02)
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+def test_stored_bodies_are_compressed_once(server: Any) -> None:
+    events = post(server, PROGRAM)
+    with server.client.stream("GET", f"/api/traces/{events[0]['id']}") as answer:
+        raw = b"".join(answer.iter_raw())
+    assert json.loads(gzip.decompress(raw))["events"] == events

@@ -17,6 +17,7 @@ import signal
 import sys
 import traceback
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy
@@ -47,16 +48,23 @@ def run_plain(source: str, _: Any) -> dict[str, Any]:
     return execute(compile(source, FILENAME, "exec", dont_inherit=True), names, None)
 
 
-def run_offered(source: str, offer: Any) -> dict[str, Any]:
-    """The program under the policy."""
-    language = OfferedLanguage(offer)
+def admit(source: str, language: OfferedLanguage) -> Any:
+    """The code to run, or the result that the refusal is."""
     try:
         tree = language.admit(ast.parse(source, FILENAME), source)
-        code = compile(tree, FILENAME, "exec", dont_inherit=True)
+        return compile(tree, FILENAME, "exec", dont_inherit=True)
     except SourceProblem as error:
         return {"outcome": error.problem["kind"], "problem": error.problem}
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         return {"outcome": "syntax", "error": f"{type(error).__name__}: {error}"}
+
+
+def run_offered(source: str, offer: Any) -> dict[str, Any]:
+    """The program under the policy."""
+    language = OfferedLanguage(offer)
+    code = admit(source, language)
+    if isinstance(code, dict):
+        return code
     names = language.namespace()
     for name, path in {"torch": "torch", "nn": "torch.nn", "F": "torch.nn.functional", "math": "math"}.items():
         names[name] = language.look_up(path)
@@ -127,7 +135,7 @@ def run_forked(job: Any) -> dict[str, Any]:
         os.close(reader)
         signal.alarm(SECONDS)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+        used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY_BYTES,) * 2)
         try:
             answer = json.dumps(job(), default=repr)
@@ -170,7 +178,10 @@ def main() -> None:
     offer = load_offer() if mode.endswith("offered") else None
     run: Any = run_traced if mode.startswith("traced") else run_offered if offer else run_plain
     for source in json.load(sys.stdin):
-        print(json.dumps(run_forked(partial(run, source, offer))), flush=True)
+        # What is refused by its text alone needs no process of its own.
+        refused = admit(source, OfferedLanguage(offer)) if run is run_offered else None
+        result = refused if isinstance(refused, dict) else run_forked(partial(run, source, offer))
+        print(json.dumps(result), flush=True)  # noqa: T201
 
 
 if __name__ == "__main__":

@@ -9,7 +9,8 @@ from collections.abc import Container
 from gradwalk.sandbox.refusals import Refusal, refuse_attribute
 
 
-def _words(text: str) -> frozenset[str]:
+def words(text: str) -> frozenset[str]:
+    """The words of a text, so that long lists of names stay readable."""
     return frozenset(text.split())
 
 
@@ -47,7 +48,7 @@ READABLE_ON_SUPER = DEFINABLE
 GUARDED = _dunders("class getattr setattr delattr") | {"format", "format_map", "obj", "data"}
 """Attributes that are allowed or not by the object they are read from: the reading is rewritten."""
 
-ALWAYS_REFUSED = _words(
+ALWAYS_REFUSED = words(
     """gi_frame gi_code gi_yieldfrom gi_running gi_suspended cr_frame cr_code cr_await cr_origin cr_running ag_frame
     ag_code ag_await ag_running tb_frame tb_next tb_lineno tb_lasti f_back f_globals f_locals f_builtins f_code f_trace
     f_generator f_lineno f_lasti f_trace_lines f_trace_opcodes co_code co_consts co_names co_varnames co_freevars
@@ -59,18 +60,18 @@ ALWAYS_REFUSED = _words(
     setfield bit_generator evaluate_forward_ref"""
 )
 
-REFUSED_UNLESS_OWN = _words(
+REFUSED_UNLESS_OWN = words(
     """storage storage_type compile set_ map_ map2_ apply_ dump dumps mtia ipu hpu saved_variables register"""
 )
 """Refused unless the program itself defines an attribute or method of that name."""
 
-READABLE_PRIVATE = _words(
+READABLE_PRIVATE = words(
     """_version _base _is_view _parameters _modules _buffers _grad _fields _replace _asdict _make _field_defaults
     _missing_ _value_ _name_ _nnz _values _indices _get_name"""
 )
 """Private names that may be read on anything."""
 
-HARMLESS_PRIVATE = _words(
+HARMLESS_PRIVATE = words(
     """_grad _grad_fn _values _indices _nnz _conj _use_count _get_name _reset_parameters _apply _update_lr _process
     _ff_block _sa_block _is_initial _initial_step _init_group _to_dense _to_sparse _sequence_nr _forward_hooks
     _backward_hooks _cdata _base _version _dimI _dimV _check_input_dim _qkv_same_embed_dim"""
@@ -108,5 +109,6 @@ def find_definition_refusal(name: str, library: Container[str]) -> Refusal | Non
     if name in ALWAYS_REFUSED:
         return refuse_attribute(name)
     if name.startswith("_") and name in library and name not in HARMLESS_PRIVATE:
-        return Refusal(f"the name {name}", "belongs to torch's own machinery", f"Give it another name, such as my{name}.")
+        instead = f"Give it another name, such as my{name}."
+        return Refusal(f"the name {name}", "belongs to torch's own machinery", instead)
     return None

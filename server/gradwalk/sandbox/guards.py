@@ -18,12 +18,18 @@ from gradwalk.sandbox.attributes import (
     find_attribute_refusal,
     find_definition_refusal,
     is_special,
+    words,
 )
 from gradwalk.sandbox.policy import READ, WRAP_GETATTR
 from gradwalk.sandbox.proxies import RefusedAttributeError
 from gradwalk.sandbox.refusals import RAW_MEMORY, Refusal, refuse_attribute
 
-OFFERED_BUILTINS = ["abs", "all", "any", "ascii", "bin", "bool", "bytearray", "bytes", "callable", "chr", "classmethod", "complex", "dict", "divmod", "enumerate", "filter", "float", "frozenset", "hash", "hex", "id", "int", "isinstance", "issubclass", "iter", "len", "list", "map", "max", "min", "next", "object", "oct", "ord", "pow", "property", "range", "repr", "reversed", "round", "set", "slice", "sorted", "staticmethod", "str", "sum", "super", "tuple", "zip", "True", "False", "None", "Ellipsis", "NotImplemented", "format"]
+OFFERED_BUILTINS = words(
+    """abs all any ascii bin bool bytearray bytes callable chr classmethod complex dict divmod enumerate filter float
+    format frozenset hash hex id int isinstance issubclass iter len list map max min next object oct ord pow property
+    range repr reversed round set slice sorted staticmethod str sum super tuple zip True False None Ellipsis
+    NotImplemented"""
+)
 """Python's own names that are offered as they are; every exception class comes on top."""
 
 _REFUSED_EXCEPTIONS = frozenset({"BaseExceptionGroup", "ExceptionGroup"})
@@ -71,9 +77,11 @@ def build_builtins(own: set[str], library: frozenset[str]) -> dict[str, object]:
         library: private names that belong to torch.
     """
     names: dict[str, object] = {name: getattr(builtins, name) for name in OFFERED_BUILTINS}
-    for name, value in vars(builtins).items():
-        if isinstance(value, builtins.type) and issubclass(value, BaseException) and name not in _REFUSED_EXCEPTIONS:
-            names[name] = value
+    names |= {
+        name: value
+        for name, value in vars(builtins).items()
+        if isinstance(value, builtins.type) and issubclass(value, BaseException) and name not in _REFUSED_EXCEPTIONS
+    }
     names |= {"__build_class__": builtins.__build_class__, "__import__": builtins.__import__, "__name__": "builtins"}
     names |= {"type": _Type, "print": _print}
     names |= _AttributeGuards(own, library).functions()
@@ -115,10 +123,8 @@ class _AttributeGuards:
         def dir(value: Any) -> list[str]:  # noqa: A001
             return [name for name in builtins.dir(value) if guards.is_readable(name)]
 
-        return {"getattr": getattr, "hasattr": hasattr, "setattr": setattr, "delattr": delattr, "dir": dir} | {
-            READ: self.read,
-            WRAP_GETATTR: wrap_getattr,
-        }
+        guarded: dict[str, object] = {"getattr": getattr, "hasattr": hasattr, "setattr": setattr, "delattr": delattr}
+        return guarded | {"dir": dir, READ: self.read, WRAP_GETATTR: wrap_getattr}
 
     def is_readable(self, name: str) -> bool:
         """Whether a program may read this attribute on anything."""
@@ -141,7 +147,7 @@ class _AttributeGuards:
         """`value.name` for a name in `GUARDED`, where the object decides."""
         match name:
             case "__class__":
-                return _Type(value)
+                return _Type(value)  # type: ignore[call-arg]  # its metaclass takes the call
             case "format" | "format_map":
                 return self._guard_format(builtins.getattr(value, name), name)
             case "obj" if _belongs_to(value, BaseException):
@@ -205,15 +211,17 @@ def build_class(name: str, bases: tuple[builtins.type, ...], body: dict[str, Any
     return ABCMeta(name, bases, body, **keywords)
 
 
-_WRITTEN_BY_PYTHON = frozenset(
-    ["__module__", "__qualname__", "__doc__", "__annotations__", "__classcell__", "__slots__", "__static_attributes__", "__firstlineno__", "__getattr__", "__setattr__", "__delattr__", "__new__", "__post_init__", "__init_subclass__", "__class_getitem__", "__set_name__", "__get__", "__set__", "__delete__", "__copy__", "__deepcopy__", "__array__", "__torch_function__", "__annotate__", "__annotate_func__"]
+_WRITTEN_BY_PYTHON = words(
+    """__module__ __qualname__ __doc__ __annotations__ __classcell__ __slots__ __static_attributes__ __firstlineno__
+    __getattr__ __setattr__ __delattr__ __new__ __post_init__ __init_subclass__ __class_getitem__ __set_name__ __get__
+    __set__ __delete__ __copy__ __deepcopy__ __array__ __torch_function__ __annotate__ __annotate_func__"""
 )
 
 
 def _belongs_to(value: Any, kind: Any) -> bool:
     """Whether the value, what `super()` stands for, or the class itself is of this kind."""
     if builtins.type(value) is super:
-        value = value.__self__
+        value = value.__self__  # type: ignore[attr-defined]
     return isinstance(value, kind) or (isinstance(value, builtins.type) and issubclass(value, kind))
 
 

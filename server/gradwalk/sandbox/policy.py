@@ -26,6 +26,7 @@ from gradwalk.sandbox.attributes import (
     find_attribute_refusal,
     find_definition_refusal,
     is_special,
+    words,
 )
 from gradwalk.sandbox.refusals import (
     BUILTINS,
@@ -47,8 +48,14 @@ IMPORT_FROM = "offer import from"
 READ = "offer read"
 WRAP_GETATTR = "offer getattr"
 
-_ALLOWED = frozenset(
-    ["Module", "Expr", "Assign", "AugAssign", "AnnAssign", "FunctionDef", "Lambda", "ClassDef", "Return", "For", "While", "If", "With", "Pass", "Break", "Continue", "Raise", "Try", "Assert", "Import", "ImportFrom", "Global", "Nonlocal", "Delete", "ListComp", "SetComp", "DictComp", "GeneratorExp", "comprehension", "Yield", "YieldFrom", "NamedExpr", "IfExp", "BoolOp", "BinOp", "UnaryOp", "Compare", "Call", "JoinedStr", "FormattedValue", "Constant", "Attribute", "Subscript", "Starred", "Name", "List", "Tuple", "Set", "Dict", "Slice", "arguments", "arg", "keyword", "withitem", "ExceptHandler", "alias", "Load", "Store", "Del", "And", "Or", "Add", "Sub", "Mult", "MatMult", "Div", "Mod", "Pow", "LShift", "RShift", "BitOr", "BitXor", "BitAnd", "FloorDiv", "Invert", "Not", "UAdd", "USub", "Eq", "NotEq", "Lt", "LtE", "Gt", "GtE", "Is", "IsNot", "In", "NotIn", "Match", "match_case", "MatchValue", "MatchSingleton", "MatchSequence", "MatchMapping", "MatchStar", "MatchAs", "MatchOr", "MatchClass"]
+_ALLOWED = words(
+    """Module Expr Assign AugAssign AnnAssign FunctionDef Lambda ClassDef Return For While If With Pass Break Continue
+    Raise Try Assert Import ImportFrom Global Nonlocal Delete ListComp SetComp DictComp GeneratorExp comprehension
+    Yield YieldFrom NamedExpr IfExp BoolOp BinOp UnaryOp Compare Call JoinedStr FormattedValue Constant Attribute
+    Subscript Starred Name List Tuple Set Dict Slice arguments arg keyword withitem ExceptHandler alias Load Store Del
+    And Or Add Sub Mult MatMult Div Mod Pow LShift RShift BitOr BitXor BitAnd FloorDiv Invert Not UAdd USub Eq NotEq
+    Lt LtE Gt GtE Is IsNot In NotIn Match match_case MatchValue MatchSingleton MatchSequence MatchMapping MatchStar
+    MatchAs MatchOr MatchClass"""
 )
 _FUTURE = "__future__"
 _MODULE_NAMES = frozenset({"__name__", "__doc__"})
@@ -75,6 +82,7 @@ class _Scope(NamedTuple):
 
     kind: str
     """`module`, `class` or `function`: what the statement's block belongs to."""
+    parent: ast.AST
     class_name: str = ""
     catches_import: bool = False
     depth: int = 0
@@ -101,7 +109,7 @@ class Policy:
             SourceProblem: of kind `rejected`, or `too_big` for a tree that is too large or too deep.
         """
         self._survey(tree)
-        pending: list[tuple[ast.AST, _Scope]] = [(tree, _Scope("module"))]
+        pending: list[tuple[ast.AST, _Scope]] = [(tree, _Scope("module", tree))]
         while pending:
             node, scope = pending.pop()
             if scope.depth > MAX_DEPTH:
@@ -112,7 +120,7 @@ class Policy:
                 if isinstance(value, list):
                     self._enter_list(value, node, name, inner, pending)
                 elif isinstance(value, ast.AST) and name not in ("ctx", "op"):
-                    replacement = self._check(value, node, inner)
+                    replacement = self._check(value, inner)
                     if isinstance(replacement, ast.AST):
                         setattr(node, name, replacement)
                     pending.append((value, _scope_of(node, name, inner)))
@@ -128,7 +136,7 @@ class Policy:
             if not isinstance(item, ast.AST):
                 rewritten.append(item)
                 continue
-            replacement = self._check(item, node, scope)
+            replacement = self._check(item, scope)
             pending.append((item, scope))
             if replacement is None:
                 rewritten.append(item)
@@ -138,12 +146,12 @@ class Policy:
         if is_changed:
             items[:] = rewritten
 
-    def _check(self, node: ast.AST, parent: ast.AST, scope: _Scope) -> _Replacement:
+    def _check(self, node: ast.AST, scope: _Scope) -> _Replacement:
         kind = type(node).__name__
         if kind not in _ALLOWED:
             raise self._refused(refuse_syntax(kind), node)
         check = self._CHECKS.get(kind)
-        return check(self, node, parent, scope) if check else None
+        return check(self, node, scope) if check else None
 
     def _survey(self, tree: ast.Module) -> None:
         """Learn which names the program binds, which attributes it defines, and what its imports are called."""
@@ -213,7 +221,7 @@ class Policy:
             refusal = refuse_builtin(name) if name in BUILTINS else refuse_attribute(name)
             raise self._refused(Refusal(f"the name {name}", refusal.reason, refusal.instead), node)
 
-    def _check_name(self, node: ast.Name, parent: ast.AST, scope: _Scope) -> None:
+    def _check_name(self, node: ast.Name, scope: _Scope) -> None:
         name = node.id
         if not isinstance(node.ctx, ast.Load):
             self._check_bound_name(name, node, scope)
@@ -226,23 +234,23 @@ class Policy:
             if name in self._bound and name in _STORED_MODULE_NAMES:
                 return
             raise self._refused(Refusal(f"the name {name}", MACHINERY), node)
-        if name == "type" and isinstance(parent, ast.ClassDef) and node in parent.bases:
+        if name == "type" and isinstance(scope.parent, ast.ClassDef) and node in scope.parent.bases:
             raise self._refused(_METACLASS, node)
 
-    def _check_named(self, node: ast.AST, parent: ast.AST, scope: _Scope) -> None:
+    def _check_named(self, node: ast.AST, scope: _Scope) -> None:
         self._check_bound_name(node.name, node, scope)  # type: ignore[attr-defined]
 
-    def _check_arg(self, node: ast.arg, parent: ast.AST, scope: _Scope) -> None:
+    def _check_arg(self, node: ast.arg, scope: _Scope) -> None:
         self._check_bound_name(node.arg, node, scope._replace(kind="function"))
 
-    def _check_names(self, node: ast.Global | ast.Nonlocal, parent: ast.AST, scope: _Scope) -> None:
+    def _check_names(self, node: ast.Global | ast.Nonlocal, scope: _Scope) -> None:
         for name in node.names:
             self._check_bound_name(name, node, scope)
 
-    def _check_match_mapping(self, node: ast.MatchMapping, parent: ast.AST, scope: _Scope) -> None:
+    def _check_match_mapping(self, node: ast.MatchMapping, scope: _Scope) -> None:
         self._check_bound_name(node.rest, node, scope)
 
-    def _check_match_class(self, node: ast.MatchClass, parent: ast.AST, scope: _Scope) -> None:
+    def _check_match_class(self, node: ast.MatchClass, _: _Scope) -> None:
         for name in node.kwd_attrs:
             if is_special(name) or (name in GUARDED and name != "data"):
                 raise self._refused(refuse_attribute(name), node)
@@ -252,7 +260,7 @@ class Policy:
 
     # Definitions
 
-    def _check_function(self, node: ast.FunctionDef, parent: ast.AST, scope: _Scope) -> None:
+    def _check_function(self, node: ast.FunctionDef, scope: _Scope) -> None:
         self._refuse_type_parameters(node)
         name = node.name
         if is_special(name):
@@ -265,7 +273,7 @@ class Policy:
             return
         self._check_bound_name(name, node, scope)
 
-    def _check_class(self, node: ast.ClassDef, parent: ast.AST, scope: _Scope) -> None:
+    def _check_class(self, node: ast.ClassDef, scope: _Scope) -> None:
         self._refuse_type_parameters(node)
         self._check_bound_name(node.name, node, scope)
         for keyword in node.keywords:
@@ -276,16 +284,17 @@ class Policy:
         if getattr(node, "type_params", None):
             raise self._refused(refuse_syntax("TypeVar"), node)
 
-    def _check_keyword(self, node: ast.keyword, parent: ast.AST, scope: _Scope) -> None:
+    def _check_keyword(self, node: ast.keyword, _: _Scope) -> None:
         if node.arg and is_special(node.arg):
             raise self._refused(Refusal(f"the name {node.arg}", MACHINERY), node)
 
     # Attributes
 
-    def _check_attribute(self, node: ast.Attribute, parent: ast.AST, scope: _Scope) -> _Replacement:
+    def _check_attribute(self, node: ast.Attribute, scope: _Scope) -> _Replacement:
         name = node.attr
         if not isinstance(node.ctx, ast.Load):
-            return self._check_stored_attribute(node, parent, scope)
+            self._check_stored_attribute(node, scope)
+            return None
         if is_special(name) and self._is_offered_special(node):
             return None
         if name.startswith("__") and scope.class_name:
@@ -303,10 +312,10 @@ class Policy:
         label = ast.copy_location(ast.Constant(name), node)
         return ast.copy_location(ast.Call(reader, [node.value, label], []), node)
 
-    def _check_stored_attribute(self, node: ast.Attribute, parent: ast.AST, scope: _Scope) -> None:
+    def _check_stored_attribute(self, node: ast.Attribute, scope: _Scope) -> None:
         name = node.attr
         refusal = find_definition_refusal(name, self._catalogue.library_names)
-        if refusal is None and isinstance(parent, ast.AugAssign) and name in GUARDED - {"data"}:
+        if refusal is None and isinstance(scope.parent, ast.AugAssign) and name in GUARDED - {"data"}:
             refusal = refuse_attribute(name)
         if refusal:
             raise self._refused(refusal, node)
@@ -345,7 +354,7 @@ class Policy:
 
     # Imports
 
-    def _check_import(self, node: ast.Import, parent: ast.AST, scope: _Scope) -> list[ast.stmt]:
+    def _check_import(self, node: ast.Import, scope: _Scope) -> list[ast.stmt]:
         statements: list[ast.stmt] = []
         for one in node.names:
             if one.name not in self._catalogue.modules and not scope.catches_import:
@@ -356,7 +365,7 @@ class Policy:
             statements.append(_assign(node, one.asname or top, IMPORT, (one.name, bound)))
         return statements
 
-    def _check_import_from(self, node: ast.ImportFrom, parent: ast.AST, scope: _Scope) -> _Replacement:
+    def _check_import_from(self, node: ast.ImportFrom, scope: _Scope) -> _Replacement:
         if node.module == _FUTURE:
             return None
         module = node.module or ""
@@ -397,7 +406,8 @@ class Policy:
 
     def _too_big(self, reason: str, hint: str, node: ast.AST) -> SourceProblem:
         span = self._span(node)
-        return SourceProblem(problem("too_big", f"The program {reason}", f"The program {reason}.", span=span, hint=hint))
+        title = f"The program {reason}"
+        return SourceProblem(problem("too_big", title, f"{title}.", span=span, hint=hint))
 
     _CHECKS: ClassVar[dict[str, Callable[..., _Replacement]]] = {
         "Name": _check_name,
@@ -419,21 +429,22 @@ class Policy:
 
 
 _METACLASS = Refusal("a metaclass", "takes over how classes are made", "Use __init_subclass__ or a class decorator.")
-_PLAIN_CLASSES = frozenset("object tuple float int str complex bytes frozenset list dict set".split())
+_PLAIN_CLASSES = words("object tuple float int str complex bytes frozenset list dict set")
 _PRELUDE = {"torch": "torch", "nn": "torch.nn", "F": "torch.nn.functional", "math": "math"}
 _MILD = ("torch.cuda", "torch.backends")
 """Trees whose missing names are refused only when the program gets there: `if torch.cuda.is_available(): ...`."""
+
 
 def _scope_inside(node: ast.AST, scope: _Scope) -> _Scope:
     """The scope of what stands inside `node`."""
     depth = scope.depth + 1
     match node:
         case ast.ClassDef(name=name):
-            return _Scope("class", name, scope.catches_import, depth)
+            return _Scope("class", node, name, scope.catches_import, depth)
         case ast.FunctionDef() | ast.Lambda():
-            return _Scope("function", scope.class_name, scope.catches_import, depth)
+            return _Scope("function", node, scope.class_name, scope.catches_import, depth)
         case _:
-            return scope._replace(depth=depth)
+            return _Scope(scope.kind, node, scope.class_name, scope.catches_import, depth)
 
 
 def _scope_of(node: ast.AST, field: str, inner: _Scope) -> _Scope:

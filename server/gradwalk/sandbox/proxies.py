@@ -56,7 +56,7 @@ def make_proxy(
             raise AttributeError(f"module '{name}' has no attribute '{asked}'", name=asked)
         raise RefusedAttributeError(refuse_path(name, asked))
 
-    def refuse_change(self: object, asked: str, *_: object) -> NoReturn:
+    def refuse_change(_self: object, asked: str, *_: object) -> NoReturn:
         refusal = Refusal(f"changing {name}.{asked}", "would change the library for the rest of the run")
         raise RefusedAttributeError(refusal)
 
@@ -65,8 +65,8 @@ def make_proxy(
         "__getattribute__": look_up,
         "__setattr__": refuse_change,
         "__delattr__": refuse_change,
-        "__repr__": lambda self: f"<module '{name}'>",
-        "__dir__": lambda self: sorted({*offered, *overriding}),
+        "__repr__": lambda _: f"<module '{name}'>",
+        "__dir__": lambda _: sorted({*offered, *overriding}),
         "__reduce_ex__": _refuse_copy,
         "__init_subclass__": _refuse_subclass,
     }
@@ -83,9 +83,9 @@ def _version(module: ModuleType | None) -> dict[str, str]:
     return {} if version is None else {"__version__": str(version)}
 
 
-def _refuse_copy(self: object, protocol: object = None) -> NoReturn:
+def _refuse_copy(*_: object) -> NoReturn:
     raise TypeError("cannot pickle 'module' object")
 
 
-def _refuse_subclass(cls: type, **_: object) -> NoReturn:
+def _refuse_subclass(_cls: type, **_: object) -> NoReturn:
     raise TypeError("module is not a class to derive from")

@@ -71,16 +71,16 @@ MODULES = _table(
         "Write the work as a plain loop; it runs in one process.",
     ),
     (
-        "socket urllib requests http ssl ftplib smtplib telnetlib aiohttp httpx socketserver xmlrpc webbrowser ipaddress "
-        "torch.hub",
+        "socket urllib requests http ssl ftplib smtplib telnetlib aiohttp httpx socketserver xmlrpc webbrowser "
+        "ipaddress torch.hub",
         NETWORK,
         USE_VALUES,
     ),
     (
-        "ctypes cffi inspect gc importlib builtins traceback dis ast code codeop types symtable tracemalloc faulthandler "
-        "pdb bdb trace sysconfig site runpy pkgutil weakref copyreg _ctypes __main__ zipimport imp opcode tokenize token "
-        "torch._C torch._dynamo torch.overrides platform logging argparse getpass unittest pytest doctest pydoc timeit "
-        "cProfile profile pstats",
+        "ctypes cffi inspect gc importlib builtins traceback dis ast code codeop types symtable tracemalloc "
+        "faulthandler pdb bdb trace sysconfig site runpy pkgutil weakref copyreg _ctypes __main__ zipimport imp opcode "
+        "tokenize token torch._C torch._dynamo torch.overrides platform logging argparse getpass unittest pytest doctest pydoc "
+        "timeit cProfile profile pstats",
         MACHINERY,
         "Print what you want to see: print(type(x).__name__, x.grad_fn, x.shape).",
     ),

@@ -51,9 +51,10 @@ def update_wrapper(
 
 def namedtuple(typename: str, field_names: str | Iterable[str], **keywords: Any) -> type:
     """`collections.namedtuple`, whose fields must have names that attributes may have."""
-    fields = field_names.replace(",", " ").split() if isinstance(field_names, str) else [str(one) for one in field_names]
+    listed = field_names.replace(",", " ").split() if isinstance(field_names, str) else field_names
+    fields = [str(one) for one in listed]
     _check_names(fields)
-    made = collections.namedtuple(typename, fields, **keywords)  # noqa: PYI024
+    made = collections.namedtuple(typename, fields, **keywords)  # type: ignore[misc]
     made.__module__ = "__main__"
     return made
 
@@ -65,10 +66,11 @@ class _NamedTuple:
         """The functional form."""
         listed = [(str(name), kind) for name, kind in fields]
         _check_names(name for name, _ in listed)
-        return typing.NamedTuple(typename, listed)  # type: ignore[no-any-return, misc]
+        make: Any = typing.NamedTuple
+        return make(typename, listed)  # type: ignore[no-any-return]
 
     def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[Any, ...]:
-        return typing.NamedTuple.__mro_entries__(bases)  # type: ignore[attr-defined, no-any-return]
+        return typing.NamedTuple.__mro_entries__((typing.NamedTuple,))  # type: ignore[attr-defined, no-any-return]
 
 
 class SimpleNamespace(types.SimpleNamespace):

@@ -1,0 +1,133 @@
+"""The hostile collection in real children: with the policy, and with the kernel's layers alone.
+
+After every batch the reference program must give the same bytes as ever, no child may be left, and no file
+may have come or gone.
+"""
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gradwalk.protocol.document import encode
+from gradwalk.protocol.events import EVENTS, Event
+from gradwalk.protocol.requests import TraceRequest, resolve_limits
+from gradwalk.protocol.versions import installed_versions
+from gradwalk.sandbox.cancellation import Cancellation
+from gradwalk.sandbox.jobs import TraceJob
+from gradwalk.sandbox.limits import RunLimits
+from gradwalk.sandbox.supervisor import Sandbox
+from tests.sandbox.programs import Listed, read_collection
+
+WALL_SECONDS = 1.5
+MEMORY_BYTES = 128 << 20
+AT_ONCE = 3
+REFERENCE = "import torch\nx = torch.tensor([1.0, 2.0], requires_grad=True)\n(x * x).sum().backward()\nprint(x.grad)\n"
+VICTIM = Path("/tmp/gradwalk-victim")  # noqa: S108 (the programs name it)
+PLACES = (Path("/tmp"), Path("/dev/shm"), Path("/var/tmp"), Path.cwd())  # noqa: S108
+HARMLESS = {"ok", "not_differentiable"}
+LIMITED = {"timeout", "memory", "too_big", "crashed"}
+HOSTILE = read_collection("hostile")
+
+
+def kind_of(events: list[Event]) -> str:
+    """How a whole stream says that the run went."""
+    EVENTS.validate_python(events)
+    assert [event["seq"] for event in events] == list(range(len(events)))
+    assert events[0]["type"] == "started"
+    assert events[-1]["type"] == "finished"
+    kinds = [event["kind"] for event in events if event["type"] == "problem"]
+    return kinds[0] if kinds else "ok"
+
+
+def trace_in(sandbox: Sandbox, source: str) -> list[Event]:
+    request = TraceRequest(source=source)
+    job = TraceJob(request=request, limits=resolve_limits(request.options.limits))
+    return [event for batch in sandbox.trace(job, installed_versions(), Cancellation()) for event in batch]
+
+
+def run_all(sandbox: Sandbox, programs: list[Listed], judge: Callable[[Listed, str], bool]) -> list[Any]:
+    """Every program in a child of its own, a few at a time; those that did not end as they should."""
+    lock, wrong = threading.Lock(), []
+
+    def run(listed: Listed) -> None:
+        start = time.monotonic()
+        kind = kind_of(trace_in(sandbox, listed.source))
+        spent = time.monotonic() - start
+        if not judge(listed, kind) or spent > WALL_SECONDS + 8:
+            with lock:
+                wrong.append((listed.name, sorted(listed.outcomes), kind, round(spent, 1)))
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        list(pool.map(run, programs))
+    return wrong
+
+
+def children_of(pid: int) -> set[int]:
+    """Processes whose parent is `pid`."""
+    found = set()
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+            except (OSError, IndexError, ValueError):
+                continue
+            if parent == pid:
+                found.add(int(entry.name))
+    return found
+
+
+def marks() -> set[str]:
+    """Files that a hostile program of the collection would leave."""
+    return {str(path) for place in PLACES for path in place.glob("*gradwalk-escaped*")}
+
+
+@pytest.fixture
+def victim() -> Iterator[Path]:
+    """A file that the programs try to rename, change and delete."""
+    VICTIM.write_text("here")
+    before = VICTIM.stat()
+    yield VICTIM
+    after = VICTIM.stat()
+    assert (after.st_ino, after.st_mode, VICTIM.read_text()) == (before.st_ino, before.st_mode, "here")
+    VICTIM.unlink()
+
+
+@pytest.mark.parametrize("policy", [True, False], ids=["policy", "kernel alone"])
+def test_hostile_programs_are_contained(policy: bool, victim: Path) -> None:
+    limits = RunLimits(wall_seconds=WALL_SECONDS, memory_bytes=MEMORY_BYTES, policy=policy)
+    descriptors = len(os.listdir("/proc/self/fd"))  # noqa: PTH208
+    with Sandbox(limits) as sandbox:
+        reference = encode(trace_in(sandbox, REFERENCE))
+        launcher = sandbox.launcher
+        zygote = launcher.pid  # type: ignore[union-attr]
+        for start in range(0, len(HOSTILE), 100):
+            batch = HOSTILE[start : start + 100]
+            assert run_all(sandbox, batch, judge_policed if policy else judge_unpoliced) == []
+            assert encode(trace_in(sandbox, REFERENCE)) == reference, batch[0].name
+            assert sandbox.launcher is launcher, f"the zygote was lost after {batch[0].name}"
+            assert len(children_of(zygote)) <= limits.spare_count + 1, batch[0].name
+            assert marks() == set()
+    assert children_of(zygote) == set()
+    assert not Path(f"/proc/{zygote}").exists()
+    assert len(os.listdir("/proc/self/fd")) <= descriptors + 1  # noqa: PTH208
+
+
+def judge_policed(listed: Listed, kind: str) -> bool:
+    """The expected class; a shared machine may be too slow for what the limits cut anyway."""
+    expected = set(listed.outcomes)
+    if kind in HARMLESS:
+        return "ok" in expected
+    if expected & LIMITED or "ok" in expected:
+        expected |= LIMITED
+    return kind in expected
+
+
+def judge_unpoliced(listed: Listed, kind: str) -> bool:
+    """A whole stream is enough; that the zygote lives and nothing has changed is asked after every batch."""
+    return kind != "busy"

@@ -28,6 +28,22 @@ pop_mode: Final = torch._C._pop_torch_function_stack
 GradientEdge: Final = torch.autograd.graph.GradientEdge
 frame_at: Final = sys._getframe
 
+
+_tolist: Final = torch._C.TensorBase.tolist
+_is_zero_tensor: Final = torch._C.TensorBase._is_zerotensor
+
+
+def to_list(tensor: torch.Tensor) -> Any:
+    """All entries of a strided tensor as nested lists."""
+    try:
+        return _tolist(tensor)
+    except RuntimeError:
+        # torch's efficient zero tensor (the derivative of sgn, of abs twice, ...) has no storage until it is cloned
+        if not _is_zero_tensor(tensor):
+            raise
+        return _tolist(clone(detach(tensor)))
+
+
 SNIPPET: Final = "<snippet>"
 """The file name of the traced program's code objects."""
 

@@ -7,8 +7,10 @@ from typing import Any
 
 import torch
 
+from gradwalk.tracer.originals import to_list
+
 _base = torch._C.TensorBase
-_reshape, _resolve_conj, _tolist, _to_dense = _base.reshape, _base.resolve_conj, _base.tolist, _base.to_dense
+_reshape, _resolve_conj, _to_dense = _base.reshape, _base.resolve_conj, _base.to_dense
 _sum_to_size, _to, _view_as_real, _view_as_complex = (
     _base.sum_to_size,
     _base.to,
@@ -85,7 +87,7 @@ def entries_of(gradient: torch.Tensor) -> Any:
         gradient = _to_dense(gradient)
     if gradient.is_complex():
         gradient = _view_as_real(_resolve_conj(gradient))
-    return _tolist(gradient)
+    return to_list(gradient)
 
 
 Row = Sequence[torch.Tensor | None]

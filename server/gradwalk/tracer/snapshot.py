@@ -15,6 +15,7 @@ import torch
 
 from gradwalk.protocol.values import Number, TensorValue
 from gradwalk.tracer.decimals import ShortestTable, shortest_float32, shortest_float32_scalar, shortest_float64
+from gradwalk.tracer.originals import to_list
 from gradwalk.tracer.summary import summarise
 
 SPARSE_ENTRIES = 2**24
@@ -24,8 +25,7 @@ _base = torch._C.TensorBase
 _shape_of, _dtype_of, _layout_of, _is_nested, _is_meta = (
     vars(_base)[name].__get__ for name in ("shape", "dtype", "layout", "is_nested", "is_meta")
 )
-_detach, _numel, _tolist, _to_dense = _base.detach, _base.numel, _base.tolist, _base.to_dense
-_is_zerotensor, _clone = _base._is_zerotensor, _base.clone
+_detach, _numel, _to_dense = _base.detach, _base.numel, _base.to_dense
 _to_padded, _strided, _array = torch.nested.to_padded_tensor, torch.strided, np.array
 
 _Spell = Callable[[Any], list[Number]]
@@ -47,27 +47,17 @@ def snapshot(tensor: torch.Tensor, elements: int) -> TensorValue:
     if not shape and elements:
         if _is_meta(tensor):
             return _without_numbers(shape, name)
-        return {"shape": shape, "dtype": name, "data": _SPELL_SCALAR[dtype](_entries_of(tensor))}
+        return {"shape": shape, "dtype": name, "data": _SPELL_SCALAR[dtype](to_list(tensor))}
     if _is_meta(tensor):
         return _without_numbers(shape, name)
     if _numel(tensor) > elements:
         return {"shape": shape, "dtype": name, "summary": summarise(tensor)}
-    return {"shape": shape, "dtype": name, "data": _SPELL[dtype](_entries_of(tensor))}
+    return {"shape": shape, "dtype": name, "data": _SPELL[dtype](to_list(tensor))}
 
 
 def value_of_entries(entries: Any, shape: list[int], dtype: torch.dtype) -> TensorValue:
     """The value with these entries, given as (nested lists of) the float64 of the same numbers, row-major."""
     return {"shape": shape, "dtype": _DTYPE_NAMES[dtype], "data": _SPELL[dtype](entries)}
-
-
-def _entries_of(tensor: torch.Tensor) -> Any:
-    try:
-        return _tolist(tensor)
-    except RuntimeError:
-        # torch's efficient zero tensor (the derivative of sgn, of abs twice, ...) has no storage until it is cloned
-        if not _is_zerotensor(tensor):
-            raise
-        return _tolist(_clone(_detach(tensor)))
 
 
 def _unusual_layout(tensor: torch.Tensor, elements: int) -> TensorValue:

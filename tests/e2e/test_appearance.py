@@ -99,7 +99,9 @@ def test_the_view_menu_changes_theme_digits_and_size_and_the_link_keeps_them(new
     player.page.get_by_role("radio", name="Dark").check()
     player.button("More digits").click()
     player.button("Larger text").click()
-    player.page.wait_for_function("['theme=dark', 'digits=5', 'font=1.15'].every((key) => location.hash.includes(key))")
+    player.page.wait_for_function(
+        "() => ['theme=dark', 'digits=5', 'font=1.15'].every((key) => location.hash.includes(key))"
+    )
     assert player.page.evaluate(ground) != light
     other = new_page()
     other.open(player.page.url.split("#")[1])

@@ -16,7 +16,7 @@ def test_example_opens_where_it_should_and_walks_to_its_end(player: PlayerPage, 
     player.wait_for_place(example.start)
     expect(player.rows.first).to_be_visible(timeout=STREAM_MS)
     expect(player.page.get_by_role("region", name="Program", exact=True)).to_contain_text(example.learning_goal)
-    player.page.wait_for_function("!document.querySelector('[role=status][aria-label=Run]').textContent")
+    player.page.wait_for_function("() => !document.querySelector('[role=status][aria-label=Run]').textContent")
 
     steps = player.rows.count()
     player.button("First step").click()

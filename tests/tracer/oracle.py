@@ -44,7 +44,7 @@ def run_plain(source: str) -> Twin:
         with torch.compiler.set_stance("force_eager"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             exec(compile(source, "<twin>", "exec"), namespace)
-    except BaseException as raised:
+    except BaseException as raised:  # noqa: BLE001 (compared, whatever it is)
         error = raised
     return Twin(namespace, error, [], random_states())
 

@@ -111,7 +111,10 @@ a = torch.tensor([1., 2.], requires_grad=True)
 y = a.sin() * a
 J, = torch.autograd.grad(y, a, torch.eye(2), is_grads_batched=True)
 """,
-    "jacobian vectorized": "J = torch.autograd.functional.jacobian(lambda x: x.sin() * x.sum(), torch.ones(3), vectorize=True)\n",
+    "jacobian vectorized": """
+from torch.autograd.functional import jacobian
+J = jacobian(lambda x: x.sin() * x.sum(), torch.ones(3), vectorize=True)
+""",
     "torch.func": """
 f = lambda x: (x.sin() * x).sum()
 g = torch.func.grad(f)(torch.ones(3))
@@ -155,8 +158,17 @@ net = Tied()
 net(torch.randn(2, 3)).sum().backward()
 """,
     "rnn": "net = nn.LSTM(3, 4, 2)\no, _ = net(torch.randn(3, 1, 3))\no.sum().backward()\n",
-    "attention": "net = nn.MultiheadAttention(4, 2)\nx = torch.randn(3, 1, 4, requires_grad=True)\no, w = net(x, x, x)\no.sum().backward()\n",
-    "einsum": "a = torch.randn(2, 3, requires_grad=True)\nb = torch.randn(3, 4, requires_grad=True)\ntorch.einsum('ij,jk->ki', a, b).sum().backward()\n",
+    "attention": """
+net = nn.MultiheadAttention(4, 2)
+x = torch.randn(3, 1, 4, requires_grad=True)
+o, w = net(x, x, x)
+o.sum().backward()
+""",
+    "einsum": """
+a = torch.randn(2, 3, requires_grad=True)
+b = torch.randn(3, 4, requires_grad=True)
+torch.einsum('ij,jk->ki', a, b).sum().backward()
+""",
     "compiled": """
 @torch.compile
 def f(x):

@@ -35,7 +35,9 @@ LEAF = "x = torch.ones(2, requires_grad=True)\n"
 BAD = {
     "syntax": Bad("x = (1", "syntax", 1, ("never closed",)),
     "unknown name": Bad(LEAF + "for i in range(2):\n    y = lenght", "error", 3, ("lenght",)),
-    "nearest name": Bad(LEAF + "length = 2\nfor i in range(2):\n    y = lenght", "error", 4, ("Did you mean `length`?",)),
+    "nearest name": Bad(
+        LEAF + "length = 2\nfor i in range(2):\n    y = lenght", "error", 4, ("Did you mean `length`?",)
+    ),
     "unknown attribute": Bad("y = torch.sinn(torch.ones(2))", "error", 1, ("Did you mean `sin`?",)),
     "no grad anywhere": Bad("x = torch.ones(2)\ny = x * 2", "not_differentiable", None, ("requires_grad=True",)),
     "no tensors": Bad("x = 1\ny = x * 2", "not_differentiable", None, ("no tensors",)),
@@ -72,7 +74,7 @@ BAD = {
     "integers": Bad("x = torch.tensor([1, 2], requires_grad=True)", "error", 1, ("1.0",)),
     "numpy": Bad(LEAF + "x.numpy()", "error", 2, ("detach().numpy()",)),
     "unused input": Bad(
-        LEAF + "torch.autograd.grad((x * 2).sum(), torch.ones(1, requires_grad=True))", "error", 2, ("allow_unused",), 2
+        LEAF + "torch.autograd.grad((x * 2).sum(), torch.ones(1, requires_grad=True))", "error", 2, ("allow_unused",)
     ),
 }  # fmt: skip
 
@@ -90,7 +92,9 @@ def test_a_mistake_is_explained(bad: Bad) -> None:
     assert traced.events[-1]["problems"] == 1
 
 
-@pytest.mark.parametrize("name", ["twice", "in place", "wrong shape", "wrong count", "error in backward", "matrix shapes"])
+@pytest.mark.parametrize(
+    "name", ["twice", "in place", "wrong shape", "wrong count", "error in backward", "matrix shapes"]
+)
 def test_the_program_sees_the_error_that_it_would_see_anyway(name: str) -> None:
     plain, traced = run_plain(BAD[name].source), run_traced(BAD[name].source)
     assert type(traced.run.error) is type(plain.error)

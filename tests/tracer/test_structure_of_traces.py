@@ -72,7 +72,11 @@ def test_values_are_those_at_the_time_of_the_call() -> None:
         ("x = torch.ones(2, requires_grad=True)\ny = (x.sin() +\n     x.cos())\ny.sum().backward()", "cos", "x.cos()"),
         ("x = torch.ones(2, requires_grad=True)\ny = (x\n     .sin()\n     .mean())\ny.backward()", "mean", None),
         ("αβ = torch.ones(2, requires_grad=True)\n'𝔊'; y = αβ.exp()\ny.sum().backward()", "exp", "αβ.exp()"),
-        ("x = torch.ones(2, requires_grad=True)\ny = sum([x[i] * 2 for i in range(2)])\ny.backward()", "mul", "x[i] * 2"),
+        (
+            "x = torch.ones(2, requires_grad=True)\ny = sum([x[i] * 2 for i in range(2)])\ny.backward()",
+            "mul",
+            "x[i] * 2",
+        ),
     ],
 )
 def test_spans_are_the_sub_expression(source: str, op: str, text: str | None) -> None:
@@ -137,7 +141,7 @@ def test_a_custom_function_shows_its_context_and_its_backward() -> None:
     assert node["backward_span"]["line"] == 9
     step = next(step for step in traced.of("step") if step["node"] == node["id"])
     assert step["inside"][-1]["op"] == "matmul"
-    assert step["inside"][-1]["span"]["line"] == 13
+    assert step["inside"][-1]["span"]["line"] == 14
     (jacobian,) = step["local_jacobians"]
     assert tensor_of(jacobian["value"]).tolist() == [[4, 0], [3, 2], [0, 6]]
     assert jacobian["checked"]
@@ -189,7 +193,12 @@ def test_double_backward_says_which_step_built_which_node() -> None:
     [
         ("(x * 2).sum().backward()", "b", "no_path", "Nothing in this pass"),
         ("(x * b.detach()).sum().backward()", "b", "no_path", "`.detach()` in line 3"),
-        ("with torch.no_grad():\n    c = b * 2\n(x * c).sum().backward()", "b", "no_path", "`torch.no_grad()` in line 4"),
+        (
+            "with torch.no_grad():\n    c = b * 2\n(x * c).sum().backward()",
+            "b",
+            "no_path",
+            "`torch.no_grad()` in line 4",
+        ),
         ("g = torch.autograd.grad((x * b).sum(), x)", "b", "not_computed", "torch.autograd.grad"),
         ("g = torch.autograd.grad((x * b).sum(), [x, b])", "b", "not_computed", "torch.autograd.grad"),
         ("(x * b).sum().backward(inputs=[x])", "b", "no_path", "does not name `b`"),

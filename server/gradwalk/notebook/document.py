@@ -4,7 +4,6 @@ import json
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
-from typing import cast
 
 from gradwalk.protocol.document import TraceDocument, assemble_document, encode
 from gradwalk.protocol.events import Event, Problem, Step
@@ -50,12 +49,12 @@ class Trace:
     @property
     def steps(self) -> list[Step]:
         """The executed autograd nodes, in order, over all passes."""
-        return [cast("Step", event) for event in self.events if event["type"] == "step"]
+        return [event for event in self.events if event["type"] == "step"]
 
     @property
     def problems(self) -> list[Problem]:
         """What went wrong, in order."""
-        return [cast("Problem", event) for event in self.events if event["type"] == "problem"]
+        return [event for event in self.events if event["type"] == "problem"]
 
     def __repr__(self) -> str:
         problems = f", {len(self.problems)} problems" if self.problems else ""

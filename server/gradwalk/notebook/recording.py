@@ -77,13 +77,18 @@ def _with_header(recorded: list[dict[str, Any]], asked: Limits) -> list[Any]:
         "format": FORMAT,
         "id": hashlib.sha256(encode(recorded)).hexdigest()[:ADDRESS_HEX_DIGITS],
         "source": "",
-        "options": Options(limits=asked).model_dump(mode="json", exclude_none=True),
+        "options": _default_options(asked),
         "versions": installed_versions(),
         "inputs": [],
     }
     for event in recorded:
         event["seq"] += 1
     return [started, *recorded]
+
+
+def _default_options(asked: Limits) -> dict[str, Any]:
+    options = Options(inputs={}, grad_output=None, seed=0, limits=asked)
+    return options.model_dump(mode="json", exclude_none=True)
 
 
 def _limits(limits: LimitsLike) -> Limits:

@@ -234,7 +234,7 @@ class CallLog:
         else:
             scope = Scope(opened, "function", code.co_name.strip("<>"), snippet_place(frame.f_back))
         if known is None:
-            frame.f_trace = scope  # type: ignore[assignment]
+            frame.f_trace = scope
         return scope
 
     def close(self, scope: Scope) -> None:
@@ -282,9 +282,10 @@ class CallLog:
             call.results.append(slot)
 
     def _forget_oldest(self) -> None:
-        for table in (self.by_sequence, self.outputs):
-            for key in list(table)[: self._kept_calls // 4]:
-                del table[key]  # type: ignore[attr-defined]
+        for sequence in list(self.by_sequence)[: self._kept_calls // 4]:
+            del self.by_sequence[sequence]
+        for slot in list(self.outputs)[: self._kept_calls // 4]:
+            del self.outputs[slot]
 
 
 class CallRecorder(TorchFunctionMode):
@@ -296,7 +297,7 @@ class CallRecorder(TorchFunctionMode):
         self._on_failure = on_failure
         self._opened: dict[Any, types.FunctionType | None] = {}
 
-    def __torch_function__(  # type: ignore[override]
+    def __torch_function__(
         self,
         func: Callable[..., Any],
         types: Iterable[type],
@@ -369,7 +370,9 @@ class CallRecorder(TorchFunctionMode):
         place = snippet_place(frame)
         if label == "__get__" or place is None:
             return None
-        return InnerCall(label.strip("_"), place, [self._log.values.value_of(tensor) for tensor in tensors_in(arguments)])
+        return InnerCall(
+            label.strip("_"), place, [self._log.values.value_of(tensor) for tensor in tensors_in(arguments)]
+        )
 
     def _end_inner_call(self, entry: InnerCall, result: Any) -> None:
         entry.outputs = [self._log.values.value_of(tensor) for tensor in tensors_in((result,))]
@@ -398,7 +401,9 @@ class CallRecorder(TorchFunctionMode):
         if tensor._version != version and len(changes) < _CHANGES_KEPT:
             changes.append((storage_address(tensor), tensor._version, snippet_place(frame_at(3)), func.__name__))
 
-    def _note_cut(self, func: Callable[..., Any], args: tuple[Any, ...], result: torch.Tensor, frame: FrameType) -> None:
+    def _note_cut(
+        self, func: Callable[..., Any], args: tuple[Any, ...], result: torch.Tensor, frame: FrameType
+    ) -> None:
         sources = [tensor for tensor in tensors_in(args) if tensor.requires_grad]
         name: str = getattr(func, "__name__", "")
         if name == "__get__":
@@ -446,7 +451,8 @@ def _leaves_of(tensor: torch.Tensor, visited_max: int = 5_000) -> Iterator[int]:
     if tensor.grad_fn is None:
         yield id(tensor)
         return
-    pending, seen = [tensor.grad_fn], set()
+    pending: list[Any] = [tensor.grad_fn]
+    seen: set[Any] = set()
     while pending and len(seen) < visited_max:
         node = pending.pop()
         if node in seen:

@@ -95,7 +95,9 @@ class Culprits:
                 _, _, place, label = writes[-1]
                 changed_span = self.places.span(place)
                 where = "" if changed_span is None else f" in line {changed_span['line']}"
-                return Changed(f"`{self._storages.get(address, name)}`", saved_at, f"{label}{where} then wrote into it,")
+                return Changed(
+                    f"`{self._storages.get(address, name)}`", saved_at, f"{label}{where} then wrote into it,"
+                )
         return Changed("a tensor", saved_at, "an operation then wrote into it,")
 
     def _packed(self) -> list[tuple[str, Any]]:

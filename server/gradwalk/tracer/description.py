@@ -30,7 +30,19 @@ _OVERLOAD_DIGITS: Final = re.compile(r"Backward\d*$")
 class Record:
     """What stays known of a node over all passes."""
 
-    __slots__ = ("call", "edge_ids", "entry", "id", "is_python", "kind", "name", "node", "pass_index", "sequence", "variable")
+    __slots__ = (
+        "call",
+        "edge_ids",
+        "entry",
+        "id",
+        "is_python",
+        "kind",
+        "name",
+        "node",
+        "pass_index",
+        "sequence",
+        "variable",
+    )
 
     def __init__(self, number: int, name: str) -> None:
         self.id = f"n{number}"
@@ -369,14 +381,10 @@ class GraphWriter:
                 found.append(self._saved.tensor_entry(name, tensor, not is_output, is_output))
         for name, value in [("needs_input_grad", node.needs_input_grad), *vars(node).items()]:
             held = self._values.value_of(value) if isinstance(value, Tensor) else plain_value(value)
-            found.append(
-                {"name": f"ctx.{name}", "value": held, "version": None, "is_input": False, "is_output": False}
-            )
+            found.append({"name": f"ctx.{name}", "value": held, "version": None, "is_input": False, "is_output": False})
         return found
 
-    def _mark_aliases(
-        self, node: Node, record: Record, saved: list[protocol.SavedTensor], named: NamedTensors
-    ) -> None:
+    def _mark_aliases(self, node: Node, record: Record, saved: list[protocol.SavedTensor], named: NamedTensors) -> None:
         """Says which variable's storage a built-in node's saved tensor shares."""
         if record.kind != "op":
             return

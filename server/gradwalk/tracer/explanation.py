@@ -175,8 +175,8 @@ def _wrong_shape(match: "re.Match[str]", culprits: Culprits) -> Explained:
     got, expected = match.group("got"), match.group("expected")
     return Explained(
         f"{culprits.function_name(function)}.backward returned a gradient of the wrong shape",
-        f"The gradient for argument {name} (number {index}) has shape {got}; it should be {expected}, the shape of {name} "
-        "itself: backward returns v times J, one number per entry of the argument, not the Jacobian.",
+        f"The gradient for argument {name} (number {index}) has shape {got}; it should be {expected}, the shape of "
+        f"{name} itself: backward returns v times J, one number per entry of the argument, not the Jacobian.",
         f"Multiply grad_output by the local derivative and sum over the output's axes, so that the result has shape "
         f"{expected}.",
     )
@@ -234,8 +234,8 @@ def _not_scalar(_match: "re.Match[str]", _culprits: Culprits) -> Explained:
 def _no_grad_fn(match: "re.Match[str]", _culprits: Culprits) -> Explained:
     return Explained(
         "Nothing here is differentiable",
-        f"Tensor number {match.group('index')} given to backward has no history: no tensor that requires grad went into "
-        "it, or it was cut off by detach, no_grad, .data, .item or a conversion to whole numbers.",
+        f"Tensor number {match.group('index')} given to backward has no history: no tensor that requires grad went "
+        "into it, or it was cut off by detach, no_grad, .data, .item or a conversion to whole numbers.",
         "Create an input with requires_grad=True and keep every step from it to the output in torch.",
         "not_differentiable",
     )
@@ -279,7 +279,8 @@ def _input_needs_grad(_match: "re.Match[str]", _culprits: Culprits) -> Explained
 def _whole_numbers(_match: "re.Match[str]", _culprits: Culprits) -> Explained:
     return Explained(
         "Whole numbers have no gradient",
-        "Only floating-point and complex tensors can require grad: a derivative needs values that can change by a little.",
+        "Only floating-point and complex tensors can require grad: a derivative needs values that can "
+        "change by a little.",
         "Write 1.0 instead of 1, or pass dtype=torch.float32.",
     )
 
@@ -330,7 +331,10 @@ def _needs_detach(_match: "re.Match[str]", _culprits: Culprits) -> Explained:
 
 EXPLANATIONS: Final[tuple[tuple[str, Explain], ...]] = (
     (r"backward through the graph a second time", _freed),
-    (r"modified by an inplace operation.*is at version (?P<now>\d+); expected version (?P<saved>\d+)", _changed_in_place),
+    (
+        r"modified by an inplace operation.*is at version (?P<now>\d+); expected version (?P<saved>\d+)",
+        _changed_in_place,
+    ),
     (
         r"Function (?P<function>\S+) returned an invalid gradient at index (?P<index>\d+) - got (?P<got>\[.*?\]) but "
         r"expected shape compatible with (?P<expected>\[.*?\])",
@@ -365,4 +369,3 @@ EXPLANATIONS: Final[tuple[tuple[str, Explain], ...]] = (
     (r"is a view and is being modified inplace", _views_in_place),
     (r"Can't call numpy\(\) on Tensor that requires grad", _needs_detach),
 )
-

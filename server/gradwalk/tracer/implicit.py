@@ -12,9 +12,7 @@ from gradwalk.tracer.recorder import Recorder
 from gradwalk.tracer.source import Program
 
 
-def conclude(
-    program: Program, recorder: Recorder, namespace: Mapping[str, Any], result: Any, grad_output: Any
-) -> None:
+def conclude(program: Program, recorder: Recorder, namespace: Mapping[str, Any], result: Any, grad_output: Any) -> None:
     """Runs the backward pass of the program's output, or says why there is none.
 
     Raises:
@@ -68,15 +66,9 @@ def external_gradient(output: torch.Tensor, grad_output: Any) -> torch.Tensor:
     return seed
 
 
-def nothing_differentiable(
-    program: Program, recorder: Recorder, namespace: Mapping[str, Any], result: Any
-) -> Problem:
+def nothing_differentiable(program: Program, recorder: Recorder, namespace: Mapping[str, Any], result: Any) -> Problem:
     """Why no backward pass can start."""
-    tensors = {
-        name: value
-        for name in program.assigned_names
-        if isinstance(value := namespace.get(name), torch.Tensor)
-    }
+    tensors = {name: value for name in program.assigned_names if isinstance(value := namespace.get(name), torch.Tensor)}
     wanting = [name for name, value in tensors.items() if value.requires_grad and value.is_leaf]
     last = result if isinstance(result, torch.Tensor) else next(reversed(tensors.values()), None)
     span = None

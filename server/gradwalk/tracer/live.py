@@ -28,7 +28,7 @@ def record_backward(  # noqa: PLR0913 (one backward call's own arguments)
     recorder = Recorder(stream, limits, None, lambda: variables)
     recorder.passes.install()
     try:
-        torch.autograd.backward(outputs, grad_outputs, retain_graph)  # type: ignore[arg-type]
+        torch.autograd.backward(outputs, grad_outputs, retain_graph)
     except BaseException as error:
         if not recorder.was_explained(error):
             recorder.explain_once(error, explain_error(error, recorder.culprits()))

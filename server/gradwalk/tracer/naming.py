@@ -84,21 +84,22 @@ def running_variables(frame: FrameType | None) -> Iterator[Mapping[str, Any]]:
 
 
 def _members(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """What is inside a container, a module or an object of a class of the program, under its path."""
     if isinstance(value, torch.nn.Module):
-        for key, member in list(vars(value).items())[:_ITEMS_READ]:
-            if not key.startswith("_"):
-                yield f"{name}.{key}", member
-        for key, buffer in value.named_buffers():
-            yield f"{name}.{key}", buffer
+        yield from ((f"{name}.{key}", buffer) for key, buffer in value.named_buffers())
+        yield from _attributes(name, value)
     elif type(value) in (list, tuple):
-        for position, member in enumerate(value[:_ITEMS_READ]):
-            yield f"{name}[{position}]", member
+        yield from ((f"{name}[{position}]", member) for position, member in enumerate(value[:_ITEMS_READ]))
     elif type(value) is dict:
-        for key, member in list(value.items())[:_ITEMS_READ]:
-            if isinstance(key, (str, int)):
-                yield f"{name}[{key!r}]", member
+        items = list(value.items())[:_ITEMS_READ]
+        yield from ((f"{name}[{key!r}]", member) for key, member in items if isinstance(key, (str, int)))
     elif type(value).__module__ == "__main__":
-        for key, member in list(getattr(value, "__dict__", {}).items())[:_ITEMS_READ]:
+        yield from _attributes(name, value)
+
+
+def _attributes(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    for key, member in list(getattr(value, "__dict__", {}).items())[:_ITEMS_READ]:
+        if not key.startswith("_"):
             yield f"{name}.{key}", member
 
 

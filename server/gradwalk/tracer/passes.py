@@ -135,7 +135,7 @@ class PassListener:
         """A node ran."""
         raise NotImplementedError
 
-    def prepare(self, one: Pass, node: Node, entry: PassNode, grad_outputs: Any) -> None:
+    def prepare(self, entry: PassNode, grad_outputs: Any) -> None:
         """A node whose state before it runs matters is about to run."""
         raise NotImplementedError
 
@@ -158,7 +158,7 @@ class RecordingEngine(torch._C._ImperativeEngine):
         super().__init__()
         self._passes = passes
 
-    def run_backward(  # type: ignore[override]  # noqa: PLR0913 (torch's signature)
+    def run_backward(  # noqa: PLR0913 (torch's signature)
         self,
         tensors: Sequence[Any],
         grad_tensors: Sequence[Any],
@@ -299,7 +299,7 @@ class Passes:
         one.current = entry
         with originals.without_torch_function():
             try:
-                self._listener.prepare(one, node, entry, grad_outputs)
+                self._listener.prepare(entry, grad_outputs)
             except Exception as error:  # noqa: BLE001 (an exception here would become the program's)
                 self._on_failure(error)
         entry.started_at = originals.sequence_number()

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import torch
 
+from gradwalk.protocol import graph as protocol
 from gradwalk.protocol.events import Accumulate, HookChange, LeafGrad, Problem
 from gradwalk.protocol.graph import Span
 from gradwalk.protocol.problems import problem
@@ -224,7 +225,7 @@ class Recorder(PassListener):
 
     # A node runs.
 
-    def prepare(self, one: Pass, node: Node, entry: PassNode, grad_outputs: Any) -> None:
+    def prepare(self, entry: PassNode, grad_outputs: Any) -> None:
         variable = entry.record.variable
         if variable is not None:
             before = variable.grad
@@ -244,7 +245,7 @@ class Recorder(PassListener):
         if entry.changed is not None:
             received = [UNDEFINED if value is None else value for value in entry.changed]
         returned = self._returned(entry, grad_inputs, index)
-        hooks = self._check_sums(one, entry, received)
+        hooks = self._check_sums(entry, received)
         jacobians = self._jacobians(one, node, entry, grad_outputs, grad_inputs, index)
         event: dict[str, Any] = {
             "seq": 0,
@@ -266,7 +267,7 @@ class Recorder(PassListener):
             event["inside"] = [self.writer.inner_op(call) for call in entry.inner]
         receivers = [None if receiver is None else receiver.record.node for receiver, _, _ in entry.targets]
         event["narration"], event["phases"] = narrate(
-            record.node, event, self._operand_names(entry), [node and node["op"] for node in receivers]
+            _described(record), event, self._operand_names(entry), [node and node["op"] for node in receivers]
         )
         self.stream.steps += 1
         self.stream.send(event)
@@ -297,11 +298,11 @@ class Recorder(PassListener):
                 )
         return returned
 
-    def _check_sums(self, one: Pass, entry: PassNode, received: list[Gradient]) -> list[HookChange]:
+    def _check_sums(self, entry: PassNode, received: list[Gradient]) -> list[HookChange]:
         """Compares the sum of what arrived with what the engine handed over."""
         changes: list[HookChange] = []
         for slot, value in enumerate(received):
-            arrived = [one for one in entry.arrived[slot] if "missing" not in one["value"]]
+            arrived = [summand for summand in entry.arrived[slot] if "missing" not in summand["value"]]
             if len(arrived) == 1:
                 total: Gradient = arrived[0]["value"]
             elif entry.summands is not None and arrived:
@@ -445,24 +446,18 @@ class Recorder(PassListener):
         """`.grad` of every named leaf: those of this pass, then the others that have a name now."""
         grads: dict[str, Gradient] = {}
         for node, entry in one.nodes.items():
-            variable = entry.record.variable
-            if variable is not None:
-                name = self.writer.leaf_name(variable, self._named)
-                alive = one.alive is None or node in one.alive
-                grads[name] = self._grad_of(
-                    variable, lambda entry=entry, alive=alive, name=name: self._reasons.unreached(one, entry, alive, name)
+            leaf = entry.record.variable
+            if leaf is not None:
+                name, grad = self.writer.leaf_name(leaf, self._named), leaf.grad
+                is_alive = one.alive is None or node in one.alive
+                grads[name] = (
+                    self._reasons.unreached(one, entry, is_alive, name) if grad is None else self.values.value_of(grad)
                 )
         for name, leaf in self._named.leaves.values():
-            if self.writer.leaf_record(leaf) is None and name not in grads:
-                grads[name] = self._grad_of(leaf, lambda name=name, leaf=leaf: self._reasons.no_path(name, leaf))
-            elif self.writer.names.get(id(leaf), name) not in grads:
-                unique = self.writer.names.get(id(leaf), name)
-                grads[unique] = self._grad_of(leaf, lambda name=unique, leaf=leaf: self._reasons.no_path(name, leaf))
+            known, grad = self.writer.names.get(id(leaf), name), leaf.grad
+            if known not in grads:
+                grads[known] = self._reasons.no_path(known, leaf) if grad is None else self.values.value_of(grad)
         return [{"leaf": name, "grad": grad} for name, grad in grads.items()]
-
-    def _grad_of(self, leaf: torch.Tensor, reason: Callable[[], Missing]) -> Gradient:
-        grad = leaf.grad
-        return reason() if grad is None else self.values.value_of(grad)
 
     # Names.
 
@@ -482,6 +477,13 @@ class Recorder(PassListener):
         return [
             None if receiver is None else self._slot_name(receiver.record, slot) for receiver, slot, _ in entry.targets
         ]
+
+
+def _described(record: Record) -> protocol.Node:
+    """Its description, which the start of the pass wrote."""
+    if record.node is None:
+        raise LookupError(f"{record.name} ran in a pass that did not describe it")
+    return record.node
 
 
 class ContributionMismatch(Exception):  # noqa: N818 (said as a problem of ours)

@@ -1,12 +1,12 @@
 """One run of a program, from source to events.
 
-    read      the text becomes code, or a `syntax` problem                (source.py)
-    seed      torch, random and numpy start from `options.seed`
-    play      the code runs with the recorder in place:
-                each torch call is entered with its place and values      (calls.py, custom.py)
-                each backward pass is caught and told step by step        (passes.py, recorder.py)
-    conclude  a program that made no backward gets one from its result    (implicit.py)
-    finish    what is broken is explained, counts are said                (explanation.py)
+read      the text becomes code, or a `syntax` problem                (source.py)
+seed      torch, random and numpy start from `options.seed`
+play      the code runs with the recorder in place:
+            each torch call is entered with its place and values      (calls.py, custom.py)
+            each backward pass is caught and told step by step        (passes.py, recorder.py)
+conclude  a program that made no backward gets one from its result    (implicit.py)
+finish    what is broken is explained, counts are said                (explanation.py)
 """
 
 import linecache
@@ -34,9 +34,9 @@ from gradwalk.tracer.implicit import conclude
 from gradwalk.tracer.inputs import InputError, free_variable, override
 from gradwalk.tracer.language import Language
 from gradwalk.tracer.recorder import Recorder
+from gradwalk.tracer.scopes import ModuleScopes
 from gradwalk.tracer.source import FILENAME, INPUT, RESULT, Program, SourceProblem, nearest_name, read_program
 from gradwalk.tracer.stream import EventStream, ProgramOutput
-from gradwalk.tracer.scopes import ModuleScopes
 
 _NUMPY_SEEDS: Final = 2**32
 _MODULES: Final = {"torch": torch}

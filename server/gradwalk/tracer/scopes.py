@@ -1,8 +1,6 @@
 """Scopes of the forward pass: calls of modules and of the program's own functions become groups."""
 
-import inspect
-from types import CodeType, FrameType
-from typing import Any, Final
+from typing import Any
 
 import torch
 from torch.nn.modules import module as torch_module

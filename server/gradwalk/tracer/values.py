@@ -21,7 +21,6 @@ _KEPT_VALUES: Final = 50_000
 _BASE: Final = torch._C.TensorBase
 _address_of, _bytes_at = _BASE.data_ptr, ctypes.string_at
 _count_of, _is_contiguous, _contiguous = _BASE.numel, _BASE.is_contiguous, _BASE.contiguous
-_dtype_of, _shape_of, _is_cpu = _BASE.dtype.__get__, _BASE.shape.__get__, _BASE.is_cpu.__get__
 _is_negated = _BASE.is_neg
 _ITEM_BYTES: Final = {
     dtype: dtype.itemsize
@@ -44,10 +43,10 @@ class ValueTable:
     def value_of(self, tensor: torch.Tensor) -> TensorValue:
         """The tensor's content now. Call it where torch functions are not intercepted."""
         try:
-            dtype = _dtype_of(tensor)
+            dtype = tensor.dtype
             count = _count_of(tensor)
             item_bytes = _ITEM_BYTES.get(dtype)
-            if item_bytes is None or not _is_cpu(tensor) or _is_negated(tensor):
+            if item_bytes is None or not tensor.is_cpu or _is_negated(tensor):
                 return self._value_of_unusual(tensor)
             address = _address_of(tensor)
             if not address:
@@ -58,7 +57,7 @@ class ValueTable:
             else:
                 dense = _contiguous(originals.detach(tensor))
                 content = _bytes_at(_address_of(dense), count * item_bytes)
-            shape = _shape_of(tensor)
+            shape = tensor.shape
         except (TypeError, RuntimeError, NotImplementedError):
             return self._value_of_unusual(tensor)
         if count > self._elements:

@@ -10,9 +10,9 @@ import type { Drawing, GroupDrawing } from "./place";
 import { TOP } from "./place";
 
 const TITLE_CHARACTER_PX = 8.6;
-const VALUE_CHARACTER_PX = 7.7;
+const VALUE_CHARACTER_PX = 7.9;
 const NUMBER_CHARACTERS = 6.2;
-const SEPARATED_NUMBER_CHARACTERS = 7.6;
+const SEPARATED_NUMBER_CHARACTERS = 7.9;
 const PADDING_PX = 24;
 const NARROWEST_PX = 126;
 const NARROWEST_LEAF_PX = 166;

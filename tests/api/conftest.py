@@ -72,8 +72,7 @@ def start_server(tmp_path: Path) -> Iterator[Callable[..., Server]]:
 
         def start(**settings: Any) -> Server:
             running = Server(tmp_path, **settings)
-            stack.callback(running.process.kill)
-            stack.callback(running.client.close)
+            stack.callback(running.stop, signal.SIGKILL)
             return running
 
         yield start

@@ -19,7 +19,7 @@ JSON = {"Content-Type": "application/json"}
         pytest.param(b'{"source": "\\ud800"}', 422, "body.source", id="lone surrogate"),
         pytest.param(b'{"source": "\xff"}', 400, "", id="not UTF-8"),
         pytest.param(b'{"source": "x", "options": {"inputs": {"x": NaN}}}', 422, "NaN", id="NaN"),
-        pytest.param(b'{"source": "x", "options": {"inputs": {"x": ' + b"[" * 10_000 + b"}}}", 422, "", id="nested"),
+        pytest.param(b'{"source": "x", "options": {"inputs": {"x": ' + b"[" * 10_000 + b"}}}", 400, "", id="nested"),
         pytest.param(b'{"source": "' + b"x" * (3 << 20) + b'"}', 413, "longer", id="3 MB"),
     ],
 )
@@ -31,6 +31,13 @@ def test_a_bad_request_is_a_problem_with_a_sentence(server: Any, body: bytes, st
     assert problem["status"] == status
     assert words in problem["detail"]
     assert "Traceback" not in answer.text
+
+
+def test_a_long_body_that_does_not_say_so_is_cut_off(server: Any) -> None:
+    parts = [b'{"source": "'] + [b"x" * 65_536] * 64
+    answer = server.client.post("/api/traces", content=iter(parts), headers=JSON)
+    assert answer.status_code == 413
+    assert answer.headers["content-type"] == "application/problem+json"
 
 
 @pytest.mark.parametrize("path", ["/api/traces/" + "0" * 40, "/api/snippets/" + "0" * 40, "/nowhere", "/api/nowhere"])

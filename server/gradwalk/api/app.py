@@ -26,14 +26,14 @@ def create_app(settings: Settings) -> FastAPI:
         version=installed_versions()["gradwalk"],
         summary="Type PyTorch, watch its real backward pass.",
         lifespan=_live,
-        max_body_size=settings.body_bytes_max,
         redoc_url=None,
     )
     app.state.settings = settings
-    app.add_middleware(Guard, allowed_hosts=settings.allowed_hosts)
+    app.add_middleware(Guard, allowed_hosts=settings.allowed_hosts, body_bytes_max=settings.body_bytes_max)
     install_error_handlers(app)
     for module in (traces, snippets, examples, health, pages):
-        app.include_router(module.router)
+        # The guard has refused what says that it is too long; this one counts what does not say.
+        app.include_router(module.router, max_body_size=settings.body_bytes_max)
     pages.mount_static(app, settings.static_directory)
     return app
 

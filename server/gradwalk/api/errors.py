@@ -40,6 +40,16 @@ def problem_response(
     return Response(encode(body), status_code=status, media_type=MEDIA_TYPE, headers=own)
 
 
+def too_long_response() -> Response:
+    """For a body over the limit."""
+    return problem_response(
+        HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+        "The request is too long",
+        "This request is longer than the server reads. Send a shorter program or smaller inputs.",
+        kind="too_big",
+    )
+
+
 def install_error_handlers(app: FastAPI) -> None:
     """From exceptions to answers."""
     app.add_exception_handler(HTTPException, _answer_http)
@@ -53,8 +63,7 @@ def _answer_http(_: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     title = HTTPStatus(error.status_code).phrase
     if error.status_code == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
-        detail = "This request is longer than the server reads. Send a shorter program or smaller inputs."
-        return problem_response(error.status_code, title, detail, kind="too_big")
+        return too_long_response()
     return problem_response(error.status_code, title, str(error.detail), headers=dict(error.headers or {}))
 
 

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from gradwalk.api.errors import problem_response
+from gradwalk.api.errors import problem_response, too_long_response
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1", "[::1]"})
 _CHANGING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
@@ -44,8 +44,9 @@ _SECURITY = {
 class Guard:
     """Refuses what did not come from here, and adds the security headers."""
 
-    def __init__(self, app: ASGIApp, allowed_hosts: list[str]) -> None:
+    def __init__(self, app: ASGIApp, allowed_hosts: list[str], body_bytes_max: int) -> None:
         self._app = app
+        self._body_bytes_max = body_bytes_max
         self._any_host = "*" in allowed_hosts
         self._hosts = LOOPBACK_NAMES | {host.lower() for host in allowed_hosts}
 
@@ -79,7 +80,13 @@ class Guard:
             )
         if method not in _CHANGING:
             return None
-        return _foreign_origin(headers, host) or _wrong_media_type(headers)
+        return _foreign_origin(headers, host) or _wrong_media_type(headers) or self._too_long(headers)
+
+    def _too_long(self, headers: Headers) -> ASGIApp | None:
+        length = headers.get("content-length", "0")
+        if not length.isdecimal() or int(length) <= self._body_bytes_max:
+            return None
+        return too_long_response()
 
 
 def _foreign_origin(headers: Headers, host: str) -> ASGIApp | None:

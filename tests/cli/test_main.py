@@ -1,0 +1,89 @@
+"""The command line as a person runs it: a process, its output, its exit status."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from gradwalk.protocol.document import DOCUMENT
+
+PROGRAM = "import torch\nx = torch.tensor([1.0, 2.0], requires_grad=True)\ny = (x * x) * scale\ny.sum().backward()\n"
+
+
+def run(*arguments: str, stdin: str = "", cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "gradwalk", *arguments],
+        input=stdin,
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        timeout=300,
+    )
+
+
+def leaf_grads(document: Any) -> dict[str, Any]:
+    (finished,) = [event for event in document["events"] if event["type"] == "pass_finished"]
+    return {one["leaf"]: one["grad"]["data"] for one in finished["leaf_grads"]}
+
+
+def test_trace_prints_the_document_with_inputs_and_grad_output_taken_from_the_command_line() -> None:
+    done = run("trace", "-", "--input", "x=[1, 2, 3]", "--grad-output", "[0.5, 1, 2]", "--seed", "7", stdin="x * x")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    DOCUMENT.validate_python(document)
+    assert document["options"] == {
+        "inputs": {"x": [1, 2, 3]},
+        "grad_output": [0.5, 1, 2],
+        "seed": 7,
+        "limits": {},
+    }
+    assert leaf_grads(document) == {"x": [1.0, 4.0, 12.0]}  # 2 x v, by hand
+
+
+def test_a_problem_in_the_program_is_status_1_and_the_document_still_comes_out(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM.replace("scale", "undefined_thing"))
+    done = run("trace", str(program), "--output", str(tmp_path / "trace.json"))
+    assert done.returncode == 1, done.stderr
+    assert done.stdout == ""
+    document = json.loads((tmp_path / "trace.json").read_bytes())
+    assert [event["kind"] for event in document["events"] if event["type"] == "problem"]
+    assert document["events"][-1]["type"] == "finished"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "stdin", "words"),
+    [
+        pytest.param(["trace", "no-such-file.py"], "", "no-such-file.py", id="no file"),
+        pytest.param(["trace", "-", "--input", "x"], "x", "name=value", id="no value"),
+        pytest.param(["trace", "-", "--input", "x=one"], "x", "not JSON", id="not JSON"),
+        pytest.param(["trace", "-", "--input", "x=NaN"], "x", "non-finite", id="NaN"),
+        pytest.param(["trace", "-", "--seed", "-1"], "x", "seed", id="bad seed"),
+        pytest.param(["serve", "--port", "99999"], "", "port", id="bad port"),
+        pytest.param(["dance"], "", "dance", id="unknown command"),
+    ],
+)
+def test_wrong_usage_is_status_2_and_says_what(arguments: list[str], stdin: str, words: str) -> None:
+    done = run(*arguments, stdin=stdin)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_schema_is_a_json_schema_that_accepts_a_trace() -> None:
+    done = run("schema")
+    assert done.returncode == 0
+    schema = json.loads(done.stdout)
+    jsonschema.Draft202012Validator.check_schema(schema)
+
+
+def test_help_does_not_import_torch() -> None:
+    code = (
+        "import sys\nfrom gradwalk.cli.main import main\ntry:\n    main(['--help'])\nfinally:\n"
+        "    assert 'torch' not in sys.modules and 'numpy' not in sys.modules"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60).returncode == 0

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from torch.autograd.graph import get_gradient_edge
 
 from gradwalk.protocol.events import EVENTS
 from gradwalk.protocol.requests import Options, ResolvedLimits, TraceRequest
@@ -57,7 +58,7 @@ def run_hooked(source: str) -> Twin:
 
     def hooked(outputs: Any, *args: Any, **kwargs: Any) -> Any:
         nodes: dict[Any, None] = {}
-        pending = [one.node if hasattr(one, "node") else one.grad_fn for one in outputs]
+        pending = [one.node if hasattr(one, "node") else one.grad_fn or get_gradient_edge(one).node for one in outputs]
         while pending:
             node = pending.pop()
             if node is not None and node not in nodes:

@@ -316,7 +316,7 @@ def _allocation(_match: "re.Match[str]", _culprits: Culprits) -> Explained:
 def _views_in_place(_match: "re.Match[str]", _culprits: Culprits) -> Explained:
     return Explained(
         "One of several views cannot be changed in place",
-        "The operation gave several views of one tensor at once, and the engine cannot record a write into one of them.",
+        "The operation gave several views of one tensor at once; the engine cannot record a write into one of them.",
         "Write the result to a new tensor instead.",
     )
 

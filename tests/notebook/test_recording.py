@@ -1,0 +1,80 @@
+"""Tracing in the caller's own process."""
+
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import gradwalk
+from gradwalk.protocol.events import EVENTS
+from tests.tracer.oracle import tensor_of
+
+
+def test_importing_the_package_does_not_import_torch() -> None:
+    code = "import gradwalk, sys; assert 'torch' not in sys.modules; gradwalk.trace; assert 'torch' in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_program_is_traced_and_saved_and_loaded(tmp_path: Path) -> None:
+    trace = gradwalk.trace("y = x * x", inputs={"x": 3.0})
+    assert tensor_of(trace.steps[0]["grad_inputs"][0]) == 3.0
+    trace.save(tmp_path / "a.json")
+    assert gradwalk.Trace.load(tmp_path / "a.json").document == trace.document
+    gradwalk.trace("y = x * x", inputs={"x": 3.0}).save(tmp_path / "b.json")
+    assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
+
+
+def test_a_file_that_is_no_trace_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text("{}")
+    with pytest.raises(ValueError, match="not a gradwalk trace"):
+        gradwalk.Trace.load(tmp_path / "a.json")
+
+
+def test_the_callers_random_states_stay() -> None:
+    before = torch.get_rng_state(), random.getstate(), np.random.get_state()[1].tolist()
+    gradwalk.trace("x = torch.randn(2, requires_grad=True)\nx.sum().backward()")
+    assert torch.equal(torch.get_rng_state(), before[0])
+    assert random.getstate() == before[1]
+    assert np.random.get_state()[1].tolist() == before[2]
+
+
+def test_limits_may_be_raised_here() -> None:
+    source = "x = torch.ones(2000, requires_grad=True)\n(x * 2).sum().backward()"
+    assert "summary" in gradwalk.trace(source).steps[1]["grad_inputs"][0]
+    assert "data" in gradwalk.trace(source, limits={"elements": 5_000}).steps[1]["grad_inputs"][0]
+
+
+def test_live_tensors_are_traced_under_the_callers_names() -> None:
+    weight = torch.tensor([1.0, 2.0], requires_grad=True)
+    net = torch.nn.Linear(2, 1)
+    trace = gradwalk.trace_tensors(net(weight * 2).sum())
+    EVENTS.validate_python(trace.events)
+    grads = {one["leaf"]: one["grad"] for one in trace.events[-2]["leaf_grads"]}  # type: ignore[typeddict-item]
+    assert torch.equal(tensor_of(grads["weight"]), weight.grad)
+    assert torch.equal(tensor_of(grads["net.weight"]), net.weight.grad)
+    assert trace.document["source"] == ""
+
+
+def test_live_tensors_may_be_named_and_weighted_and_kept() -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * x
+    first = gradwalk.trace_tensors(y, torch.tensor([1.0, 0.5]), retain_graph=True, params={"theta": x})
+    second = gradwalk.trace_tensors(y, torch.tensor([1.0, 0.5]), params={"theta": x})
+    assert [leaf["leaf"] for leaf in first.events[-2]["leaf_grads"]] == ["theta"]  # type: ignore[typeddict-item]
+    assert x.grad is not None
+    assert x.grad.tolist() == [4.0, 4.0]
+    assert first.id != second.id
+
+
+def test_a_freed_graph_is_a_problem_and_the_callers_engine_is_back() -> None:
+    engine = torch.autograd.Variable._execution_engine
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = (x * x).sum()
+    y.backward()
+    (problem,) = gradwalk.trace_tensors(y).problems
+    assert "retain_graph=True" in str(problem["hint"])
+    assert torch.autograd.Variable._execution_engine is engine

@@ -9,6 +9,7 @@ conclude  a program that made no backward gets one from its result    (implicit.
 finish    what is broken is explained, counts are said                (explanation.py)
 """
 
+import gc
 import linecache
 import random
 import sys
@@ -38,6 +39,7 @@ from gradwalk.tracer.scopes import ModuleScopes
 from gradwalk.tracer.source import FILENAME, INPUT, RESULT, Program, SourceProblem, nearest_name, read_program
 from gradwalk.tracer.stream import EventStream, ProgramOutput
 
+_RELAXED_COLLECTION: Final = (50_000, 20, 50)
 _NUMPY_SEEDS: Final = 2**32
 _MODULES: Final = {"torch": torch}
 
@@ -201,6 +203,9 @@ def recording(recorder: Recorder, stream: EventStream) -> Iterator[CallRecorder]
     with ExitStack() as stack, redirect_stdout(ProgramOutput(stream)):
         # What torch.compile would fuse is one opaque node; run eagerly, it is the graph that was written.
         stack.enter_context(set_stance("force_eager"))
+        # Events are many small dictionaries without cycles: looking through them again and again costs a fifth.
+        stack.callback(gc.set_threshold, *gc.get_threshold())
+        gc.set_threshold(*_RELAXED_COLLECTION)
         for part in (patch, scopes, recorder.passes):
             part.install()
             stack.callback(part.remove)

@@ -22,23 +22,21 @@ class SavedReader:
 
     def __init__(self, values: ValueTable) -> None:
         self._values = values
-        self._names: dict[type, list[str]] = {}
+        self._fields: dict[type, list[tuple[str, str, str | None, bool]]] = {}
 
     def read(self, node: Node, entry: DerivativeEntry | None) -> list[SavedTensor]:
         """Everything the node saved, by name. What cannot be read now says why."""
-        names = self._names.get(type(node))
-        if names is None:
-            names = self._names[type(node)] = [name for name in dir(type(node)) if name.startswith(_PREFIX)]
+        kind = type(node)
+        fields = self._fields.get(kind)
+        if fields is None:
+            fields = self._fields[kind] = _fields_of(kind, entry)
         found: list[SavedTensor] = []
-        for attribute in names:
-            name = attribute[len(_PREFIX) :]
-            is_input = entry is not None and f" {name}" in entry.schema.partition("->")[0].replace(",", " ")
-            found += self._read_one(node, attribute, name, is_input)
+        for field in fields:
+            found += self._read_one(node, *field)
         return found
 
-    def _read_one(self, node: Node, attribute: str, name: str, is_input: bool) -> list[SavedTensor]:
-        packed = getattr(node, f"_raw{attribute}", None)
-        if is_hooked(packed):
+    def _read_one(self, node: Node, attribute: str, name: str, packed: str | None, is_input: bool) -> list[SavedTensor]:
+        if packed is not None and is_hooked(getattr(node, packed, None)):
             return [_entry(name, None, None, is_input, note=_HOOKED)]
         try:
             saved = getattr(node, attribute)
@@ -60,6 +58,18 @@ class SavedReader:
         entry = _entry(name, None, tensor._version, is_input, is_output=is_output)
         entry["value"] = self._values.value_of(tensor)
         return entry
+
+
+def _fields_of(kind: type, entry: DerivativeEntry | None) -> list[tuple[str, str, str | None, bool]]:
+    """Per saved field: attribute, name, attribute of its packed form if it is a tensor, whether it is an argument."""
+    arguments = "" if entry is None else entry.schema.partition("->")[0].replace(",", " ").replace(")", " ") + " "
+    fields = []
+    for attribute in dir(kind):
+        if attribute.startswith(_PREFIX):
+            name, packed = attribute.removeprefix(_PREFIX), f"_raw{attribute}"
+            is_input = f" {name} " in arguments or f" {name}=" in arguments
+            fields.append((attribute, name, packed if hasattr(kind, packed) else None, is_input))
+    return fields
 
 
 def is_hooked(packed: Any) -> bool:

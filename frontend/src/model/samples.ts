@@ -1,4 +1,4 @@
-/** Real traces for unit tests; see `frontend/samples/README.md`. */
+/** Real traces for unit tests: some of the golden ones that both languages read. */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { TraceDocument } from "../protocol/trace.gen";
@@ -16,7 +16,7 @@ export const SAMPLES = [
 ] as const;
 
 export function readSample(name: string): TraceDocument {
-  const path = fileURLToPath(new URL(`../../samples/${name}.json`, import.meta.url));
+  const path = fileURLToPath(new URL(`../../../tests/golden/${name}.json`, import.meta.url));
   return JSON.parse(readFileSync(path, "utf8")) as TraceDocument;
 }
 

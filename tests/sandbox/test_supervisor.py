@@ -183,6 +183,36 @@ def test_a_killed_zygote_is_replaced_and_the_run_goes_on_without_a_gap() -> None
         assert sandbox.launcher is not launcher
 
 
+def test_a_dead_zygote_is_noticed_before_the_next_run() -> None:
+    with Sandbox(RunLimits(spare_count=0)) as sandbox:
+        launcher = sandbox.launcher
+        assert isinstance(launcher, ForkLauncher)
+        os.kill(launcher.pid, signal.SIGKILL)
+        wait_until(lambda: not sandbox.is_ready)
+        sandbox.start()
+        assert sandbox.is_ready
+
+
+def test_closing_does_not_wait_for_a_start() -> None:
+    sandbox = Sandbox(RunLimits(spare_count=0))
+    outcome: list[BaseException] = []
+
+    def start() -> None:
+        try:
+            sandbox.start()
+        except LauncherGoneError as error:
+            outcome.append(error)
+
+    starter = threading.Thread(target=start)
+    starter.start()
+    wait_until(lambda: sandbox._starting is not None)
+    began = time.monotonic()
+    sandbox.close()
+    starter.join(5)
+    assert time.monotonic() - began < 1.5
+    assert len(outcome) == 1
+
+
 def test_a_cancelled_run_is_killed_at_once(unpoliced: Sandbox, survive: Trace) -> None:
     cancellation = Cancellation()
     events: list[Event] = []

@@ -1,6 +1,7 @@
 """One function that carries out a job, the same wherever it runs: web server, worker, command line."""
 
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 
 from gradwalk.protocol.document import encode
@@ -37,7 +38,7 @@ def execute(
     """
     wish = cancellation or Cancellation()
     if sandbox is None:
-        with Sandbox(RunLimits(spare_count=0)) as single_use:
+        with closing(Sandbox(RunLimits(spare_count=0))) as single_use:
             return execute(job, emit, sandbox=single_use, cancellation=wish)
     if isinstance(job, TraceJob):
         return _execute_trace(job, emit, sandbox, wish)

@@ -21,6 +21,7 @@ log = logging.getLogger(__name__)
 _FIRST_GUESS_SECONDS = 0.1
 _NEWEST_SHARE = 0.1
 _JOIN_SECONDS = 1.0
+_KEEPER_SECONDS = 1.0
 _CALLED_OFF = Outcome(lasting=False, problem=problem("internal", "Called off", "This run was called off."))
 
 
@@ -54,7 +55,7 @@ class LocalEngine:
             threading.Thread(target=self._work, name=f"engine-{number}", daemon=True)
             for number in range(self._running_max)
         ]
-        for thread in (threading.Thread(target=self._warm, name="engine-warm", daemon=True), *self._threads):
+        for thread in (threading.Thread(target=self._keep_ready, name="engine-keeper", daemon=True), *self._threads):
             thread.start()
 
     def submit(self, job: Job, lane: Lane, sink: Sink, cancellation: Cancellation) -> None:
@@ -62,7 +63,7 @@ class LocalEngine:
             if len(self._queue) >= self._waiting_max:
                 raise BusyError(self._seconds_until_room())
             heapq.heappush(self._queue, _Waiting(lane, next(self._numbers), job, sink, cancellation))
-            self._change.notify()
+            self._change.notify_all()
 
     def jobs_ahead_of(self, sink: Sink) -> int:
         with self._change:
@@ -88,12 +89,17 @@ class LocalEngine:
         for thread in self._threads:
             thread.join(_JOIN_SECONDS)
 
-    def _warm(self) -> None:
-        try:
-            self._sandbox.start()
-        except LauncherGoneError:
-            # Every run will try again and tell its reader; readiness stays false.
-            log.exception("children cannot be made")
+    def _keep_ready(self) -> None:
+        """Starts what makes children, and again when it has died, so that the next run need not wait for it."""
+        while not self._is_closed:
+            try:
+                if not self._sandbox.is_ready:
+                    self._sandbox.start()
+            except LauncherGoneError:
+                if not self._is_closed:
+                    log.exception("children cannot be made")
+            with self._change:
+                self._change.wait_for(lambda: self._is_closed, _KEEPER_SECONDS)
 
     def _work(self) -> None:
         while True:

@@ -86,6 +86,10 @@ class Launcher(Protocol):
             LauncherGoneError: it did not start, with its last words.
         """
 
+    @property
+    def is_alive(self) -> bool:
+        """False once no child can be had from it any more."""
+
     def lease(self) -> Child:
         """A fresh child.
 
@@ -183,6 +187,10 @@ class ForkLauncher:
         threading.Thread(target=self._listen, name="zygote-listener", daemon=True).start()
         layers: dict[str, Any] = json.loads(raw)["ready"]
         return layers
+
+    @property
+    def is_alive(self) -> bool:
+        return not self._is_gone
 
     def lease(self) -> Child:
         lease = next(self._leases)
@@ -292,6 +300,10 @@ class SpawnLauncher:
             self._refill()
         return {"landlock": False, "seccomp": False, "resource_limits": True, "dropped_root": False}
 
+    @property
+    def is_alive(self) -> bool:
+        return True
+
     def lease(self) -> Child:
         with self._lock:
             child = self._spares.popleft() if self._spares else _SpawnedChild(self._limits)
@@ -331,5 +343,7 @@ def _start_python(
 
 
 def _read_last_words(file: IO[bytes]) -> str:
+    if file.closed:
+        return "it was called off"
     file.seek(0)
     return file.read().decode("utf-8", "replace")[-2_000:].strip() or "it said nothing"

@@ -57,6 +57,7 @@ class Sandbox:
         self._make_launcher = make_launcher
         self._lock = threading.Lock()
         self._launcher: Launcher | None = None
+        self._starting: Launcher | None = None
         self._is_closed = False
         self.layers: dict[str, Any] = {}
         """What locks children in, as the launcher said; empty before `start`."""
@@ -78,10 +79,11 @@ class Sandbox:
     @property
     def is_ready(self) -> bool:
         """True while children can be had without waiting for a start."""
-        return self._launcher is not None
+        launcher = self._launcher
+        return launcher is not None and launcher.is_alive
 
     def start(self) -> None:
-        """Waits until the first child can be had; done by the first run if it was not done before.
+        """Waits until a child can be had; every run does it if need be, also after the zygote has died.
 
         Raises:
             LauncherGoneError: children cannot be made here.
@@ -90,8 +92,11 @@ class Sandbox:
 
     def close(self) -> None:
         """Ends every child. Idempotent."""
+        self._is_closed = True
+        starting = self._starting
+        if starting is not None:
+            starting.close()
         with self._lock:
-            self._is_closed = True
             launcher, self._launcher = self._launcher, None
         if launcher is not None:
             launcher.close()
@@ -147,11 +152,20 @@ class Sandbox:
         with self._lock:
             if self._is_closed:
                 raise LauncherGoneError("this sandbox is closed")
+            if self._launcher is not None and not self._launcher.is_alive:
+                self._launcher.close()
+                self._launcher = None
             if self._launcher is None:
-                launcher = self._make_launcher(self._limits)
-                self.layers = launcher.start()
-                self._launcher = launcher
+                self._launcher = self._start_launcher()
             return self._launcher
+
+    def _start_launcher(self) -> Launcher:
+        launcher = self._starting = self._make_launcher(self._limits)
+        try:
+            self.layers = launcher.start()
+        finally:
+            self._starting = None
+        return launcher
 
     def _discard(self, launcher: Launcher | None) -> None:
         with self._lock:

@@ -87,3 +87,25 @@ def test_help_does_not_import_torch() -> None:
         "    assert 'torch' not in sys.modules and 'numpy' not in sys.modules"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60).returncode == 0
+
+
+def test_export_draws_a_program_and_a_saved_trace_alike(tmp_path: Path) -> None:
+    saved = tmp_path / "trace.json"
+    program = "x = torch.tensor(3.0, requires_grad=True)\n(x * x).backward()\n"
+    assert run("trace", "-", "--output", str(saved), stdin=program).returncode == 0
+    from_program = run("export", "-", "--format", "svg", "--step", "1", stdin=program)
+    from_saved = run("export", str(saved), "--format", "svg", "--step", "1")
+    assert from_program.returncode == 0, from_program.stderr
+    assert from_program.stdout == from_saved.stdout
+    assert "<svg" in from_saved.stdout
+    assert ">6<" not in from_saved.stdout  # x.grad = 6 only lands in the second step
+
+
+def test_export_of_what_cannot_be_drawn_says_why() -> None:
+    done = run("export", "-", "--format", "svg", stdin="x = 1\n")
+    assert done.returncode == 1
+    assert "no backward pass" in done.stderr
+
+
+def test_export_of_an_unknown_format_is_wrong_usage() -> None:
+    assert run("export", "-", "--format", "docx", stdin="x").returncode == 2

@@ -9,7 +9,7 @@ from types import FrameType
 
 from fastapi import FastAPI
 
-from gradwalk.api import examples, health, pages, snippets, traces
+from gradwalk.api import examples, exports, health, pages, snippets, traces
 from gradwalk.api.errors import install_error_handlers
 from gradwalk.api.headers import Guard
 from gradwalk.api.service import make_service
@@ -31,7 +31,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.settings = settings
     app.add_middleware(Guard, allowed_hosts=settings.allowed_hosts, body_bytes_max=settings.body_bytes_max)
     install_error_handlers(app)
-    for module in (traces, snippets, examples, health, pages):
+    for module in (traces, snippets, exports, examples, health, pages):
         # The guard has refused what says that it is too long; this one counts what does not say.
         app.include_router(module.router, max_body_size=settings.body_bytes_max)
     pages.mount_static(app, settings.static_directory)

@@ -61,7 +61,8 @@ class Service:
         Raises:
             BusyError: there is no room for it.
         """
-        limits = resolve_limits(request.options.limits)
+        # Whatever the trace left out to stay small: this one matrix was asked for by itself.
+        limits = resolve_limits(request.options.limits.model_copy(update={"jacobian_cells": None}))
         job = JacobianJob(request=request, limits=limits, index=index, argnum=argnum)
         return self.runs.join_or_start(f"{trace}/{index}/{argnum}", job, Lane.LIVE)
 
@@ -89,11 +90,11 @@ class Service:
         await asyncio.gather(*self._background, return_exceptions=True)
         await self.store.close()
 
-    async def _keep(self, run: Run) -> None:
-        if isinstance(run.job, TraceJob):
-            await self.store.put_trace(run.id, join_document(run.log))
-        else:
-            await asyncio.sleep(self.settings.retain_seconds)
+    async def _keep(self, run: Run) -> bool:
+        if not isinstance(run.job, TraceJob):
+            return False
+        await self.store.put_trace(run.id, join_document(run.log))
+        return True
 
     async def _keep_snippet(self, snippet: str, request: TraceRequest) -> None:
         try:

@@ -35,14 +35,14 @@ def service_of(request: Request) -> Service:
 
 ServiceOf = Annotated[Service, Depends(service_of)]
 
-_PROBLEM: dict[str, Any] = {"content": {"application/problem+json": {}}}
+PROBLEM: dict[str, Any] = {"content": {"application/problem+json": {}}}
 _REFUSALS: dict[int | str, dict[str, Any]] = {
-    413: {"description": "The request is too long.", **_PROBLEM},
-    415: {"description": "The body is not JSON.", **_PROBLEM},
-    422: {"description": "The request is not as it should be.", **_PROBLEM},
-    429: {"description": "Too many programs wait; `Retry-After` says when to try again.", **_PROBLEM},
+    413: {"description": "The request is too long.", **PROBLEM},
+    415: {"description": "The body is not JSON.", **PROBLEM},
+    422: {"description": "The request is not as it should be.", **PROBLEM},
+    429: {"description": "Too many programs wait; `Retry-After` says when to try again.", **PROBLEM},
 }
-_NOT_FOUND: dict[int | str, dict[str, Any]] = {404: {"description": "No such trace here (any more).", **_PROBLEM}}
+NOT_FOUND: dict[int | str, dict[str, Any]] = {404: {"description": "No such trace here (any more).", **PROBLEM}}
 
 
 @router.post(
@@ -78,7 +78,7 @@ async def create_trace(body: TraceRequest, service: ServiceOf, accept: Accept = 
         200: {"description": "The finished document."},
         202: {"description": "It runs; `Retry-After` says when to ask again."},
         304: {"description": "The reader has it."},
-        **_NOT_FOUND,
+        **NOT_FOUND,
     },
 )
 async def read_trace(
@@ -108,7 +108,7 @@ async def read_trace(
     responses={
         200: {"description": "Events.", "content": {EVENT_STREAM: {}}},
         204: {"description": "Nothing is left after `Last-Event-ID`."},
-        **_NOT_FOUND,
+        **NOT_FOUND,
     },
 )
 async def follow_trace(trace: TraceId, service: ServiceOf, last_event_id: LastEventId = None) -> Response:
@@ -131,9 +131,9 @@ async def follow_trace(trace: TraceId, service: ServiceOf, last_event_id: LastEv
     response_model=None,
     responses={
         200: {"description": "The local Jacobians of one operand, one per output."},
-        409: {"description": "The replay gave none; the problem says why.", **_PROBLEM},
+        409: {"description": "The replay gave none; the problem says why.", **PROBLEM},
         429: _REFUSALS[429],
-        **_NOT_FOUND,
+        **NOT_FOUND,
     },
 )
 async def read_jacobian(

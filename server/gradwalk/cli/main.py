@@ -1,4 +1,4 @@
-"""`gradwalk serve | trace | schema`.
+"""`gradwalk serve | trace | export | schema`.
 
 Exit status: 0; 1 for a problem in the user's program (the document still comes out); 2 for wrong usage.
 """
@@ -16,9 +16,12 @@ from gradwalk.api.app import create_app
 from gradwalk.api.service import join_document
 from gradwalk.api.settings import Settings
 from gradwalk.engine.job import execute
-from gradwalk.protocol.document import encode
+from gradwalk.exports.catalogue import EXPORTERS, find_exporter
+from gradwalk.exports.exporter import LAST_PHASE, ExportUnavailable, NothingToExport, Selection
+from gradwalk.protocol.document import TraceDocument, encode
 from gradwalk.protocol.requests import Options, TraceRequest, resolve_limits
 from gradwalk.protocol.schema import trace_schema
+from gradwalk.protocol.upgrades import load_document
 from gradwalk.protocol.versions import installed_versions
 from gradwalk.sandbox.jobs import TraceJob
 
@@ -85,6 +88,58 @@ def trace(
     file: IO[bytes], inputs: tuple[tuple[str, Any], ...], grad_output: Any, seed: int, output: Path | None
 ) -> None:
     """Trace FILE (- for standard input) in a child and print the trace document."""
+    events = _trace_file(file, inputs, grad_output, seed)
+    _write(join_document(events), output)
+    sys.exit(_status(events))
+
+
+@main.command()
+@click.argument("file", type=click.File("rb"))
+@click.option("--format", "name", type=click.Choice([e.name for e in EXPORTERS]), required=True, help="What to write.")
+@click.option("--step", type=click.IntRange(0), help="1-based, 0 before the pass.  [default: the last]")
+@click.option("--phase", type=click.IntRange(1, LAST_PHASE), default=LAST_PHASE, show_default=True)
+@click.option("--input", "inputs", type=InputValue(), multiple=True, help="Set a free variable or a named leaf.")
+@click.option("--grad-output", type=JsonValue(), help="The external gradient v, as JSON.")
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True, help="Manual seed.")
+@click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="Write to this file.")
+def export(  # noqa: PLR0913 (one parameter per option)
+    file: IO[bytes],
+    name: str,
+    step: int | None,
+    phase: int,
+    inputs: tuple[tuple[str, Any], ...],
+    grad_output: Any,
+    seed: int,
+    output: Path | None,
+) -> None:
+    """Trace FILE (a program, a saved trace, or - for standard input) and write it in another form."""
+    exporter = find_exporter(name)
+    assert exporter is not None
+    saved = _read_saved_trace(file)
+    events = [encode(e) for e in saved["events"]] if saved else _trace_file(file, inputs, grad_output, seed)
+    document = saved or load_document(json.loads(join_document(events)))
+    try:
+        body = exporter.write(document, Selection(step, phase))
+    except (NothingToExport, ExportUnavailable) as reason:
+        raise click.ClickException(str(reason)) from reason
+    _write(body, output)
+    sys.exit(_status(events))
+
+
+def _read_saved_trace(file: IO[bytes]) -> TraceDocument | None:
+    if not file.name.endswith(".json"):
+        return None
+    try:
+        return load_document(json.loads(file.read()))
+    except ValueError as error:
+        raise click.UsageError(f"{file.name} is not a saved trace: {error}") from error
+
+
+def _status(events: list[bytes]) -> int:
+    return 1 if any(json.loads(event)["type"] == "problem" for event in events) else 0
+
+
+def _trace_file(file: IO[bytes], inputs: tuple[tuple[str, Any], ...], grad_output: Any, seed: int) -> list[bytes]:
     try:
         source = file.read().decode()
         request = TraceRequest(source=source, options=Options(inputs=dict(inputs), grad_output=grad_output, seed=seed))
@@ -97,8 +152,7 @@ def trace(
         raise click.UsageError('Write non-finite numbers as "NaN", "Infinity" or "-Infinity".') from error
     events: list[bytes] = []
     execute(TraceJob(request=request, limits=resolve_limits(request.options.limits)), events.extend)
-    _write(join_document(events), output)
-    sys.exit(1 if any(json.loads(event)["type"] == "problem" for event in events) else 0)
+    return events
 
 
 @main.command()

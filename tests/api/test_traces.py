@@ -270,7 +270,11 @@ def test_local_jacobians_come_on_demand(server: Any) -> None:
     ("source", "kind"),
     [
         pytest.param("x = (", "syntax", id="syntax error"),
-        pytest.param("y = undefined_thing + torch.ones(1)", "error", id="unknown name"),
+        pytest.param(
+            "import torch\nx = torch.ones(1, requires_grad=True)\ny = x * undefined_thing\ny.backward()",
+            "error",
+            id="unknown name",
+        ),
         pytest.param("", "not_differentiable", id="empty program"),
         pytest.param("x = 1\n" * 100_000, "too_big", id="long program"),
         pytest.param("import os\nos.system('id')", "rejected", id="forbidden import"),

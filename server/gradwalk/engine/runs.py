@@ -121,12 +121,16 @@ class _LoopSink:
 
 
 class Runs:
-    """Every run under way, by its id: the same id is never run twice at once."""
+    """Every run under way, by its id: the same id is never run twice at once.
+
+    `keep` puts a lasting result where it can be found later and says whether it did; what is not kept can be read
+    here for `retain_seconds`.
+    """
 
     def __init__(
         self,
         engine: Engine,
-        keep: Callable[[Run], Awaitable[None]],
+        keep: Callable[[Run], Awaitable[bool]],
         *,
         abandon_seconds: float,
         retain_seconds: float,
@@ -174,19 +178,25 @@ class Runs:
     def _finish(self, run: Run, outcome: Outcome) -> None:
         run.note_finished(outcome)
         if not outcome.lasting:
-            asyncio.get_running_loop().call_later(self._retain_seconds, self._forget, run)
+            self._forget_later(run)
             return
         task = asyncio.create_task(self._keep_then_forget(run))
         self._keeping.add(task)
         task.add_done_callback(self._keeping.discard)
 
     async def _keep_then_forget(self, run: Run) -> None:
+        kept = False
         try:
-            await self._keep(run)
+            kept = await self._keep(run)
         except Exception:  # noqa: BLE001 (a store that fails must not take the answer from those who wait for it)
             log.exception("a finished run could not be kept")
-            await asyncio.sleep(self._retain_seconds)
-        self._forget(run)
+        if kept:
+            self._forget(run)
+        else:
+            self._forget_later(run)
+
+    def _forget_later(self, run: Run) -> None:
+        asyncio.get_running_loop().call_later(self._retain_seconds, self._forget, run)
 
     def _forget(self, run: Run) -> None:
         if self._runs.get(run.id) is run:

@@ -1,4 +1,4 @@
-"""Runs programs one per fork and prints what each did, as JSON lines: `python run_programs.py MODE < programs`.
+"""Runs programs one per fork and prints what each did, as JSON lines: `run_programs.py MODE CPU_SECONDS < programs`.
 
 `plain` is Python as it is: real imports, real builtins. `offered` is the policy and the offer. Neither uses
 the tracer, so that the two differ in the language alone; `traced-plain` and `traced-offered` do.
@@ -31,7 +31,6 @@ from gradwalk.tracer.run import trace_program
 from gradwalk.tracer.source import SourceProblem
 
 FILENAME = "<snippet>"
-SECONDS = 3
 MEMORY_BYTES = 512 << 20
 
 
@@ -127,18 +126,20 @@ def _value(value: torch.Tensor) -> list[Any]:
         return [repr(error)]
 
 
-def run_forked(job: Any) -> dict[str, Any]:
-    """What `job()` returns, or how its process ended."""
+def run_forked(job: Any, cpu_seconds: float) -> dict[str, Any]:
+    """What `job()` returns, or how its process ended. Time is the processor's: the machine may be shared."""
     reader, writer = os.pipe()
     pid = os.fork()
     if pid == 0:
         os.close(reader)
-        signal.alarm(SECONDS)
+        signal.setitimer(signal.ITIMER_PROF, cpu_seconds)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY_BYTES,) * 2)
         try:
             answer = json.dumps(job(), default=repr)
+        except MemoryError:
+            answer = json.dumps({"outcome": "memory"})
         except BaseException as error:  # noqa: BLE001
             answer = json.dumps({"outcome": "harness", "error": repr(error)})
         with os.fdopen(writer, "w") as out:
@@ -150,7 +151,7 @@ def run_forked(job: Any) -> dict[str, Any]:
     _, status = os.waitpid(pid, 0)
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
-        return {"outcome": "timeout" if number == signal.SIGALRM else "crashed", "error": f"signal {number}"}
+        return {"outcome": "timeout" if number == signal.SIGPROF else "crashed", "error": f"signal {number}"}
     try:
         return json.loads(text)
     except ValueError:
@@ -174,13 +175,13 @@ def main() -> None:
     torch.set_num_threads(1)
     torch.backends.mkldnn.enabled = False
     warm_up()
-    mode = sys.argv[1]
+    mode, cpu_seconds = sys.argv[1], float(sys.argv[2])
     offer = load_offer() if mode.endswith("offered") else None
     run: Any = run_traced if mode.startswith("traced") else run_offered if offer else run_plain
     for source in json.load(sys.stdin):
         # What is refused by its text alone needs no process of its own.
         refused = admit(source, OfferedLanguage(offer)) if run is run_offered else None
-        result = refused if isinstance(refused, dict) else run_forked(partial(run, source, offer))
+        result = refused if isinstance(refused, dict) else run_forked(partial(run, source, offer), cpu_seconds)
         print(json.dumps(result), flush=True)  # noqa: T201
 
 

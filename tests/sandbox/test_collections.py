@@ -31,6 +31,7 @@ REFERENCE = "import torch\nx = torch.tensor([1.0, 2.0], requires_grad=True)\n(x 
 VICTIM = Path("/tmp/gradwalk-victim")  # noqa: S108 (the programs name it)
 PLACES = (Path("/tmp"), Path("/dev/shm"), Path("/var/tmp"), Path.cwd())  # noqa: S108
 HARMLESS = {"ok", "not_differentiable"}
+"""A program that makes no graph is told so; nothing was refused and nothing failed."""
 LIMITED = {"timeout", "memory", "too_big", "crashed"}
 HOSTILE = read_collection("hostile")
 
@@ -108,7 +109,8 @@ def test_hostile_programs_are_contained(policy: bool, victim: Path) -> None:
         zygote = launcher.pid  # type: ignore[union-attr]
         for start in range(0, len(HOSTILE), 100):
             batch = HOSTILE[start : start + 100]
-            assert run_all(sandbox, batch, judge_policed if policy else judge_unpoliced) == []
+            wrong = run_all(sandbox, batch, judge_policed if policy else judge_unpoliced)
+            assert not wrong, wrong
             assert encode(trace_in(sandbox, REFERENCE)) == reference, batch[0].name
             assert sandbox.launcher is launcher, f"the zygote was lost after {batch[0].name}"
             assert len(children_of(zygote)) <= limits.spare_count + 1, batch[0].name

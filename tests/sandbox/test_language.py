@@ -39,10 +39,10 @@ CONTAINED = ("crashes", "memory", "time", "recursion")
 REFUSABLE = [listed for listed in HOSTILE if listed.name.split("/")[0] not in CONTAINED]
 
 
-def run_batch(mode: str, sources: list[str]) -> list[dict[str, Any]]:
+def run_batch(mode: str, sources: list[str], cpu_seconds: float = 20) -> list[dict[str, Any]]:
     """What each program did, run by `run_programs.py`."""
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", str(FOLDER / "run_programs.py"), mode],
+        [sys.executable, "-W", "ignore", str(FOLDER / "run_programs.py"), mode, str(cpu_seconds)],
         input=json.dumps(sources),
         capture_output=True,
         text=True,
@@ -52,10 +52,10 @@ def run_batch(mode: str, sources: list[str]) -> list[dict[str, Any]]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def run_two(first: tuple[str, list[str]], second: tuple[str, list[str]]) -> list[list[dict[str, Any]]]:
+def run_two(*batches: tuple[Any, ...]) -> list[list[dict[str, Any]]]:
     """Two batches side by side."""
     with ThreadPoolExecutor(2) as pool:
-        return list(pool.map(lambda batch: run_batch(*batch), (first, second)))
+        return list(pool.map(lambda batch: run_batch(*batch), batches))
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +104,7 @@ def test_honest_programs_have_the_same_trace_as_without_a_policy() -> None:
 def test_hostile_programs_end_as_they_should() -> None:
     half = len(REFUSABLE) // 2
     parts = REFUSABLE[:half], REFUSABLE[half:]
-    batches = [("offered", [listed.source for listed in part]) for part in parts]
+    batches = [("offered", [listed.source for listed in part], 2) for part in parts]
     results = [result for part in run_two(*batches) for result in part]
     wrong = [
         (listed.name, sorted(listed.outcomes), result)

@@ -67,8 +67,11 @@ def assemble_document(events: Sequence[Event]) -> TraceDocument:
 
 
 def encode(value: Any) -> bytes:
-    """Compact JSON in UTF-8: the one spelling in which traces are stored, sent and compared."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    """Compact JSON in UTF-8: the one spelling in which traces are stored, sent and compared.
+
+    A lone surrogate, which a program may print but UTF-8 cannot hold, becomes a question mark.
+    """
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
 def _address(parts: list[Any]) -> str:

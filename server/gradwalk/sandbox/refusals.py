@@ -79,8 +79,8 @@ MODULES = _table(
     (
         "ctypes cffi inspect gc importlib builtins traceback dis ast code codeop types symtable tracemalloc "
         "faulthandler pdb bdb trace sysconfig site runpy pkgutil weakref copyreg _ctypes __main__ zipimport imp opcode "
-        "tokenize token torch._C torch._dynamo torch.overrides platform logging argparse getpass unittest pytest doctest pydoc "
-        "timeit cProfile profile pstats",
+        "tokenize token torch._C torch._dynamo torch.overrides platform logging argparse getpass unittest pytest "
+        "doctest pydoc timeit cProfile profile pstats",
         MACHINERY,
         "Print what you want to see: print(type(x).__name__, x.grad_fn, x.shape).",
     ),

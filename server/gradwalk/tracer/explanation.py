@@ -35,7 +35,7 @@ Explain = Callable[["re.Match[str]", Culprits], Explained]
 
 def explain_error(error: BaseException, culprits: Culprits) -> Problem:
     """The problem for an exception that the program raised, at the line where it came from."""
-    text = str(error)
+    text = _words_of(error)
     explained = _explain_by_type(error) or _explain_by_text(text, culprits)
     if explained is None:
         name = type(error).__name__
@@ -53,10 +53,18 @@ def internal_problem(error: BaseException) -> Problem:
     return problem(
         "internal",
         "This is a fault of gradwalk, not of the program",
-        f"While recording, gradwalk itself failed: {type(error).__name__}: {str(error)[:_WORDS_MAX]}{where}. "
+        f"While recording, gradwalk itself failed: {type(error).__name__}: {_words_of(error)[:_WORDS_MAX]}{where}. "
         "The program ran on; what is shown before this is right.",
         hint="Please report it together with the program.",
     )
+
+
+def _words_of(error: BaseException) -> str:
+    """The error's text; a program's own class may fail to give one, which Python itself shows like this."""
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 (it is the program's code)
+        return "<exception str() failed>"
 
 
 def place_of(trace: TracebackType | None) -> Place | None:

@@ -185,7 +185,10 @@ class Run:
         if isinstance(error, InputError):
             recorder.explain_once(error, input_problem(error))
             return
-        explained = explain_error(error, recorder.culprits())
+        try:
+            explained = explain_error(error, recorder.culprits())
+        except BaseException as interruption:  # noqa: BLE001 (the error's own __str__ may have run out of time)
+            explained = explain_error(interruption, recorder.culprits())
         found = None if self._language is None else self._language.explain(error, explained["span"])
         if found is not None:
             explained = found

@@ -155,20 +155,20 @@ class _Reader:
             return self._is_fresh(base)
         if name in NOTICEABLE or name.startswith("set_"):
             return False
-        root, path = base, []
-        while isinstance(root, ast.Attribute):
-            path.append(root.attr)
-            root = root.value
-        if not isinstance(root, ast.Name):
+        owner, path = base, []
+        while isinstance(owner, ast.Attribute):
+            path.append(owner.attr)
+            owner = owner.value
+        if not isinstance(owner, ast.Name):
             return True
-        if root.id == self._context:
+        if owner.id == self._context:
             # `ctx.saved.sum()` is a method of a value; `ctx.function(x)` may be anything.
             return bool(path)
-        if root.id in self._locals:
+        if owner.id in self._locals:
             return True
         if NOTICEABLE.intersection(path):
             return False
-        value = self._global(root.id)
+        value = self._global(owner.id)
         return _is_module(value) and value.__name__.split(".")[0] in PURE_MODULES
 
     def _is_pure_global(self, name: str) -> bool:

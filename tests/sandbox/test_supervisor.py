@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from gradwalk.examples.catalogue import EXAMPLES
+from gradwalk.examples.example import Example
 from gradwalk.protocol.document import encode
 from gradwalk.protocol.events import EVENTS, Event
 from gradwalk.protocol.requests import TraceRequest, resolve_limits
@@ -231,6 +233,15 @@ def test_a_reader_that_gives_up_leaves_no_child(unpoliced: Sandbox) -> None:
     next(stream)
     stream.close()
     wait_until(lambda: len(children_of(launcher.pid)) <= 1)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.slug)
+def test_a_locked_child_has_everything_that_an_example_needs(trace: Trace, example: Example) -> None:
+    events = trace(example.source, **example.options)
+    problems = [event for event in events if event["type"] == "problem"]
+    assert not [one for one in problems if one["kind"] not in ("error", "not_differentiable")], problems
+    assert "No module named" not in str(problems)
+    assert events[-1]["type"] == "finished"
 
 
 def test_a_step_s_jacobian_is_what_the_trace_said(offered: Sandbox, trace: Trace) -> None:

@@ -6,7 +6,6 @@ Runs in the zygote before it forks, or in a spawned child where forking is unsaf
 import gc
 import logging
 import os
-import sys
 import warnings
 from pathlib import Path
 
@@ -75,11 +74,6 @@ def assert_forkable() -> None:
     shared = [line for line in Path("/proc/self/maps").read_text().splitlines() if _is_shared_and_writable(line)]
     if shared:
         raise UnfitProcessError(f"memory that children would share: {shared[0]}")
-
-
-def imported_modules() -> frozenset[str]:
-    """Names of everything that is loaded."""
-    return frozenset(sys.modules)
 
 
 def _is_shared_and_writable(mapping: str) -> bool:

@@ -164,6 +164,10 @@ x = torch.randn(3, 1, 4, requires_grad=True)
 o, w = net(x, x, x)
 o.sum().backward()
 """,
+    "cnn": """
+net = nn.Sequential(nn.Conv2d(1, 2, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(8, 2))
+F.cross_entropy(net(torch.randn(2, 1, 6, 6)), torch.tensor([0, 1])).backward()
+""",
     "einsum": """
 a = torch.randn(2, 3, requires_grad=True)
 b = torch.randn(3, 4, requires_grad=True)

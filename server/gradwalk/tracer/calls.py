@@ -478,6 +478,9 @@ def _openable_body(func: Any) -> types.FunctionType | None:
         return None
     if func.__module__ not in _OPENED_MODULES and func not in _BACKWARDS:
         return None
+    if not any(name in func.__code__.co_names for name in _ASKS):
+        # A dispatcher such as `F.max_pool2d` leaves the question to the function it chooses, which would ask again.
+        return None
     surroundings = dict(func.__globals__)
     surroundings.update({name: _no for name in _ASKS if name in surroundings})
     twin = types.FunctionType(func.__code__, surroundings, func.__name__, func.__defaults__, func.__closure__)

@@ -6,8 +6,11 @@ import types
 
 import pytest
 
+from gradwalk.protocol.events import EVENTS
+from gradwalk.protocol.requests import SERVER_LIMITS, TraceRequest
 from gradwalk.tracer.directions import Direction
 from gradwalk.tracer.names import MATHS, PRELUDE
+from gradwalk.tracer.run import trace_program
 from gradwalk.tracer.source import Program, SourceProblem, nearest_name, read_program
 
 
@@ -286,3 +289,17 @@ def test_directing_comments():
         Direction("break", "", 2),
         Direction("predict", "shape", 4),
     )
+
+
+def test_directing_comments_travel_with_the_trace():
+    events = []
+    source = "x = torch.tensor(2.0, requires_grad=True)\n(x * x).backward()  #@ predict how large?\n"
+    trace_program(TraceRequest(source=source), events.append, SERVER_LIMITS)
+    assert events[0]["directions"] == [{"kind": "predict", "text": "how large?", "line": 2}]
+    EVENTS.validate_python(events)
+
+
+def test_a_program_without_directing_comments_says_nothing_about_them():
+    events = []
+    trace_program(TraceRequest(source="2 + 2"), events.append, SERVER_LIMITS)
+    assert "directions" not in events[0]

@@ -71,6 +71,10 @@ export interface Started {
    * The free variables, in the order of their first use.
    */
   inputs?: Input[];
+  /**
+   * In the order of their lines; absent where the program has none.
+   */
+  directions?: DirectingComment[];
 }
 /**
  * A free variable of the program: it is set from `options.inputs`, or to a default.
@@ -141,6 +145,20 @@ export interface Thumbnail {
    * How it was pooled, in words.
    */
   pooled: string;
+}
+/**
+ * A comment in the program that directs the lecture: `#@ note text`.
+ */
+export interface DirectingComment {
+  kind: "note" | "break" | "hide" | "focus" | "predict";
+  /**
+   * What follows the kind, stripped.
+   */
+  text: string;
+  /**
+   * 1-based line of the comment; it speaks of this line or, where there is no code on it, of the next with code.
+   */
+  line: number;
 }
 /**
  * What the program printed, in its place in the order.

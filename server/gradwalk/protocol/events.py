@@ -45,6 +45,20 @@ class Input(TypedDict):
     value: TensorValue
 
 
+DirectionKind = Literal["note", "break", "hide", "focus", "predict"]
+
+
+@with_config(STRICT)
+class DirectingComment(TypedDict):
+    """A comment in the program that directs the lecture: `#@ note text`."""
+
+    kind: DirectionKind
+    text: str
+    """What follows the kind, stripped."""
+    line: int
+    """1-based line of the comment; it speaks of this line or, where there is no code on it, of the next with code."""
+
+
 @with_config(STRICT)
 class Started(TypedDict):
     """The document's header fields."""
@@ -58,6 +72,8 @@ class Started(TypedDict):
     versions: Versions
     inputs: NotRequired[list[Input]]
     """The free variables, in the order of their first use."""
+    directions: NotRequired[list[DirectingComment]]
+    """In the order of their lines; absent where the program has none."""
 
 
 @with_config(STRICT)

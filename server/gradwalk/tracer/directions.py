@@ -2,9 +2,9 @@
 
 import io
 import tokenize
-from typing import Literal, NamedTuple, get_args
+from typing import NamedTuple, get_args
 
-DirectionKind = Literal["note", "break", "hide", "focus", "predict"]
+from gradwalk.protocol.events import DirectionKind
 
 
 class Direction(NamedTuple):

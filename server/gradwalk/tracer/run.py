@@ -13,7 +13,7 @@ import gc
 import linecache
 import random
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stdout
 from functools import reduce
 from typing import Any, Final
@@ -30,6 +30,7 @@ from gradwalk.protocol.versions import installed_versions
 from gradwalk.tracer import originals
 from gradwalk.tracer.calls import CallRecorder
 from gradwalk.tracer.custom import FunctionPatch
+from gradwalk.tracer.directions import Direction
 from gradwalk.tracer.explanation import explain_error
 from gradwalk.tracer.implicit import conclude
 from gradwalk.tracer.inputs import InputError, free_variable, override
@@ -109,7 +110,7 @@ class Run:
         return read_program(self.request.source, inputs, self.limits.source_bytes, self._language)
 
     def _play(self, program: Program, recorder: Recorder) -> None:
-        self._start(self._inputs(program, recorder))
+        self._start(self._inputs(program, recorder), program.directions)
         with recording(recorder, self.stream) as recorded:
             try:
                 with recorded:
@@ -164,20 +165,21 @@ class Run:
         value_of = recorder.values.value_of
         return [{"name": name, "value": value_of(self.namespace[name])} for name in program.free_variables]
 
-    def _start(self, inputs: list[Input]) -> None:
+    def _start(self, inputs: list[Input], directions: Sequence[Direction] = ()) -> None:
         canonical = canonical_request(self.request)
         versions = installed_versions()
-        self.stream.send(
-            {
-                "seq": 0,
-                "type": "started",
-                "format": FORMAT,
-                "id": trace_id(self.request, versions),
-                **canonical,
-                "versions": versions,
-                "inputs": inputs,
-            }
-        )
+        started: dict[str, Any] = {
+            "seq": 0,
+            "type": "started",
+            "format": FORMAT,
+            "id": trace_id(self.request, versions),
+            **canonical,
+            "versions": versions,
+            "inputs": inputs,
+        }
+        if directions:
+            started["directions"] = [{"kind": each.kind, "text": each.text, "line": each.line} for each in directions]
+        self.stream.send(started)
 
     def _explain(self, error: BaseException, program: Program, recorder: Recorder) -> None:
         if recorder.was_explained(error):

@@ -55,8 +55,8 @@ def reachable(outputs: Sequence[Tensor]) -> list[Node]:
     return list(found)
 
 
-def run_backward(outputs: Sequence[Tensor], seed: int = 0, ones: bool = False) -> list[Visit]:
-    """Executes the backward pass from all outputs with random grad_outputs, or ones."""
+def run_backward(outputs: Sequence[Tensor], seed: int = 0, fill: float | None = None) -> list[Visit]:
+    """Executes the backward pass from all outputs with random grad_outputs, or all of one number."""
     outputs = [output for output in outputs if output.grad_fn is not None]
     visits: list[Visit] = []
     for node in reachable(outputs):
@@ -64,7 +64,9 @@ def run_backward(outputs: Sequence[Tensor], seed: int = 0, ones: bool = False) -
             _watch(node, visits)
     generator = torch.Generator().manual_seed(seed)
     seeds = [
-        torch.ones_like(output) if ones else torch.randn(output.shape, dtype=output.dtype, generator=generator)
+        torch.randn(output.shape, dtype=output.dtype, generator=generator)
+        if fill is None
+        else torch.full_like(output, fill)
         for output in outputs
     ]
     torch.autograd.backward(outputs, seeds)
@@ -116,7 +118,7 @@ def sample_visits(op: OpInfo, dtype: torch.dtype = torch.float64, limit: int = 1
 
 def _sample_visits(op: OpInfo, dtype: torch.dtype, limit: int) -> Iterator[Visit]:
     torch.manual_seed(0)
-    for count, sample in enumerate(op.sample_inputs("cpu", dtype, requires_grad=True)):
+    for count, sample in enumerate(op.sample_inputs_func(op, "cpu", dtype, True)):
         if count == limit:
             return
         try:

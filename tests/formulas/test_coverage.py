@@ -1,0 +1,129 @@
+"""How much of what people run is covered: by a line of torch's table, and by a written entry that was checked."""
+
+import warnings
+from collections import Counter
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from gradwalk.formulas.derivatives import derivative_line
+from gradwalk.formulas.registry import entry_of
+from tests.formulas.live_nodes import Visit, operators, run_backward, sample_visits
+
+WITHOUT_A_LINE = {
+    "torch::autograd::CopySlices": "a view was written in place: the engine's own node, described by hand",
+    "torch::autograd::CopyBackwards": "copy_: the engine's own node, has a written entry",
+}
+"""Nodes that torch makes outside derivatives.yaml. Custom Functions and `GeneratedBackwardFor_...` are the others."""
+
+
+def mlp() -> Tensor:
+    model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Dropout(0.2), nn.Linear(8, 8), nn.GELU(), nn.Linear(8, 3))
+    return functional.cross_entropy(model(torch.randn(5, 4)), torch.randint(3, (5,)))
+
+
+def cnn() -> Tensor:
+    model = nn.Sequential(
+        nn.Conv2d(1, 4, 3, padding=1), nn.BatchNorm2d(4), nn.ReLU(), nn.MaxPool2d(2),
+        nn.Conv2d(4, 8, 3), nn.ReLU(), nn.AdaptiveAvgPool2d(2), nn.Flatten(), nn.Linear(32, 3),
+    )  # fmt: skip
+    return functional.cross_entropy(model(torch.randn(2, 1, 8, 8)), torch.tensor([0, 2]))
+
+
+def rnn() -> Tensor:
+    outputs, _ = nn.RNN(3, 5, num_layers=2)(torch.randn(4, 2, 3))
+    return outputs.pow(2).mean()
+
+
+def lstm() -> Tensor:
+    embedded = nn.Embedding(10, 4)(torch.randint(10, (6, 2)))
+    outputs, _ = nn.LSTM(4, 5)(embedded)
+    cell = nn.LSTMCell(5, 5)
+    hidden, _ = cell(outputs[-1])
+    gru, _ = nn.GRU(5, 4)(outputs)
+    return functional.cross_entropy(nn.Linear(5, 10)(hidden), torch.tensor([1, 2])) + gru.mean()
+
+
+def transformer() -> Tensor:
+    layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.1, batch_first=True)
+    decoder = nn.TransformerDecoderLayer(8, 2, 16, dropout=0.1, batch_first=True)
+    tokens = nn.Embedding(12, 8)(torch.randint(12, (2, 5)))
+    memory = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)(tokens)
+    mask = nn.Transformer.generate_square_subsequent_mask(5)
+    logits = nn.Linear(8, 12)(decoder(tokens, memory, tgt_mask=mask))
+    return functional.cross_entropy(logits.reshape(-1, 12), torch.randint(12, (10,)))
+
+
+def vae() -> Tensor:
+    x = torch.rand(3, 1, 8, 8)
+    hidden = functional.relu(nn.Conv2d(1, 4, 4, 2, 1)(x)).flatten(1)
+    mean, log_variance = nn.Linear(64, 2)(hidden), nn.Linear(64, 2)(hidden)
+    latent = mean + torch.randn_like(mean) * (0.5 * log_variance).exp()
+    decoded = nn.ConvTranspose2d(4, 1, 4, 2, 1)(functional.relu(nn.Linear(2, 64)(latent)).view(3, 4, 4, 4))
+    divergence = -0.5 * (1 + log_variance - mean.pow(2) - log_variance.exp()).sum()
+    return functional.binary_cross_entropy(decoded.sigmoid(), x, reduction="sum") + divergence
+
+
+def gan() -> Tensor:
+    generator = nn.Sequential(
+        nn.Linear(2, 16), nn.BatchNorm1d(16), nn.LeakyReLU(0.2), nn.Unflatten(1, (4, 2, 2)),
+        nn.Upsample(scale_factor=2), nn.Conv2d(4, 1, 3, padding=1), nn.Tanh(),
+    )  # fmt: skip
+    critic = nn.Sequential(nn.Conv2d(1, 4, 3), nn.LeakyReLU(0.2), nn.Flatten(), nn.Linear(16, 1))
+    real, fake = critic(torch.randn(3, 1, 4, 4)), critic(generator(torch.randn(3, 2)))
+    loss = functional.binary_cross_entropy_with_logits
+    return loss(real, torch.ones_like(real)) + loss(fake, torch.zeros_like(fake)) + functional.softplus(-fake).mean()
+
+
+MODELS: list[Callable[[], Tensor]] = [mlp, cnn, rnn, lstm, transformer, vae, gan]
+
+
+@pytest.fixture(scope="module")
+def visits_of_models() -> dict[str, list[Visit]]:
+    torch.manual_seed(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return {model.__name__: run_backward([model()], fill=1) for model in MODELS}
+
+
+def test_models_are_covered_by_checked_entries(
+    visits_of_models: dict[str, list[Visit]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The goal is 90 % of node occurrences; leaves (AccumulateGrad) are not counted."""
+    report, shares = [], []
+    for name, visits in visits_of_models.items():
+        checked = [visit for visit in visits if visit.check() is True]
+        left = Counter(visit.node_name for visit in visits if visit.check() is not True)
+        shares.append(len(checked) / len(visits))
+        report.append(f"{name:12} {len(checked):4} of {len(visits):4} nodes have a checked entry  {dict(left) or ''}")
+    with capsys.disabled():
+        print("", *report, sep="\n")  # noqa: T201
+    assert min(shares) >= 0.9
+
+
+def test_nothing_shown_in_a_model_is_wrong(visits_of_models: dict[str, list[Visit]]) -> None:
+    wrong = [
+        (model, visit.node_name)
+        for model, visits in visits_of_models.items()
+        for visit in visits
+        if visit.check() is False
+    ]
+    assert not wrong
+
+
+def test_nodes_of_the_operator_database_have_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+    names = {visit.node_name for op in operators() for visit in sample_visits(op, limit=4)}
+    with_line = {name for name in names if derivative_line(name)}
+    with_entry = {name for name in names if entry_of(name)}
+    without = {name for name in names - with_line if not name.startswith("GeneratedBackwardFor_")}
+    with capsys.disabled():
+        print(  # noqa: T201
+            f"\noperator database: {len(with_line)} of {len(names)} node names have a line of derivatives.yaml, "
+            f"{len(with_entry)} a written entry"
+        )
+    assert without <= WITHOUT_A_LINE.keys()
+    assert len(names - with_line) <= 5
+    assert len(with_entry) / len(names) >= 0.75

@@ -1,6 +1,7 @@
 """What is said at each phase of a backward step: one short sentence, with the traced numbers in it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 from gradwalk.protocol.events import Accumulate, Contribution, LocalJacobian, PhaseSentences
@@ -15,6 +16,7 @@ _SUMMANDS_READ_ALOUD = 4
 _OPERANDS_READ_ALOUD = 3
 _TIMES = {2: "twice", 3: "three times"}
 _SYMBOLS = ("x", "y")
+_PLACES = {symbol: f"{{{symbol}}}" for symbol in (*_SYMBOLS, "z")}
 _STRUCTURES = {
     "diagonal": "each entry has a factor of its own (diagonal)",
     "permutation": "entries change places (permutation)",
@@ -40,25 +42,24 @@ def narrate(
         operand_names: per grad_input, what the program calls the value it goes to (`x`, `model.0.weight`), or None.
         receivers: per grad_input, the op of the node it goes to; said where the value has no name.
     """
-    collect = _collect(node, step)
+    arrived = [spell_value(value) for value in step["grad_outputs"]]
+    collect = _collect(node, step, arrived)
     accumulate: Accumulate | None = step["accumulate"]
     if accumulate is not None:
         return _narrate_leaf(node, step, accumulate, collect)
-    names = [_operand_name(node, argnum, operand_names, receivers) for argnum in range(len(step["grad_inputs"]))]
-    local_rule = _local_rule(node, step, operand_names)
-    multiply = _multiply(step)
-    send = _send(step, names)
-    land = _land(step, names)
-    whole = _first_fitting(
-        f"{_word(node['op'])}: {_arrived(step)} came in; {_lower(send)}",
-        f"{_word(node['op'])}: {_lower(multiply)}",
-    )
+    returned = [spell_value(value) for value in step["grad_inputs"]]
+    names = [_operand_name(node, argnum, operand_names, receivers) for argnum in range(len(returned))]
+    multiply = _multiply(step, arrived, returned)
+    send = _send(returned, names)
+    whole = f"{_word(node['op'])}: {_arrived(step, arrived)} came in; {_lower(send)}"
+    if len(whole) > LONGEST_SENTENCE:
+        whole = _first_fitting(f"{_word(node['op'])}: {_lower(multiply)}")
     return whole, {
         "collect": collect,
-        "local_rule": local_rule,
+        "local_rule": _local_rule(node, step, operand_names),
         "multiply": multiply,
         "send": send,
-        "land": land,
+        "land": _land(step, returned, names),
     }
 
 
@@ -98,28 +99,30 @@ def _accumulated(name: str, accumulate: Accumulate, arrived: Gradient | None) ->
 # 1 collect
 
 
-def _collect(node: Node, step: Step) -> str:
+def _collect(node: Node, step: Step, spelled: Sequence[str]) -> str:
     contributions: list[Contribution] = step["contributions"]
     grad_outputs: list[Gradient] = step["grad_outputs"]
     changed = _hook_changes(step)
     if not contributions:
         return _first_fitting(f"Nothing arrived at {_word(node['op'])}; undefined acts as zero.{changed}")
-    arrived = sorted({one["output_nr"] for one in contributions})
-    if len(arrived) > 1 or len(grad_outputs) > 1:
+    if len(grad_outputs) > 1:
+        arrived = len({one["output_nr"] for one in contributions})
         count = len(grad_outputs)
         return _first_fitting(
-            f"{len(arrived)} of {count} outputs of {_word(node['op'])} received a gradient.{changed}",
-            f"{len(arrived)} of {count} outputs received a gradient.",
+            f"{arrived} of {count} outputs of {_word(node['op'])} received a gradient.{changed}",
+            f"{arrived} of {count} outputs received a gradient.",
         )
     total = step["hooks"][0]["before"] if changed else grad_outputs[0]
-    name = _output_name(node, arrived[0])
+    name = _output_name(node, contributions[0]["output_nr"])
     if len(contributions) == 1:
-        return _first_fitting(_single(contributions[0], name) + changed, f"One gradient arrived.{changed}")
+        value = contributions[0]["value"]
+        text = spelled[0] if value is grad_outputs[0] else spell_value(value)
+        sentence = _single(contributions[0], text, name) + changed
+        return sentence if len(sentence) <= LONGEST_SENTENCE else _first_fitting(f"One gradient arrived.{changed}")
     return _first_fitting(*(sentence + changed for sentence in _several(contributions, name, total)))
 
 
-def _single(contribution: Contribution, name: str) -> str:
-    value = spell_value(contribution["value"])
+def _single(contribution: Contribution, value: str, name: str) -> str:
     if contribution["edge"] == "seed":
         return f"The pass starts at {name} with the seed v = {value}."
     return f"{_upper(value)} arrived at {name}."
@@ -174,18 +177,35 @@ def _local_rule(node: Node, step: Step, operand_names: Sequence[str | None]) -> 
         )
     if node["kind"] == "view_write":
         return "Part of a tensor was written over: the rest keeps its gradient, the part's goes to what was written."
-    argnum = next((number for number, value in enumerate(step["grad_inputs"]) if "missing" not in value), 0)
-    sentences = []
+    argnum = 0
+    for number, value in enumerate(step["grad_inputs"]):
+        if "missing" not in value:
+            argnum = number
+            break
+    return _first_that_fits(_rules(node, jacobians, argnum, operand_names))
+
+
+def _rules(
+    node: Node, jacobians: Sequence[LocalJacobian], argnum: int, operand_names: Sequence[str | None]
+) -> Iterator[str]:
+    """Ways to say the rule, the most telling one first."""
     known = DERIVATIVES.get(node["name"])
     if known is not None and argnum < len(known.partials) and not _has_alpha(node):
         symbols = _symbols(node, operand_names)
-        forward, partial = known.forward.format(**symbols), known.partials[argnum].format(**symbols)
         if symbols["x"] != symbols["y"]:
-            rule = f"d({forward})/d{symbols[_SYMBOLS[argnum]]} = {partial}"
-            sentences = [f"{rule}{_saved(node, known.partials[argnum], symbols)}.", f"{rule}."]
-    return _first_fitting(
-        *sentences, *_rule_by_structure(node, jacobians, argnum), f"This is the rule of {_word(node['op'])}."
-    )
+            rule = _partial_derivative(node["name"], argnum, **symbols)
+            yield f"{rule}{_saved(node, known.partials[argnum], symbols)}."
+            yield f"{rule}."
+    yield from _rule_by_structure(node, jacobians, argnum)
+    yield f"This is the rule of {_word(node['op'])}."
+
+
+@lru_cache(maxsize=1024)
+def _partial_derivative(name: str, argnum: int, x: str, y: str, z: str) -> str:
+    """`d(x*y)/dx = y`."""
+    known = DERIVATIVES[name]
+    forward, partial = (text.format(x=x, y=y, z=z) for text in (known.forward, known.partials[argnum]))
+    return f"d({forward})/d{(x, y)[argnum]} = {partial}"
 
 
 def _rule_by_structure(node: Node, jacobians: Sequence[LocalJacobian], argnum: int) -> Iterable[str]:
@@ -244,11 +264,14 @@ def _symbols(node: Node, operand_names: Sequence[str | None]) -> dict[str, str]:
 
 def _saved(node: Node, partial: str, symbols: dict[str, str]) -> str:
     """`, and y was saved as 3`: for the first value that the partial derivative needs."""
-    saved = {one["name"]: one["value"] for one in node["saved"]}
     for argnum, symbol in enumerate(_SYMBOLS):
-        if f"{{{symbol}}}" in partial and argnum < len(node["inputs"]):
-            return _saved_as(symbols[symbol], saved.get(node["inputs"][argnum]["name"]))
-    return _saved_as(symbols["z"], saved.get("result")) if "{z}" in partial else ""
+        if _PLACES[symbol] in partial and argnum < len(node["inputs"]):
+            return _saved_as(symbols[symbol], _saved_value(node, node["inputs"][argnum]["name"]))
+    return _saved_as(symbols["z"], _saved_value(node, "result")) if _PLACES["z"] in partial else ""
+
+
+def _saved_value(node: Node, name: str | None) -> object:
+    return next((one["value"] for one in node["saved"] if one["name"] == name), None)
 
 
 def _saved_as(name: str, value: object) -> str:
@@ -256,76 +279,91 @@ def _saved_as(name: str, value: object) -> str:
         return ""
     number = scalar_of(value)  # type: ignore[arg-type]
     if number is None:
-        return f", and {name} was saved, of shape {spell_shape(value['shape'])}"
+        return f", and {name} was saved, of shape {value['shape']}"
     spelled = spell_number(number)
     return "" if spelled == name else f", and {name} was saved as {spelled}"
 
 
 def _has_alpha(node: Node) -> bool:
-    return any(one["name"] == "alpha" and one["value"] not in (1, 1.0) for one in node["saved"])
+    for one in node["saved"]:
+        if one["name"] == "alpha" and one["value"] not in (1, 1.0):
+            return True
+    return False
 
 
 # 3 multiply
 
 
-def _multiply(step: Step) -> str:
-    grad_outputs: list[Gradient] = step["grad_outputs"]
-    returned: list[Gradient] = step["grad_inputs"]
-    present = [(argnum, value) for argnum, value in enumerate(returned) if "missing" not in value]
+def _multiply(step: Step, arrived: Sequence[str], returned: Sequence[str]) -> str:
+    present = _present(step["grad_inputs"])
     if not present:
         return "Nothing is multiplied: no gradient is wanted from here."
-    products = [_product(argnum, step) for argnum, _ in present[:_OPERANDS_READ_ALOUD]]
-    more = len(present) - len(products)
-    read_aloud = [value for _, value in present[:_OPERANDS_READ_ALOUD] if "shape" in value]
-    results = _and([spell_value(value) for value in read_aloud])
-    arrived = next((value for value in grad_outputs if "missing" not in value), None)
-    sentences = []
-    if any(one.get("checked") is False for one in step["local_jacobians"]):
-        sentences += [f"The rule returned {results}; v times the local Jacobian is something else.",
-                      "What the rule returned is not v times its local Jacobian."]  # fmt: skip
-    elif all(product is not None for product in products) and not more:
-        sentences.append(f"{', '.join(product for product in products if product is not None)}.")
-    if arrived is not None and "shape" in arrived:
-        v = f"v = {spell_value(arrived)}" if is_short(arrived) else f"v of shape {spell_shape(arrived['shape'])}"
-        sentences.append(f"{v} times the local Jacobian gives {results}.")
-    return _first_fitting(*sentences, f"v times the local Jacobian gives {len(present)} gradients.")
+    return _first_that_fits(_multiplications(step, arrived, returned, present))
+
+
+def _multiplications(
+    step: Step, arrived: Sequence[str], returned: Sequence[str], present: Sequence[int]
+) -> Iterator[str]:
+    """Ways to say what v times J gave, the most telling one first."""
+    read_aloud = present[:_OPERANDS_READ_ALOUD]
+    results = _and([returned[argnum] for argnum in read_aloud])
+    grad_outputs: list[Gradient] = step["grad_outputs"]
+    jacobians: list[LocalJacobian] = step["local_jacobians"]
+    if _is_refuted(jacobians):
+        yield f"The rule returned {results}; v times the local Jacobian is something else."
+        yield "What the rule returned is not v times its local Jacobian."
+    elif len(present) <= _OPERANDS_READ_ALOUD:
+        products = [_product(argnum, step) for argnum in read_aloud]
+        if None not in products:
+            yield f"{', '.join(product for product in products if product is not None)}."
+    for slot, value in enumerate(grad_outputs):
+        if "missing" not in value:
+            v = f"v = {arrived[slot]}" if is_short(value) else f"v of shape {value['shape']}"
+            yield f"{v} times the local Jacobian gives {results}."
+            break
+    yield f"v times the local Jacobian gives {len(present)} gradients."
+
+
+def _present(gradients: Sequence[Gradient]) -> list[int]:
+    """Which of them are there."""
+    return [position for position, value in enumerate(gradients) if "missing" not in value]
+
+
+def _is_refuted(jacobians: Sequence[LocalJacobian]) -> bool:
+    for one in jacobians:
+        if one.get("checked") is False:
+            return True
+    return False
 
 
 def _product(argnum: int, step: Step) -> str | None:
     """`10 x 3 = 30`, where all three are single numbers and the product was checked."""
+    result = scalar_of(step["grad_inputs"][argnum])
+    if result is None:
+        return None
     jacobians = [one for one in step["local_jacobians"] if one["argnum"] == argnum]
     if len(jacobians) != 1 or not jacobians[0].get("checked"):
         return None
-    numbers = (
-        scalar_of(step["grad_outputs"][jacobians[0]["output_nr"]]),
-        _factor(jacobians[0]),
-        scalar_of(step["grad_inputs"][argnum]),
-    )
-    if any(number is None for number in numbers):
+    v, factor = scalar_of(step["grad_outputs"][jacobians[0]["output_nr"]]), _factor(jacobians[0])
+    if v is None or factor is None:
         return None
-    v, factor, result = (spell_number(number) for number in numbers if number is not None)
-    return f"{v} \u00d7 {_bracketed(factor)} = {result}"
+    return f"{spell_number(v)} \u00d7 {_bracketed(spell_number(factor))} = {spell_number(result)}"
 
 
 # 4 send, 5 land
 
 
-def _send(step: Step, names: Sequence[str]) -> str:
-    parts = [f"{spell_value(value)} goes to {name}" for value, name in zip(step["grad_inputs"], names, strict=True)]
-    if not parts:
+def _send(returned: Sequence[str], names: Sequence[str]) -> str:
+    if not returned:
         return "Nothing is sent on."
-    return _listed(parts)
+    return _listed([f"{value} goes to {name}" for value, name in zip(returned, names, strict=True)])
 
 
-def _land(step: Step, names: Sequence[str]) -> str:
-    parts = [
-        f"{spell_value(value)} waits at {name}"
-        for value, name in zip(step["grad_inputs"], names, strict=True)
-        if "missing" not in value
-    ]
-    if not parts:
+def _land(step: Step, returned: Sequence[str], names: Sequence[str]) -> str:
+    present = _present(step["grad_inputs"])
+    if not present:
         return "Nothing lands: no gradient left this node."
-    return _listed(parts)
+    return _listed([f"{returned[argnum]} waits at {names[argnum]}" for argnum in present])
 
 
 def _listed(parts: Sequence[str]) -> str:
@@ -339,10 +377,10 @@ def _listed(parts: Sequence[str]) -> str:
     return f"{len(parts)} gradients, one per operand."
 
 
-def _arrived(step: Step) -> str:
-    present = [value for value in step["grad_outputs"] if "missing" not in value]
+def _arrived(step: Step, arrived: Sequence[str]) -> str:
+    present = _present(step["grad_outputs"])
     if len(present) == 1:
-        return spell_value(present[0])
+        return arrived[present[0]]
     return "nothing" if not present else f"{len(present)} gradients"
 
 
@@ -361,12 +399,19 @@ def _operand_name(node: Node, argnum: int, operand_names: Sequence[str | None], 
 
 def _first_fitting(*sentences: str) -> str:
     """The first sentence that is short enough; the last one cut if none is."""
+    return _first_that_fits(sentences)
+
+
+def _first_that_fits(sentences: Iterable[str]) -> str:
+    """As `_first_fitting`; sentences after the one that fits are not made."""
+    sentence = ""
     for sentence in sentences:
         if len(sentence) <= LONGEST_SENTENCE:
             return sentence
-    return sentences[-1][: LONGEST_SENTENCE - 1] + "\u2026"
+    return sentence[: LONGEST_SENTENCE - 1] + "\u2026"
 
 
+@lru_cache(maxsize=1024)
 def _word(op: str) -> str:
     """An op as it is said: `softmax` for torch's `_softmax`."""
     return _short_name(op.strip("_") or op)

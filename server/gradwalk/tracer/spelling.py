@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from gradwalk.protocol.values import Gradient, Missing, Number, TensorValue
 
 SIGNIFICANT_DIGITS = 4
+_FORMAT = f".{SIGNIFICANT_DIGITS}g"
 ENTRIES_READ_ALOUD = 4
 
 _REASONS = {
@@ -22,6 +23,9 @@ _REASONS = {
 
 def spell_number(number: Number) -> str:
     """`3`, `0.3333`, `1.235e+08`, `NaN`, `1 + 2i`."""
+    if type(number) is float:
+        text = f"{number:{_FORMAT}}"
+        return "0" if text == "-0" else text
     if isinstance(number, str):
         return number
     if isinstance(number, bool):
@@ -31,13 +35,12 @@ def spell_number(number: Number) -> str:
     if isinstance(number, list):
         real, imaginary = (spell_number(part) for part in number)
         return f"{real} - {imaginary[1:]}i" if imaginary.startswith("-") else f"{real} + {imaginary}i"
-    text = f"{number:.{SIGNIFICANT_DIGITS}g}"
-    return "0" if text == "-0" else text
+    return spell_number(float(number))
 
 
 def spell_shape(shape: Iterable[int]) -> str:
     """`[2, 3]`; a scalar's shape is `[]`."""
-    return f"[{', '.join(str(length) for length in shape)}]"
+    return str([*shape])
 
 
 def scalar_of(value: Gradient | None) -> Number | None:
@@ -53,12 +56,12 @@ def spell_value(value: Gradient) -> str:
     if "missing" in value:
         return spell_missing(value)
     data = value.get("data")
-    if data is not None:
+    if data is not None and len(data) <= ENTRIES_READ_ALOUD:
         if len(data) == 1:
             return spell_number(data[0])
-        if len(value["shape"]) == 1 and len(data) <= ENTRIES_READ_ALOUD:
-            return f"[{', '.join(spell_number(number) for number in data)}]"
-    return f"a gradient of shape {spell_shape(value['shape'])}"
+        if len(value["shape"]) == 1:
+            return f"[{', '.join([spell_number(number) for number in data])}]"
+    return f"a gradient of shape {value['shape']}"
 
 
 def spell_missing(value: Missing) -> str:

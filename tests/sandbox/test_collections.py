@@ -120,6 +120,14 @@ def test_hostile_programs_are_contained(policy: bool, victim: Path) -> None:
     assert len(os.listdir("/proc/self/fd")) <= descriptors + 1  # noqa: PTH208
 
 
+def test_honest_programs_run_in_locked_children() -> None:
+    """Nothing that an honest program needs is imported, opened or compiled after the lockdown."""
+    with Sandbox(RunLimits(wall_seconds=30)) as sandbox:
+        kinds = {listed.name: kind_of(trace_in(sandbox, listed.source)) for listed in read_collection("honest")}
+    failed = {name: kind for name, kind in kinds.items() if kind not in HARMLESS and "uncaught" not in name}
+    assert not failed
+
+
 def judge_policed(listed: Listed, kind: str) -> bool:
     """The expected class; a shared machine may be too slow for what the limits cut anyway."""
     expected = set(listed.outcomes)

@@ -98,6 +98,7 @@ def test_honest_programs_have_the_same_trace_as_without_a_policy() -> None:
     plain, offered = run_two(("traced-plain", sources), ("traced-offered", sources))
     for source, expected, got in zip(sources, plain, offered, strict=True):
         assert "events" in expected, (expected, source)
+        assert expected["outcome"] in ("ok", "not_differentiable", "error"), (expected["outcome"], source)
         assert got == expected, source
 
 
@@ -250,4 +251,4 @@ def test_the_price_of_the_policy_is_small(offer: Offer) -> None:
         language.admit(tree, source)
         language.namespace()
         spent.append(time.process_time() - start)
-    assert statistics.median(spent) < 0.008
+    assert statistics.median(spent) < 0.004

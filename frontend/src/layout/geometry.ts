@@ -51,6 +51,24 @@ export function pathOf(curve: Curve): string {
   return path;
 }
 
+const boundsOfCurves = new WeakMap<Curve, Box>();
+
+/** The box of a curve's points; the curve lies inside. */
+export function curveBounds(curve: Curve): Box {
+  const known = boundsOfCurves.get(curve);
+  if (known !== undefined) return known;
+  let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
+  for (const { x, y } of curve) {
+    left = Math.min(left, x);
+    top = Math.min(top, y);
+    right = Math.max(right, x);
+    bottom = Math.max(bottom, y);
+  }
+  const made = { x: left, y: top, width: right - left, height: bottom - top };
+  boundsOfCurves.set(curve, made);
+  return made;
+}
+
 const SAMPLES_PER_PIECE = 12;
 interface Sampled {
   readonly points: readonly Point[];

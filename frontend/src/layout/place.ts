@@ -20,6 +20,11 @@ export interface Drawing {
   /** By node id and, for closed groups, group id. */
   readonly sizes: Readonly<Record<string, Size>>;
   readonly open: readonly string[];
+  /**
+   * Edges that Graphviz does not see and that are drawn straight afterwards. A value used hundreds of times along a
+   * chain would give it millions of bends to place.
+   */
+  readonly loose: readonly { readonly id: string; readonly from: string; readonly to: string }[];
 }
 
 export interface Layout extends Size {
@@ -27,6 +32,8 @@ export interface Layout extends Size {
   readonly groups: ReadonlyMap<string, Box & { readonly open: boolean }>;
   /** From the producer of the forward value to its consumer; edges inside closed groups have none. */
   readonly edges: ReadonlyMap<string, Curve>;
+  /** Edges drawn straight across everything: worth seeing only where they take part. */
+  readonly loose: ReadonlySet<string>;
 }
 
 /** Runs Graphviz' `dot` on a DOT text and returns its `json0`. */
@@ -55,9 +62,10 @@ interface Port extends Point {
 export function place(drawing: Drawing, runDot: RunDot, known: Map<string, Placed>): Layout {
   const open = new Set(drawing.open);
   const children = childrenOf(drawing.groups);
+  const loose = new Set(drawing.loose.map((edge) => edge.id));
   const top = drawing.groups.find((group) => group.id === TOP);
   if (top === undefined) throw new Error("a drawing needs a top level");
-  const placed = placeGroup(top, { drawing, open, children, runDot, known });
+  const placed = placeGroup(top, { drawing, open, children, runDot, known, loose });
   const nodes = new Map<string, Box>();
   const groups = new Map<string, Box & { open: boolean }>();
   const groupIds = new Set(drawing.groups.map((group) => group.id));
@@ -71,7 +79,36 @@ export function place(drawing: Drawing, runDot: RunDot, known: Map<string, Place
     }
   };
   nest(placed, { x: 0, y: 0 });
-  return { width: placed.width, height: placed.height, nodes, groups, edges: placed.curves };
+  const edges = new Map(placed.curves);
+  const homes = new Map(
+    drawing.groups.flatMap((group) => group.nodes.map((node) => [node, group.id] as const)),
+  );
+  const parents = new Map(drawing.groups.map((group) => [group.id, group.parent ?? TOP]));
+  const standsFor = (node: string): Box | undefined => {
+    let box: Box | undefined = nodes.get(node);
+    for (
+      let id = homes.get(node);
+      box === undefined && id !== undefined && id !== TOP;
+      id = parents.get(id)
+    ) {
+      box = groups.get(id);
+    }
+    return box;
+  };
+  for (const { id, from, to } of drawing.loose) {
+    const start = standsFor(from);
+    const end = standsFor(to);
+    if (start !== undefined && end !== undefined && start !== end) edges.set(id, straight(start, end));
+  }
+  return { width: placed.width, height: placed.height, nodes, groups, edges, loose };
+}
+
+/** Out of the right side, into the left side. */
+function straight(from: Box, to: Box): Curve {
+  const start = { x: from.x + from.width, y: from.y + from.height / 2 };
+  const end = { x: to.x, y: to.y + to.height / 2 };
+  const bend = Math.min(80, Math.abs(end.x - start.x) / 2);
+  return [start, { x: start.x + bend, y: start.y }, { x: end.x - bend, y: end.y }, end];
 }
 
 interface Job {
@@ -80,6 +117,7 @@ interface Job {
   readonly children: ReadonlyMap<string, readonly GroupDrawing[]>;
   readonly runDot: RunDot;
   readonly known: Map<string, Placed>;
+  readonly loose: ReadonlySet<string>;
 }
 
 function placeGroup(group: GroupDrawing, job: Job): Placed {
@@ -96,7 +134,7 @@ function placeGroup(group: GroupDrawing, job: Job): Placed {
       placed === undefined ? (job.drawing.sizes[child.id] ?? FALLBACK_SIZE) : outerSize(placed),
     );
   }
-  const dot = sizedDot(group.dot, sizes, inner);
+  const dot = sizedDot(withoutEdges(group.dot, job.loose), sizes, inner);
   // What is inside an open group shows in its parent's DOT only as a size and ports, so its own key is added.
   const key = [
     dot,
@@ -174,6 +212,16 @@ function withoutClosedPorts(dot: string, inner: ReadonlyMap<string, Placed>): st
     .join("\n");
 }
 
+const EDGE_ID = /->.*\bid="?(\w+)"?/;
+
+function withoutEdges(dot: string, edges: ReadonlySet<string>): string {
+  if (edges.size === 0) return dot;
+  return dot
+    .split("\n")
+    .filter((line) => !edges.has(EDGE_ID.exec(line)?.[1] ?? ""))
+    .join("\n");
+}
+
 function unquoted(id: string): string {
   return id.replaceAll('"', "");
 }
@@ -184,7 +232,7 @@ function portStatement(id: string, { width, height }: Size, placed: Placed): str
   const strips = (["in", "out"] as const).map(
     (side) => `<TD>${portStrip(side, Math.round(height), placed)}</TD>`,
   );
-  return `${id} [shape=plain fixedsize=false label=<<TABLE ${BARE}><TR>${strips[0]}${middle}${strips[1]}</TR></TABLE>>]`;
+  return `${id} [shape=plain fixedsize=false width=${inches(width)} height=${inches(height)} label=<<TABLE ${BARE}><TR>${strips[0]}${middle}${strips[1]}</TR></TABLE>>]`;
 }
 
 const BARE = 'BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0"';

@@ -3,7 +3,7 @@
  * nothing else. The figures match the type sizes in `render/Card.svelte`.
  */
 import { elementCount } from "../model/matrix";
-import { nodeTitle } from "../model/selectors";
+import { nodeTitle, usesOf } from "../model/selectors";
 import type { Graph, Group, Node, TensorValue } from "../protocol/trace.gen";
 import type { Size } from "./geometry";
 import type { Drawing, GroupDrawing } from "./place";
@@ -59,7 +59,21 @@ export function drawingOf(graph: Graph, open: ReadonlySet<string>): Drawing {
     groups: [top, ...graph.groups.map(({ id, parent, dot, nodes }) => ({ id, parent, dot, nodes }))],
     sizes,
     open: [...open].filter((id) => graph.groups.some((group) => group.id === id)),
+    loose: looseEdges(graph),
   };
+}
+
+const LARGE_GRAPH_NODES = 200;
+const USES_TOO_MANY = 24;
+
+/** In a large graph, the edges of values that are used over and over: shared parameters, an input fed to every layer. */
+function looseEdges(graph: Graph): Drawing["loose"] {
+  if (graph.nodes.length <= LARGE_GRAPH_NODES) return [];
+  return graph.nodes
+    .map((node) => usesOf(graph, node.id))
+    .filter((uses) => uses.length >= USES_TOO_MANY)
+    .flat()
+    .map((edge) => ({ id: edge.id, from: edge.from.node, to: edge.to.node }));
 }
 
 function closedGroupSize(group: Group): Size {

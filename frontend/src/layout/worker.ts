@@ -2,6 +2,7 @@
 import { Graphviz } from "@hpcc-js/wasm-graphviz";
 import type { Drawing, Layout } from "./place";
 import { place } from "./place";
+import { layOutSimply } from "./spare";
 
 export interface LayoutRequest {
   readonly id: number;
@@ -15,7 +16,7 @@ export type LayoutAnswer =
 // The package's Format type lacks json0, which is json without drawing operations.
 const JSON0 = "json0" as "json";
 const known: Parameters<typeof place>[2] = new Map();
-const graphviz = Graphviz.load();
+let graphviz = Graphviz.load();
 // The first run costs up to 0.4 s while the engine compiles: have it over before the first graph comes.
 graphviz.then((engine) => engine.layout("digraph { a -> b }", JSON0, "dot")).catch(() => undefined);
 
@@ -23,9 +24,30 @@ self.onmessage = async (event: MessageEvent<LayoutRequest>): Promise<void> => {
   const { id, drawing } = event.data;
   try {
     const engine = await graphviz;
-    const layout = place(drawing, (dot) => engine.layout(dot, JSON0, "dot"), known);
+    let gaveUp = false;
+    const layout = place(
+      drawing,
+      (dot) => {
+        if (!gaveUp) {
+          try {
+            return engine.layout(dot, JSON0, "dot");
+          } catch {
+            gaveUp = true;
+          }
+        }
+        return layOutSimply(dot);
+      },
+      known,
+    );
     self.postMessage({ id, layout } satisfies LayoutAnswer);
+    if (gaveUp) renew();
   } catch (error) {
     self.postMessage({ id, error: String(error) } satisfies LayoutAnswer);
   }
 };
+
+/** An engine that overflowed its stack or memory is not to be trusted with another graph. */
+function renew(): void {
+  Graphviz.unload();
+  graphviz = Graphviz.load();
+}

@@ -14,3 +14,13 @@ export function heat(cell: Cell, largest: number): string {
   const percent = Math.round(6 + share ** 0.7 * (STRONGEST_PERCENT - 6));
   return `color-mix(in srgb, var(${value > 0 ? "--gradient" : "--forward"}) ${percent}%, var(--surface))`;
 }
+
+const LEVELS = 6;
+
+/** A cell's value rounded to few steps between -1 and 1, for pictures that need few colours. */
+export function heatLevel(cell: Cell, largest: number): number {
+  const value = toNumber(cell);
+  if (Number.isNaN(value) || value === 0) return value;
+  const share = Number.isFinite(value) ? Math.min(1, Math.abs(value) / (largest || 1)) : 1;
+  return (Math.sign(value) * Math.max(1, Math.round(share * LEVELS))) / LEVELS;
+}

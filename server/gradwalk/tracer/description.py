@@ -82,7 +82,7 @@ class GraphWriter:
         self._first_sequence = sequence_number()
         """Numbers are told relative to the run's start: what ran before in this process must not show."""
         self._entries: dict[str, DerivativeEntry | None] = {}
-        self._formulas: dict[str, protocol.Formula | None] = {}
+        self._formulas: dict[tuple[str, int], protocol.Formula | None] = {}
         self.births = Births()
         self.names: dict[int, str] = {}
         """`id` of a leaf -> its name; the leaf is kept alive by its record."""
@@ -200,11 +200,12 @@ class GraphWriter:
             entry = self._entries[name] = derivative_line(name)
             return entry
 
-    def _formula(self, name: str) -> protocol.Formula | None:
+    def _formula(self, name: str, operands: int) -> protocol.Formula | None:
+        key = (name, operands)
         try:
-            return self._formulas[name]
+            return self._formulas[key]
         except KeyError:
-            formula = self._formulas[name] = formula_of(name)
+            formula = self._formulas[key] = formula_of(name, operands)
             return formula
 
     def _kind(self, node: Node, record: Record) -> protocol.NodeKind:
@@ -261,7 +262,7 @@ class GraphWriter:
             "outputs": [],
             "output_count": 0,
             "saved": saved,
-            "formula": self._formula(record.name),
+            "formula": self._formula(record.name, len(record.edge_ids)),
             "sequence_nr": sequence - self._first_sequence,
         }
         described["outputs"] = outputs = self._outputs(node, sequence, call, saved)

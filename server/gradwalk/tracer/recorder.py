@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import torch
 
+from gradwalk.formulas.substitute import substitutions
 from gradwalk.protocol import graph as protocol
 from gradwalk.protocol.events import Accumulate, HookChange, LeafGrad, Problem
 from gradwalk.protocol.graph import Span
@@ -18,6 +19,7 @@ from gradwalk.tracer.calls import CallLog, snippet_place
 from gradwalk.tracer.culprits import Culprits
 from gradwalk.tracer.description import ACCUMULATE_GRAD, GraphWriter, Record, not_required
 from gradwalk.tracer.explanation import explain_error, internal_problem
+from gradwalk.tracer.formula_checks import FormulaChecks
 from gradwalk.tracer.jacobian import JacobianBudget, local_jacobians
 from gradwalk.tracer.naming import NamedTensors, running_variables
 from gradwalk.tracer.narration import narrate
@@ -69,6 +71,7 @@ class Recorder(PassListener):
         self._read_variables = read_variables
         self._budget = JacobianBudget(limits.jacobian_cells, limits.jacobian_cells_total)
         self._reasons = Reasons(self.log, self.places)
+        self._formulas = FormulaChecks()
         self._named = NamedTensors()
 
     def fail_inside(self, error: Exception) -> None:
@@ -265,12 +268,31 @@ class Recorder(PassListener):
             event["hooks"] = hooks
         if entry.inner:
             event["inside"] = [self.writer.inner_op(call) for call in entry.inner]
+        described = self._check_formula(node, record, event, grad_outputs, grad_inputs)
         receivers = [None if receiver is None else receiver.record.node for receiver, _, _ in entry.targets]
         event["narration"], event["phases"] = narrate(
-            _described(record), event, self._operand_names(entry), [node and node["op"] for node in receivers]
+            described, event, self._operand_names(entry), [node and node["op"] for node in receivers]
         )
         self.stream.steps += 1
         self.stream.send(event)
+
+    def _check_formula(
+        self, node: Node, record: Record, event: dict[str, Any], grad_outputs: Any, grad_inputs: Any
+    ) -> protocol.Node:
+        """Says whether the node's formula holds here, with its numbers; gives the node as it may be told of."""
+        described = _described(record)
+        if record.kind != "op" or self.look_at_step is not None:
+            return described
+        verdict = self._formulas.check(node, record.name, grad_outputs, grad_inputs)
+        if verdict is None:
+            return described
+        event["formula_checked"] = verdict
+        if not verdict:
+            return {**described, "formula": None}
+        found = substitutions(described, event["grad_outputs"], event["grad_inputs"])
+        if found:
+            event["substitutions"] = found
+        return described
 
     def _returned(self, entry: PassNode, grad_inputs: Any, index: int) -> list[Gradient]:
         """The grad_inputs, each put down at the node that it is a contribution to."""

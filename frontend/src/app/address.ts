@@ -12,6 +12,7 @@
  * | `seed` | manual seed |
  * | `s` | step and phase, `7.3`, `f3.2` in the forward walk |
  * | `theme`, `digits`, `font` | how it is shown |
+ * | `projector`, `predict`, `compare` | 1 or 0: for a lecture hall, with questions, beside the run before |
  *
  * Unknown keys are passed over, what cannot be read falls back to its default and is told in `trouble`.
  */
@@ -26,6 +27,12 @@ export interface View {
   digits: number;
   /** Text size, 1 = the browser's own. */
   fontScale: number;
+  /** Everything large enough for the last row. */
+  projector: boolean;
+  /** A question before each phase that has one. */
+  predict: boolean;
+  /** What changed since the run before. */
+  compare: boolean;
 }
 
 export interface Address {
@@ -39,7 +46,17 @@ export interface Address {
 }
 
 export const THEMES: readonly Theme[] = ["auto", "light", "dark", "contrast"];
-export const DEFAULT_VIEW: View = { theme: "auto", digits: 4, fontScale: 1 };
+export const DEFAULT_VIEW: View = {
+  theme: "auto",
+  digits: 4,
+  fontScale: 1,
+  projector: false,
+  predict: false,
+  compare: true,
+};
+const SWITCHES = { projector: "projector mode", predict: "predict mode", compare: "the comparison" } as const;
+type Switch = keyof typeof SWITCHES;
+const SWITCH_NAMES = Object.keys(SWITCHES) as Switch[];
 export const DIGITS = { min: 2, max: 9 };
 export const FONT_SCALES: readonly number[] = [0.85, 1, 1.15, 1.3, 1.5, 2];
 
@@ -76,6 +93,10 @@ export async function writeAddress(address: Address): Promise<string> {
   if (theme !== undefined && theme !== DEFAULT_VIEW.theme) keys.set("theme", theme);
   if (digits !== undefined && digits !== DEFAULT_VIEW.digits) keys.set("digits", String(digits));
   if (fontScale !== undefined && fontScale !== DEFAULT_VIEW.fontScale) keys.set("font", String(fontScale));
+  for (const name of SWITCH_NAMES) {
+    const value = address.view[name];
+    if (value !== undefined && value !== DEFAULT_VIEW[name]) keys.set(name, value ? "1" : "0");
+  }
   return keys.toString();
 }
 
@@ -112,6 +133,10 @@ export async function readAddress(hash: string): Promise<{ address: Address; tro
   if (theme !== null) view.theme = theme;
   if (digits !== null) view.digits = digits;
   if (fontScale !== null) view.fontScale = fontScale;
+  for (const name of SWITCH_NAMES) {
+    const value = read(name, SWITCHES[name], (text) => (text === "1" ? true : text === "0" ? false : null));
+    if (value !== null) view[name] = value;
+  }
 
   const address: Address = {
     source,

@@ -66,6 +66,11 @@ export function oneHot(shape: readonly number[], place: number): Nested {
   );
 }
 
+/** The identity as m stacked v's of this shape: v J is then the whole J, all rows in one pass. */
+export function allRows(shape: readonly number[]): Nested {
+  return Array.from({ length: countOf(shape) }, (_, place) => oneHot(shape, place));
+}
+
 /** Two decimals between -2 and 2. */
 export function randomGradient(shape: readonly number[], random: () => number = Math.random): Nested {
   return nest(

@@ -3,6 +3,7 @@
  * under way. Components read its fields and call its methods; nothing else on the page keeps state that
  * matters.
  */
+import { focusPosition } from "../model/directions";
 import { clampPosition, type Position, stepCount } from "../model/position";
 import { emptyTrace, foldEvents, type TraceState } from "../model/trace";
 import type { Problem } from "../protocol/trace.gen";
@@ -23,6 +24,8 @@ export type RunKind = "fresh" | "again" | "live";
 const FIRST_STEP: Position = { direction: "backward", step: 1, phase: 1 };
 /** How long a run may take before a newer request stops it; shorter ones finish, so that a drag shows its way. */
 const PATIENCE_MS = 250;
+/** Changes closer together than this are one change: a drag is compared with what was before it began. */
+const DRAG_PAUSE_MS = 1000;
 
 interface Flight {
   kind: RunKind;
@@ -43,6 +46,11 @@ export class Session {
   ranSource = $state<string | null>(null);
   selectedNode = $state<string | null>(null);
   status = $state.raw<Status | null>(null);
+  /** The run before the last change, for comparison; null where there is none of the same program. */
+  previous = $state.raw<TraceState | null>(null);
+  private changedAt = Number.NEGATIVE_INFINITY;
+  /** Nobody has said where to stand: a `#@ focus` of the program may. */
+  private unplaced = true;
   /** What the last run had to say when it left the older picture on screen. */
   private held = $state.raw<readonly Problem[] | null>(null);
   private wanted = $state.raw<Position>(FIRST_STEP);
@@ -90,11 +98,13 @@ export class Session {
     this.gradOutput = address.gradOutput;
     this.seed = address.seed;
     this.wanted = address.position ?? FIRST_STEP;
+    this.unplaced = address.position === null;
     this.view = { ...this.view, ...address.view };
   }
 
   goTo(position: Position): void {
     this.wanted = position;
+    this.unplaced = false;
     this.selectedNode = null;
   }
 
@@ -103,8 +113,9 @@ export class Session {
     const changed = this.source !== this.ranSource;
     if (changed && this.ranSource !== null) {
       this.wanted = FIRST_STEP;
+      this.unplaced = true;
       this.inputs = this.freeInputs();
-    }
+    } else this.remember();
     this.request(changed ? "fresh" : "again");
   }
 
@@ -118,21 +129,25 @@ export class Session {
   }
 
   setInput(key: string, value: Nested): void {
+    this.remember();
     this.inputs = { ...this.inputs, [key]: withValue(this.inputs[key], value) };
     this.request("again");
   }
 
   resetInputs(): void {
+    this.remember();
     this.inputs = {};
     this.request("again");
   }
 
   setGradOutput(value: Nested | null): void {
+    this.remember();
     this.gradOutput = value;
     this.request("again");
   }
 
   setSeed(seed: number): void {
+    this.remember();
     this.seed = seed;
     this.request("again");
   }
@@ -152,6 +167,13 @@ export class Session {
     if (this.trace.started?.id !== trace || found === null) return;
     if (Array.isArray(found)) this.trace = withJacobians(this.trace, stepIndex, argnum, found);
     else this.held = [found];
+  }
+
+  /** Keeps the trace on screen to compare the next one with. */
+  private remember(): void {
+    const now = performance.now();
+    if (now - this.changedAt > DRAG_PAUSE_MS && this.trace.finished !== null) this.previous = this.trace;
+    this.changedAt = now;
   }
 
   /** One run at a time; while one is under way only the newest wish is kept. */
@@ -178,9 +200,11 @@ export class Session {
       this.held = null;
       this.trace = arriving;
       this.ranSource = source;
+      this.place(arriving);
     };
     if (kind === "fresh") {
       this.selectedNode = null;
+      this.previous = null;
       show();
     }
     try {
@@ -204,6 +228,11 @@ export class Session {
     const next = this.queued;
     this.queued = null;
     if (next !== null) await this.fly(next);
+  }
+
+  private place(arriving: TraceState): void {
+    const focus = this.unplaced ? focusPosition(arriving) : null;
+    if (focus !== null) this.goTo(focus);
   }
 
   /** A trace that is still arriving may take the place of the older one once it reaches where one stands. */

@@ -11,17 +11,24 @@ export const DEFAULT_PRECISION: Precision = 4;
 const MINUS = "\u2212";
 const SUPERSCRIPT = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 
+/** An entry that must not be seen: no number at all, so that nothing can be read off it. Written as `?`. */
+export const HIDDEN: Cell = [];
+
 /** A real, boolean or complex entry as text, with a true minus sign. Integers up to 7 digits stay whole. */
 export function formatNumber(cell: Cell, precision: Precision = DEFAULT_PRECISION): string {
   if (typeof cell === "boolean") return cell ? "True" : "False";
-  if (Array.isArray(cell)) return formatComplex(cell, precision);
+  if (Array.isArray(cell)) return cell.length === 0 ? "?" : formatComplex(cell, precision);
   return formatReal(cell, precision);
 }
 
-/** The number that a cell stands for: non-finite spellings decoded, booleans as 0 and 1, complex as its modulus. */
+/**
+ * The number that a cell stands for: non-finite spellings decoded, booleans as 0 and 1, complex as its modulus,
+ * a hidden one as NaN.
+ */
 export function toNumber(cell: Cell): number {
   if (typeof cell === "number") return cell;
   if (typeof cell === "boolean") return cell ? 1 : 0;
+  if (Array.isArray(cell) && cell.length === 0) return Number.NaN;
   if (Array.isArray(cell)) return Math.hypot(toNumber(cell[0] ?? 0), toNumber(cell[1] ?? 0));
   return Number(cell);
 }

@@ -61,6 +61,8 @@ const TOLERANCE = 2e-3;
 /** What can be shown of one operand's product, the most readable first; empty where numbers are missing. */
 export function productForms(node: Node, operand: OperandEquation, factor: Factor): readonly ProductForm[] {
   if (!isTensor(factor.v) || !isTensor(operand.returned)) return [];
+  const stacked = stackedGrid(operand, factor, factor.v, operand.returned);
+  if (stacked !== null) return [stacked];
   const forms = [
     matrixProduct(node, operand, factor.v, operand.returned),
     elementwise(operand, factor, factor.v, operand.returned),
@@ -118,6 +120,73 @@ function grid(
       })),
     resultOf: (side, place, current) => (side === "right" ? { row: 0, column: place.column } : current),
   };
+}
+
+/** m v's at once (`is_grads_batched`): [m, out] × J = [m, in], a row of the result for each row of v. */
+function stackedGrid(
+  operand: OperandEquation,
+  factor: Factor,
+  v: TensorValue,
+  returned: TensorValue,
+): ProductForm | null {
+  const jacobian = factor.jacobian === null ? null : jacobianMatrix(factor.jacobian);
+  const m = v.shape[0];
+  if (factor.jacobian === null || jacobian === null || m === undefined || returned.shape[0] !== m)
+    return null;
+  if (v.shape.length !== factor.jacobian.output_shape.length + 1 || v.data === undefined) return null;
+  if (returned.shape.length !== factor.jacobian.input_shape.length + 1 || returned.data === undefined)
+    return null;
+  if (v.data.length !== m * jacobian.rows || returned.data.length !== m * jacobian.columns) return null;
+  if (Math.max(m, jacobian.rows, jacobian.columns) > MOST_SHOWN) return null;
+  const left: Matrix = { rows: m, columns: jacobian.rows, cells: v.data };
+  const result: Matrix = { rows: m, columns: jacobian.columns, cells: returned.data };
+  const termsAt = ({ row, column }: Place): readonly Term[] =>
+    Array.from({ length: jacobian.rows }, (_, k) => ({
+      left: { row, column: k },
+      right: { row: k, column },
+      a: cellAt(left, row, k),
+      b: cellAt(jacobian, k, column),
+    }));
+  if (!reproduces(result, termsAt)) return null;
+  const rows = { size: m, matching: false };
+  const inner = { size: jacobian.rows, matching: true };
+  const columns = { size: jacobian.columns, matching: false };
+  return {
+    kind: "grid",
+    operator: "×",
+    isStacked: false,
+    left: {
+      role: "v",
+      caption: `${m} v's, one per row`,
+      matrix: left,
+      shape: [rows, inner],
+      flattenedFrom: flatFrom(v),
+    },
+    right: {
+      role: "jacobian",
+      caption: derivative(operand),
+      matrix: jacobian,
+      shape: [inner, columns],
+      flattenedFrom: null,
+    },
+    result: {
+      role: "result",
+      caption: `${returnedFor(operand)}, one row per v`,
+      matrix: result,
+      shape: [rows, columns],
+      flattenedFrom: flatFrom(returned),
+    },
+    termsAt,
+    resultOf: (side, place, current) =>
+      side === "left"
+        ? { row: place.row, column: current.column }
+        : { row: current.row, column: place.column },
+  };
+}
+
+/** The shape of stacked tensors where a row of the table holds more than one axis of it. */
+function flatFrom(value: TensorValue): string | null {
+  return value.shape.length === 2 ? null : shapeText(value.shape);
 }
 
 function elementwise(

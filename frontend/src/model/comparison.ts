@@ -1,0 +1,76 @@
+/** What changed since another run of the same graph: outputs and `.grad`, with what they were. */
+import type { Cell, Gradient, TensorValue } from "../protocol/trace.gen";
+import { isTensor } from "./gradients";
+import { toNumber } from "./numbers";
+import { nodesById } from "./selectors";
+import type { TraceState } from "./trace";
+
+export interface Change {
+  /** `x.grad`, `loss`. */
+  readonly name: string;
+  readonly kind: "output" | "grad";
+  readonly was: TensorValue;
+  readonly is: TensorValue;
+  /** `is - was`, entry by entry. */
+  readonly difference: TensorValue;
+}
+
+/** Null where the two are not runs of one graph; empty where every number is as it was. */
+export function compareRuns(before: TraceState, after: TraceState): readonly Change[] | null {
+  if (after.finished === null || topologyOf(before) !== topologyOf(after)) return null;
+  const changes: Change[] = [];
+  const add = (name: string, kind: Change["kind"], was: Gradient | null, is: Gradient | null) => {
+    const change = isTensor(was) && isTensor(is) ? changeBetween(name, kind, was, is) : null;
+    if (change !== null) changes.push(change);
+  };
+  after.passes.forEach((pass, index) => {
+    const other = before.passes[index];
+    if (other === undefined) return;
+    pass.started.outputs.forEach((output, place) => {
+      const twin = other.started.outputs[place];
+      if (twin === undefined) return;
+      const value = nodesById(pass.started.graph).get(output.node)?.outputs[output.output_nr];
+      const was = nodesById(other.started.graph).get(twin.node)?.outputs[twin.output_nr];
+      add(output.name ?? "output", "output", was?.value ?? null, value?.value ?? null);
+    });
+    pass.finished?.leaf_grads.forEach(({ leaf, grad }) => {
+      const was = other.finished?.leaf_grads.find((each) => each.leaf === leaf);
+      add(`${leaf}.grad`, "grad", was?.grad ?? null, grad);
+    });
+  });
+  return changes;
+}
+
+function changeBetween(name: string, kind: Change["kind"], was: TensorValue, is: TensorValue): Change | null {
+  if (was.data === undefined || is.data === undefined || was.data.length !== is.data.length) return null;
+  if ([...was.data, ...is.data].some((cell) => Array.isArray(cell))) return null;
+  const data = is.data.map((cell, entry): Cell => {
+    const difference = toNumber(cell) - toNumber(was.data?.[entry] ?? 0);
+    return Number.isFinite(difference) ? difference : (String(difference) as "NaN");
+  });
+  const { shape, dtype } = is;
+  return data.every((cell) => cell === 0)
+    ? null
+    : { name, kind, was, is, difference: { shape, dtype, data } };
+}
+
+const topologies = new WeakMap<TraceState["passes"], string>();
+
+/** Passes, nodes and edges without any number. */
+function topologyOf(trace: TraceState): string {
+  const known = topologies.get(trace.passes);
+  if (known !== undefined) return known;
+  const made = JSON.stringify(
+    trace.passes.map(({ started: { graph } }) => [
+      graph.nodes.map(({ id, name, leaf, outputs }) => [
+        id,
+        name,
+        leaf,
+        outputs.map(({ value }) => value?.shape),
+      ]),
+      graph.edges.map(({ from, to }) => [from.node, from.output_nr, to.node, to.argnum]),
+    ]),
+  );
+  topologies.set(trace.passes, made);
+  return made;
+}

@@ -1,0 +1,201 @@
+import { expect, it } from "vitest";
+import type { Gradient } from "../protocol/trace.gen";
+import { judge, readAnswer } from "./answers";
+import { isTensor } from "./gradients";
+import { maskTrace } from "./mask";
+import { toNumber } from "./numbers";
+import type { Position } from "./position";
+import { momentBefore, type NumberQuestion, type Question, questionAt, questionsOfStep } from "./questions";
+import { readSample, SAMPLES, sampleTrace } from "./samples";
+import type { TraceState } from "./trace";
+import { emptyTrace, foldEvents } from "./trace";
+
+const NAMES = [
+  ...SAMPLES,
+  "map",
+  "whole-jacobian",
+  "vanishing",
+  "in-place",
+  "batch",
+  "used-twice",
+  "rows-of-j",
+];
+
+const numbersOf = (gradient: Gradient | undefined): number[] =>
+  isTensor(gradient) ? (gradient.data ?? []).map(toNumber) : [];
+
+const everyQuestion = (trace: TraceState): Question[] =>
+  trace.steps.flatMap((_, index) => [...questionsOfStep(trace, index + 1)]);
+
+const at = (trace: TraceState, address: `${number}.${number}`): Question => {
+  const [step = 0, phase = 0] = address.split(".").map(Number);
+  const question = questionAt(trace, { direction: "backward", step, phase });
+  if (question === null) throw new Error(`no question at ${address}`);
+  return question;
+};
+
+const said = (trace: TraceState, address: `${number}.${number}`, text: string) => {
+  const question = at(trace, address);
+  const answer = readAnswer(question, text);
+  if (answer === null) throw new Error(`cannot read ${text}`);
+  return judge(question, answer);
+};
+
+const programOf = (name: string): TraceState => {
+  const document = readSample(name);
+  return foldEvents(emptyTrace(), document.events);
+};
+
+it.each(NAMES)("the answers for %s are what the engine returned", (name) => {
+  const trace = sampleTrace(name);
+  for (const question of everyQuestion(trace)) {
+    const step = trace.steps[question.position.step - 1];
+    if (step === undefined) throw new Error("a question without a step");
+    if (question.kind === "sum") {
+      const entries = step.grad_outputs.flatMap(numbersOf);
+      for (const value of question.answer) expect(entries).toContain(value);
+    }
+    if (question.kind === "value") {
+      const entries = step.grad_inputs.flatMap(numbersOf);
+      for (const value of question.answer) expect(entries).toContain(value);
+    }
+    if (question.kind === "grad") {
+      for (const value of question.answer) expect(numbersOf(step.accumulate?.after)).toContain(value);
+    }
+    if (question.kind === "shape") {
+      expect(step.grad_inputs.filter(isTensor).map(({ shape }) => shape)).toContainEqual(question.answer);
+    }
+    if (question.kind === "sign" || question.kind === "nodes") {
+      expect(judge(question, question.answer).isRight).toBe(true);
+    } else {
+      const text = question.kind === "shape" ? `[${question.answer.join(", ")}]` : question.answer.join(", ");
+      expect(judge(question, readAnswer(question, text) ?? []).isRight).toBe(true);
+    }
+  }
+});
+
+it("asks in every sample that sends anything anywhere", () => {
+  for (const name of NAMES) expect(everyQuestion(sampleTrace(name)), name).not.toHaveLength(0);
+});
+
+it.each(NAMES)("asks the same of %s every time, and calls no right answer a mistake", (name) => {
+  const questions = everyQuestion(sampleTrace(name));
+  expect(everyQuestion(sampleTrace(name))).toEqual(questions);
+  for (const question of questions) {
+    if (!("mistakes" in question)) continue;
+    expect(judge(question, question.answer).isRight).toBe(true);
+    for (const { values } of question.mistakes) {
+      const verdict = judge(question, values);
+      if (verdict.isRight) continue;
+      expect(verdict.sentence).toMatch(/^You said .+, it is .+: .+\.$/);
+    }
+  }
+});
+
+/** Everything of a step that says what comes of it, as text. */
+function secretsOf(question: NumberQuestion, trace: TraceState): string[] {
+  const step = trace.steps[question.position.step - 1];
+  if (step === undefined) return [];
+  const { narration, phases } = step;
+  const told = [phases.collect, phases.local_rule, phases.multiply, phases.send, phases.land];
+  return [narration, ...told.slice(question.position.phase - 1)];
+}
+
+it.each(NAMES)("nothing of %s beyond the horizon is left in the masked trace", (name) => {
+  const trace = sampleTrace(name);
+  for (const question of everyQuestion(trace)) {
+    const moment = momentBefore(trace, question);
+    const masked = maskTrace(trace, {
+      position: moment,
+      isSumHidden: question.kind === "sum",
+      isShapeHidden: question.kind === "shape",
+    });
+    const { step, phase } = question.position;
+    const own = masked.steps[step - 1];
+    if (own === undefined) throw new Error("masking lost a step");
+    if (phase === 1) expect(own.grad_outputs.flatMap(numbersOf).every(Number.isNaN)).toBe(true);
+    if (phase <= 3) expect(own.grad_inputs.flatMap(numbersOf).every(Number.isNaN)).toBe(true);
+    expect(numbersOf(own.accumulate?.after).every(Number.isNaN)).toBe(true);
+    for (const later of masked.steps.slice(step)) {
+      const values = [
+        ...later.grad_outputs,
+        ...later.grad_inputs,
+        ...later.contributions.map(({ value }) => value),
+      ];
+      expect(values.flatMap(numbersOf)).toEqual([]);
+      expect(later.local_jacobians).toEqual([]);
+    }
+    const text = JSON.stringify([own, ...masked.steps.slice(step)]);
+    if ("mistakes" in question) {
+      for (const secret of secretsOf(question, trace)) {
+        if (/\d/.test(secret) && !secret.startsWith("Nothing"))
+          expect(text).not.toContain(JSON.stringify(secret));
+      }
+    }
+    for (const printed of trace.stdout) {
+      const isLater = printed.seq > (trace.steps[step - 1]?.seq ?? 0);
+      if (isLater) expect(masked.stdout).not.toContain(printed);
+    }
+    // What was known stays as it was.
+    expect(masked.steps.slice(0, step - 1).slice(0, -1)).toEqual(trace.steps.slice(0, step - 1).slice(0, -1));
+  }
+});
+
+it("a trace that has been walked to its end is not masked at all", () => {
+  const trace = sampleTrace("x-times-x");
+  const end: Position = { direction: "backward", step: trace.steps.length, phase: 5 };
+  expect(maskTrace(trace, { position: end, isSumHidden: false, isShapeHidden: false })).toBe(trace);
+});
+
+it("names the forgotten sum: x * x sends to x twice", () => {
+  const trace = sampleTrace("x-times-x");
+  const sum = everyQuestion(trace).find(({ kind }) => kind === "sum");
+  if (sum === undefined || !("mistakes" in sum)) throw new Error("no sum is asked for");
+  const [half] = sum.mistakes[0]?.values ?? [];
+  expect(judge(sum, [half ?? Number.NaN]).sentence).toMatch(
+    /^You said .*: that is only what mul sent; contributions are summed/,
+  );
+});
+
+it("names the local derivative given without v", () => {
+  // f = w x + b with x = 2 and v = 14: w gets 14 * 2.
+  const trace = sampleTrace("why-grad-output");
+  const question = everyQuestion(trace).find(
+    (each): each is NumberQuestion => each.kind === "value" && each.answer[0] === 28,
+  );
+  if (question === undefined) throw new Error("28 is not asked for");
+  expect(judge(question, [28]).isRight).toBe(true);
+  expect(judge(question, [2]).sentence).toBe(
+    "You said 2, it is 28: you forgot to multiply by v: that is the local derivative alone.",
+  );
+  expect(judge(question, [-28]).sentence).toContain("the sign is wrong");
+  expect(judge(question, [14]).sentence).toMatch(/v itself|other operand/);
+});
+
+it("names the transpose, the sum over copies, and a .grad that is not replaced", () => {
+  const chain = everyQuestion(programOf("map")).filter((each): each is NumberQuestion => "mistakes" in each);
+  expect(chain.length).toBeGreaterThan(0);
+  const accumulation = sampleTrace("gradient-accumulation");
+  const grad = everyQuestion(accumulation).find((each): each is NumberQuestion => each.kind === "grad");
+  expect(grad?.answer).toEqual([15]);
+  expect(grad && judge(grad, [12.5]).sentence).toContain("backward does not replace `.grad`");
+  // w of shape [] was spread over two numbers: 0.5 * 1 + 1 * 2.
+  const copies = said(accumulation, "4.3", "2");
+  expect(copies.sentence).toContain("the copies were not summed");
+  expect(said(accumulation, "4.3", "2.5").isRight).toBe(true);
+});
+
+it.each([
+  ["6", [6]],
+  [" \u22120.5 ", [-0.5]],
+  ["3/4", [0.75]],
+  ["tensor([2.])", [2]],
+  ["-inf", [Number.NEGATIVE_INFINITY]],
+  ["six", null],
+  ["1, 2", null],
+  ["", null],
+])("%j is read as %j", (text, expected) => {
+  const question = everyQuestion(sampleTrace("why-grad-output")).find(({ kind }) => kind === "value");
+  if (question === undefined) throw new Error("nothing to ask");
+  expect(readAnswer(question, text)).toEqual(expected);
+});

@@ -1,0 +1,194 @@
+/**
+ * A trace as somebody knows it who has not seen what comes after a moment: what is later is gone from the data, so
+ * that nothing drawn, told or read aloud from it can give it away. Shapes stay, so that nothing changes its size.
+ */
+import type {
+  Cell,
+  Gradient,
+  Graph,
+  Missing,
+  Node,
+  PassFinished,
+  PhaseSentences,
+  Step,
+  Substitution,
+  TensorValue,
+} from "../protocol/trace.gen";
+import { isTensor, LAND } from "./gradients";
+import { HIDDEN } from "./numbers";
+import type { Position } from "./position";
+import { MULTIPLY } from "./position";
+import type { PassState, TraceState } from "./trace";
+
+/** Up to where a trace is known. */
+export interface Horizon {
+  /** The last moment that may be seen. In the forward walk and at step 0 no gradient is. */
+  readonly position: Position;
+  /** The contributions of this step are known, their sum is not. */
+  readonly isSumHidden: boolean;
+  /** What the step returns is asked for by its shape. */
+  readonly isShapeHidden: boolean;
+}
+
+const HIDDEN_SENTENCE = "Hidden until you get there.";
+const SUM_ASKED = "The contributions have arrived. What is their sum?";
+const PHASE_NAMES = ["collect", "local_rule", "multiply", "send", "land"] as const;
+const EVERY_PHASE_HIDDEN: PhaseSentences = {
+  collect: HIDDEN_SENTENCE,
+  local_rule: HIDDEN_SENTENCE,
+  multiply: HIDDEN_SENTENCE,
+  send: HIDDEN_SENTENCE,
+  land: HIDDEN_SENTENCE,
+};
+const UNSEEN: Missing = { missing: "not_computed", because: HIDDEN_SENTENCE };
+
+export function maskTrace(trace: TraceState, { position, isSumHidden, isShapeHidden }: Horizon): TraceState {
+  const known = position.direction === "backward" ? position.step : 0;
+  const phase = isSumHidden ? 0 : position.phase;
+  const last = trace.steps[known - 1];
+  const current = last?.pass ?? 0;
+  if (known >= trace.steps.length && phase >= LAND && trace.finished !== null) return trace;
+  const steps = trace.steps.map((step, index) => {
+    if (index >= known) return hideStep(step, step.pass === current);
+    return index === known - 1 ? hidePhases(step, phase, isShapeHidden) : step;
+  });
+  const replaced = new Map(trace.steps.map((step, index) => [step, steps[index] ?? step]));
+  const passes = trace.passes.map((pass): PassState => {
+    const isLater = pass.index > current && pass.started.seq > (last?.seq ?? 0);
+    const isOver = pass.finished !== null && pass.finished.seq < nextSeq(trace, known, phase);
+    return {
+      ...pass,
+      started: isLater ? hideStart(pass.started) : pass.started,
+      steps: pass.steps.map((step) => replaced.get(step) ?? step),
+      finished: pass.finished === null || isOver ? pass.finished : hideFinish(pass.finished),
+    };
+  });
+  const stdout = trace.stdout.filter((printed) => printed.seq < nextSeq(trace, known, phase));
+  return { ...trace, passes, steps, stdout };
+}
+
+/** The `seq` of the first step that is not wholly known; what came before it may be seen. */
+function nextSeq(trace: TraceState, known: number, phase: number): number {
+  const first = known > 0 && phase < LAND ? trace.steps[known - 1] : trace.steps[known];
+  return first?.seq ?? Number.POSITIVE_INFINITY;
+}
+
+const hiddenSteps = [new WeakMap<Step, Step>(), new WeakMap<Step, Step>()] as const;
+
+/**
+ * A step of which only is known that it will be.
+ * @param isBeforeKnown what `.grad` holds when the pass begins may be seen
+ */
+function hideStep(step: Step, isBeforeKnown: boolean): Step {
+  const cache = hiddenSteps[isBeforeKnown ? 1 : 0];
+  const done = cache.get(step);
+  if (done !== undefined) return done;
+  const { inside: _inside, substitutions: _substitutions, hooks: _hooks, ...rest } = step;
+  const hidden: Step = {
+    ...rest,
+    grad_outputs: step.grad_outputs.map(unseen),
+    contributions: step.contributions.map((contribution) => ({ ...contribution, value: UNSEEN })),
+    grad_inputs: step.grad_inputs.map(unseen),
+    local_jacobians: [],
+    accumulate:
+      step.accumulate === null
+        ? null
+        : {
+            leaf: step.accumulate.leaf,
+            before: isBeforeKnown ? step.accumulate.before : UNSEEN,
+            after: UNSEEN,
+          },
+    narration: HIDDEN_SENTENCE,
+    phases: EVERY_PHASE_HIDDEN,
+  };
+  cache.set(step, hidden);
+  return hidden;
+}
+
+/** @param phase the last phase that may be seen; 0: the contributions without their sum */
+function hidePhases(step: Step, phase: number, isShapeHidden: boolean): Step {
+  if (phase >= LAND) return step;
+  const { inside, substitutions, hooks, ...rest } = step;
+  const hasSum = phase >= 1;
+  const hasProduct = phase >= MULTIPLY;
+  const seen = { ...EVERY_PHASE_HIDDEN };
+  for (const each of PHASE_NAMES.slice(0, phase)) seen[each] = step.phases[each];
+  if (!hasSum) seen.collect = SUM_ASKED;
+  return {
+    ...rest,
+    ...(hasProduct && inside !== undefined ? { inside } : {}),
+    ...(hasSum && hooks !== undefined ? { hooks } : {}),
+    ...(substitutions === undefined
+      ? {}
+      : { substitutions: hasProduct ? substitutions : substitutions.map(hideNumbers) }),
+    grad_outputs: hasSum ? step.grad_outputs : step.grad_outputs.map(hideGradient),
+    grad_inputs: hasProduct ? step.grad_inputs : step.grad_inputs.map(isShapeHidden ? unseen : hideGradient),
+    accumulate:
+      step.accumulate === null ? null : { ...step.accumulate, after: hideGradient(step.accumulate.after) },
+    narration: HIDDEN_SENTENCE,
+    phases: seen,
+  };
+}
+
+function hideNumbers(substitution: Substitution): Substitution {
+  // As long as it was where it is too long to be shown, so that the panel keeps its lines.
+  const { with_v, with_numbers } = substitution;
+  return {
+    ...substitution,
+    with_v: "\\text{?}".padEnd(with_v.length),
+    with_numbers: "\\text{?}".padEnd(with_numbers.length),
+  };
+}
+
+function unseen(gradient: Gradient): Gradient {
+  return !isTensor(gradient) && gradient.missing === "not_required" ? gradient : UNSEEN;
+}
+
+/** A tensor keeps its shape and loses its numbers; whether another gradient will be missing is not told either. */
+export function hideGradient(gradient: Gradient): Gradient {
+  return isTensor(gradient) ? hideTensor(gradient) : unseen(gradient);
+}
+
+function hideTensor(value: TensorValue): TensorValue {
+  const { shape, dtype } = value;
+  if (value.data === undefined) return { shape, dtype, unavailable: HIDDEN_SENTENCE };
+  return { shape, dtype, data: value.data.map((): Cell => HIDDEN) };
+}
+
+function hideFinish(finished: PassFinished): PassFinished {
+  const { results, ...rest } = finished;
+  return {
+    ...rest,
+    leaf_grads: finished.leaf_grads.map(({ leaf, grad }) => ({ leaf, grad: hideGradient(grad) })),
+    ...(results === undefined ? {} : { results: results.map(hideGradient) }),
+  };
+}
+
+const hiddenStarts = new WeakMap<PassState["started"], PassState["started"]>();
+
+/** A later pass may compute with the gradients of this one: its graph keeps its shape and loses its numbers. */
+function hideStart(started: PassState["started"]): PassState["started"] {
+  const done = hiddenStarts.get(started);
+  if (done !== undefined) return done;
+  const hidden = {
+    ...started,
+    outputs: started.outputs.map((output) => ({ ...output, seed: hideGradient(output.seed) })),
+    graph: hideGraph(started.graph),
+  };
+  hiddenStarts.set(started, hidden);
+  return hidden;
+}
+
+function hideGraph(graph: Graph): Graph {
+  return { ...graph, nodes: graph.nodes.map(hideNode) };
+}
+
+function hideNode(node: Node): Node {
+  const hide = (value: TensorValue | null): TensorValue | null => (value === null ? null : hideTensor(value));
+  return {
+    ...node,
+    inputs: node.inputs.map((operand) => ({ ...operand, value: hide(operand.value) })),
+    outputs: node.outputs.map((output) => ({ ...output, value: hide(output.value) })),
+    saved: node.saved.map((saved) => ({ ...saved, value: null, note: HIDDEN_SENTENCE })),
+  };
+}

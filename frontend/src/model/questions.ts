@@ -1,0 +1,465 @@
+/**
+ * What a learner can be asked before a phase is shown. Questions come from the trace alone, the same one at the same
+ * place every time; the answers are what the engine computed.
+ */
+import type { Graph, LocalJacobian, Node, Step, TensorValue } from "../protocol/trace.gen";
+import { isTensor, LAND } from "./gradients";
+import { elementCount, jacobianMatrix, shapeText } from "./matrix";
+import { formatNumber, toNumber } from "./numbers";
+import type { Position } from "./position";
+import { formatPosition, MULTIPLY, previousPhase } from "./position";
+import { edgesById, nodeAt, nodesById, nodeTitle, passAt, stepAt } from "./selectors";
+import type { TraceState } from "./trace";
+
+export type QuestionKind = "sum" | "value" | "shape" | "sign" | "nodes" | "grad";
+
+/** What can be ticked. */
+export interface Choice {
+  readonly id: string;
+  readonly label: string;
+}
+
+interface Asked {
+  /** `4.3`: the phase that answers it. */
+  readonly id: string;
+  readonly position: Position;
+  readonly prompt: string;
+}
+
+/** `sum`, `value` and `grad`: one number per asked entry. */
+export interface NumberQuestion extends Asked {
+  readonly kind: "sum" | "value" | "grad";
+  readonly answer: readonly number[];
+  /** Wrong answers that have a reason, the most telling first. */
+  readonly mistakes: readonly Mistake[];
+}
+
+export interface ShapeQuestion extends Asked {
+  readonly kind: "shape";
+  readonly answer: readonly number[];
+  readonly outputShape: readonly number[];
+}
+
+export interface SignQuestion extends Asked {
+  readonly kind: "sign";
+  readonly answer: Sign;
+}
+
+export interface NodesQuestion extends Asked {
+  readonly kind: "nodes";
+  readonly choices: readonly Choice[];
+  readonly answer: readonly string[];
+  /** Why one that was ticked is wrong, by its id. */
+  readonly reasons: ReadonlyMap<string, string>;
+}
+
+export type Question = NumberQuestion | ShapeQuestion | SignQuestion | NodesQuestion;
+export type Sign = "positive" | "negative" | "zero";
+
+export interface Mistake {
+  readonly values: readonly number[];
+  readonly because: string;
+}
+
+const SEND = 4;
+/** More numbers than these nobody types. */
+const MOST_TYPED = 3;
+const MOST_CHOICES = 6;
+/** A sum of more products is no mental arithmetic. */
+const MOST_TERMS = 6;
+
+/** Entries of the asked tensor that are worth a question, flat. */
+type Entries = readonly number[];
+
+/** The question that stands before a phase, null where there is nothing to predict. */
+export function questionAt(trace: TraceState, position: Position): Question | null {
+  const step = stepAt(trace, position);
+  const node = nodeAt(trace, position);
+  const graph = passAt(trace, position)?.started.graph;
+  if (step === null || node === null || graph === undefined) return null;
+  const context: Context = { trace, position, step, node, graph, id: formatPosition(position) };
+  switch (position.phase) {
+    case 1:
+      return askForSum(context);
+    case MULTIPLY:
+      return askForProduct(context);
+    case SEND:
+      return askForNodes(context);
+    case LAND:
+      return askForGrad(context);
+    default:
+      return null;
+  }
+}
+
+/** The phases of a step that have a question, in order. */
+export function questionsOfStep(trace: TraceState, step: number): readonly Question[] {
+  return [1, MULTIPLY, SEND, LAND].flatMap(
+    (phase) => questionAt(trace, { direction: "backward", step, phase }) ?? [],
+  );
+}
+
+/** What is on show while a question is open: the contributions of a sum, else the phase before. */
+export function momentBefore(trace: TraceState, question: Question): Position {
+  return question.kind === "sum" ? question.position : previousPhase(trace, question.position);
+}
+
+interface Context {
+  readonly trace: TraceState;
+  readonly position: Position;
+  readonly step: Step;
+  readonly node: Node;
+  readonly graph: Graph;
+  readonly id: string;
+}
+
+function askForSum({ step, node, graph, position, id }: Context): NumberQuestion | null {
+  const outputNr = step.contributions.find(
+    ({ output_nr }) => step.contributions.filter((each) => each.output_nr === output_nr).length > 1,
+  )?.output_nr;
+  if (outputNr === undefined) return null;
+  const summands = step.contributions.filter(({ output_nr }) => output_nr === outputNr);
+  const tensors = summands.map(({ value }) => value).filter(isTensor);
+  const sum = step.grad_outputs[outputNr];
+  if (tensors.length < 2 || step.hooks?.some(({ output_nr }) => output_nr === outputNr)) return null;
+  if (!isTensor(sum)) return null;
+  const parts = tensors.map(numbersOf);
+  const answer = numbersOf(sum);
+  if (answer === null || parts.some((part) => part?.length !== answer.length)) return null;
+  const known = parts.filter((part) => part !== null);
+  const asked = entriesWorthAsking(answer);
+  const pick = (values: readonly number[]) => asked.map((entry) => values[entry] ?? Number.NaN);
+  const names = summands.map(({ edge }) => senderName(graph, edge));
+  const name = node.leaf ?? node.outputs[outputNr]?.name ?? `the result of ${node.label}`;
+  const given = known.map((part) => spell(pick(part)));
+  return {
+    kind: "sum",
+    id,
+    position,
+    prompt: `\`${name}\` was used ${times(known.length)}: ${joinWords(given)} arrive. What is v${entryText(asked, sum)}?`,
+    answer: pick(answer),
+    mistakes: [
+      ...known.map((part, index) => ({
+        values: pick(part),
+        because: `that is only what ${names[index] ?? "one use"} sent; contributions are summed, and the others were left out`,
+      })),
+      {
+        values: combine(known.map(pick), (a, b) => a * b),
+        because: "contributions are summed, not multiplied",
+      },
+      {
+        values: pick(answer).map((value) => value / known.length),
+        because: "contributions are summed, not averaged",
+      },
+      {
+        values: combine(known.map(pick), (a, b) => a - b),
+        because: "contributions are added, with their own signs; none is subtracted",
+      },
+    ],
+  };
+}
+
+function askForProduct(context: Context): Question | null {
+  const { step, node, position, id } = context;
+  if (step.accumulate !== null) return null;
+  const operand = node.inputs.find(({ argnum }) => isTensor(step.grad_inputs[argnum]));
+  const returned = operand === undefined ? undefined : step.grad_inputs[operand.argnum];
+  if (operand === undefined || !isTensor(returned)) return null;
+  const name = variableOf(context, operand.argnum) ?? operand.name;
+  const jacobian = step.local_jacobians.find(({ argnum }) => argnum === operand.argnum);
+  const v = step.grad_outputs[jacobian?.output_nr ?? 0];
+  const answer = numbersOf(returned);
+  const head = { id, position };
+  const outputShape = isTensor(v) ? v.shape : [];
+  const shapes: ShapeQuestion = {
+    ...head,
+    kind: "shape",
+    prompt: `v has the shape ${shapeText(outputShape)}. Which shape has the gradient returned for \`${name}\`?`,
+    answer: returned.shape,
+    outputShape,
+  };
+  if (answer === null || answer.length === 0) return shapes;
+  const matrix = jacobian === undefined ? null : jacobianMatrix(jacobian);
+  const isProduct = node.name in MATRIX_PRODUCTS;
+  const isComputable = matrix !== null && (matrix.rows <= MOST_TERMS || isProduct);
+  const turn = step.index % 3;
+  if (!isComputable || (answer.length > MOST_TYPED && turn !== 0 && !isProduct)) {
+    if (returned.shape.length > 0 && (turn === 1 || matrix === null)) return shapes;
+    const entry = largestEntry(answer);
+    return {
+      ...head,
+      kind: "sign",
+      prompt: `Which sign has the gradient returned for \`${name}\`${entryText([entry], returned)}?`,
+      answer: signOf(answer[entry] ?? 0),
+    };
+  }
+  const asked = entriesWorthAsking(answer);
+  return {
+    ...head,
+    kind: "value",
+    prompt: `What is v times J for \`${name}\`${entryText(asked, returned)}?`,
+    answer: asked.map((entry) => answer[entry] ?? Number.NaN),
+    mistakes: jacobian === undefined ? [] : productMistakes(context, jacobian, asked, answer),
+  };
+}
+
+function askForNodes({ step, node, graph, position, id }: Context): NodesQuestion | null {
+  // Along a chain there is nothing to choose.
+  if (step.accumulate !== null || node.inputs.filter(({ edge }) => edge !== undefined).length < 2)
+    return null;
+  const edges = edgesById(graph);
+  const answer: string[] = [];
+  const reasons = new Map<string, string>();
+  for (const { argnum, edge, name } of node.inputs) {
+    const producer = edge === undefined ? undefined : edges.get(edge)?.from.node;
+    if (producer === undefined) continue;
+    if (isTensor(step.grad_inputs[argnum])) answer.push(producer);
+    else if (!reasons.has(producer)) reasons.set(producer, `for \`${name}\` no gradient was returned`);
+  }
+  for (const edge of graph.edges) {
+    if (edge.from.node === node.id)
+      reasons.set(
+        edge.to.node,
+        "that is where the value went in the forward pass; gradients go the other way",
+      );
+  }
+  const receivers = [...new Set(answer)];
+  if (receivers.length === 0) return null;
+  const others = graph.nodes
+    .map((each) => each.id)
+    .filter((each) => each !== node.id && !receivers.includes(each));
+  // Those with a reason first: they are the likely mistakes.
+  others.sort((a, b) => Number(reasons.has(b)) - Number(reasons.has(a)));
+  const offered = new Set([...receivers, ...others.slice(0, Math.max(0, MOST_CHOICES - receivers.length))]);
+  if (offered.size <= receivers.length) return null;
+  return {
+    kind: "nodes",
+    id,
+    position,
+    prompt: `Which nodes does ${node.name} send a gradient to?`,
+    choices: graph.nodes.filter(({ id: each }) => offered.has(each)).map((each) => choiceOf(each)),
+    answer: receivers,
+    reasons,
+  };
+}
+
+function askForGrad({ step, position, id }: Context): NumberQuestion | null {
+  const accumulate = step.accumulate;
+  const arrived = step.grad_outputs[0];
+  if (accumulate === null || !isTensor(accumulate.before) || !isTensor(accumulate.after)) return null;
+  if (!isTensor(arrived)) return null;
+  const [before, summand, after] = [accumulate.before, arrived, accumulate.after].map(numbersOf);
+  if (before == null || summand == null || after == null) return null;
+  const asked = entriesWorthAsking(after);
+  const pick = (values: readonly number[]) => asked.map((entry) => values[entry] ?? Number.NaN);
+  const where = entryText(asked, accumulate.after);
+  return {
+    kind: "grad",
+    id,
+    position,
+    prompt: `\`${accumulate.leaf}.grad\` was ${spell(pick(before))}, and ${spell(pick(summand))} arrives. What is \`${accumulate.leaf}.grad\`${where} afterwards?`,
+    answer: pick(after),
+    mistakes: [
+      {
+        values: pick(summand),
+        because: "backward does not replace `.grad`, it adds to what is already there",
+      },
+      { values: pick(before), because: "what arrives is added to `.grad`; nothing stays as it was" },
+      {
+        values: combine([pick(before), pick(summand)], (a, b) => a - b),
+        because: "what arrives is added, not subtracted: descending is the optimizer's business",
+      },
+      {
+        values: combine([pick(before), pick(summand)], (a, b) => (a + b) / 2),
+        because: "`.grad` is a sum, not a mean",
+      },
+    ],
+  };
+}
+
+/** What one gets for a product by the usual slips. */
+function productMistakes(
+  { step, node }: Context,
+  jacobian: LocalJacobian,
+  asked: Entries,
+  answer: readonly number[],
+): readonly Mistake[] {
+  const matrix = jacobianMatrix(jacobian);
+  const gradient = step.grad_outputs[jacobian.output_nr];
+  const v = isTensor(gradient) ? numbersOf(gradient) : null;
+  if (matrix === null || v === null || v.length !== matrix.rows) return [];
+  const J = matrix.cells.map(toNumber);
+  const { rows, columns } = matrix;
+  const at = (row: number, column: number) => J[row * columns + column] ?? Number.NaN;
+  const rowsOf = Array.from({ length: rows }, (_, row) => row);
+  const times = (left: readonly number[], column: number) =>
+    rowsOf.reduce((sum, row) => sum + (left[row] ?? 0) * at(row, column), 0);
+  const mistakes: Mistake[] = [];
+  const add = (because: string, entry: (column: number) => number) =>
+    mistakes.push({ values: asked.map(entry), because });
+
+  for (const contribution of step.contributions) {
+    const part =
+      contribution.output_nr === jacobian.output_nr && isTensor(contribution.value)
+        ? numbersOf(contribution.value)
+        : null;
+    if (part !== null && part.length === rows)
+      add("you forgot to sum the contributions: v is all of them together", (column) => times(part, column));
+  }
+  if (rows > columns || jacobian.structure === "broadcast_sum") {
+    for (const row of rowsOf) {
+      if (rows === 1) break;
+      add(
+        "the copies were not summed: what was repeated going forward is reduced going back",
+        (column) => (v[row] ?? 0) * at(row, column),
+      );
+    }
+  }
+  add("you forgot to multiply by v: that is the local derivative alone", (column) =>
+    rowsOf.reduce((sum, row) => sum + at(row, column), 0),
+  );
+  for (const row of rowsOf) {
+    if (rows === 1) break;
+    add("you forgot to multiply by v: that is a row of the local Jacobian", (column) => at(row, column));
+  }
+  if (rows === columns && rows > 1) {
+    add("you forgot the transpose: that is J times v, and backward computes v times J", (column) =>
+      rowsOf.reduce((sum, k) => sum + at(column, k) * (v[k] ?? 0), 0),
+    );
+  }
+  for (const values of untransposed(step, node, jacobian.argnum)) {
+    mistakes.push({
+      values: asked.map((entry) => values[entry] ?? Number.NaN),
+      because: "you forgot the transpose of the other factor",
+    });
+  }
+  add("the sign is wrong", (column) => -(answer[column] ?? Number.NaN));
+  for (const operand of node.inputs) {
+    const other = step.grad_inputs[operand.argnum];
+    const values = operand.argnum !== jacobian.argnum && isTensor(other) ? numbersOf(other) : null;
+    if (values !== null && values.length === answer.length)
+      add(`that is the gradient for the other operand, \`${operand.name}\``, (entry) => values[entry] ?? 0);
+  }
+  if (rows === columns)
+    add("that is v itself: it was not multiplied by the local derivative", (column) => v[column] ?? 0);
+  if (rows === 1)
+    add("v and the local derivative are multiplied, not added", (column) => (v[0] ?? 0) + at(0, column));
+  return mistakes;
+}
+
+const MATRIX_PRODUCTS: Readonly<Record<string, readonly [first: number, second: number]>> = {
+  MmBackward0: [0, 1],
+  AddmmBackward0: [1, 2],
+};
+
+/** For y = A B: v B and A v, where the shapes let one get away with it. */
+function untransposed(step: Step, node: Node, argnum: number): readonly (readonly number[])[] {
+  const places = MATRIX_PRODUCTS[node.name];
+  const v = step.grad_outputs[0];
+  if (places === undefined || !isTensor(v)) return [];
+  const isFirst = argnum === places[0];
+  const other = node.inputs.find((operand) => operand.argnum === places[isFirst ? 1 : 0])?.value;
+  if (other == null || (!isFirst && argnum !== places[1])) return [];
+  const product = isFirst ? multiply(v, other) : multiply(other, v);
+  return product === null ? [] : [product];
+}
+
+function multiply(left: TensorValue, right: TensorValue): readonly number[] | null {
+  const [a, b] = [numbersOf(left), numbersOf(right)];
+  const [rows, inner] = left.shape;
+  const [match, columns] = right.shape;
+  if (a === null || b === null || rows === undefined || inner === undefined || columns === undefined)
+    return null;
+  if (inner !== match) return null;
+  return Array.from({ length: rows * columns }, (_, flat) => {
+    const [row, column] = [Math.floor(flat / columns), flat % columns];
+    let sum = 0;
+    for (let k = 0; k < inner; k += 1) sum += (a[row * inner + k] ?? 0) * (b[k * columns + column] ?? 0);
+    return sum;
+  });
+}
+
+/** Real entries; null where they were not recorded or are complex. */
+function numbersOf(value: TensorValue): readonly number[] | null {
+  if (value.data === undefined || value.data.some((cell) => Array.isArray(cell))) return null;
+  return value.data.map(toNumber);
+}
+
+function entriesWorthAsking(values: readonly number[]): Entries {
+  return values.length <= MOST_TYPED ? values.map((_, entry) => entry) : [largestEntry(values)];
+}
+
+function largestEntry(values: readonly number[]): number {
+  let best = 0;
+  values.forEach((value, entry) => {
+    if (Math.abs(value) > Math.abs(values[best] ?? 0)) best = entry;
+  });
+  return best;
+}
+
+/** ` at [1, 2]`, nothing where the whole tensor is asked for. */
+function entryText(asked: Entries, value: TensorValue): string {
+  const only = asked[0];
+  if (only === undefined || asked.length === elementCount(value.shape)) return "";
+  const place: number[] = [];
+  let rest = only;
+  for (const size of [...value.shape].reverse()) {
+    place.unshift(rest % size);
+    rest = Math.floor(rest / size);
+  }
+  return ` at [${place.join(", ")}]`;
+}
+
+function variableOf({ graph, node }: Context, argnum: number): string | null {
+  const edge = node.inputs.find((operand) => operand.argnum === argnum)?.edge;
+  const from = edge === undefined ? undefined : edgesById(graph).get(edge)?.from;
+  const producer = from === undefined ? undefined : nodesById(graph).get(from.node);
+  return producer?.leaf ?? producer?.outputs[from?.output_nr ?? 0]?.name ?? null;
+}
+
+function senderName(graph: Graph, edge: string): string {
+  if (edge === "seed") return "the external gradient";
+  const consumer = edgesById(graph).get(edge)?.to.node;
+  const node = consumer === undefined ? undefined : nodesById(graph).get(consumer);
+  return node === undefined ? "one use" : nodeTitle(node);
+}
+
+function choiceOf(node: Node): Choice {
+  const name = node.leaf === undefined ? (node.outputs[0]?.name ?? null) : null;
+  const line = node.span === null ? null : `line ${node.span.line}`;
+  const notes = [node.leaf === undefined ? name : "leaf", line].filter((note) => note !== null);
+  return {
+    id: node.id,
+    label: notes.length === 0 ? nodeTitle(node) : `${nodeTitle(node)} (${notes.join(", ")})`,
+  };
+}
+
+function combine(
+  parts: readonly (readonly number[])[],
+  join: (a: number, b: number) => number,
+): readonly number[] {
+  const [first = [], ...rest] = parts;
+  return first.map((value, entry) =>
+    rest.reduce((joined, part) => join(joined, part[entry] ?? Number.NaN), value),
+  );
+}
+
+export function signOf(value: number): Sign {
+  return value > 0 ? "positive" : value < 0 ? "negative" : "zero";
+}
+
+/** Numbers as the page spells them. */
+export function spell(values: readonly number[]): string {
+  const texts = values.map((value) =>
+    formatNumber(Number.isFinite(value) ? value : (String(value) as "NaN")),
+  );
+  return texts.length === 1 ? (texts[0] ?? "") : `[${texts.join(", ")}]`;
+}
+
+function times(count: number): string {
+  return count === 2 ? "twice" : `${count} times`;
+}
+
+function joinWords(words: readonly string[]): string {
+  return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
+}

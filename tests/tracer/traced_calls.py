@@ -1,0 +1,105 @@
+"""One computation with its backward pass, twice: untraced under plain hooks, and under the whole recorder."""
+
+import os
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from gradwalk.protocol.requests import ResolvedLimits
+from gradwalk.tracer.recorder import Recorder
+from gradwalk.tracer.run import recording
+from gradwalk.tracer.stream import EventStream
+from tests.tracer import conformance
+
+SAMPLES = int(os.environ.get("GRADWALK_SAMPLES", "1"))
+"""Samples that are compared per case; more for a long run."""
+LIMITS = ResolvedLimits(steps=100_000, elements=1_000_000, jacobian_cells=1_024, jacobian_cells_total=200_000)
+
+Tensors = list[torch.Tensor]
+Compute = Callable[[], tuple[Tensors, Tensors]]
+"""Builds a graph from a fixed random state; gives differentiable outputs and leaves."""
+
+
+@dataclass
+class Run:
+    """What one computation and its backward left."""
+
+    outputs: Tensors = field(default_factory=list)
+    leaves: Tensors = field(default_factory=list)
+    error: Exception | None = None
+    random_state: Any = None
+
+    @property
+    def error_text(self) -> str:
+        """Type and words of what was raised."""
+        return "" if self.error is None else f"{type(self.error).__name__}: {self.error}"
+
+
+def seeds_for(outputs: Sequence[torch.Tensor]) -> Tensors:
+    """A fixed, uneven external gradient per output."""
+    generator = torch.Generator().manual_seed(1)
+    seeds = []
+    for output in outputs:
+        seed = torch.randn(output.shape, generator=generator, dtype=torch.float64)
+        if output.is_complex():
+            seed = torch.complex(seed, torch.randn(output.shape, generator=generator, dtype=torch.float64))
+        seeds.append(seed.to(output.dtype))
+    return seeds
+
+
+def compare_with_twin(compute: Compute) -> str | None:
+    """Judges the trace of a computation and its backward; the reason when torch leaves nothing to judge.
+
+    Raises:
+        AssertionError: the trace, a result, a gradient, an error or the random state is not that of the untraced twin.
+    """
+    twin: list[conformance.Twin] = []
+
+    def watched(outputs: Tensors, seeds: Tensors) -> None:
+        twin.append(conformance.watch_backward(outputs, seeds, lambda: torch.autograd.backward(outputs, seeds)))
+
+    plain = _run(compute, watched)
+    events: list[Any] = []
+    stream = EventStream(events.append, LIMITS.stdout_characters)
+    recorder = Recorder(stream, LIMITS, None, dict)
+    with recording(recorder, stream) as mode:
+        traced = _run(compute, torch.autograd.backward, mode)
+    stream.finish()
+    if recorder.failure is not None:
+        raise recorder.failure
+    assert traced.error_text == plain.error_text, f"{traced.error_text!r} in place of {plain.error_text!r}"
+    if plain.error is not None:
+        return f"torch itself raises {type(plain.error).__name__}"
+    assert traced.random_state == plain.random_state
+    for mine, theirs in zip(traced.outputs, plain.outputs, strict=True):
+        assert conformance.same(conformance.dense(mine), theirs)
+    if not plain.outputs:
+        return "it builds no node"
+    if any(output.layout != torch.strided for output in plain.outputs):
+        return "the output is sparse"
+    for mine, theirs in zip(traced.leaves, plain.leaves, strict=True):
+        assert (mine.grad is None) == (theirs.grad is None)
+        assert theirs.grad is None or conformance.same(conformance.dense(mine.grad), theirs.grad)
+    passes = [event["pass"] for event in events if event["type"] == "pass_started"]
+    assert not any(event.get("hooks") for event in events)
+    assert not [event for event in events if event["type"] == "problem"]
+    conformance.check_pass({"events": events}, twin[0], passes[-1])
+    return None
+
+
+def _run(compute: Compute, backward: Callable[[Tensors, Tensors], Any], mode: Any = None) -> Run:
+    run = Run()
+    torch.manual_seed(0)
+    with warnings.catch_warnings(), mode or warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            run.outputs, run.leaves = compute()
+            if run.outputs and all(output.layout == torch.strided for output in run.outputs):
+                backward(run.outputs, seeds_for(run.outputs))
+        except Exception as error:  # noqa: BLE001 (compared, whatever it is)
+            run.error = error
+    run.random_state = torch.get_rng_state().tolist()
+    return run

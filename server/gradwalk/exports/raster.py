@@ -1,6 +1,8 @@
 """DOT drawn by Graphviz: the `dot` on the PATH, else the library inside pygraphviz's wheel."""
 
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from functools import partial
 from importlib.util import find_spec
@@ -13,8 +15,8 @@ from gradwalk.exports.picture import write_dot
 from gradwalk.protocol.document import TraceDocument
 
 HAS_LIBRARY = find_spec("pygraphviz") is not None
-if HAS_LIBRARY:
-    import pygraphviz
+LIBRARY = [sys.executable, "-P", "-m", "gradwalk.exports.library"]
+LONGEST_SECONDS = 60
 
 CLOCK = re.compile(rb"/CreationDate ?\([^)]*\)|/ModDate ?\([^)]*\)")
 
@@ -23,12 +25,15 @@ def draw(dot: str, file_format: str) -> bytes:
     """The drawing in `svg`, `png` or `pdf`; the same bytes for the same DOT and the same Graphviz.
 
     Raises:
-        ExportUnavailable: there is no Graphviz here.
+        ExportUnavailable: there is no Graphviz here, or it cannot draw this.
     """
     if which("dot"):
         drawn = graphviz.Source(dot).pipe(format=file_format)
     elif HAS_LIBRARY:
-        drawn = pygraphviz.AGraph(string=dot).draw(format=file_format, prog="dot")
+        done = subprocess.run([*LIBRARY, file_format], input=dot.encode(), capture_output=True, timeout=LONGEST_SECONDS)
+        if done.returncode:
+            raise ExportUnavailable(f"Graphviz gave up on this picture (status {done.returncode})")
+        drawn = done.stdout
     else:
         raise ExportUnavailable("pictures need Graphviz: `pip install pygraphviz`, or a `dot` on the PATH")
     return CLOCK.sub(_blank, drawn)

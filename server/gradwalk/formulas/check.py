@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import torch
@@ -82,7 +82,7 @@ def _out_of_sight() -> Iterator[None]:
         warnings.catch_warnings(),
         torch.no_grad(),
         torch._C.DisableTorchFunction(),  # noqa: SLF001 - the only switch that also silences modes
-        torch.autocast("cpu", enabled=False),
+        torch.autocast("cpu", enabled=False) if torch.is_autocast_enabled("cpu") else nullcontext(),
     ):
         warnings.simplefilter("ignore")
         yield

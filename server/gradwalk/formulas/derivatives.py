@@ -7,7 +7,7 @@ autograd makes outside that table (AccumulateGrad, CopySlices, custom Functions)
 
 import json
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 TABLE_PATH = Path(__file__).with_name("derivatives.json")
@@ -51,6 +51,7 @@ def node_names() -> tuple[str, ...]:
     return tuple(_records())
 
 
+@lru_cache(maxsize=1_024)
 def derivative_line(node_name: str) -> DerivativeEntry | None:
     """The table's entry for a node, None where the table does not know it."""
     record = _records().get(node_name)
@@ -67,6 +68,7 @@ def derivative_line(node_name: str) -> DerivativeEntry | None:
     )
 
 
+@lru_cache(maxsize=4_096)
 def operand_names(node_name: str, count: int) -> tuple[str, ...]:
     """Names for the `count` slots of a node's `next_functions`, in their order.
 

@@ -8,6 +8,8 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 from gradwalk.formulas.derivatives import operand_names
 from gradwalk.formulas.formula import BROADCAST, Entry, Vjp, fill, render
@@ -17,7 +19,7 @@ from gradwalk.protocol.graph import Node
 from gradwalk.protocol.values import Gradient, Number, TensorValue
 
 LONGEST_SIDE = 4
-_DIGITS = 4
+_FORMAT = ".4g"
 
 Known = Mapping[str, "Shown"]
 
@@ -67,7 +69,7 @@ def substitutions(node: Node, grad_outputs: Sequence[Gradient], grad_inputs: Seq
         found.append(
             {
                 "argnum": argnum,
-                "symbols": _wrap(render(entry, template), summed),
+                "symbols": _wrap(_rendered(node["name"], template), summed),
                 "with_v": _wrap(_substitute(entry, template, seeds), summed),
                 "with_numbers": _with_numbers(entry, template, seeds | counted, answer, summed),
             }
@@ -85,26 +87,65 @@ def _with_numbers(entry: Entry, template: str, known: Known, answer: Shown, summ
 
 
 def _substitute(entry: Entry, template: str, known: Known, used: list[Shown] | None = None) -> str:
+    places, rest = _places(template)
     shown_here: list[Shown] = []
-
-    def write(name: str, start: int, end: int) -> str:
-        value = known.get(name)
-        before, after = template[:start].rstrip(), template[end:].lstrip()
-        # A subscript picks one entry of many; the whole value would be wrong in its place.
-        if value is None or after.startswith("_"):
-            return entry.symbol(name)
+    written: list[str] = []
+    for place in places:
+        written.append(place.before)
+        value = None if place.has_subscript else known.get(place.name)
+        if value is None:
+            written.append(entry.symbol(place.name))
+            continue
         shown_here.append(value)
-        latex = value.latex
-        if value.needs_parentheses and ((before and before[-1] not in _OPENING) or after.startswith("^")):
-            latex = f"({latex})"
-        return rf"\cdot {latex}" if _ends_with_factor(before) else latex
-
-    written = fill(template, write)
+        latex = f"({value.latex})" if place.may_clash and value.needs_parentheses else value.latex
+        written.append(rf"\cdot {latex}" if place.follows_factor else latex)
+    written.append(rest)
+    text = "".join(written)
     if used is not None:
         used.extend(shown_here)
-    return (
-        written.replace(r"\odot", r"\cdot") if shown_here and all(value.is_scalar for value in shown_here) else written
-    )
+    for value in shown_here:
+        if not value.is_scalar:
+            return text
+    return text.replace(r"\odot", r"\cdot") if shown_here else text
+
+
+class _Place(NamedTuple):
+    """A placeholder in its template."""
+
+    before: str
+    """What stands between the placeholder before and this one."""
+    name: str
+    has_subscript: bool
+    """A subscript picks one entry of many; the whole value would be wrong in its place."""
+    may_clash: bool
+    """A sign or a sum would be misread here."""
+    follows_factor: bool
+
+
+@lru_cache(maxsize=4_096)
+def _places(template: str) -> tuple[tuple[_Place, ...], str]:
+    """The placeholders of a template in order, and what follows the last one."""
+    places: list[_Place] = []
+    reached = 0
+
+    def note(name: str, start: int, end: int) -> str:
+        nonlocal reached
+        before, after = template[:start].rstrip(), template[end:].lstrip()
+        may_clash = (bool(before) and before[-1] not in _OPENING) or after.startswith("^")
+        places.append(
+            _Place(template[reached:start], name, after.startswith("_"), may_clash, _ends_with_factor(before))
+        )
+        reached = end
+        return ""
+
+    fill(template, note)
+    return tuple(places), template[reached:]
+
+
+@lru_cache(maxsize=4_096)
+def _rendered(node_name: str, template: str) -> str:
+    entry = entry_of(node_name)
+    return template if entry is None else render(entry, template)
 
 
 def _ends_with_factor(before: str) -> bool:
@@ -194,8 +235,26 @@ def _show_gradient(gradient: Gradient) -> Shown | None:
 
 def _show_tensor(value: TensorValue) -> Shown | None:
     """None for what is too large to be read at a glance."""
-    data, shape = value.get("data"), value["shape"]
-    if data is None or len(shape) > 2 or any(not 1 <= size <= LONGEST_SIDE for size in shape):
+    data = value.get("data")
+    if data is None or len(data) > LONGEST_SIDE**2:
+        return None
+    known = _latest.get(id(value))
+    if known is not None and known[0] is value:
+        return known[1]
+    shown = _show_entries(data, value["shape"])
+    if len(_latest) >= _VALUES_KEPT:
+        _latest.clear()
+    _latest[id(value)] = value, shown
+    return shown
+
+
+_VALUES_KEPT = 2_048
+_latest: dict[int, tuple[TensorValue, Shown | None]] = {}
+"""By identity: one value is the grad_input of a step, the grad_output of the next, and an operand of a third."""
+
+
+def _show_entries(data: Sequence[Number], shape: Sequence[int]) -> Shown | None:
+    if len(shape) > 2 or any(not 1 <= size <= LONGEST_SIDE for size in shape):
         return None
     numbers = [_show_number(number) for number in data]
     if not shape:
@@ -217,7 +276,12 @@ def _show_number(number: Number) -> Shown:
             f"{real.latex} + {imaginary.latex} i".replace("+ -", "- "), True, real.is_exact and imaginary.is_exact
         )
     # Adding 0 turns a negative zero into the one that is written without a sign.
-    text = format(number + 0.0, f".{_DIGITS}g")
+    return _show_real(number + 0.0)
+
+
+@lru_cache(maxsize=16_384)
+def _show_real(number: float) -> Shown:
+    text = format(number, _FORMAT)
     mantissa, _, exponent = text.partition("e")
     latex = rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if exponent else text
-    return Shown(latex, True, float(text) == float(number))
+    return Shown(latex, True, float(text) == number)

@@ -15,10 +15,11 @@ from gradwalk.protocol.events import Event
 from gradwalk.sandbox import lockdown
 from gradwalk.sandbox.deadline import Alarm
 from gradwalk.sandbox.frames import LENGTH_BYTES, encode_frame
-from gradwalk.sandbox.jobs import JOB, JacobianJob, TraceJob
+from gradwalk.sandbox.jobs import ERRAND, JacobianJob, ProbeJob, TraceJob
 from gradwalk.sandbox.language import OfferedLanguage
 from gradwalk.sandbox.limits import EXIT_OF_OUR_FAULT
 from gradwalk.sandbox.offer import Offer
+from gradwalk.sandbox.probes import probe
 from gradwalk.tracer.replay import jacobian_of_step
 from gradwalk.tracer.run import trace_program
 
@@ -43,6 +44,7 @@ class Confinement:
     """What a program may use; None lets it use everything."""
     soft_seconds: float
     """After which the alarm rings."""
+    resource_limits: bool = True
 
 
 def run_child(channel: int, confinement: Confinement) -> NoReturn:
@@ -72,13 +74,18 @@ def _confine_early(channel: int, confinement: Confinement) -> None:
 
 
 def _run_job(payload: bytes, confinement: Confinement) -> None:
-    job = JOB.validate_json(payload)
-    lockdown.limit_resources(confinement.base_bytes, confinement.budget)
+    job = ERRAND.validate_json(payload)
+    if confinement.resource_limits:
+        lockdown.limit_resources(confinement.base_bytes, confinement.budget)
     alarm = Alarm()
     alarm.set(confinement.soft_seconds)
     if confinement.seccomp:
         lockdown.install_seccomp()
     send = _sender(alarm)
+    if isinstance(job, ProbeJob):
+        for name in job.probes:
+            send(encode(probe(name)))
+        return
     language = None if confinement.offer is None else OfferedLanguage(confinement.offer)
     if isinstance(job, TraceJob):
         _run_trace(job, language, send)

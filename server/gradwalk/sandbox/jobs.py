@@ -31,5 +31,21 @@ class JacobianJob(BaseModel):
     argnum: int = Field(ge=0)
 
 
+ProbeName = Literal["read", "list", "stat", "connect", "fork", "thread", "signal", "memory", "raise", "exec", "loop"]
+
+
+class ProbeJob(BaseModel):
+    """Try harmless things that a program must not be able to do, and answer which of them went through."""
+
+    model_config = _FROZEN
+
+    kind: Literal["probe"] = "probe"
+    probes: tuple[ProbeName, ...]
+
+
 Job = Annotated[TraceJob | JacobianJob, Field(discriminator="kind")]
 JOB: TypeAdapter[Job] = TypeAdapter(Job)
+
+Errand = Annotated[TraceJob | JacobianJob | ProbeJob, Field(discriminator="kind")]
+ERRAND: TypeAdapter[Errand] = TypeAdapter(Errand)
+"""What a child reads: a job, or the self-test's questions."""

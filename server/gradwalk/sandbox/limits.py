@@ -26,6 +26,7 @@ class RunLimits(BaseModel):
     policy: bool = Field(default=True, description="Off only in tests of the kernel layers.")
     landlock: bool = Field(default=True, description="Off only in tests of the other layers.")
     seccomp: bool = Field(default=True, description="Off only in tests of the other layers.")
+    resource_limits: bool = Field(default=True, description="Off only in tests of the other layers.")
 
     @property
     def soft_seconds(self) -> float:

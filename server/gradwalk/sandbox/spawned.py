@@ -28,7 +28,16 @@ def main() -> NoReturn:
     os.write(channel, WARM)
     run_child(
         channel,
-        Confinement(base_bytes, budget, ruleset, seccomp, lockdown.open_null_device(), offer, limits.soft_seconds),
+        Confinement(
+            base_bytes=base_bytes,
+            budget=budget,
+            landlock_ruleset=ruleset,
+            seccomp=seccomp,
+            null_device=lockdown.open_null_device(),
+            offer=offer,
+            soft_seconds=limits.soft_seconds,
+            resource_limits=limits.resource_limits,
+        ),
     )
 
 

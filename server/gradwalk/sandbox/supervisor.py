@@ -6,37 +6,24 @@ web server, a worker on another machine and the command line alike. No torch, no
 
 import logging
 import threading
-import time
 from collections.abc import Callable, Iterator
 from types import TracebackType
-from typing import Any, Generic, Protocol, Self, TypeVar
+from typing import Any, Self
 
 from gradwalk.protocol.events import Event, LocalJacobian, Problem, Versions
-from gradwalk.sandbox.answers import AnswerError, EventAnswer, JacobianAnswer, expected_header
+from gradwalk.sandbox.answers import EventAnswer, JacobianAnswer, expected_header
 from gradwalk.sandbox.cancellation import Cancellation
-from gradwalk.sandbox.frames import FrameError, FrameReader, encode_frame
+from gradwalk.sandbox.conversation import Conversation
 from gradwalk.sandbox.jobs import JacobianJob, TraceJob
-from gradwalk.sandbox.launcher import Child, Exit, Launcher, LauncherGoneError, launcher_for
+from gradwalk.sandbox.launcher import Launcher, LauncherGoneError, launcher_for
 from gradwalk.sandbox.limits import RunLimits
+from gradwalk.sandbox.selftest import Protection, measure
 from gradwalk.sandbox.verdict import Ending, judge
 
 log = logging.getLogger(__name__)
 
-_READ_BYTES = 1 << 16
-_EXIT_REPORT_SECONDS = 2.0
-_DYING_SECONDS = 0.3
-"""Between the closing of a child's pipe and the report of how it ended."""
 _ATTEMPTS = 2
 """A run that was lost with the zygote is repeated once: programs are deterministic, so the stream goes on."""
-
-Item = TypeVar("Item")
-
-
-class _Answer(Protocol[Item]):
-    @property
-    def is_complete(self) -> bool: ...
-
-    def accept(self, payload: bytes) -> list[Item]: ...
 
 
 class JacobianProblemError(Exception):
@@ -61,6 +48,8 @@ class Sandbox:
         self._is_closed = False
         self.layers: dict[str, Any] = {}
         """What locks children in, as the launcher said; empty before `start`."""
+        self.protection: Protection | None = None
+        """What the self-test found; None before `measure`."""
 
     def __enter__(self) -> Self:
         self.start()
@@ -90,6 +79,15 @@ class Sandbox:
         """
         self._working_launcher()
 
+    def measure(self) -> Protection:
+        """How well programs are locked in, tried out in real children; also kept in `protection`.
+
+        Raises:
+            LauncherGoneError: children cannot be made here.
+        """
+        found = self.protection = measure(self._working_launcher())
+        return found
+
     def close(self) -> None:
         """Ends every child. Idempotent."""
         self._is_closed = True
@@ -106,7 +104,7 @@ class Sandbox:
         answer = EventAnswer(expected_header(job.request, versions))
         payload = job.model_dump_json().encode()
         for attempt in range(_ATTEMPTS):
-            conversation = _Conversation(self._limits.wall_seconds, answer, cancellation)
+            conversation = Conversation(self._limits.wall_seconds, answer, cancellation)
             try:
                 launcher = self._working_launcher()
                 yield from conversation.hold(launcher, payload)
@@ -130,7 +128,7 @@ class Sandbox:
         found: list[LocalJacobian] = []
         payload = job.model_dump_json().encode()
         for _ in range(_ATTEMPTS):
-            conversation = _Conversation(self._limits.wall_seconds, JacobianAnswer(), cancellation)
+            conversation = Conversation(self._limits.wall_seconds, JacobianAnswer(), cancellation)
             try:
                 found = [item for batch in conversation.hold(self._working_launcher(), payload) for item in batch]
             except LauncherGoneError:
@@ -141,7 +139,7 @@ class Sandbox:
             return found
         raise JacobianProblemError(judge(conversation.ending, conversation.exit, self._limits.wall_seconds).problem)
 
-    def _has_lost(self, conversation: "_Conversation[Any]") -> bool:
+    def _has_lost(self, conversation: Conversation[Any]) -> bool:
         """True when the launcher is to blame; it is then replaced before the next run."""
         unreported = conversation.exit is None and conversation.ending is not Ending.COMPLETE
         if unreported:
@@ -173,89 +171,3 @@ class Sandbox:
                 return
             self._launcher = None
         launcher.close()
-
-
-class _Conversation(Generic[Item]):
-    """One child, from its job to its end."""
-
-    def __init__(self, wall_seconds: float, answer: _Answer[Item], cancellation: Cancellation) -> None:
-        self._wall_seconds = wall_seconds
-        self._answer = answer
-        self._cancellation = cancellation
-        self.launcher: Launcher | None = None
-        self.ending = Ending.SILENT
-        self.exit: Exit | None = None
-
-    def hold(self, launcher: Launcher, payload: bytes) -> Iterator[list[Item]]:
-        """What the child says, batch by batch; afterwards `ending` and `exit` tell how it went."""
-        self.launcher = launcher
-        child = launcher.lease()
-        deadline = time.monotonic() + self._wall_seconds
-        self._cancellation.bind(child.kill)
-        try:
-            yield from self._listen(child, payload, deadline)
-        finally:
-            # Also when the reader of this generator gives up: no child outlives its conversation.
-            self._cancellation.bind(None)
-            if self.ending is Ending.SILENT:
-                self.exit = child.wait(_DYING_SECONDS)
-            child.kill()
-            child.channel.close()
-            closed_and_lived_on = self.exit is None
-            if self.exit is None:
-                self.exit = child.wait(_EXIT_REPORT_SECONDS)
-            if self.ending is Ending.SILENT:
-                self.ending = self._tell_silences_apart(closed_and_lived_on)
-
-    def _tell_silences_apart(self, closed_and_lived_on: bool) -> Ending:
-        if self._cancellation.is_wished:
-            return Ending.CANCELLED
-        if self.exit is None:
-            return Ending.LOST
-        return Ending.UNREADABLE if closed_and_lived_on else Ending.SILENT
-
-    def _listen(self, child: Child, payload: bytes, deadline: float) -> Iterator[list[Item]]:
-        reader = FrameReader()
-        try:
-            child.channel.settimeout(_seconds_until(deadline))
-            child.channel.sendall(encode_frame(payload))
-            while not self._answer.is_complete:
-                child.channel.settimeout(_seconds_until(deadline))
-                chunk = child.channel.recv(_READ_BYTES)
-                if not chunk:
-                    return
-                batch, fault = self._accept(reader.feed(chunk))
-                if batch:
-                    yield batch
-                if fault is not None:
-                    raise fault
-            self.ending = Ending.COMPLETE
-        except TimeoutError:
-            self.ending = Ending.DEADLINE
-        except FrameError:
-            self.ending = Ending.TOO_LONG
-        except AnswerError as error:
-            log.warning("a child's answer was not usable: %s", error)
-            self.ending = Ending.UNREADABLE
-        except OSError:
-            self.ending = Ending.SILENT
-
-    def _accept(self, payloads: Iterator[bytes]) -> tuple[list[Item], ValueError | None]:
-        """What was good, and the fault that ended it."""
-        batch: list[Item] = []
-        try:
-            for payload in payloads:
-                batch += self._answer.accept(payload)
-                if self._answer.is_complete:
-                    break
-        except (AnswerError, FrameError) as fault:
-            return batch, fault
-        return batch, None
-
-
-def _seconds_until(deadline: float) -> float:
-    """Never 0, which would mean "do not block"."""
-    left = deadline - time.monotonic()
-    if left <= 0:
-        raise TimeoutError
-    return left

@@ -155,12 +155,21 @@ def main() -> NoReturn:
     if ruleset is not None:
         lockdown.enter_landlock(ruleset)
     seccomp = limits.seccomp and lockdown.seccomp_is_known_here()
-    confinement = Confinement(base_bytes, limits.budget, ruleset, seccomp, null_device, offer, limits.soft_seconds)
+    confinement = Confinement(
+        base_bytes=base_bytes,
+        budget=limits.budget,
+        landlock_ruleset=ruleset,
+        seccomp=seccomp,
+        null_device=null_device,
+        offer=offer,
+        soft_seconds=limits.soft_seconds,
+        resource_limits=limits.resource_limits,
+    )
     zygote = Zygote(control, confinement, limits)
     ready = {
         "landlock": ruleset is not None,
         "seccomp": seccomp,
-        "resource_limits": True,
+        "resource_limits": limits.resource_limits,
         "dropped_root": dropped_root,
         "base_bytes": base_bytes,
         "warm_up_seconds": time.monotonic() - started,

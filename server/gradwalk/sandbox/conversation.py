@@ -1,0 +1,118 @@
+"""One child, from its job to its end: the job goes in, what it says comes out, in time or not at all."""
+
+import logging
+import time
+from collections.abc import Iterator
+from typing import Generic, Protocol, TypeVar
+
+from gradwalk.sandbox.answers import AnswerError
+from gradwalk.sandbox.cancellation import Cancellation
+from gradwalk.sandbox.frames import FrameError, FrameReader, encode_frame
+from gradwalk.sandbox.launcher import Child, Exit, Launcher
+from gradwalk.sandbox.verdict import Ending
+
+log = logging.getLogger(__name__)
+
+_READ_BYTES = 1 << 16
+_EXIT_REPORT_SECONDS = 2.0
+_DYING_SECONDS = 0.3
+"""Between the closing of a child's pipe and the report of how it ended."""
+
+Item = TypeVar("Item")
+
+
+class Answer(Protocol[Item]):
+    """Checks what a child says."""
+
+    @property
+    def is_complete(self) -> bool:
+        """True when nothing more is to come."""
+
+    def accept(self, payload: bytes) -> list[Item]:
+        """What is in one payload; raises AnswerError when it is not what was agreed."""
+
+
+class Conversation(Generic[Item]):
+    """One child; single use."""
+
+    def __init__(self, wall_seconds: float, answer: Answer[Item], cancellation: Cancellation) -> None:
+        self._wall_seconds = wall_seconds
+        self._answer = answer
+        self._cancellation = cancellation
+        self.launcher: Launcher | None = None
+        self.ending = Ending.SILENT
+        self.exit: Exit | None = None
+
+    def hold(self, launcher: Launcher, payload: bytes) -> Iterator[list[Item]]:
+        """What the child says, batch by batch; afterwards `ending` and `exit` tell how it went."""
+        self.launcher = launcher
+        child = launcher.lease()
+        deadline = time.monotonic() + self._wall_seconds
+        self._cancellation.bind(child.kill)
+        try:
+            yield from self._listen(child, payload, deadline)
+        finally:
+            # Also when the reader of this generator gives up: no child outlives its conversation.
+            self._cancellation.bind(None)
+            if self.ending is Ending.SILENT:
+                self.exit = child.wait(_DYING_SECONDS)
+            child.kill()
+            child.channel.close()
+            closed_and_lived_on = self.exit is None
+            if self.exit is None:
+                self.exit = child.wait(_EXIT_REPORT_SECONDS)
+            if self.ending is Ending.SILENT:
+                self.ending = self._tell_silences_apart(closed_and_lived_on)
+
+    def _tell_silences_apart(self, closed_and_lived_on: bool) -> Ending:
+        if self._cancellation.is_wished:
+            return Ending.CANCELLED
+        if self.exit is None:
+            return Ending.LOST
+        return Ending.UNREADABLE if closed_and_lived_on else Ending.SILENT
+
+    def _listen(self, child: Child, payload: bytes, deadline: float) -> Iterator[list[Item]]:
+        reader = FrameReader()
+        try:
+            child.channel.settimeout(_seconds_until(deadline))
+            child.channel.sendall(encode_frame(payload))
+            while not self._answer.is_complete:
+                child.channel.settimeout(_seconds_until(deadline))
+                chunk = child.channel.recv(_READ_BYTES)
+                if not chunk:
+                    return
+                batch, fault = self._accept(reader.feed(chunk))
+                if batch:
+                    yield batch
+                if fault is not None:
+                    raise fault
+            self.ending = Ending.COMPLETE
+        except TimeoutError:
+            self.ending = Ending.DEADLINE
+        except FrameError:
+            self.ending = Ending.TOO_LONG
+        except AnswerError as error:
+            log.warning("a child's answer was not usable: %s", error)
+            self.ending = Ending.UNREADABLE
+        except OSError:
+            self.ending = Ending.SILENT
+
+    def _accept(self, payloads: Iterator[bytes]) -> tuple[list[Item], ValueError | None]:
+        """What was good, and the fault that ended it."""
+        batch: list[Item] = []
+        try:
+            for payload in payloads:
+                batch += self._answer.accept(payload)
+                if self._answer.is_complete:
+                    break
+        except (AnswerError, FrameError) as fault:
+            return batch, fault
+        return batch, None
+
+
+def _seconds_until(deadline: float) -> float:
+    """Never 0, which would mean "do not block"."""
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise TimeoutError
+    return left

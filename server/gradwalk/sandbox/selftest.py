@@ -1,0 +1,119 @@
+"""How well programs are locked in here: measured in real children, not claimed from what was switched on.
+
+Children try harmless things (`probes.py`); whatever goes through is open. `full`: nothing is. `none`: a program could
+read this computer's files, reach the network, start programs or run for ever. `partial`: anything in between.
+"""
+
+import json
+from dataclasses import dataclass
+from typing import Any, Final, Literal, get_args
+
+from gradwalk.sandbox.answers import AnswerError
+from gradwalk.sandbox.cancellation import Cancellation
+from gradwalk.sandbox.conversation import Conversation
+from gradwalk.sandbox.jobs import ProbeJob, ProbeName
+from gradwalk.sandbox.launcher import Launcher
+from gradwalk.sandbox.verdict import Ending
+
+Level = Literal["full", "partial", "none"]
+
+_ANSWER_SECONDS = 10.0
+"""Generous, because a probe without an answer counts as open."""
+_LOOP_SECONDS = 0.3
+_KILLED = 9
+_FORBIDDEN = 31
+_FATAL: Final[frozenset[ProbeName]] = frozenset({"read", "list", "connect", "exec", "loop"})
+_IN_WORDS: Final[dict[ProbeName, str]] = {
+    "read": "read files",
+    "list": "list folders",
+    "stat": "look files up",
+    "connect": "reach the network",
+    "fork": "start processes",
+    "thread": "start threads",
+    "signal": "signal other processes",
+    "memory": "take 4 GiB of memory",
+    "raise": "raise their own limits",
+    "exec": "start other programs",
+    "loop": "run for ever",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Protection:
+    """What the self-test found."""
+
+    level: Level
+    open: tuple[ProbeName, ...]
+    """The probes that went through."""
+
+    @property
+    def sentence(self) -> str:
+        """What that means for whoever uses this server; empty at `full`."""
+        if not self.open:
+            return ""
+        can = ", ".join(_IN_WORDS[name] for name in self.open)
+        return f"Programs run here with fewer locks than they should: they can {can}. Run only code that you trust."
+
+    def describe(self) -> dict[str, Any]:
+        """For answers of the API."""
+        return {"level": self.level, "open": list(self.open), "sentence": self.sentence}
+
+
+def measure(launcher: Launcher) -> Protection:
+    """Runs every probe; about half a second.
+
+    Raises:
+        LauncherGoneError: no children can be had.
+    """
+    answers: dict[ProbeName, bool] = {}
+    waiting = [name for name in get_args(ProbeName) if name != "loop"]
+    while waiting:
+        _ask(launcher, waiting, _ANSWER_SECONDS, answers)
+        waiting = [name for name in waiting if name not in answers]
+    _ask(launcher, ["loop"], _LOOP_SECONDS, answers)
+    return judge_probes(tuple(name for name in get_args(ProbeName) if answers[name]))
+
+
+def judge_probes(went_through: tuple[ProbeName, ...]) -> Protection:
+    """The level that follows from the probes that went through."""
+    level: Level = "full" if not went_through else "none" if _FATAL & set(went_through) else "partial"
+    return Protection(level, went_through)
+
+
+def _ask(launcher: Launcher, probes: list[ProbeName], seconds: float, answers: dict[ProbeName, bool]) -> None:
+    """Adds the answers of one child: those that it gave, and for the probe that ended it, what its end says."""
+    answer = _ProbeAnswer(probes)
+    conversation = Conversation(seconds, answer, Cancellation())
+    payload = ProbeJob(probes=tuple(probes)).model_dump_json().encode()
+    for batch in conversation.hold(launcher, payload):
+        answers.update(batch)
+    unanswered = next((name for name in probes if name not in answers), None)
+    if unanswered is not None:
+        answers[unanswered] = not _was_stopped(unanswered, conversation)
+
+
+def _was_stopped(name: ProbeName, conversation: Conversation[Any]) -> bool:
+    signal_number = conversation.exit.signal if conversation.exit is not None else None
+    if name == "loop":
+        return conversation.ending is Ending.DEADLINE and signal_number == _KILLED
+    return conversation.ending is Ending.SILENT and signal_number == _FORBIDDEN
+
+
+class _ProbeAnswer:
+    """One frame per probe, in order; anything else ends the conversation, and then counts as open."""
+
+    def __init__(self, probes: list[ProbeName]) -> None:
+        self._due = list(probes)
+
+    @property
+    def is_complete(self) -> bool:
+        return not self._due
+
+    def accept(self, payload: bytes) -> list[tuple[ProbeName, bool]]:
+        try:
+            said = json.loads(payload)
+        except (ValueError, RecursionError) as error:
+            raise AnswerError("not an answer to a probe") from error
+        if not isinstance(said, dict) or said.get("probe") != self._due[0]:
+            raise AnswerError("not an answer to this probe")
+        return [(self._due.pop(0), said.get("is_open") is not False)]

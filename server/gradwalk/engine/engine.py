@@ -7,6 +7,7 @@ from typing import Protocol
 from gradwalk.engine.job import Outcome
 from gradwalk.sandbox.cancellation import Cancellation
 from gradwalk.sandbox.jobs import Job
+from gradwalk.sandbox.selftest import Protection
 
 
 class Lane(IntEnum):
@@ -17,10 +18,10 @@ class Lane(IntEnum):
 
 
 class BusyError(Exception):
-    """No room for one more job; `retry_after_seconds` is when there probably is."""
+    """No room for one more job; `retry_after_seconds` is when there probably is, the message says why."""
 
-    def __init__(self, retry_after_seconds: int) -> None:
-        super().__init__(f"busy, try again in {retry_after_seconds} s")
+    def __init__(self, retry_after_seconds: int, why: str = "Many programs are waiting to run.") -> None:
+        super().__init__(why)
         self.retry_after_seconds = retry_after_seconds
 
 
@@ -49,6 +50,8 @@ class EngineStatus:
     waiting: int
     layers: dict[str, object]
     """What locks children in, as reported by whoever makes them."""
+    protection: Protection | None = None
+    """What the self-test found; None until it has run."""
 
 
 class Engine(Protocol):
@@ -57,11 +60,11 @@ class Engine(Protocol):
     def start(self) -> None:
         """Makes ready, without blocking."""
 
-    def submit(self, job: Job, lane: Lane, sink: Sink, cancellation: Cancellation) -> None:
-        """Queues a job.
+    def submit(self, job: Job, lane: Lane, sink: Sink, cancellation: Cancellation, client: str = "") -> None:
+        """Queues a job of `client`, with whom all others get an equal share.
 
         Raises:
-            BusyError: the queue is full.
+            BusyError: the queue is full, or this client's part of it.
         """
 
     def jobs_ahead_of(self, sink: Sink) -> int:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from gradwalk.protocol.document import encode
 from gradwalk.protocol.events import Event, Problem
 from gradwalk.protocol.versions import installed_versions
+from gradwalk.sandbox.answers import EventAnswer
 from gradwalk.sandbox.cancellation import Cancellation
 from gradwalk.sandbox.jobs import JacobianJob, Job, TraceJob
 from gradwalk.sandbox.limits import RunLimits
@@ -30,24 +31,32 @@ class Outcome:
 
 
 def execute(
-    job: Job, emit: Emit, *, sandbox: Sandbox | None = None, cancellation: Cancellation | None = None
+    job: Job,
+    emit: Emit,
+    *,
+    sandbox: Sandbox | None = None,
+    cancellation: Cancellation | None = None,
+    answer: EventAnswer | None = None,
 ) -> Outcome:
     """Runs `job` in a child and emits what it says. Blocks; raises nothing for what a program does.
 
-    Without a `sandbox` one is started for this job alone, which takes seconds.
+    Without a `sandbox` one is started for this job alone, which takes seconds. `answer` is of a trace that may be
+    postponed: what was emitted before is not emitted again.
     """
     wish = cancellation or Cancellation()
     if sandbox is None:
         with closing(Sandbox(RunLimits(spare_count=0))) as single_use:
             return execute(job, emit, sandbox=single_use, cancellation=wish)
     if isinstance(job, TraceJob):
-        return _execute_trace(job, emit, sandbox, wish)
+        return _execute_trace(job, emit, sandbox, wish, answer)
     return _execute_replay(job, emit, sandbox, wish)
 
 
-def _execute_trace(job: TraceJob, emit: Emit, sandbox: Sandbox, cancellation: Cancellation) -> Outcome:
+def _execute_trace(
+    job: TraceJob, emit: Emit, sandbox: Sandbox, cancellation: Cancellation, answer: EventAnswer | None
+) -> Outcome:
     lasting = True
-    for batch in sandbox.trace(job, installed_versions(), cancellation):
+    for batch in sandbox.trace(job, installed_versions(), cancellation, answer):
         emit([encode(event) for event in batch])
         lasting = lasting and not _has_passing_problem(batch)
     return Outcome(lasting)

@@ -1,23 +1,33 @@
-"""The embedded engine: a bounded pool in this process. Its threads only wait on pipes; the children do the work."""
+"""The embedded engine: a bounded pool in this process. Its threads only wait on pipes; the children do the work.
 
-import heapq
+A run begins in a quick place. One that is still there after a moment while others wait is not quick: it moves to a
+slow place, where it gets what the others leave of the processor; where all of those are taken, it is postponed and
+begins anew later (programs are deterministic, so its readers see no gap). So a crowd of endless loops costs an honest
+program a moment, not minutes.
+"""
+
 import itertools
 import logging
 import math
 import threading
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from gradwalk.engine.engine import BusyError, EngineStatus, Lane, Sink
+from gradwalk.engine.fairness import FairQueue, Usage, count_by_client
 from gradwalk.engine.job import Outcome, execute
 from gradwalk.protocol.problems import problem
+from gradwalk.protocol.versions import installed_versions
+from gradwalk.sandbox.answers import EventAnswer, expected_header
 from gradwalk.sandbox.cancellation import Cancellation
-from gradwalk.sandbox.jobs import Job
+from gradwalk.sandbox.jobs import Job, TraceJob
 from gradwalk.sandbox.launcher import LauncherGoneError
 from gradwalk.sandbox.supervisor import Sandbox
 
 log = logging.getLogger(__name__)
 
+QUICK_SECONDS = 0.15
+"""What a run may take of a quick place while others wait for it; a small program needs a tenth of that."""
 _FIRST_GUESS_SECONDS = 0.1
 _NEWEST_SHARE = 0.1
 _JOIN_SECONDS = 1.0
@@ -25,25 +35,34 @@ _KEEPER_SECONDS = 1.0
 _CALLED_OFF = Outcome(lasting=False, problem=problem("internal", "Called off", "This run was called off."))
 
 
-@dataclass(order=True, slots=True)
-class _Waiting:
+@dataclass(eq=False, slots=True)
+class _Work:
     lane: Lane
+    client: str
     number: int
-    job: Job = field(compare=False)
-    sink: Sink = field(compare=False)
-    cancellation: Cancellation = field(compare=False)
+    job: Job
+    sink: Sink
+    cancellation: Cancellation
+    answer: EventAnswer | None
+    began: float = 0.0
+    is_slow: bool = False
 
 
 class LocalEngine:
-    """`running_max` jobs at once, `waiting_max` in the queue, first come first served within a lane."""
+    """`running_max` jobs at once, and as many slow ones behind them; `waiting_max` in the queue."""
 
-    def __init__(self, sandbox: Sandbox, running_max: int, waiting_max: int) -> None:
+    def __init__(
+        self, sandbox: Sandbox, running_max: int, waiting_max: int, client_waiting_max: int | None = None
+    ) -> None:
         self._sandbox = sandbox
-        self._running_max = running_max
+        self._running_max = self._slow_max = running_max
         self._waiting_max = waiting_max
+        self._client_waiting_max = waiting_max if client_waiting_max is None else client_waiting_max
         self._numbers = itertools.count()
-        self._queue: list[_Waiting] = []
-        self._running: set[Cancellation] = set()
+        self._usage = Usage()
+        self._queue: FairQueue[_Work] = FairQueue(self._usage)
+        self._postponed: FairQueue[_Work] = FairQueue(self._usage)
+        self._running: set[_Work] = set()
         self._is_closed = False
         self._started = 0
         self._change = threading.Condition()
@@ -51,41 +70,51 @@ class LocalEngine:
         self._usual_seconds = _FIRST_GUESS_SECONDS
 
     def start(self) -> None:
+        places = self._running_max + self._slow_max
         self._threads = [
-            threading.Thread(target=self._work, name=f"engine-{number}", daemon=True)
-            for number in range(self._running_max)
+            threading.Thread(target=self._work, name=f"engine-{number}", daemon=True) for number in range(places)
         ]
-        for thread in (threading.Thread(target=self._keep_ready, name="engine-keeper", daemon=True), *self._threads):
+        helpers = [
+            threading.Thread(target=self._keep_ready, name="engine-keeper", daemon=True),
+            threading.Thread(target=self._make_room, name="engine-balancer", daemon=True),
+        ]
+        for thread in (*helpers, *self._threads):
             thread.start()
 
-    def submit(self, job: Job, lane: Lane, sink: Sink, cancellation: Cancellation) -> None:
+    def submit(self, job: Job, lane: Lane, sink: Sink, cancellation: Cancellation, client: str = "") -> None:
+        answer = EventAnswer(expected_header(job.request, installed_versions())) if isinstance(job, TraceJob) else None
         with self._change:
-            if len(self._queue) >= self._waiting_max:
+            if len(self._queue) + len(self._postponed) >= self._waiting_max:
                 raise BusyError(self._seconds_until_room())
-            heapq.heappush(self._queue, _Waiting(lane, next(self._numbers), job, sink, cancellation))
+            if self._queue.count_of(client) + self._postponed.count_of(client) >= self._client_waiting_max:
+                raise BusyError(self._seconds_until_room(), "Many programs from your address are waiting to run.")
+            self._queue.push(_Work(lane, client, next(self._numbers), job, sink, cancellation, answer))
             self._change.notify_all()
 
     def jobs_ahead_of(self, sink: Sink) -> int:
         with self._change:
-            own = next((waiting for waiting in self._queue if waiting.sink is sink), None)
-            return sum(waiting < own for waiting in self._queue) if own else 0
+            order = self._queue.in_order(count_by_client(self._running))
+            return next((place for place, work in enumerate(order) if work.sink is sink), 0)
 
     def status(self) -> EngineStatus:
         with self._change:
-            started, running, waiting = self._started, len(self._running), len(self._queue)
-        return EngineStatus(self._sandbox.is_ready, started, running, waiting, self._sandbox.layers)
+            started, running = self._started, len(self._running)
+            waiting = len(self._queue) + len(self._postponed)
+        protection = self._sandbox.protection
+        ready = self._sandbox.is_ready and protection is not None
+        return EngineStatus(ready, started, running, waiting, self._sandbox.layers, protection)
 
     def close(self) -> None:
         with self._change:
             self._is_closed = True
-            abandoned, self._queue = self._queue, []
+            abandoned = self._queue.take_all() + self._postponed.take_all()
             running = list(self._running)
             self._change.notify_all()
-        for cancellation in running:
-            cancellation.cancel()
+        for work in running:
+            work.cancellation.cancel()
         self._sandbox.close()
-        for waiting in abandoned:
-            waiting.sink.finished(_CALLED_OFF)
+        for work in abandoned:
+            work.sink.finished(_CALLED_OFF)
         for thread in self._threads:
             thread.join(_JOIN_SECONDS)
 
@@ -95,39 +124,97 @@ class LocalEngine:
             try:
                 if not self._sandbox.is_ready:
                     self._sandbox.start()
+                if self._sandbox.protection is None:
+                    self._sandbox.measure()
             except LauncherGoneError:
                 if not self._is_closed:
                     log.exception("children cannot be made")
             with self._change:
                 self._change.wait_for(lambda: self._is_closed, _KEEPER_SECONDS)
 
-    def _work(self) -> None:
-        while True:
-            with self._change:
-                while not self._queue and not self._is_closed:
-                    self._change.wait()
-                if self._is_closed:
-                    return
-                waiting = heapq.heappop(self._queue)
-                self._running.add(waiting.cancellation)
-                self._started += 1
-            started = time.monotonic()
-            outcome = self._carry_out(waiting)
-            with self._change:
-                self._running.discard(waiting.cancellation)
-                self._usual_seconds += _NEWEST_SHARE * (time.monotonic() - started - self._usual_seconds)
-            waiting.sink.finished(outcome)
+    def _make_room(self) -> None:
+        """Moves runs that are not quick out of the way of those that may be."""
+        with self._change:
+            while not self._is_closed:
+                self._change.wait(self._move_slow_runs())
 
-    def _carry_out(self, waiting: _Waiting) -> Outcome:
-        if waiting.cancellation.is_wished:
-            return _CALLED_OFF
-        waiting.sink.started()
+    def _move_slow_runs(self) -> float | None:
+        """Seconds until there may be something to do again; None until something changes."""
+        quick = [work for work in self._running if not work.is_slow and not work.cancellation.is_postponed]
+        if not self._queue or len(quick) < self._running_max:
+            return None
+        oldest = min(quick, key=lambda work: work.began)
+        left = oldest.began + QUICK_SECONDS - time.monotonic()
+        if left > 0:
+            return left
+        if sum(work.is_slow for work in self._running) < self._slow_max:
+            oldest.is_slow = True
+            oldest.cancellation.step_back()
+            self._change.notify_all()
+        else:
+            oldest.cancellation.postpone()
+        return 0.0
+
+    def _work(self) -> None:
+        while (work := self._await_turn()) is not None:
+            outcome = self._carry_out(work)
+            with self._change:
+                self._running.discard(work)
+                seconds = time.monotonic() - work.began
+                self._usage.note(work.client, seconds)
+                postponed = self._has_stopped_short(work, outcome) and not self._is_closed
+                if postponed:
+                    work.cancellation.resume()
+                    work.is_slow = True
+                    self._postponed.push(work)
+                else:
+                    self._usual_seconds += _NEWEST_SHARE * (seconds - self._usual_seconds)
+                self._change.notify_all()
+            if not postponed:
+                work.sink.finished(outcome)
+
+    def _await_turn(self) -> _Work | None:
+        """The next job, as soon as there is a place for it; None when the engine is closed."""
+        with self._change:
+            while not self._is_closed:
+                work = self._next()
+                if work is not None:
+                    work.began = time.monotonic()
+                    self._running.add(work)
+                    self._change.notify_all()
+                    return work
+                self._change.wait()
+        return None
+
+    def _next(self) -> _Work | None:
+        slow = sum(work.is_slow for work in self._running)
+        running = count_by_client(self._running)
+        if self._queue and len(self._running) - slow < self._running_max:
+            self._started += 1
+            return self._queue.pop(running)
+        if self._postponed and slow < self._slow_max:
+            work = self._postponed.pop(running)
+            work.cancellation.step_back()
+            return work
+        return None
+
+    def _carry_out(self, work: _Work) -> Outcome:
+        if not work.is_slow:
+            work.sink.started()
         try:
-            return execute(waiting.job, waiting.sink.append, sandbox=self._sandbox, cancellation=waiting.cancellation)
+            return execute(
+                work.job, work.sink.append, sandbox=self._sandbox, cancellation=work.cancellation, answer=work.answer
+            )
         except Exception:  # noqa: BLE001 (a bug of ours must not take a worker thread with it)
             log.exception("a job broke the engine")
             message = "This is a bug of gradwalk, not of your program; it was written to the server's log."
             return Outcome(lasting=False, problem=problem("internal", "The server made a mistake", message))
 
+    def _has_stopped_short(self, work: _Work, outcome: Outcome) -> bool:
+        if not work.cancellation.is_postponed or work.cancellation.is_wished:
+            return False
+        return not work.answer.is_complete if work.answer is not None else not outcome.lasting
+
     def _seconds_until_room(self) -> int:
-        return max(1, math.ceil(len(self._queue) * self._usual_seconds / self._running_max))
+        waiting = len(self._queue) + len(self._postponed)
+        return max(1, math.ceil(waiting * self._usual_seconds / self._running_max))

@@ -148,19 +148,26 @@ class Runs:
         """A run under way, or over so recently that it is not kept elsewhere yet."""
         return self._runs.get(run_id)
 
-    def join_or_start(self, run_id: str, job: Job, lane: Lane) -> Run:
-        """The run of this id: the one under way, else a new one. Ask the store first.
+    def find_joinable(self, run_id: str) -> Run | None:
+        """A run under way that another asker can share."""
+        known = self._runs.get(run_id)
+        if known is None or known.cancellation.is_wished or (known.outcome is not None and not known.outcome.lasting):
+            return None
+        return known
+
+    def join_or_start(self, run_id: str, job: Job, lane: Lane, client: str = "") -> Run:
+        """The run of this id: the one under way, else a new one of `client`. Ask the store first.
 
         Raises:
             BusyError: a new one was needed and there is no room for it.
         """
-        known = self._runs.get(run_id)
-        if known is not None and (known.outcome is None or known.outcome.lasting) and not known.cancellation.is_wished:
+        known = self.find_joinable(run_id)
+        if known is not None:
             return known
         loop = asyncio.get_running_loop()
         run = Run(run_id, job, loop, self._abandon_seconds)
         sink = _LoopSink(loop, run, self._finish)
-        self._engine.submit(job, lane, sink, run.cancellation)
+        self._engine.submit(job, lane, sink, run.cancellation, client)
         run.jobs_ahead = lambda: self._engine.jobs_ahead_of(sink)
         self._runs[run_id] = run
         return run

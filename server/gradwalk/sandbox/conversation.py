@@ -48,7 +48,7 @@ class Conversation(Generic[Item]):
         self.launcher = launcher
         child = launcher.lease()
         deadline = time.monotonic() + self._wall_seconds
-        self._cancellation.bind(child.kill)
+        self._cancellation.bind(child.kill, child.step_back)
         try:
             yield from self._listen(child, payload, deadline)
         finally:
@@ -65,7 +65,7 @@ class Conversation(Generic[Item]):
                 self.ending = self._tell_silences_apart(closed_and_lived_on)
 
     def _tell_silences_apart(self, closed_and_lived_on: bool) -> Ending:
-        if self._cancellation.is_wished:
+        if self._cancellation.is_wished or self._cancellation.is_postponed:
             return Ending.CANCELLED
         if self.exit is None:
             return Ending.LOST

@@ -24,6 +24,7 @@ from gradwalk.sandbox.limits import WARM, RunLimits
 START_SECONDS = 120.0
 LEASE_SECONDS = 10.0
 _MESSAGE_BYTES = 4_096
+_LOW_PRIORITY = 15
 _PACKAGE_ROOT = Path(__file__).parents[2]
 
 ENVIRONMENT = {
@@ -71,6 +72,9 @@ class Child(Protocol):
 
     def kill(self) -> None:
         """SIGKILL; does not wait, does not mind a child that has ended."""
+
+    def step_back(self) -> None:
+        """From now on every other process has the processor first."""
 
     def wait(self, seconds: float) -> Exit | None:
         """How it ended; None when it has not, or nobody can tell any more."""
@@ -129,6 +133,9 @@ class _LeasedChild:
 
     def kill(self) -> None:
         self._zygote.say({"kill": self._lease})
+
+    def step_back(self) -> None:
+        _lower_priority(self._pid)
 
     def wait(self, seconds: float) -> Exit | None:
         with contextlib.suppress(queue.Empty):
@@ -278,6 +285,9 @@ class _SpawnedChild:
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.kill()
 
+    def step_back(self) -> None:
+        _lower_priority(self._process.pid)
+
     def wait(self, seconds: float) -> Exit | None:
         try:
             code = self._process.wait(seconds)
@@ -340,6 +350,11 @@ def _start_python(
         stderr=stderr,
         pass_fds=(pipe.fileno(),),
     )
+
+
+def _lower_priority(pid: int) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.setpriority(os.PRIO_PROCESS, pid, _LOW_PRIORITY)
 
 
 def _read_last_words(file: IO[bytes]) -> str:

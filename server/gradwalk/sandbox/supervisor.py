@@ -99,9 +99,15 @@ class Sandbox:
         if launcher is not None:
             launcher.close()
 
-    def trace(self, job: TraceJob, versions: Versions, cancellation: Cancellation) -> Iterator[list[Event]]:
-        """The events of one run as they come, in batches; always a whole stream, whatever becomes of the child."""
-        answer = EventAnswer(expected_header(job.request, versions))
+    def trace(
+        self, job: TraceJob, versions: Versions, cancellation: Cancellation, answer: EventAnswer | None = None
+    ) -> Iterator[list[Event]]:
+        """The events of one run as they come, in batches; always a whole stream, whatever becomes of the child.
+
+        Only a run that is postponed stops short. Called again with the same `answer` it goes on where it stopped.
+        """
+        if answer is None:
+            answer = EventAnswer(expected_header(job.request, versions))
         payload = job.model_dump_json().encode()
         for attempt in range(_ATTEMPTS):
             conversation = Conversation(self._limits.wall_seconds, answer, cancellation)
@@ -114,6 +120,9 @@ class Sandbox:
             if not self._has_lost(conversation):
                 break
             answer.restart()
+        if conversation.ending is Ending.CANCELLED and not cancellation.is_wished:
+            answer.restart()
+            return
         verdict = judge(conversation.ending, conversation.exit, self._limits.wall_seconds)
         rest = answer.end_with(verdict.problem, verdict.truncated)
         if rest:

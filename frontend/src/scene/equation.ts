@@ -161,7 +161,7 @@ const STRUCTURES: Readonly<Record<Structure, string>> = {
   selection: "selection: picks entries",
   broadcast_sum: "repetition: backward sums over the copies",
   kronecker: "repeated blocks: a matrix product",
-  dense: "every output depends on every input",
+  dense: "no special structure: every entry counts",
   zero: "zero: the output does not depend on this input",
   too_large: "too large to write out",
 };

@@ -9,6 +9,8 @@ export interface PlayerOptions {
   readonly precision: Precision;
   /** 0.25 to 4; the transport changes it from here. */
   readonly speed?: number;
+  /** Cards large enough for the last row. */
+  readonly projector?: boolean;
 }
 
 export const DEFAULT_OPTIONS: PlayerOptions = { theme: "auto", precision: DEFAULT_PRECISION, speed: 1 };

@@ -12,6 +12,8 @@ export interface Camera extends Point {
 
 /** Below this the text of a card cannot be read: the camera then follows the active node instead. */
 export const READABLE_SCALE = 0.72;
+/** In projector mode: the numbers on a card are then 28 px. */
+export const PROJECTED_SCALE = 2;
 const LARGEST_SCALE = 1.15;
 const FOLLOWING_SCALE = 0.9;
 const MARGIN_PX = 20;
@@ -21,13 +23,16 @@ const SEED_ROOM_PX = 84;
 const CALLOUT_GAP_PX = 22;
 const EDGE_PX = 10;
 
-/** The whole content where it can be read, else the part around `focus` at reading size. */
-export function frame(content: Size, focus: Box | null, region: Size): Camera {
+/**
+ * The whole content where it can be read, else the part around `focus` at reading size.
+ * @param readable the least scale at which a card can be read where this is shown
+ */
+export function frame(content: Size, focus: Box | null, region: Size, readable = READABLE_SCALE): Camera {
   const width = content.width + SEED_ROOM_PX;
   const height = region.height - TOP_INSET_PX;
   const tall = (height - 2 * MARGIN_PX) / content.height;
-  const fit = Math.min(LARGEST_SCALE, (region.width - 2 * MARGIN_PX) / width, tall);
-  const k = fit >= READABLE_SCALE ? fit : Math.max(READABLE_SCALE, Math.min(FOLLOWING_SCALE, tall));
+  const fit = Math.min(Math.max(LARGEST_SCALE, readable), (region.width - 2 * MARGIN_PX) / width, tall);
+  const k = fit >= readable ? fit : Math.max(readable, Math.min(FOLLOWING_SCALE, tall));
   const focused = focus === null ? { x: content.width, y: content.height / 2 } : centre(focus);
   return {
     k,

@@ -192,7 +192,9 @@ function notesOf(node: Node): readonly string[] {
 
 function summandsOf(trace: TraceState, still: Still, graph: Graph, step: Step): readonly Summand[] {
   const nodes = nodesById(graph);
-  return step.contributions.map((contribution) => {
+  // Contributions add up output by output; the sum that is shown is that of the first.
+  const own = step.contributions.filter(({ output_nr }) => output_nr === 0);
+  return own.map((contribution) => {
     const sender = contribution.from_step === null ? undefined : trace.steps[contribution.from_step];
     const node = sender === undefined ? undefined : nodes.get(sender.node);
     const from =

@@ -61,8 +61,8 @@ const TOLERANCE = 2e-3;
 /** What can be shown of one operand's product, the most readable first; empty where numbers are missing. */
 export function productForms(node: Node, operand: OperandEquation, factor: Factor): readonly ProductForm[] {
   if (!isTensor(factor.v) || !isTensor(operand.returned)) return [];
-  const stacked = stackedGrid(operand, factor, factor.v, operand.returned);
-  if (stacked !== null) return [stacked];
+  const many = manyVs(operand, operand.returned);
+  if (many !== null) return [many];
   const forms = [
     matrixProduct(node, operand, factor.v, operand.returned),
     elementwise(operand, factor, factor.v, operand.returned),
@@ -82,6 +82,7 @@ function grid(
   const result = rowOf(returned);
   if (jacobian === null || row === null || result === null) return null;
   if (Math.max(jacobian.rows, jacobian.columns) > MOST_SHOWN) return null;
+  if (row.columns !== jacobian.rows || result.columns !== jacobian.columns) return null;
   const isStacked = jacobian.rows + 2 * jacobian.columns > MOST_COLUMNS_IN_A_LINE;
   const left = isStacked ? { ...row, rows: row.columns, columns: 1 } : row;
   const rows = { size: jacobian.rows, matching: true };
@@ -122,24 +123,30 @@ function grid(
   };
 }
 
-/** m v's at once (`is_grads_batched`): [m, out] × J = [m, in], a row of the result for each row of v. */
-function stackedGrid(
-  operand: OperandEquation,
-  factor: Factor,
-  v: TensorValue,
-  returned: TensorValue,
-): ProductForm | null {
-  const jacobian = factor.jacobian === null ? null : jacobianMatrix(factor.jacobian);
-  const m = v.shape[0];
-  if (factor.jacobian === null || jacobian === null || m === undefined || returned.shape[0] !== m)
-    return null;
-  if (v.shape.length !== factor.jacobian.output_shape.length + 1 || v.data === undefined) return null;
-  if (returned.shape.length !== factor.jacobian.input_shape.length + 1 || returned.data === undefined)
-    return null;
-  if (v.data.length !== m * jacobian.rows || returned.data.length !== m * jacobian.columns) return null;
+/**
+ * Several v's for one operand: m of them stacked (`is_grads_batched`), [m, out] × J = [m, in], and one from each output
+ * of the node, side by side with their Jacobians one below the other.
+ */
+function manyVs(operand: OperandEquation, returned: TensorValue): ProductForm | null {
+  const parts = operand.factors.flatMap(({ v, jacobian }) => {
+    const matrix = jacobian === null ? null : jacobianMatrix(jacobian);
+    return isTensor(v) && v.data !== undefined && jacobian !== null && matrix !== null
+      ? [{ v, jacobian, matrix }]
+      : [];
+  });
+  const [first] = parts;
+  const known = operand.factors.filter(({ v }) => isTensor(v)).length;
+  if (first === undefined || parts.length !== known || returned.data === undefined) return null;
+  const { columns } = first.matrix;
+  const isBatch = returned.shape.length === first.jacobian.input_shape.length + 1;
+  const m = isBatch ? (returned.shape[0] ?? 1) : 1;
+  if (!isBatch && parts.length < 2) return null;
+  if (parts.some(({ v, matrix }) => v.data?.length !== m * matrix.rows)) return null;
+  if (returned.data.length !== m * columns) return null;
+  const jacobian = below(parts.map(({ matrix }) => matrix));
+  const left = beside(parts.map(({ v, matrix }) => ({ rows: m, columns: matrix.rows, cells: v.data ?? [] })));
   if (Math.max(m, jacobian.rows, jacobian.columns) > MOST_SHOWN) return null;
-  const left: Matrix = { rows: m, columns: jacobian.rows, cells: v.data };
-  const result: Matrix = { rows: m, columns: jacobian.columns, cells: returned.data };
+  const result: Matrix = { rows: m, columns, cells: returned.data };
   const termsAt = ({ row, column }: Place): readonly Term[] =>
     Array.from({ length: jacobian.rows }, (_, k) => ({
       left: { row, column: k },
@@ -148,33 +155,33 @@ function stackedGrid(
       b: cellAt(jacobian, k, column),
     }));
   if (!reproduces(result, termsAt)) return null;
-  const rows = { size: m, matching: false };
-  const inner = { size: jacobian.rows, matching: true };
-  const columns = { size: jacobian.columns, matching: false };
+  const size = (count: number, matching: boolean) => ({ size: count, matching });
+  const outputs = parts.length > 1 ? `the v's of all ${parts.length} outputs` : null;
+  const eachRow = isBatch ? `${m} v's, one per row` : null;
   return {
     kind: "grid",
     operator: "×",
     isStacked: false,
     left: {
       role: "v",
-      caption: `${m} v's, one per row`,
+      caption: outputs === null ? (eachRow ?? V_CAPTION) : isBatch ? `${outputs}, ${m} rows` : outputs,
       matrix: left,
-      shape: [rows, inner],
-      flattenedFrom: flatFrom(v),
+      shape: [...(isBatch ? [size(m, false)] : []), size(jacobian.rows, true)],
+      flattenedFrom: parts.length === 1 && first.v.shape.length > 2 ? shapeText(first.v.shape) : null,
     },
     right: {
       role: "jacobian",
-      caption: derivative(operand),
+      caption: parts.length > 1 ? `J = ∂outputs/∂${operand.variable ?? operand.name}` : derivative(operand),
       matrix: jacobian,
-      shape: [inner, columns],
+      shape: [size(jacobian.rows, true), size(columns, false)],
       flattenedFrom: null,
     },
     result: {
       role: "result",
-      caption: `${returnedFor(operand)}, one row per v`,
+      caption: isBatch ? `${returnedFor(operand)}, one row per v` : returnedFor(operand),
       matrix: result,
-      shape: [rows, columns],
-      flattenedFrom: flatFrom(returned),
+      shape: [...(isBatch ? [size(m, false)] : []), size(columns, false)],
+      flattenedFrom: returned.shape.length > (isBatch ? 2 : 1) ? shapeText(returned.shape) : null,
     },
     termsAt,
     resultOf: (side, place, current) =>
@@ -184,9 +191,20 @@ function stackedGrid(
   };
 }
 
-/** The shape of stacked tensors where a row of the table holds more than one axis of it. */
-function flatFrom(value: TensorValue): string | null {
-  return value.shape.length === 2 ? null : shapeText(value.shape);
+function below(matrices: readonly Matrix[]): Matrix {
+  return {
+    rows: matrices.reduce((sum, { rows }) => sum + rows, 0),
+    columns: matrices[0]?.columns ?? 0,
+    cells: matrices.flatMap(({ cells }) => cells),
+  };
+}
+
+function beside(matrices: readonly Matrix[]): Matrix {
+  const rows = matrices[0]?.rows ?? 0;
+  const cells = Array.from({ length: rows }, (_, row) =>
+    matrices.flatMap((matrix) => matrix.cells.slice(row * matrix.columns, (row + 1) * matrix.columns)),
+  ).flat();
+  return { rows, columns: matrices.reduce((sum, { columns }) => sum + columns, 0), cells };
 }
 
 function elementwise(

@@ -102,6 +102,8 @@ class EventAnswer:
         header = self._header.copy()
         if "inputs" in event:
             header["inputs"] = event["inputs"]
+        if "directions" in event:
+            header["directions"] = event["directions"]
         return header
 
     def _count(self, event: Event) -> None:

@@ -20,6 +20,7 @@ from gradwalk.protocol.values import Gradient, Number, TensorValue
 
 LONGEST_SIDE = 4
 _FORMAT = ".4g"
+"""Of a number, four significant digits."""
 
 Known = Mapping[str, "Shown"]
 
@@ -144,6 +145,7 @@ def _places(template: str) -> tuple[tuple[_Place, ...], str]:
 
 @lru_cache(maxsize=4_096)
 def _rendered(node_name: str, template: str) -> str:
+    """The template with symbols, which are the same at every node of a kind."""
     entry = entry_of(node_name)
     return template if entry is None else render(entry, template)
 
@@ -256,13 +258,24 @@ _latest: dict[int, tuple[TensorValue, Shown | None]] = {}
 def _show_entries(data: Sequence[Number], shape: Sequence[int]) -> Shown | None:
     if len(shape) > 2 or any(not 1 <= size <= LONGEST_SIDE for size in shape):
         return None
-    numbers = [_show_number(number) for number in data]
     if not shape:
-        return numbers[0]
+        return _show_number(data[0])
+    if set(map(type, data)) == {float}:
+        texts, is_exact = _spell_reals(data)  # type: ignore[arg-type]
+    else:
+        numbers = [_show_number(number) for number in data]
+        texts, is_exact = [number.latex for number in numbers], all(number.is_exact for number in numbers)
     columns = shape[1] if len(shape) == 2 else 1
-    rows = [numbers[start : start + columns] for start in range(0, len(numbers), columns)]
-    body = r" \\ ".join(" & ".join(number.latex for number in row) for row in rows)
-    return Shown(rf"\begin{{bmatrix}} {body} \end{{bmatrix}}", False, all(number.is_exact for number in numbers))
+    body = r" \\ ".join(" & ".join(texts[start : start + columns]) for start in range(0, len(texts), columns))
+    return Shown(rf"\begin{{bmatrix}} {body} \end{{bmatrix}}", False, is_exact)
+
+
+def _spell_reals(numbers: Sequence[float]) -> tuple[list[str], bool]:
+    """As `_show_number` spells each of them, and whether all are exact."""
+    # Adding 0 turns a negative zero into the one that is written without a sign.
+    signless = [number + 0.0 for number in numbers] if 0.0 in numbers else [*numbers]
+    texts = (f"%{_FORMAT} " * len(signless) % tuple(signless)).split()
+    return [_in_latex(text) if "e" in text else text for text in texts], [*map(float, texts)] == signless
 
 
 def _show_number(number: Number) -> Shown:
@@ -282,6 +295,9 @@ def _show_number(number: Number) -> Shown:
 @lru_cache(maxsize=16_384)
 def _show_real(number: float) -> Shown:
     text = format(number, _FORMAT)
+    return Shown(_in_latex(text), True, float(text) == number)
+
+
+def _in_latex(text: str) -> str:
     mantissa, _, exponent = text.partition("e")
-    latex = rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if exponent else text
-    return Shown(latex, True, float(text) == number)
+    return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if exponent else text

@@ -12,7 +12,7 @@ def read() -> dict[str, str]:
     """Label -> reason."""
     lines = FILE.read_text(encoding="utf-8").splitlines()
     pairs = (line.split(": ", 1) for line in lines if line and not line.startswith("#"))
-    return {label: reason for label, reason in pairs}
+    return dict(pairs)
 
 
 SKIPPED = read()

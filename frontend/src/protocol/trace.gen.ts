@@ -170,6 +170,8 @@ export interface Stdout {
 }
 /**
  * A backward pass begins. `parent` names the pass in which a nested one runs; `batch` is the m of m stacked v's.
+ *
+ * `notes` are whole sentences about what ran before it and is worth knowing, though nothing is wrong.
  */
 export interface PassStarted {
   seq: number;
@@ -183,6 +185,7 @@ export interface PassStarted {
   graph: Graph;
   parent?: number;
   batch?: number;
+  notes?: string[];
 }
 /**
  * A stretch of the program's text.
@@ -284,6 +287,14 @@ export interface Node {
   input?: string;
   born?: Born;
   backward_span?: Span;
+  /**
+   * Only `custom`: what its forward did; what its backward does is on the step.
+   */
+  inside?: InnerOp[];
+  /**
+   * What cannot be known of this node, and why.
+   */
+  note?: string;
 }
 /**
  * One differentiable operand of a node; the position in `inputs` is that of `grad_inputs`.
@@ -375,6 +386,16 @@ export interface Born {
    * Null: the engine's own sum at a fan-out.
    */
   node: string | null;
+}
+/**
+ * One operation inside a custom Function's forward or backward, or a composite.
+ */
+export interface InnerOp {
+  op: string;
+  span: Span | null;
+  inputs: (TensorValue | null)[];
+  outputs: (TensorValue | null)[];
+  inside?: InnerOp[];
 }
 /**
  * From the producer of a forward value to its consumer.
@@ -507,16 +528,6 @@ export interface HookChange {
   span: Span | null;
 }
 /**
- * One operation inside a custom Function's forward or backward, or a composite.
- */
-export interface InnerOp {
-  op: string;
-  span: Span | null;
-  inputs: (TensorValue | null)[];
-  outputs: (TensorValue | null)[];
-  inside?: InnerOp[];
-}
-/**
  * One operand's vjp in three stages, as LaTeX.
  */
 export interface Substitution {
@@ -550,6 +561,9 @@ export interface LeafGrad {
 }
 /**
  * Something a person can see and mend. The events before it stay valid.
+ *
+ * Where the program raised outside a pass, `graph` is what leads to every differentiable tensor that was alive then,
+ * and `failed` the torch call that raised, if it was one.
  */
 export interface Problem {
   seq: number;
@@ -561,6 +575,27 @@ export interface Problem {
   hint: string | null;
   pass?: number;
   node?: string;
+  graph?: Graph;
+  failed?: FailedCall;
+}
+/**
+ * The torch call that raised.
+ */
+export interface FailedCall {
+  op: string;
+  span: Span | null;
+  operands: FailedOperand[];
+}
+/**
+ * A tensor that was handed to a call that raised.
+ */
+export interface FailedOperand {
+  value: TensorValue;
+  /**
+   * The node in the problem's graph that made it; null for a constant.
+   */
+  node: string | null;
+  output_nr: number;
 }
 /**
  * The last event of a whole trace.

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field, TypeAdapter, with_config
 from typing_extensions import TypedDict
 
-from gradwalk.protocol.graph import Graph, Span
+from gradwalk.protocol.graph import Graph, InnerOp, Span
 from gradwalk.protocol.values import STRICT, Gradient, OnDemand, Structure, TensorValue
 
 ProblemKind = Literal[
@@ -120,13 +120,17 @@ _PassStarted = TypedDict(
         "graph": Graph,
         "parent": NotRequired[int],
         "batch": NotRequired[int],
+        "notes": NotRequired[list[str]],
     },
 )
 
 
 @with_config(STRICT)
 class PassStarted(_PassStarted):
-    """A backward pass begins. `parent` names the pass in which a nested one runs; `batch` is the m of m stacked v's."""
+    """A backward pass begins. `parent` names the pass in which a nested one runs; `batch` is the m of m stacked v's.
+
+    `notes` are whole sentences about what ran before it and is worth knowing, though nothing is wrong.
+    """
 
 
 @with_config(STRICT)
@@ -173,17 +177,6 @@ class HookChange(TypedDict):
     before: Gradient
     after: Gradient
     span: Span | None
-
-
-@with_config(STRICT)
-class InnerOp(TypedDict):
-    """One operation inside a custom Function's forward or backward, or a composite."""
-
-    op: str
-    span: Span | None
-    inputs: list[TensorValue | None]
-    outputs: list[TensorValue | None]
-    inside: NotRequired[list["InnerOp"]]
 
 
 @with_config(STRICT)
@@ -266,6 +259,25 @@ class PassFinished(_PassFinished):
     """A backward pass is over; `results` are what a `grad` call returned, in the order of its inputs."""
 
 
+@with_config(STRICT)
+class FailedOperand(TypedDict):
+    """A tensor that was handed to a call that raised."""
+
+    value: TensorValue
+    node: str | None
+    """The node in the problem's graph that made it; null for a constant."""
+    output_nr: int
+
+
+@with_config(STRICT)
+class FailedCall(TypedDict):
+    """The torch call that raised."""
+
+    op: str
+    span: Span | None
+    operands: list[FailedOperand]
+
+
 _Problem = TypedDict(
     "_Problem",
     {
@@ -278,13 +290,19 @@ _Problem = TypedDict(
         "hint": str | None,
         "pass": NotRequired[int],
         "node": NotRequired[str],
+        "graph": NotRequired[Graph],
+        "failed": NotRequired[FailedCall],
     },
 )
 
 
 @with_config(STRICT)
 class Problem(_Problem):
-    """Something a person can see and mend. The events before it stay valid."""
+    """Something a person can see and mend. The events before it stay valid.
+
+    Where the program raised outside a pass, `graph` is what leads to every differentiable tensor that was alive then,
+    and `failed` the torch call that raised, if it was one.
+    """
 
 
 @with_config(STRICT)

@@ -95,6 +95,17 @@ class Formula(TypedDict):
 
 
 @with_config(STRICT)
+class InnerOp(TypedDict):
+    """One operation inside a custom Function's forward or backward, or a composite."""
+
+    op: str
+    span: Span | None
+    inputs: list[TensorValue | None]
+    outputs: list[TensorValue | None]
+    inside: NotRequired[list["InnerOp"]]
+
+
+@with_config(STRICT)
 class Born(TypedDict):
     """The backward step that built this node under `create_graph=True`."""
 
@@ -131,6 +142,10 @@ class Node(TypedDict):
     born: NotRequired[Born]
     backward_span: NotRequired[Span]
     """Only `custom`: where the user's `backward` is written."""
+    inside: NotRequired[list[InnerOp]]
+    """Only `custom`: what its forward did; what its backward does is on the step."""
+    note: NotRequired[str]
+    """What cannot be known of this node, and why."""
 
 
 @with_config(STRICT)

@@ -390,11 +390,6 @@ class CallRecorder(TorchFunctionMode):
                         log.leaf_places[id(result)] = place
             elif args and len(log.cuts) < _CUTS_KEPT and frame.f_code.co_filename == SNIPPET:
                 self._note_cut(func, args, result, frame)
-        elif func is _REGISTER_HOOK:
-            tensor = args[0]
-            node = tensor.grad_fn
-            key = id(tensor) if node is None else (node._sequence_nr(), tensor.output_nr)
-            log.hooks[key] = snippet_place(frame)
 
     def _note_change(self, func: Callable[..., Any], tensor: torch.Tensor, version: int) -> None:
         changes = self._log.changes
@@ -428,7 +423,6 @@ class CallRecorder(TorchFunctionMode):
 
 _CUTS_KEPT: Final = 200
 _CHANGES_KEPT: Final = 1_000
-_REGISTER_HOOK = torch.Tensor.register_hook
 _BACKWARDS: Final = (torch.Tensor.backward, torch.autograd.backward, torch.autograd.grad)
 _BACKWARD_CALLS: Final = frozenset({"backward", "grad"})
 

@@ -19,6 +19,7 @@ from gradwalk.tracer.originals import Tensor, sequence_number
 from gradwalk.tracer.places import Places
 from gradwalk.tracer.saved import SavedReader, note_on, plain_value
 from gradwalk.tracer.source import Program
+from gradwalk.tracer.threads import NOTE, ThreadMarks
 from gradwalk.tracer.values import ValueTable, storage_address
 from gradwalk.tracer.walk import NextFunctions, Node
 
@@ -35,6 +36,7 @@ class Record:
         "edge_ids",
         "entry",
         "id",
+        "is_foreign",
         "is_python",
         "kind",
         "name",
@@ -52,6 +54,8 @@ class Record:
         """The engine's own number."""
         self.is_python = False
         """True for a node whose backward is written in Python."""
+        self.is_foreign = False
+        """True for a node that another thread made: its number says nothing here."""
         self.edge_ids: list[str | None] = []
         self.node: protocol.Node | None = None
         """Its description, once written."""
@@ -84,6 +88,7 @@ class GraphWriter:
         self._entries: dict[str, DerivativeEntry | None] = {}
         self._formulas: dict[tuple[str, int], protocol.Formula | None] = {}
         self.births = Births()
+        self.threads = ThreadMarks()
         self.names: dict[int, str] = {}
         """`id` of a leaf -> its name; the leaf is kept alive by its record."""
         self.given_names: dict[int, str] = {}
@@ -154,7 +159,7 @@ class GraphWriter:
             group["dot"] = group_dots.get(group["id"], "")
         return {"nodes": nodes, "edges": edges, "groups": groups, "dot": dot}
 
-    def inner_op(self, call: InnerCall) -> dict[str, Any]:
+    def inner_op(self, call: InnerCall) -> protocol.InnerOp:
         """One operation inside a custom Function, as the protocol spells it."""
         return {
             "op": call.label,
@@ -177,6 +182,9 @@ class GraphWriter:
         record.entry = self._entry(record.name)
         record.kind = self._kind(node, record)
         sequence = record.sequence = node._sequence_nr()
+        if self.threads.holds(node):
+            record.is_foreign = True
+            return record
         call = self._log.by_sequence.get(sequence)
         if call is not None:
             record.call = call
@@ -265,11 +273,16 @@ class GraphWriter:
             "formula": self._formula(record.name, len(record.edge_ids)),
             "sequence_nr": sequence - self._first_sequence,
         }
+        if record.is_foreign:
+            described["note"] = NOTE
+            sequence = -1
         described["outputs"] = outputs = self._outputs(node, sequence, call, saved)
         described["output_count"] = len(outputs)
         born = self.births.find(sequence)
         if born is not None:
             described["born"] = {"pass_index": born.pass_index, "node": born.node}
+        if call is not None and call.operations:
+            described["inside"] = [self.inner_op(one) for one in call.operations]
         if record.kind == "custom" and self._texts is not None:
             backward = self._texts.span(getattr(type(node)._forward_cls, "backward", None))
             if backward is not None:
@@ -351,7 +364,7 @@ class GraphWriter:
     def _operand_value(self, producer: Record, target: Node, slot: int, call: Call | None) -> TensorValue | None:
         variable = producer.variable
         if variable is None:
-            return self._log.outputs.get((target._sequence_nr(), slot))
+            return None if producer.is_foreign else self._log.outputs.get((target._sequence_nr(), slot))
         for identity, _, value in call.arguments if call is not None else ():
             if identity == id(variable):
                 return value

@@ -32,7 +32,7 @@ class FormulaChecks:
         grad_outputs: Sequence[torch.Tensor | None],
         grad_inputs: Sequence[torch.Tensor | None],
     ) -> bool | None:
-        """Whether the entry reproduces `grad_inputs`; None where nothing was evaluated. Call this in a hook of the node."""
+        """Whether the entry reproduces `grad_inputs`; None where nothing was evaluated. Call it in a hook."""
         if self._steps_left <= 0 or entry_of(name) is None:
             return None
         gradients = [one for one in (*grad_outputs, *grad_inputs) if one is not None]

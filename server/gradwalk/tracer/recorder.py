@@ -20,6 +20,7 @@ from gradwalk.tracer.culprits import Culprits
 from gradwalk.tracer.description import ACCUMULATE_GRAD, GraphWriter, Record, not_required
 from gradwalk.tracer.explanation import explain_error, internal_problem
 from gradwalk.tracer.formula_checks import FormulaChecks
+from gradwalk.tracer.hooks import HookWatch
 from gradwalk.tracer.jacobian import JacobianBudget, local_jacobians
 from gradwalk.tracer.naming import NamedTensors, running_variables
 from gradwalk.tracer.narration import narrate
@@ -65,6 +66,9 @@ class Recorder(PassListener):
         """The first fault of our own; what the program did is not affected by it."""
         self.look_at_step: Callable[[int, Node, Any, Any], None] | None = None
         """Given index, live node, grad_outputs and grad_inputs of each step, instead of the usual local Jacobians."""
+        self.hooks = HookWatch(self.log)
+        self.notes: list[str] = []
+        """Sentences for the next pass."""
         self._explained: list[BaseException] = []
         self._finished_spans: list[Span | None] = []
         self._program = program
@@ -159,6 +163,9 @@ class Recorder(PassListener):
             event["parent"] = one.parent
         if one.batch is not None:
             event["batch"] = one.batch
+        if self.notes:
+            event["notes"] = [*self.notes]
+            self.notes.clear()
         self.stream.passes += 1
         self.stream.send(event)
 
@@ -248,7 +255,7 @@ class Recorder(PassListener):
         if entry.changed is not None:
             received = [UNDEFINED if value is None else value for value in entry.changed]
         returned = self._returned(entry, grad_inputs, index)
-        hooks = self._check_sums(entry, received)
+        hooks = self._check_sums(node, entry, received)
         jacobians = self._jacobians(one, node, entry, grad_outputs, grad_inputs, index)
         event: dict[str, Any] = {
             "seq": 0,
@@ -320,7 +327,7 @@ class Recorder(PassListener):
                 )
         return returned
 
-    def _check_sums(self, entry: PassNode, received: list[Gradient]) -> list[HookChange]:
+    def _check_sums(self, node: Node, entry: PassNode, received: list[Gradient]) -> list[HookChange]:
         """Compares the sum of what arrived with what the engine handed over."""
         changes: list[HookChange] = []
         for slot, value in enumerate(received):
@@ -333,22 +340,24 @@ class Recorder(PassListener):
                 total = ARRIVED_UNDEFINED
             if total is value or total == value or ("missing" in total and "missing" in value):
                 continue
-            found, span = self._hook_at(entry.record, slot)
+            found, span = self._hook_at(node, entry.record, slot)
             if found:
                 changes.append({"output_nr": slot, "before": total, "after": value, "span": span})
             else:
                 self.fail_inside(ContributionMismatch(entry.record.id, entry.record.name, slot))
         return changes
 
-    def _hook_at(self, record: Record, slot: int) -> tuple[bool, Any]:
+    def _hook_at(self, node: Node, record: Record, slot: int) -> tuple[bool, Any]:
+        """Whether the program put a hook here that can rewrite this gradient, and where."""
         described = record.node
         key: object = id(record.variable)
         if record.variable is None and described is not None:
             key = (record.sequence, slot)
         if key in self.log.hooks:
             return True, self.places.span(self.log.hooks[key])
-        program = self._program
-        return program is None or "register" in program.text or "hook" in program.text, None
+        found, place = self.hooks.prehook_of(node)
+        # Of live tensors nobody saw the hooks being registered.
+        return found or self._program is None, self.places.span(place)
 
     def _sum(self, summands: list[torch.Tensor]) -> Gradient:
         total = summands[0]

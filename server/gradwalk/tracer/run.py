@@ -29,6 +29,7 @@ from gradwalk.protocol.requests import ResolvedLimits, TraceRequest
 from gradwalk.protocol.versions import installed_versions
 from gradwalk.tracer import originals
 from gradwalk.tracer.calls import CallRecorder
+from gradwalk.tracer.compiled import CompileWatch
 from gradwalk.tracer.custom import FunctionPatch
 from gradwalk.tracer.directions import Direction
 from gradwalk.tracer.explanation import explain_error
@@ -39,6 +40,7 @@ from gradwalk.tracer.recorder import Recorder
 from gradwalk.tracer.scopes import ModuleScopes
 from gradwalk.tracer.source import FILENAME, INPUT, RESULT, Program, SourceProblem, nearest_name, read_program
 from gradwalk.tracer.stream import EventStream, ProgramOutput
+from gradwalk.tracer.unfinished import Unfinished
 
 _RELAXED_COLLECTION: Final = (50_000, 20, 50)
 _NUMPY_SEEDS: Final = 2**32
@@ -111,6 +113,9 @@ class Run:
 
     def _play(self, program: Program, recorder: Recorder) -> None:
         self._start(self._inputs(program, recorder), program.directions)
+        recorder.notes += [
+            f"The input `{name}` was not used: the program has no place for it." for name in program.unused_inputs
+        ]
         with recording(recorder, self.stream) as recorded:
             try:
                 with recorded:
@@ -197,7 +202,25 @@ class Run:
         elif isinstance(error, NameError) and error.name:
             meant = nearest_name(error.name, program, dir(torch))
             explained["hint"] = f"Did you mean `{meant}`?" if meant else "Assign it before it is used, or import it."
+        self._attach_graph(error, explained, recorder)
         recorder.explain_once(error, explained)
+
+    def _attach_graph(self, error: BaseException, explained: Problem, recorder: Recorder) -> None:
+        """Adds what the program had built to a problem, as far as no pass has shown it."""
+        with originals.without_torch_function():
+            try:
+                unfinished = Unfinished(error, self.namespace)
+                found = unfinished.write(recorder.writer, recorder.passes.count, self.limits.nodes)
+                if found is None:
+                    return
+                explained["graph"], records = found
+                failed = unfinished.failed_call(records, recorder.values, recorder.places)
+                if failed is not None:
+                    explained["failed"] = failed
+            except MemoryError:
+                return
+            except Exception as fault:  # noqa: BLE001 (our own fault must not hide the program's)
+                recorder.fail_inside(fault)
 
 
 @contextmanager
@@ -211,7 +234,8 @@ def recording(recorder: Recorder, stream: EventStream) -> Iterator[CallRecorder]
         # Events are many small dictionaries without cycles: looking through them again and again costs a fifth.
         stack.callback(gc.set_threshold, *gc.get_threshold())
         gc.set_threshold(*_RELAXED_COLLECTION)
-        for part in (patch, scopes, recorder.passes):
+        compiled = CompileWatch(recorder.places, recorder.notes.append)
+        for part in (patch, scopes, recorder.hooks, recorder.writer.threads, compiled, recorder.passes):
             part.install()
             stack.callback(part.remove)
         calls = recorder.passes.mode = CallRecorder(recorder.log, recorder.fail_inside)

@@ -1,0 +1,147 @@
+"""What cannot be shown is said: raising forwards, compiled functions, threads, inputs, hooks, formulas that fail."""
+
+from typing import Any
+
+import pytest
+import torch
+
+from gradwalk.formulas import check
+from tests.tracer.oracle import Traced, run_plain, run_traced, tensor_of
+from tests.tracer.programs import PROGRAMS
+
+RAISING = {
+    "operation": "x = torch.ones(2, 3, requires_grad=True)\nh = (x * 2).sin()\nh @ h\n",
+    "module": "net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(5, 2))\nnet(torch.ones(2, 3))\n",
+    "not torch": "x = torch.ones(2, requires_grad=True)\ny = x.exp()\nraise ValueError('no')\n",
+}
+
+
+def problem_of(traced: Traced) -> Any:
+    [found] = traced.of("problem")
+    return found
+
+
+@pytest.mark.parametrize(
+    ("program", "names", "op", "shapes"),
+    [
+        ("operation", ["SinBackward0", "MulBackward0", "AccumulateGrad"], "matmul", [[2, 3], [2, 3]]),
+        ("module", ["ReluBackward0", "AddmmBackward0"], "linear", [[2, 4], [2, 5], [2]]),
+        ("not torch", ["ExpBackward0", "AccumulateGrad"], None, None),
+    ],
+)
+def test_a_forward_that_raises_gives_the_graph_up_to_there(
+    program: str, names: list[str], op: str | None, shapes: list[list[int]] | None
+) -> None:
+    source = RAISING[program]
+    traced = run_traced(source)
+    assert not traced.of("pass_started")
+    found = problem_of(traced)
+    assert [node["name"] for node in found["graph"]["nodes"]][: len(names)] == names
+    if op is None:
+        assert "failed" not in found
+    else:
+        assert found["failed"]["op"] == op
+        assert found["failed"]["span"]["line"] == found["span"]["line"]
+        assert [one["value"]["shape"] for one in found["failed"]["operands"]] == shapes
+        ids = {node["id"] for node in found["graph"]["nodes"]}
+        assert all(one["node"] in ids for one in found["failed"]["operands"])
+    twin = run_plain(source)
+    assert str(traced.run.error) == str(twin.error)
+
+
+def test_the_graph_of_a_raising_forward_is_what_torch_built() -> None:
+    source = RAISING["operation"]
+    node = run_plain(source).namespace["h"].grad_fn
+    names = []
+    while node is not None:
+        names.append(node.name().removeprefix("torch::autograd::"))
+        node = node.next_functions[0][0] if node.next_functions else None
+    assert [one["name"] for one in problem_of(run_traced(source))["graph"]["nodes"]] == names
+
+
+def test_what_a_pass_has_shown_is_not_told_again() -> None:
+    source = (
+        "x = torch.ones(2, requires_grad=True)\ny = x.exp().sum()\ny.backward(retain_graph=True)\nx @ torch.ones(3)\n"
+    )
+    assert "graph" not in problem_of(run_traced(source))
+
+
+def test_a_compiled_function_is_said_to_run_eagerly_once() -> None:
+    source = PROGRAMS["compiled"] + "f(a).backward()\n"
+    first, second = run_traced(source).of("pass_started")
+    [note] = first["notes"]
+    assert "torch.compile ran eagerly here (line 6)" in note
+    assert "notes" not in second
+
+
+def test_an_input_that_nothing_uses_is_said() -> None:
+    source = "x = torch.ones(2, requires_grad=True)\nx.sum().backward()\n"
+    traced = run_traced(source, inputs={"nobody": 2.0})
+    assert "`nobody`" in traced.of("pass_started")[0]["notes"][0]
+    assert not traced.of("problem")
+
+
+def test_nodes_of_another_thread_are_not_attributed() -> None:
+    source = """
+import threading
+a = torch.ones(2, requires_grad=True)
+b = a * 3
+made = []
+thread = threading.Thread(target=lambda: made.append((b * 2).sin()))
+thread.start()
+thread.join()
+c = b.exp()
+(made[0] + c).sum().backward()
+"""
+    nodes = run_traced(source).nodes().values()
+    foreign = [node for node in nodes if "note" in node]
+    assert [node["name"] for node in foreign] == ["SinBackward0", "MulBackward0"]
+    assert all(node["span"] is None and "another thread" in node["note"] for node in foreign)
+    lines = {node["name"]: node["span"]["line"] for node in nodes if node["span"] is not None}
+    assert lines["ExpBackward0"] == 9
+    assert lines["MulBackward0"] == 4
+
+
+def test_operations_of_a_custom_forward_are_on_its_node() -> None:
+    nodes = run_traced(PROGRAMS["map of the forum"]).nodes().values()
+    [custom] = [node for node in nodes if node["kind"] == "custom"]
+    assert [one["op"] for one in custom["inside"]] == ["unbind", "pow", "mul", "pow", "stack"]
+    assert tensor_of(custom["inside"][-1]["outputs"][0]).tolist() == [4.0, 6.0, 9.0]
+
+
+HOOKS = {
+    "tensor hook": ("b.register_hook(lambda g: g * 5)", "MulBackward0"),
+    "node prehook": ("b.grad_fn.register_prehook(lambda g: (g[0] * 5,))", "MulBackward0"),
+    "leaf hook": ("a.register_hook(lambda g: g * 5)", "AccumulateGrad"),
+    "prehook of a leaf": ("b.grad_fn.next_functions[0][0].register_prehook(lambda g: (g[0] * 5,))", "AccumulateGrad"),
+}
+
+
+@pytest.mark.parametrize(("line", "where"), HOOKS.values(), ids=HOOKS.keys())
+def test_a_rewritten_gradient_names_the_line_of_its_hook(line: str, where: str) -> None:
+    source = f"a = torch.ones(2, requires_grad=True)\nb = a * 3\n{line}\nb.sum().backward()\n"
+    traced = run_traced(source)
+    [step] = [step for step in traced.of("step") if step.get("hooks")]
+    assert traced.nodes()[step["node"]]["name"] == where
+    assert [change["span"]["line"] for change in step["hooks"]] == [3]
+
+
+def test_a_wrong_sum_is_ours_even_where_the_text_speaks_of_hooks(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = "# register_hook\na = torch.ones(2, requires_grad=True)\n(a * a).sum().backward()\n"
+    monkeypatch.setattr("gradwalk.tracer.recorder.Recorder._sum", lambda *_: {"missing": "undefined"})
+    with pytest.raises(Exception, match="do not add up"):
+        run_traced(source)
+
+
+def test_formulas_are_checked_while_tracing_and_their_numbers_filled_in() -> None:
+    step = run_traced("x = torch.tensor(3., requires_grad=True)\n(x * x).backward()\n").of("step")[0]
+    assert step["formula_checked"] is True
+    assert [one["argnum"] for one in step["substitutions"]] == [0, 1]
+    assert step["substitutions"][0]["with_numbers"].endswith("3")
+
+
+def test_a_formula_that_does_not_hold_is_said_not_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(check, "evaluate_vjp", lambda _, view, dtype: torch.full(view.shape, 7.0, dtype=dtype))
+    step = run_traced("x = torch.tensor(3., requires_grad=True)\n(x * x).backward()\n").of("step")[0]
+    assert step["formula_checked"] is False
+    assert "substitutions" not in step

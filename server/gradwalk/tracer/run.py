@@ -23,7 +23,7 @@ import torch
 from torch.compiler import set_stance
 
 from gradwalk.protocol.document import FORMAT, canonical_request, trace_id
-from gradwalk.protocol.events import Event, Input
+from gradwalk.protocol.events import Event, Input, Problem
 from gradwalk.protocol.problems import problem
 from gradwalk.protocol.requests import ResolvedLimits, TraceRequest
 from gradwalk.protocol.versions import installed_versions

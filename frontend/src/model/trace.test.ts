@@ -1,7 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { Event } from "../protocol/trace.gen";
+import { forwardOrder } from "./position";
 import { readSample, SAMPLES } from "./samples";
 import { emptyTrace, foldEvents } from "./trace";
+
+const isOf = (type: Event["type"]) => (event: Event) => event.type === type;
 
 describe("folding events", () => {
   it.each(SAMPLES)("gives the same state in any batches: %s", (name) => {
@@ -26,6 +30,33 @@ describe("folding events", () => {
     const { events } = readSample("x-times-x");
     const once = foldEvents(emptyTrace(), events);
     expect(foldEvents(once, events)).toBe(once);
+  });
+
+  it("shows what a program that raised had built, as a pass without steps", () => {
+    const { events } = readSample("x-times-x");
+    const [started, begun] = [events.find(isOf("started")), events.find(isOf("pass_started"))];
+    if (started?.type !== "started" || begun?.type !== "pass_started") throw new Error("no such sample");
+    const raised: Event = {
+      seq: 1,
+      type: "problem",
+      kind: "error",
+      title: "",
+      message: "",
+      span: null,
+      hint: null,
+      graph: begun.graph,
+    };
+    const state = foldEvents(emptyTrace(), [{ ...started, seq: 0 }, raised]);
+    expect(state.passes.map((pass) => pass.started.graph)).toEqual([begun.graph]);
+    expect(state.steps).toEqual([]);
+    expect(
+      foldEvents(emptyTrace(), [
+        { ...started, seq: 0 },
+        { ...begun, seq: 1 },
+        { ...raised, seq: 2 },
+      ]).passes,
+    ).toHaveLength(1);
+    expect(forwardOrder(state).map((node) => node.op)).toEqual(["mul"]);
   });
 
   it("leaves the state before as it was", () => {

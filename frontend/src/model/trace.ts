@@ -5,6 +5,7 @@
 import type {
   Event,
   Finished,
+  Graph,
   PassFinished,
   PassStarted,
   Problem,
@@ -90,6 +91,9 @@ export function foldEvents(state: TraceState, events: readonly Event[]): TraceSt
         break;
       case "problem":
         next.problems.push(event);
+        if (event.graph !== undefined && next.passes.length === 0) {
+          next.passes.push(unstartedPass(event, event.graph));
+        }
         break;
       case "finished":
         next.finished = event;
@@ -100,6 +104,22 @@ export function foldEvents(state: TraceState, events: readonly Event[]): TraceSt
   }
   for (const [pass, steps] of openPasses) next.passes[pass] = withPass(next.passes[pass], { steps });
   return next;
+}
+
+/** What a program that raised had built, as a pass that never began: it starts nowhere and has no steps. */
+function unstartedPass({ seq, span }: Problem, graph: Graph): PassState {
+  const started: PassStarted = {
+    seq,
+    type: "pass_started",
+    pass: 0,
+    call: "backward",
+    span,
+    outputs: [],
+    inputs: [],
+    create_graph: false,
+    graph,
+  };
+  return { index: 0, started, steps: [], finished: null };
 }
 
 function withPass(pass: PassState | undefined, change: Partial<PassState>): PassState {

@@ -186,6 +186,7 @@ function notesOf(node: Node): readonly string[] {
   const notes: string[] = [];
   if (node.span !== null) notes.push(`line ${node.span.line}`);
   if (node.kind === "custom") notes.push("custom Function");
+  if (node.note !== undefined) notes.push(node.note);
   if (node.backward_span !== undefined) notes.push(`its backward is on line ${node.backward_span.line}`);
   return notes;
 }

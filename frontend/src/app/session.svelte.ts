@@ -6,9 +6,11 @@
 import { focusPosition } from "../model/directions";
 import { clampPosition, type Position, stepCount } from "../model/position";
 import { emptyTrace, foldEvents, type TraceState } from "../model/trace";
+import type { GradcheckReport } from "../protocol/answers";
 import type { Problem } from "../protocol/trace.gen";
 import { type InputValue, type Nested, runTrace, type Status, type TraceRequest } from "../stream/client";
 import type { Example } from "../stream/examples";
+import { fetchGradcheck } from "../stream/gradcheck";
 import { fetchJacobians } from "../stream/jacobian";
 import { type Address, DEFAULT_VIEW, type View } from "./address";
 import { withValue } from "./inputs";
@@ -26,6 +28,8 @@ const FIRST_STEP: Position = { direction: "backward", step: 1, phase: 1 };
 const PATIENCE_MS = 250;
 /** Changes closer together than this are one change: a drag is compared with what was before it began. */
 const DRAG_PAUSE_MS = 1000;
+/** Two replays, and perhaps a wait in the queue. */
+const GRADCHECK_MS = 60_000;
 
 interface Flight {
   kind: RunKind;
@@ -169,6 +173,16 @@ export class Session {
     else this.held = [found];
   }
 
+  /** Compares what backward uses with finite differences, for one operand of one step. */
+  async checkStep(stepIndex: number, argnum: number): Promise<GradcheckReport[] | Problem> {
+    const trace = this.trace.started?.id;
+    if (trace === undefined) return unreachable("There is no trace to check yet.");
+    const signal = AbortSignal.timeout(GRADCHECK_MS);
+    return fetchGradcheck(trace, stepIndex, argnum, signal).catch(() =>
+      unreachable("The server cannot be reached, or took too long to run the program again."),
+    );
+  }
+
   /** Keeps the trace on screen to compare the next one with. */
   private remember(): void {
     const now = performance.now();
@@ -264,6 +278,10 @@ export class Session {
     const words = new Set(this.source.match(/[\p{L}_][\p{L}\p{N}_]*/gu));
     return Object.fromEntries(Object.entries(this.inputs).filter(([key]) => free.has(key) && words.has(key)));
   }
+}
+
+function unreachable(message: string): Problem {
+  return { seq: 0, type: "problem", kind: "protocol", title: "Not checked", message, span: null, hint: null };
 }
 
 function hasGraph(trace: TraceState): boolean {

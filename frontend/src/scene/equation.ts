@@ -13,6 +13,7 @@ import type {
   Gradient,
   Graph,
   HookChange,
+  InnerOp,
   LocalJacobian,
   Missing,
   Node,
@@ -73,6 +74,8 @@ interface Heading {
   readonly title: string;
   /** `line 14`, `custom Function`, ... */
   readonly notes: readonly string[];
+  /** Which backward step built this node under `create_graph`; null where the program's forward did. */
+  readonly born: string | null;
   readonly shown: Shown;
 }
 
@@ -86,6 +89,12 @@ export interface VjpCallout extends Heading {
   readonly saved: readonly SavedTensor[];
   readonly formula: Formula | null;
   readonly hooks: readonly HookChange[];
+  /** Of the trace, as steps of another may have the same index. */
+  readonly traceId: string;
+  /** What ran inside the backward of a custom Function. */
+  readonly inside: readonly InnerOp[];
+  /** Whether the written formula gave what the engine returned; null where it was not evaluated. */
+  readonly formulaCheck: boolean | null;
 }
 
 export interface AccumulateCallout extends Heading {
@@ -103,6 +112,8 @@ export interface ForwardCallout extends Heading {
   readonly outputs: readonly { readonly name: string | null; readonly value: TensorValue | null }[];
   readonly saved: readonly SavedTensor[];
   readonly formula: Formula | null;
+  /** What ran inside the forward of a custom Function. */
+  readonly inside: readonly InnerOp[];
 }
 
 export type CalloutScene = VjpCallout | AccumulateCallout | ForwardCallout;
@@ -110,7 +121,12 @@ export type CalloutScene = VjpCallout | AccumulateCallout | ForwardCallout;
 export function drawCallout(trace: TraceState, still: Still): CalloutScene | null {
   const { node, step, graph, position } = still;
   if (node === null || graph === null) return null;
-  const heading = { title: node.name, notes: notesOf(node), shown: shownAt(position) };
+  const heading = {
+    title: node.name,
+    notes: notesOf(node),
+    born: bornText(trace, node),
+    shown: shownAt(position),
+  };
   if (position.direction === "forward") {
     return {
       ...heading,
@@ -119,6 +135,7 @@ export function drawCallout(trace: TraceState, still: Still): CalloutScene | nul
       outputs: node.outputs,
       saved: node.saved,
       formula: trusted(node.formula, null),
+      inside: node.inside ?? [],
     };
   }
   if (step === null) return null;
@@ -146,6 +163,9 @@ export function drawCallout(trace: TraceState, still: Still): CalloutScene | nul
     saved: node.saved,
     formula: trusted(node.formula, step),
     hooks: step.hooks ?? [],
+    traceId: trace.started?.id ?? "",
+    inside: step.inside ?? [],
+    formulaCheck: formulaCheck(node.formula, step),
   };
 }
 
@@ -175,6 +195,20 @@ const UNDEFINED: Missing = { missing: "undefined" };
 /** A formula that failed its check against the engine must not be shown. */
 function trusted(formula: Formula | null, step: Step | null): Formula | null {
   return formula?.checked === false || step?.formula_checked === false ? null : formula;
+}
+
+function formulaCheck(formula: Formula | null, step: Step): boolean | null {
+  if (formula === null) return null;
+  return formula.checked === false ? false : (step.formula_checked ?? formula.checked ?? null);
+}
+
+/** The step is counted as the transport counts them, over all passes. */
+function bornText(trace: TraceState, { born }: Node): string | null {
+  if (born === undefined) return null;
+  const pass = `pass ${born.pass_index + 1} (create_graph)`;
+  if (born.node === null) return `built by the engine's sum in ${pass}`;
+  const index = trace.steps.findIndex((step) => step.pass === born.pass_index && step.node === born.node);
+  return index < 0 ? `built in ${pass}` : `built by step ${index + 1} of ${pass}`;
 }
 
 function shownAt({ direction, phase }: Position): Shown {

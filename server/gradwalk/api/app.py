@@ -9,18 +9,19 @@ from types import FrameType
 
 from fastapi import FastAPI
 
-from gradwalk.api import examples, exports, health, pages, snippets, traces
+from gradwalk.api import examples, exports, health, pages, server, snippets, traces
 from gradwalk.api.errors import install_error_handlers
 from gradwalk.api.headers import Guard
 from gradwalk.api.service import make_service
 from gradwalk.api.settings import Settings
 from gradwalk.protocol.versions import installed_versions
+from gradwalk.sandbox.supervisor import Sandbox
 
 _STOPPING = (signal.SIGTERM, signal.SIGINT)
 
 
-def create_app(settings: Settings) -> FastAPI:
-    """The server as an ASGI application; children are started with its lifespan."""
+def create_app(settings: Settings, sandbox: Sandbox | None = None) -> FastAPI:
+    """The server as an ASGI application; children are started with its lifespan, unless `sandbox` has started."""
     app = FastAPI(
         title="gradwalk",
         version=installed_versions()["gradwalk"],
@@ -29,9 +30,10 @@ def create_app(settings: Settings) -> FastAPI:
         redoc_url=None,
     )
     app.state.settings = settings
+    app.state.sandbox = Sandbox(settings.run_limits) if sandbox is None else sandbox
     app.add_middleware(Guard, allowed_hosts=settings.allowed_hosts, body_bytes_max=settings.body_bytes_max)
     install_error_handlers(app)
-    for module in (traces, snippets, exports, examples, health, pages):
+    for module in (traces, snippets, exports, examples, server, health, pages):
         # The guard has refused what says that it is too long; this one counts what does not say.
         app.include_router(module.router, max_body_size=settings.body_bytes_max)
     pages.mount_static(app, settings.static_directory)
@@ -40,7 +42,7 @@ def create_app(settings: Settings) -> FastAPI:
 
 @contextlib.asynccontextmanager
 async def _live(app: FastAPI) -> AsyncIterator[None]:
-    service = app.state.service = make_service(app.state.settings)
+    service = app.state.service = make_service(app.state.settings, app.state.sandbox)
     service.engine.start()
     with _before_shutdown(service.runs.stop):
         yield

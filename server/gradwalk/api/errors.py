@@ -87,7 +87,7 @@ def _answer_busy(_: Request, error: Exception) -> Response:
     return problem_response(
         HTTPStatus.TOO_MANY_REQUESTS,
         "The server is busy",
-        f"Many programs are waiting to run. Try again in {seconds} s.",
+        f"{error} Try again in {seconds} s.",
         kind="busy",
         headers={"Retry-After": str(seconds)},
     )

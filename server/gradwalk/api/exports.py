@@ -69,7 +69,7 @@ async def _finished_document(service: Service, trace: str) -> bytes:
     if stored is not None:
         return await asyncio.to_thread(gzip.decompress, stored)
     run = service.find_run(trace)
-    if run is None or run.outcome is None:
+    if run is None or run.outcome is None or not run.log:
         raise HTTPException(HTTPStatus.NOT_FOUND, "No such finished trace here. Send its program again.")
     return join_document(run.log)
 

@@ -20,7 +20,7 @@ async def read_health() -> dict[str, str]:
 
 @router.get("/readyz", response_model=None, responses={503: {"description": "Programs cannot be traced now."}})
 async def read_readiness(service: ServiceOf) -> Response:
-    """Children can be had at once, the store takes a write, and the server is not going down."""
+    """Children can be had at once and were tried out, the store takes a write, and the server is not going down."""
     engine = service.engine.status()
     try:
         await service.store.check()
@@ -34,6 +34,7 @@ async def read_readiness(service: ServiceOf) -> Response:
         "started": engine.started,
         "running": engine.running,
         "waiting": engine.waiting,
+        "protection": engine.protection and engine.protection.describe(),
         "layers": engine.layers,
         "versions": service.versions,
     }

@@ -6,6 +6,7 @@ import json
 import logging
 from typing import Any
 
+from gradwalk.api.clients import RunRate
 from gradwalk.api.settings import Settings
 from gradwalk.engine.engine import Engine, Lane
 from gradwalk.engine.local import LocalEngine
@@ -13,7 +14,7 @@ from gradwalk.engine.runs import Run, Runs
 from gradwalk.protocol.document import canonical_request, encode, snippet_id, trace_id
 from gradwalk.protocol.requests import TraceRequest, resolve_limits
 from gradwalk.protocol.versions import installed_versions
-from gradwalk.sandbox.jobs import JacobianJob, TraceJob
+from gradwalk.sandbox.jobs import JacobianJob, Job, TraceJob
 from gradwalk.sandbox.supervisor import Sandbox
 from gradwalk.store.sqlite import SqliteStore
 from gradwalk.store.store import StoreError, TraceStore
@@ -37,25 +38,26 @@ class Service:
             abandon_seconds=settings.abandon_seconds,
             retain_seconds=settings.retain_seconds,
         )
+        self._rate = RunRate(settings.client_rate)
         self._background: set[asyncio.Task[None]] = set()
 
     def identify(self, request: TraceRequest) -> tuple[str, str]:
         """The ids of the trace and of the snippet."""
         return trace_id(request, self.versions), snippet_id(request)
 
-    def start_trace(self, request: TraceRequest) -> Run:
-        """The run of this request: the one under way or a new one. Ask the store first.
+    def start_trace(self, request: TraceRequest, client: str) -> Run:
+        """The run of this request: the one under way or a new one of this client. Ask the store first.
 
         Raises:
             BusyError: there is no room for a new one.
         """
         trace, snippet = self.identify(request)
         job = TraceJob(request=request, limits=resolve_limits(request.options.limits))
-        run = self.runs.join_or_start(trace, job, Lane.LIVE)
+        run = self._join_or_start(trace, job, client)
         self._in_background(self._keep_snippet(snippet, request))
         return run
 
-    def start_replay(self, trace: str, request: TraceRequest, index: int, argnum: int) -> Run:
+    def start_replay(self, trace: str, request: TraceRequest, index: int, argnum: int, client: str) -> Run:
         """The run that computes one step's local Jacobians.
 
         Raises:
@@ -64,7 +66,12 @@ class Service:
         # Whatever the trace left out to stay small: this one matrix was asked for by itself.
         limits = resolve_limits(request.options.limits.model_copy(update={"jacobian_cells": None}))
         job = JacobianJob(request=request, limits=limits, index=index, argnum=argnum)
-        return self.runs.join_or_start(f"{trace}/{index}/{argnum}", job, Lane.LIVE)
+        return self._join_or_start(f"{trace}/{index}/{argnum}", job, client)
+
+    def _join_or_start(self, run_id: str, job: Job, client: str) -> Run:
+        if self.runs.find_joinable(run_id) is None:
+            self._rate.take(client)
+        return self.runs.join_or_start(run_id, job, Lane.LIVE, client)
 
     def find_run(self, trace: str) -> Run | None:
         """A run that may still be followed."""
@@ -108,9 +115,9 @@ class Service:
         task.add_done_callback(self._background.discard)
 
 
-def make_service(settings: Settings) -> Service:
+def make_service(settings: Settings, sandbox: Sandbox) -> Service:
     """The embedded service: a pool of local children and one SQLite file."""
-    engine = LocalEngine(Sandbox(settings.run_limits), settings.running_count, settings.waiting_count)
+    engine = LocalEngine(sandbox, settings.running_count, settings.waiting_count, settings.client_waiting_count)
     store = SqliteStore(settings.data_directory / STORE_FILE, settings.trace_bytes_max, settings.snippet_bytes_max)
     return Service(settings, engine, store)
 

@@ -1,9 +1,11 @@
 """Every setting of the server; each is an environment variable with the prefix GRADWALK_."""
 
+import ipaddress
 import os
 from pathlib import Path
 
-from pydantic import Field
+from limits import parse
+from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from gradwalk.sandbox.limits import RunLimits
@@ -41,7 +43,15 @@ class Settings(BaseSettings):
     run_memory_bytes: int = Field(default=512 << 20, gt=0, description="Memory of one run, on top of torch itself.")
     spare_count: int = Field(default=1, ge=0, description="Children forked ahead of the next request.")
     running_count: int = Field(default_factory=_default_running_count, gt=0, description="Runs at once.")
-    waiting_count: int = Field(default=300, ge=0, description="Runs that may wait; more are answered 429.")
+    waiting_count: int = Field(default=600, ge=0, description="Runs that may wait; more are answered 429.")
+    client_waiting_count: int = Field(
+        default=320, ge=0, description="Runs of one address that may wait: a lecture hall may share one."
+    )
+    client_rate: str = Field(default="3000/minute", description="New runs that one address may ask for.")
+    trusted_proxies: list[str] = Field(
+        default_factory=list,
+        description="Addresses or networks of proxies whose X-Forwarded-For says who the client is.",
+    )
     abandon_seconds: float = Field(default=1.0, ge=0, description="After the last reader has left, a run is stopped.")
     retain_seconds: float = Field(
         default=60.0, ge=0, description="How long a result that is not kept can be read again."
@@ -49,6 +59,22 @@ class Settings(BaseSettings):
 
     body_bytes_max: int = Field(default=2 << 20, gt=0, description="Of one request.")
     static_directory: Path = Field(default=_STATIC, description="The built front end.")
+
+    @field_validator("client_rate")
+    @classmethod
+    def _check_rate(cls, text: str) -> str:
+        parse(text)
+        return text
+
+    @property
+    def is_public(self) -> bool:
+        """True when others than this machine can reach the server."""
+        if self.host == "localhost":
+            return False
+        try:
+            return not ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return True
 
     @property
     def run_limits(self) -> RunLimits:

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Depends, Header, HTTPException, Path, Query, Requ
 from fastapi.responses import JSONResponse
 from starlette.responses import Response
 
+from gradwalk.api.clients import client_of
 from gradwalk.api.errors import problem_response
 from gradwalk.api.service import Service, join_document, split_document
 from gradwalk.api.streams import PING_SECONDS, read_last_event_id, stream_events, stream_run
@@ -34,6 +35,7 @@ def service_of(request: Request) -> Service:
 
 
 ServiceOf = Annotated[Service, Depends(service_of)]
+Client = Annotated[str, Depends(client_of)]
 
 PROBLEM: dict[str, Any] = {"content": {"application/problem+json": {}}}
 _REFUSALS: dict[int | str, dict[str, Any]] = {
@@ -55,7 +57,7 @@ NOT_FOUND: dict[int | str, dict[str, Any]] = {404: {"description": "No such trac
         **_REFUSALS,
     },
 )
-async def create_trace(body: TraceRequest, service: ServiceOf, accept: Accept = "") -> Response:
+async def create_trace(body: TraceRequest, service: ServiceOf, client: Client, accept: Accept = "") -> Response:
     """Runs a program, or finds its trace. With `Accept: text/event-stream` the events follow at once."""
     _refuse_what_json_cannot_say(body)
     trace, snippet = service.identify(body)
@@ -65,7 +67,7 @@ async def create_trace(body: TraceRequest, service: ServiceOf, accept: Accept = 
         if streamed:
             return stream_events(await asyncio.to_thread(split_document, stored), trace, -1)
         return _receipt(HTTPStatus.OK, trace, snippet, RunState.DONE.value)
-    run = service.start_trace(body)
+    run = service.start_trace(body, client)
     if streamed:
         return stream_run(service.runs, run, -1)
     return _receipt(HTTPStatus.ACCEPTED, trace, snippet, run.state.value)
@@ -93,7 +95,7 @@ async def read_trace(
             return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=kept)
         return await _document(stored, accept_encoding, kept)
     run = service.find_run(trace)
-    if run is None:
+    if run is None or (run.outcome is not None and not run.log):
         raise HTTPException(HTTPStatus.NOT_FOUND, "No such trace here. Send its program again.")
     if run.outcome is None:
         headers = {"Retry-After": _SOON_SECONDS, "Cache-Control": "no-store"}
@@ -140,13 +142,14 @@ async def read_jacobian(
     trace: TraceId,
     index: Annotated[int, Path(ge=0, lt=2**31, description="Of the step, over the whole trace, from 0.")],
     service: ServiceOf,
+    client: Client,
     argnum: Annotated[int, Query(ge=0, lt=2**31)] = 0,
 ) -> Response:
     """Runs the program again, for this step's local Jacobians alone."""
     request = await service.find_request(trace)
     if request is None:
         raise HTTPException(HTTPStatus.NOT_FOUND, "No such trace here. Send its program again.")
-    run = service.start_replay(trace, request, index, argnum)
+    run = service.start_replay(trace, request, index, argnum, client)
     await _finish(service, run)
     if run.log and run.outcome is not None and run.outcome.lasting:
         return Response(run.log[0], media_type="application/json", headers={"Cache-Control": IMMUTABLE})

@@ -11,6 +11,7 @@ from typing import IO, Any
 import click
 import uvicorn
 from pydantic import ValidationError
+from uvicorn.config import LOGGING_CONFIG
 
 from gradwalk.api.app import create_app
 from gradwalk.api.service import join_document
@@ -24,8 +25,15 @@ from gradwalk.protocol.schema import trace_schema
 from gradwalk.protocol.upgrades import load_document
 from gradwalk.protocol.versions import installed_versions
 from gradwalk.sandbox.jobs import TraceJob
+from gradwalk.sandbox.launcher import LauncherGoneError
+from gradwalk.sandbox.supervisor import Sandbox
 
 _SHUTDOWN_SECONDS = 1
+_LOGGING = {
+    **LOGGING_CONFIG,
+    "loggers": {**LOGGING_CONFIG["loggers"], "gradwalk": {"handlers": ["default"], "level": "INFO"}},
+}
+"""uvicorn's, with what this package has to say beside it."""
 
 
 class InputValue(click.ParamType[tuple[str, Any]]):
@@ -68,13 +76,34 @@ def serve(host: str | None, port: int | None) -> None:
         settings = Settings(**given)  # type: ignore[arg-type]
     except ValidationError as error:
         raise click.UsageError(_describe_invalid(error)) from error
+    sandbox = Sandbox(settings.run_limits)
+    if settings.is_public:
+        _refuse_below_full(sandbox, settings.host)
     uvicorn.run(
-        create_app(settings),
+        create_app(settings, sandbox),
         host=settings.host,
         port=settings.port,
         access_log=False,
         server_header=False,
+        proxy_headers=bool(settings.trusted_proxies),
+        forwarded_allow_ips=settings.trusted_proxies,
         timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
+        log_config=_LOGGING,
+    )
+
+
+def _refuse_below_full(sandbox: Sandbox, host: str) -> None:
+    """Before anything listens: others may only send programs to a server that holds them completely."""
+    try:
+        protection = sandbox.measure()
+    except LauncherGoneError as error:
+        raise click.UsageError(f"Programs cannot be run here: {error}") from error
+    if protection.level == "full":
+        return
+    sandbox.close()
+    raise click.UsageError(
+        f"Not listening on {host}: the self-test says {protection.level!r}, open: {', '.join(protection.open)}. "
+        f"{protection.sentence} Run the container image on a Linux kernel with seccomp, or listen on 127.0.0.1."
     )
 
 

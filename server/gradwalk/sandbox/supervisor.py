@@ -85,7 +85,12 @@ class Sandbox:
         Raises:
             LauncherGoneError: children cannot be made here.
         """
-        found = self.protection = measure(self._working_launcher())
+        found = measure(self._working_launcher())
+        if found.level == "full":
+            log.info("protection: full; every probe was refused")
+        else:
+            log.warning("protection: %s; open: %s. %s", found.level, ", ".join(found.open), found.sentence)
+        self.protection = found
         return found
 
     def close(self) -> None:

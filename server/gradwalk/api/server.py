@@ -1,0 +1,17 @@
+"""What the page has to know of the server it came from."""
+
+from fastapi import APIRouter
+from fastapi.responses import JSONResponse
+from starlette.responses import Response
+
+from gradwalk.api.traces import ServiceOf
+
+router = APIRouter(prefix="/api/server", tags=["server"])
+
+
+@router.get("", response_model=None)
+async def read_server(service: ServiceOf) -> Response:
+    """How well programs are locked in, as measured at the start (null until then), and the versions."""
+    protection = service.engine.status().protection
+    body = {"protection": protection and protection.describe(), "versions": service.versions}
+    return JSONResponse(body, headers={"Cache-Control": "no-store"})

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from gradwalk.protocol.document import encode
 from gradwalk.protocol.events import Event, Problem
+from gradwalk.protocol.problems import problem
 from gradwalk.protocol.versions import installed_versions
 from gradwalk.sandbox.answers import EventAnswer
 from gradwalk.sandbox.cancellation import Cancellation
@@ -64,10 +65,23 @@ def _execute_trace(
 
 def _execute_replay(job: JacobianJob, emit: Emit, sandbox: Sandbox, cancellation: Cancellation) -> Outcome:
     try:
-        emit([encode(sandbox.jacobians(job, cancellation))])
+        found = sandbox.jacobians(job, cancellation)
     except JacobianProblemError as error:
         return Outcome(lasting=False, problem=error.problem)
+    if found and all(one["structure"] is None for one in found):
+        return Outcome(lasting=False, problem=_cannot_be_asked())
+    emit([encode(found)])
     return Outcome(lasting=True)
+
+
+def _cannot_be_asked() -> Problem:
+    return problem(
+        "not_differentiable",
+        "This local Jacobian cannot be had by itself",
+        "The node cannot be asked for more than the one product that its pass computed: its saved tensors are packed "
+        "by a hook, as a checkpoint does, or it works inside torch.func, on values that have no numbers of their own.",
+        hint="Compute the same without checkpoint or torch.func to see it; v times J is right as shown.",
+    )
 
 
 def _has_passing_problem(events: Sequence[Event]) -> bool:

@@ -12,8 +12,8 @@ export interface Camera extends Point {
 
 /** Below this the text of a card cannot be read: the camera then follows the active node instead. */
 export const READABLE_SCALE = 0.72;
-/** In projector mode: the numbers on a card are then 28 px. */
-export const PROJECTED_SCALE = 2;
+/** In projector mode: the numbers on a card are then over 28 px. */
+export const PROJECTED_SCALE = 2.2;
 const LARGEST_SCALE = 1.15;
 const FOLLOWING_SCALE = 0.9;
 const MARGIN_PX = 20;

@@ -1,0 +1,249 @@
+"""The questions people ask (`Example.question`), answered by looking: each example at the step that answers it.
+
+The expected numbers are computed here by torch, from the mathematics and not from the traced program.
+"""
+
+import re
+from typing import Any
+
+import pytest
+import torch
+from playwright.sync_api import expect
+from torch import Tensor, tensor
+from torch.autograd.functional import jacobian, vjp
+
+from tests.e2e.player import PlayerPage
+
+
+def the_map(p: Tensor) -> Tensor:
+    x, y = p
+    return torch.stack([x * x, x * y, y * y])
+
+
+def open_at(player: PlayerPage, slug: str, place: str, **keys: str) -> None:
+    player.open("&".join([f"example={slug}", f"s={place}", *(f"{key}={value}" for key, value in keys.items())]))
+    player.wait_for_place(place)
+    player.product.wait_for()
+
+
+def shows(player: PlayerPage, table: str, expected: Tensor) -> None:
+    """A table of the equation holds these numbers, to the digits on show."""
+    rows = expected.detach().reshape(-1, expected.shape[-1] if expected.dim() else 1).tolist()
+    shown = player.cells(table)
+    assert shown == [pytest.approx(row, rel=6e-3, abs=1e-9) for row in rows], f"{table}: {shown} is not {rows}"
+
+
+def choose(player: PlayerPage, operand: str) -> None:
+    player.product.get_by_role("group", name="Operand").get_by_role("button", name=operand, exact=True).click()
+
+
+def test_why_does_backward_take_and_return_vectors(player: PlayerPage) -> None:
+    p, v = tensor([2.0, 3.0]), tensor([0.0, 1.0, 0.0])
+    open_at(player, "map", "1.3")
+    shows(player, "v", v)
+    shows(player, "Local Jacobian", jacobian(the_map, p))
+    shows(player, "v times J", vjp(the_map, p, v)[1])
+
+
+@pytest.mark.parametrize("row", [0, 1, 2])
+def test_where_is_the_jacobian_i_would_compute_by_hand(player: PlayerPage, row: int) -> None:
+    """Each of three passes of six steps gives one row; its last operation hands it to p."""
+    open_at(player, "rows-of-j", f"{6 * row + 5}.3")
+    shows(player, "v times J", jacobian(the_map, tensor([2.0, 3.0]))[row])
+
+
+def test_can_backward_take_m_rows_and_return_m_rows(player: PlayerPage) -> None:
+    whole = jacobian(the_map, tensor([2.0, 3.0]))
+    open_at(player, "whole-jacobian", "5.3")
+    shows(player, "v times J", whole)
+    player.open("example=map")
+    player.wait_for_place("1.3")
+    player.button("all rows").click()
+    expect(player.product.get_by_text("one row per v")).to_be_visible()
+    shows(player, "v", torch.eye(3))
+    shows(player, "v times J", whole)
+
+
+def test_why_is_it_always_ones(player: PlayerPage) -> None:
+    x = tensor([1.0, 2.0, 3.0], requires_grad=True)
+    (x * x).sum().backward()
+    open_at(player, "ones-as-v", "3.3")
+    shows(player, "v times J", torch.ones(3))
+    for place in ("2.5", "5.5"):
+        player.open(f"example=ones-as-v&s={place}")
+        player.wait_for_place(place)
+        expect(player.narration).to_contain_text(f"[{', '.join(f'{each:g}' for each in x.grad.tolist())}]")  # type: ignore[union-attr]
+
+
+def test_what_if_v_is_something_else_than_ones(player: PlayerPage) -> None:
+    matrix, v = tensor([[2.0, 1.0], [1.0, 3.0]]), tensor([0.2, 0.8])
+    open_at(player, "weights-as-v", "1.3")
+    shows(player, "v", v)
+    shows(player, "Local Jacobian", jacobian(lambda x: matrix @ x, tensor([1.0, 2.0])))
+    shows(player, "v times J", v @ matrix)
+
+
+def test_where_do_1024_and_its_neighbours_come_from(player: PlayerPage) -> None:
+    v = tensor([0.1, 1.0, 0.0001])
+    for step in (1, 10):
+        open_at(player, "doubling-loop", f"{step}.3")
+        shows(player, "v", v * 2 ** (step - 1))
+        shows(player, "v times J", v * 2**step)
+
+
+def test_what_is_multiplied_with_what_in_a_chain(player: PlayerPage) -> None:
+    matrix, x = tensor([[1.0, 2.0], [3.0, 4.0]]), tensor([1.0, 1.0])
+    inner = vjp(lambda y: y**2, matrix @ x, torch.ones(2))[1]
+    open_at(player, "chain-of-two", "1.3")
+    shows(player, "v times J", inner)
+    open_at(player, "chain-of-two", "2.3")
+    shows(player, "v", inner)
+    shows(player, "Local Jacobian", matrix)
+    shows(player, "v times J", vjp(lambda x: (matrix @ x) ** 2, x, torch.ones(2))[1])
+
+
+def test_why_is_it_multiplied_by_grad_output(player: PlayerPage) -> None:
+    w, x, b = (tensor(each, requires_grad=True) for each in (3.0, 2.0, 1.0))
+    f = w * x + b
+    (slope,) = torch.autograd.grad(f**2, f, retain_graph=True)
+    (f**2).backward()
+    open_at(player, "why-grad-output", "4.3")
+    assert w.grad is not None
+    assert x.grad is not None
+    for operand, local, whole in (("w", x, w.grad), ("x", w, x.grad)):
+        choose(player, operand)
+        shows(player, "v", slope)
+        shows(player, "Local Jacobian", local)
+        shows(player, "v times J", whole)
+    player.button("local derivative alone").click()
+    expect(player.product.get_by_role("table", name="v", exact=True)).to_have_count(0)
+
+
+def test_what_does_backward_of_exp_compute(player: PlayerPage) -> None:
+    x, v = tensor([0.0, 1.0, 2.0]), tensor([1.0, 10.0, 100.0])
+    open_at(player, "exp-function", "1.3")
+    shows(player, "Local Jacobian", jacobian(torch.exp, x))
+    shows(player, "v times J", v * x.exp())
+
+
+def test_a_backward_that_returns_the_jacobian_is_wrong(player: PlayerPage) -> None:
+    x = tensor([0.0, 1.0, 2.0])
+    player.open("example=returned-jacobian&s=1.3")
+    player.wait_for_place("1.3")
+    expect(player.narration).to_contain_text("v times the local Jacobian is something else")
+    rows = player.rows.first
+    expect(rows).to_contain_text(f"{x.exp()[2].item():.3g}")
+
+
+def test_a_matrix_of_the_wrong_shape_is_refused_in_words(player: PlayerPage) -> None:
+    player.open("example=wrong-shape")
+    expect(player.problems.first).to_contain_text("[2, 3]")
+    expect(player.problems.first).to_contain_text("[2]")
+
+
+def test_a_batch_keeps_its_shape(player: PlayerPage) -> None:
+    p = tensor([[2.0, 3.0], [1.0, 0.0], [0.0, 5.0]], requires_grad=True)
+    torch.stack([the_map(row) for row in p]).mean(0).sum().backward()
+    open_at(player, "batch", "3.3")
+    assert p.grad is not None
+    entries = [each for row in player.cells("v times J") for each in row]
+    assert entries == pytest.approx(p.grad.flatten().tolist(), rel=2.5e-2)
+    expect(player.product).to_contain_text(re.compile(r"3\s*×\s*2"))
+
+
+def linear_function() -> tuple[Tensor, Tensor, Tensor]:
+    data = tensor([[1.0, 2.0], [3.0, 4.0]])
+    weight = tensor([[1.0, -1.0]], requires_grad=True)
+    bias = tensor([0.5], requires_grad=True)
+    (2 * (data @ weight.t() + bias)).sum().backward()
+    assert weight.grad is not None
+    assert bias.grad is not None
+    return torch.full((2, 1), 2.0), weight.grad, bias.grad
+
+
+def test_what_do_grad_weight_and_grad_bias_do(player: PlayerPage) -> None:
+    v, weight, bias = linear_function()
+    open_at(player, "linear-function", "3.3")
+    for operand, expected in (("weight", weight), ("bias", bias)):
+        choose(player, operand)
+        assert [each for row in player.cells("v") for each in row] == v.flatten().tolist()
+        assert [each for row in player.cells("v times J") for each in row] == expected.flatten().tolist()
+
+
+def test_where_is_the_backward_of_a_composite(player: PlayerPage) -> None:
+    logits = tensor([[2.0, 1.0, 0.0]])
+    expected = torch.softmax(logits, 1) - tensor([[1.0, 0.0, 0.0]])
+    open_at(player, "composite", "2.3")
+    shows(player, "v times J", expected)
+
+
+def test_what_is_the_difference_between_none_zeros_and_undefined(player: PlayerPage) -> None:
+    open_at(player, "none-zeros-undefined", "2.3")
+    shows(player, "v times J", tensor(0.0))
+    open_at(player, "none-zeros-undefined", "4.4")
+    choose(player, "b")
+    expect(player.product).to_contain_text("returned None")
+    row = player.rows.nth(3)
+    expect(row).to_contain_text("None")
+    expect(row).to_contain_text("undefined")
+    expect(row).not_to_contain_text("0")
+
+
+def test_what_happens_when_a_tensor_feeds_two_operations(player: PlayerPage) -> None:
+    a = tensor(6.0, requires_grad=True)
+    (a * (a + 4)).backward()
+    assert a.grad is not None
+    open_at(player, "used-twice", "3.1")
+    expect(player.narration).to_contain_text(f"= {a.grad.item():g}")
+    for text in ("10", "6", f"{a.grad.item():g}"):
+        expect(player.product).to_contain_text(text)
+
+
+def test_where_does_the_two_of_x_squared_come_from(player: PlayerPage) -> None:
+    x = tensor(3.0, requires_grad=True)
+    (x * x).backward()
+    assert x.grad is not None
+    open_at(player, "x-times-x", "1.3")
+    shows(player, "v times J", x)
+    player.open("example=x-times-x&s=2.5")
+    player.wait_for_place("2.5")
+    accumulation = player.page.get_by_role("region", name="Accumulation")
+    expect(accumulation).to_contain_text("from mul")
+    expect(accumulation.get_by_role("table", name="x.grad after")).to_have_text(f"{x.grad.item():g}")
+
+
+def test_why_is_the_gradient_of_a_bias_a_sum(player: PlayerPage) -> None:
+    v = tensor([[1.0, 10.0, 100.0], [2.0, 20.0, 200.0]])
+    open_at(player, "broadcast-bias", "1.3")
+    choose_if_offered(player, "bias")
+    shows(player, "v times J", v.sum(0))
+
+
+def choose_if_offered(player: PlayerPage, operand: str) -> None:
+    group = player.product.get_by_role("group", name="Operand")
+    if group.count():
+        group.get_by_role("button", name=operand, exact=True).click()
+
+
+def test_why_do_gradients_have_to_be_zeroed(player: PlayerPage) -> None:
+    w = tensor(1.0, requires_grad=True)
+    grads = []
+    for batch in tensor([[1.0, 2.0], [3.0, 4.0]]):
+        (((w * batch) ** 2).mean() / 2).backward()
+        assert w.grad is not None
+        grads.append(w.grad.item())
+    player.open("example=gradient-accumulation&s=10.5")
+    player.wait_for_place("10.5")
+    expect(player.narration).to_contain_text(f"{grads[0]:g} + {grads[1] - grads[0]:g} = {grads[1]:g}")
+
+
+def test_why_do_the_first_layers_not_learn(player: PlayerPage) -> None:
+    h = [tensor(0.0)]
+    for _ in range(10):
+        h.append(torch.sigmoid(h[-1]))
+    v: Any = tensor(1.0)
+    for step, value in enumerate(reversed(h[1:]), start=1):
+        v = v * value * (1 - value)
+        if step in (1, 10):
+            open_at(player, "vanishing", f"{step}.3")
+            shows(player, "v times J", v)

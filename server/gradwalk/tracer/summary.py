@@ -5,7 +5,7 @@ work goes in blocks of about a million entries, so that a summary never needs a 
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -23,6 +23,8 @@ THUMBNAIL_SIDE = 32
 LARGEST_EXACT_POWER = 22
 """10 ** 22 is the largest power of ten that float64 holds exactly."""
 
+_POWERS = np.array([float(f"1e{power}") for power in range(LARGEST_EXACT_POWER + 1)])
+
 _Floats = np.ndarray[Any, np.dtype[np.float64]]
 _base = torch._C.TensorBase
 _detach, _narrow, _select, _reshape, _to = _base.detach, _base.narrow, _base.select, _base.reshape, _base.to
@@ -38,8 +40,10 @@ def summarise(tensor: torch.Tensor) -> Summary:
     """
     tensor = _detach(tensor)
     distinct, repeats = _without_repeats(tensor)
-    low, high, counts = _range(distinct)
-    moments = _moments(distinct, low, high)
+    # What is one block is read once.
+    held = [*_blocks(distinct)] if distinct.numel() <= BLOCK_ENTRIES else None
+    low, high, counts = _range(held or _blocks(distinct))
+    moments = _moments(held or _blocks(distinct), low, high, all_finite=counts.finite == distinct.numel())
     finite = counts.finite
     deviation = moments.squares / (finite - 1 / repeats) if finite * repeats > 1 else 0.0
     return {
@@ -52,7 +56,7 @@ def summarise(tensor: torch.Tensor) -> Summary:
         "nans": counts.nans * repeats,
         "infs": counts.infs * repeats,
         "histogram": _histogram(low, high, [count * repeats for count in moments.histogram]),
-        "thumbnail": _thumbnail(tensor, distinct),
+        "thumbnail": _thumbnail(tensor, distinct, held[0] if held and repeats == 1 else None),
     }
 
 
@@ -119,37 +123,54 @@ def _floats(tensor: torch.Tensor) -> _Floats:
     return array
 
 
-def _range(tensor: torch.Tensor) -> tuple[float, float, _Counts]:
+def _range(blocks: Iterable[_Floats]) -> tuple[float, float, _Counts]:
     counts = _Counts()
     low, high = math.inf, -math.inf
-    for block in _blocks(tensor):
-        finite = block[np.isfinite(block)]
-        nans = int(np.isnan(block).sum())
-        counts.finite += finite.size
-        counts.nans += nans
-        counts.infs += block.size - finite.size - nans
+    for block in blocks:
         counts.zeros += block.size - int(np.count_nonzero(block))
-        if finite.size:
-            low, high = min(low, float(finite.min())), max(high, float(finite.max()))
+        lowest, highest = float(block.min()), float(block.max())
+        # NaN and infinities show in the extremes, so most blocks need no mask.
+        if math.isfinite(lowest) and math.isfinite(highest):
+            counts.finite += block.size
+        else:
+            finite = block[np.isfinite(block)]
+            nans = int(np.isnan(block).sum())
+            counts.finite += finite.size
+            counts.nans += nans
+            counts.infs += block.size - finite.size - nans
+            lowest, highest = (float(finite.min()), float(finite.max())) if finite.size else (math.inf, -math.inf)
+        low, high = min(low, lowest), max(high, highest)
     return low, high, counts
 
 
-def _moments(tensor: torch.Tensor, low: float, high: float) -> _Moments:
+def _moments(blocks: Iterable[_Floats], low: float, high: float, *, all_finite: bool) -> _Moments:
     scale = max(abs(low), abs(high)) if low <= high else 0.0
     moments = _Moments(scale)
     if scale == 0.0:
-        moments.histogram[0] = sum(int(np.isfinite(block).sum()) for block in _blocks(tensor))
+        moments.histogram[0] = sum(int(np.isfinite(block).sum()) for block in blocks)
         return moments
-    for block in _blocks(tensor):
-        finite = block[np.isfinite(block)] / scale
+    edges = np.linspace(low / scale, high / scale, HISTOGRAM_BINS + 1)
+    for block in blocks:
+        finite = (block if all_finite else block[np.isfinite(block)]) / scale
         if finite.size:
             moments.add(finite)
             if low == high:
                 moments.histogram[0] += finite.size
                 continue
-            bins, _ = np.histogram(finite, bins=HISTOGRAM_BINS, range=(low / scale, high / scale))
-            moments.histogram = [one + int(more) for one, more in zip(moments.histogram, bins, strict=True)]
+            bins = _count_in_bins(finite, edges).tolist()
+            moments.histogram = [one + more for one, more in zip(moments.histogram, bins, strict=True)]
     return moments
+
+
+def _count_in_bins(numbers: _Floats, edges: _Floats) -> np.ndarray[Any, np.dtype[np.intp]]:
+    """As `np.histogram` of numbers that all lie between the outermost edges, which are equally far apart."""
+    last = len(edges) - 2
+    bins = ((numbers - edges[0]) / (edges[-1] - edges[0]) * (last + 1)).astype(np.intp)
+    np.minimum(bins, last, out=bins)
+    # The division may be off by one step next to an edge. The last bin includes its right edge, the others do not.
+    bins -= numbers < edges[bins]
+    bins += (numbers >= edges[bins + 1]) & (bins != last)
+    return np.bincount(bins, minlength=last + 1)
 
 
 def _histogram(low: float, high: float, counts: list[int]) -> Histogram:
@@ -159,14 +180,14 @@ def _histogram(low: float, high: float, counts: list[int]) -> Histogram:
     return {"low": spell_statistic(low), "high": spell_statistic(high), "counts": counts}
 
 
-def _thumbnail(tensor: torch.Tensor, distinct: torch.Tensor) -> Thumbnail:
-    shape = list(tensor.shape)
+def _thumbnail(tensor: torch.Tensor, distinct: torch.Tensor, held: _Floats | None) -> Thumbnail:
+    shape = list(tensor.shape) or [1]
     full = (math.prod(shape[:-1]), shape[-1]) if len(shape) > 1 else (1, shape[0])
     small = (min(full[0], THUMBNAIL_SIDE), min(full[1], THUMBNAIL_SIDE))
     if distinct.numel() == 1:
         pooled = np.broadcast_to(_floats(_reshape(distinct, (-1,))), small)
     elif tensor.numel() <= BLOCK_ENTRIES:
-        pooled = _pool(_floats(_reshape(tensor, full)), small)
+        pooled = _pool((_floats(tensor) if held is None else held).reshape(full), small)
     else:
         edges = [row * full[0] // small[0] for row in range(small[0] + 1)]
         pooled = np.concatenate([_pool(_rows(tensor, *ends), (1, small[1])) for ends in pairwise(edges)])
@@ -206,7 +227,8 @@ def _four_digits(numbers: _Floats) -> list[Real]:
         shifts = np.where(numbers == 0, 0.0, 3 - np.floor(np.log10(np.abs(numbers))))
     if not np.all(np.abs(shifts) <= LARGEST_EXACT_POWER):
         return [spell_non_finite(float(f"{number:.4g}")) for number in numbers.tolist()]
-    up, down = 10.0 ** np.maximum(shifts, 0), 10.0 ** np.maximum(-shifts, 0)
+    places = shifts.astype(np.intp)
+    up, down = _POWERS[np.maximum(places, 0)], _POWERS[np.maximum(-places, 0)]
     rounded: list[Real] = (np.rint(numbers / down * up) * down / up).tolist()
     return rounded
 

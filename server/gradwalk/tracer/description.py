@@ -263,7 +263,7 @@ class GraphWriter:
             "name": record.name,
             "op": op,
             "kind": record.kind,
-            "label": op,
+            "label": op.lstrip("_") or op,
             "span": None if call is None else self._places.span(call.place),
             "group": None,
             "inputs": [],

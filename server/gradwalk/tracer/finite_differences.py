@@ -11,6 +11,10 @@ STEP = 1e-6
 """How far an entry is moved to either side, as in `torch.autograd.gradcheck`."""
 RELATIVE_TOLERANCE = 1e-3
 ABSOLUTE_TOLERANCE = 1e-5
+NARROWER = 8
+"""How much smaller the second step is, which tells a corner from mere curvature."""
+ROUNDINGS = 64
+"""Of how many roundings a function's value may be the result; in units of the value's last place."""
 
 Matrix = np.ndarray[Any, np.dtype[np.float64]]
 """Of shape (output entries, operand entries)."""
@@ -24,67 +28,142 @@ class Comparison(NamedTuple):
     """(row, column) of entries that differ by more than the tolerances, row-major."""
     kinks: list[tuple[int, int]]
     """Entries whose one-sided differences disagree: the function has a corner or a jump within one step."""
+    left: Matrix
+    """One-sided differences, to smaller values of the operand's entry."""
+    right: Matrix
+    """One-sided differences, to larger values."""
+    allowed: Matrix
+    """How far analytic and numeric entries may be apart."""
 
 
-def finite_differences(
-    function: Callable[..., torch.Tensor | Sequence[torch.Tensor]], primals: Sequence[torch.Tensor], step: float = STEP
-) -> list[list[Matrix]]:
+class Tolerances(NamedTuple):
+    """What an analytic entry may be off by, besides the rounding of the differences."""
+
+    absolute: float = ABSOLUTE_TOLERANCE
+    relative: float = RELATIVE_TOLERANCE
+
+
+class _Slopes(NamedTuple):
+    """Difference quotients for one output and one primal."""
+
+    central: Matrix
+    left: Matrix
+    right: Matrix
+    rounding: Matrix
+    """What the quotients can be off by, because the function's values are rounded."""
+
+
+Function = Callable[..., torch.Tensor | Sequence[torch.Tensor]]
+_Values = list[np.ndarray[Any, np.dtype[np.float64]]]
+
+
+def finite_differences(function: Function, primals: Sequence[torch.Tensor], step: float = STEP) -> list[list[Matrix]]:
     """Central differences: for each output, for each primal, the matrix (output entries, primal entries).
 
-    The function is called with float64 copies of the primals, twice per entry, with grad mode off. It must be
-    deterministic, and its outputs must be real.
+    The function is called with float64 copies of the primals, at least twice per entry, with grad mode off. It must
+    be deterministic, and its outputs must be real. Each entry is moved by `step`, times its magnitude where that is
+    above 1.
     """
-    return [[wide for wide, _ in of_output] for of_output in _differences(function, primals, step)]
+    slopes = _slopes(function, primals, step, Tolerances())
+    return [[one.central for one in of_output] for of_output in slopes]
 
 
 def compare(
-    function: Callable[..., torch.Tensor | Sequence[torch.Tensor]],
+    function: Function,
     primals: Sequence[torch.Tensor],
     analytic: Sequence[Sequence[Matrix]],
     step: float = STEP,
+    tolerances: Tolerances | None = None,
 ) -> list[list[Comparison]]:
     """The analytic Jacobians (by output, by primal) beside finite differences, wrong entries marked."""
-    compared = []
-    for of_output, given in zip(_differences(function, primals, step), analytic, strict=True):
-        compared.append([_compared(*pair, matrix) for pair, matrix in zip(of_output, given, strict=True)])
-    return compared
+    tolerances = tolerances or Tolerances()
+    slopes = _slopes(function, primals, step, tolerances)
+    return [
+        [_compared(one, matrix, tolerances) for one, matrix in zip(of_output, given, strict=True)]
+        for of_output, given in zip(slopes, analytic, strict=True)
+    ]
 
 
-def _compared(numeric: Matrix, jump: Matrix, analytic: Matrix) -> Comparison:
-    with np.errstate(invalid="ignore"):
-        allowed = ABSOLUTE_TOLERANCE + RELATIVE_TOLERANCE * np.abs(numeric)
+def _compared(slopes: _Slopes, analytic: Matrix, tolerances: Tolerances) -> Comparison:
+    numeric = slopes.central
+    with np.errstate(invalid="ignore", over="ignore"):
+        allowed = _allowed(slopes, tolerances)
         same = (np.abs(analytic - numeric) <= allowed) | (analytic == numeric)
-        kinked = ~(np.abs(jump) <= allowed)
-    return Comparison(numeric, _places(~same), _places(kinked))
+        kinked = ~(np.abs(slopes.right - slopes.left) <= allowed)
+    return Comparison(numeric, _places(~same), _places(kinked), slopes.left, slopes.right, allowed)
+
+
+def _allowed(slopes: _Slopes, tolerances: Tolerances) -> Matrix:
+    return tolerances.absolute + tolerances.relative * np.abs(slopes.central) + slopes.rounding
 
 
 def _places(mask: np.ndarray[Any, np.dtype[np.bool_]]) -> list[tuple[int, int]]:
     return [(int(row), int(column)) for row, column in np.argwhere(mask)]
 
 
-def _differences(
-    function: Callable[..., torch.Tensor | Sequence[torch.Tensor]], primals: Sequence[torch.Tensor], step: float
-) -> list[list[tuple[Matrix, Matrix]]]:
-    """By output and primal: the central difference, and how far the two one-sided ones are apart."""
+def _slopes(
+    function: Function, primals: Sequence[torch.Tensor], step: float, tolerances: Tolerances
+) -> list[list[_Slopes]]:
+    """By output and primal, column by column."""
     points = [primal.detach().to(torch.float64).clone(memory_format=torch.contiguous_format) for primal in primals]
     with torch.no_grad():
         here = _outputs(function, points)
-        found = [
-            [(np.zeros((one.size, prod(point.shape))), np.zeros((one.size, prod(point.shape)))) for point in points]
-            for one in here
-        ]
+        found = [[_Slopes(*(np.zeros((one.size, prod(point.shape))) for _ in range(4))) for point in points]
+                 for one in here]  # fmt: skip
         for number, point in enumerate(points):
-            entries = point.view(-1)
-            for column in range(entries.numel()):
-                value = entries[column].item()
-                entries[column] = value + step
-                above = _outputs(function, points)
-                entries[column] = value - step
-                below = _outputs(function, points)
-                entries[column] = value
-                for of_output, high, low, middle in zip(found, above, below, here, strict=True):
-                    of_output[number][0][:, column] = (high - low) / (2 * step)
-                    of_output[number][1][:, column] = ((high - middle) - (middle - low)) / step
+            for column in range(point.numel()):
+                columns = _column(function, points, here, (number, column), step, tolerances)
+                for of_output, slopes in zip(found, columns, strict=True):
+                    for matrix, entries in zip(of_output[number], slopes, strict=True):
+                        matrix[:, column] = entries
+    return found
+
+
+def _column(  # noqa: PLR0913 (one place of one function)
+    function: Function,
+    points: Sequence[torch.Tensor],
+    here: _Values,
+    place: tuple[int, int],
+    step: float,
+    tolerances: Tolerances,
+) -> list[_Slopes]:
+    """The difference quotients for one entry of one primal, by output."""
+    wide = _quotients(function, points, here, place, step)
+    with np.errstate(invalid="ignore", over="ignore"):
+        is_rough = [~(np.abs(one.right - one.left) <= _allowed(one, tolerances)) for one in wide]
+        if not any(rough.any() for rough in is_rough):
+            return wide
+        # Curvature, or a corner farther off, is gone at a smaller step; a corner right here is not.
+        narrow = _quotients(function, points, here, place, step / NARROWER)
+        settled = []
+        for one, other, rough in zip(wide, narrow, is_rough, strict=True):
+            calm = rough & (np.abs(other.right - other.left) <= np.abs(one.right - one.left) / 2 + other.rounding)
+            settled.append(_Slopes(
+                np.where(calm, other.central, one.central), np.where(calm, other.central, one.left),
+                np.where(calm, other.central, one.right), np.where(calm, other.rounding, one.rounding),
+            ))  # fmt: skip
+    return settled
+
+
+def _quotients(
+    function: Function, points: Sequence[torch.Tensor], here: _Values, place: tuple[int, int], step: float
+) -> list[_Slopes]:
+    number, column = place
+    entries = points[number].view(-1)
+    value = entries[column].item()
+    entries[column] = value + step * max(1.0, abs(value))
+    high, above = entries[column].item(), _outputs(function, points)
+    entries[column] = value - step * max(1.0, abs(value))
+    low, below = entries[column].item(), _outputs(function, points)
+    entries[column] = value
+    found = []
+    with np.errstate(invalid="ignore", over="ignore"):
+        for up, down, middle in zip(above, below, here, strict=True):
+            largest = np.fmax(np.fmax(np.abs(up), np.abs(down)), np.abs(middle))
+            rounding = ROUNDINGS * np.finfo(np.float64).eps * np.nan_to_num(largest, posinf=0.0) / (high - low)
+            found.append(_Slopes(
+                (up - down) / (high - low), (middle - down) / (value - low), (up - middle) / (high - value), rounding
+            ))  # fmt: skip
     return found
 
 

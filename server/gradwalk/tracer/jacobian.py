@@ -69,6 +69,7 @@ def local_jacobians(
     grad_inputs: Sequence[torch.Tensor | None] | None,
     budget: JacobianBudget,
     *,
+    flowing: Sequence[bool] | None = None,
     in_replay: bool = False,
 ) -> list[LocalJacobian]:
     """d output / d operand for every operand that a gradient can flow to and every output that one arrived at.
@@ -81,14 +82,17 @@ def local_jacobians(
         node: a live autograd node; call this in one of its hooks.
         grad_outputs: what the engine handed to the node; decides which outputs matter.
         grad_inputs: what the node returned, to check v times J against; None to check nothing.
+        flowing: per operand, whether this pass sends a gradient there; where `inputs=` cut an edge off, a node inside
+            the pass computes nothing, so it cannot be asked. None: everywhere.
         in_replay: the program's run is not looked at any more: side effects of its code do not matter.
     """
     name = node.name()
     if name == "torch::autograd::AccumulateGrad":
         return []
     outputs = [side_of(metadata) for metadata in node._input_metadata]
-    operands = [None if following is None else side_of(following._input_metadata[slot])
-                for following, slot in node.next_functions]  # fmt: skip
+    operands = [None if following is None or (flowing is not None and not flowing[argnum])
+                else side_of(following._input_metadata[slot])
+                for argnum, (following, slot) in enumerate(node.next_functions)]  # fmt: skip
     arrived = [slot for slot, gradient in enumerate(grad_outputs) if gradient is not None and slot < len(outputs)]
     found = [_left_out(argnum, slot, outputs[slot], side, budget)
              for slot in arrived for argnum, side in enumerate(operands) if side is not None]  # fmt: skip

@@ -73,14 +73,15 @@ class Reasons:
 
     def no_path(self, name: str, leaf: torch.Tensor) -> Missing:
         """A leaf that this pass's graph does not hold."""
-        cut = self._cut_of(leaf)
+        cut = self.cut_of(leaf)
         if cut is not None:
             because = f"`{name}` is cut off: {cut}"
         else:
             because = f"Nothing in this pass leads from the output to `{name}`, so its `.grad` stays None."
         return {"missing": "no_path", "because": because}
 
-    def _cut_of(self, leaf: Any) -> str | None:
+    def cut_of(self, leaf: Any) -> str | None:
+        """The latest call that took what was computed from a leaf out of the graph, in words."""
         for cut in reversed(self._log.cuts):
             if id(leaf) in cut.leaves:
                 span = self._places.span(cut.place)

@@ -44,6 +44,11 @@ from gradwalk.tracer.walk import Node, walk
 
 ARRIVED_UNDEFINED: Final[Missing] = {"missing": "undefined"}
 
+LookAtPass = Callable[[int, Sequence[Any], Sequence[Any]], None]
+"""Given the pass's index, its outputs and its seeds."""
+LookAtStep = Callable[[int, Node, Any, Any, Sequence[bool] | None], None]
+"""Given index, live node, grad_outputs, grad_inputs and, per operand, whether a gradient flows there (None: to all)."""
+
 
 class Recorder(PassListener):
     """Turns passes into events. One recorder serves one run."""
@@ -64,8 +69,10 @@ class Recorder(PassListener):
         self.passes = Passes(self, self.log, self.fail_inside)
         self.failure: Exception | None = None
         """The first fault of our own; what the program did is not affected by it."""
-        self.look_at_step: Callable[[int, Node, Any, Any], None] | None = None
-        """Given index, live node, grad_outputs and grad_inputs of each step, instead of the usual local Jacobians."""
+        self.look_at_step: LookAtStep | None = None
+        """Given each step instead of the usual local Jacobians."""
+        self.look_at_pass: LookAtPass | None = None
+        """Given each pass before it is recorded; what it raises ends the run."""
         self.hooks = HookWatch(self.log)
         self.notes: list[str] = []
         """Sentences for the next pass."""
@@ -87,6 +94,8 @@ class Recorder(PassListener):
     # A pass begins.
 
     def begin(self, one: Pass, outputs: Sequence[Any], seeds: Sequence[Any], inputs: Sequence[Any]) -> None:
+        if self.look_at_pass is not None:
+            self.look_at_pass(self.passes.count, outputs, seeds)
         if self.stream.steps >= self.limits.steps:
             return
         frame = originals.frame_at(3)
@@ -375,8 +384,9 @@ class Recorder(PassListener):
         if one.batch is not None:
             grad_outputs = [self._first_row(gradient) for gradient in grad_outputs]
             grad_inputs = [self._first_row(gradient) for gradient in grad_inputs]
+        flowing = None if one.alive is None else [missing is None for missing in entry.missing]
         if self.look_at_step is not None:
-            self.look_at_step(index, node, grad_outputs, grad_inputs)
+            self.look_at_step(index, node, grad_outputs, grad_inputs, flowing)
             return []
         budget = self._budget
         is_wrapped = any(gradient is not None and originals.is_functorch_wrapped(gradient) for gradient in grad_outputs)
@@ -384,7 +394,7 @@ class Recorder(PassListener):
             budget = JacobianBudget(self.limits.jacobian_cells, 0)
         if is_wrapped:
             grad_inputs = None
-        found: list[Any] = local_jacobians(node, grad_outputs, grad_inputs, budget)
+        found: list[Any] = local_jacobians(node, grad_outputs, grad_inputs, budget, flowing=flowing)
         return found
 
     def _first_row(self, gradient: torch.Tensor | None) -> torch.Tensor | None:
@@ -467,6 +477,16 @@ class Recorder(PassListener):
     def culprits(self, record: Record | None = None, node: Node | None = None) -> Culprits:
         """What is known around an error."""
         return Culprits(self.places, self.log, record, node, self._finished_spans, self._named.storages)
+
+    def leaf_names(self, leaves: Sequence[torch.Tensor]) -> list[str]:
+        """What the program calls these leaves now."""
+        named = self._read_names(originals.frame_at(1))
+        return [self.writer.leaf_name(leaf, named) for leaf in leaves]
+
+    def cut_words(self, leaf: torch.Tensor) -> str:
+        """Where the program takes something computed from this leaf out of the graph, as a sentence; or nothing."""
+        cut = self._reasons.cut_of(leaf)
+        return "" if cut is None else f"The engine does not see every use: {cut}"
 
     def leaves_of(self, output: torch.Tensor) -> list[torch.Tensor]:
         """The leaves that an output depends on, in the order of the graph."""

@@ -6,6 +6,7 @@ work goes in blocks of about a million entries, so that a summary never needs a 
 
 import math
 from collections.abc import Iterable, Iterator
+from functools import reduce
 from itertools import pairwise
 from typing import Any
 
@@ -19,6 +20,9 @@ BLOCK_ENTRIES = 2**20
 HISTOGRAM_BINS = 24
 THUMBNAIL_SIDE = 32
 """Half of what the format allows: a picture is never larger than the largest value that is written out."""
+
+SHORTEST_PAIRWISE_SUM = 8
+"""From so many numbers on numpy sums in another order than one after the other."""
 
 LARGEST_EXACT_POWER = 22
 """10 ** 22 is the largest power of ten that float64 holds exactly."""
@@ -200,11 +204,16 @@ def _thumbnail(tensor: torch.Tensor, distinct: torch.Tensor, held: _Floats | Non
 
 def _pool(rows: _Floats, small: tuple[int, int]) -> _Floats:
     """Means over blocks of a matrix, `small` of them each way; NaN and infinity spread over their block."""
-    edges = [
-        [index * length // count for index in range(count)] for length, count in zip(rows.shape, small, strict=True)
-    ]
-    heights, widths = (np.diff([*starts, length]) for starts, length in zip(edges, rows.shape, strict=True))
+    height, width = (length // count for length, count in zip(rows.shape, small, strict=True))
     with np.errstate(invalid="ignore", over="ignore"):
+        if (height * small[0], width * small[1]) == rows.shape and max(height, width) < SHORTEST_PAIRWISE_SUM:
+            # Blocks of one size are summed quicker, in the same order.
+            tall = reduce(np.add, [rows[row::height] for row in range(height)])
+            return reduce(np.add, [tall[:, column::width] for column in range(width)]) / (height * width)
+        edges = [
+            [index * length // count for index in range(count)] for length, count in zip(rows.shape, small, strict=True)
+        ]
+        heights, widths = (np.diff([*starts, length]) for starts, length in zip(edges, rows.shape, strict=True))
         means: _Floats = np.add.reduceat(np.add.reduceat(rows, edges[0], axis=0), edges[1], axis=1)
         means /= np.outer(heights, widths)
     return means

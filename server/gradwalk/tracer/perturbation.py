@@ -1,0 +1,161 @@
+"""A whole program as a function of its leaves: it is run again with one entry of one leaf moved a little.
+
+A leaf is known by its place in the order of first uses, which is the same in every run. It is moved right before the
+program first reads its values, after whatever filled it. For differences, everything is computed in double precision:
+tensors are widened where they are first read, so random numbers are still drawn in the program's own dtype.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Final, NamedTuple
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+from gradwalk.tracer import originals
+from gradwalk.tracer.calls import tensors_in
+from gradwalk.tracer.originals import Tensor
+
+_WIDER: Final = {
+    torch.float16: torch.float64,
+    torch.bfloat16: torch.float64,
+    torch.float32: torch.float64,
+    torch.complex64: torch.complex128,
+}
+_CASTS: Final = frozenset({"float", "half", "bfloat16", "double", "cfloat", "chalf"})
+_FILLS: Final = frozenset(
+    {"bernoulli_", "cauchy_", "copy_", "exponential_", "fill_", "geometric_", "log_normal_", "normal_", "random_",
+     "set_", "uniform_", "zero_"}
+)  # fmt: skip
+"""Give a tensor new values without reading the old ones."""
+_LIKE: Final = frozenset({"rand_like", "randn_like", "randint_like"})
+_MASKS: Final = frozenset({"dropout", "feature_dropout"})
+"""Multiply by a random mask, which must be drawn in the program's own dtype to be the same one."""
+_READS_NO_VALUES: Final = frozenset(
+    """
+    __format__ __get__ __len__ __repr__ __set__ data_ptr dim element_size get_device has_names
+    is_complex is_contiguous is_floating_point is_inference ndimension nelement numel register_hook
+    register_post_accumulate_grad_hook requires_grad_ retain_grad size storage_offset stride
+    """.split()
+)
+_VALUE_GETTERS: Final = frozenset({"H", "T", "data", "imag", "mH", "mT", "real"})
+
+
+class Move(NamedTuple):
+    """One leaf with other values."""
+
+    leaf: int
+    """Place in the order of first uses."""
+    values: torch.Tensor
+
+
+class Leaves(TorchFunctionMode):
+    """The leaves of a run in the order in which their values are first read; can widen them, and move one.
+
+    Enter it before the recorder's own mode.
+    """
+
+    def __init__(self, *, in_double: bool, move: Move | None = None) -> None:
+        super().__init__()
+        self.found: list[torch.Tensor] = []
+        self.values: list[torch.Tensor] = []
+        """Copies, as they were first read."""
+        self._in_double = in_double
+        self._move = move
+        self._numbers: dict[int, int] = {}
+        """`id` -> place in the order; `found` keeps the leaves alive."""
+        self._fresh: set[int] = set()
+        """Numbers of leaves that were filled anew since they were read."""
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        name: str = getattr(func, "__name__", "")
+        if name == "__get__":
+            name = getattr(getattr(func, "__self__", None), "__name__", "")
+            if name not in _VALUE_GETTERS:
+                return func(*args, **kwargs)
+        if name in _READS_NO_VALUES:
+            return func(*args, **kwargs)
+        if getattr(func, "__module__", "") == torch.nn.init.__name__:
+            self._note_fill((*args, *kwargs.values()))
+            return func(*args, **kwargs)
+        read = args
+        if name in _FILLS:
+            read = args[1:]
+            self._note_fill(args[:1])
+        with originals.without_torch_function():
+            self.read((*read, *kwargs.values()))
+            if self._in_double:
+                args, kwargs = self._widen_request(name, args, kwargs)
+                if name in _CASTS and isinstance(args[0], Tensor):
+                    return originals.clone(args[0]) if args[0].dtype in _WIDER.values() else func(*args, **kwargs)
+                if name in _MASKS and isinstance(args[0], Tensor):
+                    mask = func(torch.ones_like(args[0], dtype=torch.get_default_dtype()), *args[1:], **kwargs)
+                    return args[0] * mask.to(args[0].dtype)
+        return func(*args, **kwargs)
+
+    def read(self, arguments: Sequence[Any]) -> None:
+        """Takes note of tensors whose values are about to be read."""
+        for tensor in tensors_in(arguments):
+            if tensor.grad_fn is not None:
+                continue
+            if self._in_double:
+                self._widen(tensor)
+            if tensor.requires_grad:
+                number = self._numbers.get(id(tensor))
+                if number is None:
+                    self._numbers[id(tensor)] = number = len(self.found)
+                    self.found.append(tensor)
+                    self.values.append(tensor)
+                elif number not in self._fresh:
+                    continue
+                self._note(tensor, number)
+
+    def _note_fill(self, filled: Sequence[Any]) -> None:
+        self._fresh.update(self._numbers[id(one)] for one in tensors_in(filled) if id(one) in self._numbers)
+
+    def _note(self, leaf: torch.Tensor, number: int) -> None:
+        self._fresh.discard(number)
+        if self._move is not None and self._move.leaf == number:
+            # Not counted as a write: the program has not done one.
+            originals.detach(leaf.data).copy_(self._move.values)
+        self.values[number] = originals.clone(originals.detach(leaf))
+
+    def _widen(self, tensor: torch.Tensor) -> None:
+        dtype = _WIDER.get(tensor.dtype)
+        if dtype is not None and tensor.layout is torch.strided and not originals.is_functorch_wrapped(tensor):
+            tensor.data = tensor.data.to(dtype)
+
+    def _widen_request(
+        self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        if name in _LIKE:
+            return args, {"dtype": torch.get_default_dtype(), **kwargs}
+        if not any(isinstance(one, Tensor) for one in tensors_in(args)):
+            # A factory draws in the dtype it was asked for; what it made is widened where it is read.
+            return args, kwargs
+        return (
+            tuple(_WIDER.get(one, one) if isinstance(one, torch.dtype) else one for one in args),
+            {key: _WIDER.get(one, one) if isinstance(one, torch.dtype) else one for key, one in kwargs.items()},
+        )
+
+
+@contextmanager
+def watching(leaves: Leaves) -> Iterator[None]:
+    """With the leaves of this run looked at, those given to custom Functions included."""
+    apply: Any = torch.autograd.Function.__dict__["apply"]
+    original = apply.__func__
+
+    def watched(cls: type, *args: Any, **kwargs: Any) -> Any:
+        with originals.without_torch_function():
+            leaves.read(args)
+        return original(cls, *args, **kwargs)
+
+    setattr(torch.autograd.Function, "apply", classmethod(watched))  # noqa: B010 (mypy sees a method)
+    try:
+        with leaves:
+            yield
+    finally:
+        setattr(torch.autograd.Function, "apply", apply)  # noqa: B010

@@ -1,0 +1,207 @@
+"""gradcheck of a whole program: what one of its passes computes for each leaf, beside finite differences of the run."""
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import torch
+
+from gradwalk.protocol.answers import GradcheckReport
+from gradwalk.protocol.events import Event
+from gradwalk.protocol.requests import ResolvedLimits, TraceRequest
+from gradwalk.tracer import originals
+from gradwalk.tracer.finite_differences import Matrix
+from gradwalk.tracer.gradcheck import report, unavailable
+from gradwalk.tracer.language import Language
+from gradwalk.tracer.perturbation import Leaves, Move, watching
+from gradwalk.tracer.recorder import Recorder
+from gradwalk.tracer.run import Run
+
+ENTRIES_MAX: Final = 100
+"""Leaf entries that are moved; each costs two runs of the program, at least."""
+SAME_OUTPUT: Final = 1e-2
+"""How far the outputs in double precision may be from the program's own, relative to their largest entry."""
+_SAME_POINT: Final = "run in double precision, the program computes something else"
+
+
+class PassReachedError(BaseException):
+    """Ends a run at the pass in question. Not an Exception, so that no program takes it for its own."""
+
+
+class _Look(NamedTuple):
+    """One run up to the pass in question."""
+
+    outputs: list[torch.Tensor]
+    seeds: list[torch.Tensor]
+    names: list[str]
+    values: list[torch.Tensor]
+    """Of the leaves, in the order of first uses."""
+    gradients: list[torch.Tensor | None]
+    cuts: list[str]
+    """Per leaf, why the engine does not see all of its uses; empty words where nothing is known."""
+
+
+class CannotCheck(Exception):  # noqa: N818 (said in an answer)
+    """Why a program cannot be compared, in a sentence."""
+
+
+def gradcheck_of_program(
+    request: TraceRequest, pass_index: int, limits: ResolvedLimits, language: Language | None = None
+) -> list[GradcheckReport]:
+    """For each leaf used before a pass: v times J beside finite differences of v times the pass's outputs.
+
+    The leaf is moved where it is first read, so differences see everything that depends on it, also what `detach` or
+    `no_grad` hides from the engine. Empty when the program has no such pass, or no leaf.
+    """
+    program = _Program(request, pass_index, limits, language)
+    try:
+        real = program.run(in_double=False)
+        if real is None:
+            return []
+        double = program.run(in_double=True)
+    except CannotCheck as error:
+        return [unavailable("", None, None, str(error))]
+    if double is None or not _is_same(real, double):
+        because = f"Cannot compare: {_SAME_POINT}, so its random numbers or decisions depend on the dtype."
+        return [unavailable("", None, None, because)]
+    reports: list[GradcheckReport] = []
+    entries_left = ENTRIES_MAX
+    for number, value in enumerate(real.values):
+        name = real.names[number]
+        entries = value.numel() * (2 if value.is_complex() else 1)
+        if entries > entries_left:
+            because = (
+                f"`{name}` has {entries:,} entries, and each takes two runs of the program; "
+                f"{entries_left} of {ENTRIES_MAX} are left."
+            )
+            reports.append(unavailable(name, None, None, because))
+            continue
+        entries_left -= entries
+        reports.append(_report(program, real, double, number, name))
+    return reports
+
+
+class _Program:
+    """The program, to be run up to one of its passes."""
+
+    def __init__(
+        self, request: TraceRequest, pass_index: int, limits: ResolvedLimits, language: Language | None
+    ) -> None:
+        self._request = request
+        self._pass_index = pass_index
+        self._limits = limits.model_copy(update={"jacobian_cells": 0, "jacobian_cells_total": 0})
+        self._language = language
+
+    def run(self, *, in_double: bool, move: Move | None = None) -> _Look | None:
+        """What the pass starts from, None when the program does not get there."""
+        leaves = Leaves(in_double=in_double, move=move)
+        looks: list[_Look] = []
+        faults: list[Exception] = []
+
+        def look(recorder: Recorder, index: int, outputs: Sequence[Any], seeds: Sequence[Any]) -> None:
+            if index == self._pass_index and not looks and not faults:
+                try:
+                    looks.append(_look(recorder, leaves, outputs, seeds, gradients=move is None))
+                except Exception as error:  # noqa: BLE001 (told where the run was asked for)
+                    faults.append(error)
+                raise PassReachedError
+
+        def prepare(recorder: Recorder) -> None:
+            recorder.look_at_pass = lambda index, outputs, seeds: look(recorder, index, outputs, seeds)
+
+        # Differences are taken without grad mode; the program decides for itself.
+        with watching(leaves), torch.enable_grad():
+            Run(self._request, _discard, self._limits, self._language, prepare).play()
+        if faults:
+            raise faults[0]
+        return looks[0] if looks else None
+
+
+def _look(
+    recorder: Recorder, leaves: Leaves, outputs: Sequence[Any], seeds: Sequence[Any], *, gradients: bool
+) -> _Look:
+    if not all(isinstance(one, torch.Tensor) for one in outputs):
+        raise CannotCheck("This pass starts from edges of the graph instead of tensors, so its outputs have no values.")
+    if any(originals.is_legacy_batched(one) or originals.is_functorch_wrapped(one) for one in (*outputs, *seeds)
+           if one is not None):  # fmt: skip
+        raise CannotCheck("This pass runs inside vmap or torch.func, where its values cannot be taken out.")
+    found: list[torch.Tensor | None] = []
+    names: list[str] = []
+    cuts: list[str] = []
+    if gradients:
+        try:
+            found = list(torch._C._ImperativeEngine().run_backward(
+                tuple(outputs), tuple(seeds), True, False, tuple(leaves.found), allow_unreachable=True,
+                accumulate_grad=False,
+            )) if leaves.found else []  # fmt: skip
+        except Exception as error:
+            raise CannotCheck(f"This pass raises: {str(error).partition(chr(10))[0][:300]}") from error
+        names, cuts = recorder.leaf_names(leaves.found), [recorder.cut_words(leaf) for leaf in leaves.found]
+    return _Look(
+        [originals.clone(originals.detach(one)) for one in outputs],
+        [torch.ones_like(out) if one is None else originals.clone(originals.detach(one))
+         for one, out in zip(seeds, outputs, strict=True)],
+        names,
+        leaves.values,
+        found,
+        cuts,
+    )  # fmt: skip
+
+
+def _is_same(real: _Look, double: _Look) -> bool:
+    """Whether the run in double precision is the same computation."""
+    if len(real.values) != len(double.values) or len(real.outputs) != len(double.outputs):
+        return False
+    for one, other in zip(real.outputs, double.outputs, strict=True):
+        if one.shape != other.shape:
+            return False
+        exact = other.to(one.dtype)
+        largest = float(exact.abs().max()) if exact.numel() else 0.0
+        if not torch.allclose(one, exact, rtol=SAME_OUTPUT, atol=SAME_OUTPUT * largest, equal_nan=True):
+            return False
+    return True
+
+
+def _report(program: _Program, real: _Look, double: _Look, number: int, name: str) -> GradcheckReport:
+    gradient, value = real.gradients[number], real.values[number]
+    if gradient is None:
+        gradient = torch.zeros_like(value)
+    shape = [*value.shape, 2] if value.is_complex() else [*value.shape]
+    analytic = _row(gradient, prod(shape))
+
+    def function(moved: torch.Tensor) -> torch.Tensor:
+        look = program.run(in_double=True, move=Move(number, moved))
+        if look is None or [one.shape for one in look.outputs] != [one.shape for one in double.outputs]:
+            raise CannotCheck("With this leaf moved a little, the program does not come to the same outputs.")
+        total = torch.zeros((), dtype=torch.float64)
+        for output, seed in zip(look.outputs, double.seeds, strict=True):
+            product = output.to(torch.complex128) * seed.conj() if output.is_complex() else output * seed
+            total = total + product.real.sum().to(torch.float64)
+        return total
+
+    try:
+        found = report(
+            function,
+            value,
+            analytic,
+            name=name,
+            argnum=None,
+            output_nr=None,
+            output_shape=[],
+            input_shape=shape,
+            because_of=real.cuts[number],
+        )
+    except Exception as error:  # noqa: BLE001 (the program itself, at values it has not seen)
+        return unavailable(name, None, None, f"{type(error).__name__}: {str(error)[:300]}")
+    return found
+
+
+def _row(gradient: torch.Tensor, entries: int) -> Matrix:
+    dense = gradient.to_dense() if gradient.layout is not torch.strided else gradient
+    real = torch.view_as_real(dense.resolve_conj()) if dense.is_complex() else dense
+    return np.array(real.detach().to(torch.float64).reshape(-1).tolist(), np.float64).reshape(1, entries)
+
+
+def _discard(_event: Event) -> None:
+    return None

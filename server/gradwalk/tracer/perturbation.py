@@ -32,12 +32,11 @@ _LIKE: Final = frozenset({"rand_like", "randn_like", "randint_like"})
 _MASKS: Final = frozenset({"dropout", "feature_dropout"})
 """Multiply by a random mask, which must be drawn in the program's own dtype to be the same one."""
 _READS_NO_VALUES: Final = frozenset(
-    """
-    __format__ __get__ __len__ __repr__ __set__ data_ptr dim element_size get_device has_names
-    is_complex is_contiguous is_floating_point is_inference ndimension nelement numel register_hook
-    register_post_accumulate_grad_hook requires_grad_ retain_grad size storage_offset stride
-    """.split()
-)
+    {"__format__", "__get__", "__len__", "__repr__", "__set__", "data_ptr", "dim", "element_size",
+     "get_device", "has_names", "is_complex", "is_contiguous", "is_floating_point", "is_inference",
+     "ndimension", "nelement", "numel", "register_hook", "register_post_accumulate_grad_hook",
+     "requires_grad_", "retain_grad", "size", "storage_offset", "stride"}
+)  # fmt: skip
 _VALUE_GETTERS: Final = frozenset({"H", "T", "data", "imag", "mH", "mT", "real"})
 
 

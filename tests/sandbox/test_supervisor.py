@@ -23,7 +23,7 @@ from gradwalk.sandbox.cancellation import Cancellation
 from gradwalk.sandbox.jobs import JacobianJob, TraceJob
 from gradwalk.sandbox.launcher import ForkLauncher, LauncherGoneError, SpawnLauncher
 from gradwalk.sandbox.limits import RunLimits
-from gradwalk.sandbox.supervisor import JacobianProblemError, Sandbox
+from gradwalk.sandbox.supervisor import ReplayProblemError, Sandbox
 
 Trace = Callable[..., list[Event]]
 KILL_LATENCY_SECONDS = 1.5
@@ -152,6 +152,17 @@ print({"a", "b", "c"}, x.grad)
     assert len({encode(trace(source)) for _ in range(20)}) == 1
 
 
+def test_printed_addresses_are_the_same_in_every_zygote() -> None:
+    source = REFERENCE + "y = x * 2\nprint(y.grad_fn, object(), 'at 12', ' at 0xg')\nraise ValueError(object())"
+    texts = set()
+    for _ in range(5):
+        with Sandbox(RunLimits(wall_seconds=5.0, spare_count=0)) as sandbox:
+            events = [e for batch in sandbox.trace(job_of(source), installed_versions(), Cancellation()) for e in batch]
+            texts.add(encode(events))
+    (text,) = texts
+    assert "<MulBackward0 object at 0x…> <object object at 0x…> at 12  at 0xg".encode() in text
+
+
 def test_a_killed_child_is_a_problem_and_the_next_run_works(unpoliced: Sandbox, survive: Trace) -> None:
     events: list[Event] = []
     job = job_of(
@@ -249,14 +260,14 @@ def test_a_step_s_jacobian_is_what_the_trace_said(offered: Sandbox, trace: Trace
     request = TraceRequest(source=REFERENCE)
     for argnum in (0, 1):
         job = JacobianJob(request=request, limits=resolve_limits(request.options.limits), index=1, argnum=argnum)
-        assert offered.jacobians(job, Cancellation()) == [step["local_jacobians"][argnum]]
+        assert offered.replay(job, Cancellation()) == [step["local_jacobians"][argnum]]
 
 
 def test_a_replay_that_dies_says_why(unpoliced: Sandbox) -> None:
     request = TraceRequest(source="import os\nos.abort()")
     job = JacobianJob(request=request, limits=resolve_limits(request.options.limits), index=0, argnum=0)
-    with pytest.raises(JacobianProblemError) as caught:
-        unpoliced.jacobians(job, Cancellation())
+    with pytest.raises(ReplayProblemError) as caught:
+        unpoliced.replay(job, Cancellation())
     assert caught.value.problem["kind"] == "crashed"
 
 

@@ -9,7 +9,7 @@ from types import FrameType
 
 from fastapi import FastAPI
 
-from gradwalk.api import examples, exports, health, pages, server, snippets, traces
+from gradwalk.api import examples, exports, health, pages, replays, server, snippets, traces
 from gradwalk.api.errors import install_error_handlers
 from gradwalk.api.headers import Guard
 from gradwalk.api.service import make_service
@@ -33,7 +33,7 @@ def create_app(settings: Settings, sandbox: Sandbox | None = None) -> FastAPI:
     app.state.sandbox = Sandbox(settings.run_limits) if sandbox is None else sandbox
     app.add_middleware(Guard, allowed_hosts=settings.allowed_hosts, body_bytes_max=settings.body_bytes_max)
     install_error_handlers(app)
-    for module in (traces, snippets, exports, examples, server, health, pages):
+    for module in (traces, replays, snippets, exports, examples, server, health, pages):
         # The guard has refused what says that it is too long; this one counts what does not say.
         app.include_router(module.router, max_body_size=settings.body_bytes_max)
     pages.mount_static(app, settings.static_directory)

@@ -12,9 +12,9 @@ from gradwalk.engine.engine import Engine, Lane
 from gradwalk.engine.local import LocalEngine
 from gradwalk.engine.runs import Run, Runs
 from gradwalk.protocol.document import canonical_request, encode, snippet_id, trace_id
-from gradwalk.protocol.requests import TraceRequest, resolve_limits
+from gradwalk.protocol.requests import ResolvedLimits, TraceRequest, resolve_limits
 from gradwalk.protocol.versions import installed_versions
-from gradwalk.sandbox.jobs import JacobianJob, Job, TraceJob
+from gradwalk.sandbox.jobs import GradcheckJob, JacobianJob, Job, TraceJob
 from gradwalk.sandbox.supervisor import Sandbox
 from gradwalk.store.sqlite import SqliteStore
 from gradwalk.store.store import StoreError, TraceStore
@@ -57,16 +57,23 @@ class Service:
         self._in_background(self._keep_snippet(snippet, request))
         return run
 
-    def start_replay(self, trace: str, request: TraceRequest, index: int, argnum: int, client: str) -> Run:
+    def start_jacobian(self, trace: str, request: TraceRequest, index: int, argnum: int, client: str) -> Run:
         """The run that computes one step's local Jacobians.
 
         Raises:
             BusyError: there is no room for it.
         """
-        # Whatever the trace left out to stay small: this one matrix was asked for by itself.
-        limits = resolve_limits(request.options.limits.model_copy(update={"jacobian_cells": None}))
-        job = JacobianJob(request=request, limits=limits, index=index, argnum=argnum)
+        job = JacobianJob(request=request, limits=limits_alone(request), index=index, argnum=argnum)
         return self._join_or_start(f"{trace}/{index}/{argnum}", job, client)
+
+    def start_gradcheck(self, trace: str, job: GradcheckJob, client: str) -> Run:
+        """The run that puts finite differences beside a step, or beside a whole pass.
+
+        Raises:
+            BusyError: there is no room for it.
+        """
+        place = f"pass {job.pass_index}" if job.index is None else f"{job.index}/{job.argnum}"
+        return self._join_or_start(f"{trace}/gradcheck/{place}", job, client)
 
     def _join_or_start(self, run_id: str, job: Job, client: str) -> Run:
         if self.runs.find_joinable(run_id) is None:
@@ -137,3 +144,8 @@ def split_document(body: bytes) -> list[bytes]:
 def _decompress_document(body: bytes) -> dict[str, Any]:
     document: dict[str, Any] = json.loads(gzip.decompress(body))
     return document
+
+
+def limits_alone(request: TraceRequest) -> ResolvedLimits:
+    """The limits of a replay: whatever the trace left out to stay small, this one matrix is asked for by itself."""
+    return resolve_limits(request.options.limits.model_copy(update={"jacobian_cells": None}))

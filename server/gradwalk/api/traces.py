@@ -1,19 +1,18 @@
-"""Traces: asked for, followed, fetched; and local Jacobians on demand."""
+"""Traces: asked for, followed, fetched."""
 
 import asyncio
 import gzip
 from http import HTTPStatus
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Header, HTTPException, Path, Query, Request
+from fastapi import APIRouter, Depends, Header, HTTPException, Path, Request
 from fastapi.responses import JSONResponse
 from starlette.responses import Response
 
 from gradwalk.api.clients import client_of
-from gradwalk.api.errors import problem_response
 from gradwalk.api.service import Service, join_document, split_document
-from gradwalk.api.streams import PING_SECONDS, read_last_event_id, stream_events, stream_run
-from gradwalk.engine.runs import Run, RunState
+from gradwalk.api.streams import read_last_event_id, stream_events, stream_run
+from gradwalk.engine.runs import RunState
 from gradwalk.protocol.document import encode
 from gradwalk.protocol.requests import TraceRequest
 
@@ -38,7 +37,7 @@ ServiceOf = Annotated[Service, Depends(service_of)]
 Client = Annotated[str, Depends(client_of)]
 
 PROBLEM: dict[str, Any] = {"content": {"application/problem+json": {}}}
-_REFUSALS: dict[int | str, dict[str, Any]] = {
+REFUSALS: dict[int | str, dict[str, Any]] = {
     413: {"description": "The request is too long.", **PROBLEM},
     415: {"description": "The body is not JSON.", **PROBLEM},
     422: {"description": "The request is not as it should be.", **PROBLEM},
@@ -54,7 +53,7 @@ NOT_FOUND: dict[int | str, dict[str, Any]] = {404: {"description": "No such trac
     responses={
         200: {"description": "Known already, or the events themselves.", "content": {EVENT_STREAM: {}}},
         202: {"description": "It runs; follow it at `events`."},
-        **_REFUSALS,
+        **REFUSALS,
     },
 )
 async def create_trace(body: TraceRequest, service: ServiceOf, client: Client, accept: Accept = "") -> Response:
@@ -126,45 +125,6 @@ async def follow_trace(trace: TraceId, service: ServiceOf, last_event_id: LastEv
     if run.outcome is not None and after >= len(run.log) - 1:
         return _nothing_left()
     return stream_run(service.runs, run, after)
-
-
-@router.get(
-    "/{trace}/steps/{index}/jacobian",
-    response_model=None,
-    responses={
-        200: {"description": "The local Jacobians of one operand, one per output."},
-        409: {"description": "The replay gave none; the problem says why.", **PROBLEM},
-        429: _REFUSALS[429],
-        **NOT_FOUND,
-    },
-)
-async def read_jacobian(
-    trace: TraceId,
-    index: Annotated[int, Path(ge=0, lt=2**31, description="Of the step, over the whole trace, from 0.")],
-    service: ServiceOf,
-    client: Client,
-    argnum: Annotated[int, Query(ge=0, lt=2**31)] = 0,
-) -> Response:
-    """Runs the program again, for this step's local Jacobians alone."""
-    request = await service.find_request(trace)
-    if request is None:
-        raise HTTPException(HTTPStatus.NOT_FOUND, "No such trace here. Send its program again.")
-    run = service.start_replay(trace, request, index, argnum, client)
-    await _finish(service, run)
-    if run.log and run.outcome is not None and run.outcome.lasting:
-        return Response(run.log[0], media_type="application/json", headers={"Cache-Control": IMMUTABLE})
-    found = run.outcome.problem if run.outcome is not None else None
-    title = found["title"] if found else "Called off"
-    detail = found["message"] if found else "The server is going down."
-    return problem_response(
-        HTTPStatus.CONFLICT, title, detail, kind=found["kind"] if found else "internal", hint=found and found["hint"]
-    )
-
-
-async def _finish(service: Service, run: Run) -> None:
-    with run.follower():
-        while run.state is not RunState.DONE and not service.runs.is_stopping:
-            await run.news_after(len(run.log), PING_SECONDS)
 
 
 async def _document(stored: bytes, accept_encoding: str, headers: dict[str, str]) -> Response:

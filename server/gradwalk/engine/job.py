@@ -10,12 +10,12 @@ from gradwalk.protocol.problems import problem
 from gradwalk.protocol.versions import installed_versions
 from gradwalk.sandbox.answers import EventAnswer
 from gradwalk.sandbox.cancellation import Cancellation
-from gradwalk.sandbox.jobs import JacobianJob, Job, TraceJob
+from gradwalk.sandbox.jobs import JacobianJob, Job, ReplayJob, TraceJob
 from gradwalk.sandbox.limits import RunLimits
-from gradwalk.sandbox.supervisor import JacobianProblemError, Sandbox
+from gradwalk.sandbox.supervisor import ReplayProblemError, Sandbox
 
 Emit = Callable[[list[bytes]], None]
-"""Takes encoded results as they come: events of a trace, or the one list of local Jacobians of a replay."""
+"""Takes encoded results as they come: events of a trace, or the one list that a replay answers with."""
 
 PASSING_KINDS = frozenset({"timeout", "memory", "crashed", "forbidden", "protocol", "busy", "internal"})
 """Problems that may be gone the next time; a trace with one is never kept as content."""
@@ -63,12 +63,12 @@ def _execute_trace(
     return Outcome(lasting)
 
 
-def _execute_replay(job: JacobianJob, emit: Emit, sandbox: Sandbox, cancellation: Cancellation) -> Outcome:
+def _execute_replay(job: ReplayJob, emit: Emit, sandbox: Sandbox, cancellation: Cancellation) -> Outcome:
     try:
-        found = sandbox.jacobians(job, cancellation)
-    except JacobianProblemError as error:
+        found = sandbox.replay(job, cancellation)
+    except ReplayProblemError as error:
         return Outcome(lasting=False, problem=error.problem)
-    if found and all(one["structure"] is None for one in found):
+    if isinstance(job, JacobianJob) and found and all(one["structure"] is None for one in found):
         return Outcome(lasting=False, problem=_cannot_be_asked())
     emit([encode(found)])
     return Outcome(lasting=True)

@@ -6,15 +6,18 @@ protocol and rebuilt, the header is replaced by what the parent itself knows, an
 leaves here is well formed.
 """
 
-from typing import Final
+from typing import Any, Final
 
 from pydantic import TypeAdapter
 
+from gradwalk.protocol.answers import GradcheckReport
 from gradwalk.protocol.document import FORMAT, canonical_request, trace_id
 from gradwalk.protocol.events import EVENT, Event, Finished, LocalJacobian, Problem, Started, Versions
 from gradwalk.protocol.requests import TraceRequest
+from gradwalk.sandbox.jobs import JacobianJob, ReplayJob
 
-LOCAL_JACOBIANS: Final[TypeAdapter[list[LocalJacobian]]] = TypeAdapter(list[LocalJacobian])
+LOCAL_JACOBIANS: Final[TypeAdapter[list[Any]]] = TypeAdapter(list[LocalJacobian])
+GRADCHECK_REPORTS: Final[TypeAdapter[list[Any]]] = TypeAdapter(list[GradcheckReport])
 
 
 class AnswerError(ValueError):
@@ -113,10 +116,11 @@ class EventAnswer:
         self._problems += event["type"] == "problem"
 
 
-class JacobianAnswer:
-    """Checks the one payload of a replay: a list of local Jacobians."""
+class ReplayAnswer:
+    """Checks the one payload of a replay: a list of local Jacobians, or of gradcheck reports."""
 
-    def __init__(self) -> None:
+    def __init__(self, job: ReplayJob) -> None:
+        self._form = LOCAL_JACOBIANS if isinstance(job, JacobianJob) else GRADCHECK_REPORTS
         self._complete = False
 
     @property
@@ -124,18 +128,18 @@ class JacobianAnswer:
         """True once the payload has come."""
         return self._complete
 
-    def accept(self, payload: bytes) -> list[LocalJacobian]:
-        """The local Jacobians in `payload`.
+    def accept(self, payload: bytes) -> list[Any]:
+        """What was asked for, re-typed.
 
         Raises:
-            AnswerError: something else is in it.
+            AnswerError: something else is in `payload`.
         """
         try:
-            jacobians = LOCAL_JACOBIANS.validate_json(payload)
+            found = self._form.validate_json(payload)
         except (ValueError, RecursionError) as error:
-            raise AnswerError("not a list of local Jacobians") from error
+            raise AnswerError("not an answer of the kind that was asked for") from error
         self._complete = True
-        return jacobians
+        return found
 
 
 def _decode_event(payload: bytes) -> Event:

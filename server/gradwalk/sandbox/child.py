@@ -15,12 +15,13 @@ from gradwalk.protocol.events import Event
 from gradwalk.sandbox import lockdown
 from gradwalk.sandbox.deadline import Alarm
 from gradwalk.sandbox.frames import LENGTH_BYTES, encode_frame
-from gradwalk.sandbox.jobs import ERRAND, JacobianJob, ProbeJob, TraceJob
+from gradwalk.sandbox.jobs import ERRAND, JacobianJob, ProbeJob, ReplayJob, TraceJob
 from gradwalk.sandbox.language import OfferedLanguage
 from gradwalk.sandbox.limits import EXIT_OF_OUR_FAULT
 from gradwalk.sandbox.offer import Offer
 from gradwalk.sandbox.probes import probe
-from gradwalk.tracer.replay import jacobian_of_step
+from gradwalk.tracer.program_check import gradcheck_of_program
+from gradwalk.tracer.replay import gradcheck_of_step, jacobian_of_step
 from gradwalk.tracer.run import trace_program
 
 CHANNEL = 200
@@ -100,8 +101,13 @@ def _run_trace(job: TraceJob, language: OfferedLanguage | None, send: Callable[[
     trace_program(job.request, emit, job.limits, language)
 
 
-def _run_replay(job: JacobianJob, language: OfferedLanguage | None, send: Callable[[bytes], None]) -> None:
-    send(encode(jacobian_of_step(job.request, job.index, job.argnum, job.limits, language)))
+def _run_replay(job: ReplayJob, language: OfferedLanguage | None, send: Callable[[bytes], None]) -> None:
+    if isinstance(job, JacobianJob):
+        send(encode(jacobian_of_step(job.request, job.index, job.argnum, job.limits, language)))
+    elif job.index is not None:
+        send(encode(gradcheck_of_step(job.request, job.index, job.argnum, job.limits, language)))
+    else:
+        send(encode(gradcheck_of_program(job.request, job.pass_index, job.limits, language)))
 
 
 def _sender(alarm: Alarm) -> Callable[[bytes], None]:

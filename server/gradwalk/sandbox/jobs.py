@@ -31,6 +31,23 @@ class JacobianJob(BaseModel):
     argnum: int = Field(ge=0)
 
 
+class GradcheckJob(BaseModel):
+    """Run a program again and answer with finite differences beside what its backward says."""
+
+    model_config = _FROZEN
+
+    kind: Literal["gradcheck"] = "gradcheck"
+    request: TraceRequest
+    limits: ResolvedLimits
+    index: int | None = Field(
+        default=None, ge=0, description="Of the step, over the whole trace; null for a whole pass."
+    )
+    argnum: int = Field(default=0, ge=0)
+    pass_index: int = Field(default=0, ge=0, description="The pass that is checked when no step is named.")
+
+
+ReplayJob = JacobianJob | GradcheckJob
+
 ProbeName = Literal["read", "list", "stat", "connect", "fork", "thread", "signal", "memory", "raise", "exec", "loop"]
 
 
@@ -43,9 +60,9 @@ class ProbeJob(BaseModel):
     probes: tuple[ProbeName, ...]
 
 
-Job = Annotated[TraceJob | JacobianJob, Field(discriminator="kind")]
+Job = Annotated[TraceJob | JacobianJob | GradcheckJob, Field(discriminator="kind")]
 JOB: TypeAdapter[Job] = TypeAdapter(Job)
 
-Errand = Annotated[TraceJob | JacobianJob | ProbeJob, Field(discriminator="kind")]
+Errand = Annotated[TraceJob | JacobianJob | GradcheckJob | ProbeJob, Field(discriminator="kind")]
 ERRAND: TypeAdapter[Errand] = TypeAdapter(Errand)
 """What a child reads: a job, or the self-test's questions."""

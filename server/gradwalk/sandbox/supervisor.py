@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Any, Self
 
-from gradwalk.protocol.events import Event, LocalJacobian, Problem, Versions
-from gradwalk.sandbox.answers import EventAnswer, JacobianAnswer, expected_header
+from gradwalk.protocol.events import Event, Problem, Versions
+from gradwalk.sandbox.answers import EventAnswer, ReplayAnswer, expected_header
 from gradwalk.sandbox.cancellation import Cancellation
 from gradwalk.sandbox.conversation import Conversation
-from gradwalk.sandbox.jobs import JacobianJob, TraceJob
+from gradwalk.sandbox.jobs import ReplayJob, TraceJob
 from gradwalk.sandbox.launcher import Launcher, LauncherGoneError, launcher_for
 from gradwalk.sandbox.limits import RunLimits
 from gradwalk.sandbox.selftest import Protection, measure
@@ -26,8 +26,8 @@ _ATTEMPTS = 2
 """A run that was lost with the zygote is repeated once: programs are deterministic, so the stream goes on."""
 
 
-class JacobianProblemError(Exception):
-    """A replay that gave no Jacobian; `problem` says why."""
+class ReplayProblemError(Exception):
+    """A replay that gave no answer; `problem` says why."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem["message"])
@@ -133,16 +133,16 @@ class Sandbox:
         if rest:
             yield rest
 
-    def jacobians(self, job: JacobianJob, cancellation: Cancellation) -> list[LocalJacobian]:
-        """The local Jacobians of one step, by running the program again.
+    def replay(self, job: ReplayJob, cancellation: Cancellation) -> list[Any]:
+        """What is asked of one step (or pass), by running the program again: local Jacobians or gradcheck reports.
 
         Raises:
-            JacobianProblemError: the replay ended without an answer.
+            ReplayProblemError: the replay ended without an answer.
         """
-        found: list[LocalJacobian] = []
+        found: list[Any] = []
         payload = job.model_dump_json().encode()
         for _ in range(_ATTEMPTS):
-            conversation = Conversation(self._limits.wall_seconds, JacobianAnswer(), cancellation)
+            conversation = Conversation(self._limits.wall_seconds, ReplayAnswer(job), cancellation)
             try:
                 found = [item for batch in conversation.hold(self._working_launcher(), payload) for item in batch]
             except LauncherGoneError:
@@ -151,7 +151,7 @@ class Sandbox:
                 break
         if conversation.ending is Ending.COMPLETE:
             return found
-        raise JacobianProblemError(judge(conversation.ending, conversation.exit, self._limits.wall_seconds).problem)
+        raise ReplayProblemError(judge(conversation.ending, conversation.exit, self._limits.wall_seconds).problem)
 
     def _has_lost(self, conversation: Conversation[Any]) -> bool:
         """True when the launcher is to blame; it is then replaced before the next run."""

@@ -18,8 +18,9 @@ from gradwalk.protocol.requests import SERVER_LIMITS, TraceRequest
 from gradwalk.sandbox.jobs import JOB, JacobianJob, TraceJob
 from gradwalk.sandbox.language import OfferedLanguage, load_offer
 from gradwalk.sandbox.offer import Offer
-from gradwalk.sandbox.warmup import PROGRAMS
-from gradwalk.tracer.replay import jacobian_of_step
+from gradwalk.sandbox.warmup import CHECKED, PROGRAMS
+from gradwalk.tracer.program_check import gradcheck_of_program
+from gradwalk.tracer.replay import gradcheck_of_step, jacobian_of_step
 from gradwalk.tracer.run import trace_program
 
 _REPLAYED = "import torch\nx = torch.ones(2, requires_grad=True)\n(x * x).sum().backward()"
@@ -53,6 +54,10 @@ def warm_up(policy: bool) -> Offer | None:
     request = TraceRequest(source=_REPLAYED)
     replay = JOB.validate_json(JacobianJob(request=request, limits=SERVER_LIMITS, index=0, argnum=0).model_dump_json())
     encode(jacobian_of_step(replay.request, 0, 0, replay.limits))
+    for checked in CHECKED:
+        request = TraceRequest(source=checked)
+        encode(gradcheck_of_step(request, 0, 0, SERVER_LIMITS))
+        encode(gradcheck_of_program(request, 0, SERVER_LIMITS))
     return offer
 
 

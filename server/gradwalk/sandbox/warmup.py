@@ -131,3 +131,21 @@ y.backward()
     "import dataclasses, collections, functools, itertools, typing, math, random, time, copy, contextlib, abc, enum",
     "import re, string, operator, statistics, fractions, decimal, numbers, datetime, json, pprint, textwrap",
 )
+
+CHECKED: tuple[str, ...] = (
+    "x = torch.tensor([0.0, 2.0], requires_grad=True)\ntorch.relu(x).sum().backward()\n",
+    """\
+class Wrong(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x ** 2
+    @staticmethod
+    def backward(ctx, v):
+        x, = ctx.saved_tensors
+        return v * 3 * x
+x = torch.tensor([1.0, 2.0], requires_grad=True)
+Wrong.apply(x).backward(torch.ones(2))
+""",
+)
+"""Programs that are compared with finite differences once, so that a child finds every module loaded."""

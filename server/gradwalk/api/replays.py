@@ -1,0 +1,90 @@
+"""Questions about a trace that its program is run again for: local Jacobians on demand, and finite differences."""
+
+from http import HTTPStatus
+from typing import Annotated, Any
+
+from fastapi import APIRouter, HTTPException, Path, Query
+from starlette.responses import Response
+
+from gradwalk.api.errors import problem_response
+from gradwalk.api.service import Service, limits_alone
+from gradwalk.api.streams import PING_SECONDS
+from gradwalk.api.traces import IMMUTABLE, NOT_FOUND, PROBLEM, REFUSALS, Client, ServiceOf, TraceId
+from gradwalk.engine.runs import Run, RunState
+from gradwalk.protocol.requests import TraceRequest
+from gradwalk.sandbox.jobs import GradcheckJob
+
+router = APIRouter(prefix="/api/traces", tags=["replays"])
+
+StepIndex = Annotated[int, Path(ge=0, lt=2**31, description="Of the step, over the whole trace, from 0.")]
+Argnum = Annotated[int, Query(ge=0, lt=2**31)]
+_NO_ANSWER: dict[int | str, dict[str, Any]] = {
+    409: {"description": "The replay gave no answer; the problem says why.", **PROBLEM},
+    429: REFUSALS[429],
+    **NOT_FOUND,
+}
+
+
+@router.get(
+    "/{trace}/steps/{index}/jacobian",
+    response_model=None,
+    responses={200: {"description": "The local Jacobians of one operand, one per output."}, **_NO_ANSWER},
+)
+async def read_jacobian(
+    trace: TraceId, index: StepIndex, service: ServiceOf, client: Client, argnum: Argnum = 0
+) -> Response:
+    """Runs the program again, for this step's local Jacobians alone."""
+    request = await _request_of(service, trace)
+    return await _answer(service, service.start_jacobian(trace, request, index, argnum, client))
+
+
+@router.get(
+    "/{trace}/steps/{index}/gradcheck",
+    response_model=None,
+    responses={200: {"description": "Finite differences beside the local Jacobian, one per output."}, **_NO_ANSWER},
+)
+async def check_step(
+    trace: TraceId, index: StepIndex, service: ServiceOf, client: Client, argnum: Argnum = 0
+) -> Response:
+    """Central differences in double precision beside one step's local Jacobian, entry by entry."""
+    request = await _request_of(service, trace)
+    job = GradcheckJob(request=request, limits=limits_alone(request), index=index, argnum=argnum)
+    return await _answer(service, service.start_gradcheck(trace, job, client))
+
+
+@router.get(
+    "/{trace}/gradcheck",
+    response_model=None,
+    responses={200: {"description": "Finite differences beside a pass, one per leaf."}, **_NO_ANSWER},
+)
+async def check_pass(
+    trace: TraceId,
+    service: ServiceOf,
+    client: Client,
+    number: Annotated[int, Query(alias="pass", ge=0, lt=2**31, description="Of the pass, from 0.")] = 0,
+) -> Response:
+    """Central differences of the whole program beside what one backward pass gave each leaf."""
+    request = await _request_of(service, trace)
+    job = GradcheckJob(request=request, limits=limits_alone(request), pass_index=number)
+    return await _answer(service, service.start_gradcheck(trace, job, client))
+
+
+async def _request_of(service: Service, trace: str) -> TraceRequest:
+    request = await service.find_request(trace)
+    if request is None:
+        raise HTTPException(HTTPStatus.NOT_FOUND, "No such trace here. Send its program again.")
+    return request
+
+
+async def _answer(service: Service, run: Run) -> Response:
+    with run.follower():
+        while run.state is not RunState.DONE and not service.runs.is_stopping:
+            await run.news_after(len(run.log), PING_SECONDS)
+    if run.log and run.outcome is not None and run.outcome.lasting:
+        return Response(run.log[0], media_type="application/json", headers={"Cache-Control": IMMUTABLE})
+    found = run.outcome.problem if run.outcome is not None else None
+    if found is None:
+        return problem_response(HTTPStatus.CONFLICT, "Called off", "The server is going down.", kind="internal")
+    return problem_response(
+        HTTPStatus.CONFLICT, found["title"], found["message"], kind=found["kind"], hint=found["hint"]
+    )

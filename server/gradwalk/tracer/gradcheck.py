@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from math import isfinite, prod
+from statistics import median
 from typing import Any, Final
 
 import numpy as np
@@ -180,7 +181,7 @@ def _guess(numeric: Matrix, analytic: Matrix) -> str:
         return "The backward returns nothing but zeros."
     known = (np.abs(numeric) > FACTOR_TOLERANCE) & (analytic != 0)
     if known.any():
-        factor = float(np.median(analytic[known] / numeric[known]))
+        factor = median((analytic[known] / numeric[known]).tolist())
         if np.allclose(analytic, factor * numeric, rtol=FACTOR_TOLERANCE, atol=FACTOR_TOLERANCE):
             return f"Every entry is {spell_number(round(factor, 3))} times what it should be."
     is_square = numeric.shape[0] == numeric.shape[1]

@@ -196,6 +196,24 @@ def test_statistics_do_not_overflow():
     assert_close(summary["norm"], 1e200 * torch.linspace(-1, 1, 2000).double().norm())
 
 
+@pytest.mark.parametrize("scale", [1.0, 1e-30, 3e20])
+def test_bins_and_small_pictures_are_those_of_numpy_and_printf(scale):
+    generator = torch.Generator().manual_seed(1)
+    for tensor in (torch.randn(30, 30, generator=generator) ** 9, torch.randint(0, 49, (31, 17), generator=generator)):
+        numbers = tensor.double() * scale
+        summary = snapshot(numbers, 10)["summary"]
+        largest = numbers.abs().max()
+        counts, _ = np.histogram((numbers / largest).numpy(), bins=24)
+        assert summary["histogram"]["counts"] == counts.tolist()
+        assert summary["thumbnail"]["data"] == [float(f"{number:.4g}") for number in numbers.flatten().tolist()]
+
+
+def test_pictures_are_means_of_blocks():
+    numbers = torch.randn(96, 64, generator=torch.Generator().manual_seed(2)).double()
+    means = numbers.reshape(32, 3, 32, 2).mean(dim=(1, 3)).flatten().tolist()
+    assert snapshot(numbers, 10)["summary"]["thumbnail"]["data"] == pytest.approx(means, rel=1e-3)
+
+
 def test_an_expanded_value_is_summarised_without_being_copied_out():
     expanded = torch.tensor(2.0).expand(100_000, 100_000)
     summary = snapshot(expanded, 10)["summary"]

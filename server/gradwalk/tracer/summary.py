@@ -209,7 +209,8 @@ def _pool(rows: _Floats, small: tuple[int, int]) -> _Floats:
         if (height * small[0], width * small[1]) == rows.shape and max(height, width) < SHORTEST_PAIRWISE_SUM:
             # Blocks of one size are summed quicker, in the same order.
             tall = reduce(np.add, [rows[row::height] for row in range(height)])
-            return reduce(np.add, [tall[:, column::width] for column in range(width)]) / (height * width)
+            quick: _Floats = reduce(np.add, [tall[:, column::width] for column in range(width)]) / (height * width)
+            return quick
         edges = [
             [index * length // count for index in range(count)] for length, count in zip(rows.shape, small, strict=True)
         ]
@@ -231,11 +232,25 @@ def _rows(tensor: torch.Tensor, start: int, end: int) -> _Floats:
 
 
 def _four_digits(numbers: _Floats) -> list[Real]:
-    """Rounded to four significant digits, all at once; a decimal shift of up to 22 places is exact in float64."""
+    """Rounded to four significant digits, all at once where a decimal shift is exact in float64."""
     with np.errstate(divide="ignore", invalid="ignore"):
         shifts = np.where(numbers == 0, 0.0, 3 - np.floor(np.log10(np.abs(numbers))))
-    if not np.all(np.abs(shifts) <= LARGEST_EXACT_POWER):
-        return [spell_non_finite(float(f"{number:.4g}")) for number in numbers.tolist()]
+    is_exact = np.abs(shifts) <= LARGEST_EXACT_POWER
+    if is_exact.all():
+        return _shift_and_round(numbers, shifts)
+    rounded: list[Real] = [0.0] * len(numbers)
+    for position, one in zip(
+        np.flatnonzero(is_exact), _shift_and_round(numbers[is_exact], shifts[is_exact]), strict=True
+    ):
+        rounded[position] = one
+    others = numbers[~is_exact].tolist()
+    texts = ("%.4g " * len(others) % tuple(others)).split()
+    for position, text in zip(np.flatnonzero(~is_exact), texts, strict=True):
+        rounded[position] = spell_non_finite(float(text))
+    return rounded
+
+
+def _shift_and_round(numbers: _Floats, shifts: _Floats) -> list[Real]:
     places = shifts.astype(np.intp)
     up, down = _POWERS[np.maximum(places, 0)], _POWERS[np.maximum(-places, 0)]
     rounded: list[Real] = (np.rint(numbers / down * up) * down / up).tolist()

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from gradwalk.protocol.document import DOCUMENT, assemble_document, encode, snippet_id, trace_id
+from gradwalk.protocol.document import DOCUMENT, assemble_document, canonical_request, encode, snippet_id, trace_id
 from gradwalk.protocol.events import EVENT, EVENTS
 from gradwalk.protocol.requests import SERVER_LIMITS, Limits, TraceRequest, resolve_limits
 from gradwalk.protocol.upgrades import load_document
@@ -133,3 +133,14 @@ def test_every_event_of_a_document_is_discriminated_by_its_type() -> None:
         "problem",
         "finished",
     }
+
+
+def test_non_finite_inputs_from_python_are_spelled_as_in_values() -> None:
+    given = request("x", inputs={"x": [float("nan"), 1.0], "y": {"value": float("-inf")}}, grad_output=float("inf"))
+    spelled = request("x", inputs={"x": ["NaN", 1.0], "y": {"value": "-Infinity"}}, grad_output="Infinity")
+    assert canonical_request(given) == canonical_request(spelled)
+    assert trace_id(given, VERSIONS) == trace_id(spelled, VERSIONS)
+    json.loads(encode(canonical_request(given)), parse_constant=pytest.fail)
+    # What a child is sent is the same request.
+    sent = TraceRequest.model_validate_json(given.model_dump_json())
+    assert sent.options.inputs == spelled.options.inputs

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -34,7 +35,7 @@ DOCUMENT: TypeAdapter[TraceDocument] = TypeAdapter(TraceDocument)
 def canonical_request(request: TraceRequest) -> dict[str, Any]:
     """Source with LF endings and every option spelled out, so that equal requests are equal text."""
     source = request.source.replace("\r\n", "\n").replace("\r", "\n")
-    return {"source": source, "options": request.options.model_dump(mode="json", exclude_none=True)}
+    return {"source": source, "options": _spell_non_finite(request.options.model_dump(mode="json", exclude_none=True))}
 
 
 def snippet_id(request: TraceRequest) -> str:
@@ -72,6 +73,17 @@ def encode(value: Any) -> bytes:
     A lone surrogate, which a program may print but UTF-8 cannot hold, becomes a question mark.
     """
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8", "replace")
+
+
+def _spell_non_finite(value: Any) -> Any:
+    """What Python can give and JSON cannot hold, spelled as everywhere in a trace."""
+    if isinstance(value, dict):
+        return {name: _spell_non_finite(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_spell_non_finite(each) for each in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    return value
 
 
 def _address(parts: list[Any]) -> str:

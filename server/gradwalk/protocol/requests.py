@@ -21,7 +21,7 @@ class Limits(BaseModel):
 class Options(BaseModel):
     """How a program is run."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, ser_json_inf_nan="strings")
 
     inputs: dict[str, Nested] = Field(
         default_factory=dict,

@@ -5,6 +5,7 @@ program printed is put in front of the next event.
 """
 
 import io
+import re
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -12,6 +13,8 @@ from gradwalk.protocol.events import Event, Problem
 from gradwalk.protocol.problems import problem
 
 _CHUNK_CHARACTERS = 4_096
+_ADDRESS = re.compile(r"(?<= at )0x[0-9a-fA-F]+")
+_MASKED = "0x…"
 
 
 class EventStream:
@@ -38,6 +41,7 @@ class EventStream:
     def send_problem(self, event: Problem) -> None:
         """As `send`, counting."""
         self.problems += 1
+        event["message"] = mask_addresses(event["message"])
         self.send(cast("dict[str, Any]", event))
 
     def truncate(self, limit: str) -> bool:
@@ -52,6 +56,7 @@ class EventStream:
         left = self._stdout_characters_left
         if left <= 0:
             return
+        text = mask_addresses(text)
         kept = text[:left]
         self._stdout_characters_left -= len(kept)
         self._printed.append(kept)
@@ -97,6 +102,11 @@ class EventStream:
         event["seq"] = self._next_seq
         self._next_seq += 1
         self._emit(cast("Event", event))
+
+
+def mask_addresses(text: str) -> str:
+    """`<MulBackward0 object at 0x7f…>`: where an object lies differs from run to run, and is nobody's business."""
+    return _ADDRESS.sub(_MASKED, text) if " at 0x" in text else text
 
 
 class ProgramOutput(io.TextIOBase):

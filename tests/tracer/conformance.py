@@ -170,7 +170,7 @@ def compare(ours: list[Any], theirs: Sequence[torch.Tensor | None], what: str) -
 
 
 def check_topology(started: dict[str, Any], twin: Twin) -> list[str]:
-    """The recorded graph is the twin's: names, edges with slots, operand order, repeats. Gives the ids in twin order."""
+    """The recorded graph is the twin's: names, edges, slots, operand order, repeats; gives the ids in that order."""
     graph = started["graph"]
     nodes = {node["id"]: node for node in graph["nodes"]}
     incoming: dict[str, list[dict[str, Any]]] = {node_id: [] for node_id in nodes}
@@ -285,7 +285,7 @@ def _is_infinite_somewhere(jacobian: dict[str, Any]) -> bool:
 
 
 def is_complex(step: dict[str, Any], jacobian: dict[str, Any]) -> bool:
-    """Complex steps have no single matrix J with v J = returned: conjugates come in; they are judged by the gradients."""
+    """Complex steps have no single matrix J with v J = returned: conjugates come in; judged by gradients."""
     values = (step["grad_outputs"][jacobian["output_nr"]], step["grad_inputs"][jacobian["argnum"]], jacobian["value"])
     return any(value.get("dtype", "").startswith("complex") for value in values)
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 import torch
-from gradwalk.notebook.recording import trace_tensors
 
+from gradwalk.notebook.recording import trace_tensors
 from gradwalk.protocol.requests import Limits
 from tests.tracer import conformance
 

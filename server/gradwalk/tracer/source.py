@@ -41,9 +41,7 @@ class SourceProblem(Exception):  # noqa: N818 (the format calls it a problem)
 class Program:
     """One program, ready to run."""
 
-    def __init__(
-        self, text: str, tree: ast.Module, inputs: Collection[str], language: Language | None = None
-    ) -> None:
+    def __init__(self, text: str, tree: ast.Module, inputs: Collection[str], language: Language | None = None) -> None:
         names = resolve_names(tree, text, inputs)
         self.text = text
         """The source with LF line ends: what line numbers count and linecache should hold."""

@@ -1,0 +1,14 @@
+/** What the page has to know of the server it came from. */
+export interface Protection {
+  readonly level: "full" | "partial" | "none";
+  /** For whoever uses the server; empty at `full`. */
+  readonly sentence: string;
+}
+
+/** How well programs are locked in; null while the server is still finding out. */
+export async function fetchProtection(signal: AbortSignal, base = ""): Promise<Protection | null> {
+  const response = await fetch(`${base}/api/server`, { signal });
+  if (!response.ok) throw new Error(`The server answered ${response.status}.`);
+  const { protection } = (await response.json()) as { protection: Protection | null };
+  return protection;
+}

@@ -30,7 +30,7 @@ import torch
 
 from gradwalk.protocol.events import LocalJacobian
 from gradwalk.tracer.node_calls import CallableNode, Matrix
-from gradwalk.tracer.sides import Side, entries_of, side_of
+from gradwalk.tracer.sides import Side, numbers_of, side_of
 from gradwalk.tracer.snapshot import value_of_entries
 from gradwalk.tracer.structure import structure_of
 
@@ -167,12 +167,12 @@ def _checks(
     if grad_inputs is None or list(matrices) != arrived:
         return {}
     checks: dict[int, bool] = {}
-    v = {slot: entries_of(gradient) for slot, gradient in enumerate(grad_outputs) if gradient is not None}
+    v = {slot: numbers_of(gradient) for slot, gradient in enumerate(grad_outputs) if gradient is not None}
     for argnum, (side, returned) in enumerate(zip(operands, grad_inputs, strict=False)):
         if side is not None and returned is not None and all(argnum in matrices[slot] for slot in arrived):
             factors = [(v[slot], matrices[slot][argnum]) for slot in arrived]
             tolerance = _TOLERANCES.get(side.dtype, _ROUGH_TOLERANCE)
-            verdict = _is_product(factors, entries_of(returned), tolerance)
+            verdict = _is_product(factors, numbers_of(returned), tolerance)
             if verdict is not None:
                 checks[argnum] = verdict
     return checks
@@ -180,18 +180,19 @@ def _checks(
 
 def _is_product(factors: Sequence[tuple[Any, Matrix]], returned: Any, tolerance: float) -> bool | None:
     """Whether the sum of v times J is `returned`, to within rounding: relative to the sum of the terms' magnitudes."""
-    if isinstance(returned, float) and len(factors) == 1 and isinstance(factors[0][0], float):
-        product = factors[0][0] * float(factors[0][1][0, 0])
-        if abs(product - returned) <= tolerance * abs(product):
-            return True
     with np.errstate(all="ignore"):
-        return _is_matrix_product(factors, np.array(returned).reshape(-1), tolerance)
+        if len(factors) == 1:
+            # A product is no larger than the sum of its terms' magnitudes: what is this near needs no second look.
+            v, matrix = factors[0]
+            product = v @ matrix
+            if (np.isfinite(product) & (np.abs(product - returned) <= tolerance * np.abs(product))).all():
+                return True
+        return _is_matrix_product(factors, returned, tolerance)
 
 
 def _is_matrix_product(factors: Sequence[tuple[Any, Matrix]], returned: Any, tolerance: float) -> bool | None:
     product, magnitude = np.zeros(len(returned)), np.zeros(len(returned))
-    for v, matrix in factors:
-        weights = np.array(v).reshape(-1)
+    for weights, matrix in factors:
         # Rows that v weighs with 0 are left out: an infinite row times 0 says nothing.
         used = weights != 0
         if not used.all():
@@ -200,10 +201,9 @@ def _is_matrix_product(factors: Sequence[tuple[Any, Matrix]], returned: Any, tol
         magnitude += np.abs(weights) @ np.abs(matrix)
     # Entries that cancel to almost nothing are rounded relative to their neighbours.
     allowed = tolerance * (magnitude + CANCELLATION * magnitude[np.isfinite(magnitude)].max(initial=0.0))
-    if np.all(np.abs(product - returned) <= allowed):
-        return True
+    close = np.isfinite(product) & (np.abs(product - returned) <= allowed)
     exact = (product == returned) | (np.isnan(product) & np.isnan(returned))
-    if np.all(exact | (np.abs(product - returned) <= allowed)):
+    if np.all(exact | close):
         return True
     return False if all(np.all(np.isfinite(matrix)) for _, matrix in factors) else None
 

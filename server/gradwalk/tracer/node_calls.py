@@ -12,14 +12,16 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch._functorch.vmap import lazy_load_decompositions  # type: ignore[attr-defined]
 
-from gradwalk.tracer.sides import Row, Side, entries_of
+from gradwalk.tracer.sides import Row, Side, entries_of, numbers_of
 
 ROWS_WORTH_BATCHING = 12
 """From so many rows on, one call under vmap is quicker than one call per row."""
 
 _NEVER_BATCHED = ("AsStrided", "torch::autograd::", "MaskedSelect")
-_get_rng_state, _set_rng_state, _vmap = torch.get_rng_state, torch.set_rng_state, torch.vmap
+_get_rng_state, _set_rng_state = torch.get_rng_state, torch.set_rng_state
+_load_decompositions: Any = lazy_load_decompositions
 _functorch: Any = torch._C._functorch
 
 Matrix = np.ndarray[Any, np.dtype[np.float64]]
@@ -75,29 +77,32 @@ class CallableNode:
 
     def _batched_matrices(self, slot: int, argnums: Sequence[int]) -> dict[int, Matrix]:
         """All rows by one call under vmap; raises for operations that it cannot batch."""
-        present: list[bool] = []
-
-        def tensors_only(v: torch.Tensor) -> tuple[torch.Tensor, ...]:
-            returned = self._row(slot, v)
-            present[:] = [gradient is not None for gradient in returned]
-            return tuple(gradient for gradient in returned if gradient is not None)
-
+        _load_decompositions()
+        rows = self.outputs[slot].entries
         _functorch._set_vmap_fallback_warning_enabled(False)
         try:
-            stacked = iter(_vmap(tensors_only)(self.outputs[slot].one_hots()))
+            # As torch.vmap does it, without its search through nested arguments, which costs more than the call.
+            level = _functorch._vmap_increment_nesting(rows, "error")
+            try:
+                v = _functorch._add_batch_dim(self.outputs[slot].one_hots(), 0, level)
+                columns = [
+                    None if gradient is None else _functorch._remove_batch_dim(gradient, level, rows, 0)
+                    for gradient in self._row(slot, v)
+                ]
+            finally:
+                _functorch._vmap_decrement_nesting()
         finally:
             _functorch._set_vmap_fallback_warning_enabled(True)
-        columns = [next(stacked) if is_present else None for is_present in present]
         return {
-            argnum: self._matrix([] if column is None else entries_of(column), slot, argnum)
+            argnum: self._matrix([] if column is None else numbers_of(column), slot, argnum)
             for argnum, column in enumerate(columns)
             if argnum in argnums
         }
 
-    def _matrix(self, entries: Sequence[Any], slot: int, argnum: int) -> Matrix:
+    def _matrix(self, entries: Sequence[Any] | Matrix, slot: int, argnum: int) -> Matrix:
         operand = self.operands[argnum]
         shape = (self.outputs[slot].entries, 0 if operand is None else operand.entries)
-        return np.array(entries, np.float64).reshape(shape) if entries else np.zeros(shape)
+        return np.asarray(entries, np.float64).reshape(shape) if len(entries) else np.zeros(shape)
 
 
 def _plain_call(node: Any) -> _Call | None:

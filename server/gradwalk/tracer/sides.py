@@ -1,10 +1,13 @@
 """What an operand or an output of a node is: shape, dtype, and the vectors of its space."""
 
+import contextlib
+import ctypes
 from collections.abc import Sequence
 from functools import lru_cache
 from math import prod
-from typing import Any
+from typing import Any, Final
 
+import numpy as np
 import torch
 
 from gradwalk.tracer.originals import to_list
@@ -17,13 +20,18 @@ _sum_to_size, _to, _view_as_real, _view_as_complex = (
     torch.view_as_real,
     torch.view_as_complex,
 )
+_address_of, _contiguous = _base.data_ptr, _base.contiguous
 _zeros, _eye, _strided = torch.zeros, torch.eye, torch.strided
+
+
+_ROWS_KEPT: Final = 64
+_WIDE: Final = {torch.float32: np.float32, torch.float64: np.float64}
 
 
 class Side:
     """One output or one operand of a node. Complex entries count as two, a real and an imaginary part."""
 
-    __slots__ = ("_one_hots", "dtype", "entries", "is_plain", "real_dtype", "real_shape", "shape")
+    __slots__ = ("_one_hots", "_stacked", "dtype", "entries", "is_plain", "real_dtype", "real_shape", "shape")
 
     def __init__(self, shape: tuple[int, ...], dtype: torch.dtype, *, is_plain: bool) -> None:
         self.shape = shape
@@ -34,6 +42,7 @@ class Side:
         self.real_shape = (*shape, 2) if dtype.is_complex else shape
         self.entries = prod(self.real_shape)
         self._one_hots: list[torch.Tensor] | None = None
+        self._stacked: torch.Tensor | None = None
 
     def zeros(self) -> torch.Tensor:
         """A fresh zero gradient."""
@@ -52,9 +61,14 @@ class Side:
         return self._one_hots
 
     def one_hots(self) -> torch.Tensor:
-        """All one-hot v's, stacked along a new first axis."""
+        """All one-hot v's, stacked along a new first axis; for readers that do not write into them."""
+        if self._stacked is not None:
+            return self._stacked
         eye = _reshape(_eye(self.entries, dtype=self.real_dtype, device="cpu"), (-1, *self.real_shape))
-        return _view_as_complex(eye) if self.dtype.is_complex else eye
+        stacked = _view_as_complex(eye) if self.dtype.is_complex else eye
+        if self.entries <= _ROWS_KEPT:
+            self._stacked = stacked
+        return stacked
 
     def fit(self, gradient: torch.Tensor) -> torch.Tensor:
         """As the engine does it after a node: summed to this shape where that was broadcast, and cast."""
@@ -88,6 +102,19 @@ def entries_of(gradient: torch.Tensor) -> Any:
     if gradient.is_complex():
         gradient = _view_as_real(_resolve_conj(gradient))
     return to_list(gradient)
+
+
+def numbers_of(gradient: torch.Tensor) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """As `entries_of`, flat, and read from memory where the entries are simply there."""
+    dtype = _WIDE.get(gradient.dtype)
+    if dtype is not None and gradient.layout is _strided and not gradient.is_neg():
+        with contextlib.suppress(RuntimeError):
+            dense = _contiguous(gradient)
+            address = _address_of(dense)
+            if address:
+                content = ctypes.string_at(address, dense.numel() * dense.itemsize)
+                return np.frombuffer(content, dtype).astype(np.float64)
+    return np.array(entries_of(gradient), np.float64).reshape(-1)
 
 
 Row = Sequence[torch.Tensor | None]

@@ -38,12 +38,12 @@ def structure_of(jacobian: _Matrix, output_shape: Sequence[int], input_shape: Se
     if jacobian.size == 1:
         return "scalar" if jacobian[0, 0] != 0 else "zero"
     nonzero = jacobian != 0
-    if not nonzero.any():
+    count = np.count_nonzero(nonzero)
+    if not count:
         return "zero"
-    in_rows, in_columns = np.count_nonzero(nonzero, axis=1), np.count_nonzero(nonzero, axis=0)
-    is_square = jacobian.shape[0] == jacobian.shape[1]
-    if is_square and np.count_nonzero(nonzero.diagonal()) == in_rows.sum():
+    if jacobian.shape[0] == jacobian.shape[1] and np.count_nonzero(nonzero.diagonal()) == count:
         return "diagonal"
+    in_rows, in_columns = np.count_nonzero(nonzero, axis=1), np.count_nonzero(nonzero, axis=0)
     if in_rows.max() <= 1 or in_columns.max() <= 1:
         sparse = _one_sided(jacobian, nonzero, in_rows, in_columns)
         if sparse is not None:

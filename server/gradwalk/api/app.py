@@ -6,6 +6,7 @@ import signal
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from types import FrameType
+from typing import Any
 
 from fastapi import FastAPI
 
@@ -17,6 +18,10 @@ from gradwalk.api.settings import Settings
 from gradwalk.protocol.versions import installed_versions
 from gradwalk.sandbox.supervisor import Sandbox
 
+_EVERYWHERE: dict[int | str, dict[str, Any]] = {
+    421: {"description": "This server does not answer to the name in `Host`.", **traces.PROBLEM},
+    503: {"description": "Not now: the store does not answer.", **traces.PROBLEM},
+}
 _STOPPING = (signal.SIGTERM, signal.SIGINT)
 
 
@@ -35,7 +40,7 @@ def create_app(settings: Settings, sandbox: Sandbox | None = None) -> FastAPI:
     install_error_handlers(app)
     for module in (traces, replays, snippets, exports, examples, server, health, pages):
         # The guard has refused what says that it is too long; this one counts what does not say.
-        app.include_router(module.router, max_body_size=settings.body_bytes_max)
+        app.include_router(module.router, max_body_size=settings.body_bytes_max, responses=_EVERYWHERE)
     pages.mount_static(app, settings.static_directory)
     return app
 

@@ -19,6 +19,7 @@ from gradwalk.protocol.requests import TraceRequest
 router = APIRouter(prefix="/api/traces", tags=["traces"])
 
 EVENT_STREAM = "text/event-stream"
+JSON = "application/json"
 IMMUTABLE = "public, max-age=31536000, immutable"
 _SOON_SECONDS = "1"
 
@@ -38,6 +39,8 @@ Client = Annotated[str, Depends(client_of)]
 
 PROBLEM: dict[str, Any] = {"content": {"application/problem+json": {}}}
 REFUSALS: dict[int | str, dict[str, Any]] = {
+    400: {"description": "The body cannot be read as JSON.", **PROBLEM},
+    403: {"description": "It came from another site's page.", **PROBLEM},
     413: {"description": "The request is too long.", **PROBLEM},
     415: {"description": "The body is not JSON.", **PROBLEM},
     422: {"description": "The request is not as it should be.", **PROBLEM},
@@ -51,7 +54,7 @@ NOT_FOUND: dict[int | str, dict[str, Any]] = {404: {"description": "No such trac
     status_code=HTTPStatus.ACCEPTED,
     response_model=None,
     responses={
-        200: {"description": "Known already, or the events themselves.", "content": {EVENT_STREAM: {}}},
+        200: {"description": "Known already, or the events themselves.", "content": {JSON: {}, EVENT_STREAM: {}}},
         202: {"description": "It runs; follow it at `events`."},
         **REFUSALS,
     },

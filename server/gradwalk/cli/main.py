@@ -4,6 +4,7 @@ Exit status: 0; 1 for a problem in the user's program (the document still comes 
 """
 
 import json
+import logging.config
 import sys
 from pathlib import Path
 from typing import IO, Any
@@ -76,6 +77,7 @@ def serve(host: str | None, port: int | None) -> None:
         settings = Settings(**given)  # type: ignore[arg-type]
     except ValidationError as error:
         raise click.UsageError(_describe_invalid(error)) from error
+    logging.config.dictConfig(_LOGGING)
     sandbox = Sandbox(settings.run_limits)
     if settings.is_public:
         _refuse_below_full(sandbox, settings.host)
@@ -88,7 +90,7 @@ def serve(host: str | None, port: int | None) -> None:
         proxy_headers=bool(settings.trusted_proxies),
         forwarded_allow_ips=settings.trusted_proxies,
         timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
-        log_config=_LOGGING,
+        log_config=None,
     )
 
 

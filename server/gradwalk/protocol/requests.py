@@ -38,7 +38,7 @@ class Options(BaseModel):
 class TraceRequest(BaseModel):
     """One program to trace."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, ser_json_inf_nan="strings")
 
     source: Annotated[str, StringConstraints(min_length=0)]
     options: Options = Options()  # type: ignore[call-arg]

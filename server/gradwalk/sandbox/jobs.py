@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from gradwalk.protocol.requests import ResolvedLimits, TraceRequest
 
-_FROZEN = ConfigDict(extra="forbid", frozen=True)
+_FROZEN = ConfigDict(extra="forbid", frozen=True, ser_json_inf_nan="strings")
 
 
 class TraceJob(BaseModel):

@@ -1,0 +1,249 @@
+"""Kills processes of a running server at random points while clients ask, and checks what became of everybody.
+
+Used by `test_faults.py` (a few dozen kills) and by `tests/benchmarks/faults.py` (two hundred).
+"""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from gradwalk.protocol.events import EVENTS
+
+SERVER = Path(__file__).parents[2] / "server"
+ENVIRONMENT = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(SERVER)}
+START_SECONDS = 180.0
+PATIENCE_SECONDS = 120.0
+PROGRAM = """
+import torch
+x = torch.tensor([{number}.0, 0.5], requires_grad=True)
+y = x
+for _ in range(40):
+    y = y.sin()
+y.sum().backward()
+"""
+
+
+@dataclass
+class Tally:
+    """What was done and what came of it."""
+
+    kills: Counter[str] = field(default_factory=Counter)
+    traces: int = 0
+    problems: Counter[str] = field(default_factory=Counter)
+    attempts: int = 0
+    trace_ids: set[str] = field(default_factory=set)
+
+
+class KilledServer:
+    """One server after another on one store; always at the same port, so that clients find the next one."""
+
+    def __init__(self, home: Path) -> None:
+        self._home = home
+        self.port = 0
+        self.process = self._start()
+
+    def restart(self) -> set[int]:
+        """SIGKILL, then the next server; the processes that the first one had."""
+        family = descendants(self.process.pid)
+        self.process.kill()
+        self.process.wait()
+        self.process = self._start()
+        return family
+
+    def stop(self) -> set[int]:
+        """SIGTERM; the processes that it had."""
+        family = descendants(self.process.pid)
+        self.process.terminate()
+        try:
+            self.process.wait(30)
+        finally:
+            self.process.kill()
+            self.process.wait()
+        return family
+
+    @property
+    def url(self) -> str:
+        """Where clients ask."""
+        return f"http://127.0.0.1:{self.port}"
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        environment = ENVIRONMENT | {
+            "GRADWALK_DATA_DIRECTORY": str(self._home / "data"),
+            "GRADWALK_RUN_SECONDS": "10",
+            "GRADWALK_ABANDON_SECONDS": "30",
+        }
+        log = self._home / "server.log"
+        mark = log.stat().st_size if log.exists() else 0
+        with log.open("ab") as output:
+            command = [sys.executable, "-m", "gradwalk", "serve", "--port", str(self.port)]
+            process = subprocess.Popen(command, env=environment, stdout=output, stderr=output)
+
+        def announced() -> bool:
+            assert process.poll() is None, log.read_text()
+            return b"running on http" in log.read_bytes()[mark:]
+
+        wait_until(announced, START_SECONDS)
+        if self.port == 0:
+            self.port = int(log.read_text()[mark:].rpartition("running on http://127.0.0.1:")[2].split()[0])
+        return process
+
+
+def ask_until_whole(url: str, source: str, tally: Tally, lock: threading.Lock) -> None:
+    """Asks as the page does: again and again until there is a whole stream, whatever goes down meanwhile."""
+    give_up = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        assert time.monotonic() < give_up, "a client never got its trace or a problem"
+        with lock:
+            tally.attempts += 1
+        try:
+            events = ask_once(url, source)
+        except (httpx.HTTPError, EOFError):
+            time.sleep(0.05)
+            continue
+        check_whole(events)
+        kinds = [event["kind"] for event in events if event["type"] == "problem"]
+        with lock:
+            tally.problems.update(kinds)
+            if not kinds:
+                tally.traces += 1
+                tally.trace_ids.add(events[0]["id"])
+                return
+        # A problem is an honest answer; this client wants its trace all the same.
+
+
+def ask_once(url: str, source: str) -> list[Any]:
+    """One request; EOFError when its stream broke off."""
+    with httpx.Client(base_url=url, timeout=60) as client:
+        receipt = client.post("/api/traces", json={"source": source})
+        if receipt.status_code not in (200, 202):
+            assert receipt.status_code in (429, 503), receipt.text
+            raise EOFError
+        text = client.get(receipt.json()["links"]["events"]).text
+    if "event: done" not in text:
+        raise EOFError
+    batches = [line[len("data: ") :] for line in text.split("\n") if line.startswith("data: [")]
+    return [event for batch in batches for event in EVENTS.validate_json(batch)]
+
+
+def check_whole(events: list[Any]) -> None:
+    """No gap, a beginning, an end."""
+    assert [event["seq"] for event in events] == list(range(len(events)))
+    assert events[0]["type"] == "started"
+    assert events[-1]["type"] == "finished"
+
+
+def kill_somebody(server: KilledServer, chance: random.Random, tally: Tally) -> set[int]:
+    """One kill: mostly a child, sometimes the zygote, now and then the server; the processes that must be gone."""
+    (name,) = chance.choices(("child", "zygote", "server"), (0.8, 0.12, 0.08))
+    if name == "server":
+        tally.kills[name] += 1
+        return server.restart()
+    victims: set[int] = set()
+
+    def found() -> bool:
+        zygotes = children_of(server.process.pid)
+        victims.update(zygotes if name == "zygote" else {c for zygote in zygotes for c in children_of(zygote)})
+        return bool(victims)
+
+    wait_until(found, START_SECONDS)
+    victim = chance.choice(sorted(victims))
+    family = {victim} | descendants(victim)
+    try:
+        os.kill(victim, signal.SIGKILL)
+    except ProcessLookupError:
+        return set()
+    tally.kills[name] += 1
+    return family
+
+
+def rage(home: Path, kills: int, seed: int, clients: int = 3) -> Tally:
+    """Load and kills until there were `kills` of them; every check of the module; what happened."""
+    chance = random.Random(seed)
+    tally, lock, over = Tally(), threading.Lock(), threading.Event()
+    faults: list[BaseException] = []
+    server = KilledServer(home)
+    doomed: set[int] = set()
+
+    def live(client: int) -> None:
+        number = client * 1_000_000
+        try:
+            while not over.is_set():
+                number += 1
+                ask_until_whole(server.url, PROGRAM.format(number=number), tally, lock)
+        except BaseException as fault:  # noqa: BLE001 (told by the main thread)
+            faults.append(fault)
+
+    threads = [threading.Thread(target=live, args=(client,)) for client in range(clients)]
+    for thread in threads:
+        thread.start()
+    try:
+        while sum(tally.kills.values()) < kills and not faults:
+            time.sleep(chance.uniform(0.01, 0.3))
+            doomed |= kill_somebody(server, chance, tally)
+    finally:
+        over.set()
+        for thread in threads:
+            thread.join()
+    assert not faults, faults
+    wait_until(lambda: not any(is_alive(pid) for pid in doomed), 30)
+    check_kept(server, tally)
+    family = server.stop()
+    wait_until(lambda: not any(is_alive(pid) for pid in family), 30)
+    return tally
+
+
+def check_kept(server: KilledServer, tally: Tally) -> None:
+    """Every trace that a client has seen whole is whole still, or is made again; none is half there."""
+    with httpx.Client(base_url=server.url, timeout=60) as client:
+        for trace in sorted(tally.trace_ids):
+            answer = client.get(f"/api/traces/{trace}")
+            if answer.status_code == 200:
+                check_whole(answer.json()["events"])
+            else:
+                # Its reader had the last event a moment before the server was killed, and the store had not.
+                assert answer.status_code == 404
+                tally.problems["not kept"] += 1
+
+
+def wait_until(holds: Any, seconds: float) -> None:
+    """Polls."""
+    give_up = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < give_up, "the condition did not come about"
+        time.sleep(0.02)
+
+
+def descendants(pid: int) -> set[int]:
+    """Every process below this one."""
+    found = children_of(pid)
+    return found | {one for child in found for one in descendants(child)}
+
+
+def children_of(pid: int) -> set[int]:
+    """Of any thread of a process; nothing if it is gone."""
+    found = set()
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        try:
+            found |= set(map(int, task.read_text().split()))
+        except OSError:
+            continue
+    return found
+
+
+def is_alive(pid: int) -> bool:
+    """False also for one that only waits to be collected."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"

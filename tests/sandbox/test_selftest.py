@@ -1,0 +1,75 @@
+"""The level of protection is what real children could do, layer by layer, as whoever runs the tests."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gradwalk.sandbox.limits import RunLimits
+from gradwalk.sandbox.selftest import judge_probes
+from gradwalk.sandbox.supervisor import Sandbox
+
+SERVER = Path(__file__).parents[2] / "server"
+NOBODY = 65_534
+MEASURE = """
+import os
+from gradwalk.sandbox.limits import RunLimits
+from gradwalk.sandbox.supervisor import Sandbox
+for layers in ({}, {"seccomp": False}):
+    with Sandbox(RunLimits(spare_count=0, **layers)) as sandbox:
+        found = sandbox.measure()
+        print(os.geteuid(), sandbox.layers["dropped_root"], found.level, *found.open)
+"""
+
+
+def measure_without(*layers: str) -> tuple[str, set[str]]:
+    limits = RunLimits.model_validate({"spare_count": 0, "policy": False} | dict.fromkeys(layers, False))
+    with Sandbox(limits) as sandbox:
+        found = sandbox.measure()
+        assert sandbox.protection == found
+        return found.level, set(found.open)
+
+
+@pytest.mark.parametrize(
+    ("off", "level", "opened"),
+    [
+        pytest.param((), "full", set(), id="all layers"),
+        pytest.param(("landlock",), "full", set(), id="no second lock"),
+        pytest.param(("seccomp",), "partial", {"stat"}, id="no seccomp"),
+        pytest.param(("resource_limits",), "partial", {"memory"}, id="no resource limits"),
+        pytest.param(("seccomp", "landlock"), "none", {"stat", "signal", "exec"}, id="resource limits alone"),
+        pytest.param(
+            ("seccomp", "landlock", "resource_limits"),
+            "none",
+            {"read", "list", "stat", "connect", "fork", "thread", "signal", "memory", "raise", "exec"},
+            id="nothing",
+        ),
+    ],
+)
+def test_with_a_layer_switched_off_the_level_is_told_truthfully(
+    off: tuple[str, ...], level: str, opened: set[str]
+) -> None:
+    assert measure_without(*off) == (level, opened)
+
+
+def test_an_ordinary_user_has_the_same_protection_as_root() -> None:
+    """Root drops its rights for the children; this one never had any."""
+    if os.geteuid() != 0:
+        assert measure_without() == ("full", set())
+        return
+    # The right to read files stays, since this interpreter may lie in root's own home directory.
+    kept = "+dac_read_search"
+    become = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+    become += [f"--inh-caps=-all,{kept}", f"--ambient-caps=-all,{kept}", f"--bounding-set=-all,{kept}"]
+    environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(SERVER), "HOME": "/nonexistent"}
+    command = [*become, sys.executable, "-c", MEASURE]
+    done = subprocess.run(command, env=environment, cwd="/", capture_output=True, text=True, timeout=300)
+    assert done.stdout.splitlines() == [f"{NOBODY} False full", f"{NOBODY} False partial stat"], done.stderr
+
+
+def test_a_loop_that_nobody_can_end_is_no_protection_at_all() -> None:
+    assert judge_probes(("loop",)).level == "none"
+    assert "run for ever" in judge_probes(("loop",)).sentence
+    assert judge_probes(()).sentence == ""

@@ -544,6 +544,8 @@ export interface Substitution {
 }
 /**
  * A backward pass is over; `results` are what a `grad` call returned, in the order of its inputs.
+ *
+ * `findings` are in a fixed order: of values going forward, of gradients, of relus, of second derivatives.
  */
 export interface PassFinished {
   seq: number;
@@ -551,6 +553,7 @@ export interface PassFinished {
   pass: number;
   leaf_grads: LeafGrad[];
   results?: Gradient[];
+  findings?: Finding[];
 }
 /**
  * `.grad` of a named leaf after a pass.
@@ -558,6 +561,24 @@ export interface PassFinished {
 export interface LeafGrad {
   leaf: string;
   grad: Gradient;
+}
+/**
+ * Something in the numbers of a pass that a person should look at.
+ */
+export interface Finding {
+  kind: "first_non_finite" | "overflow" | "vanishing" | "exploding" | "dead_relu" | "cut_derivative";
+  node: string | null;
+  /**
+   * Index of the step at which it shows; null where the node did not run.
+   */
+  step: number | null;
+  span: Span | null;
+  /**
+   * The node's group.
+   */
+  group: string | null;
+  message: string;
+  used_at?: Span;
 }
 /**
  * Something a person can see and mend. The events before it stay valid.

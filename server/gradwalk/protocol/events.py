@@ -242,6 +242,25 @@ class LeafGrad(TypedDict):
     grad: Gradient
 
 
+FindingKind = Literal["first_non_finite", "overflow", "vanishing", "exploding", "dead_relu", "cut_derivative"]
+
+
+@with_config(STRICT)
+class Finding(TypedDict):
+    """Something in the numbers of a pass that a person should look at."""
+
+    kind: FindingKind
+    node: str | None
+    step: int | None
+    """Index of the step at which it shows; null where the node did not run."""
+    span: Span | None
+    group: str | None
+    """The node's group."""
+    message: str
+    used_at: NotRequired[Span]
+    """Only `cut_derivative`: where backward uses what forward saved at `span`."""
+
+
 _PassFinished = TypedDict(
     "_PassFinished",
     {
@@ -250,13 +269,17 @@ _PassFinished = TypedDict(
         "pass": int,
         "leaf_grads": list[LeafGrad],
         "results": NotRequired[list[Gradient]],
+        "findings": NotRequired[list[Finding]],
     },
 )
 
 
 @with_config(STRICT)
 class PassFinished(_PassFinished):
-    """A backward pass is over; `results` are what a `grad` call returned, in the order of its inputs."""
+    """A backward pass is over; `results` are what a `grad` call returned, in the order of its inputs.
+
+    `findings` are in a fixed order: of values going forward, of gradients, of relus, of second derivatives.
+    """
 
 
 @with_config(STRICT)

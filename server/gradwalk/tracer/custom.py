@@ -2,7 +2,7 @@
 
 import ast
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -110,12 +110,37 @@ class FunctionTexts:
 
     def saved_names(self, function: type) -> list[str]:
         """The names in `ctx.save_for_backward(a, b)`, where they are plain names."""
+        call = self._save(function)
+        given = call.args if call is not None else ()
+        return [one.id if isinstance(one, ast.Name) else ast.unparse(one)[:24] for one in given]
+
+    def save_span(self, function: type, name: str) -> Span | None:
+        """Where `ctx.save_for_backward` is called, or for a name such as `ctx.y` where that is assigned."""
+        if name.startswith("ctx."):
+            found: ast.AST | None = next(
+                (node for node in self._statements(function)
+                 if isinstance(node, ast.Assign)
+                 and any(isinstance(one, ast.Attribute) and one.attr == name[4:] for one in node.targets)),
+                None,
+            )  # fmt: skip
+        else:
+            found = self._save(function)
+        if not isinstance(found, ast.Call | ast.Assign) or found.end_lineno is None or found.end_col_offset is None:
+            return None
+        return self._program.span((found.lineno, found.end_lineno, found.col_offset, found.end_col_offset))
+
+    def _save(self, function: type) -> ast.Call | None:
+        for node in self._statements(function):
+            if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "save_for_backward":
+                return node
+        return None
+
+    def _statements(self, function: type) -> Iterator[ast.AST]:
+        """Everything in setup_context and forward."""
         for method in ("setup_context", "forward"):
             definition = self._definition(getattr(function, method, None))
-            for node in ast.walk(definition) if definition is not None else ():
-                if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "save_for_backward":
-                    return [one.id if isinstance(one, ast.Name) else ast.unparse(one)[:24] for one in node.args]
-        return []
+            if definition is not None:
+                yield from ast.walk(definition)
 
     def _definition(self, method: Any) -> ast.FunctionDef | None:
         method = inspect.unwrap(method) if callable(method) else method

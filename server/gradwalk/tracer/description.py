@@ -159,6 +159,10 @@ class GraphWriter:
             group["dot"] = group_dots.get(group["id"], "")
         return {"nodes": nodes, "edges": edges, "groups": groups, "dot": dot}
 
+    def save_span(self, function: type, name: str) -> protocol.Span | None:
+        """Where a custom Function saves what is called `name`."""
+        return None if self._texts is None else self._texts.save_span(function, name)
+
     def inner_op(self, call: InnerCall) -> protocol.InnerOp:
         """One operation inside a custom Function, as the protocol spells it."""
         return {
@@ -376,9 +380,9 @@ class GraphWriter:
         function = getattr(type(node), "_forward_cls", None)
         if function is None:
             return self._saved.read(node, None)
-        return self._read_context(node, function)
+        return self._read_context(node, function, record.call)
 
-    def _read_context(self, node: Node, function: type) -> list[protocol.SavedTensor]:
+    def _read_context(self, node: Node, function: type, call: Call | None) -> list[protocol.SavedTensor]:
         """What a Function's ctx holds: saved tensors, attributes, needs_input_grad."""
         found: list[protocol.SavedTensor] = []
         names = self._texts.saved_names(function) if self._texts is not None else []
@@ -392,10 +396,15 @@ class GraphWriter:
             name = names[position] if len(names) == len(tensors) else f"saved_tensors[{position}]"
             if isinstance(tensor, Tensor):
                 is_output = tensor.grad_fn is node
-                found.append(self._saved.tensor_entry(name, tensor, not is_output, is_output))
+                is_input = not is_output and _is_argument(tensor, call)
+                found.append(self._saved.tensor_entry(name, tensor, is_input, is_output))
         for name, value in [("needs_input_grad", node.needs_input_grad), *vars(node).items()]:
             held = self._values.value_of(value) if isinstance(value, Tensor) else plain_value(value)
-            found.append({"name": f"ctx.{name}", "value": held, "version": None, "is_input": False, "is_output": False})
+            is_output = isinstance(value, Tensor) and value.grad_fn is node
+            is_input = isinstance(value, Tensor) and not is_output and _is_argument(value, call)
+            found.append(
+                {"name": f"ctx.{name}", "value": held, "version": None, "is_input": is_input, "is_output": is_output}
+            )
         return found
 
     def _mark_aliases(self, node: Node, record: Record, saved: list[protocol.SavedTensor], named: NamedTensors) -> None:
@@ -427,6 +436,13 @@ class GraphWriter:
     def _new_edge(self) -> str:
         self._next_edge += 1
         return f"e{self._next_edge - 1}"
+
+
+def _is_argument(tensor: torch.Tensor, call: Call | None) -> bool:
+    """Whether what a Function saved was handed to its forward. What the forward computed itself has no history."""
+    if call is None or tensor.requires_grad:
+        return True
+    return any(identity == id(tensor) for identity, _, _ in call.arguments)
 
 
 def not_required(name: str, value: TensorValue | None) -> Missing:

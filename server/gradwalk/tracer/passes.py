@@ -18,6 +18,7 @@ from gradwalk.protocol.values import Gradient, Missing, TensorValue
 from gradwalk.tracer import originals
 from gradwalk.tracer.calls import CallLog, InnerCall
 from gradwalk.tracer.description import Record
+from gradwalk.tracer.second_derivatives import Cut
 from gradwalk.tracer.walk import NextFunctions, Node, leading_to, next_to_run
 
 UNDEFINED: Final[Missing] = {
@@ -73,6 +74,7 @@ class Pass:
         "call",
         "create_graph",
         "current",
+        "cuts",
         "error_node",
         "graph",
         "index",
@@ -104,6 +106,8 @@ class Pass:
         self.span: Span | None = None
         """Of the call that started it."""
         self.skipped_steps = 0
+        self.cuts: list[Cut] = []
+        """Second derivatives that will be incomplete."""
 
     def failing_node(self) -> Node | None:
         """The node that was running, or was next, when the engine raised."""

@@ -15,10 +15,11 @@ from gradwalk.protocol.requests import ResolvedLimits
 from gradwalk.protocol.values import Gradient, Missing
 from gradwalk.tracer import originals
 from gradwalk.tracer.births import Birth
-from gradwalk.tracer.calls import CallLog, snippet_place
+from gradwalk.tracer.calls import Call, CallLog, snippet_place
 from gradwalk.tracer.culprits import Culprits
 from gradwalk.tracer.description import ACCUMULATE_GRAD, GraphWriter, Record, not_required
 from gradwalk.tracer.explanation import explain_error, internal_problem
+from gradwalk.tracer.findings import Findings
 from gradwalk.tracer.formula_checks import FormulaChecks
 from gradwalk.tracer.hooks import HookWatch
 from gradwalk.tracer.jacobian import JacobianBudget, local_jacobians
@@ -37,6 +38,7 @@ from gradwalk.tracer.passes import (
 from gradwalk.tracer.places import Places
 from gradwalk.tracer.reasons import Reasons
 from gradwalk.tracer.repeatable import is_repeatable
+from gradwalk.tracer.second_derivatives import find_cut
 from gradwalk.tracer.source import Program
 from gradwalk.tracer.stream import EventStream
 from gradwalk.tracer.values import ValueTable
@@ -83,6 +85,7 @@ class Recorder(PassListener):
         self._budget = JacobianBudget(limits.jacobian_cells, limits.jacobian_cells_total)
         self._reasons = Reasons(self.log, self.places)
         self._formulas = FormulaChecks()
+        self._findings = Findings()
         self._named = NamedTensors()
 
     def fail_inside(self, error: Exception) -> None:
@@ -289,8 +292,21 @@ class Recorder(PassListener):
         event["narration"], event["phases"] = narrate(
             described, event, self._operand_names(entry), [node and node["op"] for node in receivers]
         )
+        if self.look_at_step is None:
+            self._findings.note(event, described)
+            if one.create_graph and record.kind == "custom" and record.call is not None:
+                self._note_cut(one, record, record.call, node, entry)
         self.stream.steps += 1
         self.stream.send(event)
+
+    def _note_cut(self, one: Pass, record: Record, call: Call, node: Node, entry: PassNode) -> None:
+        """Whether a derivative of this pass would be incomplete because of what a Function saved."""
+        function = type(node)._forward_cls
+        cut = find_cut(
+            _described(record), call, entry.inner or (), lambda name: self.writer.save_span(function, name), self.places
+        )
+        if cut is not None and all(known.node != cut.node for known in one.cuts):
+            one.cuts.append(cut)
 
     def _check_formula(
         self, node: Node, record: Record, event: dict[str, Any], grad_outputs: Any, grad_inputs: Any
@@ -450,6 +466,9 @@ class Recorder(PassListener):
                 self._reasons.no_result(slot[0] is not None) if result is None else self.values.value_of(result)
                 for slot, result in zip(one.inputs, results or (), strict=False)
             ]
+        found = self._findings.conclude(one.index, [_described(entry.record) for entry in one.nodes.values()], one.cuts)
+        if found:
+            event["findings"] = found
         self._finished_spans.append(one.span)
         self.stream.send(event)
 

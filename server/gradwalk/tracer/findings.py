@@ -1,0 +1,418 @@
+"""What stands out in the numbers of a pass, said once it is over.
+
+first_non_finite   the first value (going forward), and the first gradient (going backward), that holds NaN or an
+                   infinity although nothing that went into it does.
+overflow           a value that became infinite because its dtype ends: finite operands of an operation without poles.
+vanishing          a leaf's gradient whose norm is below `FAINTER` times the largest norm on its way; or a saturated
+                   activation that returned exactly 0 for a gradient that was not.
+exploding          a leaf's gradient whose norm is above `LOUDER` times that of the v that its way began with.
+dead_relu          a relu whose whole operand is 0 or less: every slope is 0, so nothing before it learns.
+cut_derivative     see `second_derivatives`.
+
+A leaf's way is followed back along the largest contribution at each node. Norms are Euclidean, over all entries. All
+of it is read off what was recorded, so the same trace has the same findings.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+import torch
+
+from gradwalk.protocol.events import Finding, FindingKind
+from gradwalk.protocol.graph import Node, Span
+from gradwalk.protocol.values import TensorValue
+from gradwalk.tracer.second_derivatives import Cut
+from gradwalk.tracer.spelling import spell_number, spell_shape
+
+FAINTER: Final = 1e-4
+LOUDER: Final = 1e4
+LISTED: Final = 8
+"""Findings of one kind."""
+
+_WITHOUT_POLES: Final = frozenset(
+    {"add", "addmm", "addmv", "baddbmm", "bmm", "cosh", "cumprod", "cumsum", "dot", "exp", "exp2", "expm1", "mm", "mul",
+     "mv", "pow", "prod", "sinh", "square", "sub", "sum", "_to_copy", "to_copy"}
+)  # fmt: skip
+_SATURATING: Final = frozenset({"sigmoid", "softmax", "tanh"})
+
+
+_VANISHES: Final = (
+    "vanishes",
+    "smaller than at its largest",
+    "Slopes below 1 are multiplied along the chain; relu, residual connections, normalisation or a better "
+    "initialisation keep them near 1.",
+)
+_EXPLODES: Final = (
+    "explodes",
+    "larger than the v it began with",
+    "Slopes above 1 are multiplied along the chain; smaller weights, normalisation or gradient clipping keep them in "
+    "bounds.",
+)
+
+
+class _Trouble(NamedTuple):
+    """Entries of a value that are no numbers."""
+
+    nans: int
+    infinities: int
+
+    def __str__(self) -> str:
+        parts = [f"{self.nans} NaN" if self.nans else "", f"{self.infinities} infinite" if self.infinities else ""]
+        noun = "entry" if self.nans + self.infinities == 1 else "entries"
+        return f"{' and '.join(part for part in parts if part)} {noun}"
+
+
+_FINE: Final = _Trouble(0, 0)
+
+
+class _Step(NamedTuple):
+    """What is kept of a step."""
+
+    node: str
+    norm: float
+    """Of its grad_outputs."""
+    before: int | None
+    """The step that handed it the largest contribution."""
+
+
+class Findings:
+    """Takes note of each step; serves one run, whose nodes are looked at once."""
+
+    def __init__(self) -> None:
+        self._passes: dict[int, _PassNotes] = {}
+        self._seen: set[str] = set()
+
+    def note(self, event: Mapping[str, Any], described: Node) -> None:
+        """A step of a pass, as it is told."""
+        self._passes.setdefault(event["pass"], _PassNotes()).note(event, described)
+
+    def conclude(self, pass_index: int, nodes: Iterable[Node], cuts: Sequence[Cut]) -> list[Finding]:
+        """The findings of a pass that is over, and whose nodes are these."""
+        notes = self._passes.pop(pass_index, None) or _PassNotes()
+        nodes = [*nodes]
+        new = [node for node in nodes if node["id"] not in self._seen]
+        self._seen.update(node["id"] for node in new)
+        by_id = {node["id"]: node for node in nodes}
+        found = notes.locate(_forward_findings(new))
+        found += notes.of_gradients()
+        found += notes.locate(_dead_relus(new))
+        for cut in cuts:
+            one = _finding("cut_derivative", by_id[cut.node], notes.steps_of.get(cut.node), cut.message)
+            one["span"] = cut.saved_at or one["span"]
+            if cut.used_at is not None:
+                one["used_at"] = cut.used_at
+            found.append(one)
+        return found
+
+
+class _PassNotes:
+    """One pass, as far as findings need it."""
+
+    def __init__(self) -> None:
+        self.steps: dict[int, _Step] = {}
+        self.steps_of: dict[str, int] = {}
+        self._nodes: dict[str, Node] = {}
+        self._first: Finding | None = None
+        self._saturated: list[Finding] = []
+        self._leaves: list[int] = []
+
+    def note(self, event: Mapping[str, Any], described: Node) -> None:
+        """A step, in the order of the engine."""
+        index, received = event["index"], _tensors(event["grad_outputs"])
+        norm = math.hypot(*(_norm(value) for value in received))
+        arrived = [one for one in event["contributions"] if "missing" not in one["value"]]
+        largest = max(arrived, key=lambda one: _norm(one["value"]), default=None)
+        self.steps[index] = _Step(described["id"], norm, None if largest is None else largest["from_step"])
+        self.steps_of[described["id"]] = index
+        self._nodes[described["id"]] = described
+        if described["kind"] == "accumulate_grad":
+            self._leaves.append(index)
+            return
+        returned = _tensors(event["grad_inputs"])
+        if self._first is None and not math.isfinite(sum(map(_norm, returned)) + norm):
+            self._look_closer(event, described, received)
+        is_saturated = norm > 0 and returned and all(_norm(value) == 0 for value in returned)
+        if is_saturated and described["op"].lstrip("_") in _SATURATING and len(self._saturated) < LISTED:
+            message = (
+                f"{_where(described)} received a gradient of norm {spell_number(norm)} and returned exactly 0: it is "
+                "saturated, its slope is too small for the dtype. Nothing before it gets a gradient. Keep its operand "
+                "near 0 (smaller weights, normalised inputs)."
+            )
+            self._saturated.append(_finding("vanishing", described, index, message))
+
+    def locate(self, findings: list[Finding]) -> list[Finding]:
+        """Findings about nodes, with the step in which each node ran."""
+        for one in findings:
+            one["step"] = self.steps_of.get(one["node"] or "")
+        return findings
+
+    def of_gradients(self) -> list[Finding]:
+        """What the gradients of the whole pass show."""
+        found = [] if self._first is None else [self._first]
+        found += [one for one in (self._faintest(), self._loudest()) if one is not None]
+        return found + self._saturated
+
+    def _look_closer(self, event: Mapping[str, Any], described: Node, received: list[TensorValue]) -> None:
+        """The first gradient that is no number, and whether this node made it."""
+        if any(map(_trouble, received)):
+            arrived = [one for one in event["contributions"] if "missing" not in one["value"]]
+            where = _where(described)
+            if any(_trouble(one["value"]) for one in arrived if one["edge"] == "seed"):
+                message = f"The external gradient v that {where} starts from is no finite number itself."
+            elif any(_trouble(one["value"]) for one in arrived):
+                return
+            elif event.get("hooks"):
+                message = f"A hook put a gradient that is no finite number in front of {where}."
+            else:
+                message = f"The contributions at {where} are finite, but their sum is not: it ran over its dtype's end."
+            self._first = _finding("first_non_finite", described, event["index"], message)
+            return
+        if any(_trouble(one["value"]) for one in described["outputs"] if one["value"] is not None):
+            # Said where its value was computed.
+            return
+        for argnum, value in enumerate(event["grad_inputs"]):
+            if "missing" in value or not _trouble(value):
+                continue
+            operand = described["inputs"][argnum]
+            message = (
+                f"The first gradient that is no finite number is made by {_where(described)}: its grad_output is finite"
+                f"{_said(received)}, what it returns for `{operand['name']}` has {_trouble(value)}. "
+                f"{_operands_said(described)}It has no finite slope there; every step after this one inherits that."
+            )
+            self._first = _finding("first_non_finite", described, event["index"], message)
+            return
+
+    def _way(self, index: int) -> list[int]:
+        """From the start of the pass to a step."""
+        way, at = [], index
+        while at is not None and at in self.steps:
+            way.append(at)
+            following = self.steps[at].before
+            if following is None:
+                break
+            at = following
+        return way[::-1]
+
+    def _faintest(self) -> Finding | None:
+        return self._extreme("vanishing", lambda norm, start: norm / start, FAINTER)
+
+    def _loudest(self) -> Finding | None:
+        return self._extreme("exploding", lambda norm, start: start / norm, 1 / LOUDER)
+
+    def _extreme(self, kind: FindingKind, ratio_of: Any, limit: float) -> Finding | None:
+        worst: tuple[float, list[int]] | None = None
+        for leaf in self._leaves:
+            way = self._way(leaf)
+            norms = [self.steps[at].norm for at in way]
+            start = max(norms) if kind == "vanishing" else norms[0]
+            if len(way) < 2 or not (0 < norms[-1] < math.inf and 0 < start < math.inf):
+                continue
+            ratio = ratio_of(norms[-1], start)
+            if ratio < limit and (worst is None or ratio < worst[0]):
+                worst = (ratio, way)
+        return None if worst is None else self._spell_extreme(kind, *worst)
+
+    def _spell_extreme(self, kind: FindingKind, ratio: float, way: list[int]) -> Finding:
+        leaf = self._nodes[self.steps[way[-1]].node]
+        changes = [self._change(before, after) for before, after in zip(way, way[1:], strict=False)]
+        steepest = min(range(len(changes)), key=changes.__getitem__) if kind == "vanishing" else max(
+            range(len(changes)), key=changes.__getitem__
+        )  # fmt: skip
+        culprit = self._nodes[self.steps[way[steepest]].node]
+        steps = len(way) - 1
+        average = ratio ** (1 / steps) if kind == "vanishing" else ratio ** (-1 / steps)
+        verb, times, cure = _VANISHES if kind == "vanishing" else _EXPLODES
+        chain = (
+            f"{_where(culprit)} does it alone."
+            if steps == 1
+            else f"Over {steps} steps that is a factor of {spell_number(average)} each on average; the strongest, "
+            f"{spell_number(changes[steepest])}, is {_where(culprit)}."
+        )
+        message = (
+            f"The gradient {verb}: it reaches `{leaf.get('leaf', leaf['label'])}` with norm "
+            f"{spell_number(self.steps[way[-1]].norm)}, {spell_number(1 / ratio)} times {times}. {chain} {cure}"
+        )
+        return _finding(kind, culprit, way[steepest], message)
+
+    def _change(self, before: int, after: int) -> float:
+        start = self.steps[before].norm
+        return self.steps[after].norm / start if start > 0 else math.inf
+
+
+def _forward_findings(nodes: Iterable[Node]) -> list[Finding]:
+    """The first value that is no finite number, and what ran over the end of its dtype, in the program's order."""
+    found: list[Finding] = []
+    overflows: list[Finding] = []
+    ordered = sorted(nodes, key=lambda node: -1 if node["sequence_nr"] is None else node["sequence_nr"])
+    for node in ordered:
+        outputs = [one["value"] for one in node["outputs"] if one["value"] is not None]
+        troubles = [trouble for trouble in map(_trouble, outputs) if trouble]
+        if not troubles:
+            continue
+        operands = [one["value"] for one in node["inputs"] if one["value"] is not None]
+        if any(map(_trouble, operands)):
+            continue
+        if node["kind"] == "accumulate_grad":
+            message = f"The leaf `{node.get('leaf', '')}` holds {troubles[0]} before anything is computed."
+        else:
+            message = (
+                f"The first value that is no finite number is made by {_where(node)}: its result has {troubles[0]}. "
+                f"{_operands_said(node)}{_reason(node, troubles[0])}"
+            )
+        if not found:
+            found.append(_finding("first_non_finite", node, None, message))
+        if troubles[0].infinities and _has_overflown(node, operands) and len(overflows) < LISTED:
+            overflows.append(_finding("overflow", node, None, _overflow_words(node, outputs[0])))
+    return found + overflows
+
+
+def _has_overflown(node: Node, operands: Sequence[TensorValue]) -> bool:
+    op = node["op"].lstrip("_").rstrip("_")
+    if op not in _WITHOUT_POLES or not operands or any(one["value"] is None for one in node["inputs"]):
+        return False
+    # A negative power of 0 is a pole.
+    return op != "pow" or all(_smallest_magnitude(value) > 0 for value in operands[:1])
+
+
+def _overflow_words(node: Node, value: TensorValue) -> str:
+    limit = torch.finfo(getattr(torch, value["dtype"])).max
+    return (
+        f"{_where(node)} ran over the end of {value['dtype']}, whose largest number is {spell_number(limit)}: its "
+        f"operands are finite, its result is infinite. {_operands_said(node)}Use a wider dtype, or rearrange the "
+        "formula (logsumexp, log_softmax, subtracting the maximum first)."
+    )
+
+
+def _dead_relus(nodes: Iterable[Node]) -> list[Finding]:
+    found: list[Finding] = []
+    more = 0
+    for node in sorted(nodes, key=lambda one: one["sequence_nr"] or 0):
+        if node["op"].rstrip("_") != "relu" or not _is_dead(node):
+            continue
+        if len(found) == LISTED:
+            more += 1
+            continue
+        shape = next((one["value"]["shape"] for one in node["outputs"] if one["value"] is not None), [])
+        message = (
+            f"{_where(node)} is dead here: its whole operand of shape {spell_shape(shape)} is 0 or less, so its result "
+            "and all its slopes are 0, and nothing before it gets a gradient through it. A smaller learning rate, "
+            "another initialisation or leaky_relu avoids it."
+        )
+        found.append(_finding("dead_relu", node, None, message))
+    if more:
+        found[-1]["message"] += f" {more} more like this one."
+    return found
+
+
+def _is_dead(node: Node) -> bool:
+    value = next((one["value"] for one in node["inputs"] if one["value"] is not None), None)
+    if value is not None and "summary" in value:
+        top = value["summary"]["max"]
+        return not _trouble(value) and isinstance(top, int | float) and top <= 0
+    # A relu in place has overwritten its operand; its result says the same.
+    value = value if value is not None else next((one["value"] for one in node["outputs"]), None)
+    if value is None or not value.get("data"):
+        return False
+    return all(isinstance(one, int | float) and one <= 0 for one in value["data"])
+
+
+def _reason(node: Node, trouble: _Trouble) -> str:
+    """Why this operation gives no number, where that is well known."""
+    op = node["op"].strip("_")
+    if op == "div":
+        return "0 / 0 is NaN, anything else / 0 is infinite." if trouble.nans else "A division by 0 is infinite."
+    known = {
+        "sqrt": "The square root of a negative number is NaN.",
+        "rsqrt": "1 / sqrt(x) is infinite at 0 and NaN below.",
+        "log": "log(0) is -infinity, and NaN below 0: add a small number, or use log1p.",
+        "reciprocal": "1 / 0 is infinite.",
+        "acos": "acos needs -1 to 1.",
+        "asin": "asin needs -1 to 1.",
+        "pow": "A negative number has no real fractional power, and 0 has no negative one.",
+    }
+    return known.get(op, "")
+
+
+def _finding(kind: FindingKind, node: Node, step: int | None, message: str) -> Finding:
+    span: Span | None = node["span"]
+    return {
+        "kind": kind,
+        "node": node["id"],
+        "step": step,
+        "span": span,
+        "group": node["group"],
+        "message": message.strip(),
+    }
+
+
+def _where(node: Node) -> str:
+    span = node["span"]
+    return node["name"] if span is None else f"{node['name']} (line {span['line']})"
+
+
+def _operands_said(node: Node) -> str:
+    said = [f"`{one['name']}` = {short}" for one in node["inputs"] if (short := _short(one["value"]))]
+    return f"Here {', '.join(said)}. " if said else ""
+
+
+def _said(received: Sequence[TensorValue]) -> str:
+    short = _short(received[0]) if len(received) == 1 else ""
+    return f" ({short})" if short else ""
+
+
+def _short(value: TensorValue | None) -> str:
+    data = None if value is None else value.get("data")
+    if value is None or not data:
+        return ""
+    if len(data) == 1:
+        return spell_number(data[0])
+    if len(data) <= 4 and len(value["shape"]) == 1:
+        return f"[{', '.join(map(spell_number, data))}]"
+    return ""
+
+
+def _tensors(gradients: Iterable[Any]) -> list[TensorValue]:
+    return [one for one in gradients if "missing" not in one]
+
+
+def _numbers(value: TensorValue) -> list[Any]:
+    """Its entries, complex ones as two."""
+    flat: list[Any] = []
+    for entry in value.get("data", ()):
+        if isinstance(entry, list):
+            flat += entry
+        else:
+            flat.append(entry)
+    return flat
+
+
+def _trouble(value: TensorValue) -> _Trouble | None:
+    """The entries that are no finite numbers; None where all are."""
+    if "summary" in value:
+        found = _Trouble(value["summary"]["nans"], value["summary"]["infs"])
+        return None if found == _FINE else found
+    texts = [entry for entry in _numbers(value) if isinstance(entry, str)]
+    if not texts:
+        return None
+    nans = texts.count("NaN")
+    return _Trouble(nans, len(texts) - nans)
+
+
+def _norm(value: TensorValue) -> float:
+    """Euclidean; NaN where an entry is no finite number."""
+    if "summary" in value:
+        norm = value["summary"]["norm"]
+        return math.nan if _trouble(value) or isinstance(norm, str) else float(norm)
+    data: Any = value.get("data", ())
+    try:
+        return math.hypot(*data)
+    except TypeError:
+        numbers = _numbers(value)
+        return math.nan if any(isinstance(one, str) for one in numbers) else math.hypot(*numbers)
+
+
+def _smallest_magnitude(value: TensorValue) -> float:
+    if "summary" in value:
+        return 0.0 if value["summary"]["zeros"] else math.ulp(0.0)
+    return min((abs(one) for one in _numbers(value) if not isinstance(one, str)), default=0.0)

@@ -1,6 +1,7 @@
 """What every test shares: one way to rewrite goldens, and reproducible properties."""
 
 import os
+import resource
 
 import pytest
 from hypothesis import settings
@@ -8,6 +9,13 @@ from hypothesis import settings
 # Torch and the numeric libraries read these once, when they are first imported; two test workers share two cores.
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
+
+# torch lets go of a long chain recursively once Python has looked at its nodes: 100,000 of them need 30 MB of stack.
+STACK_BYTES = 100 << 20
+_, hardest = resource.getrlimit(resource.RLIMIT_STACK)
+resource.setrlimit(
+    resource.RLIMIT_STACK, (STACK_BYTES if hardest == resource.RLIM_INFINITY else min(STACK_BYTES, hardest), hardest)
+)
 
 # The same examples on every run and machine; a slow machine is no failure.
 settings.register_profile("reproducible", derandomize=True, deadline=None, print_blob=True)

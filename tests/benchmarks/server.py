@@ -88,11 +88,11 @@ def run_over_http(client: httpx.Client, source: str) -> tuple[float, float]:
 
 
 @contextlib.contextmanager
-def serving() -> Iterator[httpx.Client]:
-    """A server on a free port with an empty store."""
+def serving(**settings: str) -> Iterator[httpx.Client]:
+    """A server on a free port with an empty store; settings as environment variables."""
     with tempfile.TemporaryDirectory() as home:
         log = Path(home) / "log"
-        environment = os.environ | {"GRADWALK_DATA_DIRECTORY": home, "GRADWALK_WAITING_COUNT": "300"}
+        environment = os.environ | {"GRADWALK_DATA_DIRECTORY": home} | settings
         command = [sys.executable, "-m", "gradwalk", "serve", "--port", "0"]
         with log.open("wb") as output:
             process = subprocess.Popen(command, env=environment, stdout=output, stderr=output)

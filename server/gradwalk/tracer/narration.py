@@ -285,10 +285,7 @@ def _saved_as(name: str, value: object) -> str:
 
 
 def _has_alpha(node: Node) -> bool:
-    for one in node["saved"]:
-        if one["name"] == "alpha" and one["value"] not in (1, 1.0):
-            return True
-    return False
+    return any(one["name"] == "alpha" and one["value"] not in (1, 1.0) for one in node["saved"])
 
 
 # 3 multiply
@@ -330,10 +327,7 @@ def _present(gradients: Sequence[Gradient]) -> list[int]:
 
 
 def _is_refuted(jacobians: Sequence[LocalJacobian]) -> bool:
-    for one in jacobians:
-        if one.get("checked") is False:
-            return True
-    return False
+    return any(one.get("checked") is False for one in jacobians)
 
 
 def _product(argnum: int, step: Step) -> str | None:

@@ -1,4 +1,4 @@
-"""Fifty clients send endless loops without a pause; how long the page, /healthz and an honest trace take beside them."""
+"""Fifty clients send endless loops without a pause: how long page, /healthz and an honest trace take beside them."""
 
 import statistics
 

@@ -12,7 +12,8 @@ STEP = 1e-6
 RELATIVE_TOLERANCE = 1e-3
 ABSOLUTE_TOLERANCE = 1e-5
 NARROWER = 8
-"""How much smaller the second step is, which tells a corner from mere curvature."""
+"""How much smaller the next step is, which tells a corner from mere curvature."""
+NARROWINGS = 3
 ROUNDINGS = 64
 """Of how many roundings a function's value may be the result; in units of the value's last place."""
 
@@ -128,21 +129,31 @@ def _column(  # noqa: PLR0913 (one place of one function)
     tolerances: Tolerances,
 ) -> list[_Slopes]:
     """The difference quotients for one entry of one primal, by output."""
-    wide = _quotients(function, points, here, place, step)
+    found = wide = _quotients(function, points, here, place, step)
     with np.errstate(invalid="ignore", over="ignore"):
-        is_rough = [~(np.abs(one.right - one.left) <= _allowed(one, tolerances)) for one in wide]
-        if not any(rough.any() for rough in is_rough):
-            return wide
-        # Curvature, or a corner farther off, is gone at a smaller step; a corner right here is not.
-        narrow = _quotients(function, points, here, place, step / NARROWER)
-        settled = []
-        for one, other, rough in zip(wide, narrow, is_rough, strict=True):
-            calm = rough & (np.abs(other.right - other.left) <= np.abs(one.right - one.left) / 2 + other.rounding)
-            settled.append(_Slopes(
-                np.where(calm, other.central, one.central), np.where(calm, other.central, one.left),
-                np.where(calm, other.central, one.right), np.where(calm, other.rounding, one.rounding),
-            ))  # fmt: skip
-    return settled
+        rough = [~(np.abs(one.right - one.left) <= _allowed(one, tolerances)) for one in wide]
+        for _ in range(NARROWINGS):
+            if not any(cells.any() for cells in rough):
+                break
+            # Curvature, or a corner farther off, is gone at a smaller step; a corner right here is not.
+            step /= NARROWER
+            narrow = _quotients(function, points, here, place, step)
+            calm = [
+                cells & (np.abs(other.right - other.left) <= np.abs(one.right - one.left) / 2 + other.rounding)
+                for cells, one, other in zip(rough, wide, narrow, strict=True)
+            ]
+            found = [
+                _Slopes(*(np.where(cells, new, old) for new, old in zip(_settled(other), one, strict=True)))
+                for cells, one, other in zip(calm, found, narrow, strict=True)
+            ]
+            rough = [cells & ~quiet for cells, quiet in zip(rough, calm, strict=True)]
+            wide = narrow
+    return found
+
+
+def _settled(slopes: _Slopes) -> _Slopes:
+    """Where there is no corner, one-sided slopes that differ from the central one only say how curved it is."""
+    return slopes._replace(left=slopes.central, right=slopes.central)
 
 
 def _quotients(

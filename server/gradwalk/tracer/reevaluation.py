@@ -42,6 +42,8 @@ class Forward(NamedTuple):
     """In the order of `next_functions`, with the values of the run."""
     run: Callable[[Sequence[torch.Tensor]], list[torch.Tensor | None]]
     """Operands in double precision to outputs by `output_nr`, None for what is no floating-point tensor."""
+    run_again: Callable[[], list[torch.Tensor | None]]
+    """The outputs once more in the program's own dtypes."""
 
 
 class CaughtCall(NamedTuple):
@@ -130,6 +132,9 @@ def _custom_forward(node: Any, call: CaughtCall) -> Forward:
         given = [wider(argument) for argument in call.args]
         for position, operand in zip(positions, operands, strict=True):
             given[position] = operand
+        return _only_wide(apply(given))
+
+    def apply(given: Sequence[Any]) -> list[torch.Tensor | None]:
         with _repeated(call), torch.enable_grad():
             # Not leaves, so that a forward may write into them; requiring grad, so that ctx says what it said.
             flowing = [
@@ -140,7 +145,8 @@ def _custom_forward(node: Any, call: CaughtCall) -> Forward:
         return _floating(returned)
 
     names = parameter_names(call.function, len(call.args))
-    return Forward([names[position] for position in positions], [call.args[position] for position in positions], run)
+    operands = [call.args[position] for position in positions]
+    return Forward([names[position] for position in positions], operands, run, lambda: apply(call.args))
 
 
 def _operation_forward(node: Any, call: CaughtCall, sequence: int) -> Forward:
@@ -166,11 +172,17 @@ def _operation_forward(node: Any, call: CaughtCall, sequence: int) -> Forward:
             else:
                 holder[position] = [*holder[position]]
                 holder[position][member] = operand
+        return _only_wide(repeat(positional, named))
+
+    def repeat(positional: Sequence[Any], named: dict[str, Any]) -> list[torch.Tensor | None]:
         with _repeated(call), torch.no_grad():
             # Indices and the like are no outputs of a node.
             return [one for one in _floating(operation(*positional, **named)) if one is not None]
 
-    return Forward(names, [_at(slot, args, kwargs) for slot in slots], run)
+    def run_again() -> list[torch.Tensor | None]:
+        return repeat(*tree_map(_copied, (args, kwargs)))
+
+    return Forward(names, [_at(slot, args, kwargs) for slot in slots], run, run_again)
 
 
 class _Isolation(TorchDispatchMode):  # type: ignore[no-untyped-call]
@@ -275,13 +287,17 @@ def wider(value: Any) -> Any:
 
 def _floating(returned: Any) -> list[torch.Tensor | None]:
     outputs = returned if isinstance(returned, (tuple, list)) else (returned,)
-    found = [originals.detach(one) if _is_differentiable(one) else None for one in outputs]
-    narrow = [str(one.dtype).removeprefix("torch.") for one in found if one is not None and one.dtype in _WIDER]
-    if narrow:
-        raise CannotRepeat(
-            f"The forward gives {narrow[0]} even where its operands are float64, which is too coarse for differences."
-        )
-    return found
+    return [originals.detach(one) if _is_differentiable(one) else None for one in outputs]
+
+
+def _only_wide(outputs: list[torch.Tensor | None]) -> list[torch.Tensor | None]:
+    for one in outputs:
+        if one is not None and one.dtype in _WIDER:
+            name = str(one.dtype).removeprefix("torch.")
+            raise CannotRepeat(
+                f"The forward gives {name} even where its operands are float64, which is too coarse for differences."
+            )
+    return outputs
 
 
 def _is_differentiable(value: Any) -> bool:

@@ -1,7 +1,7 @@
 """One step on demand: the program is run again, which gives the same steps, and one node is looked at."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import torch
@@ -18,6 +18,9 @@ from gradwalk.tracer.recorder import LookAtStep, Recorder
 from gradwalk.tracer.reevaluation import CannotRepeat, Catcher, Forward, forward_of, wider
 from gradwalk.tracer.run import Run
 from gradwalk.tracer.walk import Node
+
+SAME_OUTPUT: Final = 5e-2
+"""How far the output in double precision may be from the program's own, relative to its largest entry."""
 
 
 def jacobian_of_step(
@@ -119,6 +122,8 @@ def _report(node: Node, forward: Forward, jacobian: LocalJacobian, limits: Resol
         return found
 
     try:
+        if not _is_same(forward.run_again()[slot], function(wider(forward.operands[argnum]))):
+            raise CannotRepeat("In double precision this operation gives something else: its random numbers differ.")
         return report(
             function,
             forward.operands[argnum],
@@ -131,6 +136,16 @@ def _report(node: Node, forward: Forward, jacobian: LocalJacobian, limits: Resol
         )
     except Exception as error:  # noqa: BLE001 (the program's own forward, at values it has not seen)
         return unavailable(name, argnum, slot, _words(error))
+
+
+def _is_same(own: torch.Tensor | None, double: torch.Tensor) -> bool:
+    """Whether the outputs in the program's dtype and in double precision are the same but for rounding."""
+    if own is None:
+        return False
+    exact = double.to(own.dtype)
+    finite = exact[exact.isfinite()].abs()
+    largest = float(finite.max()) if finite.numel() else 0.0
+    return torch.allclose(own, exact, rtol=SAME_OUTPUT, atol=SAME_OUTPUT * largest, equal_nan=True)
 
 
 def _words(error: Exception) -> str:

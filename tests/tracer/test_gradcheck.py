@@ -1,0 +1,266 @@
+"""gradcheck in the picture: `torch.autograd.gradcheck`'s verdict and exact second opinions are the oracle."""
+
+import numpy as np
+import pytest
+import torch
+from pydantic import TypeAdapter
+
+from gradwalk.protocol.answers import GradcheckReport
+from gradwalk.protocol.requests import ResolvedLimits, TraceRequest
+from gradwalk.tracer.program_check import gradcheck_of_program
+from gradwalk.tracer.replay import gradcheck_of_step
+from tests.tracer.oracle import PRELUDE, run_traced
+
+REPORTS = TypeAdapter(list[GradcheckReport])
+
+
+def check(source, node, argnum=0, occurrence=0, **limits):
+    """The reports of the step of a node with this name."""
+    traced = run_traced(source)
+    nodes = traced.nodes()
+    steps = [event["index"] for event in traced.of("step") if nodes[event["node"]]["name"] == node]
+    reports = gradcheck_of_step(TraceRequest(source=source), steps[occurrence], argnum, ResolvedLimits(**limits))
+    return REPORTS.validate_python(reports)
+
+
+def check_program(source, pass_index=0, **limits):
+    reports = gradcheck_of_program(TraceRequest(source=source), pass_index, ResolvedLimits(**limits))
+    return {one["name"]: one for one in REPORTS.validate_python(reports)}
+
+
+def cells(report):
+    return [(one["row"], one["column"]) for one in report["wrong"]]
+
+
+MATMUL = """class Product(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, a, b):
+        ctx.save_for_backward(a, b)
+        return a @ b
+    @staticmethod
+    def backward(ctx, g):
+        a, b = ctx.saved_tensors
+        return {}
+a = torch.tensor([[1., 2.], [3., 5.]], requires_grad=True)
+b = torch.tensor([[2., 7.], [1., 4.]], requires_grad=True)
+y = Product.apply(a, b)
+y.sum().backward()
+"""
+BACKWARDS = {
+    "right": ("g @ b.T, a.T @ g", lambda j: j),
+    "factor": ("2 * g @ b.T, a.T @ g", lambda j: 2 * j),
+    "sign": ("-g @ b.T, a.T @ g", lambda j: -j),
+    "not transposed": ("g @ b, a.T @ g", None),
+    "forgotten": ("torch.zeros_like(a), a.T @ g", lambda j: 0 * j),
+    "one entry": ("(g @ b.T) + torch.tensor([[0., g[0, 0]], [0., 0.]]), a.T @ g", None),
+}
+
+
+@pytest.mark.parametrize("name", BACKWARDS)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_exactly_the_wrong_entries_of_a_backward_are_marked(name, dtype):
+    backward, _ = BACKWARDS[name]
+    source = f"torch.set_default_dtype(torch.{dtype})\n" * (dtype == "float64") + MATMUL.format(backward)
+    try:
+        [report] = check(source, "ProductBackward")
+        namespace = {}
+        exec(PRELUDE + source, namespace)
+        a, b, function = (namespace[one].detach() for one in "ab"), None, namespace["Product"].apply
+        a, b = a
+        true = torch.autograd.functional.jacobian(lambda one: one @ b, a).reshape(4, 4)
+        said = torch.stack([
+            torch.autograd.grad(function(one := a.clone().requires_grad_(), b), one, v.reshape(2, 2))[0].reshape(-1)
+            for v in torch.eye(4)
+        ])  # fmt: skip
+        assert cells(report) == [tuple(place) for place in (true != said).nonzero().tolist()]
+        doubles = [one.double().requires_grad_() for one in (a, b)]
+        passes = torch.autograd.gradcheck(function, (doubles[0], doubles[1].detach()), raise_exception=False)
+        assert report["verdict"] == ("agrees" if passes else "differs")
+        assert np.allclose(report["numeric"]["data"], true.double().reshape(-1), atol=1e-7)
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
+def test_the_shape_of_a_mistake_is_said():
+    said = {name: check(MATMUL.format(BACKWARDS[name][0]), "ProductBackward")[0]["because"] for name in BACKWARDS}
+    assert "2 times what it should be" in said["factor"]
+    assert "-1 times" in said["sign"]
+    assert "nothing but zeros" in said["forgotten"]
+    assert "1 of 16 entries" in said["one entry"]
+    assert "row 0, column 1" in said["one entry"]
+
+
+BUILT_IN = {
+    "sin": ("y = x.sin()", "SinBackward0", 0),
+    "product": ("y = x * x", "MulBackward0", 1),
+    "matmul": ("y = x @ x.T", "MmBackward0", 1),
+    "addmm inside linear": ("y = F.linear(x, w, w.sum(1))", "AddmmBackward0", 2),
+    "softmax": ("y = x.softmax(-1)", "SoftmaxBackward0", 0),
+    "loss inside cross_entropy": ("y = F.cross_entropy(x, torch.tensor([0, 2]))", "NllLossBackward0", 0),
+    "log_softmax inside it": ("y = F.cross_entropy(x, torch.tensor([0, 2]))", "LogSoftmaxBackward0", 0),
+    "bmm inside einsum": ("y = torch.einsum('ij,kj->ik', x, w)", "BmmBackward0", 0),
+    "layer_norm": ("y = F.layer_norm(x, (3,), w[0], w[1])", "NativeLayerNormBackward0", 1),
+    "second of cat": ("y = torch.cat([x, x * 2])", "CatBackward0", 1),
+    "values of max": ("y = x.max(1).values", "MaxBackward0", 0),
+    "in place": ("y = x * 2\ny.exp_()", "ExpBackward0", 0),
+    "view": ("y = x.t().reshape(6)", "UnsafeViewBackward0", 0),
+    "random": ("y, _ = torch.native_dropout(x, 0.5, True)", "NativeDropoutBackward0", 0),
+    "complex": ("y = torch.complex(x, x * 2).exp().abs()", "ExpBackward0", 0),
+    "half": ("y = x.half()", "ToCopyBackward0", 0),
+    "broadcast": ("y = x + w.sum()", "AddBackward0", 1),
+    "second output": ("y = torch.stack(x.unbind(1)[:2])", "UnbindBackward0", 0),
+}
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_built_in_nodes_agree(name):
+    line, node, argnum = BUILT_IN[name]
+    source = "x = torch.randn(2, 3, requires_grad=True)\nw = torch.randn(2, 3, requires_grad=True)\n" + line
+    traced = run_traced(source + "\ny.sum().abs().backward()")
+    names = {one["name"] for one in traced.nodes().values()}
+    if node not in names:
+        pytest.fail(f"{node} is not in {sorted(names)}")
+    reports = check(source + "\ny.sum().abs().backward()", node, argnum)
+    assert [one["verdict"] for one in reports] == ["agrees"] * len(reports), reports
+    assert reports
+
+
+KINKS = {
+    "relu": ("x.relu()", "ReluBackward0", [(1, 1, 0.0, 1.0)]),
+    "abs": ("x.abs()", "AbsBackward0", [(1, 1, -1.0, 1.0)]),
+    "amax": ("torch.stack([x[1], x[1] * 1]).amax(0)", "AmaxBackward0", [(0, 0, 0.0, 1.0), (0, 1, 0.0, 1.0)]),
+    "clamp": ("x.clamp(min=0)", "ClampBackward1", [(1, 1, 0.0, 1.0)]),
+}
+
+
+@pytest.mark.parametrize("name", KINKS)
+def test_points_without_a_derivative_are_named(name):
+    line, node, expected = KINKS[name]
+    source = f"x = torch.tensor([1., 0., -2.], requires_grad=True)\ny = {line}\ny.sum().backward()"
+    try:
+        [report] = check(source, node)
+    except (IndexError, ValueError):
+        names = {one["name"] for one in run_traced(source).nodes().values()}
+        pytest.fail(f"{node} is not in {names}")
+    assert report["verdict"] == "not_differentiable"
+    assert report["wrong"] == []
+    found = [(one["row"], one["column"], round(one["left"], 6), round(one["right"], 6)) for one in report["kinks"]]
+    assert found == expected
+    assert "Not differentiable at 0" in report["because"]
+
+
+def test_the_edge_of_a_domain_is_no_mistake():
+    [report] = check("x = torch.tensor([0., 4.], requires_grad=True)\nx.sqrt().sum().backward()", "SqrtBackward0")
+    assert (report["verdict"], cells(report)) == ("not_differentiable", [])
+    assert report["kinks"][0]["left"] == "NaN"
+
+
+def test_curvature_is_no_corner_and_a_wrong_value_at_a_corner_is_wrong():
+    [report] = check("x = torch.tensor([1e-3, 3e-7], requires_grad=True)\n(x.log() + x.abs()).sum().backward()",
+                     "LogBackward0")  # fmt: skip
+    assert report["kinks"] == []
+    wrong = MATMUL.format("7 * g, None").replace("a @ b", "a.relu()").replace("[[1., 2.]", "[[0., 2.]")
+    [report] = check(wrong, "ProductBackward")
+    assert (0, 0) in cells(report)
+
+
+def test_a_tie_to_numbers_too_coarse_or_a_node_without_a_call_is_said():
+    double = "x = torch.tensor([1., 2.], requires_grad=True)\ng, = torch.autograd.grad((x ** 3).sum(), x, "
+    double += "create_graph=True)\ng.sum().backward()"
+    reports = [one for argnum in range(2) for one in check(double, "MulBackward0", argnum)]
+    assert {one["verdict"] for one in reports} == {"unavailable"}
+    assert "create_graph" in reports[0]["because"]
+    coarse = MATMUL.format("g @ b.T, None").replace("return a @ b", "return (a @ b).float()")
+    assert "float32" in check(coarse, "ProductBackward")[0]["because"]
+    [large] = check(
+        "x = torch.ones(9, requires_grad=True)\nx.exp().sum().backward()", "ExpBackward0", jacobian_cells=80
+    )
+    assert "81 entries" in large["because"]
+
+
+def test_a_step_that_is_not_there_has_no_report():
+    source = "x = torch.ones(2, requires_grad=True)\nx.exp().sum().backward()"
+    assert gradcheck_of_step(TraceRequest(source=source), 99, 0, ResolvedLimits()) == []
+    assert gradcheck_of_step(TraceRequest(source=source), 0, 7, ResolvedLimits()) == []
+    assert gradcheck_of_program(TraceRequest(source=source), 3, ResolvedLimits()) == []
+
+
+def test_an_edge_that_inputs_cut_off_has_neither_jacobian_nor_report():
+    source = "a = torch.ones(2, requires_grad=True)\nb = torch.ones(2, requires_grad=True)\n"
+    source += "y = (a * b).sum()\ntorch.autograd.grad(y, a)"
+    step = next(event for event in run_traced(source).of("step") if len(event["grad_inputs"]) == 2)
+    assert [one["argnum"] for one in step["local_jacobians"]] == [0]
+    assert check(source, "MulBackward0", 1) == []
+
+
+NET = """model = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Dropout(0.3), nn.Linear(4, 2))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+x, t = torch.randn(5, 3), torch.tensor([0, 1, 0, 1, 1])
+for _ in range(2):
+    loss = F.cross_entropy(model(x), t)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def test_a_whole_program_agrees_with_its_backward():
+    reports = check_program(NET)
+    assert list(reports) == ["model.0.weight", "model.0.bias", "model.3.weight", "model.3.bias"]
+    assert {one["verdict"] for one in reports.values()} == {"agrees"}
+    namespace = {}
+    torch.manual_seed(0)
+    exec(PRELUDE + NET.replace("range(2)", "range(1)"), namespace)
+    gradient = namespace["model"][0].weight.grad
+    assert reports["model.0.weight"]["analytic"]["data"] == pytest.approx(gradient.reshape(-1).tolist(), rel=1e-6)
+
+
+PROGRAMS = {
+    "a formula": ("sin(x*y) + x", 0, {"x": "agrees", "y": "agrees"}),
+    "vector output": ("x = torch.tensor([1., 2.], requires_grad=True)\ny = x ** 2\ny.backward(torch.tensor([1., 3.]))",
+                      0, {"x": "agrees"}),
+    "second derivative": ("x = torch.tensor([1., 2.], requires_grad=True)\n"
+                          "g, = torch.autograd.grad((x ** 3).sum(), x, create_graph=True)\ng.sum().backward()",
+                          1, {"x": "agrees"}),
+    "complex leaf": ("z = torch.tensor([1 + 2j, 2 - 1j], requires_grad=True)\n(z * z.conj() + z ** 2).abs().sum()"
+                     ".backward()", 0, {"z": "agrees"}),
+    "half": ("x = torch.randn(3, requires_grad=True, dtype=torch.float16)\n(x.float() ** 2).sum().backward()", 0,
+             {"x": "agrees"}),
+    "corner": ("x = torch.tensor([0., 1.], requires_grad=True)\nx.relu().sum().backward()", 0,
+               {"x": "not_differentiable"}),
+    "detached": ("x = torch.tensor([1., 2.], requires_grad=True)\n(x * x.detach()).sum().backward()", 0,
+                 {"x": "differs"}),
+    "wrong Function": (MATMUL.format("2 * g @ b.T, a.T @ g"), 0, {"a": "differs", "b": "agrees"}),
+    "too many": ("x = torch.ones(200, requires_grad=True)\ny = torch.ones(2, requires_grad=True)\n"
+                 "(x.sum() * y).sum().backward()", 0, {"x": "unavailable", "y": "agrees"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_whole_programs(name):
+    source, pass_index, expected = PROGRAMS[name]
+    reports = check_program(source, pass_index)
+    assert {one["name"]: one["verdict"] for one in reports.values()} == expected
+    if name == "detached":
+        assert "`.detach()` in line 2" in reports["x"]["because"]
+
+
+def test_the_second_derivative_that_a_function_cuts_is_wrong_in_numbers_too():
+    source = """class Cosh(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        up = torch.exp(x)
+        ctx.save_for_backward(x, up)
+        return (up + torch.exp(-x)) / 2
+    @staticmethod
+    def backward(ctx, g):
+        x, up = ctx.saved_tensors
+        return g * (up - torch.exp(-x)) / 2
+x = torch.tensor(0.7, requires_grad=True)
+g, = torch.autograd.grad(Cosh.apply(x), x, create_graph=True)
+g.backward()
+"""
+    report = check_program(source, 1)["x"]
+    assert report["verdict"] == "differs"
+    assert report["numeric"]["data"] == pytest.approx([np.cosh(0.7)], rel=1e-6)
+    assert report["analytic"]["data"] == pytest.approx([np.exp(-0.7) / 2], rel=1e-6)

@@ -215,6 +215,19 @@ def test_a_whole_program_agrees_with_its_backward():
     assert reports["model.0.weight"]["analytic"]["data"] == pytest.approx(gradient.reshape(-1).tolist(), rel=1e-6)
 
 
+@pytest.mark.parametrize(
+    "step",
+    ["optimizer.step()", "with torch.no_grad():\n        for p in model.parameters():\n            p -= 0.1 * p.grad",
+     "for p in model.parameters():\n        p.data = p.data - 0.1 * p.grad",
+     "for p in model.parameters():\n        p.data.sub_(p.grad)"],
+    ids=["optimizer", "no_grad", "data set", "data"],
+)  # fmt: skip
+def test_a_later_pass_is_checked_at_the_weights_that_it_has(step):
+    reports = check_program(NET.replace("optimizer.step()", step), 1)
+    assert {one["verdict"] for one in reports.values()} == {"agrees"}
+    assert reports["model.0.weight"]["analytic"] != check_program(NET, 0)["model.0.weight"]["analytic"]
+
+
 PROGRAMS = {
     "a formula": ("sin(x*y) + x", 0, {"x": "agrees", "y": "agrees"}),
     "vector output": ("x = torch.tensor([1., 2.], requires_grad=True)\ny = x ** 2\ny.backward(torch.tensor([1., 3.]))",

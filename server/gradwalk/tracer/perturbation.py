@@ -1,7 +1,8 @@
 """A whole program as a function of its leaves: it is run again with one entry of one leaf moved a little.
 
 A leaf is known by its place in the order of first uses, which is the same in every run. It is moved right before the
-program first reads its values, after whatever filled it. For differences, everything is computed in double precision:
+program first reads its values after the latest write to it: a fill, or an optimizer's step, which is no part of the
+graph of the pass that follows. For differences, everything is computed in double precision:
 tensors are widened where they are first read, so random numbers are still drawn in the program's own dtype.
 """
 
@@ -15,6 +16,7 @@ from torch.overrides import TorchFunctionMode
 from gradwalk.tracer import originals
 from gradwalk.tracer.calls import tensors_in
 from gradwalk.tracer.originals import Tensor
+from gradwalk.tracer.values import storage_address
 
 _WIDER: Final = {
     torch.float16: torch.float64,
@@ -45,6 +47,8 @@ class Move(NamedTuple):
 
     leaf: int
     """Place in the order of first uses."""
+    write: int
+    """Which of the leaf's values are replaced: how often it had been written to by then."""
     values: torch.Tensor
 
 
@@ -58,7 +62,9 @@ class Leaves(TorchFunctionMode):
         super().__init__()
         self.found: list[torch.Tensor] = []
         self.values: list[torch.Tensor] = []
-        """Copies, as they were first read."""
+        """Copies, as they were first read after the latest write."""
+        self.writes: list[int] = []
+        """How often each was written to after it was first read."""
         self._in_double = in_double
         self._move = move
         self._numbers: dict[int, int] = {}
@@ -76,14 +82,13 @@ class Leaves(TorchFunctionMode):
             if name not in _VALUE_GETTERS:
                 return func(*args, **kwargs)
         if name in _READS_NO_VALUES:
+            if name == "__set__" and func.__self__ is torch.Tensor.data:  # type: ignore[attr-defined]
+                self._note_write(args[:1])
             return func(*args, **kwargs)
         if getattr(func, "__module__", "") == torch.nn.init.__name__:
-            self._note_fill((*args, *kwargs.values()))
+            self._note_write((*args, *kwargs.values()))
             return func(*args, **kwargs)
-        read = args
-        if name in _FILLS:
-            read = args[1:]
-            self._note_fill(args[:1])
+        read = args[1:] if name in _FILLS else args
         with originals.without_torch_function():
             self.read((*read, *kwargs.values()))
             if self._in_double:
@@ -93,6 +98,8 @@ class Leaves(TorchFunctionMode):
                 if name in _MASKS and isinstance(args[0], Tensor):
                     mask = func(torch.ones_like(args[0], dtype=torch.get_default_dtype()), *args[1:], **kwargs)
                     return args[0] * mask.to(args[0].dtype)
+        if name[-1:] == "_" and (name[-2:] != "__" or name[:3] == "__i" or name == "__setitem__"):
+            self._note_write(args[:1])
         return func(*args, **kwargs)
 
     def read(self, arguments: Sequence[Any]) -> None:
@@ -108,18 +115,25 @@ class Leaves(TorchFunctionMode):
                     self._numbers[id(tensor)] = number = len(self.found)
                     self.found.append(tensor)
                     self.values.append(tensor)
+                    self.writes.append(0)
                 elif number not in self._fresh:
                     continue
                 self._note(tensor, number)
 
-    def _note_fill(self, filled: Sequence[Any]) -> None:
-        self._fresh.update(self._numbers[id(one)] for one in tensors_in(filled) if id(one) in self._numbers)
+    def _note_write(self, written: Sequence[Any]) -> None:
+        with originals.without_torch_function():
+            addresses = {storage_address(one) for one in tensors_in(written)}
+            for number, leaf in enumerate(self.found):
+                if storage_address(leaf) in addresses:
+                    self._fresh.add(number)
+                    self.writes[number] += 1
 
     def _note(self, leaf: torch.Tensor, number: int) -> None:
         self._fresh.discard(number)
-        if self._move is not None and self._move.leaf == number:
+        move = self._move
+        if move is not None and (move.leaf, move.write) == (number, self.writes[number]):
             # Not counted as a write: the program has not done one.
-            originals.detach(leaf.data).copy_(self._move.values)
+            originals.detach(leaf.data).copy_(move.values)
         self.values[number] = originals.clone(originals.detach(leaf))
 
     def _widen(self, tensor: torch.Tensor) -> None:

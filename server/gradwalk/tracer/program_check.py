@@ -37,6 +37,8 @@ class _Look(NamedTuple):
     names: list[str]
     values: list[torch.Tensor]
     """Of the leaves, in the order of first uses."""
+    writes: list[int]
+    """How often each leaf was written to."""
     gradients: list[torch.Tensor | None]
     cuts: list[str]
     """Per leaf, why the engine does not see all of its uses; empty words where nothing is known."""
@@ -51,8 +53,8 @@ def gradcheck_of_program(
 ) -> list[GradcheckReport]:
     """For each leaf used before a pass: v times J beside finite differences of v times the pass's outputs.
 
-    The leaf is moved where it is first read, so differences see everything that depends on it, also what `detach` or
-    `no_grad` hides from the engine. Empty when the program has no such pass, or no leaf.
+    A leaf is moved where it is first read after the latest write to it, so differences see everything that depends on
+    it, also what `detach` or `no_grad` hides from the engine. Empty when the program has no such pass, or no leaf.
     """
     program = _Program(request, pass_index, limits, language)
     try:
@@ -144,6 +146,7 @@ def _look(
          for one, out in zip(seeds, outputs, strict=True)],
         names,
         leaves.values,
+        leaves.writes,
         found,
         cuts,
     )  # fmt: skip
@@ -171,7 +174,7 @@ def _report(program: _Program, real: _Look, double: _Look, number: int, name: st
     analytic = _row(gradient, prod(shape))
 
     def function(moved: torch.Tensor) -> torch.Tensor:
-        look = program.run(in_double=True, move=Move(number, moved))
+        look = program.run(in_double=True, move=Move(number, double.writes[number], moved))
         if look is None or [one.shape for one in look.outputs] != [one.shape for one in double.outputs]:
             raise CannotCheck("With this leaf moved a little, the program does not come to the same outputs.")
         total = torch.zeros((), dtype=torch.float64)

@@ -130,13 +130,8 @@ class SqliteStore:
         )
 
     def _probe(self) -> None:
-        """A real write, undone: the only honest way to know that there is room."""
-        self._writer.execute("BEGIN IMMEDIATE")
-        try:
-            self._writer.execute("INSERT INTO snippet VALUES ('probe', zeroblob(8192), 8192, 0)")
-        finally:
-            if self._writer.in_transaction:
-                self._writer.execute("ROLLBACK")
+        """A real write, committed: what is undone never reaches the disk, so it would not notice a full one."""
+        self._writer.execute("INSERT OR REPLACE INTO snippet VALUES ('probe', zeroblob(8192), 8192, 0)")
 
     def _remember(self, trace_id: str, body: bytes) -> None:
         if trace_id in self._remembered or len(body) > _REMEMBERED_BYTES:

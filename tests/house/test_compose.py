@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 import yaml
-from gradwalk.cli.main import main as command_line
 
 from gradwalk.api.settings import Settings
+from gradwalk.cli.main import main as command_line
 
 ROOT = Path(__file__).parents[2]
 COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())

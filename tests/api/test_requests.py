@@ -73,13 +73,43 @@ def test_the_probes_tell_what_locks_programs_in(server: Any) -> None:
     answer = server.client.get("/readyz").json()
     assert answer["status"] == "ready"
     assert answer["layers"]["seccomp"] is True
+    assert answer["protection"] == {"level": "full", "open": [], "sentence": ""}
 
 
-def test_every_answer_carries_the_policy(server: Any) -> None:
-    for path in ("/", "/healthz", "/api/nowhere"):
-        headers = server.client.get(path).headers
-        assert "default-src 'self'" in headers["content-security-policy"]
-        assert headers["x-content-type-options"] == "nosniff"
+@pytest.mark.parametrize(
+    ("method", "path", "headers"),
+    [
+        ("GET", "/", {}),
+        ("GET", "/healthz", {}),
+        ("GET", "/readyz", {}),
+        ("GET", "/api/server", {}),
+        ("GET", "/api/examples", {}),
+        ("GET", "/api/nowhere", {}),
+        ("GET", "/openapi.json", {}),
+        ("GET", "/api/traces/" + "0" * 40, {}),
+        ("GET", "/api/traces/not-an-id", {}),
+        ("PUT", "/api/traces", JSON),
+        ("POST", "/api/traces", {"Content-Type": "text/plain"}),
+        ("POST", "/api/traces", JSON | {"Origin": "https://evil.example"}),
+        ("POST", "/api/traces", JSON),
+        ("GET", "/healthz", {"Host": "evil.example"}),
+    ],
+)
+def test_every_answer_carries_the_security_headers(
+    server: Any, method: str, path: str, headers: dict[str, str]
+) -> None:
+    said = server.client.request(method, path, headers=headers).headers
+    policy = dict(part.split(" ", 1) for part in said["content-security-policy"].split("; "))
+    assert policy["default-src"] == "'self'"
+    assert policy["object-src"] == policy["base-uri"] == policy["frame-ancestors"] == "'none'"
+    assert "unsafe-inline" not in policy["script-src"]
+    assert "'unsafe-eval'" not in policy["script-src"]
+    assert said["x-content-type-options"] == "nosniff"
+    assert said["referrer-policy"] == "strict-origin-when-cross-origin"
+    assert said["cross-origin-opener-policy"] == "same-origin"
+    assert "camera=()" in said["permissions-policy"]
+    assert "access-control-allow-origin" not in said
+    assert "server" not in said
 
 
 def test_the_examples_are_listed(server: Any) -> None:

@@ -55,6 +55,20 @@ def test_links_between_documents_lead_somewhere(document: Path) -> None:
             assert (document.parent / target).exists(), f"{document.name} links to {target}"
 
 
+def test_every_promise_of_security_names_a_test_that_exists() -> None:
+    text = (ROOT / "SECURITY.md").read_text()
+    promised = text[text.index("## What is promised") : text.index("## What is not promised")]
+    rows = [
+        line for line in promised.splitlines() if line.startswith("| ") and not line.startswith(("| promise", "| ---"))
+    ]
+    assert len(rows) >= 20
+    for row in rows:
+        named = re.findall(r"`(tests/[\w/]+\.py)::(test_\w+)`", row)
+        assert named, row
+        for file, test in named:
+            assert re.search(rf"^def {test}\(", (ROOT / file).read_text(), re.MULTILINE), f"{file}::{test}"
+
+
 def test_make_targets_that_are_named_exist() -> None:
     declared = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     named = {name for document in DOCUMENTS for name in re.findall(r"`make ([a-z]+)", document.read_text())}

@@ -41,6 +41,8 @@ class Tally:
     traces: int = 0
     problems: Counter[str] = field(default_factory=Counter)
     attempts: int = 0
+    last: str = ""
+    """Who was killed last."""
     trace_ids: set[str] = field(default_factory=set)
 
 
@@ -145,6 +147,7 @@ def check_whole(events: list[Any]) -> None:
 def kill_somebody(server: KilledServer, chance: random.Random, tally: Tally) -> set[int]:
     """One kill: mostly a child, sometimes the zygote, now and then the server; the processes that must be gone."""
     (name,) = chance.choices(("child", "zygote", "server"), (0.8, 0.12, 0.08))
+    tally.last = name
     if name == "server":
         tally.kills[name] += 1
         return server.restart()
@@ -189,7 +192,11 @@ def rage(home: Path, kills: int, seed: int, clients: int = 3) -> Tally:
     try:
         while sum(tally.kills.values()) < kills and not faults:
             time.sleep(chance.uniform(0.01, 0.3))
+            traces = tally.traces
             doomed |= kill_somebody(server, chance, tally)
+            if tally.last != "child":
+                # A start takes seconds: without a pause nobody would ever be served, and nothing be tested.
+                wait_until(lambda before=traces: tally.traces > before or bool(faults), PATIENCE_SECONDS)
     finally:
         over.set()
         for thread in threads:

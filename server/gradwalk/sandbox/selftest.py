@@ -12,7 +12,7 @@ from gradwalk.sandbox.answers import AnswerError
 from gradwalk.sandbox.cancellation import Cancellation
 from gradwalk.sandbox.conversation import Conversation
 from gradwalk.sandbox.jobs import ProbeJob, ProbeName
-from gradwalk.sandbox.launcher import Launcher
+from gradwalk.sandbox.launcher import Launcher, LauncherGoneError
 from gradwalk.sandbox.verdict import Ending
 
 Level = Literal["full", "partial", "none"]
@@ -20,6 +20,7 @@ Level = Literal["full", "partial", "none"]
 _ANSWER_SECONDS = 10.0
 """Generous, because a probe without an answer counts as open."""
 _LOOP_SECONDS = 0.3
+_ATTEMPTS = 3
 _KILLED = 9
 _FORBIDDEN = 31
 _FATAL: Final[frozenset[ProbeName]] = frozenset({"read", "list", "connect", "exec", "loop"})
@@ -63,7 +64,7 @@ def measure(launcher: Launcher) -> Protection:
     """Runs every probe; about half a second.
 
     Raises:
-        LauncherGoneError: no children can be had.
+        LauncherGoneError: no children can be had, or none lives long enough to answer.
     """
     answers: dict[ProbeName, bool] = {}
     waiting = [name for name in get_args(ProbeName) if name != "loop"]
@@ -81,22 +82,34 @@ def judge_probes(went_through: tuple[ProbeName, ...]) -> Protection:
 
 
 def _ask(launcher: Launcher, probes: list[ProbeName], seconds: float, answers: dict[ProbeName, bool]) -> None:
-    """Adds the answers of one child: those that it gave, and for the probe that ended it, what its end says."""
-    answer = _ProbeAnswer(probes)
-    conversation = Conversation(seconds, answer, Cancellation())
-    payload = ProbeJob(probes=tuple(probes)).model_dump_json().encode()
-    for batch in conversation.hold(launcher, payload):
-        answers.update(batch)
-    unanswered = next((name for name in probes if name not in answers), None)
-    if unanswered is not None:
-        answers[unanswered] = not _was_stopped(unanswered, conversation)
+    """Adds the answers of one child: those that it gave, and for the probe that ended it, what its end says.
+
+    A child that was ended by somebody else says nothing, so the question is put again, a few times.
+    """
+    for _ in range(_ATTEMPTS):
+        asked = [name for name in probes if name not in answers]
+        conversation = Conversation(seconds, _ProbeAnswer(asked), Cancellation())
+        payload = ProbeJob(probes=tuple(asked)).model_dump_json().encode()
+        for batch in conversation.hold(launcher, payload):
+            answers.update(batch)
+        unanswered = next((name for name in asked if name not in answers), None)
+        if unanswered is None:
+            return
+        was_stopped = _was_stopped(unanswered, conversation)
+        if was_stopped is not None:
+            answers[unanswered] = not was_stopped
+            return
+    raise LauncherGoneError("somebody else ended the self-test's children")
 
 
-def _was_stopped(name: ProbeName, conversation: Conversation[Any]) -> bool:
-    signal_number = conversation.exit.signal if conversation.exit is not None else None
+def _was_stopped(name: ProbeName, conversation: Conversation[Any]) -> bool | None:
+    """Whether the probe was; None when its child was ended by somebody else, or its end is not known."""
+    how = conversation.exit
+    if how is None or (how.signal == _KILLED and conversation.ending is not Ending.DEADLINE):
+        return None
     if name == "loop":
-        return conversation.ending is Ending.DEADLINE and signal_number == _KILLED
-    return conversation.ending is Ending.SILENT and signal_number == _FORBIDDEN
+        return conversation.ending is Ending.DEADLINE and how.signal == _KILLED
+    return conversation.ending is Ending.SILENT and how.signal == _FORBIDDEN
 
 
 class _ProbeAnswer:

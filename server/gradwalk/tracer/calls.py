@@ -109,15 +109,21 @@ class InnerCall:
 
 
 class Cut:
-    """A call that took a differentiable tensor and returned one that is not."""
+    """A call that took a differentiable tensor and returned what is not."""
 
-    __slots__ = ("leaves", "place", "reason")
+    __slots__ = ("identity", "leaves", "place", "reason", "result")
 
-    def __init__(self, reason: str, place: Place, leaves: frozenset[int]) -> None:
+    def __init__(  # noqa: PLR0913 (all there is to know)
+        self, reason: str, place: Place, leaves: frozenset[int], identity: int, result: TensorValue | None
+    ) -> None:
         self.reason = reason
         self.place = place
         self.leaves = leaves
         """`id`s of the leaves that the argument depends on."""
+        self.identity = identity
+        """`id` of what it returned, which may be gone by now."""
+        self.result = result
+        """None where it gave plain numbers."""
 
 
 def tensors_in(arguments: Iterable[Any]) -> Iterator[torch.Tensor]:
@@ -187,6 +193,9 @@ class CallLog:
         self.inner: list[list[InnerCall]] = []
         """Innermost last: where operations inside a custom Function are listed."""
         self.cuts: list[Cut] = []
+        """The first at each place of the program."""
+        self.frozen_places: dict[int, Place | None] = {}
+        """`id` of a tensor -> where its requires_grad was switched off."""
         self.hooks: dict[object, Place | None] = {}
         """Where a tensor hook was registered; key (sequence number, output_nr) or the leaf's `id`."""
         self.leaf_places: dict[int, Place] = {}
@@ -316,10 +325,13 @@ class CallRecorder(TorchFunctionMode):
         elif log.inner and log.is_own_thread:
             return self._run_inside(func, args, kwargs, low)
         else:
-            version = _version_before(func, args)
+            if func is _DETACH_IN_PLACE:
+                self._guard(self._note_cut, func, args, None, frame_at(1))
+            target = _written(func, args, kwargs)
+            version = 0 if target is None else target._version
             result = func(*args, **kwargs)
-            if version is not None:
-                self._guard(self._note_change, func, args[0], version)
+            if target is not None:
+                self._guard(self._note_change, func, target, version)
         if sequence_number() != low:
             label = getattr(func, "__name__", "call")
             arguments = (*args, *kwargs.values()) if kwargs else args
@@ -354,11 +366,12 @@ class CallRecorder(TorchFunctionMode):
         """Runs an operation of a custom Function's forward or backward and lists it with its values."""
         log = self._log
         frame = frame_at(2)
-        version = _version_before(func, args)
+        target = _written(func, args, kwargs)
+        version = 0 if target is None else target._version
         entry = self._guard(self._inner_call, func, (*args, *kwargs.values()), frame)
         result = func(*args, **kwargs)
-        if version is not None:
-            self._guard(self._note_change, func, args[0], version)
+        if target is not None:
+            self._guard(self._note_change, func, target, version)
         if entry is not None:
             self._guard(self._end_inner_call, entry, result)
         if sequence_number() != low:
@@ -388,8 +401,20 @@ class CallRecorder(TorchFunctionMode):
                     place = snippet_place(frame)
                     if place is not None:
                         log.leaf_places[id(result)] = place
-            elif args and len(log.cuts) < _CUTS_KEPT and frame.f_code.co_filename == SNIPPET:
-                self._note_cut(func, args, result, frame)
+            elif args:
+                self._note_detached(func, args, result, frame)
+        elif func in _TO_NUMBERS or func == _SET_REQUIRES_GRAD:
+            self._note_detached(func, args, None, frame)
+
+    def _note_detached(
+        self, func: Callable[..., Any], args: tuple[Any, ...], result: torch.Tensor | None, frame: FrameType
+    ) -> None:
+        """A call that gave what has no history: because requires_grad was switched off, or by a cut."""
+        if func is _REQUIRES_GRAD or func == _SET_REQUIRES_GRAD:
+            if not args[0].requires_grad:
+                self._log.frozen_places[id(args[0])] = snippet_place(frame)
+        elif len(self._log.cuts) < _CUTS_KEPT:
+            self._note_cut(func, args, result, frame)
 
     def _note_change(self, func: Callable[..., Any], tensor: torch.Tensor, version: int) -> None:
         changes = self._log.changes
@@ -397,32 +422,46 @@ class CallRecorder(TorchFunctionMode):
             changes.append((storage_address(tensor), tensor._version, snippet_place(frame_at(3)), func.__name__))
 
     def _note_cut(
-        self, func: Callable[..., Any], args: tuple[Any, ...], result: torch.Tensor, frame: FrameType
+        self, func: Callable[..., Any], args: tuple[Any, ...], result: torch.Tensor | None, frame: FrameType
     ) -> None:
         sources = [tensor for tensor in tensors_in(args) if tensor.requires_grad]
-        name: str = getattr(func, "__name__", "")
-        if name == "__get__":
-            name = getattr(getattr(func, "__self__", None), "__name__", "")
-            if name != "data":
-                return
-        if not sources:
+        # What torch's own code leaves out of the graph while grad mode is on is none of the program's doing.
+        if not sources or (originals.is_grad_enabled() and frame.f_code.co_filename != SNIPPET):
             return
-        if name == "data":
-            reason = "`.data`"
-        elif name == "detach":
-            reason = "`.detach()`"
-        elif not originals.is_grad_enabled():
-            reason = "`torch.no_grad()`"
-        elif not (result.is_floating_point() or result.is_complex()):
-            reason = f"`{name.strip('_')}`, which gives whole numbers or booleans,"
-        else:
-            reason = f"`{name.strip('_')}`"
+        reason, place = _cut_reason(func, result), snippet_place(frame)
+        if reason is None or place is None or any(known.place == place for known in self._log.cuts):
+            return
         leaves = frozenset(leaf for source in sources for leaf in _leaves_of(source))
-        self._log.cuts.append(Cut(reason, (frame.f_code, frame.f_lasti), leaves))
+        value = None if result is None else self._log.values.value_of(result)
+        self._log.cuts.append(Cut(reason, place, leaves, id(result), value))
+
+
+def _cut_reason(func: Callable[..., Any], result: torch.Tensor | None) -> str | None:
+    """What cut, as the program would call it; None for a getter that gives no values."""
+    name: str = getattr(func, "__name__", "")
+    if name == "__get__":
+        name = getattr(getattr(func, "__self__", None), "__name__", "")
+        return "`.data`" if name == "data" else None
+    if name in ("detach", "detach_"):
+        return f"`.{name}()`"
+    if func in _TO_NUMBERS:
+        return f"`{name.strip('_')}()`" if name.startswith("__") else f"`.{name}()`"
+    if not originals.is_grad_enabled():
+        return "`torch.no_grad()`"
+    if result is not None and not (result.is_floating_point() or result.is_complex()):
+        return f"`{name.strip('_')}`, which gives whole numbers or booleans,"
+    return f"`{name.strip('_')}`"
 
 
 _CUTS_KEPT: Final = 200
 _CHANGES_KEPT: Final = 1_000
+_DETACH_IN_PLACE = torch.Tensor.detach_
+_REQUIRES_GRAD = torch.Tensor.requires_grad_
+_SET_REQUIRES_GRAD = torch.Tensor.requires_grad.__set__  # type: ignore[attr-defined]
+_TO_NUMBERS: Final = frozenset(
+    {torch.Tensor.item, torch.Tensor.tolist, torch.Tensor.__float__, torch.Tensor.__int__, torch.Tensor.__complex__}
+)
+"""What it gives are plain numbers, which have no history."""
 _BACKWARDS: Final = (torch.Tensor.backward, torch.autograd.backward, torch.autograd.grad)
 _BACKWARD_CALLS: Final = frozenset({"backward", "grad"})
 
@@ -433,11 +472,11 @@ def _writes_in_place(func: Callable[..., Any]) -> bool:
     return name[-1:] == "_" and (name[-2:] != "__" or name == "__setitem__" or name[:3] == "__i")
 
 
-def _version_before(func: Callable[..., Any], args: tuple[Any, ...]) -> int | None:
-    """The version counter of what an in-place operation is about to write into."""
-    if _writes_in_place(func) and args and isinstance(args[0], Tensor):
-        return args[0]._version
-    return None
+def _written(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> torch.Tensor | None:
+    """What an operation is about to write into: its first argument, or its `out=`."""
+    target = args[0] if args and _writes_in_place(func) else kwargs.get("out") if kwargs else None
+    # An inference tensor has no version counter, and nothing can have saved it.
+    return target if isinstance(target, Tensor) and not target.is_inference() else None
 
 
 def _leaves_of(tensor: torch.Tensor, visited_max: int = 5_000) -> Iterator[int]:

@@ -1,15 +1,18 @@
 """Who is to blame for an error inside a backward pass: the node, its saved tensors, the write that changed one."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from gradwalk.protocol.graph import Span
-from gradwalk.tracer.calls import CallLog
+from gradwalk.tracer.calls import CallLog, Place
 from gradwalk.tracer.custom import parameter_names
 from gradwalk.tracer.description import Record
 from gradwalk.tracer.places import Places
 from gradwalk.tracer.values import storage_address
 from gradwalk.tracer.walk import Node
+
+WRITES_TOLD: Final = 3
+"""Writes into one saved tensor that are told one by one."""
 
 
 class Changed(NamedTuple):
@@ -81,24 +84,28 @@ class Culprits:
         function = self._function()
         return function.__name__ if function is not None else node_name.removesuffix("Backward") or "The Function"
 
-    def changed_tensor(self) -> Changed:
-        """Which saved tensor was changed, and by which line."""
+    def changed_tensor(self, saved_version: int, version: int) -> Changed:
+        """Which saved tensor was changed, and by which lines, between its version when saved and its version now."""
         span = self.span
         saved_at = "" if span is None else f" in line {span['line']}"
         for name, packed in self._packed():
             data = getattr(packed, "data", None)
-            if data is None:
+            if data is None or data._version != version:
                 continue
             address = storage_address(data)
-            writes = [write for write in self._log.changes if write[0] == address]
+            writes = [one for one in self._log.changes if one[0] == address and saved_version < one[1] <= version]
             if writes:
-                _, _, place, label = writes[-1]
-                changed_span = self.places.span(place)
-                where = "" if changed_span is None else f" in line {changed_span['line']}"
-                return Changed(
-                    f"`{self._storages.get(address, name)}`", saved_at, f"{label}{where} then wrote into it,"
-                )
+                return Changed(f"`{self._storages.get(address, name)}`", saved_at, self._writes_in_words(writes))
         return Changed("a tensor", saved_at, "an operation then wrote into it,")
+
+    def _writes_in_words(self, writes: Sequence[tuple[int, int, Place | None, str]]) -> str:
+        told = []
+        for _, _, place, label in writes[:WRITES_TOLD]:
+            span = self.places.span(place)
+            told.append(label if span is None else f"{label} in line {span['line']}")
+        more = len(writes) - len(told)
+        rest = f" and {more} more" if more > 0 else ""
+        return f"{', then '.join(told)}{rest} {'then ' if len(told) == 1 else ''}wrote into it,"
 
     def _packed(self) -> list[tuple[str, Any]]:
         node = self._node

@@ -166,9 +166,9 @@ def _freed(_match: "re.Match[str]", culprits: Culprits) -> Explained:
 
 
 def _changed_in_place(match: "re.Match[str]", culprits: Culprits) -> Explained:
-    changed = culprits.changed_tensor()
-    node = culprits.node_words()
     now, saved = match.group("now"), match.group("saved")
+    changed = culprits.changed_tensor(int(saved), int(now))
+    node = culprits.node_words()
     return Explained(
         "A saved tensor was changed in place",
         f"{node} saved {changed.what} at version {saved}{changed.saved_at}; {changed.changed_at} "

@@ -26,6 +26,8 @@ class NamedTensors:
         """`id` -> name and tensor, for leaves that require grad."""
         self.intermediates: list[tuple[str, torch.Tensor]] = []
         """Name and tensor, for results of differentiable operations."""
+        self.constants: list[tuple[str, torch.Tensor]] = []
+        """Name and tensor, for what does not require grad."""
         self.modules: dict[int, str] = {}
         """`id` of an nn.Module -> its path (`model.0`)."""
         self.storages: dict[int, str] = {}
@@ -70,6 +72,8 @@ class NamedTensors:
                 self.leaves.setdefault(id(tensor), (name, tensor))
             else:
                 self.intermediates.append((name, tensor))
+        else:
+            self.constants.append((name, tensor))
         address = storage_address(tensor)
         if address:
             self.storages.setdefault(address, name)

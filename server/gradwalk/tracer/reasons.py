@@ -1,11 +1,12 @@
 """Why there is no gradient, in words. None, undefined and zero are told apart."""
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import torch
 
 from gradwalk.protocol.values import Missing
-from gradwalk.tracer.calls import CallLog
+from gradwalk.tracer.calls import CallLog, Place
 from gradwalk.tracer.description import Record
 from gradwalk.tracer.passes import Pass, PassNode
 from gradwalk.tracer.places import Places
@@ -71,20 +72,88 @@ class Reasons:
         because = f"Only undefined gradients arrived at `{name}`: `.grad` stays None, which is not the same as zeros."
         return {"missing": "undefined", "because": because}
 
-    def no_path(self, name: str, leaf: torch.Tensor) -> Missing:
+    def no_path(self, name: str, leaf: torch.Tensor, one: Pass) -> Missing:
         """A leaf that this pass's graph does not hold."""
-        cut = self.cut_of(leaf)
+        cut = self.cut_of(leaf, one)
         if cut is not None:
             because = f"`{name}` is cut off: {cut}"
         else:
-            because = f"Nothing in this pass leads from the output to `{name}`, so its `.grad` stays None."
+            used = self._place_of_use(leaf)
+            detail = (
+                f"it is used{self._in_line(used)}, but what comes of that does not go into the output"
+                if used is not None
+                else "no differentiable operation uses it"
+            )
+            because = f"Nothing in this pass leads from the output to `{name}`, so its `.grad` stays None: {detail}."
         return {"missing": "no_path", "because": because}
 
-    def cut_of(self, leaf: Any) -> str | None:
-        """The latest call that took what was computed from a leaf out of the graph, in words."""
-        for cut in reversed(self._log.cuts):
-            if id(leaf) in cut.leaves:
-                span = self._places.span(cut.place)
-                where = "" if span is None else f" in line {span['line']}"
-                return f"{cut.reason}{where} gives a tensor without a history."
+    def is_frozen(self, tensor: torch.Tensor) -> bool:
+        """Whether the program switched its requires_grad off."""
+        return id(tensor) in self._log.frozen_places
+
+    def not_required(self, name: str, tensor: torch.Tensor) -> Missing:
+        """A named tensor that the program asks for its `.grad`, and that does not require grad."""
+        if tensor.dtype.is_floating_point or tensor.dtype.is_complex:
+            switched = self._log.frozen_places.get(id(tensor))
+            how = (
+                f"requires_grad was switched off{self._in_line(switched)}"
+                if self.is_frozen(tensor)
+                else "it was made without requires_grad=True"
+            )
+        else:
+            how = f"it holds {str(tensor.dtype).removeprefix('torch.')} values, which cannot have a gradient"
+        because = f"`{name}` does not require grad: {how}. So the engine computes nothing for it."
+        return {"missing": "not_required", "because": because}
+
+    def overwritten(self, name: str, leaf: torch.Tensor) -> Missing:
+        """A leaf whose name belonged to another one when the graph was built."""
+        place = self._log.leaf_places.get(id(leaf))
+        because = (
+            f"`{name}` was assigned again{self._in_line(place)}: the gradient went to the tensor that it named before. "
+            "The tensor that it names now was not met in this pass."
+        )
+        return {"missing": "no_path", "because": because}
+
+    def no_leaf(self, name: str, record: Record, leaves: Sequence[torch.Tensor]) -> Missing:
+        """A name that stands for a result, not for a leaf."""
+        call = record.call
+        how = record.name if call is None else f"`{call.label.strip('_')}`{self._in_line(call.place)}"
+        lines = dict.fromkeys(self._in_line(self._log.leaf_places.get(id(leaf))) for leaf in leaves)
+        where = "".join(f" The leaf made{line} has it." for line in lines if line)
+        because = (
+            f"`{name}` is no leaf: {how} computed it, so the engine passes its gradient on and keeps nothing in "
+            f"`.grad`. Call {name}.retain_grad() before backward to keep it, or set requires_grad on the result "
+            f"instead.{where}"
+        )
+        return {"missing": "not_computed", "because": because}
+
+    def cut_of(self, leaf: Any, one: Pass | None = None) -> str | None:
+        """The call that took what was computed from a leaf out of the graph, in words.
+
+        Of several the one whose result this pass uses, else the latest.
+        """
+        cuts = [cut for cut in self._log.cuts if id(leaf) in cut.leaves]
+        if not cuts:
+            return None
+        constants = set() if one is None else _constants_of(one)
+        used = [cut for cut in cuts if (cut.identity, id(cut.result)) in constants]
+        cut = (used or [other for other in cuts if other.result is not None] or cuts)[-1]
+        gives = "plain numbers" if cut.result is None and "detach" not in cut.reason else "a tensor"
+        return f"{cut.reason}{self._in_line(cut.place)} gives {gives} without a history."
+
+    def _place_of_use(self, leaf: Any) -> Place | None:
+        for call in reversed(self._log.by_sequence.values()):
+            if any(identity == id(leaf) for identity, _, _ in call.arguments):
+                return call.place
         return None
+
+    def _in_line(self, place: Place | None) -> str:
+        span = self._places.span(place)
+        return "" if span is None else f" in line {span['line']}"
+
+
+def _constants_of(one: Pass) -> set[tuple[int, int]]:
+    """Tensors without a history that the calls of this pass's nodes got: `id` of the tensor and of its value."""
+    calls = (entry.record.call for entry in one.nodes.values())
+    return {(identity, id(value)) for call in calls if call is not None
+            for identity, requires_grad, value in call.arguments if not requires_grad}  # fmt: skip

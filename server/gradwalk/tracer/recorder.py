@@ -8,7 +8,7 @@ import torch
 
 from gradwalk.formulas.substitute import substitutions
 from gradwalk.protocol import graph as protocol
-from gradwalk.protocol.events import Accumulate, HookChange, LeafGrad, Problem
+from gradwalk.protocol.events import Accumulate, HookChange, Problem
 from gradwalk.protocol.graph import Span
 from gradwalk.protocol.problems import problem
 from gradwalk.protocol.requests import ResolvedLimits
@@ -23,6 +23,7 @@ from gradwalk.tracer.findings import Findings
 from gradwalk.tracer.formula_checks import FormulaChecks
 from gradwalk.tracer.hooks import HookWatch
 from gradwalk.tracer.jacobian import JacobianBudget, local_jacobians
+from gradwalk.tracer.leaf_grads import LeafGrads
 from gradwalk.tracer.naming import NamedTensors, running_variables
 from gradwalk.tracer.narration import narrate
 from gradwalk.tracer.passes import (
@@ -84,6 +85,7 @@ class Recorder(PassListener):
         self._read_variables = read_variables
         self._budget = JacobianBudget(limits.jacobian_cells, limits.jacobian_cells_total)
         self._reasons = Reasons(self.log, self.places)
+        self._leaf_grads = LeafGrads(self.writer, self.values, self._reasons, program)
         self._formulas = FormulaChecks()
         self._findings = Findings()
         self._named = NamedTensors()
@@ -410,7 +412,11 @@ class Recorder(PassListener):
             budget = JacobianBudget(self.limits.jacobian_cells, 0)
         if is_wrapped:
             grad_inputs = None
-        found: list[Any] = local_jacobians(node, grad_outputs, grad_inputs, budget, flowing=flowing)
+        sides = (
+            record.sides,
+            [None if receiver is None else receiver.record.sides[slot] for receiver, slot, _ in entry.targets],
+        )
+        found: list[Any] = local_jacobians(node, grad_outputs, grad_inputs, budget, flowing=flowing, sides=sides)
         return found
 
     def _first_row(self, gradient: torch.Tensor | None) -> torch.Tensor | None:
@@ -459,7 +465,7 @@ class Recorder(PassListener):
             "seq": 0,
             "type": "pass_finished",
             "pass": one.index,
-            "leaf_grads": self._leaf_grads(one),
+            "leaf_grads": self._leaf_grads.read(one, self._named),
         }
         if one.call == "grad" or (one.call == "implicit" and one.batch is not None):
             event["results"] = [
@@ -511,23 +517,6 @@ class Recorder(PassListener):
         """The leaves that an output depends on, in the order of the graph."""
         graph = walk([output.grad_fn], self.limits.nodes) or {}
         return [node.variable for node in graph if node.name() == ACCUMULATE_GRAD]
-
-    def _leaf_grads(self, one: Pass) -> list[LeafGrad]:
-        """`.grad` of every named leaf: those of this pass, then the others that have a name now."""
-        grads: dict[str, Gradient] = {}
-        for node, entry in one.nodes.items():
-            leaf = entry.record.variable
-            if leaf is not None:
-                name, grad = self.writer.leaf_name(leaf, self._named), leaf.grad
-                is_alive = one.alive is None or node in one.alive
-                grads[name] = (
-                    self._reasons.unreached(one, entry, is_alive, name) if grad is None else self.values.value_of(grad)
-                )
-        for name, leaf in self._named.leaves.values():
-            known, grad = self.writer.names.get(id(leaf), name), leaf.grad
-            if known not in grads:
-                grads[known] = self._reasons.no_path(known, leaf) if grad is None else self.values.value_of(grad)
-        return [{"leaf": name, "grad": grad} for name, grad in grads.items()]
 
     # Names.
 

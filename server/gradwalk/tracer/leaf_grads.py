@@ -1,0 +1,79 @@
+"""`.grad` after a pass: of its leaves, of the other tensors that have a name, and why it is None where it is."""
+
+import re
+
+from gradwalk.protocol.events import LeafGrad
+from gradwalk.protocol.values import Gradient
+from gradwalk.tracer.description import GraphWriter
+from gradwalk.tracer.naming import NamedTensors
+from gradwalk.tracer.originals import Parameter
+from gradwalk.tracer.passes import Pass
+from gradwalk.tracer.reasons import Reasons
+from gradwalk.tracer.source import Program
+from gradwalk.tracer.values import ValueTable
+
+_READS_GRAD = re.compile(r"\b([^\W\d]\w*)\.grad\b")
+
+
+class LeafGrads:
+    """Reads `.grad` once a pass is over."""
+
+    def __init__(self, writer: GraphWriter, values: ValueTable, reasons: Reasons, program: Program | None) -> None:
+        self._writer = writer
+        self._values = values
+        self._reasons = reasons
+        self._asked = frozenset(_READS_GRAD.findall(program.text)) if program is not None else frozenset()
+        """Names whose `.grad` the program looks at."""
+
+    def read(self, one: Pass, named: NamedTensors) -> list[LeafGrad]:
+        """Leaves of this pass, then other leaves that have a name now, then names that one may take for a leaf."""
+        grads: dict[str, Gradient] = {}
+        for node, entry in one.nodes.items():
+            leaf = entry.record.variable
+            if leaf is not None:
+                name, grad = self._writer.leaf_name(leaf, named), leaf.grad
+                is_alive = one.alive is None or node in one.alive
+                grads[name] = (
+                    self._reasons.unreached(one, entry, is_alive, name) if grad is None else self._values.value_of(grad)
+                )
+        reached = {id(entry.record.variable) for entry in one.nodes.values() if entry.record.variable is not None}
+        for name, leaf in named.leaves.values():
+            if id(leaf) in reached:
+                continue
+            known, grad = self._writer.names.get(id(leaf), name), leaf.grad
+            if known not in grads:
+                grads[known] = self._reasons.no_path(known, leaf, one) if grad is None else self._values.value_of(grad)
+            elif known == name and grad is None:
+                grads[self._writer.leaf_name(leaf, named)] = self._reasons.overwritten(name, leaf)
+        self._read_constants(grads, named)
+        self._read_intermediates(grads, one, named)
+        return [{"leaf": name, "grad": grad} for name, grad in grads.items()]
+
+    def _read_constants(self, grads: dict[str, Gradient], named: NamedTensors) -> None:
+        for name, tensor in named.constants:
+            is_frozen = self._reasons.is_frozen(tensor) or (isinstance(tensor, Parameter) and "." in name)
+            if (is_frozen or name in self._asked) and name not in grads:
+                grads[name] = self._reasons.not_required(name, tensor)
+
+    def _read_intermediates(self, grads: dict[str, Gradient], one: Pass, named: NamedTensors) -> None:
+        """Results that the program asks for `.grad`, or that are all it kept of a leaf that it gave no name."""
+        for name, tensor in named.intermediates:
+            if tensor._is_view() and tensor._version:
+                # Asking such a view for its grad_fn would make the engine build another node.
+                continue
+            entry = one.nodes.get(tensor.grad_fn)
+            if entry is None:
+                continue
+            leaves = [
+                receiver.record.variable
+                for receiver, _, _ in entry.targets
+                if receiver is not None and receiver.record.variable is not None
+            ]
+            hides_a_leaf = any(id(leaf) not in named.leaves for leaf in leaves)
+            if name not in self._asked and not hides_a_leaf:
+                continue
+            key = name if name not in grads else f"{name} (not a leaf)"
+            grad = tensor.grad if tensor.retains_grad else None
+            grads[key] = (
+                self._reasons.no_leaf(name, entry.record, leaves) if grad is None else self._values.value_of(grad)
+            )

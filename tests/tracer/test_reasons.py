@@ -1,0 +1,84 @@
+"""Why `.grad` stays None: torch says that it does, the reason and its line are known from how the program was made."""
+
+import warnings
+
+import pytest
+
+from tests.tracer.oracle import run_plain, run_traced
+
+BOTH = "x = torch.tensor([1., 2.], requires_grad=True)\nw = torch.tensor([3., 4.], requires_grad=True)\n"
+OUT = "\ny = (z * w).sum()\ny.backward()"
+ABSENT = {
+    "not used": (BOTH + "y = (w * 2).sum()\ny.backward()", "no_path", ["no differentiable operation uses it"]),
+    "used elsewhere": (BOTH + "z = x * 2\ny = (w * 2).sum()\ny.backward()", "no_path", ["used in line 3"]),
+    "detach": (BOTH + "z = x.detach()" + OUT, "no_path", ["`.detach()` in line 3"]),
+    "detach in place": (BOTH + "z = x * 2\nz.detach_()" + OUT, "no_path", ["`.detach_()` in line 4"]),
+    "the detach that is used": (BOTH + "z = x.detach()\nprint(x.detach())" + OUT, "no_path", ["in line 3"]),
+    "detach in a function": (BOTH + "def f(a):\n    return a.detach() * 2\nz = f(x)" + OUT, "no_path", ["line 4"]),
+    "no_grad": (BOTH + "with torch.no_grad():\n    z = x * 2" + OUT, "no_path", ["`torch.no_grad()` in line 4"]),
+    "no_grad around a module": ("m = nn.Linear(2, 2)\nw = torch.ones(2, requires_grad=True)\nwith torch.no_grad():\n"
+                                "    z = m(w)" + OUT, "no_path", ["`torch.no_grad()` in line 4"]),
+    "no_grad as decorator": (BOTH + "@torch.no_grad()\ndef f(a):\n    return a * 2\nz = f(x)" + OUT, "no_path",
+                             ["`torch.no_grad()` in line 5"]),
+    "requires_grad false": ("x = torch.tensor([1., 2.])\nw = torch.ones(2, requires_grad=True)\nz = x * 2" + OUT
+                            + "\nprint(x.grad)", "not_required", ["made without requires_grad=True"]),
+    "switched off": (BOTH + "x.requires_grad_(False)\nz = x * 2" + OUT, "not_required", ["switched off in line 3"]),
+    "switched off by hand": (BOTH + "x.requires_grad = False\nz = x * 2" + OUT, "not_required",
+                             ["switched off in line 3"]),
+    "whole numbers asked": ("x = torch.tensor([1, 2])\nw = torch.ones(2, requires_grad=True)\nz = x * 2" + OUT
+                            + "\nprint(x.grad)", "not_required", ["int64"]),
+    "whole numbers": (BOTH + "z = x.long()" + OUT, "no_path", ["`long`", "whole numbers", "line 3"]),
+    "comparison": (BOTH + "z = x > 1" + OUT, "no_path", ["`gt`", "line 3"]),
+    "argmax": (BOTH + "z = w[x.argmax()]" + OUT, "no_path", ["`argmax`", "line 3"]),
+    "data": (BOTH + "z = x.data * 2" + OUT, "no_path", ["`.data` in line 3"]),
+    "item": (BOTH + "z = x.sum().item()" + OUT, "no_path", ["`.item()` in line 3", "plain numbers"]),
+    "float": (BOTH + "z = float(x[0])" + OUT, "no_path", ["`float()` in line 3"]),
+    "tolist": (BOTH + "z = torch.tensor(x.tolist())" + OUT, "no_path", ["`.tolist()` in line 3"]),
+    "numpy": (BOTH + "z = torch.from_numpy(x.detach().numpy() * 2)" + OUT, "no_path", ["`.detach()` in line 3"]),
+    "copied by torch.tensor": (BOTH + "z = torch.tensor(x)" + OUT, "no_path", ["`tensor` in line 3"]),
+    "overwritten": (BOTH + "z = x * 2\nx = torch.ones(2, requires_grad=True)" + OUT, "no_path",
+                    ["assigned again in line 4"]),
+    "no leaf any more": (BOTH + "x = x * 1\nz = x * 2" + OUT, "not_computed",
+                         ["`x` is no leaf: `mul` in line 3", "retain_grad()", "made in line 1"]),
+    "moved": ("w = torch.ones(2)\nx = torch.ones(2, requires_grad=True).to(torch.float64)\nz = x * 2" + OUT,
+              "not_computed", ["`to` in line 2", "made in line 2"]),
+    "intermediate asked": ("w = torch.ones(2, requires_grad=True)\nx = w * 2\nz = x * 2" + OUT + "\nprint(x.grad)",
+                           "not_computed", ["`mul` in line 2", "retain_grad"]),
+    "returned None": ("class F1(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, a):\n"
+                      "        return a * 2\n    @staticmethod\n    def backward(ctx, g):\n        return None\n" + BOTH
+                      + "z = F1.apply(x)" + OUT, "returned_none", ["a None that a custom backward returned"]),
+    "not named in inputs": (BOTH + "z = x * 2\ny = (z * w).sum()\ny.backward(inputs=[w])", "no_path", ["`inputs=`"]),
+    "grad instead": (BOTH + "z = x * 2\ny = (z * w).sum()\ntorch.autograd.grad(y, [x, w])", "not_computed",
+                     ["torch.autograd.grad returns"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ABSENT)
+def test_a_grad_that_stays_none_says_why_and_where(name):
+    source, reason, words = ABSENT[name]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        plain = run_plain(source).namespace
+        tensor = plain["m"].weight if "m" in plain else plain["x"]
+        assert tensor.grad is None
+    [event] = run_traced(source).of("pass_finished")
+    absent = {one["leaf"]: one["grad"] for one in event["leaf_grads"] if "missing" in one["grad"]}
+    names = ["m.weight"] if "m" in plain else [one for one in absent if one.partition(" ")[0] == "x"]
+    [found] = [absent[one] for one in names]
+    assert found["missing"] == reason
+    for each in words:
+        assert each in found["because"]
+
+
+def test_a_gradient_that_is_kept_is_shown():
+    source = (
+        "w = torch.ones(2, requires_grad=True)\nx = w * 2\nx.retain_grad()\ny = (x * x).sum()\ny.backward()\nx.grad"
+    )
+    [event] = run_traced(source).of("pass_finished")
+    assert {one["leaf"]: one["grad"]["data"] for one in event["leaf_grads"]} == {"w": [8, 8], "x": [4, 4]}
+
+
+def test_data_and_results_that_nobody_asks_for_are_not_listed():
+    source = "w = torch.ones(2, requires_grad=True)\nd = torch.ones(2)\nh = w * d\ny = h.sum()\ny.backward()"
+    [event] = run_traced(source).of("pass_finished")
+    assert [one["leaf"] for one in event["leaf_grads"]] == ["w"]

@@ -5,8 +5,9 @@ import pytest
 
 from gradwalk.protocol.events import EVENTS
 from gradwalk.protocol.problems import problem
-from gradwalk.protocol.requests import TraceRequest
-from gradwalk.sandbox.answers import AnswerError, EventAnswer, JacobianAnswer, expected_header
+from gradwalk.protocol.requests import TraceRequest, resolve_limits
+from gradwalk.sandbox.answers import AnswerError, EventAnswer, ReplayAnswer, expected_header
+from gradwalk.sandbox.jobs import JacobianJob
 
 VERSIONS = {"gradwalk": "1", "torch": "2"}
 
@@ -82,7 +83,12 @@ def test_after_a_restart_only_what_is_new_comes_out() -> None:
     assert answer.is_complete
 
 
+def jacobians() -> ReplayAnswer:
+    request = TraceRequest(source="x = 1\n")
+    return ReplayAnswer(JacobianJob(request=request, limits=resolve_limits(request.options.limits), index=0, argnum=0))
+
+
 def test_a_replay_answers_with_local_jacobians_or_is_refused() -> None:
-    assert JacobianAnswer().accept(b"[]") == []
+    assert jacobians().accept(b"[]") == []
     with pytest.raises(AnswerError):
-        JacobianAnswer().accept(b'{"argnum":0}')
+        jacobians().accept(b'{"argnum":0}')

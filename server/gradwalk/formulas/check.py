@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -88,14 +89,15 @@ def _out_of_sight() -> Iterator[None]:
         yield
 
 
-def operand_vjps(node_name: str, count: int) -> list[tuple[Vjp | None, int]]:
+@lru_cache(maxsize=4_096)
+def operand_vjps(node_name: str, count: int) -> tuple[tuple[Vjp | None, int], ...]:
     """Per operand slot its vjp (None where nobody wrote one) and its position inside a tensor list."""
     entry = entry_of(node_name)
     found = []
     for name in operand_names(node_name, count):
         base, _, member = name.partition("[")
         found.append((entry.vjp_for(base) if entry else None, int(member.rstrip("]") or 0)))
-    return found
+    return tuple(found)
 
 
 def evaluate_vjp(vjp: Vjp, view: NodeView, dtype: torch.dtype) -> Tensor:
@@ -108,9 +110,11 @@ def evaluate_vjp(vjp: Vjp, view: NodeView, dtype: torch.dtype) -> Tensor:
         value = value.to_dense()
     if value.is_complex() and not dtype.is_complex:
         value = value.real
-    if not _reduces_to(tuple(value.shape), view.shape):
-        raise ShapeMismatch(f"{tuple(value.shape)} does not reduce to {view.shape}")
-    return value.sum_to_size(view.shape).to(dtype)
+    if value.shape != view.shape:
+        if not _reduces_to(tuple(value.shape), view.shape):
+            raise ShapeMismatch(f"{tuple(value.shape)} does not reduce to {view.shape}")
+        value = value.sum_to_size(view.shape)
+    return value if value.dtype == dtype else value.to(dtype)
 
 
 def _reduces_to(shape: tuple[int, ...], operand: tuple[int, ...]) -> bool:

@@ -1,6 +1,7 @@
 """Autograd nodes to the protocol's nodes, edges and groups; ids keep their meaning over all passes."""
 
 import re
+from collections.abc import Mapping
 from typing import Any, Final
 
 import torch
@@ -18,9 +19,10 @@ from gradwalk.tracer.naming import NamedTensors
 from gradwalk.tracer.originals import Tensor, sequence_number
 from gradwalk.tracer.places import Places
 from gradwalk.tracer.saved import SavedReader, note_on, plain_value
+from gradwalk.tracer.sides import Side, side_of
 from gradwalk.tracer.source import Program
 from gradwalk.tracer.threads import NOTE, ThreadMarks
-from gradwalk.tracer.values import ValueTable, storage_address
+from gradwalk.tracer.values import ValueTable
 from gradwalk.tracer.walk import NextFunctions, Node
 
 ACCUMULATE_GRAD: Final = "torch::autograd::AccumulateGrad"
@@ -43,6 +45,7 @@ class Record:
         "node",
         "pass_index",
         "sequence",
+        "sides",
         "variable",
     )
 
@@ -63,6 +66,8 @@ class Record:
         """The pass that described it last."""
         self.call: Call | None = None
         self.entry: DerivativeEntry | None = None
+        self.sides: list[Side] = []
+        """One per output."""
         self.variable: torch.Tensor | None = None
         """Only for a leaf."""
 
@@ -185,6 +190,7 @@ class GraphWriter:
         self._records[number] = record
         record.entry = self._entry(record.name)
         record.kind = self._kind(node, record)
+        record.sides = [side_of(metadata) for metadata in node._input_metadata]
         sequence = record.sequence = node._sequence_nr()
         if self.threads.holds(node):
             record.is_foreign = True
@@ -203,6 +209,8 @@ class GraphWriter:
             record.variable = variable
             self._records[len(self._records)] = record
             self._leaves[id(variable)] = record
+        # A leaf keeps its node when `.data` gives it another shape.
+        record.sides = [side_of(metadata) for metadata in node._input_metadata]
         return record
 
     def _entry(self, name: str) -> DerivativeEntry | None:
@@ -248,20 +256,18 @@ class GraphWriter:
             return described
         if known is not None:
             described = record.node = known.copy()
-            described["saved"] = self._read_saved(node, record)
+            described["saved"] = self._read_saved(node, record, {})
             return described
         record.edge_ids = [None if target is None else self._new_edge() for target, _ in edges]
-        saved = self._read_saved(node, record)
+        saved = self._read_saved(node, record, named.storages)
         described = record.node = self._describe_new(node, record, saved)
         described["inputs"] = self._operands(record, edges, records, saved)
-        if named.storages:
-            self._mark_aliases(node, record, saved, named)
         return described
 
     def _describe_new(self, node: Node, record: Record, saved: list[protocol.SavedTensor]) -> protocol.Node:
         call, entry = record.call, record.entry
         op = entry.op.rstrip("_") if entry is not None else _OVERLOAD_DIGITS.sub("", record.name)
-        sequence = node._sequence_nr()
+        sequence = record.sequence
         described: protocol.Node = {
             "id": record.id,
             "name": record.name,
@@ -280,7 +286,7 @@ class GraphWriter:
         if record.is_foreign:
             described["note"] = NOTE
             sequence = -1
-        described["outputs"] = outputs = self._outputs(node, sequence, call, saved)
+        described["outputs"] = outputs = self._outputs(record, sequence, call, saved)
         described["output_count"] = len(outputs)
         born = self.births.find(sequence)
         if born is not None:
@@ -317,11 +323,11 @@ class GraphWriter:
         return described
 
     def _outputs(
-        self, node: Node, sequence: int, call: Call | None, saved: list[protocol.SavedTensor]
+        self, record: Record, sequence: int, call: Call | None, saved: list[protocol.SavedTensor]
     ) -> list[protocol.Output]:
         known = self._log.outputs
         outputs: list[protocol.Output] = [
-            {"value": known.get((sequence, slot)), "name": None} for slot in range(len(node._input_metadata))
+            {"value": known.get((sequence, slot)), "name": None} for slot in range(len(record.sides))
         ]
         if call is not None and call.results:
             targets = self._places.targets(call.place)
@@ -353,7 +359,7 @@ class GraphWriter:
             if target is None:
                 value = constants.pop(0) if constants else by_name.get(names[argnum])
             else:
-                value = self._operand_value(records[target], target, slot, call)
+                value = self._operand_value(records[target], slot, call)
                 if value is None:
                     value = by_name.get(names[argnum])
             operand: protocol.Operand = {"argnum": argnum, "name": names[argnum], "value": value}
@@ -365,21 +371,22 @@ class GraphWriter:
             operands.append(operand)
         return operands
 
-    def _operand_value(self, producer: Record, target: Node, slot: int, call: Call | None) -> TensorValue | None:
+    def _operand_value(self, producer: Record, slot: int, call: Call | None) -> TensorValue | None:
         variable = producer.variable
         if variable is None:
-            return None if producer.is_foreign else self._log.outputs.get((target._sequence_nr(), slot))
+            return None if producer.is_foreign else self._log.outputs.get((producer.sequence, slot))
         for identity, _, value in call.arguments if call is not None else ():
             if identity == id(variable):
                 return value
         return self._values.value_of(variable)
 
-    def _read_saved(self, node: Node, record: Record) -> list[protocol.SavedTensor]:
+    def _read_saved(self, node: Node, record: Record, storages: Mapping[int, str]) -> list[protocol.SavedTensor]:
+        """What a node holds; `storages` names the variables whose memory a built-in node's tensors may share."""
         if record.kind == "op":
-            return self._saved.read(node, record.entry)
+            return self._saved.read(node, record.entry, storages)
         function = getattr(type(node), "_forward_cls", None)
         if function is None:
-            return self._saved.read(node, None)
+            return self._saved.read(node, None, {})
         return self._read_context(node, function, record.call)
 
     def _read_context(self, node: Node, function: type, call: Call | None) -> list[protocol.SavedTensor]:
@@ -406,19 +413,6 @@ class GraphWriter:
                 {"name": f"ctx.{name}", "value": held, "version": None, "is_input": is_input, "is_output": is_output}
             )
         return found
-
-    def _mark_aliases(self, node: Node, record: Record, saved: list[protocol.SavedTensor], named: NamedTensors) -> None:
-        """Says which variable's storage a built-in node's saved tensor shares."""
-        if record.kind != "op":
-            return
-        for entry in saved:
-            if entry["version"] is None or "[" in entry["name"]:
-                continue
-            tensor = getattr(node, f"_saved_{entry['name']}", None)
-            if isinstance(tensor, Tensor) and tensor.layout is torch.strided:
-                name = named.storages.get(storage_address(tensor))
-                if name is not None:
-                    entry["alias_of"] = name
 
     def _name_intermediates(self, records: dict[Node, Record], named: NamedTensors) -> None:
         for name, tensor in named.intermediates:

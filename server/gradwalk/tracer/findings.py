@@ -189,7 +189,8 @@ class _PassNotes:
         while at is not None and at in self.steps:
             way.append(at)
             following = self.steps[at].before
-            if following is None:
+            # Whatever a step says of itself, a way only leads backwards: it must end.
+            if following is None or following >= at:
                 break
             at = following
         return way[::-1]

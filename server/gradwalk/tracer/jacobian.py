@@ -30,7 +30,7 @@ import torch
 
 from gradwalk.protocol.events import LocalJacobian
 from gradwalk.tracer.node_calls import CallableNode, Matrix
-from gradwalk.tracer.sides import Side, numbers_of, side_of
+from gradwalk.tracer.sides import Side, numbers_of, sides_of
 from gradwalk.tracer.snapshot import value_of_entries
 from gradwalk.tracer.structure import structure_of
 
@@ -70,6 +70,7 @@ def local_jacobians(
     budget: JacobianBudget,
     *,
     flowing: Sequence[bool] | None = None,
+    sides: tuple[Sequence[Side], Sequence[Side | None]] | None = None,
     in_replay: bool = False,
 ) -> list[LocalJacobian]:
     """d output / d operand for every operand that a gradient can flow to and every output that one arrived at.
@@ -84,15 +85,15 @@ def local_jacobians(
         grad_inputs: what the node returned, to check v times J against; None to check nothing.
         flowing: per operand, whether this pass sends a gradient there; where `inputs=` cut an edge off, a node inside
             the pass computes nothing, so it cannot be asked. None: everywhere.
+        sides: of the outputs and of the operands, None for an operand without an edge, where they are known already.
         in_replay: the program's run is not looked at any more: side effects of its code do not matter.
     """
     name = node.name()
     if name == "torch::autograd::AccumulateGrad":
         return []
-    outputs = [side_of(metadata) for metadata in node._input_metadata]
-    operands = [None if following is None or (flowing is not None and not flowing[argnum])
-                else side_of(following._input_metadata[slot])
-                for argnum, (following, slot) in enumerate(node.next_functions)]  # fmt: skip
+    outputs, operands = sides_of(node) if sides is None else sides
+    if flowing is not None:
+        operands = [side if flowing[argnum] else None for argnum, side in enumerate(operands)]
     arrived = [slot for slot, gradient in enumerate(grad_outputs) if gradient is not None and slot < len(outputs)]
     found = [_left_out(argnum, slot, outputs[slot], side, budget)
              for slot in arrived for argnum, side in enumerate(operands) if side is not None]  # fmt: skip

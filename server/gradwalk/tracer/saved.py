@@ -1,5 +1,6 @@
 """What a node keeps for its backward."""
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 import torch
@@ -7,7 +8,7 @@ import torch
 from gradwalk.formulas.derivatives import DerivativeEntry
 from gradwalk.protocol.graph import SavedTensor
 from gradwalk.tracer.originals import Tensor
-from gradwalk.tracer.values import ValueTable
+from gradwalk.tracer.values import ValueTable, storage_address
 from gradwalk.tracer.walk import Node
 
 _PREFIX: Final = "_saved_"
@@ -24,18 +25,23 @@ class SavedReader:
         self._values = values
         self._fields: dict[type, list[tuple[str, str, str | None, bool]]] = {}
 
-    def read(self, node: Node, entry: DerivativeEntry | None) -> list[SavedTensor]:
-        """Everything the node saved, by name. What cannot be read now says why."""
+    def read(self, node: Node, entry: DerivativeEntry | None, storages: Mapping[int, str]) -> list[SavedTensor]:
+        """Everything the node saved, by name. What cannot be read now says why.
+
+        `storages` names the variable that lives at a storage address; a tensor that shares it says so.
+        """
         kind = type(node)
         fields = self._fields.get(kind)
         if fields is None:
             fields = self._fields[kind] = _fields_of(kind, entry)
         found: list[SavedTensor] = []
         for field in fields:
-            found += self._read_one(node, *field)
+            found += self._read_one(node, storages, *field)
         return found
 
-    def _read_one(self, node: Node, attribute: str, name: str, packed: str | None, is_input: bool) -> list[SavedTensor]:
+    def _read_one(  # noqa: PLR0913 (a row of the table of fields)
+        self, node: Node, storages: Mapping[int, str], attribute: str, name: str, packed: str | None, is_input: bool
+    ) -> list[SavedTensor]:
         if packed is not None and is_hooked(getattr(node, packed, None)):
             return [_entry(name, None, None, is_input, note=_HOOKED)]
         try:
@@ -43,7 +49,12 @@ class SavedReader:
         except RuntimeError as error:
             return [_entry(name, None, None, is_input, note=note_on(error))]
         if isinstance(saved, Tensor):
-            return [self.tensor_entry(name, saved, is_input, is_output=not is_input and saved.grad_fn is node)]
+            entry = self.tensor_entry(name, saved, is_input, is_output=not is_input and saved.grad_fn is node)
+            if storages and saved.layout is torch.strided:
+                alias = storages.get(storage_address(saved))
+                if alias is not None:
+                    entry["alias_of"] = alias
+            return [entry]
         if isinstance(saved, (list, tuple)) and any(isinstance(one, Tensor) for one in saved):
             return [
                 self.tensor_entry(f"{name}[{position}]", one, is_input, is_output=False)

@@ -90,6 +90,16 @@ def side_of(metadata: Any) -> Side:
     return _side(tuple(metadata.shape), metadata.dtype, is_plain=metadata.device.type == "cpu")
 
 
+def sides_of(node: Any) -> tuple[list[Side], list[Side | None]]:
+    """The sides of a live node: of its outputs, and of its operands, None where no edge leads on."""
+    outputs = [side_of(metadata) for metadata in node._input_metadata]
+    operands = [
+        None if following is None else side_of(following._input_metadata[slot])
+        for following, slot in node.next_functions
+    ]
+    return outputs, operands
+
+
 @lru_cache(maxsize=1024)
 def _side(shape: tuple[int, ...], dtype: torch.dtype, *, is_plain: bool) -> Side:
     return Side(shape, dtype, is_plain=is_plain)

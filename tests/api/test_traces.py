@@ -21,6 +21,7 @@ from gradwalk.protocol.document import encode
 from gradwalk.protocol.events import EVENTS
 from gradwalk.protocol.requests import TraceRequest, resolve_limits
 from gradwalk.sandbox.jobs import TraceJob
+from tests.own_loop import run_in_own_loop
 
 STREAM = {"Accept": "text/event-stream"}
 PROGRAM = """
@@ -151,7 +152,7 @@ def test_a_hundred_simultaneous_requests_run_one_trace(server: Any, tmp_path: Pa
         return [encode(events_of(frames(answer.text))).decode() for answer in answers]
 
     before = runs_started(server)
-    texts = asyncio.run(ask())
+    texts = run_in_own_loop(ask())
     assert runs_started(server) - before == 1
     assert len(set(texts)) == 1
     assert json.loads(texts[0])[-1]["type"] == "finished"

@@ -15,6 +15,7 @@ from gradwalk.sandbox.cancellation import Cancellation
 from gradwalk.sandbox.jobs import TraceJob
 from gradwalk.sandbox.limits import RunLimits
 from gradwalk.sandbox.supervisor import Sandbox
+from tests.own_loop import run_in_own_loop
 
 ENDLESS = "while True: pass"
 
@@ -67,7 +68,7 @@ def test_a_hundred_askers_share_one_run_and_all_read_everything(engine: LocalEng
         assert len(kept) == 1
         assert runs.find("same") is None
 
-    asyncio.run(ask())
+    run_in_own_loop(ask())
 
 
 def test_a_passing_problem_is_never_kept_and_can_be_tried_again(engine: LocalEngine) -> None:
@@ -84,7 +85,7 @@ def test_a_passing_problem_is_never_kept_and_can_be_tried_again(engine: LocalEng
         await runs.settle()
         assert kept == [second]
 
-    asyncio.run(ask())
+    run_in_own_loop(ask())
 
 
 def test_an_abandoned_run_is_called_off(engine: LocalEngine) -> None:
@@ -100,7 +101,7 @@ def test_an_abandoned_run_is_called_off(engine: LocalEngine) -> None:
         assert b"Called off" in b"".join(run.log)
         assert engine.status().running == 0
 
-    asyncio.run(ask())
+    run_in_own_loop(ask())
 
 
 def test_a_full_queue_says_when_to_come_back_and_live_jobs_go_first(engine: LocalEngine) -> None:
@@ -121,7 +122,7 @@ def test_a_full_queue_says_when_to_come_back_and_live_jobs_go_first(engine: Loca
         await runs.settle()
         assert [run.id for run in kept] == ["live", "batch 0", "batch 1"]
 
-    asyncio.run(ask())
+    run_in_own_loop(ask())
 
 
 def test_a_run_that_cannot_be_kept_is_still_answered(engine: LocalEngine) -> None:
@@ -136,7 +137,7 @@ def test_a_run_that_cannot_be_kept_is_still_answered(engine: LocalEngine) -> Non
         assert runs.find("a") is run  # readable for a while
         await until(lambda: runs.find("a") is None)
 
-    asyncio.run(ask())
+    run_in_own_loop(ask())
 
 
 def test_closing_tells_every_waiting_job() -> None:

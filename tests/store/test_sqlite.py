@@ -15,6 +15,7 @@ import pytest
 
 from gradwalk.store.sqlite import SqliteStore
 from gradwalk.store.store import StoreError
+from tests.own_loop import run_in_own_loop
 
 PLENTY = 1 << 30
 
@@ -33,7 +34,7 @@ def run(path: Path, work: Callable[[SqliteStore], Coroutine[Any, Any, Any]], **s
         finally:
             await store.close()
 
-    return asyncio.run(inside())
+    return run_in_own_loop(inside())
 
 
 def noise(size: int) -> bytes:
@@ -122,7 +123,7 @@ def test_two_servers_on_one_file_see_each_other_s_traces(tmp_path: Path) -> None
         await other.close()
         return found
 
-    assert None not in asyncio.run(both())
+    assert None not in run_in_own_loop(both())
 
 
 def test_a_killed_writer_leaves_a_store_that_opens(tmp_path: Path) -> None:

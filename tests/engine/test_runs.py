@@ -71,6 +71,34 @@ def test_a_hundred_askers_share_one_run_and_all_read_everything(engine: LocalEng
     run_in_own_loop(ask())
 
 
+def test_a_run_is_done_only_when_it_was_kept(engine: LocalEngine) -> None:
+    """Or whoever was told "done" could find nothing after a kill -9 in the next moment."""
+
+    async def ask() -> None:
+        may_be_kept = asyncio.Event()
+
+        async def keep(_: Run) -> bool:
+            await may_be_kept.wait()
+            return True
+
+        runs = Runs(engine, keep, abandon_seconds=0.0, retain_seconds=0.2)
+        run = runs.join_or_start("kept", job("x * x"), Lane.LIVE)
+        log: list[bytes] = []
+        with run.follower():
+            while run.outcome is None or len(log) < len(run.log):
+                log += await run.news_after(len(log), 1.0)
+        assert json.loads(log[-1])["type"] == "finished"
+        assert run.state is RunState.RUNNING
+        with run.follower():
+            pass  # a late reader who leaves must not call off what is over
+        assert runs.find_joinable("kept") is run
+        may_be_kept.set()
+        await until(lambda: run.state is RunState.DONE)
+        assert runs.find("kept") is None
+
+    asyncio.run(ask())
+
+
 def test_a_passing_problem_is_never_kept_and_can_be_tried_again(engine: LocalEngine) -> None:
     async def ask() -> None:
         kept: list[Run] = []

@@ -14,5 +14,4 @@ def test_thirty_kills_under_load_lose_nothing(tmp_path: Path) -> None:
     assert set(tally.kills) == {"child", "zygote", "server"}
     assert tally.traces >= 5
     # A child killed from outside looks like the kernel's own killer; a zygote killed twice in one run loses it.
-    assert set(tally.problems) <= {"memory", "internal", "protocol", "not kept"}
-    assert tally.problems["not kept"] <= tally.kills["server"] * 3
+    assert set(tally.problems) <= {"memory", "internal", "protocol"}

@@ -119,6 +119,16 @@ def test_a_graph_of_a_million_nodes_ends_in_a_problem(trace: Trace) -> None:
     assert problem_of(events)["kind"] in ("too_big", "timeout")
 
 
+def test_a_program_that_leaves_no_memory_to_tell_of_it_is_told_so(trace: Trace) -> None:
+    """Even what would tell the trace finds none: the child then says with its exit status what happened."""
+    fill = "try:\n    while True: x.append(bytes({}))\nexcept MemoryError: pass\n"
+    nest = "y = []\ntry:\n    while True: y = [y]\nexcept MemoryError: pass\n"
+    source = "import torch\nx = []\n" + fill.format(10**5) + fill.format(600) + nest
+    events = trace(source + "w = torch.ones(2, requires_grad=True)\n(w * 2).sum().backward()\n")
+    assert problem_of(events)["kind"] == "memory"
+    assert events[-1]["type"] == "finished"
+
+
 def test_a_megabyte_of_source_is_refused_with_a_sentence(trace: Trace) -> None:
     found = problem_of(trace("x = 1\n" * 170_000))
     assert found["kind"] == "too_big"

@@ -58,7 +58,7 @@ class Run:
             yield
         finally:
             self.followers -= 1
-            if self.followers == 0 and self.state is not RunState.DONE:
+            if self.followers == 0 and self.outcome is None:
                 self._abandonment = self._loop.call_later(self._abandon_seconds, self.cancellation.cancel)
 
     async def news_after(self, count: int, patience_seconds: float) -> list[bytes]:
@@ -88,12 +88,15 @@ class Run:
         self.log += batch
         self.wake_followers()
 
-    def note_finished(self, outcome: Outcome) -> None:
-        """The job is over."""
+    def note_outcome(self, outcome: Outcome) -> None:
+        """Everything is said; what is to be kept has yet to be."""
         self.outcome = outcome
-        self.state = RunState.DONE
         if self._abandonment is not None:
             self._abandonment.cancel()
+
+    def note_done(self) -> None:
+        """The job is over, and its result is where it will be found."""
+        self.state = RunState.DONE
         self.wake_followers()
 
 
@@ -124,7 +127,8 @@ class Runs:
     """Every run under way, by its id: the same id is never run twice at once.
 
     `keep` puts a lasting result where it can be found later and says whether it did; what is not kept can be read
-    here for `retain_seconds`.
+    here for `retain_seconds`. Followers have every event as it comes, but a run is done only when it was kept: whoever
+    was told so finds it again, whatever is killed in the next moment.
     """
 
     def __init__(
@@ -183,8 +187,9 @@ class Runs:
         await asyncio.gather(*self._keeping, return_exceptions=True)
 
     def _finish(self, run: Run, outcome: Outcome) -> None:
-        run.note_finished(outcome)
+        run.note_outcome(outcome)
         if not outcome.lasting:
+            run.note_done()
             self._forget_later(run)
             return
         task = asyncio.create_task(self._keep_then_forget(run))
@@ -197,6 +202,7 @@ class Runs:
             kept = await self._keep(run)
         except Exception:  # noqa: BLE001 (a store that fails must not take the answer from those who wait for it)
             log.exception("a finished run could not be kept")
+        run.note_done()
         if kept:
             self._forget(run)
         else:

@@ -17,7 +17,7 @@ from gradwalk.sandbox.deadline import Alarm
 from gradwalk.sandbox.frames import LENGTH_BYTES, encode_frame
 from gradwalk.sandbox.jobs import ERRAND, JacobianJob, ProbeJob, ReplayJob, TraceJob
 from gradwalk.sandbox.language import OfferedLanguage
-from gradwalk.sandbox.limits import EXIT_OF_OUR_FAULT
+from gradwalk.sandbox.limits import EXIT_OF_MEMORY, EXIT_OF_OUR_FAULT
 from gradwalk.sandbox.offer import Offer
 from gradwalk.sandbox.probes import probe
 from gradwalk.tracer.program_check import gradcheck_of_program
@@ -57,9 +57,17 @@ def run_child(channel: int, confinement: Confinement) -> NoReturn:
         if payload:
             _run_job(payload, confinement)
         status = 0
+    except (MemoryError, RuntimeError) as error:
+        if is_out_of_memory(error):
+            status = EXIT_OF_MEMORY
     finally:
         # Not sys.exit: whatever the program has left behind (atexit, destructors, buffers) must not run.
         os._exit(status)
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether the limit on memory is behind an error: torch's allocator raises a plain RuntimeError."""
+    return isinstance(error, MemoryError) or "DefaultCPUAllocator" in str(error)
 
 
 def _confine_early(channel: int, confinement: Confinement) -> None:

@@ -9,6 +9,9 @@ from gradwalk.sandbox.lockdown import Budget
 EXIT_OF_OUR_FAULT = 70
 """Exit status of a child that could not do its job."""
 
+EXIT_OF_MEMORY = 71
+"""Exit status of a child whose program left too little memory to go on telling about it."""
+
 WARM = b"warm"
 """What a spawned child says when it is ready for its job."""
 

@@ -7,7 +7,7 @@ from enum import Enum, auto
 from gradwalk.protocol.events import Problem
 from gradwalk.protocol.problems import problem
 from gradwalk.sandbox.launcher import Exit
-from gradwalk.sandbox.limits import EXIT_OF_OUR_FAULT
+from gradwalk.sandbox.limits import EXIT_OF_MEMORY, EXIT_OF_OUR_FAULT
 
 
 class Ending(Enum):
@@ -74,6 +74,8 @@ def judge(ending: Ending, how: Exit | None, wall_seconds: float) -> Verdict:
 def _judge_exit(how: Exit, wall_seconds: float) -> Verdict:
     if how.code == EXIT_OF_OUR_FAULT:
         return _lost()
+    if how.code == EXIT_OF_MEMORY:
+        return _out_of_memory()
     if how.signal is None:
         return _odd_exit(how.code)
     if how.signal == signal.SIGXCPU:
@@ -124,6 +126,18 @@ def _out_of_time(wall_seconds: float) -> Verdict:
             hint="Look for a loop that does not end, or try fewer iterations or smaller tensors.",
         ),
         "time",
+    )
+
+
+def _out_of_memory() -> Verdict:
+    return Verdict(
+        problem(
+            "memory",
+            "Out of memory",
+            "The program used up all of its memory, so that nothing was left to tell its trace with.",
+            hint="Use smaller tensors or fewer of them; what is shown before this is right.",
+        ),
+        "memory",
     )
 
 

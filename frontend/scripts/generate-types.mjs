@@ -13,7 +13,7 @@ import { compile } from "json-schema-to-typescript";
 const TARGET = new URL("../src/protocol/trace.gen.ts", import.meta.url);
 const SERVER = new URL("../../server", import.meta.url).pathname;
 const PRINT_SCHEMA =
-  "import json; from gradwalk.protocol.schema import trace_schema; print(json.dumps(trace_schema()))";
+  "import json; from gradwalk.protocol.schema import page_schema; print(json.dumps(page_schema()))";
 const BANNER = `/**
  * Generated from server/gradwalk/protocol by \`npm run generate\`; edit the Python models, not this file.
  */`;

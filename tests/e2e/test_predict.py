@@ -176,6 +176,21 @@ def test_the_walk_waits_for_the_answer_and_can_be_told_to_go_on(player: PlayerPa
     player.wait_for_place("2.4")
 
 
+def test_what_stands_out_is_not_told_before_it_is_reached(player: PlayerPage) -> None:
+    player.open("example=vanishing")
+    told = player.page.get_by_role("region", name="What stands out")
+    expect(told).to_contain_text("vanishing gradient")
+    sentence = told.get_by_role("listitem").first.inner_text()
+    player.button("Predict").click()
+    expect(told).to_have_count(0)
+    assert "vanishing gradient" not in said(player)
+    player.button("Last step").click()
+    for _ in range(4):
+        if form(player).is_visible():
+            player.button("Skip").click()
+    expect(told.get_by_role("listitem").first).to_have_text(sentence, use_inner_text=True)
+
+
 DIRECTED = """
 import torch
 

@@ -8,7 +8,7 @@ import torch
 from playwright.sync_api import Locator, expect
 
 from gradwalk.examples.catalogue import program_text
-from tests.e2e.player import STREAM_MS, PlayerPage, number
+from tests.e2e.player import STREAM_MS, PlayerPage, fragment, number
 
 ABSOLUTE, RELATIVE = 1e-5, 1e-3
 WRONG = "td:has(sup)"
@@ -140,3 +140,19 @@ def test_nothing_relies_on_colour_alone(player: PlayerPage, theme: str) -> None:
     marks.first.wait_for(timeout=STREAM_MS)
     for mark in marks.all():
         expect(mark.get_by_role("img", name="differs")).to_have_text("✗")
+
+
+def test_a_whole_pass_is_checked_at_its_leaf(player: PlayerPage) -> None:
+    x = torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64, requires_grad=True)
+
+    def program(x: torch.Tensor) -> torch.Tensor:
+        return (x.sin() * x).sum()
+
+    (expected,) = torch.autograd.grad(program(x), x)
+    source = "import torch\nx = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)\n(x.sin() * x).sum().backward()"
+    player.open(fragment(source, s="4.5"))
+    player.button("Check the whole pass by finite differences").click()
+    region = player.page.get_by_role("region", name="Finite differences for the whole pass")
+    expect(region).to_contain_text("Agrees with finite differences: x.grad", timeout=STREAM_MS)
+    table = region.get_by_role("table", name="numeric Jacobian")
+    np.testing.assert_allclose(numbers(table), expected.reshape(1, -1).numpy(), rtol=1e-3)

@@ -6,8 +6,8 @@
 import { focusPosition } from "../model/directions";
 import { clampPosition, type Position, stepCount } from "../model/position";
 import { emptyTrace, foldEvents, type TraceState } from "../model/trace";
-import type { GradcheckReport } from "../protocol/answers";
-import type { Problem } from "../protocol/trace.gen";
+import type { GradcheckReport, Problem } from "../protocol/trace.gen";
+import type { GradcheckQuestion } from "../scene/gradcheck";
 import { type InputValue, type Nested, runTrace, type Status, type TraceRequest } from "../stream/client";
 import type { Example } from "../stream/examples";
 import { fetchGradcheck } from "../stream/gradcheck";
@@ -173,12 +173,12 @@ export class Session {
     else this.held = [found];
   }
 
-  /** Compares what backward uses with finite differences, for one operand of one step. */
-  async checkStep(stepIndex: number, argnum: number): Promise<GradcheckReport[] | Problem> {
+  /** Compares what backward uses with finite differences, for one operand of one step or for a whole pass. */
+  async check(question: GradcheckQuestion): Promise<GradcheckReport[] | Problem> {
     const trace = this.trace.started?.id;
     if (trace === undefined) return unreachable("There is no trace to check yet.");
     const signal = AbortSignal.timeout(GRADCHECK_MS);
-    return fetchGradcheck(trace, stepIndex, argnum, signal).catch(() =>
+    return fetchGradcheck(trace, question, signal).catch(() =>
       unreachable("The server cannot be reached, or took too long to run the program again."),
     );
   }

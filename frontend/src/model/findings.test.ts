@@ -1,14 +1,26 @@
 import { describe, expect, it } from "vitest";
-import { standouts } from "./findings";
+import type { Finding } from "../protocol/trace.gen";
+import { passNotes, standouts } from "./findings";
 import { sampleTrace } from "./samples";
 import type { TraceState } from "./trace";
 
-function withFindings(findings: readonly object[]): TraceState {
+function withFindings(found: readonly Partial<Finding>[]): TraceState {
+  const findings = found.map(
+    (each): Finding => ({
+      kind: "overflow",
+      node: null,
+      step: null,
+      span: null,
+      group: null,
+      message: "",
+      ...each,
+    }),
+  );
   const trace = sampleTrace("gradient-accumulation");
   const passes = trace.passes.map((pass) =>
     pass.index === 1 && pass.finished !== null ? { ...pass, finished: { ...pass.finished, findings } } : pass,
   );
-  return { ...trace, passes } as TraceState;
+  return { ...trace, passes };
 }
 
 describe("standouts", () => {
@@ -26,7 +38,7 @@ describe("standouts", () => {
       withFindings([
         { kind: "vanishing", message: "by step", step: step.index },
         { kind: "dead_relu", message: "by node", node: step.node },
-        { kind: "something_new", message: "about no step", step: null },
+        { kind: "cut_derivative", message: "about no step", step: null },
         { kind: "overflow", message: "of a step that is not there", step: 1_000_000 },
       ]),
     );
@@ -34,8 +46,20 @@ describe("standouts", () => {
     expect(found.map((each) => each.kind)).toEqual([
       "vanishing gradient",
       "dead relu",
-      "something new",
+      "second derivative cut short",
       "overflow",
+    ]);
+  });
+});
+
+describe("passNotes", () => {
+  it("is at the first step of its pass", () => {
+    const trace = withFindings([]);
+    const [first, second] = trace.passes;
+    if (first === undefined || second === undefined) throw new Error("the sample has two passes");
+    const noted = { ...second, started: { ...second.started, notes: ["`a` was not used."] } };
+    expect(passNotes({ ...trace, passes: [first, noted] })).toEqual([
+      { id: "1.0", message: "`a` was not used.", step: first.steps.length + 1 },
     ]);
   });
 });

@@ -156,7 +156,8 @@ function hideTensor(value: TensorValue): TensorValue {
 }
 
 function hideFinish(finished: PassFinished): PassFinished {
-  const { results, ...rest } = finished;
+  // A finding speaks of numbers that have not been seen.
+  const { results, findings: _findings, ...rest } = finished;
   return {
     ...rest,
     leaf_grads: finished.leaf_grads.map(({ leaf, grad }) => ({ leaf, grad: hideGradient(grad) })),

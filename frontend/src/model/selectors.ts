@@ -1,5 +1,6 @@
 /** Questions asked of a trace at a position. Each answer is a function of both; nothing is remembered between calls. */
 import type { Edge, Graph, Group, Node, PhaseSentences, Span, Step } from "../protocol/trace.gen";
+import { FAILED_NODE, problemOfNode } from "./failed";
 import type { Position } from "./position";
 import { forwardOrder } from "./position";
 import type { PassState, TraceState } from "./trace";
@@ -153,6 +154,8 @@ function forwardSentence(trace: TraceState, position: Position): string {
   const node = nodeAt(trace, position);
   if (node === null) return "Before the program: nothing is computed yet.";
   const operands = node.inputs.map((operand) => operand.name).join(" and ");
+  const problem = node.id === FAILED_NODE ? problemOfNode(trace.problems, -1, node.id) : null;
+  if (problem !== null && position.phase > 1) return `${node.label} raises: ${problem.title}.`;
   const result = node.outputs[0]?.name;
   if (position.phase === 1)
     return operands === "" ? `${node.label} is called.` : `${node.label} gets ${operands}.`;

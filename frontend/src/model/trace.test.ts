@@ -55,7 +55,7 @@ describe("folding events", () => {
         { ...begun, seq: 1 },
         { ...raised, seq: 2 },
       ]).passes,
-    ).toHaveLength(1);
+    ).toHaveLength(2);
     expect(forwardOrder(state).map((node) => node.op)).toEqual(["mul"]);
   });
 

@@ -12,6 +12,7 @@ import type {
   Started,
   Step,
 } from "../protocol/trace.gen";
+import { withFailedCall } from "./failed";
 
 export interface PassState {
   /** The pass's own number; also its position in `TraceState.passes`. */
@@ -91,8 +92,8 @@ export function foldEvents(state: TraceState, events: readonly Event[]): TraceSt
         break;
       case "problem":
         next.problems.push(event);
-        if (event.graph !== undefined && next.passes.length === 0) {
-          next.passes.push(unstartedPass(event, event.graph));
+        if (event.graph !== undefined) {
+          next.passes.push(unstartedPass(event, event.graph, next.passes.length));
         }
         break;
       case "finished":
@@ -106,20 +107,23 @@ export function foldEvents(state: TraceState, events: readonly Event[]): TraceSt
   return next;
 }
 
-/** What a program that raised had built, as a pass that never began: it starts nowhere and has no steps. */
-function unstartedPass({ seq, span }: Problem, graph: Graph): PassState {
+/**
+ * What a program that raised had built, with the call that raised, as a pass that never began: it starts nowhere and
+ * has no steps. No other pass comes after it.
+ */
+function unstartedPass({ seq, span, failed }: Problem, graph: Graph, index: number): PassState {
   const started: PassStarted = {
     seq,
     type: "pass_started",
-    pass: 0,
+    pass: index,
     call: "backward",
     span,
     outputs: [],
     inputs: [],
     create_graph: false,
-    graph,
+    graph: withFailedCall(graph, failed),
   };
-  return { index: 0, started, steps: [], finished: null };
+  return { index, started, steps: [], finished: null };
 }
 
 function withPass(pass: PassState | undefined, change: Partial<PassState>): PassState {

@@ -632,3 +632,70 @@ export interface Finished {
    */
   truncated: string | null;
 }
+/**
+ * An entry of the analytic Jacobian that is not what finite differences give.
+ */
+export interface GradcheckCell {
+  /**
+   * Of the flattened output, row-major.
+   */
+  row: number;
+  /**
+   * Of the flattened operand.
+   */
+  column: number;
+  analytic: Real;
+  numeric: Real;
+}
+/**
+ * An entry where the function has a corner, a jump or the edge of its domain: there is no derivative to compare.
+ */
+export interface GradcheckKink {
+  row: number;
+  column: number;
+  analytic: Real;
+  left: Real;
+  right: Real;
+  at: Real;
+}
+/**
+ * An analytic Jacobian beside finite differences, in double precision.
+ *
+ * An entry is right when |analytic - numeric| <= `absolute_tolerance` + `relative_tolerance` * |numeric|, plus what
+ * the rounding of the differences themselves can amount to. At a kink any value between the one-sided slopes passes.
+ */
+export interface GradcheckReport {
+  /**
+   * Of the operand, or of the leaf.
+   */
+  name: string;
+  /**
+   * Null for the whole program.
+   */
+  argnum: number | null;
+  output_nr: number | null;
+  verdict: "agrees" | "differs" | "not_differentiable" | "unavailable";
+  /**
+   * The verdict in a sentence or two.
+   */
+  because: string;
+  /**
+   * Complex sides have a last axis of 2, as in local Jacobians. Empty for the whole program: there the one row is
+   * v times the Jacobian of the outputs, which is what a backward pass computes.
+   */
+  output_shape: number[];
+  input_shape: number[];
+  /**
+   * Of shape output shape + operand shape; null where the verdict is `unavailable`.
+   */
+  analytic: TensorValue | null;
+  numeric: TensorValue | null;
+  /**
+   * How far an entry is moved to either side, times its own magnitude where that is above 1.
+   */
+  step_size: number;
+  absolute_tolerance: number;
+  relative_tolerance: number;
+  wrong: GradcheckCell[];
+  kinks: GradcheckKink[];
+}

@@ -99,6 +99,8 @@ export interface VjpCallout extends Heading {
 
 export interface AccumulateCallout extends Heading {
   readonly kind: "accumulate";
+  readonly traceId: string;
+  readonly pass: number;
   readonly leaf: string;
   readonly summands: readonly Summand[];
   readonly arrived: Gradient;
@@ -145,6 +147,8 @@ export function drawCallout(trace: TraceState, still: Still): CalloutScene | nul
     return {
       ...heading,
       kind: "accumulate",
+      traceId: trace.started?.id ?? "",
+      pass: step.pass,
       leaf,
       summands,
       arrived: step.grad_outputs[0] ?? UNDEFINED,

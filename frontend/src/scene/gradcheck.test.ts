@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { GradcheckReport } from "../protocol/answers";
-import type { Cell, TensorValue } from "../protocol/trace.gen";
+import type { Cell, GradcheckReport, TensorValue } from "../protocol/trace.gen";
 import { drawGradcheck } from "./gradcheck";
 
 function tensor(shape: number[], data: Cell[]): TensorValue {

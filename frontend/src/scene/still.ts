@@ -4,6 +4,7 @@
  */
 import { boxesOverlap } from "../layout/geometry";
 import type { Layout } from "../layout/place";
+import { problemOfNode } from "../model/failed";
 import type { Arrival, GradientLedger } from "../model/gradients";
 import { isTensor, LAND, ledgerAt, NOT_COMPUTED } from "../model/gradients";
 import type { Position } from "../model/position";
@@ -45,6 +46,8 @@ export interface CardScene {
   /** Takes part in this step; all others are dimmed. */
   readonly involved: boolean;
   readonly saving: boolean;
+  /** It raised. */
+  readonly failed: boolean;
   /** For assistive technology: `MulBackward0, step 3 of 7`. */
   readonly name: string;
 }
@@ -109,17 +112,20 @@ export function drawStill(trace: TraceState, position: Position): Still {
       value: computed === null || computed.has(each.id) ? (each.outputs[0]?.value ?? null) : null,
       progress: progressOf(each, node, ledger, position, computed),
       involved: involved === null || involved.has(each.id),
+      failed: problemOfNode(trace.problems, pass.index, each.id) !== null,
       saving: position.direction === "forward" && position.phase === 3 && each.id === node?.id,
       name:
-        execution === undefined
-          ? `${each.name}, ${pass.finished === null ? "no step yet" : "not executed"}`
-          : `${each.name}, step ${execution.number} of ${total}`,
+        problemOfNode(trace.problems, pass.index, each.id) !== null
+          ? `${each.name}, raised an error`
+          : execution === undefined
+            ? `${each.name}, ${pass.finished === null ? "no step yet" : "not executed"}`
+            : `${each.name}, step ${execution.number} of ${total}`,
     };
   });
   return { ...shared, cards, edges };
 }
 
-type DrawnCard = Omit<CardScene, "value" | "progress" | "involved" | "saving" | "name">;
+type DrawnCard = Omit<CardScene, "value" | "progress" | "involved" | "saving" | "failed" | "name">;
 
 function drawCard(
   node: Node,

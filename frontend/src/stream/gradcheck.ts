@@ -1,21 +1,26 @@
 /** Finite differences beside a backward: the server runs the program again to compare. */
-import type { GradcheckReport } from "../protocol/answers";
-import type { Problem } from "../protocol/trace.gen";
+import type { GradcheckReport, Problem } from "../protocol/trace.gen";
 import { problemOf } from "./client";
 
+/** One operand of one step, or a whole pass. */
+type Question = { readonly stepIndex: number; readonly argnum: number } | { readonly pass: number };
+
 /**
- * One operand of one step, a report for each output of the node that a gradient arrived at; or what stood in the way.
+ * Of an operand a report for each output of the node that a gradient arrived at, of a pass one for each leaf; or what
+ * stood in the way.
  *
  * @throws {TypeError} when the server is out of reach
  */
 export function fetchGradcheck(
   trace: string,
-  stepIndex: number,
-  argnum: number,
+  question: Question,
   signal: AbortSignal,
   base = "",
 ): Promise<GradcheckReport[] | Problem> {
-  return ask(`${base}/api/traces/${trace}/steps/${stepIndex}/gradcheck?argnum=${argnum}`, signal);
+  const address = `${base}/api/traces/${trace}`;
+  return "pass" in question
+    ? ask(`${address}/gradcheck?pass=${question.pass}`, signal)
+    : ask(`${address}/steps/${question.stepIndex}/gradcheck?argnum=${question.argnum}`, signal);
 }
 
 async function ask(address: string, signal: AbortSignal): Promise<GradcheckReport[] | Problem> {

@@ -15,7 +15,7 @@ from gradwalk.exports.spelling import spell_gradient, spell_number
 from gradwalk.protocol.document import TraceDocument, encode
 
 SVG = "{http://www.w3.org/2000/svg}"
-MAGIC = {"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF", "json": b"{", "dot": b"digraph"}
+MAGIC = {"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF", "json": b"{", "dot": b"digraph", "kit": b"{"}
 
 
 def words_of(svg: bytes) -> str:

@@ -1,5 +1,9 @@
-/** Asks the worker for layouts; a worker that fails is replaced once per request. */
+/**
+ * Where layouts come from: those made beforehand, else the worker. A worker that fails is replaced once per request.
+ */
 import type { Drawing, Layout } from "./place";
+import { place } from "./place";
+import { layOutSimply } from "./spare";
 import type { LayoutAnswer, LayoutRequest } from "./worker";
 
 interface Waiting {
@@ -14,8 +18,24 @@ const waiting = new Map<number, Waiting>();
 let worker: Promise<Worker> | null = null;
 let lastId = 0;
 
+const ready = new Map<string, Layout>();
+let isOffline = false;
+
+/** Takes over a layout that was made beforehand: this drawing needs no Graphviz. */
+export function rememberLayout(drawing: Drawing, layout: Layout): void {
+  ready.set(JSON.stringify(drawing), layout);
+}
+
+/** From now on nothing is fetched: what no layout was made for beforehand is laid out in the plain way. */
+export function stayOffline(): void {
+  isOffline = true;
+}
+
 /** Rejects when Graphviz refuses the drawing twice: that is our bug, not the student's. */
 export function requestLayout(drawing: Drawing): Promise<Layout> {
+  const before = ready.size === 0 ? undefined : ready.get(JSON.stringify(drawing));
+  if (before !== undefined) return Promise.resolve(before);
+  if (isOffline) return Promise.resolve(place(drawing, layOutSimply, new Map()));
   lastId += 1;
   const id = lastId;
   return new Promise((resolve, reject) => {

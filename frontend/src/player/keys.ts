@@ -48,10 +48,14 @@ export function commandOf(pressed: Pressed, isPlaying: boolean): Command | null 
 
 const TYPING = "input:not([type=range]), textarea, select, [contenteditable], .cm-editor";
 
+/** Never a slider's: presenters' clickers send these, wherever the focus is. */
+const CLICKER = ["PageDown", "PageUp"];
+
 /** Whether the focused control uses this key itself: text fields all keys, sliders and buttons their own. */
 export function isClaimed(target: EventTarget | null, key: string): boolean {
   if (!(target instanceof Element)) return false;
   if (target.closest(TYPING) !== null) return true;
-  if (target.closest("input[type=range]") !== null) return key !== " " && key !== "Escape";
+  if (target.closest("input[type=range]") !== null)
+    return key !== " " && key !== "Escape" && !CLICKER.includes(key);
   return key === " " && target.closest("button, a, summary, [role=button]") !== null;
 }

@@ -1,18 +1,34 @@
-/** LaTeX to MathML, cached; null where it does not parse, so that the caller falls back to plain text. */
-import temml from "temml";
+/**
+ * LaTeX to MathML, cached; null where it does not parse, so that the caller falls back to plain text. What sets the
+ * formulas is a guest: the page brings it along, the embedded player fetches it only for a trace whose formulas were
+ * not set beforehand.
+ */
 
-const cache = new Map<string, string | null>();
+/** Throws for what it cannot parse. */
+export type Typesetter = (latex: string) => string;
 
-export function mathml(latex: string, display = false): string | null {
-  const key = `${display}${latex}`;
-  const known = cache.get(key);
-  if (known !== undefined) return known;
+const known = new Map<string, string | null>();
+let typeset: Typesetter | null = null;
+
+export function useTypesetter(made: Typesetter): void {
+  typeset = made;
+}
+
+/** Takes over formulas that were set beforehand, by their LaTeX; null for what does not parse. */
+export function rememberMath(markup: Readonly<Record<string, string | null>>): void {
+  for (const [latex, made] of Object.entries(markup)) known.set(latex, made);
+}
+
+export function mathml(latex: string): string | null {
+  const before = known.get(latex);
+  if (before !== undefined) return before;
+  if (typeset === null) return null;
   let made: string | null;
   try {
-    made = temml.renderToString(latex, { displayMode: display, throwOnError: true, trust: false });
+    made = typeset(latex);
   } catch {
     made = null;
   }
-  cache.set(key, made);
+  known.set(latex, made);
   return made;
 }

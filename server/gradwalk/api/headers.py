@@ -15,7 +15,9 @@ from gradwalk.api.errors import problem_response, too_long_response
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1", "[::1]"})
 _CHANGING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
-_BUILT_ASSETS = "/assets/"
+_BUILT_ASSETS = ("/assets/", "/kit/chunks/")
+_OPEN_TO_ALL = ("/kit/", "/api/traces/")
+"""What any page may read, without cookies: the player's module and, by their content address, traces."""
 
 POLICY = "; ".join(
     (
@@ -57,12 +59,15 @@ class Guard:
         refusal = self._refusal(scope["method"], Headers(scope=scope))
         answering = self._app if refusal is None else refusal
         immutable = scope["path"].startswith(_BUILT_ASSETS)
+        open_to_all = scope["path"].startswith(_OPEN_TO_ALL) and scope["method"] not in _CHANGING
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in _SECURITY.items():
                     headers.setdefault(name, value)
+                if open_to_all:
+                    headers["access-control-allow-origin"] = "*"
                 if immutable and message["status"] == HTTPStatus.OK:
                     headers["cache-control"] = "public, max-age=31536000, immutable"
             await send(message)

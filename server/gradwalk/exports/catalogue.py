@@ -1,6 +1,7 @@
 """The list of exporters that the API, the command line, the menu and the tests read."""
 
 from gradwalk.exports.exporter import Exporter
+from gradwalk.exports.kit import write_kit
 from gradwalk.exports.picture import write_dot
 from gradwalk.exports.raster import STILLS
 from gradwalk.exports.whole_document import write_json
@@ -9,6 +10,7 @@ EXPORTERS: list[Exporter] = [
     Exporter("json", "application/json", "json", "The whole trace; opens anywhere without a server", False, write_json),
     Exporter("dot", "text/vnd.graphviz", "dot", "One step as Graphviz source", True, write_dot),
     *STILLS,
+    Exporter("kit", "application/json", "kit.json", "The trace with its layout, for <grad-walk>", False, write_kit),
 ]
 
 

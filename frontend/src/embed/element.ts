@@ -1,0 +1,205 @@
+/**
+ * `<grad-walk>`: a backward pass on any page. Attributes for what is text, `.trace` for data; the children are seen
+ * until the trace is there, and stay where no script runs.
+ */
+import { flushSync, mount, unmount } from "svelte";
+import { stayOffline } from "../layout/client";
+import { parsePosition } from "../model/position";
+import { DecodeError } from "../protocol/decode";
+import theme from "../render/theme.css?inline";
+import { fetchText, openTrace } from "./load";
+import type { Side } from "./moves";
+import { applySetting, SETTING_NAMES } from "./settings";
+import ViewerBox from "./Viewer.svelte";
+import { Viewer } from "./viewer.svelte";
+
+export const TAG = "grad-walk";
+
+const OWN_STYLE = `
+:host { all: initial; display: block; position: relative; width: 100%; height: 30rem; contain: layout style; }
+:host([hidden]) { display: none; }
+.gradwalk-box { height: 100%; }
+.gradwalk-box[hidden] { display: none; }
+`;
+const DEFAULT_PLACE = "1.3";
+
+export interface StepDetail {
+  readonly step: number;
+  readonly phase: number;
+  /** Steps in all. */
+  readonly of: number;
+  /** As in an address, `7.3`. */
+  readonly place: string;
+  readonly sentence: string;
+}
+
+export class GradWalkElement extends HTMLElement {
+  static readonly observedAttributes = ["src", ...SETTING_NAMES];
+
+  /** For the shells round the element, which say more about themselves than attributes can. */
+  readonly viewer: Viewer;
+  readonly #box: HTMLElement;
+  readonly #fallback = document.createElement("slot");
+  #mounted: Record<string, unknown> | null = null;
+  #given: unknown = null;
+  #asked = 0;
+  #isReady = false;
+
+  constructor() {
+    super();
+    const root = this.attachShadow({ mode: "open" });
+    const style = document.createElement("style");
+    style.textContent = theme + OWN_STYLE;
+    this.#box = document.createElement("div");
+    this.#box.className = "gradwalk-box";
+    root.append(style, this.#box, this.#fallback);
+    this.viewer = new Viewer({
+      onstep: () => this.#tell("gradwalk-step", this.state),
+      onedge: (side: Side) => this.#tell("gradwalk-edge", { side }),
+    });
+  }
+
+  connectedCallback(): void {
+    if (this.hasAttribute("offline")) stayOffline();
+    this.#mounted ??= mount(ViewerBox, { target: this.#box, props: { viewer: this.viewer } });
+    this.#box.hidden = this.#hasFallback && !this.#isReady;
+    if (!this.#isReady) void this.#load();
+  }
+
+  disconnectedCallback(): void {
+    // An element that is only moved is connected again at once and keeps its place.
+    queueMicrotask(() => {
+      if (this.isConnected || this.#mounted === null) return;
+      void unmount(this.#mounted);
+      this.#mounted = null;
+    });
+  }
+
+  attributeChangedCallback(name: string, before: string | null, after: string | null): void {
+    if (name === "src") {
+      if (this.isConnected && before !== after) {
+        this.#isReady = false;
+        void this.#load();
+      }
+      return;
+    }
+    if (after !== null) applySetting(this.viewer, name, after);
+    else if (name === "hide" || name === "steps" || name === "heading") applySetting(this.viewer, name, "");
+    else if (name === "keys") applySetting(this.viewer, name, "on");
+    else if (name === "theme") applySetting(this.viewer, name, "auto");
+    else if (name === "projector") applySetting(this.viewer, name, "off");
+  }
+
+  /** A trace document, as an object or as JSON text. */
+  get trace(): unknown {
+    return this.#given;
+  }
+
+  set trace(given: unknown) {
+    this.#given = given;
+    this.#isReady = false;
+    if (this.isConnected) void this.#load();
+  }
+
+  /** Where it stands. */
+  get state(): StepDetail {
+    const { step, phase } = this.viewer.position;
+    return {
+      step,
+      phase,
+      of: this.viewer.trace.steps.length,
+      place: this.viewer.place,
+      sentence: this.viewer.sentence,
+    };
+  }
+
+  /** Every place of the walk in order, `0`, `1.1`, `1.2`, ...; within `steps` where that is set. */
+  get stops(): readonly string[] {
+    return this.viewer.stops.map(({ step, phase }) => (step === 0 ? "0" : `${step}.${phase}`));
+  }
+
+  get isReady(): boolean {
+    return this.#isReady;
+  }
+
+  /** Goes to a place such as `7.3`; false when the text names none. */
+  goTo(place: string): boolean {
+    const position = parsePosition(place);
+    if (position === null) return false;
+    this.viewer.playing = false;
+    this.viewer.goTo(position);
+    return true;
+  }
+
+  next(): void {
+    this.viewer.move("nextPhase");
+  }
+
+  previous(): void {
+    this.viewer.move("previousPhase");
+  }
+
+  play(): void {
+    this.viewer.playing = true;
+  }
+
+  pause(): void {
+    this.viewer.playing = false;
+  }
+
+  /** Shows a trouble in words, in the place of a picture or above it. */
+  complain(sentence: string): void {
+    this.viewer.trouble = sentence;
+    this.viewer.isLoading = false;
+    this.#box.hidden = false;
+    this.#tell("gradwalk-problem", { sentence });
+  }
+
+  get #hasFallback(): boolean {
+    return Array.from(this.children).some((child) => child.localName !== "script");
+  }
+
+  async #load(): Promise<void> {
+    this.#asked += 1;
+    const asked = this.#asked;
+    try {
+      const text = await this.#findText();
+      if (text === null || asked !== this.#asked) return;
+      const trace = await openTrace(text, this.hasAttribute("offline"));
+      if (asked !== this.#asked) return;
+      if (!this.hasAttribute("step") && this.viewer.place === "0" && this.viewer.range === null) {
+        applySetting(this.viewer, "step", DEFAULT_PLACE);
+      }
+      this.viewer.show(trace);
+      this.#isReady = true;
+      this.#fallback.remove();
+      this.#box.hidden = false;
+      flushSync();
+      const { stops, state } = this;
+      this.#tell("gradwalk-ready", { ...state, steps: state.of, phases: stops.length, stops });
+    } catch (error) {
+      if (asked !== this.#asked) return;
+      const reason = error instanceof DecodeError ? error.message : "it cannot be reached from here";
+      this.complain(`The trace could not be shown: ${reason}.`);
+    }
+  }
+
+  /** From the property, else a JSON child, else the address; null while there is none of them. */
+  async #findText(): Promise<string | null> {
+    if (typeof this.#given === "string") return this.#given;
+    if (this.#given !== null && this.#given !== undefined) return JSON.stringify(this.#given);
+    const child = this.querySelector('script[type="application/json"]');
+    if (child !== null) return child.textContent;
+    const address = this.getAttribute("src");
+    return address === null ? null : fetchText(new URL(address, document.baseURI).href);
+  }
+
+  #tell(name: string, detail: object): void {
+    this.dispatchEvent(new CustomEvent(name, { detail, bubbles: true, composed: true }));
+  }
+}
+
+/** Once per page, however many copies of this module it loads. */
+export function defineElement(): void {
+  if (customElements.get(TAG) === undefined) customElements.define(TAG, GradWalkElement);
+}

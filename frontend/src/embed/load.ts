@@ -1,0 +1,57 @@
+/** From a trace, wherever it comes from, to what a viewer shows; Graphviz and the typesetter come only where needed. */
+import { rememberLayout } from "../layout/client";
+import { drawingOf } from "../layout/sizes";
+import { emptyTrace, foldEvents, type TraceState } from "../model/trace";
+import { DecodeError, decodeDocument } from "../protocol/decode";
+import { rememberMath, useTypesetter } from "../render/math";
+import { BAKED_VERSION, type BakedDocument, unpackLayout } from "./baked";
+
+const fetched = new Map<string, Promise<string>>();
+
+/** The text behind an address; every viewer on a page shares one answer. */
+export function fetchText(address: string): Promise<string> {
+  const before = fetched.get(address);
+  if (before !== undefined) return before;
+  const asked = fetch(address, { credentials: "omit", headers: { Accept: "application/json" } }).then(
+    async (response) => {
+      if (response.status === 200) return response.text();
+      throw new DecodeError(
+        response.status === 202
+          ? "the program is still running: reload in a moment"
+          : `the server answered ${response.status} for the trace`,
+      );
+    },
+  );
+  fetched.set(address, asked);
+  asked.catch(() => fetched.delete(address));
+  return asked;
+}
+
+/**
+ * @throws {DecodeError} for what is not a trace
+ */
+export async function openTrace(text: string, isOffline: boolean): Promise<TraceState> {
+  const document = decodeDocument(text) as BakedDocument;
+  const trace = foldEvents(emptyTrace(), document.events);
+  const { baked } = document;
+  if (baked?.version === BAKED_VERSION) {
+    for (const packed of baked.layouts) {
+      const graph = trace.passes[packed.pass]?.started.graph;
+      if (graph !== undefined) rememberLayout(drawingOf(graph, new Set(packed.open)), unpackLayout(packed));
+    }
+    rememberMath(baked.math);
+  } else if (!isOffline) {
+    await fetchTypesetter();
+  }
+  return trace;
+}
+
+/** Without it formulas are plain text, which is better than no picture. */
+async function fetchTypesetter(): Promise<void> {
+  try {
+    const { typeset } = await import("../render/typesetter");
+    useTypesetter(typeset);
+  } catch {
+    console.warn("gradwalk: formulas are shown as plain text, the typesetter could not be fetched");
+  }
+}

@@ -1,0 +1,86 @@
+/** What a viewer shows: a trace, a place in it, and what its author wants seen. Elements, frames and files steer it. */
+import type { Position } from "../model/position";
+import { clampPosition, formatPosition, START, samePosition } from "../model/position";
+import { sentenceAt } from "../model/selectors";
+import { emptyTrace, type TraceState } from "../model/trace";
+import { DEFAULT_OPTIONS, type PlayerOptions } from "../render/options";
+import { edgeOf, type Move, moved, type Range, type Side, stopsOf, within } from "./moves";
+
+/** What an author may take away. */
+export const PARTS = [
+  "title",
+  "link",
+  "program",
+  "table",
+  "narration",
+  "transport",
+  "equation",
+  "zoom",
+] as const;
+export type Part = (typeof PARTS)[number];
+
+export interface Listener {
+  onstep: (viewer: Viewer) => void;
+  onedge: (side: Side) => void;
+}
+
+export class Viewer {
+  trace = $state.raw<TraceState>(emptyTrace());
+  /** As asked; `position` is the nearest place that there is. */
+  wanted = $state.raw<Position>(START);
+  options = $state.raw<PlayerOptions>(DEFAULT_OPTIONS);
+  hidden = $state.raw<ReadonlySet<Part>>(new Set());
+  range = $state.raw<Range | null>(null);
+  /** Off: every key is left to the page round it. */
+  keys = $state(true);
+  /** Keys work without focus too: the viewer has the page to itself. */
+  pageKeys = $state(false);
+  playing = $state(false);
+  heading = $state("");
+  /** Where the program can be changed; none is shown without it. */
+  fullTool = $state<string | null>(null);
+  /** Something went wrong: a sentence. */
+  trouble = $state<string | null>(null);
+  isLoading = $state(true);
+
+  readonly position = $derived(clampPosition(this.trace, within(this.wanted, this.range)));
+  readonly stops = $derived(stopsOf(this.trace, this.range));
+
+  readonly #listener: Listener;
+
+  constructor(listener: Listener) {
+    this.#listener = listener;
+  }
+
+  get place(): string {
+    return formatPosition(this.position);
+  }
+
+  get sentence(): string {
+    return sentenceAt(this.trace, this.position);
+  }
+
+  show(trace: TraceState): void {
+    this.trace = trace;
+    this.trouble = null;
+    this.isLoading = false;
+  }
+
+  goTo(position: Position): void {
+    const before = this.position;
+    this.wanted = within(position, this.range);
+    if (!samePosition(before, this.position)) this.#listener.onstep(this);
+  }
+
+  /** As its key would. */
+  move(move: Move): void {
+    this.playing = false;
+    const side = edgeOf(this.trace, this.position, move, this.range);
+    if (side !== null) this.#listener.onedge(side);
+    else this.goTo(moved(this.trace, this.position, move, this.range));
+  }
+
+  meetEdge(side: Side): void {
+    this.#listener.onedge(side);
+  }
+}

@@ -1,0 +1,65 @@
+"""The lecture kit's own files, and a trace with everything worked out that its viewer would work out on sight."""
+
+import json
+import logging
+import subprocess
+import sys
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from gradwalk.exports.exporter import ExportUnavailable, Selection
+from gradwalk.protocol.document import TraceDocument, encode
+
+log = logging.getLogger(__name__)
+
+KIT = Path(__file__).parents[1] / "static" / "kit"
+MODULE = KIT / "gradwalk.js"
+BAKE_SCRIPT = KIT / "bake.js"
+HAS_ENGINE = find_spec("py_mini_racer") is not None
+BAKER = [sys.executable, "-P", "-m", "gradwalk.exports.baker"]
+LONGEST_SECONDS = 60
+
+
+def write_kit(document: TraceDocument, _selection: Selection) -> bytes:
+    """The document and, under `baked`, its layouts and formulas: what `<grad-walk src>` reads fastest."""
+    return encode(with_baked(document))
+
+
+def with_baked(document: TraceDocument) -> dict[str, Any]:
+    """The document with `baked` beside its other fields; without it where nothing here can work it out.
+
+    A viewer does the same work by itself then, with what it fetches from the server.
+    """
+    baked = bake(encode(document))
+    return {**document} if baked is None else {**document, "baked": baked}
+
+
+@lru_cache(maxsize=8)
+def bake(document: bytes) -> dict[str, Any] | None:
+    """Layouts and formulas of an encoded document, as `Baked` in frontend/src/embed/baked.ts; None: not here."""
+    if not HAS_ENGINE or not BAKE_SCRIPT.is_file():
+        return None
+    command = [*BAKER, str(BAKE_SCRIPT)]
+    try:
+        done = subprocess.run(command, input=document, capture_output=True, timeout=LONGEST_SECONDS)
+    except subprocess.TimeoutExpired:
+        log.warning("layouts and formulas of a trace took over %d s to work out", LONGEST_SECONDS)
+        return None
+    if done.returncode:
+        log.warning("layouts and formulas could not be worked out: %s", done.stderr.decode(errors="replace")[-500:])
+        return None
+    baked: dict[str, Any] = json.loads(done.stdout)
+    return baked
+
+
+def read_module() -> str:
+    """The player as one ES module.
+
+    Raises:
+        ExportUnavailable: the front end has not been built.
+    """
+    if not MODULE.is_file():
+        raise ExportUnavailable("this needs the built front end: run `make install`, or install a released wheel")
+    return MODULE.read_text("utf-8")

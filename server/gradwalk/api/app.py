@@ -10,12 +10,14 @@ from typing import Any
 
 from fastapi import FastAPI
 
-from gradwalk.api import examples, exports, health, pages, replays, server, snippets, traces
+from gradwalk.api import examples, exports, health, pages, replays, rooms, server, snippets, traces
+from gradwalk.api.clients import ClientRate
 from gradwalk.api.errors import install_error_handlers
 from gradwalk.api.headers import Guard
 from gradwalk.api.service import make_service
 from gradwalk.api.settings import Settings
 from gradwalk.protocol.versions import installed_versions
+from gradwalk.rooms.local import LocalRooms
 from gradwalk.sandbox.supervisor import Sandbox
 
 _EVERYWHERE: dict[int | str, dict[str, Any]] = {
@@ -36,9 +38,13 @@ def create_app(settings: Settings, sandbox: Sandbox | None = None) -> FastAPI:
     )
     app.state.settings = settings
     app.state.sandbox = Sandbox(settings.run_limits) if sandbox is None else sandbox
+    app.state.rooms = LocalRooms(
+        rooms_max=settings.rooms_max, places_max=settings.room_places_max, idle_seconds=settings.room_idle_seconds
+    )
+    app.state.room_rate = ClientRate(settings.room_rate, "Too much came from your address.")
     app.add_middleware(Guard, allowed_hosts=settings.allowed_hosts, body_bytes_max=settings.body_bytes_max)
     install_error_handlers(app)
-    for module in (traces, replays, snippets, exports, examples, server, health, pages):
+    for module in (traces, replays, snippets, rooms, exports, examples, server, health, pages):
         # The guard has refused what says that it is too long; this one counts what does not say.
         app.include_router(module.router, max_body_size=settings.body_bytes_max, responses=_EVERYWHERE)
     pages.mount_static(app, settings.static_directory)
@@ -49,8 +55,14 @@ def create_app(settings: Settings, sandbox: Sandbox | None = None) -> FastAPI:
 async def _live(app: FastAPI) -> AsyncIterator[None]:
     service = app.state.service = make_service(app.state.settings, app.state.sandbox)
     service.engine.start()
-    with _before_shutdown(service.runs.stop):
+
+    def say_goodbye() -> None:
+        service.runs.stop()
+        app.state.rooms.stop()
+
+    with _before_shutdown(say_goodbye):
         yield
+    app.state.rooms.stop()
     await service.close()
 
 

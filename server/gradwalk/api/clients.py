@@ -37,10 +37,11 @@ def name_client(address: str) -> str:
     return str(parsed)
 
 
-class RunRate:
-    """How many new runs a client may ask for in a time."""
+class ClientRate:
+    """How many requests of one kind a client may send in a time; `why` is said to who sends more."""
 
-    def __init__(self, rate: str) -> None:
+    def __init__(self, rate: str, why: str = "Too many programs came from your address.") -> None:
+        self._why = why
         self._item = parse(rate)
         self._limiter = FixedWindowRateLimiter(MemoryStorage())
 
@@ -54,4 +55,4 @@ class RunRate:
             return
         reset_time = self._limiter.get_window_stats(self._item, client).reset_time
         seconds = max(1, math.ceil(reset_time - time.time()))
-        raise BusyError(seconds, "Too many programs came from your address.")
+        raise BusyError(seconds, self._why)

@@ -15,12 +15,20 @@ from starlette.responses import Response
 
 from gradwalk.engine.engine import BusyError
 from gradwalk.protocol.document import encode
+from gradwalk.rooms.rooms import NoSuchRoom, NotAsked, NotThePresenter, RoomError, RoomsFull
 from gradwalk.store.store import StoreError
 
 log = logging.getLogger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
 _PLACES_SHOWN = 3
+_ROOM_RETRY_SECONDS = "30"
+_ROOM_ERRORS: dict[type[RoomError], tuple[HTTPStatus, str]] = {
+    NoSuchRoom: (HTTPStatus.NOT_FOUND, "No such room"),
+    NotThePresenter: (HTTPStatus.FORBIDDEN, "You do not steer this room"),
+    NotAsked: (HTTPStatus.CONFLICT, "This question is closed"),
+    RoomsFull: (HTTPStatus.TOO_MANY_REQUESTS, "No place left"),
+}
 
 
 def problem_response(
@@ -56,6 +64,7 @@ def install_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(RequestValidationError, _answer_invalid)
     app.add_exception_handler(BusyError, _answer_busy)
     app.add_exception_handler(StoreError, _answer_store)
+    app.add_exception_handler(RoomError, _answer_room)
     app.add_exception_handler(Exception, _answer_bug)
 
 
@@ -101,6 +110,13 @@ def _answer_store(_: Request, error: Exception) -> Response:
         "Traces cannot be read or kept at the moment. Whoever runs this server finds the reason in its log.",
         kind="internal",
     )
+
+
+def _answer_room(_: Request, error: Exception) -> Response:
+    status, title = next(found for kind, found in _ROOM_ERRORS.items() if isinstance(error, kind))
+    busy = status is HTTPStatus.TOO_MANY_REQUESTS
+    headers = {"Retry-After": _ROOM_RETRY_SECONDS} if busy else None
+    return problem_response(status, title, str(error), kind="busy" if busy else "protocol", headers=headers)
 
 
 def _answer_bug(_: Request, error: Exception) -> Response:

@@ -7,6 +7,7 @@ from fastapi import APIRouter, FastAPI, Request
 from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.staticfiles import StaticFiles
 
+from gradwalk.api.rooms import Code
 from gradwalk.api.snippets import SnippetId
 
 router = APIRouter(include_in_schema=False)
@@ -30,6 +31,12 @@ async def read_page(request: Request) -> Response:
 @router.get("/t/{snippet}")
 async def read_permalink(snippet: SnippetId, request: Request) -> Response:  # noqa: ARG001 (the page reads its address)
     """The application; it asks for the snippet itself and runs nothing unasked."""
+    return _page(request)
+
+
+@router.get("/room/{code}")
+async def read_room_page(code: Code, request: Request) -> Response:  # noqa: ARG001 (the page reads its address)
+    """The application as a follower, or as the presenter's second screen."""
     return _page(request)
 
 

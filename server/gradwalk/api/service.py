@@ -6,7 +6,7 @@ import json
 import logging
 from typing import Any
 
-from gradwalk.api.clients import RunRate
+from gradwalk.api.clients import ClientRate
 from gradwalk.api.settings import Settings
 from gradwalk.engine.engine import Engine, Lane
 from gradwalk.engine.local import LocalEngine
@@ -38,7 +38,7 @@ class Service:
             abandon_seconds=settings.abandon_seconds,
             retain_seconds=settings.retain_seconds,
         )
-        self._rate = RunRate(settings.client_rate)
+        self._rate = ClientRate(settings.client_rate)
         self._background: set[asyncio.Task[None]] = set()
 
     def identify(self, request: TraceRequest) -> tuple[str, str]:

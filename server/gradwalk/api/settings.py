@@ -57,10 +57,20 @@ class Settings(BaseSettings):
         default=60.0, ge=0, description="How long a result that is not kept can be read again."
     )
 
+    rooms_max: int = Field(default=500, ge=0, description="Live rooms at once.")
+    room_places_max: int = Field(default=5_000, gt=0, description="Followers of one room.")
+    room_idle_seconds: float = Field(
+        default=3_600.0, gt=0, description="A room ends this long after its presenter has left; nothing of it is kept."
+    )
+    room_rate: str = Field(
+        default="60000/minute",
+        description="What one address may send to rooms (moves, answers): a lecture hall may share one.",
+    )
+
     body_bytes_max: int = Field(default=2 << 20, gt=0, description="Of one request.")
     static_directory: Path = Field(default=_STATIC, description="The built front end.")
 
-    @field_validator("client_rate")
+    @field_validator("client_rate", "room_rate")
     @classmethod
     def _check_rate(cls, text: str) -> str:
         parse(text)

@@ -20,17 +20,17 @@ from gradwalk.protocol.document import encode
 PING_SECONDS = 15.0
 QUEUE_NEWS_SECONDS = 1.0
 _RETRY_MS = (300, 900)
-_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+STREAM_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
 def stream_run(runs: Runs, run: Run, after: int) -> EventSourceResponse:
     """A run's events after the one numbered `after`, as they come."""
-    return EventSourceResponse(_follow(runs, run, after + 1), headers=_HEADERS)
+    return EventSourceResponse(_follow(runs, run, after + 1), headers=STREAM_HEADERS)
 
 
 def stream_events(events: list[bytes], trace: str, after: int) -> EventSourceResponse:
     """The events of a finished trace after the one numbered `after`."""
-    return EventSourceResponse(_replay(events, trace, after + 1), headers=_HEADERS)
+    return EventSourceResponse(_replay(events, trace, after + 1), headers=STREAM_HEADERS)
 
 
 def read_last_event_id(text: str | None) -> int:
@@ -39,7 +39,7 @@ def read_last_event_id(text: str | None) -> int:
 
 
 async def _follow(runs: Runs, run: Run, count: int) -> AsyncIterator[bytes]:
-    yield _retry()
+    yield retry_frame()
     told: dict[str, Any] = {}
     with run.follower():
         while not runs.is_stopping:
@@ -59,7 +59,7 @@ async def _follow(runs: Runs, run: Run, count: int) -> AsyncIterator[bytes]:
 
 
 async def _replay(events: list[bytes], trace: str, count: int) -> AsyncIterator[bytes]:
-    yield _retry()
+    yield retry_frame()
     for start in range(count, len(events), BATCH_EVENTS_MAX):
         batch = events[start : start + BATCH_EVENTS_MAX]
         yield _batch(batch, start + len(batch) - 1)
@@ -85,6 +85,7 @@ def _done(trace: str) -> bytes:
     return format_sse_event(event="done", data_str=encode({"id": trace}).decode())
 
 
-def _retry() -> bytes:
+def retry_frame() -> bytes:
+    """When to come back after a broken connection."""
     # Random, so that a hall full of readers does not come back in the same instant.
     return format_sse_event(comment="gradwalk", retry=random.randint(*_RETRY_MS))

@@ -1,0 +1,161 @@
+"""Rooms: opened, steered, followed, answered."""
+
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from http import HTTPStatus
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Header, HTTPException, Path, Query, Request
+from fastapi.responses import JSONResponse
+from fastapi.sse import KEEPALIVE_COMMENT, EventSourceResponse
+from starlette.responses import Response
+
+from gradwalk.api.clients import ClientRate, client_of
+from gradwalk.api.streams import STREAM_HEADERS, retry_frame
+from gradwalk.protocol.rooms import CODE, GiveAnswer, OpenRoom, ParticipantId, Presence, PresentState, QuestionId
+from gradwalk.rooms.rooms import Audience, Rooms
+
+router = APIRouter(prefix="/api/rooms", tags=["rooms"])
+
+_PROBLEM: dict[str, Any] = {"content": {"application/problem+json": {}}}
+_GONE: dict[int | str, dict[str, Any]] = {404: {"description": "There is no such room (any more).", **_PROBLEM}}
+_REFUSED: dict[int | str, dict[str, Any]] = {
+    400: {"description": "The body cannot be read as JSON.", **_PROBLEM},
+    403: {"description": "The secret is another, or it came from another site's page.", **_PROBLEM},
+    413: {"description": "The request is too long.", **_PROBLEM},
+    415: {"description": "The body is not JSON.", **_PROBLEM},
+    422: {"description": "The request is not as it should be.", **_PROBLEM},
+    429: {"description": "Too much at once; `Retry-After` says when to try again.", **_PROBLEM},
+}
+_BEARER = "Bearer "
+_NOT_KEPT = {"Cache-Control": "no-store"}
+
+Code = Annotated[str, Path(description="The room's code.", pattern=CODE)]
+
+
+def rooms_of(request: Request) -> Rooms:
+    """The rooms behind every route."""
+    rooms: Rooms = request.app.state.rooms
+    return rooms
+
+
+def count_request(request: Request) -> None:
+    """Takes one of the asker's requests to rooms.
+
+    Raises:
+        BusyError: that is one too many.
+    """
+    rate: ClientRate = request.app.state.room_rate
+    rate.take(client_of(request))
+
+
+def read_secret(authorization: Annotated[str, Header(description="`Bearer` and the room's secret.")] = "") -> str:
+    """The presenter's secret.
+
+    Raises:
+        HTTPException: there is none.
+    """
+    if not authorization.startswith(_BEARER):
+        raise HTTPException(HTTPStatus.FORBIDDEN, "Only who opened this room can steer it.")
+    return authorization.removeprefix(_BEARER).strip()
+
+
+RoomsOf = Annotated[Rooms, Depends(rooms_of)]
+Secret = Annotated[str, Depends(read_secret)]
+_counted = [Depends(count_request)]
+
+
+@router.post("", status_code=HTTPStatus.CREATED, response_model=None, dependencies=_counted, responses=_REFUSED)
+async def open_room(body: OpenRoom, rooms: RoomsOf) -> Response:
+    """Opens a room: a code for the hall, a secret for the presenter. Nothing is kept after it closes."""
+    code, secret = await rooms.open(body.shown)
+    links = {"self": f"/api/rooms/{code}", "events": f"/api/rooms/{code}/events", "page": f"/room/{code}"}
+    answer = {"code": code, "secret": secret, "links": links}
+    return JSONResponse(answer, HTTPStatus.CREATED, {**_NOT_KEPT, "Location": links["self"]})
+
+
+@router.get("/{code}", response_model=None, responses=_GONE)
+async def read_room(code: Code, rooms: RoomsOf) -> Response:
+    """What the hall sees now."""
+    return Response(await rooms.view(code), media_type="application/json", headers=_NOT_KEPT)
+
+
+@router.get(
+    "/{code}/events",
+    response_model=None,
+    responses={200: {"description": "Views.", "content": {"text/event-stream": {}}}, **_GONE, **_REFUSED},
+)
+async def follow_room(
+    code: Code,
+    rooms: RoomsOf,
+    participant: Annotated[
+        ParticipantId | None, Query(description="A random number that the follower has chosen.")
+    ] = None,
+    authorization: Annotated[str, Header(description="`Bearer` and the secret, for the presenter's view.")] = "",
+) -> Response:
+    """Server-sent events: `room` with the whole view at each change, `closed` at the end."""
+    audience = Audience.HALL
+    if authorization:
+        await rooms.authorize(code, read_secret(authorization))
+        audience = Audience.PRESENTER
+    views = rooms.follow(code, audience, participant if audience is Audience.HALL else None)
+    # The first view is fetched here, so that a room that is gone or full is answered with a status.
+    first = await anext(views)
+    return EventSourceResponse(_frames(first, views), headers=STREAM_HEADERS)
+
+
+@router.put("/{code}/state", response_model=None, dependencies=_counted, responses={**_GONE, **_REFUSED})
+async def present(code: Code, body: PresentState, rooms: RoomsOf, secret: Secret) -> Response:
+    """Sets what everybody sees."""
+    revision = await rooms.present(code, secret, body.shown)
+    return JSONResponse({"revision": revision}, headers=_NOT_KEPT)
+
+
+@router.put(
+    "/{code}/answers/{question}",
+    status_code=HTTPStatus.NO_CONTENT,
+    response_model=None,
+    dependencies=_counted,
+    responses={409: {"description": "The question is not open.", **_PROBLEM}, **_GONE, **_REFUSED},
+)
+async def answer(code: Code, question: QuestionId, body: GiveAnswer, rooms: RoomsOf) -> Response:
+    """One participant's answer; sent again, the last one counts."""
+    await rooms.answer(code, question, body.participant, body.answer)
+    return _nothing()
+
+
+@router.put(
+    "/{code}/participants/{participant}",
+    status_code=HTTPStatus.NO_CONTENT,
+    response_model=None,
+    dependencies=_counted,
+    responses={**_GONE, **_REFUSED},
+)
+async def note_presence(code: Code, participant: ParticipantId, body: Presence, rooms: RoomsOf) -> Response:
+    """Whether a follower follows or tries something of its own."""
+    await rooms.note_presence(code, participant, following=body.following)
+    return _nothing()
+
+
+@router.delete("/{code}", status_code=HTTPStatus.NO_CONTENT, response_model=None, responses={**_GONE, **_REFUSED})
+async def close_room(code: Code, rooms: RoomsOf, secret: Secret) -> Response:
+    """Ends the room; everything about it is forgotten."""
+    await rooms.close_room(code, secret)
+    return _nothing()
+
+
+async def _frames(first: bytes | None, views: AsyncGenerator[bytes | None]) -> AsyncIterator[bytes]:
+    async with aclosing(views):
+        yield retry_frame()
+        yield _frame(first)
+        async for view in views:
+            yield _frame(view)
+    yield b"event: closed\ndata: {}\n\n"
+
+
+def _frame(view: bytes | None) -> bytes:
+    return KEEPALIVE_COMMENT if view is None else b"event: room\ndata: %b\n\n" % view
+
+
+def _nothing() -> Response:
+    return Response(status_code=HTTPStatus.NO_CONTENT, headers=_NOT_KEPT)

@@ -1,0 +1,1 @@
+"""Live lectures: a presenter, who follows, what they predict."""

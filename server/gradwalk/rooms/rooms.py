@@ -1,0 +1,112 @@
+"""What every implementation of rooms offers, so that the routes do not care how many servers share them."""
+
+from collections.abc import AsyncGenerator
+from enum import Enum
+from typing import NamedTuple, Protocol
+
+from gradwalk.protocol.rooms import Shown
+
+
+class RoomError(Exception):
+    """Something about a room that its asker is told; the message is a sentence."""
+
+
+class NoSuchRoom(RoomError):
+    """Closed, or never opened."""
+
+
+class NotThePresenter(RoomError):
+    """The secret is not this room's."""
+
+
+class NotAsked(RoomError):
+    """An answer to a question that is not open."""
+
+
+class RoomsFull(RoomError):
+    """No more rooms, or no more followers in this one."""
+
+
+class Audience(Enum):
+    """Who is told how much."""
+
+    PRESENTER = "presenter"
+    HALL = "hall"
+
+
+class Opened(NamedTuple):
+    """A new room: its code for everybody, its secret for the presenter."""
+
+    code: str
+    secret: str
+
+
+class Rooms(Protocol):
+    """Live rooms. Nothing of a room is kept once it is closed."""
+
+    async def open(self, shown: Shown) -> Opened:
+        """A new room.
+
+        Raises:
+            RoomsFull: there are too many.
+        """
+
+    async def view(self, code: str) -> bytes:
+        """What the hall sees now, encoded.
+
+        Raises:
+            NoSuchRoom: it is closed.
+        """
+
+    async def present(self, code: str, secret: str, shown: Shown) -> int:
+        """Sets what everybody sees; gives the revision.
+
+        Raises:
+            NoSuchRoom: it is closed.
+            NotThePresenter: the secret is another.
+        """
+
+    async def answer(self, code: str, question: str, participant: str, answer: str) -> None:
+        """Counts a participant's answer, in place of an earlier one.
+
+        Raises:
+            NoSuchRoom: it is closed.
+            NotAsked: this question is not open, or its answers were revealed.
+            RoomsFull: more participants than a room has places.
+        """
+
+    async def note_presence(self, code: str, participant: str, *, following: bool) -> None:
+        """Whether a connected participant follows or went off to try something.
+
+        Raises:
+            NoSuchRoom: it is closed.
+        """
+
+    async def authorize(self, code: str, secret: str) -> None:
+        """Nothing, for the presenter.
+
+        Raises:
+            NoSuchRoom: it is closed.
+            NotThePresenter: the secret is another.
+        """
+
+    def follow(self, code: str, audience: Audience, participant: str | None) -> AsyncGenerator[bytes | None]:
+        """The encoded view now and after every change; None when nothing has changed for a while.
+
+        Ends when the room is closed. A slow reader misses states in between, never the last one.
+
+        Raises:
+            NoSuchRoom: it is closed.
+            RoomsFull: every place is taken.
+        """
+
+    async def close_room(self, code: str, secret: str) -> None:
+        """Ends a room and forgets all of it.
+
+        Raises:
+            NoSuchRoom: it is closed already.
+            NotThePresenter: the secret is another.
+        """
+
+    def stop(self) -> None:
+        """Makes every follower leave: the server is going down."""

@@ -1,0 +1,119 @@
+"""Somebody in a lecture hall: follows a room over a real connection and knows the last view."""
+
+import asyncio
+import json
+from typing import Any
+
+import httpx
+
+PATIENCE_SECONDS = 30.0
+
+
+class Follower:
+    """One connection to a room's events, as often as it is made."""
+
+    def __init__(self, client: httpx.AsyncClient, code: str, participant: str | None, secret: str | None) -> None:
+        self._client = client
+        self._code = code
+        self._parameters = {} if participant is None else {"participant": participant}
+        self._headers = {} if secret is None else {"Authorization": f"Bearer {secret}"}
+        self.views: list[dict[str, Any]] = []
+        self.is_closed = False
+        self._news = asyncio.Event()
+        self._listening: asyncio.Task[None] | None = None
+
+    @property
+    def view(self) -> dict[str, Any]:
+        """The last one."""
+        return self.views[-1]
+
+    async def connect(self) -> None:
+        """Until the first view of this connection has come."""
+        count = len(self.views)
+        self._listening = asyncio.create_task(self._listen())
+        await self.until(lambda: len(self.views) > count)
+
+    async def drop(self) -> None:
+        """As when the network goes away."""
+        assert self._listening is not None
+        self._listening.cancel()
+        await asyncio.gather(self._listening, return_exceptions=True)
+
+    async def until(self, holds: Any) -> None:
+        """Returns when `holds()` does."""
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while not holds():
+                assert self._listening is not None
+                if self._listening.done():
+                    self._listening.result()
+                self._news.clear()
+                waiting = asyncio.create_task(self._news.wait())
+                await asyncio.wait({waiting, self._listening}, return_when=asyncio.FIRST_COMPLETED)
+                waiting.cancel()
+
+    async def _listen(self) -> None:
+        address = f"/api/rooms/{self._code}/events"
+        async with self._client.stream("GET", address, params=self._parameters, headers=self._headers) as answer:
+            answer.raise_for_status()
+            kind = ""
+            async for line in answer.aiter_lines():
+                if line.startswith("event: "):
+                    kind = line.removeprefix("event: ")
+                elif line.startswith("data: ") and kind == "room":
+                    self.views.append(json.loads(line.removeprefix("data: ")))
+                    self._news.set()
+                elif line.startswith("data: ") and kind == "closed":
+                    self.is_closed = True
+                    self._news.set()
+
+
+class Hall:
+    """A room on a real server, seen by its presenter."""
+
+    def __init__(self, client: httpx.AsyncClient, opened: dict[str, Any]) -> None:
+        self.client = client
+        self.code: str = opened["code"]
+        self.secret: str = opened["secret"]
+
+    @classmethod
+    async def open(cls, client: httpx.AsyncClient, **shown: Any) -> "Hall":
+        """A new room."""
+        answer = await client.post("/api/rooms", json={"shown": shown})
+        assert answer.status_code == 201, answer.text
+        return cls(client, answer.json())
+
+    async def follower(self, participant: str | None = None) -> Follower:
+        """Somebody who has just come in."""
+        follower = Follower(self.client, self.code, participant, None)
+        await follower.connect()
+        return follower
+
+    async def presenter(self) -> Follower:
+        """The presenter's own view."""
+        follower = Follower(self.client, self.code, None, self.secret)
+        await follower.connect()
+        return follower
+
+    async def present(self, **shown: Any) -> int:
+        """The revision of the next state."""
+        answer = await self.client.put(
+            f"/api/rooms/{self.code}/state", json={"shown": shown}, headers={"Authorization": f"Bearer {self.secret}"}
+        )
+        assert answer.status_code == 200, answer.text
+        revision: int = answer.json()["revision"]
+        return revision
+
+    async def answer(self, question: str, participant: str, answer: str) -> int:
+        """The status of the reply."""
+        body = {"participant": participant, "answer": answer}
+        return (await self.client.put(f"/api/rooms/{self.code}/answers/{question}", json=body)).status_code
+
+    async def note_presence(self, participant: str, *, following: bool) -> int:
+        """The status of the reply."""
+        address = f"/api/rooms/{self.code}/participants/{participant}"
+        return (await self.client.put(address, json={"following": following})).status_code
+
+    async def close(self, secret: str | None = None) -> int:
+        """The status of the reply."""
+        headers = {"Authorization": f"Bearer {secret or self.secret}", "Content-Type": "application/json"}
+        return (await self.client.delete(f"/api/rooms/{self.code}", headers=headers)).status_code

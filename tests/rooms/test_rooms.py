@@ -1,0 +1,222 @@
+"""Rooms over real connections to a real server: who sees what, when, and what is left afterwards."""
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.api.conftest import Server
+from tests.own_loop import run_in_own_loop
+from tests.rooms.hall import Hall
+
+ADA, BOB, CAT = "a" * 16, "b" * 16, "c" * 16
+QUESTION = {"id": "4.3", "kind": "value", "prompt": "What is v times J?", "choices": []}
+
+
+@pytest.fixture(scope="module")
+def lecture_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    server = Server(tmp_path_factory.mktemp("rooms"), rooms_max=40, room_places_max=30)
+    yield server
+    server.stop()
+
+
+def in_hall(server: Server, act: Callable[[httpx.AsyncClient], Awaitable[None]]) -> None:
+    async def inside() -> None:
+        limits = httpx.Limits(max_connections=200)
+        async with httpx.AsyncClient(base_url=server.url, timeout=60, limits=limits) as client:
+            await act(client)
+
+    run_in_own_loop(inside())
+
+
+def test_who_follows_sees_what_is_presented_and_who_comes_late_the_same(lecture_server: Server) -> None:
+    async def act(client: httpx.AsyncClient) -> None:
+        hall = await Hall.open(client, position="1.1")
+        early = await hall.follower(ADA)
+        assert early.view["shown"]["position"] == "1.1"
+        revision = await hall.present(position="7.3", playing=True, speed=2.0, trace="f" * 40)
+        await early.until(lambda: early.view["revision"] == revision)
+        late = await hall.follower(BOB)
+        assert late.views == [early.view]
+        assert late.view["shown"] | {"position": "7.3", "playing": True, "speed": 2.0} == late.view["shown"]
+        plain = (await client.get(f"/api/rooms/{hall.code}")).json()
+        assert plain == late.view
+        assert hall.secret not in str(late.views)
+        await early.drop()
+        await late.drop()
+
+    in_hall(lecture_server, act)
+
+
+def test_only_the_presenter_steers(lecture_server: Server) -> None:
+    async def act(client: httpx.AsyncClient) -> None:
+        hall = await Hall.open(client)
+        stranger = Hall(client, {"code": hall.code, "secret": "guessed"})
+        body = {"shown": {"position": "3.1"}}
+        for headers in ({}, {"Authorization": "Bearer guessed"}, {"Authorization": "Bearer é".encode()}):
+            assert (await client.put(f"/api/rooms/{hall.code}/state", json=body, headers=headers)).status_code == 403
+            events = f"/api/rooms/{hall.code}/events"
+            if headers:
+                assert (await client.get(events, headers=headers)).status_code == 403
+        assert await stranger.close() == 403
+        assert (await client.get(f"/api/rooms/{hall.code}")).json()["shown"]["position"] == "0"
+
+    in_hall(lecture_server, act)
+
+
+def test_answers_are_counted_once_each_and_masked_until_they_are_revealed(lecture_server: Server) -> None:
+    async def act(client: httpx.AsyncClient) -> None:
+        hall = await Hall.open(client)
+        presenter, follower = await hall.presenter(), await hall.follower(ADA)
+        assert await hall.answer("4.3", ADA, "6") == 409
+        await hall.present(question=QUESTION)
+        for participant, answer in ((ADA, "6"), (BOB, "10"), (CAT, "6"), (ADA, "10")):
+            assert await hall.answer("4.3", participant, answer) == 204
+        tally = [{"answer": "10", "count": 2}, {"answer": "6", "count": 1}]
+        await presenter.until(lambda: presenter.view["tally"] == tally)
+        assert presenter.view["answered"] == 3
+        await hall.present(question=QUESTION, position="4.3")
+        await follower.until(lambda: follower.view["shown"]["position"] == "4.3")
+        assert all(view["tally"] is None and view["answered"] == 0 for view in follower.views)
+        await hall.present(question=QUESTION, revealed=True)
+        await follower.until(lambda: follower.view["tally"] == tally)
+        assert await hall.answer("4.3", "d" * 16, "1") == 409
+        await hall.present(question={**QUESTION, "id": "5.3"})
+        await presenter.until(lambda: presenter.view["answered"] == 0 and presenter.view["tally"] == [])
+        await presenter.drop()
+        await follower.drop()
+
+    in_hall(lecture_server, act)
+
+
+def test_the_presenter_knows_who_follows_and_who_wandered_off(lecture_server: Server) -> None:
+    async def act(client: httpx.AsyncClient) -> None:
+        hall = await Hall.open(client)
+        presenter = await hall.presenter()
+        ada, bob = await hall.follower(ADA), await hall.follower(BOB)
+
+        def there(followers: int, away: int) -> Callable[[], bool]:
+            return lambda: (presenter.view["followers"], presenter.view["away"]) == (followers, away)
+
+        await presenter.until(there(2, 0))
+        assert await hall.note_presence(ADA, following=False) == 204
+        await presenter.until(there(1, 1))
+        assert await hall.note_presence(ADA, following=True) == 204
+        assert await hall.note_presence(CAT, following=False) == 204
+        await presenter.until(there(2, 0))
+        second_tab = await hall.follower(BOB)
+        await bob.drop()
+        await ada.drop()
+        await presenter.until(there(1, 0))
+        await second_tab.drop()
+        await presenter.until(there(0, 0))
+        assert (second_tab.view["followers"], second_tab.view["away"]) == (None, None)
+        await presenter.drop()
+
+    in_hall(lecture_server, act)
+
+
+def test_a_hundred_random_walks_with_forced_drops_end_where_the_presenter_is(lecture_server: Server) -> None:
+    chance = random.Random(7)
+
+    async def act(client: httpx.AsyncClient) -> None:
+        hall = await Hall.open(client)
+        followers = [await hall.follower(f"{number:016x}") for number in range(10)]
+        for _ in range(10):
+            revision = 0
+            for _ in range(10):
+                position = f"{chance.randrange(1, 40)}.{chance.randrange(1, 6)}"
+                revision = await hall.present(position=position, speed=chance.choice([0.5, 1.0, 4.0]))
+                if chance.random() < 0.5:
+                    lost = chance.choice(followers)
+                    await lost.drop()
+                    await lost.connect()
+            truth = (await client.get(f"/api/rooms/{hall.code}")).json()
+            for follower in followers:
+                await follower.until(lambda follower=follower, revision=revision: follower.view["revision"] == revision)
+                assert follower.view == truth
+        for follower in followers:
+            revisions = [view["revision"] for view in follower.views]
+            assert revisions == sorted(revisions)
+            await follower.drop()
+
+    in_hall(lecture_server, act)
+
+
+def test_a_closed_room_sends_everybody_home_and_is_forgotten(lecture_server: Server) -> None:
+    async def act(client: httpx.AsyncClient) -> None:
+        hall = await Hall.open(client, question=QUESTION)
+        follower = await hall.follower(ADA)
+        assert await hall.close() == 204
+        await follower.until(lambda: follower.is_closed)
+        assert (await client.get(f"/api/rooms/{hall.code}")).status_code == 404
+        assert (await client.get(f"/api/rooms/{hall.code}/events")).status_code == 404
+        assert await hall.answer("4.3", ADA, "6") == 404
+        assert await hall.close() == 404
+
+    in_hall(lecture_server, act)
+
+
+def test_every_place_has_an_end(lecture_server: Server) -> None:
+    async def act(client: httpx.AsyncClient) -> None:
+        hall = await Hall.open(client)
+        seated = [await hall.follower(f"{number:016x}") for number in range(30)]
+        full = await client.get(f"/api/rooms/{hall.code}/events", params={"participant": "f" * 16})
+        assert (full.status_code, "retry-after" in full.headers) == (429, True)
+        again = await hall.follower(f"{3:016x}")
+        for follower in (*seated, again):
+            await follower.drop()
+        answers = [await client.post("/api/rooms", json={}) for _ in range(41)]
+        assert answers[-1].status_code == 429
+        for answer in answers:
+            if answer.status_code == 201:
+                await Hall(client, answer.json()).close()
+
+    in_hall(lecture_server, act)
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        pytest.param({"position": "<script>"}, id="position"),
+        pytest.param({"position": "1.1", "more": 1}, id="another member"),
+        pytest.param({"speed": "fast"}, id="speed"),
+        pytest.param({"trace": "../etc"}, id="trace"),
+        pytest.param({"question": {"id": "4.3", "kind": "value", "prompt": "x" * 501}}, id="a long prompt"),
+    ],
+)
+def test_what_cannot_be_shown_is_refused(lecture_server: Server, shown: dict[str, Any]) -> None:
+    answer = lecture_server.client.post("/api/rooms", json={"shown": shown})
+    assert answer.status_code == 422
+    assert answer.headers["content-type"] == "application/problem+json"
+
+
+def test_a_room_that_its_presenter_left_ends_by_itself(start_server: Callable[..., Server]) -> None:
+    server = start_server(room_idle_seconds=0.5)
+
+    async def act(client: httpx.AsyncClient) -> None:
+        kept, left = await Hall.open(client), await Hall.open(client)
+        presenter, follower = await kept.presenter(), await left.follower(ADA)
+        await follower.until(lambda: follower.is_closed)
+        assert (await client.get(f"/api/rooms/{left.code}")).status_code == 404
+        assert (await client.get(f"/api/rooms/{kept.code}")).status_code == 200
+        await presenter.drop()
+
+    in_hall(server, act)
+
+
+def test_a_server_told_to_stop_ends_its_rooms_at_once(start_server: Callable[..., Server]) -> None:
+    server = start_server()
+
+    async def act(client: httpx.AsyncClient) -> None:
+        hall = await Hall.open(client)
+        followers = [await hall.follower(f"{number:016x}") for number in range(20)]
+        seconds = await asyncio.to_thread(server.stop)
+        for follower in followers:
+            await follower.until(lambda follower=follower: follower.is_closed)
+        assert seconds < 2
+
+    in_hall(server, act)

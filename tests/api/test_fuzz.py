@@ -35,6 +35,13 @@ OPERATIONS = (
     ("GET", "/api/traces/{trace}/export/{name}"),
     ("GET", "/api/exports"),
     ("GET", "/api/snippets/{snippet}"),
+    ("POST", "/api/rooms"),
+    ("GET", "/api/rooms/{code}"),
+    ("GET", "/api/rooms/{code}/events"),
+    ("PUT", "/api/rooms/{code}/state"),
+    ("PUT", "/api/rooms/{code}/answers/{question}"),
+    ("PUT", "/api/rooms/{code}/participants/{participant}"),
+    ("DELETE", "/api/rooms/{code}"),
     ("GET", "/api/examples"),
     ("GET", "/api/server"),
     ("GET", "/healthz"),
@@ -51,10 +58,12 @@ def test_made_up_requests_get_documented_answers(server: Any, method: str, path:
     @given(data=st.data())
     def ask(data: st.DataObject) -> None:
         case = data.draw(operation.as_strategy())
-        if method == "POST" and isinstance(case.body, dict):
+        if path == "/api/traces" and isinstance(case.body, dict):
             case.body["source"] = data.draw(st.sampled_from(PROGRAMS))
         elif "trace" in (case.path_parameters or {}) and data.draw(st.booleans()):
             case.path_parameters["trace"] = a_trace(server)
+        elif "code" in (case.path_parameters or {}) and not path.endswith("/events") and data.draw(st.booleans()):
+            case.path_parameters["code"] = a_room(server)
         began = time.monotonic()
         answer = case.call(timeout=SECONDS)
         assert time.monotonic() - began < SECONDS
@@ -98,3 +107,8 @@ def a_trace(server: Any) -> str:
     answer = server.client.post("/api/traces", json={"source": "x * x + 7"}, headers={"Accept": "text/event-stream"})
     assert answer.status_code == 200
     return str(server.client.post("/api/traces", json={"source": "x * x + 7"}).json()["id"])
+
+
+def a_room(server: Any) -> str:
+    """An open room; nobody made up its secret."""
+    return str(server.client.post("/api/rooms", json={}).json()["code"])

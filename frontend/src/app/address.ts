@@ -13,6 +13,7 @@
  * | `s` | step and phase, `7.3`, `f3.2` in the forward walk |
  * | `theme`, `digits`, `font` | how it is shown |
  * | `projector`, `predict`, `compare` | 1 or 0: for a lecture hall, with questions, beside the run before |
+ * | `byhand` | 1: the learner writes the backward pass |
  *
  * Unknown keys are passed over, what cannot be read falls back to its default and is told in `trouble`.
  */
@@ -33,6 +34,8 @@ export interface View {
   predict: boolean;
   /** What changed since the run before. */
   compare: boolean;
+  /** The learner writes the backward pass; what is not found yet is not shown. */
+  byhand: boolean;
 }
 
 export interface Address {
@@ -53,8 +56,14 @@ export const DEFAULT_VIEW: View = {
   projector: false,
   predict: false,
   compare: true,
+  byhand: false,
 };
-const SWITCHES = { projector: "projector mode", predict: "predict mode", compare: "the comparison" } as const;
+const SWITCHES = {
+  projector: "projector mode",
+  predict: "predict mode",
+  compare: "the comparison",
+  byhand: "backward by hand",
+} as const;
 type Switch = keyof typeof SWITCHES;
 const SWITCH_NAMES = Object.keys(SWITCHES) as Switch[];
 export const DIGITS = { min: 2, max: 9 };

@@ -1,19 +1,37 @@
 /** The lesson on top of a trace: which question is open, what may be seen, what the lecturer noted at this place. */
 import { type Answer, judge, type Verdict } from "../model/answers";
 import { directionsAt } from "../model/directions";
+import { LAND } from "../model/gradients";
 import { maskTrace } from "../model/mask";
 import type { Position } from "../model/position";
-import { samePosition } from "../model/position";
+import { last, MULTIPLY, phasesBetween, samePosition } from "../model/position";
 import { momentBefore, type Question, questionAt, questionsOfStep } from "../model/questions";
 import type { TraceState } from "../model/trace";
+import type { ByHand } from "./byhand.svelte";
 import type { Session } from "./session.svelte";
+
+const BEFORE_THE_PASS: Position = { direction: "backward", step: 0, phase: 1 };
+
+function hasPredictions(trace: TraceState): boolean {
+  return trace.started?.directions?.some(({ kind }) => kind === "predict") ?? false;
+}
+
+function isBeyond(a: Position, b: Position | null): boolean {
+  return b === null || (phasesBetween(b, a) ?? 0) > 0;
+}
 
 export class Lesson {
   /** By the question's id, null where it was passed over; of one program. */
   private answered = $state.raw<ReadonlyMap<string, Verdict | null>>(new Map());
   private program = $state<string | null>(null);
+  /** The furthest place of the backward walk that has been on show. */
+  private reached: Position | null = null;
+  private reachedIn: string | null = null;
 
-  constructor(private readonly session: Session) {}
+  constructor(
+    private readonly session: Session,
+    private readonly byhand: ByHand,
+  ) {}
 
   readonly notes = $derived.by((): readonly string[] => {
     const { trace, position } = this.session;
@@ -21,8 +39,11 @@ export class Lesson {
   });
 
   /** The question that stands at this place, answered or not. */
-  private readonly asked = $derived.by((): Question | null => {
-    const { trace, position, view } = this.session;
+  private readonly asked = $derived.by((): Question | null => this.askedAt(this.session.position));
+
+  private askedAt(position: Position): Question | null {
+    const { trace, view } = this.session;
+    if (this.byhand.isOpen) return null;
     const [directed] = directionsAt(trace, position, "predict");
     if (directed === undefined) return view.predict ? questionAt(trace, position) : null;
     const questions = questionsOfStep(trace, position.step);
@@ -34,6 +55,42 @@ export class Lesson {
     if (here === undefined || (here.id !== wanted?.id && !view.predict)) return null;
     const isOwnPrompt = here.id === wanted?.id && directed.text !== "" && directed.text !== here.kind;
     return isOwnPrompt ? { ...here, prompt: `${directed.text} ${here.prompt}` } : here;
+  }
+
+  /**
+   * Where a way to `to` has to stop: at the open question, or at the first one that nobody has been asked yet. Null
+   * where it is free. What lies before the place where somebody came in is not asked for.
+   */
+  stopOnTheWay(to: Position): Question | null {
+    const { moment, question } = this;
+    if (this.reachedIn !== this.session.ranSource) this.reached = null;
+    this.reachedIn = this.session.ranSource;
+    if (moment.direction === "backward" && isBeyond(moment, this.reached)) this.reached = moment;
+    if (to.direction !== "backward") return null;
+    if (question !== null && isBeyond(to, moment)) return question;
+    return isBeyond(to, this.reached) ? this.firstUnasked(this.reached ?? BEFORE_THE_PASS, to) : null;
+  }
+
+  private firstUnasked(from: Position, to: Position): Question | null {
+    const { trace, view } = this.session;
+    if (!view.predict && !hasPredictions(trace)) return null;
+    for (let step = Math.max(1, from.step); step <= to.step; step += 1) {
+      for (const phase of [1, MULTIPLY, MULTIPLY + 1, LAND]) {
+        const position = { direction: "backward", step, phase } as const;
+        if (!isBeyond(position, from) || isBeyond(position, to)) continue;
+        const asked = this.askedAt(position);
+        if (asked !== null && !(this.isCurrent && this.answered.has(asked.id))) return asked;
+      }
+    }
+    return null;
+  }
+
+  /** The first answer that the lecturer wants to have predicted further on: it must not be read off before. */
+  private readonly ahead = $derived.by((): Question | null => {
+    const { trace, view, position } = this.session;
+    if (view.predict || !hasPredictions(trace)) return null;
+    const from = position.direction === "backward" ? position : BEFORE_THE_PASS;
+    return this.firstUnasked(from, last(trace, BEFORE_THE_PASS));
   });
 
   /** The question that must be answered before the phase is shown; null where there is none. */
@@ -50,6 +107,9 @@ export class Lesson {
   /** What is on show: where one stands, or before it while a question is open. */
   readonly moment = $derived.by((): Position => {
     const { trace, position } = this.session;
+    const { horizon } = this.byhand;
+    if (horizon !== null && position.direction === "backward" && (phasesBetween(horizon, position) ?? 0) > 0)
+      return horizon;
     return this.question === null ? position : momentBefore(trace, this.question);
   });
 
@@ -57,7 +117,18 @@ export class Lesson {
   readonly trace = $derived.by((): TraceState => {
     const { trace, view } = this.session;
     const { question, moment } = this;
-    if (question === null && !view.predict) return trace;
+    const { horizon } = this.byhand;
+    if (horizon !== null)
+      return maskTrace(trace, { position: horizon, isSumHidden: false, isShapeHidden: false });
+    if (question === null && !view.predict) {
+      if (this.ahead === null) return trace;
+      const position = momentBefore(trace, this.ahead);
+      return maskTrace(trace, {
+        position,
+        isSumHidden: this.ahead.kind === "sum",
+        isShapeHidden: this.ahead.kind === "shape",
+      });
+    }
     return maskTrace(trace, {
       position: moment,
       isSumHidden: question?.kind === "sum",
@@ -65,7 +136,13 @@ export class Lesson {
     });
   });
 
-  readonly isMasking = $derived.by(() => this.question !== null || this.session.view.predict);
+  readonly isMasking = $derived.by(
+    () =>
+      this.question !== null ||
+      this.ahead !== null ||
+      this.session.view.predict ||
+      this.byhand.horizon !== null,
+  );
 
   commit(answer: Answer): void {
     if (this.question !== null) this.close(this.question, judge(this.question, answer));

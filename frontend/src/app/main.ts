@@ -1,3 +1,4 @@
+import "../render/math.css";
 import "../render/theme.css";
 import "./page.css";
 import { mount } from "svelte";

@@ -277,9 +277,23 @@ function askForGrad({ step, position, id }: Context): NumberQuestion | null {
   };
 }
 
+/** What one gets by the usual slips for the whole gradient that a step returns for an operand. */
+export function mistakesAt(
+  graph: Graph,
+  step: Step,
+  argnum: number,
+  answer: readonly number[],
+): readonly Mistake[] {
+  const node = nodesById(graph).get(step.node);
+  const jacobian = step.local_jacobians.find((each) => each.argnum === argnum);
+  if (node === undefined || jacobian === undefined) return [];
+  const asked = answer.map((_, entry) => entry);
+  return productMistakes({ step, node }, jacobian, asked, answer);
+}
+
 /** What one gets for a product by the usual slips. */
 function productMistakes(
-  { step, node }: Context,
+  { step, node }: Pick<Context, "step" | "node">,
   jacobian: LocalJacobian,
   asked: Entries,
   answer: readonly number[],
@@ -322,16 +336,16 @@ function productMistakes(
     if (rows === 1) break;
     add("you forgot to multiply by v: that is a row of the local Jacobian", (column) => at(row, column));
   }
-  if (rows === columns && rows > 1) {
-    add("you forgot the transpose: that is J times v, and backward computes v times J", (column) =>
-      rowsOf.reduce((sum, k) => sum + at(column, k) * (v[k] ?? 0), 0),
-    );
-  }
   for (const values of untransposed(step, node, jacobian.argnum)) {
     mistakes.push({
       values: asked.map((entry) => values[entry] ?? Number.NaN),
       because: "you forgot the transpose of the other factor",
     });
+  }
+  if (rows === columns && rows > 1) {
+    add("you forgot the transpose: that is J times v, and backward computes v times J", (column) =>
+      rowsOf.reduce((sum, k) => sum + at(column, k) * (v[k] ?? 0), 0),
+    );
   }
   add("the sign is wrong", (column) => -(answer[column] ?? Number.NaN));
   for (const operand of node.inputs) {

@@ -1,0 +1,229 @@
+/** The learner writes the backward pass: what was written, what came of it, and up to where the trace may be seen. */
+import {
+  addEntries,
+  agreesWithDifferences,
+  horizonOf,
+  type Intermediate,
+  intermediatesOf,
+  type Judgement,
+  judgeWritten,
+  operandOf,
+  programOf,
+  readWritten,
+  throughJacobian,
+  type Unsuited,
+  type Written,
+} from "../model/byhand";
+import { isTensor } from "../model/gradients";
+import { elementCount } from "../model/matrix";
+import { toNumber } from "../model/numbers";
+import type { Position } from "../model/position";
+import { passAt } from "../model/selectors";
+import type { PassState } from "../model/trace";
+import type { Contribution, Event, GradcheckReport, Problem } from "../protocol/trace.gen";
+import { runTrace } from "../stream/client";
+import { isExpression, type Session } from "./session.svelte";
+
+/** What is said about one line. */
+export interface Remark {
+  readonly judgement: Judgement;
+  /** What finite differences say to it; null while they are being asked. */
+  readonly differences: string | null;
+}
+
+/** Of the program that was made round the lines, which nobody sees. */
+const PLACE = /^Line \d+, column \d+: /;
+const BEFORE_THE_PASS: Position = { direction: "backward", step: 0, phase: 1 };
+
+export class ByHand {
+  /** By the variable of the gradient. */
+  written = $state<Record<string, string>>({});
+  remarks = $state.raw<ReadonlyMap<string, Remark>>(new Map());
+  /** Why nothing could be checked at all. */
+  trouble = $state<string | null>(null);
+  isRunning = $state(false);
+  private known = $state.raw<ReadonlySet<string>>(new Set());
+  /** Which pass of which trace all of this is about. */
+  private about = $state("");
+  private readonly reports = new Map<string, Promise<GradcheckReport[] | Problem>>();
+
+  constructor(private readonly session: Session) {}
+
+  readonly isOpen = $derived.by(() => this.session.view.byhand);
+  private readonly pass = $derived.by((): PassState | null =>
+    passAt(this.session.trace, this.session.position),
+  );
+  private readonly subject = $derived.by(() => `${this.session.trace.started?.id} ${this.pass?.index}`);
+
+  /** Null while the trace is arriving. */
+  readonly intermediates = $derived.by((): readonly Intermediate[] | Unsuited | null => {
+    const { trace } = this.session;
+    if (trace.finished === null) return null;
+    if (this.pass === null) return { because: "There is no backward pass to write." };
+    return intermediatesOf(trace, this.pass);
+  });
+
+  private readonly listed = $derived.by((): readonly Intermediate[] =>
+    Array.isArray(this.intermediates) ? this.intermediates : [],
+  );
+
+  readonly isCurrent = $derived.by(() => this.about === this.subject);
+
+  isKnown(variable: string): boolean {
+    return this.isCurrent && this.known.has(variable);
+  }
+
+  remarkOn(variable: string): Remark | null {
+    return this.isCurrent ? (this.remarks.get(variable) ?? null) : null;
+  }
+
+  readonly unsolved = $derived.by((): readonly Intermediate[] =>
+    this.listed.filter(({ isGiven, variable }) => !isGiven && !this.isKnown(variable)),
+  );
+
+  /** How much of the trace may be seen; null: all of it. */
+  readonly horizon = $derived.by((): Position | null => {
+    if (!this.isOpen) return null;
+    if (this.intermediates === null) return BEFORE_THE_PASS;
+    return horizonOf(this.session.trace, this.unsolved);
+  });
+
+  /** Gives one gradient away. */
+  reveal(variable: string): void {
+    this.begin();
+    this.known = new Set([...this.known, variable]);
+  }
+
+  /** Runs what was written, says what came of each line, then asks finite differences about it. */
+  async check(): Promise<void> {
+    const { pass } = this;
+    if (pass === null || this.isRunning) return;
+    this.begin();
+    this.isRunning = true;
+    try {
+      const found = await this.run();
+      for (const [variable, written] of found) {
+        const intermediate = this.listed.find((each) => each.variable === variable);
+        if (intermediate !== undefined)
+          this.remark(variable, { judgement: judgeWritten(intermediate, written), differences: null });
+      }
+      const right = this.listed.filter(({ variable }) => this.remarks.get(variable)?.judgement.isRight);
+      this.known = new Set([...this.known, ...right.map(({ variable }) => variable)]);
+      for (const intermediate of this.listed) {
+        const written = found.get(intermediate.variable);
+        if (written !== undefined) await this.compare(pass, intermediate, written);
+      }
+    } finally {
+      this.isRunning = false;
+    }
+  }
+
+  private begin(): void {
+    this.trouble = null;
+    if (this.isCurrent) return;
+    this.about = this.subject;
+    this.known = new Set();
+    this.remarks = new Map();
+  }
+
+  private remark(variable: string, remark: Remark): void {
+    this.remarks = new Map(this.remarks).set(variable, remark);
+  }
+
+  /** A line that raises is told about and left out, so that the others are still checked. */
+  private async run(): Promise<ReadonlyMap<string, Written>> {
+    const { session } = this;
+    const rest = new Map(Object.entries(this.written));
+    this.remarks = new Map();
+    for (;;) {
+      const program = programOf(session.source, isExpression(session.source), this.listed, rest);
+      if ("because" in program) {
+        this.trouble = program.because;
+        return new Map();
+      }
+      const { stdout, problem } = await this.play(program.text);
+      const row = problem?.span == null ? undefined : program.rowOfLine.get(problem.span.line);
+      if (problem === null || row === undefined) {
+        const found = readWritten(stdout);
+        if (problem !== null && found.size === 0) this.trouble = problem.message;
+        return found;
+      }
+      this.remark(row, {
+        judgement: { isRight: false, sentence: `${problem.title}: ${problem.message.replace(PLACE, "")}` },
+        differences: "",
+      });
+      rest.delete(row);
+    }
+  }
+
+  private async play(source: string): Promise<{ stdout: string; problem: Problem | null }> {
+    const { inputs, seed } = this.session;
+    const events: Event[] = [];
+    const outcome = await runTrace(
+      { source, options: { seed, ...(Object.keys(inputs).length > 0 ? { inputs: { ...inputs } } : {}) } },
+      { signal: AbortSignal.timeout(60_000), onstatus: () => {}, onevents: (fresh) => events.push(...fresh) },
+    );
+    const stdout = events.flatMap((event) => (event.type === "stdout" ? [event.text] : [])).join("");
+    if (outcome.kind === "refused") return { stdout, problem: outcome.problem };
+    return { stdout, problem: events.find((event) => event.type === "problem") ?? null };
+  }
+
+  private async compare(pass: PassState, intermediate: Intermediate, written: Written): Promise<void> {
+    const { variable } = intermediate;
+    const remark = this.remarks.get(variable);
+    if (remark === undefined) return;
+    const numeric = await this.numericGradient(pass, intermediate);
+    const differences =
+      typeof numeric === "string"
+        ? `Finite differences cannot tell: ${numeric}`
+        : agreesWithDifferences(numeric, written)
+          ? "Finite differences agree."
+          : "Finite differences say something else.";
+    this.remark(variable, { ...remark, differences });
+  }
+
+  /** The sum of v times the numeric Jacobian over all that send to it, or why there is none. */
+  private async numericGradient(
+    pass: PassState,
+    { gradient, contributions }: Intermediate,
+  ): Promise<readonly number[] | string> {
+    const columns = elementCount(gradient.shape);
+    let sum: readonly number[] = Array.from({ length: columns }, () => 0);
+    for (const contribution of contributions) {
+      const part = await this.numericContribution(pass, contribution, columns);
+      if (typeof part === "string") return part;
+      sum = addEntries(sum, part);
+    }
+    return sum;
+  }
+
+  private async numericContribution(
+    pass: PassState,
+    contribution: Contribution,
+    columns: number,
+  ): Promise<readonly number[] | string> {
+    if (contribution.from_step === null)
+      return isTensor(contribution.value)
+        ? (contribution.value.data?.map(toNumber) ?? [])
+        : "the external gradient is missing.";
+    const argnum = operandOf(pass, contribution);
+    const sender = pass.steps.find(({ index }) => index === contribution.from_step);
+    if (argnum === null || sender === undefined) return "its way is not known.";
+    const reports = await this.reportsOn(sender.index, argnum);
+    if (!Array.isArray(reports)) return reports.message;
+    let sum: readonly number[] = Array.from({ length: columns }, () => 0);
+    for (const { numeric, because, output_nr } of reports) {
+      if (numeric?.data === undefined) return because;
+      const v = sender.grad_outputs[output_nr ?? 0];
+      if (v !== undefined) sum = addEntries(sum, throughJacobian(v, numeric, columns));
+    }
+    return sum;
+  }
+
+  private reportsOn(stepIndex: number, argnum: number): Promise<GradcheckReport[] | Problem> {
+    const key = `${this.session.trace.started?.id} ${stepIndex}.${argnum}`;
+    const known = this.reports.get(key) ?? this.session.check({ stepIndex, argnum });
+    this.reports.set(key, known);
+    return known;
+  }
+}

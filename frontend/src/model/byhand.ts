@@ -1,0 +1,328 @@
+/**
+ * Backward written by hand: the gradients of a pass that a learner can write, the program that runs what was written,
+ * and what is said about it. The program is the learner's own with the lines under it, so that it needs no more trust
+ * than any other.
+ */
+import type { Cell, Contribution, Gradient, Step, TensorValue } from "../protocol/trace.gen";
+import { isTensor } from "./gradients";
+import { elementCount, shapeText } from "./matrix";
+import { toNumber } from "./numbers";
+import type { Position } from "./position";
+import { type Mistake, mistakesAt, spell } from "./questions";
+import { edgesById, nodesById } from "./selectors";
+import type { PassState, TraceState } from "./trace";
+
+/** One gradient of the pass, in the order in which the engine has them. */
+export interface Intermediate {
+  /** `df`: the variable to write. */
+  readonly variable: string;
+  /** `f`: what it is the gradient of. */
+  readonly name: string;
+  readonly value: TensorValue;
+  readonly gradient: TensorValue;
+  /** It is the external gradient, or cannot be written: a hook of the program's has changed it. */
+  readonly isGiven: boolean;
+  /** Over all passes, from 1. */
+  readonly step: number;
+  readonly contributions: readonly Contribution[];
+  readonly mistakes: readonly Mistake[];
+}
+
+/** What a learner's line gave. */
+export interface Written {
+  readonly shape: readonly number[];
+  readonly values: readonly number[];
+}
+
+export interface Judgement {
+  readonly isRight: boolean;
+  readonly sentence: string;
+}
+
+/** The pass cannot be written by hand, and why. */
+export interface Unsuited {
+  readonly because: string;
+}
+
+const MOST_INTERMEDIATES = 24;
+const MOST_CHARACTERS = 18_000;
+export const MARK = "gradwalk-backward";
+
+export function intermediatesOf(trace: TraceState, pass: PassState): readonly Intermediate[] | Unsuited {
+  if (pass.finished === null) return { because: "The pass did not come to its end." };
+  const nodes = nodesById(pass.started.graph);
+  const used = new Set<string>(["v", "torch"]);
+  const found: Intermediate[] = [];
+  for (const step of pass.steps) {
+    const node = nodes.get(step.node);
+    if (node === undefined) continue;
+    for (const [outputNr, gradient] of step.grad_outputs.entries()) {
+      const value = node.outputs[outputNr]?.value ?? null;
+      const contributions = step.contributions.filter((each) => each.output_nr === outputNr);
+      if (!isTensor(gradient) || contributions.length === 0) continue;
+      const given = node.leaf ?? node.outputs[outputNr]?.name ?? null;
+      if (!isWritable(gradient) || value === null || !isWritable(value))
+        return { because: `\`${given ?? node.label}\` is too large or complex to be written by hand.` };
+      const name = uniqueName(given ?? `${node.label}1`, used);
+      found.push({
+        variable: `d${name}`,
+        name,
+        value,
+        gradient,
+        isGiven:
+          contributions.every(({ edge }) => edge === "seed") ||
+          (step.hooks ?? []).some(({ output_nr }) => output_nr === outputNr),
+        step: trace.steps.indexOf(step) + 1,
+        contributions,
+        mistakes: mistakesOf(trace, pass, contributions, gradient),
+      });
+    }
+  }
+  if (found.length > MOST_INTERMEDIATES)
+    return { because: `This pass has ${found.length} gradients: too many to write by hand.` };
+  return found.every(({ isGiven }) => isGiven) ? { because: "There is nothing to write." } : found;
+}
+
+/** Up to where the trace may be seen while some gradients are not found yet; null: all of it. */
+export function horizonOf(trace: TraceState, unsolved: readonly Intermediate[]): Position | null {
+  const senders = unsolved.flatMap(({ contributions }) =>
+    contributions.flatMap(({ from_step }) =>
+      from_step === null ? [] : [trace.steps.findIndex(({ index }) => index === from_step) + 1],
+    ),
+  );
+  return senders.length === 0 ? null : { direction: "backward", step: Math.min(...senders), phase: 1 };
+}
+
+/** The program that runs what was written. Each line starts from right gradients, so that a slip stays where it is. */
+export function programOf(
+  source: string,
+  isExpression: boolean,
+  intermediates: readonly Intermediate[],
+  written: ReadonlyMap<string, string>,
+): { readonly text: string; readonly rowOfLine: ReadonlyMap<number, string> } | Unsuited {
+  const lines = isExpression ? [EXPRESSION_NAMES] : source.replaceAll("\r\n", "\n").split("\n");
+  const rowOfLine = new Map<number, string>();
+  lines.push("import torch", "with torch.no_grad():");
+  for (const { name, value } of intermediates) lines.push(`    ${name} = ${literal(value)}`);
+  const seed = intermediates.find(({ isGiven }) => isGiven);
+  if (seed !== undefined) lines.push(`    v = ${literal(seed.gradient)}`);
+  for (const { variable, gradient, isGiven } of intermediates) {
+    const expression = isGiven ? "" : (written.get(variable) ?? "").trim();
+    if (expression !== "") {
+      lines.push(`    ${variable} = (${expression.replaceAll(/\s+/g, " ")}`, "    )");
+      rowOfLine.set(lines.length - 1, variable).set(lines.length, variable);
+      lines.push(
+        `    ${variable} = torch.as_tensor(${variable})`,
+        `    print("${MARK} ${variable}", list(${variable}.shape), ${variable}.flatten()[:${MOST_CELLS}].tolist())`,
+      );
+      rowOfLine.set(lines.length - 1, variable).set(lines.length, variable);
+    }
+    lines.push(`    ${variable} = ${literal(gradient)}`);
+  }
+  const text = `${lines.join("\n")}\n`;
+  return text.length > MOST_CHARACTERS
+    ? { because: "The tensors of this pass are too large to be written by hand." }
+    : { text, rowOfLine };
+}
+
+/** What the lines printed, by variable. */
+export function readWritten(stdout: string): ReadonlyMap<string, Written> {
+  const found = new Map<string, Written>();
+  for (const match of stdout.matchAll(new RegExp(`^${MARK} (\\S+) (\\[[^\\]]*\\]) (\\[.*\\])$`, "gm"))) {
+    const [, variable = "", shape = "[]", values = "[]"] = match;
+    found.set(variable, {
+      shape: JSON.parse(shape) as number[],
+      values: values
+        .slice(1, -1)
+        .split(",")
+        .filter((each) => each.trim() !== "")
+        .map(readNumber),
+    });
+  }
+  return found;
+}
+
+/** Right where every entry is the engine's own, to the last bit or up to rounding; else with the likely mistake. */
+export function judgeWritten(
+  { variable, gradient, mistakes, contributions }: Intermediate,
+  written: Written,
+): Judgement {
+  const wanted = gradient.data?.map(toNumber) ?? [];
+  if (!sameShape(written.shape, gradient.shape)) {
+    const because = shapeMistake(written.shape, gradient.shape);
+    return {
+      isRight: false,
+      sentence: `It has the shape ${shapeText(written.shape)}, and a gradient has the shape of its tensor, ${shapeText(gradient.shape)}${because}.`,
+    };
+  }
+  const precision = PRECISIONS[gradient.dtype] ?? PRECISIONS.float32;
+  if (wanted.every((entry, index) => precision.same(entry, written.values[index] ?? Number.NaN)))
+    return { isRight: true, sentence: "Right: exactly what the engine computed." };
+  if (isClose(wanted, written.values, precision.rounding))
+    return { isRight: true, sentence: "Right: what the engine computed, up to rounding." };
+  const mistake = mistakes.find(
+    ({ values }) => isClose(values, written.values, LOOSE) && !isClose(values, wanted, LOOSE),
+  );
+  const factor = factorBetween(wanted, written.values);
+  const because =
+    mistake?.because ??
+    (factor !== null
+      ? `every entry is ${spell([factor])} times too large`
+      : contributions.length > 1
+        ? `${contributions.length} contributions arrive here; all of them are summed`
+        : null);
+  return {
+    isRight: false,
+    sentence: `\`${variable}\` is not what the engine computed${because === null ? "" : `: ${because}`}.`,
+  };
+}
+
+/** Whether what was written is what the sum of numeric contributions says. */
+export function agreesWithDifferences(numeric: readonly number[], written: Written): boolean {
+  return isClose(numeric, written.values, DIFFERENCES);
+}
+
+/** The summed contribution of `v` through the numeric Jacobian, flat over the operand. */
+export function throughJacobian(v: Gradient, jacobian: TensorValue, columns: number): readonly number[] {
+  const cells = jacobian.data?.map(toNumber) ?? [];
+  const weights = isTensor(v) ? (v.data?.map(toNumber) ?? []) : [];
+  return Array.from({ length: columns }, (_, column) =>
+    weights.reduce((sum, weight, row) => sum + weight * (cells[row * columns + column] ?? Number.NaN), 0),
+  );
+}
+
+export function addEntries(a: readonly number[], b: readonly number[]): readonly number[] {
+  return a.map((entry, index) => entry + (b[index] ?? Number.NaN));
+}
+
+/** The operand of a step that a contribution was returned for. */
+export function operandOf(pass: PassState, contribution: Contribution): number | null {
+  return edgesById(pass.started.graph).get(contribution.edge)?.to.argnum ?? null;
+}
+
+const MOST_CELLS = 1024;
+/** An expression names functions without their module; so may what is written for it. */
+const EXPRESSION_NAMES =
+  "from torch import abs, cos, cosh, exp, log, max, mean, min, relu, sigmoid, sign, sin, sinh, sqrt, sum, tan, tanh";
+const LOOSE = 5e-3;
+const DIFFERENCES = 2e-3;
+
+interface Precision {
+  same(a: number, b: number): boolean;
+  readonly rounding: number;
+}
+
+const half = (spacing: number): Precision => ({
+  same: (a, b) => Object.is(a, b) || Math.abs(a - b) <= (spacing / 4) * Math.abs(a),
+  rounding: 8 * spacing,
+});
+const PRECISIONS: Readonly<Record<string, Precision>> & { readonly float32: Precision } = {
+  float16: half(2 ** -10),
+  bfloat16: half(2 ** -7),
+  float32: { same: (a, b) => equal(Math.fround(a), Math.fround(b)), rounding: 1e-5 },
+  float64: { same: equal, rounding: 1e-12 },
+};
+
+function equal(a: number, b: number): boolean {
+  return a === b || (Number.isNaN(a) && Number.isNaN(b));
+}
+
+function isClose(a: readonly number[], b: readonly number[], tolerance: number): boolean {
+  const scale = Math.max(0, ...a.filter(Number.isFinite).map(Math.abs));
+  return (
+    a.length === b.length &&
+    a.every((entry, index) => {
+      const other = b[index] ?? Number.NaN;
+      return (
+        equal(entry, other) ||
+        Math.abs(entry - other) <= tolerance * Math.max(Math.abs(entry), Math.abs(other), 1e-3 * scale)
+      );
+    })
+  );
+}
+
+function sameShape(a: readonly number[], b: readonly number[]): boolean {
+  return a.length === b.length && a.every((size, axis) => size === b[axis]);
+}
+
+function shapeMistake(said: readonly number[], is: readonly number[]): string {
+  if (sameShape([...said].reverse(), is)) return ": you forgot the transpose";
+  if (elementCount(said) > elementCount(is)) return ": what was broadcast going forward is summed going back";
+  return elementCount(said) < elementCount(is)
+    ? ": what was summed or picked going forward is spread out again"
+    : "";
+}
+
+/** The one factor by which all entries differ; null where there is none. */
+function factorBetween(is: readonly number[], said: readonly number[]): number | null {
+  const at = is.findIndex((entry) => entry !== 0 && Number.isFinite(entry));
+  const factor = (said[at] ?? Number.NaN) / (is[at] ?? Number.NaN);
+  if (!Number.isFinite(factor) || factor === 0) return null;
+  return isClose(
+    is.map((entry) => entry * factor),
+    said,
+    LOOSE,
+  )
+    ? factor
+    : null;
+}
+
+function mistakesOf(
+  trace: TraceState,
+  pass: PassState,
+  contributions: readonly Contribution[],
+  gradient: TensorValue,
+): readonly Mistake[] {
+  const answer = gradient.data?.map(toNumber) ?? [];
+  const only = contributions[0];
+  if (contributions.length > 1) {
+    return contributions.flatMap(({ value }): Mistake[] =>
+      isTensor(value) && value.data !== undefined
+        ? [
+            {
+              values: value.data.map(toNumber),
+              because: "that is one contribution alone; all that arrive are summed",
+            },
+          ]
+        : [],
+    );
+  }
+  const sender = trace.steps.find((step: Step) => step.index === only?.from_step);
+  const argnum = only === undefined ? null : operandOf(pass, only);
+  return sender === undefined || argnum === null
+    ? []
+    : mistakesAt(pass.started.graph, sender, argnum, answer);
+}
+
+function isWritable(value: TensorValue): boolean {
+  return value.data !== undefined && /^(b?float\d+)$/.test(value.dtype);
+}
+
+function uniqueName(wanted: string, used: Set<string>): string {
+  const base = wanted.replaceAll(/[^\p{L}\p{N}_]/gu, "_").replace(/^(?=\p{N})/u, "_");
+  let name = base;
+  for (let count = 2; used.has(name) || used.has(`d${name}`); count += 1)
+    name = `${base.replace(/\d+$/, "")}${count}`;
+  used.add(name).add(`d${name}`);
+  return name;
+}
+
+function literal({ shape, dtype, data = [] }: TensorValue): string {
+  const flat = data.map(pythonNumber);
+  const dimensions = shape.length === 1 ? "" : `.reshape(${shape.join(", ")})`;
+  if (shape.length === 0) return `torch.tensor(${flat[0] ?? "0"}, dtype=torch.${dtype})`;
+  return `torch.tensor([${flat.join(", ")}], dtype=torch.${dtype})${dimensions}`;
+}
+
+function pythonNumber(cell: Cell): string {
+  const value = toNumber(cell);
+  return Number.isFinite(value) ? String(value) : `float("${String(value)}")`;
+}
+
+function readNumber(text: string): number {
+  const plain = text.trim();
+  if (/^-?inf$/.test(plain))
+    return plain.startsWith("-") ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
+  if (plain === "True" || plain === "False") return plain === "True" ? 1 : 0;
+  return plain === "nan" ? Number.NaN : Number(plain);
+}

@@ -1,13 +1,17 @@
 /**
  * Where layouts come from: those made beforehand, else the worker. A worker that fails is replaced once per request.
  */
+
+import type { Graph } from "../protocol/trace.gen";
 import type { Drawing, Layout } from "./place";
 import { place } from "./place";
+import { drawingOf, pictureKey } from "./sizes";
 import { layOutSimply } from "./spare";
 import type { LayoutAnswer, LayoutRequest } from "./worker";
 
 interface Waiting {
-  readonly drawing: Drawing;
+  readonly graph: Graph;
+  readonly open: ReadonlySet<string>;
   readonly resolve: (layout: Layout) => void;
   readonly reject: (error: Error) => void;
   attempts: number;
@@ -17,6 +21,8 @@ const ATTEMPTS = 2;
 const waiting = new Map<number, Waiting>();
 let worker: Promise<Worker> | null = null;
 let lastId = 0;
+/** What the worker in use has been sent, by how it looks. */
+const sent = new Map<string, number>();
 
 const ready = new Map<string, Layout>();
 let isOffline = false;
@@ -32,14 +38,17 @@ export function stayOffline(): void {
 }
 
 /** Rejects when Graphviz refuses the drawing twice: that is our bug, not the student's. */
-export function requestLayout(drawing: Drawing): Promise<Layout> {
-  const before = ready.size === 0 ? undefined : ready.get(JSON.stringify(drawing));
-  if (before !== undefined) return Promise.resolve(before);
-  if (isOffline) return Promise.resolve(place(drawing, layOutSimply, new Map()));
+export function requestLayout(graph: Graph, open: ReadonlySet<string>): Promise<Layout> {
+  if (ready.size > 0 || isOffline) {
+    const drawing = drawingOf(graph, open);
+    const before = ready.get(JSON.stringify(drawing));
+    if (before !== undefined) return Promise.resolve(before);
+    if (isOffline) return Promise.resolve(place(drawing, layOutSimply, new Map()));
+  }
   lastId += 1;
   const id = lastId;
   return new Promise((resolve, reject) => {
-    waiting.set(id, { drawing, resolve, reject, attempts: 0 });
+    waiting.set(id, { graph, open, resolve, reject, attempts: 0 });
     send(id);
   });
 }
@@ -57,10 +66,19 @@ function send(id: number): void {
   worker ??= startWorker();
   const asked = worker;
   asked.then(
-    (started) => started.postMessage({ id, drawing: request.drawing } satisfies LayoutRequest),
+    (started) => started.postMessage(messageOf(id, request)),
     // Only while it is still the worker in use: several requests may have waited for the one that failed.
     (error: Error) => asked === worker && restart(error.message),
   );
+}
+
+function messageOf(id: number, { graph, open }: Waiting): LayoutRequest {
+  const key = pictureKey(graph);
+  const { open: inOrder, ...subject } = drawingOf(graph, open);
+  const known = sent.get(key);
+  if (known !== undefined) return { id, subjectId: known, open: inOrder };
+  sent.set(key, id);
+  return { id, subjectId: id, subject, open: inOrder };
 }
 
 /** Graphviz is most of the page's weight: it is fetched beside the first paint, not before it. */
@@ -91,6 +109,7 @@ function restart(reason: string): void {
     () => undefined,
   );
   worker = null;
+  sent.clear();
   for (const [id, request] of [...waiting]) {
     if (request.attempts < ATTEMPTS) send(id);
     else {

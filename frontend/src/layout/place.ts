@@ -15,16 +15,20 @@ export interface GroupDrawing {
   readonly nodes: readonly string[];
 }
 
-export interface Drawing {
+/** What is drawn, whichever groups are open. */
+export interface Subject {
   readonly groups: readonly GroupDrawing[];
   /** By node id and, for closed groups, group id. */
   readonly sizes: Readonly<Record<string, Size>>;
-  readonly open: readonly string[];
   /**
    * Edges that Graphviz does not see and that are drawn straight afterwards. A value used hundreds of times along a
    * chain would give it millions of bends to place.
    */
   readonly loose: readonly { readonly id: string; readonly from: string; readonly to: string }[];
+}
+
+export interface Drawing extends Subject {
+  readonly open: readonly string[];
 }
 
 export interface Layout extends Size {
@@ -62,10 +66,11 @@ interface Port extends Point {
 export function place(drawing: Drawing, runDot: RunDot, known: Map<string, Placed>): Layout {
   const open = new Set(drawing.open);
   const children = childrenOf(drawing.groups);
+  const recent = recentPlaces(drawing);
   const loose = new Set(drawing.loose.map((edge) => edge.id));
   const top = drawing.groups.find((group) => group.id === TOP);
   if (top === undefined) throw new Error("a drawing needs a top level");
-  const placed = placeGroup(top, { drawing, open, children, runDot, known, loose });
+  const placed = placeGroup(top, { drawing, open, children, runDot, known, recent, loose });
   const nodes = new Map<string, Box>();
   const groups = new Map<string, Box & { open: boolean }>();
   const groupIds = new Set(drawing.groups.map((group) => group.id));
@@ -80,6 +85,8 @@ export function place(drawing: Drawing, runDot: RunDot, known: Map<string, Place
   };
   nest(placed, { x: 0, y: 0 });
   const edges = new Map(placed.curves);
+  if (drawing.loose.length === 0)
+    return { width: placed.width, height: placed.height, nodes, groups, edges, loose };
   const homes = new Map(
     drawing.groups.flatMap((group) => group.nodes.map((node) => [node, group.id] as const)),
   );
@@ -117,7 +124,22 @@ interface Job {
   readonly children: ReadonlyMap<string, readonly GroupDrawing[]>;
   readonly runDot: RunDot;
   readonly known: Map<string, Placed>;
+  readonly recent: Map<string, Recent>;
   readonly loose: ReadonlySet<string>;
+}
+
+/** The last place of a group, good as long as what is open in it stays the same. */
+interface Recent {
+  readonly inner: ReadonlyMap<string, Placed>;
+  readonly placed: Placed;
+}
+
+const recentByGroups = new WeakMap<Subject["groups"], Map<string, Recent>>();
+
+function recentPlaces({ groups }: Subject): Map<string, Recent> {
+  const known = recentByGroups.get(groups) ?? new Map<string, Recent>();
+  recentByGroups.set(groups, known);
+  return known;
 }
 
 function placeGroup(group: GroupDrawing, job: Job): Placed {
@@ -125,6 +147,15 @@ function placeGroup(group: GroupDrawing, job: Job): Placed {
   for (const child of job.children.get(group.id) ?? []) {
     if (job.open.has(child.id)) inner.set(child.id, placeGroup(child, job));
   }
+  const last = job.recent.get(group.id);
+  if (last?.inner.size === inner.size && [...inner].every(([id, placed]) => last.inner.get(id) === placed))
+    return last.placed;
+  const placed = placeAnew(group, inner, job);
+  job.recent.set(group.id, { inner, placed });
+  return placed;
+}
+
+function placeAnew(group: GroupDrawing, inner: ReadonlyMap<string, Placed>, job: Job): Placed {
   const sizes = new Map<string, Size>();
   for (const node of group.nodes) sizes.set(node, job.drawing.sizes[node] ?? FALLBACK_SIZE);
   for (const child of job.children.get(group.id) ?? []) {

@@ -6,7 +6,7 @@ import { elementCount } from "../model/matrix";
 import { nodeTitle, usesOf } from "../model/selectors";
 import type { Graph, Group, Node, TensorValue } from "../protocol/trace.gen";
 import type { Size } from "./geometry";
-import type { Drawing, GroupDrawing } from "./place";
+import type { Drawing, GroupDrawing, Subject } from "./place";
 import { TOP } from "./place";
 
 const TITLE_CHARACTER_PX = 8.6;
@@ -46,6 +46,33 @@ export function isWrittenOut(shape: readonly number[]): boolean {
 
 /** What to lay out for a graph: its DOTs, the sizes of all cards, and which groups are open. */
 export function drawingOf(graph: Graph, open: ReadonlySet<string>): Drawing {
+  const subject = subjectOf(graph);
+  return { ...subject, open: subject.groups.map((group) => group.id).filter((id) => open.has(id)) };
+}
+
+const subjects = new WeakMap<Graph, Subject>();
+const keys = new WeakMap<Subject, string>();
+
+/** What there is to lay out, whichever groups are open; made once for a graph. */
+function subjectOf(graph: Graph): Subject {
+  const known = subjects.get(graph);
+  if (known !== undefined) return known;
+  const made = makeSubject(graph);
+  subjects.set(graph, made);
+  return made;
+}
+
+/** Equal for graphs that look alike: the same picture under other numbers needs no other layout. */
+export function pictureKey(graph: Graph): string {
+  const subject = subjectOf(graph);
+  const known = keys.get(subject);
+  if (known !== undefined) return known;
+  const made = JSON.stringify(subject);
+  keys.set(subject, made);
+  return made;
+}
+
+function makeSubject(graph: Graph): Subject {
   const sizes: Record<string, Size> = {};
   for (const node of graph.nodes) sizes[node.id] = cardSize(node);
   for (const group of graph.groups) sizes[group.id] = closedGroupSize(group);
@@ -58,7 +85,6 @@ export function drawingOf(graph: Graph, open: ReadonlySet<string>): Drawing {
   return {
     groups: [top, ...graph.groups.map(({ id, parent, dot, nodes }) => ({ id, parent, dot, nodes }))],
     sizes,
-    open: [...open].filter((id) => graph.groups.some((group) => group.id === id)),
     loose: looseEdges(graph),
   };
 }
@@ -77,7 +103,7 @@ function looseEdges(graph: Graph): Drawing["loose"] {
 }
 
 function closedGroupSize(group: Group): Size {
-  const width = Math.max(GROUP_SIZE.width, group.label.length * TITLE_CHARACTER_PX + 64);
+  const width = Math.max(GROUP_SIZE.width, group.label.length * TITLE_CHARACTER_PX + 104);
   return { width: Math.min(WIDEST_PX + 40, Math.ceil(width)), height: GROUP_SIZE.height };
 }
 

@@ -1,12 +1,15 @@
 /** The layout worker: Graphviz in WebAssembly, off the main thread. */
 import { Graphviz } from "@hpcc-js/wasm-graphviz";
-import type { Drawing, Layout } from "./place";
+import type { Drawing, Layout, Subject } from "./place";
 import { place } from "./place";
 import { layOutSimply } from "./spare";
 
 export interface LayoutRequest {
   readonly id: number;
-  readonly drawing: Drawing;
+  /** Which of the subjects sent before; a large one is sent once. */
+  readonly subjectId: number;
+  readonly subject?: Subject;
+  readonly open: readonly string[];
 }
 
 export type LayoutAnswer =
@@ -15,14 +18,19 @@ export type LayoutAnswer =
 
 // The package's Format type lacks json0, which is json without drawing operations.
 const JSON0 = "json0" as "json";
+const subjects = new Map<number, Subject>();
 const known: Parameters<typeof place>[2] = new Map();
 let graphviz = Graphviz.load();
 // The first run costs up to 0.4 s while the engine compiles: have it over before the first graph comes.
 graphviz.then((engine) => engine.layout("digraph { a -> b }", JSON0, "dot")).catch(() => undefined);
 
 self.onmessage = async (event: MessageEvent<LayoutRequest>): Promise<void> => {
-  const { id, drawing } = event.data;
+  const { id, subjectId, open } = event.data;
+  if (event.data.subject !== undefined) subjects.set(subjectId, event.data.subject);
   try {
+    const subject = subjects.get(subjectId);
+    if (subject === undefined) throw new Error("the graph to lay out was never sent");
+    const drawing: Drawing = { ...subject, open };
     const engine = await graphviz;
     let gaveUp = false;
     const layout = place(

@@ -1,8 +1,7 @@
 /** Which groups are open when a graph is first seen: all of a small one; of a large one, from the top while it stays readable. */
 import type { Graph, Group } from "../protocol/trace.gen";
+import { SMALL_GRAPH_NODES } from "./repeats";
 
-/** Up to here a program is readable whole. */
-export const SMALL_GRAPH_NODES = 15;
 /** Groups of a large graph are opened, level by level, while not more boxes than this are to be seen. */
 const MOST_BOXES_AT_FIRST = 24;
 

@@ -24,6 +24,7 @@ import {
 } from "../model/selectors";
 import type { PassState, TraceState } from "../model/trace";
 import type { Edge, Gradient, Graph, Node, Span, Step, TensorValue } from "../protocol/trace.gen";
+import { repeatsOf, withRepeats } from "./repeats";
 
 /** `waiting`: nothing received; `pending`: some contributions are in; `active`: at work; `done`: executed. */
 export type Progress = "waiting" | "pending" | "active" | "done";
@@ -57,6 +58,8 @@ export interface GroupScene {
   readonly label: string;
   readonly kind: string;
   readonly nodeCount: number;
+  /** How often its block stands in it, one after another; null where it is a group of the program itself. */
+  readonly repeats: number | null;
   readonly open: boolean;
   /** The active node is in it. */
   readonly active: boolean;
@@ -86,7 +89,7 @@ export interface Still {
 
 export function drawStill(trace: TraceState, position: Position): Still {
   const pass = passAt(trace, position);
-  const graph = pass?.started.graph ?? null;
+  const graph = pass === null ? null : withRepeats(pass.started.graph);
   const node = nodeAt(trace, position);
   const step = stepAt(trace, position);
   const shared = {
@@ -236,10 +239,10 @@ export function drawGroups(still: Still, layout: Layout): readonly GroupScene[] 
   const { graph } = still;
   if (graph === null) return [];
   const groups = groupsById(graph);
-  const activeIn = ancestorsOf(still.node?.group ?? null, graph);
+  const activeIn = new Set(still.node === null ? [] : groupsRound(graph, still.node.id));
   const involvedIn = new Set<string>();
   for (const card of still.cards) {
-    if (card.involved) for (const id of ancestorsOf(card.node.group, graph)) involvedIn.add(id);
+    if (card.involved) for (const id of groupsRound(graph, card.node.id)) involvedIn.add(id);
   }
   const scenes: GroupScene[] = [];
   for (const [id, box] of layout.groups) {
@@ -249,7 +252,8 @@ export function drawGroups(still: Still, layout: Layout): readonly GroupScene[] 
       id,
       label: group.label,
       kind: group.kind,
-      nodeCount: nodeCount(id, graph),
+      nodeCount: nodeCounts(graph).get(id) ?? 0,
+      repeats: repeatsOf(group),
       open: box.open,
       active: activeIn.has(id),
       involved: involvedIn.has(id),
@@ -262,7 +266,7 @@ export function drawGroups(still: Still, layout: Layout): readonly GroupScene[] 
 export function boxOf(graph: Graph, layout: Layout, nodeId: string) {
   const own = layout.nodes.get(nodeId);
   if (own !== undefined) return own;
-  for (const id of ancestorsOf(nodesById(graph).get(nodeId)?.group ?? null, graph)) {
+  for (const id of groupsRound(graph, nodeId)) {
     const box = layout.groups.get(id);
     if (box !== undefined && !box.open) return box;
   }
@@ -280,14 +284,25 @@ export function overlappingCards(layout: Layout): readonly (readonly [string, st
   );
 }
 
-/** A group and its ancestors, innermost first. */
-function ancestorsOf(group: string | null, graph: Graph): ReadonlySet<string> {
+/** The groups that a node is in, innermost first. */
+export function groupsRound(graph: Graph, nodeId: string): readonly string[] {
   const groups = groupsById(graph);
-  const chain = new Set<string>();
-  for (let id = group; id !== null && !chain.has(id); id = groups.get(id)?.parent ?? null) chain.add(id);
+  const chain: string[] = [];
+  let id = nodesById(graph).get(nodeId)?.group ?? null;
+  for (; id !== null && !chain.includes(id); id = groups.get(id)?.parent ?? null) chain.push(id);
   return chain;
 }
 
-function nodeCount(group: string, graph: Graph): number {
-  return graph.nodes.filter((node) => ancestorsOf(node.group, graph).has(group)).length;
+/** By group, the nodes in it at any depth. */
+function nodeCounts(graph: Graph): ReadonlyMap<string, number> {
+  const known = countsOfGraphs.get(graph);
+  if (known !== undefined) return known;
+  const counts = new Map<string, number>();
+  for (const node of graph.nodes) {
+    for (const id of groupsRound(graph, node.id)) counts.set(id, (counts.get(id) ?? 0) + 1);
+  }
+  countsOfGraphs.set(graph, counts);
+  return counts;
 }
+
+const countsOfGraphs = new WeakMap<Graph, ReadonlyMap<string, number>>();

@@ -1,0 +1,276 @@
+/**
+ * Blocks that a program runs through again and again, folded into one group with a count: twelve transformer blocks in
+ * a row become "Block × 12". Only the tree of groups and their DOTs change; every node and edge stays.
+ */
+import { groupsById, nodesById, usesOf } from "../model/selectors";
+import type { Graph, Group, Node } from "../protocol/trace.gen";
+
+/** Up to here a program is readable whole. */
+export const SMALL_GRAPH_NODES = 15;
+const FEWEST_REPEATS = 3;
+/** Blocks of so many parts, such as "Linear, relu", are still seen as one block. */
+const LONGEST_PERIOD = 4;
+
+interface Folded extends Group {
+  readonly repeats: number;
+}
+
+/** How often a group's block is repeated in it; null for a group that the program itself has. */
+export function repeatsOf(group: Group): number | null {
+  return "repeats" in group ? (group as Folded).repeats : null;
+}
+
+/** The graph with runs of equal groups folded; itself where there are none, or where it is small. */
+export function withRepeats(graph: Graph): Graph {
+  const known = foldedGraphs.get(graph);
+  if (known !== undefined) return known;
+  const made =
+    graph.nodes.length > SMALL_GRAPH_NODES && graph.groups.length >= FEWEST_REPEATS ? fold(graph) : graph;
+  foldedGraphs.set(graph, made);
+  foldedGraphs.set(made, made);
+  return made;
+}
+
+const foldedGraphs = new WeakMap<Graph, Graph>();
+
+/** A node or group among its siblings, in the order in which the program ran them. */
+interface Item {
+  readonly id: string;
+  readonly isGroup: boolean;
+  readonly label: string;
+  /** Equal for equal structure. */
+  readonly signature: string;
+  readonly order: number;
+}
+
+interface Run {
+  readonly start: number;
+  readonly period: number;
+  readonly count: number;
+}
+
+function fold(graph: Graph): Graph {
+  const siblings = itemsByParent(graph);
+  const level: Level = {
+    dots: new Map(graph.groups.map((group) => [group.id, group.dot])),
+    top: graph.dot,
+    homes: new Map(graph.nodes.map((node) => [node.id, node.group])),
+    parents: new Map(graph.groups.map((group) => [group.id, group.parent])),
+    made: [],
+  };
+  for (const [parent, items] of siblings) {
+    for (const [index, run] of runsOf(items).entries()) foldRun(graph, level, parent, items, run, index);
+  }
+  if (level.made.length === 0) return graph;
+  const nodes = graph.nodes.map((node): Node => {
+    const group = level.homes.get(node.id) ?? null;
+    return group === node.group ? node : { ...node, group };
+  });
+  const members = new Map<string, string[]>();
+  for (const node of nodes) if (node.group !== null) append(members, node.group, node.id);
+  const groups = [...graph.groups, ...level.made].map((group): Group => {
+    const changed = {
+      ...group,
+      parent: level.parents.get(group.id) ?? null,
+      nodes: members.get(group.id) ?? [],
+    };
+    return { ...changed, dot: level.dots.get(group.id) ?? group.dot };
+  });
+  return { ...graph, nodes, groups, dot: level.top };
+}
+
+/** What changes while runs are folded. */
+interface Level {
+  readonly dots: Map<string, string>;
+  top: string;
+  readonly homes: Map<string, string | null>;
+  readonly parents: Map<string, string | null>;
+  readonly made: Folded[];
+}
+
+function foldRun(
+  graph: Graph,
+  level: Level,
+  parent: string | null,
+  items: readonly Item[],
+  run: Run,
+  index: number,
+): void {
+  const chosen = items.slice(run.start, run.start + run.period * run.count);
+  const members = new Set(chosen.map((item) => item.id));
+  for (const leaf of leavesInside(graph, level, parent, members)) members.add(leaf);
+  const id = `r${parent ?? ""}_${index}`;
+  const first = chosen.find((item) => item.isGroup);
+  if (first === undefined) return;
+  const { outer, inner } = splitDot(
+    parent === null ? level.top : (level.dots.get(parent) ?? ""),
+    id,
+    members,
+  );
+  if (parent === null) level.top = outer;
+  else level.dots.set(parent, outer);
+  level.dots.set(id, inner);
+  for (const member of members) {
+    if (level.homes.has(member)) level.homes.set(member, id);
+    if (level.parents.has(member)) level.parents.set(member, id);
+  }
+  level.parents.set(id, parent);
+  const { kind, span } = groupsById(graph).get(first.id) ?? { kind: "module" as const, span: null };
+  const label = chosen
+    .slice(0, run.period)
+    .map((item) => item.label)
+    .join(", ");
+  level.made.push({ id, kind, label, parent, span, nodes: [], dot: inner, repeats: run.count });
+}
+
+/** The leaves beside a run that feed nothing outside it: its own parameters. */
+function leavesInside(
+  graph: Graph,
+  level: Level,
+  parent: string | null,
+  members: ReadonlySet<string>,
+): readonly string[] {
+  const isInside = (node: string): boolean => {
+    if (members.has(node)) return true;
+    let group = level.homes.get(node) ?? null;
+    for (; group !== null; group = level.parents.get(group) ?? null) if (members.has(group)) return true;
+    return false;
+  };
+  return graph.nodes
+    .filter((node) => node.kind === "accumulate_grad" && (level.homes.get(node.id) ?? null) === parent)
+    .map((node) => node.id)
+    .filter((id) => {
+      const uses = usesOf(graph, id);
+      return uses.length > 0 && uses.every((edge) => isInside(edge.to.node));
+    });
+}
+
+/** From left to right the longest runs of equal neighbours, of which at least one part is a group. */
+function runsOf(items: readonly Item[]): readonly Run[] {
+  const runs: Run[] = [];
+  for (let start = 0; start < items.length; ) {
+    let best: Run | null = null;
+    for (let period = 1; period <= LONGEST_PERIOD; period += 1) {
+      const count = repeatsFrom(items, start, period);
+      const hasGroup = items.slice(start, start + period).some((item) => item.isGroup);
+      const covers = count * period;
+      if (count >= FEWEST_REPEATS && hasGroup && covers > (best === null ? 0 : best.count * best.period))
+        best = { start, period, count };
+    }
+    if (best === null) start += 1;
+    else {
+      runs.push(best);
+      start += best.period * best.count;
+    }
+  }
+  return runs;
+}
+
+function repeatsFrom(items: readonly Item[], start: number, period: number): number {
+  let count = 1;
+  for (let at = start + period; at + period <= items.length; at += period) {
+    for (let offset = 0; offset < period; offset += 1) {
+      if (items[at + offset]?.signature !== items[start + offset]?.signature) return count;
+    }
+    count += 1;
+  }
+  return count;
+}
+
+function itemsByParent(graph: Graph): ReadonlyMap<string | null, readonly Item[]> {
+  const groups = new Map<string | null, Group[]>();
+  for (const group of graph.groups) append(groups, group.parent, group);
+  const nodes = nodesById(graph);
+  const made = new Map<string, Item>();
+  const itemsOf = (direct: readonly string[], children: readonly Group[]): readonly Item[] => {
+    const ops = direct.flatMap((id) => nodes.get(id) ?? []).filter((node) => node.kind !== "accumulate_grad");
+    const items = [...ops.map(itemOfNode), ...children.map(itemOfGroup)].filter(
+      (item) => item.order < Infinity,
+    );
+    return items.sort((a, b) => a.order - b.order);
+  };
+  const itemOfGroup = (group: Group): Item => {
+    const before = made.get(group.id);
+    if (before !== undefined) return before;
+    const inside = itemsOf(group.nodes, groups.get(group.id) ?? []);
+    const label = group.label.replace(/^.*: /, "");
+    const item = {
+      id: group.id,
+      isGroup: true,
+      label,
+      signature: `${group.kind} ${label.replace(/\d+/g, "#")}(${inside.map((each) => each.signature).join(" ")})`,
+      order: inside[0]?.order ?? Infinity,
+    };
+    made.set(group.id, item);
+    return item;
+  };
+  const top = graph.nodes.filter((node) => node.group === null).map((node) => node.id);
+  const result = new Map<string | null, readonly Item[]>([[null, itemsOf(top, groups.get(null) ?? [])]]);
+  for (const group of graph.groups) {
+    const children = groups.get(group.id);
+    if (children !== undefined) result.set(group.id, itemsOf(group.nodes, children));
+  }
+  return result;
+}
+
+function append<K, T>(lists: Map<K, T[]>, key: K, item: T): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [item]);
+  else list.push(item);
+}
+
+function itemOfNode(node: Node): Item {
+  const signature = `${node.name}/${node.inputs.length}`;
+  return { id: node.id, isGroup: false, label: node.label, signature, order: node.sequence_nr ?? Infinity };
+}
+
+const STATEMENT = /^\s*(\w+)\s*$/;
+const DEFAULTS = /^\s*(?:graph|node|edge) \[/;
+const EDGE = /^\s*(\w+) -> (\w+) \[id=(\w+)(.*)\]\s*$/;
+const POINT = "shape=point width=0.02 height=0.02 style=invis";
+
+/** One level's DOT as two: what stays, with the new group as one box, and what goes into it. */
+function splitDot(dot: string, id: string, members: ReadonlySet<string>): { outer: string; inner: string } {
+  const outer: string[] = [];
+  const inner: string[] = [];
+  const defaults: string[] = [];
+  const ends: Record<"min" | "max", string[]> = { min: [], max: [] };
+  let placed = false;
+  for (const line of dot.split("\n")) {
+    if (DEFAULTS.test(line)) defaults.push(line);
+    const statement = STATEMENT.exec(line)?.[1];
+    const [, tail = "", head = "", edge = "", ports = ""] = EDGE.exec(line) ?? [];
+    const leaves = members.has(tail);
+    const enters = members.has(head);
+    if (statement !== undefined && members.has(statement)) {
+      inner.push(line);
+      if (!placed) outer.push(`\t${id}`);
+      placed = true;
+    } else if (leaves && enters) inner.push(line);
+    else if (leaves) {
+      inner.push(
+        `\t${tail} -> out_${edge} [id=${edge}${ports.includes("tailport") ? ` tailport=${edge}` : ""}]`,
+      );
+      outer.push(
+        `\t${id} -> ${head} [id=${edge} tailport=${edge}${ports.includes("headport") ? ` headport=${edge}` : ""}]`,
+      );
+      ends.max.push(`out_${edge}`);
+    } else if (enters) {
+      inner.push(
+        `\tin_${edge} -> ${head} [id=${edge}${ports.includes("headport") ? ` headport=${edge}` : ""}]`,
+      );
+      outer.push(
+        `\t${tail} -> ${id} [id=${edge}${ports.includes("tailport") ? ` tailport=${edge}` : ""} headport=${edge}]`,
+      );
+      ends.min.push(`in_${edge}`);
+    } else outer.push(line);
+  }
+  const points = (["min", "max"] as const)
+    .filter((rank) => ends[rank].length > 0)
+    .map((rank) => `\t{rank=${rank} node [${POINT}] ${ends[rank].join(" ")}}`);
+  // Points come before the edges: what an edge mentions first is born with the size of a card.
+  const statements = inner.filter((line) => STATEMENT.test(line));
+  const edges = inner.filter((line) => !STATEMENT.test(line));
+  const body = [...defaults, ...statements, ...points, ...edges];
+  return { outer: outer.join("\n"), inner: `digraph ${id} {\n${body.join("\n")}\n}\n` };
+}

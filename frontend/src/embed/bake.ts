@@ -11,6 +11,7 @@ import { decodeDocument } from "../protocol/decode";
 import type { Event } from "../protocol/trace.gen";
 import { mathml, useTypesetter } from "../render/math";
 import { typeset } from "../render/typesetter";
+import { withRepeats } from "../scene/repeats";
 import { BAKED_VERSION, type Baked, openingsOf, packLayout } from "./baked";
 
 /** Graphs above this are laid out in their first state only. */
@@ -29,7 +30,8 @@ export async function bake(text: string): Promise<string> {
       return layOutSimply(dot);
     }
   };
-  const layouts = trace.passes.flatMap(({ index, started: { graph } }) => {
+  const layouts = trace.passes.flatMap(({ index, started }) => {
+    const graph = withRepeats(started.graph);
     const openings = openingsOf(graph).slice(0, graph.nodes.length > MANY_NODES ? 1 : undefined);
     return openings.map((open) =>
       packLayout(index, open, place(drawingOf(graph, new Set(open)), runDot, known)),

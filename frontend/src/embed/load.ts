@@ -1,9 +1,11 @@
 /** From a trace, wherever it comes from, to what a viewer shows; Graphviz and the typesetter come only where needed. */
+
 import { rememberLayout } from "../layout/client";
 import { drawingOf } from "../layout/sizes";
 import { emptyTrace, foldEvents, type TraceState } from "../model/trace";
 import { DecodeError, decodeDocument } from "../protocol/decode";
 import { rememberMath, useTypesetter } from "../render/math";
+import { withRepeats } from "../scene/repeats";
 import { BAKED_VERSION, type BakedDocument, unpackLayout } from "./baked";
 
 const fetched = new Map<string, Promise<string>>();
@@ -37,7 +39,8 @@ export async function openTrace(text: string, isOffline: boolean): Promise<Trace
   if (baked?.version === BAKED_VERSION) {
     for (const packed of baked.layouts) {
       const graph = trace.passes[packed.pass]?.started.graph;
-      if (graph !== undefined) rememberLayout(drawingOf(graph, new Set(packed.open)), unpackLayout(packed));
+      if (graph !== undefined)
+        rememberLayout(drawingOf(withRepeats(graph), new Set(packed.open)), unpackLayout(packed));
     }
     rememberMath(baked.math);
   } else if (!isOffline) {

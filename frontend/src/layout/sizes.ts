@@ -89,6 +89,9 @@ function makeSubject(graph: Graph): Subject {
   };
 }
 
+/** The arrow, the number of nodes, and padding; the count of a repeated block. */
+const GROUP_FRAME_PX = 104;
+const REPEATS_PX = 48;
 const LARGE_GRAPH_NODES = 200;
 const USES_TOO_MANY = 24;
 
@@ -103,7 +106,8 @@ function looseEdges(graph: Graph): Drawing["loose"] {
 }
 
 function closedGroupSize(group: Group): Size {
-  const width = Math.max(GROUP_SIZE.width, group.label.length * TITLE_CHARACTER_PX + 104);
+  const count = "repeats" in group ? REPEATS_PX : 0;
+  const width = Math.max(GROUP_SIZE.width, group.label.length * TITLE_CHARACTER_PX + GROUP_FRAME_PX) + count;
   return { width: Math.min(WIDEST_PX + 40, Math.ceil(width)), height: GROUP_SIZE.height };
 }
 

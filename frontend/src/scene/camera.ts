@@ -10,6 +10,11 @@ export interface Camera extends Point {
   readonly k: number;
 }
 
+/** Where the graph may be seen; `top` is kept free for the controls above it. */
+export interface Region extends Size {
+  readonly top: number;
+}
+
 /** Below this the text of a card cannot be read: the camera then follows the active node instead. */
 export const READABLE_SCALE = 0.72;
 /** In projector mode: the numbers on a card are then over 28 px. */
@@ -17,8 +22,7 @@ export const PROJECTED_SCALE = 2.2;
 const LARGEST_SCALE = 1.15;
 const FOLLOWING_SCALE = 0.9;
 const MARGIN_PX = 20;
-/** Kept free above the graph for the zoom control, and right of it for the external gradient. */
-const TOP_INSET_PX = 34;
+/** Kept free right of the graph for the external gradient. */
 const SEED_ROOM_PX = 84;
 const CALLOUT_GAP_PX = 22;
 const EDGE_PX = 10;
@@ -27,9 +31,9 @@ const EDGE_PX = 10;
  * The whole content where it can be read, else the part around `focus` at reading size.
  * @param readable the least scale at which a card can be read where this is shown
  */
-export function frame(content: Size, focus: Box | null, region: Size, readable = READABLE_SCALE): Camera {
+export function frame(content: Size, focus: Box | null, region: Region, readable = READABLE_SCALE): Camera {
   const width = content.width + SEED_ROOM_PX;
-  const height = region.height - TOP_INSET_PX;
+  const height = region.height - region.top;
   const tall = (height - 2 * MARGIN_PX) / content.height;
   const fit = Math.min(Math.max(LARGEST_SCALE, readable), (region.width - 2 * MARGIN_PX) / width, tall);
   const k = fit >= readable ? fit : Math.max(readable, Math.min(FOLLOWING_SCALE, tall));
@@ -37,18 +41,18 @@ export function frame(content: Size, focus: Box | null, region: Size, readable =
   return {
     k,
     x: axis(width, focused.x, region.width, k),
-    y: TOP_INSET_PX + axis(content.height, focused.y, height, k),
+    y: region.top + axis(content.height, focused.y, height, k),
   };
 }
 
 /** At the scale in use, around `focus`. */
-export function pan(content: Size, focus: Box, region: Size, k: number): Camera {
+export function pan(content: Size, focus: Box, region: Region, k: number): Camera {
   const focused = centre(focus);
-  const height = region.height - TOP_INSET_PX;
+  const height = region.height - region.top;
   return {
     k,
     x: axis(content.width + SEED_ROOM_PX, focused.x, region.width, k),
-    y: TOP_INSET_PX + axis(content.height, focused.y, height, k),
+    y: region.top + axis(content.height, focused.y, height, k),
   };
 }
 
@@ -61,11 +65,11 @@ function axis(content: number, focus: number, region: number, k: number): number
 }
 
 /** Whether a box lies wholly in a region under a camera. */
-export function isInView(box: Box, camera: Camera, region: Size, margin = MARGIN_PX): boolean {
+export function isInView(box: Box, camera: Camera, region: Region, margin = MARGIN_PX): boolean {
   const on = project(box, camera);
   return (
     on.x >= margin - 1 &&
-    on.y >= margin - 1 &&
+    on.y >= region.top + margin - 1 &&
     on.x + on.width <= region.width - margin + 1 &&
     on.y + on.height <= region.height - margin + 1
   );

@@ -81,8 +81,11 @@ export interface Still {
   readonly graph: Graph | null;
   readonly node: Node | null;
   readonly step: Step | null;
-  readonly cards: readonly CardScene[];
-  readonly edges: readonly EdgeScene[];
+  /** The nodes that take part in this step; null = nothing is dimmed. */
+  readonly taking: ReadonlySet<string> | null;
+  /** Of a large graph only what is in view is worth drawing: cards and edges are made one by one. */
+  readonly cardOf: (node: Node) => CardScene;
+  readonly edgeOf: (edge: Edge) => EdgeScene;
   readonly span: Span | null;
   readonly sentence: string;
 }
@@ -101,20 +104,19 @@ export function drawStill(trace: TraceState, position: Position): Still {
     span: spanAt(trace, position),
     sentence: sentenceAt(trace, position),
   };
-  if (pass === null || graph === null) return { ...shared, cards: [], edges: [] };
+  if (pass === null || graph === null) return { ...shared, taking: null, cardOf: noNodes, edgeOf: noNodes };
   const ledger = ledgerAt(trace, pass, position);
-  const edges = graph.edges.map((edge) => drawEdge(edge, position, node, step, ledger));
-  const involved = involvedNodes(position, graph, node, step);
+  const taking = involvedNodes(position, graph, node, step);
   const computed = computedNodes(trace, position);
   const total = stepCount(trace, "backward");
   const executed = executions(trace, pass);
-  const cards = graph.nodes.map((each): CardScene => {
+  const cardOf = (each: Node): CardScene => {
     const execution = executed.get(each.id);
     return {
       ...drawCard(each, pass, graph, ledger, position),
       value: computed === null || computed.has(each.id) ? (each.outputs[0]?.value ?? null) : null,
       progress: progressOf(each, node, ledger, position, computed),
-      involved: involved === null || involved.has(each.id),
+      involved: taking === null || taking.has(each.id),
       failed: problemOfNode(trace.problems, pass.index, each.id) !== null,
       saving: position.direction === "forward" && position.phase === 3 && each.id === node?.id,
       name:
@@ -124,8 +126,12 @@ export function drawStill(trace: TraceState, position: Position): Still {
             ? `${each.name}, ${pass.finished === null ? "no step yet" : "not executed"}`
             : `${each.name}, step ${execution.number} of ${total}`,
     };
-  });
-  return { ...shared, cards, edges };
+  };
+  return { ...shared, taking, cardOf, edgeOf: (edge) => drawEdge(edge, position, node, step, ledger) };
+}
+
+function noNodes(): never {
+  throw new Error("there is no graph to draw from");
 }
 
 type DrawnCard = Omit<CardScene, "value" | "progress" | "involved" | "saving" | "failed" | "name">;
@@ -241,9 +247,7 @@ export function drawGroups(still: Still, layout: Layout): readonly GroupScene[] 
   const groups = groupsById(graph);
   const activeIn = new Set(still.node === null ? [] : groupsRound(graph, still.node.id));
   const involvedIn = new Set<string>();
-  for (const card of still.cards) {
-    if (card.involved) for (const id of groupsRound(graph, card.node.id)) involvedIn.add(id);
-  }
+  for (const node of still.taking ?? []) for (const id of groupsRound(graph, node)) involvedIn.add(id);
   const scenes: GroupScene[] = [];
   for (const [id, box] of layout.groups) {
     const group = groups.get(id);
@@ -256,7 +260,7 @@ export function drawGroups(still: Still, layout: Layout): readonly GroupScene[] 
       repeats: repeatsOf(group),
       open: box.open,
       active: activeIn.has(id),
-      involved: involvedIn.has(id),
+      involved: still.taking === null || involvedIn.has(id),
     });
   }
   return scenes;

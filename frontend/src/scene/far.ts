@@ -1,0 +1,82 @@
+/**
+ * The graph from far away, where no card can be read: boxes and edges of one kind are one path each, in bands, so that
+ * thousands of nodes are a few dozen elements and those out of sight cost nothing.
+ */
+import type { Box } from "../layout/geometry";
+import { curveBounds, pathOf } from "../layout/geometry";
+import type { Layout } from "../layout/place";
+import { edgesById, nodesById } from "../model/selectors";
+import type { Heat } from "./heat";
+import { heatLevel } from "./heat";
+import type { Still } from "./still";
+
+export interface Band {
+  readonly id: string;
+  /** What is drawn: `box` or `edge`, and its kind as a class. */
+  readonly shape: "box" | "edge";
+  readonly kind: string;
+  readonly path: string;
+  readonly bounds: Box;
+}
+
+const BAND_PX = 6000;
+
+/** @param heat colours boxes by their gradient's norm instead of by what the step does */
+export function drawFar(still: Still, layout: Layout, heat: Heat | null): readonly Band[] {
+  const { graph } = still;
+  if (graph === null) return [];
+  const bands = new Map<string, { shape: Band["shape"]; kind: string; paths: string[]; boxes: Box[] }>();
+  const add = (shape: Band["shape"], kind: string, path: string, bounds: Box): void => {
+    const id = `${shape} ${kind} ${Math.floor(bounds.x / BAND_PX)} ${Math.floor(bounds.y / BAND_PX)}`;
+    const band = bands.get(id);
+    if (band === undefined) bands.set(id, { shape, kind, paths: [path], boxes: [bounds] });
+    else {
+      band.paths.push(path);
+      band.boxes.push(bounds);
+    }
+  };
+  const edges = edgesById(graph);
+  const active = still.node?.id;
+  for (const [id, curve] of layout.edges) {
+    const edge = edges.get(id);
+    if (edge === undefined) continue;
+    if (layout.loose.has(id) && edge.to.node !== active && edge.from.node !== active) continue;
+    add("edge", still.edgeOf(edge).progress, pathOf(curve), curveBounds(curve));
+  }
+  const nodes = nodesById(graph);
+  for (const [id, box] of layout.nodes) {
+    const node = nodes.get(id);
+    if (node === undefined) continue;
+    const level = heat === null ? null : heatLevel(heat.spots.get(id), heat);
+    const kind = heat === null ? still.cardOf(node).progress : level === null ? "cold" : `heat-${level}`;
+    add(
+      "box",
+      kind,
+      `M${round(box.x)} ${round(box.y)}h${round(box.width)}v${round(box.height)}h${-round(box.width)}z`,
+      box,
+    );
+  }
+  return [...bands].map(([id, { shape, kind, paths, boxes }]) => ({
+    id,
+    shape,
+    kind,
+    path: paths.join(""),
+    bounds: around(boxes),
+  }));
+}
+
+/** The smallest box round all of them. */
+export function around(boxes: readonly Box[]): Box {
+  let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
+  for (const box of boxes) {
+    left = Math.min(left, box.x);
+    top = Math.min(top, box.y);
+    right = Math.max(right, box.x + box.width);
+    bottom = Math.max(bottom, box.y + box.height);
+  }
+  return { x: left, y: top, width: right - left, height: bottom - top };
+}
+
+function round(value: number): number {
+  return Math.round(value);
+}

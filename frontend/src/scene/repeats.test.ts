@@ -1,0 +1,173 @@
+import { describe, expect, it } from "vitest";
+import { boxesOverlap, pointAt } from "../layout/geometry";
+import { layOut } from "../layout/graphviz";
+import { drawingOf } from "../layout/sizes";
+import type { Edge, Graph, Group, Node } from "../protocol/trace.gen";
+import { groupsOpenAtFirst } from "./opening";
+import { repeatsOf, withRepeats } from "./repeats";
+import { boxOf, groupsRound } from "./still";
+
+const BLOCKS = 12;
+const DEFAULTS = "\tgraph [ordering=out]\n\tnode [fixedsize=true]\n\tedge [arrowhead=none]";
+const POINT = "node [shape=point width=0.02 height=0.02 style=invis]";
+
+const bare = { span: null, output_count: 1, saved: [], formula: null, leaf: null } as const;
+
+function op(id: string, name: string, order: number, group: string | null, from: string[]): Node {
+  const inputs = from.map((edge, argnum) => ({ argnum, name: "self", edge }));
+  const value = { shape: [], dtype: "float32", data: [order] };
+  const label = name.replace("Backward0", "").toLowerCase();
+  return {
+    ...bare,
+    id,
+    name,
+    op: label,
+    kind: "op",
+    label,
+    group,
+    inputs,
+    outputs: [{ value, name: null }],
+    sequence_nr: order,
+  } as unknown as Node;
+}
+
+const edge = (id: string, from: string, to: string, argnum: number): Edge =>
+  ({ id, from: { node: from, output_nr: 0 }, to: { node: to, argnum } }) as unknown as Edge;
+
+const dot = (id: string, lines: readonly string[]): string =>
+  `digraph ${id} {\n${DEFAULTS}\n${lines.map((line) => `\t${line}`).join("\n")}\n}\n`;
+
+/**
+ * x -> sin -> 12 blocks (mul by a weight of its own, then tanh) -> sum. The weights stand beside the blocks. The
+ * block numbered `odd` uses exp in place of tanh.
+ */
+function chain(odd: number | null = null): Graph {
+  const nodes: Node[] = [
+    {
+      ...op("x", "AccumulateGrad", 0, null, []),
+      kind: "accumulate_grad",
+      leaf: "x",
+      sequence_nr: null,
+    } as Node,
+    op("s", "SinBackward0", 1, null, ["ex"]),
+  ];
+  const edges: Edge[] = [edge("ex", "x", "s", 0)];
+  const groups: Group[] = [];
+  const top = ["x", "s", "x -> s [id=ex]"];
+  let last = "s";
+  let lastGroup: string | null = null;
+  for (let i = 0; i < BLOCKS; i += 1) {
+    const [g, w, m, t] = [`g${i}`, `w${i}`, `m${i}`, `t${i}`];
+    nodes.push(
+      {
+        ...op(w, "AccumulateGrad", 0, null, []),
+        kind: "accumulate_grad",
+        leaf: w,
+        sequence_nr: null,
+      } as Node,
+      op(m, "MulBackward0", 10 * i + 2, g, [`h${i}`, `v${i}`]),
+      op(t, i === odd ? "ExpBackward0" : "TanhBackward0", 10 * i + 3, g, [`i${i}`]),
+    );
+    edges.push(edge(`h${i}`, last, m, 0), edge(`v${i}`, w, m, 1), edge(`i${i}`, m, t, 0));
+    const inside = [m, t, `{rank=min ${POINT} in_h${i} in_v${i}}`, `{rank=max ${POINT} out_h${i + 1}}`];
+    inside.push(
+      `in_h${i} -> ${m} [id=h${i}]`,
+      `in_v${i} -> ${m} [id=v${i}]`,
+      `${m} -> ${t} [id=i${i}]`,
+      `${t} -> out_h${i + 1} [id=h${i + 1}]`,
+    );
+    groups.push({
+      id: g,
+      kind: "function",
+      label: `block (call ${i})`,
+      parent: null,
+      span: null,
+      nodes: [m, t],
+      dot: dot(g, inside),
+    } as unknown as Group);
+    top.push(w, g, `${w} -> ${g} [id=v${i} headport=v${i}]`);
+    top.push(
+      lastGroup === null
+        ? `${last} -> ${g} [id=h${i} headport=h${i}]`
+        : `${lastGroup} -> ${g} [id=h${i} tailport=h${i} headport=h${i}]`,
+    );
+    [last, lastGroup] = [t, g];
+  }
+  nodes.push(op("z", "SumBackward0", 999, null, [`h${BLOCKS}`]));
+  edges.push(edge(`h${BLOCKS}`, last, "z", 0));
+  top.push("z", `${lastGroup} -> z [id=h${BLOCKS} tailport=h${BLOCKS}]`);
+  return { nodes, edges, groups, dot: dot("top", top) };
+}
+
+const all = (graph: Graph): ReadonlySet<string> => new Set(graph.groups.map((group) => group.id));
+
+describe("a block that is repeated", () => {
+  const graph = chain();
+  const folded = withRepeats(graph);
+  const fold = folded.groups.find((group) => repeatsOf(group) !== null);
+
+  it("becomes one group with its count, and takes the leaves along that are only its own", () => {
+    expect(
+      folded.groups
+        .filter((group) => repeatsOf(group) !== null)
+        .map((group) => [group.label, repeatsOf(group)]),
+    ).toEqual([["block (call 0)", BLOCKS]]);
+    expect(new Set(fold?.nodes)).toEqual(new Set(Array.from({ length: BLOCKS }, (_, i) => `w${i}`)));
+    expect(groupsRound(folded, "m7")).toEqual(["g7", fold?.id]);
+    expect(groupsRound(folded, "x")).toEqual([]);
+  });
+
+  it("is a single box at first, with every node of it standing behind that box", () => {
+    const layout = layOut(drawingOf(folded, new Set()));
+    expect([...layout.nodes.keys()].sort()).toEqual(["s", "x", "z"]);
+    expect([...layout.groups.keys()]).toEqual([fold?.id]);
+    expect(boxOf(folded, layout, "m7")).toBe(layout.groups.get(fold?.id ?? ""));
+    expect([...layout.edges.keys()].sort()).toEqual(["ex", "h0", `h${BLOCKS}`]);
+    expect(groupsOpenAtFirst(folded)).not.toContain(fold?.id);
+  });
+
+  it("opens into every block, and each block into its nodes: none overlaps, every edge is whole", () => {
+    const layout = layOut(drawingOf(folded, all(folded)));
+    expect([...layout.nodes.keys()].sort()).toEqual(graph.nodes.map((node) => node.id).sort());
+    const boxes = [...layout.nodes.values()];
+    for (const [index, box] of boxes.entries())
+      expect(boxes.slice(index + 1).some((other) => boxesOverlap(box, other))).toBe(false);
+    for (const { id, from, to } of graph.edges) {
+      const curve = layout.edges.get(id) ?? [];
+      const near = (node: string, fraction: number): number => {
+        const box = layout.nodes.get(node);
+        const at = pointAt(curve, fraction);
+        if (box === undefined || at === null) return Infinity;
+        return Math.hypot(
+          Math.max(box.x - at.x, 0, at.x - box.x - box.width),
+          Math.max(box.y - at.y, 0, at.y - box.y - box.height),
+        );
+      };
+      expect([id, near(from.node, 0) < 4, near(to.node, 1) < 4]).toEqual([id, true, true]);
+    }
+  });
+
+  it("moves the other blocks by at most 25 px sideways when one of them is opened", () => {
+    const id = fold?.id ?? "";
+    const before = layOut(drawingOf(folded, new Set([id])));
+    const after = layOut(drawingOf(folded, new Set([id, "g5"])));
+    const shift = (group: string): number =>
+      (after.groups.get(group)?.y ?? 0) - (before.groups.get(group)?.y ?? 0);
+    const middle = (layout: typeof before): number =>
+      (layout.groups.get("g5")?.y ?? 0) + (layout.groups.get("g5")?.height ?? 0) / 2;
+    const anchored = middle(after) - middle(before);
+    for (let i = 0; i < BLOCKS; i += 1)
+      if (i !== 5) expect(Math.abs(shift(`g${i}`) - anchored)).toBeLessThanOrEqual(25);
+  });
+});
+
+it("folds no run across a block of another structure", () => {
+  const counts = withRepeats(chain(6)).groups.flatMap((group) => repeatsOf(group) ?? []);
+  expect(counts).toEqual([6, 5]);
+});
+
+it("leaves a small graph as it is", () => {
+  const graph = chain();
+  const small = { ...graph, nodes: graph.nodes.slice(0, 15) };
+  expect(withRepeats(small)).toBe(small);
+});

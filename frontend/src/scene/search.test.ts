@@ -1,0 +1,64 @@
+import { describe, expect, it } from "vitest";
+import { sampleTrace } from "../model/samples";
+import { executions } from "../model/selectors";
+import { drawHeat, HEAT_LEVELS, heatLevel } from "./heat";
+import { search } from "./search";
+
+const trace = sampleTrace("mlp-step");
+const pass = trace.passes[0];
+if (pass === undefined) throw new Error("the sample has no pass");
+const { graph } = pass.started;
+
+describe("search", () => {
+  it("finds every node of an operation, each with the step that executes it", () => {
+    const { shown, count } = search(trace, pass, graph, "addmm");
+    const wanted = graph.nodes.filter((node) => node.name === "AddmmBackward0").map((node) => node.id);
+    expect(shown.map((hit) => hit.node).sort()).toEqual(wanted.sort());
+    expect(count).toBe(wanted.length);
+    for (const hit of shown) expect(trace.steps[(hit.step ?? 0) - 1]?.node).toBe(hit.node);
+  });
+
+  it("takes a number for a line of the program", () => {
+    const line = graph.nodes.find((node) => node.span !== null)?.span?.line ?? 0;
+    for (const query of [String(line), `line ${line}`, ` LINE ${line} `]) {
+      const { shown } = search(trace, pass, graph, query);
+      expect(shown.length).toBeGreaterThan(0);
+      for (const hit of shown) expect(hit.line).toBe(line);
+    }
+  });
+
+  it("wants every word, and finds nothing where one is missing", () => {
+    const leaf = graph.nodes.find((node) => node.leaf != null)?.leaf ?? "";
+    expect(search(trace, pass, graph, leaf).shown.map((hit) => hit.title)).toContain(leaf);
+    expect(search(trace, pass, graph, `${leaf} nowhere`).count).toBe(0);
+  });
+});
+
+describe("heat map", () => {
+  it("knows the norm of every executed node, spread over the whole scale", () => {
+    const heat = drawHeat(trace, pass, graph);
+    const levels = new Set<number | null>();
+    for (const [node, { step }] of executions(trace, pass)) {
+      const [gradient] = step.grad_outputs;
+      const spot = heat.spots.get(node);
+      if (gradient === undefined || !("data" in gradient) || step.grad_outputs.length > 1) continue;
+      const squares = (gradient.data ?? []).reduce<number>((sum, cell) => sum + Number(cell) ** 2, 0);
+      expect(spot?.norm).toBeCloseTo(Math.sqrt(squares), 5);
+      levels.add(heatLevel(spot, heat));
+    }
+    expect(levels).toContain(1);
+    expect(levels).toContain(HEAT_LEVELS);
+  });
+
+  it("puts the marks of the server's findings on the node they are about", () => {
+    const vanishing = sampleTrace("vanishing");
+    for (const each of vanishing.passes) {
+      const heat = drawHeat(vanishing, each, each.started.graph);
+      for (const finding of each.finished?.findings ?? []) {
+        if (finding.node === null || finding.step === null) continue;
+        expect(heat.spots.get(finding.node)?.marks.length).toBeGreaterThan(0);
+      }
+    }
+    expect(vanishing.passes.flatMap((each) => each.finished?.findings ?? []).length).toBeGreaterThan(0);
+  });
+});

@@ -1,7 +1,7 @@
 """Graphs of real size in a real browser: frames per second while panning, playing and scrubbing, beside an empty page.
 
-The server has traced the program before, so that the page is measured and not the tracer. "Empty page" is the same browser moving one
-plain element through the same number of frames, so that what this machine cannot do is not laid at our door.
+The server has traced the program before, so that the page is measured and not the tracer. "Empty page" is the same
+browser moving one plain element through as many frames: what this machine cannot do is not laid at our door.
 """
 
 import json
@@ -43,11 +43,15 @@ TOGGLES = 12
 FRAMES_OF = """async ([motion, frames]) => {
     const host = document.querySelector("[aria-label='Autograd graph']");
     const box = host?.getBoundingClientRect();
-    const at = (x, y) => ({ clientX: box.x + x, clientY: box.y + y, bubbles: true, cancelable: true, view: window, button: 0, buttons: 1 });
+    const mouse = { bubbles: true, cancelable: true, view: window, button: 0, buttons: 1 };
+    const at = (x, y) => ({ ...mouse, clientX: box.x + x, clientY: box.y + y });
     const slider = document.querySelector("input[aria-label=Step]");
     const acts = {
         empty: (i) => { document.querySelector("i").style.transform = `translate(${i}px, ${i % 40}px)`; },
-        pan: (i) => host.dispatchEvent(new MouseEvent("mousemove", at(400 + 180 * Math.sin(i / 12), 200 + 60 * Math.cos(i / 12)))),
+        pan: (i) => {
+            const to = at(400 + 180 * Math.sin(i / 12), 200 + 60 * Math.cos(i / 12));
+            window.dispatchEvent(new MouseEvent("mousemove", to));
+        },
         zoom: (i) => host.dispatchEvent(new WheelEvent("wheel", { ...at(400, 200), deltaY: i % 60 < 30 ? 24 : -24 })),
         scrub: (i) => {
             slider.value = String(1 + Math.round((i / frames) * (Number(slider.max) - 1)));
@@ -143,8 +147,7 @@ def main() -> None:
         blank = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
         blank.set_content("<i style='position:absolute;width:100px;height:60px;background:#888'></i>")
         columns.append({"nodes": "empty page", "pan": spelled(rate(blank, "empty"))})
-        for size in SIZES:
-            columns.append(measure(browser, server, size))
+        columns += [measure(browser, server, size) for size in SIZES]
     for name in columns[-1]:
         print(f"{name:<40}" + "".join(f"{column.get(name, ''):>16}" for column in columns))
 

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from gradwalk.formulas import check
+from gradwalk.tracer.values import ValueTable
 from tests.tracer.oracle import Traced, run_plain, run_traced, tensor_of
 from tests.tracer.programs import PROGRAMS
 
@@ -72,6 +73,46 @@ def test_a_compiled_function_is_said_to_run_eagerly_once() -> None:
     [note] = first["notes"]
     assert "torch.compile ran eagerly here (line 6)" in note
     assert "notes" not in second
+
+
+def test_a_compiled_function_without_a_pass_is_said_to_run_eagerly_at_the_end() -> None:
+    traced = run_traced("f = torch.compile(lambda x: x * 2)\nprint(f(torch.ones(2)))\n")
+    assert not traced.of("pass_started")
+    [note] = traced.events[-1]["notes"]
+    assert "torch.compile ran eagerly here (line 2)" in note
+
+
+NO_MEMORY = [MemoryError(), RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory")]
+
+
+@pytest.mark.parametrize("error", NO_MEMORY)
+def test_memory_that_ends_while_recording_is_the_programs_limit(
+    error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever is put down when memory ends, from then on nothing is: no step may follow one that is not there."""
+    source = "x = torch.ones(2, requires_grad=True)\ny = (x * x).exp()\ny.sum().backward()\n"
+    whole = [event["type"] for event in run_traced(source).events]
+    value_of = ValueTable.value_of
+    for last in range(1, 16):
+        left = last
+
+        def run_out(table: ValueTable, tensor: torch.Tensor) -> Any:
+            nonlocal left
+            left -= 1
+            if left == 0:
+                raise error
+            return value_of(table, tensor)
+
+        monkeypatch.setattr(ValueTable, "value_of", run_out)
+        traced = run_traced(source)
+        found = problem_of(traced)
+        assert (found["kind"], found["title"]) == ("memory", "Out of memory")
+        kinds = [event["type"] for event in traced.events]
+        at = kinds.index("problem")
+        assert kinds[:at] == whole[:at]
+        assert kinds[at + 1 :] == ["finished"]
+        assert traced.events[-1]["truncated"] == "memory"
+        assert torch.equal(traced.run.namespace["x"].grad, run_plain(source).namespace["x"].grad)
 
 
 def test_an_input_that_nothing_uses_is_said() -> None:

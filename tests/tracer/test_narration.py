@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from gradwalk.tracer.narration import LONGEST_SENTENCE, narrate
 from gradwalk.tracer.spelling import spell_number, spell_value
+from tests.tracer.oracle import run_traced
 
 UNDEFINED = {"missing": "undefined"}
 
@@ -241,3 +242,14 @@ def test_every_number_was_traced_and_every_sentence_is_short(arrived, returned, 
         assert sentence.endswith((".", "\u2026"))
         # Counts of contributions and operands, and the 1 and -1 that are derivatives of sums.
         assert set(NUMBER.findall(f" {sentence} ")) <= told | counts | {"1", "-1"}, phase
+
+
+def test_every_v_of_a_node_with_several_outputs_is_named():
+    source = "b, c = torch.tensor([3.0, 4.0], requires_grad=True).unbind()\n(b * c).backward()\n"
+    traced = run_traced(source)
+    [step] = [one for one in traced.of("step") if traced.nodes()[one["node"]]["name"] == "UnbindBackward0"]
+    assert step["phases"]["collect"] == "2 of 2 outputs of unbind received a gradient: 4 at `b` and 3 at `c`."
+    assert step["phases"]["multiply"] == (
+        "v of output 0 = 4 and v of output 1 = 3, each times its local Jacobian, add up to [4, 3]."
+    )
+    assert step["narration"].startswith("unbind: 4 and 3 came in")

@@ -59,6 +59,33 @@ BAD = {
     "no tensor": Bad(CUSTOM.format("3.0, None"), "error", 11, ("a float",), 1),
     "gradient for a number": Bad(CUSTOM.format("g, torch.ones(2)"), "error", 11, ("Argument k", "None"), 1),
     "complex for real": Bad(CUSTOM.format("g * 1j, None"), "error", 11, ("complex", "dtype"), 1),
+    "on another device": Bad(CUSTOM.format("g.to('meta'), None"), "error", 11, ("`x`", "device meta", "cpu"), 1),
+    "gradient of a gradient": Bad(
+        LEAF + "g, = torch.autograd.grad((x**3).sum(), x)\ng.sum().backward()", "not_differentiable", 3,
+        ("requires grad",), 2,
+    ),
+    "gradient of a gradient itself": Bad(
+        LEAF + "g, = torch.autograd.grad((x**3).sum(), x)\ng.backward(torch.ones(2))", "not_differentiable", 3,
+        ("`g`", "line 2 without create_graph=True", "Pass create_graph=True to the call in line 2"), 2,
+    ),
+    "gradient of .grad": Bad(
+        LEAF + "(x**3).sum().backward()\nx.grad.backward(torch.ones(2))", "not_differentiable", 3,
+        ("`x.grad`", "line 2 without create_graph=True"), 3,
+    ),
+    "gradient of a constant gradient": Bad(
+        LEAF + "g, = torch.autograd.grad((x * 3).sum(), x, create_graph=True)\ng.backward(torch.ones(2))",
+        "not_differentiable", 3, ("`g`", "with create_graph=True", "linear"), 2,
+    ),
+    "once differentiable": Bad(
+        CUSTOM.format("g * x, None").replace("    def backward", "    @torch.autograd.function.once_differentiable\n"
+        "    def backward").replace("y.backward()", "g, = torch.autograd.grad(y, a, create_graph=True)\n"
+        "g.backward(torch.ones(2))"), "not_differentiable", 14, ("Sq", "@once_differentiable", "line 13"), 2,
+    ),
+    "detached output": Bad(
+        LEAF + "y = (x * 2).detach()\ny.backward(torch.ones(2))", "not_differentiable", 3,
+        ("`y`", "`.detach()` in line 2"),
+    ),
+    "missing import": Bad(LEAF + "for i in range(2):\n    y = np.sin(1.0)", "error", 3, ("import numpy as np",)),
     "error in backward": Bad(CUSTOM.format("g.nope, None"), "error", 9, ("nope",), 1),
     "empty": Bad("", "not_differentiable", None, ("empty",)),
     "comments only": Bad("# nothing\n", "not_differentiable", None, ("empty",)),

@@ -47,6 +47,8 @@ ABSENT = {
     "returned None": ("class F1(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, a):\n"
                       "        return a * 2\n    @staticmethod\n    def backward(ctx, g):\n        return None\n" + BOTH
                       + "z = F1.apply(x)" + OUT, "returned_none", ["a None that a custom backward returned"]),
+    "taken away by a hook": (BOTH + "x.register_post_accumulate_grad_hook(lambda p: setattr(p, 'grad', None))\n"
+                             "z = x * 2" + OUT, "not_computed", ["set to None again", "a hook"]),
     "not named in inputs": (BOTH + "z = x * 2\ny = (z * w).sum()\ny.backward(inputs=[w])", "no_path", ["`inputs=`"]),
     "grad instead": (BOTH + "z = x * 2\ny = (z * w).sum()\ntorch.autograd.grad(y, [x, w])", "not_computed",
                      ["torch.autograd.grad returns"]),
@@ -68,6 +70,20 @@ def test_a_grad_that_stays_none_says_why_and_where(name):
     assert found["missing"] == reason
     for each in words:
         assert each in found["because"]
+
+
+def test_a_leaf_of_the_pass_around_is_not_said_to_be_cut_off():
+    source = (
+        "from torch.utils.checkpoint import checkpoint\nx = torch.ones(2, requires_grad=True)\n"
+        "checkpoint(torch.sin, x, use_reentrant=True).sum().backward()\n"
+    )
+    inner, outer = run_traced(source).of("pass_finished")
+    assert (inner["pass"], outer["pass"]) == (1, 0)
+    [found] = [one["grad"] for one in inner["leaf_grads"] if one["leaf"] == "x"]
+    assert found["missing"] == "not_computed"
+    assert "inside pass 1" in found["because"]
+    [kept] = [one["grad"] for one in outer["leaf_grads"] if one["leaf"] == "x"]
+    assert kept["data"] == pytest.approx(run_plain(source).namespace["x"].grad.tolist())
 
 
 def test_a_gradient_that_is_kept_is_shown():

@@ -250,3 +250,86 @@ def test_a_leafs_gradient_is_old_plus_new() -> None:
     assert "missing" in first["before"]
     assert second["before"] == first["after"]
     assert second["after"]["data"] == [6.0, 6.0]
+
+
+def test_only_the_last_of_many_values_made_at_once_has_the_name() -> None:
+    source = (
+        "xs = [torch.tensor(v, requires_grad=True) for v in (1.0, 2.0)]\nq = sum(map(torch.sin, xs))\nq.backward()\n"
+    )
+    nodes = run_traced(source).nodes().values()
+    names = [(node["name"], node["outputs"][0]["name"]) for node in nodes if node["kind"] == "op"]
+    assert names == [("AddBackward0", "q"), ("AddBackward0", None), ("SinBackward0", None), ("SinBackward0", None)]
+
+
+def test_a_write_into_a_part_makes_a_new_version_of_the_whole() -> None:
+    source = "x = torch.ones(2, requires_grad=True)\ny = x * 1\ny[0] *= 3\nz = y.exp()\nz.sum().backward()\n"
+    traced = run_traced(source)
+    write = named(traced, "ExpBackward0")["inputs"][0]
+    [edge] = [one for one in traced.of("pass_started")[0]["graph"]["edges"] if one["id"] == write["edge"]]
+    written = traced.nodes()[edge["from"]["node"]]
+    assert (written["name"], written["outputs"][0]["name"]) == ("CopySlices", "y")
+    assert tensor_of(written["outputs"][0]["value"]).tolist() == [3.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("expression", "name", "number"),
+    [
+        ("x + 1", "AddBackward0", 1),
+        ("x - 2.5", "SubBackward0", 2.5),
+        ("x * 3", "MulBackward0", 3),
+        ("x / 4", "DivBackward0", 4),
+    ],
+)
+def test_a_number_of_the_program_is_an_operand_with_a_value(expression: str, name: str, number: float) -> None:
+    operand = named(run_traced(f"x = torch.ones(2, requires_grad=True)\n({expression}).sum().backward()\n"), name)[
+        "inputs"
+    ][1]
+    assert (operand["value"]["data"], operand["value"]["shape"]) == ([number], [])
+    assert operand["missing"]["missing"] == "not_required"
+
+
+def test_an_operand_that_was_left_out_is_told_from_one_without_grad() -> None:
+    norm = named(run_traced("x = torch.randn(2, 3, requires_grad=True)\nF.layer_norm(x, (3,)).sum().backward()\n"),
+                 "NativeLayerNormBackward0")  # fmt: skip
+    assert [one.get("missing", {}).get("because", "") for one in norm["inputs"][1:]] == [
+        "No `weight` that requires grad was given, so no gradient is computed for it.",
+        "No `bias` that requires grad was given, so no gradient is computed for it.",
+    ]
+
+
+def test_an_output_without_gradient_of_a_custom_function_has_its_value() -> None:
+    source = """class Sort(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        values, order = x.sort()
+        ctx.mark_non_differentiable(order)
+        ctx.save_for_backward(order)
+        return values, order
+    @staticmethod
+    def backward(ctx, g, _):
+        (order,) = ctx.saved_tensors
+        return torch.zeros_like(g).index_add(0, order, g)
+x = torch.tensor([3.0, 1.0, 2.0], requires_grad=True)
+values, order = Sort.apply(x)
+(values * torch.arange(3.0)).sum().backward()
+"""
+    node = named(run_traced(source), "SortBackward")
+    assert [one["value"]["data"] for one in node["outputs"]] == [[1, 2, 3], [1, 2, 0]]
+
+
+def test_a_leaf_made_inside_a_custom_forward_has_its_place_and_name() -> None:
+    source = """class Inner(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        with torch.enable_grad():
+            ctx.x = x.detach().requires_grad_()
+            ctx.y = ctx.x.sin()
+        return ctx.y.detach()
+    @staticmethod
+    def backward(ctx, g):
+        return torch.autograd.grad(ctx.y, ctx.x, g)[0]
+a = torch.ones(2, requires_grad=True)
+Inner.apply(a).sum().backward()
+"""
+    leaves = {node["leaf"]: node["span"]["line"] for node in run_traced(source).nodes().values() if "leaf" in node}
+    assert leaves == {"ctx.x": 5, "a": 11}

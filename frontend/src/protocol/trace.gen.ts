@@ -631,6 +631,10 @@ export interface Finished {
    * The name of the limit that cut the trace short.
    */
   truncated: string | null;
+  /**
+   * As those of `PassStarted`, where no pass followed that could have told them.
+   */
+  notes?: string[];
 }
 /**
  * An entry of the analytic Jacobian that is not what finite differences give.

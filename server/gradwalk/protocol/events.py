@@ -339,6 +339,8 @@ class Finished(TypedDict):
     problems: int
     truncated: str | None
     """The name of the limit that cut the trace short."""
+    notes: NotRequired[list[str]]
+    """As those of `PassStarted`, where no pass followed that could have told them."""
 
 
 Event = Annotated[

@@ -7,7 +7,7 @@ what C++ builds inside one call (`F.linear` is two nodes) is found by itself.
 
 import inspect
 import types
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from threading import get_ident
 from types import CodeType, FrameType
@@ -68,6 +68,7 @@ class Call:
         "high",
         "label",
         "low",
+        "number",
         "operations",
         "parameters",
         "place",
@@ -85,6 +86,8 @@ class Call:
         """(sequence number, output_nr) of the differentiable results, in order."""
         self.arguments: list[tuple[int, bool, TensorValue]] = []
         """`id`, requires_grad and value of the tensors without grad_fn among the arguments, in order."""
+        self.number: TensorValue | None = None
+        """Only for an operation on a tensor and a plain number: the number, as the tensor that torch makes of it."""
         self.parameters: list[str] | None = None
         """Only for a custom Function: the names of the forward's tensor arguments, in order."""
         self.function: type | None = None
@@ -254,7 +257,7 @@ class CallLog:
                 break
         self.scope = opened[-1] if opened else None
 
-    def note(self, label: str, arguments: Iterable[Any], result: Any, low: int, frame: FrameType | None) -> Call:
+    def note(self, label: str, arguments: Sequence[Any], result: Any, low: int, frame: FrameType | None) -> Call:
         """Enters a call that built the nodes from `low` up to now, made in or above `frame`."""
         frame = snippet_frame(frame)
         place = None if frame is None else (frame.f_code, frame.f_lasti)
@@ -267,6 +270,8 @@ class CallLog:
         for tensor in tensors_in(arguments):
             if tensor.grad_fn is None:
                 call.arguments.append((id(tensor), tensor.requires_grad, value_of(tensor)))
+        if len(arguments) == _OPERANDS and type(arguments[1]) in _NUMBERS and call.high - low == 1:
+            call.number = value_of(_as_tensor(arguments[1]))
         if result is None:
             result = next(tensors_in(arguments), None)
         for tensor in tensors_in((result,)):
@@ -289,6 +294,16 @@ class CallLog:
         self.outputs[slot] = self.values.value_of(tensor)
         if call is not None:
             call.results.append(slot)
+
+    def note_constant_outputs(self, call: Call, result: Any) -> None:
+        """Outputs of a custom Function without a history: its node counts them, too."""
+        node = next((one.grad_fn for one in tensors_in((result,)) if one.grad_fn is not None), None)
+        if node is None or not isinstance(result, tuple):
+            return
+        sequence = node._sequence_nr()
+        for position, one in enumerate(result):
+            if isinstance(one, Tensor) and one.grad_fn is None and call.low <= sequence < call.high:
+                self.outputs[sequence, position] = self.values.value_of(one)
 
     def _forget_oldest(self) -> None:
         for sequence in list(self.by_sequence)[: self._kept_calls // 4]:
@@ -376,6 +391,8 @@ class CallRecorder(TorchFunctionMode):
             self._guard(self._end_inner_call, entry, result)
         if sequence_number() != low:
             self._guard(log.note, func.__name__, args, result, low, frame)
+        elif isinstance(result, Tensor) and result.requires_grad:
+            self._guard(self._note_leaf, result, frame)
         return result
 
     def _inner_call(self, func: Callable[..., Any], arguments: Iterable[Any], frame: FrameType) -> InnerCall | None:
@@ -394,17 +411,20 @@ class CallRecorder(TorchFunctionMode):
 
     def _note_other(self, func: Callable[..., Any], args: tuple[Any, ...], result: Any, frame: FrameType) -> None:
         """What a call that built no node can still tell: a new leaf, a hook, a cut."""
-        log = self._log
         if isinstance(result, Tensor):
             if result.requires_grad:
-                if result.grad_fn is None and id(result) not in log.leaf_places:
-                    place = snippet_place(frame)
-                    if place is not None:
-                        log.leaf_places[id(result)] = place
+                self._note_leaf(result, frame)
             elif args:
                 self._note_detached(func, args, result, frame)
         elif func in _TO_NUMBERS or func == _SET_REQUIRES_GRAD:
             self._note_detached(func, args, None, frame)
+
+    def _note_leaf(self, result: torch.Tensor, frame: FrameType) -> None:
+        places = self._log.leaf_places
+        if result.grad_fn is None and id(result) not in places:
+            place = snippet_place(frame)
+            if place is not None:
+                places[id(result)] = place
 
     def _note_detached(
         self, func: Callable[..., Any], args: tuple[Any, ...], result: torch.Tensor | None, frame: FrameType
@@ -453,6 +473,9 @@ def _cut_reason(func: Callable[..., Any], result: torch.Tensor | None) -> str | 
     return f"`{name.strip('_')}`"
 
 
+_OPERANDS: Final = 2
+_NUMBERS: Final = frozenset({bool, int, float, complex})
+_as_tensor: Final = torch.tensor
 _CUTS_KEPT: Final = 200
 _CHANGES_KEPT: Final = 1_000
 _DETACH_IN_PLACE = torch.Tensor.detach_

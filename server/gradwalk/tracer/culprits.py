@@ -7,6 +7,7 @@ from gradwalk.protocol.graph import Span
 from gradwalk.tracer.calls import CallLog, Place
 from gradwalk.tracer.custom import parameter_names
 from gradwalk.tracer.description import Record
+from gradwalk.tracer.histories import Lost
 from gradwalk.tracer.places import Places
 from gradwalk.tracer.values import storage_address
 from gradwalk.tracer.walk import Node
@@ -34,8 +35,11 @@ class Culprits:
         node: Node | None = None,
         finished_spans: Sequence[Span | None] = (),
         storages: Mapping[int, str] | None = None,
+        lost: Lost | None = None,
     ) -> None:
         self.places = places
+        self.lost = lost
+        """Why what backward was called on has no history, where that is known."""
         self._log = log
         self._record = record
         self._node = node

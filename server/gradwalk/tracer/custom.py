@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
+from torch.autograd.function import once_differentiable
 
 from gradwalk.protocol.graph import Span
 from gradwalk.tracer.calls import CallLog
@@ -44,6 +45,7 @@ class FunctionPatch:
                     call.function = cls
                     call.parameters = forward_parameters(cls, args)
                     call.operations = operations
+                    log.note_constant_outputs(call, result)
             except Exception as error:  # noqa: BLE001 (our own fault must not become the program's)
                 on_failure(error)
             return result
@@ -61,6 +63,12 @@ def is_users_function(function: type) -> bool:
     """True for a Function whose forward is written in the program."""
     code = getattr(getattr(function, "forward", None), "__code__", None)
     return code is not None and code.co_filename == SNIPPET
+
+
+def is_once_differentiable(function: type) -> bool:
+    """True for a Function whose backward is decorated with torch's `once_differentiable`."""
+    code = getattr(getattr(function, "backward", None), "__code__", None)
+    return code is not None and code.co_qualname.startswith(once_differentiable.__name__ + ".")
 
 
 def forward_parameters(function: type, args: tuple[Any, ...]) -> list[str]:

@@ -27,6 +27,7 @@ from gradwalk.tracer.walk import NextFunctions, Node
 
 ACCUMULATE_GRAD: Final = "torch::autograd::AccumulateGrad"
 _VIEW_WRITES: Final = frozenset({"CopySlices", "CopyBackwards"})
+_OPERANDS: Final = 2
 _OVERLOAD_DIGITS: Final = re.compile(r"Backward\d*$")
 
 
@@ -333,7 +334,7 @@ class GraphWriter:
             targets = self._places.targets(call.place)
             for target, (number, slot) in zip(targets, call.results, strict=False):
                 if number == sequence and slot < len(outputs):
-                    outputs[slot]["name"] = target
+                    outputs[slot]["name"] = _whole(target) if record.kind == "view_write" else target
         if len(outputs) == 1 and outputs[0]["value"] is None:
             for one in saved:
                 if one["is_output"] and isinstance(one["value"], dict):
@@ -353,6 +354,8 @@ class GraphWriter:
             names = tuple(call.parameters)
         by_name = {one["name"]: one["value"] for one in saved if one["is_input"] and isinstance(one["value"], dict)}
         constants = _constants(call, edges)
+        if call is not None and call.number is not None and len(edges) == _OPERANDS and record.kind == "op":
+            constants = [call.number]
         operands: list[protocol.Operand] = []
         for argnum, (target, slot) in enumerate(edges):
             value: Any
@@ -367,7 +370,10 @@ class GraphWriter:
             if edge_id is not None:
                 operand["edge"] = edge_id
             else:
-                operand["missing"] = not_required(names[argnum], value)
+                is_optional = (
+                    value is None and record.entry is not None and f"Tensor? {names[argnum]}" in record.entry.schema
+                )
+                operand["missing"] = _not_given(names[argnum]) if is_optional else not_required(names[argnum], value)
             operands.append(operand)
         return operands
 
@@ -439,6 +445,12 @@ def _is_argument(tensor: torch.Tensor, call: Call | None) -> bool:
     return any(identity == id(tensor) for identity, _, _ in call.arguments)
 
 
+def _not_given(name: str) -> Missing:
+    """Why no gradient flows to an operand that a call may leave out, and that was not seen."""
+    because = f"No `{name}` that requires grad was given, so no gradient is computed for it."
+    return {"missing": "not_required", "because": because}
+
+
 def not_required(name: str, value: TensorValue | None) -> Missing:
     """Why no gradient flows to an operand without an edge."""
     if value is not None and not value["dtype"].startswith(("float", "bfloat", "complex")):
@@ -446,6 +458,18 @@ def not_required(name: str, value: TensorValue | None) -> Missing:
     else:
         because = f"`{name}` does not require grad here, so no gradient is computed for it."
     return {"missing": "not_required", "because": because}
+
+
+def _whole(target: str | None) -> str | None:
+    """`y` for `y[0]`: what a write into a view gives is the whole tensor."""
+    if target is None or not target.endswith("]"):
+        return target
+    depth = 0
+    for position in range(len(target) - 1, -1, -1):
+        depth += {"]": 1, "[": -1}.get(target[position], 0)
+        if depth == 0:
+            return target[:position] or None
+    return None
 
 
 def _constants(call: Call | None, edges: NextFunctions) -> list[TensorValue]:

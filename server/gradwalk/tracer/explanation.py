@@ -19,6 +19,7 @@ from gradwalk.tracer.interruption import TimeLimitError
 from gradwalk.tracer.originals import SNIPPET
 
 _WORDS_MAX: Final = 600
+_NO_ALLOCATION: Final = r"DefaultCPUAllocator: (?:can't allocate|not enough) memory"
 
 
 class Explained(NamedTuple):
@@ -56,6 +57,13 @@ def internal_problem(error: BaseException) -> Problem:
         f"While recording, gradwalk itself failed: {type(error).__name__}: {_words_of(error)[:_WORDS_MAX]}{where}. "
         "The program ran on; what is shown before this is right.",
         hint="Please report it together with the program.",
+    )
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether an allocation failed: Python's own, or that of a tensor."""
+    return isinstance(error, MemoryError) or (
+        isinstance(error, RuntimeError) and re.search(_NO_ALLOCATION, _words_of(error)) is not None
     )
 
 
@@ -221,6 +229,17 @@ def _not_a_tensor(match: "re.Match[str]", culprits: Culprits) -> Explained:
     )
 
 
+def _wrong_kind(match: "re.Match[str]", culprits: Culprits) -> Explained:
+    what, got, expected = match.group("what"), match.group("got"), match.group("expected")
+    name = culprits.operand_name(int(match.group("index")))
+    return Explained(
+        f"{culprits.function_name(match.group('function'))}.backward returned a gradient of the wrong {what}",
+        f"The gradient for argument {name} has {what} {got}; it should be {expected}, that of {name} itself: it is "
+        "added to its other gradients.",
+        f"Return a gradient of {what} {expected}.",
+    )
+
+
 def _complex_mismatch(_match: "re.Match[str]", culprits: Culprits) -> Explained:
     return Explained(
         f"{culprits.function_name('')}.backward returned a gradient of the wrong dtype",
@@ -239,7 +258,9 @@ def _not_scalar(_match: "re.Match[str]", _culprits: Culprits) -> Explained:
     )
 
 
-def _no_grad_fn(match: "re.Match[str]", _culprits: Culprits) -> Explained:
+def _no_grad_fn(match: "re.Match[str]", culprits: Culprits) -> Explained:
+    if culprits.lost is not None:
+        return Explained("Nothing here is differentiable", *culprits.lost, "not_differentiable")
     return Explained(
         "Nothing here is differentiable",
         f"Tensor number {match.group('index')} given to backward has no history: no tensor that requires grad went "
@@ -355,6 +376,11 @@ EXPLANATIONS: Final[tuple[tuple[str, Explain], ...]] = (
     ),
     (r"function (?P<function>\S+) returned a gradient different than None at position (?P<index>\d+)", _not_none),
     (r"expected Variable or None \(got (?P<got>.*?)\)", _not_a_tensor),
+    (
+        r"Function (?P<function>\S+) returned an invalid gradient at index (?P<index>\d+) - expected "
+        r"(?P<what>device|type|layout) (?P<expected>\S+) but got (?P<got>\S+)",
+        _wrong_kind,
+    ),
     (r"isFloatingType\(grad.scalar_type\(\)\) \|\| \(input_is_complex == grad_is_complex\)", _complex_mismatch),
     (r"grad can be implicitly created only for scalar outputs", _not_scalar),
     (r"element (?P<index>\d+) of tensors does not require grad", _no_grad_fn),
@@ -373,7 +399,7 @@ EXPLANATIONS: Final[tuple[tuple[str, Explain], ...]] = (
         r"(?P<axis>\d+)",
         _broadcast,
     ),
-    (r"DefaultCPUAllocator: (?:can't allocate|not enough) memory", _allocation),
+    (_NO_ALLOCATION, _allocation),
     (r"is a view and is being modified inplace", _views_in_place),
     (r"Can't call numpy\(\) on Tensor that requires grad", _needs_detach),
 )

@@ -35,6 +35,9 @@ MATHS: Mapping[str, str] = {
 }  # fmt: skip
 """Names that a formula may use without saying where they come from, and what they resolve to."""
 
+_NEVER_NUMBERS = frozenset({"torch", "math"})
+"""Of the prelude, what nobody calls a variable; `F` and `nn` may be one where nothing asks them for an attribute."""
+
 CONSTANTS = frozenset({"pi", "e", "inf"})
 
 _TENSOR_ATTRIBUTES = """
@@ -65,6 +68,7 @@ MISSING_IMPORTS: Mapping[str, str] = {
 
 _BUILTINS = frozenset(dir(builtins)) | {"__name__", "__file__", "__doc__", "__annotations__", "__builtins__"}
 _MODULES = (*PRELUDE, *MISSING_IMPORTS)
+_MAKE_MANY = frozenset({"filter", "list", "map", "range", "reversed", "sorted", "tuple", "zip"})
 _SIMPLE = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Pass)
 _STRUCTURE = (ast.Lambda, ast.Await, ast.Yield, ast.YieldFrom)
 
@@ -119,6 +123,7 @@ def nearest_name(name: str, defined: Collection[str], *, is_formula: bool, torch
 def _resolve_formula(tree: ast.Module, uses: list[ast.Name], inputs: Collection[str]) -> Names:
     """The names of a formula. An unknown name that is called or used as a module is a mistake, not a free variable."""
     called, modules, based = _roles(tree)
+    used_as_modules = {name.id for name in based if isinstance(name, ast.Name)} | _NEVER_NUMBERS
     free: dict[str, None] = {}
     maths: dict[str, str] = {}
     prelude: dict[str, str] = {}
@@ -126,7 +131,7 @@ def _resolve_formula(tree: ast.Module, uses: list[ast.Name], inputs: Collection[
         name = use.id
         if name in inputs:
             free[name] = None
-        elif name in PRELUDE and use in based:
+        elif name in PRELUDE and name in used_as_modules:
             prelude[name] = PRELUDE[name]
         elif name in MATHS and not (name == "sum" and use not in called and name in _BUILTINS):
             maths[name] = MATHS[name]
@@ -157,14 +162,27 @@ def _roles(tree: ast.Module) -> tuple[set[ast.expr], set[ast.expr], set[ast.expr
 
 def _adds_up_a_list(tree: ast.Module) -> bool:
     """Python's own `sum` is meant: torch's takes one tensor."""
-    displays = (ast.List, ast.Tuple, ast.ListComp, ast.GeneratorExp)
+    lists = {
+        target.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and _is_list(node.value)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
     return any(
         isinstance(node, ast.Call)
         and isinstance(node.func, ast.Name)
         and node.func.id == "sum"
-        and any(isinstance(argument, displays) for argument in node.args[:1])
+        and any(_is_list(one) or (isinstance(one, ast.Name) and one.id in lists) for one in node.args[:1])
         for node in ast.walk(tree)
     )
+
+
+def _is_list(value: ast.expr) -> bool:
+    """Whether an expression gives many values, by its form: a display, a comprehension, or a call such as `map`."""
+    if isinstance(value, ast.Call):
+        return isinstance(value.func, ast.Name) and value.func.id in _MAKE_MANY
+    return isinstance(value, ast.List | ast.Tuple | ast.ListComp | ast.GeneratorExp)
 
 
 def _formula_uses(tree: ast.Module) -> Iterator[ast.Name]:

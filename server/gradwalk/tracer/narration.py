@@ -108,7 +108,9 @@ def _collect(node: Node, step: Step, spelled: Sequence[str]) -> str:
     if len(grad_outputs) > 1:
         arrived = len({one["output_nr"] for one in contributions})
         count = len(grad_outputs)
+        listed = _and([f"{spelled[slot]} at {_output_name(node, slot)}" for slot in _present(grad_outputs)] or ["none"])
         return _first_fitting(
+            f"{arrived} of {count} outputs of {_word(node['op'])} received a gradient: {listed}.{changed}",
             f"{arrived} of {count} outputs of {_word(node['op'])} received a gradient.{changed}",
             f"{arrived} of {count} outputs received a gradient.",
         )
@@ -313,12 +315,22 @@ def _multiplications(
         products = [_product(argnum, step) for argnum in read_aloud]
         if None not in products:
             yield f"{', '.join(product for product in products if product is not None)}."
-    for slot, value in enumerate(grad_outputs):
-        if "missing" not in value:
-            v = f"v = {arrived[slot]}" if is_short(value) else f"v of shape {value['shape']}"
-            yield f"{v} times the local Jacobian gives {results}."
-            break
+    weights = [_v_in_words(grad_outputs, slot, arrived[slot]) for slot in _present(grad_outputs)]
+    if len(weights) == 1:
+        yield f"{weights[0]} times the local Jacobian gives {results}."
+    elif weights:
+        yield f"{_and(weights)}, each times its local Jacobian, add up to {results}."
+        yield f"{len(weights)} v's, each times its local Jacobian, add up to {results}."
     yield f"v times the local Jacobian gives {len(present)} gradients."
+
+
+def _v_in_words(grad_outputs: Sequence[Gradient], slot: int, spelled: str) -> str:
+    """`v = 3`, `v of shape [2, 3]`; of several outputs `v of output 1 = 3`."""
+    value = grad_outputs[slot]
+    which = "" if len(grad_outputs) == 1 else f" of output {slot}"
+    if "missing" in value or is_short(value):
+        return f"v{which} = {spelled}"
+    return f"v{which}, shape {value['shape']}" if which else f"v of shape {value['shape']}"
 
 
 def _present(gradients: Sequence[Gradient]) -> list[int]:
@@ -375,7 +387,11 @@ def _arrived(step: Step, arrived: Sequence[str]) -> str:
     present = _present(step["grad_outputs"])
     if len(present) == 1:
         return arrived[present[0]]
-    return "nothing" if not present else f"{len(present)} gradients"
+    if not present:
+        return "nothing"
+    if all(is_short(step["grad_outputs"][slot]) for slot in present[: _OPERANDS_READ_ALOUD + 1]):
+        return _and([arrived[slot] for slot in present])
+    return f"{len(present)} gradients"
 
 
 def _operand_name(node: Node, argnum: int, operand_names: Sequence[str | None], receivers: Sequence[str | None]) -> str:

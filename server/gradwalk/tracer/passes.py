@@ -70,6 +70,7 @@ class Pass:
 
     __slots__ = (
         "alive",
+        "around",
         "batch",
         "call",
         "create_graph",
@@ -80,6 +81,7 @@ class Pass:
         "index",
         "inputs",
         "is_recorded",
+        "lost",
         "nodes",
         "outputs",
         "parent",
@@ -106,6 +108,10 @@ class Pass:
         self.span: Span | None = None
         """Of the call that started it."""
         self.skipped_steps = 0
+        self.around: Pass | None = None
+        """The recorded pass that runs this one."""
+        self.lost: Any = None
+        """Why an output has no history, where one has none."""
         self.cuts: list[Cut] = []
         """Second derivatives that will be incomplete."""
 
@@ -125,6 +131,7 @@ class Pass:
         self.alive = None
         self.outputs = []
         self.inputs = []
+        self.around = None
         self.current = None
 
 
@@ -234,9 +241,10 @@ class Passes:
     ) -> Any:
         """Runs one pass through the real engine and tells the listener about it."""
         stack = self._stacks.setdefault(get_ident(), [])
-        parent = next((one.index for one in reversed(stack) if one.is_recorded), None)
+        around = next((one for one in reversed(stack) if one.is_recorded), None)
         call: CallName = "implicit" if self.implicit else "backward" if accumulate else "grad"
-        one = Pass(self._count, call, parent, create_graph=create_graph)
+        one = Pass(self._count, call, None if around is None else around.index, create_graph=create_graph)
+        one.around = around
         handles: list[Any] = []
         with originals.without_torch_function():
             try:

@@ -66,6 +66,12 @@ class Reasons:
         if not entry.executed:
             return {"missing": "not_computed", "because": "The pass did not get here."}
         reasons = {one["value"].get("missing") for arrived in entry.arrived for one in arrived}
+        if None in reasons:
+            because = (
+                f"A gradient was accumulated in `{name}.grad`, and set to None again before the pass was over: a hook "
+                "that runs after accumulation does that."
+            )
+            return {"missing": "not_computed", "because": because}
         if "returned_none" in reasons:
             because = f"The only gradient for `{name}` was a None that a custom backward returned: `.grad` stays None."
             return {"missing": "returned_none", "because": because}
@@ -74,6 +80,15 @@ class Reasons:
 
     def no_path(self, name: str, leaf: torch.Tensor, one: Pass) -> Missing:
         """A leaf that this pass's graph does not hold."""
+        around = one.around
+        while around is not None:
+            if any(entry.record.variable is leaf for entry in around.nodes.values()):
+                because = (
+                    f"This pass runs inside pass {around.index + 1}, which leads to `{name}` and has not got there "
+                    "yet; this one has no part in it."
+                )
+                return {"missing": "not_computed", "because": because}
+            around = around.around
         cut = self.cut_of(leaf, one)
         if cut is not None:
             because = f"`{name}` is cut off: {cut}"

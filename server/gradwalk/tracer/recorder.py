@@ -18,9 +18,10 @@ from gradwalk.tracer.births import Birth
 from gradwalk.tracer.calls import Call, CallLog, snippet_place
 from gradwalk.tracer.culprits import Culprits
 from gradwalk.tracer.description import ACCUMULATE_GRAD, GraphWriter, Record, not_required
-from gradwalk.tracer.explanation import explain_error, internal_problem
+from gradwalk.tracer.explanation import explain_error, internal_problem, is_out_of_memory
 from gradwalk.tracer.findings import Findings
 from gradwalk.tracer.formula_checks import FormulaChecks
+from gradwalk.tracer.histories import Histories
 from gradwalk.tracer.hooks import HookWatch
 from gradwalk.tracer.jacobian import JacobianBudget, local_jacobians
 from gradwalk.tracer.leaf_grads import LeafGrads
@@ -80,6 +81,8 @@ class Recorder(PassListener):
         self.notes: list[str] = []
         """Sentences for the next pass."""
         self._explained: list[BaseException] = []
+        self._is_full = False
+        """True once memory ran out while recording."""
         self._finished_spans: list[Span | None] = []
         self._program = program
         self._read_variables = read_variables
@@ -88,20 +91,38 @@ class Recorder(PassListener):
         self._leaf_grads = LeafGrads(self.writer, self.values, self._reasons, program)
         self._formulas = FormulaChecks()
         self._findings = Findings()
+        self._histories = Histories(self.log, self.places, self.values)
         self._named = NamedTensors()
 
     def fail_inside(self, error: Exception) -> None:
-        """Notes a fault of our own; said once, as ours."""
-        if self.failure is None:
+        """Notes a fault of our own, said once as ours; and memory that ran out, which is the program's limit."""
+        if is_out_of_memory(error):
+            self._say_out_of_memory()
+        elif self.failure is None:
             self.failure = error
             self.stream.send_problem(internal_problem(error))
+
+    def _say_out_of_memory(self) -> None:
+        """Memory ended while something was put down: what would follow has a gap before it, so nothing does."""
+        self._is_full = True
+        if self.stream.truncate("memory"):
+            self.stream.send_problem(
+                problem(
+                    "memory",
+                    "Out of memory",
+                    "The program and the record of what it does need more memory than they may have. What is shown "
+                    "before this is right; what the program did afterwards is not recorded.",
+                    span=self.places.span(snippet_place(originals.frame_at(1))),
+                    hint="Use smaller tensors, shorter lists or fewer iterations.",
+                )
+            )
 
     # A pass begins.
 
     def begin(self, one: Pass, outputs: Sequence[Any], seeds: Sequence[Any], inputs: Sequence[Any]) -> None:
         if self.look_at_pass is not None:
             self.look_at_pass(self.passes.count, outputs, seeds)
-        if self.stream.steps >= self.limits.steps:
+        if self._is_full or self.stream.steps >= self.limits.steps:
             return
         frame = originals.frame_at(3)
         one.outputs = resolve_slots(outputs)
@@ -149,6 +170,7 @@ class Recorder(PassListener):
         }
         for (node, slot), seed, tensor in zip(one.outputs, seeds, outputs, strict=False):
             if node is None:
+                one.lost = one.lost or self._histories.lost(tensor, self._tensor_name(tensor))
                 continue
             record = records[node]
             value: Gradient = self._received(seed)
@@ -258,6 +280,8 @@ class Recorder(PassListener):
             entry.changed = [None if one is None else self.values.value_of(one) for one in grad_outputs]
 
     def step(self, one: Pass, node: Node, entry: PassNode, grad_inputs: Any, grad_outputs: Any) -> None:
+        if self._is_full:
+            return
         if self.stream.steps >= self.limits.steps:
             self._say_steps_limit(one)
             return
@@ -459,6 +483,8 @@ class Recorder(PassListener):
     # A pass ends.
 
     def finish(self, one: Pass, results: Any) -> None:
+        if self._is_full:
+            return
         if one.create_graph:
             self.writer.births.add(Birth(one.seq_low, originals.sequence_number(), one.index, None))
         event: dict[str, Any] = {
@@ -476,6 +502,7 @@ class Recorder(PassListener):
         if found:
             event["findings"] = found
         self._finished_spans.append(one.span)
+        self._histories.note_pass(one, results)
         self.stream.send(event)
 
     def fail(self, one: Pass, error: BaseException) -> None:
@@ -483,7 +510,7 @@ class Recorder(PassListener):
             return
         node = one.failing_node()
         record = None if node is None else one.nodes[node].record
-        found = explain_error(error, self.culprits(record, node))
+        found = explain_error(error, self.culprits(record, node, one))
         found["span"] = found["span"] or one.span
         found["pass"] = one.index
         if record is not None:
@@ -499,9 +526,10 @@ class Recorder(PassListener):
         self._explained.append(error)
         self.stream.send_problem(found)
 
-    def culprits(self, record: Record | None = None, node: Node | None = None) -> Culprits:
-        """What is known around an error."""
-        return Culprits(self.places, self.log, record, node, self._finished_spans, self._named.storages)
+    def culprits(self, record: Record | None = None, node: Node | None = None, one: Pass | None = None) -> Culprits:
+        """What is known around an error, in a pass or outside of any."""
+        lost = None if one is None else one.lost
+        return Culprits(self.places, self.log, record, node, self._finished_spans, self._named.storages, lost)
 
     def leaf_names(self, leaves: Sequence[torch.Tensor]) -> list[str]:
         """What the program calls these leaves now."""
@@ -530,7 +558,8 @@ class Recorder(PassListener):
         known = self._named.leaves.get(id(tensor))
         if known is not None:
             return known[0]
-        return next((name for name, one in self._named.intermediates if one is tensor), None)
+        others = (*self._named.intermediates, *self._named.constants)
+        return next((name for name, one in others if one is tensor), None)
 
     def _operand_names(self, entry: PassNode) -> list[str | None]:
         return [

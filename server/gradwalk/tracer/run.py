@@ -36,6 +36,7 @@ from gradwalk.tracer.explanation import explain_error
 from gradwalk.tracer.implicit import conclude
 from gradwalk.tracer.inputs import InputError, free_variable, override
 from gradwalk.tracer.language import Language
+from gradwalk.tracer.names import MISSING_IMPORTS
 from gradwalk.tracer.recorder import Recorder
 from gradwalk.tracer.scopes import ModuleScopes
 from gradwalk.tracer.source import FILENAME, INPUT, RESULT, Program, SourceProblem, nearest_name, read_program
@@ -105,7 +106,7 @@ class Run:
                 self.stream.send_problem(input_problem(error))
             else:
                 self._play(program, recorder)
-        self.stream.finish()
+        self.stream.finish(() if self.recorder is None else self.recorder.notes)
 
     def _read(self) -> Program:
         inputs = tuple(self.request.options.inputs)
@@ -127,7 +128,7 @@ class Run:
                 self._conclude(program, recorder, recorded)
 
     def _conclude(self, program: Program, recorder: Recorder, recorded: CallRecorder) -> None:
-        if recorder.passes.count or self.stream.truncated == "nodes":
+        if recorder.passes.count or self.stream.truncated in ("nodes", "memory"):
             return
         try:
             with recorded:
@@ -200,8 +201,7 @@ class Run:
         if found is not None:
             explained = found
         elif isinstance(error, NameError) and error.name:
-            meant = nearest_name(error.name, program, dir(torch))
-            explained["hint"] = f"Did you mean `{meant}`?" if meant else "Assign it before it is used, or import it."
+            explained["hint"] = _where_from(error.name, program)
         self._attach_graph(error, explained, recorder)
         recorder.explain_once(error, explained)
 
@@ -221,6 +221,15 @@ class Run:
                 return
             except Exception as fault:  # noqa: BLE001 (our own fault must not hide the program's)
                 recorder.fail_inside(fault)
+
+
+def _where_from(name: str, program: Program) -> str:
+    """What to do about a name that nothing gave a value."""
+    line = MISSING_IMPORTS.get(name)
+    if line is not None:
+        return f"Write `{line}` at the top of the program."
+    meant = nearest_name(name, program, dir(torch))
+    return f"Did you mean `{meant}`?" if meant else "Assign it before it is used, or import it."
 
 
 @contextmanager

@@ -18,6 +18,12 @@ InstructionPosition = tuple[int | None, int | None, int | None, int | None]
 
 _Ends = tuple[int, int]
 
+_GATHERING = frozenset(
+    {"accumulate", "filter", "fsum", "list", "map", "max", "min", "next", "reduce", "set", "sorted", "sum", "tuple",
+     "zip"}
+)  # fmt: skip
+"""Functions of Python's own that make many values at one instruction, of which at most the last is given a name."""
+
 
 class SpanIndex:
     """Every positioned node of one syntax tree, found by where it stands."""
@@ -110,6 +116,8 @@ class SpanIndex:
             self._note(statement, (_spell(target.value),))
 
     def _note(self, node: ast.expr | ast.stmt, names: tuple[str | None, ...]) -> None:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute) and _gathers(node.func):
+            return
         span = self._columns.span_of_bytes(*_position(node))
         self._targets.setdefault((span["line"], span["column"], span["end_line"], span["end_column"]), names)
 
@@ -169,6 +177,12 @@ def _before_star(targets: list[ast.expr]) -> list[ast.expr]:
         if isinstance(target, ast.Starred):
             return targets[:index]
     return targets
+
+
+def _gathers(function: ast.Name | ast.Attribute) -> bool:
+    if isinstance(function, ast.Name):
+        return function.id in _GATHERING
+    return function.attr in ("accumulate", "reduce") and isinstance(function.value, ast.Name)
 
 
 def _starred(target: ast.expr, value: ast.expr) -> bool:

@@ -6,7 +6,7 @@ program printed is put in front of the next event.
 
 import io
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from gradwalk.protocol.events import Event, Problem
@@ -74,10 +74,12 @@ class EventStream:
         if text:
             self._send({"seq": 0, "type": "stdout", "text": text})
 
-    def finish(self) -> None:
-        """The last event: what was counted."""
+    def finish(self, notes: Sequence[str] = ()) -> None:
+        """The last event: what was counted, and what is worth knowing and no pass told."""
+        told: dict[str, Any] = {"notes": [*notes]} if notes else {}
         self.send(
             {
+                **told,
                 "seq": 0,
                 "type": "finished",
                 "passes": self.passes,

@@ -281,10 +281,10 @@ def test_a_write_into_a_part_makes_a_new_version_of_the_whole() -> None:
     ],
 )
 def test_a_number_of_the_program_is_an_operand_with_a_value(expression: str, name: str, number: float) -> None:
-    operand = named(run_traced(f"x = torch.ones(2, requires_grad=True)\n({expression}).sum().backward()\n"), name)[
-        "inputs"
-    ][1]
-    assert (operand["value"]["data"], operand["value"]["shape"]) == ([number], [])
+    source = f"x = torch.ones(2, requires_grad=True)\n({expression}).sum().backward()\n"
+    operand = named(run_traced(source), name)["inputs"][1]
+    dtype = "int64" if isinstance(number, int) else "float64"
+    assert operand["value"] == {"shape": [], "dtype": dtype, "data": [number]}
     assert operand["missing"]["missing"] == "not_required"
 
 

@@ -489,6 +489,7 @@ export interface LocalJacobian {
   value: TensorValue | OnDemand;
   output_shape: number[];
   input_shape: number[];
+  batch?: Batch;
   /**
    * True: v times this Jacobian reproduced the returned gradient.
    */
@@ -499,6 +500,24 @@ export interface LocalJacobian {
  */
 export interface OnDemand {
   missing: "on_demand";
+}
+/**
+ * What a local Jacobian does with the first axis of the output, which counts examples.
+ */
+export interface Batch {
+  /**
+   * `block_diagonal`: row i of the output depends on row i of the operand only. `sum`: all rows share the operand,
+   * so v J adds up one product per row.
+   */
+  kind: "block_diagonal" | "sum";
+  /**
+   * How many rows.
+   */
+  size: number;
+  /**
+   * The same in words, with the operand's name.
+   */
+  because: string;
 }
 /**
  * What an AccumulateGrad node did to `.grad`.

@@ -146,6 +146,19 @@ class Contribution(TypedDict):
 
 
 @with_config(STRICT)
+class Batch(TypedDict):
+    """What a local Jacobian does with the first axis of the output, which counts examples."""
+
+    kind: Literal["block_diagonal", "sum"]
+    """`block_diagonal`: row i of the output depends on row i of the operand only. `sum`: all rows share the operand,
+    so v J adds up one product per row."""
+    size: int
+    """How many rows."""
+    because: str
+    """The same in words, with the operand's name."""
+
+
+@with_config(STRICT)
 class LocalJacobian(TypedDict):
     """d output / d operand at this node's forward values; dense shape is output shape then input shape."""
 
@@ -156,6 +169,8 @@ class LocalJacobian(TypedDict):
     value: TensorValue | OnDemand
     output_shape: list[int]
     input_shape: list[int]
+    batch: NotRequired[Batch]
+    """Only where `value` is computed and the first axis of the output is a batch."""
     checked: NotRequired[bool]
     """True: v times this Jacobian reproduced the returned gradient."""
 

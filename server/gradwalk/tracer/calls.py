@@ -270,8 +270,9 @@ class CallLog:
         for tensor in tensors_in(arguments):
             if tensor.grad_fn is None:
                 call.arguments.append((id(tensor), tensor.requires_grad, value_of(tensor)))
-        if len(arguments) == _OPERANDS and type(arguments[1]) in _NUMBERS and call.high - low == 1:
-            call.number = value_of(_as_tensor(arguments[1]))
+        if len(arguments) == _OPERANDS and type(arguments[1]) in _WRAPPED and call.high - low == 1:
+            number = arguments[1]
+            call.number = value_of(_as_tensor(number, dtype=_WRAPPED[type(number)]))
         if result is None:
             result = next(tensors_in(arguments), None)
         for tensor in tensors_in((result,)):
@@ -474,7 +475,10 @@ def _cut_reason(func: Callable[..., Any], result: torch.Tensor | None) -> str | 
 
 
 _OPERANDS: Final = 2
-_NUMBERS: Final = frozenset({bool, int, float, complex})
+_WRAPPED: Final[dict[type, torch.dtype]] = {
+    bool: torch.bool, int: torch.int64, float: torch.float64, complex: torch.complex128,
+}  # fmt: skip
+"""What torch makes of a plain number among tensors."""
 _as_tensor: Final = torch.tensor
 _CUTS_KEPT: Final = 200
 _CHANGES_KEPT: Final = 1_000

@@ -29,6 +29,7 @@ import numpy as np
 import torch
 
 from gradwalk.protocol.events import LocalJacobian
+from gradwalk.tracer.batches import batches
 from gradwalk.tracer.node_calls import CallableNode, Matrix
 from gradwalk.tracer.sides import Side, numbers_of, sides_of
 from gradwalk.tracer.snapshot import value_of_entries
@@ -103,6 +104,7 @@ def local_jacobians(
     with _no_grad():
         matrices = _ask(CallableNode(node, outputs, operands), wanted, budget, in_replay=in_replay)
         checks = _checks(matrices, arrived, grad_outputs, grad_inputs, operands)
+    marks = {slot: batches(name, outputs[slot], operands, of_slot) for slot, of_slot in matrices.items()}
     for one in found:
         argnum, side = one["argnum"], operands[one["argnum"]]
         matrix = matrices.get(one["output_nr"], {}).get(argnum)
@@ -110,6 +112,8 @@ def local_jacobians(
             output_shape, input_shape = one["output_shape"], one["input_shape"]
             one["structure"] = structure_of(matrix, output_shape, input_shape)
             one["value"] = value_of_entries(matrix, output_shape + input_shape, side.real_dtype)
+            if argnum in marks[one["output_nr"]]:
+                one["batch"] = marks[one["output_nr"]][argnum]
             if argnum in checks:
                 one["checked"] = checks[argnum]
     return found

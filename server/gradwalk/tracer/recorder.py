@@ -8,7 +8,7 @@ import torch
 
 from gradwalk.formulas.substitute import substitutions
 from gradwalk.protocol import graph as protocol
-from gradwalk.protocol.events import Accumulate, HookChange, Problem
+from gradwalk.protocol.events import Accumulate, HookChange, Problem, ProblemKind
 from gradwalk.protocol.graph import Span
 from gradwalk.protocol.problems import problem
 from gradwalk.protocol.requests import ResolvedLimits
@@ -82,7 +82,7 @@ class Recorder(PassListener):
         """Sentences for the next pass."""
         self._explained: list[BaseException] = []
         self._is_full = False
-        """True once memory ran out while recording."""
+        """True once memory, or room for nested calls, ran out while recording."""
         self._finished_spans: list[Span | None] = []
         self._program = program
         self._read_variables = read_variables
@@ -95,25 +95,38 @@ class Recorder(PassListener):
         self._named = NamedTensors()
 
     def fail_inside(self, error: Exception) -> None:
-        """Notes a fault of our own, said once as ours; and memory that ran out, which is the program's limit."""
+        """Notes a fault of our own, said once as ours; that room ran out is the program's doing."""
         if is_out_of_memory(error):
-            self._say_out_of_memory()
+            self._stop_recording(
+                "memory",
+                "memory",
+                "Out of memory",
+                "The program and the record of what it does need more memory than they may have.",
+                "Use smaller tensors, shorter lists or fewer iterations.",
+            )
+        elif isinstance(error, RecursionError):
+            self._stop_recording(
+                "recursion",
+                "error",
+                "Calls nested too deeply",
+                "The program's functions call each other so deeply that Python has no room left for recording it.",
+                "Check the condition that should end the recursion, or use a loop.",
+            )
         elif self.failure is None:
             self.failure = error
             self.stream.send_problem(internal_problem(error))
 
-    def _say_out_of_memory(self) -> None:
-        """Memory ended while something was put down: what would follow has a gap before it, so nothing does."""
+    def _stop_recording(self, limit: str, kind: ProblemKind, title: str, message: str, hint: str) -> None:
+        """Room ended while something was put down: what would follow has a gap before it, so nothing does."""
         self._is_full = True
-        if self.stream.truncate("memory"):
+        if self.stream.truncate(limit):
             self.stream.send_problem(
                 problem(
-                    "memory",
-                    "Out of memory",
-                    "The program and the record of what it does need more memory than they may have. What is shown "
-                    "before this is right; what the program did afterwards is not recorded.",
-                    span=self.places.span(snippet_place(originals.frame_at(1))),
-                    hint="Use smaller tensors, shorter lists or fewer iterations.",
+                    kind,
+                    title,
+                    f"{message} What is shown before this is right; what the program did afterwards is not recorded.",
+                    span=self.places.span(snippet_place(originals.frame_at(2))),
+                    hint=hint,
                 )
             )
 

@@ -128,7 +128,7 @@ class Run:
                 self._conclude(program, recorder, recorded)
 
     def _conclude(self, program: Program, recorder: Recorder, recorded: CallRecorder) -> None:
-        if recorder.passes.count or self.stream.truncated in ("nodes", "memory"):
+        if recorder.passes.count or self.stream.truncated in ("nodes", "memory", "recursion"):
             return
         try:
             with recorded:

@@ -1,6 +1,9 @@
 """The command line as a person runs it: a process, its output, its exit status."""
 
+import contextlib
 import json
+import os
+import pty
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +11,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+from pypdf import PdfReader
 
 from gradwalk.protocol.document import DOCUMENT
 
@@ -109,3 +113,24 @@ def test_export_of_what_cannot_be_drawn_says_why() -> None:
 
 def test_export_of_an_unknown_format_is_wrong_usage() -> None:
     assert run("export", "-", "--format", "docx", stdin="x").returncode == 2
+
+
+def test_a_long_export_shows_its_progress_to_a_person(tmp_path: Path) -> None:
+    """A terminal of its own, as a person has one; nothing of it in a pipe."""
+    program = tmp_path / "program.py"
+    program.write_text("x = torch.tensor(3.0, requires_grad=True)\n(x * x).backward()\n")
+    target = tmp_path / "pages.pdf"
+    command = ["export", str(program), "--format", "pages", "--every", "phase", "--output", str(target)]
+    person, terminal = pty.openpty()
+    with subprocess.Popen([sys.executable, "-m", "gradwalk", *command], stderr=terminal) as process:
+        os.close(terminal)
+        said = b""
+        with contextlib.suppress(OSError):  # a terminal whose last writer has gone
+            while piece := os.read(person, 1024):
+                said += piece
+    os.close(person)
+    assert process.returncode == 0
+    assert b"Drawing pages" in said
+    assert b"100%" in said
+    assert len(PdfReader(target).pages) == 10
+    assert run(*command).stderr == ""

@@ -1,44 +1,131 @@
 """Every exporter over its list, and what a still must show, read back by Graphviz and an XML parser."""
 
 import json
+import re
 import shutil
-import xml.etree.ElementTree as ET
+from pathlib import Path
 
 import pytest
 
-from gradwalk.exports import raster
+from gradwalk.exports import graphviz_engine
 from gradwalk.exports.catalogue import EXPORTERS, find_exporter
 from gradwalk.exports.exporter import ExportUnavailable, NothingToExport, Selection
 from gradwalk.exports.moment import LAND, MULTIPLY, SEND, find_moment
 from gradwalk.exports.picture import write_dot
+from gradwalk.exports.raster import write_still
 from gradwalk.exports.spelling import spell_gradient, spell_number
 from gradwalk.protocol.document import TraceDocument, encode
+from gradwalk.protocol.upgrades import load_document
+from tests.exports.readers import ink_of, pages_of, words_of
 
-SVG = "{http://www.w3.org/2000/svg}"
-MAGIC = {"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF", "json": b"{", "dot": b"digraph", "kit": b"{"}
-
-
-def words_of(svg: bytes) -> str:
-    return " ".join("".join(text.itertext()) for text in ET.fromstring(svg).iter(f"{SVG}text"))
+MAGIC = {
+    "json": b"{",
+    "kit": b"{",
+    "dot": b"digraph",
+    "svg": b"<?xml",
+    "png": b"\x89PNG",
+    "pdf": b"%PDF",
+    "pages": b"%PDF",
+    "tex": b"PK",
+    "pptx": b"PK",
+    "gif": b"GIF89a",
+    "mp4": b"\0\0\0",
+    "webm": b"\x1a\x45\xdf\xa3",
+    "html": b"<!doctype html",
+}
+GOLDEN = Path(__file__).parents[1] / "golden"
 
 
 @pytest.mark.parametrize("exporter", EXPORTERS, ids=lambda exporter: exporter.name)
-@pytest.mark.parametrize("step", [None, 0, 1, 2])
-def test_an_export_is_what_it_says_and_the_same_every_time(exporter, step, square: TraceDocument) -> None:
-    first = exporter.write(square, Selection(step=step))
+def test_an_export_is_what_it_says_and_the_same_every_time(exporter, square: TraceDocument) -> None:
+    first = exporter.write(square, Selection(step=1))
     assert first.startswith(MAGIC[exporter.name])
-    assert exporter.write(square, Selection(step=step)) == first
+    assert exporter.write(square, Selection(step=1)) == first
+
+
+@pytest.mark.parametrize("step", [None, 0, 2, 99])
+def test_any_step_can_be_asked_for(step, square: TraceDocument) -> None:
+    assert write_still("svg", square, Selection(step=step)).startswith(b"<?xml")
+
+
+@pytest.mark.parametrize(
+    "name", ["attention", "broadcast-bias", "chain-of-two", "double-backward", "gradient-accumulation"]
+)
+def test_stills_of_the_examples_have_ink_and_selectable_words(name: str) -> None:
+    document = load_document(json.loads((GOLDEN / f"{name}.json").read_text()))
+    selection = Selection(step=2, phase=MULTIPLY)
+    moment = find_moment(document, selection)
+    assert moment.active_node is not None
+    assert ink_of(write_still("png", document, selection)) > 0.01
+    for words in (
+        words_of(write_still("svg", document, selection)),
+        pages_of(write_still("pdf", document, selection))[0],
+    ):
+        assert moment.active_node["name"] in words
+        assert moment.where in words
+
+
+def test_the_rule_is_written_unless_it_was_found_wrong(square: TraceDocument) -> None:
+    step = next(event for event in square["events"] if event["type"] == "step")
+    (node,) = [n for n in find_moment(square, Selection(1)).graph["nodes"] if n["id"] == step["node"]]
+    node["formula"] = {
+        "forward": "",
+        "vjp": [{"argnum": 0, "latex": "v y", "text": "v * why", "because": ""}],
+        "derivatives_yaml": [],
+    }
+    assert "v * why" in write_dot(square, Selection(step=1, phase=2)).decode()
+    assert "v * why" not in write_dot(square, Selection(step=1, phase=1)).decode()
+    step["formula_checked"] = False
+    assert "v * why" not in write_dot(square, Selection(step=1, phase=2)).decode()
+
+
+def test_nothing_moves_from_step_to_step() -> None:
+    document = load_document(json.loads((GOLDEN / "chain-of-two.json").read_text()))
+    places = {
+        tuple(
+            re.findall(
+                r'^\t(n\d+) \[.*pos="([^"]+)"', write_dot(document, Selection(step, phase)).decode(), re.MULTILINE
+            )
+        )
+        for step in range(4)
+        for phase in (1, 5)
+    }
+    assert len(places) == 1
+
+
+def test_a_large_graph_is_shown_by_its_groups_and_the_active_one_is_framed(square: TraceDocument) -> None:
+    started = next(event for event in square["events"] if event["type"] == "pass_started")
+    graph = started["graph"]
+    ids = []
+    for k in range(100):
+        ids.append(f"m{k}")
+        graph["nodes"].append({**graph["nodes"][0], "id": f"m{k}", "group": "g0", "inputs": []})
+    graph["nodes"][0]["group"] = "g0"
+    dot = (
+        "digraph g0 { n0 "
+        + " ".join(ids)
+        + " {rank=min node [shape=point] in_e0 in_e1} in_e0 -> n0 [id=e0] in_e1 -> n0 [id=e1] }"
+    )
+    graph["groups"].append(
+        {"id": "g0", "kind": "module", "label": "Net", "parent": None, "span": None, "nodes": ["n0", *ids], "dot": dot}
+    )
+    graph["dot"] = "digraph top { n1 g0 n1 -> g0 [id=e0 headport=e0] n1 -> g0 [id=e1 headport=e1] }"
+    source = write_dot(square, Selection(1, 1)).decode()
+    assert "module of 101" in source
+    assert "n0 " not in source
+    assert re.search(r'g0 \[label=<<TABLE BORDER="3"', source)
+    assert "e0" in source
 
 
 @pytest.mark.parametrize("exporter", [e for e in EXPORTERS if e.is_still], ids=lambda exporter: exporter.name)
 def test_the_library_in_the_wheel_draws_what_dot_draws(exporter, square, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(raster, "which", lambda _name: None)
+    monkeypatch.setattr(graphviz_engine, "which", lambda _name: None)
     assert exporter.write(square, Selection(step=1)).startswith(MAGIC[exporter.name])
 
 
 def test_without_graphviz_the_export_says_how_to_get_it(square, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(raster, "which", lambda _name: None)
-    monkeypatch.setattr(raster, "HAS_LIBRARY", False)
+    monkeypatch.setattr(graphviz_engine, "which", lambda _name: None)
+    monkeypatch.setattr(graphviz_engine, "HAS_LIBRARY", False)
     exporter = find_exporter("svg")
     assert exporter is not None
     with pytest.raises(ExportUnavailable, match="pip install pygraphviz"):
@@ -100,4 +187,4 @@ def test_numbers_are_short_and_carry_a_true_minus(number: object, spelled: str) 
 
 def test_dot_itself_reads_the_source(square: TraceDocument) -> None:
     assert shutil.which("dot")
-    raster.draw(write_dot(square, Selection()).decode(), "svg")
+    graphviz_engine.run_graphviz(write_dot(square, Selection()).decode(), "svg")

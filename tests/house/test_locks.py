@@ -102,6 +102,7 @@ def test_every_package_that_is_imported_is_declared() -> None:
     declared = {canonicalize_name(Requirement(text).name) for text in PROJECT["dependencies"]}
     # `typing_extensions` is pydantic's own spelling of TypedDict, and comes with it.
     declared |= {"gradwalk", "typing-extensions"}
+    declared |= {canonicalize_name(Requirement(text).name) for text in PROJECT["optional-dependencies"]["video"]}
     distributions = packages_distributions()
     undeclared = {
         f"{path.relative_to(ROOT)}: {name}"

@@ -13,7 +13,7 @@ from gradwalk.api.errors import problem_response
 from gradwalk.api.service import Service, join_document
 from gradwalk.api.traces import IMMUTABLE, NOT_FOUND, PROBLEM, ServiceOf, TraceId
 from gradwalk.exports.catalogue import EXPORTERS, find_exporter
-from gradwalk.exports.exporter import LAST_PHASE, Exporter, ExportUnavailable, NothingToExport, Selection
+from gradwalk.exports.exporter import LAST_PHASE, Every, Exporter, ExportUnavailable, NothingToExport, Selection
 from gradwalk.protocol.upgrades import load_document
 
 router = APIRouter(prefix="/api", tags=["exports"])
@@ -23,7 +23,14 @@ router = APIRouter(prefix="/api", tags=["exports"])
 async def list_exports() -> Response:
     """What a trace can be turned into, in the order of the menu."""
     listed = [
-        {"name": e.name, "media_type": e.media_type, "suffix": e.suffix, "summary": e.summary, "is_still": e.is_still}
+        {
+            "name": e.name,
+            "media_type": e.media_type,
+            "suffix": e.suffix,
+            "summary": e.summary,
+            "is_still": e.is_still,
+            "has_pages": e.has_pages,
+        }
         for e in EXPORTERS
     ]
     return JSONResponse({"exports": listed})
@@ -45,6 +52,7 @@ async def export_trace(
     service: ServiceOf,
     step: Annotated[int | None, Query(ge=0, lt=2**31, description="1-based; 0 is before the pass.")] = None,
     phase: Annotated[int, Query(ge=1, le=LAST_PHASE)] = LAST_PHASE,
+    every: Annotated[Every, Query(description="What one page, slide or picture of a film shows.")] = "step",
 ) -> Response:
     """The whole trace, or one still of it: the last step unless `step` says another."""
     exporter = find_exporter(name)
@@ -53,7 +61,7 @@ async def export_trace(
         raise HTTPException(HTTPStatus.NOT_FOUND, f"There is no export of that name. There are: {known}.")
     document = await _finished_document(service, trace)
     try:
-        body = await asyncio.to_thread(_write, exporter, document, Selection(step, phase))
+        body = await asyncio.to_thread(_write, exporter, document, Selection(step, phase, every))
     except NothingToExport as reason:
         return problem_response(HTTPStatus.CONFLICT, "Nothing to draw", _sentence(reason), kind="not_differentiable")
     except ExportUnavailable as reason:

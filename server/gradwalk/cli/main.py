@@ -6,8 +6,10 @@ Exit status: 0; 1 for a problem in the user's program (the document still comes 
 import json
 import logging.config
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, get_args
 
 import click
 import uvicorn
@@ -19,7 +21,16 @@ from gradwalk.api.service import join_document
 from gradwalk.api.settings import Settings
 from gradwalk.engine.job import execute
 from gradwalk.exports.catalogue import EXPORTERS, find_exporter
-from gradwalk.exports.exporter import LAST_PHASE, ExportUnavailable, NothingToExport, Selection
+from gradwalk.exports.exporter import (
+    LAST_PHASE,
+    Every,
+    Exporter,
+    ExportUnavailable,
+    NothingToExport,
+    Report,
+    Selection,
+    report_nothing,
+)
 from gradwalk.protocol.document import TraceDocument, encode
 from gradwalk.protocol.requests import Options, TraceRequest, resolve_limits
 from gradwalk.protocol.schema import trace_schema
@@ -129,6 +140,13 @@ def trace(
 @click.option("--format", "name", type=click.Choice([e.name for e in EXPORTERS]), required=True, help="What to write.")
 @click.option("--step", type=click.IntRange(0), help="1-based, 0 before the pass.  [default: the last]")
 @click.option("--phase", type=click.IntRange(1, LAST_PHASE), default=LAST_PHASE, show_default=True)
+@click.option(
+    "--every",
+    type=click.Choice(get_args(Every)),
+    default="step",
+    show_default=True,
+    help="What one page or slide shows.",
+)
 @click.option("--input", "inputs", type=InputValue(), multiple=True, help="Set a free variable or a named leaf.")
 @click.option("--grad-output", type=JsonValue(), help="The external gradient v, as JSON.")
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True, help="Manual seed.")
@@ -138,6 +156,7 @@ def export(  # noqa: PLR0913 (one parameter per option)
     name: str,
     step: int | None,
     phase: int,
+    every: Every,
     inputs: tuple[tuple[str, Any], ...],
     grad_output: Any,
     seed: int,
@@ -150,11 +169,27 @@ def export(  # noqa: PLR0913 (one parameter per option)
     events = [encode(e) for e in saved["events"]] if saved else _trace_file(file, inputs, grad_output, seed)
     document = saved or load_document(json.loads(join_document(events)))
     try:
-        body = exporter.write(document, Selection(step, phase))
+        with _progress_bar(exporter) as report:
+            body = exporter.write(document, Selection(step, phase, every, report))
     except (NothingToExport, ExportUnavailable) as reason:
         raise click.ClickException(str(reason)) from reason
     _write(body, output)
     sys.exit(_status(events))
+
+
+@contextmanager
+def _progress_bar(exporter: Exporter) -> Iterator[Report]:
+    """On standard error, for exports of many pages, where a person is looking."""
+    if not exporter.has_pages or not sys.stderr.isatty():
+        yield report_nothing
+        return
+    with click.progressbar(length=1, label=f"Drawing {exporter.name}", file=sys.stderr) as bar:
+
+        def report(done: int, of: int) -> None:
+            bar.length = of
+            bar.update(done - bar.pos)
+
+        yield report
 
 
 def _read_saved_trace(file: IO[bytes]) -> TraceDocument | None:

@@ -1,9 +1,12 @@
 """The list of exporters that the API, the command line, the menu and the tests read."""
 
 from gradwalk.exports.exporter import Exporter
+from gradwalk.exports.film import FILMS
 from gradwalk.exports.kit import write_kit
+from gradwalk.exports.pages import PAGES
 from gradwalk.exports.picture import write_dot
 from gradwalk.exports.raster import STILLS
+from gradwalk.exports.slides import SLIDES
 from gradwalk.exports.whole_document import write_json
 
 EXPORTERS: list[Exporter] = [
@@ -11,6 +14,9 @@ EXPORTERS: list[Exporter] = [
     Exporter("dot", "text/vnd.graphviz", "dot", "One step as Graphviz source", True, write_dot),
     *STILLS,
     Exporter("kit", "application/json", "kit.json", "The trace with its layout, for <grad-walk>", False, write_kit),
+    *PAGES,
+    *SLIDES,
+    *FILMS,
 ]
 
 

@@ -1,6 +1,8 @@
-"""v times J = returned, as a table inside the picture's caption."""
+"""v times J = returned, and the rule it follows, as a table inside the picture's caption."""
 
-from gradwalk.exports.labels import FORWARD, IN_FLIGHT, QUIET, text
+import math
+
+from gradwalk.exports.labels import ACCUMULATED, FORWARD, IN_FLIGHT, QUIET, text
 from gradwalk.exports.moment import LOCAL_RULE, MULTIPLY, Moment
 from gradwalk.exports.spelling import spell_gradient, spell_number, spell_shape, spell_structure
 from gradwalk.protocol.events import LocalJacobian, Step
@@ -8,55 +10,94 @@ from gradwalk.protocol.values import Gradient
 
 MOST_CELLS = 36
 """Jacobians up to this size are written out, larger ones are named by their structure."""
+MOST_OPERANDS = 6
+"""Equations written out for one step; torch.cat of fifty tensors has fifty."""
+LONGEST_RULE = 90
 
 
 def equation_table(moment: Moment) -> str:
-    """A row of the caption: for each operand v, J and their product, as far as the phase has come; empty before it."""
+    """Rows of the caption: for each operand its rule, v, J and their product, as far as the phase has come."""
     step = moment.step
     if step is None or moment.phase < LOCAL_RULE:
         return ""
     if step["accumulate"] is not None:
-        return _accumulation(step)
-    rows = [_equation(moment, step, argnum) for argnum in range(len(step["grad_inputs"]))]
+        return _accumulation(step, landed=moment.phase > MULTIPLY)
+    argnums = range(len(step["grad_inputs"]))
+    rows = [_operand_rows(moment, step, argnum) for argnum in argnums[:MOST_OPERANDS]]
+    if len(argnums) > MOST_OPERANDS:
+        rows.append(_line(f'<TD COLSPAN="2" ALIGN="LEFT">and {len(argnums) - MOST_OPERANDS} operands more</TD>'))
     if not rows:
         return ""
-    return f'<TR><TD ALIGN="LEFT"><TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0">{"".join(rows)}</TABLE></TD></TR>'
+    table = f'<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0">{"".join(rows)}</TABLE>'
+    return f'<TR><TD ALIGN="LEFT">{table}</TD></TR>'
+
+
+def _operand(moment: Moment, argnum: int) -> str:
+    node = moment.active_node
+    return node["inputs"][argnum]["name"] if node and argnum < len(node["inputs"]) else str(argnum)
+
+
+def _operand_rows(moment: Moment, step: Step, argnum: int) -> str:
+    """The rule, then the numbers; the operand's name stands before the first of them."""
+    name = f'<TD ALIGN="RIGHT"><FONT COLOR="{QUIET}">{text(_operand(moment, argnum))}: </FONT></TD>'
+    rule, equation = _rule(moment, step, argnum), _equation(moment, step, argnum)
+    cells = [f'<TD ALIGN="LEFT">{each}</TD>' for each in (rule, equation) if each]
+    return _line(name + cells[0]) + "".join(_line(f"<TD> </TD>{cell}") for cell in cells[1:])
+
+
+def _rule(moment: Moment, step: Step, argnum: int) -> str:
+    """The formula as text, unless it was evaluated and found not to be what the engine returned."""
+    node = moment.active_node
+    formula = node["formula"] if node else None
+    if formula is None or formula.get("checked") is False or step.get("formula_checked") is False:
+        return ""
+    written = next((line["text"] for line in formula["vjp"] if line["argnum"] == argnum), "")
+    if not written:
+        return ""
+    written = written if len(written) <= LONGEST_RULE else f"{written[:LONGEST_RULE]}\N{HORIZONTAL ELLIPSIS}"
+    return text(written)
 
 
 def _equation(moment: Moment, step: Step, argnum: int) -> str:
-    node = moment.active_node
-    operand = node["inputs"][argnum]["name"] if node and argnum < len(node["inputs"]) else str(argnum)
     returned = step["grad_inputs"][argnum]
-    cells = [f'<TD ALIGN="RIGHT"><FONT COLOR="{QUIET}">{text(operand)}: </FONT></TD>']
-    jacobians = [jacobian for jacobian in step["local_jacobians"] if jacobian["argnum"] == argnum]
-    for position, jacobian in enumerate(jacobians):
-        plus = "<TD> + </TD>" if position else ""
+    cells: list[str] = []
+    for jacobian in (each for each in step["local_jacobians"] if each["argnum"] == argnum):
+        plus = "<TD> + </TD>" if cells else ""
         v = step["grad_outputs"][jacobian["output_nr"]]
         cells.append(
             f"{plus}<TD>{_gradient_cell(v)}</TD><TD> \N{MULTIPLICATION SIGN} </TD><TD>{_matrix(jacobian)}</TD>"
         )
-    if not jacobians:
+    if not cells:
         cells.append(f"<TD>{' '.join(_gradient_cell(v) for v in step['grad_outputs'])}</TD>")
     if moment.phase >= MULTIPLY:
-        cells.append(f"<TD> = </TD><TD>{_gradient_cell(returned)}</TD>")
-    return f"<TR>{''.join(cells)}</TR>"
+        sign = "=" if "missing" not in returned else "\N{RIGHTWARDS ARROW}"
+        cells.append(f"<TD> {sign} </TD><TD>{_gradient_cell(returned)}</TD>")
+    return f'<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0"><TR>{"".join(cells)}</TR></TABLE>'
 
 
-def _accumulation(step: Step) -> str:
+def _accumulation(step: Step, *, landed: bool) -> str:
     accumulate = step["accumulate"]
     if accumulate is None:
         return ""
-    before, after = text(spell_gradient(accumulate["before"])), text(spell_gradient(accumulate["after"]))
-    incoming = text(spell_gradient(step["grad_outputs"][0]))
-    line = f"{text(accumulate['leaf'])}.grad: {before} + {incoming} = {after}"
-    return f'<TR><TD ALIGN="LEFT">{line}</TD></TR>'
+    incoming = f'<FONT COLOR="{IN_FLIGHT}">{text(spell_gradient(step["grad_outputs"][0]))}</FONT>'
+    before, after = (text(spell_gradient(accumulate[when])) for when in ("before", "after"))
+    line = f"{text(accumulate['leaf'])}.grad: {before} + {incoming}"
+    if landed:
+        line += f' = <FONT COLOR="{ACCUMULATED}"><B>{after}</B></FONT>'
+    return _line(f'<TD ALIGN="LEFT">{line}</TD>')
+
+
+def _line(cells: str) -> str:
+    return f"<TR>{cells}</TR>"
 
 
 def _gradient_cell(gradient: Gradient) -> str:
-    cell = f'<FONT COLOR="{IN_FLIGHT}"><B>{text(spell_gradient(gradient))}</B></FONT>'
+    spelled = spell_gradient(gradient)
+    cell = f'<FONT COLOR="{IN_FLIGHT}"><B>{text(spelled)}</B></FONT>'
     if "missing" in gradient or not gradient["shape"]:
         return cell
-    return f'{cell} <FONT COLOR="{QUIET}">{text(spell_shape(gradient["shape"]))}</FONT>'
+    shape = spell_shape(gradient["shape"])
+    return cell if spelled.startswith(f"{shape} ") else f'{cell} <FONT COLOR="{QUIET}">{text(shape)}</FONT>'
 
 
 def _matrix(jacobian: LocalJacobian) -> str:
@@ -64,10 +105,8 @@ def _matrix(jacobian: LocalJacobian) -> str:
     if "missing" in value:
         return text(spell_structure(jacobian))
     data = value.get("data")
-    columns = 1
-    for size in jacobian["input_shape"]:
-        columns *= size
-    if data is None or len(data) > MOST_CELLS or columns == 0 or len(data) == 0:
+    columns = math.prod(jacobian["input_shape"])
+    if not data or len(data) > MOST_CELLS or columns == 0:
         return text(spell_structure(jacobian))
     cells = [f'<TD BORDER="1" COLOR="{QUIET}"><FONT COLOR="{FORWARD}">{spell_number(n)}</FONT></TD>' for n in data]
     rows = ["".join(cells[start : start + columns]) for start in range(0, len(cells), columns)]

@@ -1,21 +1,34 @@
 """What an exporter promises."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Literal
 
 from gradwalk.protocol.document import TraceDocument
 
 LAST_PHASE = 5
 
+Every = Literal["step", "phase"]
+Report = Callable[[int, int], None]
+"""Told how many pages are done, and of how many."""
+
+
+def report_nothing(_done: int, _of: int) -> None:
+    """For who does not wait at a screen."""
+
 
 @dataclass(frozen=True)
 class Selection:
-    """The still that is wanted."""
+    """What is wanted of the trace."""
 
     step: int | None = None
-    """1-based over the whole trace; 0 = before the pass, None = after the last step."""
+    """For a still: 1-based over the whole trace; 0 = before the pass, None = after the last step."""
     phase: int = LAST_PHASE
-    """1 to 5: collect, local rule, multiply, send, land."""
+    """For a still: 1 to 5: collect, local rule, multiply, send, land."""
+    every: Every = "step"
+    """For an exporter with pages: one per step, or one per phase of each step."""
+    report: Report = field(default=report_nothing, compare=False)
+    """For an exporter with pages: called before the first page and after each."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +44,8 @@ class Exporter:
     is_still: bool
     """True: shows one step and phase. False: the whole trace."""
     write: Callable[[TraceDocument, Selection], bytes]
+    has_pages: bool = False
+    """True: the whole trace as one page, slide or frame per step, or per phase with `Selection.every`."""
 
 
 class ExportUnavailable(Exception):

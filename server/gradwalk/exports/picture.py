@@ -1,70 +1,171 @@
 """A still of a trace as Graphviz DOT: values on cards, gradients on edges, v times J, the sentence.
 
-Everything that came from a program is escaped text inside HTML-like labels; ids are the trace's own.
+Everything stands where it stands on the page: places are computed first (`places`), then written into the DOT as
+positions, which Graphviz's `nop2` layout draws as they are. So nothing moves from step to step. Everything that came
+from a program is escaped text inside HTML-like labels; ids are the trace's own.
 """
+
+import textwrap
+from functools import partial
 
 import graphviz
 
 from gradwalk.exports.equation import equation_table
 from gradwalk.exports.exporter import Selection
-from gradwalk.exports.labels import ACCUMULATED, FONT, FORWARD, IN_FLIGHT, INK, PAPER, QUIET, row, text
-from gradwalk.exports.moment import PHASE_NAMES, Moment, find_moment
+from gradwalk.exports.graphviz_engine import run_graphviz
+from gradwalk.exports.labels import ACCUMULATED, FONT, FORWARD, IN_FLIGHT, INK, MONO, PAPER, QUIET, row, text
+from gradwalk.exports.moment import SEND, Moment, find_moment
+from gradwalk.exports.places import Box, Curve, Layout, Point, place, point_at
+from gradwalk.exports.sizes import title_of, variable_of
 from gradwalk.exports.spelling import spell_gradient, spell_value
 from gradwalk.protocol.document import TraceDocument
-from gradwalk.protocol.graph import Edge, Node
+from gradwalk.protocol.graph import Edge, Group, Node
+
+CHARACTER = 7.0
+"""Width of a character on a card's second and third line, in points."""
+CARD_PADDING = 20
+LONGEST_ON_EDGE = 13
+ARROW = 8
+SENTENCE_CHARACTERS = 88
+ON_SCREEN = partial(run_graphviz, file_format="json0")
 
 
 def write_dot(document: TraceDocument, selection: Selection) -> bytes:
     """The still's DOT source, UTF-8."""
-    return draw_picture(find_moment(document, selection)).encode()
+    moment = find_moment(document, selection)
+    return draw_picture(moment, place(moment.graph, ON_SCREEN)).encode()
 
 
-def draw_picture(moment: Moment) -> str:
-    """DOT source: the graph from left to right as on screen, the active node in a thick frame, the equation below."""
+def draw_picture(moment: Moment, layout: Layout, travelled: float = 0.5) -> str:
+    """DOT source: the graph as on the page, the active node in a thick frame, the equation and the sentence below.
+
+    `travelled` says how far along their edges the gradients stand that this step sends, from 0 to 1.
+    """
     picture = graphviz.Digraph("gradwalk")
-    picture.attr("graph", rankdir="LR", ordering="out", bgcolor=PAPER, nodesep="0.3", ranksep="0.6", pad="0.2")
+    bounds = f"0,0,{layout.width:.2f},{layout.height:.2f}"
+    picture.attr("graph", layout="nop2", outputorder="edgesfirst", bgcolor=PAPER, pad="0.2", bb=bounds)
     picture.attr("graph", fontname=FONT, fontsize="13", fontcolor=INK, labelloc="b", label=_caption(moment))
-    picture.attr("node", shape="plain", fontname=FONT, fontsize="11", fontcolor=INK)
+    picture.attr("node", shape="plain", fontname=FONT, fontsize="12", fontcolor=INK)
     picture.attr("edge", fontname=FONT, fontsize="10", color=QUIET, arrowsize="0.7")
+    active = moment.step["node"] if moment.step else None
+    for group in moment.graph["groups"]:
+        _draw_group(picture, layout, group, is_active=layout.home.get(active or "") == group["id"])
     for node in moment.graph["nodes"]:
-        picture.node(node["id"], label=_card(moment, node))
+        box = layout.nodes.get(node["id"])
+        if box is not None:
+            picture.node(node["id"], pos=_position(box.middle, layout), label=_card(moment, node, box))
     for edge in moment.graph["edges"]:
-        _draw_edge(picture, moment, edge)
+        curve = layout.edges.get(edge["id"])
+        if curve:
+            _draw_edge(picture, moment, edge, curve, layout)
+            _draw_token(picture, moment, edge, curve, layout, travelled)
     return str(picture.source)
 
 
-def _card(moment: Moment, node: Node) -> str:
+def _position(point: Point, layout: Layout) -> str:
+    return f"{point.x:.2f},{layout.height - point.y:.2f}"
+
+
+def _draw_group(picture: graphviz.Digraph, layout: Layout, group: Group, *, is_active: bool) -> None:
+    opened = layout.open_groups.get(group["id"])
+    box = opened or layout.closed_groups.get(group["id"])
+    if box is None:
+        return
+    lines = row(f"<B>{text(group['label'])}</B>", QUIET if opened else INK)
+    if opened is None:
+        lines += row(f"{group['kind']} of {len(group['nodes'])}", QUIET)
+    frame = _frame(IN_FLIGHT if is_active else QUIET, 3 if is_active else 1, "ROUNDED,DASHED" if opened else "ROUNDED")
+    picture.node(group["id"], pos=_position(box.middle, layout), label=_table(frame, box, lines))
+
+
+def _card(moment: Moment, node: Node, box: Box) -> str:
     leaf = node.get("leaf")
     active = moment.step is not None and moment.step["node"] == node["id"]
-    lines = [row(f"<B>{text(leaf or node['label'])}</B>")]
-    for output in node["outputs"]:
-        if output["value"] is not None:
-            name = f"{text(output['name'])} = " if output["name"] and not leaf else ""
-            lines.append(row(name + text(spell_value(output["value"])), FORWARD))
+    room = int((box.width - CARD_PADDING) / CHARACTER)
+    aside = "leaf" if leaf else variable_of(node)
+    title = f"<B>{text(_shortened(title_of(node), room - len(aside)))}</B>"
+    lines = row(f'{title} <FONT COLOR="{QUIET}">{text(aside)}</FONT>' if aside else title)
+    value = node["outputs"][0]["value"] if node["outputs"] else None
+    lines += row(text(_shortened(spell_value(value, room), room)) if value else "\N{EN DASH}", FORWARD, face=MONO)
     if leaf:
         grad = moment.leaf_grads.get(leaf)
-        lines.append(row(f".grad {text(spell_gradient(grad)) if grad else 'not computed'}", ACCUMULATED))
+        written = spell_gradient(grad, room - 6) if grad else "not computed"
+        lines += row(f".grad {text(_shortened(written, room - 6))}", ACCUMULATED if grad else QUIET, face=MONO)
     else:
-        lines += [row(f"v = {text(spell_gradient(v))}", IN_FLIGHT) for v in moment.received.get(node["id"], [])]
-    frame = f'BORDER="3" COLOR="{IN_FLIGHT}"' if active else f'BORDER="1" COLOR="{QUIET}"'
-    attributes = f'{frame} STYLE="ROUNDED" CELLBORDER="0" CELLSPACING="0" CELLPADDING="3"'
-    return f"<<TABLE {attributes}>{''.join(lines)}</TABLE>>"
+        received = moment.received.get(node["id"])
+        written = f"v = {spell_gradient(received[0], room - 4)}" if received else " "
+        lines += row(text(_shortened(written, room)), IN_FLIGHT, face=MONO)
+    frame = _frame(IN_FLIGHT, 3, "ROUNDED") if active else _frame(QUIET, 1, "ROUNDED")
+    return _table(f'{frame} BGCOLOR="{PAPER}"', box, lines)
 
 
-def _draw_edge(picture: graphviz.Digraph, moment: Moment, edge: Edge) -> None:
+def _frame(color: str, width: int, style: str) -> str:
+    return f'BORDER="{width}" COLOR="{color}" STYLE="{style}"'
+
+
+def _table(frame: str, box: Box, lines: str) -> str:
+    """A table of exactly the box's size, its lines at the top left."""
+    fixed = f'FIXEDSIZE="TRUE" WIDTH="{box.width:.0f}" HEIGHT="{box.height:.0f}"'
+    inner = f'<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="2">{lines}</TABLE>'
+    cell = f'<TR><TD ALIGN="LEFT" VALIGN="TOP" CELLPADDING="5">{inner}</TD></TR>'
+    return f'<<TABLE {frame} {fixed} CELLBORDER="0" CELLSPACING="0" CELLPADDING="0">{cell}</TABLE>>'
+
+
+def _draw_edge(picture: graphviz.Digraph, moment: Moment, edge: Edge, curve: Curve, layout: Layout) -> None:
     gradient = moment.sent.get(edge["id"])
     ends = (edge["from"]["node"], edge["to"]["node"])
+    tail, head = (layout.home.get(end, end) for end in ends)
     if gradient is None:
-        picture.edge(*ends, id=edge["id"])
+        path = _path([*curve[:-1], _before(curve[-1], curve[-2])], layout)
+        picture.edge(tail, head, id=edge["id"], pos=f"e,{_position(curve[-1], layout)} {path}")
         return
-    label = f'<<FONT COLOR="{IN_FLIGHT}">{text(spell_gradient(gradient))}</FONT>>'
     style = "dotted" if "missing" in gradient else "dashed"
-    picture.edge(*ends, id=edge["id"], label=label, color=IN_FLIGHT, style=style, dir="back")
+    path = _path([_before(curve[0], curve[1]), *curve[1:]], layout)
+    sent = f"s,{_position(curve[0], layout)} {path}"
+    picture.edge(tail, head, id=edge["id"], pos=sent, color=IN_FLIGHT, style=style, dir="back")
+
+
+def _path(curve: Curve, layout: Layout) -> str:
+    return " ".join(_position(point, layout) for point in curve)
+
+
+def _before(end: Point, control: Point) -> Point:
+    """Where the line stops so that an arrowhead fits between it and `end`."""
+    dx, dy = control.x - end.x, control.y - end.y
+    length = max((dx * dx + dy * dy) ** 0.5, 1e-6)
+    share = min(ARROW / length, 0.5)
+    return Point(end.x + dx * share, end.y + dy * share)
+
+
+def _draw_token(
+    picture: graphviz.Digraph, moment: Moment, edge: Edge, curve: Curve, layout: Layout, travelled: float
+) -> None:
+    """The gradient, on its way back along the edge; those of earlier steps rest in the middle."""
+    gradient = moment.sent.get(edge["id"])
+    if gradient is None:
+        return
+    moving = moment.step is not None and moment.step["node"] == edge["to"]["node"] and moment.phase == SEND
+    at = point_at(curve, 1 - (travelled if moving else 0.5))
+    written = row(text(_shortened(spell_gradient(gradient, LONGEST_ON_EDGE), LONGEST_ON_EDGE)), IN_FLIGHT, size=10)
+    label = f'<<TABLE BORDER="0" CELLBORDER="0" CELLPADDING="0" CELLSPACING="1" BGCOLOR="{PAPER}">{written}</TABLE>>'
+    picture.node(f"gradient_{edge['id']}", pos=_position(at, layout), label=label)
+
+
+def _shortened(raw: str, most: int) -> str:
+    return raw if len(raw) <= most else raw[: max(most - 1, 1)] + "\N{HORIZONTAL ELLIPSIS}"
 
 
 def _caption(moment: Moment) -> str:
-    where = "before the pass"
-    if moment.step is not None:
-        where = f"step {moment.step_number} of {moment.step_count}, {PHASE_NAMES[moment.phase - 1]}"
-    rows = [equation_table(moment), row(text(moment.sentence), size=14), row(where, QUIET, size=10)]
+    said = textwrap.wrap(moment.sentence, SENTENCE_CHARACTERS) or [""]
+    title = ""
+    node = moment.active_node
+    if node is not None:
+        line = f", line {node['span']['line']}" if node["span"] else ""
+        title = row(f'<B>{text(node["name"])}</B><FONT COLOR="{QUIET}">{text(line)}</FONT>')
+    rows = [
+        title,
+        equation_table(moment),
+        *(row(text(part), size=14) for part in said),
+        row(text(moment.where), QUIET, size=10),
+    ]
     return f'<<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="4">{"".join(rows)}</TABLE>>'

@@ -1,52 +1,40 @@
-"""DOT drawn by Graphviz: the `dot` on the PATH, else the library inside pygraphviz's wheel."""
+"""One step and phase, drawn by Graphviz."""
 
-import re
-import subprocess
-import sys
 from collections.abc import Callable
 from functools import partial
-from importlib.util import find_spec
-from shutil import which
 
-import graphviz
-
-from gradwalk.exports.exporter import Exporter, ExportUnavailable, Selection
-from gradwalk.exports.picture import write_dot
+from gradwalk.exports.exporter import Exporter, Selection
+from gradwalk.exports.graphviz_engine import run_graphviz
+from gradwalk.exports.moment import Moment, find_moment
+from gradwalk.exports.picture import ON_SCREEN, draw_picture
+from gradwalk.exports.places import POINTS_PER_INCH, Layout, place
+from gradwalk.exports.sizes import Size
 from gradwalk.protocol.document import TraceDocument
 
-HAS_LIBRARY = find_spec("pygraphviz") is not None
-LIBRARY = [sys.executable, "-P", "-m", "gradwalk.exports.library"]
-LONGEST_SECONDS = 60
-
-CLOCK = re.compile(rb"/CreationDate ?\([^)]*\)|/ModDate ?\([^)]*\)")
-
-
-def draw(dot: str, file_format: str) -> bytes:
-    """The drawing in `svg`, `png` or `pdf`; the same bytes for the same DOT and the same Graphviz.
-
-    Raises:
-        ExportUnavailable: there is no Graphviz here, or it cannot draw this.
-    """
-    if which("dot"):
-        drawn = graphviz.Source(dot).pipe(format=file_format)
-    elif HAS_LIBRARY:
-        done = subprocess.run([*LIBRARY, file_format], input=dot.encode(), capture_output=True, timeout=LONGEST_SECONDS)
-        if done.returncode:
-            raise ExportUnavailable(f"Graphviz gave up on this picture (status {done.returncode})")
-        drawn = done.stdout
-    else:
-        raise ExportUnavailable("pictures need Graphviz: `pip install pygraphviz`, or a `dot` on the PATH")
-    return CLOCK.sub(_blank, drawn)
+draw = run_graphviz
+"""For who has a DOT already."""
+LEAST_DPI, SHARP_DPI = 24, 192
+LARGEST_PX = 6000
+SMALLEST_CAPTION = Size(480, 300)
+"""Points; about what the caption takes even where the graph is small."""
 
 
-def _blank(match: re.Match[bytes]) -> bytes:
-    # same length, so that the offsets in the PDF's cross-reference table stay right
-    return re.sub(rb"\d", b"0", match.group())
+def draw_still(
+    moment: Moment, layout: Layout, file_format: str, travelled: float = 0.5, longest_px: int = LARGEST_PX
+) -> bytes:
+    """A moment as `svg`, `png` or `pdf`; a PNG's longer side is about `longest_px` at most."""
+    dot = draw_picture(moment, layout, travelled)
+    if file_format == "png":
+        longest = max(layout.width, SMALLEST_CAPTION.width, layout.height + SMALLEST_CAPTION.height) / POINTS_PER_INCH
+        dots_per_inch = max(LEAST_DPI, min(SHARP_DPI, int(longest_px / longest)))
+        dot = dot.replace("{", f"{{ graph [dpi={dots_per_inch}]", 1)
+    return run_graphviz(dot, file_format)
 
 
 def write_still(file_format: str, document: TraceDocument, selection: Selection) -> bytes:
     """One step and phase as a drawing."""
-    return draw(write_dot(document, selection).decode(), file_format)
+    moment = find_moment(document, selection)
+    return draw_still(moment, place(moment.graph, ON_SCREEN), file_format)
 
 
 def _still(file_format: str, media_type: str, summary: str) -> Exporter:

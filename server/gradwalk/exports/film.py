@@ -1,0 +1,125 @@
+"""The pass as a film: GIF from Pillow, MP4 and WebM from ffmpeg. Every phase stands still long enough to be read, and
+while a step sends, its gradients travel along their edges. Drawn by Graphviz like every still: no browser, no screen.
+"""
+
+import io
+import subprocess
+import tempfile
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from shutil import which
+from typing import NamedTuple
+
+from PIL import Image
+
+from gradwalk.exports.album import draw_pages
+from gradwalk.exports.exporter import Exporter, ExportUnavailable, Selection
+from gradwalk.protocol.document import TraceDocument
+
+try:
+    from imageio_ffmpeg import get_ffmpeg_exe
+except ImportError:
+    get_ffmpeg_exe = None
+
+GIF_WIDTH, VIDEO_WIDTH = 960, 1280
+DWELL_MS, TRAVEL_MS = 1500, 100
+TRAVEL = (0.15, 0.3, 0.45, 0.6, 0.75, 0.9)
+"""How far along the edges the gradients stand in the pictures of a send."""
+FRAMES_PER_SECOND = 10
+GIF_COLORS = 64
+CODECS = {
+    "mp4": ["-c:v", "libx264", "-preset", "veryfast", "-tune", "stillimage", "-movflags", "+faststart"],
+    "webm": ["-c:v", "libvpx-vp9", "-deadline", "realtime", "-cpu-used", "8", "-crf", "30", "-b:v", "0"],
+}
+LONGEST_SECONDS = 900
+
+
+class Frame(NamedTuple):
+    """A picture and how long it stays."""
+
+    image: Image.Image
+    milliseconds: int
+
+
+def write_gif(document: TraceDocument, selection: Selection) -> bytes:
+    """An animated GIF, 960 pixels wide at most, that runs once."""
+    frames = _frames(document, selection, GIF_WIDTH)
+    palette = frames[-1].image.quantize(GIF_COLORS)
+    indexed = [frame.image.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
+    written = io.BytesIO()
+    first, *rest = indexed
+    durations = [frame.milliseconds for frame in frames]
+    first.save(written, "GIF", save_all=True, append_images=rest, duration=durations, optimize=False, disposal=1)
+    return written.getvalue()
+
+
+def write_video(file_format: str, document: TraceDocument, selection: Selection) -> bytes:
+    """H.264 (yuv420p) in MP4, or VP9 in WebM; the first frame is the first still.
+
+    Raises:
+        ExportUnavailable: there is no ffmpeg here.
+    """
+    program = which("ffmpeg") or (get_ffmpeg_exe() if get_ffmpeg_exe else None)
+    if program is None:
+        raise ExportUnavailable("videos need ffmpeg: `pip install imageio-ffmpeg`, or an `ffmpeg` on the PATH")
+    frames = _frames(document, selection, VIDEO_WIDTH)
+    with tempfile.TemporaryDirectory() as folder:
+        playlist = ["ffconcat version 1.0"]
+        for number, frame in enumerate(frames):
+            frame.image.save(Path(folder) / f"{number}.ppm")
+            playlist += [f"file {number}.ppm", f"duration {frame.milliseconds / 1000}"]
+        # without a last entry of its own the last picture would be gone at once
+        playlist.append(f"file {len(frames) - 1}.ppm")
+        (Path(folder) / "film.ffconcat").write_text("\n".join(playlist))
+        # one thread and no version in the stream: the same frames give the same bytes
+        clean = ["-pix_fmt", "yuv420p", "-threads", "1", "-fflags", "+bitexact", "-flags:v", "+bitexact"]
+        steady = ["-vf", f"fps={FRAMES_PER_SECOND}", "-map_metadata", "-1"]
+        command = [program, "-v", "error", "-i", "film.ffconcat", *steady, *CODECS[file_format], *clean]
+        target = f"film.{file_format}"
+        done = subprocess.run([*command, target], cwd=folder, capture_output=True, timeout=LONGEST_SECONDS, check=False)
+        if done.returncode:
+            raise ExportUnavailable(
+                f"ffmpeg could not write this video: {done.stderr.decode(errors='replace').strip()}"
+            )
+        return (Path(folder) / target).read_bytes()
+
+
+def _frames(document: TraceDocument, selection: Selection, longest_px: int) -> list[Frame]:
+    """All pictures on one canvas with even sides, which video codecs ask for."""
+    drawn: list[tuple[bytes, int]] = []
+    for page in draw_pages(document, selection, "png", longest_px=longest_px, travel=TRAVEL):
+        drawn += [(picture, TRAVEL_MS) for picture in page.under_way]
+        drawn.append((page.picture, DWELL_MS))
+    images = [Image.open(io.BytesIO(png)).convert("RGB") for png, _ in drawn]
+    across, down = max(image.width for image in images), max(image.height for image in images)
+    scale = min(1.0, longest_px / across)
+    size = (_even(across * scale), _even(down * scale))
+    return [
+        Frame(_on_canvas(image, scale, size), milliseconds)
+        for image, (_, milliseconds) in zip(images, drawn, strict=True)
+    ]
+
+
+def _on_canvas(image: Image.Image, scale: float, size: tuple[int, int]) -> Image.Image:
+    canvas = Image.new("RGB", size, "white")
+    smaller = (max(1, round(image.width * scale)), max(1, round(image.height * scale)))
+    canvas.paste(image.resize(smaller, Image.Resampling.LANCZOS) if scale < 1 else image, (0, 0))
+    return canvas
+
+
+def _even(length: float) -> int:
+    return 2 * -(-round(length) // 2)
+
+
+def _film(
+    file_format: str, media_type: str, summary: str, write: Callable[[TraceDocument, Selection], bytes]
+) -> Exporter:
+    return Exporter(file_format, media_type, file_format, summary, False, write, has_pages=True)
+
+
+FILMS = [
+    _film("gif", "image/gif", "An animated picture", write_gif),
+    _film("mp4", "video/mp4", "A video for slides (H.264)", partial(write_video, "mp4")),
+    _film("webm", "video/webm", "A video for pages (VP9)", partial(write_video, "webm")),
+]

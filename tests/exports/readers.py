@@ -1,0 +1,27 @@
+"""The formats' own readers, as the tests use them."""
+
+import io
+import xml.etree.ElementTree as ET
+
+from PIL import Image
+from pypdf import PdfReader
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def words_of(svg: bytes) -> str:
+    """All text of a drawing, with plain spaces."""
+    texts = ET.fromstring(svg).iter(f"{SVG}text")
+    return " ".join("".join(text.itertext()) for text in texts).replace("\N{NO-BREAK SPACE}", " ")
+
+
+def ink_of(png: bytes) -> float:
+    """The share of pixels that are not paper."""
+    with Image.open(io.BytesIO(png)) as image:
+        counts = image.convert("L").histogram()
+    return sum(counts[:245]) / sum(counts)
+
+
+def pages_of(pdf: bytes) -> list[str]:
+    """The selectable text of every page."""
+    return [page.extract_text() for page in PdfReader(io.BytesIO(pdf)).pages]

@@ -1,0 +1,126 @@
+"""Exports with many pages, read back by the formats' own readers."""
+
+import io
+import json
+import re
+import zipfile
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from pptx import Presentation
+from pypdf import PdfReader
+
+from gradwalk.exports import album, film
+from gradwalk.exports.catalogue import EXPORTERS, find_exporter
+from gradwalk.exports.exporter import ExportUnavailable, NothingToExport, Selection
+from gradwalk.protocol.document import TraceDocument
+from gradwalk.protocol.upgrades import load_document
+from tests.exports.readers import ink_of, pages_of
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+
+
+@pytest.fixture(scope="module")
+def chain() -> TraceDocument:
+    """Three steps, with groups."""
+    return load_document(json.loads((GOLDEN / "chain-of-two.json").read_text()))
+
+
+def export(name: str, document: TraceDocument, selection: Selection | None = None) -> bytes:
+    exporter = find_exporter(name)
+    assert exporter is not None
+    return exporter.write(document, selection or Selection())
+
+
+def sentences(document: TraceDocument) -> list[str]:
+    steps = [event for event in document["events"] if event["type"] == "step"]
+    return [step["phases"][name] for step in steps for name in ("collect", "local_rule", "multiply", "send", "land")]
+
+
+def without_breaks(text: str) -> str:
+    return re.sub(r"\s+", "", text)
+
+
+def test_a_pdf_has_a_page_per_step_or_phase_with_its_sentence_as_text(chain: TraceDocument) -> None:
+    assert len(pages_of(export("pages", chain))) == 3
+    pages = pages_of(export("pages", chain, Selection(every="phase")))
+    for page, sentence in zip(pages, sentences(chain), strict=True):
+        assert without_breaks(sentence) in without_breaks(page)
+
+
+def test_the_pages_are_of_one_size_small_titled_and_embed_their_fonts(chain: TraceDocument) -> None:
+    body = export("pages", chain, Selection(every="phase"))
+    read = PdfReader(io.BytesIO(body))
+    assert len({(page.mediabox.width, page.mediabox.height) for page in read.pages}) == 1
+    assert len(body) / len(read.pages) < 100_000
+    assert read.metadata is not None
+    assert read.metadata.title == "The backward pass, step by step"
+    assert read.viewer_preferences is not None
+    assert read.viewer_preferences.display_doctitle
+    assert [item.title for item in read.outline][0] == "Step 1 of 3, collect: PowBackward0"
+    for page in read.pages:
+        for font in page["/Resources"]["/Font"].values():
+            inner = font["/DescendantFonts"][0] if "/DescendantFonts" in font else font
+            assert {"/FontFile", "/FontFile2", "/FontFile3"} & set(inner["/FontDescriptor"])
+
+
+def test_the_beamer_set_is_numbered_from_before_the_pass_and_brings_its_frame(chain: TraceDocument) -> None:
+    with zipfile.ZipFile(io.BytesIO(export("tex", chain))) as archive:
+        assert archive.namelist() == ["gradwalk-frame.tex", *(f"gradwalk-{k}.pdf" for k in range(4))]
+        assert "end=3" in archive.read("gradwalk-frame.tex").decode()
+        assert "Before the pass" in pages_of(archive.read("gradwalk-0.pdf"))[0]
+        assert "step 3 of 3" in pages_of(archive.read("gradwalk-3.pdf"))[0]
+
+
+def test_slides_carry_the_narration_as_notes_and_as_the_pictures_description(chain: TraceDocument) -> None:
+    deck = Presentation(io.BytesIO(export("pptx", chain, Selection(every="phase"))))
+    notes = [slide.notes_slide.notes_text_frame.text for slide in deck.slides]
+    assert notes == sentences(chain)
+    for slide, sentence in zip(deck.slides, notes, strict=True):
+        (picture,) = [shape for shape in slide.shapes if shape.shape_type == 13]
+        assert picture._element.nvPicPr.cNvPr.get("descr") == sentence
+        assert picture.left + picture.width <= deck.slide_width
+        assert picture.top + picture.height <= deck.slide_height
+        assert ink_of(picture.image.blob) > 0.01
+
+
+def test_a_gif_shows_every_phase_long_enough_and_gradients_under_way(chain: TraceDocument) -> None:
+    body = export("gif", chain, Selection(every="phase"))
+    assert len(body) < 5_000_000
+    with Image.open(io.BytesIO(body)) as animation:
+        assert animation.width <= 960
+        lasting = []
+        for number in range(animation.n_frames):
+            animation.seek(number)
+            lasting.append(animation.info["duration"])
+    # 15 phases stand still; two of the three steps send something, drawn at each place of its way
+    assert len([each for each in lasting if each >= film.DWELL_MS]) == 15
+    assert len([each for each in lasting if each == film.TRAVEL_MS]) == 2 * len(film.TRAVEL)
+
+
+def test_each_page_is_reported(chain: TraceDocument) -> None:
+    heard: list[tuple[int, int]] = []
+    export("pages", chain, Selection(report=lambda done, of: heard.append((done, of))))
+    assert heard == [(0, 3), (1, 3), (2, 3), (3, 3)]
+
+
+def test_more_pages_than_anybody_turns_are_refused(chain: TraceDocument, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(album, "MOST_PAGES", 10)
+    assert export("pages", chain)
+    with pytest.raises(ExportUnavailable, match="15 pages, more than 10"):
+        export("pages", chain, Selection(every="phase"))
+
+
+def test_without_ffmpeg_a_video_says_how_to_get_it(chain: TraceDocument, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(film, "which", lambda _name: None)
+    monkeypatch.setattr(film, "get_ffmpeg_exe", None)
+    with pytest.raises(ExportUnavailable, match="pip install imageio-ffmpeg"):
+        export("mp4", chain)
+
+
+@pytest.mark.parametrize("exporter", [e for e in EXPORTERS if e.has_pages], ids=lambda exporter: exporter.name)
+def test_a_trace_without_a_step_says_that_there_is_nothing_to_show(exporter, chain: TraceDocument) -> None:
+    empty = {**chain, "events": [event for event in chain["events"] if event["type"] != "step"]}
+    with pytest.raises(NothingToExport, match="no backward step"):
+        exporter.write(empty, Selection())

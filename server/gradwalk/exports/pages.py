@@ -4,7 +4,7 @@ import io
 from collections.abc import Sequence
 
 from pypdf import PageObject, PdfReader, PdfWriter
-from pypdf.generic import BooleanObject, DictionaryObject, NameObject, RectangleObject, TextStringObject
+from pypdf.generic import BooleanObject, NameObject, RectangleObject
 
 from gradwalk.exports.album import Page, draw_pages
 from gradwalk.exports.archive import write_archive
@@ -55,9 +55,7 @@ def _save(drawn: Sequence[PageObject], pages: Sequence[Page]) -> bytes:
         added = writer.add_page(single)
         writer.add_outline_item(title=page.title, page_number=added.page_number or 0)
     writer.add_metadata({"/Title": pages[0].title if len(pages) == 1 else "The backward pass, step by step"})
-    preferences = DictionaryObject({NameObject("/DisplayDocTitle"): BooleanObject(True)})
-    writer.root_object[NameObject("/ViewerPreferences")] = preferences
-    writer.root_object[NameObject("/Lang")] = TextStringObject("en")
+    writer.create_viewer_preferences()[NameObject("/DisplayDocTitle")] = BooleanObject(True)
     written = io.BytesIO()
     writer.write(written)
     return written.getvalue()

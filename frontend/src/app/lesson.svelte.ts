@@ -1,5 +1,5 @@
 /** The lesson on top of a trace: which question is open, what may be seen, what the lecturer noted at this place. */
-import { type Answer, judge, type Verdict } from "../model/answers";
+import { type Answer, judge, spellAnswer, type Verdict } from "../model/answers";
 import { directionsAt } from "../model/directions";
 import { LAND } from "../model/gradients";
 import { maskTrace } from "../model/mask";
@@ -20,6 +20,12 @@ function isBeyond(a: Position, b: Position | null): boolean {
   return b === null || (phasesBetween(b, a) ?? 0) > 0;
 }
 
+/** A hall that is asked the same question: answers go there, and what is hidden stays hidden until it is revealed. */
+export interface Hall {
+  isAsking(question: string): boolean;
+  send(question: string, answer: string): void;
+}
+
 export class Lesson {
   /** By the question's id, null where it was passed over; of one program. */
   private answered = $state.raw<ReadonlyMap<string, Verdict | null>>(new Map());
@@ -27,6 +33,10 @@ export class Lesson {
   /** The furthest place of the backward walk that has been on show. */
   private reached: Position | null = null;
   private reachedIn: string | null = null;
+
+  private pending = $state.raw<{ readonly id: string; readonly answer: Answer } | null>(null);
+  /** Set while the page follows a room. */
+  hall: Hall | null = null;
 
   constructor(
     private readonly session: Session,
@@ -39,7 +49,7 @@ export class Lesson {
   });
 
   /** The question that stands at this place, answered or not. */
-  private readonly asked = $derived.by((): Question | null => this.askedAt(this.session.position));
+  readonly asked = $derived.by((): Question | null => this.askedAt(this.session.position));
 
   private askedAt(position: Position): Question | null {
     const { trace, view } = this.session;
@@ -144,8 +154,25 @@ export class Lesson {
       this.byhand.horizon !== null,
   );
 
+  /** The answer that went to the hall, while it is still hidden there. */
+  readonly sent = $derived.by((): Answer | null =>
+    this.question !== null && this.pending?.id === this.question.id ? this.pending.answer : null,
+  );
+
   commit(answer: Answer): void {
-    if (this.question !== null) this.close(this.question, judge(this.question, answer));
+    const { question } = this;
+    if (question === null) return;
+    if (this.hall?.isAsking(question.id)) {
+      this.pending = { id: question.id, answer };
+      this.hall.send(question.id, spellAnswer(question, answer));
+    } else this.close(question, judge(question, answer));
+  }
+
+  /** The hall may see: so may everybody in it, with what they said judged. */
+  reveal(): void {
+    const { question, sent } = this;
+    if (question !== null) this.close(question, sent === null ? null : judge(question, sent));
+    this.pending = null;
   }
 
   skip(): void {

@@ -6,9 +6,13 @@ import { prepareLayout } from "../layout/client";
 import { useTypesetter } from "../render/math";
 import { typeset } from "../render/typesetter";
 import App from "./App.svelte";
+import { placeOf } from "./room.svelte";
+import SecondScreen from "./SecondScreen.svelte";
 
 const target = document.getElementById("page");
 if (target === null) throw new Error("index.html has no #page");
 useTypesetter(typeset);
-mount(App, { target });
+const place = placeOf(location);
+if (place?.screen) mount(SecondScreen, { target, props: { code: place.code, secret: place.screen } });
+else mount(App, { target });
 prepareLayout();

@@ -6,7 +6,7 @@
 import { focusPosition } from "../model/directions";
 import { clampPosition, type Position, stepCount } from "../model/position";
 import { emptyTrace, foldEvents, type TraceState } from "../model/trace";
-import type { GradcheckReport, Problem } from "../protocol/trace.gen";
+import type { GradcheckReport, Problem, TraceDocument } from "../protocol/trace.gen";
 import type { GradcheckQuestion } from "../scene/gradcheck";
 import { type InputValue, type Nested, runTrace, type Status, type TraceRequest } from "../stream/client";
 import type { Example } from "../stream/examples";
@@ -59,6 +59,8 @@ export class Session {
   private held = $state.raw<readonly Problem[] | null>(null);
   private wanted = $state.raw<Position>(FIRST_STEP);
   private flight: Flight | null = null;
+  /** Told when somebody on this page asks for numbers of their own. */
+  onrequest: (() => void) | null = null;
   private queued: RunKind | null = null;
 
   readonly stale = $derived(this.ranSource !== null && this.source !== this.ranSource);
@@ -110,6 +112,22 @@ export class Session {
     this.wanted = position;
     this.unplaced = false;
     this.selectedNode = null;
+  }
+
+  /** Takes over a finished trace with its program and settings; runs nothing. */
+  adopt(document: TraceDocument): void {
+    this.stop();
+    const { inputs, grad_output, seed } = document.options;
+    this.source = document.source;
+    this.inputs = (inputs ?? {}) as Record<string, InputValue>;
+    this.gradOutput = (grad_output ?? null) as Nested | null;
+    this.seed = typeof seed === "number" ? seed : 0;
+    this.selectedNode = null;
+    this.previous = null;
+    this.held = null;
+    this.example = null;
+    this.trace = foldEvents(emptyTrace(), document.events);
+    this.ranSource = document.source;
   }
 
   /** Runs the program as it stands in the editor. */
@@ -192,6 +210,7 @@ export class Session {
 
   /** One run at a time; while one is under way only the newest wish is kept. */
   private request(kind: RunKind): void {
+    this.onrequest?.();
     const { flight } = this;
     if (flight === null) {
       void this.fly(kind);

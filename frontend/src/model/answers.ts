@@ -49,6 +49,18 @@ function readNumber(text: string): number | null {
   return Number.isNaN(value) ? null : value;
 }
 
+/** An answer as a hall tells it apart from others. */
+export function spellAnswer(question: Question, answer: Answer): string {
+  if (question.kind === "sign") return String(answer);
+  if (question.kind === "shape") return shapeText(answer as readonly number[]);
+  if (question.kind !== "nodes") return spell(answer as readonly number[]);
+  const label = (id: string) => question.choices.find((choice) => choice.id === id)?.label ?? id;
+  return question.choices
+    .filter(({ id }) => (answer as readonly string[]).includes(id))
+    .map(({ id }) => label(id))
+    .join(" and ");
+}
+
 export function judge(question: Question, answer: Answer): Verdict {
   switch (question.kind) {
     case "shape":

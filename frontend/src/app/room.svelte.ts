@@ -1,0 +1,286 @@
+/**
+ * One's place in a live room: presenting it, following it, or away with something of one's own.
+ *
+ * The room knows states only. A presenter's page tells the newest one at most ten times a second; a follower's page
+ * takes over each state while it follows, and keeps what was tried meanwhile for the next time.
+ */
+import { formatPosition, type Position, parsePosition } from "../model/position";
+import type { Question } from "../model/questions";
+import { fetchDocument } from "../stream/document";
+import {
+  closeRoom,
+  followRoom,
+  newParticipant,
+  openRoom,
+  presentState,
+  type RoomKey,
+  type RoomQuestion,
+  type RoomView,
+  readCode,
+  type Shown,
+  sendAnswer,
+  sendPresence,
+} from "../stream/room";
+import type { Address } from "./address";
+import type { Session } from "./session.svelte";
+
+export type Role = "presenter" | "follower";
+
+/** What the page shows besides its session. */
+export interface Showing {
+  readonly question: Question | null;
+  /** The question was answered on the presenter's page: the hall may see. */
+  readonly revealed: boolean;
+  readonly playing: boolean;
+  readonly speed: number;
+}
+
+/** What a room's address says: the room, and for the second screen its secret. */
+export function placeOf({
+  pathname,
+  hash,
+}: Pick<Location, "pathname" | "hash">): { code: string; screen: string | null } | null {
+  const code = readCode(/^\/room\/([^/]+)\/?$/.exec(pathname)?.[1] ?? "");
+  return code === null ? null : { code, screen: new URLSearchParams(hash.slice(1)).get("screen") };
+}
+
+const TELL_EVERY_MS = 100;
+const FETCH_MS = 30_000;
+const KEPT = "gradwalk.participant";
+/** The presenter's key, so that a reload does not end the lecture. */
+const PRESENTS = "gradwalk.presents";
+
+export class LiveRoom {
+  role = $state<Role | null>(null);
+  view = $state.raw<RoomView | null>(null);
+  connected = $state(true);
+  /** A follower that tries something of its own. */
+  detached = $state(false);
+  /** What a follower tried, to come back to. */
+  variant = $state.raw<Address | null>(null);
+  /** Something to tell: a sentence. */
+  trouble = $state<string | null>(null);
+  key = $state.raw<RoomKey | null>(null);
+
+  private listening: AbortController | null = null;
+  private told = "";
+  private pending: Shown | null = null;
+  private timer: ReturnType<typeof setTimeout> | null = null;
+
+  constructor(private readonly session: Session) {}
+
+  readonly isFollowing = $derived.by(() => this.role === "follower" && !this.detached);
+  /** The hall is asked, and its answers are not on show yet. */
+  readonly openQuestion = $derived.by((): RoomQuestion | null => {
+    const shown = this.view?.shown;
+    return shown === undefined || shown.revealed ? null : shown.question;
+  });
+
+  async open(showing: Showing): Promise<void> {
+    try {
+      const shown = this.shownNow(showing);
+      this.key = await openRoom(shown);
+      this.told = JSON.stringify(shown);
+      this.role = "presenter";
+      keep(PRESENTS, JSON.stringify([this.key.code, this.key.secret]));
+      this.listen();
+    } catch (error) {
+      this.trouble = sentenceOf(error);
+    }
+  }
+
+  /** Comes in with a code, or comes back as the presenter with the secret too. */
+  join(code: string, secret: string | null = null): void {
+    this.key = { code, secret, participant: secret === null ? participant() : null };
+    this.role = secret === null ? "follower" : "presenter";
+    this.listen();
+  }
+
+  /** Comes back as the presenter of the room that this tab opened, after a reload. */
+  resumePresenting(): boolean {
+    const [code, secret]: unknown[] = JSON.parse(recall(PRESENTS) ?? "[]");
+    if (typeof code !== "string" || typeof secret !== "string") return false;
+    this.join(code, secret);
+    return true;
+  }
+
+  leave(): void {
+    if (this.role === "presenter") keep(PRESENTS, null);
+    this.listening?.abort();
+    this.listening = null;
+    this.role = null;
+    this.view = null;
+    this.key = null;
+    this.detached = false;
+    this.connected = true;
+  }
+
+  async close(): Promise<void> {
+    const { key } = this;
+    this.leave();
+    if (key !== null) await closeRoom(key).catch(() => {});
+  }
+
+  /** Tells the hall what the presenter's page shows now; the newest wins. */
+  tell(showing: Showing): void {
+    if (this.role !== "presenter" || this.key === null || this.view === null) return;
+    this.pending = this.shownNow(showing);
+    if (this.timer === null) this.tellPending();
+  }
+
+  /** Goes off to try something; what the presenter does is not taken over until one comes back. */
+  detach(): void {
+    if (!this.isFollowing) return;
+    this.detached = true;
+    this.sayPresence();
+  }
+
+  /** Back to where the presenter is, keeping what was tried. */
+  reattach(): void {
+    if (!this.detached) return;
+    this.variant = { ...this.session.address };
+    this.detached = false;
+    this.sayPresence();
+    if (this.view !== null) void this.takeOver(this.view);
+  }
+
+  /** What was tried before. */
+  resume(): void {
+    const { variant } = this;
+    if (variant === null) return;
+    this.detach();
+    this.session.open(variant);
+    this.session.runOpened();
+  }
+
+  /** Sends a prediction to the hall. */
+  answer(question: string, text: string): void {
+    if (this.key === null) return;
+    sendAnswer(this.key, question, text).catch((error: unknown) => {
+      this.trouble = sentenceOf(error);
+    });
+  }
+
+  private shownNow({ question, revealed, playing, speed }: Showing): Shown {
+    const { session } = this;
+    return {
+      snippet: null,
+      trace: session.trace.started?.id ?? null,
+      position: formatPosition(session.position),
+      playing,
+      speed,
+      question: question === null ? null : questionFor(question),
+      revealed,
+    };
+  }
+
+  private tellPending(): void {
+    const { key, pending } = this;
+    this.pending = null;
+    this.timer = null;
+    const text = JSON.stringify(pending);
+    if (key === null || pending === null || text === this.told) return;
+    this.told = text;
+    this.timer = setTimeout(() => this.tellPending(), TELL_EVERY_MS);
+    presentState(key, pending).catch((error: unknown) => {
+      this.told = "";
+      this.trouble = sentenceOf(error);
+    });
+  }
+
+  private listen(): void {
+    const { key } = this;
+    if (key === null) return;
+    this.trouble = null;
+    const listening = new AbortController();
+    this.listening = listening;
+    void followRoom(key, {
+      signal: listening.signal,
+      onconnected: (connected) => {
+        this.connected = connected;
+        if (connected && this.detached) this.sayPresence();
+      },
+      onview: (view) => {
+        const before = this.view;
+        this.view = view;
+        if (this.isFollowing && before?.revision !== view.revision) void this.takeOver(view);
+      },
+    }).then((end) => {
+      if (end.kind === "aborted") return;
+      const wasPresenter = this.role === "presenter";
+      this.leave();
+      if (end.kind === "refused") this.trouble = end.message;
+      else this.trouble = wasPresenter ? "The room has been closed." : "The lecturer has closed the room.";
+    });
+  }
+
+  /** Stands where the presenter stands: the same trace, the same place. */
+  private async takeOver(view: RoomView): Promise<void> {
+    const { session } = this;
+    const { shown, revision } = view;
+    session.view = { ...session.view, predict: shown.question !== null };
+    const place = parsePosition(shown.position);
+    if (shown.trace !== null && shown.trace !== session.trace.started?.id) {
+      const found = await fetchDocument(shown.trace, AbortSignal.timeout(FETCH_MS)).catch(() => null);
+      if (this.view?.revision !== revision && this.view?.shown.trace !== shown.trace) return;
+      if (!this.isFollowing) return;
+      if (found === null) {
+        this.trouble = "The lecturer's program cannot be had from this server now.";
+        return;
+      }
+      session.adopt(found);
+    }
+    const newest = parsePosition(this.view?.shown.position ?? shown.position);
+    if (this.isFollowing && (newest ?? place) !== null) session.goTo((newest ?? place) as Position);
+  }
+
+  private sayPresence(): void {
+    if (this.key !== null) sendPresence(this.key, !this.detached).catch(() => {});
+  }
+}
+
+function questionFor(question: Question): RoomQuestion {
+  const choices =
+    question.kind === "nodes"
+      ? question.choices.map(({ id, label }) => ({ id, label }))
+      : question.kind === "sign"
+        ? ["positive", "negative", "zero"].map((sign) => ({ id: sign, label: sign }))
+        : [];
+  return {
+    id: question.id,
+    kind: question.kind,
+    prompt: question.prompt.slice(0, 500),
+    choices: choices.slice(0, 12),
+  };
+}
+
+/** The same participant over reloads of one tab, so that nobody is counted twice. */
+function participant(): string {
+  const known = recall(KEPT);
+  if (known !== null && /^[0-9a-f]{32}$/.test(known)) return known;
+  const made = newParticipant();
+  keep(KEPT, made);
+  return made;
+}
+
+/** In this tab; a sandboxed frame has no storage and forgets. */
+function keep(name: string, value: string | null): void {
+  try {
+    if (value === null) sessionStorage.removeItem(name);
+    else sessionStorage.setItem(name, value);
+  } catch {
+    // Nothing to be done.
+  }
+}
+
+function recall(name: string): string | null {
+  try {
+    return sessionStorage.getItem(name);
+  } catch {
+    return null;
+  }
+}
+
+function sentenceOf(error: unknown): string {
+  return error instanceof Error ? error.message : "Something went wrong.";
+}

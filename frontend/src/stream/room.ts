@@ -1,0 +1,181 @@
+/**
+ * A live room, seen from the page: whole states come down as server-sent events, moves and answers go up.
+ *
+ * Whoever reconnects gets the last state and needs nothing in between, so a lost line is only a pause.
+ */
+import { createParser } from "eventsource-parser";
+import { problemOf } from "./client";
+
+export interface RoomQuestion {
+  readonly id: string;
+  readonly kind: string;
+  readonly prompt: string;
+  readonly choices: readonly { readonly id: string; readonly label: string }[];
+}
+
+/** What the presenter shows. */
+export interface Shown {
+  readonly snippet: string | null;
+  readonly trace: string | null;
+  /** As in a link: `7.3`. */
+  readonly position: string;
+  readonly playing: boolean;
+  readonly speed: number;
+  readonly question: RoomQuestion | null;
+  /** The hall may see how it answered. */
+  readonly revealed: boolean;
+}
+
+export interface Tally {
+  readonly answer: string;
+  readonly count: number;
+}
+
+export interface RoomView {
+  readonly code: string;
+  readonly revision: number;
+  readonly shown: Shown;
+  readonly answered: number;
+  /** Null for the hall until it is revealed. */
+  readonly tally: readonly Tally[] | null;
+  /** Only for the presenter. */
+  readonly followers: number | null;
+  readonly away: number | null;
+}
+
+export interface RoomKey {
+  readonly code: string;
+  /** Only the presenter has one. */
+  readonly secret: string | null;
+  /** Only a follower has one. */
+  readonly participant: string | null;
+}
+
+export interface RoomListeners {
+  onview: (view: RoomView) => void;
+  /** Out of reach, or there again. */
+  onconnected: (connected: boolean) => void;
+  signal: AbortSignal;
+}
+
+/** `gone`: closed, or never opened; `refused` with the server's sentence. */
+export type RoomEnd = { kind: "gone" } | { kind: "refused"; message: string } | { kind: "aborted" };
+
+const CODE = /^[BCDFGHJKMNPQRSTVWXZ]{6}$/;
+const BACKOFF_MS = [300, 700, 1500, 3000];
+
+/** A code as people type it, null where it cannot be one. */
+export function readCode(text: string): string | null {
+  const bare = text.toUpperCase().replace(/[\s-]/g, "");
+  return CODE.test(bare) ? bare : null;
+}
+
+/** Sixteen bytes that nobody else in the hall has. */
+export function newParticipant(): string {
+  return [...crypto.getRandomValues(new Uint8Array(16))]
+    .map((byte) => byte.toString(16).padStart(2, "0"))
+    .join("");
+}
+
+/** @throws {Error} with the server's sentence, or that it is out of reach */
+export async function openRoom(shown: Shown): Promise<RoomKey> {
+  const response = await send("POST", "/api/rooms", null, { shown });
+  const { code, secret } = (await response.json()) as { code: string; secret: string };
+  return { code, secret, participant: null };
+}
+
+/** Sets what everybody sees. */
+export async function presentState(key: RoomKey, shown: Shown): Promise<void> {
+  await send("PUT", `/api/rooms/${key.code}/state`, key.secret, { shown });
+}
+
+export async function sendAnswer(key: RoomKey, question: string, answer: string): Promise<void> {
+  const body = { participant: key.participant, answer: answer.slice(0, 80) };
+  await send("PUT", `/api/rooms/${key.code}/answers/${question}`, null, body);
+}
+
+/** Says whether one follows or tries something of one's own. */
+export async function sendPresence(key: RoomKey, following: boolean): Promise<void> {
+  await send("PUT", `/api/rooms/${key.code}/participants/${key.participant}`, null, { following });
+}
+
+export async function closeRoom(key: RoomKey): Promise<void> {
+  await send("DELETE", `/api/rooms/${key.code}`, key.secret, null);
+}
+
+/** Hands over every view until the room ends; comes back by itself when the line breaks. */
+export async function followRoom(key: RoomKey, listeners: RoomListeners): Promise<RoomEnd> {
+  const { signal } = listeners;
+  for (let failures = 0; !signal.aborted; failures += 1) {
+    try {
+      const end = await listen(key, listeners, () => {
+        failures = 0;
+        listeners.onconnected(true);
+      });
+      if (end !== null) return end;
+    } catch {
+      // Out of reach: tried again below.
+    }
+    if (signal.aborted) break;
+    listeners.onconnected(false);
+    await pause(BACKOFF_MS[Math.min(failures, BACKOFF_MS.length - 1)] ?? 0, signal);
+  }
+  return { kind: "aborted" };
+}
+
+/** One connection; null when it broke. */
+async function listen(
+  key: RoomKey,
+  { onview, signal }: RoomListeners,
+  onalive: () => void,
+): Promise<RoomEnd | null> {
+  const query = key.participant === null ? "" : `?participant=${key.participant}`;
+  const headers: Record<string, string> = { Accept: "text/event-stream", ...authorization(key.secret) };
+  const response = await fetch(`/api/rooms/${key.code}/events${query}`, { headers, signal });
+  if (response.status === 404) return { kind: "gone" };
+  if (response.status === 403 || response.status === 422) {
+    return { kind: "refused", message: (await problemOf(response)).message };
+  }
+  if (!response.ok || response.body === null) return null;
+  let closed = false;
+  const parser = createParser({
+    onEvent({ event, data }) {
+      if (event === "closed") closed = true;
+      else if (event === "room") onview(JSON.parse(data) as RoomView);
+    },
+  });
+  onalive();
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  for (;;) {
+    const chunk = await reader.read();
+    if (chunk.done) return closed ? { kind: "gone" } : null;
+    parser.feed(chunk.value);
+  }
+}
+
+async function send(method: string, path: string, secret: string | null, body: unknown): Promise<Response> {
+  const headers = { "Content-Type": "application/json", ...authorization(secret) };
+  const response = await fetch(path, {
+    method,
+    headers,
+    ...(body === null ? {} : { body: JSON.stringify(body) }),
+  }).catch(() => {
+    throw new Error("The server cannot be reached.");
+  });
+  if (!response.ok) throw new Error((await problemOf(response)).message);
+  return response;
+}
+
+function authorization(secret: string | null): Record<string, string> {
+  return secret === null ? {} : { Authorization: `Bearer ${secret}` };
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms * (0.5 + Math.random()));
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}

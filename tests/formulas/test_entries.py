@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import subprocess
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from gradwalk.formulas import check
-from gradwalk.formulas.check import check_formula, evaluate_vjp, operand_vjps
+from gradwalk.formulas.check import check_formula, evaluate_vjp, operand_vjps, out_of_sight
 from gradwalk.formulas.derivatives import derivative_line
 from gradwalk.formulas.formula import Entry, NodeView, placeholder_names, render
 from gradwalk.formulas.registry import ENTRIES, entry_of, formula_of
@@ -369,3 +370,18 @@ def unparsable(latex: list[str]) -> list[str]:
 
 def test_the_latex_test_can_fail() -> None:
     assert unparsable([r"\frac{1}{2", "x"]) == [r"\frac{1}{2"]
+
+
+def test_checking_warns_nobody_and_leaves_filters_and_grad_mode_alone() -> None:
+    one = torch.ones(2, requires_grad=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        filters = [*warnings.filters]
+        with out_of_sight():
+            warnings.warn("from Python", stacklevel=1)
+            torch.nn.functional.mse_loss(torch.ones(2), torch.ones(2, 1))
+            assert not (one * 2).requires_grad
+        assert warnings.filters == filters
+        with pytest.raises(UserWarning, match="from Python"):
+            warnings.warn("from Python", stacklevel=1)
+    assert (one * 2).requires_grad

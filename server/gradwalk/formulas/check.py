@@ -1,8 +1,7 @@
 """Is the written formula what the engine just did? Evaluates an entry on a live node's saved values."""
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -34,6 +33,9 @@ _CANNOT_EVALUATE = (
     ArithmeticError,
     NotImplementedError,
 )
+_QUICKLY_COMPARED = frozenset({torch.float32, torch.float64})
+_INFINITY = float("inf")
+_dist, _norm = torch.dist, torch.linalg.vector_norm
 ELEMENT_LIMIT = 1_000_000
 """Nodes whose tensors hold more elements than this together are not evaluated while tracing."""
 
@@ -59,10 +61,9 @@ def check_formula(  # noqa: PLR0913 - what one node saw, given piece by piece so
     if entry is None or _element_count(saved, grad_outputs, grad_inputs) > element_limit:
         return None
     shapes = operand_shapes or [None if grad is None else tuple(grad.shape) for grad in grad_inputs]
-    values = {name.removeprefix("_saved_"): signed(value) for name, value in saved.items()}
     verdicts: list[bool | None] = []
-    with _out_of_sight():
-        widened = {name: _widen(value) for name, value in values.items()}
+    with out_of_sight():
+        widened = {_bare_name(name): _widen(signed(value)) for name, value in saved.items()}
         seeds = [_widen(grad) for grad in grad_outputs]
         for argnum, (vjp, member) in enumerate(operand_vjps(node_name, len(grad_inputs))):
             expected = grad_inputs[argnum]
@@ -76,17 +77,40 @@ def check_formula(  # noqa: PLR0913 - what one node saw, given piece by piece so
     return True if verdicts and None not in verdicts else None
 
 
-@contextmanager
-def _out_of_sight() -> Iterator[None]:
-    """Operations inside build no graph, are seen by no mode, are not changed by autocast, and warn nobody."""
-    with (
-        warnings.catch_warnings(),
-        torch.no_grad(),
-        torch._C.DisableTorchFunction(),  # noqa: SLF001 - the only switch that also silences modes
-        torch.autocast("cpu", enabled=False) if torch.is_autocast_enabled("cpu") else nullcontext(),
-    ):
-        warnings.simplefilter("ignore")
-        yield
+@lru_cache(maxsize=4_096)
+def _bare_name(attribute: str) -> str:
+    return attribute.removeprefix("_saved_")
+
+
+_IGNORE_ALL = [("ignore", None, Warning, None, 0)]
+_is_grad_enabled, _set_grad_enabled = torch.is_grad_enabled, torch._C._set_grad_enabled  # noqa: SLF001 - see below
+
+
+class out_of_sight:  # noqa: N801 - used as a function
+    """Operations inside build no graph, are seen by no mode, are not changed by autocast, and warn nobody.
+
+    One is entered at every step that is traced, so it does without `catch_warnings` and `no_grad`, which take longer
+    than a formula. Filters are put in place whole: nothing that Python remembers of earlier warnings is touched.
+    """
+
+    __slots__ = ("_autocast", "_filters", "_torch_functions", "_was_grad_enabled")
+
+    def __enter__(self) -> None:
+        self._torch_functions = torch._C.DisableTorchFunction()  # noqa: SLF001 - the only switch that also silences modes
+        self._torch_functions.__enter__()
+        self._autocast = torch.autocast("cpu", enabled=False) if torch.is_autocast_enabled("cpu") else None
+        if self._autocast is not None:
+            self._autocast.__enter__()  # type: ignore[no-untyped-call]
+        self._was_grad_enabled = _is_grad_enabled()
+        _set_grad_enabled(False)
+        self._filters, warnings.filters = warnings.filters, _IGNORE_ALL
+
+    def __exit__(self, *_error: object) -> None:
+        warnings.filters = self._filters
+        _set_grad_enabled(self._was_grad_enabled)
+        if self._autocast is not None:
+            self._autocast.__exit__(None, None, None)
+        self._torch_functions.__exit__(None, None, None)
 
 
 @lru_cache(maxsize=4_096)
@@ -131,11 +155,11 @@ class ShapeMismatch(ValueError):
 
 def signed(value: Any) -> Any:
     """A saved value with its integers as they were meant: torch hands `dim=-1` back as 2**64 - 1."""
-    if isinstance(value, bool) or not isinstance(value, int | tuple | list):
+    if isinstance(value, (Tensor, bool)):
         return value
     if isinstance(value, int):
         return value - 2**64 if value >= 2**63 else value
-    return type(value)(signed(item) for item in value)
+    return type(value)(signed(item) for item in value) if isinstance(value, (tuple, list)) else value
 
 
 def _agrees(vjp: Vjp, view: NodeView, expected: Tensor, roughness: float) -> bool | None:
@@ -148,8 +172,18 @@ def _agrees(vjp: Vjp, view: NodeView, expected: Tensor, roughness: float) -> boo
     dense = expected.to_dense() if expected.layout != torch.strided else expected
     if dense.dtype != torch.complex32 and torch.equal(value, dense):
         return True
+    if _is_near(value, dense, roughness):
+        return True
     noise = _ROUNDING_STEPS * _largest(view.v) if dense.dtype in _RELATIVE_TOLERANCE else 0.0
     return close(value, dense, noise * torch.finfo(dense.dtype).eps if noise else 0.0, roughness)
+
+
+def _is_near(value: Tensor, expected: Tensor, roughness: float) -> bool:
+    """Whether no entry is off by more than `close` allows everywhere; says nothing where there is no finite number."""
+    if value.dtype not in _QUICKLY_COMPARED or value.dtype != expected.dtype:
+        return False
+    tolerance = _RELATIVE_TOLERANCE[value.dtype] * roughness
+    return float(_dist(value, expected, _INFINITY)) <= tolerance * float(_norm(expected, _INFINITY)) < _INFINITY
 
 
 def close(value: Tensor, expected: Tensor, noise: float = 0.0, roughness: float = 1.0) -> bool:
@@ -175,11 +209,15 @@ def _largest(value: Tensor) -> float:
 
 def _widen(value: Any) -> Any:
     """Half precision as float32: the engine's kernels compute inside in float32, too."""
-    if isinstance(value, Tensor) and value.dtype in (torch.float16, torch.bfloat16):
+    if not isinstance(value, Tensor):
+        return value
+    dtype = value.dtype
+    if dtype in _HALF:
         return value.float()
-    if isinstance(value, Tensor) and value.dtype == torch.complex32:
-        return value.to(torch.complex64)
-    return value
+    return value.to(torch.complex64) if dtype == torch.complex32 else value
+
+
+_HALF = frozenset({torch.float16, torch.bfloat16})
 
 
 def _element_count(

@@ -9,10 +9,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gradwalk.formulas.derivatives import operand_names
-from gradwalk.formulas.formula import BROADCAST, Entry, Vjp, fill, render
+from gradwalk.formulas.formula import BROADCAST, Entry, Vjp, fill, placeholder_names, render
 from gradwalk.formulas.registry import entry_of
 from gradwalk.protocol.events import Substitution
 from gradwalk.protocol.graph import Node
@@ -52,30 +52,56 @@ def substitutions(node: Node, grad_outputs: Sequence[Gradient], grad_inputs: Seq
     The result is empty where nothing can be shown. The last stage ends in what the engine returned, so it is true
     only if the formula was checked; `check_formula` says so.
     """
-    entry = entry_of(node["name"])
-    if entry is None:
+    plan = _plan(node["name"], len(grad_inputs))
+    seeds = {} if plan is None else _shown_seeds(grad_outputs)
+    if plan is None or not seeds:
         return []
-    names = operand_names(node["name"], len(grad_inputs))
-    seeds = _shown_seeds(grad_outputs)
-    known = _known_values(node, names)
+    known: dict[str, Shown] | None = None
     found: list[Substitution] = []
-    for argnum, (name, returned) in enumerate(zip(names, grad_inputs, strict=True)):
-        vjp = entry.vjp_for(name.partition("[")[0])
-        answer = _show_gradient(returned)
-        if vjp is None or answer is None or not seeds or "data" not in returned:
+    for argnum, (vjp, returned) in enumerate(zip(plan.vjps, grad_inputs, strict=True)):
+        answer = None if vjp is None else _show_gradient(returned)
+        if vjp is None or answer is None or "data" not in returned:
             continue
-        counted = known | _count(grad_outputs, returned)
+        if known is None:
+            known = _known_values(node, plan)
         template = _without_ones(vjp.latex, known)
-        summed = _is_summed(entry, vjp, grad_outputs, returned)
+        summed = _is_summed(plan.is_broadcast, vjp, grad_outputs, returned)
+        filled = {**seeds, **known}
+        if "count" in template:
+            filled |= _count(grad_outputs, returned)
         found.append(
             {
                 "argnum": argnum,
                 "symbols": _wrap(_rendered(node["name"], template), summed),
-                "with_v": _wrap(_substitute(entry, template, seeds), summed),
-                "with_numbers": _with_numbers(entry, template, seeds | counted, answer, summed),
+                "with_v": _wrap(_substitute(plan.entry, template, seeds), summed),
+                "with_numbers": _with_numbers(plan.entry, template, filled, answer, summed),
             }
         )
     return found
+
+
+class _Plan(NamedTuple):
+    """What is the same at every node of a kind."""
+
+    entry: Entry
+    names: tuple[str, ...]
+    vjps: tuple[Vjp | None, ...]
+    """One per operand."""
+    wanted: frozenset[str]
+    """What some formula of its names."""
+    is_broadcast: bool
+    """Its operands may be broadcast."""
+
+
+@lru_cache(maxsize=4_096)
+def _plan(node_name: str, count: int) -> _Plan | None:
+    entry = entry_of(node_name)
+    if entry is None:
+        return None
+    names = operand_names(node_name, count)
+    vjps = tuple(entry.vjp_for(name.partition("[")[0]) for name in names)
+    wanted = frozenset(name for vjp in vjps if vjp is not None for name in placeholder_names(vjp.latex))
+    return _Plan(entry, names, vjps, wanted | {*_NEUTRAL_AT_ONE}, BROADCAST in entry.special_cases)
 
 
 def _with_numbers(entry: Entry, template: str, known: Known, answer: Shown, summed: bool) -> str:
@@ -173,17 +199,22 @@ def _without_ones(template: str, known: Known) -> str:
     """The template without factors that are 1 unless someone asks for more."""
     for name in _NEUTRAL_AT_ONE:
         if name in known and known[name].latex == "1":
-            template = re.sub(rf"@{name}(\s|\\,)*", "", template)
+            template = _without(template, name)
     return template
+
+
+@lru_cache(maxsize=4_096)
+def _without(template: str, name: str) -> str:
+    return re.sub(rf"@{name}(\s|\\,)*", "", template)
 
 
 def _wrap(latex: str, summed: bool) -> str:
     return rf"\textstyle\sum \left({latex}\right)" if summed else latex
 
 
-def _is_summed(entry: Entry, vjp: Vjp, grad_outputs: Sequence[Gradient], returned: Gradient) -> bool:
+def _is_summed(is_broadcast: bool, vjp: Vjp, grad_outputs: Sequence[Gradient], returned: Gradient) -> bool:
     """Whether the engine added the formula's value up over axes along which the operand was broadcast."""
-    if BROADCAST not in entry.special_cases or r"\top" in vjp.latex or "sum" in vjp.latex:
+    if not is_broadcast or r"\top" in vjp.latex or "sum" in vjp.latex:
         return False
     first = next((grad for grad in grad_outputs if "shape" in grad), None)
     return (
@@ -205,17 +236,22 @@ def _shown_seeds(grad_outputs: Sequence[Gradient]) -> dict[str, Shown]:
     return seeds
 
 
-def _known_values(node: Node, names: Sequence[str]) -> dict[str, Shown]:
-    """Everything a template may name: results, operands, and what was saved, the last with the last word."""
+def _known_values(node: Node, plan: _Plan) -> dict[str, Shown]:
+    """What the formulas name: results, operands, and what was saved, the last with the last word."""
     known: dict[str, Shown | None] = {}
-    for output in node["outputs"][:1]:
-        if output["value"] is not None:
-            known["result"] = known["values"] = _show_tensor(output["value"])
-    for name, operand in zip(names, node["inputs"], strict=False):
-        if operand["value"] is not None:
+    wanted = plan.wanted
+    if "result" in wanted or "values" in wanted:
+        for output in node["outputs"][:1]:
+            if output["value"] is not None:
+                known["result"] = known["values"] = _show_tensor(output["value"])
+    for name, operand in zip(plan.names, node["inputs"], strict=False):
+        if name in wanted and operand["value"] is not None:
             known[name] = _show_tensor(operand["value"])
     for saved in node["saved"]:
-        value, name = saved["value"], saved["name"].removeprefix("_saved_")
+        name = saved["name"].removeprefix("_saved_")
+        if name not in wanted:
+            continue
+        value = saved["value"]
         if isinstance(value, dict):
             known[name] = _show_tensor(value)
         elif isinstance(value, int | float) and not isinstance(value, bool):
@@ -256,26 +292,57 @@ _latest: dict[int, tuple[TensorValue, Shown | None]] = {}
 
 
 def _show_entries(data: Sequence[Number], shape: Sequence[int]) -> Shown | None:
-    if len(shape) > 2 or any(not 1 <= size <= LONGEST_SIDE for size in shape):
+    pattern = _pattern(tuple(shape))
+    if pattern is None:
         return None
     if not shape:
         return _show_number(data[0])
-    if set(map(type, data)) == {float}:
-        texts, is_exact = _spell_reals(data)  # type: ignore[arg-type]
-    else:
+    if set(map(type, data)) != {float}:
         numbers = [_show_number(number) for number in data]
-        texts, is_exact = [number.latex for number in numbers], all(number.is_exact for number in numbers)
-    columns = shape[1] if len(shape) == 2 else 1
-    body = r" \\ ".join(" & ".join(texts[start : start + columns]) for start in range(0, len(texts), columns))
-    return Shown(rf"\begin{{bmatrix}} {body} \end{{bmatrix}}", False, is_exact)
-
-
-def _spell_reals(numbers: Sequence[float]) -> tuple[list[str], bool]:
-    """As `_show_number` spells each of them, and whether all are exact."""
+        texts, is_exact = tuple([number.latex for number in numbers]), all(number.is_exact for number in numbers)
+        return Shown(_in_brackets(pattern.of_texts % texts), False, is_exact)
     # Adding 0 turns a negative zero into the one that is written without a sign.
-    signless = [number + 0.0 for number in numbers] if 0.0 in numbers else [*numbers]
-    texts = (f"%{_FORMAT} " * len(signless) % tuple(signless)).split()
-    return [_in_latex(text) if "e" in text else text for text in texts], [*map(float, texts)] == signless
+    signless: Any = [number + 0.0 for number in data] if 0.0 in data else data  # type: ignore[operator]
+    body = pattern.of_numbers % tuple(signless)
+    if "e" in body:
+        # The longest first: one may begin another.
+        for exponent in sorted({*_EXPONENT.findall(body)}, key=len, reverse=True):
+            body = body.replace(exponent, _power(exponent))
+    return Shown(_in_brackets(body), False, all(map(_is_short, signless)))
+
+
+class _Pattern(NamedTuple):
+    """The inside of a bracket, to be filled with entries."""
+
+    of_numbers: str
+    of_texts: str
+
+
+@lru_cache(maxsize=256)
+def _pattern(shape: tuple[int, ...]) -> _Pattern | None:
+    if len(shape) > 2 or any(not 1 <= size <= LONGEST_SIDE for size in shape):
+        return None
+    rows, columns = (*shape, 1, 1)[:2]
+    number, text = (r" \\ ".join([" & ".join([entry] * columns)] * rows) for entry in (f"%{_FORMAT}", "%s"))
+    return _Pattern(number, text)
+
+
+_EXPONENT = re.compile(r"e[+-]\d+")
+
+
+@lru_cache(maxsize=1_024)
+def _power(exponent: str) -> str:
+    """`e-05` as LaTeX."""
+    return rf" \cdot 10^{{{int(exponent[1:])}}}"
+
+
+def _in_brackets(body: str) -> str:
+    return rf"\begin{{bmatrix}} {body} \end{{bmatrix}}"
+
+
+def _is_short(number: float) -> bool:
+    """Whether no digit is left out."""
+    return float(format(number, _FORMAT)) == number
 
 
 def _show_number(number: Number) -> Shown:
@@ -299,5 +366,5 @@ def _show_real(number: float) -> Shown:
 
 
 def _in_latex(text: str) -> str:
-    mantissa, _, exponent = text.partition("e")
-    return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if exponent else text
+    mantissa, mark, exponent = text.partition("e")
+    return mantissa + _power(mark + exponent) if exponent else text

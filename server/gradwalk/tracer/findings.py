@@ -14,12 +14,12 @@ of it is read off what was recorded, so the same trace has the same findings.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import torch
 
-from gradwalk.protocol.events import Finding, FindingKind
+from gradwalk.protocol.events import Contribution, Finding, FindingKind
 from gradwalk.protocol.graph import Node, Span
 from gradwalk.protocol.values import TensorValue
 from gradwalk.tracer.second_derivatives import Cut
@@ -28,6 +28,7 @@ from gradwalk.tracer.spelling import spell_number, spell_shape
 FAINTER: Final = 1e-4
 LOUDER: Final = 1e4
 LISTED: Final = 8
+_NORMS_KEPT: Final = 4_096
 """Findings of one kind."""
 
 _WITHOUT_POLES: Final = frozenset(
@@ -76,6 +77,17 @@ class _Step(NamedTuple):
     """The step that handed it the largest contribution."""
 
 
+class _End(NamedTuple):
+    """Of the way from the start of the pass to a step."""
+
+    start: float
+    """The norm it began with."""
+    top: float
+    """The largest norm on it."""
+    is_start: bool
+    """The way is this one step."""
+
+
 class Findings:
     """Takes note of each step; serves one run, whose nodes are looked at once."""
 
@@ -116,23 +128,25 @@ class _PassNotes:
         self._first: Finding | None = None
         self._saturated: list[Finding] = []
         self._leaves: list[int] = []
+        self._norms: dict[int, tuple[TensorValue, float]] = {}
+        """By identity, which the value kept beside it makes sure of."""
 
     def note(self, event: Mapping[str, Any], described: Node) -> None:
         """A step, in the order of the engine."""
-        index, received = event["index"], _tensors(event["grad_outputs"])
-        norm = math.hypot(*(_norm(value) for value in received))
-        arrived = [one for one in event["contributions"] if "missing" not in one["value"]]
-        largest = max(arrived, key=lambda one: _norm(one["value"]), default=None)
-        self.steps[index] = _Step(described["id"], norm, None if largest is None else largest["from_step"])
-        self.steps_of[described["id"]] = index
-        self._nodes[described["id"]] = described
+        index, identity = event["index"], described["id"]
+        received = _tensors(event["grad_outputs"])
+        norms = [self._norm(value) for value in received]
+        norm = norms[0] if len(norms) == 1 else math.hypot(*norms)
+        self.steps[index] = _Step(identity, norm, self._largest_source(event["contributions"]))
+        self.steps_of[identity] = index
+        self._nodes[identity] = described
         if described["kind"] == "accumulate_grad":
             self._leaves.append(index)
             return
-        returned = _tensors(event["grad_inputs"])
-        if self._first is None and not math.isfinite(sum(map(_norm, returned)) + norm):
+        returned = [self._norm(value) for value in _tensors(event["grad_inputs"])]
+        if self._first is None and not math.isfinite(sum(returned) + norm):
             self._look_closer(event, described, received)
-        is_saturated = norm > 0 and returned and all(_norm(value) == 0 for value in returned)
+        is_saturated = norm > 0 and returned and not any(returned)
         if is_saturated and described["op"].lstrip("_") in _SATURATING and len(self._saturated) < LISTED:
             message = (
                 f"{_where(described)} received a gradient of norm {spell_number(norm)} and returned exactly 0: it is "
@@ -140,6 +154,31 @@ class _PassNotes:
                 "near 0 (smaller weights, normalised inputs)."
             )
             self._saturated.append(_finding("vanishing", described, index, message))
+
+    def _norm(self, value: TensorValue) -> float:
+        """Of a value that comes by as a grad_input, as a contribution and as a grad_output."""
+        known = self._norms.get(id(value))
+        if known is not None and known[0] is value:
+            return known[1]
+        norm = _norm(value)
+        if len(self._norms) >= _NORMS_KEPT:
+            self._norms.clear()
+        self._norms[id(value)] = value, norm
+        return norm
+
+    def _largest_source(self, contributions: Sequence[Contribution]) -> int | None:
+        """The step that handed over the largest contribution."""
+        if len(contributions) == 1:
+            return None if "missing" in contributions[0]["value"] else contributions[0]["from_step"]
+        source, largest = None, None
+        for one in contributions:
+            value = one["value"]
+            if "missing" in value:
+                continue
+            norm = self._norm(value)
+            if largest is None or norm > largest:
+                source, largest = one["from_step"], norm
+        return source
 
     def locate(self, findings: list[Finding]) -> list[Finding]:
         """Findings about nodes, with the step in which each node ran."""
@@ -150,8 +189,10 @@ class _PassNotes:
     def of_gradients(self) -> list[Finding]:
         """What the gradients of the whole pass show."""
         found = [] if self._first is None else [self._first]
-        found += [one for one in (self._faintest(), self._loudest()) if one is not None]
-        return found + self._saturated
+        ends = self._ends() if self._leaves else {}
+        faintest = self._extreme("vanishing", ends, lambda norm, end: norm / end.top, FAINTER)
+        loudest = self._extreme("exploding", ends, lambda norm, end: end.start / norm, 1 / LOUDER)
+        return found + [one for one in (faintest, loudest) if one is not None] + self._saturated
 
     def _look_closer(self, event: Mapping[str, Any], described: Node, received: list[TensorValue]) -> None:
         """The first gradient that is no number, and whether this node made it."""
@@ -195,24 +236,31 @@ class _PassNotes:
             at = following
         return way[::-1]
 
-    def _faintest(self) -> Finding | None:
-        return self._extreme("vanishing", lambda norm, start: norm / start, FAINTER)
+    def _ends(self) -> dict[int, _End]:
+        """What the way to each step met: told from the step before it, so that many long ways cost one walk."""
+        ends: dict[int, _End] = {}
+        for at, (_, norm, before) in self.steps.items():
+            # Whatever a step says of itself, a way only leads backwards.
+            known = ends.get(before) if before is not None and before < at else None
+            if known is None:
+                ends[at] = _End(norm, norm, is_start=True)
+            else:
+                ends[at] = _End(known.start, norm if norm > known.top else known.top, is_start=False)
+        return ends
 
-    def _loudest(self) -> Finding | None:
-        return self._extreme("exploding", lambda norm, start: start / norm, 1 / LOUDER)
-
-    def _extreme(self, kind: FindingKind, ratio_of: Any, limit: float) -> Finding | None:
-        worst: tuple[float, list[int]] | None = None
+    def _extreme(
+        self, kind: FindingKind, ends: Mapping[int, _End], ratio_of: Callable[[float, _End], float], limit: float
+    ) -> Finding | None:
+        worst: tuple[float, int] | None = None
         for leaf in self._leaves:
-            way = self._way(leaf)
-            norms = [self.steps[at].norm for at in way]
-            start = max(norms) if kind == "vanishing" else norms[0]
-            if len(way) < 2 or not (0 < norms[-1] < math.inf and 0 < start < math.inf):
+            norm, end = self.steps[leaf].norm, ends[leaf]
+            beginning = end.top if kind == "vanishing" else end.start
+            if end.is_start or not (0 < norm < math.inf and 0 < beginning < math.inf):
                 continue
-            ratio = ratio_of(norms[-1], start)
+            ratio = ratio_of(norm, end)
             if ratio < limit and (worst is None or ratio < worst[0]):
-                worst = (ratio, way)
-        return None if worst is None else self._spell_extreme(kind, *worst)
+                worst = (ratio, leaf)
+        return None if worst is None else self._spell_extreme(kind, worst[0], self._way(worst[1]))
 
     def _spell_extreme(self, kind: FindingKind, ratio: float, way: list[int]) -> Finding:
         leaf = self._nodes[self.steps[way[-1]].node]

@@ -31,22 +31,25 @@ class FormulaChecks:
         name: str,
         grad_outputs: Sequence[torch.Tensor | None],
         grad_inputs: Sequence[torch.Tensor | None],
+        operand_shapes: Sequence[tuple[int, ...] | None],
     ) -> bool | None:
         """Whether the entry reproduces `grad_inputs`; None where nothing was evaluated. Call it in a hook."""
         if self._steps_left <= 0 or entry_of(name) is None:
             return None
-        gradients = [one for one in (*grad_outputs, *grad_inputs) if one is not None]
-        if sum(one.numel() for one in gradients) > self._elements or any(map(_is_wrapped, gradients)):
+        elements = 0
+        for gradients in (grad_outputs, grad_inputs):
+            for one in gradients:
+                if one is not None:
+                    elements += one.numel()
+                    if _is_wrapped(one):
+                        return None
+        if elements > self._elements:
             return None
         saved = self._read(node)
         if saved is None:
             return None
         self._steps_left -= 1
-        shapes = [
-            None if following is None else tuple(following._input_metadata[slot].shape)
-            for following, slot in node.next_functions
-        ]
-        return check_formula(name, saved, grad_outputs, grad_inputs, shapes, self._elements)
+        return check_formula(name, saved, grad_outputs, grad_inputs, operand_shapes, self._elements)
 
     def _read(self, node: Node) -> dict[str, Any] | None:
         """What the node saved; None where reading would be noticed or is not possible any more."""
@@ -62,7 +65,10 @@ class FormulaChecks:
                 saved[name] = getattr(node, name)
         except RuntimeError:
             return None
-        return None if any(isinstance(one, torch.Tensor) and _is_wrapped(one) for one in saved.values()) else saved
+        for one in saved.values():
+            if isinstance(one, torch.Tensor) and _is_wrapped(one):
+                return None
+        return saved
 
 
 def _fields_of(kind: type) -> tuple[tuple[str, str | None], ...]:
@@ -72,5 +78,5 @@ def _fields_of(kind: type) -> tuple[tuple[str, str | None], ...]:
 
 
 def _is_wrapped(tensor: torch.Tensor) -> bool:
-    """True under torch.func and the batching of `is_grads_batched`, where values are not plain numbers."""
-    return originals.is_functorch_wrapped(tensor) or originals.is_legacy_batched(tensor)
+    """True where values are not plain numbers: under torch.func, `is_grads_batched`, and in nested tensors."""
+    return originals.is_functorch_wrapped(tensor) or originals.is_legacy_batched(tensor) or tensor.is_nested

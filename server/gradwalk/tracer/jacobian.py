@@ -43,6 +43,7 @@ CANCELLATION = 1e-3
 
 _TOLERANCES = {torch.float64: 1e-9, torch.complex128: 1e-9, torch.float32: 1e-4, torch.complex64: 1e-4}
 _ROUGH_TOLERANCE = 3e-2
+_LEAF = "torch::autograd::AccumulateGrad"
 _NEVER_CALLED = frozenset({"CheckpointFunctionBackward", "CompiledFunctionBackward"})
 _no_grad = torch.no_grad
 
@@ -89,8 +90,8 @@ def local_jacobians(
         sides: of the outputs and of the operands, None for an operand without an edge, where they are known already.
         in_replay: the program's run is not looked at any more: side effects of its code do not matter.
     """
-    name = node.name()
-    if name == "torch::autograd::AccumulateGrad":
+    name: str = node.name()
+    if name == _LEAF:
         return []
     outputs, operands = sides_of(node) if sides is None else sides
     if flowing is not None:
@@ -98,6 +99,8 @@ def local_jacobians(
     arrived = [slot for slot, gradient in enumerate(grad_outputs) if gradient is not None and slot < len(outputs)]
     found = [_left_out(argnum, slot, outputs[slot], side, budget)
              for slot in arrived for argnum, side in enumerate(operands) if side is not None]  # fmt: skip
+    if not budget.cells_each:
+        return found
     wanted = [slot for slot in arrived if _fits(outputs[slot], operands, budget)]
     if not wanted or (not in_replay and (name in _NEVER_CALLED or not _is_unpackable(node))):
         return found

@@ -19,6 +19,7 @@ from gradwalk.tracer import originals
 from gradwalk.tracer.calls import CallLog, InnerCall
 from gradwalk.tracer.description import Record
 from gradwalk.tracer.second_derivatives import Cut
+from gradwalk.tracer.sides import Side
 from gradwalk.tracer.walk import NextFunctions, Node, leading_to, next_to_run
 
 UNDEFINED: Final[Missing] = {
@@ -63,6 +64,10 @@ class PassNode:
         self.changed: list[TensorValue | None] | None = None
         """grad_outputs as a custom backward found them, which may write into them."""
         self.started_at = 0
+
+    def operand_sides(self) -> list[Side | None]:
+        """Per grad_input the side it belongs to, None where no edge leads on."""
+        return [None if receiver is None else receiver.record.sides[slot] for receiver, slot, _ in self.targets]
 
 
 class Pass:

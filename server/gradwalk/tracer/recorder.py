@@ -326,7 +326,7 @@ class Recorder(PassListener):
             event["hooks"] = hooks
         if entry.inner:
             event["inside"] = [self.writer.inner_op(call) for call in entry.inner]
-        described = self._check_formula(node, record, event, grad_outputs, grad_inputs)
+        described = self._check_formula(node, entry, event, grad_outputs, grad_inputs)
         receivers = [None if receiver is None else receiver.record.node for receiver, _, _ in entry.targets]
         event["narration"], event["phases"] = narrate(
             described, event, self._operand_names(entry), [node and node["op"] for node in receivers]
@@ -348,13 +348,15 @@ class Recorder(PassListener):
             one.cuts.append(cut)
 
     def _check_formula(
-        self, node: Node, record: Record, event: dict[str, Any], grad_outputs: Any, grad_inputs: Any
+        self, node: Node, entry: PassNode, event: dict[str, Any], grad_outputs: Any, grad_inputs: Any
     ) -> protocol.Node:
         """Says whether the node's formula holds here, with its numbers; gives the node as it may be told of."""
+        record = entry.record
         described = _described(record)
         if record.kind != "op" or self.look_at_step is not None:
             return described
-        verdict = self._formulas.check(node, record.name, grad_outputs, grad_inputs)
+        shapes = [None if side is None else side.shape for side in entry.operand_sides()]
+        verdict = self._formulas.check(node, record.name, grad_outputs, grad_inputs, shapes)
         if verdict is None:
             return described
         event["formula_checked"] = verdict
@@ -444,15 +446,14 @@ class Recorder(PassListener):
             self.look_at_step(index, node, grad_outputs, grad_inputs, flowing)
             return []
         budget = self._budget
-        is_wrapped = any(gradient is not None and originals.is_functorch_wrapped(gradient) for gradient in grad_outputs)
+        is_wrapped = False
+        for gradient in grad_outputs:
+            is_wrapped = is_wrapped or (gradient is not None and originals.is_functorch_wrapped(gradient))
         if is_wrapped or (record.kind == "custom" and not is_repeatable(type(node)._forward_cls)):
             budget = JacobianBudget(self.limits.jacobian_cells, 0)
         if is_wrapped:
             grad_inputs = None
-        sides = (
-            record.sides,
-            [None if receiver is None else receiver.record.sides[slot] for receiver, slot, _ in entry.targets],
-        )
+        sides = record.sides, entry.operand_sides()
         found: list[Any] = local_jacobians(node, grad_outputs, grad_inputs, budget, flowing=flowing, sides=sides)
         return found
 

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from gradwalk.protocol.values import Histogram, Real, Summary, Thumbnail
-from gradwalk.tracer.decimals import spell_non_finite
+from gradwalk.tracer.decimals import shortest_float64, spell_non_finite
 
 BLOCK_ENTRIES = 2**20
 HISTOGRAM_BINS = 24
@@ -240,13 +240,14 @@ def _four_digits(numbers: _Floats) -> list[Real]:
         return _shift_and_round(numbers, shifts)
     rounded: list[Real] = [0.0] * len(numbers)
     for position, one in zip(
-        np.flatnonzero(is_exact), _shift_and_round(numbers[is_exact], shifts[is_exact]), strict=True
+        np.flatnonzero(is_exact).tolist(), _shift_and_round(numbers[is_exact], shifts[is_exact]), strict=True
     ):
         rounded[position] = one
     others = numbers[~is_exact].tolist()
     texts = ("%.4g " * len(others) % tuple(others)).split()
-    for position, text in zip(np.flatnonzero(~is_exact), texts, strict=True):
-        rounded[position] = spell_non_finite(float(text))
+    spelled = shortest_float64([*map(float, texts)])
+    for position, one in zip(np.flatnonzero(~is_exact).tolist(), spelled, strict=True):
+        rounded[position] = one
     return rounded
 
 

@@ -144,9 +144,9 @@ _IS_FUNCTION: Final = inspect.CO_OPTIMIZED | inspect.CO_NEWLOCALS
 _IS_SUSPENDED: Final = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
-@cache
 def _is_function(code: CodeType) -> bool:
     """True for a plain function of the program: no module, class body, comprehension or generator."""
+    # Not kept in a table: the hash of a code object goes through all that the function holds.
     if code.co_filename != SNIPPET or code.co_flags & _IS_SUSPENDED:
         return False
     name = code.co_name

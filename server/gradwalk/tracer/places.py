@@ -13,21 +13,23 @@ class Places:
 
     def __init__(self, program: Program | None) -> None:
         self._program = program
-        self._positions: dict[CodeType, list[InstructionPosition]] = {}
-        self._spans: dict[Place, Span | None] = {}
+        self._positions: dict[int, tuple[CodeType, list[InstructionPosition]]] = {}
+        """By the `id` of a code object, which is kept beside its positions: to hash one takes as long as it is."""
+        self._spans: dict[tuple[int, int], Span | None] = {}
 
     def span(self, place: Place | None) -> Span | None:
         """The sub-expression at an instruction."""
         if place is None or self._program is None:
             return None
+        code, offset = place
+        key = id(code), offset
         try:
-            return self._spans[place]
+            return self._spans[key]
         except KeyError:
-            code, offset = place
-            positions = self._positions.get(code)
-            if positions is None:
-                positions = self._positions[code] = list(code.co_positions())
-            span = self._spans[place] = self._program.span(positions[offset // 2]) if offset >= 0 else None
+            known = self._positions.get(id(code))
+            if known is None:
+                known = self._positions[id(code)] = code, list(code.co_positions())
+            span = self._spans[key] = self._program.span(known[1][offset // 2]) if offset >= 0 else None
             return span
 
     def targets(self, place: Place | None) -> tuple[str | None, ...]:

@@ -5,8 +5,8 @@ traced and traced with local Jacobians one after the other; a ratio is formed wi
 is told, with the lowest and the highest beside it.
 
 Plain is compile and exec of the whole program: imports that are there already, making the tensors, forward, backward.
-Hooked is the least that any recorder in Python does: plain, a mode that sees every call and does nothing, and
-one posthook per node that copies its gradients; it tells nothing and says nothing. README.md says what the figures mean.
+Hooked is the least that any recorder in Python does: plain, a mode that sees every call and does nothing, and one
+posthook per node that copies its gradients; it tells nothing. README.md says what the figures mean.
 """
 
 import contextlib

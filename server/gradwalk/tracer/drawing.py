@@ -54,7 +54,11 @@ def draw(nodes: Sequence[Node], edges: Iterable[Edge], groups: Sequence[Group]) 
         drawings[parent].children.append(name)
     for edge in edges:
         start, end = edge["from"]["node"], edge["to"]["node"]
-        _draw_edge(edge["id"], (*paths[homes[start]], start), (*paths[homes[end]], end), drawings)
+        home = homes[start]
+        if home == homes[end]:
+            drawings[home].edges.append(f"{start} -> {end} [id={edge['id']}]\n")
+        else:
+            _draw_edge(edge["id"], (*paths[home], start), (*paths[homes[end]], end), drawings)
     dots = {name: _dot(name, drawing) for name, drawing in drawings.items()}
     return dots.pop(TOP), dots
 

@@ -64,6 +64,8 @@ class _Trouble(NamedTuple):
         return f"{' and '.join(part for part in parts if part)} {noun}"
 
 
+_PLAIN_NUMBERS: Final = frozenset({float, int, bool})
+"""Of a value written out, what is not finite is a text."""
 _FINE: Final = _Trouble(0, 0)
 
 
@@ -441,6 +443,9 @@ def _trouble(value: TensorValue) -> _Trouble | None:
     if "summary" in value:
         found = _Trouble(value["summary"]["nans"], value["summary"]["infs"])
         return None if found == _FINE else found
+    data: Any = value.get("data", ())
+    if _PLAIN_NUMBERS.issuperset(map(type, data)):
+        return None
     texts = [entry for entry in _numbers(value) if isinstance(entry, str)]
     if not texts:
         return None

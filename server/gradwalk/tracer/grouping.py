@@ -85,14 +85,18 @@ def _scopes(owners: Mapping[str, Call]) -> dict[str, Scope]:
 def _members(scope_of: Mapping[str, Scope]) -> dict[Scope, list[str]]:
     """Every scope's nodes, nested ones included; outer scopes first."""
     members: dict[Scope, list[str]] = {}
+    around: dict[Scope, list[list[str]]] = {}
     for node, innermost in scope_of.items():
-        chain: list[Scope] = []
-        scope: Scope | None = innermost
-        while scope is not None:
-            chain.append(scope)
-            scope = scope.parent
-        for one in reversed(chain):
-            members.setdefault(one, []).append(node)
+        lists = around.get(innermost)
+        if lists is None:
+            chain: list[Scope] = []
+            scope: Scope | None = innermost
+            while scope is not None:
+                chain.append(scope)
+                scope = scope.parent
+            lists = around[innermost] = [members.setdefault(one, []) for one in reversed(chain)]
+        for one in lists:
+            one.append(node)
     return members
 
 

@@ -18,6 +18,7 @@ from gradwalk.sandbox.attributes import ALWAYS_REFUSED, REFUSED_UNLESS_OWN
 from gradwalk.sandbox.language import OfferedLanguage, load_offer
 from gradwalk.sandbox.offer import Offer, read_offer
 from gradwalk.sandbox.offer_rules import compute_offer
+from gradwalk.sandbox.proxies import RefusedAttributeError
 from gradwalk.sandbox.refusals import ATTRIBUTES, BUILTINS, MODULES, PATHS
 from gradwalk.tracer.source import SourceProblem
 from tests.sandbox.programs import Listed, read_collection
@@ -139,9 +140,9 @@ def check_sentence(listed: Listed, problem: Any) -> None:
         ("x = 1\nimport torhc", "import torhc", "library", "import torch?"),
         ("x = 1\nprint(x.__class__.__bases__)", "the attribute .__bases__", "class tree", "isinstance"),
         ("x = 1\nasync def f(): pass", "async def", "outside", "Write def"),
-        ("x = 1\nfrom torch import *", "from torch import *", "unseen", "from torch import ..."),
+        ("x = 1\nfrom os import *", "import os", "files", "torch.tensor"),
         ("x = 1\nclass M(type): pass", "a metaclass", "classes", "__init_subclass__"),
-        ("x = 1\ntorch.nn.ParameterDict()", "torch.nn.ParameterDict", "any text", "ParameterList"),
+        ("import operator\noperator.attrgetter('x')", "operator.attrgetter", "any text", "lambda"),
         ("x = 1\nclass A:\n    def __del__(self): pass", "defining __del__", "nobody", "method of your own"),
         ("x = 1\ninput()", "input", "nobody", "inputs panel"),
         ("x = 1\nprint(nn.LSTM(1, 1)._flat_weights)", "the attribute ._flat_weights", "private", "private names work"),
@@ -232,6 +233,30 @@ def test_frames_are_refused_on_everything() -> None:
     for kind in ("gi_frame", "cr_frame", "ag_frame", "tb_frame", "f_globals", "f_back", "co_consts"):
         assert kind in ALWAYS_REFUSED
     assert not ALWAYS_REFUSED & REFUSED_UNLESS_OWN
+
+
+@pytest.mark.parametrize("module", ["math", "torch.nn.functional", "dataclasses", "itertools", "torch.nn", "torch"])
+def test_a_star_import_binds_what_python_binds_as_far_as_it_is_offered(offer: Offer, module: str) -> None:
+    plain: dict[str, Any] = {}
+    exec(f"from {module} import *", plain)
+    names = run(offer, f"from {module} import *")
+    bound = {name for name in names if not name.startswith("__")}
+    assert bound == {name for name in plain if name in offer.star_names(module)}
+    assert bound
+    assert not bound & {"os", "sys", "load", "save", "jit"}
+
+
+def test_the_table_of_an_own_object_is_checked_and_written_through(offer: Offer) -> None:
+    names = run(offer, "class A:\n    def __init__(self, **k): self.__dict__.update(k)\na = A(x=1, y=2)\nt = vars(a)")
+    made, table = names["a"], names["t"]
+    table["z"] = 3
+    del table["x"]
+    assert table.pop("y") == 2
+    assert made.__dict__ == {"z": 3} == table
+    with pytest.raises(RefusedAttributeError):
+        table["__array_interface__"] = {}
+    with pytest.raises(RefusedAttributeError):
+        run(offer, "import torch\nvars(torch.nn.Linear(1, 1))")
 
 
 def test_own_private_names_do_not_open_torch_s(offer: Offer) -> None:

@@ -97,7 +97,8 @@ def check_problem(problem: Any, source: str) -> None:
     assert problem["message"]
     assert problem["hint"] or problem["kind"] == "syntax"
     if problem["span"]:
-        assert 1 <= problem["span"]["line"] <= source.count("\n") + 1
+        lines = source.replace("\r\n", "\n").replace("\r", "\n").count("\n") + 1
+        assert 1 <= problem["span"]["line"] <= lines
 
 
 def check_admitted(tree: ast.Module, offer: Offer) -> None:

@@ -33,7 +33,7 @@ DEFINABLE = OPERATORS | _dunders(
 )
 """Special methods that a class may define."""
 
-CLASS_NAMES = DEFINABLE - _dunders("getattr setattr delattr") | _dunders("slots doc")
+CLASS_NAMES = DEFINABLE - _dunders("getattr setattr delattr") | _dunders("slots doc constants")
 """Special names that a class body may assign; `__getattr__` and its kin only by `def`, where they are wrapped."""
 
 ASSIGNABLE = OPERATORS | _dunders("name qualname doc init")
@@ -45,7 +45,7 @@ READABLE = OPERATORS | _dunders("init post_init name qualname doc version module
 READABLE_ON_SUPER = DEFINABLE
 """Special methods that `super()` may be asked for."""
 
-GUARDED = _dunders("class getattr setattr delattr") | {"format", "format_map", "obj", "data"}
+GUARDED = _dunders("class dict getattr setattr delattr") | {"format", "format_map", "obj", "data", "load_state_dict"}
 """Attributes that are allowed or not by the object they are read from: the reading is rewritten."""
 
 ALWAYS_REFUSED = words(

@@ -8,11 +8,13 @@ import builtins
 import string
 from abc import ABCMeta
 from collections.abc import Callable, Iterator
-from types import BuiltinMethodType
+from types import BuiltinMethodType, SimpleNamespace
 from typing import Any
 
 import numpy
+from torch.optim.lr_scheduler import LRScheduler
 
+from gradwalk.sandbox.attribute_table import view_attributes
 from gradwalk.sandbox.attributes import (
     GUARDED,
     find_attribute_refusal,
@@ -31,6 +33,14 @@ OFFERED_BUILTINS = words(
     NotImplemented"""
 )
 """Python's own names that are offered as they are; every exception class comes on top."""
+
+_SCHEDULER_STATE = words(
+    """_step_count _last_lr _get_lr_called_within_step _is_initial _schedulers _milestones _anneal_func_type
+    _scale_fn_custom _scale_fn_ref _schedule_phases"""
+)
+"""Private names that a scheduler's own state has in it."""
+
+_STATES_INSIDE = frozenset({"lr_lambdas", "_schedulers"})
 
 _REFUSED_EXCEPTIONS = frozenset({"BaseExceptionGroup", "ExceptionGroup"})
 
@@ -123,8 +133,18 @@ class _AttributeGuards:
         def dir(value: Any) -> list[str]:  # noqa: A001
             return [name for name in builtins.dir(value) if guards.is_readable(name)]
 
+        def vars(*values: Any) -> dict[str, Any]:  # noqa: A001
+            return guards.vars(*values)
+
         guarded: dict[str, object] = {"getattr": getattr, "hasattr": hasattr, "setattr": setattr, "delattr": delattr}
-        return guarded | {"dir": dir, READ: self.read, WRAP_GETATTR: wrap_getattr}
+        return guarded | {"dir": dir, "vars": vars, READ: self.read, WRAP_GETATTR: wrap_getattr}
+
+    def vars(self, *values: Any) -> dict[str, Any]:
+        """`vars(x)`."""
+        if len(values) != 1:
+            instead = "Give it an object of a class of your own, or use a dict: values = {'x': x}."
+            raise RefusedAttributeError(Refusal("vars()", "hands out Python's own tables of names", instead))
+        return self._attributes_of(values[0])
 
     def is_readable(self, name: str) -> bool:
         """Whether a program may read this attribute on anything."""
@@ -136,18 +156,24 @@ class _AttributeGuards:
         if refusal:
             raise RefusedAttributeError(refusal)
 
-    def check_write(self, name: object) -> None:
-        """Refuse a name that a program may not set; one that it may becomes its own."""
-        refusal = find_definition_refusal(_plain(name), self._library)
+    def check_write(self, name: object) -> str:
+        """The plain name; one that a program may not set is refused, one that it may becomes its own."""
+        plain = _plain(name)
+        refusal = find_definition_refusal(plain, self._library)
         if refusal:
             raise RefusedAttributeError(refusal)
-        self._own.add(_plain(name))
+        self._own.add(plain)
+        return plain
 
     def read(self, value: Any, name: str) -> Any:
         """`value.name` for a name in `GUARDED`, where the object decides."""
         match name:
             case "__class__":
                 return _Type(value)  # type: ignore[call-arg]  # its metaclass takes the call
+            case "__dict__":
+                return self._attributes_of(value)
+            case "load_state_dict" if _belongs_to(value, LRScheduler):
+                return self._guard_state(builtins.getattr(value, name))
             case "format" | "format_map":
                 return self._guard_format(builtins.getattr(value, name), name)
             case "obj" if _belongs_to(value, BaseException):
@@ -159,6 +185,30 @@ class _AttributeGuards:
                 return self._guard_method(builtins.getattr(value, name), name, value)
             case _:
                 return builtins.getattr(value, name)
+
+    def _attributes_of(self, value: Any) -> dict[str, Any]:
+        """`x.__dict__` of an object of the program's own class; of others it leads into the library."""
+        kind = builtins.type(value)
+        if kind.__module__ != "__main__" and not issubclass(kind, SimpleNamespace):
+            raise RefusedAttributeError(refuse_attribute("__dict__"))
+        try:
+            table = builtins.vars(value)
+        except TypeError:
+            raise AttributeError(f"'{kind.__name__}' object has no attribute '__dict__'") from None
+        return view_attributes(table, self)
+
+    def _guard_state(self, method: Callable[..., Any]) -> Callable[..., Any]:
+        """Schedulers take whatever they are given for attributes of their own, and of their functions."""
+        return lambda state_dict: method(self._checked_state(state_dict))
+
+    def _checked_state(self, state: Any) -> dict[str, Any]:
+        checked = {_plain(name): value for name, value in dict(state).items()}
+        for name, value in checked.items():
+            if name not in _SCHEDULER_STATE:
+                self.check_write(name)
+            if name in _STATES_INSIDE:
+                checked[name] = [None if one is None else self._checked_state(one) for one in value]
+        return checked
 
     def _guard_format(self, method: Any, name: str) -> Any:
         """What `x.format` is, with its template checked where it is str's own."""

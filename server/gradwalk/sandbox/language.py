@@ -6,7 +6,7 @@ from gradwalk.protocol.events import Problem
 from gradwalk.protocol.graph import Span
 from gradwalk.sandbox.guards import build_builtins
 from gradwalk.sandbox.offer import Offer, read_offer
-from gradwalk.sandbox.policy import IMPORT, IMPORT_FROM, Policy
+from gradwalk.sandbox.policy import IMPORT, IMPORT_FROM, IMPORT_STAR, Policy
 from gradwalk.sandbox.proxies import RefusedError
 from gradwalk.sandbox.refusals import describe
 
@@ -32,7 +32,11 @@ class OfferedLanguage:
     def namespace(self) -> dict[str, object]:
         """Fresh globals with the offered builtins."""
         names = build_builtins(self._own, self._offer.library_names)
-        names |= {IMPORT: self._offer.import_module, IMPORT_FROM: self._offer.import_from}
+        names |= {
+            IMPORT: self._offer.import_module,
+            IMPORT_FROM: self._offer.import_from,
+            IMPORT_STAR: self._offer.import_star,
+        }
         return {"__name__": "__main__", "__doc__": None, "__builtins__": names}
 
     def look_up(self, path: str) -> object:

@@ -47,6 +47,15 @@ class Offer:
             return None
         return refuse_path(module, name)
 
+    def star_names(self, module: str) -> tuple[str, ...]:
+        """What `from module import *` binds: what Python would bind, as far as it is offered."""
+        if module not in self._names:
+            return ()
+        offered = self._names[module] | self._stand_ins.get(module, {}).keys()
+        public = getattr(self._real[module], "__all__", None)
+        wanted = [name for name in offered if not name.startswith("_")] if public is None else offered & set(public)
+        return tuple(sorted(name for name in wanted if hasattr(self._proxies[module], name)))
+
     def look_up(self, path: str) -> object:
         """What stands at a dotted path, as a program sees it."""
         if path in self._proxies:
@@ -79,6 +88,10 @@ class Offer:
             return getattr(self._proxies[module], name)
         except AttributeError:
             raise ImportError(f"cannot import name '{name}' from '{module}'", name=module) from None
+
+    def import_star(self, module: str) -> tuple[object, ...]:
+        """The values of `star_names`, in their order."""
+        return tuple(getattr(self._proxies[module], name) for name in self.star_names(module))
 
 
 def read_offer() -> Mapping[str, Any]:

@@ -5,6 +5,7 @@ the tree, without recursion, checks every node and puts look-ups in the places w
 
 * `import torch` becomes `torch = <import>("torch")`. `__import__` itself stays real, because torch's C++
   code calls the one of the frame it was called from.
+* `from math import *` becomes one assignment of every offered name that Python would bind.
 * attributes in `GUARDED` become `<read>(x, "format")`.
 * `def __getattr__` in a class is wrapped, so that library code never asks it for a special name.
 
@@ -19,6 +20,7 @@ from typing import ClassVar, NamedTuple, Protocol, TypeVar
 from gradwalk.protocol.graph import Span
 from gradwalk.protocol.problems import problem
 from gradwalk.sandbox.attributes import (
+    ALWAYS_REFUSED,
     CLASS_NAMES,
     DEFINABLE,
     GUARDED,
@@ -45,6 +47,7 @@ MAX_NODES = 15_000
 MAX_DEPTH = 400
 IMPORT = "offer import"
 IMPORT_FROM = "offer import from"
+IMPORT_STAR = "offer import star"
 READ = "offer read"
 WRAP_GETATTR = "offer getattr"
 
@@ -76,6 +79,9 @@ class Catalogue(Protocol):
     def find_refusal(self, module: str, name: str) -> Refusal | None:
         """Why `module.name` is refused; None where it is offered, and where there is no such name."""
 
+    def star_names(self, module: str) -> tuple[str, ...]:
+        """What `from module import *` binds; nothing for a module that is not offered."""
+
 
 class _Scope(NamedTuple):
     """What a node must know of the statements around it."""
@@ -100,6 +106,7 @@ class Policy:
         self._catalogue = catalogue
         self._text = text
         self._bound: set[str] = set()
+        self._classes: set[str] = set()
         self._modules_of: dict[str, str] = {}
 
     def admit(self, tree: ast.Module) -> ast.Module:
@@ -191,6 +198,7 @@ class Policy:
                 self._bound.add(name)
             case ast.ClassDef(name=name, body=body):
                 self._bound.add(name)
+                self._classes.add(name)
                 self.own.update(_class_names(body))
             case ast.Import(names=names):
                 for one in names:
@@ -199,7 +207,9 @@ class Policy:
             case ast.ImportFrom(names=names, module=str(module), level=0):
                 for one in names:
                     path = f"{module}.{one.name}"
-                    if path in self._catalogue.modules:
+                    if one.name == "*":
+                        self._bound.update(self._catalogue.star_names(module))
+                    elif path in self._catalogue.modules:
                         self._modules_of[one.asname or one.name] = path
                     else:
                         self._bound.add(one.asname or one.name)
@@ -300,6 +310,8 @@ class Policy:
         if name.startswith("__") and scope.class_name:
             self._check_mangled(node, scope)
         module = self._find_module(node)
+        if name in ALWAYS_REFUSED:
+            raise self._refused((module and self._catalogue.find_refusal(module, name)) or refuse_attribute(name), node)
         if module and not is_special(name):
             refusal = self._catalogue.find_refusal(module, name)
         else:
@@ -335,6 +347,8 @@ class Policy:
                 return node.attr in READABLE_ON_SUPER - GUARDED
             case ast.Name(id=name) if name in _PLAIN_CLASSES and name not in self._bound:
                 return node.attr in ("__new__", "__init_subclass__")
+            case ast.Name(id=name) if name in self._classes or name == "cls":
+                return node.attr == "__new__"
             case _:
                 return False
 
@@ -374,11 +388,12 @@ class Policy:
             raise self._refused(Refusal(thing, "needs other files beside the program", "Put the code in here."), node)
         if module not in self._catalogue.modules and not scope.catches_import:
             raise self._refused(refuse_module(module, self._catalogue.modules), node)
+        if node.names[0].name == "*":
+            # Inside a function or a class it is a syntax error, which Python itself explains.
+            names = self._catalogue.star_names(module)
+            return [_assign_star(node, module, names)] if names and scope.kind == "module" else None
         statements: list[ast.stmt] = []
         for one in node.names:
-            if one.name == "*":
-                instead = f"Import the names you need: from {module} import ..., or import {module}."
-                raise self._refused(Refusal(f"from {module} import *", "brings in names unseen", instead), node)
             refusal = self._catalogue.find_refusal(module, one.name)
             if refusal and not scope.catches_import:
                 raise self._refused(refusal, node)
@@ -483,10 +498,20 @@ def _is_abc_meta(value: ast.expr) -> bool:
 
 def _assign(node: ast.stmt, name: str, function: str, arguments: Iterable[str]) -> ast.stmt:
     """`name = function(*arguments)` at the place of an import statement."""
+    target = ast.copy_location(ast.Name(name, ast.Store()), node)
+    return _assign_call(node, target, function, arguments)
 
+
+def _assign_star(node: ast.stmt, module: str, names: Iterable[str]) -> ast.stmt:
+    """`(a, b, ...) = function(module)` in the place of `from module import *`."""
+    targets: list[ast.expr] = [ast.copy_location(ast.Name(name, ast.Store()), node) for name in names]
+    return _assign_call(node, ast.copy_location(ast.Tuple(targets, ast.Store()), node), IMPORT_STAR, (module,))
+
+
+def _assign_call(node: ast.stmt, target: ast.expr, function: str, arguments: Iterable[str]) -> ast.stmt:
     def place(new: _Node) -> _Node:
         return ast.copy_location(new, node)
 
     values: list[ast.expr] = [place(ast.Constant(argument)) for argument in arguments]
     call = place(ast.Call(place(ast.Name(function, ast.Load())), values, []))
-    return place(ast.Assign([place(ast.Name(name, ast.Store()))], call))
+    return place(ast.Assign([target], call))

@@ -18,8 +18,9 @@ from torch.utils import data as torch_data
 
 from gradwalk.sandbox.attributes import find_definition_refusal
 from gradwalk.sandbox.guards import build_class
+from gradwalk.sandbox.parameter_dict import ParameterDict
 from gradwalk.sandbox.proxies import RefusedAttributeError
-from gradwalk.sandbox.refusals import PROCESSES, Refusal, refuse_attribute
+from gradwalk.sandbox.refusals import PROCESSES, RAW_MEMORY, Refusal, refuse_attribute
 
 
 def wraps(
@@ -85,25 +86,47 @@ class SimpleNamespace(types.SimpleNamespace):
 
 
 class _EnumMaker(enum.EnumMeta):
-    """The metaclass of enumerations, without the form that makes a class out of text."""
+    """The metaclass of enumerations; in the functional form, members must have names that attributes may have."""
 
-    def __call__(cls, value: Any, *names: Any, **keywords: Any) -> Any:
-        if names or keywords:
-            instead = "Write a class statement: class Color(Enum): RED = 1"
-            raise RefusedAttributeError(Refusal("Enum('Name', ...)", "makes classes out of text", instead))
-        return super().__call__(value)
+    def __call__(  # type: ignore[override]  # noqa: D102, PLR0913 (the library's own parameters, less one)
+        cls,
+        value: Any,
+        names: Any = None,
+        *,
+        module: str | None = None,  # noqa: ARG002 (it belongs to the program, whatever it says)
+        qualname: str | None = None,
+        type: Any = None,  # noqa: A002
+        start: int = 1,
+    ) -> Any:
+        if names is None:
+            return super().__call__(value)
+        if type not in (None, int, float, str):
+            refusal = Refusal("Enum(type=...)", "mixes classes", "Write a class statement: class Color(str, Enum): ...")
+            raise RefusedAttributeError(refusal)
+        members = _members(names)
+        _check_names(member if isinstance(member, str) else member[0] for member in members)
+        return super().__call__(str(value), members, module="__main__", qualname=qualname, type=type, start=start)
+
+
+def _members(names: Any) -> list[Any]:
+    """Names, or pairs of name and value, in plain strings."""
+    if isinstance(names, str):
+        names = names.replace(",", " ").split()
+    elif isinstance(names, Mapping):
+        names = names.items()
+    return [str.__str__(one) if isinstance(one, str) else (str.__str__(one[0]), one[1]) for one in names]
 
 
 class Enum(enum.Enum, metaclass=_EnumMaker):
-    """`enum.Enum` by class statement."""
+    """`enum.Enum`."""
 
 
 class IntEnum(enum.IntEnum, metaclass=_EnumMaker):
-    """`enum.IntEnum` by class statement."""
+    """`enum.IntEnum`."""
 
 
 class Flag(enum.Flag, metaclass=_EnumMaker):
-    """`enum.Flag` by class statement."""
+    """`enum.Flag`."""
 
 
 class save_on_cpu(graph.save_on_cpu):  # noqa: N801
@@ -111,6 +134,21 @@ class save_on_cpu(graph.save_on_cpu):  # noqa: N801
 
     def __init__(self, pin_memory: bool = False) -> None:
         super().__init__(pin_memory)
+
+
+def asarray(
+    obj: Any,
+    *,
+    dtype: torch.dtype | None = None,
+    device: Any = None,
+    copy: bool | None = None,
+    requires_grad: bool = False,
+) -> torch.Tensor:
+    """`torch.asarray`, which gives out no memory of Python's own: bytes may not change, a bytearray may move."""
+    if isinstance(obj, bytes | bytearray):
+        refusal = Refusal("torch.asarray(bytes)", RAW_MEMORY, "Use torch.tensor(list(values), dtype=torch.uint8).")
+        raise RefusedAttributeError(refusal)
+    return torch.asarray(obj, dtype=dtype, device=device, copy=copy, requires_grad=requires_grad)
 
 
 class DataLoader(torch_data.DataLoader[Any]):
@@ -181,7 +219,8 @@ def _check_names(names: Iterable[str]) -> None:
 def make_stand_ins() -> Mapping[str, Mapping[str, object]]:
     """Module -> name -> the value a program finds there; new switches at every call."""
     return {
-        "torch": {"compile": run_eagerly},
+        "torch": {"compile": run_eagerly, "asarray": asarray},
+        "torch.nn": {"ParameterDict": ParameterDict},
         "torch.cuda": {
             "is_available": _is_not_available,
             "is_bf16_supported": _is_not_available,

@@ -364,8 +364,12 @@ def resolve_slots(tensors: Sequence[Any]) -> list[tuple[Node | None, int]]:
 
 def leaf_node(leaf: torch.Tensor) -> Node | None:
     """The AccumulateGrad of a leaf that is itself an output."""
-    with torch.enable_grad():
-        return torch.autograd.graph.get_gradient_edge(leaf).node
+    try:
+        with torch.enable_grad():
+            return torch.autograd.graph.get_gradient_edge(leaf).node
+    except AttributeError:
+        # A tensor that outlived the torch.func transform it belongs to: it has no history any more.
+        return None
 
 
 def resolve_inputs(

@@ -1,9 +1,9 @@
 /**
  * The lecture kit, into `static/kit/` under names that do not change: decks and notebooks link to them.
- * `--mode bake` builds the script that the server runs, everything else the module for browsers.
+ * Without a mode the module for browsers, `--mode bake` the script that the server runs, `--mode reveal` the plugin.
  */
 import { svelte } from "@sveltejs/vite-plugin-svelte";
-import { defineConfig, type Plugin } from "vite";
+import { defineConfig, type LibraryOptions, type Plugin } from "vite";
 
 /** Styles go into the shadow root: a component's own by Svelte, the theme by the element. No file beside the module. */
 const withoutStyleSheets: Plugin = {
@@ -12,26 +12,42 @@ const withoutStyleSheets: Plugin = {
   load: (id) => (id.endsWith(".css") ? "" : null),
 };
 
+/** What is built in each mode; the first empties the folder. */
+const BUILDS: Record<string, { lib: LibraryOptions }> = {
+  production: { lib: { entry: { gradwalk: "src/embed/module.ts" }, formats: ["es"] } },
+  bake: {
+    lib: { entry: "src/embed/bake.ts", formats: ["iife"], name: "gradwalk", fileName: () => "bake.js" },
+  },
+  reveal: {
+    lib: {
+      entry: "src/embed/reveal.ts",
+      formats: ["es", "umd"],
+      name: "RevealGradwalk",
+      fileName: (format) => (format === "es" ? "reveal.mjs" : "reveal.js"),
+    },
+  },
+};
+
 export default defineConfig(({ mode }) => {
-  const isBake = mode === "bake";
+  const build = BUILDS[mode];
+  if (build === undefined) throw new Error(`no such part of the kit: ${mode}`);
+  const isModule = mode === "production";
   return {
     publicDir: false,
     plugins: [svelte({ compilerOptions: { css: "injected" } }), withoutStyleSheets],
     define: { "process.env.NODE_ENV": '"production"' },
     build: {
       outDir: "../server/gradwalk/static/kit",
-      emptyOutDir: !isBake,
+      emptyOutDir: isModule,
       target: "es2022",
       // Older targets have light-dark() rewritten so that a theme below the host element is lost.
       cssTarget: ["chrome123", "firefox120", "safari17.5"],
       minify: true,
       chunkSizeWarningLimit: 1200,
-      lib: isBake
-        ? { entry: "src/embed/bake.ts", formats: ["iife"], name: "gradwalk", fileName: () => "bake.js" }
-        : { entry: { gradwalk: "src/embed/module.ts" }, formats: ["es"] },
-      rollupOptions: isBake
-        ? {}
-        : { output: { entryFileNames: "[name].js", chunkFileNames: "chunks/[name]-[hash].js" } },
+      lib: build.lib,
+      rollupOptions: isModule
+        ? { output: { entryFileNames: "[name].js", chunkFileNames: "chunks/[name]-[hash].js" } }
+        : {},
     },
     worker: { format: "es" },
   };

@@ -71,7 +71,7 @@ def test_front_end_packages_are_pinned_exactly() -> None:
     package = json.loads((ROOT / "frontend" / "package.json").read_text())
     for group in ("dependencies", "devDependencies"):
         for name, version in package.get(group, {}).items():
-            assert re.fullmatch(r"\d+\.\d+\.\d+", version), f"{name}: {version}"
+            assert re.fullmatch(r"(npm:[\w.]+@)?\d+\.\d+\.\d+", version), f"{name}: {version}"
 
 
 def test_the_front_end_lock_names_no_host() -> None:

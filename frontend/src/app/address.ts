@@ -17,6 +17,7 @@
  *
  * Unknown keys are passed over, what cannot be read falls back to its default and is told in `trouble`.
  */
+import { deflate, inflate } from "../model/packed";
 import { formatPosition, type Position, parsePosition } from "../model/position";
 import type { InputValue, Nested } from "../stream/client";
 
@@ -70,9 +71,6 @@ export const DIGITS = { min: 2, max: 9 };
 export const FONT_SCALES: readonly number[] = [0.85, 1, 1.15, 1.3, 1.5, 2];
 
 const VERSION = "1";
-/** More text than any program the server accepts; a link cannot make the page inflate without end. */
-const MAX_SOURCE_CHARACTERS = 1_000_000;
-
 export const EMPTY_ADDRESS: Address = {
   source: null,
   example: null,
@@ -205,33 +203,4 @@ function parseJson(text: string): unknown {
 function integerBetween(text: string, low: number, high: number): number | null {
   const value = Number(text);
   return /^\d+$/.test(text) && value >= low && value <= high ? value : null;
-}
-
-async function deflate(text: string): Promise<string> {
-  const stream = new Blob([text]).stream().pipeThrough(new CompressionStream("deflate-raw"));
-  const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
-  let binary = "";
-  for (const byte of bytes) binary += String.fromCharCode(byte);
-  return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
-}
-
-async function inflate(packed: string): Promise<string | null> {
-  try {
-    const binary = atob(packed.replaceAll("-", "+").replaceAll("_", "/"));
-    const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
-    const reader = stream.pipeThrough(new TextDecoderStream("utf-8", { fatal: true })).getReader();
-    let text = "";
-    for (;;) {
-      const chunk = await reader.read();
-      if (chunk.done) return text;
-      text += chunk.value;
-      if (text.length > MAX_SOURCE_CHARACTERS) {
-        await reader.cancel();
-        return null;
-      }
-    }
-  } catch {
-    return null;
-  }
 }

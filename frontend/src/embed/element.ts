@@ -5,13 +5,16 @@
 import { flushSync, mount, unmount } from "svelte";
 import { stayOffline } from "../layout/client";
 import { parsePosition } from "../model/position";
+import { sentenceAt } from "../model/selectors";
+import type { TraceState } from "../model/trace";
 import { DecodeError } from "../protocol/decode";
 import theme from "../render/theme.css?inline";
+import { takePage } from "./frame";
 import { fetchText, openTrace } from "./load";
 import type { Side } from "./moves";
 import { applySetting, SETTING_NAMES } from "./settings";
 import ViewerBox from "./Viewer.svelte";
-import { Viewer } from "./viewer.svelte";
+import { type StepDetail, Viewer } from "./viewer.svelte";
 
 export const TAG = "grad-walk";
 
@@ -22,16 +25,6 @@ const OWN_STYLE = `
 .gradwalk-box[hidden] { display: none; }
 `;
 const DEFAULT_PLACE = "1.3";
-
-export interface StepDetail {
-  readonly step: number;
-  readonly phase: number;
-  /** Steps in all. */
-  readonly of: number;
-  /** As in an address, `7.3`. */
-  readonly place: string;
-  readonly sentence: string;
-}
 
 export class GradWalkElement extends HTMLElement {
   static readonly observedAttributes = ["src", ...SETTING_NAMES];
@@ -44,6 +37,7 @@ export class GradWalkElement extends HTMLElement {
   #given: unknown = null;
   #asked = 0;
   #isReady = false;
+  #letGo: (() => void) | null = null;
 
   constructor() {
     super();
@@ -62,6 +56,7 @@ export class GradWalkElement extends HTMLElement {
   connectedCallback(): void {
     if (this.hasAttribute("offline")) stayOffline();
     this.#mounted ??= mount(ViewerBox, { target: this.#box, props: { viewer: this.viewer } });
+    if (this.hasAttribute("page")) this.#letGo ??= takePage(this);
     this.#box.hidden = this.#hasFallback && !this.#isReady;
     if (!this.#isReady) void this.#load();
   }
@@ -72,6 +67,8 @@ export class GradWalkElement extends HTMLElement {
       if (this.isConnected || this.#mounted === null) return;
       void unmount(this.#mounted);
       this.#mounted = null;
+      this.#letGo?.();
+      this.#letGo = null;
     });
   }
 
@@ -79,6 +76,7 @@ export class GradWalkElement extends HTMLElement {
     if (name === "src") {
       if (this.isConnected && before !== after) {
         this.#isReady = false;
+        this.viewer.trouble = null;
         void this.#load();
       }
       return;
@@ -98,6 +96,7 @@ export class GradWalkElement extends HTMLElement {
   set trace(given: unknown) {
     this.#given = given;
     this.#isReady = false;
+    this.viewer.trouble = null;
     if (this.isConnected) void this.#load();
   }
 
@@ -116,6 +115,12 @@ export class GradWalkElement extends HTMLElement {
   /** Every place of the walk in order, `0`, `1.1`, `1.2`, ...; within `steps` where that is set. */
   get stops(): readonly string[] {
     return this.viewer.stops.map(({ step, phase }) => (step === 0 ? "0" : `${step}.${phase}`));
+  }
+
+  /** What is said at a place, empty where there is none. */
+  sentenceAt(place: string): string {
+    const position = parsePosition(place);
+    return position === null ? "" : sentenceAt(this.viewer.trace, position);
   }
 
   get isReady(): boolean {
@@ -147,6 +152,21 @@ export class GradWalkElement extends HTMLElement {
     this.viewer.playing = false;
   }
 
+  /** Shows a trace that somebody else has folded, perhaps one that still grows. */
+  showTrace(trace: TraceState): void {
+    const { viewer } = this;
+    if (!this.#isReady && !viewer.isPlaced)
+      applySetting(viewer, "step", viewer.range === null ? DEFAULT_PLACE : "0");
+    viewer.show(trace);
+    this.#isReady = trace.finished !== null;
+    this.#fallback.remove();
+    this.#box.hidden = false;
+    if (!this.#isReady) return;
+    flushSync();
+    const { stops, state } = this;
+    this.#tell("gradwalk-ready", { ...state, steps: state.of, phases: stops.length, stops });
+  }
+
   /** Shows a trouble in words, in the place of a picture or above it. */
   complain(sentence: string): void {
     this.viewer.trouble = sentence;
@@ -156,7 +176,16 @@ export class GradWalkElement extends HTMLElement {
   }
 
   get #hasFallback(): boolean {
-    return Array.from(this.children).some((child) => child.localName !== "script");
+    return Array.from(this.children).some((child) => !["script", "noscript"].includes(child.localName));
+  }
+
+  /** False: the trace comes from elsewhere, such as a frame's address. */
+  get hasOwnData(): boolean {
+    return this.#given !== null || this.#jsonChild !== null || this.hasAttribute("src");
+  }
+
+  get #jsonChild(): Element | null {
+    return this.querySelector('script[type="application/json"]');
   }
 
   async #load(): Promise<void> {
@@ -167,16 +196,7 @@ export class GradWalkElement extends HTMLElement {
       if (text === null || asked !== this.#asked) return;
       const trace = await openTrace(text, this.hasAttribute("offline"));
       if (asked !== this.#asked) return;
-      if (!this.hasAttribute("step") && this.viewer.place === "0" && this.viewer.range === null) {
-        applySetting(this.viewer, "step", DEFAULT_PLACE);
-      }
-      this.viewer.show(trace);
-      this.#isReady = true;
-      this.#fallback.remove();
-      this.#box.hidden = false;
-      flushSync();
-      const { stops, state } = this;
-      this.#tell("gradwalk-ready", { ...state, steps: state.of, phases: stops.length, stops });
+      this.showTrace(trace);
     } catch (error) {
       if (asked !== this.#asked) return;
       const reason = error instanceof DecodeError ? error.message : "it cannot be reached from here";
@@ -188,8 +208,7 @@ export class GradWalkElement extends HTMLElement {
   async #findText(): Promise<string | null> {
     if (typeof this.#given === "string") return this.#given;
     if (this.#given !== null && this.#given !== undefined) return JSON.stringify(this.#given);
-    const child = this.querySelector('script[type="application/json"]');
-    if (child !== null) return child.textContent;
+    if (this.#jsonChild !== null) return this.#jsonChild.textContent;
     const address = this.getAttribute("src");
     return address === null ? null : fetchText(new URL(address, document.baseURI).href);
   }

@@ -50,7 +50,7 @@ export async function openTrace(text: string, isOffline: boolean): Promise<Trace
 }
 
 /** Without it formulas are plain text, which is better than no picture. */
-async function fetchTypesetter(): Promise<void> {
+export async function fetchTypesetter(): Promise<void> {
   try {
     const { typeset } = await import("../render/typesetter");
     useTypesetter(typeset);

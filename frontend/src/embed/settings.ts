@@ -2,7 +2,7 @@
  * What an author sets on an element, in a frame's address or by a message, all as text. What cannot be read changes
  * nothing and is named in the answer.
  */
-import { formatPosition, type Position, parsePosition, START } from "../model/position";
+import { type Position, parsePosition } from "../model/position";
 import type { Theme } from "../render/options";
 import { parseRange } from "./moves";
 import { PARTS, type Part, type Viewer } from "./viewer.svelte";
@@ -81,11 +81,6 @@ export function applySettings(viewer: Viewer, keys: URLSearchParams): readonly s
     const text = keys.get(name);
     return text !== null && !applySetting(viewer, name, text);
   });
-}
-
-/** Where a trace opens when nobody says: the first stop of its range. */
-export function isUnplaced(viewer: Viewer): boolean {
-  return formatPosition(viewer.wanted) === formatPosition(START);
 }
 
 function goTo(viewer: Viewer, position: Position | null): boolean {

@@ -19,6 +19,16 @@ export const PARTS = [
 ] as const;
 export type Part = (typeof PARTS)[number];
 
+export interface StepDetail {
+  readonly step: number;
+  readonly phase: number;
+  /** Steps in all. */
+  readonly of: number;
+  /** As in an address, `7.3`. */
+  readonly place: string;
+  readonly sentence: string;
+}
+
 export interface Listener {
   onstep: (viewer: Viewer) => void;
   onedge: (side: Side) => void;
@@ -42,6 +52,8 @@ export class Viewer {
   /** Something went wrong: a sentence. */
   trouble = $state<string | null>(null);
   isLoading = $state(true);
+  /** A program that somebody sent: it is read before it is run. */
+  offer = $state.raw<{ source: string; accept: () => void } | null>(null);
 
   readonly position = $derived(clampPosition(this.trace, within(this.wanted, this.range)));
   readonly stops = $derived(stopsOf(this.trace, this.range));
@@ -50,6 +62,11 @@ export class Viewer {
 
   constructor(listener: Listener) {
     this.#listener = listener;
+  }
+
+  /** Somebody said where it is to open. */
+  get isPlaced(): boolean {
+    return !samePosition(this.wanted, START);
   }
 
   get place(): string {
@@ -62,7 +79,6 @@ export class Viewer {
 
   show(trace: TraceState): void {
     this.trace = trace;
-    this.trouble = null;
     this.isLoading = false;
   }
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from fastapi import FastAPI
 
-from gradwalk.api import examples, exports, health, pages, replays, rooms, server, snippets, traces
+from gradwalk.api import embed, examples, exports, health, oembed, pages, replays, rooms, server, snippets, traces
 from gradwalk.api.clients import ClientRate
 from gradwalk.api.errors import install_error_handlers
 from gradwalk.api.headers import Guard
@@ -44,7 +44,7 @@ def create_app(settings: Settings, sandbox: Sandbox | None = None) -> FastAPI:
     app.state.room_rate = ClientRate(settings.room_rate, "Too much came from your address.")
     app.add_middleware(Guard, allowed_hosts=settings.allowed_hosts, body_bytes_max=settings.body_bytes_max)
     install_error_handlers(app)
-    for module in (traces, replays, snippets, rooms, exports, examples, server, health, pages):
+    for module in (traces, replays, snippets, rooms, exports, examples, server, health, oembed, embed, pages):
         # The guard has refused what says that it is too long; this one counts what does not say.
         app.include_router(module.router, max_body_size=settings.body_bytes_max, responses=_EVERYWHERE)
     pages.mount_static(app, settings.static_directory)

@@ -68,6 +68,7 @@ class Guard:
                     headers.setdefault(name, value)
                 if open_to_all:
                     headers["access-control-allow-origin"] = "*"
+                    headers.setdefault("cache-control", "no-cache")
                 if immutable and message["status"] == HTTPStatus.OK:
                     headers["cache-control"] = "public, max-age=31536000, immutable"
             await send(message)

@@ -1,14 +1,34 @@
-"""The page: the built front end, also behind permalinks."""
+"""The page: the built front end, also behind permalinks; and what a permalink gives without it."""
 
+import asyncio
+from html import escape
 from http import HTTPStatus
 from pathlib import Path
 
-from fastapi import APIRouter, FastAPI, Request
-from starlette.responses import FileResponse, HTMLResponse, Response
+from fastapi import APIRouter, FastAPI, HTTPException, Request
+from starlette.responses import FileResponse, HTMLResponse, PlainTextResponse, Response
 from starlette.staticfiles import StaticFiles
 
+from gradwalk.api.oembed import PREVIEW_HEIGHT, PREVIEW_WIDTH
+from gradwalk.api.programs import (
+    Addresses,
+    Place,
+    addresses_of,
+    find_program,
+    find_stored,
+    find_trace,
+    read_place,
+    selection_of,
+    sentences_of,
+    title_of,
+)
+from gradwalk.api.service import Service
 from gradwalk.api.rooms import Code
 from gradwalk.api.snippets import SnippetId
+from gradwalk.api.traces import Client, ServiceOf
+from gradwalk.exports.exporter import ExportUnavailable, NothingToExport
+from gradwalk.exports.moment import find_moment
+from gradwalk.exports.preview import write_preview
 
 router = APIRouter(include_in_schema=False)
 
@@ -20,24 +40,83 @@ _NOT_BUILT = """<!doctype html>
 <code>make install</code> builds it alone. The API works: see <a href="/docs">its description</a>.</p>
 </html>
 """
+_NOSCRIPT = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+body {{ max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #16222e; }}
+body {{ font: 1.0625rem/1.55 system-ui, sans-serif; }}
+pre {{ overflow: auto; padding: 1rem; border: 1px solid #cbd3db; border-radius: 8px; }}
+figure {{ margin: 2.5rem 0; }}
+figcaption {{ margin-bottom: 0.5rem; font-weight: 600; }}
+img {{ max-width: 100%; height: auto; }}
+</style></head>
+<body><h1>{title}</h1>
+<p><a href="{page}">Step through it</a></p>
+<pre>{source}</pre>
+{figures}
+</body></html>
+"""
 
 
 @router.get("/")
 async def read_page(request: Request) -> Response:
     """The application."""
-    return _page(request)
+    return await _page(request)
 
 
 @router.get("/t/{snippet}")
-async def read_permalink(snippet: SnippetId, request: Request) -> Response:  # noqa: ARG001 (the page reads its address)
-    """The application; it asks for the snippet itself and runs nothing unasked."""
-    return _page(request)
+async def read_permalink(snippet: SnippetId, request: Request, service: ServiceOf, place: Place = None) -> Response:
+    """The application; it asks for the snippet itself and runs nothing unasked. Its head is for link previews."""
+    return await _page(request, await _describe(request, service, snippet, read_place(place)))
+
+
+@router.get("/t/{snippet}/code")
+async def read_code(snippet: SnippetId, service: ServiceOf) -> Response:
+    """The program alone."""
+    return PlainTextResponse((await find_program(service, snippet)).source)
+
+
+@router.get("/t/{snippet}/preview.png")
+async def read_preview(snippet: SnippetId, service: ServiceOf, client: Client, place: Place = None) -> Response:
+    """The linked step as the picture of a link preview."""
+    document = await find_trace(service, await find_program(service, snippet), client)
+    try:
+        picture = await asyncio.to_thread(write_preview, document, selection_of(read_place(place)))
+    except (NothingToExport, ExportUnavailable) as reason:
+        raise HTTPException(HTTPStatus.NOT_FOUND, f"There is no picture of it: {reason}.") from reason
+    return Response(picture, media_type="image/png", headers={"Cache-Control": "public, max-age=86400"})
+
+
+@router.get("/noscript/{snippet}")
+async def read_without_script(snippet: SnippetId, request: Request, service: ServiceOf, client: Client) -> Response:
+    """Every step as a picture and a sentence."""
+    program = await find_program(service, snippet)
+    document = await find_trace(service, program, client)
+    figures = [
+        f'<figure id="s{number}"><figcaption>{number}. {escape(sentence)}</figcaption>'
+        f'<img src="/api/traces/{document["id"]}/export/svg?step={number}" loading="lazy" alt="{escape(sentence)}">'
+        "</figure>"
+        for number, sentence in enumerate(sentences_of(document), start=1)
+    ]
+    problems = [
+        f"<p>{escape(event['title'])}: {escape(event['message'])}</p>"
+        for event in document["events"]
+        if event["type"] == "problem"
+    ]
+    page = _NOSCRIPT.format(
+        title=escape(title_of(program.source)),
+        page=escape(addresses_of(request, snippet).page),
+        source=escape(program.source),
+        figures="\n".join(problems + figures) or "<p>There is no backward pass in it.</p>",
+    )
+    return HTMLResponse(page, headers=_REVALIDATED)
 
 
 @router.get("/room/{code}")
 async def read_room_page(code: Code, request: Request) -> Response:  # noqa: ARG001 (the page reads its address)
     """The application as a follower, or as the presenter's second screen."""
-    return _page(request)
+    return await _page(request)
 
 
 def mount_static(app: FastAPI, directory: Path) -> None:
@@ -47,8 +126,51 @@ def mount_static(app: FastAPI, directory: Path) -> None:
         app.mount("/", StaticFiles(directory=directory), name="static")
 
 
-def _page(request: Request) -> Response:
+async def _page(request: Request, head: str = "") -> Response:
     page: Path = request.app.state.page
-    if page.is_file():
+    if not page.is_file():
+        return HTMLResponse(_NOT_BUILT, HTTPStatus.SERVICE_UNAVAILABLE, _REVALIDATED)
+    if not head:
         return FileResponse(page, headers=_REVALIDATED)
-    return HTMLResponse(_NOT_BUILT, HTTPStatus.SERVICE_UNAVAILABLE, _REVALIDATED)
+    text = await asyncio.to_thread(page.read_text, "utf-8")
+    return HTMLResponse(text.replace("</head>", f"{head}</head>", 1), headers=_REVALIDATED)
+
+
+async def _describe(request: Request, service: Service, snippet: str, place: str | None) -> str:
+    """What a permalink says of itself to whoever previews it; nothing for a program that is not here."""
+    try:
+        program = await find_program(service, snippet)
+    except HTTPException:
+        return ""
+    title = title_of(program.source)
+    known = await find_stored(service, program)
+    said = "Step through its backward pass, every vector-Jacobian product with its numbers."
+    if known is not None:
+        try:
+            moment = await asyncio.to_thread(find_moment, known, selection_of(place))
+            said = f"Step {moment.step_number} of {moment.step_count}: {moment.sentence}"
+        except NothingToExport:
+            said = "This program has no backward pass."
+    return _head(addresses_of(request, snippet, place), title, said)
+
+
+def _head(links: Addresses, title: str, said: str) -> str:
+    properties = {
+        "og:title": title,
+        "og:type": "website",
+        "og:site_name": "gradwalk",
+        "og:url": links.page,
+        "og:description": said,
+        "og:image": links.preview,
+        "og:image:type": "image/png",
+        "og:image:width": str(PREVIEW_WIDTH),
+        "og:image:height": str(PREVIEW_HEIGHT),
+        "og:image:alt": said,
+    }
+    lines = [f'<meta property="{name}" content="{escape(value)}">' for name, value in properties.items()]
+    lines += [
+        '<meta name="twitter:card" content="summary_large_image">',
+        f'<link rel="alternate" type="application/json+oembed" href="{escape(links.oembed)}" title="{escape(title)}">',
+        f'<noscript><meta http-equiv="refresh" content="0; url={escape(links.noscript)}"></noscript>',
+    ]
+    return "\n".join(lines) + "\n"

@@ -68,6 +68,11 @@ class Settings(BaseSettings):
     )
 
     body_bytes_max: int = Field(default=2 << 20, gt=0, description="Of one request.")
+    frame_ancestors: str = Field(
+        default="*",
+        pattern=r"^[^;,\s]+( [^;,\s]+)*$",
+        description="Pages that may show the embed page in a frame, as in Content-Security-Policy: frame-ancestors.",
+    )
     static_directory: Path = Field(default=_STATIC, description="The built front end.")
 
     @field_validator("client_rate", "room_rate")

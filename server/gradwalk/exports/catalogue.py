@@ -2,6 +2,7 @@
 
 from gradwalk.exports.exporter import Exporter
 from gradwalk.exports.film import FILMS
+from gradwalk.exports.html import write_html
 from gradwalk.exports.kit import write_kit
 from gradwalk.exports.pages import PAGES
 from gradwalk.exports.picture import write_dot
@@ -13,6 +14,7 @@ EXPORTERS: list[Exporter] = [
     Exporter("json", "application/json", "json", "The whole trace; opens anywhere without a server", False, write_json),
     Exporter("dot", "text/vnd.graphviz", "dot", "One step as Graphviz source", True, write_dot),
     *STILLS,
+    Exporter("html", "text/html", "html", "One page with the player in it; opens without a network", False, write_html),
     Exporter("kit", "application/json", "kit.json", "The trace with its layout, for <grad-walk>", False, write_kit),
     *PAGES,
     *SLIDES,

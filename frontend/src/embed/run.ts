@@ -1,0 +1,34 @@
+/** A program that came in a frame's own address: run on the server the frame came from, which keeps it from nobody else. */
+import { inflate } from "../model/packed";
+import { emptyTrace, foldEvents, type TraceState } from "../model/trace";
+import { runTrace, type TraceRequest } from "../stream/client";
+
+/** The program in `c` or `code`, with `i`, `g` and `seed`; null where there is none. Throws for what cannot be read. */
+export async function requestIn(keys: URLSearchParams): Promise<TraceRequest | null> {
+  const packed = keys.get("c");
+  const source = packed === null ? keys.get("code") : await inflate(packed);
+  if (source === null) {
+    if (packed !== null) throw new Error("the program in it could not be read");
+    return null;
+  }
+  const seed = Number(keys.get("seed") ?? "0");
+  if (!Number.isSafeInteger(seed) || seed < 0) throw new Error("the seed in it could not be read");
+  const inputs = keys.has("i") ? JSON.parse(keys.get("i") ?? "") : {};
+  const options: TraceRequest["options"] = { inputs, seed };
+  if (keys.has("g")) options.grad_output = JSON.parse(keys.get("g") ?? "");
+  return { source, options };
+}
+
+/** Hands over the trace as it grows; throws, with the server's reason, where it may not run. */
+export async function run(request: TraceRequest, ontrace: (trace: TraceState) => void): Promise<void> {
+  let trace = emptyTrace();
+  const outcome = await runTrace(request, {
+    onevents: (events) => {
+      trace = foldEvents(trace, events);
+      ontrace(trace);
+    },
+    onstatus: () => undefined,
+    signal: new AbortController().signal,
+  });
+  if (outcome.kind === "refused") throw new Error(outcome.problem.message);
+}

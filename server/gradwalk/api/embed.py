@@ -1,0 +1,101 @@
+"""The page for frames: the kit's element and the trace, in one answer without cookies or third parties."""
+
+import asyncio
+from html import escape
+
+from fastapi import APIRouter, Request
+from starlette.responses import HTMLResponse, Response
+
+from gradwalk.api.programs import Place, addresses_of, find_program, find_trace, read_place, title_of
+from gradwalk.api.snippets import SnippetId
+from gradwalk.api.traces import Client, ServiceOf
+from gradwalk.exports.html import script_json
+from gradwalk.exports.kit import with_baked
+from gradwalk.protocol.document import encode
+
+router = APIRouter(include_in_schema=False)
+
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>{title}</title>
+<link rel="icon" href="data:,">
+<style>
+html, body {{ height: 100%; margin: 0; overflow: hidden; }}
+body {{ background: light-dark(#f5f7f9, #10161c); color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif; }}
+grad-walk {{ height: 100dvh; }}
+img {{ max-width: 100%; }}
+</style>
+<script type="module" src="/kit/gradwalk.js"></script>
+</head>
+<body>
+{body}
+</body>
+</html>
+"""
+
+
+def frame_policy(frame_ancestors: str) -> str:
+    """The Content-Security-Policy of a page that others may frame; also right where its origin is opaque."""
+    return "; ".join(
+        (
+            "default-src 'none'",
+            "script-src 'self' 'wasm-unsafe-eval'",
+            "worker-src blob:",
+            "style-src 'unsafe-inline'",
+            "img-src 'self' data:",
+            "connect-src 'self'",
+            "base-uri 'none'",
+            "form-action 'none'",
+            f"frame-ancestors {frame_ancestors}",
+        )
+    )
+
+
+@router.get("/embed")
+@router.get("/embed/")
+async def read_empty_embed(request: Request) -> Response:
+    """A frame whose program is in its own hash: nothing of it reaches the server before the reader runs it."""
+    return _respond(request, "gradwalk", '<grad-walk page frame heading=""></grad-walk>')
+
+
+@router.get("/embed/{snippet}")
+async def read_embed(
+    snippet: SnippetId, request: Request, service: ServiceOf, client: Client, place: Place = None
+) -> Response:
+    """A program's trace for a frame; what is shown of it is in the query or the hash."""
+    program = await find_program(service, snippet)
+    document = await find_trace(service, program, client)
+    baked = await asyncio.to_thread(with_baked, document)
+    wanted = read_place(place)
+    links = addresses_of(request, snippet, wanted)
+    title = escape(title_of(program.source))
+    step = f' step="{wanted}"' if wanted else ""
+    body = (
+        f'<grad-walk page frame heading="{title}" open="{escape(links.page)}"{step}>\n'
+        f'<noscript><p><img src="{escape(links.preview)}" alt="{title}"></p>'
+        f'<p><a href="{escape(links.noscript)}">Every step as a picture and a sentence</a></p></noscript>\n'
+        f'<script type="application/json">{script_json(baked)}</script>\n</grad-walk>'
+    )
+    return _respond(request, title, body)
+
+
+@router.get("/embed/{snippet}/trace.json")
+async def read_embedded_trace(snippet: SnippetId, service: ServiceOf, client: Client) -> Response:
+    """The trace of a program with everything worked out: what `<grad-walk src>` on any page reads, for ever."""
+    document = await find_trace(service, await find_program(service, snippet), client)
+    body = encode(await asyncio.to_thread(with_baked, document))
+    headers = {"Access-Control-Allow-Origin": "*", "Cache-Control": "no-cache", "ETag": f'"{document["id"]}-kit"'}
+    return Response(body, media_type="application/json", headers=headers)
+
+
+def _respond(request: Request, title: str, body: str) -> Response:
+    headers = {
+        "Content-Security-Policy": frame_policy(request.app.state.settings.frame_ancestors),
+        "Cross-Origin-Resource-Policy": "cross-origin",
+        "Cache-Control": "no-cache",
+    }
+    return HTMLResponse(_PAGE.format(title=title, body=body), headers=headers)

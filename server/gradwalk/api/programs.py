@@ -1,0 +1,133 @@
+"""A program behind a link: its trace, its title, and the addresses of its pages."""
+
+import asyncio
+import gzip
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Annotated, Any
+from urllib.parse import urlencode
+
+from fastapi import HTTPException, Query, Request
+from pydantic import ValidationError
+
+from gradwalk.api.service import Service, join_document
+from gradwalk.engine.runs import RunState
+from gradwalk.examples.catalogue import EXAMPLES
+from gradwalk.exports.exporter import Selection
+from gradwalk.protocol.document import TraceDocument
+from gradwalk.protocol.requests import TraceRequest
+from gradwalk.protocol.upgrades import load_document
+
+RUN_SECONDS_MAX = 60.0
+TITLE_CHARACTERS_MAX = 110
+PLACE = r"^(0|[1-9]\d{0,8})(\.[1-5])?$"
+
+Place = Annotated[str | None, Query(alias="s", description="`step.phase`; a step alone is its first phase.")]
+
+
+@dataclass(frozen=True)
+class Addresses:
+    """Of everything that a link can lead to; absolute, without the place."""
+
+    page: str
+    embed: str
+    noscript: str
+    preview: str
+    oembed: str
+
+
+def addresses_of(request: Request, snippet: str, place: str | None = None) -> Addresses:
+    """The addresses under which the reader reached this server; `place` such as `7.3` goes along."""
+    base = str(request.base_url).rstrip("/")
+    at = f"?s={place}" if place else ""
+    page = f"{base}/t/{snippet}{at}"
+    return Addresses(
+        page=page,
+        embed=f"{base}/embed/{snippet}{at}",
+        noscript=f"{base}/noscript/{snippet}",
+        preview=f"{base}/t/{snippet}/preview.png{at}",
+        oembed=f"{base}/oembed?{urlencode({'url': page})}",
+    )
+
+
+def read_place(text: str | None) -> str | None:
+    """`7.3` as it is, None for nothing and for what is no place: a damaged link still opens."""
+    return text if text is not None and re.fullmatch(PLACE, text) else None
+
+
+def selection_of(place: str | None) -> Selection:
+    """The still that a place names; the last one without a place."""
+    if place is None:
+        return Selection()
+    step, _, phase = place.partition(".")
+    return Selection(int(step), int(phase) if phase else 1)
+
+
+async def find_program(service: Service, snippet: str) -> TraceRequest:
+    """What was kept under a snippet's address.
+
+    Raises:
+        HTTPException: 404, nothing was.
+    """
+    body = await service.store.get_snippet(snippet)
+    if body is None:
+        raise HTTPException(HTTPStatus.NOT_FOUND, "No program was ever kept here under this link.")
+    try:
+        return TraceRequest.model_validate_json(body)
+    except ValidationError as error:
+        detail = "The program of this link was kept by another release and cannot be read any more."
+        raise HTTPException(HTTPStatus.NOT_FOUND, detail) from error
+
+
+async def find_stored(service: Service, request: TraceRequest) -> TraceDocument | None:
+    """The trace of a program where it is known already."""
+    stored = await service.store.get_trace(service.identify(request)[0])
+    return None if stored is None else await asyncio.to_thread(_decode, gzip.decompress(stored))
+
+
+async def find_trace(service: Service, request: TraceRequest, client: str) -> TraceDocument:
+    """The trace of a program; an upgrade since the link was made means that it runs once more.
+
+    Raises:
+        BusyError: there is no room for a run.
+        HTTPException: 504, it took too long.
+    """
+    known = await find_stored(service, request)
+    if known is not None:
+        return known
+    run = service.start_trace(request, client)
+    with run.follower():
+        try:
+            async with asyncio.timeout(RUN_SECONDS_MAX):
+                while run.state is not RunState.DONE:
+                    await run.news_after(len(run.log), RUN_SECONDS_MAX)
+        except TimeoutError as error:
+            detail = "The program of this link is still waiting for its turn. Reload in a moment."
+            raise HTTPException(HTTPStatus.GATEWAY_TIMEOUT, detail) from error
+    return await asyncio.to_thread(_decode, join_document(run.log))
+
+
+def title_of(source: str) -> str:
+    """The question of a shipped example, else the program's first comment, else what it is."""
+    for example in EXAMPLES:
+        if example.source.strip() == source.strip():
+            return example.question
+    for line in source.splitlines():
+        comment = re.fullmatch(r"\s*#(?!@)\s*(\S.*)", line)
+        if comment:
+            return comment[1].strip()[:TITLE_CHARACTERS_MAX]
+    first = next((line.strip() for line in reversed(source.splitlines()) if line.strip()), "")
+    return f"The backward pass of {first[: TITLE_CHARACTERS_MAX - 22]}" if first else "A backward pass"
+
+
+def sentences_of(document: Mapping[str, Any]) -> list[str]:
+    """What each step says of itself, in order."""
+    return [event["narration"] for event in document["events"] if event["type"] == "step"]
+
+
+def _decode(body: bytes) -> TraceDocument:
+    raw: dict[str, Any] = json.loads(body)
+    return load_document(raw)

@@ -1,0 +1,83 @@
+"""One file that holds the player and the trace: opens without a network, now and in ten years."""
+
+import json
+from html import escape
+from typing import Any
+
+from gradwalk.exports.exporter import Selection
+from gradwalk.exports.kit import read_module, with_baked
+from gradwalk.protocol.document import TraceDocument
+
+POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; "
+    "base-uri 'none'; form-action 'none'"
+)
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="generator" content="gradwalk {version}">
+<title>{title}</title>
+<link rel="icon" href="data:,">
+<style>
+html, body {{ height: 100%; margin: 0; }}
+body {{ background: light-dark(#f5f7f9, #10161c); color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif; }}
+grad-walk {{ height: 100dvh; }}
+noscript {{ display: block; padding: 1rem 2rem; }}
+</style>
+</head>
+<body>
+<!-- Made of gradwalk, Svelte (MIT) and d3 (ISC); places by Graphviz (EPL), formulas by Temml (MIT). -->
+<grad-walk page offline heading="{title}"{step}>
+<noscript><h1>{title}</h1><p>Stepping through it needs JavaScript. What each step says:</p>
+<ol>{sentences}</ol></noscript>
+<script type="application/json">{data}</script>
+</grad-walk>
+<script type="module">{module}</script>
+</body>
+</html>
+"""
+
+
+def write_html(document: TraceDocument, selection: Selection) -> bytes:
+    """The page, UTF-8; it opens at the selection, at the first step's equation without one.
+
+    Raises:
+        ExportUnavailable: the front end has not been built.
+    """
+    step = "" if selection.step is None else f' step="{selection.step}.{selection.phase}"'
+    if selection.step == 0:
+        step = ' step="0"'
+    said = [event["narration"] for event in document["events"] if event["type"] == "step"]
+    page = _PAGE.format(
+        policy=POLICY,
+        version=escape(document["versions"]["gradwalk"]),
+        title=escape(heading_of(document["source"])),
+        step=step,
+        sentences="".join(f"<li>{escape(sentence)}</li>" for sentence in said),
+        data=script_json(with_baked(document)),
+        module=script_code(read_module()),
+    )
+    return page.encode("utf-8", "replace")
+
+
+def heading_of(source: str) -> str:
+    """The program's first comment, else what it is."""
+    for line in source.splitlines():
+        text = line.strip()
+        if text.startswith("#") and not text.startswith("#@") and text.strip("# "):
+            return text.strip("# ")[:110]
+    return "A backward pass, step by step"
+
+
+def script_json(value: Any) -> str:
+    """JSON that may stand inside a script element, whatever strings are in it."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def script_code(source: str) -> str:
+    """JavaScript that may stand inside a script element: what would end it or open a comment only occurs in strings."""
+    return source.replace("</script", "<\\/script").replace("<!--", "<\\!--")

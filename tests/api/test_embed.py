@@ -1,0 +1,174 @@
+"""What a link gives without the page's own code: frames, previews, oEmbed, pictures; and the headers of each."""
+
+import io
+import re
+import struct
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import httpx
+import pytest
+
+SOURCE = (
+    "# Why is it multiplied?\nx = torch.tensor(3.0, requires_grad=True)\ny = x * x\ny.backward()\nprint('</script>')\n"
+)
+
+
+@pytest.fixture(scope="module")
+def kept(server: Any) -> tuple[httpx.Client, str, str]:
+    body = {"source": "import torch\n" + SOURCE, "options": {}}
+    server.client.post("/api/traces", json=body, headers={"Accept": "text/event-stream"}).raise_for_status()
+    receipt = server.client.post("/api/traces", json=body).json()
+    return server.client, receipt["id"], receipt["snippet"]
+
+
+def policy(answer: httpx.Response) -> dict[str, str]:
+    lines = answer.headers["content-security-policy"].split("; ")
+    return {name: rest for name, _, rest in (line.partition(" ") for line in lines)}
+
+
+def test_the_frame_may_be_framed_and_sets_no_cookie(kept) -> None:
+    client, _, snippet = kept
+    for path in (f"/embed/{snippet}", "/embed"):
+        answer = client.get(path)
+        assert answer.status_code == 200
+        assert policy(answer)["frame-ancestors"] == "*"
+        assert policy(answer)["default-src"] == "'none'"
+        assert "x-frame-options" not in answer.headers
+        assert "set-cookie" not in answer.headers
+
+
+def test_every_other_page_may_not_be_framed(kept) -> None:
+    client, _, snippet = kept
+    for path in ("/", f"/t/{snippet}", f"/noscript/{snippet}", "/healthz"):
+        answer = client.get(path)
+        assert policy(answer)["frame-ancestors"] == "'none'"
+        assert "x-frame-options" not in answer.headers
+        assert "set-cookie" not in answer.headers
+
+
+def test_who_may_frame_is_a_setting(start_server) -> None:
+    running = start_server(frame_ancestors="https://lms.example.edu https://*.example.org")
+    answer = running.client.get("/embed")
+    assert policy(answer)["frame-ancestors"] == "https://lms.example.edu https://*.example.org"
+
+
+def test_the_trace_in_the_page_cannot_end_its_script(kept) -> None:
+    client, _, snippet = kept
+    page = client.get(f"/embed/{snippet}").text
+    data = page.split('<script type="application/json">', 1)[1]
+    assert data.index("</script>") == data.index("</script>\n</grad-walk>")
+
+
+def test_any_page_may_read_module_and_trace(kept) -> None:
+    client, trace, snippet = kept
+    for path in ("/kit/gradwalk.js", "/kit/reveal.js", f"/api/traces/{trace}", f"/embed/{snippet}/trace.json"):
+        answer = client.get(path, headers={"Origin": "null"})
+        assert answer.status_code == 200
+        assert answer.headers["access-control-allow-origin"] == "*"
+        assert "access-control-allow-credentials" not in answer.headers
+    answer = client.post("/api/traces", json={"source": "1"}, headers={"Origin": "null"})
+    assert (answer.status_code, answer.headers.get("access-control-allow-origin")) == (403, None)
+
+
+def test_the_code_behind_a_link_is_plain_text_and_survives_a_restart(start_server) -> None:
+    body = {"source": "x * x\n", "options": {}}
+    first = start_server()
+    first.client.post("/api/traces", json=body, headers={"Accept": "text/event-stream"})
+    snippet = first.client.post("/api/traces", json=body).json()["snippet"]
+    first.stop()
+    second = start_server()
+    answer = second.client.get(f"/t/{snippet}/code")
+    assert answer.headers["content-type"].startswith("text/plain")
+    assert answer.text == "x * x\n"
+    assert second.client.post("/api/traces", json=body).json()["snippet"] == snippet
+
+
+def properties(page: str) -> dict[str, str]:
+    return dict(re.findall(r'<meta property="(og:[^"]+)" content="([^"]*)">', page))
+
+
+def test_a_link_says_what_its_preview_needs(kept) -> None:
+    client, _, snippet = kept
+    page = client.get(f"/t/{snippet}?s=1.3").text
+    said = properties(page)
+    assert said["og:title"] == "Why is it multiplied?"
+    assert said["og:url"].endswith(f"/t/{snippet}?s=1.3")
+    assert said["og:description"].startswith("Step 1 of 2: ")
+    assert said["og:type"]
+    picture = client.get(httpx.URL(said["og:image"]).raw_path.decode())
+    assert picture.headers["content-type"] == "image/png"
+    assert picture.content[:8] == b"\x89PNG\r\n\x1a\n"
+    assert struct.unpack(">II", io.BytesIO(picture.content[16:24]).read()) == (1200, 630)
+    assert len(picture.content) < 1_000_000
+    other = client.get(f"/t/{snippet}/preview.png?s=1.1").content
+    assert other != picture.content
+    assert 'name="twitter:card" content="summary_large_image"' in page
+
+
+@pytest.mark.parametrize("place", ["x", "9.9", "-1", "1.2.3", "%3Cscript%3E", "0" * 500])
+def test_a_damaged_place_still_opens(kept, place: str) -> None:
+    client, _, snippet = kept
+    assert client.get(f"/t/{snippet}?s={place}").status_code == 200
+    page = client.get(f"/embed/{snippet}?s={place}")
+    assert page.status_code == 200
+    assert " step=" not in page.text.split('<script type="application/json">')[0]
+
+
+def test_a_link_is_found_by_oembed(kept) -> None:
+    client, _, snippet = kept
+    page = client.get(f"/t/{snippet}?s=1.3").text
+    link = re.search(r'<link rel="alternate" type="application/json\+oembed" href="([^"]+)"', page)
+    assert link
+    address = httpx.URL(link[1].replace("&amp;", "&")).raw_path.decode()
+    answer = client.get(address)
+    assert answer.headers["content-type"] == "application/json"
+    said = answer.json()
+    assert (said["version"], said["type"], said["title"]) == ("1.0", "rich", "Why is it multiplied?")
+    frame = ET.fromstring(said["html"].replace(" allowfullscreen", ""))
+    assert frame.tag == "iframe"
+    assert frame.get("src", "").endswith(f"/embed/{snippet}?s=1.3")
+    assert frame.get("title") == said["title"]
+    assert (int(frame.get("width", 0)), int(frame.get("height", 0))) == (said["width"], said["height"])
+    assert {"thumbnail_url", "thumbnail_width", "thumbnail_height"} <= set(said)
+    small = client.get(f"{address}&maxwidth=320&maxheight=200").json()
+    assert (small["width"], small["height"]) == (320, 200)
+    assert "thumbnail_url" not in small
+
+
+@pytest.mark.parametrize(
+    ("query", "status"),
+    [
+        ("url={base}t/{snippet}&format=xml", 501),
+        ("url={base}t/" + "0" * 40, 404),
+        ("url=https://elsewhere.example/t/{snippet}", 404),
+        ("url={base}docs", 404),
+        ("url=http://[", 404),
+        ("", 422),
+    ],
+)
+def test_oembed_says_what_it_cannot_do(kept, query: str, status: int) -> None:
+    client, _, snippet = kept
+    answer = client.get("/oembed?" + query.format(base=str(client.base_url), snippet=snippet))
+    assert answer.status_code == status
+    assert answer.headers["content-type"] == "application/problem+json"
+
+
+def test_every_step_is_a_picture_and_a_sentence_without_scripts(kept) -> None:
+    client, trace, snippet = kept
+    page = client.get(f"/noscript/{snippet}").text
+    steps = [event for event in client.get(f"/api/traces/{trace}").json()["events"] if event["type"] == "step"]
+    assert page.count("<figure") == len(steps) == 2
+    assert "<script" not in page
+    for number, source in enumerate(re.findall(r'<img src="([^"]+)"', page), start=1):
+        assert f"step={number}" in source
+        assert client.get(source).headers["content-type"].startswith("image/svg+xml")
+
+
+@pytest.mark.parametrize(
+    "path", ["/embed/{}", "/noscript/{}", "/t/{}/code", "/t/{}/preview.png", "/embed/{}/trace.json"]
+)
+def test_a_program_that_was_never_kept_is_not_found(kept, path: str) -> None:
+    client, _, _ = kept
+    assert client.get(path.format("0" * 40)).status_code == 404
+    assert client.get(path.format("nothing")).status_code in (404, 422)

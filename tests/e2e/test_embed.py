@@ -1,0 +1,290 @@
+"""The embed page in a frame and the element on a page, on an origin of somebody else's."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Frame, Page, expect
+
+from tests.e2e.conftest import Opener
+from tests.e2e.hosts import keep_program, serving
+
+PROGRAM = "import torch\nx = torch.tensor(3.0, requires_grad=True)\ny = x * x\ny.backward()\n"
+STOPS = ["0", *(f"{step}.{phase}" for step in (1, 2) for phase in range(1, 6))]
+LISTEN = """<script>
+window.heard = [];
+addEventListener("message", (event) => heard.push(event.data));
+const told = (type) => heard.filter((message) => message.ns === "gradwalk" && message.type === type);
+const frame = () => document.querySelector("iframe").contentWindow;
+const tell = (message) => frame().postMessage({ns: "gradwalk", v: 1, ...message}, "*");
+</script>"""
+FRAME = '<iframe sandbox="allow-scripts" title="A backward pass" src="{src}" width="900" height="600"></iframe>'
+
+
+@pytest.fixture(scope="module")
+def kept(server: str) -> tuple[str, str]:
+    return keep_program(server, PROGRAM)
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[tuple[Path, str]]:
+    with serving(tmp_path) as address:
+        yield tmp_path, address
+
+
+def told(page: Page, kind: str) -> list[dict[str, Any]]:
+    messages: list[dict[str, Any]] = page.evaluate("(type) => told(type)", kind)
+    return messages
+
+
+def wait_for(page: Page, kind: str, count: int = 1) -> dict[str, Any]:
+    page.wait_for_function("([type, count]) => told(type).length >= count", arg=[kind, count])
+    return told(page, kind)[-1]
+
+
+def open_frame(new_page: Opener, site: tuple[Path, str], src: str, frame: str = FRAME) -> tuple[Page, Frame]:
+    """A page of another origin with one frame, when the frame has said that it is ready."""
+    folder, address = site
+    (folder / "page.html").write_text(f"<!doctype html><title>t</title>{LISTEN}{frame.format(src=src)}")
+    page = new_page().page
+    page.goto(f"{address}/page.html")
+    wait_for(page, "ready")
+    return page, page.frames[1]
+
+
+def place(frame: Frame) -> str:
+    found: str = frame.evaluate("document.querySelector('grad-walk').state.place")
+    return found
+
+
+def test_a_locked_frame_gets_ready_steps_and_asks_nobody_else(new_page, site, server, kept) -> None:
+    page = new_page().page
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    folder, address = site
+    src = f"{server}/embed/{kept[1]}?s=1.3"
+    (folder / "page.html").write_text(f"<!doctype html><title>t</title>{LISTEN}{FRAME.format(src=src)}")
+    page.goto(f"{address}/page.html")
+    ready = wait_for(page, "ready")
+    assert (ready["steps"], ready["stops"]) == (2, STOPS)
+    frame = page.frames[1]
+    assert frame.evaluate("origin") == "null"
+    assert place(frame) == "1.3"
+    frame.get_by_role("button", name="Next phase").click()
+    assert wait_for(page, "step")["place"] == "1.4"
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_function("() => told('step').at(-1).place === '1.3'")
+    expect(frame.get_by_role("region", name="Vector-Jacobian product")).to_be_visible()
+    assert frame.url == src, "an embed never rewrites its own address"
+    assert page.context.cookies() == []
+    assert {url.split("/")[2] for url in asked if url.startswith("http")} == {
+        server.removeprefix("http://"),
+        address.removeprefix("http://"),
+    }
+    assert not [url for url in asked if "/chunks/" in url], "layout and formulas were baked"
+    assert frame.locator(".formula math").count() >= 3
+
+
+def test_a_warm_server_gives_a_ready_frame_in_no_time(new_page, site, server, kept) -> None:
+    page, _ = open_frame(new_page, site, f"{server}/embed/{kept[1]}")
+    started = page.evaluate("performance.now()")
+    page.evaluate("heard.length = 0; const frame = document.querySelector('iframe'); frame.src = frame.src + '?again'")
+    wait_for(page, "ready")
+    # Twice the criterion, which is for a machine with nothing else to do.
+    assert page.evaluate("performance.now()") - started < 3000
+
+
+@pytest.mark.parametrize("deck", ["", "reveal"])
+def test_at_either_end_the_key_goes_to_the_deck(new_page, site, server, kept, deck: str) -> None:
+    page, frame = open_frame(new_page, site, f"{server}/embed/{kept[1]}#s=2.5&deck={deck}")
+    frame.locator(".viewport").click(position={"x": 300, "y": 20})
+    page.keyboard.press("PageDown")
+    assert wait_for(page, "edge")["side"] == "end"
+    asked = page.evaluate("heard.filter((each) => typeof each === 'string')")
+    assert asked == (['{"method":"next","args":[]}'] if deck else [])
+    assert place(frame) == "2.5"
+    page.evaluate("tell({type: 'goto', step: 0})")
+    page.wait_for_function("() => told('step').at(-1)?.place === '0'")
+    frame.locator(".viewport").click(position={"x": 300, "y": 20})
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_function("() => told('edge').length === 2")
+    assert told(page, "edge")[1]["side"] == "start"
+
+
+def test_with_the_keys_off_no_key_does_anything(new_page, site, server, kept) -> None:
+    page, frame = open_frame(new_page, site, f"{server}/embed/{kept[1]}?s=1.2&keys=off")
+    frame.get_by_role("button", name="Play").focus()
+    for key in ("ArrowRight", "PageDown", "End", "ArrowLeft"):
+        page.keyboard.press(key)
+    assert place(frame) == "1.2"
+    assert told(page, "edge") == []
+
+
+def test_what_an_author_hides_is_gone(new_page, site, server, kept) -> None:
+    parts = "title,link,program,table,narration,transport,zoom,equation"
+    _, frame = open_frame(new_page, site, f"{server}/embed/{kept[1]}?hide={parts}&theme=dark")
+    expect(frame.get_by_role("article").first).to_be_visible()
+    expect(frame.locator(".viewer > header")).to_have_count(0)
+    for gone in (".narration", ".transport", ".zoom", ".callout"):
+        expect(frame.locator(gone)).to_be_hidden()
+
+
+def test_its_height_is_told_once_and_chased_by_nobody(new_page, site, server, kept) -> None:
+    page, frame = open_frame(new_page, site, f"{server}/embed/{kept[1]}")
+    told_height = wait_for(page, "resize")["height"]
+    lti = page.evaluate("heard.filter((each) => each.subject === 'lti.frameResize')")
+    assert lti[-1] == {"subject": "lti.frameResize", "height": told_height}
+    page.evaluate("(height) => { document.querySelector('iframe').style.height = height + 'px' }", told_height)
+    frame.wait_for_function("(height) => innerHeight === height", arg=told_height)
+    assert frame.evaluate("document.documentElement.scrollHeight") == told_height
+    for _ in range(10):
+        page.evaluate("tell({type: 'next'})")
+    page.wait_for_function("() => told('step').at(-1).place === '2.5'")
+    assert len(told(page, "resize")) <= 3
+
+
+FUZZ = """async () => {
+  const pick = (values) => values[Math.floor(random() * values.length)];
+  let seed = 7;
+  const random = () => (seed = (seed * 16807) % 2147483647) / 2147483647;
+  const odd = () => pick([null, undefined, 0, -1, 1e9, NaN, "", "<img src=x onerror=alert(1)>", "__proto__", [], {},
+    true, {ns: "gradwalk"}, "slide:start", '{"method":"next"}', [1, [2]], "javascript:alert(1)", new Date(0), 7n]);
+  for (let n = 0; n < 10000; n += 1) {
+    let message = odd();
+    if (random() < 0.7) {
+      const type = pick(["goto", "set", "constructor", odd()]);
+      message = {ns: pick(["gradwalk", "agv", odd()]), v: pick([1, 2, odd()]), type};
+      for (const name of ["step", "phase", "theme", "hide", "digits", "__proto__", "innerHTML"]) {
+        if (random() < 0.4) message[name] = odd();
+      }
+      // what happens to be a right message is no fuzz
+      if (message.type === "goto" || message.type === "set") message.v = 2;
+    }
+    frame().postMessage(message, "*");
+  }
+  frame().postMessage({ns: "gradwalk", v: 1, type: "state?"}, "*");
+}"""
+
+
+def test_ten_thousand_odd_messages_do_nothing(new_page, site, server, kept) -> None:
+    page, frame = open_frame(new_page, site, f"{server}/embed/{kept[1]}?s=1.3")
+    before = frame.locator("grad-walk").evaluate("(element) => element.shadowRoot.textContent")
+    steps = len(told(page, "step"))
+    ready = len(told(page, "ready"))
+    page.evaluate(FUZZ)
+    wait_for(page, "ready", ready + 1)
+    assert place(frame) == "1.3"
+    # The answer to `state?` says where it stands; nothing else moved.
+    assert len(told(page, "step")) == steps + 1
+    assert frame.locator("img").count() == 0
+    after = frame.locator("grad-walk").evaluate("(element) => element.shadowRoot.textContent")
+    assert after == before
+    assert {message["code"] for message in told(page, "error")} == {"unreadable"}
+
+
+def test_a_damaged_address_shows_a_message_and_the_picture(new_page, site, server, kept) -> None:
+    _, frame = open_frame(new_page, site, f"{server}/embed/{kept[1]}#s=%00x&theme=pink&hide=%3Cb%3E&steps=9-1&v=1")
+    expect(frame.get_by_role("alert")).to_contain_text("could not be read")
+    expect(frame.get_by_role("article").first).to_be_visible()
+    hashes = ["", "#", "s=99999999", "s=-1", "c=%%%", "digits=1e9", "s=1.9", "hide=" + "a," * 5000]
+    for each in hashes * 20:
+        frame.evaluate("(hash) => { location.hash = hash }", each)
+    expect(frame.get_by_role("article").first).to_be_visible()
+
+
+@pytest.mark.parametrize("state", ["c=!!!", "code=x&i={", "v=1", "code=1&seed=-4"])
+def test_a_damaged_program_in_the_address_is_told(new_page, server, state: str) -> None:
+    page = new_page().page
+    page.goto(f"{server}/embed#{state}")
+    expect(page.get_by_role("alert")).to_contain_text("This address is damaged")
+
+
+def test_a_program_in_the_hash_runs_on_ones_own_machine(new_page, server) -> None:
+    page = new_page().page
+    page.goto(f"{server}/embed#code=sin(x*y)&i=%7B%22x%22:2%7D&s=1.3")
+    page.wait_for_function("() => document.querySelector('grad-walk').isReady")
+    assert page.evaluate("document.querySelector('grad-walk').state.of") == 4
+
+
+def test_two_elements_share_nothing_but_the_module(new_page, site, server, kept) -> None:
+    folder, address = site
+    (folder / "page.html").write_text(
+        f"""<!doctype html><title>t</title><style>button {{ background: red !important }}</style>
+        <grad-walk src="{server}/embed/{kept[1]}/trace.json" step="1.3"><p>one</p></grad-walk>
+        <grad-walk src="{server}/api/traces/{kept[0]}" step="2" phase="2" theme="dark"><p>two</p></grad-walk>
+        <script type="module" src="{server}/kit/gradwalk.js"></script>"""
+    )
+    page = new_page().page
+    page.goto(f"{address}/page.html")
+    page.wait_for_function("[...document.querySelectorAll('grad-walk')].every((each) => each.isReady)")
+    one, two = page.locator("grad-walk").all()
+    one.get_by_role("button", name="Next step").click()
+    assert [each.evaluate("(element) => element.state.place") for each in (one, two)] == ["2.3", "2.2"]
+    two.get_by_role("button", name="Play").focus()
+    page.keyboard.press("ArrowRight")
+    assert [each.evaluate("(element) => element.state.place") for each in (one, two)] == ["2.3", "2.3"]
+    colours = "(element) => getComputedStyle(element.shadowRoot.querySelector('.viewer')).backgroundColor"
+    assert one.evaluate(colours) != two.evaluate(colours)
+    red = "(element) => getComputedStyle(element.shadowRoot.querySelector('.icon')).backgroundColor"
+    assert one.evaluate(red) != "rgb(255, 0, 0)"
+    assert page.evaluate("document.head.querySelectorAll('style').length") == 1
+
+
+def test_without_scripts_the_children_are_seen(new_page, site, server, kept) -> None:
+    folder, address = site
+    (folder / "page.html").write_text(
+        f"""<!doctype html><title>t</title><grad-walk src="{server}/api/traces/{kept[0]}">
+        <img src="{server}/api/traces/{kept[0]}/export/svg?step=1" alt="y = x * x"></grad-walk>
+        <script type="module" src="{server}/kit/gradwalk.js"></script>"""
+    )
+    page = new_page(java_script_enabled=False).page
+    page.goto(f"{address}/page.html")
+    expect(page.get_by_role("img", name="y = x * x")).to_be_visible()
+    assert page.get_by_role("img").bounding_box()["width"] > 50
+
+
+def test_a_trace_that_cannot_be_had_is_told_below_the_fallback(new_page, site, server) -> None:
+    folder, address = site
+    (folder / "no.json").write_text('{"format": 99}')
+    (folder / "page.html").write_text(
+        f"""<!doctype html><title>t</title><grad-walk src="no.json"><p>a picture</p></grad-walk>
+        <script type="module" src="{server}/kit/gradwalk.js"></script>"""
+    )
+    page = new_page().page
+    page.goto(f"{address}/page.html")
+    expect(page.get_by_role("alert")).to_contain_text("format 99")
+    expect(page.get_by_text("a picture")).to_be_visible()
+
+
+def test_a_property_and_an_anywidget_model_give_the_same_player(new_page, site, server, kept) -> None:
+    folder, address = site
+    (folder / "page.html").write_text("<!doctype html><title>t</title><div id=el></div>")
+    page = new_page().page
+    page.goto(f"{address}/page.html")
+    page.evaluate(
+        """async ([module, address]) => {
+          const widget = (await import(module)).default;
+          const values = {trace: await (await fetch(address)).json(), step: "1.2", height: 420};
+          const listeners = {};
+          window.model = {
+            get: (name) => values[name],
+            set: (name, value) => { values[name] = value },
+            save_changes: () => { window.saved = values.step },
+            on: (name, act) => { listeners[name] = act },
+            off: (name) => { delete listeners[name] },
+            change: (name, value) => { values[name] = value; listeners["change:" + name]() },
+          };
+          window.leave = widget.render({model: window.model, el: document.querySelector("#el")});
+        }""",
+        [f"{server}/kit/gradwalk.js", f"{server}/api/traces/{kept[0]}"],
+    )
+    element = page.locator("grad-walk")
+    expect(element.get_by_role("button", name="Next phase")).to_be_visible()
+    assert element.evaluate("(element) => [element.state.place, element.clientHeight]") == ["1.2", 420]
+    element.get_by_role("button", name="Next phase").click()
+    page.wait_for_function("window.saved === '1.3'")
+    page.evaluate("model.change('step', '2.4')")
+    assert element.evaluate("(element) => element.state.place") == "2.4"
+    page.evaluate("leave()")
+    expect(element).to_have_count(0)

@@ -12,6 +12,7 @@ import { type InputValue, type Nested, runTrace, type Status, type TraceRequest 
 import type { Example } from "../stream/examples";
 import { fetchGradcheck } from "../stream/gradcheck";
 import { fetchJacobians } from "../stream/jacobian";
+import { keepProgram } from "../stream/snippet";
 import { type Address, DEFAULT_VIEW, type View } from "./address";
 import { withValue } from "./inputs";
 import { withJacobians } from "./jacobians";
@@ -30,6 +31,7 @@ const PATIENCE_MS = 250;
 const DRAG_PAUSE_MS = 1000;
 /** Two replays, and perhaps a wait in the queue. */
 const GRADCHECK_MS = 60_000;
+const KEEP_MS = 20_000;
 
 interface Flight {
   kind: RunKind;
@@ -275,6 +277,11 @@ export class Session {
       arriving.finished !== null ||
       stepCount(arriving, this.wanted.direction) >= Math.max(1, this.wanted.step)
     );
+  }
+
+  /** The address under which the server keeps this program; throws with the reason why it does not. */
+  keepForLink(): Promise<string> {
+    return keepProgram(this.traceRequest(this.source), AbortSignal.timeout(KEEP_MS));
   }
 
   private traceRequest(source: string): TraceRequest {

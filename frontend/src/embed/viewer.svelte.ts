@@ -52,6 +52,8 @@ export class Viewer {
   /** Something went wrong: a sentence. */
   trouble = $state<string | null>(null);
   isLoading = $state(true);
+  /** In a deck every phase is shown once; elsewhere a walk opens where the first equation stands. */
+  opensAtStart = false;
   /** A program that somebody sent: it is read before it is run. */
   offer = $state.raw<{ source: string; accept: () => void } | null>(null);
 

@@ -21,3 +21,21 @@ export async function fetchSnippet(
   const response = await fetch(`${base}/api/snippets/${snippet}`, { signal });
   return response.ok ? ((await response.json()) as TraceRequest) : null;
 }
+
+/**
+ * Keeps a program on the server, for links; gives its address.
+ *
+ * @throws {Error} with the server's reason
+ */
+export async function keepProgram(request: TraceRequest, signal: AbortSignal, base = ""): Promise<string> {
+  const response = await fetch(`${base}/api/traces`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify(request),
+    signal,
+  });
+  const answer = (await response.json()) as { snippet?: string; detail?: string };
+  if (answer.snippet === undefined)
+    throw new Error(answer.detail ?? `the server answered ${response.status}.`);
+  return answer.snippet;
+}

@@ -1,0 +1,51 @@
+"""The page in one file, opened from a folder on a machine without a network."""
+
+import json
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from gradwalk.exports.exporter import Selection
+from gradwalk.exports.html import write_html
+from gradwalk.protocol.upgrades import load_document
+from tests.e2e.conftest import Opener
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+
+
+@pytest.mark.parametrize("name", ["mlp-step", "none-zeros-undefined"])
+def test_it_opens_without_a_network_and_every_step_can_be_reached(new_page: Opener, tmp_path: Path, name: str) -> None:
+    document = load_document(json.loads((GOLDEN / f"{name}.json").read_text()))
+    file = tmp_path / "page.html"
+    file.write_bytes(write_html(document, Selection()))
+    page = new_page(offline=True).page
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(file.as_uri())
+    page.wait_for_function("() => document.querySelector('grad-walk').isReady")
+    stops = page.evaluate("document.querySelector('grad-walk').stops")
+    page.keyboard.press("Home")
+    said = set()
+    for stop in stops:
+        assert page.evaluate("document.querySelector('grad-walk').state.place") == stop
+        said.add(page.get_by_role("status", name="Narration").inner_text())
+        page.keyboard.press("ArrowRight")
+    steps = [event for event in document["events"] if event["type"] == "step"]
+    assert len(stops) == 1 + 5 * len(steps)
+    assert len(said) > len(steps)
+    assert asked == [file.as_uri()]
+
+
+def test_a_group_opens_and_closes_without_a_network(new_page: Opener, tmp_path: Path) -> None:
+    document = load_document(json.loads((GOLDEN / "mlp-step.json").read_text()))
+    file = tmp_path / "page.html"
+    file.write_bytes(write_html(document, Selection(step=1, phase=3)))
+    page = new_page(offline=True).page
+    page.goto(file.as_uri())
+    articles = page.get_by_role("article")
+    page.wait_for_function("() => document.querySelector('grad-walk').isReady")
+    expect(articles.first).to_be_visible()
+    before = articles.count()
+    page.locator(".group button[aria-expanded=true]").last.click()
+    expect(articles).not_to_have_count(before)

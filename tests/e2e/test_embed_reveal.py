@@ -144,7 +144,8 @@ def test_in_print_every_phase_has_its_page_and_none_is_blank(new_page: Opener, s
     expected = [None, *itertools.chain(*RANGES.values()), None]
     assert pages.count() == len(expected)
     shown = page.evaluate(
-        "[...document.querySelectorAll('.pdf-page')].map((page) => page.querySelector('grad-walk')?.state.place ?? null)"
+        "[...document.querySelectorAll('.pdf-page')].map("
+        "(each) => each.querySelector('grad-walk')?.state.place ?? null)"
     )
     assert shown == expected
     cards = page.evaluate(

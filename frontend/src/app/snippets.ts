@@ -49,7 +49,8 @@ export const SNIPPETS: readonly Snippet[] = [
   {
     id: "reveal",
     name: "reveal.js",
-    about: "Every phase is a fragment: the deck's keys, speaker view and print view work. Load the script once per deck.",
+    about:
+      "Every phase is a fragment: the deck's keys, speaker view and print view work. Load the script once per deck.",
     write: (shared) =>
       `<section>\n${element(shared)}\n</section>\n\n<script src="${shared.origin}/kit/reveal.js"></script>\n<!-- Reveal.initialize({ plugins: [RevealGradwalk] }) -->`,
   },
@@ -74,7 +75,8 @@ export const SNIPPETS: readonly Snippet[] = [
   {
     id: "lti",
     name: "Canvas, Moodle and other LMS",
-    about: "In the editor's HTML view; the frame asks for the height it needs (lti.frameResize) and sets no cookie.",
+    about:
+      "In the editor's HTML view; the frame asks for the height it needs (lti.frameResize) and sets no cookie.",
     write: (shared) => frame(shared, ""),
   },
   {

@@ -22,8 +22,8 @@ from gradwalk.api.programs import (
     sentences_of,
     title_of,
 )
-from gradwalk.api.service import Service
 from gradwalk.api.rooms import Code
+from gradwalk.api.service import Service
 from gradwalk.api.snippets import SnippetId
 from gradwalk.api.traces import Client, ServiceOf
 from gradwalk.exports.exporter import ExportUnavailable, NothingToExport

@@ -3,8 +3,8 @@
 import re
 
 from gradwalk.exports.exporter import ExportUnavailable, Selection
-from gradwalk.exports.picture import write_dot
 from gradwalk.exports.graphviz_engine import run_graphviz
+from gradwalk.exports.picture import write_dot
 from gradwalk.protocol.document import TraceDocument
 
 DOTS_PER_INCH = 96

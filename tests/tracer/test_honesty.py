@@ -186,3 +186,23 @@ def test_a_formula_that_does_not_hold_is_said_not_to(monkeypatch: pytest.MonkeyP
     step = run_traced("x = torch.tensor(3., requires_grad=True)\n(x * x).backward()\n").of("step")[0]
     assert step["formula_checked"] is False
     assert "substitutions" not in step
+
+
+def test_nodes_that_no_call_was_seen_to_build_say_so() -> None:
+    source = "f = torch.jit.trace(lambda t: t.sin() * t, torch.ones(2))\nx = torch.ones(2, requires_grad=True)\n"
+    nodes = run_traced(source + "f(x).sum().backward()\n").nodes().values()
+    assert {node["name"] for node in nodes if "out of sight" in node.get("note", "")} == {
+        "MulBackward0",
+        "SinBackward0",
+    }
+
+
+def test_the_padding_of_ragged_values_is_no_finding() -> None:
+    source = """a = torch.randn(2, 3, requires_grad=True)
+b = torch.randn(1, 3, requires_grad=True)
+n = torch.nested.as_nested_tensor([a, b], layout=torch.jagged)
+(n * 2).values().sum().backward()
+"""
+    [finished] = run_traced(source).of("pass_finished")
+    assert "findings" not in finished
+    assert [one["grad"]["data"] for one in finished["leaf_grads"]] == [[2.0] * 6, [2.0] * 3]

@@ -7,8 +7,11 @@ import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812 (everybody's name for it)
 
+from gradwalk.protocol.requests import Options, ResolvedLimits, TraceRequest
 from gradwalk.tracer.jacobian import JacobianBudget, local_jacobians
+from gradwalk.tracer.replay import jacobian_of_step
 from gradwalk.tracer.structure import structure_of
+from tests.tracer.oracle import run_traced
 
 FLOAT64 = {"dtype": torch.float64}
 PLENTY = 10**7
@@ -397,3 +400,59 @@ def test_rounding_is_told_from_a_wrong_product():
     assert entry["checked"]
     [softmax] = jacobians_of(lambda x: torch.softmax(x, 0), torch.randn(5, generator=generator))
     assert softmax["checked"]
+
+
+PACKED = {
+    "saved_tensors_hooks": "with torch.autograd.graph.saved_tensors_hooks(lambda t: (t,), lambda packed: packed[0]):\n"
+    "    y = (x * x).exp()\n",
+    "save_on_cpu": "with torch.autograd.graph.save_on_cpu():\n    y = (x * x).exp()\n",
+    "checkpoint": "from torch.utils.checkpoint import checkpoint\n"
+    "y = checkpoint(lambda t: (t * t).exp(), x, use_reentrant=False)\n",
+    "checkpoint reentrant": "from torch.utils.checkpoint import checkpoint\n"
+    "y = checkpoint(lambda t: (t * t).exp(), x, use_reentrant=True)\n",
+    "torch.func": "y = x.exp()\ntorch.func.grad(lambda t: (t * t).exp().sum())(x.detach())\n",
+}
+
+
+@pytest.mark.parametrize("name", PACKED)
+def test_what_tracing_leaves_alone_is_answered_on_demand(name):
+    source = f"x = torch.tensor([0.5, -1.0], requires_grad=True)\n{PACKED[name]}y.sum().backward()\n"
+    traced = run_traced(source)
+    x = torch.tensor([0.5, -1.0])
+    expected = {
+        "ExpBackward0": torch.diag((x * x).exp()),
+        "MulBackward0": torch.diag(x),
+        "CheckpointFunctionBackward": torch.diag(2 * x * (x * x).exp()),
+        "SumBackward0": torch.ones(2),
+    }
+    asked = 0
+    for step in traced.of("step"):
+        for left_out in step["local_jacobians"]:
+            if left_out["value"].get("missing") != "on_demand":
+                continue
+            request = TraceRequest(source=source, options=Options())
+            [found] = jacobian_of_step(request, step["index"], left_out["argnum"], ResolvedLimits())
+            assert torch.allclose(tensor_of(found).float(), expected[traced.nodes()[step["node"]]["name"]])
+            assert found["checked"]
+            asked += 1
+    assert asked
+
+
+def test_a_backward_that_runs_passes_of_its_own_is_asked_once():
+    source = """class Inner(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        with torch.enable_grad():
+            ctx.x = x.detach().requires_grad_()
+            ctx.y = ctx.x.sin()
+        return ctx.y.detach()
+    @staticmethod
+    def backward(ctx, g):
+        return torch.autograd.grad(ctx.y, ctx.x, g, retain_graph=True)[0]
+a = torch.tensor([1.0, 2.0], requires_grad=True)
+Inner.apply(a).exp().sum().backward()
+"""
+    traced = run_traced(source)
+    [step] = [one for one in traced.of("step") if traced.nodes()[one["node"]]["name"] == "InnerBackward"]
+    [found] = jacobian_of_step(TraceRequest(source=source, options=Options()), step["index"], 0, ResolvedLimits())
+    assert torch.allclose(tensor_of(found).float(), torch.diag(torch.tensor([1.0, 2.0]).cos()))

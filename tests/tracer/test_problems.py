@@ -85,6 +85,10 @@ BAD = {
         LEAF + "y = (x * 2).detach()\ny.backward(torch.ones(2))", "not_differentiable", 3,
         ("`y`", "`.detach()` in line 2"),
     ),
+    "anomaly": Bad(
+        "x = torch.tensor(-1., requires_grad=True)\nwith torch.autograd.detect_anomaly(check_nan=True):\n"
+        "    y = x.sqrt()\n    y.backward()", "error", 3, ("SqrtBackward0 (line 3)", "NaN for `self`"), 1,
+    ),
     "missing import": Bad(LEAF + "for i in range(2):\n    y = np.sin(1.0)", "error", 3, ("import numpy as np",)),
     "error in backward": Bad(CUSTOM.format("g.nope, None"), "error", 9, ("nope",), 1),
     "empty": Bad("", "not_differentiable", None, ("empty",)),

@@ -75,6 +75,12 @@ class Culprits:
         names = self.forward_arguments()
         return f"`{names[argnum]}`" if argnum < len(names) else f"number {argnum}"
 
+    def operand_of_node(self, argnum: int) -> str:
+        """The name of a node's operand at a position among its edges."""
+        described = None if self._record is None else self._record.node
+        known = described is not None and argnum < len(described["inputs"])
+        return f"`{described['inputs'][argnum]['name']}`" if known and described else f"operand {argnum}"
+
     def forward_arguments(self) -> list[str]:
         """The names of a custom forward's arguments."""
         function = self._function()

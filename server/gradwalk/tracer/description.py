@@ -22,12 +22,17 @@ from gradwalk.tracer.saved import SavedReader, note_on, plain_value
 from gradwalk.tracer.sides import Side, side_of
 from gradwalk.tracer.source import Program
 from gradwalk.tracer.threads import NOTE, ThreadMarks
+from gradwalk.tracer.unseen import fill_unseen, shapes_of
 from gradwalk.tracer.values import ValueTable
 from gradwalk.tracer.walk import NextFunctions, Node
 
 ACCUMULATE_GRAD: Final = "torch::autograd::AccumulateGrad"
 _VIEW_WRITES: Final = frozenset({"CopySlices", "CopyBackwards"})
 _OPERANDS: Final = 2
+_OUT_OF_SIGHT: Final = (
+    "No call of the program was seen to build this node: code of torch.jit, and what runs with torch functions "
+    "switched off, is out of sight. So it has no line; its numbers are the engine's all the same."
+)
 _OVERLOAD_DIGITS: Final = re.compile(r"Backward\d*$")
 
 
@@ -157,6 +162,7 @@ class GraphWriter:
                 if producer.variable is not None and "." in self.names.get(id(producer.variable), ""):
                     users.setdefault(producer.id, []).append(record.id)
         self._name_intermediates(records, named)
+        fill_unseen(nodes, edges, shapes_of(records.values()), self._values)
         groups, group_of = self._grouping.group(owners, named.modules, users)
         for described in nodes:
             described["group"] = group_of.get(described["id"])
@@ -287,6 +293,8 @@ class GraphWriter:
         if record.is_foreign:
             described["note"] = NOTE
             sequence = -1
+        elif call is None and self._program is not None and self.births.find(sequence) is None:
+            described["note"] = _OUT_OF_SIGHT
         described["outputs"] = outputs = self._outputs(record, sequence, call, saved)
         described["output_count"] = len(outputs)
         born = self.births.find(sequence)
@@ -478,4 +486,7 @@ def _constants(call: Call | None, edges: NextFunctions) -> list[TensorValue]:
         return []
     constants = [value for _, requires_grad, value in call.arguments if not requires_grad]
     missing = sum(1 for target, _ in edges if target is None)
+    if len(constants) != missing and call.function is None:
+        # Masks and indices are no operands.
+        constants = [value for value in constants if value["dtype"].startswith(("float", "bfloat", "complex"))]
     return constants if len(constants) == missing else []

@@ -240,6 +240,16 @@ def _wrong_kind(match: "re.Match[str]", culprits: Culprits) -> Explained:
     )
 
 
+def _nan_found(match: "re.Match[str]", culprits: Culprits) -> Explained:
+    index = int(match.group("index"))
+    return Explained(
+        "A node returned NaN",
+        f"{culprits.node_words()} returned NaN for {culprits.operand_of_node(index)}, and detect_anomaly ends the pass "
+        "there: its slope is no number at this point.",
+        "Look at its operand: a square root or logarithm of a negative number, or 0 times infinity, does that.",
+    )
+
+
 def _complex_mismatch(_match: "re.Match[str]", culprits: Culprits) -> Explained:
     return Explained(
         f"{culprits.function_name('')}.backward returned a gradient of the wrong dtype",
@@ -381,6 +391,7 @@ EXPLANATIONS: Final[tuple[tuple[str, Explain], ...]] = (
         r"(?P<what>device|type|layout) (?P<expected>\S+) but got (?P<got>\S+)",
         _wrong_kind,
     ),
+    (r"returned nan values in its (?P<index>\d+)th output", _nan_found),
     (r"isFloatingType\(grad.scalar_type\(\)\) \|\| \(input_is_complex == grad_is_complex\)", _complex_mismatch),
     (r"grad can be implicitly created only for scalar outputs", _not_scalar),
     (r"element (?P<index>\d+) of tensors does not require grad", _no_grad_fn),

@@ -439,7 +439,9 @@ def _numbers(value: TensorValue) -> list[Any]:
 
 
 def _trouble(value: TensorValue) -> _Trouble | None:
-    """The entries that are no finite numbers; None where all are."""
+    """The entries that are no finite numbers; None where all are. Ragged values are padded with NaN."""
+    if value.get("layout", "").startswith("nested"):
+        return None
     if "summary" in value:
         found = _Trouble(value["summary"]["nans"], value["summary"]["infs"])
         return None if found == _FINE else found

@@ -29,6 +29,7 @@ import numpy as np
 import torch
 
 from gradwalk.protocol.events import LocalJacobian
+from gradwalk.tracer import originals
 from gradwalk.tracer.batches import batches
 from gradwalk.tracer.node_calls import CallableNode, Matrix
 from gradwalk.tracer.sides import Side, numbers_of, sides_of
@@ -102,10 +103,15 @@ def local_jacobians(
     if not budget.cells_each:
         return found
     wanted = [slot for slot in arrived if _fits(outputs[slot], operands, budget)]
-    if not wanted or (not in_replay and (name in _NEVER_CALLED or not _is_unpackable(node))):
+    is_packed = bool(wanted) and not _is_unpackable(node)
+    if any(gradient is not None and originals.is_batched(gradient) for gradient in grad_outputs):
+        # Under vmap every example has a Jacobian of its own, and the sides are those of one example.
+        return found
+    if not wanted or (not in_replay and (name in _NEVER_CALLED or is_packed)):
         return found
     with _no_grad():
-        matrices = _ask(CallableNode(node, outputs, operands), wanted, budget, in_replay=in_replay)
+        asked = CallableNode(node, outputs, operands, by_engine=is_packed)
+        matrices = _ask(asked, wanted, budget, in_replay=in_replay)
         checks = _checks(matrices, arrived, grad_outputs, grad_inputs, operands)
     marks = {slot: batches(name, outputs[slot], operands, of_slot) for slot, of_slot in matrices.items()}
     for one in found:

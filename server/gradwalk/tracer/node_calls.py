@@ -23,6 +23,8 @@ _NEVER_BATCHED = ("AsStrided", "torch::autograd::", "MaskedSelect")
 _get_rng_state, _set_rng_state = torch.get_rng_state, torch.set_rng_state
 _load_decompositions: Any = lazy_load_decompositions
 _functorch: Any = torch._C._functorch
+_engine: Any = torch._C._ImperativeEngine()
+_edge: Any = torch.autograd.graph.GradientEdge
 
 Matrix = np.ndarray[Any, np.dtype[np.float64]]
 """Of shape (output entries, operand entries); holds every dtype's numbers exactly."""
@@ -32,15 +34,20 @@ _Call = Callable[[Sequence[torch.Tensor | None]], Row]
 class CallableNode:
     """A node that can be asked what it makes of any v."""
 
-    def __init__(self, node: Any, outputs: Sequence[Side], operands: Sequence[Side | None]) -> None:
+    def __init__(
+        self, node: Any, outputs: Sequence[Side], operands: Sequence[Side | None], *, by_engine: bool = False
+    ) -> None:
         self.outputs = outputs
         self.operands = operands
         is_custom = hasattr(type(node), "_forward_cls")
         self._is_custom = is_custom
-        call = _custom_call(node, outputs, operands) if is_custom else _plain_call(node)
+        if by_engine:
+            call: _Call | None = _engine_call(node)
+        else:
+            call = _custom_call(node, outputs, operands) if is_custom else _plain_call(node)
         self.is_callable = call is not None
         self._call = call
-        self._may_batch = not is_custom and not node.name().startswith(_NEVER_BATCHED)
+        self._may_batch = not is_custom and not by_engine and not node.name().startswith(_NEVER_BATCHED)
 
     def matrices(self, slot: int, argnums: Sequence[int]) -> dict[int, Matrix]:
         """For each operand in `argnums` the matrix of shape (entries of output `slot`, operand entries), a row per v.
@@ -112,6 +119,42 @@ def _plain_call(node: Any) -> _Call | None:
     def call(gradients: Sequence[torch.Tensor | None]) -> Row:
         returned = node(*gradients)
         return returned if isinstance(returned, tuple) else (returned,)
+
+    return call
+
+
+class _Returned(Exception):  # noqa: N818 (ends a pass that has told what was asked)
+    """Carries what a node returned out of the engine."""
+
+    def __init__(self, gradients: Row) -> None:
+        super().__init__()
+        self.gradients = gradients
+
+
+def _engine_call(node: Any) -> _Call:
+    """Runs the node by a pass of its own, which ends as soon as the node has returned.
+
+    A saved-tensors hook may unpack only once per pass (checkpointing computes its part anew, and counts): a pass of
+    its own may unpack again. Other paths between the node's operands must not run, so the pass is cut short.
+    """
+    following = tuple(_edge(other, slot) for other, slot in node.next_functions if other is not None)
+
+    def call(gradients: Sequence[torch.Tensor | None]) -> Row:
+        given = [(_edge(node, slot), v) for slot, v in enumerate(gradients) if v is not None]
+
+        def stop(returned: Row, _gradients: Row) -> None:
+            raise _Returned(returned)
+
+        handle = node.register_hook(stop)
+        try:
+            _engine.run_backward(
+                tuple(edge for edge, _ in given), tuple(v for _, v in given), True, False, following, True, False
+            )
+        except _Returned as told:
+            return told.gradients
+        finally:
+            handle.remove()
+        raise LookupError("the pass ended without the node")
 
     return call
 

@@ -20,11 +20,23 @@ current_node: Final = torch._C._current_autograd_node
 is_grad_enabled: Final = torch.is_grad_enabled
 is_functorch_wrapped: Final = torch._C._functorch.is_functorch_wrapped_tensor
 is_legacy_batched: Final = torch._C._functorch.is_legacy_batchedtensor
+_is_batched: Final = torch._C._functorch.is_batchedtensor
 functorch_unwrapped: Final = torch._C._functorch.get_unwrapped
 remove_batch_dimension: Final = torch._remove_batch_dim
 push_mode: Final = torch._C._push_on_torch_function_stack
 count_modes: Final = torch._C._len_torch_function_stack
 pop_mode: Final = torch._C._pop_torch_function_stack
+
+
+def is_batched(tensor: torch.Tensor) -> bool:
+    """Whether a vmap of torch.func is among the transforms that wrap a tensor."""
+    while is_functorch_wrapped(tensor):
+        if _is_batched(tensor):
+            return True
+        tensor = functorch_unwrapped(tensor)
+    return False
+
+
 GradientEdge: Final = torch.autograd.graph.GradientEdge
 frame_at: Final = sys._getframe
 

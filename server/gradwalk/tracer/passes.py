@@ -29,6 +29,10 @@ UNDEFINED: Final[Missing] = {
 }
 
 
+NAN_FOUND: Final = "returned nan values in its"
+"""What anomaly mode says of the node that ran last."""
+
+
 class PassNode:
     """One node in one pass."""
 
@@ -86,6 +90,7 @@ class Pass:
         "index",
         "inputs",
         "is_recorded",
+        "latest",
         "lost",
         "nodes",
         "outputs",
@@ -115,16 +120,19 @@ class Pass:
         self.skipped_steps = 0
         self.around: Pass | None = None
         """The recorded pass that runs this one."""
+        self.latest: PassNode | None = None
+        """The node that ran last."""
         self.lost: Any = None
         """Why an output has no history, where one has none."""
         self.cuts: list[Cut] = []
         """Second derivatives that will be incomplete."""
 
-    def failing_node(self) -> Node | None:
-        """The node that was running, or was next, when the engine raised."""
-        if self.current is not None:
+    def failing_node(self, error: BaseException) -> Node | None:
+        """The node that was running, or was next, when the engine raised; what a node returned is judged after it."""
+        blamed = self.latest if NAN_FOUND in str(error) else self.current
+        if blamed is not None:
             for node, entry in self.nodes.items():
-                if entry is self.current:
+                if entry is blamed:
                     return node
         executed = {node for node, entry in self.nodes.items() if entry.executed}
         return next_to_run(self.graph, self.alive, executed)
@@ -138,6 +146,7 @@ class Pass:
         self.inputs = []
         self.around = None
         self.current = None
+        self.latest = None
 
 
 class PassListener:
@@ -335,6 +344,7 @@ class Passes:
             return
         entry.executed = True
         one.current = None
+        one.latest = entry
         if entry.has_mode:
             entry.has_mode = False
             originals.pop_mode()

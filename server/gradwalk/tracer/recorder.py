@@ -522,7 +522,7 @@ class Recorder(PassListener):
     def fail(self, one: Pass, error: BaseException) -> None:
         if self.was_explained(error):
             return
-        node = one.failing_node()
+        node = one.failing_node(error)
         record = None if node is None else one.nodes[node].record
         found = explain_error(error, self.culprits(record, node, one))
         found["span"] = found["span"] or one.span

@@ -1,6 +1,7 @@
 """Accessible and whole in every theme and at every width."""
 
 import json
+import urllib.parse
 from typing import Any
 
 import pytest
@@ -58,6 +59,32 @@ def test_axe_finds_nothing_in_gallery_menu_and_problems(new_page: Opener, theme:
     player.button("Run").click()
     expect(player.problems).to_have_count(1)
     assert axe_findings(player.page) == []
+
+
+MODES = {
+    "forward": {"s": "f1.2"},
+    "predict": {"s": "1.3", "predict": "1"},
+    "by hand": {"byhand": "1"},
+    "projector": {"projector": "1"},
+    "two outputs": {"example": "none-zeros-undefined", "s": "4.4"},
+    "stopped": {"example": "wrong-shape", "s": "1.3"},
+    "accumulate": {"example": "used-twice", "s": "5.5"},
+    "vanishing": {"example": "vanishing"},
+}
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_in_any_mode(new_page: Opener, theme: str) -> None:
+    """On the widest and the smallest screen, each mode in one theme on the one and in the other on the other."""
+    player = new_page(reduced_motion="reduce")
+    for place, (mode, keys) in enumerate(MODES.items(), start=theme == "dark"):
+        across, down = WIDTHS["smallest" if place % 2 else "projector"]
+        player.page.set_viewport_size({"width": across, "height": down})
+        known = urllib.parse.urlencode({**keys, "theme": theme}) if "example" in keys else None
+        player.open(known or fragment(MAP, theme=theme, **keys))
+        player.page.wait_for_selector(".callout")
+        findings = axe_findings(player.page)
+        assert findings == [], f"{mode} at {across}: {json.dumps(findings, indent=1)}"
 
 
 @pytest.mark.parametrize("width", WIDTHS)

@@ -133,6 +133,13 @@ def test_a_backward_that_returns_the_jacobian_is_wrong(player: PlayerPage) -> No
     expect(player.narration).to_contain_text("v times the local Jacobian is something else")
     rows = player.rows.first
     expect(rows).to_contain_text(f"{x.exp()[2].item():.3g}")
+    # The equation must not claim that v times J is what was returned.
+    v = tensor([1.0, 10.0, 100.0])
+    jacobian_of_backward = torch.stack([x.exp()] * 3)
+    assert player.cells("Local Jacobian")[0][0] == jacobian_of_backward[0][0].item()
+    expect(player.product).to_contain_text("\u2260")
+    product = (v @ jacobian_of_backward)[0].item()
+    expect(player.product).to_contain_text(re.compile(rf"=\s*{product:g}\s*\u2260\s*1\s*, which backward returned"))
 
 
 def test_a_matrix_of_the_wrong_shape_is_refused_in_words(player: PlayerPage) -> None:
@@ -183,6 +190,10 @@ def test_what_is_the_difference_between_none_zeros_and_undefined(player: PlayerP
     open_at(player, "none-zeros-undefined", "4.4")
     choose(player, "b")
     expect(player.product).to_contain_text("returned None")
+    mark = player.page.get_by_role("img", name=re.compile("^None: "))
+    mark.focus()
+    expect(mark.get_by_text("returned None", exact=False).last).to_be_visible()
+    expect(player.narration).to_contain_text("backward returned None")
     row = player.rows.nth(3)
     expect(row).to_contain_text("None")
     expect(row).to_contain_text("undefined")

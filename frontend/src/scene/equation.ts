@@ -3,7 +3,7 @@
  * there in every phase, so that nothing changes size; `shown` tells which are revealed.
  */
 import { isTensor, LAND } from "../model/gradients";
-import { bytesPerElement, elementCount } from "../model/matrix";
+import { bytesPerElement, elementCount, shapeText } from "../model/matrix";
 import type { Position } from "../model/position";
 import { MULTIPLY } from "../model/position";
 import { edgesById, nodesById, nodeTitle } from "../model/selectors";
@@ -57,6 +57,9 @@ export interface Factor {
 
 /** What the whole Jacobian would take, in bytes, beside what the node keeps for its backward. */
 export interface Memory {
+  /** Of the v's that arrived, one for each output of the node: `[3]`. */
+  readonly shapes: readonly string[];
+  /** Of all outputs together. */
   readonly rows: number;
   readonly columns: number;
   readonly full_bytes: number;
@@ -64,6 +67,8 @@ export interface Memory {
 }
 
 export interface Shown {
+  /** v is on its way into the product. */
+  readonly entering: boolean;
   readonly v: boolean;
   readonly rule: boolean;
   readonly product: boolean;
@@ -216,8 +221,15 @@ function bornText(trace: TraceState, { born }: Node): string | null {
 }
 
 function shownAt({ direction, phase }: Position): Shown {
-  if (direction === "forward") return { v: true, rule: true, product: phase >= 2, landed: phase >= 3 };
-  return { v: true, rule: phase >= MULTIPLY - 1, product: phase >= MULTIPLY, landed: phase >= LAND };
+  if (direction === "forward")
+    return { entering: false, v: true, rule: true, product: phase >= 2, landed: phase >= 3 };
+  return {
+    entering: phase === MULTIPLY,
+    v: true,
+    rule: phase >= MULTIPLY - 1,
+    product: phase >= MULTIPLY,
+    landed: phase >= LAND,
+  };
 }
 
 function notesOf(node: Node): readonly string[] {
@@ -261,7 +273,7 @@ function operandEquation(node: Node, graph: Graph, step: Step, argnum: number): 
     vjp: trusted(node.formula, step)?.vjp.find((line) => line.argnum === argnum) ?? null,
     substitution: step.substitutions?.find((each) => each.argnum === argnum) ?? null,
     factors: factorsOf(step, jacobians),
-    memory: isTensor(returned) ? memoryOf(node, step, jacobians[0], returned) : null,
+    memory: isTensor(returned) ? memoryOf(node, step, jacobians, returned) : null,
   };
 }
 
@@ -279,14 +291,17 @@ function factorsOf(step: Step, jacobians: readonly LocalJacobian[]): readonly Fa
 function memoryOf(
   node: Node,
   step: Step,
-  jacobian: LocalJacobian | undefined,
+  jacobians: readonly LocalJacobian[],
   returned: TensorValue,
 ): Memory | null {
-  const v = step.grad_outputs[jacobian?.output_nr ?? 0];
-  if (!isTensor(v)) return null;
-  const rows = elementCount(jacobian?.output_shape ?? v.shape);
-  const columns = elementCount(jacobian?.input_shape ?? returned.shape);
+  const shapes = step.grad_outputs.flatMap((v, outputNr) =>
+    isTensor(v) ? [jacobians.find((each) => each.output_nr === outputNr)?.output_shape ?? v.shape] : [],
+  );
+  if (shapes.length === 0) return null;
+  const rows = shapes.reduce((sum, shape) => sum + elementCount(shape), 0);
+  const columns = elementCount(jacobians[0]?.input_shape ?? returned.shape);
   return {
+    shapes: shapes.map(shapeText),
     rows,
     columns,
     full_bytes: rows * columns * bytesPerElement(returned.dtype),

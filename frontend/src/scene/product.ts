@@ -1,7 +1,7 @@
 /**
  * The ways to write v times J = returned in numbers. The flattened grid is the definition; an element-by-element
  * operation and a matrix product are easier to read in the tensors' own shapes. A form is offered only if its numbers
- * reproduce what the engine returned.
+ * reproduce what the engine returned; the grid is shown in any case, and says where they do not (`isTrue`).
  */
 import { isTensor } from "../model/gradients";
 import type { Matrix } from "../model/matrix";
@@ -43,6 +43,8 @@ export interface ProductForm {
   readonly operator: "×" | "⊙";
   readonly right: Factoring;
   readonly result: Factoring;
+  /** False: what the node returned is not this product; a custom backward may return anything. */
+  readonly isTrue: boolean;
   /** Too wide for one line: v stands as a column beside the rows of J, the result below its columns. */
   readonly isStacked: boolean;
   /** The products whose sum is one cell of the result. */
@@ -63,6 +65,8 @@ export function productForms(node: Node, operand: OperandEquation, factor: Facto
   if (!isTensor(factor.v) || !isTensor(operand.returned)) return [];
   const many = manyVs(operand, operand.returned);
   if (many !== null) return [many];
+  // One of several outputs alone does not make up what was returned.
+  if (operand.factors.filter(({ v }) => isTensor(v)).length > 1) return [];
   const forms = [
     matrixProduct(node, operand, factor.v, operand.returned),
     elementwise(operand, factor, factor.v, operand.returned),
@@ -87,9 +91,17 @@ function grid(
   const left = isStacked ? { ...row, rows: row.columns, columns: 1 } : row;
   const rows = { size: jacobian.rows, matching: true };
   const columns = { size: jacobian.columns, matching: false };
+  const termsAt = ({ column }: Place): readonly Term[] =>
+    left.cells.map((a, k) => ({
+      left: isStacked ? { row: k, column: 0 } : { row: 0, column: k },
+      right: { row: k, column },
+      a,
+      b: cellAt(jacobian, k, column),
+    }));
   return {
     kind: "grid",
     operator: "×",
+    isTrue: reproduces(result, termsAt),
     isStacked,
     left: {
       role: "v",
@@ -112,13 +124,7 @@ function grid(
       shape: [columns],
       flattenedFrom: ownShape(returned),
     },
-    termsAt: ({ column }) =>
-      left.cells.map((a, k) => ({
-        left: isStacked ? { row: k, column: 0 } : { row: 0, column: k },
-        right: { row: k, column },
-        a,
-        b: cellAt(jacobian, k, column),
-      })),
+    termsAt,
     resultOf: (side, place, current) => (side === "right" ? { row: 0, column: place.column } : current),
   };
 }
@@ -161,6 +167,7 @@ function manyVs(operand: OperandEquation, returned: TensorValue): ProductForm | 
   return {
     kind: "grid",
     operator: "×",
+    isTrue: true,
     isStacked: false,
     left: {
       role: "v",
@@ -224,21 +231,23 @@ function elementwise(
   const cells = left.cells.map((_, index) => cellAt(full, index, index));
   const diagonal = { rows: left.rows, columns: left.columns, cells };
   const shared = { shape: v.shape.map((size) => ({ size, matching: true })), flattenedFrom: null };
+  const termsAt = (place: Place): readonly Term[] => [
+    {
+      left: place,
+      right: place,
+      a: cellAt(left, place.row, place.column),
+      b: cellAt(diagonal, place.row, place.column),
+    },
+  ];
   return {
     kind: "elementwise",
     operator: "⊙",
+    isTrue: reproduces(result, termsAt),
     isStacked: false,
     left: { role: "v", caption: V_CAPTION, matrix: left, ...shared },
     right: { role: "jacobian", caption: `diagonal of ${derivative(operand)}`, matrix: diagonal, ...shared },
     result: { role: "result", caption: returnedFor(operand), matrix: result, ...shared },
-    termsAt: (place) => [
-      {
-        left: place,
-        right: place,
-        a: cellAt(left, place.row, place.column),
-        b: cellAt(diagonal, place.row, place.column),
-      },
-    ],
+    termsAt,
     resultOf: (_, place) => place,
   };
 }
@@ -285,6 +294,7 @@ function matrixProduct(
   return {
     kind: "matrix_product",
     operator: "×",
+    isTrue: true,
     isStacked: false,
     left: {
       ...(isFirst ? tables.v : tables.jacobian),
@@ -318,7 +328,8 @@ function reproduces(result: Matrix, termsAt: (place: Place) => readonly Term[]):
       const sum = terms.reduce((total, term) => total + term, 0);
       const scale = terms.reduce((total, term) => total + Math.abs(term), 1e-12);
       const said = toNumber(cellAt(result, row, column));
-      if (Number.isFinite(said) && !(Math.abs(sum - said) <= TOLERANCE * scale)) return false;
+      if (Number.isFinite(said) && Number.isFinite(sum) && Math.abs(sum - said) > TOLERANCE * scale)
+        return false;
     }
   }
   return true;

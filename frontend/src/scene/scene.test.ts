@@ -136,12 +136,14 @@ describe("gradients before their time", () => {
     expect(leaf?.leafGrad).toMatchObject({ missing: "not_computed" });
   });
 
-  it("shows both contributions of x times x, and .grad after landing", () => {
+  it("shows both contributions of x times x, their sum, and .grad after landing", () => {
     const trace = sampleTrace("x-times-x");
     const layoutOf = layouts(trace);
     const collect = { direction: "backward", step: 2, phase: 1 } as const;
     const scene = drawScene(trace, layoutOf(collect), collect, 1);
-    expect(scene.tokens.map((token) => token.label)).toEqual(["3", "3"]);
+    expect(scene.tokens.map((token) => token.label)).toEqual(["3", "3", "6"]);
+    const begin = drawScene(trace, layoutOf(collect), collect, 0);
+    expect(begin.tokens.map((token) => token.opacity)).toEqual([1, 1, 0]);
     expect(scene.callout?.kind).toBe("accumulate");
     const land = { ...collect, phase: 5 };
     const leaf = drawScene(trace, layoutOf(land), land, 1).cards.find((card) => card.role === "leaf");

@@ -11,7 +11,7 @@ import { elementCount, shapeText } from "../model/matrix";
 import { missingMark, missingSentence } from "../model/missing";
 import { formatNumber } from "../model/numbers";
 import { edgesById, nodesById } from "../model/selectors";
-import type { Gradient, Graph, TensorValue } from "../protocol/trace.gen";
+import type { Gradient, Graph, Step, TensorValue } from "../protocol/trace.gen";
 import type { Still } from "./still";
 import { boxOf } from "./still";
 
@@ -56,7 +56,9 @@ const TOKEN_PRECISION = 3;
 const REST_CANDIDATES = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.18, 0.82];
 const STUB_PX = 60;
 const SEED_REST = 0.62;
-const HOLLOW_PX = 22;
+const HOLLOW_PX = 24;
+/** Of contributions whose sum is on show. */
+const STANDS_BACK = 0.55;
 
 /** Slow at both ends. */
 export function ease(progress: number): number {
@@ -143,6 +145,7 @@ function planBackward(still: Still, layout: Layout): readonly Travel[] {
   }));
   const plan: Travel[] = [];
   if (position.phase < LAND - 1) {
+    const sums = sumsOf(step);
     for (const { key, gradient, curve, seed } of incoming) {
       if (curve === null) continue;
       const rest = seed ? SEED_REST : restOn(curve, tokenSize(gradient), settled);
@@ -157,7 +160,23 @@ function planBackward(still: Still, layout: Layout): readonly Travel[] {
         rest,
         from: arrives ? rest * 0.4 : rest,
         to: rest,
-        fade: [1, 1],
+        fade: [1, sums.length > 0 && !arrives ? STANDS_BACK : 1],
+      });
+    }
+    const own = boxOf(graph, layout, node.id);
+    for (const [outputNr, gradient] of own === null ? [] : sums) {
+      const curve = sumCurve(own as Box, outputNr, node.output_count);
+      const rest = restOn(curve, tokenSize(gradient), settled);
+      plan.push({
+        id: `sum-${outputNr}`,
+        kind: "gradient",
+        group: "collect",
+        gradient,
+        curve,
+        rest,
+        from: position.phase === 1 ? 0 : rest,
+        to: rest,
+        fade: [position.phase === 1 ? 0 : 1, 1],
       });
     }
     return plan;
@@ -195,6 +214,27 @@ function planBackward(still: Still, layout: Layout): readonly Travel[] {
     }
   }
   return plan;
+}
+
+/** By output, what several contributions add up to. */
+function sumsOf(step: Step): readonly (readonly [number, Gradient])[] {
+  return step.grad_outputs.flatMap((sum, outputNr) =>
+    step.contributions.filter((each) => each.output_nr === outputNr).length > 1
+      ? [[outputNr, sum] as const]
+      : [],
+  );
+}
+
+/** Out of the right border and up: where contributions meet. */
+function sumCurve(box: Box, outputNr: number, count: number): Curve {
+  const x = box.x + box.width;
+  const y = box.y + (box.height * (outputNr + 1)) / (count + 1);
+  return [
+    { x: x + STUB_PX, y: y + 2 * STUB_PX },
+    { x: x + STUB_PX / 2, y: y + STUB_PX },
+    { x: x + STUB_PX / 2, y: y - STUB_PX },
+    { x: x + STUB_PX / 2, y: y - 2 * STUB_PX },
+  ];
 }
 
 /** Before a pass: the external gradient stands at each output. */

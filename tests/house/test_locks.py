@@ -102,7 +102,9 @@ def test_every_package_that_is_imported_is_declared() -> None:
     declared = {canonicalize_name(Requirement(text).name) for text in PROJECT["dependencies"]}
     # `typing_extensions` is pydantic's own spelling of TypedDict, and comes with it.
     declared |= {"gradwalk", "typing-extensions"}
-    declared |= {canonicalize_name(Requirement(text).name) for text in PROJECT["optional-dependencies"]["video"]}
+    for extra in ("notebook", "video"):
+        declared |= {canonicalize_name(Requirement(text).name) for text in PROJECT["optional-dependencies"][extra]}
+    declared.add("traitlets")  # what an anywidget is made of
     distributions = packages_distributions()
     undeclared = {
         f"{path.relative_to(ROOT)}: {name}"

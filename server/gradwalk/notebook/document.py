@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 
+from gradwalk.exports.exporter import LAST_PHASE, Selection
+from gradwalk.exports.raster import write_still
 from gradwalk.protocol.document import TraceDocument, assemble_document, encode
 from gradwalk.protocol.events import Event, Problem, Step
 from gradwalk.protocol.upgrades import load_document
@@ -55,6 +57,15 @@ class Trace:
     def problems(self) -> list[Problem]:
         """What went wrong, in order."""
         return [event for event in self.events if event["type"] == "problem"]
+
+    def to_svg(self, step: int | None = None, phase: int = LAST_PHASE) -> str:
+        """One still as SVG: 1-based step (0 = before the pass, None = the last), phase 1 to 5.
+
+        Raises:
+            NothingToExport: there is no backward pass.
+            ExportUnavailable: there is no Graphviz here.
+        """
+        return write_still("svg", self.document, Selection(step, phase)).decode()
 
     def __repr__(self) -> str:
         problems = f", {len(self.problems)} problems" if self.problems else ""

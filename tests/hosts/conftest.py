@@ -1,0 +1,109 @@
+"""The real programs of the hosts, from `.make/hosts` and the PATH. Only `make test-hosts` runs what is here."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+ROOT = Path(__file__).parents[2]
+HOSTS = ROOT / ".make" / "hosts"
+HOST_PYTHON = HOSTS / "python" / "bin" / "python"
+HOST_NODE = HOSTS / "node" / "node_modules" / ".bin"
+CHROMIUM = "/usr/bin/chromium"
+CHROMIUM_FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+PROGRAM = """x = torch.tensor([1.0, 2.0], requires_grad=True)
+y = (x * x).sum()
+y.backward()
+"""
+
+collect_ignore_glob = [] if os.environ.get("GRADWALK_TEST_HOSTS") else ["test_*.py"]
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="session")
+def run() -> Run:
+    """Runs a host's program to its end; what it said is shown when it failed."""
+
+    def run(*command: object, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+        folders = [str(HOST_PYTHON.parent), str(Path(sys.executable).parent), str(HOST_NODE), os.environ["PATH"]]
+        done = subprocess.run(
+            [str(part) for part in command],
+            cwd=cwd,
+            capture_output=True,
+            text=True,
+            timeout=280,
+            stdin=subprocess.DEVNULL,
+            env={**os.environ, "PATH": ":".join(folders), "CHROME_PATH": CHROMIUM, "CI": "true", **environment},
+        )
+        assert done.returncode == 0, f"{command}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
+        return done
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def gradwalk(run: Run) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """The command line, as the recipes use it."""
+
+    def gradwalk(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
+        return run(sys.executable, "-m", "gradwalk", *arguments, cwd=cwd)
+
+    return gradwalk
+
+
+@pytest.fixture
+def lesson(tmp_path: Path) -> Path:
+    """A folder with the program that the recipes are about."""
+    (tmp_path / "lesson.py").write_text(PROGRAM)
+    return tmp_path
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def notebook(tmp_path: Path, run: Run) -> Path:
+    """`lesson.ipynb`, run by a real kernel, its last output a trace on show."""
+    path = tmp_path / "lesson.ipynb"
+    path.write_text(json.dumps(notebook_of(NOTEBOOK_CELL)))
+    run(HOST_PYTHON, "-m", "nbconvert", "--to", "notebook", "--execute", "--inplace", path, cwd=tmp_path)
+    return path
+
+
+NOTEBOOK_CELL = """import torch, gradwalk
+w = torch.tensor([2.0, 3.0], requires_grad=True)
+loss = (w * w).sum()
+gradwalk.show(loss)"""
+
+
+def notebook_of(source: str) -> dict[str, Any]:
+    cell = {
+        "cell_type": "code",
+        "id": "lesson",
+        "execution_count": None,
+        "metadata": {},
+        "outputs": [],
+        "source": source,
+    }
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    return {"cells": [cell], "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}

@@ -1,0 +1,158 @@
+"""JupyterLab, nbconvert, marimo and torchviz themselves."""
+
+import json
+import re
+import socket
+import subprocess
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser
+
+from tests.hosts.conftest import HOST_PYTHON, NOTEBOOK_CELL
+from tests.hosts.readers import draw_pages, ink_of, words_of_pdf
+
+FORMS = {"text/plain", "text/html", "image/svg+xml", "image/png", "application/pdf"}
+
+
+def test_a_kernel_keeps_every_form(notebook: Path) -> None:
+    (output,) = json.loads(notebook.read_text())["cells"][0]["outputs"]
+    assert set(output["data"]) == FORMS
+
+
+def test_the_exported_page_is_alive_with_scripts_and_a_picture_or_words_without(
+    notebook: Path, run, browser: Browser
+) -> None:
+    run(HOST_PYTHON, "-m", "nbconvert", "--to", "html", notebook, cwd=notebook.parent)
+    address = f"file://{notebook.with_suffix('.html')}"
+    for scripts in (True, False):
+        context = browser.new_context(java_script_enabled=scripts, offline=True)
+        page = context.new_page()
+        page.goto(address, wait_until="domcontentloaded")
+        output = page.locator(".jp-OutputArea-output").last
+        picture = notebook.parent / f"scripts-{scripts}.png"
+        output.screenshot(path=picture)
+        assert ink_of(picture) > 0.01
+        if scripts and page.locator("iframe").count():
+            player = page.frame_locator("iframe").locator("grad-walk")
+            player.get_by_role("button", name="Next phase").first.wait_for()
+        context.close()
+
+
+@pytest.mark.parametrize("way", ["pdf", "webpdf"])
+def test_the_printed_notebook_is_not_blank(way: str, notebook: Path, run) -> None:
+    more = ["--WebPDFExporter.disable_sandbox=True"] if way == "webpdf" else []
+    if way == "webpdf":
+        (notebook.parent / "print.py").write_text(WEBPDF)
+        run(HOST_PYTHON, "print.py", cwd=notebook.parent)
+    else:
+        run(HOST_PYTHON, "-m", "nbconvert", "--to", way, *more, notebook, cwd=notebook.parent)
+    pdf = notebook.with_suffix(".pdf")
+    assert "gradwalk.show" in words_of_pdf(pdf)
+    assert max(ink_of(page) for page in draw_pages(pdf)) > 0.02
+
+
+WEBPDF = """import asyncio
+from playwright.sync_api import sync_playwright
+from nbconvert import HTMLExporter
+open("lesson.html", "w").write(HTMLExporter().from_filename("lesson.ipynb")[0])
+with sync_playwright() as play:
+    browser = play.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu"])
+    page = browser.new_page()
+    page.goto("file://" + __import__("os").path.abspath("lesson.html"), wait_until="domcontentloaded")
+    page.wait_for_timeout(1500)
+    page.pdf(path="lesson.pdf", print_background=True)
+    browser.close()
+"""
+
+
+def test_jupyterlab_shows_it_in_a_real_browser(notebook: Path, browser: Browser) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [HOST_PYTHON, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--port={port}"]
+    command += [
+        "--IdentityProvider.token=",
+        f"--ServerApp.root_dir={notebook.parent}",
+        "--ServerApp.disable_check_xsrf=True",
+    ]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as lab:
+        try:
+            _wait_for(f"http://127.0.0.1:{port}/api/status")
+            page = browser.new_page(viewport={"width": 1280, "height": 900})
+            page.goto(f"http://127.0.0.1:{port}/lab/tree/{notebook.name}")
+            page.keyboard.press("Escape")
+            cell = page.locator(".jp-CodeCell").first
+            cell.wait_for(timeout=90_000)
+            cell.click()
+            page.keyboard.press("Shift+Enter")  # trusted from here on, and computed by a live kernel
+            output = page.locator(".jp-OutputArea-output").last
+            output.locator("img, iframe").first.wait_for(timeout=90_000)
+            if output.locator("iframe").count():
+                frame = output.frame_locator("iframe")
+                frame.get_by_role("button", name="Next phase").first.wait_for(timeout=30_000)
+            picture = notebook.parent / "lab.png"
+            output.screenshot(path=picture)
+            assert ink_of(picture) > 0.01
+            page.close()
+        finally:
+            lab.terminate()
+
+
+def _wait_for(address: str) -> None:
+    end = time.monotonic() + 90
+    while True:
+        try:
+            with urllib.request.urlopen(address, timeout=5):
+                return
+        except OSError:
+            assert time.monotonic() < end, f"{address} does not answer"
+            time.sleep(0.3)
+
+
+def test_marimo_shows_it(tmp_path: Path, run) -> None:
+    body = "\n".join(f"    {line}" for line in NOTEBOOK_CELL.splitlines())
+    (tmp_path / "lesson.py").write_text(
+        f"import marimo\napp = marimo.App()\n\n\n@app.cell\ndef _():\n{body}\n    return\n\n\n"
+        'if __name__ == "__main__":\n    app.run()\n'
+    )
+    run(HOST_PYTHON, "-m", "marimo", "export", "html", "lesson.py", "-o", "lesson.html", "-f", cwd=tmp_path)
+    page = (tmp_path / "lesson.html").read_text()
+    assert "data:image/svg+xml;base64" in page
+    assert "Traceback" not in page
+
+
+def test_the_widget_is_alive_and_its_state_can_be_set(tmp_path: Path, run) -> None:
+    (tmp_path / "widget.py").write_text(
+        NOTEBOOK_CELL.replace("gradwalk.show(loss)", "widget = gradwalk.show(loss, step='2.3').widget()")
+        + "\nassert widget.step == '2.3' and '\"baked\"' in widget.trace"
+        "\nassert 'grad-walk' in widget._esm"
+        "\nbundle = widget._repr_mimebundle_()\nbundle = bundle[0] if isinstance(bundle, tuple) else bundle"
+        "\nassert 'application/vnd.jupyter.widget-view+json' in bundle\n"
+    )
+    run(HOST_PYTHON, "widget.py", cwd=tmp_path)
+
+
+def test_one_line_replaces_make_dot_and_shows_every_node_that_it_shows(tmp_path: Path, run) -> None:
+    """Beside the real torchviz: the same executed nodes, and the same parameters by name."""
+    (tmp_path / "migrate.py").write_text(
+        """import collections, json, torch, gradwalk
+from torchviz import make_dot
+torch.manual_seed(0)
+model = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1))
+loss = model(torch.ones(4, 2)).pow(2).mean()
+dot = make_dot(loss, params=dict(model.named_parameters()))
+view = gradwalk.show(loss, params=model.named_parameters())
+(started,) = [event for event in view.trace.events if event["type"] == "pass_started"]
+nodes = started["graph"]["nodes"]
+print(json.dumps({"dot": dot.source, "nodes": [[n["name"], n.get("leaf")] for n in nodes]}))
+"""
+    )
+    said = json.loads(run(HOST_PYTHON, "migrate.py", cwd=tmp_path).stdout)
+    theirs = sorted(re.findall(r"\b(\w+Backward\d*|AccumulateGrad)\b", said["dot"]))
+    assert sorted(name for name, _ in said["nodes"]) == theirs
+    parameters = {leaf for _, leaf in said["nodes"] if leaf}
+    assert parameters == {"0.weight", "0.bias", "2.weight", "2.bias"}
+    assert all(f"\t{name}\n" in said["dot"].replace('"', "") or name in said["dot"] for name in parameters)

@@ -1,0 +1,86 @@
+"""What a notebook is given: every form readable by its own reader, the caller's tensors as they were."""
+
+import base64
+import re
+from pathlib import Path
+
+import pytest
+import torch
+
+import gradwalk
+from gradwalk.notebook.grads import find_leaves
+from tests.exports.readers import ink_of, words_of
+
+
+@pytest.fixture
+def weight() -> torch.Tensor:
+    return torch.tensor([2.0, 3.0], requires_grad=True)
+
+
+def test_the_bundle_has_a_form_for_every_host(weight: torch.Tensor) -> None:
+    bundle, _ = gradwalk.show((weight * weight).sum(), step="2.3")._repr_mimebundle_()
+    assert set(bundle) == {"text/plain", "text/html", "image/svg+xml", "image/png", "application/pdf"}
+    assert "MulBackward0" in words_of(bundle["image/svg+xml"].encode())
+    assert ink_of(base64.b64decode(bundle["image/png"])) > 0.01
+    assert "weight.grad was None, is now [4, 6]" in bundle["text/plain"]
+
+
+def test_the_page_shows_its_picture_where_frames_and_scripts_are_taken_away(weight: torch.Tensor) -> None:
+    html = gradwalk.show((weight * weight).sum())._repr_html_()
+    without_frames = re.sub(r"<iframe.*?</iframe>", "", html, flags=re.DOTALL)
+    (picture,) = re.findall(r'src="data:image/svg\+xml;base64,([^"]+)"', without_frames)
+    assert "SumBackward0" in words_of(base64.b64decode(picture))
+    assert "<script" not in without_frames
+    assert not re.findall(r'(?:src|href)="(?!data:)', html)
+
+
+def test_a_host_may_ask_for_less(weight: torch.Tensor) -> None:
+    view = gradwalk.show((weight * weight).sum())
+    assert set(view._repr_mimebundle_(include={"image/png"})[0]) == {"image/png"}
+    assert "text/html" not in view._repr_mimebundle_(exclude={"text/html"})[0]
+
+
+def test_showing_changes_nothing_of_the_callers(weight: torch.Tensor) -> None:
+    (weight * 10).sum().backward()
+    before = weight.grad
+    loss = (weight * weight).sum()
+    view = gradwalk.show(loss)
+    assert weight.grad is before
+    assert weight.grad is not None
+    assert weight.grad.tolist() == [10.0, 10.0]
+    assert "weight.grad had a gradient already" in repr(view)
+    loss.backward()  # the graph is still there
+    assert weight.grad.tolist() == [14.0, 16.0]
+
+
+def test_parameters_are_named_as_the_model_names_them() -> None:
+    model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Tanh(), torch.nn.Linear(2, 1))
+    view = gradwalk.show(model(torch.ones(1, 2)).sum(), params=model.named_parameters())
+    leaves = {one["leaf"] for one in view.trace.events[-2]["leaf_grads"]}  # type: ignore[typeddict-item]
+    assert leaves == {"0.weight", "0.bias", "2.weight", "2.bias"}
+    assert all(parameter.grad is None for parameter in model.parameters())
+
+
+def test_every_leaf_is_found_once_however_deep(weight: torch.Tensor) -> None:
+    deep = weight
+    for _ in range(3000):
+        deep = deep + weight
+    assert [leaf is weight for leaf in find_leaves([deep, weight, deep.detach()])].count(True) >= 1
+    assert len({id(leaf) for leaf in find_leaves([deep])}) == 1
+
+
+def test_a_program_that_fails_is_shown_in_words() -> None:
+    view = gradwalk.show(gradwalk.trace("x = torch.ones(2, requires_grad=True)\ny = x @ torch.ones(3)"))
+    bundle, _ = view._repr_mimebundle_()
+    assert set(bundle) == {"text/plain", "text/html"}
+    assert view.trace.problems[0]["title"] in bundle["text/html"]
+
+
+def test_a_step_that_is_none_is_refused(weight: torch.Tensor) -> None:
+    with pytest.raises(ValueError, match="step 7, phase 3"):
+        gradwalk.show(weight.sum(), step="first")
+
+
+def test_a_still_is_one_call_away(tmp_path: Path) -> None:
+    trace = gradwalk.trace("y = x * x", inputs={"x": 3.0})
+    assert "MulBackward0" in words_of(trace.to_svg(1, 3).encode())

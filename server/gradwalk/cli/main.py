@@ -1,4 +1,4 @@
-"""`gradwalk serve | trace | export | schema`.
+"""`gradwalk serve | trace | export | kit | schema`.
 
 Exit status: 0; 1 for a problem in the user's program (the document still comes out); 2 for wrong usage.
 """
@@ -31,6 +31,7 @@ from gradwalk.exports.exporter import (
     Selection,
     report_nothing,
 )
+from gradwalk.exports.kit import read_module
 from gradwalk.protocol.document import TraceDocument, encode
 from gradwalk.protocol.requests import Options, TraceRequest, resolve_limits
 from gradwalk.protocol.schema import trace_schema
@@ -219,6 +220,17 @@ def _trace_file(file: IO[bytes], inputs: tuple[tuple[str, Any], ...], grad_outpu
     events: list[bytes] = []
     execute(TraceJob(request=request, limits=resolve_limits(request.options.limits)), events.extend)
     return events
+
+
+@main.command()
+@click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="Write to this file.")
+def kit(output: Path | None) -> None:
+    """Print the player as one ES module: <grad-walk> for any page, without a server."""
+    try:
+        module = read_module()
+    except ExportUnavailable as reason:
+        raise click.ClickException(str(reason)) from reason
+    _write(module.encode(), output)
 
 
 @main.command()

@@ -76,7 +76,7 @@ def test_myst_takes_over_the_module_and_the_placeholder(saved: Path, gradwalk, r
     (saved / "myst.yml").write_text("version: 1\nproject:\n  title: Lesson\nsite:\n  template: book-theme\n")
     (saved / "index.md").write_text(
         '# Lesson\n\n:::{anywidget} ./gradwalk.js\n{"src": "https://example.org/kit", "step": "1.3"}\n:::\n\n'
-        ":::{iframe} https://example.org/embed/1\n:placeholder: lesson.svg\n:title: Backward pass\nThe chain rule\n:::\n"
+        ":::{iframe} https://example.org/embed/1\n:placeholder: lesson.svg\n:title: Backward\nThe chain rule\n:::\n"
     )
     # The theme cannot be fetched here, so that the build ends without a site; the content is written before.
     run("sh", "-c", f"'{HOST_NODE}/myst' build --site --ci || true", cwd=saved)

@@ -11,8 +11,6 @@ from gradwalk.exports.places import POINTS_PER_INCH, Layout, place
 from gradwalk.exports.sizes import Size
 from gradwalk.protocol.document import TraceDocument
 
-draw = run_graphviz
-"""For who has a DOT already."""
 LEAST_DPI, SHARP_DPI = 24, 192
 LARGEST_PX = 6000
 SMALLEST_CAPTION = Size(480, 300)

@@ -64,7 +64,9 @@ def test_pdf_has_a_picture_for_every_step(saved: Path, pandoc: str, run) -> None
 
 def test_marp_shows_the_picture(saved: Path, gradwalk, run) -> None:
     gradwalk("export", "lesson.json", "--format", "svg", "--step", "2", "--output", "lesson.svg", cwd=saved)
-    (saved / "deck.md").write_text("---\nmarp: true\n---\n\n# The chain rule\n\n![w:1000][step]\n\n[step]: lesson.svg\n")
+    (saved / "deck.md").write_text(
+        "---\nmarp: true\n---\n\n# The chain rule\n\n![w:1000][step]\n\n[step]: lesson.svg\n"
+    )
     run(HOST_NODE / "marp", "--no-stdin", "--allow-local-files", "deck.md", "-o", "deck.html", cwd=saved)
     assert "lesson.svg" in (saved / "deck.html").read_text()
 

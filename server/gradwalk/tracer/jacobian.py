@@ -31,7 +31,7 @@ import torch
 from gradwalk.protocol.events import LocalJacobian
 from gradwalk.tracer import originals
 from gradwalk.tracer.batches import batches
-from gradwalk.tracer.node_calls import CallableNode, Matrix
+from gradwalk.tracer.node_calls import CallableNode, Matrix, is_being_asked
 from gradwalk.tracer.sides import Side, numbers_of, sides_of
 from gradwalk.tracer.snapshot import value_of_entries
 from gradwalk.tracer.structure import structure_of
@@ -100,7 +100,7 @@ def local_jacobians(
     arrived = [slot for slot, gradient in enumerate(grad_outputs) if gradient is not None and slot < len(outputs)]
     found = [_left_out(argnum, slot, outputs[slot], side, budget)
              for slot in arrived for argnum, side in enumerate(operands) if side is not None]  # fmt: skip
-    if not budget.cells_each:
+    if not budget.cells_each or is_being_asked(node):
         return found
     wanted = [slot for slot in arrived if _fits(outputs[slot], operands, budget)]
     is_packed = bool(wanted) and not _is_unpackable(node)

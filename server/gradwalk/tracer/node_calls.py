@@ -30,6 +30,14 @@ Matrix = np.ndarray[Any, np.dtype[np.float64]]
 """Of shape (output entries, operand entries); holds every dtype's numbers exactly."""
 _Call = Callable[[Sequence[torch.Tensor | None]], Row]
 
+_asked: list[Any] = []
+"""Nodes that a pass of their own asks now; of every thread, since the engine may run a nested pass in another."""
+
+
+def is_being_asked(node: Any) -> bool:
+    """True in the hooks of a node while a pass of its own asks it: whoever asks there would ask for ever."""
+    return any(one is node for one in _asked)
+
 
 class CallableNode:
     """A node that can be asked what it makes of any v."""
@@ -146,6 +154,7 @@ def _engine_call(node: Any) -> _Call:
             raise _Returned(returned)
 
         handle = node.register_hook(stop)
+        _asked.append(node)
         try:
             _engine.run_backward(
                 tuple(edge for edge, _ in given), tuple(v for _, v in given), True, False, following, True, False
@@ -153,6 +162,7 @@ def _engine_call(node: Any) -> _Call:
         except _Returned as told:
             return told.gradients
         finally:
+            _asked.pop()
             handle.remove()
         raise LookupError("the pass ended without the node")
 

@@ -16,7 +16,8 @@ from schemathesis.specs.openapi.checks import content_type_conformance, status_c
 
 EXAMPLES = 20
 SECONDS = 30.0
-CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance]
+DOCUMENTED = [status_code_conformance, content_type_conformance]
+CHECKS = [not_a_server_error, *DOCUMENTED]
 QUIET = settings(
     max_examples=EXAMPLES,
     deadline=None,
@@ -44,6 +45,7 @@ OPERATIONS = (
     ("DELETE", "/api/rooms/{code}"),
     ("GET", "/api/examples"),
     ("GET", "/api/server"),
+    ("GET", "/oembed"),
     ("GET", "/healthz"),
     ("GET", "/readyz"),
 )
@@ -67,7 +69,9 @@ def test_made_up_requests_get_documented_answers(server: Any, method: str, path:
         began = time.monotonic()
         answer = case.call(timeout=SECONDS)
         assert time.monotonic() - began < SECONDS
-        case.validate_response(answer, checks=CHECKS)
+        # The oEmbed specification itself answers another format than ours with 501.
+        case.validate_response(answer, checks=DOCUMENTED if answer.status_code == 501 else CHECKS)
+        assert answer.status_code != 501 or path == "/oembed"
 
     ask()
 

@@ -96,7 +96,7 @@ def test_a_run_is_done_only_when_it_was_kept(engine: LocalEngine) -> None:
         await until(lambda: run.state is RunState.DONE)
         assert runs.find("kept") is None
 
-    asyncio.run(ask())
+    run_in_own_loop(ask())
 
 
 def test_a_passing_problem_is_never_kept_and_can_be_tried_again(engine: LocalEngine) -> None:

@@ -78,9 +78,9 @@ def _cannot_be_asked() -> Problem:
     return problem(
         "not_differentiable",
         "This local Jacobian cannot be had by itself",
-        "The node cannot be asked for more than the one product that its pass computed: its saved tensors are packed "
-        "by a hook, as a checkpoint does, or it works inside torch.func, on values that have no numbers of their own.",
-        hint="Compute the same without checkpoint or torch.func to see it; v times J is right as shown.",
+        "The node cannot be asked for more than the one product that its pass computed: it works inside a transform "
+        "of torch.func such as vmap, on values that have no numbers of their own.",
+        hint="Compute the same without torch.func to see it; v times J is right as shown.",
     )
 
 

@@ -79,6 +79,8 @@ def _is_apart(matrix: Matrix, output: Side, operand: Side | None) -> bool:
     rows = output.shape[0]
     if operand is None or operand.shape[:1] != (rows,) or len(output.shape) + len(operand.shape) < _VECTORS_AXES + 1:
         return False
+    if not matrix.size:
+        return False
     blocks = matrix.reshape(rows, matrix.shape[0] // rows, rows, -1)
     of_each = np.count_nonzero(blocks, axis=(1, 3))
     return bool(of_each.any()) and np.count_nonzero(of_each) == np.count_nonzero(of_each.diagonal())

@@ -13,7 +13,7 @@ from tests.own_loop import run_in_own_loop
 from tests.rooms.hall import Hall
 
 ADA, BOB, CAT = "a" * 16, "b" * 16, "c" * 16
-QUESTION = {"id": "4.3", "kind": "value", "prompt": "What is v times J?", "choices": []}
+QUESTION = {"id": "4.3", "prompt": "What is v times J?"}
 
 
 @pytest.fixture(scope="module")
@@ -37,11 +37,11 @@ def test_who_follows_sees_what_is_presented_and_who_comes_late_the_same(lecture_
         hall = await Hall.open(client, position="1.1")
         early = await hall.follower(ADA)
         assert early.view["shown"]["position"] == "1.1"
-        revision = await hall.present(position="7.3", playing=True, speed=2.0, trace="f" * 40)
+        revision = await hall.present(position="7.3", speed=2.0, trace="f" * 40)
         await early.until(lambda: early.view["revision"] == revision)
         late = await hall.follower(BOB)
         assert late.views == [early.view]
-        assert late.view["shown"] | {"position": "7.3", "playing": True, "speed": 2.0} == late.view["shown"]
+        assert late.view["shown"] | {"position": "7.3", "speed": 2.0} == late.view["shown"]
         plain = (await client.get(f"/api/rooms/{hall.code}")).json()
         assert plain == late.view
         assert hall.secret not in str(late.views)
@@ -185,7 +185,7 @@ def test_every_place_has_an_end(lecture_server: Server) -> None:
         pytest.param({"position": "1.1", "more": 1}, id="another member"),
         pytest.param({"speed": "fast"}, id="speed"),
         pytest.param({"trace": "../etc"}, id="trace"),
-        pytest.param({"question": {"id": "4.3", "kind": "value", "prompt": "x" * 501}}, id="a long prompt"),
+        pytest.param({"question": {"id": "4.3", "prompt": "x" * 501}}, id="a long prompt"),
     ],
 )
 def test_what_cannot_be_shown_is_refused(lecture_server: Server, shown: dict[str, Any]) -> None:

@@ -4,7 +4,7 @@
  * The room knows states only. A presenter's page tells the newest one at most ten times a second; a follower's page
  * takes over each state while it follows, and keeps what was tried meanwhile for the next time.
  */
-import { formatPosition, type Position, parsePosition } from "../model/position";
+import { formatPosition, parsePosition } from "../model/position";
 import type { Question } from "../model/questions";
 import { fetchDocument } from "../stream/document";
 import {
@@ -31,7 +31,6 @@ export interface Showing {
   readonly question: Question | null;
   /** The question was answered on the presenter's page: the hall may see. */
   readonly revealed: boolean;
-  readonly playing: boolean;
   readonly speed: number;
 }
 
@@ -46,6 +45,7 @@ export function placeOf({
 
 const TELL_EVERY_MS = 100;
 const FETCH_MS = 30_000;
+const PROMPT_CHARACTERS = 500;
 const KEPT = "gradwalk.participant";
 /** The presenter's key, so that a reload does not end the lecture. */
 const PRESENTS = "gradwalk.presents";
@@ -97,11 +97,9 @@ export class LiveRoom {
   }
 
   /** Comes back as the presenter of the room that this tab opened, after a reload. */
-  resumePresenting(): boolean {
+  resumePresenting(): void {
     const [code, secret]: unknown[] = JSON.parse(recall(PRESENTS) ?? "[]");
-    if (typeof code !== "string" || typeof secret !== "string") return false;
-    this.join(code, secret);
-    return true;
+    if (typeof code === "string" && typeof secret === "string") this.join(code, secret);
   }
 
   leave(): void {
@@ -161,15 +159,14 @@ export class LiveRoom {
     });
   }
 
-  private shownNow({ question, revealed, playing, speed }: Showing): Shown {
+  private shownNow({ question, revealed, speed }: Showing): Shown {
     const { session } = this;
     return {
-      snippet: null,
       trace: session.trace.started?.id ?? null,
       position: formatPosition(session.position),
-      playing,
       speed,
-      question: question === null ? null : questionFor(question),
+      question:
+        question === null ? null : { id: question.id, prompt: question.prompt.slice(0, PROMPT_CHARACTERS) },
       revealed,
     };
   }
@@ -217,41 +214,25 @@ export class LiveRoom {
   /** Stands where the presenter stands: the same trace, the same place. */
   private async takeOver(view: RoomView): Promise<void> {
     const { session } = this;
-    const { shown, revision } = view;
-    session.view = { ...session.view, predict: shown.question !== null };
-    const place = parsePosition(shown.position);
-    if (shown.trace !== null && shown.trace !== session.trace.started?.id) {
-      const found = await fetchDocument(shown.trace, AbortSignal.timeout(FETCH_MS)).catch(() => null);
-      if (this.view?.revision !== revision && this.view?.shown.trace !== shown.trace) return;
-      if (!this.isFollowing) return;
+    const { trace, question } = view.shown;
+    session.view = { ...session.view, predict: question !== null };
+    if (trace !== null && trace !== session.trace.started?.id) {
+      const found = await fetchDocument(trace, AbortSignal.timeout(FETCH_MS)).catch(() => null);
+      // Meanwhile one may have gone off, and the presenter on to another program.
+      if (!this.isFollowing || this.view?.shown.trace !== trace) return;
       if (found === null) {
         this.trouble = "The lecturer's program cannot be had from this server now.";
         return;
       }
       session.adopt(found);
     }
-    const newest = parsePosition(this.view?.shown.position ?? shown.position);
-    if (this.isFollowing && (newest ?? place) !== null) session.goTo((newest ?? place) as Position);
+    const position = parsePosition(this.view?.shown.position ?? "");
+    if (position !== null) session.goTo(position);
   }
 
   private sayPresence(): void {
     if (this.key !== null) sendPresence(this.key, !this.detached).catch(() => {});
   }
-}
-
-function questionFor(question: Question): RoomQuestion {
-  const choices =
-    question.kind === "nodes"
-      ? question.choices.map(({ id, label }) => ({ id, label }))
-      : question.kind === "sign"
-        ? ["positive", "negative", "zero"].map((sign) => ({ id: sign, label: sign }))
-        : [];
-  return {
-    id: question.id,
-    kind: question.kind,
-    prompt: question.prompt.slice(0, 500),
-    choices: choices.slice(0, 12),
-  };
 }
 
 /** The same participant over reloads of one tab, so that nobody is counted twice. */

@@ -238,7 +238,7 @@ function isText(value: unknown): value is string {
 }
 
 /** Ends early when the run is called off. */
-function pause(ms: number, signal: AbortSignal): Promise<void> {
+export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {
       clearTimeout(timer);

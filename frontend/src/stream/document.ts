@@ -1,6 +1,7 @@
 /** A finished trace by its id. */
 import { decodeDocument } from "../protocol/decode";
 import type { TraceDocument } from "../protocol/trace.gen";
+import { pause } from "./client";
 
 const STILL_RUNNING_MS = 300;
 
@@ -14,7 +15,7 @@ export async function fetchDocument(trace: string, signal: AbortSignal): Promise
     const response = await fetch(`/api/traces/${trace}`, { signal });
     if (response.status === 200) return decodeDocument(await response.text());
     if (response.status !== 202) return null;
-    await new Promise((resolve) => setTimeout(resolve, STILL_RUNNING_MS));
+    await pause(STILL_RUNNING_MS, signal);
     signal.throwIfAborted();
   }
 }

@@ -4,22 +4,18 @@
  * Whoever reconnects gets the last state and needs nothing in between, so a lost line is only a pause.
  */
 import { createParser } from "eventsource-parser";
-import { problemOf } from "./client";
+import { pause, problemOf } from "./client";
 
 export interface RoomQuestion {
   readonly id: string;
-  readonly kind: string;
   readonly prompt: string;
-  readonly choices: readonly { readonly id: string; readonly label: string }[];
 }
 
 /** What the presenter shows. */
 export interface Shown {
-  readonly snippet: string | null;
   readonly trace: string | null;
   /** As in a link: `7.3`. */
   readonly position: string;
-  readonly playing: boolean;
   readonly speed: number;
   readonly question: RoomQuestion | null;
   /** The hall may see how it answered. */
@@ -32,7 +28,6 @@ export interface Tally {
 }
 
 export interface RoomView {
-  readonly code: string;
   readonly revision: number;
   readonly shown: Shown;
   readonly answered: number;
@@ -118,7 +113,9 @@ export async function followRoom(key: RoomKey, listeners: RoomListeners): Promis
     }
     if (signal.aborted) break;
     listeners.onconnected(false);
-    await pause(BACKOFF_MS[Math.min(failures, BACKOFF_MS.length - 1)] ?? 0, signal);
+    // At random, so that a hall that lost its line does not come back in the same instant.
+    const most = BACKOFF_MS[Math.min(failures, BACKOFF_MS.length - 1)] ?? 0;
+    await pause(most * (0.5 + Math.random()), signal);
   }
   return { kind: "aborted" };
 }
@@ -168,14 +165,4 @@ async function send(method: string, path: string, secret: string | null, body: u
 
 function authorization(secret: string | null): Record<string, string> {
   return secret === null ? {} : { Authorization: `Bearer ${secret}` };
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms * (0.5 + Math.random()));
-    signal.addEventListener("abort", () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }

@@ -12,20 +12,17 @@ from starlette.responses import Response
 
 from gradwalk.api.clients import ClientRate, client_of
 from gradwalk.api.streams import STREAM_HEADERS, retry_frame
+from gradwalk.api.traces import EVENT_STREAM, PROBLEM, REFUSALS
 from gradwalk.protocol.rooms import CODE, GiveAnswer, OpenRoom, ParticipantId, Presence, PresentState, QuestionId
 from gradwalk.rooms.rooms import Audience, Rooms
 
 router = APIRouter(prefix="/api/rooms", tags=["rooms"])
 
-_PROBLEM: dict[str, Any] = {"content": {"application/problem+json": {}}}
-_GONE: dict[int | str, dict[str, Any]] = {404: {"description": "There is no such room (any more).", **_PROBLEM}}
+_GONE: dict[int | str, dict[str, Any]] = {404: {"description": "There is no such room (any more).", **PROBLEM}}
 _REFUSED: dict[int | str, dict[str, Any]] = {
-    400: {"description": "The body cannot be read as JSON.", **_PROBLEM},
-    403: {"description": "The secret is another, or it came from another site's page.", **_PROBLEM},
-    413: {"description": "The request is too long.", **_PROBLEM},
-    415: {"description": "The body is not JSON.", **_PROBLEM},
-    422: {"description": "The request is not as it should be.", **_PROBLEM},
-    429: {"description": "Too much at once; `Retry-After` says when to try again.", **_PROBLEM},
+    **REFUSALS,
+    403: {"description": "The secret is another, or it came from another site's page.", **PROBLEM},
+    429: {"description": "Too much at once; `Retry-After` says when to try again.", **PROBLEM},
 }
 _BEARER = "Bearer "
 _NOT_KEPT = {"Cache-Control": "no-store"}
@@ -83,7 +80,7 @@ async def read_room(code: Code, rooms: RoomsOf) -> Response:
 @router.get(
     "/{code}/events",
     response_model=None,
-    responses={200: {"description": "Views.", "content": {"text/event-stream": {}}}, **_GONE, **_REFUSED},
+    responses={200: {"description": "Views.", "content": {EVENT_STREAM: {}}}, **_GONE, **_REFUSED},
 )
 async def follow_room(
     code: Code,
@@ -116,7 +113,7 @@ async def present(code: Code, body: PresentState, rooms: RoomsOf, secret: Secret
     status_code=HTTPStatus.NO_CONTENT,
     response_model=None,
     dependencies=_counted,
-    responses={409: {"description": "The question is not open.", **_PROBLEM}, **_GONE, **_REFUSED},
+    responses={409: {"description": "The question is not open.", **PROBLEM}, **_GONE, **_REFUSED},
 )
 async def answer(code: Code, question: QuestionId, body: GiveAnswer, rooms: RoomsOf) -> Response:
     """One participant's answer; sent again, the last one counts."""

@@ -1,6 +1,6 @@
 """What a presenter and a hall say to each other."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from typing_extensions import TypedDict
@@ -8,42 +8,29 @@ from typing_extensions import TypedDict
 CODE = r"^[BCDFGHJKMNPQRSTVWXZ]{6}$"
 """Letters that are not taken for others when read aloud; without vowels they make no words."""
 
-Address = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}$")]
+TraceId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}$")]
 PositionText = Annotated[str, StringConstraints(pattern=r"^f?\d{1,6}(\.\d)?$")]
 QuestionId = Annotated[str, StringConstraints(pattern=r"^[0-9A-Za-z.:_-]{1,64}$")]
 ParticipantId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{16,40}$")]
 AnswerText = Annotated[str, StringConstraints(min_length=1, max_length=80)]
-
-CHOICES_MAX = 12
 
 
 class _Message(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
-class Choice(_Message):
-    """What can be ticked."""
-
-    id: Annotated[str, StringConstraints(min_length=1, max_length=80)]
-    label: Annotated[str, StringConstraints(max_length=200)]
-
-
 class Question(_Message):
     """What the hall is asked."""
 
     id: QuestionId
-    kind: Literal["sum", "value", "shape", "sign", "nodes", "grad", "choice"]
     prompt: Annotated[str, StringConstraints(max_length=500)]
-    choices: list[Choice] = Field(default_factory=list, max_length=CHOICES_MAX)
 
 
 class Shown(_Message):
     """What the presenter shows: a state, never a change, so that whoever missed something needs only the last one."""
 
-    snippet: Address | None = Field(None, description="The program with its options.")
-    trace: Address | None = Field(None, description="Its trace on this deployment.")
+    trace: TraceId | None = Field(None, description="Program, inputs and events, on this deployment.")
     position: PositionText = Field("0", description="Step and phase, as in a link: `7.3`, `f2.1`.")
-    playing: bool = False
     speed: float = Field(1.0, ge=0.1, le=10)
     question: Question | None = None
     revealed: bool = Field(False, description="Whether the hall may see how it answered.")
@@ -84,7 +71,6 @@ class Tally(TypedDict):
 class RoomView(TypedDict):
     """What is sent down: everything that one needs to stand where the presenter stands."""
 
-    code: str
     revision: int
     """Grows with each state that the presenter sets."""
     shown: dict[str, object]

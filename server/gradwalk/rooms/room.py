@@ -93,7 +93,6 @@ class Room:
     def _view(self, audience: Audience) -> RoomView:
         presents = audience is Audience.PRESENTER
         return {
-            "code": self.code,
             "revision": self.revision,
             "shown": self.shown.model_dump(),
             "answered": len(self._answers) if presents or self.shown.revealed else 0,

@@ -102,7 +102,7 @@ def test_every_package_that_is_imported_is_declared() -> None:
     declared = {canonicalize_name(Requirement(text).name) for text in PROJECT["dependencies"]}
     # `typing_extensions` is pydantic's own spelling of TypedDict, and comes with it.
     declared |= {"gradwalk", "typing-extensions"}
-    for extra in ("notebook", "video"):
+    for extra in ("notebook", "video", "cluster"):
         declared |= {canonicalize_name(Requirement(text).name) for text in PROJECT["optional-dependencies"][extra]}
     declared.add("traitlets")  # what an anywidget is made of
     distributions = packages_distributions()

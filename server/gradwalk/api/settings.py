@@ -33,6 +33,11 @@ class Settings(BaseSettings):
         description="Names under which the server may be asked, besides those of this machine; * for any.",
     )
 
+    cluster_url: str = Field(
+        default="",
+        pattern=r"^(|rediss?://.+)$",
+        description="Redis or Valkey that several servers and workers share; empty: this machine alone.",
+    )
     data_directory: Path = Field(default_factory=_default_data_directory, description="Where traces are kept.")
     trace_bytes_max: int = Field(
         default=2 << 30, gt=0, description="Compressed traces kept; the longest unused go first."

@@ -1,0 +1,1 @@
+"""What ties several machines together: connections to the shared Redis or Valkey."""

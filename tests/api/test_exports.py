@@ -1,5 +1,6 @@
 """Files made of a trace, asked for over HTTP."""
 
+import json
 import re
 import xml.etree.ElementTree as ET
 from typing import Any
@@ -21,13 +22,12 @@ def traced(server: Any, source: str) -> str:
 
 
 @pytest.mark.parametrize("exporter", EXPORTERS, ids=lambda exporter: exporter.name)
-def test_every_export_of_the_list_is_served_and_is_the_same_twice(server: Any, exporter: Any) -> None:
-    trace = traced(server, PROGRAM)
-    answers = [server.client.get(f"/api/traces/{trace}/export/{exporter.name}") for _ in range(2)]
-    assert [answer.status_code for answer in answers] == [200, 200]
-    assert answers[0].headers["content-type"].startswith(exporter.media_type)
-    assert f".{exporter.suffix}" in answers[0].headers["content-disposition"]
-    assert answers[0].content == answers[1].content
+def test_every_export_of_the_list_is_served(server: Any, exporter: Any) -> None:
+    answer = server.client.get(f"/api/traces/{traced(server, PROGRAM)}/export/{exporter.name}")
+    assert answer.status_code == 200
+    assert answer.headers["content-type"].startswith(exporter.media_type)
+    assert f".{exporter.suffix}" in answer.headers["content-disposition"]
+    assert answer.content
 
 
 def test_a_step_and_phase_can_be_chosen(server: Any) -> None:
@@ -40,6 +40,23 @@ def test_a_step_and_phase_can_be_chosen(server: Any) -> None:
     }
     assert ".grad not computed" in words[1]
     assert ".grad 6" in words[5]
+
+
+def test_a_long_export_tells_how_far_it_is_and_is_made_once(server: Any) -> None:
+    trace = traced(server, PROGRAM)
+    path = f"/api/traces/{trace}/export/pages"
+    with server.client.stream("GET", f"{path}/progress?every=phase&direction=forward") as answer:
+        assert answer.headers["content-type"].startswith("text/event-stream")
+        frames = [frame.splitlines() for frame in "".join(answer.iter_text()).strip().split("\n\n")]
+    told = [(kind.removeprefix("event: "), json.loads(data.removeprefix("data: "))) for kind, data in frames]
+    progress = [(data["done"], data["of"]) for kind, data in told if kind == "progress"]
+    assert progress == sorted(progress)
+    assert progress[-1] == (3, 3)
+    kind, last = told[-1]
+    assert kind == "done"
+    assert server.client.get(last["address"]).content.startswith(b"%PDF")
+    with server.client.stream("GET", f"/api/traces/{traced(server, 'x = 1')}/export/pages/progress") as answer:
+        assert "no backward pass" in "".join(answer.iter_text())
 
 
 def test_the_list_is_served(server: Any) -> None:

@@ -1,6 +1,7 @@
 """The page in one file, opened from a folder on a machine without a network."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -8,8 +9,10 @@ from playwright.sync_api import expect
 
 from gradwalk.exports.exporter import Selection
 from gradwalk.exports.html import write_html
+from gradwalk.exports.places import find_layouts
 from gradwalk.protocol.upgrades import load_document
 from tests.e2e.conftest import Opener
+from tests.e2e.hosts import serving
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 
@@ -49,3 +52,31 @@ def test_a_group_opens_and_closes_without_a_network(new_page: Opener, tmp_path: 
     before = articles.count()
     page.locator(".group button[aria-expanded=true]").last.press("Enter")
     expect(articles).not_to_have_count(before)
+
+
+PLACES = """(element) => Object.fromEntries(
+  [...element.shadowRoot.querySelectorAll("[data-node], [data-group]")].map((box) => {
+    const {e: x, f: y} = new DOMMatrix(box.style.transform);
+    return [box.dataset.node ?? box.dataset.group, [x, y, parseFloat(box.style.width), parseFloat(box.style.height)]];
+  }))"""
+
+
+def test_pictures_and_files_have_the_places_of_the_page(new_page: Opener, server: str, tmp_path: Path) -> None:
+    """Graphs with groups, laid out by a browser's own worker and, for files, in an engine without a browser."""
+    names = ("chain-of-two", "mlp-step", "composite")
+    for name in names:
+        shutil.copy(GOLDEN / f"{name}.json", tmp_path)
+    elements = "".join(f'<grad-walk src="{name}.json" step="1.3"></grad-walk>' for name in names)
+    module = f'<script type="module" src="{server}/kit/gradwalk.js"></script>'
+    (tmp_path / "page.html").write_text(f"<!doctype html><title>t</title>{module}{elements}")
+    page = new_page().page
+    with serving(tmp_path) as address:
+        page.goto(f"{address}/page.html")
+        for name, element in zip(names, page.locator("grad-walk").all(), strict=True):
+            layouts = find_layouts(load_document(json.loads((GOLDEN / f"{name}.json").read_text())))
+            expect(element.get_by_role("article").first).to_be_visible()
+            seen = element.evaluate(PLACES)
+            ours = {**layouts[0].nodes, **{group: each.box for group, each in layouts[0].groups.items()}}
+            assert set(seen) == set(ours)
+            for box, place in ours.items():
+                assert seen[box] == pytest.approx([*place], abs=0.011), (name, box)

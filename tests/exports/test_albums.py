@@ -14,6 +14,7 @@ from pypdf import PdfReader
 from gradwalk.exports import album, film
 from gradwalk.exports.catalogue import EXPORTERS, find_exporter
 from gradwalk.exports.exporter import ExportUnavailable, NothingToExport, Selection
+from gradwalk.exports.moment import Walk
 from gradwalk.protocol.document import TraceDocument
 from gradwalk.protocol.upgrades import load_document
 from tests.exports.readers import ink_of, pages_of
@@ -97,6 +98,14 @@ def test_a_gif_shows_every_phase_long_enough_and_gradients_under_way(chain: Trac
     # 15 phases stand still; two of the three steps send something, drawn at each place of its way
     assert len([each for each in lasting if each >= film.DWELL_MS]) == 15
     assert len([each for each in lasting if each == film.TRAVEL_MS]) == 2 * len(film.TRAVEL)
+
+
+def test_the_forward_walk_has_its_pages_too(chain: TraceDocument) -> None:
+    pages = pages_of(export("pages", chain, Selection(every="phase", direction="forward")))
+    said = [step.said for step in Walk(chain).forward]
+    assert len(pages) == 3 * len(said) == 6
+    for page, sentence in zip(pages, sum(said, []), strict=True):
+        assert without_breaks(sentence) in without_breaks(page)
 
 
 def test_each_page_is_reported(chain: TraceDocument) -> None:

@@ -111,7 +111,7 @@ def test_a_large_graph_is_shown_by_its_groups_and_the_active_one_is_framed(squar
     )
     graph["dot"] = "digraph top { n1 g0 n1 -> g0 [id=e0 headport=e0] n1 -> g0 [id=e1 headport=e1] }"
     source = write_dot(square, Selection(1, 1)).decode()
-    assert "module of 101" in source
+    assert "101 nodes" in source
     assert "n0 " not in source
     assert re.search(r'g0 \[label=<<TABLE BORDER="3"', source)
     assert "e0" in source
@@ -145,6 +145,25 @@ def test_a_still_shows_the_equation_only_when_its_phase_has_come(square: TraceDo
     before, after = (write_dot(square, Selection(step=1, phase=phase)).decode() for phase in (2, MULTIPLY))
     assert " = " in after.replace("y = ", "").replace("v = ", "")
     assert len(after) > len(before)
+
+
+def test_the_forward_walk_is_drawn_phase_by_phase(square: TraceDocument) -> None:
+    """Operands arrive, the result is there from the second phase on, what is saved from the third; no gradient yet."""
+    square["events"][1]["graph"]["nodes"][0]["saved"] = [
+        {"name": "self", "value": {"shape": [], "dtype": "float32", "data": [3.0]}, "version": 0, "is_input": True}
+        | {"is_output": False}
+    ]
+    selections = [Selection(1, phase, direction="forward") for phase in (1, 2, 3)]
+    arrive, compute, save = (write_dot(square, each).decode() for each in selections)
+    assert "MulBackward0 gets self and other." in arrive
+    assert "self = 3" in arrive
+    assert "y = 9" not in arrive
+    assert "y = 9" in compute
+    assert "saved" not in compute
+    assert "saved self = 3" in save
+    assert "operation 1 of 1, save" in save
+    assert ".grad" not in save
+    assert "before the program" in write_dot(square, Selection(0, direction="forward")).decode()
 
 
 def test_gradients_are_on_the_edges_from_the_send_phase_on(square: TraceDocument) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from gradwalk.exports import kit
 from gradwalk.exports.exporter import Selection
-from gradwalk.exports.kit import KIT, MODULE, bake, write_kit
+from gradwalk.exports.kit import KIT, MODULE, write_kit
 from gradwalk.protocol.document import TraceDocument
 from gradwalk.protocol.upgrades import load_document
 
@@ -49,12 +49,12 @@ def test_a_baked_trace_is_the_trace_and_its_layouts_and_formulas() -> None:
 
 def test_baking_gives_the_same_every_time(square: TraceDocument) -> None:
     first = write_kit(square, Selection())
-    bake.cache_clear()
+    kit._bake.cache_clear()
     assert write_kit(square, Selection()) == first
 
 
 def test_without_an_engine_the_trace_goes_out_as_it_is(square: TraceDocument, monkeypatch: pytest.MonkeyPatch) -> None:
-    bake.cache_clear()
+    kit._bake.cache_clear()
     monkeypatch.setattr(kit, "HAS_ENGINE", False)
     assert json.loads(write_kit(square, Selection())) == square
-    bake.cache_clear()
+    kit._bake.cache_clear()

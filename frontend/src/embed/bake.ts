@@ -3,44 +3,99 @@
  * objects, so that the server can run it: the places and the formulas of a file are those of the screen.
  */
 import { Graphviz } from "@hpcc-js/wasm-graphviz";
-import { place } from "../layout/place";
+import { type Layout, place } from "../layout/place";
 import { drawingOf } from "../layout/sizes";
 import { layOutSimply } from "../layout/spare";
-import { emptyTrace, foldEvents } from "../model/trace";
+import { forwardOrder, PHASES } from "../model/position";
+import { passAt, sentenceAt } from "../model/selectors";
+import { emptyTrace, foldEvents, type TraceState } from "../model/trace";
 import { decodeDocument } from "../protocol/decode";
-import type { Event } from "../protocol/trace.gen";
+import type { Event, Graph } from "../protocol/trace.gen";
 import { mathml, useTypesetter } from "../render/math";
 import { typeset } from "../render/typesetter";
-import { withRepeats } from "../scene/repeats";
-import { BAKED_VERSION, type Baked, openingsOf, packLayout } from "./baked";
+import { repeatsOf, withRepeats } from "../scene/repeats";
+import {
+  BAKED_VERSION,
+  type Baked,
+  type BakedBoxes,
+  type BakedForward,
+  type BakedLayout,
+  openingsOf,
+  packLayout,
+} from "./baked";
 
-/** Graphs above this are laid out in their first state only. */
+/** Graphs above this are laid out in their first state only, and may be too much for Graphviz. */
 const MANY_NODES = 200;
+
+// The XML reader inside Graphviz, for tables with ports, salts its hashes with this, and a bare engine has none. Zeros,
+// because two exports of one trace are the same bytes.
+globalThis.crypto ??= { getRandomValues: <T extends ArrayLike<number>>(cells: T) => cells } as Crypto;
 
 /** JSON of `Baked` for the JSON of a trace document. */
 export async function bake(text: string): Promise<string> {
   const document = decodeDocument(text);
   const trace = foldEvents(emptyTrace(), document.events);
   const engine = await Graphviz.load();
-  const known: Parameters<typeof place>[2] = new Map();
-  const runDot = (dot: string): string => {
-    try {
-      return engine.layout(dot, "json0" as "json", "dot");
-    } catch {
-      return layOutSimply(dot);
-    }
-  };
-  const layouts = trace.passes.flatMap(({ index, started }) => {
+  const layouts: BakedLayout[] = [];
+  const boxes: BakedBoxes[] = [];
+  for (const { index, started } of trace.passes) {
     const graph = withRepeats(started.graph);
-    const openings = openingsOf(graph).slice(0, graph.nodes.length > MANY_NODES ? 1 : undefined);
-    return openings.map((open) =>
-      packLayout(index, open, place(drawingOf(graph, new Set(open)), runDot, known)),
-    );
-  });
+    const isLarge = graph.nodes.length > MANY_NODES;
+    const known: Parameters<typeof place>[2] = new Map();
+    const runDot = (dot: string): string => {
+      try {
+        return engine.layout(dot, "json0" as "json", "dot");
+      } catch (error) {
+        // A long chain overflows its stack. A small graph that it refuses is a fault of ours, not to be papered over.
+        if (!isLarge) throw error;
+        return layOutSimply(dot);
+      }
+    };
+    const openings = openingsOf(graph).slice(0, isLarge ? 1 : undefined);
+    const placed = openings.map((open) => place(drawingOf(graph, new Set(open)), runDot, known));
+    layouts.push(...placed.map((layout, at) => packLayout(index, openings[at] ?? [], layout)));
+    const [first] = placed;
+    if (first !== undefined) boxes.push(boxesOf(index, graph, first));
+  }
   useTypesetter(typeset);
   const math = Object.fromEntries(formulasOf(document.events).map((latex) => [latex, mathml(latex)]));
-  const baked: Baked = { version: BAKED_VERSION, made_by: document.versions.gradwalk, layouts, math };
+  const baked: Baked = {
+    version: BAKED_VERSION,
+    made_by: document.versions.gradwalk,
+    layouts,
+    math,
+    stills: { boxes, forward: forwardOf(trace) },
+  };
   return JSON.stringify(baked);
+}
+
+/** What a picture needs to know of the groups in it: stills are drawn from the first layout. */
+function boxesOf(pass: number, graph: Graph, layout: Layout): BakedBoxes {
+  const parents = new Map(graph.groups.map((group) => [group.id, group.parent]));
+  const counts = new Map<string, number>();
+  const homes: Record<string, string> = {};
+  for (const node of graph.nodes) {
+    for (let id = node.group; id !== null; id = parents.get(id) ?? null) {
+      counts.set(id, (counts.get(id) ?? 0) + 1);
+      if (layout.groups.get(id)?.open === false) homes[node.id] = id;
+    }
+  }
+  const shown = graph.groups.filter((group) => layout.groups.has(group.id));
+  const groups = shown.map((group) => {
+    const repeats = repeatsOf(group);
+    const label = repeats === null ? group.label : `${group.label} × ${repeats}`;
+    return [group.id, [label, counts.get(group.id) ?? 0]] as const;
+  });
+  return { pass, groups: Object.fromEntries(groups), homes };
+}
+
+/** The forward walk in its order, with what is said at each of its phases. */
+function forwardOf(trace: TraceState): readonly BakedForward[] {
+  return forwardOrder(trace).map((node, at) => {
+    const position = { direction: "forward", step: at + 1, phase: 1 } as const;
+    const said = PHASES.forward.map((_, phase) => sentenceAt(trace, { ...position, phase: phase + 1 }));
+    return { pass: passAt(trace, position)?.index ?? 0, node: node.id, said };
+  });
 }
 
 /** Every LaTeX text that a picture of this trace may show, once, in the order of its first use. */

@@ -26,6 +26,23 @@ export interface BakedLayout {
   readonly loose: readonly string[];
 }
 
+/** What the first layout of a pass shows of its groups. */
+export interface BakedBoxes {
+  readonly pass: number;
+  /** What is written on each, and how many nodes are in it. */
+  readonly groups: Readonly<Record<string, readonly [label: string, nodes: number]>>;
+  /** The closed group that stands for a node, for those in one. */
+  readonly homes: Readonly<Record<string, string>>;
+}
+
+/** One step of the forward walk. */
+export interface BakedForward {
+  readonly pass: number;
+  readonly node: string;
+  /** A sentence per phase. */
+  readonly said: readonly string[];
+}
+
 export interface Baked {
   readonly version: number;
   /** Whose sizes of cards were laid out; another release may draw other cards. */
@@ -33,6 +50,8 @@ export interface Baked {
   readonly layouts: readonly BakedLayout[];
   /** MathML by LaTeX; null for what does not parse. */
   readonly math: Readonly<Record<string, string | null>>;
+  /** For pictures that the server draws. It is left out of what goes to a viewer, which knows all of it. */
+  readonly stills?: { readonly boxes: readonly BakedBoxes[]; readonly forward: readonly BakedForward[] };
 }
 
 /** A trace, perhaps with what was worked out of it. */

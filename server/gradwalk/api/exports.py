@@ -3,17 +3,33 @@
 import asyncio
 import gzip
 import json
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Annotated, Any
+from urllib.parse import urlencode
 
-from fastapi import APIRouter, HTTPException, Path, Query
+from fastapi import APIRouter, Depends, HTTPException, Path, Query
+from fastapi.sse import EventSourceResponse, format_sse_event
 from starlette.responses import JSONResponse, Response
 
 from gradwalk.api.errors import problem_response
 from gradwalk.api.service import Service, join_document
+from gradwalk.api.streams import STREAM_HEADERS
 from gradwalk.api.traces import IMMUTABLE, NOT_FOUND, PROBLEM, ServiceOf, TraceId
+from gradwalk.api.workshop import Making
 from gradwalk.exports.catalogue import EXPORTERS, find_exporter
-from gradwalk.exports.exporter import LAST_PHASE, Every, Exporter, ExportUnavailable, NothingToExport, Selection
+from gradwalk.exports.exporter import (
+    LAST_PHASE,
+    Direction,
+    Every,
+    Exporter,
+    ExportUnavailable,
+    NothingToExport,
+    Report,
+    Selection,
+)
+from gradwalk.protocol.document import encode
 from gradwalk.protocol.upgrades import load_document
 
 router = APIRouter(prefix="/api", tags=["exports"])
@@ -36,40 +52,103 @@ async def list_exports() -> Response:
     return JSONResponse({"exports": listed})
 
 
+_PROBLEMS: dict[int | str, dict[str, Any]] = {
+    409: {"description": "This trace has nothing to draw; the problem says why.", **PROBLEM},
+    501: {"description": "This server cannot make such a file; the problem says what is missing.", **PROBLEM},
+    **NOT_FOUND,
+}
+Name = Annotated[str, Path(description="One of `/api/exports`.", max_length=32)]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The part of the trace that a file shows."""
+
+    step: Annotated[int | None, Query(ge=0, lt=2**31, description="1-based; 0 is before the pass.")] = None
+    phase: Annotated[int, Query(ge=1, le=LAST_PHASE)] = LAST_PHASE
+    every: Annotated[Every, Query(description="What one page, slide or picture of a film shows.")] = "step"
+    direction: Annotated[Direction, Query(description="Which walk; the forward one has phases 1 to 3.")] = "backward"
+
+    @property
+    def query(self) -> str:
+        """As in an address."""
+        given = {"step": self.step, "phase": self.phase, "every": self.every, "direction": self.direction}
+        return urlencode({name: value for name, value in given.items() if value is not None})
+
+
 @router.get(
-    "/traces/{trace}/export/{name}",
+    "/traces/{trace}/export/{name}", response_model=None, responses={200: {"description": "The file."}, **_PROBLEMS}
+)
+async def export_trace(
+    trace: TraceId, name: Name, service: ServiceOf, wanted: Annotated[Wanted, Depends()]
+) -> Response:
+    """The whole trace, or one still of it: the last step unless `step` says another."""
+    exporter = _exporter(name)
+    try:
+        body = await (await _ask(service, trace, exporter, wanted)).body()
+    except (NothingToExport, ExportUnavailable) as reason:
+        return _refusal(reason)
+    still = "" if not exporter.is_still or wanted.step is None else f"-{wanted.step}.{wanted.phase}"
+    disposition = f'inline; filename="gradwalk-{trace[:8]}{still}.{exporter.suffix}"'
+    headers = {"Content-Disposition": disposition, "Cache-Control": IMMUTABLE}
+    return Response(body, media_type=exporter.media_type, headers=headers)
+
+
+@router.get(
+    "/traces/{trace}/export/{name}/progress",
     response_model=None,
     responses={
-        200: {"description": "The file."},
-        409: {"description": "This trace has nothing to draw; the problem says why.", **PROBLEM},
-        501: {"description": "This server cannot make such a file; the problem says what is missing.", **PROBLEM},
+        200: {
+            "description": "`progress` {done, of} while pages are drawn, then `done` {address}, or `problem`.",
+            "content": {"text/event-stream": {}},
+        },
         **NOT_FOUND,
     },
 )
-async def export_trace(
-    trace: TraceId,
-    name: Annotated[str, Path(description="One of `/api/exports`.", max_length=32)],
-    service: ServiceOf,
-    step: Annotated[int | None, Query(ge=0, lt=2**31, description="1-based; 0 is before the pass.")] = None,
-    phase: Annotated[int, Query(ge=1, le=LAST_PHASE)] = LAST_PHASE,
-    every: Annotated[Every, Query(description="What one page, slide or picture of a film shows.")] = "step",
+async def follow_export(
+    trace: TraceId, name: Name, service: ServiceOf, wanted: Annotated[Wanted, Depends()]
 ) -> Response:
-    """The whole trace, or one still of it: the last step unless `step` says another."""
+    """Makes the same file and tells how far it is; it is then fetched from the address told at the end."""
+    making = await _ask(service, trace, _exporter(name), wanted)
+    return EventSourceResponse(
+        _tell(making, f"/api/traces/{trace}/export/{name}?{wanted.query}"), headers=STREAM_HEADERS
+    )
+
+
+async def _tell(making: Making, address: str) -> AsyncIterator[bytes]:
+    async for done, of in making.progress():
+        yield format_sse_event(event="progress", data_str=encode({"done": done, "of": of}).decode())
+    try:
+        await making.body()
+    except (NothingToExport, ExportUnavailable) as reason:
+        yield format_sse_event(event="problem", data_str=encode({"detail": _sentence(reason)}).decode())
+    else:
+        yield format_sse_event(event="done", data_str=encode({"address": address}).decode())
+
+
+def _exporter(name: str) -> Exporter:
     exporter = find_exporter(name)
     if exporter is None:
         known = ", ".join(each.name for each in EXPORTERS)
         raise HTTPException(HTTPStatus.NOT_FOUND, f"There is no export of that name. There are: {known}.")
+    return exporter
+
+
+async def _ask(service: Service, trace: str, exporter: Exporter, wanted: Wanted) -> Making:
     document = await _finished_document(service, trace)
-    try:
-        body = await asyncio.to_thread(_write, exporter, document, Selection(step, phase, every))
-    except NothingToExport as reason:
+
+    def make(report: Report) -> bytes:
+        raw: dict[str, Any] = json.loads(document)
+        selection = Selection(wanted.step, wanted.phase, wanted.every, wanted.direction, report)
+        return exporter.write(load_document(raw), selection)
+
+    return service.workshop.ask(f"{trace}/{exporter.name}?{wanted.query}", make)
+
+
+def _refusal(reason: Exception) -> Response:
+    if isinstance(reason, NothingToExport):
         return problem_response(HTTPStatus.CONFLICT, "Nothing to draw", _sentence(reason), kind="not_differentiable")
-    except ExportUnavailable as reason:
-        return problem_response(HTTPStatus.NOT_IMPLEMENTED, "Not available here", _sentence(reason), kind="internal")
-    still = "" if not exporter.is_still or step is None else f"-{step}.{phase}"
-    disposition = f'inline; filename="gradwalk-{trace[:8]}{still}.{exporter.suffix}"'
-    headers = {"Content-Disposition": disposition, "Cache-Control": IMMUTABLE}
-    return Response(body, media_type=exporter.media_type, headers=headers)
+    return problem_response(HTTPStatus.NOT_IMPLEMENTED, "Not available here", _sentence(reason), kind="internal")
 
 
 async def _finished_document(service: Service, trace: str) -> bytes:
@@ -80,11 +159,6 @@ async def _finished_document(service: Service, trace: str) -> bytes:
     if run is None or run.outcome is None or not run.log:
         raise HTTPException(HTTPStatus.NOT_FOUND, "No such finished trace here. Send its program again.")
     return join_document(run.log)
-
-
-def _write(exporter: Exporter, document: bytes, selection: Selection) -> bytes:
-    raw: dict[str, Any] = json.loads(document)
-    return exporter.write(load_document(raw), selection)
 
 
 def _sentence(reason: Exception) -> str:

@@ -148,7 +148,10 @@ async def _describe(request: Request, service: Service, snippet: str, place: str
     if known is not None:
         try:
             moment = await asyncio.to_thread(find_moment, known, selection_of(place))
-            said = f"Step {moment.step_number} of {moment.step_count}: {moment.sentence}"
+            where = moment.where.partition(",")[0]
+            said = f"{where[:1].upper()}{where[1:]}: {moment.sentence}"
+        except ExportUnavailable:
+            pass
         except NothingToExport:
             said = "This program has no backward pass."
     return _head(addresses_of(request, snippet, place), title, said)

@@ -16,16 +16,19 @@ from pydantic import ValidationError
 from gradwalk.api.service import Service, join_document
 from gradwalk.engine.runs import RunState
 from gradwalk.examples.catalogue import EXAMPLES
-from gradwalk.exports.exporter import Selection
+from gradwalk.exports.exporter import Direction, Selection
 from gradwalk.protocol.document import TraceDocument
 from gradwalk.protocol.requests import TraceRequest
 from gradwalk.protocol.upgrades import load_document
 
 RUN_SECONDS_MAX = 60.0
 TITLE_CHARACTERS_MAX = 110
-PLACE = r"^(0|[1-9]\d{0,8})(\.[1-5])?$"
+PLACE = r"^(f(0|[1-9]\d{0,8})(\.[1-3])?|(0|[1-9]\d{0,8})(\.[1-5])?)$"
 
-Place = Annotated[str | None, Query(alias="s", description="`step.phase`; a step alone is its first phase.")]
+Place = Annotated[
+    str | None,
+    Query(alias="s", description="`step.phase`, with an `f` before it in the forward walk; a step alone is its first."),
+]
 
 
 @dataclass(frozen=True)
@@ -62,8 +65,9 @@ def selection_of(place: str | None) -> Selection:
     """The still that a place names; the last one without a place."""
     if place is None:
         return Selection()
-    step, _, phase = place.partition(".")
-    return Selection(int(step), int(phase) if phase else 1)
+    step, _, phase = place.removeprefix("f").partition(".")
+    direction: Direction = "forward" if place.startswith("f") else "backward"
+    return Selection(int(step), int(phase) if phase else 1, direction=direction)
 
 
 async def find_program(service: Service, snippet: str) -> TraceRequest:

@@ -8,6 +8,7 @@ from typing import Any
 
 from gradwalk.api.clients import ClientRate
 from gradwalk.api.settings import Settings
+from gradwalk.api.workshop import Workshop
 from gradwalk.engine.engine import Engine, Lane
 from gradwalk.engine.local import LocalEngine
 from gradwalk.engine.runs import Run, Runs
@@ -38,6 +39,7 @@ class Service:
             abandon_seconds=settings.abandon_seconds,
             retain_seconds=settings.retain_seconds,
         )
+        self.workshop = Workshop()
         self._rate = ClientRate(settings.client_rate)
         self._background: set[asyncio.Task[None]] = set()
 

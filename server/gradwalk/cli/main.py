@@ -23,6 +23,7 @@ from gradwalk.engine.job import execute
 from gradwalk.exports.catalogue import EXPORTERS, find_exporter
 from gradwalk.exports.exporter import (
     LAST_PHASE,
+    Direction,
     Every,
     Exporter,
     ExportUnavailable,
@@ -148,6 +149,13 @@ def trace(
     show_default=True,
     help="What one page or slide shows.",
 )
+@click.option(
+    "--direction",
+    type=click.Choice(get_args(Direction)),
+    default="backward",
+    show_default=True,
+    help="Which walk; the forward one has phases 1 to 3.",
+)
 @click.option("--input", "inputs", type=InputValue(), multiple=True, help="Set a free variable or a named leaf.")
 @click.option("--grad-output", type=JsonValue(), help="The external gradient v, as JSON.")
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True, help="Manual seed.")
@@ -158,6 +166,7 @@ def export(  # noqa: PLR0913 (one parameter per option)
     step: int | None,
     phase: int,
     every: Every,
+    direction: Direction,
     inputs: tuple[tuple[str, Any], ...],
     grad_output: Any,
     seed: int,
@@ -171,7 +180,7 @@ def export(  # noqa: PLR0913 (one parameter per option)
     document = saved or load_document(json.loads(join_document(events)))
     try:
         with _progress_bar(exporter) as report:
-            body = exporter.write(document, Selection(step, phase, every, report))
+            body = exporter.write(document, Selection(step, phase, every, direction, report))
     except (NothingToExport, ExportUnavailable) as reason:
         raise click.ClickException(str(reason)) from reason
     _write(body, output)

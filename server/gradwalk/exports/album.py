@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gradwalk.exports.exporter import ExportUnavailable, NothingToExport, Selection
 from gradwalk.exports.moment import SEND, Moment, Walk
-from gradwalk.exports.picture import ON_SCREEN
-from gradwalk.exports.places import place
+from gradwalk.exports.places import find_layouts
 from gradwalk.exports.raster import LARGEST_PX, draw_still
 from gradwalk.protocol.document import TraceDocument
 
@@ -52,14 +51,15 @@ def draw_pages(
         ExportUnavailable: there would be more pages than anybody turns.
     """
     walk = Walk(document)
-    count = walk.count(selection) + opening
-    if not walk.steps:
-        raise NothingToExport("this trace has no backward step to show")
+    pages = walk.count(selection)
+    count = pages + opening
+    if not pages:
+        raise NothingToExport(f"this trace has no {selection.direction} step to show")
     if count > MOST_PAGES:
         raise ExportUnavailable(
             f"this trace would take {count} pages, more than {MOST_PAGES}; one per step is shorter than one per phase"
         )
-    layouts = {each["pass"]: place(each["graph"], ON_SCREEN) for each in walk.passes}
+    layouts = find_layouts(document)
 
     def draw(moment: Moment) -> Page:
         layout = layouts[moment.started["pass"]]
@@ -69,7 +69,9 @@ def draw_pages(
 
     selection.report(0, count)
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        moments = [walk.moment(Selection(0)), *walk.moments(selection)] if opening else walk.moments(selection)
+        moments = (
+            [walk.moment(replace(selection, step=0)), *walk.moments(selection)] if opening else walk.moments(selection)
+        )
         for done, page in enumerate(pool.map(draw, moments), start=1):
             yield page
             selection.report(done, count)

@@ -2,11 +2,12 @@
 
 import math
 
-from gradwalk.exports.labels import ACCUMULATED, FORWARD, IN_FLIGHT, QUIET, text
-from gradwalk.exports.moment import LOCAL_RULE, MULTIPLY, Moment
-from gradwalk.exports.spelling import spell_gradient, spell_number, spell_shape, spell_structure
+from gradwalk.exports.labels import ACCUMULATED, FORWARD, IN_FLIGHT, QUIET, row, text
+from gradwalk.exports.moment import COMPUTE, LOCAL_RULE, MULTIPLY, SAVE, Moment
+from gradwalk.exports.spelling import spell_gradient, spell_number, spell_shape, spell_structure, spell_value
 from gradwalk.protocol.events import LocalJacobian, Step
-from gradwalk.protocol.values import Gradient
+from gradwalk.protocol.graph import SavedTensor
+from gradwalk.protocol.values import Gradient, TensorValue
 
 MOST_CELLS = 36
 """Jacobians up to this size are written out, larger ones are named by their structure."""
@@ -17,6 +18,8 @@ LONGEST_RULE = 90
 
 def equation_table(moment: Moment) -> str:
     """Rows of the caption: for each operand its rule, v, J and their product, as far as the phase has come."""
+    if moment.forward is not None:
+        return _forward(moment)
     step = moment.step
     if step is None or moment.phase < LOCAL_RULE:
         return ""
@@ -30,6 +33,33 @@ def equation_table(moment: Moment) -> str:
         return ""
     table = f'<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0">{"".join(rows)}</TABLE>'
     return f'<TR><TD ALIGN="LEFT">{table}</TD></TR>'
+
+
+def _forward(moment: Moment) -> str:
+    """What goes into the operation, what comes out of it, what it keeps for backward: as far as the phase has come."""
+    node = moment.active_node
+    if node is None:
+        return ""
+    lines = [_named(each["name"], each["value"]) for each in node["inputs"][:MOST_OPERANDS]]
+    if len(node["inputs"]) > MOST_OPERANDS:
+        lines.append(f"and {len(node['inputs']) - MOST_OPERANDS} operands more")
+    if moment.phase >= COMPUTE:
+        outputs = [_named(each["name"] or "result", each["value"]) for each in node["outputs"][:MOST_OPERANDS]]
+        lines += [f"\N{RIGHTWARDS ARROW} {each}" for each in outputs]
+    if moment.phase >= SAVE:
+        lines += [f"saved {_saved(each)}" for each in node["saved"][:MOST_OPERANDS]]
+    return "".join(row(each, FORWARD) for each in lines)
+
+
+def _named(name: str, value: TensorValue | None) -> str:
+    return f"{text(name)}: not observed" if value is None else f"{text(name)} = {text(spell_value(value))}"
+
+
+def _saved(saved: SavedTensor) -> str:
+    value = saved["value"]
+    if isinstance(value, dict):
+        return _named(saved["name"], value)
+    return f"{text(saved['name'])} = {text(str(value))}" if "note" not in saved else text(saved["name"])
 
 
 def _operand(moment: Moment, argnum: int) -> str:

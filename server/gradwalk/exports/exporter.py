@@ -7,8 +7,10 @@ from typing import Literal
 from gradwalk.protocol.document import TraceDocument
 
 LAST_PHASE = 5
+LAST_FORWARD_PHASE = 3
 
 Every = Literal["step", "phase"]
+Direction = Literal["backward", "forward"]
 Report = Callable[[int, int], None]
 """Told how many pages are done, and of how many."""
 
@@ -24,11 +26,21 @@ class Selection:
     step: int | None = None
     """For a still: 1-based over the whole trace; 0 = before the pass, None = after the last step."""
     phase: int = LAST_PHASE
-    """For a still: 1 to 5: collect, local rule, multiply, send, land."""
+    """For a still: 1 to 5: collect, local rule, multiply, send, land. Forwards 1 to 3: arrive, compute, save."""
     every: Every = "step"
     """For an exporter with pages: one per step, or one per phase of each step."""
+    direction: Direction = "backward"
+    """Which of the two walks: the forward one has a step per differentiable operation."""
     report: Report = field(default=report_nothing, compare=False)
     """For an exporter with pages: called before the first page and after each."""
+
+    @property
+    def place(self) -> str | None:
+        """As in an address, `7.3` or `f7.3`; None for the end."""
+        if self.step is None:
+            return None
+        walk = "f" if self.direction == "forward" else ""
+        return f"{walk}{self.step}.{self.phase}" if self.step else f"{walk}0"
 
 
 @dataclass(frozen=True)

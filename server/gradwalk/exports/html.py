@@ -47,9 +47,7 @@ def write_html(document: TraceDocument, selection: Selection) -> bytes:
     Raises:
         ExportUnavailable: the front end has not been built.
     """
-    step = "" if selection.step is None else f' step="{selection.step}.{selection.phase}"'
-    if selection.step == 0:
-        step = ' step="0"'
+    step = "" if selection.place is None else f' step="{selection.place}"'
     said = [event["narration"] for event in document["events"] if event["type"] == "step"]
     page = _PAGE.format(
         policy=POLICY,

@@ -7,6 +7,7 @@ import sys
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from gradwalk.exports.exporter import ExportUnavailable, Selection
@@ -33,12 +34,26 @@ def with_baked(document: TraceDocument) -> dict[str, Any]:
     A viewer does the same work by itself then, with what it fetches from the server.
     """
     baked = bake(encode(document))
-    return {**document} if baked is None else {**document, "baked": baked}
+    if baked is None:
+        return {**document}
+    return {**document, "baked": {name: part for name, part in baked.items() if name != "stills"}}
 
 
-@lru_cache(maxsize=8)
 def bake(document: bytes) -> dict[str, Any] | None:
-    """Layouts and formulas of an encoded document, as `Baked` in frontend/src/embed/baked.ts; None: not here."""
+    """Layouts and formulas of an encoded document, as `Baked` in frontend/src/embed/baked.ts; None: not here.
+
+    Remembered: a page with a picture per step asks for all of them at once.
+    """
+    with _BAKING[hash(document) % len(_BAKING)]:
+        return _bake(document)
+
+
+_BAKING = [Lock() for _ in range(16)]
+"""The same document is never worked out twice at once."""
+
+
+@lru_cache(maxsize=16)
+def _bake(document: bytes) -> dict[str, Any] | None:
     if not HAS_ENGINE or not BAKE_SCRIPT.is_file():
         return None
     command = [*BAKER, str(BAKE_SCRIPT)]

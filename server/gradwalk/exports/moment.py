@@ -1,25 +1,29 @@
 """What is known at one step and phase: a fold over the events before it, as the player sees it."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Set
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
-from gradwalk.exports.exporter import LAST_PHASE, NothingToExport, Selection
+from gradwalk.exports.exporter import LAST_FORWARD_PHASE, LAST_PHASE, NothingToExport, Selection
+from gradwalk.exports.places import ForwardStep, find_forward
 from gradwalk.protocol.document import TraceDocument
 from gradwalk.protocol.events import PassStarted, Step
 from gradwalk.protocol.graph import Graph, Node
 from gradwalk.protocol.values import Gradient
 
 COLLECT, LOCAL_RULE, MULTIPLY, SEND, LAND = range(1, LAST_PHASE + 1)
+ARRIVE, COMPUTE, SAVE = range(1, LAST_FORWARD_PHASE + 1)
 PHASE_NAMES = ("collect", "local rule", "multiply", "send", "land")
+FORWARD_PHASE_NAMES = ("arrive", "compute", "save")
 
 
 @dataclass(frozen=True)
 class Moment:
-    """One still of a backward pass."""
+    """One still of a backward pass, or of the forward walk to it."""
 
     started: PassStarted
     step: Step | None
-    """None before the first step."""
+    """None before the first step, and in the forward walk."""
     step_number: int
     """1-based; 0 before the first step."""
     step_count: int
@@ -32,30 +36,47 @@ class Moment:
     """The gradient that travelled along an edge, by edge id."""
     leaf_grads: dict[str, Gradient] = field(default_factory=dict)
     """`.grad` by leaf name, as far as the pass has come."""
+    forward: ForwardStep | None = None
+    """Only in the forward walk, after its first step has begun."""
+    computed: Set[str] | None = None
+    """In the forward walk: the nodes whose value exists. None in the backward walk, where every value does."""
 
     @property
     def graph(self) -> Graph:
         return self.started["graph"]
 
     @property
+    def active(self) -> str | None:
+        """The node at work."""
+        if self.forward is not None:
+            return self.forward.node
+        return None if self.step is None else self.step["node"]
+
+    @property
     def active_node(self) -> Node | None:
-        return None if self.step is None else self.nodes[self.step["node"]]
+        return None if self.active is None else self.nodes[self.active]
 
     @property
     def sentence(self) -> str:
         """What the player would say here."""
+        if self.computed is not None:
+            said = ["Before the program: nothing is computed yet."] if self.forward is None else self.forward.said
+            return said[self.phase - 1 if self.forward else 0]
         if self.step is None:
             names = [output["name"] or "the output" for output in self.started["outputs"]]
             return f"Before the pass: it starts at {' and '.join(names)}; no gradient is computed yet."
         phases = self.step["phases"]
-        said = (phases["collect"], phases["local_rule"], phases["multiply"], phases["send"], phases["land"])
-        return said[self.phase - 1]
+        return (phases["collect"], phases["local_rule"], phases["multiply"], phases["send"], phases["land"])[
+            self.phase - 1
+        ]
 
     @property
     def where(self) -> str:
         """`step 3 of 7, multiply`."""
-        if self.step is None:
-            return "before the pass"
+        if self.step_number == 0:
+            return "before the pass" if self.computed is None else "before the program"
+        if self.computed is not None:
+            return f"operation {self.step_number} of {self.step_count}, {FORWARD_PHASE_NAMES[self.phase - 1]}"
         return f"step {self.step_number} of {self.step_count}, {PHASE_NAMES[self.phase - 1]}"
 
 
@@ -67,6 +88,7 @@ class Walk:
         Raises:
             NothingToExport: the trace has no backward pass.
         """
+        self._document = document
         self.passes = [event for event in document["events"] if event["type"] == "pass_started"]
         self.steps = [event for event in document["events"] if event["type"] == "step"]
         self._nodes = {p["pass"]: {node["id"]: node for node in p["graph"]["nodes"]} for p in self.passes}
@@ -75,11 +97,21 @@ class Walk:
                 "this trace has no backward pass: the program stopped before one, or had nothing to differentiate"
             )
 
+    @cached_property
+    def forward(self) -> list[ForwardStep]:
+        """The forward walk. A call that raised is in none of the passes, and has no picture."""
+        return [step for step in find_forward(self._document) if step.node in self._nodes.get(step.pass_index, {})]
+
     def moment(self, selection: Selection) -> Moment:
-        """The still that `selection` names; a step beyond the last is the last."""
+        """The still that `selection` names; a step beyond the last is the last.
+
+        Raises:
+            ExportUnavailable: the forward walk is asked for, and cannot be worked out here.
+        """
+        if selection.direction == "forward":
+            return self._forward_moment(selection)
         count = len(self.steps)
-        number = count if selection.step is None else min(max(selection.step, 0), count)
-        phase = min(max(selection.phase, COLLECT), LAND)
+        number, phase = _within(selection, count, LAND)
         step = self.steps[number - 1] if number else None
         started = self.passes[0] if step is None else next(p for p in self.passes if p["pass"] == step["pass"])
         moment = Moment(started, step, number, count, phase, self._nodes[started["pass"]])
@@ -88,16 +120,37 @@ class Walk:
             _walk(moment, walked, landed=done or phase == LAND, sent=done or phase >= SEND)
         return moment
 
+    def _forward_moment(self, selection: Selection) -> Moment:
+        order = self.forward
+        number, phase = _within(selection, len(order), SAVE)
+        step = order[number - 1] if number else None
+        started = self.passes[0] if step is None else next(p for p in self.passes if p["pass"] == step.pass_index)
+        done = number if phase >= COMPUTE else number - 1
+        computed = {each.node for each in order[: max(done, 0)]}
+        for nodes in self._nodes.values():
+            computed |= {name for name, node in nodes.items() if node["kind"] == "accumulate_grad"}
+        nodes = self._nodes[started["pass"]]
+        return Moment(started, None, number, len(order), phase, nodes, forward=step, computed=computed)
+
     def moments(self, selection: Selection) -> Iterator[Moment]:
         """One per step, as it ends, or one per phase."""
-        phases = [LAND] if selection.every == "step" else [COLLECT, LOCAL_RULE, MULTIPLY, SEND, LAND]
-        for number in range(1, len(self.steps) + 1):
-            for phase in phases:
-                yield self.moment(Selection(number, phase))
+        last = SAVE if selection.direction == "forward" else LAND
+        for number in range(1, self._step_count(selection) + 1):
+            for phase in range(last if selection.every == "step" else 1, last + 1):
+                yield self.moment(replace(selection, step=number, phase=phase))
 
     def count(self, selection: Selection) -> int:
         """How many `moments` gives."""
-        return len(self.steps) * (1 if selection.every == "step" else LAST_PHASE)
+        phases = LAST_FORWARD_PHASE if selection.direction == "forward" else LAST_PHASE
+        return self._step_count(selection) * (1 if selection.every == "step" else phases)
+
+    def _step_count(self, selection: Selection) -> int:
+        return len(self.forward if selection.direction == "forward" else self.steps)
+
+
+def _within(selection: Selection, count: int, last: int) -> tuple[int, int]:
+    number = count if selection.step is None else min(max(selection.step, 0), count)
+    return number, min(max(selection.phase, 1), last)
 
 
 def find_moment(document: TraceDocument, selection: Selection) -> Moment:
@@ -105,6 +158,7 @@ def find_moment(document: TraceDocument, selection: Selection) -> Moment:
 
     Raises:
         NothingToExport: the trace has no backward pass.
+        ExportUnavailable: see `Walk.moment`.
     """
     return Walk(document).moment(selection)
 

@@ -6,20 +6,17 @@ from a program is escaped text inside HTML-like labels; ids are the trace's own.
 """
 
 import textwrap
-from functools import partial
 
 import graphviz
 
 from gradwalk.exports.equation import equation_table
 from gradwalk.exports.exporter import Selection
-from gradwalk.exports.graphviz_engine import run_graphviz
 from gradwalk.exports.labels import ACCUMULATED, FONT, FORWARD, IN_FLIGHT, INK, MONO, PAPER, QUIET, row, text
 from gradwalk.exports.moment import SEND, Moment, find_moment
-from gradwalk.exports.places import Box, Curve, Layout, Point, place, point_at
-from gradwalk.exports.sizes import title_of, variable_of
+from gradwalk.exports.places import Box, Curve, GroupBox, Layout, Point, find_layouts, point_at
 from gradwalk.exports.spelling import spell_gradient, spell_value
 from gradwalk.protocol.document import TraceDocument
-from gradwalk.protocol.graph import Edge, Group, Node
+from gradwalk.protocol.graph import Edge, Node
 
 CHARACTER = 7.0
 """Width of a character on a card's second and third line, in points."""
@@ -27,13 +24,12 @@ CARD_PADDING = 20
 LONGEST_ON_EDGE = 13
 ARROW = 8
 SENTENCE_CHARACTERS = 88
-ON_SCREEN = partial(run_graphviz, file_format="json0")
 
 
 def write_dot(document: TraceDocument, selection: Selection) -> bytes:
     """The still's DOT source, UTF-8."""
     moment = find_moment(document, selection)
-    return draw_picture(moment, place(moment.graph, ON_SCREEN)).encode()
+    return draw_picture(moment, find_layouts(document)[moment.started["pass"]]).encode()
 
 
 def draw_picture(moment: Moment, layout: Layout, travelled: float = 0.5) -> str:
@@ -47,9 +43,8 @@ def draw_picture(moment: Moment, layout: Layout, travelled: float = 0.5) -> str:
     picture.attr("graph", fontname=FONT, fontsize="13", fontcolor=INK, labelloc="b", label=_caption(moment))
     picture.attr("node", shape="plain", fontname=FONT, fontsize="12", fontcolor=INK)
     picture.attr("edge", fontname=FONT, fontsize="10", color=QUIET, arrowsize="0.7")
-    active = moment.step["node"] if moment.step else None
-    for group in moment.graph["groups"]:
-        _draw_group(picture, layout, group, is_active=layout.home.get(active or "") == group["id"])
+    for name, group in layout.groups.items():
+        _draw_group(picture, layout, name, group, is_active=layout.home.get(moment.active or "") == name)
     for node in moment.graph["nodes"]:
         box = layout.nodes.get(node["id"])
         if box is not None:
@@ -66,28 +61,28 @@ def _position(point: Point, layout: Layout) -> str:
     return f"{point.x:.2f},{layout.height - point.y:.2f}"
 
 
-def _draw_group(picture: graphviz.Digraph, layout: Layout, group: Group, *, is_active: bool) -> None:
-    opened = layout.open_groups.get(group["id"])
-    box = opened or layout.closed_groups.get(group["id"])
-    if box is None:
-        return
-    lines = row(f"<B>{text(group['label'])}</B>", QUIET if opened else INK)
-    if opened is None:
-        lines += row(f"{group['kind']} of {len(group['nodes'])}", QUIET)
-    frame = _frame(IN_FLIGHT if is_active else QUIET, 3 if is_active else 1, "ROUNDED,DASHED" if opened else "ROUNDED")
-    picture.node(group["id"], pos=_position(box.middle, layout), label=_table(frame, box, lines))
+def _draw_group(picture: graphviz.Digraph, layout: Layout, name: str, group: GroupBox, *, is_active: bool) -> None:
+    lines = row(f"<B>{text(group.label)}</B>", QUIET if group.is_open else INK)
+    if not group.is_open:
+        lines += row(f"{group.node_count} nodes", QUIET)
+    style = "ROUNDED,DASHED" if group.is_open else "ROUNDED"
+    frame = _frame(IN_FLIGHT if is_active else QUIET, 3 if is_active else 1, style)
+    picture.node(name, pos=_position(group.box.middle, layout), label=_table(frame, group.box, lines))
 
 
 def _card(moment: Moment, node: Node, box: Box) -> str:
     leaf = node.get("leaf")
-    active = moment.step is not None and moment.step["node"] == node["id"]
+    active = moment.active == node["id"]
     room = int((box.width - CARD_PADDING) / CHARACTER)
-    aside = "leaf" if leaf else variable_of(node)
-    title = f"<B>{text(_shortened(title_of(node), room - len(aside)))}</B>"
+    aside = "leaf" if leaf else _variable(node)
+    title = f"<B>{text(_shortened(_title(node), room - len(aside)))}</B>"
     lines = row(f'{title} <FONT COLOR="{QUIET}">{text(aside)}</FONT>' if aside else title)
-    value = node["outputs"][0]["value"] if node["outputs"] else None
+    exists = moment.computed is None or node["id"] in moment.computed
+    value = node["outputs"][0]["value"] if node["outputs"] and exists else None
     lines += row(text(_shortened(spell_value(value, room), room)) if value else "\N{EN DASH}", FORWARD, face=MONO)
-    if leaf:
+    if moment.computed is not None:
+        lines += row(" ", QUIET, face=MONO)
+    elif leaf:
         grad = moment.leaf_grads.get(leaf)
         written = spell_gradient(grad, room - 6) if grad else "not computed"
         lines += row(f".grad {text(_shortened(written, room - 6))}", ACCUMULATED if grad else QUIET, face=MONO)
@@ -117,7 +112,9 @@ def _draw_edge(picture: graphviz.Digraph, moment: Moment, edge: Edge, curve: Cur
     tail, head = (layout.home.get(end, end) for end in ends)
     if gradient is None:
         path = _path([*curve[:-1], _before(curve[-1], curve[-2])], layout)
-        picture.edge(tail, head, id=edge["id"], pos=f"e,{_position(curve[-1], layout)} {path}")
+        arrives = moment.forward is not None and moment.forward.node == edge["to"]["node"]
+        look = {"color": FORWARD, "penwidth": "2"} if arrives else {}
+        picture.edge(tail, head, id=edge["id"], pos=f"e,{_position(curve[-1], layout)} {path}", **look)
         return
     style = "dotted" if "missing" in gradient else "dashed"
     path = _path([_before(curve[0], curve[1]), *curve[1:]], layout)
@@ -149,6 +146,16 @@ def _draw_token(
     written = row(text(_shortened(spell_gradient(gradient, LONGEST_ON_EDGE), LONGEST_ON_EDGE)), IN_FLIGHT, size=10)
     label = f'<<TABLE BORDER="0" CELLBORDER="0" CELLPADDING="0" CELLSPACING="1" BGCOLOR="{PAPER}">{written}</TABLE>>'
     picture.node(f"gradient_{edge['id']}", pos=_position(at, layout), label=label)
+
+
+def _title(node: Node) -> str:
+    """What stands on top of a card: the leaf's name, else the operation."""
+    return node.get("leaf") or node["label"]
+
+
+def _variable(node: Node) -> str:
+    """The variable that holds a node's value; empty where the program named none."""
+    return (node["outputs"][0]["name"] or "") if node["outputs"] else ""
 
 
 def _shortened(raw: str, most: int) -> str:

@@ -6,14 +6,13 @@ from functools import partial
 from gradwalk.exports.exporter import Exporter, Selection
 from gradwalk.exports.graphviz_engine import run_graphviz
 from gradwalk.exports.moment import Moment, find_moment
-from gradwalk.exports.picture import ON_SCREEN, draw_picture
-from gradwalk.exports.places import POINTS_PER_INCH, Layout, place
-from gradwalk.exports.sizes import Size
+from gradwalk.exports.picture import draw_picture
+from gradwalk.exports.places import POINTS_PER_INCH, Layout, find_layouts
 from gradwalk.protocol.document import TraceDocument
 
 LEAST_DPI, SHARP_DPI = 24, 192
 LARGEST_PX = 6000
-SMALLEST_CAPTION = Size(480, 300)
+CAPTION_WIDTH, CAPTION_HEIGHT = 480, 300
 """Points; about what the caption takes even where the graph is small."""
 
 
@@ -23,7 +22,7 @@ def draw_still(
     """A moment as `svg`, `png` or `pdf`; a PNG's longer side is about `longest_px` at most."""
     dot = draw_picture(moment, layout, travelled)
     if file_format == "png":
-        longest = max(layout.width, SMALLEST_CAPTION.width, layout.height + SMALLEST_CAPTION.height) / POINTS_PER_INCH
+        longest = max(layout.width, CAPTION_WIDTH, layout.height + CAPTION_HEIGHT) / POINTS_PER_INCH
         dots_per_inch = max(LEAST_DPI, min(SHARP_DPI, int(longest_px / longest)))
         dot = dot.replace("{", f"{{ graph [dpi={dots_per_inch}]", 1)
     return run_graphviz(dot, file_format)
@@ -32,7 +31,7 @@ def draw_still(
 def write_still(file_format: str, document: TraceDocument, selection: Selection) -> bytes:
     """One step and phase as a drawing."""
     moment = find_moment(document, selection)
-    return draw_still(moment, place(moment.graph, ON_SCREEN), file_format)
+    return draw_still(moment, find_layouts(document)[moment.started["pass"]], file_format)
 
 
 def _still(file_format: str, media_type: str, summary: str) -> Exporter:

@@ -10,10 +10,9 @@ from typing import Any
 import torch
 
 from gradwalk.exports.catalogue import find_exporter
-from gradwalk.exports.exporter import LAST_PHASE, ExportUnavailable, NothingToExport, Selection
+from gradwalk.exports.exporter import LAST_FORWARD_PHASE, LAST_PHASE, ExportUnavailable, NothingToExport, Selection
 from gradwalk.exports.moment import Moment, Walk
-from gradwalk.exports.picture import ON_SCREEN
-from gradwalk.exports.places import place
+from gradwalk.exports.places import find_layouts
 from gradwalk.exports.raster import draw_still
 from gradwalk.notebook.document import Trace
 from gradwalk.notebook.grads import grads_kept
@@ -73,7 +72,7 @@ class View:
             widgets = import_module("gradwalk.notebook.widget")
         except ImportError as error:
             raise ImportError("the widget needs anywidget: pip install anywidget") from error
-        return widgets.WalkWidget.of(self.trace, f"{self.selection.step}.{self.selection.phase}", self.height)
+        return widgets.WalkWidget.of(self.trace, self.selection.place, self.height)
 
     def __repr__(self) -> str:
         steps = self.trace.steps
@@ -119,7 +118,8 @@ class View:
         if moment is None:
             return None
         try:
-            return draw_still(moment, place(moment.graph, ON_SCREEN), file_format, longest_px=PICTURE_PX)
+            layout = find_layouts(self.trace.document)[moment.started["pass"]]
+            return draw_still(moment, layout, file_format, longest_px=PICTURE_PX)
         except ExportUnavailable:
             return None
 
@@ -153,7 +153,9 @@ class View:
 
 
 def _read_step(text: str) -> Selection:
-    step, _, phase = str(text).partition(".")
-    if not step.isdecimal() or not (phase or "3").isdecimal() or not 1 <= int(phase or 3) <= LAST_PHASE:
-        raise ValueError(f"step must look like '7.3' (step 7, phase 3 of 5), not {text!r}")
-    return Selection(int(step), int(phase or 3))
+    is_forward = str(text).startswith("f")
+    step, _, phase = str(text).removeprefix("f").partition(".")
+    last = LAST_FORWARD_PHASE if is_forward else LAST_PHASE
+    if not step.isdecimal() or not (phase or "3").isdecimal() or not 1 <= int(phase or 3) <= last:
+        raise ValueError(f"step must look like '7.3' (step 7, phase 3 of 5) or 'f7.3' (forward), not {text!r}")
+    return Selection(int(step), int(phase or 3), direction="forward" if is_forward else "backward")

@@ -5,12 +5,10 @@ between the counter before it and the counter after it; no bookkeeping on tensor
 what C++ builds inside one call (`F.linear` is two nodes) is found by itself.
 """
 
-import inspect
 import types
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
+from collections.abc import Callable, Iterable, Sequence
 from threading import get_ident
-from types import CodeType, FrameType
+from types import FrameType
 from typing import Any, Final
 
 import torch
@@ -18,16 +16,14 @@ from torch.overrides import TorchFunctionMode
 
 from gradwalk.protocol.graph import GroupKind
 from gradwalk.protocol.values import TensorValue
-from gradwalk.tracer import originals
-from gradwalk.tracer.originals import SNIPPET, Tensor, frame_at, sequence_number
+from gradwalk.tracer.arguments import tensors_in, written
+from gradwalk.tracer.cuts import WITHOUT_TENSOR, CutLog
+from gradwalk.tracer.frames import Place, function_frame, snippet_frame, snippet_place
+from gradwalk.tracer.opened import openable_body
+from gradwalk.tracer.originals import Tensor, frame_at, sequence_number
 from gradwalk.tracer.values import ValueTable, storage_address
 
-Place = tuple[CodeType, int]
-"""An instruction of the program: code object and offset."""
-
-_OPENED_MODULES: Final = frozenset({"torch.nn.functional", "torch.functional"})
 _PLAIN_TYPES: Final = frozenset({torch.Tensor, torch.nn.Parameter, torch.nn.Buffer})
-_ASKS: Final = ("has_torch_function", "has_torch_function_unary", "has_torch_function_variadic")
 
 
 class Scope:
@@ -111,78 +107,6 @@ class InnerCall:
         self.inside: list[InnerCall] = []
 
 
-class Cut:
-    """A call that took a differentiable tensor and returned what is not."""
-
-    __slots__ = ("identity", "leaves", "place", "reason", "result")
-
-    def __init__(  # noqa: PLR0913 (all there is to know)
-        self, reason: str, place: Place, leaves: frozenset[int], identity: int, result: TensorValue | None
-    ) -> None:
-        self.reason = reason
-        self.place = place
-        self.leaves = leaves
-        """`id`s of the leaves that the argument depends on."""
-        self.identity = identity
-        """`id` of what it returned, which may be gone by now."""
-        self.result = result
-        """None where it gave plain numbers."""
-
-
-def tensors_in(arguments: Iterable[Any]) -> Iterator[torch.Tensor]:
-    """The tensors among a call's arguments or results, one level of lists and tuples opened."""
-    for argument in arguments:
-        if isinstance(argument, Tensor):
-            yield argument
-        elif isinstance(argument, (list, tuple)):
-            for one in argument:
-                if isinstance(one, Tensor):
-                    yield one
-
-
-_IS_FUNCTION: Final = inspect.CO_OPTIMIZED | inspect.CO_NEWLOCALS
-_IS_SUSPENDED: Final = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
-
-
-def _is_function(code: CodeType) -> bool:
-    """True for a plain function of the program: no module, class body, comprehension or generator."""
-    # Not kept in a table: the hash of a code object goes through all that the function holds.
-    if code.co_filename != SNIPPET or code.co_flags & _IS_SUSPENDED:
-        return False
-    name = code.co_name
-    return code.co_flags & _IS_FUNCTION == _IS_FUNCTION and (name[0] != "<" or name == "<lambda>")
-
-
-def _function_frame(frame: FrameType | None) -> FrameType | None:
-    while frame is not None:
-        if frame.f_code.co_filename == SNIPPET:
-            if _is_function(frame.f_code):
-                return frame
-            if frame.f_code.co_name == "<module>":
-                return None
-        frame = frame.f_back
-    return None
-
-
-def snippet_frame(frame: FrameType | None) -> FrameType | None:
-    """The innermost frame of the program on the stack that begins at `frame`."""
-    while frame is not None:
-        if frame.f_code.co_filename == SNIPPET:
-            return frame
-        frame = frame.f_back
-    return None
-
-
-def snippet_place(frame: FrameType | None) -> Place | None:
-    """The innermost instruction of the program on the stack that begins at `frame`."""
-    while frame is not None:
-        code = frame.f_code
-        if code.co_filename == SNIPPET:
-            return code, frame.f_lasti
-        frame = frame.f_back
-    return None
-
-
 class CallLog:
     """What the forward pass left: scopes, calls by sequence number, values by (sequence number, output_nr)."""
 
@@ -195,10 +119,7 @@ class CallLog:
         self._opened: list[Scope] = []
         self.inner: list[list[InnerCall]] = []
         """Innermost last: where operations inside a custom Function are listed."""
-        self.cuts: list[Cut] = []
-        """The first at each place of the program."""
-        self.frozen_places: dict[int, Place | None] = {}
-        """`id` of a tensor -> where its requires_grad was switched off."""
+        self.cuts = CutLog(values)
         self.hooks: dict[object, Place | None] = {}
         """Where a tensor hook was registered; key (sequence number, output_nr) or the leaf's `id`."""
         self.leaf_places: dict[int, Place] = {}
@@ -230,7 +151,7 @@ class CallLog:
 
     def _function_scope(self, frame: FrameType | None) -> Scope | None:
         """The scope of the innermost running function of the program, made when first asked for."""
-        frame = _function_frame(frame)
+        frame = function_frame(frame)
         if frame is None:
             return None
         known: Any = frame.f_trace
@@ -334,7 +255,7 @@ class CallRecorder(TorchFunctionMode):
         try:
             opened = self._opened[func]
         except KeyError:
-            opened = self._opened[func] = _openable_body(func)
+            opened = self._opened[func] = openable_body(func)
         low = sequence_number()
         if opened is not None and _PLAIN_TYPES.issuperset(types):
             result = self._run_opened(opened, args, kwargs)
@@ -342,8 +263,8 @@ class CallRecorder(TorchFunctionMode):
             return self._run_inside(func, args, kwargs, low)
         else:
             if func is _DETACH_IN_PLACE:
-                self._guard(self._note_cut, func, args, None, frame_at(1))
-            target = _written(func, args, kwargs)
+                self._guard(log.cuts.note, func, args, None, frame_at(1))
+            target = written(func, args, kwargs)
             version = 0 if target is None else target._version
             result = func(*args, **kwargs)
             if target is not None:
@@ -382,7 +303,7 @@ class CallRecorder(TorchFunctionMode):
         """Runs an operation of a custom Function's forward or backward and lists it with its values."""
         log = self._log
         frame = frame_at(2)
-        target = _written(func, args, kwargs)
+        target = written(func, args, kwargs)
         version = 0 if target is None else target._version
         entry = self._guard(self._inner_call, func, (*args, *kwargs.values()), frame)
         result = func(*args, **kwargs)
@@ -416,9 +337,9 @@ class CallRecorder(TorchFunctionMode):
             if result.requires_grad:
                 self._note_leaf(result, frame)
             elif args:
-                self._note_detached(func, args, result, frame)
-        elif func in _TO_NUMBERS or func == _SET_REQUIRES_GRAD:
-            self._note_detached(func, args, None, frame)
+                self._log.cuts.note_detached(func, args, result, frame)
+        elif func in WITHOUT_TENSOR:
+            self._log.cuts.note_detached(func, args, None, frame)
 
     def _note_leaf(self, result: torch.Tensor, frame: FrameType) -> None:
         places = self._log.leaf_places
@@ -427,51 +348,10 @@ class CallRecorder(TorchFunctionMode):
             if place is not None:
                 places[id(result)] = place
 
-    def _note_detached(
-        self, func: Callable[..., Any], args: tuple[Any, ...], result: torch.Tensor | None, frame: FrameType
-    ) -> None:
-        """A call that gave what has no history: because requires_grad was switched off, or by a cut."""
-        if func is _REQUIRES_GRAD or func == _SET_REQUIRES_GRAD:
-            if not args[0].requires_grad:
-                self._log.frozen_places[id(args[0])] = snippet_place(frame)
-        elif len(self._log.cuts) < _CUTS_KEPT:
-            self._note_cut(func, args, result, frame)
-
     def _note_change(self, func: Callable[..., Any], tensor: torch.Tensor, version: int) -> None:
         changes = self._log.changes
         if tensor._version != version and len(changes) < _CHANGES_KEPT:
             changes.append((storage_address(tensor), tensor._version, snippet_place(frame_at(3)), func.__name__))
-
-    def _note_cut(
-        self, func: Callable[..., Any], args: tuple[Any, ...], result: torch.Tensor | None, frame: FrameType
-    ) -> None:
-        sources = [tensor for tensor in tensors_in(args) if tensor.requires_grad]
-        # What torch's own code leaves out of the graph while grad mode is on is none of the program's doing.
-        if not sources or (originals.is_grad_enabled() and frame.f_code.co_filename != SNIPPET):
-            return
-        reason, place = _cut_reason(func, result), snippet_place(frame)
-        if reason is None or place is None or any(known.place == place for known in self._log.cuts):
-            return
-        leaves = frozenset(leaf for source in sources for leaf in _leaves_of(source))
-        value = None if result is None else self._log.values.value_of(result)
-        self._log.cuts.append(Cut(reason, place, leaves, id(result), value))
-
-
-def _cut_reason(func: Callable[..., Any], result: torch.Tensor | None) -> str | None:
-    """What cut, as the program would call it; None for a getter that gives no values."""
-    name: str = getattr(func, "__name__", "")
-    if name == "__get__":
-        name = getattr(getattr(func, "__self__", None), "__name__", "")
-        return "`.data`" if name == "data" else None
-    if name in ("detach", "detach_"):
-        return f"`.{name}()`"
-    if func in _TO_NUMBERS:
-        return f"`{name.strip('_')}()`" if name.startswith("__") else f"`.{name}()`"
-    if not originals.is_grad_enabled():
-        return "`torch.no_grad()`"
-    if result is not None and not (result.is_floating_point() or result.is_complex()):
-        return f"`{name.strip('_')}`, which gives whole numbers or booleans,"
-    return f"`{name.strip('_')}`"
 
 
 _OPERANDS: Final = 2
@@ -480,69 +360,6 @@ _WRAPPED: Final[dict[type, torch.dtype]] = {
 }  # fmt: skip
 """What torch makes of a plain number among tensors."""
 _as_tensor: Final = torch.tensor
-_CUTS_KEPT: Final = 200
 _CHANGES_KEPT: Final = 1_000
 _DETACH_IN_PLACE = torch.Tensor.detach_
-_REQUIRES_GRAD = torch.Tensor.requires_grad_
-_SET_REQUIRES_GRAD = torch.Tensor.requires_grad.__set__  # type: ignore[attr-defined]
-_TO_NUMBERS: Final = frozenset(
-    {torch.Tensor.item, torch.Tensor.tolist, torch.Tensor.__float__, torch.Tensor.__int__, torch.Tensor.__complex__}
-)
-"""What it gives are plain numbers, which have no history."""
-_BACKWARDS: Final = (torch.Tensor.backward, torch.autograd.backward, torch.autograd.grad)
 _BACKWARD_CALLS: Final = frozenset({"backward", "grad"})
-
-
-@cache
-def _writes_in_place(func: Callable[..., Any]) -> bool:
-    name: str = getattr(func, "__name__", "")
-    return name[-1:] == "_" and (name[-2:] != "__" or name == "__setitem__" or name[:3] == "__i")
-
-
-def _written(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> torch.Tensor | None:
-    """What an operation is about to write into: its first argument, or its `out=`."""
-    target = args[0] if args and _writes_in_place(func) else kwargs.get("out") if kwargs else None
-    # An inference tensor has no version counter, and nothing can have saved it.
-    return target if isinstance(target, Tensor) and not target.is_inference() else None
-
-
-def _leaves_of(tensor: torch.Tensor, visited_max: int = 5_000) -> Iterator[int]:
-    """`id`s of the leaves that a tensor depends on."""
-    if tensor.grad_fn is None:
-        yield id(tensor)
-        return
-    pending: list[Any] = [tensor.grad_fn]
-    seen: set[Any] = set()
-    while pending and len(seen) < visited_max:
-        node = pending.pop()
-        if node in seen:
-            continue
-        seen.add(node)
-        variable = getattr(node, "variable", None)
-        if variable is not None:
-            yield id(variable)
-        pending.extend(following for following, _ in node.next_functions if following is not None)
-
-
-def _no(*_arguments: Any, **_named: Any) -> bool:
-    return False
-
-
-def _openable_body(func: Any) -> types.FunctionType | None:
-    """A twin of a Python-level torch function that does not ask for overrides again; None where there is no need.
-
-    The twin has the same code, but sees `has_torch_function` as always false, so it can run while calls are
-    recorded without calling itself. Tensor methods that call `super()` would not end and are left closed.
-    """
-    if not isinstance(func, types.FunctionType):
-        return None
-    if func.__module__ not in _OPENED_MODULES and func not in _BACKWARDS:
-        return None
-    if not any(name in func.__code__.co_names for name in _ASKS):
-        # A dispatcher such as `F.max_pool2d` leaves the question to the function it chooses, which would ask again.
-        return None
-    surroundings = dict(func.__globals__)
-    surroundings.update({name: _no for name in _ASKS if name in surroundings})
-    twin = types.FunctionType(func.__code__, surroundings, func.__name__, func.__defaults__, func.__closure__)
-    twin.__kwdefaults__ = func.__kwdefaults__
-    return twin

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, Final
 
-from gradwalk.tracer.calls import snippet_place
+from gradwalk.tracer.frames import snippet_place
 from gradwalk.tracer.originals import frame_at
 from gradwalk.tracer.places import Places
 

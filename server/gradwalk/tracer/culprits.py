@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from gradwalk.protocol.graph import Span
-from gradwalk.tracer.calls import CallLog, Place
+from gradwalk.tracer.calls import CallLog
 from gradwalk.tracer.custom import parameter_names
 from gradwalk.tracer.description import Record
+from gradwalk.tracer.frames import Place
 from gradwalk.tracer.histories import Lost
 from gradwalk.tracer.places import Places
 from gradwalk.tracer.values import storage_address

@@ -13,8 +13,8 @@ from typing import Any, Final, NamedTuple
 
 from gradwalk.protocol.events import Problem, ProblemKind
 from gradwalk.protocol.problems import problem
-from gradwalk.tracer.calls import Place
 from gradwalk.tracer.culprits import Culprits
+from gradwalk.tracer.frames import Place
 from gradwalk.tracer.interruption import TimeLimitError
 from gradwalk.tracer.originals import SNIPPET
 

@@ -69,15 +69,15 @@ class Histories:
                 "numbers, so there is nothing to differentiate a second time.",
                 f"Pass create_graph=True to the call{line}.",
             )
-        for cut in reversed(self._log.cuts):
+        for cut in reversed(self._log.cuts.found):
             if cut.identity == id(tensor) and cut.result is self._values.value_of(tensor):
                 line = _in_line(self._places.span(cut.place))
                 return Lost(
                     f"{spelled} comes from {cut.reason}{line}, which gives a tensor without a history.",
                     f"Leave that out{line}, so that every step from the input to the output is in the graph.",
                 )
-        if self._log.cuts:
-            cut = self._log.cuts[-1]
+        if self._log.cuts.found:
+            cut = self._log.cuts.found[-1]
             line = _in_line(self._places.span(cut.place))
             return Lost(
                 f"{spelled} has no history. The last thing that was taken out of the graph was cut off by {cut.reason}"

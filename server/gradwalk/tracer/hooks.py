@@ -6,8 +6,12 @@ from typing import Any
 
 import torch
 
-from gradwalk.tracer.calls import CallLog, Place, snippet_place
+from gradwalk.protocol.graph import Span
+from gradwalk.tracer.calls import CallLog
+from gradwalk.tracer.description import Record
+from gradwalk.tracer.frames import Place, snippet_place
 from gradwalk.tracer.originals import frame_at
+from gradwalk.tracer.places import Places
 from gradwalk.tracer.walk import Node
 
 _OURS = "gradwalk.tracer."
@@ -16,8 +20,11 @@ _OURS = "gradwalk.tracer."
 class HookWatch:
     """Sees every registration while a run is recorded: torch's own functions for it are written in Python."""
 
-    def __init__(self, log: CallLog) -> None:
+    def __init__(self, log: CallLog, places: Places, *, is_complete: bool) -> None:
         self._log = log
+        self._spans = places
+        self._is_complete = is_complete
+        """False where tensors were live before we came: nobody saw their hooks being registered."""
         self._places: dict[int, Place | None] = {}
         """By the id of the handle."""
         self._asked: dict[int, Callable[..., Any]] = {}
@@ -59,7 +66,17 @@ class HookWatch:
             setattr(torch.Tensor, "register_hook", self._of_tensors)  # noqa: B010
             self._of_tensors = None
 
-    def prehook_of(self, node: Node) -> tuple[bool, Place | None]:
+    def rewriter_of(self, node: Node, record: Record, slot: int) -> tuple[bool, Span | None]:
+        """Whether the program put a hook here that can rewrite the gradient of this output, and where."""
+        key: object = id(record.variable)
+        if record.variable is None and record.node is not None:
+            key = (record.sequence, slot)
+        if key in self._log.hooks:
+            return True, self._spans.span(self._log.hooks[key])
+        found, place = self._prehook_of(node)
+        return found or not self._is_complete, self._spans.span(place)
+
+    def _prehook_of(self, node: Node) -> tuple[bool, Place | None]:
         """Whether somebody else's prehook is on a node, and where the program registered it.
 
         Asked by registering one more, since the list is handed over then; call it only once the node's prehooks ran.

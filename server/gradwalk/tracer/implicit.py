@@ -77,8 +77,8 @@ def nothing_differentiable(program: Program, recorder: Recorder, namespace: Mapp
         listed = ", ".join(f"`{name}`" for name in wanting)
         message = f"{listed} requires grad, but the program computes nothing differentiable from it."
         hint = "Compute something from it that stays in torch: detach, no_grad, .item() and whole numbers cut it off."
-        if recorder.log.cuts:
-            cut = recorder.log.cuts[-1]
+        if recorder.log.cuts.found:
+            cut = recorder.log.cuts.found[-1]
             span = recorder.places.span(cut.place)
             message += f" It is cut off by {cut.reason}" + ("." if span is None else f" in line {span['line']}.")
     elif last is not None and not (last.is_floating_point() or last.is_complex()):

@@ -14,7 +14,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from gradwalk.tracer import originals
-from gradwalk.tracer.calls import tensors_in
+from gradwalk.tracer.arguments import tensors_in
 from gradwalk.tracer.originals import Tensor
 from gradwalk.tracer.values import storage_address
 

@@ -3,7 +3,7 @@
 from types import CodeType
 
 from gradwalk.protocol.graph import Span
-from gradwalk.tracer.calls import Place
+from gradwalk.tracer.frames import Place
 from gradwalk.tracer.source import Program
 from gradwalk.tracer.spans import InstructionPosition
 

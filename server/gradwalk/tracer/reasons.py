@@ -6,8 +6,9 @@ from typing import Any, Final
 import torch
 
 from gradwalk.protocol.values import Missing
-from gradwalk.tracer.calls import CallLog, Place
+from gradwalk.tracer.calls import CallLog
 from gradwalk.tracer.description import Record
+from gradwalk.tracer.frames import Place
 from gradwalk.tracer.passes import Pass, PassNode
 from gradwalk.tracer.places import Places
 
@@ -104,12 +105,12 @@ class Reasons:
 
     def is_frozen(self, tensor: torch.Tensor) -> bool:
         """Whether the program switched its requires_grad off."""
-        return id(tensor) in self._log.frozen_places
+        return id(tensor) in self._log.cuts.frozen
 
     def not_required(self, name: str, tensor: torch.Tensor) -> Missing:
         """A named tensor that the program asks for its `.grad`, and that does not require grad."""
         if tensor.dtype.is_floating_point or tensor.dtype.is_complex:
-            switched = self._log.frozen_places.get(id(tensor))
+            switched = self._log.cuts.frozen.get(id(tensor))
             how = (
                 f"requires_grad was switched off{self._in_line(switched)}"
                 if self.is_frozen(tensor)
@@ -147,7 +148,7 @@ class Reasons:
 
         Of several the one whose result this pass uses, else the latest.
         """
-        cuts = [cut for cut in self._log.cuts if id(leaf) in cut.leaves]
+        cuts = [cut for cut in self._log.cuts.found if id(leaf) in cut.leaves]
         if not cuts:
             return None
         constants = set() if one is None else _constants_of(one)

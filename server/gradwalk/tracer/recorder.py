@@ -2,29 +2,31 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from types import FrameType
-from typing import Any, Final
+from typing import Any
 
 import torch
 
 from gradwalk.formulas.substitute import substitutions
 from gradwalk.protocol import graph as protocol
-from gradwalk.protocol.events import Accumulate, HookChange, Problem, ProblemKind
+from gradwalk.protocol.events import Accumulate, Problem
 from gradwalk.protocol.graph import Span
-from gradwalk.protocol.problems import problem
 from gradwalk.protocol.requests import ResolvedLimits
-from gradwalk.protocol.values import Gradient, Missing
+from gradwalk.protocol.values import Gradient
 from gradwalk.tracer import originals
 from gradwalk.tracer.births import Birth
-from gradwalk.tracer.calls import Call, CallLog, snippet_place
+from gradwalk.tracer.calls import Call, CallLog
 from gradwalk.tracer.culprits import Culprits
-from gradwalk.tracer.description import ACCUMULATE_GRAD, GraphWriter, Record, not_required
-from gradwalk.tracer.explanation import explain_error, internal_problem, is_out_of_memory
+from gradwalk.tracer.description import ACCUMULATE_GRAD, GraphWriter, Record
+from gradwalk.tracer.endings import room_ended, too_many_nodes, too_many_steps
+from gradwalk.tracer.explanation import explain_error, internal_problem
 from gradwalk.tracer.findings import Findings
 from gradwalk.tracer.formula_checks import FormulaChecks
+from gradwalk.tracer.frames import snippet_place
 from gradwalk.tracer.histories import Histories
 from gradwalk.tracer.hooks import HookWatch
 from gradwalk.tracer.jacobian import JacobianBudget, local_jacobians
 from gradwalk.tracer.leaf_grads import LeafGrads
+from gradwalk.tracer.links import link
 from gradwalk.tracer.naming import NamedTensors, running_variables
 from gradwalk.tracer.narration import narrate
 from gradwalk.tracer.passes import (
@@ -43,10 +45,9 @@ from gradwalk.tracer.repeatable import is_repeatable
 from gradwalk.tracer.second_derivatives import find_cut
 from gradwalk.tracer.source import Program
 from gradwalk.tracer.stream import EventStream
+from gradwalk.tracer.sums import ContributionSums
 from gradwalk.tracer.values import ValueTable
 from gradwalk.tracer.walk import Node, walk
-
-ARRIVED_UNDEFINED: Final[Missing] = {"missing": "undefined"}
 
 LookAtPass = Callable[[int, Sequence[Any], Sequence[Any]], None]
 """Given the pass's index, its outputs and its seeds."""
@@ -77,7 +78,7 @@ class Recorder(PassListener):
         """Given each step instead of the usual local Jacobians."""
         self.look_at_pass: LookAtPass | None = None
         """Given each pass before it is recorded; what it raises ends the run."""
-        self.hooks = HookWatch(self.log)
+        self.hooks = HookWatch(self.log, self.places, is_complete=program is not None)
         self.notes: list[str] = []
         """Sentences for the next pass."""
         self._explained: list[BaseException] = []
@@ -90,45 +91,21 @@ class Recorder(PassListener):
         self._reasons = Reasons(self.log, self.places)
         self._leaf_grads = LeafGrads(self.writer, self.values, self._reasons, program)
         self._formulas = FormulaChecks()
+        self._sums = ContributionSums(self.values, self.hooks, self.fail_inside)
         self._findings = Findings()
         self._histories = Histories(self.log, self.places, self.values)
         self._named = NamedTensors()
 
     def fail_inside(self, error: Exception) -> None:
         """Notes a fault of our own, said once as ours; that room ran out is the program's doing."""
-        if is_out_of_memory(error):
-            self._stop_recording(
-                "memory",
-                "memory",
-                "Out of memory",
-                "The program and the record of what it does need more memory than they may have.",
-                "Use smaller tensors, shorter lists or fewer iterations.",
-            )
-        elif isinstance(error, RecursionError):
-            self._stop_recording(
-                "recursion",
-                "error",
-                "Calls nested too deeply",
-                "The program's functions call each other so deeply that Python has no room left for recording it.",
-                "Check the condition that should end the recursion, or use a loop.",
-            )
+        ended = room_ended(error, self.places.span(snippet_place(originals.frame_at(1))))
+        if ended is not None:
+            # Room ended while something was put down: what would follow has a gap before it, so nothing does.
+            self._is_full = True
+            self.stream.end_at(*ended)
         elif self.failure is None:
             self.failure = error
             self.stream.send_problem(internal_problem(error))
-
-    def _stop_recording(self, limit: str, kind: ProblemKind, title: str, message: str, hint: str) -> None:
-        """Room ended while something was put down: what would follow has a gap before it, so nothing does."""
-        self._is_full = True
-        if self.stream.truncate(limit):
-            self.stream.send_problem(
-                problem(
-                    kind,
-                    title,
-                    f"{message} What is shown before this is right; what the program did afterwards is not recorded.",
-                    span=self.places.span(snippet_place(originals.frame_at(2))),
-                    hint=hint,
-                )
-            )
 
     # A pass begins.
 
@@ -141,7 +118,7 @@ class Recorder(PassListener):
         one.outputs = resolve_slots(outputs)
         graph = walk([node for node, _ in one.outputs if node is not None], self.limits.nodes)
         if graph is None:
-            self._say_too_big(snippet_place(frame))
+            self.stream.end_at("nodes", too_many_nodes(self.limits.nodes, self.places.span(snippet_place(frame))))
             return
         one.is_recorded = True
         one.index = self.passes.count
@@ -156,7 +133,7 @@ class Recorder(PassListener):
             one.alive = set()
         named = self._named = self._read_names(frame)
         written = self.writer.write(graph, records, named, one.index)
-        self._link(one, records)
+        link(one, records, self._reasons)
         self._start(one, outputs, seeds, inputs, records, written, frame)
 
     def _start(  # noqa: PLR0913 (all of one pass's beginnings)
@@ -198,7 +175,7 @@ class Recorder(PassListener):
             entry = one.nodes[node]
             entry.arrived[slot].append({"output_nr": slot, "edge": "seed", "from_step": None, "value": value})
             if entry.summands is not None and seed is not None:
-                entry.summands[slot].append(self._copy(seed))
+                entry.summands[slot].append(self._sums.copy(seed))
         for (node, slot), tensor in zip(one.inputs, inputs, strict=True):
             named = None if node is None else self._slot_name(records[node], slot)
             event["inputs"].append(
@@ -218,42 +195,6 @@ class Recorder(PassListener):
         self.stream.passes += 1
         self.stream.send(event)
 
-    def _link(self, one: Pass, records: dict[Node, Record]) -> None:
-        """Who hands what to whom in this pass, and where more than one contribution meets."""
-        graph, alive = one.graph, one.alive
-        nodes = one.nodes
-        for node, record in records.items():
-            described = record.node
-            nodes[node] = PassNode(record, 1 if described is None else described["output_count"])
-        fan_in: dict[tuple[PassNode, int], int] = {}
-        for node, entry in nodes.items():
-            runs = alive is None or node in alive
-            for argnum, (target, slot) in enumerate(graph[node]):
-                if target is None:
-                    entry.targets.append((None, slot, None))
-                    entry.missing.append(self._no_edge(entry.record, argnum))
-                    continue
-                receiver = nodes[target]
-                entry.targets.append((receiver, slot, entry.record.edge_ids[argnum]))
-                pruned = alive is not None and target not in alive
-                entry.missing.append(self._reasons.pruned() if pruned else None)
-                if runs and not pruned:
-                    fan_in[receiver, slot] = fan_in.get((receiver, slot), 0) + 1
-        for start, slot in one.outputs:
-            if start is not None:
-                receiver = nodes[start]
-                fan_in[receiver, slot] = fan_in.get((receiver, slot), 0) + 1
-        for (receiver, _), count in fan_in.items():
-            if count > 1 and receiver.summands is None:
-                receiver.summands = [[] for _ in receiver.arrived]
-
-    def _no_edge(self, record: Record, argnum: int) -> Missing:
-        described = record.node
-        if described is not None and argnum < len(described["inputs"]):
-            operand = described["inputs"][argnum]
-            return operand.get("missing") or not_required(operand["name"], operand["value"])
-        return {"missing": "not_required"}
-
     def _find_batch(self, one: Pass, seeds: Sequence[Any], frame: FrameType) -> None:
         if any(seed is not None and originals.is_legacy_batched(seed) for seed in seeds):
             one.batch = originals.legacy_batch_size(frame)
@@ -269,19 +210,6 @@ class Recorder(PassListener):
                 self.writer.leaf_name(leaf, named)
         return named
 
-    def _say_too_big(self, place: Any) -> None:
-        if self.stream.truncate("nodes"):
-            self.stream.send_problem(
-                problem(
-                    "too_big",
-                    "The graph is too large to show",
-                    f"This backward pass walks more than {self.limits.nodes:,} autograd nodes. It was run, "
-                    "but not recorded.",
-                    span=self.places.span(place),
-                    hint="Use fewer iterations or a smaller model: the rules at each node stay the same.",
-                )
-            )
-
     # A node runs.
 
     def prepare(self, entry: PassNode, grad_outputs: Any) -> None:
@@ -296,7 +224,8 @@ class Recorder(PassListener):
         if self._is_full:
             return
         if self.stream.steps >= self.limits.steps:
-            self._say_steps_limit(one)
+            one.skipped_steps += 1
+            self.stream.end_at("steps", too_many_steps(self.limits.steps))
             return
         index = self.stream.steps
         record = entry.record
@@ -306,7 +235,7 @@ class Recorder(PassListener):
         if entry.changed is not None:
             received = [UNDEFINED if value is None else value for value in entry.changed]
         returned = self._returned(entry, grad_inputs, index)
-        hooks = self._check_sums(node, entry, received)
+        hooks = self._sums.check(node, entry, received)
         jacobians = self._jacobians(one, node, entry, grad_outputs, grad_inputs, index)
         event: dict[str, Any] = {
             "seq": 0,
@@ -385,52 +314,13 @@ class Recorder(PassListener):
                 if gradient.grad_fn is not None:
                     self.log.outputs[gradient.grad_fn._sequence_nr(), gradient.output_nr] = value
                 if receiver is not None and receiver.summands is not None:
-                    receiver.summands[slot].append(self._copy(gradient))
+                    receiver.summands[slot].append(self._sums.copy(gradient))
             returned.append(value)
             if receiver is not None:
                 receiver.arrived[slot].append(
                     {"output_nr": slot, "edge": edge_id or "", "from_step": index, "value": value}
                 )
         return returned
-
-    def _check_sums(self, node: Node, entry: PassNode, received: list[Gradient]) -> list[HookChange]:
-        """Compares the sum of what arrived with what the engine handed over."""
-        changes: list[HookChange] = []
-        for slot, value in enumerate(received):
-            arrived = [summand for summand in entry.arrived[slot] if "missing" not in summand["value"]]
-            if len(arrived) == 1:
-                total: Gradient = arrived[0]["value"]
-            elif entry.summands is not None and arrived:
-                total = self._sum(entry.summands[slot])
-            else:
-                total = ARRIVED_UNDEFINED
-            if total is value or total == value or ("missing" in total and "missing" in value):
-                continue
-            found, span = self._hook_at(node, entry.record, slot)
-            if found:
-                changes.append({"output_nr": slot, "before": total, "after": value, "span": span})
-            else:
-                self.fail_inside(ContributionMismatch(entry.record.id, entry.record.name, slot))
-        return changes
-
-    def _hook_at(self, node: Node, record: Record, slot: int) -> tuple[bool, Any]:
-        """Whether the program put a hook here that can rewrite this gradient, and where."""
-        described = record.node
-        key: object = id(record.variable)
-        if record.variable is None and described is not None:
-            key = (record.sequence, slot)
-        if key in self.log.hooks:
-            return True, self.places.span(self.log.hooks[key])
-        found, place = self.hooks.prehook_of(node)
-        # Of live tensors nobody saw the hooks being registered.
-        return found or self._program is None, self.places.span(place)
-
-    def _sum(self, summands: list[torch.Tensor]) -> Gradient:
-        total = summands[0]
-        with torch.no_grad():
-            for summand in summands[1:]:
-                total = total + summand
-        return self.values.value_of(total)
 
     def _jacobians(  # noqa: PLR0913 (what one step saw)
         self, one: Pass, node: Node, entry: PassNode, grad_outputs: Any, grad_inputs: Any, index: int
@@ -475,24 +365,9 @@ class Recorder(PassListener):
     def _received(self, gradient: torch.Tensor | None) -> Gradient:
         return UNDEFINED if gradient is None else self.values.value_of(gradient)
 
-    def _copy(self, gradient: torch.Tensor) -> torch.Tensor:
-        return originals.clone(originals.detach(self.values.unwrap(gradient)))
-
     def _note_birth(self, one: Pass, entry: PassNode) -> None:
         birth = Birth(entry.started_at, originals.sequence_number(), one.index, entry.record.id)
         self.writer.births.add(birth)
-
-    def _say_steps_limit(self, one: Pass) -> None:
-        one.skipped_steps += 1
-        if self.stream.truncate("steps"):
-            self.stream.send_problem(
-                problem(
-                    "too_big",
-                    "Too many steps to show",
-                    f"The first {self.limits.steps:,} steps are shown. The program ran on without being recorded.",
-                    hint="Use fewer iterations or a smaller model.",
-                )
-            )
 
     # A pass ends.
 
@@ -586,10 +461,3 @@ def _described(record: Record) -> protocol.Node:
     if record.node is None:
         raise LookupError(f"{record.name} ran in a pass that did not describe it")
     return record.node
-
-
-class ContributionMismatch(Exception):  # noqa: N818 (said as a problem of ours)
-    """The contributions do not add up to what the engine handed over."""
-
-    def __init__(self, node: str, name: str, slot: int) -> None:
-        super().__init__(f"the contributions recorded for output {slot} of {name} ({node}) do not add up")

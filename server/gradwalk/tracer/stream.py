@@ -44,12 +44,11 @@ class EventStream:
         event["message"] = mask_addresses(event["message"])
         self.send(cast("dict[str, Any]", event))
 
-    def truncate(self, limit: str) -> bool:
-        """Notes the first limit that was hit; True when `limit` is that one and this is the first time."""
-        first = self.truncated is None
-        if first:
+    def end_at(self, limit: str, reached: Problem) -> None:
+        """Tells the limit that was hit, if it is the first."""
+        if self.truncated is None:
             self.truncated = limit
-        return first
+            self.send_problem(reached)
 
     def write(self, text: str) -> None:
         """Takes what the program prints, up to the limit."""
@@ -90,7 +89,7 @@ class EventStream:
         )
 
     def _say_print_flood(self) -> None:
-        self.truncate("stdout_characters")
+        self.truncated = self.truncated or "stdout_characters"
         self.send_problem(
             problem(
                 "too_big",

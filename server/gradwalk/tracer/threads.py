@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from torch.overrides import TorchFunctionMode
 
-from gradwalk.tracer.calls import tensors_in
+from gradwalk.tracer.arguments import tensors_in
 from gradwalk.tracer.originals import sequence_number
 from gradwalk.tracer.walk import Node
 

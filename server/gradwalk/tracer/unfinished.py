@@ -9,8 +9,10 @@ import torch
 from gradwalk.protocol import graph as protocol
 from gradwalk.protocol.events import FailedCall, FailedOperand
 from gradwalk.tracer import originals
-from gradwalk.tracer.calls import CallRecorder, Place, tensors_in
+from gradwalk.tracer.arguments import tensors_in
+from gradwalk.tracer.calls import CallRecorder
 from gradwalk.tracer.description import GraphWriter, Record
+from gradwalk.tracer.frames import Place
 from gradwalk.tracer.naming import NamedTensors
 from gradwalk.tracer.originals import SNIPPET
 from gradwalk.tracer.passes import resolve_slots

@@ -1,0 +1,131 @@
+/** How a program comes to the page: from a room's address, a link, an example, or the first example of all. */
+import { type Position, parsePosition } from "../model/position";
+import { type Example, fetchExamples } from "../stream/examples";
+import { fetchSnippet, snippetOf } from "../stream/snippet";
+import { type Address, EMPTY_ADDRESS, readAddress } from "./address";
+import { type LiveRoom, placeOf } from "./room.svelte";
+import type { Session } from "./session.svelte";
+
+const FETCH_MS = 20_000;
+
+/** A link may bring any program; on one's own machine it may also run at once. */
+function isTrusted(): boolean {
+  return ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
+}
+
+export class Opening {
+  examples = $state.raw<readonly Example[]>([]);
+  examplesTrouble = $state<string | null>(null);
+  linkTrouble = $state<string | null>(null);
+  /** True while a program from elsewhere waits for somebody to press Run. */
+  waiting = $state(false);
+  /** True once there is a program. */
+  opened = $state(false);
+  firstVisit = $state(false);
+
+  constructor(
+    private readonly session: Session,
+    private readonly room: LiveRoom,
+  ) {}
+
+  async loadExamples(): Promise<void> {
+    try {
+      this.examples = await fetchExamples(AbortSignal.timeout(FETCH_MS));
+      this.examplesTrouble = null;
+    } catch {
+      this.examplesTrouble = "The examples could not be fetched: the server cannot be reached.";
+    }
+  }
+
+  /** Takes over what the address bar says; without anything there, the first example is already running. */
+  async openAddress(): Promise<void> {
+    const place = placeOf(location);
+    if (place !== null) {
+      if (this.room.key === null) this.enterRoom(place.code);
+      return;
+    }
+    if (this.room.key === null) this.room.resumePresenting();
+    const { address: written, trouble } = await readAddress(location.hash);
+    this.linkTrouble = trouble;
+    const address = await this.withSnippet(written);
+    if (address.source === null) await this.openExample(address);
+    else await this.openProgram(address, address.source);
+  }
+
+  private enterRoom(code: string): void {
+    this.room.join(code);
+    this.opened = true;
+    void this.loadExamples();
+  }
+
+  private async openProgram(address: Address, source: string): Promise<void> {
+    this.session.open(address);
+    this.opened = true;
+    this.waiting = !isTrusted();
+    if (!this.waiting) this.session.runOpened();
+    if (this.examples.length === 0) await this.loadExamples();
+    this.session.example = this.examples.find((example) => example.source === source) ?? null;
+    // A shipped program is as good as our own.
+    if (this.waiting && this.session.example !== null) this.run();
+  }
+
+  private async openExample(address: Address): Promise<void> {
+    if (this.examples.length === 0) await this.loadExamples();
+    this.firstVisit = address.example === null;
+    const example = this.examples.find(({ slug }) => slug === address.example) ?? this.examples[0];
+    if (example === undefined) return;
+    this.pick(example, address.position);
+    this.session.view = { ...this.session.view, ...address.view };
+  }
+
+  /** The program of a permalink `/t/...`, where the hash brings none. */
+  private async withSnippet(address: Address): Promise<Address> {
+    const snippet = snippetOf(location.pathname);
+    if (snippet === null || address.source !== null) return address;
+    const request = await fetchSnippet(snippet, AbortSignal.timeout(FETCH_MS)).catch(() => null);
+    if (request === null) {
+      this.linkTrouble =
+        "The program of this link is not here: it was never kept on this server, or the server cannot be reached.";
+      return address;
+    }
+    const { inputs, grad_output, seed } = request.options;
+    // A short link names its step in the query, which the server needs for the link's preview.
+    const position = address.position ?? parsePosition(new URLSearchParams(location.search).get("s") ?? "");
+    return {
+      ...address,
+      position,
+      source: request.source,
+      inputs: inputs ?? {},
+      gradOutput: grad_output ?? null,
+      seed: seed ?? 0,
+    };
+  }
+
+  /** Opens and runs a shipped program, at its own place or at `at`. */
+  pick(example: Example, at: Position | null = null): void {
+    const { inputs, grad_output, seed } = example.options;
+    this.session.open({
+      ...EMPTY_ADDRESS,
+      source: example.source,
+      inputs: inputs ?? {},
+      gradOutput: grad_output ?? null,
+      seed: seed ?? 0,
+      position: at ?? parsePosition(example.start),
+    });
+    this.session.example = example;
+    this.opened = true;
+    this.waiting = false;
+    this.linkTrouble = null;
+    this.session.runOpened();
+  }
+
+  /** Run was pressed. */
+  run(): void {
+    if (this.waiting) {
+      this.waiting = false;
+      this.session.runOpened();
+    } else {
+      this.session.run();
+    }
+  }
+}

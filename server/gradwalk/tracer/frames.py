@@ -1,0 +1,53 @@
+"""Where in the program something happens, read from the stack while it happens."""
+
+import inspect
+from types import CodeType, FrameType
+from typing import Final
+
+from gradwalk.tracer.originals import SNIPPET
+
+Place = tuple[CodeType, int]
+"""An instruction of the program: code object and offset."""
+
+_IS_FUNCTION: Final = inspect.CO_OPTIMIZED | inspect.CO_NEWLOCALS
+_IS_SUSPENDED: Final = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+
+
+def _is_function(code: CodeType) -> bool:
+    """True for a plain function of the program: no module, class body, comprehension or generator."""
+    # Not kept in a table: the hash of a code object goes through all that the function holds.
+    if code.co_filename != SNIPPET or code.co_flags & _IS_SUSPENDED:
+        return False
+    name = code.co_name
+    return code.co_flags & _IS_FUNCTION == _IS_FUNCTION and (name[0] != "<" or name == "<lambda>")
+
+
+def function_frame(frame: FrameType | None) -> FrameType | None:
+    """The innermost frame of a plain function of the program; None at its outermost level."""
+    while frame is not None:
+        if frame.f_code.co_filename == SNIPPET:
+            if _is_function(frame.f_code):
+                return frame
+            if frame.f_code.co_name == "<module>":
+                return None
+        frame = frame.f_back
+    return None
+
+
+def snippet_frame(frame: FrameType | None) -> FrameType | None:
+    """The innermost frame of the program on the stack that begins at `frame`."""
+    while frame is not None:
+        if frame.f_code.co_filename == SNIPPET:
+            return frame
+        frame = frame.f_back
+    return None
+
+
+def snippet_place(frame: FrameType | None) -> Place | None:
+    """The innermost instruction of the program on the stack that begins at `frame`."""
+    while frame is not None:
+        code = frame.f_code
+        if code.co_filename == SNIPPET:
+            return code, frame.f_lasti
+        frame = frame.f_back
+    return None

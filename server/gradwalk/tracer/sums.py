@@ -1,0 +1,63 @@
+"""What arrives at a node, added up again: the contributions we recorded against what the engine handed over."""
+
+from collections.abc import Callable
+from typing import Final
+
+import torch
+
+from gradwalk.protocol.events import HookChange
+from gradwalk.protocol.values import Gradient, Missing
+from gradwalk.tracer import originals
+from gradwalk.tracer.hooks import HookWatch
+from gradwalk.tracer.passes import PassNode
+from gradwalk.tracer.values import ValueTable
+from gradwalk.tracer.walk import Node
+
+_NOTHING_ARRIVED: Final[Missing] = {"missing": "undefined"}
+
+
+class ContributionMismatch(Exception):  # noqa: N818 (said as a problem of ours)
+    """The contributions do not add up to what the engine handed over."""
+
+    def __init__(self, node: str, name: str, slot: int) -> None:
+        super().__init__(f"the contributions recorded for output {slot} of {name} ({node}) do not add up")
+
+
+class ContributionSums:
+    """Adds contributions up, and tells a hook's rewriting from a fault of ours."""
+
+    def __init__(self, values: ValueTable, hooks: HookWatch, on_failure: Callable[[Exception], None]) -> None:
+        self._values = values
+        self._hooks = hooks
+        self._on_failure = on_failure
+
+    def copy(self, gradient: torch.Tensor) -> torch.Tensor:
+        """A contribution as it is now, to add up later."""
+        return originals.clone(originals.detach(self._values.unwrap(gradient)))
+
+    def check(self, node: Node, entry: PassNode, received: list[Gradient]) -> list[HookChange]:
+        """Compares the sum of what arrived with what the engine handed over; gives what hooks rewrote."""
+        changes: list[HookChange] = []
+        for slot, value in enumerate(received):
+            arrived = [summand for summand in entry.arrived[slot] if "missing" not in summand["value"]]
+            if len(arrived) == 1:
+                total: Gradient = arrived[0]["value"]
+            elif entry.summands is not None and arrived:
+                total = self._sum(entry.summands[slot])
+            else:
+                total = _NOTHING_ARRIVED
+            if total is value or total == value or ("missing" in total and "missing" in value):
+                continue
+            found, span = self._hooks.rewriter_of(node, entry.record, slot)
+            if found:
+                changes.append({"output_nr": slot, "before": total, "after": value, "span": span})
+            else:
+                self._on_failure(ContributionMismatch(entry.record.id, entry.record.name, slot))
+        return changes
+
+    def _sum(self, summands: list[torch.Tensor]) -> Gradient:
+        total = summands[0]
+        with torch.no_grad():
+            for summand in summands[1:]:
+                total = total + summand
+        return self._values.value_of(total)

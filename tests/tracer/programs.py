@@ -234,3 +234,16 @@ F.dropout(a * noise).sum().backward()
 after = torch.rand(1), random.random(), np.random.rand()
 """,
 }
+
+PASS_IN_BACKWARD = """class Inner(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        with torch.enable_grad():
+            ctx.x = x.detach().requires_grad_()
+            ctx.y = ctx.x.sin()
+        return ctx.y.detach()
+    @staticmethod
+    def backward(ctx, g):
+        return torch.autograd.grad(ctx.y, ctx.x, g, retain_graph=True)[0]
+"""
+"""A custom Function whose backward runs a pass of its own."""

@@ -12,6 +12,7 @@ from gradwalk.tracer.jacobian import JacobianBudget, local_jacobians
 from gradwalk.tracer.replay import jacobian_of_step
 from gradwalk.tracer.structure import structure_of
 from tests.tracer.oracle import run_traced
+from tests.tracer.programs import PASS_IN_BACKWARD
 
 FLOAT64 = {"dtype": torch.float64}
 PLENTY = 10**7
@@ -439,17 +440,8 @@ def test_what_tracing_leaves_alone_is_answered_on_demand(name):
     assert asked
 
 
-def test_a_backward_that_runs_passes_of_its_own_is_asked_once():
-    source = """class Inner(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        with torch.enable_grad():
-            ctx.x = x.detach().requires_grad_()
-            ctx.y = ctx.x.sin()
-        return ctx.y.detach()
-    @staticmethod
-    def backward(ctx, g):
-        return torch.autograd.grad(ctx.y, ctx.x, g, retain_graph=True)[0]
+def test_a_backward_that_runs_passes_of_its_own_is_asked_once() -> None:
+    source = f"""{PASS_IN_BACKWARD}
 a = torch.tensor([1.0, 2.0], requires_grad=True)
 Inner.apply(a).exp().sum().backward()
 """

@@ -8,7 +8,7 @@ import torch
 from gradwalk.protocol.requests import Options, ResolvedLimits, TraceRequest
 from gradwalk.tracer.replay import jacobian_of_step
 from tests.tracer.oracle import run_plain, run_traced, tensor_of
-from tests.tracer.programs import PROGRAMS
+from tests.tracer.programs import PASS_IN_BACKWARD, PROGRAMS
 
 
 def named(traced: Any, name: str) -> Any:
@@ -318,18 +318,24 @@ values, order = Sort.apply(x)
 
 
 def test_a_leaf_made_inside_a_custom_forward_has_its_place_and_name() -> None:
-    source = """class Inner(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        with torch.enable_grad():
-            ctx.x = x.detach().requires_grad_()
-            ctx.y = ctx.x.sin()
-        return ctx.y.detach()
-    @staticmethod
-    def backward(ctx, g):
-        return torch.autograd.grad(ctx.y, ctx.x, g)[0]
+    source = f"""{PASS_IN_BACKWARD}
 a = torch.ones(2, requires_grad=True)
 Inner.apply(a).sum().backward()
 """
     leaves = {node["leaf"]: node["span"]["line"] for node in run_traced(source).nodes().values() if "leaf" in node}
-    assert leaves == {"ctx.x": 5, "a": 11}
+    assert leaves == {"ctx.x": 5, "a": 12}
+
+
+def test_tensors_without_numbers_have_every_step() -> None:
+    traced = run_traced("w = torch.ones(2, 3, device='meta', requires_grad=True)\n(w * 2).sum().backward()\n")
+    assert traced.of("problem") == []
+    assert [traced.nodes()[step["node"]]["name"] for step in traced.of("step")] == [
+        "SumBackward0", "MulBackward0", "AccumulateGrad",
+    ]  # fmt: skip
+
+
+def test_what_a_program_puts_among_the_parameters_need_not_be_a_tensor() -> None:
+    source = "m = torch.nn.Linear(2, 2)\nm._parameters['weight'] = len\nm(torch.ones(1, 2))\n"
+    [told] = run_traced(source).of("problem")
+    assert told["kind"] == "error"
+    assert told["span"]["line"] == 3

@@ -163,6 +163,8 @@ def signed(value: Any) -> Any:
 
 
 def _agrees(vjp: Vjp, view: NodeView, expected: Tensor, roughness: float) -> bool | None:
+    if expected.is_meta:
+        return None
     try:
         value = evaluate_vjp(vjp, view, expected.dtype)
     except ShapeMismatch:

@@ -62,7 +62,9 @@ class NamedTensors:
 
     def _read_module(self, name: str, module: torch.nn.Module) -> None:
         for path, parameter in module.named_parameters():
-            self._take(f"{name}.{path}", parameter)
+            # A program may have put anything there.
+            if isinstance(parameter, Tensor):
+                self._take(f"{name}.{path}", parameter)
         for path, inner in module.named_modules():
             self.modules.setdefault(id(inner), f"{name}.{path}" if path else name)
 

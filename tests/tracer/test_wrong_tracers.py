@@ -12,6 +12,7 @@ import torch
 
 from gradwalk.notebook.recording import trace_tensors
 from gradwalk.protocol.requests import Limits
+from gradwalk.tracer import links, recorder
 from gradwalk.tracer.description import GraphWriter
 from gradwalk.tracer.recorder import Recorder
 from gradwalk.tracer.sides import Side
@@ -151,14 +152,14 @@ def broken_edges(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def broken_slots(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ignores the slot that a gradient goes to."""
-    link = Recorder._link
+    link = links.link
 
-    def linked(recorder: Recorder, one: Any, records: Any) -> None:
-        link(recorder, one, records)
+    def linked(one: Any, *about: Any) -> None:
+        link(one, *about)
         for entry in one.nodes.values():
             entry.targets = [(receiver, 0, edge) for receiver, _, edge in entry.targets]
 
-    monkeypatch.setattr(Recorder, "_link", linked)
+    monkeypatch.setattr(recorder, "link", linked)
 
 
 def broken_seeds(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,10 +1,11 @@
-/** Real traces for unit tests: some of the golden ones that both languages read. */
-import { readFileSync } from "node:fs";
+/** Real traces for unit tests: the golden ones that both languages read. */
+import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { TraceDocument } from "../protocol/trace.gen";
 import type { TraceState } from "./trace";
 import { emptyTrace, foldEvents } from "./trace";
 
+/** Some that differ in kind. */
 export const SAMPLES = [
   "why-grad-output",
   "attention",
@@ -15,8 +16,15 @@ export const SAMPLES = [
   "double-backward",
 ] as const;
 
+const FOLDER = new URL("../../../tests/golden/", import.meta.url);
+
+/** The slugs of all golden traces: every shipped example. */
+export const GOLDENS: readonly string[] = readdirSync(FOLDER)
+  .filter((file) => file.endsWith(".json"))
+  .map((file) => file.slice(0, -".json".length));
+
 export function readSample(name: string): TraceDocument {
-  const path = fileURLToPath(new URL(`../../../tests/golden/${name}.json`, import.meta.url));
+  const path = fileURLToPath(new URL(`${name}.json`, FOLDER));
   return JSON.parse(readFileSync(path, "utf8")) as TraceDocument;
 }
 

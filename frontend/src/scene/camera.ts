@@ -26,6 +26,7 @@ const MARGIN_PX = 20;
 const SEED_ROOM_PX = 84;
 const CALLOUT_GAP_PX = 22;
 const EDGE_PX = 10;
+const TITLE_LINE_PX = 40;
 
 /**
  * The whole content where it can be read, else the part around `focus` at reading size.
@@ -89,7 +90,8 @@ export interface CalloutPlace extends Point {
   readonly pointer: number;
   /** Length of the line between the callout and the node. */
   readonly stem: number;
-  readonly side: "below" | "above";
+  /** `over`: there is no room for the equation but on top of the graph. */
+  readonly side: "below" | "above" | "over";
 }
 
 /**
@@ -98,6 +100,7 @@ export interface CalloutPlace extends Point {
  * @param active the active node's box on screen
  * @param neighbours boxes on screen of the nodes that take part
  * @param others all boxes on screen
+ * @param needed the least height that is of use; 0 where any will do
  */
 export function placeCallout(
   active: Box,
@@ -105,6 +108,7 @@ export function placeCallout(
   others: readonly Box[],
   size: Size,
   viewport: Size,
+  needed = 0,
 ): CalloutPlace {
   const x = clamp(centre(active).x - size.width / 2, EDGE_PX, viewport.width - size.width - EDGE_PX);
   const pointer = clamp(centre(active).x - x, 28, size.width - 28);
@@ -112,6 +116,11 @@ export function placeCallout(
   const own = active.y + active.height + CALLOUT_GAP_PX;
   const above = active.y - CALLOUT_GAP_PX - size.height;
   if (own > lowest && above >= EDGE_PX) return { x, y: above, pointer, stem: CALLOUT_GAP_PX, side: "above" };
+  if (own + needed + EDGE_PX > viewport.height) {
+    const y = Math.max(EDGE_PX, viewport.height - needed - EDGE_PX);
+    // A card is covered as a whole or not in its first line.
+    return { x, y: y < active.y + TITLE_LINE_PX ? EDGE_PX : y, pointer, stem: 0, side: "over" };
+  }
   const under = (boxes: readonly Box[]): number =>
     Math.max(own, ...boxes.filter((box) => box.x < x + size.width && box.x + box.width > x).map(belowOf));
   const wanted = [under(others), under(neighbours)].find((y) => y <= lowest) ?? Math.max(own, lowest);

@@ -10,10 +10,26 @@ from typing import Any
 
 from fastapi import FastAPI
 
-from gradwalk.api import embed, examples, exports, health, oembed, pages, replays, rooms, server, snippets, traces
+from gradwalk.api import (
+    embed,
+    examples,
+    exports,
+    health,
+    metrics,
+    oembed,
+    pages,
+    replays,
+    rooms,
+    server,
+    snippets,
+    traces,
+)
 from gradwalk.api.clients import ClientRate
 from gradwalk.api.errors import install_error_handlers
+from gradwalk.api.finished import FinishedTraces
 from gradwalk.api.headers import Guard
+from gradwalk.api.metrics import Metrics
+from gradwalk.api.observer import Observer
 from gradwalk.api.service import make_service
 from gradwalk.api.settings import Settings
 from gradwalk.protocol.versions import installed_versions
@@ -37,14 +53,18 @@ def create_app(settings: Settings, sandbox: Sandbox | None = None) -> FastAPI:
         redoc_url=None,
     )
     app.state.settings = settings
+    app.state.metrics = Metrics()
     app.state.sandbox = Sandbox(settings.run_limits) if sandbox is None else sandbox
     app.state.rooms = LocalRooms(
         rooms_max=settings.rooms_max, places_max=settings.room_places_max, idle_seconds=settings.room_idle_seconds
     )
     app.state.room_rate = ClientRate(settings.room_rate, "Too much came from your address.")
+    # The last one added is the first one asked.
+    app.add_middleware(FinishedTraces)
     app.add_middleware(Guard, allowed_hosts=settings.allowed_hosts, body_bytes_max=settings.body_bytes_max)
+    app.add_middleware(Observer, metrics=app.state.metrics)
     install_error_handlers(app)
-    for module in (traces, replays, snippets, rooms, exports, examples, server, health, oembed, embed, pages):
+    for module in (traces, replays, snippets, rooms, exports, examples, server, health, metrics, oembed, embed, pages):
         # The guard has refused what says that it is too long; this one counts what does not say.
         app.include_router(module.router, max_body_size=settings.body_bytes_max, responses=_EVERYWHERE)
     pages.mount_static(app, settings.static_directory)
@@ -53,7 +73,7 @@ def create_app(settings: Settings, sandbox: Sandbox | None = None) -> FastAPI:
 
 @contextlib.asynccontextmanager
 async def _live(app: FastAPI) -> AsyncIterator[None]:
-    service = app.state.service = make_service(app.state.settings, app.state.sandbox)
+    service = app.state.service = make_service(app.state.settings, app.state.sandbox, app.state.metrics)
     service.engine.start()
 
     def say_goodbye() -> None:

@@ -14,9 +14,10 @@ from fastapi.sse import EventSourceResponse, format_sse_event
 from starlette.responses import JSONResponse, Response
 
 from gradwalk.api.errors import problem_response
+from gradwalk.api.finished import IMMUTABLE
 from gradwalk.api.service import Service, join_document
 from gradwalk.api.streams import STREAM_HEADERS
-from gradwalk.api.traces import IMMUTABLE, NOT_FOUND, PROBLEM, ServiceOf, TraceId
+from gradwalk.api.traces import NOT_FOUND, PROBLEM, ServiceOf, TraceId
 from gradwalk.api.workshop import Making
 from gradwalk.exports.catalogue import EXPORTERS, find_exporter
 from gradwalk.exports.exporter import (
@@ -152,7 +153,7 @@ def _refusal(reason: Exception) -> Response:
 
 
 async def _finished_document(service: Service, trace: str) -> bytes:
-    stored = await service.store.get_trace(trace)
+    stored = await service.find_trace(trace)
     if stored is not None:
         return await asyncio.to_thread(gzip.decompress, stored)
     run = service.find_run(trace)

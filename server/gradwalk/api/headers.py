@@ -8,12 +8,13 @@ must come from our own page, and bodies must be JSON (which no plain form can se
 from http import HTTPStatus
 from urllib.parse import urlsplit
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gradwalk.api.errors import problem_response, too_long_response
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1", "[::1]"})
+_Header = tuple[bytes, bytes]
 _CHANGING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 _BUILT_ASSETS = ("/assets/", "/kit/chunks/")
 _OPEN_TO_ALL = ("/kit/", "/api/traces/")
@@ -34,13 +35,17 @@ POLICY = "; ".join(
         "frame-ancestors 'none'",
     )
 )
-_SECURITY = {
-    "content-security-policy": POLICY,
-    "x-content-type-options": "nosniff",
-    "referrer-policy": "strict-origin-when-cross-origin",
-    "permissions-policy": "camera=(), geolocation=(), microphone=()",
-    "cross-origin-opener-policy": "same-origin",
-}
+_SECURITY = (
+    (b"content-security-policy", POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"strict-origin-when-cross-origin"),
+    (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+)
+_CACHE_CONTROL = b"cache-control"
+_KEPT = b"public, max-age=31536000, immutable"
+_PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
+"""Asked by machines, and by whatever address these know; what they tell is no secret of a user."""
 
 
 class Guard:
@@ -56,21 +61,13 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        refusal = self._refusal(scope["method"], Headers(scope=scope))
+        path, method = scope["path"], scope["method"]
+        refusal = None if path in _PROBES and method == "GET" else self._refusal(method, Headers(scope=scope))
         answering = self._app if refusal is None else refusal
-        immutable = scope["path"].startswith(_BUILT_ASSETS)
-        open_to_all = scope["path"].startswith(_OPEN_TO_ALL) and scope["method"] not in _CHANGING
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in _SECURITY.items():
-                    headers.setdefault(name, value)
-                if open_to_all:
-                    headers["access-control-allow-origin"] = "*"
-                    headers.setdefault("cache-control", "no-cache")
-                if immutable and message["status"] == HTTPStatus.OK:
-                    headers["cache-control"] = "public, max-age=31536000, immutable"
+                message["headers"] = _complete(list(message["headers"]), path, method, message["status"])
             await send(message)
 
         await answering(scope, receive, send_with_headers)
@@ -93,6 +90,20 @@ class Guard:
         if not length.isdecimal() or int(length) <= self._body_bytes_max:
             return None
         return too_long_response()
+
+
+def _complete(headers: list[_Header], path: str, method: str, status: int) -> list[_Header]:
+    """With everything that an answer has to say; plain lists, since this is done for every request of a crowd."""
+    said = {name for name, _ in headers}
+    headers += [header for header in _SECURITY if header[0] not in said]
+    if path.startswith(_OPEN_TO_ALL) and method not in _CHANGING:
+        headers.append((b"access-control-allow-origin", b"*"))
+        if _CACHE_CONTROL not in said:
+            headers.append((_CACHE_CONTROL, b"no-cache"))
+    if status == HTTPStatus.OK and path.startswith(_BUILT_ASSETS):
+        headers = [header for header in headers if header[0] != _CACHE_CONTROL]
+        headers.append((_CACHE_CONTROL, _KEPT))
+    return headers
 
 
 def _foreign_origin(headers: Headers, host: str) -> ASGIApp | None:

@@ -88,7 +88,7 @@ async def find_program(service: Service, snippet: str) -> TraceRequest:
 
 async def find_stored(service: Service, request: TraceRequest) -> TraceDocument | None:
     """The trace of a program where it is known already."""
-    stored = await service.store.get_trace(service.identify(request)[0])
+    stored = await service.find_trace(service.identify(request)[0])
     return None if stored is None else await asyncio.to_thread(_decode, gzip.decompress(stored))
 
 

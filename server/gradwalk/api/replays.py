@@ -7,9 +7,10 @@ from fastapi import APIRouter, HTTPException, Path, Query
 from starlette.responses import Response
 
 from gradwalk.api.errors import problem_response
+from gradwalk.api.finished import IMMUTABLE
 from gradwalk.api.service import Service, limits_alone
 from gradwalk.api.streams import PING_SECONDS
-from gradwalk.api.traces import IMMUTABLE, NOT_FOUND, PROBLEM, REFUSALS, Client, ServiceOf, TraceId
+from gradwalk.api.traces import NOT_FOUND, PROBLEM, REFUSALS, Client, ServiceOf, TraceId
 from gradwalk.engine.runs import Run, RunState
 from gradwalk.protocol.requests import TraceRequest
 from gradwalk.sandbox.jobs import GradcheckJob

@@ -11,6 +11,7 @@ from fastapi.sse import KEEPALIVE_COMMENT, EventSourceResponse
 from starlette.responses import Response
 
 from gradwalk.api.clients import ClientRate, client_of
+from gradwalk.api.metrics import Metrics
 from gradwalk.api.streams import STREAM_HEADERS, retry_frame
 from gradwalk.api.traces import EVENT_STREAM, PROBLEM, REFUSALS
 from gradwalk.protocol.rooms import CODE, GiveAnswer, OpenRoom, ParticipantId, Presence, PresentState, QuestionId
@@ -83,6 +84,7 @@ async def read_room(code: Code, rooms: RoomsOf) -> Response:
     responses={200: {"description": "Views.", "content": {EVENT_STREAM: {}}}, **_GONE, **_REFUSED},
 )
 async def follow_room(
+    request: Request,
     code: Code,
     rooms: RoomsOf,
     participant: Annotated[
@@ -98,7 +100,7 @@ async def follow_room(
     views = rooms.follow(code, audience, participant if audience is Audience.HALL else None)
     # The first view is fetched here, so that a room that is gone or full is answered with a status.
     first = await anext(views)
-    return EventSourceResponse(_frames(first, views), headers=STREAM_HEADERS)
+    return EventSourceResponse(_frames(request.app.state.metrics, first, views), headers=STREAM_HEADERS)
 
 
 @router.put("/{code}/state", response_model=None, dependencies=_counted, responses={**_GONE, **_REFUSED})
@@ -141,13 +143,14 @@ async def close_room(code: Code, rooms: RoomsOf, secret: Secret) -> Response:
     return _nothing()
 
 
-async def _frames(first: bytes | None, views: AsyncGenerator[bytes | None]) -> AsyncIterator[bytes]:
-    async with aclosing(views):
-        yield retry_frame()
-        yield _frame(first)
-        async for view in views:
-            yield _frame(view)
-    yield b"event: closed\ndata: {}\n\n"
+async def _frames(metrics: Metrics, first: bytes | None, views: AsyncGenerator[bytes | None]) -> AsyncIterator[bytes]:
+    with metrics.stream("room"):
+        async with aclosing(views):
+            yield retry_frame()
+            yield _frame(first)
+            async for view in views:
+                yield _frame(view)
+        yield b"event: closed\ndata: {}\n\n"
 
 
 def _frame(view: bytes | None) -> bytes:

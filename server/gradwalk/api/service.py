@@ -7,6 +7,7 @@ import logging
 from typing import Any
 
 from gradwalk.api.clients import ClientRate
+from gradwalk.api.metrics import Metrics
 from gradwalk.api.settings import Settings
 from gradwalk.api.workshop import Workshop
 from gradwalk.engine.engine import Engine, Lane
@@ -28,16 +29,18 @@ STORE_FILE = "traces.sqlite3"
 class Service:
     """One server's parts, wired together. Lives on the event loop."""
 
-    def __init__(self, settings: Settings, engine: Engine, store: TraceStore) -> None:
+    def __init__(self, settings: Settings, engine: Engine, store: TraceStore, metrics: Metrics) -> None:
         self.settings = settings
         self.engine = engine
         self.store = store
+        self.metrics = metrics
         self.versions = installed_versions()
         self.runs = Runs(
             engine,
             self._keep,
             abandon_seconds=settings.abandon_seconds,
             retain_seconds=settings.retain_seconds,
+            on_outcome=metrics.count_run,
         )
         self.workshop = Workshop()
         self._rate = ClientRate(settings.client_rate)
@@ -82,6 +85,22 @@ class Service:
             self._rate.take(client)
         return self.runs.join_or_start(run_id, job, Lane.LIVE, client)
 
+    async def find_trace(self, trace: str) -> bytes | None:
+        """A finished document that is kept, gzip-compressed.
+
+        Raises:
+            StoreError: it cannot be looked up.
+        """
+        stored = await self.store.get_trace(trace)
+        (self.metrics.cache_misses if stored is None else self.metrics.cache_hits).inc()
+        return stored
+
+    def refresh_metrics(self) -> None:
+        """What is not counted as it happens."""
+        engine = self.engine.status()
+        self.metrics.queue_depth.labels("live").set(engine.waiting)
+        self.metrics.running.set(engine.running)
+
     def find_run(self, trace: str) -> Run | None:
         """A run that may still be followed."""
         run = self.runs.find(trace)
@@ -92,7 +111,7 @@ class Service:
         run = self.runs.find(trace)
         if run is not None:
             return run.job.request
-        body = await self.store.get_trace(trace)
+        body = await self.find_trace(trace)
         if body is None:
             return None
         document = await asyncio.to_thread(_decompress_document, body)
@@ -124,11 +143,11 @@ class Service:
         task.add_done_callback(self._background.discard)
 
 
-def make_service(settings: Settings, sandbox: Sandbox) -> Service:
+def make_service(settings: Settings, sandbox: Sandbox, metrics: Metrics) -> Service:
     """The embedded service: a pool of local children and one SQLite file."""
     engine = LocalEngine(sandbox, settings.running_count, settings.waiting_count, settings.client_waiting_count)
     store = SqliteStore(settings.data_directory / STORE_FILE, settings.trace_bytes_max, settings.snippet_bytes_max)
-    return Service(settings, engine, store)
+    return Service(settings, engine, store, metrics)
 
 
 def join_document(events: list[bytes]) -> bytes:

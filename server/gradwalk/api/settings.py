@@ -1,16 +1,25 @@
 """Every setting of the server; each is an environment variable with the prefix GRADWALK_."""
 
 import ipaddress
+import json
 import os
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
 from limits import parse
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from gradwalk.api.logs import LogFormat, LogLevel
 from gradwalk.sandbox.limits import RunLimits
 
 _STATIC = Path(__file__).parents[1] / "static"
+_PREFIX = "GRADWALK_"
+_UNLESS_SET = "unless_set"
+"""What the table says of a default that depends on the machine."""
+_MASK = "***"
+_UNIT_BYTES = {"GiB": 1 << 30, "MiB": 1 << 20, "KiB": 1 << 10, "bytes": 1}
 
 
 def _default_running_count() -> int:
@@ -24,21 +33,32 @@ def _default_data_directory() -> Path:
 class Settings(BaseSettings):
     """How one server runs."""
 
-    model_config = SettingsConfigDict(env_prefix="GRADWALK_", extra="ignore", frozen=True)
+    model_config = SettingsConfigDict(env_prefix=_PREFIX, extra="ignore", frozen=True)
 
     host: str = Field(default="127.0.0.1", description="Address to listen on.")
     port: int = Field(default=8000, ge=0, le=65_535, description="Port to listen on; 0 takes a free one.")
     allowed_hosts: list[str] = Field(
         default_factory=list,
-        description="Names under which the server may be asked, besides those of this machine; * for any.",
+        description='Names (JSON list) under which it may be asked, besides those of this machine; `["*"]` for any.',
+    )
+
+    log_format: LogFormat = Field(
+        default="auto", description="`json`, `text`, or `auto`: text in a terminal, else JSON."
+    )
+    log_level: LogLevel = Field(
+        default="info", description="`debug`, `info` (a line per request), `warning` or `error`."
     )
 
     cluster_url: str = Field(
         default="",
         pattern=r"^(|rediss?://.+)$",
-        description="Redis or Valkey that several servers and workers share; empty: this machine alone.",
+        description="Redis or Valkey that several servers and workers share, `redis://host:6379/0`; empty: this machine alone.",
     )
-    data_directory: Path = Field(default_factory=_default_data_directory, description="Where traces are kept.")
+    data_directory: Path = Field(
+        default_factory=_default_data_directory,
+        description="Where traces are kept.",
+        json_schema_extra={_UNLESS_SET: "`~/.local/share/gradwalk`"},
+    )
     trace_bytes_max: int = Field(
         default=2 << 30, gt=0, description="Compressed traces kept; the longest unused go first."
     )
@@ -47,7 +67,12 @@ class Settings(BaseSettings):
     run_seconds: float = Field(default=5.0, gt=0, description="Wall time of one run.")
     run_memory_bytes: int = Field(default=512 << 20, gt=0, description="Memory of one run, on top of torch itself.")
     spare_count: int = Field(default=1, ge=0, description="Children forked ahead of the next request.")
-    running_count: int = Field(default_factory=_default_running_count, gt=0, description="Runs at once.")
+    running_count: int = Field(
+        default_factory=_default_running_count,
+        gt=0,
+        description="Runs at once.",
+        json_schema_extra={_UNLESS_SET: "cores, at least 2"},
+    )
     waiting_count: int = Field(default=600, ge=0, description="Runs that may wait; more are answered 429.")
     client_waiting_count: int = Field(
         default=320, ge=0, description="Runs of one address that may wait: a lecture hall may share one."
@@ -55,7 +80,7 @@ class Settings(BaseSettings):
     client_rate: str = Field(default="3000/minute", description="New runs that one address may ask for.")
     trusted_proxies: list[str] = Field(
         default_factory=list,
-        description="Addresses or networks of proxies whose X-Forwarded-For says who the client is.",
+        description="Proxies (JSON list of addresses or networks) whose `X-Forwarded-For` says who the client is.",
     )
     abandon_seconds: float = Field(default=1.0, ge=0, description="After the last reader has left, a run is stopped.")
     retain_seconds: float = Field(
@@ -72,19 +97,25 @@ class Settings(BaseSettings):
         description="What one address may send to rooms (moves, answers): a lecture hall may share one.",
     )
 
-    body_bytes_max: int = Field(default=2 << 20, gt=0, description="Of one request.")
+    body_bytes_max: int = Field(default=2 << 20, gt=0, description="Length of one request.")
     frame_ancestors: str = Field(
         default="*",
         pattern=r"^[^;,\s]+( [^;,\s]+)*$",
-        description="Pages that may show the embed page in a frame, as in Content-Security-Policy: frame-ancestors.",
+        description="Pages that may show the embed page in a frame, as in `frame-ancestors`, separated by blanks.",
     )
-    static_directory: Path = Field(default=_STATIC, description="The built front end.")
+    static_directory: Path = Field(
+        default=_STATIC, description="The built front end.", json_schema_extra={_UNLESS_SET: "the one in the package"}
+    )
 
     @field_validator("client_rate", "room_rate")
     @classmethod
     def _check_rate(cls, text: str) -> str:
         parse(text)
         return text
+
+    def describe(self) -> dict[str, str]:
+        """Every setting under the name of its variable, as it can be shown: passwords in addresses are masked."""
+        return {_variable(name): _mask(str(getattr(self, name))) for name in type(self).model_fields}
 
     @property
     def is_public(self) -> bool:
@@ -102,3 +133,32 @@ class Settings(BaseSettings):
         return RunLimits(
             wall_seconds=self.run_seconds, memory_bytes=self.run_memory_bytes, spare_count=self.spare_count
         )
+
+
+def settings_table() -> str:
+    """Every setting as a row of Markdown, for the documents."""
+    rows = ["| variable | unless set | means |", "| --- | --- | --- |"]
+    for name, field in Settings.model_fields.items():
+        extra = field.json_schema_extra
+        told = extra[_UNLESS_SET] if isinstance(extra, dict) and _UNLESS_SET in extra else None
+        shown = told if told is not None else _in_words(name, field.get_default(call_default_factory=True))
+        rows.append(f"| `{_variable(name)}` | {shown} | {field.description} |")
+    return "\n".join(rows)
+
+
+def _variable(name: str) -> str:
+    return f"{_PREFIX}{name}".upper()
+
+
+def _in_words(name: str, value: Any) -> str:
+    if "bytes" in name and isinstance(value, int):
+        unit = next((unit for unit in ("GiB", "MiB", "KiB") if value % _UNIT_BYTES[unit] == 0), "bytes")
+        return f"{value // _UNIT_BYTES[unit]} {unit}"
+    if isinstance(value, str):
+        return f"`{value}`" if value else "nothing"
+    return f"`{json.dumps(value)}`" if isinstance(value, list) else f"{value:g}"
+
+
+def _mask(text: str) -> str:
+    parts = urlsplit(text)
+    return text.replace(f":{parts.password}@", f":{_MASK}@") if parts.password else text

@@ -9,11 +9,13 @@ Status messages (queued, running, bye) have no id, since they are not part of th
 """
 
 import random
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
 from typing import Any
 
 from fastapi.sse import KEEPALIVE_COMMENT, EventSourceResponse, format_sse_event
 
+from gradwalk.api.metrics import Metrics
 from gradwalk.engine.runs import BATCH_EVENTS_MAX, Run, Runs, RunState
 from gradwalk.protocol.document import encode
 
@@ -23,14 +25,14 @@ _RETRY_MS = (300, 900)
 STREAM_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
-def stream_run(runs: Runs, run: Run, after: int) -> EventSourceResponse:
+def stream_run(metrics: Metrics, runs: Runs, run: Run, after: int) -> EventSourceResponse:
     """A run's events after the one numbered `after`, as they come."""
-    return EventSourceResponse(_follow(runs, run, after + 1), headers=STREAM_HEADERS)
+    return EventSourceResponse(_counted(metrics, _follow(runs, run, after + 1)), headers=STREAM_HEADERS)
 
 
-def stream_events(events: list[bytes], trace: str, after: int) -> EventSourceResponse:
+def stream_events(metrics: Metrics, events: list[bytes], trace: str, after: int) -> EventSourceResponse:
     """The events of a finished trace after the one numbered `after`."""
-    return EventSourceResponse(_replay(events, trace, after + 1), headers=STREAM_HEADERS)
+    return EventSourceResponse(_counted(metrics, _replay(events, trace, after + 1)), headers=STREAM_HEADERS)
 
 
 def read_last_event_id(text: str | None) -> int:
@@ -38,7 +40,14 @@ def read_last_event_id(text: str | None) -> int:
     return int(text) if text is not None and text.isascii() and text.isdigit() and len(text) < 10 else -1
 
 
-async def _follow(runs: Runs, run: Run, count: int) -> AsyncIterator[bytes]:
+async def _counted(metrics: Metrics, frames: AsyncGenerator[bytes]) -> AsyncIterator[bytes]:
+    with metrics.stream("trace"):
+        async with aclosing(frames):
+            async for frame in frames:
+                yield frame
+
+
+async def _follow(runs: Runs, run: Run, count: int) -> AsyncGenerator[bytes]:
     yield retry_frame()
     told: dict[str, Any] = {}
     with run.follower():
@@ -58,7 +67,7 @@ async def _follow(runs: Runs, run: Run, count: int) -> AsyncIterator[bytes]:
     yield _status({"state": "bye"})
 
 
-async def _replay(events: list[bytes], trace: str, count: int) -> AsyncIterator[bytes]:
+async def _replay(events: list[bytes], trace: str, count: int) -> AsyncGenerator[bytes]:
     yield retry_frame()
     for start in range(count, len(events), BATCH_EVENTS_MAX):
         batch = events[start : start + BATCH_EVENTS_MAX]

@@ -10,6 +10,8 @@ from fastapi.responses import JSONResponse
 from starlette.responses import Response
 
 from gradwalk.api.clients import client_of
+from gradwalk.api.finished import IMMUTABLE
+from gradwalk.api.logs import note
 from gradwalk.api.service import Service, join_document, split_document
 from gradwalk.api.streams import read_last_event_id, stream_events, stream_run
 from gradwalk.engine.runs import RunState
@@ -20,7 +22,6 @@ router = APIRouter(prefix="/api/traces", tags=["traces"])
 
 EVENT_STREAM = "text/event-stream"
 JSON = "application/json"
-IMMUTABLE = "public, max-age=31536000, immutable"
 _SOON_SECONDS = "1"
 
 TraceId = Annotated[str, Path(description="A trace's content address.", pattern=r"^[0-9a-f]{40}$")]
@@ -63,15 +64,16 @@ async def create_trace(body: TraceRequest, service: ServiceOf, client: Client, a
     """Runs a program, or finds its trace. With `Accept: text/event-stream` the events follow at once."""
     _refuse_what_json_cannot_say(body)
     trace, snippet = service.identify(body)
+    note(trace_id=trace)
     streamed = EVENT_STREAM in accept
-    stored = await service.store.get_trace(trace)
+    stored = await service.find_trace(trace)
     if stored is not None:
         if streamed:
-            return stream_events(await asyncio.to_thread(split_document, stored), trace, -1)
+            return stream_events(service.metrics, await asyncio.to_thread(split_document, stored), trace, -1)
         return _receipt(HTTPStatus.OK, trace, snippet, RunState.DONE.value)
     run = service.start_trace(body, client)
     if streamed:
-        return stream_run(service.runs, run, -1)
+        return stream_run(service.metrics, service.runs, run, -1)
     return _receipt(HTTPStatus.ACCEPTED, trace, snippet, run.state.value)
 
 
@@ -91,7 +93,7 @@ async def read_trace(
     """The finished document: immutable, compressed once."""
     etag = f'"{trace}"'
     kept = {"ETag": etag, "Cache-Control": IMMUTABLE, "Vary": "Accept-Encoding"}
-    stored = await service.store.get_trace(trace)
+    stored = await service.find_trace(trace)
     if stored is not None:
         if etag in if_none_match:
             return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=kept)
@@ -118,16 +120,16 @@ async def read_trace(
 async def follow_trace(trace: TraceId, service: ServiceOf, last_event_id: LastEventId = None) -> Response:
     """Server-sent events from the start or after `Last-Event-ID`, of a run under way or a finished trace."""
     after = read_last_event_id(last_event_id)
-    stored = await service.store.get_trace(trace)
+    stored = await service.find_trace(trace)
     if stored is not None:
         events = await asyncio.to_thread(split_document, stored)
-        return _nothing_left() if after >= len(events) - 1 else stream_events(events, trace, after)
+        return _nothing_left() if after >= len(events) - 1 else stream_events(service.metrics, events, trace, after)
     run = service.find_run(trace)
     if run is None:
         raise HTTPException(HTTPStatus.NOT_FOUND, "No such trace here. Send its program again.")
     if run.outcome is not None and after >= len(run.log) - 1:
         return _nothing_left()
-    return stream_run(service.runs, run, after)
+    return stream_run(service.metrics, service.runs, run, after)
 
 
 async def _document(stored: bytes, accept_encoding: str, headers: dict[str, str]) -> Response:

@@ -4,7 +4,7 @@ Exit status: 0; 1 for a problem in the user's program (the document still comes 
 """
 
 import json
-import logging.config
+import logging
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,9 +14,9 @@ from typing import IO, Any, get_args
 import click
 import uvicorn
 from pydantic import ValidationError
-from uvicorn.config import LOGGING_CONFIG
 
 from gradwalk.api.app import create_app
+from gradwalk.api.logs import configure_logs, fields
 from gradwalk.api.service import join_document
 from gradwalk.api.settings import Settings
 from gradwalk.engine.job import execute
@@ -43,11 +43,6 @@ from gradwalk.sandbox.launcher import LauncherGoneError
 from gradwalk.sandbox.supervisor import Sandbox
 
 _SHUTDOWN_SECONDS = 1
-_LOGGING = {
-    **LOGGING_CONFIG,
-    "loggers": {**LOGGING_CONFIG["loggers"], "gradwalk": {"handlers": ["default"], "level": "INFO"}},
-}
-"""uvicorn's, with what this package has to say beside it."""
 
 
 class InputValue(click.ParamType[tuple[str, Any]]):
@@ -90,7 +85,8 @@ def serve(host: str | None, port: int | None) -> None:
         settings = Settings(**given)  # type: ignore[arg-type]
     except ValidationError as error:
         raise click.UsageError(_describe_invalid(error)) from error
-    logging.config.dictConfig(_LOGGING)
+    configure_logs(settings.log_format, settings.log_level)
+    logging.getLogger(__name__).info("settings", extra=fields(**settings.describe()))
     sandbox = Sandbox(settings.run_limits)
     if settings.is_public:
         _refuse_below_full(sandbox, settings.host)
@@ -104,6 +100,7 @@ def serve(host: str | None, port: int | None) -> None:
         forwarded_allow_ips=settings.trusted_proxies,
         timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
         log_config=None,
+        workers=1,
     )
 
 

@@ -6,6 +6,7 @@ resuming, joining late and lagging behind cost nothing, and any number of follow
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from enum import Enum
@@ -36,6 +37,8 @@ class Run:
         self.job = job
         self.log: list[bytes] = []
         """Encoded results; of a trace, the event with `seq` n is at n."""
+        self.began = time.monotonic()
+        """When it was asked for."""
         self.state = RunState.QUEUED
         self.outcome: Outcome | None = None
         self.cancellation = Cancellation()
@@ -127,8 +130,8 @@ class Runs:
     """Every run under way, by its id: the same id is never run twice at once.
 
     `keep` puts a lasting result where it can be found later and says whether it did; what is not kept can be read
-    here for `retain_seconds`. Followers have every event as it comes, but a run is done only when it was kept: whoever
-    was told so finds it again, whatever is killed in the next moment.
+    here for `retain_seconds`; `on_outcome` hears of every run that has ended. Followers have every event as it comes,
+    but a run is done only when it was kept: whoever was told so finds it again, whatever is killed in the next moment.
     """
 
     def __init__(
@@ -138,9 +141,11 @@ class Runs:
         *,
         abandon_seconds: float,
         retain_seconds: float,
+        on_outcome: Callable[[Run], None] | None = None,
     ) -> None:
         self._engine = engine
         self._keep = keep
+        self._on_outcome = on_outcome
         self._abandon_seconds = abandon_seconds
         self._retain_seconds = retain_seconds
         self._runs: dict[str, Run] = {}
@@ -188,6 +193,8 @@ class Runs:
 
     def _finish(self, run: Run, outcome: Outcome) -> None:
         run.note_outcome(outcome)
+        if self._on_outcome is not None:
+            self._on_outcome(run)
         if not outcome.lasting:
             run.note_done()
             self._forget_later(run)

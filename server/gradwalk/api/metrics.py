@@ -1,0 +1,98 @@
+"""What is counted, in the names under which it is read at /metrics."""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http import HTTPStatus
+
+from fastapi import APIRouter, Request
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.process_collector import ProcessCollector
+from starlette.responses import Response
+
+from gradwalk.engine.runs import Run
+from gradwalk.sandbox.jobs import TraceJob
+
+router = APIRouter(tags=["health"])
+
+KILLING_KINDS = frozenset({"timeout", "memory", "crashed", "forbidden"})
+"""Problems after which a child was ended, or had ended itself."""
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"})
+_TRACE_SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
+_HTTP_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10)
+
+
+class Metrics:
+    """The counters of one server process."""
+
+    def __init__(self) -> None:
+        self.registry = registry = CollectorRegistry()
+        ProcessCollector(registry=registry)
+        self._traces = Counter("traces", "Traces that ended, by how.", ["status"], registry=registry)
+        self._seconds = Histogram(
+            "trace_seconds", "From the request to the last event.", buckets=_TRACE_SECONDS, registry=registry
+        )
+        self.queue_depth = Gauge("queue_depth", "Jobs that wait.", ["lane"], registry=registry)
+        self.running = Gauge("jobs_running", "Jobs that run.", registry=registry)
+        self.cache_hits = Counter("cache_hits", "Questions that a kept trace answered.", registry=registry)
+        self.cache_misses = Counter("cache_misses", "Questions that no kept trace answered.", registry=registry)
+        self._streams = Gauge("sse_connections", "Open streams.", ["kind"], registry=registry)
+        self.rooms = Gauge("rooms", "Open rooms.", registry=registry)
+        self.room_participants = Gauge("room_participants", "Who follows a room.", registry=registry)
+        self._kills = Counter("sandbox_kills", "Children that did not end well.", ["reason"], registry=registry)
+        self._http = Histogram(
+            "http_request_seconds",
+            "Requests, but for streams.",
+            ["method", "route", "status"],
+            buckets=_HTTP_SECONDS,
+            registry=registry,
+        )
+
+    @contextmanager
+    def stream(self, kind: str) -> Iterator[None]:
+        """One more stream is open inside."""
+        gauge = self._streams.labels(kind)
+        gauge.inc()
+        try:
+            yield
+        finally:
+            gauge.dec()
+
+    def count_request(self, method: str, route: str, status: int, seconds: float) -> None:
+        """One request that was answered; `route` must be one of few."""
+        known = method if method in _METHODS else "other"
+        self._http.labels(known, route, str(status)).observe(seconds)
+
+    def count_run(self, run: Run) -> None:
+        """A run that has its outcome."""
+        status = _status_of(run)
+        if status in KILLING_KINDS:
+            self._kills.labels(status).inc()
+        if isinstance(run.job, TraceJob):
+            self._traces.labels(status).inc()
+            self._seconds.observe(time.monotonic() - run.began)
+
+
+def _status_of(run: Run) -> str:
+    """`done`, `problem` (the program's own), `called_off`, or the kind of what stopped it."""
+    assert run.outcome is not None
+    if run.cancellation.is_wished:
+        return "called_off"
+    if run.outcome.problem is not None:
+        return run.outcome.problem["kind"]
+    if run.outcome.lasting:
+        return "problem" if isinstance(run.job, TraceJob) and json.loads(run.log[-1])["problems"] else "done"
+    kinds = [event["kind"] for event in map(json.loads, run.log[-2:]) if event["type"] == "problem"]
+    return kinds[-1] if kinds else "internal"
+
+
+@router.get("/metrics", response_model=None, responses={200: {"content": {"text/plain": {}}}})
+async def read_metrics(request: Request) -> Response:
+    """Counters and gauges in Prometheus' text format."""
+    metrics: Metrics = request.app.state.metrics
+    refresh: Callable[[], None] = request.app.state.service.refresh_metrics
+    refresh()
+    return Response(
+        generate_latest(metrics.registry), HTTPStatus.OK, {"Cache-Control": "no-store"}, CONTENT_TYPE_LATEST
+    )

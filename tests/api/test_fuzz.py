@@ -48,6 +48,7 @@ OPERATIONS = (
     ("GET", "/oembed"),
     ("GET", "/healthz"),
     ("GET", "/readyz"),
+    ("GET", "/metrics"),
 )
 PROGRAMS = ["x * x", "sin(x * y) + x", "x = (", "import os", "", "print('x')\nraise ValueError"]
 

@@ -1,6 +1,5 @@
 """Rooms over real connections to a real server: who sees what, when, and what is left afterwards."""
 
-import asyncio
 import random
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
@@ -204,19 +203,5 @@ def test_a_room_that_its_presenter_left_ends_by_itself(start_server: Callable[..
         assert (await client.get(f"/api/rooms/{left.code}")).status_code == 404
         assert (await client.get(f"/api/rooms/{kept.code}")).status_code == 200
         await presenter.drop()
-
-    in_hall(server, act)
-
-
-def test_a_server_told_to_stop_ends_its_rooms_at_once(start_server: Callable[..., Server]) -> None:
-    server = start_server()
-
-    async def act(client: httpx.AsyncClient) -> None:
-        hall = await Hall.open(client)
-        followers = [await hall.follower(f"{number:016x}") for number in range(20)]
-        seconds = await asyncio.to_thread(server.stop)
-        for follower in followers:
-            await follower.until(lambda follower=follower: follower.is_closed)
-        assert seconds < 2
 
     in_hall(server, act)

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
 
@@ -11,7 +11,9 @@ from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, G
 from prometheus_client.process_collector import ProcessCollector
 from starlette.responses import Response
 
+from gradwalk.engine.engine import EngineStatus
 from gradwalk.engine.runs import Run
+from gradwalk.rooms.rooms import Counts, Rooms
 from gradwalk.sandbox.jobs import TraceJob
 
 router = APIRouter(tags=["health"])
@@ -33,13 +35,13 @@ class Metrics:
         self._seconds = Histogram(
             "trace_seconds", "From the request to the last event.", buckets=_TRACE_SECONDS, registry=registry
         )
-        self.queue_depth = Gauge("queue_depth", "Jobs that wait.", ["lane"], registry=registry)
-        self.running = Gauge("jobs_running", "Jobs that run.", registry=registry)
+        self._queue_depth = Gauge("queue_depth", "Jobs that wait.", ["lane"], registry=registry)
+        self._running = Gauge("jobs_running", "Jobs that run.", registry=registry)
         self.cache_hits = Counter("cache_hits", "Questions that a kept trace answered.", registry=registry)
         self.cache_misses = Counter("cache_misses", "Questions that no kept trace answered.", registry=registry)
         self._streams = Gauge("sse_connections", "Open streams.", ["kind"], registry=registry)
-        self.rooms = Gauge("rooms", "Open rooms.", registry=registry)
-        self.room_participants = Gauge("room_participants", "Who follows a room.", registry=registry)
+        self._rooms = Gauge("rooms", "Open rooms.", registry=registry)
+        self._room_participants = Gauge("room_participants", "Who follows a room.", registry=registry)
         self._kills = Counter("sandbox_kills", "Children that did not end well.", ["reason"], registry=registry)
         self._http = Histogram(
             "http_request_seconds",
@@ -58,6 +60,13 @@ class Metrics:
             yield
         finally:
             gauge.dec()
+
+    def note_levels(self, engine: EngineStatus, rooms: Counts) -> None:
+        """What is not counted as it happens."""
+        self._queue_depth.labels("live").set(engine.waiting)
+        self._running.set(engine.running)
+        self._rooms.set(rooms.rooms)
+        self._room_participants.set(rooms.participants)
 
     def count_request(self, method: str, route: str, status: int, seconds: float) -> None:
         """One request that was answered; `route` must be one of few."""
@@ -91,8 +100,8 @@ def _status_of(run: Run) -> str:
 async def read_metrics(request: Request) -> Response:
     """Counters and gauges in Prometheus' text format."""
     metrics: Metrics = request.app.state.metrics
-    refresh: Callable[[], None] = request.app.state.service.refresh_metrics
-    refresh()
+    rooms: Rooms = request.app.state.rooms
+    metrics.note_levels(request.app.state.service.engine.status(), rooms.counts())
     return Response(
         generate_latest(metrics.registry), HTTPStatus.OK, {"Cache-Control": "no-store"}, CONTENT_TYPE_LATEST
     )

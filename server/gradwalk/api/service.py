@@ -95,12 +95,6 @@ class Service:
         (self.metrics.cache_misses if stored is None else self.metrics.cache_hits).inc()
         return stored
 
-    def refresh_metrics(self) -> None:
-        """What is not counted as it happens."""
-        engine = self.engine.status()
-        self.metrics.queue_depth.labels("live").set(engine.waiting)
-        self.metrics.running.set(engine.running)
-
     def find_run(self, trace: str) -> Run | None:
         """A run that may still be followed."""
         run = self.runs.find(trace)

@@ -52,7 +52,7 @@ class Settings(BaseSettings):
     cluster_url: str = Field(
         default="",
         pattern=r"^(|rediss?://.+)$",
-        description="Redis or Valkey that several servers and workers share, `redis://host:6379/0`; empty: this machine alone.",
+        description="Redis or Valkey that servers and workers share, `redis://host:6379/0`; unset: this machine alone.",
     )
     data_directory: Path = Field(
         default_factory=_default_data_directory,

@@ -1,6 +1,7 @@
-"""`gradwalk serve | trace | export | kit | schema`.
+"""`gradwalk serve | check | trace | export | kit | schema`.
 
-Exit status: 0; 1 for a problem in the user's program (the document still comes out); 2 for wrong usage.
+Exit status: 0; 1 for a problem in the user's program (the document still comes out), or for something that `check`
+found missing; 2 for wrong usage.
 """
 
 import json
@@ -19,6 +20,7 @@ from gradwalk.api.app import create_app
 from gradwalk.api.logs import configure_logs, fields
 from gradwalk.api.service import join_document
 from gradwalk.api.settings import Settings
+from gradwalk.cli.findings import look_at_everything
 from gradwalk.engine.job import execute
 from gradwalk.exports.catalogue import EXPORTERS, find_exporter
 from gradwalk.exports.exporter import (
@@ -81,10 +83,7 @@ def serve(host: str | None, port: int | None) -> None:
     Every setting can also be given by the environment, with the prefix GRADWALK_.
     """
     given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
-    try:
-        settings = Settings(**given)  # type: ignore[arg-type]
-    except ValidationError as error:
-        raise click.UsageError(_describe_invalid(error)) from error
+    settings = _read_settings(**given)
     configure_logs(settings.log_format, settings.log_level)
     logging.getLogger(__name__).info("settings", extra=fields(**settings.describe()))
     sandbox = Sandbox(settings.run_limits)
@@ -102,6 +101,27 @@ def serve(host: str | None, port: int | None) -> None:
         log_config=None,
         workers=1,
     )
+
+
+def _read_settings(**given: Any) -> Settings:
+    try:
+        return Settings(**given)
+    except ValidationError as error:
+        raise click.UsageError(_describe_invalid(error)) from error
+
+
+@main.command()
+def check() -> None:
+    """Try out everything that `serve` needs, and say what to do where something is missing.
+
+    Exit status 1 when something is missing that a server cannot do without.
+    """
+    settings = _read_settings()
+    logging.basicConfig(level=logging.ERROR)
+    findings = look_at_everything(settings)
+    for found in findings:
+        click.echo(f"{found.verdict:<8}{found.subject:<10}{found.sentence}")
+    sys.exit(1 if any(found.verdict == "missing" for found in findings) else 0)
 
 
 def _refuse_below_full(sandbox: Sandbox, host: str) -> None:

@@ -6,7 +6,7 @@ from typing import Final
 
 from gradwalk.protocol.rooms import Shown
 from gradwalk.rooms.room import Room, new_code
-from gradwalk.rooms.rooms import Audience, NoSuchRoom, Opened, RoomsFull
+from gradwalk.rooms.rooms import Audience, Counts, NoSuchRoom, Opened, RoomsFull
 
 TALLY_SECONDS: Final = 0.5
 """Counts of who is there and who answered what are told at most this often."""
@@ -122,6 +122,9 @@ class LocalRooms:
 
     async def close_room(self, code: str, secret: str) -> None:
         self._end(self._steered(code, secret))
+
+    def counts(self) -> Counts:
+        return Counts(len(self._rooms), sum(live.room.participants for live in self._rooms.values()))
 
     def stop(self) -> None:
         for live in list(self._rooms.values()):

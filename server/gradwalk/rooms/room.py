@@ -76,6 +76,11 @@ class Room:
             self._away.discard(participant)
         self._encoded.pop(Audience.PRESENTER, None)
 
+    @property
+    def participants(self) -> int:
+        """Who is connected, following or away."""
+        return len(self._connections)
+
     def note_presence(self, participant: str, *, following: bool) -> None:
         """Only of who is connected: whoever is not there is neither following nor away."""
         if following:

@@ -41,6 +41,14 @@ class Opened(NamedTuple):
     secret: str
 
 
+class Counts(NamedTuple):
+    """What this process holds, for metrics."""
+
+    rooms: int
+    participants: int
+    """Who is connected here; a second tab counts once."""
+
+
 class Rooms(Protocol):
     """Live rooms. Nothing of a room is kept once it is closed."""
 
@@ -107,6 +115,9 @@ class Rooms(Protocol):
             NoSuchRoom: it is closed already.
             NotThePresenter: the secret is another.
         """
+
+    def counts(self) -> Counts:
+        """As of now."""
 
     def stop(self) -> None:
         """Makes every follower leave: the server is going down."""

@@ -46,7 +46,11 @@ export default defineConfig(({ mode }) => {
       chunkSizeWarningLimit: 1200,
       lib: build.lib,
       rollupOptions: isModule
-        ? { output: { entryFileNames: "[name].js", chunkFileNames: "chunks/[name]-[hash].js" } }
+        ? {
+            // What a later chunk shares with the module stays in the module, which needs no other file to start.
+            preserveEntrySignatures: "allow-extension",
+            output: { entryFileNames: "[name].js", chunkFileNames: "chunks/[name]-[hash].js" },
+          }
         : {},
     },
     worker: { format: "es" },

@@ -172,3 +172,14 @@ def test_a_program_that_was_never_kept_is_not_found(kept, path: str) -> None:
     client, _, _ = kept
     assert client.get(path.format("0" * 40)).status_code == 404
     assert client.get(path.format("nothing")).status_code in (404, 422)
+
+
+def test_a_kept_program_runs_with_other_inputs_for_any_page(kept) -> None:
+    client, _, snippet = kept
+    path = f"/embed/{snippet}/trace.json"
+    answer = client.get(path, params={"i": '{"x": 4.0}'}, headers={"Origin": "https://elsewhere.example"})
+    assert answer.headers["access-control-allow-origin"] == "*"
+    finished = [each for each in answer.json()["events"] if each["type"] == "pass_finished"]
+    assert [each["grad"]["data"] for each in finished[0]["leaf_grads"]] == [[8.0]]
+    for damaged in ("{", "[1]", "[" * 3000):
+        assert client.get(path, params={"i": damaged}).status_code == 422

@@ -153,9 +153,9 @@ FUZZ = """async () => {
   for (let n = 0; n < 10000; n += 1) {
     let message = odd();
     if (random() < 0.7) {
-      const type = pick(["goto", "set", "constructor", odd()]);
+      const type = pick(["goto", "set", "export", "constructor", odd()]);
       message = {ns: pick(["gradwalk", "agv", odd()]), v: pick([1, 2, odd()]), type};
-      for (const name of ["step", "phase", "theme", "hide", "digits", "__proto__", "innerHTML"]) {
+      for (const name of ["step", "phase", "theme", "hide", "digits", "inputs", "kind", "__proto__", "innerHTML"]) {
         if (random() < 0.4) message[name] = odd();
       }
       // what happens to be a right message is no fuzz
@@ -288,3 +288,34 @@ def test_a_property_and_an_anywidget_model_give_the_same_player(new_page, site, 
     page.wait_for_function("document.querySelector('grad-walk').state.place === '2.4'")
     page.evaluate("leave()")
     expect(element).to_have_count(0)
+
+
+def test_an_interactive_frame_runs_other_inputs_and_hands_over_files(new_page, site, server, kept) -> None:
+    page, frame = open_frame(new_page, site, f"{server}/embed/{kept[1]}?s=2.5&inputs=on")
+    expect(frame.locator(".card.leaf .value")).to_contain_text("3")
+    page.evaluate("tell({type: 'set', inputs: {x: -4.5}})")
+    expect(frame.locator(".card.leaf .value")).to_contain_text("−4.5")
+    expect(frame.locator(".card.leaf .leaf-grad")).to_contain_text("−9")
+    assert place(frame) == "2.5"
+    frame.get_by_role("button", name="Inputs").click()
+    field = frame.get_by_role("spinbutton", name="x value")
+    expect(field).to_have_value("-4.5")
+    field.fill("2")
+    field.press("Enter")
+    expect(frame.locator(".card.leaf .leaf-grad")).to_contain_text("4")
+    page.evaluate("tell({type: 'export', kind: 'svg'})")
+    page.wait_for_function("told('export').length === 1")
+    drawn = page.evaluate("new TextDecoder().decode(told('export')[0].body)")
+    assert ".grad 4" in drawn.replace("\N{NO-BREAK SPACE}", " ")
+    assert told(page, "error") == []
+
+
+def test_a_frame_for_replay_runs_nothing(new_page, site, server, kept) -> None:
+    page, frame = open_frame(new_page, site, f"{server}/embed/{kept[1]}?s=2.5")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.evaluate("tell({type: 'set', inputs: {x: 5}}); tell({type: 'set', inputs: {x: 'os.system(1)'}})")
+    page.wait_for_function("told('error').length === 2")
+    assert [each["code"] for each in told(page, "error")] == ["replay_only", "unreadable"]
+    expect(frame.get_by_role("button", name="Inputs")).to_have_count(0)
+    assert asked == []

@@ -29,7 +29,11 @@ def test_the_module_needs_no_other_file_to_start() -> None:
     source = MODULE.read_text()
     fetched_later = set(re.findall(r'import\(["`\']\./([^"`\']+)', source))
     assert not re.findall(r'(?:^|[;}])\s*import\s*[\w{*"\']', source)
-    assert {name.split("-")[0] for name in fetched_later} == {"chunks/typesetter", "chunks/worker"}
+    assert {name.split("-")[0] for name in fetched_later} == {
+        "chunks/typesetter",
+        "chunks/worker",
+        "chunks/InputsPanel",
+    }
     assert all((KIT / name).is_file() for name in fetched_later)
 
 

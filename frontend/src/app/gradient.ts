@@ -1,9 +1,10 @@
 /** The external gradient v of the page's own pass: what is typed, and the ready-made choices beside it. */
+
+import { nest } from "../embed/inputs";
 import type { PassState, TraceState } from "../model/trace";
 import type { TensorValue } from "../protocol/trace.gen";
 import type { Nested } from "../stream/client";
 import { isNested } from "./address";
-import { nest } from "./inputs";
 
 /** More entries than this have no one-hot buttons of their own. */
 export const MAX_ONE_HOT = 6;

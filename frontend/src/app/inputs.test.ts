@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { flatten, inputControls, nest, sliderRange, withEntry } from "../embed/inputs";
 import { emptyTrace, foldEvents } from "../model/trace";
 import type { Event, Node, TensorValue } from "../protocol/trace.gen";
 import { oneHot, ones, randomGradient, readGradient, writeNested } from "./gradient";
-import { flatten, inputControls, nest, sliderRange, withEntry } from "./inputs";
 
 const tensor = (shape: number[], data: TensorValue["data"], dtype = "float32"): TensorValue => ({
   shape,

@@ -3,6 +3,8 @@
  * under way. Components read its fields and call its methods; nothing else on the page keeps state that
  * matters.
  */
+
+import { withValue } from "../embed/inputs";
 import { focusPosition } from "../model/directions";
 import { clampPosition, type Position, stepCount } from "../model/position";
 import { emptyTrace, foldEvents, type TraceState } from "../model/trace";
@@ -14,7 +16,6 @@ import { fetchGradcheck } from "../stream/gradcheck";
 import { fetchJacobians } from "../stream/jacobian";
 import { keepProgram } from "../stream/snippet";
 import { type Address, DEFAULT_VIEW, type View } from "./address";
-import { withValue } from "./inputs";
 import { withJacobians } from "./jacobians";
 
 /**

@@ -12,6 +12,7 @@ import theme from "../render/theme.css?inline";
 import { takePage } from "./frame";
 import { fetchText, openTrace } from "./load";
 import type { Side } from "./moves";
+import { Rerun, type Runner, readInputs, runnerOf } from "./rerun";
 import { applySetting, SETTING_NAMES } from "./settings";
 import ViewerBox from "./Viewer.svelte";
 import { type StepDetail, Viewer } from "./viewer.svelte";
@@ -85,7 +86,7 @@ export class GradWalkElement extends HTMLElement {
     else if (name === "hide" || name === "steps" || name === "heading") applySetting(this.viewer, name, "");
     else if (name === "keys") applySetting(this.viewer, name, "on");
     else if (name === "theme") applySetting(this.viewer, name, "auto");
-    else if (name === "projector") applySetting(this.viewer, name, "off");
+    else if (name === "projector" || name === "inputs") applySetting(this.viewer, name, "off");
   }
 
   /** A trace document, as an object or as JSON text. */
@@ -167,6 +168,25 @@ export class GradWalkElement extends HTMLElement {
     this.#tell("gradwalk-ready", { ...state, steps: state.of, phases: stops.length, stops });
   }
 
+  /** From now on the program can be run with other inputs, where the author allows it. */
+  takeRunner(runner: Runner): void {
+    const { viewer } = this;
+    viewer.rerun = new Rerun(
+      runner,
+      (trace) => {
+        viewer.trouble = null;
+        this.showTrace(trace);
+      },
+      (sentence) => this.complain(sentence),
+    );
+  }
+
+  /** Runs the program with these inputs beside those set before; false where that cannot be. */
+  setInputs(inputs: unknown): boolean {
+    const read = readInputs(inputs);
+    return read !== null && this.viewer.setInputs(read);
+  }
+
   /** Shows a trouble in words, in the place of a picture or above it. */
   complain(sentence: string): void {
     this.viewer.trouble = sentence;
@@ -210,7 +230,11 @@ export class GradWalkElement extends HTMLElement {
     if (this.#given !== null && this.#given !== undefined) return JSON.stringify(this.#given);
     if (this.#jsonChild !== null) return this.#jsonChild.textContent;
     const address = this.getAttribute("src");
-    return address === null ? null : fetchText(new URL(address, document.baseURI).href);
+    if (address === null) return null;
+    const { href } = new URL(address, document.baseURI);
+    const runner = runnerOf(href);
+    if (runner !== null) this.takeRunner(runner);
+    return fetchText(href);
   }
 
   #tell(name: string, detail: object): void {

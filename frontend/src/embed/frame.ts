@@ -6,7 +6,8 @@
 import type { TraceState } from "../model/trace";
 import { commandOf, isClaimed } from "../player/keys";
 import { fetchTypesetter } from "./load";
-import { type Inbound, type Outbound, readMessage, SETTABLE, writeMessage } from "./messages";
+import { type Inbound, type Kind, type Outbound, readMessage, SETTABLE, writeMessage } from "./messages";
+import { type Runner, runnerOf, runnerOfRequest } from "./rerun";
 import { requestIn, run } from "./run";
 import { applySetting, applySettings } from "./settings";
 import type { StepDetail, Viewer } from "./viewer.svelte";
@@ -25,6 +26,7 @@ interface PageElement extends HTMLElement {
   pause: () => void;
   showTrace: (trace: TraceState) => void;
   complain: (sentence: string) => void;
+  takeRunner: (runner: Runner) => void;
 }
 
 const STAGE_PX = 380;
@@ -45,7 +47,9 @@ export function takePage(element: PageElement): () => void {
   const keys = readHash();
   addEventListener("hashchange", readHash, { signal: end.signal });
   if (element.hasAttribute("frame")) {
+    const runner = runnerOf(`${location.href.replace(/[?#].*$/, "").replace(/\/$/, "")}/trace.json`);
     if (!element.hasOwnData) void runHash(element, keys);
+    else if (runner !== null) element.takeRunner(runner);
     if (window.parent !== window) speak(element, keys, end.signal);
   }
   return () => end.abort();
@@ -66,6 +70,7 @@ async function runHash(element: PageElement, keys: URLSearchParams): Promise<voi
       try {
         await fetchTypesetter();
         await run(request, (trace) => element.showTrace(trace));
+        element.takeRunner(runnerOfRequest(request));
       } catch (error) {
         element.complain(`The program could not be run here: ${messageOf(error)}`);
       }
@@ -153,8 +158,16 @@ function speak(element: PageElement, keys: URLSearchParams, signal: AbortSignal)
           return text !== undefined && !applySetting(viewer, name, text);
         });
         if (unreadable.length > 0) tell({ type: "error", code: `unreadable: ${unreadable.join(" ")}` });
+        if (message.inputs !== null && !viewer.setInputs(message.inputs))
+          tell({ type: "error", code: "replay_only" });
         break;
       }
+      case "export":
+        makeFile(element, message.kind).then(
+          (file) => tell({ type: "export", ...file }),
+          () => tell({ type: "error", code: `export: ${message.kind}` }),
+        );
+        break;
     }
   };
 
@@ -186,6 +199,20 @@ function speak(element: PageElement, keys: URLSearchParams, signal: AbortSignal)
   // With the keys off a click must not take them from the deck.
   addEventListener("pointerup", () => viewer.keys || host.focus(), { signal });
   tellHeights(element, tell, host, signal);
+}
+
+/** A file of the trace from the server that it came from; a still is of the place on show. */
+async function makeFile(element: PageElement, kind: Kind) {
+  const { started } = element.viewer.trace;
+  if (started === null) throw new Error("there is no trace yet");
+  const { direction, step, phase } = element.viewer.position;
+  const query = new URLSearchParams({ direction, step: String(step), phase: String(phase) });
+  const answer = await fetch(new URL(`/api/traces/${started.id}/export/${kind}?${query}`, document.baseURI), {
+    credentials: "omit",
+  });
+  if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
+  const media_type = answer.headers.get("Content-Type") ?? "";
+  return { kind, media_type, body: await answer.arrayBuffer() };
 }
 
 /** The height that everything would have room in; it depends on the width alone, so that no host can chase it. */

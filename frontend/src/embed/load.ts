@@ -14,19 +14,21 @@ const fetched = new Map<string, Promise<string>>();
 export function fetchText(address: string): Promise<string> {
   const before = fetched.get(address);
   if (before !== undefined) return before;
-  const asked = fetch(address, { credentials: "omit", headers: { Accept: "application/json" } }).then(
-    async (response) => {
-      if (response.status === 200) return response.text();
-      throw new DecodeError(
-        response.status === 202
-          ? "the program is still running: reload in a moment"
-          : `the server answered ${response.status} for the trace`,
-      );
-    },
-  );
+  const asked = fetchFresh(address);
   fetched.set(address, asked);
   asked.catch(() => fetched.delete(address));
   return asked;
+}
+
+/** The text behind an address, asked for anew. */
+export async function fetchFresh(address: string): Promise<string> {
+  const response = await fetch(address, { credentials: "omit", headers: { Accept: "application/json" } });
+  if (response.status === 200) return response.text();
+  throw new DecodeError(
+    response.status === 202
+      ? "the program is still running: reload in a moment"
+      : `the server answered ${response.status} for the trace`,
+  );
 }
 
 /**

@@ -9,7 +9,7 @@ it("reads what it should", () => {
   expect(readMessage(goto)).toEqual({ kind: "message", message: { type: "goto", step: 3, phase: 2 } });
   expect(readMessage({ ...hello, type: "set", theme: "dark", projector: true, onclick: "x" })).toEqual({
     kind: "message",
-    message: { type: "set", settings: { theme: "dark", projector: "true" } },
+    message: { type: "set", settings: { theme: "dark", projector: "true" }, inputs: null },
   });
 });
 
@@ -20,6 +20,9 @@ it.each([
   { ...hello, type: "goto", step: 1e12 },
   { ...hello, type: "goto", step: "1" },
   { ...hello, type: "set", theme: {} },
+  { ...hello, type: "set", inputs: { x: "__import__" } },
+  { ...hello, type: "export", kind: "../../etc/passwd" },
+  { ...hello, type: "export" },
   { ...hello, type: "registerPlugin", args: [] },
   { ns: NAMESPACE, type: "next" },
 ])("refuses %j", (data) => {
@@ -39,11 +42,13 @@ it("takes ten thousand messages of any kind without an exception", () => {
       ns: fc.constantFrom(NAMESPACE, "agv", "reveal", ""),
       v: fc.constantFrom(1, 2, "1"),
       type: fc.oneof(
-        fc.constantFrom("goto", "set", "next", "hello", "__proto__", "constructor"),
+        fc.constantFrom("goto", "set", "export", "next", "hello", "__proto__", "constructor"),
         fc.string(),
       ),
       step: fc.anything(),
       phase: fc.anything(),
+      inputs: fc.anything(),
+      kind: fc.anything(),
       ...Object.fromEntries(SETTABLE.map((name) => [name, fc.anything()])),
     },
     { requiredKeys: [] },

@@ -2,15 +2,40 @@
  * What a frame and the page round it say to each other: plain objects `{ns: "gradwalk", v: 1, type, ...}`. Anybody can
  * post to a frame, so every field is checked and nothing of a message is ever used as markup, code or a name.
  */
+import { type Inputs, readInputs } from "./rerun";
+
 export const NAMESPACE = "gradwalk";
 export const VERSION = 1;
+
+/** The files that a frame hands over; the server makes them. */
+export const KINDS = [
+  "json",
+  "dot",
+  "svg",
+  "png",
+  "pdf",
+  "html",
+  "kit",
+  "pages",
+  "tex",
+  "pptx",
+  "gif",
+  "mp4",
+  "webm",
+] as const;
+export type Kind = (typeof KINDS)[number];
 
 /** What may be set by a message; the same texts as in an address. */
 export const SETTABLE = ["theme", "digits", "projector", "keys", "hide", "steps"] as const;
 
 export type Inbound =
   | { readonly type: "goto"; readonly step: number; readonly phase: number }
-  | { readonly type: "set"; readonly settings: Readonly<Record<string, string>> }
+  | {
+      readonly type: "set";
+      readonly settings: Readonly<Record<string, string>>;
+      readonly inputs: Inputs | null;
+    }
+  | { readonly type: "export"; readonly kind: Kind }
   | { readonly type: "next" | "prev" | "play" | "pause" | "state?" | "hello" };
 
 export type Outbound =
@@ -32,6 +57,12 @@ export type Outbound =
   | { readonly type: "edge"; readonly side: "start" | "end" }
   | { readonly type: "key"; readonly move: "next" | "prev" }
   | { readonly type: "resize"; readonly height: number }
+  | {
+      readonly type: "export";
+      readonly kind: Kind;
+      readonly media_type: string;
+      readonly body: ArrayBuffer;
+    }
   | { readonly type: "error"; readonly code: string };
 
 /** `foreign`: not for us. `unreadable`: addressed to us, but not as it should be. */
@@ -71,7 +102,15 @@ export function readMessage(data: unknown): Reading {
         if (typeof text !== "string" || text.length > LONGEST_TEXT) return UNREADABLE;
         settings[name] = text;
       }
-      return { kind: "message", message: { type, settings } };
+      const given = own(data, "inputs");
+      const inputs = given === undefined ? null : readInputs(given);
+      if (given !== undefined && inputs === null) return UNREADABLE;
+      return { kind: "message", message: { type, settings, inputs } };
+    }
+    case "export": {
+      const asked = own(data, "kind");
+      const kind = KINDS.find((each) => each === asked);
+      return kind === undefined ? UNREADABLE : { kind: "message", message: { type, kind } };
     }
     default:
       return UNREADABLE;

@@ -10,8 +10,8 @@ import type { GradWalkElement } from "./element";
 /** The part of reveal.js' API that is used, the same in 4, 5 and 6. */
 interface Deck {
   getSlidesElement: () => HTMLElement;
-  getConfig: () => { gradwalk?: Config };
-  getIndices: (slide?: Element) => { h: number; v: number };
+  getConfig: () => { gradwalk?: Config; hashOneBasedIndex?: boolean };
+  getIndices: (slide?: Element) => { h: number; v: number; f?: number };
   slide: (h: number, v: number, f?: number) => void;
   sync: () => void;
   on: (event: string, listener: (event: Event) => void) => void;
@@ -59,13 +59,19 @@ export default function RevealGradwalk(): Plugin {
         ends.push(keepSliders(element));
       });
       // A trace that comes too late gets its fragments then; the lecture does not wait for it.
+      let hasStarted = false;
+      const goBack = keepAddress(deck);
+      const arrive = async (element: GradWalkElement): Promise<void> => {
+        await whenReady(element);
+        if (!addStops(element) || !hasStarted) return;
+        deck.sync();
+        goBack();
+      };
       await Promise.race([
-        Promise.all(found.map((element) => whenReady(element).then(() => addStops(element)))),
+        Promise.all(found.map(arrive)),
         new Promise((resolve) => setTimeout(resolve, patience_ms)),
       ]);
-      for (const element of found) {
-        if (!element.isReady) void whenReady(element).then(() => addStops(element) && deck.sync());
-      }
+      hasStarted = true;
       embeds.push(...found);
       listen(deck, embeds, ends);
       if (isPrinting) hear(deck, ends, "pdf-ready", () => void print(embeds));
@@ -73,6 +79,18 @@ export default function RevealGradwalk(): Plugin {
     destroy() {
       for (const end of ends) end();
     },
+  };
+}
+
+/** Once a late trace has its fragments: to the one that the deck's address named, unless somebody has moved since. */
+function keepAddress(deck: Deck): () => void {
+  const named = /^#\/(\d+)\/(\d+)\/(\d+)$/.exec(location.hash)?.slice(1).map(Number) ?? [];
+  const base = deck.getConfig().hashOneBasedIndex ? 1 : 0;
+  const [h = 0, v = 0, f] = named;
+  return () => {
+    const now = deck.getIndices();
+    if (f === undefined || now.h !== h - base || now.v !== v - base || (now.f ?? -1) >= 0) return;
+    deck.slide(now.h, now.v, f);
   };
 }
 

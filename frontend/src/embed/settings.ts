@@ -50,6 +50,12 @@ const READERS: Readonly<Record<string, (viewer: Viewer, text: string) => boolean
     viewer.keys = keys;
     return true;
   },
+  inputs: (viewer, text) => {
+    const interactive = readSwitch(text);
+    if (interactive === null) return false;
+    viewer.interactive = interactive;
+    return true;
+  },
   hide: (viewer, text) => {
     const names = text.split(/[\s,]+/).filter((name) => name !== "");
     const parts = names.filter(isPart);

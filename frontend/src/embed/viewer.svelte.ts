@@ -5,6 +5,7 @@ import { sentenceAt } from "../model/selectors";
 import { emptyTrace, type TraceState } from "../model/trace";
 import { DEFAULT_OPTIONS, type PlayerOptions } from "../render/options";
 import { edgeOf, type Move, moved, type Range, type Side, stopsOf, within } from "./moves";
+import type { Inputs, Rerun } from "./rerun";
 
 /** What an author may take away. */
 export const PARTS = [
@@ -57,6 +58,13 @@ export class Viewer {
   /** A program that somebody sent: it is read before it is run. */
   offer = $state.raw<{ source: string; accept: () => void } | null>(null);
 
+  /** Inputs may be changed, where somebody can run the program. */
+  interactive = $state(false);
+  /** What a person or a message set. */
+  inputs = $state.raw<Inputs>({});
+  /** Null where nobody can run the program: what is shown is a replay. */
+  rerun = $state.raw<Rerun | null>(null);
+
   readonly position = $derived(clampPosition(this.trace, within(this.wanted, this.range)));
   readonly stops = $derived(stopsOf(this.trace, this.range));
 
@@ -82,6 +90,19 @@ export class Viewer {
   show(trace: TraceState): void {
     this.trace = trace;
     this.isLoading = false;
+  }
+
+  /** Runs the program with these inputs beside those set before; false where that cannot be. */
+  setInputs(inputs: Inputs): boolean {
+    if (!this.interactive || this.rerun === null) return false;
+    this.inputs = { ...this.inputs, ...inputs };
+    void this.rerun.ask(this.inputs);
+    return true;
+  }
+
+  resetInputs(): void {
+    this.inputs = {};
+    void this.rerun?.ask({});
   }
 
   goTo(position: Position): void {

@@ -1,9 +1,12 @@
 """The page for frames: the kit's element and the trace, in one answer without cookies or third parties."""
 
 import asyncio
+import json
 from html import escape
+from http import HTTPStatus
+from typing import Annotated
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, HTTPException, Query, Request
 from starlette.responses import HTMLResponse, Response
 
 from gradwalk.api.programs import Place, addresses_of, find_program, find_trace, read_place, title_of
@@ -12,6 +15,7 @@ from gradwalk.api.traces import Client, ServiceOf
 from gradwalk.exports.html import script_json
 from gradwalk.exports.kit import with_baked
 from gradwalk.protocol.document import encode
+from gradwalk.protocol.requests import TraceRequest
 
 router = APIRouter(include_in_schema=False)
 
@@ -84,12 +88,37 @@ async def read_embed(
 
 
 @router.get("/embed/{snippet}/trace.json")
-async def read_embedded_trace(snippet: SnippetId, service: ServiceOf, client: Client) -> Response:
-    """The trace of a program with everything worked out: what `<grad-walk src>` on any page reads, for ever."""
-    document = await find_trace(service, await find_program(service, snippet), client)
+async def read_embedded_trace(
+    snippet: SnippetId,
+    service: ServiceOf,
+    client: Client,
+    inputs: Annotated[
+        str | None, Query(alias="i", max_length=4000, description="JSON by name, in the place of the program's own.")
+    ] = None,
+) -> Response:
+    """The trace of a program with everything worked out: what `<grad-walk src>` on any page reads, for ever.
+
+    With other inputs it is the bare trace: whoever asks has the places of its graph already, they follow from shapes.
+    Only a program that is kept here is run, and within the client's rate, so that a page of anybody's may ask.
+    """
+    program = await find_program(service, snippet)
+    if inputs is not None:
+        document = await find_trace(service, _with_inputs(program, inputs), client)
+        headers = {"Access-Control-Allow-Origin": "*", "Cache-Control": "no-cache"}
+        return Response(encode(document), media_type="application/json", headers=headers)
+    document = await find_trace(service, program, client)
     body = encode(await asyncio.to_thread(with_baked, document))
     headers = {"Access-Control-Allow-Origin": "*", "Cache-Control": "no-cache", "ETag": f'"{document["id"]}-kit"'}
     return Response(body, media_type="application/json", headers=headers)
+
+
+def _with_inputs(program: TraceRequest, text: str) -> TraceRequest:
+    try:
+        given = {**program.options.inputs, **json.loads(text)}
+        raw = program.model_dump()
+        return TraceRequest.model_validate({**raw, "options": {**raw["options"], "inputs": given}})
+    except (ValueError, TypeError, RecursionError) as error:
+        raise HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, "These inputs cannot be read.") from error
 
 
 def _respond(request: Request, title: str, body: str) -> Response:

@@ -3,7 +3,7 @@
  * hangs below the active node, so that it covers neither that node nor leaves the viewport.
  */
 import type { Box, Point, Size } from "../layout/geometry";
-import { centre } from "../layout/geometry";
+import { around, centre } from "../layout/geometry";
 
 /** Screen = world times k plus (x, y), as in d3-zoom. */
 export interface Camera extends Point {
@@ -23,7 +23,8 @@ const LARGEST_SCALE = 1.15;
 const FOLLOWING_SCALE = 0.9;
 const MARGIN_PX = 20;
 /** Kept free right of the graph for the external gradient. */
-const SEED_ROOM_PX = 84;
+const SEED_ROOM_PX = 116;
+const FOLLOWING_MARGIN_PX = 6;
 const CALLOUT_GAP_PX = 22;
 const EDGE_PX = 10;
 const TITLE_LINE_PX = 40;
@@ -55,6 +56,34 @@ export function pan(content: Size, focus: Box, region: Region, k: number): Camer
     x: axis(content.width + SEED_ROOM_PX, focused.x, region.width, k),
     y: region.top + axis(content.height, focused.y, height, k),
   };
+}
+
+/**
+ * The camera of somebody who has come here step by step: it moves on only when a step's node is out of view. Where one
+ * comes from makes no difference: a link shows what walking there shows.
+ * @param walked the boxes of the nodes of all steps up to this one
+ */
+export function follow(
+  content: Size,
+  walked: readonly Box[],
+  region: Region,
+  readable: number | undefined,
+): Camera {
+  let camera = frame(content, walked[0] ?? null, region, readable);
+  for (const box of walked) {
+    if (!isInView(box, camera, region, FOLLOWING_MARGIN_PX)) camera = pan(content, box, region, camera.k);
+  }
+  return camera;
+}
+
+/** So that `boxes` are in view, or at least the first of them. */
+export function keepInView(content: Size, boxes: readonly Box[], region: Region, camera: Camera): Camera {
+  const [first] = boxes;
+  if (first === undefined) return camera;
+  const all = around(boxes);
+  const fits = all.width * camera.k < region.width && all.height * camera.k < region.height - region.top;
+  const seen = fits ? all : first;
+  return isInView(seen, camera, region, FOLLOWING_MARGIN_PX) ? camera : pan(content, seen, region, camera.k);
 }
 
 /** Centred where it fits; else around the focus, without showing more than a margin of nothing. */

@@ -3,7 +3,7 @@
  * thousands of nodes are a few dozen elements and those out of sight cost nothing.
  */
 import type { Box } from "../layout/geometry";
-import { curveBounds, pathOf } from "../layout/geometry";
+import { around, curveBounds, pathOf } from "../layout/geometry";
 import type { Layout } from "../layout/place";
 import { edgesById, nodesById } from "../model/selectors";
 import type { Heat } from "./heat";
@@ -63,18 +63,6 @@ export function drawFar(still: Still, layout: Layout, heat: Heat | null): readon
     path: paths.join(""),
     bounds: around(boxes),
   }));
-}
-
-/** The smallest box round all of them. */
-export function around(boxes: readonly Box[]): Box {
-  let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
-  for (const box of boxes) {
-    left = Math.min(left, box.x);
-    top = Math.min(top, box.y);
-    right = Math.max(right, box.x + box.width);
-    bottom = Math.max(bottom, box.y + box.height);
-  }
-  return { x: left, y: top, width: right - left, height: bottom - top };
 }
 
 function round(value: number): number {

@@ -6,7 +6,7 @@
 import type { Box, Curve, Point, Size } from "../layout/geometry";
 import { boxesOverlap, pointAt } from "../layout/geometry";
 import type { Layout } from "../layout/place";
-import { isTensor, LAND } from "../model/gradients";
+import { isTensor, LAND, NOT_COMPUTED } from "../model/gradients";
 import { elementCount, shapeText } from "../model/matrix";
 import { missingMark, missingSentence } from "../model/missing";
 import { formatNumber } from "../model/numbers";
@@ -59,6 +59,7 @@ const SEED_REST = 0.62;
 const HOLLOW_PX = 24;
 /** Of contributions whose sum is on show. */
 const STANDS_BACK = 0.55;
+const SEED_GAP_PX = 6;
 
 /** Slow at both ends. */
 export function ease(progress: number): number {
@@ -129,7 +130,7 @@ function planBackward(still: Still, layout: Layout): readonly Travel[] {
   if (step === null || node === null) return planSeeds(still, graph, layout);
   const settled: Box[] = [...obstacles(layout)];
   const incoming = step.contributions.map((contribution, index) => {
-    const curve = gradientCurve(graph, layout, contribution.edge, node.id);
+    const curve = gradientCurve(graph, layout, contribution.edge, node.id, tokenSize(contribution.value));
     return {
       key: `in-${contribution.edge}-${index}`,
       gradient: contribution.value,
@@ -140,7 +141,10 @@ function planBackward(still: Still, layout: Layout): readonly Travel[] {
   const outgoing = node.inputs.map((operand) => ({
     key: `out-${operand.argnum}`,
     gradient: step.grad_inputs[operand.argnum] ?? operand.missing ?? { missing: "undefined" as const },
-    curve: operand.edge === undefined ? null : gradientCurve(graph, layout, operand.edge, node.id),
+    curve:
+      operand.edge === undefined
+        ? null
+        : gradientCurve(graph, layout, operand.edge, node.id, tokenSize(NOT_COMPUTED)),
     argnum: operand.argnum,
   }));
   const plan: Travel[] = [];
@@ -182,7 +186,9 @@ function planBackward(still: Still, layout: Layout): readonly Travel[] {
     return plan;
   }
   const sending = position.phase === LAND - 1;
-  for (const { key, gradient, curve, argnum } of outgoing) {
+  // A hollow token finds a place anywhere; what travels along an edge has only that edge.
+  const inOrder = [...outgoing].sort((a, b) => Number(isTensor(b.gradient)) - Number(isTensor(a.gradient)));
+  for (const { key, gradient, curve, argnum } of inOrder) {
     const own = boxOf(graph, layout, node.id);
     if (isTensor(gradient) && curve !== null) {
       const rest = restOn(curve, tokenSize(gradient), settled);
@@ -198,7 +204,7 @@ function planBackward(still: Still, layout: Layout): readonly Travel[] {
         fade: sending ? [1, 1] : [1, 0],
       });
     } else if (!isTensor(gradient) && own !== null) {
-      const stub = stubCurve(own, argnum, node.inputs.length);
+      const stub = freeStub(own, (argnum + 1) / (node.inputs.length + 1), settled);
       const rest = restOn(stub, tokenSize(gradient), settled);
       plan.push({
         id: key,
@@ -240,7 +246,7 @@ function sumCurve(box: Box, outputNr: number, count: number): Curve {
 /** Before a pass: the external gradient stands at each output. */
 function planSeeds(still: Still, graph: Graph, layout: Layout): readonly Travel[] {
   return (still.pass?.started.outputs ?? []).flatMap((output, index): Travel[] => {
-    const curve = gradientCurve(graph, layout, "seed", output.node);
+    const curve = gradientCurve(graph, layout, "seed", output.node, tokenSize(output.seed));
     if (curve === null) return [];
     return [
       {
@@ -282,8 +288,14 @@ function planForward(still: Still, layout: Layout): readonly Travel[] {
   });
 }
 
-/** An edge in the direction of its gradient; the seed comes in from the right of the output. */
-function gradientCurve(graph: Graph, layout: Layout, edge: string, receiver: string): Curve | null {
+/** An edge in the direction of its gradient; the seed comes in from the right of the output, clear of its card. */
+function gradientCurve(
+  graph: Graph,
+  layout: Layout,
+  edge: string,
+  receiver: string,
+  token: Size,
+): Curve | null {
   if (edge !== "seed") {
     const curve = edgesById(graph).has(edge) ? layout.edges.get(edge) : undefined;
     return curve === undefined ? null : reversed(curve);
@@ -292,23 +304,39 @@ function gradientCurve(graph: Graph, layout: Layout, edge: string, receiver: str
   if (box === null) return null;
   const y = box.y + box.height / 2;
   const x = box.x + box.width;
+  const length = Math.max(2 * STUB_PX, (token.width / 2 + SEED_GAP_PX) / (1 - SEED_REST));
   return [
-    { x: x + 2 * STUB_PX, y },
-    { x: x + STUB_PX, y },
-    { x: x + STUB_PX, y },
+    { x: x + length, y },
+    { x: x + length / 2, y },
+    { x: x + length / 2, y },
     { x, y },
   ];
 }
 
 /** A short way out to the left for a gradient that has nowhere to go. */
-function stubCurve(box: Box, argnum: number, count: number): Curve {
-  const y = box.y + (box.height * (argnum + 1)) / (count + 1);
+function stubCurve(box: Box, share: number): Curve {
+  const y = box.y + box.height * share;
   return [
     { x: box.x, y },
     { x: box.x - STUB_PX, y },
     { x: box.x - STUB_PX, y },
     { x: box.x - 2 * STUB_PX, y },
   ];
+}
+
+/** The way out nearest to an operand's own place that leads a hollow token past everything else. */
+function freeStub(box: Box, share: number, settled: readonly Box[]): Curve {
+  const hollow: Size = { width: HOLLOW_PX, height: HOLLOW_PX };
+  const shares = [0, 0.2, -0.2, 0.4, -0.4, 0.6, -0.6, 0.8, -0.8].map((by) => share + by);
+  const free = shares
+    .map((at) => stubCurve(box, at))
+    .find((curve) =>
+      REST_CANDIDATES.some((fraction) => {
+        const place = boxAround(pointAt(curve, fraction), hollow);
+        return !settled.some((other) => boxesOverlap(place, other));
+      }),
+    );
+  return free ?? stubCurve(box, share);
 }
 
 const reversals = new WeakMap<Curve, Curve>();

@@ -1,17 +1,25 @@
-"""Every shipped example opens in the gallery, runs, and can be walked to its end."""
+"""Every shipped example opens in the gallery, runs, and can be walked to its end and back."""
+
+import io
 
 import pytest
+from PIL import Image, ImageChops
 from playwright.sync_api import expect
 
 from gradwalk.examples.catalogue import EXAMPLES
 from gradwalk.examples.example import Example
+from tests.e2e.conftest import Opener
 from tests.e2e.player import STREAM_MS, PlayerPage
+from tests.e2e.stills import walk
 
 FITS = "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+THERE_AND_BACK = 6
+"""Phases walked from the start and back again."""
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.slug)
-def test_example_opens_where_it_should_and_walks_to_its_end(player: PlayerPage, example: Example) -> None:
+def test_example_opens_where_it_should_and_walks_to_its_end_and_back(new_page: Opener, example: Example) -> None:
+    player = new_page(reduced_motion="reduce")
     player.open(f"example={example.slug}")
     player.wait_for_place(example.start)
     expect(player.rows.first).to_be_visible(timeout=STREAM_MS)
@@ -19,15 +27,35 @@ def test_example_opens_where_it_should_and_walks_to_its_end(player: PlayerPage, 
     player.page.wait_for_function("() => !document.querySelector('[role=status][aria-label=Run]').textContent")
 
     steps = player.rows.count()
-    player.button("First step").click()
-    player.wait_for_place("0")
-    for step in range(1, steps + 1):
-        player.button("Next step").click()
-        player.wait_for_place(f"{step}.3")
-        expect(player.narration).not_to_be_empty()
-    player.button("Last step").click()
+    there = walk(player.page, "First step", *["Next phase"] * min(THERE_AND_BACK, 5 * steps))
+    back = walk(player.page, *["Previous phase"] * (len(there) - 1))
+    for stop, again in zip(reversed(there[:-1]), back, strict=True):
+        assert again == stop, f"another picture on the way back at {stop['place']}"
+    walked = walk(player.page, "First step", *["Next step"] * steps, "Last step")
+    assert [stop["place"] for stop in walked[1:]] == [*(f"{step}.3" for step in range(1, steps + 1)), f"{steps}.5"]
+    assert all(stop["sentence"] for stop in walked)
     player.wait_for_place(f"{steps}.5")
     assert player.page.evaluate(FITS), "the page scrolls sideways"
+
+
+@pytest.mark.parametrize(("slug", "place"), [("whole-jacobian", "2.3"), ("attention", "7.3")])
+def test_a_link_shows_the_pixels_of_walking_there(new_page: Opener, slug: str, place: str) -> None:
+    pictures: list[Image.Image] = []
+    for opened_at in (place, "0"):
+        player = new_page(viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
+        player.open(f"example={slug}&s={opened_at}")
+        player.wait_for_place(opened_at)
+        step, phase = (int(part) for part in place.split("."))
+        expect(player.page.locator(".stage")).to_be_visible(timeout=STREAM_MS)
+        player.page.wait_for_function("() => !document.querySelector('[role=status][aria-label=Run]').textContent")
+        walk(player.page, *["Next phase"] * (5 * (step - 1) + phase) * (opened_at == "0"))
+        player.wait_for_place(place)
+        pictures.append(Image.open(io.BytesIO(player.page.locator(".stage").screenshot())).convert("RGB"))
+    linked, stepped = pictures
+    assert linked.size == stepped.size
+    # Rounding in the rasteriser may change a glyph's edge by a little.
+    difference = ImageChops.difference(linked, stepped).convert("L").point(lambda value: 255 if value > 32 else 0)
+    assert difference.getbbox() is None
 
 
 def test_the_gallery_asks_the_questions(player: PlayerPage) -> None:

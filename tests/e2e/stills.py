@@ -8,8 +8,9 @@ _WALK = """async ([buttons, columns]) => {
     const frame = () => new Promise(requestAnimationFrame);
     const settled = async () => {
         let last = "";
-        for (let same = 0; same < 2; ) {
+        for (let same = 0; same < 3; ) {
             await frame();
+            await document.fonts.ready;
             const now = [...document.querySelectorAll(".world, .hanging")].map((each) => each.style.cssText).join();
             same = now === last ? same + 1 : 0;
             last = now;
@@ -27,6 +28,7 @@ _WALK = """async ([buttons, columns]) => {
         );
         return `<${element.tagName} ${named.sort().join(" ")}>${children.join("")}`;
     };
+    while (!document.querySelector(".stage :is(article, .group)")) await frame();
     const stops = [];
     for (const button of buttons) {
         document.querySelector(`button[aria-label="${button}"]`).click();

@@ -14,6 +14,19 @@ from torch.autograd.functional import jacobian, vjp
 
 from tests.e2e.player import PlayerPage
 
+# A line from the chip of a saved tensor to the symbol that it fills.
+ENDS_AT = """([saved, symbol]) => {
+    const chip = document.querySelector(`[data-saved="${saved}"]`).getBoundingClientRect();
+    const glyph = [...document.querySelectorAll(".returned mi")].find((each) => each.textContent === symbol);
+    const box = glyph.getBoundingClientRect();
+    const within = ({ x, y }, { left, right, top, bottom }) =>
+        x >= left && x <= right && y >= top - 2 && y <= bottom + 2;
+    return [...document.querySelectorAll(".callout svg path")].some((path) => {
+        const at = (share) => path.getPointAtLength(share * path.getTotalLength()).matrixTransform(path.getScreenCTM());
+        return within(at(0), chip) && within(at(1), box);
+    });
+}"""
+
 
 def the_map(p: Tensor) -> Tensor:
     x, y = p
@@ -216,6 +229,7 @@ def test_where_does_the_two_of_x_squared_come_from(player: PlayerPage) -> None:
     assert x.grad is not None
     open_at(player, "x-times-x", "1.3")
     shows(player, "v times J", x)
+    player.page.wait_for_function(ENDS_AT, arg=["other", "y"])
     player.open("example=x-times-x&s=2.5")
     player.wait_for_place("2.5")
     accumulation = player.page.get_by_role("region", name="Accumulation")

@@ -367,6 +367,12 @@ export interface Formula {
    * What to know about ties, kinks, broadcasting and optional arguments; whole sentences.
    */
   special_cases?: string[];
+  /**
+   * How the vjps write the values they need, as LaTeX by the name of the saved tensor: `self` as `x`.
+   */
+  symbols?: {
+    [k: string]: string;
+  };
 }
 /**
  * The vector-Jacobian product for one operand.

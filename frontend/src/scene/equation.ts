@@ -42,11 +42,19 @@ export interface OperandEquation {
   /** What the node returned for it. */
   readonly returned: Gradient;
   readonly vjp: VjpLine | null;
+  /** What the node saved that the vjp names. */
+  readonly fills: readonly Fill[];
   /** The vjp with v and then all numbers filled in. */
   readonly substitution: Substitution | null;
   /** One per output of the node through which a gradient came. */
   readonly factors: readonly Factor[];
   readonly memory: Memory | null;
+}
+
+/** A saved tensor and the symbol it fills, as LaTeX. */
+export interface Fill {
+  readonly saved: SavedTensor;
+  readonly symbol: string;
 }
 
 export interface Factor {
@@ -67,6 +75,8 @@ export interface Memory {
 }
 
 export interface Shown {
+  /** Saved tensors are on their way to the symbols they fill. */
+  readonly filling: boolean;
   /** v is on its way into the product. */
   readonly entering: boolean;
   readonly v: boolean;
@@ -222,8 +232,9 @@ function bornText(trace: TraceState, { born }: Node): string | null {
 
 function shownAt({ direction, phase }: Position): Shown {
   if (direction === "forward")
-    return { entering: false, v: true, rule: true, product: phase >= 2, landed: phase >= 3 };
+    return { filling: false, entering: false, v: true, rule: true, product: phase >= 2, landed: phase >= 3 };
   return {
+    filling: phase === MULTIPLY - 1,
     entering: phase === MULTIPLY,
     v: true,
     rule: phase >= MULTIPLY - 1,
@@ -264,17 +275,39 @@ function operandEquation(node: Node, graph: Graph, step: Step, argnum: number): 
   const producer = edge === undefined ? undefined : nodesById(graph).get(edge.from.node);
   const jacobians = step.local_jacobians.filter((jacobian) => jacobian.argnum === argnum);
   const returned = step.grad_inputs[argnum] ?? operand?.missing ?? UNDEFINED;
+  const vjp = trusted(node.formula, step)?.vjp.find((line) => line.argnum === argnum) ?? null;
   return {
     argnum,
     name: operand?.name ?? `input ${argnum}`,
     variable: producer?.leaf ?? producer?.outputs[edge?.from.output_nr ?? 0]?.name ?? null,
     value: operand?.value ?? null,
     returned,
-    vjp: trusted(node.formula, step)?.vjp.find((line) => line.argnum === argnum) ?? null,
+    vjp,
+    fills: vjp === null ? [] : fillsOf(node, vjp),
     substitution: step.substitutions?.find((each) => each.argnum === argnum) ?? null,
     factors: factorsOf(step, jacobians),
     memory: isTensor(returned) ? memoryOf(node, step, jacobians, returned) : null,
   };
+}
+
+function fillsOf({ saved, formula }: Node, { latex }: VjpLine): readonly Fill[] {
+  return saved.flatMap((each): Fill[] => {
+    const symbol = formula?.symbols?.[each.name];
+    return symbol !== undefined && each.value !== null && names(latex, symbol)
+      ? [{ saved: each, symbol }]
+      : [];
+  });
+}
+
+/** Whether a formula has a symbol in it that is not a part of a longer word. */
+function names(latex: string, symbol: string): boolean {
+  const isLetter = (character: string | undefined): boolean =>
+    character !== undefined && /[A-Za-z]/.test(character);
+  for (let at = latex.indexOf(symbol); at >= 0; at = latex.indexOf(symbol, at + 1)) {
+    const startsWord = symbol.startsWith("\\") || !(isLetter(latex[at - 1]) || latex[at - 1] === "\\");
+    if (startsWord && !isLetter(latex[at + symbol.length])) return true;
+  }
+  return false;
 }
 
 function factorsOf(step: Step, jacobians: readonly LocalJacobian[]): readonly Factor[] {

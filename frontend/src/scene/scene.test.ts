@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { pointAt } from "../layout/geometry";
+import { boxesOverlap, pointAt } from "../layout/geometry";
 import { layOut } from "../layout/graphviz";
 import type { Layout } from "../layout/place";
 import { drawingOf } from "../layout/sizes";
@@ -58,6 +58,20 @@ describe.each(SAMPLES)("%s", (name) => {
       expect(drawScene(trace, layoutOf(position), position, 1).tokens.some((token) => token.moving)).toBe(
         false,
       );
+    }
+  });
+
+  it("rests every token where it covers no card and no other token", () => {
+    for (const position of positions) {
+      const layout = layoutOf(position);
+      const cards = [...layout.nodes.values()];
+      const boxes = drawScene(trace, layout, position, 1).tokens.flatMap(({ at, size, opacity }) =>
+        opacity === 0 ? [] : [{ x: at.x - size.width / 2, y: at.y - size.height / 2, ...size }],
+      );
+      const covered = boxes.filter((box, index) =>
+        [...cards, ...boxes.slice(index + 1)].some((other) => boxesOverlap(box, other)),
+      );
+      expect(covered, formatPosition(position)).toEqual([]);
     }
   });
 
@@ -144,9 +158,31 @@ describe("gradients before their time", () => {
     expect(scene.tokens.map((token) => token.label)).toEqual(["3", "3", "6"]);
     const begin = drawScene(trace, layoutOf(collect), collect, 0);
     expect(begin.tokens.map((token) => token.opacity)).toEqual([1, 1, 0]);
+    const sum = scene.tokens.at(-1);
+    const farthest = (progress: number): number =>
+      Math.max(
+        ...drawScene(trace, layoutOf(collect), collect, progress)
+          .tokens.filter(({ id }) => id.endsWith("into-sum"))
+          .map(({ at }) => Math.hypot(at.x - (sum?.at.x ?? 0), at.y - (sum?.at.y ?? 0))),
+      );
+    expect(farthest(0.6)).toBeGreaterThan(farthest(0.75));
+    expect(farthest(0.95)).toBeLessThan(4);
     expect(scene.callout?.kind).toBe("accumulate");
     const land = { ...collect, phase: 5 };
     const leaf = drawScene(trace, layoutOf(land), land, 1).cards.find((card) => card.role === "leaf");
     expect(leaf?.leafGrad).toMatchObject({ data: [6] });
+  });
+});
+
+describe("saved tensors", () => {
+  it("fill the symbols that the formula of each operand names", () => {
+    const trace = sampleTrace("x-times-x");
+    const position = { direction: "backward", step: 1, phase: 2 } as const;
+    const { callout } = drawScene(trace, layouts(trace)(position), position, 1);
+    if (callout?.kind !== "vjp") throw new Error("no product");
+    const fills = callout.operands.map((operand) =>
+      operand.fills.map(({ saved, symbol }) => [saved.name, symbol]),
+    );
+    expect(fills).toEqual([[["other", "y"]], [["self", "x"]]]);
   });
 });

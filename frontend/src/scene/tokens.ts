@@ -11,7 +11,7 @@ import { elementCount, shapeText } from "../model/matrix";
 import { missingMark, missingSentence } from "../model/missing";
 import { formatNumber } from "../model/numbers";
 import { edgesById, nodesById } from "../model/selectors";
-import type { Gradient, Graph, Step, TensorValue } from "../protocol/trace.gen";
+import type { Gradient, Graph, Node, Step, TensorValue } from "../protocol/trace.gen";
 import type { Still } from "./still";
 import { boxOf } from "./still";
 
@@ -28,6 +28,8 @@ export interface TokenScene {
   readonly title: string;
   readonly at: Point;
   readonly size: Size;
+  /** How far it stands above its edge, or below where negative: there was no room on the edge. */
+  readonly lift: number;
   /** 0 to 1. */
   readonly opacity: number;
   readonly moving: boolean;
@@ -40,11 +42,22 @@ interface Travel {
   readonly group: string;
   readonly gradient: Gradient;
   readonly curve: Curve;
-  /** Where on the curve it rests between phases, chosen so that it covers nothing. */
-  readonly rest: number;
   readonly from: number;
   readonly to: number;
+  /** Of its distance from the edge while it rests, at the start and at the end. */
+  readonly lift: readonly [number, number];
   readonly fade: readonly [number, number];
+  /** The part of the phase in which it moves. */
+  readonly during: readonly [number, number];
+  /** Seen only while it moves. */
+  readonly isPassing: boolean;
+}
+
+/** Where a token stands between phases. */
+interface Rest {
+  /** Of its curve. */
+  readonly at: number;
+  readonly lift: number;
 }
 
 const TOKEN_HEIGHT_PX = 24;
@@ -54,12 +67,18 @@ const CELL_PX = 8;
 const MOST_CELLS = 6;
 const TOKEN_PRECISION = 3;
 const REST_CANDIDATES = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.18, 0.82];
+/** Tried where no place on the edge itself is free. */
+const LIFTS_PX = [0, 34, -34, 60, -60, 86];
 const STUB_PX = 60;
 const SEED_REST = 0.62;
 const HOLLOW_PX = 24;
 /** Of contributions whose sum is on show. */
 const STANDS_BACK = 0.55;
 const SEED_GAP_PX = 6;
+const WHOLE = [0, 1] as const;
+/** Contributions line up in the first half of the phase and slide into their sum in the second. */
+const LINING_UP = [0, 0.5] as const;
+const SUMMING = [0.5, 1] as const;
 
 /** Slow at both ends. */
 export function ease(progress: number): number {
@@ -68,21 +87,25 @@ export function ease(progress: number): number {
 }
 
 export function drawTokens(still: Still, layout: Layout, progress: number): readonly TokenScene[] {
-  const eased = ease(progress);
   return travels(still, layout).flatMap((travel): TokenScene[] => {
-    const at = pointAt(travel.curve, travel.from + (travel.to - travel.from) * eased);
-    if (at === null) return [];
-    const opacity = travel.fade[0] + (travel.fade[1] - travel.fade[0]) * eased;
-    const text = tokenText(travel.gradient);
+    const [start, end] = travel.during;
+    const share = (progress - start) / (end - start);
+    if (travel.isPassing && (share <= 0 || share >= 1)) return [];
+    const eased = ease(share);
+    const between = ([from, to]: readonly [number, number]): number => from + (to - from) * eased;
+    const on = pointAt(travel.curve, between([travel.from, travel.to]));
+    if (on === null) return [];
+    const lift = between(travel.lift);
     return [
       {
         id: travel.id,
         kind: travel.kind,
         group: travel.group,
-        ...text,
-        at,
+        ...tokenText(travel.gradient),
+        at: { x: on.x, y: on.y - lift },
+        lift,
         size: tokenSize(travel.gradient),
-        opacity,
+        opacity: between(travel.fade),
         moving: travel.from !== travel.to && progress < 1,
       },
     ];
@@ -128,107 +151,119 @@ function planBackward(still: Still, layout: Layout): readonly Travel[] {
   const { position, step, graph, node } = still;
   if (graph === null) return [];
   if (step === null || node === null) return planSeeds(still, graph, layout);
-  const settled: Box[] = [...obstacles(layout)];
-  const incoming = step.contributions.map((contribution, index) => {
-    const curve = gradientCurve(graph, layout, contribution.edge, node.id, tokenSize(contribution.value));
-    return {
-      key: `in-${contribution.edge}-${index}`,
-      gradient: contribution.value,
-      curve,
-      seed: contribution.edge === "seed",
-    };
+  const plan = { graph, layout, node, step, phase: position.phase, settled: [...obstacles(layout)] };
+  return position.phase < LAND - 1 ? planCollect(plan) : planSend(plan);
+}
+
+interface Plan {
+  readonly graph: Graph;
+  readonly layout: Layout;
+  readonly node: Node;
+  readonly step: Step;
+  readonly phase: number;
+  /** Where nothing more has room; grows with each token that has found its place. */
+  readonly settled: Box[];
+}
+
+/** What stays in one place. */
+function resting(
+  id: string,
+  kind: Travel["kind"],
+  group: string,
+  gradient: Gradient,
+  curve: Curve,
+  rest: Rest,
+): Travel {
+  const lift = [rest.lift, rest.lift] as const;
+  return {
+    id,
+    kind,
+    group,
+    gradient,
+    curve,
+    from: rest.at,
+    to: rest.at,
+    lift,
+    fade: [1, 1],
+    during: WHOLE,
+    isPassing: false,
+  };
+}
+
+/** Contributions come in along their edges; several for one output slide into their sum. */
+function planCollect({ graph, layout, node, step, phase, settled }: Plan): readonly Travel[] {
+  const sums = sumsOf(step);
+  const arrives = phase === 1;
+  const contributions = step.contributions.flatMap((contribution, index) => {
+    const size = tokenSize(contribution.value);
+    const curve = gradientCurve(graph, layout, contribution.edge, node.id, size);
+    if (curve === null) return [];
+    const isSeed = contribution.edge === "seed";
+    const rest = isSeed ? { at: SEED_REST, lift: 0 } : restOn(curve, size, settled);
+    const id = `in-${contribution.edge}-${index}`;
+    const still = resting(id, isSeed ? "seed" : "gradient", "collect", contribution.value, curve, rest);
+    return [{ still, rest, isSummed: sums.has(contribution.output_nr), outputNr: contribution.output_nr }];
   });
-  const outgoing = node.inputs.map((operand) => ({
-    key: `out-${operand.argnum}`,
-    gradient: step.grad_inputs[operand.argnum] ?? operand.missing ?? { missing: "undefined" as const },
-    curve:
-      operand.edge === undefined
-        ? null
-        : gradientCurve(graph, layout, operand.edge, node.id, tokenSize(NOT_COMPUTED)),
-    argnum: operand.argnum,
-  }));
-  const plan: Travel[] = [];
-  if (position.phase < LAND - 1) {
-    const sums = sumsOf(step);
-    for (const { key, gradient, curve, seed } of incoming) {
-      if (curve === null) continue;
-      const rest = seed ? SEED_REST : restOn(curve, tokenSize(gradient), settled);
-      const arrives = position.phase === 1;
-      const kind = seed ? "seed" : "gradient";
-      plan.push({
-        id: key,
-        kind,
-        group: "collect",
-        gradient,
-        curve,
-        rest,
-        from: arrives ? rest * 0.4 : rest,
-        to: rest,
-        fade: [1, sums.length > 0 && !arrives ? STANDS_BACK : 1],
-      });
+  const plan = contributions.map(({ still, rest, isSummed }): Travel => {
+    if (!arrives) return { ...still, fade: [1, isSummed ? STANDS_BACK : 1] };
+    return { ...still, from: rest.at * 0.4, during: isSummed ? LINING_UP : WHOLE };
+  });
+  const own = boxOf(graph, layout, node.id);
+  for (const [outputNr, gradient] of own === null ? [] : sums) {
+    const curve = sumCurve(own as Box, outputNr, node.output_count);
+    const rest = restOn(curve, tokenSize(gradient), settled);
+    const place = placeOn(curve, rest);
+    const sum = resting(`sum-${outputNr}`, "gradient", "collect", gradient, curve, rest);
+    if (!arrives) {
+      plan.push(sum);
+      continue;
     }
-    const own = boxOf(graph, layout, node.id);
-    for (const [outputNr, gradient] of own === null ? [] : sums) {
-      const curve = sumCurve(own as Box, outputNr, node.output_count);
-      const rest = restOn(curve, tokenSize(gradient), settled);
-      plan.push({
-        id: `sum-${outputNr}`,
-        kind: "gradient",
-        group: "collect",
-        gradient,
-        curve,
-        rest,
-        from: position.phase === 1 ? 0 : rest,
-        to: rest,
-        fade: [position.phase === 1 ? 0 : 1, 1],
+    const parts = contributions.filter((each) => each.outputNr === outputNr);
+    for (const { still, rest: from } of parts) {
+      const way = straight(placeOn(still.curve, from), place);
+      const part = resting(`${still.id}-into-sum`, still.kind, "collect", still.gradient, way, {
+        at: 0,
+        lift: 0,
       });
+      plan.push({ ...part, to: 1, fade: [STANDS_BACK, STANDS_BACK], during: SUMMING, isPassing: true });
     }
-    return plan;
-  }
-  const sending = position.phase === LAND - 1;
-  // A hollow token finds a place anywhere; what travels along an edge has only that edge.
-  const inOrder = [...outgoing].sort((a, b) => Number(isTensor(b.gradient)) - Number(isTensor(a.gradient)));
-  for (const { key, gradient, curve, argnum } of inOrder) {
-    const own = boxOf(graph, layout, node.id);
-    if (isTensor(gradient) && curve !== null) {
-      const rest = restOn(curve, tokenSize(gradient), settled);
-      plan.push({
-        id: key,
-        kind: "gradient",
-        group: "send",
-        gradient,
-        curve,
-        rest,
-        from: sending ? 0 : rest,
-        to: sending ? rest : 1,
-        fade: sending ? [1, 1] : [1, 0],
-      });
-    } else if (!isTensor(gradient) && own !== null) {
-      const stub = freeStub(own, (argnum + 1) / (node.inputs.length + 1), settled);
-      const rest = restOn(stub, tokenSize(gradient), settled);
-      plan.push({
-        id: key,
-        kind: "hollow",
-        group: "send",
-        gradient,
-        curve: stub,
-        rest,
-        from: sending ? 0 : rest,
-        to: rest,
-        fade: [sending ? 0 : 1, 1],
-      });
-    }
+    plan.push({ ...sum, fade: [0, 1], during: SUMMING });
   }
   return plan;
 }
 
+/** What was returned leaves along its edges and lands; what has nowhere to go stays beside the node. */
+function planSend({ graph, layout, node, step, phase, settled }: Plan): readonly Travel[] {
+  const own = boxOf(graph, layout, node.id);
+  if (own === null) return [];
+  const sending = phase === LAND - 1;
+  const outgoing = node.inputs.map(({ argnum, edge, missing }) => ({
+    id: `out-${argnum}`,
+    share: (argnum + 1) / (node.inputs.length + 1),
+    gradient: step.grad_inputs[argnum] ?? missing ?? { missing: "undefined" as const },
+    curve: edge === undefined ? null : gradientCurve(graph, layout, edge, node.id, tokenSize(NOT_COMPUTED)),
+  }));
+  // A hollow token finds a place anywhere; what travels along an edge has only that edge.
+  const inOrder = [...outgoing].sort((a, b) => Number(isTensor(b.gradient)) - Number(isTensor(a.gradient)));
+  return inOrder.flatMap(({ id, gradient, curve, share }): Travel[] => {
+    if (!isTensor(gradient)) {
+      const stub = freeStub(own, share, settled);
+      const still = resting(id, "hollow", "send", gradient, stub, restOn(stub, tokenSize(gradient), settled));
+      return [sending ? { ...still, from: 0, fade: [0, 1] } : still];
+    }
+    if (curve === null) return [];
+    const rest = restOn(curve, tokenSize(gradient), settled);
+    const still = resting(id, "gradient", "send", gradient, curve, rest);
+    if (sending) return [{ ...still, from: 0, lift: [0, rest.lift] }];
+    return [{ ...still, to: 1, lift: [rest.lift, 0], fade: [1, 0] }];
+  });
+}
+
 /** By output, what several contributions add up to. */
-function sumsOf(step: Step): readonly (readonly [number, Gradient])[] {
-  return step.grad_outputs.flatMap((sum, outputNr) =>
-    step.contributions.filter((each) => each.output_nr === outputNr).length > 1
-      ? [[outputNr, sum] as const]
-      : [],
-  );
+function sumsOf(step: Step): ReadonlyMap<number, Gradient> {
+  const count = (outputNr: number): number =>
+    step.contributions.filter((each) => each.output_nr === outputNr).length;
+  return new Map([...step.grad_outputs.entries()].filter(([outputNr]) => count(outputNr) > 1));
 }
 
 /** Out of the right border and up: where contributions meet. */
@@ -248,19 +283,7 @@ function planSeeds(still: Still, graph: Graph, layout: Layout): readonly Travel[
   return (still.pass?.started.outputs ?? []).flatMap((output, index): Travel[] => {
     const curve = gradientCurve(graph, layout, "seed", output.node, tokenSize(output.seed));
     if (curve === null) return [];
-    return [
-      {
-        id: `seed-${index}`,
-        kind: "seed",
-        group: "seed",
-        gradient: output.seed,
-        curve,
-        rest: SEED_REST,
-        from: SEED_REST,
-        to: SEED_REST,
-        fade: [1, 1],
-      },
-    ];
+    return [resting(`seed-${index}`, "seed", "seed", output.seed, curve, { at: SEED_REST, lift: 0 })];
   });
 }
 
@@ -272,19 +295,8 @@ function planForward(still: Still, layout: Layout): readonly Travel[] {
     const curve = operand.edge === undefined ? undefined : layout.edges.get(operand.edge);
     if (curve === undefined || operand.value === null) return [];
     const rest = restOn(curve, tokenSize(operand.value), settled);
-    return [
-      {
-        id: `value-${operand.argnum}`,
-        kind: "value",
-        group: "arrive",
-        gradient: operand.value,
-        curve,
-        rest,
-        from: 0,
-        to: rest,
-        fade: [1, 1],
-      },
-    ];
+    const arrived = resting(`value-${operand.argnum}`, "value", "arrive", operand.value, curve, rest);
+    return [{ ...arrived, from: 0, lift: [0, rest.lift] }];
   });
 }
 
@@ -354,20 +366,31 @@ function obstacles(layout: Layout): readonly Box[] {
 }
 
 /** The first candidate place that covers no card and no other token, which it then occupies. */
-function restOn(curve: Curve, size: Size, settled: Box[]): number {
-  let best = REST_CANDIDATES[0] ?? 0.5;
+function restOn(curve: Curve, size: Size, settled: Box[]): Rest {
+  let best: Rest = { at: REST_CANDIDATES[0] ?? 0.5, lift: 0 };
   let fewest = Number.POSITIVE_INFINITY;
-  for (const fraction of REST_CANDIDATES) {
-    const box = boxAround(pointAt(curve, fraction), size);
-    const covered = settled.filter((other) => boxesOverlap(box, other)).length;
-    if (covered < fewest) {
+  for (const lift of LIFTS_PX) {
+    for (const at of REST_CANDIDATES) {
+      const box = boxAround(placeOn(curve, { at, lift }), size);
+      const covered = settled.filter((other) => boxesOverlap(box, other)).length;
+      if (covered >= fewest) continue;
       fewest = covered;
-      best = fraction;
+      best = { at, lift };
+      if (covered === 0) break;
     }
-    if (covered === 0) break;
+    if (fewest === 0) break;
   }
-  settled.push(boxAround(pointAt(curve, best), size));
+  settled.push(boxAround(placeOn(curve, best), size));
   return best;
+}
+
+function placeOn(curve: Curve, { at, lift }: Rest): Point {
+  const on = pointAt(curve, at);
+  return { x: on?.x ?? 0, y: (on?.y ?? 0) - lift };
+}
+
+function straight(from: Point, to: Point): Curve {
+  return [from, from, to, to];
 }
 
 function boxAround(point: Point | null, size: Size): Box {

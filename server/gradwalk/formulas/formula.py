@@ -17,9 +17,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
+SEEDS: Mapping[str, str] = {"v": "v", **{f"v{i}": f"v_{i}" for i in range(3)}}
+"""How formulas write what arrives."""
+
 SYMBOLS: Mapping[str, str] = {
-    "v": "v",
-    **{f"v{i}": f"v_{i}" for i in range(3)},
+    **SEEDS,
     "self": "x",
     "input": "x",
     "other": "y",

@@ -7,7 +7,7 @@ from gradwalk.formulas.complex_numbers import COMPLEX_NUMBERS
 from gradwalk.formulas.convolutions import CONVOLUTIONS
 from gradwalk.formulas.derivatives import derivative_line, operand_names
 from gradwalk.formulas.elementary_functions import ELEMENTARY_FUNCTIONS
-from gradwalk.formulas.formula import Entry, render
+from gradwalk.formulas.formula import SEEDS, Entry, placeholder_names, render
 from gradwalk.formulas.indexing import INDEXING
 from gradwalk.formulas.linear_algebra import LINEAR_ALGEBRA
 from gradwalk.formulas.losses import LOSSES
@@ -62,7 +62,15 @@ def formula_of(node_name: str, operand_count: int | None = None) -> Formula | No
     }
     if entry.special_cases:
         formula["special_cases"] = list(entry.special_cases)
+    if symbols := _symbols(entry):
+        formula["symbols"] = symbols
     return formula
+
+
+def _symbols(entry: Entry) -> dict[str, str]:
+    """What the vjps name beside v."""
+    names = dict.fromkeys(name for vjp in entry.vjps for name in placeholder_names(vjp.latex))
+    return {name: entry.symbol(name) for name in names if name not in SEEDS}
 
 
 def _vjp_lines(node_name: str, entry: Entry, operand_count: int | None) -> list[VjpLine]:

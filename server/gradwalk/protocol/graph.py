@@ -92,6 +92,8 @@ class Formula(TypedDict):
     """Evaluated on this node's saved tensors it gave what the engine returned; where false it must not be shown."""
     special_cases: NotRequired[list[str]]
     """What to know about ties, kinks, broadcasting and optional arguments; whole sentences."""
+    symbols: NotRequired[dict[str, str]]
+    """How the vjps write the values they need, as LaTeX by the name of the saved tensor: `self` as `x`."""
 
 
 @with_config(STRICT)

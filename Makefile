@@ -67,7 +67,7 @@ clean: ## forget everything that was installed or built
 	@GRADWALK_SKIP_FRONTEND=1 $(PIP) install --no-deps --editable .
 	@touch $@
 
-.make/python-test: .make/python-run requirements/test.lock
+.make/python-test: .make/python-run requirements/test.lock requirements/cluster.lock
 	@echo "==> Python packages for the tests"
 	@$(PIP) install --requirement requirements/test.lock
 	@touch $@

@@ -9,12 +9,14 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 import yaml
 
 from gradwalk.api.settings import Settings
 from gradwalk.cli.main import main as command_line
+from gradwalk.cli.worker import SIGN_OF_LIFE
 
 ROOT = Path(__file__).parents[2]
 COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
@@ -46,8 +48,33 @@ def test_a_service_is_locked_down(name: str) -> None:
     assert "no-new-privileges:true" in service["security_opt"]
     assert service["pids_limit"] > 0
     assert service["mem_limit"]
+    assert service["cpus"] > 0
+    assert service["restart"] == "unless-stopped"
     assert service["healthcheck"]["test"][0] == "CMD"
-    assert all(port.startswith("127.0.0.1:") for port in service["ports"]), "reachable from this machine only"
+    assert all(port.startswith("127.0.0.1:") for port in service.get("ports", [])), "reachable from this machine only"
+
+
+def test_what_a_service_names_is_declared() -> None:
+    for name, service in SERVICES.items():
+        assert set(service["networks"]) <= set(COMPOSE["networks"]), name
+        for other, condition in service.get("depends_on", {}).items():
+            assert condition["condition"] == "service_healthy"
+            assert "healthcheck" in SERVICES[other]
+            assert not SERVICES[other].get("profiles"), f"{other} is not always there"
+            assert set(service["networks"]) & set(SERVICES[other]["networks"]), f"{name} does not reach {other}"
+        for mount in service.get("volumes", []):
+            source, _, mode = mount.partition(":")
+            if source.startswith("."):
+                assert (ROOT / source).is_file()
+                assert mode.endswith(":ro")
+            else:
+                assert source in COMPOSE["volumes"]
+
+
+def test_programs_run_where_nothing_reaches_the_world() -> None:
+    assert COMPOSE["networks"]["inside"] == {"internal": True}
+    assert SERVICES["worker"]["networks"] == SERVICES["valkey"]["networks"] == ["inside"]
+    assert not SERVICES["worker"].get("ports")
 
 
 def test_every_setting_in_the_file_exists() -> None:
@@ -56,27 +83,45 @@ def test_every_setting_in_the_file_exists() -> None:
     assert named <= known, f"no such settings: {sorted(named - known)}"
 
 
-def test_the_settings_in_the_file_are_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
-    for variable, value in SERVICES["gradwalk"]["environment"].items():
+@pytest.mark.parametrize("name", ["api", "worker"])
+def test_the_settings_in_the_file_are_accepted_and_lead_to_the_shared_server(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable, value in SERVICES[name]["environment"].items():
         monkeypatch.setenv(variable, value)
-    settings = Settings()
-    assert str(settings.port) == SERVICES["gradwalk"]["environment"]["GRADWALK_PORT"]
+    assert urlsplit(Settings().cluster_url).hostname == "valkey"
+
+
+@pytest.mark.parametrize("name", ["api", "worker"])
+def test_a_service_starts_a_command_that_exists_and_its_image_the_same(name: str) -> None:
+    program, command, *options = SERVICES[name]["command"]
+    assert program == "gradwalk"
+    assert command_line.commands[command].make_context(command, list(options))
+    assert SERVICES[name]["build"]["target"] == name
+    assert yaml.safe_load(re.findall(r"^CMD (\[.+\])$", stage(name), re.MULTILINE)[0]) == SERVICES[name]["command"]
 
 
 def test_ports_agree_everywhere() -> None:
-    service = SERVICES["gradwalk"]
+    service = SERVICES["api"]
     port = service["environment"]["GRADWALK_PORT"]
     assert re.findall(r"EXPOSE (\d+)", DOCKERFILE) == [port]
     assert [mapping.rsplit(":", 1)[1] for mapping in service["ports"]] == [port]
-    assert f"127.0.0.1:{port}/healthz" in service["healthcheck"]["test"][-1]
+    assert f"127.0.0.1:{port}/readyz" in service["healthcheck"]["test"][-1]
+    assert f"server api:{port} " in (ROOT / "deploy" / "nginx.conf").read_text()
+    (scraped,) = yaml.safe_load((ROOT / "deploy" / "prometheus.yml").read_text())["scrape_configs"]
+    assert [(source["names"], str(source["port"])) for source in scraped["dns_sd_configs"]] == [(["api"], port)]
 
 
-def test_named_volumes_are_declared_and_mounted_where_the_user_may_write() -> None:
-    for service in SERVICES.values():
-        for mount in service.get("volumes", []):
-            volume, folder = mount.split(":")
-            assert volume in COMPOSE["volumes"]
-            assert f"--owner gradwalk {folder}" in DOCKERFILE
+def test_a_worker_is_healthy_as_long_as_it_touches_its_file() -> None:
+    worker = SERVICES["worker"]
+    file = f"{worker['environment']['GRADWALK_DATA_DIRECTORY']}/{SIGN_OF_LIFE}"
+    assert f'getmtime("{file}")' in worker["healthcheck"]["test"][-1]
+    assert any(file.startswith(mount.split(":")[0]) for mount in worker["tmpfs"])
+
+
+def test_a_service_has_time_to_finish() -> None:
+    for name in ("api", "worker"):
+        assert int(SERVICES[name]["stop_grace_period"].rstrip("s")) > 2 * Settings().run_seconds
 
 
 def test_what_the_image_copies_exists_and_is_not_ignored() -> None:
@@ -93,13 +138,20 @@ def test_stages_that_are_copied_from_exist() -> None:
     assert set(re.findall(r"--from=(\S+)", DOCKERFILE)) <= stages
 
 
-def test_the_image_runs_as_nobody_in_particular() -> None:
-    last_stage = DOCKERFILE[DOCKERFILE.rindex("\nFROM ") :]
-    assert re.search(r"^USER gradwalk$", last_stage, re.MULTILINE)
+def stage(name: str) -> str:
+    """What a stage of the Dockerfile says, without those it is built on."""
+    return DOCKERFILE[DOCKERFILE.index(f" AS {name}\n") :].split("\nFROM ")[0]
 
 
-def test_the_image_starts_a_command_that_exists() -> None:
-    (arguments,) = re.findall(r"^CMD (\[.+\])$", DOCKERFILE, re.MULTILINE)
-    program, command = yaml.safe_load(arguments)
-    assert program == "gradwalk"
-    assert command in command_line.commands
+@pytest.mark.parametrize("name", ["api", "worker"])
+def test_the_image_runs_as_nobody_in_particular(name: str) -> None:
+    assert f"FROM nobody AS {name}\n" in DOCKERFILE
+    assert re.search(r"^USER gradwalk$", stage("nobody"), re.MULTILINE)
+    assert "USER" not in stage(name)
+
+
+def test_the_server_s_image_has_no_torch() -> None:
+    assert "--from=server" in stage("api")
+    assert "run.lock" not in stage("server")
+    assert "torch" not in stage("server")
+    assert "torch" in stage("tracer")

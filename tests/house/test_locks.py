@@ -29,24 +29,31 @@ def read_lock(name: str) -> dict[str, str]:
 
 
 RUN = read_lock("run.lock")
-TEST = {**RUN, **read_lock("test.lock")}
+CLUSTER = read_lock("cluster.lock")
+SERVER = {**read_lock("server.lock"), **CLUSTER}
+TEST = {**RUN, **CLUSTER, **read_lock("test.lock")}
+
+EXTRAS = PROJECT["optional-dependencies"]
+IN_CHILDREN_ONLY = ("torch", "numpy")
+DECLARED = [
+    pytest.param(PROJECT["dependencies"], RUN, id="run"),
+    pytest.param(PROJECT["dependencies"] + EXTRAS["cluster"], RUN | CLUSTER, id="worker"),
+    pytest.param(
+        [text for text in PROJECT["dependencies"] if not text.startswith(IN_CHILDREN_ONLY)] + EXTRAS["cluster"],
+        SERVER,
+        id="server",
+    ),
+    pytest.param(EXTRAS["test"], TEST, id="test"),
+]
 
 
-@pytest.mark.parametrize(
-    ("declared", "lock"),
-    [(PROJECT["dependencies"], RUN), (PROJECT["optional-dependencies"]["test"], TEST)],
-    ids=["run", "test"],
-)
+@pytest.mark.parametrize(("declared", "lock"), DECLARED)
 def test_the_lock_has_what_the_project_declares(declared: list[str], lock: dict[str, str]) -> None:
     for requirement in map(Requirement, declared):
         assert str(requirement.specifier) == f"=={lock[canonicalize_name(requirement.name)]}", requirement.name
 
 
-@pytest.mark.parametrize(
-    ("declared", "lock"),
-    [(PROJECT["dependencies"], RUN), (PROJECT["optional-dependencies"]["test"], TEST)],
-    ids=["run", "test"],
-)
+@pytest.mark.parametrize(("declared", "lock"), DECLARED)
 def test_the_lock_has_what_those_pull_in(declared: list[str], lock: dict[str, str]) -> None:
     waiting = [Requirement(text) for text in declared]
     seen = set()
@@ -65,6 +72,11 @@ def test_the_lock_has_what_those_pull_in(declared: list[str], lock: dict[str, st
             # What torch brings for graphics cards depends on the machine and is not pinned.
             if applies and not needed.name.startswith(("nvidia-", "cuda-", "triton", "setuptools")):
                 waiting.append(needed)
+
+
+def test_a_server_of_a_cluster_has_the_same_versions_and_no_torch() -> None:
+    assert SERVER.items() <= (RUN | CLUSTER).items()
+    assert not {"torch", "numpy", "sympy"} & set(SERVER)
 
 
 def test_front_end_packages_are_pinned_exactly() -> None:
@@ -103,7 +115,7 @@ def test_every_package_that_is_imported_is_declared() -> None:
     # `typing_extensions` is pydantic's own spelling of TypedDict, and comes with it.
     declared |= {"gradwalk", "typing-extensions"}
     for extra in ("notebook", "video", "cluster"):
-        declared |= {canonicalize_name(Requirement(text).name) for text in PROJECT["optional-dependencies"][extra]}
+        declared |= {canonicalize_name(Requirement(text).name) for text in EXTRAS[extra]}
     declared.add("traitlets")  # what an anywidget is made of
     distributions = packages_distributions()
     undeclared = {

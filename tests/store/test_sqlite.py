@@ -1,6 +1,5 @@
 """The SQLite store against real files: restarts, two at once, eviction, a full disk, damage."""
 
-import asyncio
 import gzip
 import os
 import signal
@@ -42,32 +41,6 @@ def noise(size: int) -> bytes:
     return os.urandom(size)
 
 
-def test_what_was_kept_survives_a_restart(tmp_path: Path) -> None:
-    async def put(store: SqliteStore) -> None:
-        await store.put_trace("a", b"document")
-        await store.put_snippet("s", b"request")
-
-    async def get(store: SqliteStore) -> Any:
-        return await store.get_trace("a"), await store.get_snippet("s"), await store.get_trace("b")
-
-    run(tmp_path, put)
-    body, request, absent = run(tmp_path, get)
-    assert gzip.decompress(body) == b"document"
-    assert request == b"request"
-    assert absent is None
-
-
-def test_the_first_writer_wins_and_the_bytes_at_rest_are_reproducible(tmp_path: Path) -> None:
-    async def twice(store: SqliteStore) -> Any:
-        await store.put_trace("a", b"first")
-        await store.put_trace("a", b"second")
-        return await store.get_trace("a")
-
-    body = run(tmp_path, twice)
-    assert gzip.decompress(body) == b"first"
-    assert body == run(tmp_path / "other", twice)
-
-
 def test_the_longest_unused_are_evicted_and_snippets_stay(tmp_path: Path) -> None:
     async def fill(store: SqliteStore) -> list[str]:
         for number in range(30):
@@ -105,25 +78,13 @@ def test_a_full_disk_is_a_clear_error_and_old_traces_are_still_served(tmp_path: 
             await store.put_trace("new", noise(100_000))
         with pytest.raises(StoreError, match="full"):
             await store.check()
-        store._remembered.clear()
+        store._memory.forget_all()
         assert gzip.decompress(await store.get_trace("old") or b"") == b"document"
         store._writer.execute("PRAGMA max_page_count = 1000000")
         await store.check()
         await store.put_trace("new", b"room again")
 
     run(tmp_path, fill)
-
-
-def test_two_servers_on_one_file_see_each_other_s_traces(tmp_path: Path) -> None:
-    async def both() -> Any:
-        one, other = open_store(tmp_path), open_store(tmp_path)
-        await asyncio.gather(*[store.put_trace(f"{n}", b"x") for n in range(50) for store in (one, other)])
-        found = [await other.get_trace(f"{n}") for n in range(50)]
-        await one.close()
-        await other.close()
-        return found
-
-    assert None not in run_in_own_loop(both())
 
 
 def test_a_killed_writer_leaves_a_store_that_opens(tmp_path: Path) -> None:
@@ -158,7 +119,7 @@ asyncio.run(main())
 def test_a_damaged_file_is_a_store_error(tmp_path: Path) -> None:
     async def damage(store: SqliteStore) -> None:
         await store.put_trace("a", noise(50_000))
-        store._remembered.clear()
+        store._memory.forget_all()
         store._reader.execute("PRAGMA writable_schema = ON")
         store._reader.execute("DROP TABLE trace")
         with pytest.raises(StoreError, match="cannot be read"):

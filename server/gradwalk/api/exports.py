@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, Response
 
 from gradwalk.api.errors import problem_response
 from gradwalk.api.finished import IMMUTABLE
-from gradwalk.api.service import Service, join_document
+from gradwalk.api.service import Service
 from gradwalk.api.streams import STREAM_HEADERS
 from gradwalk.api.traces import NOT_FOUND, PROBLEM, ServiceOf, TraceId
 from gradwalk.api.workshop import Making
@@ -30,7 +30,7 @@ from gradwalk.exports.exporter import (
     Report,
     Selection,
 )
-from gradwalk.protocol.document import encode
+from gradwalk.protocol.document import encode, join_document
 from gradwalk.protocol.upgrades import load_document
 
 router = APIRouter(prefix="/api", tags=["exports"])
@@ -156,7 +156,7 @@ async def _finished_document(service: Service, trace: str) -> bytes:
     stored = await service.find_trace(trace)
     if stored is not None:
         return await asyncio.to_thread(gzip.decompress, stored)
-    run = service.find_run(trace)
+    run = await service.find_run(trace)
     if run is None or run.outcome is None or not run.log:
         raise HTTPException(HTTPStatus.NOT_FOUND, "No such finished trace here. Send its program again.")
     return join_document(run.log)

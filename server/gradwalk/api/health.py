@@ -36,6 +36,6 @@ async def read_readiness(service: ServiceOf) -> Response:
         "waiting": engine.waiting,
         "protection": engine.protection and engine.protection.describe(),
         "layers": engine.layers,
-        "versions": service.versions,
+        "versions": engine.versions,
     }
     return JSONResponse(body, HTTPStatus.OK if ready else HTTPStatus.SERVICE_UNAVAILABLE, {"Cache-Control": "no-store"})

@@ -13,11 +13,11 @@ from urllib.parse import urlencode
 from fastapi import HTTPException, Query, Request
 from pydantic import ValidationError
 
-from gradwalk.api.service import Service, join_document
+from gradwalk.api.service import Service
 from gradwalk.engine.runs import RunState
 from gradwalk.examples.catalogue import EXAMPLES
 from gradwalk.exports.exporter import Direction, Selection
-from gradwalk.protocol.document import TraceDocument
+from gradwalk.protocol.document import TraceDocument, join_document
 from gradwalk.protocol.requests import TraceRequest
 from gradwalk.protocol.upgrades import load_document
 
@@ -102,7 +102,7 @@ async def find_trace(service: Service, request: TraceRequest, client: str) -> Tr
     known = await find_stored(service, request)
     if known is not None:
         return known
-    run = service.start_trace(request, client)
+    run = await service.start_trace(request, client)
     with run.follower():
         try:
             async with asyncio.timeout(RUN_SECONDS_MAX):

@@ -36,7 +36,7 @@ async def read_jacobian(
 ) -> Response:
     """Runs the program again, for this step's local Jacobians alone."""
     request = await _request_of(service, trace)
-    return await _answer(service, service.start_jacobian(trace, request, index, argnum, client))
+    return await _answer(service, await service.start_jacobian(trace, request, index, argnum, client))
 
 
 @router.get(
@@ -50,7 +50,7 @@ async def check_step(
     """Central differences in double precision beside one step's local Jacobian, entry by entry."""
     request = await _request_of(service, trace)
     job = GradcheckJob(request=request, limits=limits_alone(request), index=index, argnum=argnum)
-    return await _answer(service, service.start_gradcheck(trace, job, client))
+    return await _answer(service, await service.start_gradcheck(trace, job, client))
 
 
 @router.get(
@@ -67,7 +67,7 @@ async def check_pass(
     """Central differences of the whole program beside what one backward pass gave each leaf."""
     request = await _request_of(service, trace)
     job = GradcheckJob(request=request, limits=limits_alone(request), pass_index=number)
-    return await _answer(service, service.start_gradcheck(trace, job, client))
+    return await _answer(service, await service.start_gradcheck(trace, job, client))
 
 
 async def _request_of(service: Service, trace: str) -> TraceRequest:

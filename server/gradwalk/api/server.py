@@ -12,6 +12,6 @@ router = APIRouter(prefix="/api/server", tags=["server"])
 @router.get("", response_model=None)
 async def read_server(service: ServiceOf) -> Response:
     """How well programs are locked in, as measured at the start (null until then), and the versions."""
-    protection = service.engine.status().protection
-    body = {"protection": protection and protection.describe(), "versions": service.versions}
+    engine = service.engine.status()
+    body = {"protection": engine.protection and engine.protection.describe(), "versions": engine.versions}
     return JSONResponse(body, headers={"Cache-Control": "no-store"})

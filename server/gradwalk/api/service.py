@@ -4,7 +4,8 @@ import asyncio
 import gzip
 import json
 import logging
-from typing import Any
+from importlib import import_module
+from typing import Any, cast
 
 from gradwalk.api.clients import ClientRate
 from gradwalk.api.metrics import Metrics
@@ -13,9 +14,8 @@ from gradwalk.api.workshop import Workshop
 from gradwalk.engine.engine import Engine, Lane
 from gradwalk.engine.local import LocalEngine
 from gradwalk.engine.runs import Run, Runs
-from gradwalk.protocol.document import canonical_request, encode, snippet_id, trace_id
+from gradwalk.protocol.document import canonical_request, encode, join_document, snippet_id, trace_id
 from gradwalk.protocol.requests import ResolvedLimits, TraceRequest, resolve_limits
-from gradwalk.protocol.versions import installed_versions
 from gradwalk.sandbox.jobs import GradcheckJob, JacobianJob, Job, TraceJob
 from gradwalk.sandbox.supervisor import Sandbox
 from gradwalk.store.sqlite import SqliteStore
@@ -24,6 +24,7 @@ from gradwalk.store.store import StoreError, TraceStore
 log = logging.getLogger(__name__)
 
 STORE_FILE = "traces.sqlite3"
+_CLUSTERED = "gradwalk.api.clustered"
 
 
 class Service:
@@ -34,7 +35,6 @@ class Service:
         self.engine = engine
         self.store = store
         self.metrics = metrics
-        self.versions = installed_versions()
         self.runs = Runs(
             engine,
             self._keep,
@@ -48,9 +48,9 @@ class Service:
 
     def identify(self, request: TraceRequest) -> tuple[str, str]:
         """The ids of the trace and of the snippet."""
-        return trace_id(request, self.versions), snippet_id(request)
+        return trace_id(request, self.engine.versions()), snippet_id(request)
 
-    def start_trace(self, request: TraceRequest, client: str) -> Run:
+    async def start_trace(self, request: TraceRequest, client: str) -> Run:
         """The run of this request: the one under way or a new one of this client. Ask the store first.
 
         Raises:
@@ -58,32 +58,32 @@ class Service:
         """
         trace, snippet = self.identify(request)
         job = TraceJob(request=request, limits=resolve_limits(request.options.limits))
-        run = self._join_or_start(trace, job, client)
+        run = await self._join_or_start(trace, job, client)
         self._in_background(self._keep_snippet(snippet, request))
         return run
 
-    def start_jacobian(self, trace: str, request: TraceRequest, index: int, argnum: int, client: str) -> Run:
+    async def start_jacobian(self, trace: str, request: TraceRequest, index: int, argnum: int, client: str) -> Run:
         """The run that computes one step's local Jacobians.
 
         Raises:
             BusyError: there is no room for it.
         """
         job = JacobianJob(request=request, limits=limits_alone(request), index=index, argnum=argnum)
-        return self._join_or_start(f"{trace}/{index}/{argnum}", job, client)
+        return await self._join_or_start(f"{trace}/{index}/{argnum}", job, client)
 
-    def start_gradcheck(self, trace: str, job: GradcheckJob, client: str) -> Run:
+    async def start_gradcheck(self, trace: str, job: GradcheckJob, client: str) -> Run:
         """The run that puts finite differences beside a step, or beside a whole pass.
 
         Raises:
             BusyError: there is no room for it.
         """
         place = f"pass {job.pass_index}" if job.index is None else f"{job.index}/{job.argnum}"
-        return self._join_or_start(f"{trace}/gradcheck/{place}", job, client)
+        return await self._join_or_start(f"{trace}/gradcheck/{place}", job, client)
 
-    def _join_or_start(self, run_id: str, job: Job, client: str) -> Run:
+    async def _join_or_start(self, run_id: str, job: Job, client: str) -> Run:
         if self.runs.find_joinable(run_id) is None:
             self._rate.take(client)
-        return self.runs.join_or_start(run_id, job, Lane.LIVE, client)
+        return await self.runs.join_or_start(run_id, job, Lane.LIVE, client)
 
     async def find_trace(self, trace: str) -> bytes | None:
         """A finished document that is kept, gzip-compressed.
@@ -95,14 +95,14 @@ class Service:
         (self.metrics.cache_misses if stored is None else self.metrics.cache_hits).inc()
         return stored
 
-    def find_run(self, trace: str) -> Run | None:
-        """A run that may still be followed."""
-        run = self.runs.find(trace)
+    async def find_run(self, trace: str) -> Run | None:
+        """A run that may still be followed, wherever it was asked for."""
+        run = await self.runs.attach(trace)
         return None if run is None or (run.outcome is None and run.cancellation.is_wished) else run
 
     async def find_request(self, trace: str) -> TraceRequest | None:
         """What a trace is a trace of."""
-        run = self.runs.find(trace)
+        run = await self.runs.attach(trace)
         if run is not None:
             return run.job.request
         body = await self.find_trace(trace)
@@ -122,6 +122,8 @@ class Service:
     async def _keep(self, run: Run) -> bool:
         if not isinstance(run.job, TraceJob):
             return False
+        if self.engine.keeps_results:
+            return True
         await self.store.put_trace(run.id, join_document(run.log))
         return True
 
@@ -138,17 +140,12 @@ class Service:
 
 
 def make_service(settings: Settings, sandbox: Sandbox, metrics: Metrics) -> Service:
-    """The embedded service: a pool of local children and one SQLite file."""
+    """A pool of local children and one SQLite file; or workers and a store that several servers share."""
+    if settings.cluster_url:
+        return cast("Service", import_module(_CLUSTERED).make_service(settings, metrics))
     engine = LocalEngine(sandbox, settings.running_count, settings.waiting_count, settings.client_waiting_count)
     store = SqliteStore(settings.data_directory / STORE_FILE, settings.trace_bytes_max, settings.snippet_bytes_max)
     return Service(settings, engine, store, metrics)
-
-
-def join_document(events: list[bytes]) -> bytes:
-    """The document of encoded events, byte for byte what `encode(assemble_document(...))` gives."""
-    started = json.loads(events[0])
-    header = {name: started[name] for name in ("format", "id", "source", "options", "versions")}
-    return encode(header)[:-1] + b',"events":[' + b",".join(events) + b"]}"
 
 
 def split_document(body: bytes) -> list[bytes]:

@@ -12,10 +12,10 @@ from starlette.responses import Response
 from gradwalk.api.clients import client_of
 from gradwalk.api.finished import IMMUTABLE
 from gradwalk.api.logs import note
-from gradwalk.api.service import Service, join_document, split_document
+from gradwalk.api.service import Service, split_document
 from gradwalk.api.streams import read_last_event_id, stream_events, stream_run
 from gradwalk.engine.runs import RunState
-from gradwalk.protocol.document import encode
+from gradwalk.protocol.document import encode, join_document
 from gradwalk.protocol.requests import TraceRequest
 
 router = APIRouter(prefix="/api/traces", tags=["traces"])
@@ -71,7 +71,7 @@ async def create_trace(body: TraceRequest, service: ServiceOf, client: Client, a
         if streamed:
             return stream_events(service.metrics, await asyncio.to_thread(split_document, stored), trace, -1)
         return _receipt(HTTPStatus.OK, trace, snippet, RunState.DONE.value)
-    run = service.start_trace(body, client)
+    run = await service.start_trace(body, client)
     if streamed:
         return stream_run(service.metrics, service.runs, run, -1)
     return _receipt(HTTPStatus.ACCEPTED, trace, snippet, run.state.value)
@@ -98,7 +98,7 @@ async def read_trace(
         if etag in if_none_match:
             return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=kept)
         return await _document(stored, accept_encoding, kept)
-    run = service.find_run(trace)
+    run = await service.find_run(trace)
     if run is None or (run.outcome is not None and not run.log):
         raise HTTPException(HTTPStatus.NOT_FOUND, "No such trace here. Send its program again.")
     if run.outcome is None:
@@ -124,7 +124,7 @@ async def follow_trace(trace: TraceId, service: ServiceOf, last_event_id: LastEv
     if stored is not None:
         events = await asyncio.to_thread(split_document, stored)
         return _nothing_left() if after >= len(events) - 1 else stream_events(service.metrics, events, trace, after)
-    run = service.find_run(trace)
+    run = await service.find_run(trace)
     if run is None:
         raise HTTPException(HTTPStatus.NOT_FOUND, "No such trace here. Send its program again.")
     if run.outcome is not None and after >= len(run.log) - 1:

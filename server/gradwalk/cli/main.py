@@ -1,4 +1,4 @@
-"""`gradwalk serve | check | trace | export | kit | schema`.
+"""`gradwalk serve | worker | check | trace | export | kit | schema`.
 
 Exit status: 0; 1 for a problem in the user's program (the document still comes out), or for something that `check`
 found missing; 2 for wrong usage.
@@ -9,6 +9,7 @@ import logging
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import IO, Any, get_args
 
@@ -18,7 +19,6 @@ from pydantic import ValidationError
 
 from gradwalk.api.app import create_app
 from gradwalk.api.logs import configure_logs, fields
-from gradwalk.api.service import join_document
 from gradwalk.api.settings import Settings
 from gradwalk.cli.findings import look_at_everything
 from gradwalk.engine.job import execute
@@ -35,7 +35,7 @@ from gradwalk.exports.exporter import (
     report_nothing,
 )
 from gradwalk.exports.kit import read_module
-from gradwalk.protocol.document import TraceDocument, encode
+from gradwalk.protocol.document import TraceDocument, encode, join_document
 from gradwalk.protocol.requests import Options, TraceRequest, resolve_limits
 from gradwalk.protocol.schema import trace_schema
 from gradwalk.protocol.upgrades import load_document
@@ -87,7 +87,7 @@ def serve(host: str | None, port: int | None) -> None:
     configure_logs(settings.log_format, settings.log_level)
     logging.getLogger(__name__).info("settings", extra=fields(**settings.describe()))
     sandbox = Sandbox(settings.run_limits)
-    if settings.is_public:
+    if settings.is_public and not settings.cluster_url:
         _refuse_below_full(sandbox, settings.host)
     uvicorn.run(
         create_app(settings, sandbox),
@@ -122,6 +122,17 @@ def check() -> None:
     for found in findings:
         click.echo(f"{found.verdict:<8}{found.subject:<10}{found.sentence}")
     sys.exit(1 if any(found.verdict == "missing" for found in findings) else 0)
+
+
+@main.command()
+@click.option("--count", type=click.IntRange(1), help="Programs at once.  [default: cores, at least 2]")
+def worker(count: int | None) -> None:
+    """Run programs for servers that share GRADWALK_CLUSTER_URL with this worker."""
+    settings = _read_settings(**({} if count is None else {"running_count": count}))
+    if not settings.cluster_url:
+        raise click.UsageError("A worker needs GRADWALK_CLUSTER_URL, such as redis://host:6379/0.")
+    configure_logs(settings.log_format, settings.log_level)
+    import_module("gradwalk.cli.worker").work(settings)
 
 
 def _refuse_below_full(sandbox: Sandbox, host: str) -> None:

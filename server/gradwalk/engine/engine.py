@@ -1,10 +1,12 @@
 """What every engine offers, so that the rest of the house does not care where a job runs."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Protocol
 
 from gradwalk.engine.job import Outcome
+from gradwalk.protocol.events import Versions
 from gradwalk.sandbox.cancellation import Cancellation
 from gradwalk.sandbox.jobs import Job
 from gradwalk.sandbox.selftest import Protection
@@ -15,6 +17,16 @@ class Lane(IntEnum):
 
     LIVE = 0
     BATCH = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A job, under the id by which everybody who wants it finds its run, and for whom it is first."""
+
+    run_id: str
+    job: Job
+    lane: Lane
+    client: str = ""
 
 
 class BusyError(Exception):
@@ -52,26 +64,52 @@ class EngineStatus:
     """What locks children in, as reported by whoever makes them."""
     protection: Protection | None = None
     """What the self-test found; None until it has run."""
+    versions: Versions | None = None
+    """Those that enter the address of a trace that is made now; None until somebody is there to say so."""
+    workers: int = 1
+    """Processes that run jobs; in a cluster, those that were heard of lately."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A run that another server started."""
+
+    job: Job
+    follow: Callable[[Sink, Cancellation], None]
+    """From its first result on."""
 
 
 class Engine(Protocol):
     """Runs jobs, a bounded number at a time."""
 
+    keeps_results: bool
+    """True when a finished trace is in the store before its sink hears `finished`."""
+
     def start(self) -> None:
         """Makes ready, without blocking."""
 
-    def submit(self, job: Job, lane: Lane, sink: Sink, cancellation: Cancellation, client: str = "") -> None:
-        """Queues a job of `client`, with whom all others get an equal share.
+    async def submit(self, order: Order, sink: Sink, cancellation: Cancellation) -> None:
+        """Queues a job of a client, with whom all others get an equal share.
 
         Raises:
             BusyError: the queue is full, or this client's part of it.
         """
 
+    async def find(self, run_id: str) -> Found | None:
+        """A run under way, or just over, that this server does not follow yet."""
+
     def jobs_ahead_of(self, sink: Sink) -> int:
         """How many waiting jobs come first; 0 for one that is not waiting."""
+
+    def versions(self) -> Versions:
+        """Those that enter the address of a trace that is made now.
+
+        Raises:
+            BusyError: nobody is there yet to say so.
+        """
 
     def status(self) -> EngineStatus:
         """As of now."""
 
     def close(self) -> None:
-        """Ends everything that runs or waits; every sink still hears `finished`."""
+        """Ends everything that runs or waits here; every sink still hears `finished`. Not to be called on the loop."""

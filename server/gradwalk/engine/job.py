@@ -31,6 +31,17 @@ class Outcome:
     """Why there is no result; only of a replay, since a trace carries its problems as events."""
 
 
+CALLED_OFF = Outcome(lasting=False, problem=problem("internal", "Called off", "This run was called off."))
+OUR_FAULT = Outcome(
+    lasting=False,
+    problem=problem(
+        "internal",
+        "The server made a mistake",
+        "This is a bug of gradwalk, not of your program; it was written to the server's log.",
+    ),
+)
+
+
 def execute(
     job: Job,
     emit: Emit,

@@ -13,14 +13,14 @@ import threading
 import time
 from dataclasses import dataclass
 
-from gradwalk.engine.engine import BusyError, EngineStatus, Lane, Sink
+from gradwalk.engine.engine import BusyError, EngineStatus, Found, Lane, Order, Sink
 from gradwalk.engine.fairness import FairQueue, Usage, count_by_client
-from gradwalk.engine.job import Outcome, execute
-from gradwalk.protocol.problems import problem
+from gradwalk.engine.job import CALLED_OFF, OUR_FAULT, Outcome, execute
+from gradwalk.protocol.events import Versions
 from gradwalk.protocol.versions import installed_versions
 from gradwalk.sandbox.answers import EventAnswer, expected_header
 from gradwalk.sandbox.cancellation import Cancellation
-from gradwalk.sandbox.jobs import Job, TraceJob
+from gradwalk.sandbox.jobs import TraceJob
 from gradwalk.sandbox.launcher import LauncherGoneError
 from gradwalk.sandbox.supervisor import Sandbox
 
@@ -32,24 +32,31 @@ _FIRST_GUESS_SECONDS = 0.1
 _NEWEST_SHARE = 0.1
 _JOIN_SECONDS = 1.0
 _KEEPER_SECONDS = 1.0
-_CALLED_OFF = Outcome(lasting=False, problem=problem("internal", "Called off", "This run was called off."))
 
 
 @dataclass(eq=False, slots=True)
 class _Work:
-    lane: Lane
-    client: str
+    order: Order
     number: int
-    job: Job
     sink: Sink
     cancellation: Cancellation
     answer: EventAnswer | None
     began: float = 0.0
     is_slow: bool = False
 
+    @property
+    def lane(self) -> Lane:
+        return self.order.lane
+
+    @property
+    def client(self) -> str:
+        return self.order.client
+
 
 class LocalEngine:
     """`running_max` jobs at once, and as many slow ones behind them; `waiting_max` in the queue."""
+
+    keeps_results = False
 
     def __init__(
         self, sandbox: Sandbox, running_max: int, waiting_max: int, client_waiting_max: int | None = None
@@ -81,15 +88,22 @@ class LocalEngine:
         for thread in (*helpers, *self._threads):
             thread.start()
 
-    def submit(self, job: Job, lane: Lane, sink: Sink, cancellation: Cancellation, client: str = "") -> None:
+    async def submit(self, order: Order, sink: Sink, cancellation: Cancellation) -> None:
+        job = order.job
         answer = EventAnswer(expected_header(job.request, installed_versions())) if isinstance(job, TraceJob) else None
         with self._change:
             if len(self._queue) + len(self._postponed) >= self._waiting_max:
                 raise BusyError(self._seconds_until_room())
-            if self._queue.count_of(client) + self._postponed.count_of(client) >= self._client_waiting_max:
+            if self._queue.count_of(order.client) + self._postponed.count_of(order.client) >= self._client_waiting_max:
                 raise BusyError(self._seconds_until_room(), "Many programs from your address are waiting to run.")
-            self._queue.push(_Work(lane, client, next(self._numbers), job, sink, cancellation, answer))
+            self._queue.push(_Work(order, next(self._numbers), sink, cancellation, answer))
             self._change.notify_all()
+
+    async def find(self, run_id: str) -> Found | None:  # noqa: ARG002 (there is no other server)
+        return None
+
+    def versions(self) -> Versions:
+        return installed_versions()
 
     def jobs_ahead_of(self, sink: Sink) -> int:
         with self._change:
@@ -102,7 +116,7 @@ class LocalEngine:
             waiting = len(self._queue) + len(self._postponed)
         protection = self._sandbox.protection
         ready = self._sandbox.is_ready and protection is not None
-        return EngineStatus(ready, started, running, waiting, self._sandbox.layers, protection)
+        return EngineStatus(ready, started, running, waiting, self._sandbox.layers, protection, installed_versions())
 
     def close(self) -> None:
         with self._change:
@@ -114,7 +128,7 @@ class LocalEngine:
             work.cancellation.cancel()
         self._sandbox.close()
         for work in abandoned:
-            work.sink.finished(_CALLED_OFF)
+            work.sink.finished(CALLED_OFF)
         for thread in self._threads:
             thread.join(_JOIN_SECONDS)
 
@@ -203,12 +217,15 @@ class LocalEngine:
             work.sink.started()
         try:
             return execute(
-                work.job, work.sink.append, sandbox=self._sandbox, cancellation=work.cancellation, answer=work.answer
+                work.order.job,
+                work.sink.append,
+                sandbox=self._sandbox,
+                cancellation=work.cancellation,
+                answer=work.answer,
             )
         except Exception:  # noqa: BLE001 (a bug of ours must not take a worker thread with it)
             log.exception("a job broke the engine")
-            message = "This is a bug of gradwalk, not of your program; it was written to the server's log."
-            return Outcome(lasting=False, problem=problem("internal", "The server made a mistake", message))
+            return OUR_FAULT
 
     def _has_stopped_short(self, work: _Work, outcome: Outcome) -> bool:
         if not work.cancellation.is_postponed or work.cancellation.is_wished:

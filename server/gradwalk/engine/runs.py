@@ -7,11 +7,12 @@ resuming, joining late and lagging behind cost nothing, and any number of follow
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from enum import Enum
+from typing import Any
 
-from gradwalk.engine.engine import Engine, Lane
+from gradwalk.engine.engine import Engine, Lane, Order
 from gradwalk.engine.job import Outcome
 from gradwalk.sandbox.cancellation import Cancellation
 from gradwalk.sandbox.jobs import Job
@@ -45,6 +46,8 @@ class Run:
         self.followers = 0
         self.jobs_ahead: Callable[[], int] = int
         """How many waiting jobs come before this one."""
+        self.admission: asyncio.Future[None] | None = None
+        """Whether the engine has room for it; None when somebody else has asked already."""
         self._loop = loop
         self._abandon_seconds = abandon_seconds
         self._abandonment: asyncio.TimerHandle | None = None
@@ -164,22 +167,47 @@ class Runs:
             return None
         return known
 
-    def join_or_start(self, run_id: str, job: Job, lane: Lane, client: str = "") -> Run:
+    async def join_or_start(self, run_id: str, job: Job, lane: Lane, client: str = "") -> Run:
         """The run of this id: the one under way, else a new one of `client`. Ask the store first.
 
         Raises:
             BusyError: a new one was needed and there is no room for it.
         """
-        known = self.find_joinable(run_id)
-        if known is not None:
-            return known
-        loop = asyncio.get_running_loop()
-        run = Run(run_id, job, loop, self._abandon_seconds)
-        sink = _LoopSink(loop, run, self._finish)
-        self._engine.submit(job, lane, sink, run.cancellation, client)
-        run.jobs_ahead = lambda: self._engine.jobs_ahead_of(sink)
-        self._runs[run_id] = run
+        run = self.find_joinable(run_id)
+        if run is None:
+            # It can be joined before the engine has agreed, or two who ask at once would have two.
+            run, sink = self._make(run_id, job)
+            run.admission = asyncio.ensure_future(
+                self._admit(run, self._engine.submit(Order(run_id, job, lane, client), sink, run.cancellation))
+            )
+        if run.admission is not None:
+            # One who goes away must not take the answer from those who joined.
+            await asyncio.shield(run.admission)
         return run
+
+    async def attach(self, run_id: str) -> Run | None:
+        """A run under way or just over, here or on another server."""
+        if run_id in self._runs:
+            return self._runs[run_id]
+        found = await self._engine.find(run_id)
+        if found is not None and run_id not in self._runs:
+            run, sink = self._make(run_id, found.job)
+            found.follow(sink, run.cancellation)
+        return self._runs.get(run_id)
+
+    def _make(self, run_id: str, job: Job) -> "tuple[Run, _LoopSink]":
+        loop = asyncio.get_running_loop()
+        run = self._runs[run_id] = Run(run_id, job, loop, self._abandon_seconds)
+        sink = _LoopSink(loop, run, self._finish)
+        run.jobs_ahead = lambda: self._engine.jobs_ahead_of(sink)
+        return run, sink
+
+    async def _admit(self, run: Run, submission: Coroutine[Any, Any, None]) -> None:
+        try:
+            await submission
+        except BaseException:
+            self._forget(run)
+            raise
 
     def stop(self) -> None:
         """Makes every follower look up and leave."""

@@ -84,6 +84,12 @@ class EventAnswer:
         """The next payload comes from a new child that runs the same program again."""
         self._next_seq = 0
 
+    def pass_over(self, events: list[Event]) -> None:
+        """These were passed on already, by somebody who ran the same program before."""
+        for event in events:
+            self._count(event)
+            self._finished = event["type"] == "finished"
+
     def end_with(self, problem: Problem, truncated: str | None) -> list[Event]:
         """What is missing to make a whole stream: the header where nothing came, the problem, `finished`."""
         if self._finished:

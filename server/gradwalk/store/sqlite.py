@@ -5,17 +5,16 @@ thread of their own. Write-ahead logging lets both go on at once and survives `k
 """
 
 import asyncio
-import gzip
 import sqlite3
 import time
-from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import TypeVar
 
-from gradwalk.store.store import StoreError
+from gradwalk.store.memory import Memory
+from gradwalk.store.store import StoreError, compress
 
 T = TypeVar("T")
 
@@ -30,12 +29,10 @@ CREATE TABLE IF NOT EXISTS snippet (
 CREATE INDEX IF NOT EXISTS snippet_used ON snippet (used, bytes);
 """
 _BUSY_SECONDS = 5.0
-_REMEMBERED_TRACES = 256
-_REMEMBERED_BYTES = 64 << 20
 _TOUCH_SECONDS = 3_600.0
 """`used` is written at most this often per trace: a write per read would cost more than the read."""
+_TOUCHED_MAX = 2_048
 _EVICT_DOWN_TO = 0.9
-_GZIP_LEVEL = 6
 
 
 class SqliteStore:
@@ -44,8 +41,7 @@ class SqliteStore:
     def __init__(self, path: Path, trace_bytes_max: int, snippet_bytes_max: int) -> None:
         self._path = path
         self._bytes_max = {"trace": trace_bytes_max, "snippet": snippet_bytes_max}
-        self._remembered: OrderedDict[str, bytes] = OrderedDict()
-        self._remembered_bytes = 0
+        self._memory = Memory()
         self._touched: dict[str, float] = {}
         path.parent.mkdir(parents=True, exist_ok=True)
         self._reader = self._connect()
@@ -55,20 +51,18 @@ class SqliteStore:
             cursor.executescript(_SCHEMA)
 
     async def get_trace(self, trace_id: str) -> bytes | None:
-        body = self._remembered.get(trace_id)
-        if body is not None:
-            self._remembered.move_to_end(trace_id)
-        else:
+        body = self._memory.recall(trace_id)
+        if body is None:
             body = self._read("SELECT body FROM trace WHERE id = ?", trace_id)
             if body is None:
                 return None
-            self._remember(trace_id, body)
+            self._memory.remember(trace_id, body)
         self._touch(trace_id)
         return body
 
     async def put_trace(self, trace_id: str, document: bytes) -> None:
         body = await self._write(lambda: self._insert_trace(trace_id, document))
-        self._remember(trace_id, body)
+        self._memory.remember(trace_id, body)
 
     async def get_snippet(self, snippet_id: str) -> bytes | None:
         return self._read("SELECT request FROM snippet WHERE id = ?", snippet_id)
@@ -105,7 +99,7 @@ class SqliteStore:
             raise StoreError(f"the store cannot be written: {error}") from error
 
     def _insert_trace(self, trace_id: str, document: bytes) -> bytes:
-        body = gzip.compress(document, _GZIP_LEVEL, mtime=0)
+        body = compress(document)
         self._insert("trace", "body", trace_id, body)
         return body
 
@@ -133,20 +127,11 @@ class SqliteStore:
         """A real write, committed: what is undone never reaches the disk, so it would not notice a full one."""
         self._writer.execute("INSERT OR REPLACE INTO snippet VALUES ('probe', zeroblob(8192), 8192, 0)")
 
-    def _remember(self, trace_id: str, body: bytes) -> None:
-        if trace_id in self._remembered or len(body) > _REMEMBERED_BYTES:
-            return
-        self._remembered[trace_id] = body
-        self._remembered_bytes += len(body)
-        while len(self._remembered) > _REMEMBERED_TRACES or self._remembered_bytes > _REMEMBERED_BYTES:
-            _, dropped = self._remembered.popitem(last=False)
-            self._remembered_bytes -= len(dropped)
-
     def _touch(self, trace_id: str) -> None:
         now = time.time()
         if now - self._touched.get(trace_id, 0.0) < _TOUCH_SECONDS:
             return
-        if len(self._touched) > 8 * _REMEMBERED_TRACES:
+        if len(self._touched) > _TOUCHED_MAX:
             self._touched.clear()
         self._touched[trace_id] = now
         self._writing.submit(self._write_touch, trace_id, now)

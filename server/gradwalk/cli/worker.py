@@ -1,0 +1,86 @@
+"""`gradwalk worker`: runs programs that servers elsewhere ask for. Imported only then: it needs the `cluster` extra."""
+
+import logging
+import os
+import sys
+import time
+
+import click
+from celery.signals import setup_logging
+
+from gradwalk.api.settings import Settings
+from gradwalk.cluster.connection import connect
+from gradwalk.engine.broker import TASK, make_broker, queue_of
+from gradwalk.engine.engine import Lane
+from gradwalk.engine.worker import PATIENCE_SECONDS, Worker
+from gradwalk.sandbox.launcher import LauncherGoneError
+from gradwalk.sandbox.supervisor import Sandbox
+from gradwalk.store.redis_store import RedisStore
+
+log = logging.getLogger(__name__)
+
+SIGN_OF_LIFE = "worker"
+_AGAIN_SECONDS = 1.0
+
+
+def work(settings: Settings) -> None:
+    """Until it is told to end; then it finishes what it runs.
+
+    Celery leaves when the shared server restarts under its hands. So this process then begins itself anew: what it
+    ran is taken over by whoever is there.
+
+    Raises:
+        click.UsageError: programs cannot be run here, or not locked in completely.
+    """
+    sandbox = Sandbox(settings.run_limits)
+    store = RedisStore(connect(settings.cluster_url, patience_seconds=PATIENCE_SECONDS))
+    settings.data_directory.mkdir(parents=True, exist_ok=True)
+    sign_of_life = settings.data_directory / SIGN_OF_LIFE
+    worker = Worker(settings.cluster_url, store, sandbox, settings.run_seconds, sign_of_life)
+    try:
+        _start(worker, sandbox)
+        exit_code = _take_messages(worker, settings)
+    finally:
+        worker.close()
+    if exit_code == 0:
+        return
+    log.warning("the connection to the shared server was lost; this worker begins anew")
+    time.sleep(_AGAIN_SECONDS)
+    os.execv(sys.executable, sys.orig_argv)
+
+
+def _start(worker: Worker, sandbox: Sandbox) -> None:
+    try:
+        worker.start()
+    except LauncherGoneError as error:
+        raise click.UsageError(f"Programs cannot be run here: {error}") from error
+    protection = sandbox.protection
+    if protection is None or protection.level != "full":
+        found = "nothing" if protection is None else f"{protection.level!r}, open: {', '.join(protection.open)}"
+        raise click.UsageError(f"Not taking strangers' programs: the self-test says {found}.")
+
+
+def _take_messages(worker: Worker, settings: Settings) -> int:
+    """The status with which Celery left; 0 when it was told to."""
+    # Celery would add handlers of its own to ours.
+    setup_logging.connect(_leave_logging_alone)
+    broker = make_broker(settings.cluster_url)
+    broker.task(name=TASK)(worker.carry_out)
+    consumer = broker.Worker(
+        pool="threads",
+        concurrency=settings.running_count,
+        queues=[queue_of(lane) for lane in sorted(Lane)],
+        without_gossip=True,
+        without_mingle=True,
+        without_heartbeat=True,
+    )
+    log.info("taking programs, %d at once", settings.running_count)
+    try:
+        consumer.start()
+    except SystemExit as leaving:
+        return int(leaving.code or 0)
+    return int(consumer.exitcode or 0)
+
+
+def _leave_logging_alone(**_: object) -> None:
+    """Logging is set up already."""

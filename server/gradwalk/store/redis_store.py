@@ -1,0 +1,63 @@
+"""The store that several servers and workers share: Redis or Valkey.
+
+Everything in it has a time to live, which each use renews: so the longest unused go first, and `volatile-lru` lets the
+shared server make room without ever touching what has none, the queues.
+"""
+
+import asyncio
+from collections.abc import Awaitable
+from typing import Any
+
+import redis.asyncio
+from redis.exceptions import RedisError
+
+from gradwalk.cluster.connection import name_key
+from gradwalk.store.memory import Memory
+from gradwalk.store.store import StoreError, compress
+
+_DAY_SECONDS = 86_400
+TRACE_SECONDS = 30 * _DAY_SECONDS
+SNIPPET_SECONDS = 400 * _DAY_SECONDS
+"""A link outlives every trace of its program."""
+_PROBE_SECONDS = 10
+
+
+class RedisStore:
+    """Holds what fits into the shared server; bodies that were asked for lately are remembered in this process."""
+
+    def __init__(self, connection: redis.asyncio.Redis) -> None:
+        self._connection = connection
+        self._memory = Memory()
+
+    async def get_trace(self, trace_id: str) -> bytes | None:
+        body = self._memory.recall(trace_id)
+        if body is None:
+            body = await self._ask(self._connection.getex(name_key("trace", trace_id), ex=TRACE_SECONDS))
+            if body is not None:
+                self._memory.remember(trace_id, body)
+        return body
+
+    async def put_trace(self, trace_id: str, document: bytes) -> None:
+        body = await asyncio.to_thread(compress, document)
+        await self._ask(self._connection.set(name_key("trace", trace_id), body, ex=TRACE_SECONDS, nx=True))
+
+    async def get_snippet(self, snippet_id: str) -> bytes | None:
+        found: bytes | None = await self._ask(
+            self._connection.getex(name_key("snippet", snippet_id), ex=SNIPPET_SECONDS)
+        )
+        return found
+
+    async def put_snippet(self, snippet_id: str, request: bytes) -> None:
+        await self._ask(self._connection.set(name_key("snippet", snippet_id), request, ex=SNIPPET_SECONDS, nx=True))
+
+    async def check(self) -> None:
+        await self._ask(self._connection.set(name_key("probe"), b"1", ex=_PROBE_SECONDS))
+
+    async def close(self) -> None:
+        await self._connection.aclose()
+
+    async def _ask(self, answer: Awaitable[Any]) -> Any:
+        try:
+            return await answer
+        except RedisError as error:
+            raise StoreError(f"the shared store does not answer: {error}") from error

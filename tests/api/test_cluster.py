@@ -1,0 +1,225 @@
+"""The compose file's set-up as local processes: two servers without torch, two workers, one redis; and what breaks it.
+
+Longer and larger faults are in `tests/benchmarks/cluster.py`.
+"""
+
+import asyncio
+import gzip
+import json
+import signal
+import time
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from gradwalk.engine.runlog import WORKERS
+from gradwalk.protocol.versions import installed_versions
+from tests.own_cluster import OwnServer, OwnWorker
+from tests.own_loop import run_in_own_loop
+from tests.own_redis import OwnRedis
+
+STREAM = {"Accept": "text/event-stream"}
+RECOVERY_SECONDS = 20.0
+WAITING_MAX = 12
+LONG = """
+import torch
+x = torch.tensor({number}.0, requires_grad=True)
+for _ in range(60):
+    (x * x).backward()
+    for _ in range(400_000):
+        pass
+"""
+ENDLESS = "while {number} == {number}: pass"
+
+
+@dataclass
+class Cluster:
+    """What runs, and how to break it."""
+
+    home: Path
+    shared: OwnRedis
+    workers: list[OwnWorker] = field(default_factory=list)
+    servers: list[OwnServer] = field(default_factory=list)
+
+    def add_worker(self) -> OwnWorker:
+        worker = OwnWorker(self.home, self.shared.url, running_count=1, run_seconds=60)
+        self.workers.append(worker)
+        return worker
+
+    def add_server(self) -> OwnServer:
+        server = OwnServer(self.home, self.shared.url, waiting_count=WAITING_MAX, client_waiting_count=WAITING_MAX)
+        self.servers.append(server)
+        return server
+
+    def worker_of(self, trace: str) -> OwnWorker:
+        """Who runs it."""
+        with self.shared.client() as client:
+            name = client.hget(f"gradwalk:run:{trace}", "worker").decode()
+        return next(worker for worker in self.workers if name.endswith(f"-{worker.process.pid}"))
+
+    def close(self) -> None:
+        for process in (*self.servers, *self.workers):
+            process.kill()
+        self.shared.stop()
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    home = tmp_path_factory.mktemp("cluster")
+    found = Cluster(home, OwnRedis(home))
+    started = [found.add_worker(), found.add_worker(), found.add_server(), found.add_server()]
+    try:
+        for process in started:
+            process.wait()
+        yield found
+    finally:
+        found.close()
+
+
+async def read_stream(answer: httpx.Response) -> AsyncIterator[dict[str, Any]]:
+    """Events as they come; ends without an error when the server is gone, as a browser's EventSource would."""
+    try:
+        async for line in answer.aiter_lines():
+            if line.startswith("data: ["):
+                for event in json.loads(line[6:]):
+                    yield event
+    except httpx.TransportError:
+        return
+
+
+async def follow_to_the_end(urls: list[str], source: str) -> list[dict[str, Any]]:
+    """What a page does: asks, reads, comes back with the last number it has, elsewhere if need be."""
+    events: list[dict[str, Any]] = []
+    give_up = time.monotonic() + 90
+    async with httpx.AsyncClient(timeout=30) as client:
+        for url in (url for _ in range(1_000) for url in urls):
+            try:
+                posted = await client.post(f"{url}/api/traces", json={"source": source})
+                if posted.status_code in (200, 202):
+                    resume = {**STREAM, "Last-Event-ID": str(len(events) - 1)} if events else STREAM
+                    path = f"{url}{posted.json()['links']['events']}"
+                    async with client.stream("GET", path, headers=resume) as answer:
+                        events += [event async for event in read_stream(answer)]
+                elif posted.status_code not in (429, 503):
+                    raise AssertionError(posted.text)
+            except httpx.TransportError:
+                pass
+            if events and events[-1]["type"] == "finished":
+                return events
+            assert time.monotonic() < give_up, f"{len(events)} events, the last answer was {posted.text}"
+            await asyncio.sleep(0.1)
+    raise AssertionError("never ended")
+
+
+def assert_whole(events: list[dict[str, Any]]) -> None:
+    assert [event["seq"] for event in events] == list(range(len(events)))
+    assert events[-1]["type"] == "finished"
+    assert events[-1]["problems"] == 0
+
+
+def test_two_servers_without_torch_share_one_run_and_give_the_same_bytes(cluster: Cluster) -> None:
+    source = "import torch\nx = torch.tensor(2.0, requires_grad=True)\n(x * x).backward()\n"
+
+    async def ask() -> list[list[dict[str, Any]]]:
+        return await asyncio.gather(*[follow_to_the_end([server.url], source) for server in cluster.servers * 20])
+
+    before = cluster.servers[0].client.get("/readyz").json()["started"]
+    found = run_in_own_loop(ask())
+    assert_whole(found[0])
+    assert all(events == found[0] for events in found)
+    assert found[0][0]["versions"] == installed_versions()
+    documents = {server.client.get(f"/api/traces/{found[0][0]['id']}").content for server in cluster.servers}
+    assert [json.loads(document)["events"] for document in documents] == [found[0]]
+    with cluster.shared.client() as client:
+        assert gzip.decompress(client.get(f"gradwalk:trace:{found[0][0]['id']}")) in documents
+    cluster.servers[0].wait_until(lambda: cluster.servers[0].client.get("/readyz").json()["started"] == before + 1)
+
+
+def test_a_worker_that_is_killed_in_the_middle_of_a_trace_is_not_noticed_by_its_reader(cluster: Cluster) -> None:
+    async def ask() -> tuple[list[dict[str, Any]], float]:
+        async with httpx.AsyncClient(timeout=60, base_url=cluster.servers[0].url) as client:
+            request = {"json": {"source": LONG.format(number=1)}, "headers": STREAM}
+            async with client.stream("POST", "/api/traces", **request) as answer:
+                events = []
+                killed = 0.0
+                async for event in read_stream(answer):
+                    events.append(event)
+                    if len(events) > 30 and not killed:
+                        victim = cluster.worker_of(events[0]["id"])
+                        await asyncio.to_thread(victim.kill)
+                        killed = time.monotonic()
+                return events, time.monotonic() - killed
+
+    events, seconds = run_in_own_loop(ask())
+    assert_whole(events)
+    assert sum(event["type"] == "pass_started" for event in events) == 60
+    assert seconds < RECOVERY_SECONDS
+    cluster.add_worker()
+
+
+def test_a_reader_of_a_killed_server_goes_on_at_another_one(cluster: Cluster) -> None:
+    first, second = cluster.servers
+
+    async def ask_and_kill() -> list[dict[str, Any]]:
+        source = LONG.format(number=2)
+        reading = asyncio.create_task(follow_to_the_end([first.url, second.url], source))
+        with cluster.shared.client() as client:
+            while not any(client.xlen(log) > 5 for log in client.scan_iter("gradwalk:log:*") if client.ttl(log) > 60):
+                await asyncio.sleep(0.05)
+        await asyncio.to_thread(first.kill)
+        return await reading
+
+    assert_whole(run_in_own_loop(ask_and_kill()))
+    cluster.servers.remove(first)
+    cluster.add_server().wait()
+
+
+def test_a_restart_of_the_shared_server_loses_nothing_that_flows(cluster: Cluster) -> None:
+    async def flow() -> list[list[dict[str, Any]]]:
+        urls = [server.url for server in cluster.servers]
+        flowing = [asyncio.create_task(follow_to_the_end(urls, f"sin({n}.0 * x)")) for n in range(1, 8)]
+        flowing.append(asyncio.create_task(follow_to_the_end(urls, LONG.format(number=3))))
+        await asyncio.wait(flowing, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.to_thread(cluster.shared.restart, signal.SIGTERM)
+        return await asyncio.gather(*flowing)
+
+    for events in run_in_own_loop(flow()):
+        assert_whole(events)
+
+
+def test_a_full_queue_is_told_and_drains_when_its_readers_leave(cluster: Cluster) -> None:
+    async def crowd() -> list[int]:
+        limits = httpx.Limits(max_connections=100)
+        server = cluster.servers[0]
+        async with httpx.AsyncClient(base_url=server.url, timeout=60, limits=limits) as client:
+            statuses: list[int] = []
+
+            async def stay(number: int) -> None:
+                request = {"json": {"source": ENDLESS.format(number=number)}, "headers": STREAM}
+                async with client.stream("POST", "/api/traces", **request) as answer:
+                    statuses.append(answer.status_code)
+                    if answer.status_code == 429:
+                        assert int(answer.headers["Retry-After"]) >= 1
+                    else:
+                        await asyncio.sleep(60)
+
+            staying = [asyncio.create_task(stay(number)) for number in range(WAITING_MAX + 6)]
+            while len(statuses) < len(staying):
+                await asyncio.sleep(0.05)
+            for one in staying:
+                one.cancel()
+            await asyncio.gather(*staying, return_exceptions=True)
+            return statuses
+
+    with cluster.shared.client() as client:
+        cluster.workers[-1].wait_until(lambda: client.scard(WORKERS) >= 2)
+    statuses = run_in_own_loop(crowd())
+    assert set(statuses) == {200, 429}
+    assert WAITING_MAX <= statuses.count(200) <= WAITING_MAX + 2
+    began = time.monotonic()
+    assert_whole(run_in_own_loop(follow_to_the_end([cluster.servers[1].url], "sin(7.5 * x)")))
+    assert time.monotonic() - began < RECOVERY_SECONDS

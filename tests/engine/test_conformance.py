@@ -1,0 +1,301 @@
+"""Both engines keep the same promises: the local pool, and a real worker behind a real redis-server.
+
+Single flight, order, lanes, caps, cancellation; with real children in both.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+
+import pytest
+
+from gradwalk.engine.celery_engine import CeleryEngine
+from gradwalk.engine.engine import BusyError, Engine, Lane, Order
+from gradwalk.engine.job import Outcome
+from gradwalk.engine.local import LocalEngine
+from gradwalk.engine.runs import Run, Runs, RunState
+from gradwalk.protocol.document import trace_id
+from gradwalk.protocol.requests import TraceRequest, resolve_limits
+from gradwalk.protocol.versions import installed_versions
+from gradwalk.sandbox.cancellation import Cancellation
+from gradwalk.sandbox.jobs import JacobianJob, TraceJob
+from gradwalk.sandbox.limits import RunLimits
+from gradwalk.sandbox.supervisor import Sandbox
+from tests.own_cluster import OwnWorker
+from tests.own_loop import run_in_own_loop
+from tests.own_redis import OwnRedis
+
+ENDLESS = "while True: pass"
+WALL_SECONDS = 20
+WAITING_MAX = 3
+
+Open = Callable[[], AbstractAsyncContextManager[Engine]]
+
+
+@pytest.fixture(scope="module")
+def local() -> Iterator[Open]:
+    engine = LocalEngine(Sandbox(RunLimits(wall_seconds=WALL_SECONDS)), running_max=1, waiting_max=WAITING_MAX)
+    engine.start()
+
+    @asynccontextmanager
+    async def opened() -> AsyncIterator[Engine]:
+        yield engine
+
+    yield opened
+    engine.close()
+
+
+@pytest.fixture(scope="module")
+def celery(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Open]:
+    home = tmp_path_factory.mktemp("cluster")
+    shared = OwnRedis(home)
+    worker = OwnWorker(home, shared.url, running_count=1, run_seconds=WALL_SECONDS).wait()
+
+    @asynccontextmanager
+    async def opened() -> AsyncIterator[Engine]:
+        engine = CeleryEngine(shared.url, WAITING_MAX)
+        engine.start()
+        try:
+            await until(lambda: engine.status().ready)
+            yield engine
+        finally:
+            await asyncio.to_thread(engine.close)
+
+    yield opened
+    worker.kill()
+    shared.stop()
+
+
+@pytest.fixture(params=["local", "celery"])
+def opened(request: pytest.FixtureRequest) -> Open:
+    """Every engine in turn."""
+    found: Open = request.getfixturevalue(request.param)
+    return found
+
+
+def job(source: str) -> TraceJob:
+    request = TraceRequest(source=source)
+    return TraceJob(request=request, limits=resolve_limits(request.options.limits))
+
+
+def address(source: str) -> str:
+    """The id under which a server asks for it."""
+    return trace_id(TraceRequest(source=source), installed_versions())
+
+
+def runs_of(engine: Engine, kept: list[Run], abandon_seconds: float = 0.1) -> Runs:
+    async def keep(run: Run) -> bool:
+        kept.append(run)
+        return True
+
+    return Runs(engine, keep, abandon_seconds=abandon_seconds, retain_seconds=0.2)
+
+
+async def ask(runs: Runs, source: str, lane: Lane = Lane.LIVE, client: str = "") -> Run:
+    return await runs.join_or_start(address(source), job(source), lane, client)
+
+
+async def read_all(run: Run) -> list[bytes]:
+    log: list[bytes] = []
+    with run.follower():
+        while run.state is not RunState.DONE or len(log) < len(run.log):
+            log += await run.news_after(len(log), 1.0)
+    return log
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    async with asyncio.timeout(15):
+        while not holds():
+            await asyncio.sleep(0.01)
+
+
+def test_a_hundred_askers_share_one_run_and_all_read_everything_in_order(opened: Open) -> None:
+    async def work() -> None:
+        async with opened() as engine:
+            before = engine.status().started
+            kept: list[Run] = []
+            runs = runs_of(engine, kept)
+            asked = await asyncio.gather(*[ask(runs, "x * x") for _ in range(100)])
+            assert len(set(map(id, asked))) == 1
+            logs = await asyncio.gather(*map(read_all, asked))
+            assert all(log == logs[0] for log in logs)
+            assert [json.loads(event)["seq"] for event in logs[0]] == list(range(len(logs[0])))
+            assert json.loads(logs[0][-1])["type"] == "finished"
+            await runs.settle()
+            assert len(kept) == 1
+            assert runs.find(address("x * x")) is None
+            await until(lambda: engine.status().started == before + 1)
+
+    run_in_own_loop(work())
+
+
+def test_a_run_is_done_only_when_it_was_kept(opened: Open) -> None:
+    """Or whoever was told "done" could find nothing after a kill -9 in the next moment."""
+
+    async def work() -> None:
+        may_be_kept = asyncio.Event()
+
+        async def keep(_: Run) -> bool:
+            await may_be_kept.wait()
+            return True
+
+        async with opened() as engine:
+            runs = Runs(engine, keep, abandon_seconds=0.0, retain_seconds=0.2)
+            run = await ask(runs, "x + x")
+            log: list[bytes] = []
+            with run.follower():
+                while run.outcome is None or len(log) < len(run.log):
+                    log += await run.news_after(len(log), 1.0)
+            assert json.loads(log[-1])["type"] == "finished"
+            assert run.state is RunState.RUNNING
+            with run.follower():
+                pass  # a late reader who leaves must not call off what is over
+            assert runs.find_joinable(run.id) is run
+            may_be_kept.set()
+            await until(lambda: run.state is RunState.DONE)
+            assert runs.find(run.id) is None
+
+    run_in_own_loop(work())
+
+
+def test_a_passing_problem_is_never_kept_and_can_be_tried_again(opened: Open) -> None:
+    source = "import torch\ntorch.zeros(10**12)"
+
+    async def work() -> None:
+        async with opened() as engine:
+            kept: list[Run] = []
+            runs = runs_of(engine, kept)
+            first = await ask(runs, source)
+            assert b'"memory"' in b"".join(await read_all(first))
+            await runs.settle()
+            assert runs.find(first.id) is first  # readable for a while
+            second = await ask(runs, source)
+            assert second is not first
+            await read_all(second)
+            await runs.settle()
+            assert kept == []
+
+    run_in_own_loop(work())
+
+
+def test_an_abandoned_run_is_called_off_and_can_be_asked_for_again(opened: Open) -> None:
+    async def work() -> None:
+        async with opened() as engine:
+            runs = runs_of(engine, [])
+            run = await ask(runs, ENDLESS)
+            with run.follower():
+                await until(lambda: len(run.log) == 1)
+            with run.follower():  # back in time: nothing happens to it
+                await asyncio.sleep(0.3)
+                assert not run.cancellation.is_wished
+            again = None
+            await until(lambda: run.cancellation.is_wished)
+            again = await ask(runs, ENDLESS)
+            assert again is not run
+            with again.follower():
+                await until(lambda: len(again.log) == 1)
+            await until(lambda: again.state is RunState.DONE and run.state is RunState.DONE)
+            assert b"Called off" in b"".join(again.log)
+            await until(lambda: engine.status().running == 0)
+
+    run_in_own_loop(work())
+
+
+def test_a_full_queue_says_when_to_come_back_and_live_jobs_go_first(opened: Open) -> None:
+    async def work() -> None:
+        async with opened() as engine:
+            kept: list[Run] = []
+            runs = runs_of(engine, kept, abandon_seconds=60)
+            blocking = await ask(runs, ENDLESS)
+            await until(lambda: blocking.state is RunState.RUNNING)
+            batch = [await ask(runs, f"x + {n}", Lane.BATCH) for n in range(2)]
+            live = await ask(runs, "x - 1")
+            await until(lambda: [run.jobs_ahead() for run in (live, *batch)] == [0, 1, 2])
+            refused = await asyncio.gather(*[ask(runs, "x / 3") for _ in range(2)], return_exceptions=True)
+            assert [isinstance(one, BusyError) and one.retry_after_seconds >= 1 for one in refused] == [True, True]
+            assert runs.find(address("x / 3")) is None
+            blocking.cancellation.cancel()
+            await asyncio.gather(*map(read_all, (live, *batch)))
+            await runs.settle()
+            assert [run.id for run in kept] == [live.id, *(run.id for run in batch)]
+
+    run_in_own_loop(work())
+
+
+def test_a_waiting_run_that_nobody_wants_any_more_makes_room(opened: Open) -> None:
+    async def work() -> None:
+        async with opened() as engine:
+            runs = runs_of(engine, [], abandon_seconds=60)
+            blocking = await ask(runs, ENDLESS)
+            await until(lambda: blocking.state is RunState.RUNNING)
+            waiting = [await ask(runs, f"x + {n} + x") for n in range(WAITING_MAX)]
+            for run in (*waiting, blocking):
+                run.cancellation.cancel()
+            await until(lambda: all(run.state is RunState.DONE for run in (*waiting, blocking)))
+            after = await ask(runs, "x + 9 + x")
+            assert json.loads((await read_all(after))[-1])["type"] == "finished"
+
+    run_in_own_loop(work())
+
+
+def test_a_run_that_cannot_be_kept_is_still_answered(opened: Open) -> None:
+    async def work() -> None:
+        async def fail(_: Run) -> bool:
+            raise OSError("the disk is full")
+
+        async with opened() as engine:
+            runs = Runs(engine, fail, abandon_seconds=1, retain_seconds=0.05)
+            run = await ask(runs, "x")
+            assert json.loads((await read_all(run))[-1])["type"] == "finished"
+            await runs.settle()
+            assert runs.find(run.id) is run  # readable for a while
+            await until(lambda: runs.find(run.id) is None)
+
+    run_in_own_loop(work())
+
+
+def test_a_replay_is_answered_and_what_it_cannot_answer_is_said(opened: Open) -> None:
+    async def ask_for(runs: Runs, request: TraceRequest) -> Run:
+        replay = JacobianJob(request=request, limits=resolve_limits(request.options.limits), index=0, argnum=0)
+        run = await runs.join_or_start(f"{trace_id(request, installed_versions())}/0/0", replay, Lane.LIVE)
+        await read_all(run)
+        return run
+
+    async def work() -> None:
+        async with opened() as engine:
+            runs = runs_of(engine, [])
+            found = await ask_for(runs, TraceRequest(source="sin(x)", options={"inputs": {"x": 1.0}}))
+            assert found.outcome is not None
+            assert found.outcome.lasting
+            assert json.loads(found.log[0])[0]["argnum"] == 0
+            nothing = await ask_for(runs, TraceRequest(source="import torch\ntorch.zeros(10**12)"))
+            assert nothing.log == []
+            assert nothing.outcome is not None
+            assert nothing.outcome.problem is not None
+            assert nothing.outcome.problem["kind"] == "memory"
+
+    run_in_own_loop(work())
+
+
+def test_closing_tells_every_waiting_job() -> None:
+    told: list[Outcome] = []
+
+    class Listener:
+        def started(self) -> None:
+            raise AssertionError("nothing runs here")
+
+        def append(self, batch: list[bytes]) -> None:
+            raise AssertionError(batch)
+
+        def finished(self, outcome: Outcome) -> None:
+            told.append(outcome)
+
+    async def work() -> None:
+        engine = LocalEngine(Sandbox(), running_max=1, waiting_max=2)  # never started
+        for number in range(2):
+            await engine.submit(Order(str(number), job("x"), Lane.LIVE), Listener(), Cancellation())
+        await asyncio.to_thread(engine.close)
+
+    run_in_own_loop(work())
+    assert [outcome.lasting for outcome in told] == [False, False]

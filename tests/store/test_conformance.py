@@ -1,0 +1,130 @@
+"""Both stores keep the same promises: one SQLite file, and a real redis-server."""
+
+import asyncio
+import gzip
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from gradwalk.cluster.connection import connect
+from gradwalk.store.redis_store import SNIPPET_SECONDS, TRACE_SECONDS, RedisStore
+from gradwalk.store.sqlite import SqliteStore
+from gradwalk.store.store import StoreError, TraceStore
+from tests.own_loop import run_in_own_loop
+from tests.own_redis import OwnRedis
+
+PLENTY = 1 << 30
+
+Open = Callable[[], AbstractAsyncContextManager[TraceStore]]
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnRedis]:
+    own = OwnRedis(tmp_path_factory.mktemp("redis"))
+    yield own
+    own.stop()
+
+
+@pytest.fixture(params=["sqlite", "redis"])
+def opened(request: pytest.FixtureRequest, shared: OwnRedis, tmp_path: Path) -> Open:
+    """Every store in turn, empty; each call is one more server that uses it."""
+
+    @asynccontextmanager
+    async def open_one() -> AsyncIterator[TraceStore]:
+        made = {
+            "sqlite": lambda: SqliteStore(tmp_path / "traces.sqlite3", PLENTY, PLENTY),
+            "redis": lambda: RedisStore(connect(shared.url)),
+        }
+        store: TraceStore = made[request.param]()
+        try:
+            yield store
+        finally:
+            await store.close()
+
+    with shared.client() as client:
+        client.flushall()
+    return open_one
+
+
+def use(opened: Open, work: Callable[[TraceStore], Awaitable[object]]) -> object:
+    async def inside() -> object:
+        async with opened() as store:
+            return await work(store)
+
+    return run_in_own_loop(inside())
+
+
+def test_what_one_server_kept_another_one_finds(opened: Open) -> None:
+    async def put(store: TraceStore) -> None:
+        await store.put_trace("a", b"document")
+        await store.put_snippet("s", b"request")
+        await store.check()
+
+    async def get(store: TraceStore) -> object:
+        return [await store.get_trace("a"), await store.get_snippet("s"), await store.get_trace("s")]
+
+    use(opened, put)
+    body, request, absent = use(opened, get)  # type: ignore[misc]
+    assert (gzip.decompress(body), request, absent) == (b"document", b"request", None)
+
+
+def test_the_first_writer_wins_also_among_many_at_once(opened: Open) -> None:
+    async def race() -> set[bytes | None]:
+        async with opened() as one, opened() as other:
+            await asyncio.gather(*[store.put_trace("a", b"%d" % n) for n in range(20) for store in (one, other)])
+        async with opened() as one, opened() as other:
+            first = await one.get_trace("a")
+            await asyncio.gather(one.put_trace("a", b"late"), other.put_snippet("s", b"1"), one.put_snippet("s", b"2"))
+            async with opened() as third:
+                return {first, await one.get_trace("a"), await other.get_trace("a"), await third.get_trace("a")}
+
+    bodies = run_in_own_loop(race())
+    assert len(bodies) == 1
+    assert gzip.decompress(bodies.pop() or b"") in {b"%d" % n for n in range(20)}
+
+
+def test_the_bytes_at_rest_are_reproducible(opened: Open) -> None:
+    async def put_and_get(store: TraceStore) -> object:
+        await asyncio.gather(store.put_trace("a", b"document"), store.put_trace("b", b"document"))
+        return await store.get_trace("a"), await store.get_trace("b")
+
+    first, second = use(opened, put_and_get)  # type: ignore[misc]
+    assert first == second
+
+
+def test_the_shared_store_forgets_by_itself_and_later_what_is_used(shared: OwnRedis) -> None:
+    names = {"gradwalk:trace:ttl": TRACE_SECONDS, "gradwalk:snippet:ttl": SNIPPET_SECONDS}
+
+    async def put_and_use() -> list[int]:
+        async with connect(shared.url) as connection:
+            await RedisStore(connection).put_trace("ttl", b"document")
+            await RedisStore(connection).put_snippet("ttl", b"request")
+            at_first = [await connection.ttl(name) for name in names]
+            for name in names:
+                await connection.expire(name, 100)
+            await RedisStore(connection).get_trace("ttl")
+            await RedisStore(connection).get_snippet("ttl")
+            return at_first + [await connection.ttl(name) for name in names]
+
+    found = run_in_own_loop(put_and_use())
+    assert found == pytest.approx([*names.values(), *names.values()], abs=60)
+
+
+def test_a_store_that_is_not_there_says_so(tmp_path: Path) -> None:
+    own = OwnRedis(tmp_path)
+
+    async def ask() -> None:
+        store = RedisStore(connect(own.url, patience_seconds=0.25))
+        await store.put_trace("a", b"document")
+        assert await store.get_trace("a")
+        own.stop()
+        assert await store.get_trace("a"), "what is remembered is still served"
+        for answer in (store.get_trace("b"), store.put_trace("b", b"x"), store.get_snippet("s"), store.check()):
+            with pytest.raises(StoreError, match="does not answer"):
+                await answer
+        await store.close()
+
+    run_in_own_loop(ask())
+    own.stop()

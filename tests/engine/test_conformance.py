@@ -255,25 +255,26 @@ def test_a_run_that_cannot_be_kept_is_still_answered(opened: Open) -> None:
     run_in_own_loop(work())
 
 
-def test_a_replay_is_answered_and_what_it_cannot_answer_is_said(opened: Open) -> None:
-    async def ask_for(runs: Runs, request: TraceRequest) -> Run:
+def test_a_replay_is_answered_and_one_that_is_called_off_says_so(opened: Open) -> None:
+    async def start(runs: Runs, request: TraceRequest) -> Run:
         replay = JacobianJob(request=request, limits=resolve_limits(request.options.limits), index=0, argnum=0)
-        run = await runs.join_or_start(f"{trace_id(request, installed_versions())}/0/0", replay, Lane.LIVE)
-        await read_all(run)
-        return run
+        return await runs.join_or_start(f"{trace_id(request, installed_versions())}/0/0", replay, Lane.LIVE)
 
     async def work() -> None:
         async with opened() as engine:
             runs = runs_of(engine, [])
-            found = await ask_for(runs, TraceRequest(source="sin(x)", options={"inputs": {"x": 1.0}}))
+            found = await start(runs, TraceRequest(source="sin(x)", options={"inputs": {"x": 1.0}}))
+            await read_all(found)
             assert found.outcome is not None
             assert found.outcome.lasting
             assert json.loads(found.log[0])[0]["argnum"] == 0
-            nothing = await ask_for(runs, TraceRequest(source="import torch\ntorch.zeros(10**12)"))
-            assert nothing.log == []
-            assert nothing.outcome is not None
-            assert nothing.outcome.problem is not None
-            assert nothing.outcome.problem["kind"] == "memory"
+            endless = await start(runs, TraceRequest(source=ENDLESS))
+            await until(lambda: endless.state is RunState.RUNNING)
+            endless.cancellation.cancel()
+            assert await read_all(endless) == []
+            assert endless.outcome is not None
+            assert endless.outcome.problem is not None
+            assert endless.outcome.problem["title"] == "Called off"
 
     run_in_own_loop(work())
 

@@ -83,4 +83,5 @@ def _take_messages(worker: Worker, settings: Settings) -> int:
 
 
 def _leave_logging_alone(**_: object) -> None:
-    """Logging is set up already."""
+    # It says of every message that it came and went.
+    logging.getLogger("celery").setLevel(logging.WARNING)

@@ -46,6 +46,8 @@ class Attempt:
     job: Job
     count: int
     """Results that earlier attempts have written."""
+    tries: int
+    """How often this run was begun, this time included."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +130,7 @@ class RunLog:
     async def wake(self, server: str) -> None:
         """Lets the server's reader look again which runs it reads."""
         async with self._connection.pipeline(transaction=False) as pipeline:
-            pipeline.xadd(_wake_key(server), {"wake": 1}, maxlen=1)
+            pipeline.xadd(_wake_key(server), {"wake": 1}, maxlen=1, approximate=False)
             pipeline.pexpire(_wake_key(server), _LIFETIME_MS)
             await pipeline.execute()
 
@@ -138,8 +140,8 @@ class RunLog:
         found = await self._begin(keys=[*_keys(run_id, client.decode()), STARTED], args=[BEAT_MS, _LIFETIME_MS, worker])
         if not found:
             return None
-        number, job, count = found
-        return Attempt(run_id, number.decode(), JOB.validate_json(job), int(count))
+        number, job, count, tries = found
+        return Attempt(run_id, number.decode(), JOB.validate_json(job), int(count), int(tries))
 
     async def results(self, run_id: str) -> list[bytes]:
         """Everything that was written so far."""

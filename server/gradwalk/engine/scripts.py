@@ -2,8 +2,8 @@
 
 Every script takes the same keys, then its own arguments:
 
-    1 run       job, lane, client, state (queued, running, done), attempt, count, worker, beat,
-                submitted, stopping, lasting
+    1 run       job, lane, client, state (queued, running, done), attempt, tries, count, worker,
+                beat, submitted, stopping, lasting
     2 log       the stream that followers read
     3 watchers  servers that follow, with the time until which they are believed
     4 live  5 batch    runs that wait, in the order in which they came
@@ -61,7 +61,7 @@ if not is_shared then
     local attempt = get('attempt') or '0'
     redis.call('DEL', run, log, watchers)
     set('job', job, 'lane', lane_name, 'client', client, 'attempt', attempt)
-    set('state', 'queued', 'count', '0', 'submitted', number(now))
+    set('state', 'queued', 'count', '0', 'tries', '0', 'submitted', number(now))
     wait_in(lane())
 end
 redis.call('ZADD', watchers, number(now + until_ms), me)
@@ -82,9 +82,10 @@ end
 wait_in(nil)
 if not redis.call('EXISTS', log) or state == 'queued' then redis.call('XADD', log, '*', 'state', 'running') end
 set('state', 'running', 'worker', worker, 'beat', number(now + beat_ms), 'attempt', number(get('attempt') + 1))
+redis.call('HINCRBY', run, 'tries', 1)
 expire(lifetime)
 redis.call('INCR', KEYS[7])
-return {get('attempt'), get('job'), get('count')}
+return {get('attempt'), get('job'), get('count'), get('tries')}
 """
 )
 

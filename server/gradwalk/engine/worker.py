@@ -36,7 +36,7 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-ATTEMPTS_MAX = 3
+TRIES_MAX = 3
 """A run that takes its worker with it, again and again, is given up."""
 PATIENCE_SECONDS = 60.0
 _BEAT_SECONDS = 0.25
@@ -128,8 +128,8 @@ class Worker:
 
     def _refusal(self, attempt: Attempt) -> tuple[str, str] | None:
         """Title and message where this run is not to be carried out."""
-        if int(attempt.number) > ATTEMPTS_MAX:
-            return "This run was given up", f"It was begun {ATTEMPTS_MAX} times, and each time its worker was lost."
+        if attempt.tries > TRIES_MAX:
+            return "This run was given up", f"It was begun {TRIES_MAX} times, and each time its worker was lost."
         if trace_id(attempt.job.request, installed_versions()) != attempt.run_id:
             return "This server is being upgraded", "Its parts are of different versions at the moment. Run it again."
         return None

@@ -7,6 +7,7 @@ from pathlib import Path
 from tests.sandbox.faults import rage
 
 KILLS = 200
+RESTARTS = 15
 SEED = 4
 
 
@@ -14,7 +15,7 @@ def main() -> None:
     """Prints the tally; fails when anything was lost or left over."""
     with tempfile.TemporaryDirectory() as home:
         began = time.monotonic()
-        tally = rage(Path(home), KILLS, SEED)
+        tally = rage(Path(home), KILLS, RESTARTS, SEED)
         seconds = time.monotonic() - began
     print(f"kills           {sum(tally.kills.values())}: {dict(tally.kills)} in {seconds:.0f} s")
     print(f"whole traces    {tally.traces}, after {tally.attempts} attempts")

@@ -1,6 +1,7 @@
 """Kills processes of a running server at random points while clients ask, and checks what became of everybody.
 
-Used by `test_faults.py` (a few dozen kills) and by `tests/benchmarks/faults.py` (two hundred).
+Used by `test_faults.py` (a few kills) and by `tests/benchmarks/faults.py` (two hundred). How often somebody is killed
+goes by how long a trace takes here: where others use the machine too, a client interrupted every blink never ends.
 """
 
 import os
@@ -44,6 +45,8 @@ class Tally:
     last: str = ""
     """Who was killed last."""
     trace_ids: set[str] = field(default_factory=set)
+    usual_seconds: float = 0.1
+    """What an answer took lately, start of a server apart."""
 
 
 class KilledServer:
@@ -107,6 +110,7 @@ def ask_until_whole(url: str, source: str, tally: Tally, lock: threading.Lock) -
         assert time.monotonic() < give_up, "a client never got its trace or a problem"
         with lock:
             tally.attempts += 1
+        asked = time.monotonic()
         try:
             events = ask_once(url, source)
         except (httpx.HTTPError, EOFError):
@@ -115,6 +119,7 @@ def ask_until_whole(url: str, source: str, tally: Tally, lock: threading.Lock) -
         check_whole(events)
         kinds = [event["kind"] for event in events if event["type"] == "problem"]
         with lock:
+            tally.usual_seconds += 0.2 * (time.monotonic() - asked - tally.usual_seconds)
             tally.problems.update(kinds)
             if not kinds:
                 tally.traces += 1
@@ -144,9 +149,8 @@ def check_whole(events: list[Any]) -> None:
     assert events[-1]["type"] == "finished"
 
 
-def kill_somebody(server: KilledServer, chance: random.Random, tally: Tally) -> set[int]:
-    """One kill: mostly a child, sometimes the zygote, now and then the server; the processes that must be gone."""
-    (name,) = chance.choices(("child", "zygote", "server"), (0.8, 0.12, 0.08))
+def kill_somebody(server: KilledServer, name: str, chance: random.Random, tally: Tally) -> set[int]:
+    """One kill of a child, the zygote or the server; the processes that must be gone."""
     tally.last = name
     if name == "server":
         tally.kills[name] += 1
@@ -169,8 +173,16 @@ def kill_somebody(server: KilledServer, chance: random.Random, tally: Tally) -> 
     return family
 
 
-def rage(home: Path, kills: int, seed: int, clients: int = 3) -> Tally:
-    """Load and kills until there were `kills` of them; every check of the module; what happened."""
+def plan(kills: int, restarts: int, chance: random.Random) -> list[str]:
+    """Whom to kill, in what order: `restarts` zygotes and as many servers, else children; a child first."""
+    names = ["zygote"] * restarts + ["server"] * restarts
+    names += ["child"] * (kills - len(names) - 1)
+    chance.shuffle(names)
+    return ["child", *names]
+
+
+def rage(home: Path, kills: int, restarts: int, seed: int, clients: int = 3) -> Tally:
+    """Load and `kills` kills, of these `restarts` of zygote and server each; every check of the module."""
     chance = random.Random(seed)
     tally, lock, over = Tally(), threading.Lock(), threading.Event()
     faults: list[BaseException] = []
@@ -189,22 +201,24 @@ def rage(home: Path, kills: int, seed: int, clients: int = 3) -> Tally:
     threads = [threading.Thread(target=live, args=(client,)) for client in range(clients)]
     for thread in threads:
         thread.start()
+    victims = plan(kills, restarts, chance)
     try:
         while sum(tally.kills.values()) < kills and not faults:
-            time.sleep(chance.uniform(0.01, 0.3))
+            time.sleep(chance.uniform(0.01, 3 * min(tally.usual_seconds, 2.0)))
             traces = tally.traces
-            doomed |= kill_somebody(server, chance, tally)
+            doomed |= kill_somebody(server, victims[sum(tally.kills.values())], chance, tally)
             if tally.last != "child":
                 # A start takes seconds: without a pause nobody would ever be served, and nothing be tested.
                 wait_until(lambda before=traces: tally.traces > before or bool(faults), PATIENCE_SECONDS)
-    finally:
         over.set()
         for thread in threads:
             thread.join()
-    assert not faults, faults
-    wait_until(lambda: not any(is_alive(pid) for pid in doomed), 30)
-    check_kept(server, tally)
-    family = server.stop()
+        assert not faults, faults
+        wait_until(lambda: not any(is_alive(pid) for pid in doomed), 30)
+        check_kept(server, tally)
+    finally:
+        over.set()
+        family = server.stop()
     wait_until(lambda: not any(is_alive(pid) for pid in family), 30)
     return tally
 

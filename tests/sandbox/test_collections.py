@@ -58,7 +58,11 @@ def run_all(sandbox: Sandbox, programs: list[Listed], judge: Callable[[Listed, s
 
     def run(listed: Listed) -> None:
         start = time.monotonic()
-        kind = kind_of(trace_in(sandbox, listed.source))
+        events = trace_in(sandbox, listed.source)
+        kind = kind_of(events)
+        for event in events:
+            if event["type"] == "problem" and event["kind"] == "rejected":
+                check_sentence(listed, event)
         spent = time.monotonic() - start
         if not judge(listed, kind) or spent > WALL_SECONDS + 8:
             with lock:
@@ -67,6 +71,17 @@ def run_all(sandbox: Sandbox, programs: list[Listed], judge: Callable[[Listed, s
     with ThreadPoolExecutor(AT_ONCE) as pool:
         list(pool.map(run, programs))
     return wrong
+
+
+def check_sentence(listed: Listed, problem: Any) -> None:
+    """A refusal names the line, the thing and the reason, and says what to do."""
+    assert problem["span"], (listed.name, problem)
+    line = problem["span"]["line"]
+    assert 1 <= line <= listed.source.count("\n"), (listed.name, problem)
+    assert problem["message"].startswith(f"Line {line}: "), (listed.name, problem)
+    assert "is not available here: it " in problem["message"], (listed.name, problem)
+    assert problem["title"].endswith("is not available here"), (listed.name, problem)
+    assert problem["hint"].endswith((".", "?", "= 1", "self):", ")")), (listed.name, problem)
 
 
 def children_of(pid: int) -> set[int]:
@@ -107,14 +122,15 @@ def test_hostile_programs_are_contained(policy: bool, victim: Path) -> None:
         reference = encode(trace_in(sandbox, REFERENCE))
         launcher = sandbox.launcher
         zygote = launcher.pid  # type: ignore[union-attr]
+        wrong = []
         for start in range(0, len(HOSTILE), 100):
             batch = HOSTILE[start : start + 100]
-            wrong = run_all(sandbox, batch, judge_policed if policy else judge_unpoliced)
-            assert not wrong, wrong
+            wrong += run_all(sandbox, batch, judge_policed if policy else judge_unpoliced)
             assert encode(trace_in(sandbox, REFERENCE)) == reference, batch[0].name
             assert sandbox.launcher is launcher, f"the zygote was lost after {batch[0].name}"
             assert len(children_of(zygote)) <= limits.spare_count + 1, batch[0].name
             assert marks() == set()
+    assert not wrong
     assert children_of(zygote) == set()
     assert not Path(f"/proc/{zygote}").exists()
     assert len(os.listdir("/proc/self/fd")) <= descriptors + 1  # noqa: PTH208

@@ -21,7 +21,7 @@ from gradwalk.sandbox.offer_rules import compute_offer
 from gradwalk.sandbox.proxies import RefusedAttributeError
 from gradwalk.sandbox.refusals import ATTRIBUTES, BUILTINS, MODULES, PATHS
 from gradwalk.tracer.source import SourceProblem
-from tests.sandbox.programs import Listed, read_collection
+from tests.sandbox.programs import read_collection
 
 FOLDER = Path(__file__).parent
 SERVER = FOLDER.parents[1] / "server"
@@ -34,10 +34,6 @@ ENVIRONMENT = os.environ | {
 }
 HONEST = read_collection("honest")
 HOSTILE = read_collection("hostile")
-CONTAINED = ("crashes", "memory", "time", "recursion")
-"""Classes that no language can refuse; `test_collections.py` sees them contained."""
-
-REFUSABLE = [listed for listed in HOSTILE if listed.name.split("/")[0] not in CONTAINED]
 
 
 def run_batch(mode: str, sources: list[str], cpu_seconds: float = 20) -> list[dict[str, Any]]:
@@ -81,7 +77,7 @@ def run(offer: Offer, source: str) -> dict[str, Any]:
 
 def test_the_collections_are_large_enough() -> None:
     assert len(HONEST) >= 100
-    assert len(HOSTILE) >= 400
+    assert len(HOSTILE) >= 900
     assert len({listed.source for listed in HONEST + HOSTILE}) > 0.97 * len(HONEST + HOSTILE)
     assert all(listed.outcomes for listed in HOSTILE)
 
@@ -101,33 +97,6 @@ def test_honest_programs_have_the_same_trace_as_without_a_policy() -> None:
         assert "events" in expected, (expected, source)
         assert expected["outcome"] in ("ok", "not_differentiable", "error"), (expected["outcome"], source)
         assert got == expected, source
-
-
-def test_hostile_programs_end_as_they_should() -> None:
-    half = len(REFUSABLE) // 2
-    parts = REFUSABLE[:half], REFUSABLE[half:]
-    batches = [("offered", [listed.source for listed in part], 2) for part in parts]
-    results = [result for part in run_two(*batches) for result in part]
-    wrong = [
-        (listed.name, sorted(listed.outcomes), result)
-        for listed, result in zip(REFUSABLE, results, strict=True)
-        if result["outcome"] not in listed.outcomes
-    ]
-    assert not wrong
-    for listed, result in zip(REFUSABLE, results, strict=True):
-        if result["outcome"] == "rejected":
-            check_sentence(listed, result["problem"])
-
-
-def check_sentence(listed: Listed, problem: Any) -> None:
-    """A refusal names the line, the thing and the reason, and says what to do."""
-    assert problem["span"], (listed.name, problem)
-    line = problem["span"]["line"]
-    assert 1 <= line <= listed.source.count("\n"), (listed.name, problem)
-    assert problem["message"].startswith(f"Line {line}: "), (listed.name, problem)
-    assert "is not available here: it " in problem["message"]
-    assert problem["title"].endswith("is not available here")
-    assert problem["hint"].endswith((".", "?", "= 1", "self):", ")")), (listed.name, problem)
 
 
 @pytest.mark.parametrize(

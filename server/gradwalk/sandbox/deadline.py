@@ -1,7 +1,7 @@
 """The first of three stages of the time limit: an alarm inside the child that names the line.
 
 It only raises while a frame of the student's program is on the stack (otherwise it would spoil the child's
-own answer) and never while an event is being written. It repeats, because a program may swallow it; the
+own answer) and never between an event's number and its last byte. It repeats, because a program may swallow it; the
 second stage is SIGKILL by the parent, the third RLIMIT_CPU.
 """
 
@@ -9,8 +9,10 @@ import signal
 from types import FrameType
 
 from gradwalk.tracer.interruption import TimeLimitError
+from gradwalk.tracer.stream import EventStream
 
 PROGRAM_FILENAME = "<snippet>"
+_STREAM_FILENAME = EventStream.send.__code__.co_filename
 REPEAT_SECONDS = 0.02
 
 
@@ -29,7 +31,7 @@ class Alarm:
     def _ring(self, _signal: int, frame: FrameType | None) -> None:
         if self.is_held:
             return
-        while frame is not None:
+        while frame is not None and frame.f_code.co_filename != _STREAM_FILENAME:
             if frame.f_code.co_filename == PROGRAM_FILENAME:
                 raise TimeLimitError
             frame = frame.f_back

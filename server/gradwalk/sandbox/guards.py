@@ -8,7 +8,7 @@ import builtins
 import string
 from abc import ABCMeta
 from collections.abc import Callable, Iterator
-from types import BuiltinMethodType, SimpleNamespace
+from types import BuiltinMethodType, FunctionType, SimpleNamespace
 from typing import Any
 
 import numpy
@@ -98,6 +98,13 @@ def build_builtins(own: set[str], library: frozenset[str]) -> dict[str, object]:
     return names
 
 
+def _by_name(*functions: FunctionType) -> dict[str, object]:
+    """Functions under their names, which is also what Python's own messages about calls say of them."""
+    for function in functions:
+        function.__qualname__ = function.__name__
+    return {function.__name__: function for function in functions}
+
+
 class _AttributeGuards:
     def __init__(self, own: set[str], library: frozenset[str]) -> None:
         self._own = own
@@ -136,8 +143,8 @@ class _AttributeGuards:
         def vars(*values: Any) -> dict[str, Any]:  # noqa: A001
             return guards.vars(*values)
 
-        guarded: dict[str, object] = {"getattr": getattr, "hasattr": hasattr, "setattr": setattr, "delattr": delattr}
-        return guarded | {"dir": dir, "vars": vars, READ: self.read, WRAP_GETATTR: wrap_getattr}
+        guarded = _by_name(getattr, hasattr, setattr, delattr, dir, vars)
+        return guarded | {READ: self.read, WRAP_GETATTR: wrap_getattr}
 
     def vars(self, *values: Any) -> dict[str, Any]:
         """`vars(x)`."""

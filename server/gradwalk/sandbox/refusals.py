@@ -115,6 +115,9 @@ PATHS = _table(
      "torch.random.torch numpy.f2py numpy.core numpy.ctypeslib numpy.testing", MACHINERY, LEAVE_OUT),
     ("torch.jit torch.compiler torch.export torch.onnx torch.fx torch.library torch.cond torch.while_loop", COMPILER,
      "Leave it out: the program is run eagerly, and its graph is the one that is shown."),
+    ("torch.nn.utils.prune torch.nn.utils.parametrize torch.nn.utils.parametrizations torch.nn.utils.stateless",
+     "puts attributes on modules by any name",
+     "Compute it in forward: w = self.v / self.v.norm(), then F.linear(x, w)."),
     ("torch.frombuffer torch.from_dlpack torch.to_dlpack torch.UntypedStorage torch.TypedStorage torch.Storage "
      "torch.as_strided_ torch.storage numpy.frombuffer numpy.from_dlpack", RAW_MEMORY,
      "Use torch.tensor(values), x.clone() or torch.as_strided."),

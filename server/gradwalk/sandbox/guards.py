@@ -8,7 +8,7 @@ import builtins
 import string
 from abc import ABCMeta
 from collections.abc import Callable, Iterator
-from types import BuiltinMethodType, FunctionType, SimpleNamespace
+from types import BuiltinMethodType, SimpleNamespace
 from typing import Any
 
 import numpy
@@ -98,7 +98,7 @@ def build_builtins(own: set[str], library: frozenset[str]) -> dict[str, object]:
     return names
 
 
-def _by_name(*functions: FunctionType) -> dict[str, object]:
+def _by_name(*functions: Any) -> dict[str, object]:
     """Functions under their names, which is also what Python's own messages about calls say of them."""
     for function in functions:
         function.__qualname__ = function.__name__

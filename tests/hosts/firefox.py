@@ -1,0 +1,135 @@
+"""Firefox by its own remote protocol, Marionette: JSON over a plain socket, so that no driver has to be installed.
+
+Debian has no geckodriver, and Playwright's WebDriver BiDi asks Debian's Firefox for a command that it does not have.
+"""
+
+import base64
+import json
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+START_SECONDS = 60
+PATIENCE_SECONDS = 40
+# Nothing but this machine is reached: whatever asks for more finds a proxy that is not there.
+PREFERENCES = {
+    "network.proxy.type": 1,
+    "network.proxy.http": "127.0.0.1",
+    "network.proxy.http_port": 9,
+    "network.proxy.ssl": "127.0.0.1",
+    "network.proxy.ssl_port": 9,
+    "network.captive-portal-service.enabled": False,
+    "network.connectivity-service.enabled": False,
+    "app.update.disabledForTesting": True,
+    "app.normandy.enabled": False,
+    "datareporting.policy.dataSubmissionEnabled": False,
+    "toolkit.telemetry.server": "data:,",
+    "services.settings.server": "data:,",
+    "browser.safebrowsing.update.enabled": False,
+    "browser.shell.checkDefaultBrowser": False,
+    "browser.aboutwelcome.enabled": False,
+    "ui.prefersReducedMotion": 1,
+}
+_ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
+
+
+class Firefox:
+    """One window of a running Firefox."""
+
+    def __init__(self, port: int) -> None:
+        self._socket = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_SECONDS)
+        self._incoming = self._socket.makefile("rb")
+        self._count = 0
+        self._receive()
+        self._ask("WebDriver:NewSession", {})
+
+    def close(self) -> None:
+        self._incoming.close()
+        self._socket.close()
+
+    def _receive(self) -> Any:
+        digits = b""
+        while (byte := self._incoming.read(1)) != b":":
+            if not byte:
+                raise ConnectionError("Firefox has gone")
+            digits += byte
+        return json.loads(self._incoming.read(int(digits)))
+
+    def _ask(self, command: str, parameters: dict[str, Any]) -> Any:
+        self._count += 1
+        message = json.dumps([0, self._count, command, parameters]).encode()
+        self._socket.sendall(str(len(message)).encode() + b":" + message)
+        _, _, error, result = self._receive()
+        if error is not None:
+            raise RuntimeError(f"{command}: {error['error']}: {error['message']}")
+        return result
+
+    def open(self, address: str) -> None:
+        self._ask("WebDriver:Navigate", {"url": address})
+
+    def resize(self, width: int, height: int) -> None:
+        self._ask("WebDriver:SetWindowRect", {"width": width, "height": height})
+
+    def run(self, script: str, *arguments: object) -> Any:
+        """The value of a function's body, or of the promise that it returns."""
+        asked = {"script": f"return (async () => {{ {script} }})()", "args": list(arguments)}
+        return self._ask("WebDriver:ExecuteScript", asked)["value"]
+
+    def find(self, css: str) -> str:
+        """The one element that a selector finds."""
+        found = self._ask("WebDriver:FindElements", {"using": "css selector", "value": css})
+        assert len(found) == 1, f"{len(found)} elements are {css}"
+        return str(found[0][_ELEMENT])
+
+    def click(self, css: str) -> None:
+        self._ask("WebDriver:ElementClick", {"id": self.find(css)})
+
+    def type(self, css: str, keys: str) -> None:
+        self._ask("WebDriver:ElementSendKeys", {"id": self.find(css), "text": keys})
+
+    def picture(self) -> bytes:
+        """The window as PNG."""
+        return base64.b64decode(self._ask("WebDriver:TakeScreenshot", {"full": False})["value"])
+
+    def wait_until(self, expression: str, *arguments: object) -> None:
+        """Until a JavaScript expression is true of the page."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not self.run(f"return Boolean({expression})", *arguments):
+            assert time.monotonic() < deadline, f"never true: {expression} {arguments}"
+            time.sleep(0.05)
+
+
+@contextmanager
+def running_firefox(profile: Path, port: int) -> Iterator[Firefox]:
+    """Firefox without a screen, with a profile of its own; ends with the block."""
+    executable = shutil.which("firefox") or shutil.which("firefox-esr")
+    assert executable is not None, "no Firefox: run make test-hosts, which installs it"
+    lines = {**PREFERENCES, "marionette.port": port}.items()
+    (profile / "user.js").write_text("".join(f"user_pref({json.dumps(k)}, {json.dumps(v)});\n" for k, v in lines))
+    command = [executable, "--headless", "--marionette", "--no-remote", "--profile", str(profile)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        with closing(_connected(process, port)) as firefox:
+            yield firefox
+    finally:
+        process.terminate()
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _connected(process: subprocess.Popen[bytes], port: int) -> Firefox:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            return Firefox(port)
+        except ConnectionError:
+            time.sleep(0.1)
+    raise RuntimeError("Firefox did not start")

@@ -31,6 +31,8 @@ class PlayerPage:
     def __init__(self, page: Page, server: str) -> None:
         self.page = page
         self.server = server
+        self.expected_complaints: list[str] = []
+        """What the browser must be allowed to say in its console, as where the server is taken away."""
 
     def open(self, fragment: str = "") -> None:
         """Goes to a link and waits for the editor."""

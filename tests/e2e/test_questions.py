@@ -4,6 +4,7 @@ The expected numbers are computed here by torch, from the mathematics and not fr
 """
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +13,8 @@ from playwright.sync_api import expect
 from torch import Tensor, tensor
 from torch.autograd.functional import jacobian, vjp
 
-from tests.e2e.player import PlayerPage
+from gradwalk.examples.catalogue import EXAMPLES
+from tests.e2e.player import PlayerPage, fragment
 
 # A line from the chip of a saved tensor to the symbol that it fills.
 ENDS_AT = """([saved, symbol]) => {
@@ -272,3 +274,123 @@ def test_why_do_the_first_layers_not_learn(player: PlayerPage) -> None:
         if step in (1, 10):
             open_at(player, "vanishing", f"{step}.3")
             shows(player, "v times J", v)
+
+
+def test_can_i_just_type_a_formula(player: PlayerPage) -> None:
+    x, y = (tensor(each, requires_grad=True) for each in (1.0, 2.0))
+    (torch.sin(x * y) + x).backward()
+    assert x.grad is not None
+    along_the_product = x.grad.item() - 1
+    open_at(player, "sin-expression", "3.3")
+    choose(player, "x")
+    shows(player, "v times J", tensor(along_the_product))
+    player.open("example=sin-expression&s=4.1")
+    player.wait_for_place("4.1")
+    expect(player.narration).to_contain_text(f"= {x.grad.item():.4g}")
+
+
+def test_how_can_i_differentiate_a_derivative(player: PlayerPage) -> None:
+    x = tensor(3.0, requires_grad=True)
+    (slope,) = torch.autograd.grad(x**3, x, create_graph=True)
+    (curvature,) = torch.autograd.grad(slope, x)
+    open_at(player, "double-backward", "1.3")
+    shows(player, "v times J", slope)
+    player.open("example=double-backward&s=5.5")
+    player.wait_for_place("5.5")
+    after = player.page.get_by_role("region", name="Accumulation").get_by_role("table", name="x.grad after")
+    expect(after).to_have_text(f"{curvature.item():g}")
+
+
+def test_why_does_no_gradient_come_through_the_target(player: PlayerPage) -> None:
+    x = tensor(2.0, requires_grad=True)
+    ((x * 3 - (x**2).detach()) ** 2).backward()
+    assert x.grad is not None
+    open_at(player, "detach", "3.3")
+    shows(player, "v times J", x.grad)
+    player.open("example=detach&s=2.4")
+    player.wait_for_place("2.4")
+    expect(player.narration).to_contain_text("nothing (it does not require grad)")
+
+
+def test_what_was_freed_before_the_second_backward(player: PlayerPage) -> None:
+    x = tensor(2.0, requires_grad=True)
+    y = x**2
+    y.backward()
+    with pytest.raises(RuntimeError, match="a second time") as refused:
+        y.backward()
+    player.open("example=backward-twice&s=2.5")
+    player.wait_for_place("2.5")
+    assert x.grad is not None
+    expect(player.narration).to_contain_text(f"is now {x.grad.item():g}")
+    expect(player.problems.first).to_contain_text(str(refused.value).split(" (")[0])
+    expect(player.problems.first).to_contain_text("retain_graph=True")
+
+
+def test_which_tensor_was_changed_in_place_and_when(player: PlayerPage) -> None:
+    x = tensor([0.0, 1.0], requires_grad=True)
+    y = x.exp()
+    saved = y._version
+    y.add_(1)
+    with pytest.raises(RuntimeError, match=f"is at version {y._version}; expected version {saved}"):
+        y.sum().backward()
+    player.open("example=in-place")
+    card = player.problems.first
+    expect(card).to_contain_text(f"saved y at version {saved}")
+    expect(card).to_contain_text(f"now at version {y._version}")
+    expect(card).to_contain_text("line 7")
+
+
+def test_what_happens_between_backward_and_step(player: PlayerPage) -> None:
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1))
+    data = tensor([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+    guess, target = model(data), tensor([[1.0], [1.0], [0.0]])
+    (slope,) = torch.autograd.grad(torch.nn.functional.mse_loss(guess, target), guess, retain_graph=True)
+    torch.nn.functional.mse_loss(guess, target).backward()
+    open_at(player, "mlp-step", "1.3")
+    shows(player, "v times J", slope.reshape(1, 3))
+    bias = model[2].bias.grad
+    player.open("example=mlp-step&s=3.5")
+    player.wait_for_place("3.5")
+    expect(player.narration).to_contain_text(f"is now {bias.item():.4g}".replace("-", "\u2212"))
+
+
+def test_how_do_gradients_get_through_softmax(player: PlayerPage) -> None:
+    torch.manual_seed(0)
+    tokens = torch.randn(3, 4)
+    queries, keys, values = (tokens @ torch.randn(4, 2) for _ in range(3))
+    scores = queries @ keys.T / 2**0.5
+    v = torch.ones(3, 2) @ values.T
+    whole = jacobian(lambda each: torch.softmax(each, -1), scores).reshape(9, 9)
+    open_at(player, "attention", "3.3")
+    for table, expected in (
+        ("Local Jacobian", whole),
+        ("v times J", vjp(lambda each: torch.softmax(each, -1), scores, v)[1].reshape(1, 9)),
+    ):
+        shown = player.cells(table)
+        assert shown == [pytest.approx(row, rel=6e-2, abs=1e-6) for row in expected.tolist()], table
+
+
+@pytest.mark.parametrize("length", [3, 100_000])
+def test_why_is_no_jacobian_kept(player: PlayerPage, length: int) -> None:
+    """What the whole Jacobian would take beside what the engine kept, which is x, once for each operand."""
+    x = torch.ones(length)
+    kept, entry = x.nbytes, x.element_size()
+    full = length * length * entry
+    player.open(
+        fragment(
+            f"import torch\nx = torch.ones({length}, requires_grad=True)\n(x ** 2).backward(torch.ones({length}))",
+            s="1.3",
+        )
+    )
+    player.wait_for_place("1.3")
+    spelled = f"{full} B" if full < 1024 else f"{full / 2**30:.1f} GiB"
+    held = f"{kept} B" if kept < 1000 else f"{kept / 1000:g} kB"
+    expect(player.product).to_contain_text(f"({spelled}); kept {held}")
+
+
+def test_every_example_is_asked_here() -> None:
+    """One is asked where its own panel is tested: finite differences, in `test_truth`."""
+    elsewhere = {"gradcheck"}
+    here = Path(__file__).read_text()
+    assert [slug for slug in (each.slug for each in EXAMPLES) if slug not in elsewhere and slug not in here] == []

@@ -116,6 +116,8 @@ def test_nothing_sticks_out_and_axe_finds_nothing(
 def test_every_formula_is_drawn(firefox: Firefox, server: str) -> None:
     firefox.resize(1440, 900)
     open_at(firefox, server, "vanishing", "1.3")
-    heights = firefox.run("return [...document.querySelectorAll('section math')].map((each) => each.getBoundingClientRect().height)")
+    heights = firefox.run(
+        "return [...document.querySelectorAll('section math')].map((each) => each.getBoundingClientRect().height)"
+    )
     assert len(heights) >= 4
     assert min(heights) > 8

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import os
 import signal
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -28,6 +29,7 @@ from gradwalk.api.clients import ClientRate
 from gradwalk.api.errors import install_error_handlers
 from gradwalk.api.finished import FinishedTraces
 from gradwalk.api.headers import Guard
+from gradwalk.api.logs import RequestLines
 from gradwalk.api.metrics import Metrics
 from gradwalk.api.observer import Observer
 from gradwalk.api.service import make_service
@@ -51,9 +53,10 @@ def create_app(settings: Settings, sandbox: Sandbox | None = None) -> FastAPI:
         summary="Type PyTorch, watch its real backward pass.",
         lifespan=_live,
         redoc_url=None,
+        telemetry=None if _is_telemetry_wished() else {"tracing": False, "metrics": False, "logs": False},
     )
     app.state.settings = settings
-    app.state.metrics = Metrics()
+    app.state.metrics, app.state.lines = Metrics(), RequestLines(settings.log_format)
     app.state.sandbox = Sandbox(settings.run_limits) if sandbox is None else sandbox
     app.state.rooms = LocalRooms(
         rooms_max=settings.rooms_max, places_max=settings.room_places_max, idle_seconds=settings.room_idle_seconds
@@ -62,13 +65,18 @@ def create_app(settings: Settings, sandbox: Sandbox | None = None) -> FastAPI:
     # The last one added is the first one asked.
     app.add_middleware(FinishedTraces)
     app.add_middleware(Guard, allowed_hosts=settings.allowed_hosts, body_bytes_max=settings.body_bytes_max)
-    app.add_middleware(Observer, metrics=app.state.metrics)
+    app.add_middleware(Observer, metrics=app.state.metrics, lines=app.state.lines)
     install_error_handlers(app)
     for module in (traces, replays, snippets, rooms, exports, examples, server, health, metrics, oembed, embed, pages):
         # The guard has refused what says that it is too long; this one counts what does not say.
         app.include_router(module.router, max_body_size=settings.body_bytes_max, responses=_EVERYWHERE)
     pages.mount_static(app, settings.static_directory)
     return app
+
+
+def _is_telemetry_wished() -> bool:
+    """FastAPI brings OpenTelemetry; it asks on every request whether it is wished, so the answer is given here."""
+    return any(name.startswith(("OTEL_", "FASTAPI_OTEL_")) for name in os.environ)
 
 
 @contextlib.asynccontextmanager
@@ -84,6 +92,7 @@ async def _live(app: FastAPI) -> AsyncIterator[None]:
         yield
     app.state.rooms.stop()
     await service.close()
+    app.state.lines.flush()
 
 
 @contextlib.contextmanager

@@ -3,16 +3,17 @@
 No program and no value of one is ever written here: of an error from outside only its kind and place are told.
 """
 
-import contextlib
+import asyncio
 import json
 import logging
 import sys
 import time
 import traceback
-from collections.abc import Iterator
 from contextvars import ContextVar
+from functools import lru_cache
 from typing import Any, Literal
 
+import orjson
 from pydantic import ValidationError
 
 LogFormat = Literal["auto", "json", "text"]
@@ -20,14 +21,14 @@ LogLevel = Literal["debug", "info", "warning", "error"]
 
 _context: ContextVar[dict[str, Any] | None] = ContextVar("log context", default=None)
 _FIELDS = "fields"
+_SOON_SECONDS = 0.2
 _to_json = json.JSONEncoder(separators=(",", ":"), default=str).encode
 
 
-def configure_logs(style: LogFormat, level: LogLevel) -> None:
+def configure_logs(wished: LogFormat, level: LogLevel) -> None:
     """Everything that any part of the process logs goes to standard error; `auto` is text in a terminal."""
-    as_text = style == "text" or (style == "auto" and sys.stderr.isatty())
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(TextLines() if as_text else JsonLines())
+    handler.setFormatter(line_style(wished))
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
 
 
@@ -36,14 +37,41 @@ def fields(**named: Any) -> dict[str, Any]:
     return {_FIELDS: named}
 
 
-@contextlib.contextmanager
-def log_context(context: dict[str, Any]) -> Iterator[None]:
-    """What every line says that is written inside: which request, and what became known of it."""
-    token = _context.set(context)
-    try:
-        yield
-    finally:
-        _context.reset(token)
+def begin_context(request_id: str) -> dict[str, Any]:
+    """What every line of this request's task says from now on: its number, and what becomes known of it."""
+    context: dict[str, Any] = {"request_id": request_id}
+    _context.set(context)
+    return context
+
+
+class RequestLines:
+    """The line of each request; written together several times a second, since a crowd asks thousands of times.
+
+    Lives on the event loop. `flush` at the end.
+    """
+
+    def __init__(self, wished: LogFormat) -> None:
+        self._style = line_style(wished)
+        self._lines: list[str] = []
+        self._log = logging.getLogger("gradwalk.requests")
+        self._soon: asyncio.TimerHandle | None = None
+
+    def add(self, level: int, known: dict[str, Any]) -> None:
+        """One request that was answered."""
+        if not self._log.isEnabledFor(level):
+            return
+        self._lines.append(self._style.request_line(level, known))
+        if self._soon is None:
+            self._soon = asyncio.get_running_loop().call_later(_SOON_SECONDS, self.flush)
+
+    def flush(self) -> None:
+        """Writes what waits."""
+        if self._soon is not None:
+            self._soon.cancel()
+        lines, self._lines, self._soon = self._lines, [], None
+        if lines:
+            sys.stderr.write("\n".join([*lines, ""]))
+            sys.stderr.flush()
 
 
 def note(**known: Any) -> None:
@@ -56,12 +84,23 @@ def note(**known: Any) -> None:
 class JsonLines(logging.Formatter):
     """One JSON object per line: time (UTC), level, logger, event, and whatever is known."""
 
+    def request_line(self, level: int, known: dict[str, Any]) -> str:
+        """Of one request, now."""
+        now = time.time()
+        head = {"time": _utc(now), "level": _told(level), "event": "request", "logger": "gradwalk.requests"}
+        return orjson.dumps(head | known).decode()
+
     def format(self, record: logging.LogRecord) -> str:
         return _to_json({**_head(record), "logger": record.name, **_known(record), **_fault(record)})
 
 
 class TextLines(logging.Formatter):
     """The same for a terminal."""
+
+    def request_line(self, level: int, known: dict[str, Any]) -> str:
+        """Of one request, now."""
+        rest = " ".join(str(known[name]) for name in ("method", "path", "status"))
+        return f"{_utc(time.time())[11:19]} {_told(level):<7} {rest}  {known['ms']} ms"
 
     def format(self, record: logging.LogRecord) -> str:
         head = _head(record)
@@ -70,10 +109,27 @@ class TextLines(logging.Formatter):
         return "\n    ".join([line, *_fault(record).get("error", [])])
 
 
+def line_style(wished: LogFormat) -> JsonLines | TextLines:
+    """How lines are written."""
+    as_text = wished == "text" or (wished == "auto" and sys.stderr.isatty())
+    return TextLines() if as_text else JsonLines()
+
+
+def _told(level: int) -> str:
+    return logging.getLevelName(level).lower()
+
+
 def _head(record: logging.LogRecord) -> dict[str, Any]:
-    whole = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
-    told = f"{whole}.{int(record.msecs):03d}Z"
-    return {"time": told, "level": record.levelname.lower(), "event": record.getMessage()}
+    return {"time": _utc(record.created), "level": _told(record.levelno), "event": record.getMessage()}
+
+
+def _utc(seconds: float) -> str:
+    return f"{_whole_second(int(seconds))}.{int(seconds % 1 * 1e3):03d}Z"
+
+
+@lru_cache(maxsize=1)
+def _whole_second(seconds: int) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
 
 
 def _known(record: logging.LogRecord) -> dict[str, Any]:

@@ -50,6 +50,7 @@ class Metrics:
             buckets=_HTTP_SECONDS,
             registry=registry,
         )
+        self._timed: dict[tuple[str, str, str], Histogram] = {}
 
     @contextmanager
     def stream(self, kind: str) -> Iterator[None]:
@@ -70,8 +71,11 @@ class Metrics:
 
     def count_request(self, method: str, route: str, status: int, seconds: float) -> None:
         """One request that was answered; `route` must be one of few."""
-        known = method if method in _METHODS else "other"
-        self._http.labels(known, route, str(status)).observe(seconds)
+        which = (method if method in _METHODS else "other", route, str(status))
+        timed = self._timed.get(which)
+        if timed is None:
+            timed = self._timed[which] = self._http.labels(*which)
+        timed.observe(seconds)
 
     def count_run(self, run: Run) -> None:
         """A run that has its outcome."""

@@ -10,10 +10,8 @@ from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from gradwalk.api.logs import fields, log_context
+from gradwalk.api.logs import RequestLines, begin_context
 from gradwalk.api.metrics import Metrics
-
-log = logging.getLogger(__name__)
 
 _REQUEST_ID = re.compile(rb"[\w.-]{8,64}")
 _QUIET = frozenset({"/healthz", "/readyz", "/metrics"})
@@ -24,9 +22,10 @@ _PATH_CHARACTERS_MAX = 120
 class Observer:
     """Outermost, so that what is refused is seen as well. A proxy's `X-Request-ID` is taken over."""
 
-    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+    def __init__(self, app: ASGIApp, metrics: Metrics, lines: RequestLines) -> None:
         self._app = app
         self._metrics = metrics
+        self._lines = lines
         self._start = secrets.token_hex(4)
         self._numbers = itertools.count(1)
 
@@ -36,15 +35,14 @@ class Observer:
             return
         request_id = self._number(scope)
         seen = _Seen(send, request_id.encode())
-        context: dict[str, Any] = {"request_id": request_id}
-        with log_context(context):
-            try:
-                await self._app(scope, receive, seen.send)
-            except Exception:
-                seen.status = HTTPStatus.INTERNAL_SERVER_ERROR
-                raise
-            finally:
-                self._tell(scope, seen)
+        known = begin_context(request_id)
+        try:
+            await self._app(scope, receive, seen.send)
+        except Exception:
+            seen.status = HTTPStatus.INTERNAL_SERVER_ERROR
+            raise
+        finally:
+            self._tell(scope, seen, known)
 
     def _number(self, scope: Scope) -> str:
         for name, value in scope["headers"]:
@@ -53,21 +51,19 @@ class Observer:
                 return given.decode()
         return f"{self._start}-{next(self._numbers):x}"
 
-    def _tell(self, scope: Scope, seen: "_Seen") -> None:
+    def _tell(self, scope: Scope, seen: "_Seen", known: dict[str, Any]) -> None:
         seconds = time.perf_counter() - seen.began
         route = getattr(scope.get("route"), "path", "other")
         if seen.status and not seen.is_stream:
             self._metrics.count_request(scope["method"], route, seen.status, seconds)
-        level = logging.DEBUG if route in _QUIET else logging.INFO
-        if not log.isEnabledFor(level):
-            return
         # Never the query: a link may carry a program in it.
-        known = {"method": scope["method"], "path": scope["path"][:_PATH_CHARACTERS_MAX], "status": seen.status}
+        known |= {"method": scope["method"], "path": scope["path"][:_PATH_CHARACTERS_MAX], "status": seen.status}
         parameters = scope.get("path_params", {})
         for name, parameter in (("trace_id", "trace"), ("room", "code")):
             if parameter in parameters:
                 known[name] = str(parameters[parameter])[:_PATH_CHARACTERS_MAX]
-        log.log(level, "request", extra=fields(**known, bytes=seen.sent, ms=round(seconds * 1e3, 2)))
+        known |= {"bytes": seen.sent, "ms": round(seconds * 1e3, 2)}
+        self._lines.add(logging.DEBUG if route in _QUIET else logging.INFO, known)
 
 
 class _Seen:
@@ -84,10 +80,9 @@ class _Seen:
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            headers = list(message["headers"])
-            self.is_stream = any(value.startswith(b"text/event-stream") for _, value in headers)
-            headers.append((b"x-request-id", self._request_id))
-            message["headers"] = headers
+            headers = message["headers"] = [*message["headers"], (b"x-request-id", self._request_id)]
+            kind = next((value for name, value in headers if name == b"content-type"), b"")
+            self.is_stream = kind.startswith(b"text/event-stream")
         elif message["type"] == "http.response.body":
             self.sent += len(message.get("body", b""))
         await self._send(message)

@@ -58,8 +58,10 @@ class Service:
         """
         trace, snippet = self.identify(request)
         job = TraceJob(request=request, limits=resolve_limits(request.options.limits))
+        is_new = self.runs.find_joinable(trace) is None
         run = await self._join_or_start(trace, job, client)
-        self._in_background(self._keep_snippet(snippet, request))
+        if is_new:
+            self._in_background(self._keep_snippet(snippet, request))
         return run
 
     async def start_jacobian(self, trace: str, request: TraceRequest, index: int, argnum: int, client: str) -> Run:

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from enum import Enum
 from typing import Any
 
+from gradwalk.change import Change
 from gradwalk.engine.engine import Engine, Lane, Order
 from gradwalk.engine.job import Outcome
 from gradwalk.sandbox.cancellation import Cancellation
@@ -51,7 +52,7 @@ class Run:
         self._loop = loop
         self._abandon_seconds = abandon_seconds
         self._abandonment: asyncio.TimerHandle | None = None
-        self._change = asyncio.Event()
+        self._change = Change()
 
     @contextmanager
     def follower(self) -> Iterator[None]:
@@ -73,16 +74,12 @@ class Run:
         Empty when the run is over, when it changed state, or when `patience_seconds` have passed.
         """
         if len(self.log) <= count and self.state is not RunState.DONE:
-            try:
-                await asyncio.wait_for(self._change.wait(), patience_seconds)
-            except TimeoutError:
-                return []
+            await self._change.wait(patience_seconds)
         return self.log[count : count + BATCH_EVENTS_MAX]
 
     def wake_followers(self) -> None:
         """Lets every follower look again."""
-        change, self._change = self._change, asyncio.Event()
-        change.set()
+        self._change.tell()
 
     def note_started(self) -> None:
         """The job has left the queue."""

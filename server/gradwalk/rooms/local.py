@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from typing import Final
 
+from gradwalk.change import Change
 from gradwalk.protocol.rooms import Shown
 from gradwalk.rooms.room import Room, new_code
 from gradwalk.rooms.rooms import Audience, Counts, NoSuchRoom, Opened, RoomsFull
@@ -20,14 +21,13 @@ class _LiveRoom:
         self.is_open = True
         self.presenters = 0
         self.idle_end: asyncio.TimerHandle | None = None
-        self._changes = {audience: asyncio.Event() for audience in Audience}
+        self._changes = {audience: Change() for audience in Audience}
         self._tally_due: asyncio.TimerHandle | None = None
 
     def wake(self, *audiences: Audience) -> None:
-        """Lets them look again. The event is replaced, so that nobody misses a change or sees it twice."""
+        """Lets them look again."""
         for audience in audiences:
-            change, self._changes[audience] = self._changes[audience], asyncio.Event()
-            change.set()
+            self._changes[audience].tell()
 
     def wake_for_counts(self) -> None:
         """Soon, not at once: a hall that answers is a thousand changes in a second."""
@@ -40,11 +40,7 @@ class _LiveRoom:
 
     async def await_change(self, audience: Audience, patience_seconds: float) -> bool:
         """Whether there was one."""
-        try:
-            await asyncio.wait_for(self._changes[audience].wait(), patience_seconds)
-        except TimeoutError:
-            return False
-        return True
+        return await self._changes[audience].wait(patience_seconds)
 
     def end(self) -> None:
         """Everybody leaves."""

@@ -3,20 +3,20 @@
 import asyncio
 import gzip
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, HTTPException, Path, Query
-from fastapi.sse import EventSourceResponse, format_sse_event
+from fastapi.sse import format_sse_event
 from starlette.responses import JSONResponse, Response
 
 from gradwalk.api.errors import problem_response
+from gradwalk.api.event_stream import EventStream
 from gradwalk.api.finished import IMMUTABLE
 from gradwalk.api.service import Service
-from gradwalk.api.streams import STREAM_HEADERS
 from gradwalk.api.traces import NOT_FOUND, PROBLEM, ServiceOf, TraceId
 from gradwalk.api.workshop import Making
 from gradwalk.exports.catalogue import EXPORTERS, find_exporter
@@ -111,12 +111,11 @@ async def follow_export(
 ) -> Response:
     """Makes the same file and tells how far it is; it is then fetched from the address told at the end."""
     making = await _ask(service, trace, _exporter(name), wanted)
-    return EventSourceResponse(
-        _tell(making, f"/api/traces/{trace}/export/{name}?{wanted.query}"), headers=STREAM_HEADERS
-    )
+    told = _tell(making, f"/api/traces/{trace}/export/{name}?{wanted.query}")
+    return EventStream(told, service.metrics.stream("export"))
 
 
-async def _tell(making: Making, address: str) -> AsyncIterator[bytes]:
+async def _tell(making: Making, address: str) -> AsyncGenerator[bytes]:
     async for done, of in making.progress():
         yield format_sse_event(event="progress", data_str=encode({"done": done, "of": of}).decode())
     try:

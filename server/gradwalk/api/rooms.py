@@ -1,18 +1,19 @@
 """Rooms: opened, steered, followed, answered."""
 
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from http import HTTPStatus
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, HTTPException, Path, Query, Request
 from fastapi.responses import JSONResponse
-from fastapi.sse import KEEPALIVE_COMMENT, EventSourceResponse
+from fastapi.sse import KEEPALIVE_COMMENT
 from starlette.responses import Response
 
 from gradwalk.api.clients import ClientRate, client_of
+from gradwalk.api.event_stream import EventStream
 from gradwalk.api.metrics import Metrics
-from gradwalk.api.streams import STREAM_HEADERS, retry_frame
+from gradwalk.api.streams import retry_frame
 from gradwalk.api.traces import EVENT_STREAM, PROBLEM, REFUSALS
 from gradwalk.protocol.rooms import CODE, GiveAnswer, OpenRoom, ParticipantId, Presence, PresentState, QuestionId
 from gradwalk.rooms.rooms import Audience, Rooms
@@ -100,7 +101,8 @@ async def follow_room(
     views = rooms.follow(code, audience, participant if audience is Audience.HALL else None)
     # The first view is fetched here, so that a room that is gone or full is answered with a status.
     first = await anext(views)
-    return EventSourceResponse(_frames(request.app.state.metrics, first, views), headers=STREAM_HEADERS)
+    metrics: Metrics = request.app.state.metrics
+    return EventStream(_frames(first, views), metrics.stream("room"))
 
 
 @router.put("/{code}/state", response_model=None, dependencies=_counted, responses={**_GONE, **_REFUSED})
@@ -143,14 +145,13 @@ async def close_room(code: Code, rooms: RoomsOf, secret: Secret) -> Response:
     return _nothing()
 
 
-async def _frames(metrics: Metrics, first: bytes | None, views: AsyncGenerator[bytes | None]) -> AsyncIterator[bytes]:
-    with metrics.stream("room"):
-        async with aclosing(views):
-            yield retry_frame()
-            yield _frame(first)
-            async for view in views:
-                yield _frame(view)
-        yield b"event: closed\ndata: {}\n\n"
+async def _frames(first: bytes | None, views: AsyncGenerator[bytes | None]) -> AsyncGenerator[bytes]:
+    async with aclosing(views):
+        yield retry_frame()
+        yield _frame(first)
+        async for view in views:
+            yield _frame(view)
+    yield b"event: closed\ndata: {}\n\n"
 
 
 def _frame(view: bytes | None) -> bytes:

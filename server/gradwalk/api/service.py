@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Any, cast
 
 from gradwalk.api.clients import ClientRate
+from gradwalk.api.kept_events import KeptEvents
 from gradwalk.api.metrics import Metrics
 from gradwalk.api.settings import Settings
 from gradwalk.api.workshop import Workshop
@@ -35,6 +36,7 @@ class Service:
         self.engine = engine
         self.store = store
         self.metrics = metrics
+        self.kept_events = KeptEvents(split_document)
         self.runs = Runs(
             engine,
             self._keep,

@@ -9,12 +9,12 @@ Status messages (queued, running, bye) have no id, since they are not part of th
 """
 
 import random
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing
+from collections.abc import AsyncGenerator
 from typing import Any
 
-from fastapi.sse import KEEPALIVE_COMMENT, EventSourceResponse, format_sse_event
+from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
 
+from gradwalk.api.event_stream import EventStream
 from gradwalk.api.metrics import Metrics
 from gradwalk.engine.runs import BATCH_EVENTS_MAX, Run, Runs, RunState
 from gradwalk.protocol.document import encode
@@ -22,29 +22,21 @@ from gradwalk.protocol.document import encode
 PING_SECONDS = 15.0
 QUEUE_NEWS_SECONDS = 1.0
 _RETRY_MS = (300, 900)
-STREAM_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
-def stream_run(metrics: Metrics, runs: Runs, run: Run, after: int) -> EventSourceResponse:
+def stream_run(metrics: Metrics, runs: Runs, run: Run, after: int) -> EventStream:
     """A run's events after the one numbered `after`, as they come."""
-    return EventSourceResponse(_counted(metrics, _follow(runs, run, after + 1)), headers=STREAM_HEADERS)
+    return EventStream(_follow(runs, run, after + 1), metrics.stream("trace"))
 
 
-def stream_events(metrics: Metrics, events: list[bytes], trace: str, after: int) -> EventSourceResponse:
+def stream_events(metrics: Metrics, events: list[bytes], trace: str, after: int) -> EventStream:
     """The events of a finished trace after the one numbered `after`."""
-    return EventSourceResponse(_counted(metrics, _replay(events, trace, after + 1)), headers=STREAM_HEADERS)
+    return EventStream(_replay(events, trace, after + 1), metrics.stream("trace"))
 
 
 def read_last_event_id(text: str | None) -> int:
     """The number of the last event a reader has; -1 for none, and for garbage, which must not end its retries."""
     return int(text) if text is not None and text.isascii() and text.isdigit() and len(text) < 10 else -1
-
-
-async def _counted(metrics: Metrics, frames: AsyncGenerator[bytes]) -> AsyncIterator[bytes]:
-    with metrics.stream("trace"):
-        async with aclosing(frames):
-            async for frame in frames:
-                yield frame
 
 
 async def _follow(runs: Runs, run: Run, count: int) -> AsyncGenerator[bytes]:

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from gradwalk.api.clients import client_of
 from gradwalk.api.finished import IMMUTABLE
 from gradwalk.api.logs import note
-from gradwalk.api.service import Service, split_document
+from gradwalk.api.service import Service
 from gradwalk.api.streams import read_last_event_id, stream_events, stream_run
 from gradwalk.engine.runs import RunState
 from gradwalk.protocol.document import encode, join_document
@@ -69,7 +69,7 @@ async def create_trace(body: TraceRequest, service: ServiceOf, client: Client, a
     stored = await service.find_trace(trace)
     if stored is not None:
         if streamed:
-            return stream_events(service.metrics, await asyncio.to_thread(split_document, stored), trace, -1)
+            return stream_events(service.metrics, await service.kept_events.of(trace, stored), trace, -1)
         return _receipt(HTTPStatus.OK, trace, snippet, RunState.DONE.value)
     run = await service.start_trace(body, client)
     if streamed:
@@ -122,7 +122,7 @@ async def follow_trace(trace: TraceId, service: ServiceOf, last_event_id: LastEv
     after = read_last_event_id(last_event_id)
     stored = await service.find_trace(trace)
     if stored is not None:
-        events = await asyncio.to_thread(split_document, stored)
+        events = await service.kept_events.of(trace, stored)
         return _nothing_left() if after >= len(events) - 1 else stream_events(service.metrics, events, trace, after)
     run = await service.find_run(trace)
     if run is None:

@@ -21,7 +21,7 @@ CHILD_ENVIRONMENT = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(Path(__file__).p
 class Server:
     """One process and a client of it."""
 
-    def __init__(self, home: Path, **settings: Any) -> None:
+    def __init__(self, home: Path, ready: str = "/readyz", **settings: Any) -> None:
         environment = CHILD_ENVIRONMENT | {"GRADWALK_DATA_DIRECTORY": str(home / "data")}
         environment |= {f"GRADWALK_{name.upper()}": str(value) for name, value in settings.items()}
         self.log = home / f"server-{time.monotonic_ns()}.log"
@@ -31,7 +31,7 @@ class Server:
             )
         self.url = self._await(self._address).decode()
         self.client = httpx.Client(base_url=self.url, timeout=60)
-        self._await(lambda: self.client.get("/readyz").status_code == 200)
+        self._await(lambda: self.client.get(ready).status_code == 200)
 
     def _address(self) -> bytes | None:
         found = ADDRESS.search(self.log.read_bytes())

@@ -39,6 +39,12 @@ class Follower:
         self._listening.cancel()
         await asyncio.gather(self._listening, return_exceptions=True)
 
+    async def hang_up(self) -> None:
+        """Until the server has ended the stream."""
+        assert self._listening is not None
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            await self._listening
+
     async def until(self, holds: Any) -> None:
         """Returns when `holds()` does."""
         async with asyncio.timeout(PATIENCE_SECONDS):

@@ -1,5 +1,6 @@
 """Rooms over real connections to a real server: who sees what, when, and what is left afterwards."""
 
+import asyncio
 import random
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
@@ -9,6 +10,7 @@ import pytest
 
 from tests.api.conftest import Server
 from tests.own_loop import run_in_own_loop
+from tests.own_redis import OwnRedis
 from tests.rooms.hall import Hall
 
 ADA, BOB, CAT = "a" * 16, "b" * 16, "c" * 16
@@ -16,8 +18,30 @@ QUESTION = {"id": "4.3", "prompt": "What is v times J?"}
 
 
 @pytest.fixture(scope="module")
-def lecture_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    server = Server(tmp_path_factory.mktemp("rooms"), rooms_max=40, room_places_max=30)
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnRedis]:
+    """What the servers of a cluster share."""
+    running = OwnRedis(tmp_path_factory.mktemp("shared"))
+    yield running
+    running.stop()
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory, shared: OwnRedis) -> Iterator[tuple[Server, Server]]:
+    """Two servers that know the same rooms; rooms need no workers, so these are never ready to trace."""
+    settings = {"ready": "/healthz", "cluster_url": shared.url, "rooms_max": 40, "room_places_max": 30}
+    servers = Server(tmp_path_factory.mktemp("a"), **settings), Server(tmp_path_factory.mktemp("b"), **settings)
+    yield servers
+    for server in servers:
+        server.stop()
+
+
+@pytest.fixture(scope="module", params=["of one process", "shared"])
+def lecture_server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """The same tests for both kinds of rooms."""
+    if request.param == "shared":
+        yield request.getfixturevalue("cluster")[0]
+        return
+    server = Server(tmp_path_factory.mktemp("rooms"), "/healthz", rooms_max=40, room_places_max=30)
     yield server
     server.stop()
 
@@ -193,8 +217,12 @@ def test_what_cannot_be_shown_is_refused(lecture_server: Server, shown: dict[str
     assert answer.headers["content-type"] == "application/problem+json"
 
 
-def test_a_room_that_its_presenter_left_ends_by_itself(start_server: Callable[..., Server]) -> None:
-    server = start_server(room_idle_seconds=0.5)
+@pytest.mark.parametrize("kind", ["of one process", "shared"])
+def test_a_room_that_its_presenter_left_ends_by_itself(
+    kind: str, start_server: Callable[..., Server], shared: OwnRedis
+) -> None:
+    url = shared.url if kind == "shared" else ""
+    server = start_server(ready="/healthz", room_idle_seconds=0.5, cluster_url=url)
 
     async def act(client: httpx.AsyncClient) -> None:
         kept, left = await Hall.open(client), await Hall.open(client)
@@ -205,3 +233,54 @@ def test_a_room_that_its_presenter_left_ends_by_itself(start_server: Callable[..
         await presenter.drop()
 
     in_hall(server, act)
+
+
+def test_a_room_is_one_room_on_every_server_of_a_cluster(cluster: tuple[Server, Server], shared: OwnRedis) -> None:
+    here, there = cluster
+
+    async def act(client: httpx.AsyncClient) -> None:
+        async with httpx.AsyncClient(base_url=there.url, timeout=60) as other:
+            hall = await Hall.open(client, question=QUESTION)
+            elsewhere = Hall(other, {"code": hall.code, "secret": hall.secret})
+            presenter, far = await hall.presenter(), await elsewhere.follower(ADA)
+            await presenter.until(lambda: presenter.view["followers"] == 1)
+            assert await elsewhere.answer(QUESTION["id"], ADA, "6") == 204
+            await presenter.until(lambda: presenter.view["answered"] == 1)
+            near_tab = await hall.follower(ADA)
+            await far.drop()
+            await far.connect()
+            await near_tab.drop()
+            revision = await elsewhere.present(position="4.2", question=QUESTION, revealed=True)
+            await far.until(lambda: far.view["revision"] == revision)
+            await presenter.until(lambda: presenter.view["revision"] == revision and presenter.view["followers"] == 1)
+            assert far.view["tally"] == [{"answer": "6", "count": 1}]
+            for connection in shared.client().client_list(_type="pubsub"):
+                shared.client().client_kill_filter(_id=connection["id"])
+            revision = await hall.present(position="5.1")
+            await far.until(lambda: far.view["revision"] == revision)
+            assert await elsewhere.close() == 204
+            await far.until(lambda: far.is_closed)
+            await presenter.until(lambda: presenter.is_closed)
+            assert not [key for key in shared.client().keys("gradwalk:room*") if hall.code.encode() in key]
+
+    in_hall(here, act)
+    assert all(shared.client().pttl(key) > 0 for key in shared.client().keys("gradwalk:room*"))
+
+
+def test_followers_of_a_server_that_goes_down_are_not_told_that_the_room_is_closed(
+    cluster: tuple[Server, Server], shared: OwnRedis, start_server: Callable[..., Server]
+) -> None:
+    third = start_server(ready="/healthz", cluster_url=shared.url)
+
+    async def act(client: httpx.AsyncClient) -> None:
+        hall = await Hall.open(client)
+        async with httpx.AsyncClient(base_url=third.url, timeout=60) as other:
+            follower = await Hall(other, {"code": hall.code, "secret": hall.secret}).follower(ADA)
+            assert await asyncio.to_thread(third.stop) < 2
+            await follower.hang_up()
+            assert not follower.is_closed
+        again = await hall.follower(ADA)
+        assert again.view == follower.view
+        await again.drop()
+
+    in_hall(cluster[0], act)

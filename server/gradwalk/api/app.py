@@ -32,10 +32,9 @@ from gradwalk.api.headers import Guard
 from gradwalk.api.logs import RequestLines
 from gradwalk.api.metrics import Metrics
 from gradwalk.api.observer import Observer
-from gradwalk.api.service import make_service
+from gradwalk.api.service import make_rooms, make_service
 from gradwalk.api.settings import Settings
 from gradwalk.protocol.versions import installed_versions
-from gradwalk.rooms.local import LocalRooms
 from gradwalk.sandbox.supervisor import Sandbox
 
 _EVERYWHERE: dict[int | str, dict[str, Any]] = {
@@ -58,9 +57,7 @@ def create_app(settings: Settings, sandbox: Sandbox | None = None) -> FastAPI:
     app.state.settings = settings
     app.state.metrics, app.state.lines = Metrics(), RequestLines(settings.log_format)
     app.state.sandbox = Sandbox(settings.run_limits) if sandbox is None else sandbox
-    app.state.rooms = LocalRooms(
-        rooms_max=settings.rooms_max, places_max=settings.room_places_max, idle_seconds=settings.room_idle_seconds
-    )
+    app.state.rooms = make_rooms(settings)
     app.state.room_rate = ClientRate(settings.room_rate, "Too much came from your address.")
     # The last one added is the first one asked.
     app.add_middleware(FinishedTraces)
@@ -90,7 +87,7 @@ async def _live(app: FastAPI) -> AsyncIterator[None]:
 
     with _before_shutdown(say_goodbye):
         yield
-    app.state.rooms.stop()
+    await app.state.rooms.close()
     await service.close()
     app.state.lines.flush()
 

@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from gradwalk.engine.engine import BusyError
 from gradwalk.protocol.document import encode
-from gradwalk.rooms.rooms import NoSuchRoom, NotAsked, NotThePresenter, RoomError, RoomsFull
+from gradwalk.rooms.rooms import NoSuchRoom, NotAsked, NotThePresenter, RoomError, RoomsFull, RoomsOutOfReach
 from gradwalk.store.store import StoreError
 
 log = logging.getLogger(__name__)
@@ -28,6 +28,7 @@ _ROOM_ERRORS: dict[type[RoomError], tuple[HTTPStatus, str]] = {
     NotThePresenter: (HTTPStatus.FORBIDDEN, "You do not steer this room"),
     NotAsked: (HTTPStatus.CONFLICT, "This question is closed"),
     RoomsFull: (HTTPStatus.TOO_MANY_REQUESTS, "No place left"),
+    RoomsOutOfReach: (HTTPStatus.SERVICE_UNAVAILABLE, "Rooms do not answer"),
 }
 
 

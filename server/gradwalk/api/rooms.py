@@ -16,7 +16,7 @@ from gradwalk.api.metrics import Metrics
 from gradwalk.api.streams import retry_frame
 from gradwalk.api.traces import EVENT_STREAM, PROBLEM, REFUSALS
 from gradwalk.protocol.rooms import CODE, GiveAnswer, OpenRoom, ParticipantId, Presence, PresentState, QuestionId
-from gradwalk.rooms.rooms import Audience, Rooms
+from gradwalk.rooms.rooms import Audience, GoElsewhere, Rooms
 
 router = APIRouter(prefix="/api/rooms", tags=["rooms"])
 
@@ -149,8 +149,11 @@ async def _frames(first: bytes | None, views: AsyncGenerator[bytes | None]) -> A
     async with aclosing(views):
         yield retry_frame()
         yield _frame(first)
-        async for view in views:
-            yield _frame(view)
+        try:
+            async for view in views:
+                yield _frame(view)
+        except GoElsewhere:
+            return  # a stream that ends without `closed` is asked for again
     yield b"event: closed\ndata: {}\n\n"
 
 

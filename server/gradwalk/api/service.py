@@ -17,6 +17,8 @@ from gradwalk.engine.local import LocalEngine
 from gradwalk.engine.runs import Run, Runs
 from gradwalk.protocol.document import canonical_request, encode, join_document, snippet_id, trace_id
 from gradwalk.protocol.requests import ResolvedLimits, TraceRequest, resolve_limits
+from gradwalk.rooms.local import LocalRooms
+from gradwalk.rooms.rooms import Rooms
 from gradwalk.sandbox.jobs import GradcheckJob, JacobianJob, Job, TraceJob
 from gradwalk.sandbox.supervisor import Sandbox
 from gradwalk.store.sqlite import SqliteStore
@@ -150,6 +152,15 @@ def make_service(settings: Settings, sandbox: Sandbox, metrics: Metrics) -> Serv
     engine = LocalEngine(sandbox, settings.running_count, settings.waiting_count, settings.client_waiting_count)
     store = SqliteStore(settings.data_directory / STORE_FILE, settings.trace_bytes_max, settings.snippet_bytes_max)
     return Service(settings, engine, store, metrics)
+
+
+def make_rooms(settings: Settings) -> Rooms:
+    """Those of this process, or those that several servers share."""
+    if settings.cluster_url:
+        return cast("Rooms", import_module(_CLUSTERED).make_rooms(settings))
+    return LocalRooms(
+        rooms_max=settings.rooms_max, places_max=settings.room_places_max, idle_seconds=settings.room_idle_seconds
+    )
 
 
 def split_document(body: bytes) -> list[bytes]:

@@ -6,7 +6,7 @@ from typing import Final
 
 from gradwalk.change import Change
 from gradwalk.protocol.rooms import Shown
-from gradwalk.rooms.room import Room, new_code
+from gradwalk.rooms.room import NO_ROOM_LEFT, NO_SUCH_ROOM, Room, new_code
 from gradwalk.rooms.rooms import Audience, Counts, NoSuchRoom, Opened, RoomsFull
 
 TALLY_SECONDS: Final = 0.5
@@ -63,7 +63,7 @@ class LocalRooms:
 
     async def open(self, shown: Shown) -> Opened:
         if len(self._rooms) >= self._rooms_max:
-            raise RoomsFull("Every room of this server is in use.")
+            raise RoomsFull(NO_ROOM_LEFT)
         code = new_code()
         while code in self._rooms:
             code = new_code()
@@ -126,10 +126,13 @@ class LocalRooms:
         for live in list(self._rooms.values()):
             self._end(live)
 
+    async def close(self) -> None:
+        self.stop()
+
     def _find(self, code: str) -> _LiveRoom:
         live = self._rooms.get(code)
         if live is None:
-            raise NoSuchRoom("There is no such room, or it has been closed.")
+            raise NoSuchRoom(NO_SUCH_ROOM)
         return live
 
     def _steered(self, code: str, secret: str) -> _LiveRoom:

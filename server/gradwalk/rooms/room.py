@@ -3,6 +3,7 @@
 import hmac
 import secrets
 from collections import Counter
+from typing import NamedTuple
 
 from gradwalk.protocol.document import encode
 from gradwalk.protocol.rooms import RoomView, Shown, Tally
@@ -14,10 +15,39 @@ ANSWERS_TOLD = 12
 """Different answers that are listed; the others are counted together."""
 OTHERS = "other answers"
 
+NOT_OPEN = "This question is not open any more."
+REVEALED = "The answers are on show already."
+NO_PLACE_FOR_ANSWER = "This room has no place for another answer."
+NO_PLACE = "Every place of this room is taken."
+NO_ROOM_LEFT = "Every room of this server is in use."
+NO_SUCH_ROOM = "There is no such room, or it has been closed."
+
 
 def new_code() -> str:
     """A code that can be read out in a hall."""
     return "".join(secrets.choice(LETTERS) for _ in range(CODE_LENGTH))
+
+
+class RoomState(NamedTuple):
+    """Everything that a view is made of."""
+
+    revision: int
+    shown: Shown
+    answers: Counter[str]
+    """How often each answer was given."""
+    followers: int
+    away: int
+
+
+def new_secret() -> str:
+    """The presenter's."""
+    return secrets.token_urlsafe(24)
+
+
+def check_secret(said: str, secret: str) -> None:
+    """Raises NotThePresenter for another one."""
+    if not hmac.compare_digest(said.encode(), secret.encode()):
+        raise NotThePresenter("Only who opened this room can steer it.")
 
 
 class Room:
@@ -25,7 +55,7 @@ class Room:
 
     def __init__(self, code: str, shown: Shown, places_max: int) -> None:
         self.code = code
-        self.secret = secrets.token_urlsafe(24)
+        self.secret = new_secret()
         self.shown = shown
         self.revision = 1
         self._places_max = places_max
@@ -36,13 +66,11 @@ class Room:
 
     def check_secret(self, secret: str) -> None:
         """Raises NotThePresenter for another one."""
-        if not hmac.compare_digest(secret.encode(), self.secret.encode()):
-            raise NotThePresenter("Only who opened this room can steer it.")
+        check_secret(secret, self.secret)
 
     def present(self, shown: Shown) -> int:
         """The next state; a new question starts without answers."""
-        before, after = self.shown.question, shown.question
-        if (before and before.id) != (after and after.id) or shown.trace != self.shown.trace:
+        if begins_anew(self.shown, shown):
             self._answers = {}
         self.shown = shown
         self.revision += 1
@@ -53,18 +81,18 @@ class Room:
         """Counts it; the last answer of a participant is the one that counts."""
         asked = self.shown.question
         if asked is None or asked.id != question:
-            raise NotAsked("This question is not open any more.")
+            raise NotAsked(NOT_OPEN)
         if self.shown.revealed:
-            raise NotAsked("The answers are on show already.")
+            raise NotAsked(REVEALED)
         if participant not in self._answers and len(self._answers) >= self._places_max:
-            raise RoomsFull("This room has no place for another answer.")
+            raise RoomsFull(NO_PLACE_FOR_ANSWER)
         self._answers[participant] = answer
         self._encoded.clear()
 
     def enter(self, participant: str) -> None:
         """One more connection of a participant."""
         if participant not in self._connections and len(self._connections) >= self._places_max:
-            raise RoomsFull("Every place of this room is taken.")
+            raise RoomsFull(NO_PLACE)
         self._connections[participant] += 1
         self._encoded.pop(Audience.PRESENTER, None)
 
@@ -92,23 +120,37 @@ class Room:
     def view(self, audience: Audience) -> bytes:
         """What this audience sees now; the same bytes for all of them."""
         if audience not in self._encoded:
-            self._encoded[audience] = encode(self._view(audience))
+            self._encoded[audience] = encode(view_of(self._state(), audience))
         return self._encoded[audience]
 
-    def _view(self, audience: Audience) -> RoomView:
-        presents = audience is Audience.PRESENTER
-        return {
-            "revision": self.revision,
-            "shown": self.shown.model_dump(),
-            "answered": len(self._answers) if presents or self.shown.revealed else 0,
-            "tally": self._tally() if presents or self.shown.revealed else None,
-            "followers": len(self._connections) - len(self._away) if presents else None,
-            "away": len(self._away) if presents else None,
-        }
+    def _state(self) -> RoomState:
+        followers = len(self._connections) - len(self._away)
+        return RoomState(self.revision, self.shown, Counter(self._answers.values()), followers, len(self._away))
 
-    def _tally(self) -> list[Tally]:
-        counts = Counter(self._answers.values())
-        ordered = sorted(counts.items(), key=lambda each: (-each[1], each[0]))
-        told: list[Tally] = [{"answer": answer, "count": count} for answer, count in ordered[:ANSWERS_TOLD]]
-        rest = sum(count for _, count in ordered[ANSWERS_TOLD:])
-        return [*told, {"answer": OTHERS, "count": rest}] if rest else told
+
+def view_of(state: RoomState, audience: Audience) -> RoomView:
+    """What this audience may see of it."""
+    presents = audience is Audience.PRESENTER
+    knows_answers = presents or state.shown.revealed
+    return {
+        "revision": state.revision,
+        "shown": state.shown.model_dump(),
+        "answered": state.answers.total() if knows_answers else 0,
+        "tally": _tally(state.answers) if knows_answers else None,
+        "followers": state.followers if presents else None,
+        "away": state.away if presents else None,
+    }
+
+
+def begins_anew(before: Shown, after: Shown) -> bool:
+    """Whether the answers so far belong to something that is not asked any more."""
+    return (before.question and before.question.id) != (after.question and after.question.id) or (
+        before.trace != after.trace
+    )
+
+
+def _tally(answers: Counter[str]) -> list[Tally]:
+    ordered = sorted(answers.items(), key=lambda each: (-each[1], each[0]))
+    told: list[Tally] = [{"answer": answer, "count": count} for answer, count in ordered[:ANSWERS_TOLD]]
+    rest = sum(count for _, count in ordered[ANSWERS_TOLD:])
+    return [*told, {"answer": OTHERS, "count": rest}] if rest else told

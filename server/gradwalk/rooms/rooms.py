@@ -27,6 +27,14 @@ class RoomsFull(RoomError):
     """No more rooms, or no more followers in this one."""
 
 
+class RoomsOutOfReach(RoomError):
+    """What several servers share does not answer now."""
+
+
+class GoElsewhere(RoomError):
+    """This server goes down, the room does not: whoever follows comes back and lands on another."""
+
+
 class Audience(Enum):
     """Who is told how much."""
 
@@ -106,6 +114,7 @@ class Rooms(Protocol):
         Raises:
             NoSuchRoom: it is closed.
             RoomsFull: every place is taken.
+            GoElsewhere: this server goes down, and others know the room.
         """
 
     async def close_room(self, code: str, secret: str) -> None:
@@ -121,3 +130,6 @@ class Rooms(Protocol):
 
     def stop(self) -> None:
         """Makes every follower leave: the server is going down."""
+
+    async def close(self) -> None:
+        """Lets go of everything, after `stop`."""

@@ -287,6 +287,12 @@ def test_the_run_before_stays_beside_the_new_numbers(player: PlayerPage) -> None
     expect(panel).to_contain_text("15")
     expect(panel).to_contain_text("was 12, +3")
     expect(panel).to_contain_text("was 12, +6.75")
+    player.button("Last step").click()
+    expect(player.page.locator(".ghost.held")).to_have_text("was 12 (+3)")
+    player.button("First step").click()
+    expect(player.page.locator(".ghost.held")).to_have_count(0)
+    panel.get_by_role("button", name="Forget it").click()
+    expect(player.page.locator(".ghost")).to_have_count(0)
 
 
 def test_all_rows_give_the_whole_jacobian(player: PlayerPage) -> None:

@@ -17,7 +17,7 @@ export interface Change {
 
 /** Null where the two are not runs of one graph; empty where every number is as it was. */
 export function compareRuns(before: TraceState, after: TraceState): readonly Change[] | null {
-  if (after.finished === null || topologyOf(before) !== topologyOf(after)) return null;
+  if (!areOfOneGraph(before, after)) return null;
   const changes: Change[] = [];
   const add = (name: string, kind: Change["kind"], was: Gradient | null, is: Gradient | null) => {
     const change = isTensor(was) && isTensor(is) ? changeBetween(name, kind, was, is) : null;
@@ -42,6 +42,17 @@ export function compareRuns(before: TraceState, after: TraceState): readonly Cha
 }
 
 function changeBetween(name: string, kind: Change["kind"], was: TensorValue, is: TensorValue): Change | null {
+  const difference = differenceOf(was, is);
+  return difference === null ? null : { name, kind, was, is, difference };
+}
+
+/** Whether two runs can be compared; false while the later one is still arriving. */
+export function areOfOneGraph(before: TraceState, after: TraceState): boolean {
+  return after.finished !== null && topologyOf(before) === topologyOf(after);
+}
+
+/** `is - was`, entry by entry; null where nothing changed, or where entries cannot be told apart. */
+export function differenceOf(was: TensorValue, is: TensorValue): TensorValue | null {
   if (was.data === undefined || is.data === undefined || was.data.length !== is.data.length) return null;
   if ([...was.data, ...is.data].some((cell) => Array.isArray(cell))) return null;
   const data = is.data.map((cell, entry): Cell => {
@@ -49,9 +60,7 @@ function changeBetween(name: string, kind: Change["kind"], was: TensorValue, is:
     return Number.isFinite(difference) ? difference : (String(difference) as "NaN");
   });
   const { shape, dtype } = is;
-  return data.every((cell) => cell === 0)
-    ? null
-    : { name, kind, was, is, difference: { shape, dtype, data } };
+  return data.every((cell) => cell === 0) ? null : { shape, dtype, data };
 }
 
 const topologies = new WeakMap<TraceState["passes"], string>();

@@ -167,3 +167,10 @@ function forwardSentence(trace: TraceState, position: Position): string {
     ? `${node.label} saves nothing for backward.`
     : `${node.label} saves ${saved.join(" and ")} for backward.`;
 }
+
+/** The node that made the first operand of `node` that came along an edge. */
+export function producerOf(graph: Graph, node: string): string | undefined {
+  const inputs = nodesById(graph).get(node)?.inputs ?? [];
+  const edge = inputs.find((operand) => operand.edge !== undefined)?.edge;
+  return edge === undefined ? undefined : edgesById(graph).get(edge)?.from.node;
+}

@@ -8,9 +8,7 @@ import gzip
 import json
 import signal
 import time
-from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 import httpx
@@ -18,13 +16,14 @@ import pytest
 
 from gradwalk.engine.runlog import WORKERS
 from gradwalk.protocol.versions import installed_versions
-from tests.own_cluster import OwnServer, OwnWorker
+from tests.own_cluster import STREAM, Cluster, OwnProcess, assert_whole, follow_to_the_end, read_stream
 from tests.own_loop import run_in_own_loop
 from tests.own_redis import OwnRedis
 
-STREAM = {"Accept": "text/event-stream"}
 RECOVERY_SECONDS = 20.0
 WAITING_MAX = 12
+ONE_LONG_RUN = {"running_count": 1, "run_seconds": 60}
+SMALL_QUEUE = {"waiting_count": WAITING_MAX, "client_waiting_count": WAITING_MAX}
 LONG = """
 import torch
 x = torch.tensor({number}.0, requires_grad=True)
@@ -36,89 +35,18 @@ for _ in range(60):
 ENDLESS = "while {number} == {number}: pass"
 
 
-@dataclass
-class Cluster:
-    """What runs, and how to break it."""
-
-    home: Path
-    shared: OwnRedis
-    workers: list[OwnWorker] = field(default_factory=list)
-    servers: list[OwnServer] = field(default_factory=list)
-
-    def add_worker(self) -> OwnWorker:
-        worker = OwnWorker(self.home, self.shared.url, running_count=1, run_seconds=60)
-        self.workers.append(worker)
-        return worker
-
-    def add_server(self) -> OwnServer:
-        server = OwnServer(self.home, self.shared.url, waiting_count=WAITING_MAX, client_waiting_count=WAITING_MAX)
-        self.servers.append(server)
-        return server
-
-    def worker_of(self, trace: str) -> OwnWorker:
-        """Who runs it."""
-        with self.shared.client() as client:
-            name = client.hget(f"gradwalk:run:{trace}", "worker").decode()
-        return next(worker for worker in self.workers if name.endswith(f"-{worker.process.pid}"))
-
-    def close(self) -> None:
-        for process in (*self.servers, *self.workers):
-            process.kill()
-        self.shared.stop()
-
-
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     home = tmp_path_factory.mktemp("cluster")
     found = Cluster(home, OwnRedis(home))
-    started = [found.add_worker(), found.add_worker(), found.add_server(), found.add_server()]
+    started: list[OwnProcess] = [found.add_worker(**ONE_LONG_RUN) for _ in range(2)]
+    started += [found.add_server(**SMALL_QUEUE) for _ in range(2)]
     try:
         for process in started:
             process.wait()
         yield found
     finally:
         found.close()
-
-
-async def read_stream(answer: httpx.Response) -> AsyncIterator[dict[str, Any]]:
-    """Events as they come; ends without an error when the server is gone, as a browser's EventSource would."""
-    try:
-        async for line in answer.aiter_lines():
-            if line.startswith("data: ["):
-                for event in json.loads(line[6:]):
-                    yield event
-    except httpx.TransportError:
-        return
-
-
-async def follow_to_the_end(urls: list[str], source: str) -> list[dict[str, Any]]:
-    """What a page does: asks, reads, comes back with the last number it has, elsewhere if need be."""
-    events: list[dict[str, Any]] = []
-    give_up = time.monotonic() + 90
-    async with httpx.AsyncClient(timeout=30) as client:
-        for url in (url for _ in range(1_000) for url in urls):
-            try:
-                posted = await client.post(f"{url}/api/traces", json={"source": source})
-                if posted.status_code in (200, 202):
-                    resume = {**STREAM, "Last-Event-ID": str(len(events) - 1)} if events else STREAM
-                    path = f"{url}{posted.json()['links']['events']}"
-                    async with client.stream("GET", path, headers=resume) as answer:
-                        events += [event async for event in read_stream(answer)]
-                elif posted.status_code not in (429, 503):
-                    raise AssertionError(posted.text)
-            except httpx.TransportError:
-                pass
-            if events and events[-1]["type"] == "finished":
-                return events
-            assert time.monotonic() < give_up, f"{len(events)} events, the last answer was {posted.text}"
-            await asyncio.sleep(0.1)
-    raise AssertionError("never ended")
-
-
-def assert_whole(events: list[dict[str, Any]]) -> None:
-    assert [event["seq"] for event in events] == list(range(len(events)))
-    assert events[-1]["type"] == "finished"
-    assert events[-1]["problems"] == 0
 
 
 def test_two_servers_without_torch_share_one_run_and_give_the_same_bytes(cluster: Cluster) -> None:
@@ -158,7 +86,7 @@ def test_a_worker_that_is_killed_in_the_middle_of_a_trace_is_not_noticed_by_its_
     assert_whole(events)
     assert sum(event["type"] == "pass_started" for event in events) == 60
     assert seconds < RECOVERY_SECONDS
-    cluster.add_worker()
+    cluster.add_worker(**ONE_LONG_RUN)
 
 
 def test_a_reader_of_a_killed_server_goes_on_at_another_one(cluster: Cluster) -> None:
@@ -175,7 +103,7 @@ def test_a_reader_of_a_killed_server_goes_on_at_another_one(cluster: Cluster) ->
 
     assert_whole(run_in_own_loop(ask_and_kill()))
     cluster.servers.remove(first)
-    cluster.add_server().wait()
+    cluster.add_server(**SMALL_QUEUE).wait()
 
 
 def test_a_restart_of_the_shared_server_loses_nothing_that_flows(cluster: Cluster) -> None:

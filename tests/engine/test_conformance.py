@@ -279,6 +279,20 @@ def test_a_replay_is_answered_and_one_that_is_called_off_says_so(opened: Open) -
     run_in_own_loop(work())
 
 
+def test_a_worker_of_another_version_says_so_instead_of_naming_its_trace_wrongly(celery: Open) -> None:
+    async def work() -> None:
+        async with celery() as engine:
+            kept: list[Run] = []
+            runs = runs_of(engine, kept)
+            run = await runs.join_or_start("f" * 40, job("x * 3"), Lane.LIVE)
+            events = [json.loads(event) for event in await read_all(run)]
+            assert [event["type"] for event in events] == ["started", "problem", "finished"]
+            assert events[1]["title"] == "This server is being upgraded"
+            assert kept == []
+
+    run_in_own_loop(work())
+
+
 def test_closing_tells_every_waiting_job() -> None:
     told: list[Outcome] = []
 

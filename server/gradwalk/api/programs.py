@@ -87,7 +87,9 @@ async def find_program(service: Service, snippet: str) -> TraceRequest:
 
 
 async def find_stored(service: Service, request: TraceRequest) -> TraceDocument | None:
-    """The trace of a program where it is known already."""
+    """The trace of a program where it is known already; None also where nobody can say what its name would be."""
+    if service.engine.status().versions is None:
+        return None
     stored = await service.find_trace(service.identify(request)[0])
     return None if stored is None else await asyncio.to_thread(_decode, gzip.decompress(stored))
 

@@ -46,10 +46,5 @@ def make_broker(url: str) -> Celery:
 
 
 def queue_of(lane: Lane) -> str:
-    """Celery's name of a lane's queue."""
+    """Celery's name of a lane's queue; `gradwalk:live` is the list whose length is what to scale workers by."""
     return lane.name.lower()
-
-
-def message_list(lane: Lane) -> str:
-    """The list in the shared server that holds a lane's messages; its length is what to scale workers by."""
-    return _PREFIX + queue_of(lane)

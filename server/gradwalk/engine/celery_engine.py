@@ -7,6 +7,7 @@ lost, and learns who works at all.
 
 import asyncio
 import logging
+import sys
 import uuid
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +19,7 @@ from celery.exceptions import OperationalError
 from redis.exceptions import RedisError
 
 from gradwalk.cluster.connection import connect, connect_listener
-from gradwalk.engine.broker import TASK, make_broker, message_list, queue_of
+from gradwalk.engine.broker import TASK, make_broker, queue_of
 from gradwalk.engine.engine import BusyError, EngineStatus, Found, Lane, Order, Sink
 from gradwalk.engine.job import CALLED_OFF
 from gradwalk.engine.runlog import Caps, Entry, Reader, RunLog
@@ -36,7 +37,8 @@ _PUBLISHERS = 2
 _CLOSING_SECONDS = 3.0
 _NOBODY_SECONDS = 2
 _LEVELS = ("none", "partial", "full")
-_SENDING = {"max_retries": 10, "interval_start": 0.1, "interval_step": 0.2, "interval_max": 1.0}
+_SENDING = {"max_retries": 3, "interval_start": 0.1, "interval_step": 0.2, "interval_max": 0.5}
+_ANY = Caps(sys.maxsize, sys.maxsize)
 
 
 class _Follower:
@@ -99,17 +101,15 @@ class CeleryEngine:
             self._send(order)
 
     async def find(self, run_id: str) -> Found | None:
-        job = await self._patiently(self._log.find(run_id))
-        if job is None:
+        order = await self._patiently(self._log.find(run_id))
+        if order is None:
             return None
-        # Who asked first has paid for it; whoever joins only reads.
-        order = Order(run_id, job, Lane.LIVE)
 
         def follow(sink: Sink, cancellation: Cancellation) -> None:
             self._follow(order, sink, cancellation)
             self._in_background(self._log.open(order, self._name, self._caps))
 
-        return Found(job, follow)
+        return Found(order.job, follow)
 
     def jobs_ahead_of(self, sink: Sink) -> int:
         return next((one.jobs_ahead for one in self._followers.values() if one.sink is sink), 0)
@@ -151,7 +151,7 @@ class CeleryEngine:
     async def _leave(self, follower: _Follower) -> None:
         """Nobody here looks any more: whoever runs it may stop, unless another server still follows."""
         order = follower.order
-        is_over = await self._log.leave(order.run_id, self._name, order.client, CALLED_OFF)
+        is_over = await self._log.leave(order.run_id, self._name, CALLED_OFF)
         if not is_over and self._part(follower):
             follower.sink.finished(CALLED_OFF)
 
@@ -176,11 +176,7 @@ class CeleryEngine:
                 follower.sink.finished(entry.outcome)
 
     async def _look_after(self) -> None:
-        tended = {
-            run_id: (one.order.client, message_list(one.order.lane))
-            for run_id, one in self._followers.items()
-            if not one.cancellation.is_wished
-        }
+        tended = [run_id for run_id, one in self._followers.items() if not one.cancellation.is_wished]
         for run_id, condition in (await self._log.tend(tended, self._name) if tended else {}).items():
             follower = self._followers.get(run_id)
             if follower is None:
@@ -190,11 +186,15 @@ class CeleryEngine:
                 log.warning("a run was lost with its worker and is sent again")
                 self._send(follower.order)
             elif condition.state == "gone":
-                log.warning("the shared server has forgotten a run; it begins anew")
-                follower.cursor = "0"
-                await self._log.open(follower.order, self._name, self._caps)
-                self._send(follower.order)
+                await self._begin_anew(follower)
         await self._learn()
+
+    async def _begin_anew(self, follower: _Follower) -> None:
+        log.warning("the shared server has forgotten a run; it begins anew")
+        follower.cursor = "0"
+        # There was room for it once, and its readers have begun to read.
+        if await self._log.open(follower.order, self._name, _ANY):
+            self._send(follower.order)
 
     async def _learn(self) -> None:
         """Who works, and how much there is to do."""
@@ -237,8 +237,11 @@ class CeleryEngine:
                 try:
                     await work()
                     await asyncio.sleep(pause_seconds)
-                except RedisError as error:
-                    log.warning("the shared server does not answer: %s", error)
+                except Exception as error:  # noqa: BLE001 (whatever it is: without this work no reader hears anything)
+                    if isinstance(error, RedisError):
+                        log.warning("the shared server does not answer: %s", error)
+                    else:
+                        log.exception("looking after runs went wrong")
                     self._status = replace(self._status, ready=False)
                     await asyncio.sleep(_AGAIN_SECONDS)
 

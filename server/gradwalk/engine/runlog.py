@@ -4,12 +4,14 @@ The shared counterpart of `Run.log`: an append-only stream per run that any numb
 method is one script of `scripts.py`, so that nothing is half done whoever is killed.
 """
 
+import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import redis.asyncio
+from redis.exceptions import TimeoutError as NoAnswer  # noqa: N813 (Python has one of that name)
 
 from gradwalk.cluster.connection import answer_of, name_key
 from gradwalk.engine import scripts
@@ -102,7 +104,7 @@ class RunLog:
             BusyError: a new one was needed and there is no room for it.
         """
         said = await self._open(
-            keys=_keys(order.run_id, order.client),
+            keys=_keys(order.run_id),
             args=[
                 server,
                 WATCH_MS,
@@ -122,10 +124,13 @@ class RunLog:
             )
         return bool(said == b"new")
 
-    async def find(self, run_id: str) -> Job | None:
+    async def find(self, run_id: str) -> Order | None:
         """What is run under this id, or was until a minute ago."""
-        found = await answer_of(self._connection.hget(_run_key(run_id), "job"))
-        return None if found is None else JOB.validate_json(found)
+        found = await answer_of(self._connection.hmget(_run_key(run_id), ["job", "lane", "client"]))
+        if None in found:
+            return None
+        job, lane, client = found
+        return Order(run_id, JOB.validate_json(job), Lane[lane.decode().upper()], client.decode())
 
     async def wake(self, server: str) -> None:
         """Lets the server's reader look again which runs it reads."""
@@ -136,8 +141,7 @@ class RunLog:
 
     async def begin(self, run_id: str, worker: str) -> Attempt | None:
         """The right to carry a run out; None when it is over, called off, or in somebody's hands."""
-        client = await answer_of(self._connection.hget(_run_key(run_id), "client")) or b""
-        found = await self._begin(keys=[*_keys(run_id, client.decode()), STARTED], args=[BEAT_MS, _LIFETIME_MS, worker])
+        found = await self._begin(keys=_keys(run_id), args=[BEAT_MS, _LIFETIME_MS, worker])
         if not found:
             return None
         number, job, count, tries = found
@@ -172,22 +176,22 @@ class RunLog:
         if not await self._finish(keys=_keys(attempt.run_id), args=arguments):
             raise FencedError(attempt.run_id)
 
-    async def tend(self, followed: Mapping[str, tuple[str, str]], server: str) -> dict[str, Condition]:
-        """Says that `server` still follows these runs (id to client and list of messages), and how each of them is."""
+    async def tend(self, followed: Sequence[str], server: str) -> dict[str, Condition]:
+        """Says that `server` still follows these runs, and how each of them is."""
         async with self._connection.pipeline(transaction=False) as pipeline:
-            for run_id, (client, messages) in followed.items():
-                keys = [*_keys(run_id, client), messages]
-                await self._tend(keys=keys, args=[server, WATCH_MS, _LIFETIME_MS, PATIENCE_MS], client=pipeline)
+            for run_id in followed:
+                arguments: list[Any] = [server, WATCH_MS, _LIFETIME_MS, PATIENCE_MS]
+                await self._tend(keys=_keys(run_id), args=arguments, client=pipeline)
             found = await pipeline.execute()
         return {
             run_id: Condition(state.decode(), int(ahead))
             for run_id, (state, ahead) in zip(followed, found, strict=True)
         }
 
-    async def leave(self, run_id: str, server: str, client: str, outcome: Outcome) -> bool:
+    async def leave(self, run_id: str, server: str, outcome: Outcome) -> bool:
         """`server` follows no longer; True when nobody does, and the run is called off with this outcome."""
         arguments: list[Any] = [server, _encode_outcome(outcome), RETAIN_MS]
-        return bool(await self._leave(keys=_keys(run_id, client), args=arguments))
+        return bool(await self._leave(keys=_keys(run_id), args=arguments))
 
     async def announce(self, name: str, worker: Mapping[str, Any]) -> None:
         """A worker says what it is; believed for a few seconds."""
@@ -239,7 +243,14 @@ class Reader:
     async def news(self, cursors: Mapping[str, str]) -> list[tuple[str, str, Entry]]:
         """(run, cursor after it, entry) for what came after each run's cursor; waits, until `RunLog.wake`."""
         streams: dict[Any, Any] = {_log_key(run_id): cursor for run_id, cursor in cursors.items()}
-        found = await self._connection.xread(streams | {self._wake: self._woken}, count=_ENTRIES_MAX, block=_BLOCK_MS)
+        try:
+            # Also where the other machine is gone without a word.
+            async with asyncio.timeout(2 * _BLOCK_MS / 1_000):
+                found = await self._connection.xread(
+                    streams | {self._wake: self._woken}, count=_ENTRIES_MAX, block=_BLOCK_MS
+                )
+        except TimeoutError as error:
+            raise NoAnswer("no answer to a question that was bounded in time") from error
         news = []
         names = {_log_key(run_id).encode(): run_id for run_id in cursors}
         for key, entries in found or ():
@@ -262,9 +273,10 @@ def read_entry(fields: Mapping[bytes, bytes]) -> Entry:
     return Entry(int(fields[b"from"]), (payload,) if size == 1 else tuple(payload.split(b"\n")))
 
 
-def _keys(run_id: str, client: str = "") -> list[str]:
+def _keys(run_id: str) -> list[str]:
     waiting = [_waiting_key(lane) for lane in Lane]
-    return [_run_key(run_id), _log_key(run_id), name_key("watchers", run_id), *waiting, name_key("waiting-of", client)]
+    of_client, messages = name_key("waiting-of", ""), name_key("")
+    return [_run_key(run_id), _log_key(run_id), name_key("watchers", run_id), *waiting, of_client, messages, STARTED]
 
 
 def _run_key(run_id: str) -> str:

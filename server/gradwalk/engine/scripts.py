@@ -7,8 +7,9 @@ Every script takes the same keys, then its own arguments:
     2 log       the stream that followers read
     3 watchers  servers that follow, with the time until which they are believed
     4 live  5 batch    runs that wait, in the order in which they came
-    6 ours      of the run's client, those that wait
-    7           where a script says so
+    6 of        with a client's name behind it: those of its runs that wait
+    7 messages  with a lane's name behind it: the list of messages that no worker has taken
+    8 started   how many runs have begun
 
 Times are the shared server's own, in milliseconds, so that the clocks of the machines need not agree. An attempt is a
 number that grows; only the newest may write (a fence: who was given up for dead and lives on is refused).
@@ -17,7 +18,7 @@ number that grows; only the newest may write (a fence: who was given up for dead
 from typing import Final
 
 _BEGINNING = """
-local run, log, watchers, live, batch, ours = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
+local run, log, watchers, live, batch = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local function get(field) return redis.call('HGET', run, field) end
@@ -26,7 +27,9 @@ local function number(value) return string.format('%d', value) end
 local function expire(milliseconds)
     for _, key in ipairs({run, log, watchers}) do redis.call('PEXPIRE', key, milliseconds) end
 end
+local function ours() return KEYS[6] .. (get('client') or '') end
 local function wait_in(key)
+    local ours = ours()
     for _, waiting in ipairs({live, batch, ours}) do redis.call('ZREM', waiting, run) end
     if key then
         for _, waiting in ipairs({key, ours}) do
@@ -53,11 +56,12 @@ local waiting_max, client_max = tonumber(ARGV[7]), tonumber(ARGV[8])
 local state = get('state')
 local is_shared = (state == 'queued' or state == 'running') and not get('stopping') or get('lasting') == '1'
 if not is_shared then
-    for _, waiting in ipairs({live, batch, ours}) do
+    local its = KEYS[6] .. client
+    for _, waiting in ipairs({live, batch, its}) do
         redis.call('ZREMRANGEBYSCORE', waiting, '-inf', number((time[1] - 3600) * 1000000))
     end
     if redis.call('ZCARD', live) + redis.call('ZCARD', batch) >= waiting_max then return 'full' end
-    if redis.call('ZCARD', ours) >= client_max then return 'client full' end
+    if redis.call('ZCARD', its) >= client_max then return 'client full' end
     local attempt = get('attempt') or '0'
     redis.call('DEL', run, log, watchers)
     set('job', job, 'lane', lane_name, 'client', client, 'attempt', attempt)
@@ -84,7 +88,7 @@ if not redis.call('EXISTS', log) or state == 'queued' then redis.call('XADD', lo
 set('state', 'running', 'worker', worker, 'beat', number(now + beat_ms), 'attempt', number(get('attempt') + 1))
 redis.call('HINCRBY', run, 'tries', 1)
 expire(lifetime)
-redis.call('INCR', KEYS[7])
+redis.call('INCR', KEYS[8])
 return {get('attempt'), get('job'), get('count'), get('tries')}
 """
 )
@@ -138,7 +142,7 @@ local ahead = place
 if lane() == batch then ahead = ahead + redis.call('ZCARD', live) end
 local is_lost = state == 'running' and tonumber(get('beat')) < now
 if state == 'queued' and place == 0 and get('submitted') + patience < now then
-    is_lost = redis.call('LLEN', KEYS[7]) < math.max(1, redis.call('ZCARD', lane()))
+    is_lost = redis.call('LLEN', KEYS[7] .. get('lane')) < math.max(1, redis.call('ZCARD', lane()))
 end
 if not is_lost then return {state, ahead} end
 set('state', 'queued', 'submitted', number(now))

@@ -5,6 +5,7 @@ loop says four times a second that each run is still in good hands, hears who sh
 """
 
 import asyncio
+import contextlib
 import json
 import logging
 import os
@@ -104,7 +105,8 @@ class Worker:
         for work in list(self._working):
             work.cancellation.cancel()
         if self._thread.is_alive():
-            self._later(self._log.withdraw(self._name)).exception(_CLOSING_SECONDS)
+            with contextlib.suppress(TimeoutError):
+                self._later(self._log.withdraw(self._name)).exception(_CLOSING_SECONDS)
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join(_CLOSING_SECONDS)
         self._sandbox.close()

@@ -1,0 +1,196 @@
+"""Who may write a run's log, who is believed to be alive, and what becomes of what was lost; on a real redis-server."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+
+import pytest
+
+from gradwalk.cluster.connection import connect, connect_listener
+from gradwalk.engine import runlog
+from gradwalk.engine.engine import BusyError, Lane, Order
+from gradwalk.engine.job import CALLED_OFF, Outcome
+from gradwalk.engine.runlog import Attempt, Caps, Entry, FencedError, Reader, RunLog
+from gradwalk.protocol.requests import TraceRequest, resolve_limits
+from gradwalk.sandbox.jobs import TraceJob
+from tests.own_loop import run_in_own_loop
+from tests.own_redis import OwnRedis
+
+REQUEST = TraceRequest(source="x")
+JOB = TraceJob(request=REQUEST, limits=resolve_limits(REQUEST.options.limits))
+ROOM = Caps(waiting_max=100, client_waiting_max=100)
+LASTING = Outcome(lasting=True)
+MESSAGES = "gradwalk:live"
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnRedis]:
+    own = OwnRedis(tmp_path_factory.mktemp("redis"))
+    yield own
+    own.stop()
+
+
+@pytest.fixture
+def use(shared: OwnRedis) -> Callable[[Callable[[RunLog], Awaitable[None]]], None]:
+    """Runs a test with the log of an empty server."""
+
+    def inside(work: Callable[[RunLog], Awaitable[None]]) -> None:
+        async def run() -> None:
+            async with asyncio.timeout(20), connect(shared.url) as connection:
+                await connection.flushall()
+                await work(RunLog(connection))
+
+        run_in_own_loop(run())
+
+    return inside
+
+
+def order(run_id: str = "a", client: str = "", lane: Lane = Lane.LIVE) -> Order:
+    return Order(run_id, JOB, lane, client)
+
+
+async def begin(log: RunLog, run_id: str = "a") -> Attempt:
+    attempt = await log.begin(run_id, "worker")
+    assert attempt is not None
+    return attempt
+
+
+async def condition(log: RunLog, run_id: str = "a", server: str = "server") -> str:
+    return (await log.tend([run_id], server))[run_id].state
+
+
+def test_a_run_is_made_once_and_begun_once(use: Callable[..., None]) -> None:
+    async def work(log: RunLog) -> None:
+        made = await asyncio.gather(*[log.open(order(), f"server {n}", ROOM) for n in range(50)])
+        assert made.count(True) == 1
+        begun = await asyncio.gather(*[log.begin("a", f"worker {n}") for n in range(20)])
+        assert sum(attempt is not None for attempt in begun) == 1
+        assert await log.find("a") == order()
+        assert await log.find("b") is None
+
+    use(work)
+
+
+def test_what_an_attempt_writes_is_there_once_and_ends_with_its_outcome(
+    use: Callable[..., None], shared: OwnRedis
+) -> None:
+    async def work(log: RunLog) -> None:
+        await log.open(order(), "server", ROOM)
+        attempt = await begin(log)
+        await log.append(attempt, 0, [b"zero", b"one"])
+        await log.append(attempt, 0, [b"zero", b"one"])  # the answer was lost, so it is sent again
+        await log.append(attempt, 2, [b"two\nwith a line break"])
+        for _ in range(2):
+            await log.finish(attempt, LASTING)
+        assert await log.results("a") == [b"zero", b"one", b"two\nwith a line break"]
+        async with connect_listener(shared.url) as listener:
+            news = await Reader(listener, "server").news({"a": "0"})
+        assert [entry for _, _, entry in news] == [
+            Entry(has_begun=True),
+            Entry(0, (b"zero", b"one")),
+            Entry(2, (b"two\nwith a line break",)),
+            Entry(outcome=LASTING),
+        ]
+        assert await condition(log) == "done"
+        assert not await log.open(order(), "late", ROOM), "it can be read for a while"
+
+    use(work)
+
+
+def test_a_worker_that_is_silent_loses_its_run_and_may_write_no_more(
+    use: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def work(log: RunLog) -> None:
+        await log.open(order(), "server", ROOM)
+        monkeypatch.setattr(runlog, "BEAT_MS", 1)
+        dead = await begin(log)
+        await log.append(dead, 0, [b"zero"])
+        while await condition(log) != "lost":
+            pass
+        assert await condition(log, server="another") == "queued", "one server sends it again, not all"
+        monkeypatch.setattr(runlog, "BEAT_MS", 4_000)
+        heir = await begin(log)
+        assert (heir.count, heir.tries) == (1, 2)
+        for write in (log.append(dead, 1, [b"late"]), log.finish(dead, LASTING)):
+            with pytest.raises(FencedError):
+                await write
+        assert not await log.beat(dead)
+        assert await log.beat(heir)
+        with pytest.raises(FencedError):
+            await log.append(heir, 5, [b"a gap"])
+        await log.append(heir, 1, [b"one"])
+        assert await log.results("a") == [b"zero", b"one"]
+
+    use(work)
+
+
+def test_a_lost_message_is_noticed_and_one_that_only_waits_is_not(
+    use: Callable[..., None], shared: OwnRedis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runlog, "PATIENCE_MS", 1)
+
+    async def work(log: RunLog) -> None:
+        await log.open(order(), "server", ROOM)
+        with shared.client() as client:
+            client.rpush(MESSAGES, "its message")
+            for _ in range(20):
+                assert await condition(log) == "queued"
+            client.delete(MESSAGES)
+        while await condition(log) != "lost":
+            pass
+
+    use(work)
+
+
+def test_when_everything_is_forgotten_the_server_is_told(use: Callable[..., None], shared: OwnRedis) -> None:
+    async def work(log: RunLog) -> None:
+        await log.open(order(), "server", ROOM)
+        with shared.client() as client:
+            client.flushall()
+        assert await condition(log) == "gone"
+
+    use(work)
+
+
+def test_a_run_stops_when_its_last_server_leaves_or_dies(
+    use: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def work(log: RunLog) -> None:
+        for server in ("one", "other"):
+            await log.open(order(), server, ROOM)
+        attempt = await begin(log)
+        assert not await log.leave("a", "one", CALLED_OFF)
+        assert await log.beat(attempt)
+        assert await log.leave("a", "other", CALLED_OFF)
+        assert not await log.beat(attempt)
+        assert await log.open(order(), "one", ROOM), "who comes now begins anew"
+        monkeypatch.setattr(runlog, "WATCH_MS", 1)
+        await log.open(order("b"), "dies", ROOM)
+        orphan = await begin(log, "b")
+        while await log.beat(orphan):
+            pass
+
+    use(work)
+
+
+def test_room_is_counted_over_all_servers_and_per_client(use: Callable[..., None]) -> None:
+    async def work(log: RunLog) -> None:
+        caps = Caps(waiting_max=3, client_waiting_max=2)
+        for number in range(2):
+            assert await log.open(order(f"a{number}", "greedy"), f"server {number}", caps)
+        with pytest.raises(BusyError, match="your address"):
+            await log.open(order("a2", "greedy"), "server", caps)
+        assert not await log.open(order("a0", "greedy"), "server", caps), "joining needs no room"
+        assert await log.open(order("b", "modest", Lane.BATCH), "server", caps)
+        with pytest.raises(BusyError, match="Many programs are waiting"):
+            await log.open(order("c", "modest"), "server", caps)
+        assert (await log.counts())[1] == {Lane.LIVE: 2, Lane.BATCH: 1}
+        ahead = await log.tend(dict.fromkeys(("a0", "a1", "b"), ("", MESSAGES)), "server")
+        assert [each.jobs_ahead for each in ahead.values()] == [0, 1, 2]
+        await begin(log, "a0")
+        assert await log.leave("a1", "server 1", CALLED_OFF) is False  # `tend` made "server" follow it too
+        assert await log.leave("a1", "server", CALLED_OFF)
+        assert await log.begin("a1", "worker") is None
+        for number in range(2):
+            assert await log.open(order(f"a{number + 3}", "greedy"), "server", caps)
+
+    use(work)

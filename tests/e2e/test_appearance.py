@@ -87,6 +87,62 @@ def test_axe_finds_nothing_in_any_mode(new_page: Opener, theme: str) -> None:
         assert findings == [], f"{mode} at {across}: {json.dumps(findings, indent=1)}"
 
 
+def test_axe_finds_nothing_where_things_are_shared(new_page: Opener) -> None:
+    """Share and room dialogs, a presenter, the second screen, a follower and an embed, on a phone and in the hall."""
+    presenter = new_page(viewport={"width": 390, "height": 844}, color_scheme="dark", reduced_motion="reduce")
+    presenter.open(fragment(MAP, s="1.3"))
+    expect(presenter.product).to_be_visible()
+    presenter.button("Share").click()
+    presenter.button("Embed, slides, LMS…").click()
+    page = presenter.page
+    embed = page.get_by_title("Preview")
+    expect(embed.content_frame.get_by_role("region", name="Vector-Jacobian product")).to_be_visible()
+    assert axe_findings(page) == []
+    address = embed.get_attribute("src") or ""
+    page.get_by_role("dialog").get_by_role("button", name="Close").click()
+    presenter.button("Room").click()
+    assert axe_findings(page) == []
+    presenter.button("Open a room").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.locator(".code")).to_be_visible()
+    assert axe_findings(page) == []
+    code = dialog.locator(".code").inner_text()
+    screen = dialog.get_by_role("link", name="Open the second screen").get_attribute("href") or ""
+    presenter.button("Done").click()
+    for link, what in ((screen, "Now"), (f"{presenter.server}/room/{code}", "You follow"), (address, "v = ")):
+        other = new_page(viewport={"width": 1920, "height": 1080}, reduced_motion="reduce").page
+        other.goto(link)
+        expect(other.get_by_text(what).first).to_be_visible()
+        findings = axe_findings(other)
+        assert findings == [], f"{link}: {json.dumps(findings, indent=1)}"
+    page.get_by_role("region", name="Room").get_by_role("button", name="Close the room").click()
+
+
+def test_forced_colours_keep_what_is_pressed_filled_and_lit(new_page: Opener) -> None:
+    """As with a contrast theme of Windows: grounds and shadows are gone."""
+    player = new_page(forced_colors="active", reduced_motion="reduce")
+    player.open(fragment(MAP, s="1.3"))
+    expect(player.product).to_be_visible()
+    assert axe_findings(player.page) == []
+    looks = player.page.evaluate(
+        """() => {
+            const look = (selector) => {
+                const shown = getComputedStyle(document.querySelector(selector));
+                const { backgroundColor, outlineStyle, borderTopColor } = shown;
+                return { backgroundColor, outlineStyle, borderTopColor };
+            };
+            return {
+                filled: look(".dots i.filled"), empty: look(".dots i:not(.filled)"),
+                lit: look(".callout td.lit"), other: look(".callout td:not(.lit)"),
+                pressed: look(".callout [aria-pressed=true]"), free: look(".callout [aria-pressed=false]"),
+            };
+        }"""
+    )
+    assert looks["filled"] != looks["empty"]
+    assert looks["lit"] != looks["other"]
+    assert looks["pressed"] != looks["free"]
+
+
 @pytest.mark.parametrize("width", WIDTHS)
 def test_nothing_sticks_out_and_every_target_is_large_enough(new_page: Opener, width: str) -> None:
     page = opened(new_page, width, "light").page

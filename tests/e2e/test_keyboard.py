@@ -114,3 +114,76 @@ def test_the_step_slider_says_the_sentence(player: PlayerPage) -> None:
     text = player.slider("Step").get_attribute("aria-valuetext")
     assert text
     assert any(character.isdigit() for character in text)
+
+
+ANNOUNCEMENTS = """() => {
+    window.said = [];
+    new MutationObserver((changes) => {
+        const told = changes.map(({ target }) => (target.nodeType === 1 ? target : target.parentElement)?.closest(
+            "[role=status], [role=alert], [aria-live]"));
+        for (const region of new Set(told)) {
+            if (region && region.getAttribute("aria-live") !== "off") said.push(region.textContent.trim());
+        }
+    }).observe(document.body, { subtree: true, childList: true, characterData: true });
+}"""
+
+
+def test_each_phase_is_announced_once_and_none_while_playing(player: PlayerPage) -> None:
+    player.open(fragment(THREE_STEPS, i=INPUTS, s="0"))
+    player.wait_for_steps(3)
+    player.page.wait_for_function("() => !document.querySelector('[role=status][aria-label=Run]').textContent")
+    player.page.evaluate(ANNOUNCEMENTS)
+    sentences = []
+    for place in ("1.1", "1.2", "1.3", "1.4", "1.5", "2.1"):
+        player.button("Next phase").click()
+        player.wait_for_place(place)
+        sentences.append(player.narration.inner_text())
+    said = player.page.evaluate("said.splice(0)")
+    assert said == sentences
+    assert max(map(len, said)) <= 140
+    player.page.get_by_role("combobox", name="Speed").select_option("4")
+    player.button("Play").click()
+    player.wait_for_place("3.1")
+    assert player.page.evaluate("said") == []
+
+
+def test_the_tree_of_names_is_the_promised_one(player: PlayerPage) -> None:
+    """What a screen reader is told of the page, by the accessibility tree itself."""
+    player.open(fragment(THREE_STEPS, i=INPUTS, s="1.3"))
+    player.wait_for_steps(3)
+    expect(player.page.locator("body")).to_match_aria_snapshot(
+        """
+        - banner:
+          - heading "gradwalk" [level=1]
+        - main:
+          - group "Backward pass":
+            - region "Program":
+              - textbox "Program"
+            - group "Autograd graph":
+              - article "MulBackward0, step 1 of 3"
+              - region "Vector-Jacobian product":
+                - group "Equation":
+                  - table "v":
+                    - rowgroup:
+                      - row "1"
+                  - table "Local Jacobian":
+                    - rowgroup:
+                      - row "3"
+                  - table "v times J":
+                    - rowgroup:
+                      - row "3"
+            - complementary "Step table":
+              - table "Steps"
+            - status "Narration"
+            - group "Player":
+              - button "First step"
+              - button "Previous step"
+              - button "Previous phase"
+              - button "Play"
+              - button "Next phase"
+              - button "Next step"
+              - button "Last step"
+              - slider "Step"
+              - slider "Phase"
+        """
+    )

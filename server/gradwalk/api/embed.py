@@ -32,11 +32,15 @@ html, body {{ height: 100%; margin: 0; overflow: hidden; }}
 body {{ background: light-dark(#f5f7f9, #10161c); color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif; }}
 grad-walk {{ height: 100dvh; }}
 img {{ max-width: 100%; }}
+h1 {{ position: absolute; overflow: hidden; width: 1px; height: 1px; margin: 0; clip-path: inset(50%); }}
 </style>
 <script type="module" src="/kit/gradwalk.js"></script>
 </head>
 <body>
+<main>
+<h1>{title}</h1>
 {body}
+</main>
 </body>
 </html>
 """

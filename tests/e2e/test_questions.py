@@ -223,6 +223,7 @@ def test_what_happens_when_a_tensor_feeds_two_operations(player: PlayerPage) -> 
     expect(player.narration).to_contain_text(f"= {a.grad.item():g}")
     for text in ("10", "6", f"{a.grad.item():g}"):
         expect(player.product).to_contain_text(text)
+    expect(player.rows.nth(2)).to_contain_text(re.compile(rf"10\s*\+\s*6\s*=\s*{a.grad.item():g}"))
 
 
 def test_where_does_the_two_of_x_squared_come_from(player: PlayerPage) -> None:
@@ -262,6 +263,8 @@ def test_why_do_gradients_have_to_be_zeroed(player: PlayerPage) -> None:
     player.open("example=gradient-accumulation&s=10.5")
     player.wait_for_place("10.5")
     expect(player.narration).to_contain_text(f"{grads[0]:g} + {grads[1] - grads[0]:g} = {grads[1]:g}")
+    in_words = rf"{grads[0]:g}\s*\+\s*{grads[1] - grads[0]:g}\s*=\s*{grads[1]:g}"
+    expect(player.rows.last).to_contain_text(re.compile(in_words))
 
 
 def test_why_do_the_first_layers_not_learn(player: PlayerPage) -> None:

@@ -4,6 +4,8 @@ The schema is changed in one place: programs are drawn from a handful, because m
 and would never reach the engine.
 """
 
+import json
+import re
 import time
 from typing import Any
 
@@ -12,11 +14,15 @@ import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from schemathesis.checks import not_a_server_error
-from schemathesis.specs.openapi.checks import content_type_conformance, status_code_conformance
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
 
 EXAMPLES = 20
 SECONDS = 30.0
-DOCUMENTED = [status_code_conformance, content_type_conformance]
+DOCUMENTED = [status_code_conformance, content_type_conformance, response_schema_conformance]
 CHECKS = [not_a_server_error, *DOCUMENTED]
 QUIET = settings(
     max_examples=EXAMPLES,
@@ -34,6 +40,7 @@ OPERATIONS = (
     ("GET", "/api/traces/{trace}/steps/{index}/gradcheck"),
     ("GET", "/api/traces/{trace}/gradcheck"),
     ("GET", "/api/traces/{trace}/export/{name}"),
+    ("GET", "/api/traces/{trace}/export/{name}/progress"),
     ("GET", "/api/exports"),
     ("GET", "/api/snippets/{snippet}"),
     ("POST", "/api/rooms"),
@@ -105,6 +112,34 @@ def test_the_list_of_fuzzed_operations_is_the_whole_description(server: Any) -> 
     paths = server.client.get("/openapi.json").json()["paths"]
     described = {(method.upper(), path) for path, methods in paths.items() for method in methods}
     assert described == set(OPERATIONS)
+
+
+def test_every_status_has_a_shape_and_every_stream_its_messages(server: Any) -> None:
+    description = server.client.get("/openapi.json").json()
+    shapes = set(description["components"]["schemas"])
+    assert {"Refusal", "TraceRequest", "Step", "Receipt", "RoomView"} <= shapes
+    said = json.dumps(description)
+    assert set(re.findall(r"#/components/schemas/(\w+)", said)) <= shapes
+    assert "HTTPValidationError" not in said
+    for path, operations in description["paths"].items():
+        for method, operation in operations.items():
+            for status, answer in operation["responses"].items():
+                for kind, told in answer.get("content", {}).items():
+                    assert told.get("schema") or told.get("itemSchema") or "/export/" in path, (
+                        method,
+                        path,
+                        status,
+                        kind,
+                    )
+                assert int(status) < 400 or "application/problem+json" in answer["content"]
+    (batch, status, done) = description["paths"]["/api/traces/{trace}/events"]["get"]["responses"]["200"]["content"][
+        "text/event-stream"
+    ]["itemSchema"]["oneOf"]
+    assert [each["properties"]["event"]["const"] for each in (batch, status, done)] == ["batch", "status", "done"]
+    assert "#/components/schemas/Step" in json.dumps(batch)
+    posted = description["paths"]["/api/traces"]["post"]["requestBody"]["content"]["application/json"]["examples"]
+    for example in posted.values():
+        assert server.client.post("/api/traces", json=example["value"]).status_code in (200, 202)
 
 
 def a_trace(server: Any) -> str:

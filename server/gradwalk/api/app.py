@@ -2,10 +2,12 @@
 
 import asyncio
 import contextlib
+import gc
 import os
 import signal
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
+from functools import partial
 from types import FrameType
 from typing import Any
 
@@ -26,6 +28,7 @@ from gradwalk.api import (
     traces,
 )
 from gradwalk.api.clients import ClientRate
+from gradwalk.api.description import describe
 from gradwalk.api.errors import install_error_handlers
 from gradwalk.api.finished import FinishedTraces
 from gradwalk.api.headers import Guard
@@ -68,6 +71,7 @@ def create_app(settings: Settings, sandbox: Sandbox | None = None) -> FastAPI:
         # The guard has refused what says that it is too long; this one counts what does not say.
         app.include_router(module.router, max_body_size=settings.body_bytes_max, responses=_EVERYWHERE)
     pages.mount_static(app, settings.static_directory)
+    app.openapi = partial(describe, app)  # type: ignore[method-assign]
     return app
 
 
@@ -85,6 +89,9 @@ async def _live(app: FastAPI) -> AsyncIterator[None]:
         service.runs.stop()
         app.state.rooms.stop()
 
+    # What was imported stays: the collector need not walk through it again for every few hundred requests.
+    gc.collect()
+    gc.freeze()
     with _before_shutdown(say_goodbye):
         yield
     await app.state.rooms.close()

@@ -9,7 +9,7 @@ from http import HTTPStatus
 from fastapi import APIRouter, Request
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.process_collector import ProcessCollector
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 
 from gradwalk.engine.engine import EngineStatus
 from gradwalk.engine.runs import Run
@@ -100,7 +100,7 @@ def _status_of(run: Run) -> str:
     return kinds[-1] if kinds else "internal"
 
 
-@router.get("/metrics", response_model=None, responses={200: {"content": {"text/plain": {}}}})
+@router.get("/metrics", response_class=PlainTextResponse, responses={200: {"description": "Counters and gauges."}})
 async def read_metrics(request: Request) -> Response:
     """Counters and gauges in Prometheus' text format."""
     metrics: Metrics = request.app.state.metrics

@@ -6,14 +6,14 @@ from typing import Annotated
 from fastapi import APIRouter, HTTPException, Path
 from starlette.responses import Response
 
-from gradwalk.api.traces import ServiceOf
+from gradwalk.api.traces import PROBLEM, ServiceOf
 
 router = APIRouter(prefix="/api/snippets", tags=["snippets"])
 
 SnippetId = Annotated[str, Path(description="The hash of source and options.", pattern=r"^[0-9a-f]{40}$")]
 
 
-@router.get("/{snippet}", response_model=None, responses={404: {"description": "No such program here."}})
+@router.get("/{snippet}", response_model=None, responses={404: {"description": "No such program here.", **PROBLEM}})
 async def read_snippet(snippet: SnippetId, service: ServiceOf) -> Response:
     """`{source, options}` of a permalink."""
     request = await service.store.get_snippet(snippet)

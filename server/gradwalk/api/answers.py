@@ -1,0 +1,160 @@
+"""The shapes of answers, for the description of the API; the fuzz tests hold every answer against them."""
+
+from typing import Any, Literal, NotRequired
+
+from pydantic import ConfigDict, with_config
+from typing_extensions import TypedDict
+
+_STRICT = ConfigDict(extra="forbid")
+
+
+@with_config(_STRICT)
+class Refusal(TypedDict):
+    """RFC 9457; `kind` and `hint` mean what they mean in a `problem` event."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    kind: str
+    hint: NotRequired[str]
+
+
+@with_config(_STRICT)
+class Links(TypedDict):
+    """Where to go from here."""
+
+    self: str
+    events: str
+    page: str
+
+
+@with_config(_STRICT)
+class Receipt(TypedDict):
+    """A trace that was asked for."""
+
+    id: str
+    snippet: str
+    status: Literal["queued", "running", "done"]
+    links: Links
+
+
+@with_config(_STRICT)
+class UnderWay(TypedDict):
+    """A trace that is not finished."""
+
+    id: str
+    status: Literal["queued", "running", "done"]
+
+
+@with_config(_STRICT)
+class OpenedRoom(TypedDict):
+    """A new room: the code is for everybody, the secret for the presenter."""
+
+    code: str
+    secret: str
+    links: Links
+
+
+@with_config(_STRICT)
+class Revision(TypedDict):
+    """Of the state that was set."""
+
+    revision: int
+
+
+@with_config(_STRICT)
+class Health(TypedDict):
+    """The process answers."""
+
+    status: Literal["ok"]
+
+
+class Readiness(TypedDict):
+    """What readiness is made of."""
+
+    status: Literal["ready", "not ready"]
+    store: str
+    """`ok`, or what is the matter."""
+    started: int
+    running: int
+    waiting: int
+    protection: dict[str, Any] | None
+    layers: dict[str, Any]
+    versions: dict[str, str] | None
+
+
+class AboutServer(TypedDict):
+    """What the page has to know."""
+
+    protection: dict[str, Any] | None
+    versions: dict[str, str] | None
+
+
+@with_config(_STRICT)
+class ExportKind(TypedDict):
+    """One form in which a trace can be had."""
+
+    name: str
+    media_type: str
+    suffix: str
+    summary: str
+    is_still: bool
+    has_pages: bool
+
+
+@with_config(_STRICT)
+class ExportKinds(TypedDict):
+    """In the order of the menu."""
+
+    exports: list[ExportKind]
+
+
+class RunStatus(TypedDict):
+    """Of a run, and `bye` when the server goes down; `ahead` counts the runs that come first."""
+
+    state: Literal["queued", "running", "done", "bye"]
+    ahead: NotRequired[int]
+
+
+class TraceDone(TypedDict):
+    """The stream is whole; the trace can be fetched."""
+
+    id: str
+
+
+class ExportProgress(TypedDict):
+    """Pages drawn so far."""
+
+    done: int
+    of: int
+
+
+class ExportDone(TypedDict):
+    """Where the file is."""
+
+    address: str
+
+
+class ExportProblem(TypedDict):
+    """Why there is no file."""
+
+    detail: str
+
+
+@with_config(_STRICT)
+class OEmbed(TypedDict):
+    """A rich answer of oEmbed 1.0; the picture only where it fits."""
+
+    version: Literal["1.0"]
+    type: Literal["rich"]
+    title: str
+    provider_name: str
+    provider_url: str
+    cache_age: int
+    html: str
+    width: int
+    height: int
+    thumbnail_url: NotRequired[str]
+    thumbnail_width: NotRequired[int]
+    thumbnail_height: NotRequired[int]

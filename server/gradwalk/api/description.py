@@ -1,0 +1,136 @@
+"""The OpenAPI description made whole: the shape of every answer, the messages of every stream, examples to try.
+
+FastAPI describes requests from the routes. Answers here are bytes that exist already, so their shapes are told in this
+table; what is not in it is a problem or has no body.
+"""
+
+from typing import Any, Final
+
+from fastapi import FastAPI
+from pydantic import TypeAdapter
+
+from gradwalk.api import answers
+from gradwalk.protocol.answers import GradcheckReport
+from gradwalk.protocol.document import TraceDocument
+from gradwalk.protocol.events import Event, LocalJacobian
+from gradwalk.protocol.requests import TraceRequest
+from gradwalk.protocol.rooms import RoomView
+
+_JSON, _PROBLEM, _STREAM = "application/json", "application/problem+json", "text/event-stream"
+_REFERENCE = "#/components/schemas/{model}"
+
+BODIES: Final[dict[tuple[str, str, str], Any]] = {
+    ("post", "/api/traces", "200"): answers.Receipt,
+    ("post", "/api/traces", "202"): answers.Receipt,
+    ("get", "/api/traces/{trace}", "200"): TraceDocument,
+    ("get", "/api/traces/{trace}", "202"): answers.UnderWay,
+    ("get", "/api/traces/{trace}/steps/{index}/jacobian", "200"): list[LocalJacobian],
+    ("get", "/api/traces/{trace}/steps/{index}/gradcheck", "200"): list[GradcheckReport],
+    ("get", "/api/traces/{trace}/gradcheck", "200"): list[GradcheckReport],
+    ("get", "/api/snippets/{snippet}", "200"): TraceRequest,
+    ("post", "/api/rooms", "201"): answers.OpenedRoom,
+    ("get", "/api/rooms/{code}", "200"): RoomView,
+    ("put", "/api/rooms/{code}/state", "200"): answers.Revision,
+    ("get", "/api/exports", "200"): answers.ExportKinds,
+    ("get", "/api/server", "200"): answers.AboutServer,
+    ("get", "/oembed", "200"): answers.OEmbed,
+    ("get", "/healthz", "200"): answers.Health,
+    ("get", "/readyz", "200"): answers.Readiness,
+    ("get", "/readyz", "503"): answers.Readiness,
+}
+"""What an answer holds."""
+
+_TRACE_MESSAGES: Final[dict[str, Any]] = {
+    "batch": list[Event],
+    "status": answers.RunStatus,
+    "done": answers.TraceDone,
+}
+MESSAGES: Final[dict[tuple[str, str], dict[str, Any]]] = {
+    ("post", "/api/traces"): _TRACE_MESSAGES,
+    ("get", "/api/traces/{trace}/events"): _TRACE_MESSAGES,
+    ("get", "/api/traces/{trace}/export/{name}/progress"): {
+        "progress": answers.ExportProgress,
+        "done": answers.ExportDone,
+        "problem": answers.ExportProblem,
+    },
+    ("get", "/api/rooms/{code}/events"): {"room": RoomView, "closed": dict[str, None]},
+}
+"""What a stream says: the name of each message and what its `data` holds, encoded as JSON."""
+
+_SHOWN = {"trace": None, "position": "7.3", "speed": 1.0, "question": None, "revealed": False}
+EXAMPLES: Final[dict[tuple[str, str], dict[str, Any]]] = {
+    ("post", "/api/traces"): {
+        "an expression": {"source": "sin(x*y) + x", "options": {"inputs": {"x": 1.0, "y": 2.0}}},
+        "a program": {"source": "import torch\nx = torch.tensor(3.0, requires_grad=True)\n(x * x).backward()\n"},
+    },
+    ("post", "/api/rooms"): {"at a step": {"shown": _SHOWN}},
+    ("put", "/api/rooms/{code}/state"): {
+        "a question": {"shown": {**_SHOWN, "question": {"id": "7.3", "prompt": "What is v times J?"}}}
+    },
+    ("put", "/api/rooms/{code}/answers/{question}"): {"six": {"participant": "0123456789abcdef", "answer": "6"}},
+    ("put", "/api/rooms/{code}/participants/{participant}"): {"wandered off": {"following": False}},
+}
+"""Bodies that can be sent as they are."""
+
+
+def describe(app: FastAPI) -> dict[str, Any]:
+    """The description that `/openapi.json` gives."""
+    if app.openapi_schema is None:
+        app.openapi_schema = _complete(FastAPI.openapi(app))
+    return app.openapi_schema
+
+
+def _complete(description: dict[str, Any]) -> dict[str, Any]:
+    kinds = [answers.Refusal, *BODIES.values(), *(each for told in MESSAGES.values() for each in told.values())]
+    adapters = [(str(kind), "serialization", TypeAdapter(kind)) for kind in kinds]
+    shapes, definitions = TypeAdapter.json_schemas(adapters, ref_template=_REFERENCE)  # type: ignore[arg-type]
+    schemas = {str(kind): shapes[str(kind), "serialization"] for kind in kinds}
+    components = description["components"]["schemas"]
+    components |= definitions["$defs"]
+    for name in ("HTTPValidationError", "ValidationError"):
+        components.pop(name, None)
+    for path, operations in description["paths"].items():
+        for method, operation in operations.items():
+            _tell_answers(operation["responses"], method, path, schemas)
+            _tell_examples(operation, EXAMPLES.get((method, path), {}))
+    return description
+
+
+def _tell_answers(responses: dict[str, Any], method: str, path: str, schemas: dict[str, Any]) -> None:
+    for status, response in responses.items():
+        content = response.setdefault("content", {})
+        body = BODIES.get((method, path, status))
+        if int(status) >= 400:
+            content.pop(_JSON, None)
+            content[_PROBLEM] = {"schema": schemas[str(answers.Refusal)]}
+        if body is not None:
+            content[_JSON] = {"schema": schemas[str(body)]}
+        if _STREAM in content:
+            if body is None:
+                content.pop(_JSON, None)
+            content[_STREAM] = {"itemSchema": _message(MESSAGES[method, path], schemas)}
+        if not content:
+            del response["content"]
+
+
+def _message(told: dict[str, Any], schemas: dict[str, Any]) -> dict[str, Any]:
+    """As OpenAPI 3.2 describes a message of a stream: its fields, with the JSON inside of `data`."""
+    kinds = [
+        {
+            "type": "object",
+            "required": ["event", "data"],
+            "properties": {
+                "event": {"const": name},
+                "data": {"type": "string", "contentMediaType": _JSON, "contentSchema": schemas[str(kind)]},
+                "id": {"type": "string"},
+            },
+        }
+        for name, kind in told.items()
+    ]
+    return {"oneOf": kinds}
+
+
+def _tell_examples(operation: dict[str, Any], examples: dict[str, Any]) -> None:
+    if examples:
+        named = {name: {"value": value} for name, value in examples.items()}
+        operation["requestBody"]["content"][_JSON]["examples"] = named

@@ -20,8 +20,12 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from tests.api.raw import storm
+
 EXAMPLES = 20
 SECONDS = 30.0
+RAW_REQUESTS = 600
+SEED = 4
 DOCUMENTED = [status_code_conformance, content_type_conformance, response_schema_conformance]
 CHECKS = [not_a_server_error, *DOCUMENTED]
 QUIET = settings(
@@ -106,6 +110,13 @@ def test_any_bytes_anywhere_are_no_server_error(server: Any, method: str, trace:
         assert answer.headers["x-content-type-options"] == "nosniff"
 
     ask()
+
+
+def test_bytes_that_are_hardly_http_are_no_server_error_and_no_hang(server: Any) -> None:
+    seen = storm(server.url, RAW_REQUESTS, SEED)
+    assert not [status for status in seen if status.startswith("5") and status != "501"], seen
+    assert {"200", "400", "404", "421"} <= set(seen)
+    assert server.client.get("/healthz").status_code == 200
 
 
 def test_the_list_of_fuzzed_operations_is_the_whole_description(server: Any) -> None:

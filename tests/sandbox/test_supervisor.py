@@ -98,11 +98,14 @@ def test_an_endless_loop_is_stopped_at_its_line(trace: Trace) -> None:
         pytest.param("import time\ntime.sleep(60)", id="sleeps"),
     ],
 )
-def test_what_no_alarm_can_stop_is_killed_at_the_limit(survive: Trace, source: str) -> None:
+def test_what_no_alarm_can_stop_is_killed_at_the_limit(survive: Trace, unpoliced: Sandbox, source: str) -> None:
     started = time.monotonic()
     found = problem_of(survive(source))
     assert found["kind"] in ("timeout", "memory")
     assert time.monotonic() - started < 2.0 + 2 * KILL_LATENCY_SECONDS
+    launcher = unpoliced.launcher
+    assert isinstance(launcher, ForkLauncher)
+    wait_until(lambda: len(children_of(launcher.pid)) <= 1)  # the spare
 
 
 def test_a_print_flood_is_cut_and_says_so(trace: Trace) -> None:

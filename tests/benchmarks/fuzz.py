@@ -1,6 +1,6 @@
 """The fuzz tests for long: policy, frame reader and answers, HTTP from the description, raw bytes into the socket.
 
-`GRADWALK_FUZZ_FACTOR` multiplies the number of tries.
+`FUZZ_FACTOR` multiplies the number of tries.
 """
 
 import os
@@ -15,7 +15,7 @@ from tests.api.raw import storm
 from tests.benchmarks.server import serving
 from tests.sandbox import test_frames_fuzz, test_language_fuzz
 
-FACTOR = int(os.environ.get("GRADWALK_FUZZ_FACTOR", "1"))
+FACTOR = int(os.environ.get("FUZZ_FACTOR", "1"))
 POLICY_TRIES = 5_000
 FRAME_TRIES = 20_000
 RAW_TRIES = 5_000

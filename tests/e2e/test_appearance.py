@@ -133,12 +133,14 @@ def test_forced_colours_keep_what_is_pressed_filled_and_lit(new_page: Opener) ->
             };
             return {
                 filled: look(".dots i.filled"), empty: look(".dots i:not(.filled)"),
+                active: look("article.active"), waiting: look("article:not(.active)"),
                 lit: look(".callout td.lit"), other: look(".callout td:not(.lit)"),
                 pressed: look(".callout [aria-pressed=true]"), free: look(".callout [aria-pressed=false]"),
             };
         }"""
     )
     assert looks["filled"] != looks["empty"]
+    assert looks["active"] != looks["waiting"]
     assert looks["lit"] != looks["other"]
     assert looks["pressed"] != looks["free"]
 

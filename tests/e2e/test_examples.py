@@ -14,7 +14,7 @@ from tests.e2e.overlaps import overlaps
 from tests.e2e.player import STREAM_MS, PlayerPage
 from tests.e2e.stills import walk
 
-EVERY_STILL = "GRADWALK_EVERY_STILL" in os.environ
+EVERY_STILL = "EVERY_STILL" in os.environ
 """Looks for overlaps in every phase of every example, which takes minutes, not only where it opens and ends."""
 CROWDED = {"whole-jacobian": {"token [3] meets token [3]"}}
 """Six gradients arrive at two outputs of one node there."""

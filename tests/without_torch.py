@@ -2,13 +2,29 @@
 
 import importlib.metadata
 import sys
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec, PathFinder
 from importlib.metadata import PackageNotFoundError
 
 ABSENT = ("torch", "numpy", "sympy")
 _version = importlib.metadata.version
 
 
-def _version_of_what_is_there(name: str) -> str:
+class WhatIsThere:
+    """Finds modules as usual, but for those that are absent."""
+
+    @staticmethod
+    def find_spec(
+        name: str,
+        path: Sequence[str] | None = None,
+        target: object = None,  # noqa: ARG004
+    ) -> ModuleSpec | None:
+        """Where a module is."""
+        return None if name.partition(".")[0] in ABSENT else PathFinder.find_spec(name, path)
+
+
+def version_of_what_is_there(name: str) -> str:
+    """As `importlib.metadata.version`."""
     if name in ABSENT:
         raise PackageNotFoundError(name)
     return _version(name)
@@ -16,10 +32,8 @@ def _version_of_what_is_there(name: str) -> str:
 
 def main() -> None:
     """As `python -m gradwalk`."""
-    for name in ABSENT:
-        # What stands here as None cannot be imported.
-        sys.modules[name] = None  # type: ignore[assignment]
-    importlib.metadata.version = _version_of_what_is_there
+    sys.meta_path[:] = [WhatIsThere if finder is PathFinder else finder for finder in sys.meta_path]
+    importlib.metadata.version = version_of_what_is_there
     from gradwalk.cli.main import main as command_line  # noqa: PLC0415 (it must see what is absent)
 
     command_line()

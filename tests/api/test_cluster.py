@@ -7,8 +7,11 @@ import asyncio
 import gzip
 import json
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -29,7 +32,7 @@ import torch
 x = torch.tensor({number}.0, requires_grad=True)
 for _ in range(60):
     (x * x).backward()
-    for _ in range(400_000):
+    for _ in range(150_000):
         pass
 """
 ENDLESS = "while {number} == {number}: pass"
@@ -65,6 +68,21 @@ def test_two_servers_without_torch_share_one_run_and_give_the_same_bytes(cluster
     with cluster.shared.client() as client:
         assert gzip.decompress(client.get(f"gradwalk:trace:{found[0][0]['id']}")) in documents
     cluster.servers[0].wait_until(lambda: cluster.servers[0].client.get("/readyz").json()["started"] == before + 1)
+
+
+def test_check_asks_a_server_without_torch_for_nothing_that_workers_have(cluster: Cluster, tmp_path: Path) -> None:
+    said = subprocess.run(
+        [sys.executable, "-m", "tests.without_torch", "check"],
+        env={"PATH": "", "PYTHONPATH": ":".join(sys.path), "GRADWALK_CLUSTER_URL": cluster.shared.url},
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+    ).stdout
+    found = {line.split()[1]: line.split()[0] for line in said.splitlines()}
+    assert {name: found[name] for name in ("torch", "sandbox", "store", "cluster")} == dict.fromkeys(
+        ("torch", "sandbox", "store", "cluster"), "ok"
+    ), said
 
 
 def test_a_worker_that_is_killed_in_the_middle_of_a_trace_is_not_noticed_by_its_reader(cluster: Cluster) -> None:

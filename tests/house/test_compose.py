@@ -17,6 +17,7 @@ import yaml
 from gradwalk.api.settings import Settings
 from gradwalk.cli.main import main as command_line
 from gradwalk.cli.worker import SIGN_OF_LIFE
+from gradwalk.sandbox.launcher import ENVIRONMENT
 
 ROOT = Path(__file__).parents[2]
 COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
@@ -117,6 +118,11 @@ def test_a_worker_is_healthy_as_long_as_it_touches_its_file() -> None:
     file = f"{worker['environment']['GRADWALK_DATA_DIRECTORY']}/{SIGN_OF_LIFE}"
     assert f'getmtime("{file}")' in worker["healthcheck"]["test"][-1]
     assert any(file.startswith(mount.split(":")[0]) for mount in worker["tmpfs"])
+
+
+def test_what_torch_makes_at_import_is_there_already() -> None:
+    """On a read-only file system nothing can be made, and a worker without torch runs nothing."""
+    assert Path(ENVIRONMENT["TORCHINDUCTOR_CACHE_DIR"]).is_dir()
 
 
 def test_a_service_has_time_to_finish() -> None:

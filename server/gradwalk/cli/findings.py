@@ -56,8 +56,10 @@ def look_at_everything(settings: Settings) -> list[Finding]:
     return [look(settings) for look in looks]
 
 
-def _look_at_torch(_: Settings) -> Finding:
+def _look_at_torch(settings: Settings) -> Finding:
     wanted = _wanted_torch()
+    if _runs_elsewhere(settings):
+        return Finding("torch", "ok", "Not installed, and not needed: programs run in workers.")
     if find_spec("torch") is None:
         return Finding("torch", "missing", f"PyTorch is not installed. Run: pip install {wanted}")
     found = installed_versions()["torch"]
@@ -75,7 +77,13 @@ def _wanted_torch() -> str:
     return next((each for each in declared if each.startswith("torch==")), "torch")
 
 
+def _runs_elsewhere(settings: Settings) -> bool:
+    return bool(settings.cluster_url) and find_spec("torch") is None
+
+
 def _look_at_protection(settings: Settings) -> Finding:
+    if _runs_elsewhere(settings):
+        return Finding("sandbox", "ok", "Programs run in workers; each tries its locks before it begins.")
     try:
         with closing(Sandbox(settings.run_limits)) as sandbox:
             protection = sandbox.measure()
@@ -89,6 +97,8 @@ def _look_at_protection(settings: Settings) -> Finding:
 
 
 def _look_at_store(settings: Settings) -> Finding:
+    if settings.cluster_url:
+        return Finding("store", "ok", "Traces are kept in what GRADWALK_CLUSTER_URL names.")
     folder = settings.data_directory
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -42,7 +42,8 @@ ENVIRONMENT = {
     "NUMEXPR_NUM_THREADS": "1",
     "MALLOC_ARENA_MAX": "1",
     "CUDA_VISIBLE_DEVICES": "",
-    "TORCHINDUCTOR_CACHE_DIR": "/nonexistent",
+    # torch makes this folder when it is imported: one that is there, since nothing may be writable.
+    "TORCHINDUCTOR_CACHE_DIR": "/",
 }
 """All of a child's environment: nothing of the server's, and no PYTHONNODEBUGRANGES, which would cost the spans."""
 

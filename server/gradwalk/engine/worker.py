@@ -106,7 +106,7 @@ class Worker:
             work.cancellation.cancel()
         if self._thread.is_alive():
             with contextlib.suppress(TimeoutError):
-                self._later(self._log.withdraw(self._name)).exception(_CLOSING_SECONDS)
+                self._later(self._leave()).exception(_CLOSING_SECONDS)
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join(_CLOSING_SECONDS)
         self._sandbox.close()
@@ -199,6 +199,13 @@ class Worker:
             except (RedisError, OSError) as error:
                 log.warning("this worker cannot say that it is here: %s", error)
             await asyncio.sleep(_ANNOUNCE_SECONDS)
+
+    async def _leave(self) -> None:
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+        await self._log.withdraw(self._name)
 
     def _wait_for(self, work: Coroutine[Any, Any, T]) -> T:
         return self._later(work).result()

@@ -5,22 +5,21 @@ import sys
 from collections.abc import Sequence
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.metadata import PackageNotFoundError
+from types import ModuleType
 
 ABSENT = ("torch", "numpy", "sympy")
 _version = importlib.metadata.version
 
 
-class WhatIsThere:
+class WhatIsThere(PathFinder):
     """Finds modules as usual, but for those that are absent."""
 
-    @staticmethod
+    @classmethod
     def find_spec(
-        name: str,
-        path: Sequence[str] | None = None,
-        target: object = None,  # noqa: ARG004
+        cls, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """Where a module is."""
-        return None if name.partition(".")[0] in ABSENT else PathFinder.find_spec(name, path)
+        return None if fullname.partition(".")[0] in ABSENT else super().find_spec(fullname, path, target)
 
 
 def version_of_what_is_there(name: str) -> str:

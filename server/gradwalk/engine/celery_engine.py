@@ -15,7 +15,6 @@ from dataclasses import replace
 from typing import Any, TypeVar, cast
 
 from celery import Celery
-from celery.exceptions import OperationalError
 from redis.exceptions import RedisError
 
 from gradwalk.cluster.connection import connect, connect_listener
@@ -221,7 +220,7 @@ class CeleryEngine:
     def _publish(self, run_id: str, lane: Lane) -> None:
         try:
             self._broker.send_task(TASK, [run_id], queue=queue_of(lane), retry_policy=_SENDING)
-        except (OperationalError, RedisError):
+        except Exception:  # noqa: BLE001 (nobody waits for this thread's answer)
             log.exception("the workers could not be told of a run")
 
     async def _patiently(self, answer: Coroutine[Any, Any, T]) -> T:

@@ -49,7 +49,8 @@ export default defineConfig(({ mode }) => {
         ? {
             // What a later chunk shares with the module stays in the module, which needs no other file to start.
             preserveEntrySignatures: "allow-extension",
-            output: { entryFileNames: "[name].js", chunkFileNames: "chunks/[name]-[hash].js" },
+            // Vite leaves white space in modules of a library; here nobody bundles them again.
+            output: { entryFileNames: "[name].js", chunkFileNames: "chunks/[name]-[hash].js", minify: true },
           }
         : {},
     },

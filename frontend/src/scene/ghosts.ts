@@ -12,11 +12,14 @@ export interface Ghost {
   readonly text: string;
 }
 
+/** Null where nothing changed. */
+export type GhostOf = (was: CardScene, is: CardScene) => Ghost | null;
+
 const MOST_WRITTEN = 3;
 const PRECISION = 3;
 
 /** Of the gradient where there is one, else of the value; null where nothing changed. */
-export function drawGhost(was: CardScene, is: CardScene): Ghost | null {
+export const drawGhost: GhostOf = (was, is) => {
   const pairs = [
     ["held", was.leafGrad, is.leafGrad],
     ["gradient", was.gradient, is.gradient],
@@ -29,7 +32,7 @@ export function drawGhost(was: CardScene, is: CardScene): Ghost | null {
     if (difference !== null) return { kind, text: ghostText(before, difference) };
   }
   return null;
-}
+};
 
 function ghostText(was: TensorValue, difference: TensorValue): string {
   const cells = difference.data ?? [];

@@ -124,8 +124,8 @@ async def flow_through_restart(cluster: Cluster, number: int, how: signal.Signal
 def measure_crowds(cluster: Cluster) -> None:
     """Many at once, over two servers: the same new program, and each their own."""
     for name, sources in (
-        ("the same", [SMALL.format(number=0.5)] * CROWD),
-        ("each their own", [SMALL.format(number=0.25 + each) for each in range(CROWD)]),
+        ("the same", [SMALL.format(number=7)] * CROWD),
+        ("each their own", [SMALL.format(number=1_000_000 + each) for each in range(CROWD)]),
     ):
         before = count_started(cluster)
         began = time.monotonic()

@@ -183,6 +183,19 @@ def test_a_closed_room_sends_everybody_home_and_is_forgotten(lecture_server: Ser
     in_hall(lecture_server, act)
 
 
+def test_a_page_that_sends_without_end_is_alone_in_being_refused(lecture_server: Server) -> None:
+    async def act(client: httpx.AsyncClient) -> None:
+        hall = await Hall.open(client)
+        places = f"/api/rooms/{hall.code}/participants"
+        sent = [await client.put(f"{places}/{ADA}", json={"following": False}) for _ in range(130)]
+        assert sent[0].status_code == 204
+        assert (sent[-1].status_code, "retry-after" in sent[-1].headers) == (429, True)
+        assert (await client.put(f"{places}/{BOB}", json={"following": False})).status_code == 204
+        assert await hall.close() == 204
+
+    in_hall(lecture_server, act)
+
+
 def test_every_place_has_an_end(lecture_server: Server) -> None:
     async def act(client: httpx.AsyncClient) -> None:
         hall = await Hall.open(client)

@@ -62,6 +62,7 @@ def create_app(settings: Settings, sandbox: Sandbox | None = None) -> FastAPI:
     app.state.sandbox = Sandbox(settings.run_limits) if sandbox is None else sandbox
     app.state.rooms = make_rooms(settings)
     app.state.room_rate = ClientRate(settings.room_rate, "Too much came from your address.")
+    app.state.participant_rate = ClientRate(settings.participant_rate, "Too much came from your page.")
     # The last one added is the first one asked.
     app.add_middleware(FinishedTraces)
     app.add_middleware(Guard, allowed_hosts=settings.allowed_hosts, body_bytes_max=settings.body_bytes_max)

@@ -48,6 +48,16 @@ def count_request(request: Request) -> None:
     rate.take(client_of(request))
 
 
+def count_participant(request: Request, code: str, participant: str) -> None:
+    """Takes one of what a follower of a room may send, so that no page crowds out the hall that shares its address.
+
+    Raises:
+        BusyError: that is one too many.
+    """
+    rate: ClientRate = request.app.state.participant_rate
+    rate.take(f"{code}/{participant}")
+
+
 def read_secret(authorization: Annotated[str, Header(description="`Bearer` and the room's secret.")] = "") -> str:
     """The presenter's secret.
 
@@ -119,8 +129,9 @@ async def present(code: Code, body: PresentState, rooms: RoomsOf, secret: Secret
     dependencies=_counted,
     responses={409: {"description": "The question is not open.", **PROBLEM}, **_GONE, **_REFUSED},
 )
-async def answer(code: Code, question: QuestionId, body: GiveAnswer, rooms: RoomsOf) -> Response:
+async def answer(request: Request, code: Code, question: QuestionId, body: GiveAnswer, rooms: RoomsOf) -> Response:
     """One participant's answer; sent again, the last one counts."""
+    count_participant(request, code, body.participant)
     await rooms.answer(code, question, body.participant, body.answer)
     return _nothing()
 
@@ -132,8 +143,11 @@ async def answer(code: Code, question: QuestionId, body: GiveAnswer, rooms: Room
     dependencies=_counted,
     responses={**_GONE, **_REFUSED},
 )
-async def note_presence(code: Code, participant: ParticipantId, body: Presence, rooms: RoomsOf) -> Response:
+async def note_presence(
+    request: Request, code: Code, participant: ParticipantId, body: Presence, rooms: RoomsOf
+) -> Response:
     """Whether a follower follows or tries something of its own."""
+    count_participant(request, code, participant)
     await rooms.note_presence(code, participant, following=body.following)
     return _nothing()
 

@@ -96,6 +96,7 @@ class Settings(BaseSettings):
         default="60000/minute",
         description="What one address may send to rooms (moves, answers): a lecture hall may share one.",
     )
+    participant_rate: str = Field(default="120/minute", description="Answers and moves of one follower of a room.")
 
     body_bytes_max: int = Field(default=2 << 20, gt=0, description="Length of one request.")
     frame_ancestors: str = Field(
@@ -107,7 +108,7 @@ class Settings(BaseSettings):
         default=_STATIC, description="The built front end.", json_schema_extra={_UNLESS_SET: "the one in the package"}
     )
 
-    @field_validator("client_rate", "room_rate")
+    @field_validator("client_rate", "room_rate", "participant_rate")
     @classmethod
     def _check_rate(cls, text: str) -> str:
         parse(text)

@@ -108,8 +108,8 @@ def test_ports_agree_everywhere() -> None:
     assert re.findall(r"EXPOSE (\d+)", DOCKERFILE) == [port]
     assert [mapping.rsplit(":", 1)[1] for mapping in service["ports"]] == [port]
     assert f"127.0.0.1:{port}/readyz" in service["healthcheck"]["test"][-1]
-    assert f"server api:{port} " in (ROOT / "deploy" / "nginx.conf").read_text()
-    (scraped,) = yaml.safe_load((ROOT / "deploy" / "prometheus.yml").read_text())["scrape_configs"]
+    assert f"server api:{port} " in (ROOT / "server" / "deploy" / "nginx.conf").read_text()
+    (scraped,) = yaml.safe_load((ROOT / "server" / "deploy" / "prometheus.yml").read_text())["scrape_configs"]
     assert [(source["names"], str(source["port"])) for source in scraped["dns_sd_configs"]] == [(["api"], port)]
 
 

@@ -1,10 +1,13 @@
 """The embed page in a frame and the element on a page, on an origin of somebody else's."""
 
+import io
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy
 import pytest
+from PIL import Image
 from playwright.sync_api import Frame, Page, expect
 
 from tests.e2e.conftest import Opener
@@ -319,3 +322,42 @@ def test_a_frame_for_replay_runs_nothing(new_page, site, server, kept) -> None:
     assert [each["code"] for each in told(page, "error")] == ["replay_only", "unreadable"]
     expect(frame.get_by_role("button", name="Inputs")).to_have_count(0)
     assert asked == []
+
+
+def test_a_reloaded_page_shows_the_same_step_every_time(new_page, site, server, kept) -> None:
+    """A browser restores the address that a frame had last: an embed that wrote its own would come back elsewhere."""
+    page, _ = open_frame(new_page, site, f"{server}/embed/{kept[1]}?s=1.3")
+    for _ in range(10):
+        page.evaluate("tell({type: 'next'})")
+        page.wait_for_function("told('step').at(-1)?.place === '1.4'")
+        page.reload()
+        page.wait_for_function("told('step').at(-1)?.place === '1.3'")
+
+
+def test_a_linked_step_has_the_pixels_of_the_same_step_by_hand(new_page, server, kept) -> None:
+    pictures = []
+    for start, presses in (("2.3", 0), ("0", 8)):
+        page = new_page(reduced_motion="reduce").page
+        page.goto(f"{server}/embed/{kept[1]}?s={start}")
+        page.wait_for_function("() => document.querySelector('grad-walk').isReady")
+        for _ in range(presses):
+            page.keyboard.press("ArrowRight")
+        page.wait_for_function("() => document.querySelector('grad-walk').state.place === '2.3'")
+        page.mouse.move(0, 0)
+        with Image.open(io.BytesIO(page.screenshot(animations="disabled"))) as image:
+            pictures.append(numpy.asarray(image.convert("L"), dtype=float))
+    assert likeness(*pictures) >= 0.99
+
+
+def likeness(one: Any, two: Any) -> float:
+    """Structural similarity (Wang et al. 2004), the mean over blocks of 8 by 8 pixels."""
+    height, width = (length // 8 * 8 for length in one.shape)
+    x, y = (
+        each[:height, :width].reshape(height // 8, 8, width // 8, 8).swapaxes(1, 2).reshape(-1, 64)
+        for each in (one, two)
+    )
+    mean_x, mean_y = x.mean(1), y.mean(1)
+    covariance = ((x - mean_x[:, None]) * (y - mean_y[:, None])).mean(1)
+    steady_mean, steady_variance = (0.01 * 255) ** 2, (0.03 * 255) ** 2
+    means = (2 * mean_x * mean_y + steady_mean) / (mean_x**2 + mean_y**2 + steady_mean)
+    return float((means * (2 * covariance + steady_variance) / (x.var(1) + y.var(1) + steady_variance)).mean())

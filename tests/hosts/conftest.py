@@ -9,22 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
+
+from tests.e2e.live import running_browser
 
 ROOT = Path(__file__).parents[2]
 HOSTS = ROOT / ".make" / "hosts"
 HOST_PYTHON = HOSTS / "python" / "bin" / "python"
 HOST_NODE = HOSTS / "node" / "node_modules" / ".bin"
 CHROMIUM = "/usr/bin/chromium"
-CHROMIUM_FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 PROGRAM = """x = torch.tensor([1.0, 2.0], requires_grad=True)
 y = (x * x).sum()
 y.backward()
@@ -75,10 +68,8 @@ def lesson(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_FLAGS)
+    with running_browser() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture

@@ -1,12 +1,14 @@
-"""The Quarto filter through Pandoc, Marp, MyST."""
+"""The Quarto filter through Pandoc, Slidev, Marp, MyST."""
 
 import json
+import shutil
 import zipfile
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser
 
+from tests.e2e.hosts import serving
 from tests.hosts.conftest import HOST_NODE, HOST_PYTHON, ROOT
 from tests.hosts.readers import draw_pages, ink_of, words_of_pdf
 
@@ -87,3 +89,50 @@ def test_myst_takes_over_the_module_and_the_placeholder(saved: Path, gradwalk, r
     assert "example.org/embed/1" in tree
     assert list((saved / "_build" / "site" / "public").glob("gradwalk-*.js"))
     assert list((saved / "_build" / "site" / "public").glob("lesson-*.svg"))
+
+
+SLIDEV = """---
+theme: default
+---
+
+# First
+
+---
+
+<GradWalk src="/lesson.kit.json" :stops="15" />
+
+---
+
+# Last
+"""
+
+
+def test_slidev_clicks_through_every_phase_in_a_built_deck(saved: Path, gradwalk, run, browser: Browser) -> None:
+    gradwalk("kit", "--output", "gradwalk.js", cwd=saved)
+    gradwalk("export", "lesson.json", "--format", "kit", "--output", "lesson.kit.json", cwd=saved)
+    deck = saved / "deck"
+    (deck / "components").mkdir(parents=True)
+    (deck / "public").mkdir()
+    shutil.copy(ROOT / "frontend" / "docs" / "hosts" / "slidev" / "GradWalk.vue", deck / "components")
+    for name in ("gradwalk.js", "lesson.kit.json"):
+        shutil.copy(saved / name, deck / "public")
+    (deck / "slides.md").write_text(SLIDEV)
+    (deck / "package.json").write_text('{"name": "deck", "private": true, "type": "module"}')
+    # Slidev's own style sheet is one that the pinned minifier refuses.
+    (deck / "vite.config.ts").write_text("export default { build: { cssMinify: false } };\n")
+    (deck / "node_modules").symlink_to(HOST_NODE.parent)
+    run(HOST_NODE / "slidev", "build", "slides.md", "--out", "dist", cwd=deck)
+    page = browser.new_page()
+    with serving(deck / "dist") as address:
+        page.goto(f"{address}/")
+        page.get_by_role("heading", name="First").wait_for()
+        page.keyboard.press("ArrowRight")
+        page.wait_for_function("() => document.querySelector('grad-walk')?.isReady")
+        seen = []
+        while not page.url.partition("?")[0].endswith("/3"):
+            seen.append(page.evaluate("document.querySelector('grad-walk').state.place"))
+            before = page.url
+            page.keyboard.press("ArrowRight")
+            page.wait_for_function("(before) => location.href !== before", arg=before)
+    assert seen == [f"{step}.{phase}" for step in (1, 2, 3) for phase in range(1, 6)]
+    page.close()

@@ -51,7 +51,7 @@ def test_the_printed_notebook_is_not_blank(way: str, notebook: Path, run) -> Non
         run(HOST_PYTHON, "-m", "nbconvert", "--to", way, *more, notebook, cwd=notebook.parent)
     pdf = notebook.with_suffix(".pdf")
     assert "gradwalk.show" in words_of_pdf(pdf)
-    assert max(ink_of(page) for page in draw_pages(pdf)) > 0.02
+    assert max(ink_of(page) for page in draw_pages(pdf)) > 0.01
 
 
 WEBPDF = """import asyncio
@@ -84,9 +84,10 @@ def test_jupyterlab_shows_it_in_a_real_browser(notebook: Path, browser: Browser)
             page = browser.new_page(viewport={"width": 1280, "height": 900})
             page.goto(f"http://127.0.0.1:{port}/lab/tree/{notebook.name}")
             page.keyboard.press("Escape")
-            cell = page.locator(".jp-CodeCell").first
-            cell.wait_for(timeout=90_000)
-            cell.click()
+            editor = page.locator(".jp-CodeCell .cm-content").first
+            editor.wait_for(timeout=90_000)
+            # not anywhere in the cell: its middle is the output, whose frame would take the key
+            editor.click()
             page.keyboard.press("Shift+Enter")  # trusted from here on, and computed by a live kernel
             output = page.locator(".jp-OutputArea-output").last
             output.locator("img, iframe").first.wait_for(timeout=90_000)

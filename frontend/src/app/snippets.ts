@@ -6,6 +6,8 @@ export interface Shared {
   readonly place: string;
   readonly hidden: readonly string[];
   readonly keys: boolean;
+  /** Viewers may run it with other inputs. */
+  readonly inputs: boolean;
   readonly title: string;
   /** The link that holds everything itself. */
   readonly hashLink: string;
@@ -94,6 +96,7 @@ export function embedLink(shared: Shared, deck = ""): string {
   if (shared.place !== "") query.set("s", shared.place);
   if (shared.hidden.length > 0) query.set("hide", shared.hidden.join(","));
   if (!shared.keys) query.set("keys", "off");
+  if (shared.inputs) query.set("inputs", "on");
   if (deck !== "") query.set("deck", deck);
   return `${shared.origin}/embed/${shared.snippet}${query.size > 0 ? `?${query}` : ""}`;
 }
@@ -115,13 +118,14 @@ function moduleScript({ origin }: Shared): string {
 }
 
 function element(shared: Shared): string {
-  const { origin, snippet, place, hidden, keys, title } = shared;
+  const { origin, snippet, place, hidden, keys, inputs, title } = shared;
   const attributes = [
     `src="${origin}/embed/${snippet}/trace.json"`,
     place === "" ? "" : `step="${place}"`,
     `heading="${quoted(title)}"`,
     hidden.length === 0 ? "" : `hide="${hidden.join(",")}"`,
     keys ? "" : 'keys="off"',
+    inputs ? 'inputs="on"' : "",
   ];
   const picture = `${origin}/t/${snippet}/preview.png${at(shared)}`;
   return `<grad-walk ${attributes.filter((each) => each !== "").join(" ")} style="height: ${HEIGHT_PX}px">\n  <img src="${picture}" alt="${quoted(title)}">\n</grad-walk>`;

@@ -133,6 +133,7 @@ export class GradWalkElement extends HTMLElement {
     const position = parsePosition(place);
     if (position === null) return false;
     this.viewer.playing = false;
+    this.viewer.isPlaced = true;
     this.viewer.goTo(position);
     return true;
   }

@@ -39,8 +39,8 @@ it("never gives anything but numbers, whatever comes", () => {
 });
 
 it("knows the programs that a server keeps", () => {
-  expect(runnerOf("https://h/embed/" + "a".repeat(40) + "/trace.json")).not.toBeNull();
-  for (const src of [null, "lesson.kit.json", "https://h/api/traces/" + "a".repeat(40)])
+  expect(runnerOf(`https://h/embed/${"a".repeat(40)}/trace.json`)).not.toBeNull();
+  for (const src of [null, "lesson.kit.json", `https://h/api/traces/${"a".repeat(40)}`])
     expect(runnerOf(src)).toBeNull();
 });
 

@@ -91,6 +91,7 @@ export function applySettings(viewer: Viewer, keys: URLSearchParams): readonly s
 
 function goTo(viewer: Viewer, position: Position | null): boolean {
   if (position === null) return false;
+  viewer.isPlaced = true;
   viewer.goTo(position);
   return true;
 }

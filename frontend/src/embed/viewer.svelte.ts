@@ -55,6 +55,8 @@ export class Viewer {
   isLoading = $state(true);
   /** In a deck every phase is shown once; elsewhere a walk opens where the first equation stands. */
   opensAtStart = false;
+  /** Somebody said where it is to open, be it at the start. */
+  isPlaced = false;
   /** A program that somebody sent: it is read before it is run. */
   offer = $state.raw<{ source: string; accept: () => void } | null>(null);
 
@@ -72,11 +74,6 @@ export class Viewer {
 
   constructor(listener: Listener) {
     this.#listener = listener;
-  }
-
-  /** Somebody said where it is to open. */
-  get isPlaced(): boolean {
-    return !samePosition(this.wanted, START);
   }
 
   get place(): string {

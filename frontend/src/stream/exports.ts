@@ -1,0 +1,54 @@
+/** Files of a trace: which there are, and one in the making with news of how far it is. */
+import { createParser } from "eventsource-parser";
+
+export interface ExportKind {
+  readonly name: string;
+  readonly suffix: string;
+  readonly summary: string;
+  /** One step and phase. */
+  readonly is_still: boolean;
+  /** A page, slide or picture per step or phase. */
+  readonly has_pages: boolean;
+}
+
+export interface Wanted {
+  readonly trace: string;
+  readonly name: string;
+  readonly step: number;
+  readonly phase: number;
+  readonly every: "step" | "phase";
+  readonly direction: "backward" | "forward";
+}
+
+/** What this server can turn a trace into. */
+export async function fetchExports(): Promise<readonly ExportKind[]> {
+  const answer = await fetch("/api/exports");
+  if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
+  return ((await answer.json()) as { exports: ExportKind[] }).exports;
+}
+
+/** Waits for a file and tells how many of its pages are done; gives its address. Throws, in words, where there is none. */
+export async function makeExport(
+  { trace, name, step, phase, every, direction }: Wanted,
+  onprogress: (done: number, of: number) => void,
+  signal: AbortSignal,
+): Promise<string> {
+  const query = new URLSearchParams({ step: String(step), phase: String(phase), every, direction });
+  const answer = await fetch(`/api/traces/${trace}/export/${name}/progress?${query}`, { signal });
+  if (!answer.ok || answer.body === null) throw new Error(`The server answered ${answer.status}.`);
+  let address: string | null = null;
+  let problem: string | null = null;
+  const parser = createParser({
+    onEvent: ({ event, data }) => {
+      const told = JSON.parse(data) as { done?: number; of?: number; address?: string; detail?: string };
+      if (event === "progress") onprogress(told.done ?? 0, told.of ?? 0);
+      else if (event === "done") address = told.address ?? null;
+      else if (event === "problem") problem = told.detail ?? "";
+    },
+  });
+  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+  for (let part = await reader.read(); !part.done; part = await reader.read()) parser.feed(part.value);
+  if (problem !== null) throw new Error(problem);
+  if (address === null) throw new Error("The connection broke before the file was made.");
+  return address;
+}

@@ -16,11 +16,11 @@ from typing import Any, TypeVar
 import httpx
 import yaml
 
+from tests.own_process import wait_until
 from tests.own_redis import OwnRedis
 
 T = TypeVar("T")
 
-START_SECONDS = 240.0
 STREAM = {"Accept": "text/event-stream"}
 HERE = Path(__file__).parent
 SERVICES = yaml.safe_load((HERE.parent / "docker-compose.yml").read_text())["services"]
@@ -47,12 +47,7 @@ class OwnProcess:
 
     def wait_until(self, look: Callable[[], T | None]) -> T:
         """What `look` gives, as soon as it gives something."""
-        give_up = time.monotonic() + START_SECONDS
-        while not (found := look()):
-            assert self.process.poll() is None, self.log.read_text()
-            assert time.monotonic() < give_up, self.log.read_text()
-            time.sleep(0.05)
-        return found
+        return wait_until(self.process, self.log, look)
 
     def kill(self, number: signal.Signals = signal.SIGKILL) -> float:
         """Seconds until it was gone; idempotent."""

@@ -2,22 +2,15 @@
 
 import os
 import signal
-import socket
 import subprocess
 import time
 from pathlib import Path
 
 import redis
 
+from tests.own_process import free_port
+
 START_SECONDS = 20.0
-
-
-def free_port() -> int:
-    """One that nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port
 
 
 class OwnRedis:

@@ -8,12 +8,15 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx
 import pytest
 
-START_SECONDS = 180.0
+from tests.own_process import wait_until
+
+T = TypeVar("T")
+
 ADDRESS = re.compile(rb"http://127\.0\.0\.1:\d+")
 CHILD_ENVIRONMENT = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(Path(__file__).parents[2] / "server")}
 
@@ -37,13 +40,8 @@ class Server:
         found = ADDRESS.search(self.log.read_bytes())
         return found.group() if found else None
 
-    def _await(self, look: Callable[[], Any]) -> Any:
-        give_up = time.monotonic() + START_SECONDS
-        while not (found := look()):
-            assert self.process.poll() is None, self.log.read_text()
-            assert time.monotonic() < give_up, self.log.read_text()
-            time.sleep(0.05)
-        return found
+    def _await(self, look: Callable[[], T | None]) -> T:
+        return wait_until(self.process, self.log, look)
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> float:
         """Seconds until it was gone."""

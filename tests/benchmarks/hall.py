@@ -22,7 +22,7 @@ import httpx
 
 from tests.benchmarks.crowd_client import Answer, Hall, ask_at_once, get, send
 from tests.benchmarks.server import wait_until
-from tests.own_redis import free_port
+from tests.own_process import free_port
 
 STREAM = "Accept: text/event-stream"
 PROGRAM = """

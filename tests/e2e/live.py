@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -15,6 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+
+from tests.own_process import end, free_port
 
 ROOT = Path(__file__).parents[2]
 STATIC = ROOT / "server" / "gradwalk" / "static"
@@ -31,14 +32,6 @@ CHROMIUM_FLAGS = [
     "--disable-sync",
     f"--host-resolver-rules=MAP {ELSEWHERE} 127.0.0.1",
 ]
-
-
-def free_port() -> int:
-    """A port that nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 @contextmanager
@@ -67,12 +60,7 @@ def running_server() -> Iterator[str]:
             _wait_until_ready(server, address, log)
             yield address
         finally:
-            server.terminate()
-            try:
-                server.wait(10)
-            except subprocess.TimeoutExpired:
-                server.kill()
-                server.wait()
+            end(server)
 
 
 def _wait_until_ready(server: subprocess.Popen[bytes], address: str, log: Path) -> None:

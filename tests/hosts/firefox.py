@@ -14,6 +14,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+from tests.own_process import end
+
 START_SECONDS = 60
 PATIENCE_SECONDS = 40
 # Nothing but this machine is reached: whatever asks for more finds a proxy that is not there.
@@ -117,12 +119,7 @@ def running_firefox(profile: Path, port: int) -> Iterator[Firefox]:
         with closing(_connected(process, port)) as firefox:
             yield firefox
     finally:
-        process.terminate()
-        try:
-            process.wait(20)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        end(process)
 
 
 def _connected(process: subprocess.Popen[bytes], port: int) -> Firefox:

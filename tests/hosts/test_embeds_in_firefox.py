@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.live import free_port
 from tests.hosts.firefox import Firefox, running_firefox
+from tests.own_process import free_port
 
 READY = "document.querySelector('grad-walk')?.isReady"
 

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from tests.e2e.live import ROOT, free_port, running_server
+from tests.e2e.live import ROOT, running_server
 from tests.e2e.player import number
 from tests.hosts.firefox import Firefox, running_firefox
 from tests.hosts.readers import ink_of
+from tests.own_process import free_port
 
 AXE = ROOT / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
 ARROW_RIGHT = "\ue014"

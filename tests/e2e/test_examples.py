@@ -11,7 +11,7 @@ from gradwalk.examples.catalogue import EXAMPLES
 from gradwalk.examples.example import Example
 from tests.e2e.conftest import Opener
 from tests.e2e.overlaps import overlaps
-from tests.e2e.player import STREAM_MS, PlayerPage
+from tests.e2e.player import STREAM_MS, PlayerPage, fragment
 from tests.e2e.stills import walk
 
 EVERY_STILL = "EVERY_STILL" in os.environ
@@ -21,6 +21,31 @@ CROWDED = {"whole-jacobian": {"token [3] meets token [3]"}}
 FITS = "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
 THERE_AND_BACK = 6
 """Phases walked from the start and back again."""
+
+
+OTHERS = {
+    "scan": "h = torch.zeros(2)\nw = torch.ones(2, requires_grad=True)\nfor x in (1.0, 2.0, 3.0):\n"
+    "    h = torch.tanh(w * x + h)\nh.sum().backward()",
+    "branches": "a = torch.tensor([[1.0, -2.0]], requires_grad=True)\nb = a.relu() @ a.T + a.max()\n"
+    "b.backward()\n(a * a).sum().backward()",
+}
+
+
+def walk_there_and_back(player: PlayerPage, phases: int) -> None:
+    """Every still on the way back must be the one of the way there, whatever was shown in between."""
+    there = walk(player.page, "First step", *["Next phase"] * phases)
+    back = walk(player.page, *["Previous phase"] * phases)
+    for stop, again in zip(reversed(there[:-1]), back, strict=True):
+        assert again == stop, f"another picture on the way back at {stop['place']}"
+
+
+@pytest.mark.parametrize("program", OTHERS.values(), ids=OTHERS)
+def test_a_program_of_ones_own_is_the_same_there_and_back(new_page: Opener, program: str) -> None:
+    player = new_page(reduced_motion="reduce")
+    player.open(fragment(f"import torch\n{program}"))
+    expect(player.rows.first).to_be_visible(timeout=STREAM_MS)
+    player.page.wait_for_function("() => !document.querySelector('[role=status][aria-label=Run]').textContent")
+    walk_there_and_back(player, 5 * player.rows.count())
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.slug)
@@ -35,10 +60,7 @@ def test_example_opens_where_it_should_and_walks_to_its_end_and_back(new_page: O
     assert overlaps(player.page) == []
 
     steps = player.rows.count()
-    there = walk(player.page, "First step", *["Next phase"] * min(THERE_AND_BACK, 5 * steps))
-    back = walk(player.page, *["Previous phase"] * (len(there) - 1))
-    for stop, again in zip(reversed(there[:-1]), back, strict=True):
-        assert again == stop, f"another picture on the way back at {stop['place']}"
+    walk_there_and_back(player, min(THERE_AND_BACK, 5 * steps))
     walked = walk(player.page, "First step", *["Next step"] * steps, "Last step")
     assert [stop["place"] for stop in walked[1:]] == [*(f"{step}.3" for step in range(1, steps + 1)), f"{steps}.5"]
     assert all(stop["sentence"] for stop in walked)

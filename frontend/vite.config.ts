@@ -18,5 +18,10 @@ export default defineConfig({
   worker: { format: "es" },
   server: { proxy: { "/api": API, "/readyz": API } },
   // Properties over a thousand states take seconds on a busy machine.
-  test: { include: ["src/**/*.test.ts"], environment: "node", testTimeout: 60_000 },
+  test: {
+    include: ["src/**/*.test.ts"],
+    setupFiles: ["scripts/reproducible-properties.mjs"],
+    environment: "node",
+    testTimeout: 60_000,
+  },
 });

@@ -28,6 +28,10 @@ it.each([
   expect(readInputs(value)).toBeNull();
 });
 
+it("takes no list with holes", () => {
+  expect(readInputs({ x: new Array(2) })).toBeNull();
+});
+
 it("never gives anything but numbers, whatever comes", () => {
   fc.assert(
     fc.property(fc.anything({ withNullPrototype: true, withSparseArray: true }), (value) => {

@@ -24,7 +24,8 @@ export function readInputs(value: unknown): Inputs | null {
   const isNested = (each: unknown, depth: number): each is Nested => {
     if (typeof each === "number" && Number.isFinite(each)) return --room >= 0;
     if (!Array.isArray(each) || depth === 0 || each.length > MOST_NUMBERS) return false;
-    return each.every((part) => isNested(part, depth - 1));
+    // Not `each.every`, which passes over holes.
+    return Array.from(each).every((part) => isNested(part, depth - 1));
   };
   const inputs: Record<string, Nested> = Object.create(null);
   for (const [name, each] of entries) {

@@ -136,18 +136,25 @@ def test_a_long_export_shows_its_progress_to_a_person(tmp_path: Path) -> None:
     assert run(*command).stderr == ""
 
 
+def findings(done: subprocess.CompletedProcess[str]) -> dict[str, tuple[str, str]]:
+    """Verdict and sentence by subject."""
+    return {line[8:18].strip(): (line[:8].strip(), line[18:]) for line in done.stdout.splitlines()}
+
+
 def test_check_says_what_to_do_about_each_thing_that_is_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").write_text("not a folder")
     monkeypatch.setenv("GRADWALK_DATA_DIRECTORY", str(tmp_path / "file" / "data"))
     monkeypatch.setenv("GRADWALK_STATIC_DIRECTORY", str(tmp_path))
+    alone = findings(run("check"))
+    assert {name for name, (verdict, _) in alone.items() if verdict == "missing"} == {"store", "page"}
+    assert "GRADWALK_DATA_DIRECTORY" in alone["store"][1]
     monkeypatch.setenv("GRADWALK_CLUSTER_URL", "redis://user:hush@127.0.0.1:1/0")
     done = run("check")
     assert done.returncode == 1
-    found = {line[8:18].strip(): (line[:8].strip(), line[18:]) for line in done.stdout.splitlines()}
-    assert {name for name, (verdict, _) in found.items() if verdict == "missing"} == {"store", "cluster", "page"}
-    assert "GRADWALK_DATA_DIRECTORY" in found["store"][1]
+    found = findings(done)
+    assert {name for name, (verdict, _) in found.items() if verdict == "missing"} == {"cluster", "page"}
     assert "redis://user:***@127.0.0.1:1/0 does not answer" in found["cluster"][1]
     assert "make install" in found["page"][1]
     assert found["sandbox"] == ("ok", "Every probe was refused: protection is full.")

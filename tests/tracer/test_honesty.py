@@ -169,7 +169,7 @@ def test_a_rewritten_gradient_names_the_line_of_its_hook(line: str, where: str) 
 
 def test_a_wrong_sum_is_ours_even_where_the_text_speaks_of_hooks(monkeypatch: pytest.MonkeyPatch) -> None:
     source = "# register_hook\na = torch.ones(2, requires_grad=True)\n(a * a).sum().backward()\n"
-    monkeypatch.setattr("gradwalk.tracer.recorder.Recorder._sum", lambda *_: {"missing": "undefined"})
+    monkeypatch.setattr("gradwalk.tracer.sums.ContributionSums._sum", lambda *_: {"missing": "undefined"})
     with pytest.raises(Exception, match="do not add up"):
         run_traced(source)
 

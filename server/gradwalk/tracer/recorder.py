@@ -192,8 +192,8 @@ class Recorder(PassListener):
         if self.notes:
             event["notes"] = [*self.notes]
             self.notes.clear()
-        self.stream.passes += 1
         self.stream.send(event)
+        self.stream.passes += 1
 
     def _find_batch(self, one: Pass, seeds: Sequence[Any], frame: FrameType) -> None:
         if any(seed is not None and originals.is_legacy_batched(seed) for seed in seeds):
@@ -264,8 +264,8 @@ class Recorder(PassListener):
             self._findings.note(event, described)
             if one.create_graph and record.kind == "custom" and record.call is not None:
                 self._note_cut(one, record, record.call, node, entry)
-        self.stream.steps += 1
         self.stream.send(event)
+        self.stream.steps += 1
 
     def _note_cut(self, one: Pass, record: Record, call: Call, node: Node, entry: PassNode) -> None:
         """Whether a derivative of this pass would be incomplete because of what a Function saved."""

@@ -40,9 +40,9 @@ class EventStream:
 
     def send_problem(self, event: Problem) -> None:
         """As `send`, counting."""
-        self.problems += 1
         event["message"] = mask_addresses(event["message"])
         self.send(cast("dict[str, Any]", event))
+        self.problems += 1
 
     def end_at(self, limit: str, reached: Problem) -> None:
         """Tells the limit that was hit, if it is the first."""
@@ -101,8 +101,9 @@ class EventStream:
 
     def _send(self, event: dict[str, Any]) -> None:
         event["seq"] = self._next_seq
-        self._next_seq += 1
         self._emit(cast("Event", event))
+        # Only now: where there is no room left to hand it on, the next one has its number.
+        self._next_seq += 1
 
 
 def mask_addresses(text: str) -> str:

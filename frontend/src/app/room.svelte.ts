@@ -66,6 +66,8 @@ export class LiveRoom {
   private told = "";
   private pending: Shown | null = null;
   private timer: ReturnType<typeof setTimeout> | null = null;
+  /** The last state on its way. */
+  private telling: Promise<void> = Promise.resolve();
 
   constructor(private readonly session: Session) {}
 
@@ -114,8 +116,10 @@ export class LiveRoom {
   }
 
   async close(): Promise<void> {
-    const { key } = this;
+    const { key, telling } = this;
     this.leave();
+    // What is still on its way must not find the room gone.
+    await telling;
     if (key !== null) await closeRoom(key).catch(() => {});
   }
 
@@ -179,7 +183,7 @@ export class LiveRoom {
     if (key === null || pending === null || text === this.told) return;
     this.told = text;
     this.timer = setTimeout(() => this.tellPending(), TELL_EVERY_MS);
-    presentState(key, pending).catch((error: unknown) => {
+    this.telling = presentState(key, pending).catch((error: unknown) => {
       this.told = "";
       this.trouble = sentenceOf(error);
     });

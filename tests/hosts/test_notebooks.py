@@ -51,7 +51,7 @@ def test_the_printed_notebook_is_not_blank(way: str, notebook: Path, run) -> Non
         run(HOST_PYTHON, "-m", "nbconvert", "--to", way, *more, notebook, cwd=notebook.parent)
     pdf = notebook.with_suffix(".pdf")
     assert "gradwalk.show" in words_of_pdf(pdf)
-    assert max(ink_of(page) for page in draw_pages(pdf)) > 0.01
+    assert max(ink_of(page) for page in draw_pages(pdf)) > 0.02
 
 
 WEBPDF = """import asyncio

@@ -201,3 +201,19 @@ def test_a_chain_of_a_hundred_thousand_nodes_does_not_recurse() -> None:
 def test_a_wrong_input_is_explained(inputs: dict[str, object], grad_output: object, words: str) -> None:
     (problem,) = run_traced("y = x * 2", inputs=inputs, grad_output=grad_output).of("problem")
     assert words in problem["message"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "raise SystemExit('x' * 10 ** 7)",
+        "raise ValueError('x' * 10 ** 7)",
+        "class A(BaseException):\n    def __str__(self): return 'x' * 10 ** 7\nraise A",
+        "getattr(torch.ones(1), 'x' * 10 ** 7)",
+    ],
+)
+def test_a_huge_message_is_told_in_short(source: str) -> None:
+    [told] = run_traced(source).of("problem")
+    assert told["kind"] == "error"
+    assert len(told["message"]) < 2_000
+    assert len(told["hint"] or "") < 2_000

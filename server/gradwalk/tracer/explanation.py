@@ -19,6 +19,7 @@ from gradwalk.tracer.interruption import TimeLimitError
 from gradwalk.tracer.originals import SNIPPET
 
 _WORDS_MAX: Final = 600
+_TEXT_MAX: Final = 20_000
 _NO_ALLOCATION: Final = r"DefaultCPUAllocator: (?:can't allocate|not enough) memory"
 
 
@@ -70,7 +71,8 @@ def is_out_of_memory(error: BaseException) -> bool:
 def _words_of(error: BaseException) -> str:
     """The error's text; a program's own class may fail to give one, which Python itself shows like this."""
     try:
-        return str(error)
+        # Every pattern is looked for in it: a text of megabytes would take longer than the program may.
+        return str(error)[:_TEXT_MAX]
     except Exception:  # noqa: BLE001 (it is the program's code)
         return "<exception str() failed>"
 
@@ -107,7 +109,7 @@ def _explain_by_text(text: str, culprits: Culprits) -> Explained | None:
 
 
 def _exited(error: Any) -> Explained:
-    code = "" if error.code is None else f" with {error.code!r}"
+    code = "" if error.code is None else f" with {repr(error.code)[:_WORDS_MAX]}"
     return Explained(
         "The program ended itself",
         f"It called sys.exit or exit{code}. What ran before is shown; a backward pass that would have followed is not.",
@@ -121,7 +123,7 @@ def _name_unknown(error: Any) -> Explained:
 
 def _attribute_unknown(error: Any) -> Explained:
     near = difflib.get_close_matches(str(error.name), dir(error.obj), n=1, cutoff=0.7) if error.name else []
-    return Explained("AttributeError", str(error), f"Did you mean `{near[0]}`?" if near else None)
+    return Explained("AttributeError", _words_of(error)[:_WORDS_MAX], f"Did you mean `{near[0]}`?" if near else None)
 
 
 _BY_TYPE: Final[tuple[tuple[tuple[type[BaseException], ...], Callable[[Any], Explained]], ...]] = (

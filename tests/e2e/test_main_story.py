@@ -141,7 +141,7 @@ import torch
 x = torch.tensor(2.0, requires_grad=True)
 (x * x).backward()
 m = torch.randn(300, 300)
-for _ in range(500):
+for _ in range(2000):
     m = torch.tanh(m @ m)
 (x * x * x).backward()
 """

@@ -6,6 +6,8 @@ import pytest
 import torch
 
 from gradwalk.formulas import check
+from gradwalk.protocol.requests import ResolvedLimits, TraceRequest
+from gradwalk.tracer.run import Run
 from gradwalk.tracer.values import ValueTable
 from tests.tracer.oracle import Traced, run_plain, run_traced, tensor_of
 from tests.tracer.programs import PROGRAMS
@@ -206,3 +208,27 @@ n = torch.nested.as_nested_tensor([a, b], layout=torch.jagged)
     [finished] = run_traced(source).of("pass_finished")
     assert "findings" not in finished
     assert [one["grad"]["data"] for one in finished["leaf_grads"]] == [[2.0] * 6, [2.0] * 3]
+
+
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [
+        (
+            "class Odd(torch.Tensor):\n    @property\n    def grad_fn(self):\n        raise ValueError('no')\n"
+            "x = torch.ones(2, requires_grad=True).as_subclass(Odd)\n(x * 2).sum()\n",
+            4,
+        ),
+        (
+            "class Odd(torch.Tensor):\n    @property\n    def requires_grad(self):\n        return 1 / 0\n"
+            "x = torch.ones(2, requires_grad=True).as_subclass(Odd)\n(x * 2).sum()\n",
+            4,
+        ),
+    ],
+)
+def test_code_of_the_program_that_fails_when_it_is_looked_at_is_not_ours(source: str, line: int) -> None:
+    events: list[Any] = []
+    Run(TraceRequest(source=source), events.append, ResolvedLimits()).play()
+    found = next(event for event in events if event["type"] == "problem")
+    assert found["kind"] == "error"
+    assert found["span"]["line"] == line
+    assert "while gradwalk was recording" in found["title"]

@@ -17,6 +17,7 @@ from gradwalk.tracer.culprits import Culprits
 from gradwalk.tracer.frames import Place
 from gradwalk.tracer.interruption import TimeLimitError
 from gradwalk.tracer.originals import SNIPPET
+from gradwalk.tracer.places import Places
 
 _WORDS_MAX: Final = 600
 _TEXT_MAX: Final = 20_000
@@ -58,6 +59,19 @@ def internal_problem(error: BaseException) -> Problem:
         f"While recording, gradwalk itself failed: {type(error).__name__}: {_words_of(error)[:_WORDS_MAX]}{where}. "
         "The program ran on; what is shown before this is right.",
         hint="Please report it together with the program.",
+    )
+
+
+def intrusion_problem(error: BaseException, places: Places) -> Problem:
+    """The problem for code of the program that failed when the recorder read something, such as a tensor's property."""
+    name = type(error).__name__
+    return problem(
+        "error",
+        f"{name} in code that ran while gradwalk was recording",
+        "gradwalk reads the attributes of each tensor to record it; that ran this line of the program, which raised "
+        f"\u201c{name}: {_words_of(error)[:_WORDS_MAX]}\u201d. The program ran on; what is shown before this is right.",
+        span=places.span(place_of(error.__traceback__)),
+        hint="Give properties that you put on tensors another name than torch's own, or let them not raise.",
     )
 
 

@@ -18,7 +18,7 @@ from gradwalk.tracer.calls import Call, CallLog
 from gradwalk.tracer.culprits import Culprits
 from gradwalk.tracer.description import ACCUMULATE_GRAD, GraphWriter, Record
 from gradwalk.tracer.endings import room_ended, too_many_nodes, too_many_steps
-from gradwalk.tracer.explanation import explain_error, internal_problem
+from gradwalk.tracer.explanation import explain_error, internal_problem, intrusion_problem, place_of
 from gradwalk.tracer.findings import Findings
 from gradwalk.tracer.formula_checks import FormulaChecks
 from gradwalk.tracer.frames import snippet_place
@@ -97,7 +97,10 @@ class Recorder(PassListener):
         self._named = NamedTensors()
 
     def fail_inside(self, error: Exception) -> None:
-        """Notes a fault of our own, said once as ours; that room ran out is the program's doing."""
+        """Notes what failed while recording, said once: as ours, unless looking at a tensor ran code of the program.
+
+        That room ran out is the program's doing.
+        """
         ended = room_ended(error, self.places.span(snippet_place(originals.frame_at(1))))
         if ended is not None:
             # Room ended while something was put down: what would follow has a gap before it, so nothing does.
@@ -105,7 +108,8 @@ class Recorder(PassListener):
             self.stream.end_at(*ended)
         elif self.failure is None:
             self.failure = error
-            self.stream.send_problem(internal_problem(error))
+            is_ours = place_of(error.__traceback__) is None
+            self.stream.send_problem(internal_problem(error) if is_ours else intrusion_problem(error, self.places))
 
     # A pass begins.
 

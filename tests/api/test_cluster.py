@@ -5,6 +5,7 @@ Longer and larger faults are in `tests/benchmarks/cluster.py`.
 
 import asyncio
 import gzip
+import io
 import json
 import signal
 import subprocess
@@ -16,10 +17,11 @@ from typing import Any
 
 import httpx
 import pytest
+from pypdf import PdfReader
 
 from gradwalk.engine.runlog import WORKERS
 from gradwalk.protocol.versions import installed_versions
-from tests.own_cluster import STREAM, Cluster, OwnProcess, assert_whole, follow_to_the_end, read_stream
+from tests.own_cluster import STREAM, Cluster, OwnProcess, OwnServer, assert_whole, follow_to_the_end, read_stream
 from tests.own_loop import run_in_own_loop
 from tests.own_redis import OwnRedis
 
@@ -34,6 +36,14 @@ for _ in range(60):
     (x * x).backward()
     for _ in range(150_000):
         pass
+"""
+MANY_STEPS = """
+import torch
+x = torch.tensor(1.0, requires_grad=True)
+y = x
+for _ in range(120):
+    y = y * 1.01
+y.backward()
 """
 ENDLESS = "while {number} == {number}: pass"
 
@@ -83,6 +93,48 @@ def test_check_asks_a_server_without_torch_for_nothing_that_workers_have(cluster
     assert {name: found[name] for name in ("torch", "sandbox", "store", "cluster")} == dict.fromkeys(
         ("torch", "sandbox", "store", "cluster"), "ok"
     ), said
+
+
+def test_a_file_is_made_by_a_worker_told_of_by_every_server_and_outlives_the_worker(cluster: Cluster) -> None:
+    """Servers here can draw nothing with pages themselves: it is drawn once, begun anew when its worker dies."""
+    events = run_in_own_loop(follow_to_the_end([cluster.servers[0].url], MANY_STEPS))
+    path = f"/api/traces/{events[0]['id']}/export/pages"
+
+    async def follow(server: OwnServer, *, kill: bool) -> list[tuple[str, dict[str, Any]]]:
+        told = []
+        async with (
+            httpx.AsyncClient(timeout=120, base_url=server.url) as client,
+            client.stream("GET", f"{path}/progress") as answer,
+        ):
+            name = ""
+            async for line in answer.aiter_lines():
+                if line.startswith("event: "):
+                    name = line.removeprefix("event: ")
+                elif line.startswith("data: "):
+                    told.append((name, json.loads(line.removeprefix("data: "))))
+                    if kill and told[-1][1].get("done"):
+                        kill = False
+                        with cluster.shared.client() as shared:
+                            (run,) = shared.scan_iter("gradwalk:run:file/*")
+                        victim = cluster.worker_of(run.decode().removeprefix("gradwalk:run:"))
+                        await asyncio.to_thread(victim.kill)
+        return told
+
+    async def ask() -> list[list[tuple[str, dict[str, Any]]]]:
+        return await asyncio.gather(follow(cluster.servers[0], kill=True), follow(cluster.servers[1], kill=False))
+
+    for told in run_in_own_loop(ask()):
+        assert told[-1] == ("done", {"address": f"{path}?phase=5&every=step&direction=backward"}), told[-3:]
+        pages = [(data["done"], data["of"]) for name, data in told if name == "progress"]
+        assert pages == sorted(pages)
+    found = [server.client.get(path) for server in cluster.servers]
+    assert found[0].content == found[1].content
+    steps = sum(event["type"] == "step" for event in events)
+    assert len(PdfReader(io.BytesIO(found[0].content)).pages) == steps == 121
+    with cluster.shared.client() as shared:
+        (run,) = shared.scan_iter("gradwalk:run:file/*")
+        assert shared.hget(run, "attempt") == b"2"
+    cluster.add_worker(**ONE_LONG_RUN)
 
 
 def test_a_worker_that_is_killed_in_the_middle_of_a_trace_is_not_noticed_by_its_reader(cluster: Cluster) -> None:

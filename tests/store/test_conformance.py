@@ -85,6 +85,23 @@ def test_the_first_writer_wins_also_among_many_at_once(opened: Open) -> None:
     assert gzip.decompress(bodies.pop() or b"") in {b"%d" % n for n in range(20)}
 
 
+def test_a_file_is_kept_byte_for_byte_and_one_that_is_too_large_is_refused(
+    opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = bytes(range(256)) * 8_000
+
+    async def put_and_get(store: TraceStore) -> object:
+        assert await store.get_file("file/a") is None
+        await store.put_file("file/a", body)
+        await store.put_file("file/a", b"late")
+        monkeypatch.setattr("gradwalk.store.store.FILE_BYTES_MAX", len(body) - 1)
+        with pytest.raises(StoreError, match="not kept"):
+            await store.put_file("file/b", body)
+        return await store.get_file("file/a"), await store.get_file("file/b")
+
+    assert use(opened, put_and_get) == (body, None)
+
+
 def test_the_bytes_at_rest_are_reproducible(opened: Open) -> None:
     async def put_and_get(store: TraceStore) -> object:
         await asyncio.gather(store.put_trace("a", b"document"), store.put_trace("b", b"document"))

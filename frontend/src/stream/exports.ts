@@ -27,21 +27,29 @@ export async function fetchExports(): Promise<readonly ExportKind[]> {
   return ((await answer.json()) as { exports: ExportKind[] }).exports;
 }
 
+/** How far a file is: `ahead` jobs come first while it waits; `of` is 0 as long as nobody knows how many pages it has. */
+export interface Progress {
+  readonly done: number;
+  readonly of: number;
+  readonly ahead: number;
+}
+
 /** Waits for a file and tells how many of its pages are done; gives its address. Throws, in words, where there is none. */
 export async function makeExport(
   { trace, name, step, phase, every, direction }: Wanted,
-  onprogress: (done: number, of: number) => void,
+  onprogress: (progress: Progress) => void,
   signal: AbortSignal,
 ): Promise<string> {
   const query = new URLSearchParams({ step: String(step), phase: String(phase), every, direction });
   const answer = await fetch(`/api/traces/${trace}/export/${name}/progress?${query}`, { signal });
-  if (!answer.ok || answer.body === null) throw new Error(`The server answered ${answer.status}.`);
+  if (!answer.ok || answer.body === null) throw new Error(await reasonOf(answer));
   let address: string | null = null;
   let problem: string | null = null;
   const parser = createParser({
     onEvent: ({ event, data }) => {
-      const told = JSON.parse(data) as { done?: number; of?: number; address?: string; detail?: string };
-      if (event === "progress") onprogress(told.done ?? 0, told.of ?? 0);
+      const told = JSON.parse(data) as Partial<Progress> & { address?: string; detail?: string };
+      if (event === "progress")
+        onprogress({ done: told.done ?? 0, of: told.of ?? 0, ahead: told.ahead ?? 0 });
       else if (event === "done") address = told.address ?? null;
       else if (event === "problem") problem = told.detail ?? "";
     },
@@ -51,4 +59,9 @@ export async function makeExport(
   if (problem !== null) throw new Error(problem);
   if (address === null) throw new Error("The connection broke before the file was made.");
   return address;
+}
+
+async function reasonOf(answer: Response): Promise<string> {
+  const problem = (await answer.json().catch(() => ({}))) as { detail?: string };
+  return problem.detail ?? `The server answered ${answer.status}.`;
 }

@@ -124,10 +124,11 @@ class TraceDone(TypedDict):
 
 
 class ExportProgress(TypedDict):
-    """Pages drawn so far."""
+    """Pages drawn so far, and jobs that come first while it waits."""
 
     done: int
     of: int
+    ahead: int
 
 
 class ExportDone(TypedDict):

@@ -1,8 +1,9 @@
-"""A finished trace as a file."""
+"""A finished trace as a file.
 
-import asyncio
-import gzip
-import json
+What shows one moment, or the document itself, is made here while one waits; a file with a page per step is a job for
+the engine, after everything that somebody looks at.
+"""
+
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -15,23 +16,16 @@ from starlette.responses import JSONResponse, Response
 
 from gradwalk.api.errors import problem_response
 from gradwalk.api.event_stream import EventStream
+from gradwalk.api.files import LOST, begin_file, find_finished_document, finish_file, follow_file
 from gradwalk.api.finished import IMMUTABLE
 from gradwalk.api.service import Service
-from gradwalk.api.traces import NOT_FOUND, PROBLEM, ServiceOf, TraceId
-from gradwalk.api.workshop import Making
+from gradwalk.api.traces import NOT_FOUND, PROBLEM, REFUSALS, Client, ServiceOf, TraceId
+from gradwalk.engine.export import UNAVAILABLE, ExportJob, NoFileError
+from gradwalk.engine.runs import Run
 from gradwalk.exports.catalogue import EXPORTERS, find_exporter
-from gradwalk.exports.exporter import (
-    LAST_PHASE,
-    Direction,
-    Every,
-    Exporter,
-    ExportUnavailable,
-    NothingToExport,
-    Report,
-    Selection,
-)
-from gradwalk.protocol.document import encode, join_document
-from gradwalk.protocol.upgrades import load_document
+from gradwalk.exports.exporter import LAST_PHASE, Direction, Every, Exporter
+from gradwalk.protocol.document import encode
+from gradwalk.protocol.events import Problem
 
 router = APIRouter(prefix="/api", tags=["exports"])
 
@@ -54,7 +48,8 @@ async def list_exports() -> Response:
 
 
 _PROBLEMS: dict[int | str, dict[str, Any]] = {
-    409: {"description": "This trace has nothing to draw; the problem says why.", **PROBLEM},
+    409: {"description": "There is no such file of this trace; the problem says why.", **PROBLEM},
+    429: REFUSALS[429],
     501: {"description": "This server cannot make such a file; the problem says what is missing.", **PROBLEM},
     **NOT_FOUND,
 }
@@ -81,14 +76,18 @@ class Wanted:
     "/traces/{trace}/export/{name}", response_model=None, responses={200: {"description": "The file."}, **_PROBLEMS}
 )
 async def export_trace(
-    trace: TraceId, name: Name, service: ServiceOf, wanted: Annotated[Wanted, Depends()]
+    trace: TraceId, name: Name, service: ServiceOf, client: Client, wanted: Annotated[Wanted, Depends()]
 ) -> Response:
     """The whole trace, or one still of it: the last step unless `step` says another."""
     exporter = _exporter(name)
+    job = await _job(service, trace, exporter, wanted)
+    run = await begin_file(service, exporter, job, client)
+    async for _ in follow_file(service, run):
+        pass
     try:
-        body = await (await _ask(service, trace, exporter, wanted)).body()
-    except (NothingToExport, ExportUnavailable) as reason:
-        return _refusal(reason)
+        body = await finish_file(service, exporter, job, run)
+    except NoFileError as refusal:
+        return _refusal(_why(refusal))
     still = "" if not exporter.is_still or wanted.step is None else f"-{wanted.step}.{wanted.phase}"
     disposition = f'inline; filename="gradwalk-{trace[:8]}{still}.{exporter.suffix}"'
     headers = {"Content-Disposition": disposition, "Cache-Control": IMMUTABLE}
@@ -100,30 +99,64 @@ async def export_trace(
     response_model=None,
     responses={
         200: {
-            "description": "`progress` {done, of} while pages are drawn, then `done` {address}, or `problem`.",
+            "description": "`progress` {done, of, ahead} while pages are drawn, then `done` {address}, or `problem`.",
             "content": {"text/event-stream": {}},
         },
+        429: REFUSALS[429],
         **NOT_FOUND,
     },
 )
 async def follow_export(
-    trace: TraceId, name: Name, service: ServiceOf, wanted: Annotated[Wanted, Depends()]
+    trace: TraceId, name: Name, service: ServiceOf, client: Client, wanted: Annotated[Wanted, Depends()]
 ) -> Response:
     """Makes the same file and tells how far it is; it is then fetched from the address told at the end."""
-    making = await _ask(service, trace, _exporter(name), wanted)
-    told = _tell(making, f"/api/traces/{trace}/export/{name}?{wanted.query}")
+    exporter = _exporter(name)
+    job = await _job(service, trace, exporter, wanted)
+    # Begun before the answer, so that a refusal has its status.
+    run = await begin_file(service, exporter, job, client)
+    told = _tell(service, exporter, job, run, f"/api/traces/{trace}/export/{name}?{wanted.query}")
     return EventStream(told, service.metrics.stream("export"))
 
 
-async def _tell(making: Making, address: str) -> AsyncGenerator[bytes]:
-    async for done, of in making.progress():
-        yield format_sse_event(event="progress", data_str=encode({"done": done, "of": of}).decode())
+async def _tell(
+    service: Service, exporter: Exporter, job: ExportJob, run: Run | None, address: str
+) -> AsyncGenerator[bytes]:
+    async for done, of, ahead in follow_file(service, run):
+        yield _message("progress", {"done": done, "of": of, "ahead": ahead})
     try:
-        await making.body()
-    except (NothingToExport, ExportUnavailable) as reason:
-        yield format_sse_event(event="problem", data_str=encode({"detail": _sentence(reason)}).decode())
+        await finish_file(service, exporter, job, run)
+    except NoFileError as refusal:
+        yield _message("problem", {"detail": _why(refusal)["message"]})
     else:
-        yield format_sse_event(event="done", data_str=encode({"address": address}).decode())
+        yield _message("done", {"address": address})
+
+
+def _message(name: str, data: dict[str, Any]) -> bytes:
+    return format_sse_event(event=name, data_str=encode(data).decode())
+
+
+async def _job(service: Service, trace: str, exporter: Exporter, wanted: Wanted) -> ExportJob:
+    document = await find_finished_document(service, trace)
+    # A file with all pages is the same one wherever the reader stands.
+    place = Wanted() if exporter.has_pages else wanted
+    return ExportJob(
+        trace=trace,
+        name=exporter.name,
+        step=place.step,
+        phase=place.phase,
+        every=wanted.every,
+        direction=wanted.direction,
+        document=document,
+    )
+
+
+def _why(refusal: NoFileError) -> Problem:
+    return refusal.problem or LOST
+
+
+def _refusal(why: Problem) -> Response:
+    status = HTTPStatus.NOT_IMPLEMENTED if why["title"] == UNAVAILABLE else HTTPStatus.CONFLICT
+    return problem_response(status, why["title"], why["message"], kind=why["kind"], hint=why["hint"])
 
 
 def _exporter(name: str) -> Exporter:
@@ -132,35 +165,3 @@ def _exporter(name: str) -> Exporter:
         known = ", ".join(each.name for each in EXPORTERS)
         raise HTTPException(HTTPStatus.NOT_FOUND, f"There is no export of that name. There are: {known}.")
     return exporter
-
-
-async def _ask(service: Service, trace: str, exporter: Exporter, wanted: Wanted) -> Making:
-    document = await _finished_document(service, trace)
-
-    def make(report: Report) -> bytes:
-        raw: dict[str, Any] = json.loads(document)
-        selection = Selection(wanted.step, wanted.phase, wanted.every, wanted.direction, report)
-        return exporter.write(load_document(raw), selection)
-
-    return service.workshop.ask(f"{trace}/{exporter.name}?{wanted.query}", make)
-
-
-def _refusal(reason: Exception) -> Response:
-    if isinstance(reason, NothingToExport):
-        return problem_response(HTTPStatus.CONFLICT, "Nothing to draw", _sentence(reason), kind="not_differentiable")
-    return problem_response(HTTPStatus.NOT_IMPLEMENTED, "Not available here", _sentence(reason), kind="internal")
-
-
-async def _finished_document(service: Service, trace: str) -> bytes:
-    stored = await service.find_trace(trace)
-    if stored is not None:
-        return await asyncio.to_thread(gzip.decompress, stored)
-    run = await service.find_run(trace)
-    if run is None or run.outcome is None or not run.log:
-        raise HTTPException(HTTPStatus.NOT_FOUND, "No such finished trace here. Send its program again.")
-    return join_document(run.log)
-
-
-def _sentence(reason: Exception) -> str:
-    text = str(reason)
-    return text[:1].upper() + text[1:] + "."

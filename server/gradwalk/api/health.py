@@ -33,7 +33,7 @@ async def read_readiness(service: ServiceOf) -> Response:
         "store": store,
         "started": engine.started,
         "running": engine.running,
-        "waiting": engine.waiting,
+        "waiting": sum(engine.waiting.values()),
         "protection": engine.protection and engine.protection.describe(),
         "layers": engine.layers,
         "versions": engine.versions,

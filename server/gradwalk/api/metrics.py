@@ -11,7 +11,8 @@ from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, G
 from prometheus_client.process_collector import ProcessCollector
 from starlette.responses import PlainTextResponse, Response
 
-from gradwalk.engine.engine import EngineStatus
+from gradwalk.engine.engine import EngineStatus, Lane
+from gradwalk.engine.export import ExportJob
 from gradwalk.engine.runs import Run
 from gradwalk.rooms.rooms import Counts, Rooms
 from gradwalk.sandbox.jobs import TraceJob
@@ -32,6 +33,9 @@ class Metrics:
         self.registry = registry = CollectorRegistry()
         ProcessCollector(registry=registry)
         self._traces = Counter("traces", "Traces that ended, by how.", ["status"], registry=registry)
+        self._files = Counter(
+            "files", "Files with many pages that ended, by how.", ["format", "status"], registry=registry
+        )
         self._seconds = Histogram(
             "trace_seconds", "From the request to the last event.", buckets=_TRACE_SECONDS, registry=registry
         )
@@ -64,7 +68,8 @@ class Metrics:
 
     def note_levels(self, engine: EngineStatus, rooms: Counts) -> None:
         """What is not counted as it happens."""
-        self._queue_depth.labels("live").set(engine.waiting)
+        for lane in Lane:
+            self._queue_depth.labels(lane.name.lower()).set(engine.waiting.get(lane, 0))
         self._running.set(engine.running)
         self._rooms.set(rooms.rooms)
         self._room_participants.set(rooms.participants)
@@ -80,6 +85,9 @@ class Metrics:
     def count_run(self, run: Run) -> None:
         """A run that has its outcome."""
         status = _status_of(run)
+        if isinstance(run.job, ExportJob):
+            self._files.labels(run.job.name, status).inc()
+            return
         if status in KILLING_KINDS:
             self._kills.labels(status).inc()
         if isinstance(run.job, TraceJob):

@@ -13,13 +13,15 @@ from gradwalk.api.metrics import Metrics
 from gradwalk.api.settings import Settings
 from gradwalk.api.workshop import Workshop
 from gradwalk.engine.engine import Engine, Lane
+from gradwalk.engine.export import ExportJob
+from gradwalk.engine.job import Job
 from gradwalk.engine.local import LocalEngine
 from gradwalk.engine.runs import Run, Runs
 from gradwalk.protocol.document import canonical_request, encode, join_document, snippet_id, trace_id
 from gradwalk.protocol.requests import ResolvedLimits, TraceRequest, resolve_limits
 from gradwalk.rooms.local import LocalRooms
 from gradwalk.rooms.rooms import Rooms
-from gradwalk.sandbox.jobs import GradcheckJob, JacobianJob, Job, TraceJob
+from gradwalk.sandbox.jobs import GradcheckJob, JacobianJob, TraceJob
 from gradwalk.sandbox.supervisor import Sandbox
 from gradwalk.store.sqlite import SqliteStore
 from gradwalk.store.store import StoreError, TraceStore
@@ -86,10 +88,26 @@ class Service:
         place = f"pass {job.pass_index}" if job.index is None else f"{job.index}/{job.argnum}"
         return await self._join_or_start(f"{trace}/gradcheck/{place}", job, client)
 
-    async def _join_or_start(self, run_id: str, job: Job, client: str) -> Run:
+    def address_of_file(self, job: ExportJob) -> str:
+        """Where the store has it, once it is made.
+
+        Raises:
+            BusyError: nobody is there yet to say which version will make it.
+        """
+        return job.address(self.engine.versions()["gradwalk"])
+
+    async def start_export(self, job: ExportJob, client: str) -> Run:
+        """The run that makes a file, after everything that somebody looks at. Ask the store first.
+
+        Raises:
+            BusyError: there is no room for it.
+        """
+        return await self._join_or_start(self.address_of_file(job), job, client, Lane.BATCH)
+
+    async def _join_or_start(self, run_id: str, job: Job, client: str, lane: Lane = Lane.LIVE) -> Run:
         if self.runs.find_joinable(run_id) is None:
             self._rate.take(client)
-        return await self.runs.join_or_start(run_id, job, Lane.LIVE, client)
+        return await self.runs.join_or_start(run_id, job, lane, client)
 
     async def find_trace(self, trace: str) -> bytes | None:
         """A finished document that is kept, gzip-compressed.
@@ -109,7 +127,7 @@ class Service:
     async def find_request(self, trace: str) -> TraceRequest | None:
         """What a trace is a trace of."""
         run = await self.runs.attach(trace)
-        if run is not None:
+        if run is not None and not isinstance(run.job, ExportJob):
             return run.job.request
         body = await self.find_trace(trace)
         if body is None:
@@ -126,11 +144,14 @@ class Service:
         await self.store.close()
 
     async def _keep(self, run: Run) -> bool:
-        if not isinstance(run.job, TraceJob):
+        if isinstance(run.job, JacobianJob | GradcheckJob):
             return False
         if self.engine.keeps_results:
             return True
-        await self.store.put_trace(run.id, join_document(run.log))
+        if isinstance(run.job, ExportJob):
+            await self.store.put_file(run.id, run.log[-1])
+        else:
+            await self.store.put_trace(run.id, join_document(run.log))
         return True
 
     async def _keep_snippet(self, snippet: str, request: TraceRequest) -> None:

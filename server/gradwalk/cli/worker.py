@@ -4,13 +4,14 @@ import logging
 import os
 import sys
 import time
+from typing import Any
 
 import click
 from celery.signals import setup_logging
 
 from gradwalk.api.settings import Settings
 from gradwalk.cluster.connection import connect
-from gradwalk.engine.broker import TASK, make_broker, queue_of
+from gradwalk.engine.broker import TASK, Places, make_broker, queue_of
 from gradwalk.engine.engine import Lane
 from gradwalk.engine.worker import PATIENCE_SECONDS, Worker
 from gradwalk.sandbox.launcher import LauncherGoneError
@@ -64,8 +65,16 @@ def _take_messages(worker: Worker, settings: Settings) -> int:
     """The status with which Celery left; 0 when it was told to."""
     # Celery would add handlers of its own to ours.
     setup_logging.connect(_leave_logging_alone)
-    broker = make_broker(settings.cluster_url)
-    broker.task(name=TASK)(worker.carry_out)
+    places = Places(settings.running_count)
+    broker = make_broker(settings.cluster_url, places)
+
+    def carry_out(task: Any, run_id: str) -> None:
+        try:
+            worker.carry_out(run_id)
+        finally:
+            places.give_back(task.request.delivery_info["routing_key"])
+
+    broker.task(name=TASK, bind=True)(carry_out)
     consumer = broker.Worker(
         pool="threads",
         concurrency=settings.running_count,

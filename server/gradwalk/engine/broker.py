@@ -4,6 +4,9 @@ So Celery's part is small, and may fail: a message that is lost is sent again by
 (`RunLog.tend`), one that comes twice finds the run in somebody's hands (`RunLog.begin`).
 """
 
+import threading
+from collections.abc import Iterable
+from functools import partial
 from typing import Final
 
 from celery import Celery
@@ -17,8 +20,52 @@ _REDELIVER_SECONDS = 60
 """After a worker has died with a message. Followers notice sooner; this is for runs that nobody follows."""
 
 
-def make_broker(url: str) -> Celery:
-    """The Celery application of servers and workers."""
+class Places:
+    """Keeps one place of a worker for those who look: files, which take minutes, never fill all of it."""
+
+    def __init__(self, running_max: int) -> None:
+        self._batch_max = max(1, running_max - 1)
+        self._batch = 0
+        self._lock = threading.Lock()
+
+    def has_room(self, queue: str) -> bool:
+        """Whether one more message of this list may be taken."""
+        with self._lock:
+            return queue != queue_of(Lane.BATCH) or self._batch < self._batch_max
+
+    def take(self, queue: str) -> None:
+        """A message of this list was taken."""
+        with self._lock:
+            self._batch += queue == queue_of(Lane.BATCH)
+
+    def give_back(self, queue: str) -> None:
+        """What it asked for is done."""
+        with self._lock:
+            self._batch -= queue == queue_of(Lane.BATCH)
+
+
+class _LiveFirst:
+    """What kombu calls a cycle: LIVE before BATCH at every pop, where its own choice is to take turns."""
+
+    def __init__(self, places: Places) -> None:
+        self._places = places
+        self._queues: list[str] = []
+
+    def update(self, queues: Iterable[str]) -> None:
+        """These lists are read, in this order."""
+        self._queues = list(queues)
+
+    def consume(self, count: int) -> list[str]:
+        """Those that the next message may come from."""
+        return [queue for queue in self._queues[:count] if self._places.has_room(queue)]
+
+    def rotate(self, last_used: str) -> None:
+        """A message came from this one."""
+        self._places.take(last_used)
+
+
+def make_broker(url: str, places: Places | None = None) -> Celery:
+    """The Celery application of servers and workers; `places` are a worker's."""
     broker = Celery("gradwalk", broker=url, set_as_current=False)
     broker.conf.update(
         accept_content=["json"],
@@ -33,8 +80,7 @@ def make_broker(url: str) -> Celery:
         broker_connection_max_retries=None,
         broker_transport_options={
             "global_keyprefix": _PREFIX,
-            # LIVE before BATCH at every pop; Celery's own choice is to take turns.
-            "queue_order_strategy": "priority",
+            "queue_order_strategy": "priority" if places is None else partial(_LiveFirst, places),
             "visibility_timeout": _REDELIVER_SECONDS,
             "unacked_restore_interval": 5,
             "unacked_restore_throttle": 1,

@@ -62,6 +62,8 @@ class _Follower:
             self.has_begun = True
             self.jobs_ahead = 0
             self.sink.started()
+        if entry.progress is not None:
+            self.sink.progress(*entry.progress)
         fresh = list(entry.batch[self.count - entry.first :]) if entry.batch else []
         if fresh:
             self.count += len(fresh)
@@ -84,7 +86,7 @@ class CeleryEngine:
         self._followers: dict[str, _Follower] = {}
         self._sending = ThreadPoolExecutor(_PUBLISHERS, thread_name_prefix="engine-publisher")
         self._tasks: set[asyncio.Task[Any]] = set()
-        self._status = EngineStatus(ready=False, started=0, running=0, waiting=0, layers={}, workers=0)
+        self._status = EngineStatus(ready=False, started=0, running=0, waiting={}, layers={}, workers=0)
         self._is_closed = False
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -205,7 +207,7 @@ class CeleryEngine:
             ready=any(worker["versions"] == versions for worker in workers),
             started=started,
             running=sum(worker["running"] for worker in workers),
-            waiting=sum(waiting.values()),
+            waiting=waiting,
             layers=workers[0]["layers"] if workers else {},
             protection=weakest and Protection(weakest["level"], tuple(weakest["open"])),
             versions=versions,

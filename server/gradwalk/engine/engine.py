@@ -1,14 +1,13 @@
 """What every engine offers, so that the rest of the house does not care where a job runs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Protocol
 
-from gradwalk.engine.job import Outcome
+from gradwalk.engine.job import Job, Outcome
 from gradwalk.protocol.events import Versions
 from gradwalk.sandbox.cancellation import Cancellation
-from gradwalk.sandbox.jobs import Job
 from gradwalk.sandbox.selftest import Protection
 
 
@@ -46,6 +45,9 @@ class Sink(Protocol):
     def append(self, batch: list[bytes]) -> None:
         """More encoded results, in order."""
 
+    def progress(self, done: int, of: int) -> None:
+        """How many pages of a file are done; not each of them need be told."""
+
     def finished(self, outcome: Outcome) -> None:
         """Nothing more comes; called exactly once, also when the job was called off."""
 
@@ -59,7 +61,7 @@ class EngineStatus:
     started: int
     """Jobs that have left the queue since the engine began."""
     running: int
-    waiting: int
+    waiting: Mapping[Lane, int]
     layers: dict[str, object]
     """What locks children in, as reported by whoever makes them."""
     protection: Protection | None = None

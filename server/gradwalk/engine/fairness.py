@@ -70,6 +70,10 @@ class FairQueue(Generic[W]):
         """How many jobs of this client wait."""
         return sum(job.client == client for job in self._jobs)
 
+    def count_in(self, lane: Lane) -> int:
+        """How many jobs of this lane wait."""
+        return sum(job.lane is lane for job in self._jobs)
+
     def push(self, job: W) -> None:
         """One more."""
         self._jobs.append(job)

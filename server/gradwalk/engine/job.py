@@ -3,19 +3,27 @@
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from typing import Annotated
 
+from pydantic import Field, TypeAdapter
+
+from gradwalk.engine.export import ExportJob, NoFileError, make_file
+from gradwalk.exports.exporter import Report, report_nothing
 from gradwalk.protocol.document import encode
 from gradwalk.protocol.events import Event, Problem
 from gradwalk.protocol.problems import problem
 from gradwalk.protocol.versions import installed_versions
 from gradwalk.sandbox.answers import EventAnswer
 from gradwalk.sandbox.cancellation import Cancellation
-from gradwalk.sandbox.jobs import JacobianJob, Job, ReplayJob, TraceJob
+from gradwalk.sandbox.jobs import GradcheckJob, JacobianJob, ReplayJob, TraceJob
 from gradwalk.sandbox.limits import RunLimits
 from gradwalk.sandbox.supervisor import ReplayProblemError, Sandbox
 
+Job = Annotated[TraceJob | JacobianJob | GradcheckJob | ExportJob, Field(discriminator="kind")]
+JOB: TypeAdapter[Job] = TypeAdapter(Job)
+
 Emit = Callable[[list[bytes]], None]
-"""Takes encoded results as they come: events of a trace, or the one list that a replay answers with."""
+"""Takes encoded results as they come: events of a trace, the one list that a replay answers with, or a file."""
 
 PASSING_KINDS = frozenset({"timeout", "memory", "crashed", "forbidden", "protocol", "busy", "internal"})
 """Problems that may be gone the next time; a trace with one is never kept as content."""
@@ -28,7 +36,7 @@ class Outcome:
     lasting: bool
     """True: the same job gives the same bytes again, so they may be kept for ever."""
     problem: Problem | None = None
-    """Why there is no result; only of a replay, since a trace carries its problems as events."""
+    """Why there is no result; never of a trace, which carries its problems as events."""
 
 
 CALLED_OFF = Outcome(lasting=False, problem=problem("internal", "Called off", "This run was called off."))
@@ -49,13 +57,16 @@ def execute(
     sandbox: Sandbox | None = None,
     cancellation: Cancellation | None = None,
     answer: EventAnswer | None = None,
+    report: Report = report_nothing,
 ) -> Outcome:
     """Runs `job` in a child and emits what it says. Blocks; raises nothing for what a program does.
 
     Without a `sandbox` one is started for this job alone, which takes seconds. `answer` is of a trace that may be
-    postponed: what was emitted before is not emitted again.
+    postponed: what was emitted before is not emitted again. `report` hears how far a file is.
     """
     wish = cancellation or Cancellation()
+    if isinstance(job, ExportJob):
+        return _execute_export(job, emit, wish, report)
     if sandbox is None:
         with closing(Sandbox(RunLimits(spare_count=0))) as single_use:
             return execute(job, emit, sandbox=single_use, cancellation=wish)
@@ -82,6 +93,14 @@ def _execute_replay(job: ReplayJob, emit: Emit, sandbox: Sandbox, cancellation: 
     if isinstance(job, JacobianJob) and found and all(one["structure"] is None for one in found):
         return Outcome(lasting=False, problem=_cannot_be_asked())
     emit([encode(found)])
+    return Outcome(lasting=True)
+
+
+def _execute_export(job: ExportJob, emit: Emit, cancellation: Cancellation, report: Report) -> Outcome:
+    try:
+        emit([make_file(job, report, cancellation)])
+    except NoFileError as refusal:
+        return CALLED_OFF if refusal.problem is None else Outcome(lasting=False, problem=refusal.problem)
     return Outcome(lasting=True)
 
 

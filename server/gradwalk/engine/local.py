@@ -113,7 +113,7 @@ class LocalEngine:
     def status(self) -> EngineStatus:
         with self._change:
             started, running = self._started, len(self._running)
-            waiting = len(self._queue) + len(self._postponed)
+            waiting = {lane: self._queue.count_in(lane) + self._postponed.count_in(lane) for lane in Lane}
         protection = self._sandbox.protection
         ready = self._sandbox.is_ready and protection is not None
         return EngineStatus(ready, started, running, waiting, self._sandbox.layers, protection, installed_versions())
@@ -154,17 +154,28 @@ class LocalEngine:
 
     def _move_slow_runs(self) -> float | None:
         """Seconds until there may be something to do again; None until something changes."""
-        quick = [work for work in self._running if not work.is_slow and not work.cancellation.is_postponed]
-        if not self._queue or len(quick) < self._running_max:
+        staying = [work for work in self._running if not work.cancellation.is_postponed]
+        quick = [work for work in staying if not work.is_slow]
+        slow = [work for work in staying if work.is_slow]
+        batch = [work for work in slow if work.lane is Lane.BATCH]
+        if self._postponed.count_in(Lane.LIVE) and len(slow) >= self._slow_max and batch:
+            batch[0].cancellation.postpone()
+            return 0.0
+        # What somebody looks at never makes room for what nobody does.
+        first = Lane.LIVE if self._queue.count_in(Lane.LIVE) else Lane.BATCH
+        movable = [work for work in quick if work.lane >= first]
+        if not self._queue or len(quick) < self._running_max or not movable:
             return None
-        oldest = min(quick, key=lambda work: work.began)
+        oldest = max(movable, key=lambda work: (work.lane, -work.began))
         left = oldest.began + QUICK_SECONDS - time.monotonic()
         if left > 0:
             return left
-        if sum(work.is_slow for work in self._running) < self._slow_max:
+        if len(slow) < self._slow_max:
             oldest.is_slow = True
             oldest.cancellation.step_back()
             self._change.notify_all()
+        elif oldest.lane is Lane.LIVE and batch:
+            batch[0].cancellation.postpone()
         else:
             oldest.cancellation.postpone()
         return 0.0
@@ -181,7 +192,7 @@ class LocalEngine:
                     work.cancellation.resume()
                     work.is_slow = True
                     self._postponed.push(work)
-                else:
+                elif work.lane is Lane.LIVE:
                     self._usual_seconds += _NEWEST_SHARE * (seconds - self._usual_seconds)
                 self._change.notify_all()
             if not postponed:
@@ -222,6 +233,7 @@ class LocalEngine:
                 sandbox=self._sandbox,
                 cancellation=work.cancellation,
                 answer=work.answer,
+                report=work.sink.progress,
             )
         except Exception:  # noqa: BLE001 (a bug of ours must not take a worker thread with it)
             log.exception("a job broke the engine")

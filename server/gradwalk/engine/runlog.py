@@ -16,8 +16,7 @@ from redis.exceptions import TimeoutError as NoAnswer  # noqa: N813 (Python has 
 from gradwalk.cluster.connection import answer_of, name_key
 from gradwalk.engine import scripts
 from gradwalk.engine.engine import BusyError, Lane, Order
-from gradwalk.engine.job import Outcome
-from gradwalk.sandbox.jobs import JOB, Job
+from gradwalk.engine.job import JOB, Job, Outcome
 
 BEAT_MS = 4_000
 """A worker that has not been heard of for so long is dead."""
@@ -54,11 +53,13 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line of a log: results, that a worker has begun, or how it ended."""
+    """One line of a log: results, how far a file is, that a worker has begun, or how it ended."""
 
     first: int = 0
     """Number of the first result in `batch`."""
     batch: tuple[bytes, ...] = ()
+    progress: tuple[int, int] | None = None
+    """Pages that are done, and all of them."""
     has_begun: bool = False
     outcome: Outcome | None = None
 
@@ -162,9 +163,13 @@ class RunLog:
         if not await self._append(keys=_keys(attempt.run_id), args=arguments):
             raise FencedError(attempt.run_id)
 
-    async def beat(self, attempt: Attempt) -> bool:
-        """Says that the worker lives; False when it should stop: nobody listens, or somebody else has begun."""
-        return bool(await self._beat(keys=_keys(attempt.run_id), args=[attempt.number, BEAT_MS]))
+    async def beat(self, attempt: Attempt, progress: tuple[int, int] | None = None) -> bool:
+        """Says that the worker lives, and how far it is where that is new.
+
+        False when it should stop: nobody listens, or somebody else has begun.
+        """
+        told = "" if progress is None else json.dumps(progress)
+        return bool(await self._beat(keys=_keys(attempt.run_id), args=[attempt.number, BEAT_MS, told]))
 
     async def finish(self, attempt: Attempt, outcome: Outcome) -> None:
         """Writes how it ended; the log can be read for another minute.
@@ -268,6 +273,9 @@ def read_entry(fields: Mapping[bytes, bytes]) -> Entry:
         return Entry(outcome=Outcome(lasting=said["lasting"], problem=said["problem"]))
     if b"state" in fields:
         return Entry(has_begun=True)
+    if b"progress" in fields:
+        done, of = json.loads(fields[b"progress"])
+        return Entry(progress=(done, of))
     size, payload = int(fields[b"size"]), fields[b"batch"]
     # Several results are JSON, which has no line breaks as we write it; one alone may be any bytes.
     return Entry(int(fields[b"from"]), (payload,) if size == 1 else tuple(payload.split(b"\n")))

@@ -14,9 +14,8 @@ from typing import Any
 
 from gradwalk.change import Change
 from gradwalk.engine.engine import Engine, Lane, Order
-from gradwalk.engine.job import Outcome
+from gradwalk.engine.job import Job, Outcome
 from gradwalk.sandbox.cancellation import Cancellation
-from gradwalk.sandbox.jobs import Job
 
 log = logging.getLogger(__name__)
 
@@ -44,6 +43,8 @@ class Run:
         self.state = RunState.QUEUED
         self.outcome: Outcome | None = None
         self.cancellation = Cancellation()
+        self.progress = (0, 0)
+        """Pages of a file that are done, and all of them; 0 as long as nobody knows how many."""
         self.followers = 0
         self.jobs_ahead: Callable[[], int] = int
         """How many waiting jobs come before this one."""
@@ -77,6 +78,11 @@ class Run:
             await self._change.wait(patience_seconds)
         return self.log[count : count + BATCH_EVENTS_MAX]
 
+    async def change(self, patience_seconds: float) -> None:
+        """Returns when there is news of any kind, or `patience_seconds` have passed."""
+        if self.state is not RunState.DONE:
+            await self._change.wait(patience_seconds)
+
     def wake_followers(self) -> None:
         """Lets every follower look again."""
         self._change.tell()
@@ -89,6 +95,11 @@ class Run:
     def note_batch(self, batch: list[bytes]) -> None:
         """More results."""
         self.log += batch
+        self.wake_followers()
+
+    def note_progress(self, done: int, of: int) -> None:
+        """So many pages are done; a file that is begun anew is not told to have shrunk."""
+        self.progress = max(self.progress, (done, of))
         self.wake_followers()
 
     def note_outcome(self, outcome: Outcome) -> None:
@@ -116,6 +127,9 @@ class _LoopSink:
 
     def append(self, batch: list[bytes]) -> None:
         self._call(self._run.note_batch, batch)
+
+    def progress(self, done: int, of: int) -> None:
+        self._call(self._run.note_progress, done, of)
 
     def finished(self, outcome: Outcome) -> None:
         self._call(self._finish, self._run, outcome)

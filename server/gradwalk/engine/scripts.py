@@ -110,9 +110,10 @@ return 1
 BEAT: Final = (
     _BEGINNING
     + """
-local attempt, beat_ms = ARGV[1], ARGV[2]
+local attempt, beat_ms, progress = ARGV[1], ARGV[2], ARGV[3]
 if get('attempt') ~= attempt or get('state') ~= 'running' then return 0 end
 set('beat', number(now + beat_ms))
+if progress ~= '' then redis.call('XADD', log, '*', 'progress', progress) end
 if not is_watched() then set('stopping', '1') end
 return get('stopping') and 0 or 1
 """

@@ -21,7 +21,8 @@ from typing import Any, TypeVar
 from redis.exceptions import RedisError
 
 from gradwalk.cluster.connection import connect
-from gradwalk.engine.job import OUR_FAULT, PASSING_KINDS, Outcome, execute
+from gradwalk.engine.export import LONGEST_SECONDS, ExportJob
+from gradwalk.engine.job import OUR_FAULT, PASSING_KINDS, Job, Outcome, execute
 from gradwalk.engine.runlog import Attempt, FencedError, RunLog
 from gradwalk.protocol.document import encode, join_document, trace_id
 from gradwalk.protocol.events import EVENT
@@ -31,7 +32,7 @@ from gradwalk.sandbox.answers import EventAnswer, expected_header
 from gradwalk.sandbox.cancellation import Cancellation
 from gradwalk.sandbox.jobs import TraceJob
 from gradwalk.sandbox.supervisor import Sandbox
-from gradwalk.store.store import StoreError, TraceStore
+from gradwalk.store.store import StoreError, TraceStore, compress
 
 log = logging.getLogger(__name__)
 
@@ -51,6 +52,13 @@ class _Work:
     deadline: float
     cancellation: Cancellation = field(default_factory=Cancellation)
     results: list[bytes] = field(default_factory=list)
+    progress: tuple[int, int] | None = None
+    told: tuple[int, int] | None = None
+    """What readers know of the progress."""
+
+    def note_progress(self, done: int, of: int) -> None:
+        """So many pages are done; told with the next beat."""
+        self.progress = (done, of)
 
 
 class Worker:
@@ -60,8 +68,7 @@ class Worker:
         self._log = RunLog(connect(url, patience_seconds=PATIENCE_SECONDS))
         self._store = store
         self._sandbox = sandbox
-        # A job that takes longer than all the fences around it is not beaten for any more: somebody else takes over.
-        self._work_seconds = 4 * run_seconds + 2 * PATIENCE_SECONDS
+        self._run_seconds = run_seconds
         self._sign_of_life = sign_of_life
         self._name = f"{socket.gethostname()}-{os.getpid()}"
         self._working: set[_Work] = set()
@@ -87,7 +94,7 @@ class Worker:
         attempt = self._wait_for(self._log.begin(run_id, self._name))
         if attempt is None:
             return
-        work = _Work(attempt, time.monotonic() + self._work_seconds)
+        work = _Work(attempt, time.monotonic() + self._longest(attempt))
         self._working.add(work)
         try:
             outcome = self._keep(work, self._run(work))
@@ -111,10 +118,15 @@ class Worker:
             self._thread.join(_CLOSING_SECONDS)
         self._sandbox.close()
 
+    def _longest(self, attempt: Attempt) -> float:
+        """Seconds after which nobody beats for it any more, so that somebody else takes over: all fences around it."""
+        own = LONGEST_SECONDS if isinstance(attempt.job, ExportJob) else 4 * self._run_seconds
+        return own + 2 * PATIENCE_SECONDS
+
     def _run(self, work: _Work) -> Outcome:
         job = work.attempt.job
         if not isinstance(job, TraceJob):
-            return self._execute(work, None)
+            return self._execute_once(work)
         answer = EventAnswer(expected_header(job.request, installed_versions()))
         if work.attempt.count:
             # Another attempt got so far; programs are deterministic, so this one goes on from there.
@@ -132,19 +144,28 @@ class Worker:
         """Title and message where this run is not to be carried out."""
         if attempt.tries > TRIES_MAX:
             return "This run was given up", f"It was begun {TRIES_MAX} times, and each time its worker was lost."
+        if not isinstance(attempt.job, TraceJob):
+            return None
         if trace_id(attempt.job.request, installed_versions()) != attempt.run_id:
             return "This server is being upgraded", "Its parts are of different versions at the moment. Run it again."
         return None
+
+    def _execute_once(self, work: _Work) -> Outcome:
+        refusal = self._refusal(work.attempt)
+        if refusal is not None:
+            return Outcome(lasting=False, problem=problem("internal", *refusal))
+        return self._execute(work, None)
 
     def _execute(self, work: _Work, answer: EventAnswer | None) -> Outcome:
         had_passing_problem = any(json.loads(event).get("kind") in PASSING_KINDS for event in work.results)
         try:
             outcome = execute(
-                work.attempt.job,
+                self._complete(work.attempt.job),
                 lambda batch: self._append(work, batch),
                 sandbox=self._sandbox,
                 cancellation=work.cancellation,
                 answer=answer,
+                report=work.note_progress,
             )
         except (FencedError, RedisError):
             raise
@@ -153,19 +174,39 @@ class Worker:
             return OUR_FAULT
         return Outcome(outcome.lasting and not had_passing_problem, outcome.problem)
 
+    def _complete(self, job: Job) -> Job:
+        """With the document that a file is made of; of a trace that is not kept, what its log says for a minute."""
+        if not isinstance(job, ExportJob):
+            return job
+        document = self._wait_for(self._store.get_trace(job.trace))
+        if document is None:
+            events = self._wait_for(self._log.results(job.trace))
+            document = compress(join_document(events)) if events else None
+        return job.model_copy(update={"document": document})
+
     def _append(self, work: _Work, batch: list[bytes]) -> None:
-        self._wait_for(self._log.append(work.attempt, len(work.results), batch))
+        # A file goes into the store alone: the log is read over one connection, by everybody's readers.
+        if not isinstance(work.attempt.job, ExportJob):
+            self._wait_for(self._log.append(work.attempt, len(work.results), batch))
         work.results += batch
 
     def _keep(self, work: _Work, outcome: Outcome) -> Outcome:
-        """Puts a lasting trace where every server finds it, before anybody is told that it is done."""
-        if not outcome.lasting or not isinstance(work.attempt.job, TraceJob):
+        """Puts what lasts where every server finds it, before anybody is told that it is done."""
+        if not outcome.lasting:
             return outcome
+        run_id, job = work.attempt.run_id, work.attempt.job
         try:
-            self._wait_for(self._store.put_trace(work.attempt.run_id, join_document(work.results)))
-        except StoreError:
+            if isinstance(job, TraceJob):
+                self._wait_for(self._store.put_trace(run_id, join_document(work.results)))
+            elif isinstance(job, ExportJob):
+                self._wait_for(self._store.put_file(run_id, work.results[-1]))
+                self._wait_for(self._log.beat(work.attempt, work.progress))
+        except StoreError as error:
             log.exception("a finished run could not be kept")
-            return Outcome(lasting=False, problem=outcome.problem)
+            lost = problem(
+                "internal", "This file cannot be handed over", f"The shared store does not take it: {error}."
+            )
+            return Outcome(lasting=False, problem=lost if isinstance(job, ExportJob) else outcome.problem)
         return outcome
 
     async def _keep_beating(self) -> None:
@@ -174,7 +215,9 @@ class Worker:
                 if time.monotonic() > work.deadline:
                     continue
                 try:
-                    goes_on = await self._log.beat(work.attempt)
+                    fresh = work.progress if work.progress != work.told else None
+                    goes_on = await self._log.beat(work.attempt, fresh)
+                    work.told = fresh or work.told
                 except RedisError as error:
                     log.warning("the shared server does not answer: %s", error)
                     break

@@ -60,8 +60,8 @@ class ProbeJob(BaseModel):
     probes: tuple[ProbeName, ...]
 
 
-Job = Annotated[TraceJob | JacobianJob | GradcheckJob, Field(discriminator="kind")]
-JOB: TypeAdapter[Job] = TypeAdapter(Job)
+ProgramJob = Annotated[TraceJob | JacobianJob | GradcheckJob, Field(discriminator="kind")]
+PROGRAM_JOB: TypeAdapter[ProgramJob] = TypeAdapter(ProgramJob)
 
 Errand = Annotated[TraceJob | JacobianJob | GradcheckJob | ProbeJob, Field(discriminator="kind")]
 ERRAND: TypeAdapter[Errand] = TypeAdapter(Errand)

@@ -15,7 +15,7 @@ import torch._dynamo  # noqa: F401 (imported by torch at the first use of an opt
 from gradwalk.protocol.document import encode
 from gradwalk.protocol.events import Event
 from gradwalk.protocol.requests import SERVER_LIMITS, TraceRequest
-from gradwalk.sandbox.jobs import JOB, JacobianJob, TraceJob
+from gradwalk.sandbox.jobs import PROGRAM_JOB, JacobianJob, TraceJob
 from gradwalk.sandbox.language import OfferedLanguage, load_offer
 from gradwalk.sandbox.offer import Offer
 from gradwalk.sandbox.warmup import CHECKED, PROGRAMS
@@ -47,12 +47,14 @@ def warm_up(policy: bool) -> Offer | None:
     offer = load_offer() if policy else None
     for source in PROGRAMS:
         request = TraceRequest(source=source)
-        job = JOB.validate_json(TraceJob(request=request, limits=SERVER_LIMITS).model_dump_json())
+        job = PROGRAM_JOB.validate_json(TraceJob(request=request, limits=SERVER_LIMITS).model_dump_json())
         trace_program(job.request, _discard, job.limits)
         if offer is not None:
             trace_program(job.request, _discard, job.limits, OfferedLanguage(offer))
     request = TraceRequest(source=_REPLAYED)
-    replay = JOB.validate_json(JacobianJob(request=request, limits=SERVER_LIMITS, index=0, argnum=0).model_dump_json())
+    replay = PROGRAM_JOB.validate_json(
+        JacobianJob(request=request, limits=SERVER_LIMITS, index=0, argnum=0).model_dump_json()
+    )
     encode(jacobian_of_step(replay.request, 0, 0, replay.limits))
     for checked in CHECKED:
         request = TraceRequest(source=checked)

@@ -13,12 +13,14 @@ from redis.exceptions import RedisError
 
 from gradwalk.cluster.connection import name_key
 from gradwalk.store.memory import Memory
-from gradwalk.store.store import StoreError, compress
+from gradwalk.store.store import StoreError, compress, refuse_too_large
 
 _DAY_SECONDS = 86_400
 TRACE_SECONDS = 30 * _DAY_SECONDS
 SNIPPET_SECONDS = 400 * _DAY_SECONDS
 """A link outlives every trace of its program."""
+FILE_SECONDS = 3_600
+"""Long enough for a hall to fetch it; then it is made again."""
 _PROBE_SECONDS = 10
 
 
@@ -49,6 +51,14 @@ class RedisStore:
 
     async def put_snippet(self, snippet_id: str, request: bytes) -> None:
         await self._ask(self._connection.set(name_key("snippet", snippet_id), request, ex=SNIPPET_SECONDS, nx=True))
+
+    async def get_file(self, address: str) -> bytes | None:
+        found: bytes | None = await self._ask(self._connection.get(name_key(address)))
+        return found
+
+    async def put_file(self, address: str, body: bytes) -> None:
+        refuse_too_large(body)
+        await self._ask(self._connection.set(name_key(address), body, ex=FILE_SECONDS, nx=True))
 
     async def check(self) -> None:
         await self._ask(self._connection.set(name_key("probe"), b"1", ex=_PROBE_SECONDS))

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from gradwalk.store.memory import Memory
-from gradwalk.store.store import StoreError, compress
+from gradwalk.store.store import StoreError, compress, refuse_too_large
 
 T = TypeVar("T")
 
@@ -42,6 +42,7 @@ class SqliteStore:
         self._path = path
         self._bytes_max = {"trace": trace_bytes_max, "snippet": snippet_bytes_max}
         self._memory = Memory()
+        self._files = Memory()
         self._touched: dict[str, float] = {}
         path.parent.mkdir(parents=True, exist_ok=True)
         self._reader = self._connect()
@@ -69,6 +70,14 @@ class SqliteStore:
 
     async def put_snippet(self, snippet_id: str, request: bytes) -> None:
         await self._write(lambda: self._insert("snippet", "request", snippet_id, request))
+
+    async def get_file(self, address: str) -> bytes | None:
+        return self._files.recall(address)
+
+    async def put_file(self, address: str, body: bytes) -> None:
+        # In memory alone: made again in seconds, and as large as a thousand traces.
+        refuse_too_large(body)
+        self._files.remember(address, body)
 
     async def check(self) -> None:
         await self._write(self._probe)

@@ -4,6 +4,8 @@ import gzip
 from typing import Protocol
 
 _GZIP_LEVEL = 6
+FILE_BYTES_MAX = 64 << 20
+"""Of one file made of a trace."""
 
 
 class StoreError(RuntimeError):
@@ -33,11 +35,31 @@ class TraceStore(Protocol):
             StoreError: it could not be written.
         """
 
+    async def get_file(self, address: str) -> bytes | None:
+        """A file made of a trace; None when it was never made, or has gone: it can be made again."""
+
+    async def put_file(self, address: str, body: bytes) -> None:
+        """Keeps a file for a while, so that who waited for it can fetch it.
+
+        Raises:
+            StoreError: it could not be written, or is larger than what is kept.
+        """
+
     async def check(self) -> None:
         """Raises StoreError when nothing can be written."""
 
     async def close(self) -> None:
         """Finishes what is being written."""
+
+
+def refuse_too_large(body: bytes) -> None:
+    """Nothing, for a file that is kept.
+
+    Raises:
+        StoreError: it is larger.
+    """
+    if len(body) > FILE_BYTES_MAX:
+        raise StoreError(f"a file of {len(body) >> 20} MiB is not kept; the most is {FILE_BYTES_MAX >> 20} MiB")
 
 
 def compress(document: bytes) -> bytes:

@@ -1,0 +1,162 @@
+"""A trace as a file with many pages, made by a process of its own: work of minutes, in nobody's way."""
+
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from hashlib import sha256
+from typing import IO, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from gradwalk.exports.exporter import LAST_PHASE, Direction, Every, ExportUnavailable, NothingToExport
+from gradwalk.protocol.document import encode
+from gradwalk.protocol.events import Problem
+from gradwalk.protocol.problems import problem
+from gradwalk.sandbox.cancellation import Cancellation
+
+LONGEST_SECONDS = 600.0
+UNAVAILABLE = "Not available here"
+_MAKER = (sys.executable, "-P", "-m", "gradwalk.exports.maker")
+_SECRETS = "GRADWALK_"
+_COMPLAINT_CHARACTERS_MAX = 4_000
+
+
+class ExportJob(BaseModel):
+    """Turn a finished trace into a file."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    kind: Literal["export"] = "export"
+    trace: str
+    name: str
+    step: int | None = None
+    phase: int = LAST_PHASE
+    every: Every = "step"
+    direction: Direction = "backward"
+    document: bytes | None = Field(
+        default=None, exclude=True, repr=False, description="gzip; not sent to a worker, which finds it by `trace`."
+    )
+
+    def address(self, version: str) -> str:
+        """Where the file is found: the same trace, wishes and `version` of gradwalk give the same bytes."""
+        return f"file/{sha256(encode([version, self.model_dump()])).hexdigest()}"
+
+
+class NoFileError(Exception):
+    """There is no file; `problem` says why, and None that nobody waits for it any more."""
+
+    def __init__(self, why: Problem | None) -> None:
+        super().__init__(why and why["message"])
+        self.problem = why
+
+
+class MakerBrokeError(RuntimeError):
+    """The process ended without a file and without a reason: our bug; the message is what it said last."""
+
+
+def make_file(job: ExportJob, report: Callable[[int, int], None], cancellation: Cancellation) -> bytes:
+    """The file; blocks. `report` hears how many pages are done, and of how many.
+
+    Raises:
+        NoFileError: nothing can be made of this trace, or not here, or not in time; or it was called off.
+        MakerBrokeError: our mistake.
+    """
+    if job.document is None:
+        raise NoFileError(problem("internal", "Not here any more", "The trace is not kept any more. Run it again."))
+    document = gzip.decompress(job.document)
+    with tempfile.TemporaryFile() as complaints:
+        # A group of its own: Graphviz and ffmpeg, which it starts, end with it.
+        with subprocess.Popen(
+            _MAKER,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=complaints,
+            start_new_session=True,
+            env={name: value for name, value in os.environ.items() if not name.startswith(_SECRETS)},
+        ) as maker:
+            assert maker.stdin is not None
+            ending = _Ending(maker)
+            late = threading.Timer(LONGEST_SECONDS, ending.stop_late)
+            late.start()
+            cancellation.bind(ending.stop)
+            try:
+                found = _converse(maker, job, document, report)
+            finally:
+                late.cancel()
+                cancellation.bind(None)
+                ending.stop()
+                with suppress(BrokenPipeError):
+                    maker.stdin.close()
+        if found is not None:
+            return found
+        if ending.is_late:
+            raise NoFileError(
+                problem("timeout", "This file takes too long", f"It was not made in {LONGEST_SECONDS:g} seconds.")
+            )
+        if cancellation.is_wished or cancellation.is_postponed:
+            raise NoFileError(None)
+        raise MakerBrokeError(_last_words(complaints))
+
+
+class _Ending:
+    """Ends a process and everything it has started."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self.is_late = False
+        self._process = process
+
+    def stop(self) -> None:
+        # Nobody has waited for it yet, so its number is still its own.
+        if self._process.returncode is None:
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+
+    def stop_late(self) -> None:
+        self.is_late = True
+        self.stop()
+
+
+def _converse(
+    maker: subprocess.Popen[bytes], job: ExportJob, document: bytes, report: Callable[[int, int], None]
+) -> bytes | None:
+    """The file; None when the process ended before."""
+    assert maker.stdin is not None
+    assert maker.stdout is not None
+    selection = {"step": job.step, "phase": job.phase, "every": job.every, "direction": job.direction}
+    with suppress(BrokenPipeError):
+        maker.stdin.write(encode({"name": job.name, "selection": selection, "bytes": len(document)}) + b"\n")
+        maker.stdin.write(document)
+        maker.stdin.flush()
+    for line in maker.stdout:
+        if not line.endswith(b"\n"):
+            return None
+        said: dict[str, Any] = json.loads(line)
+        if "of" in said:
+            report(said["done"], said["of"])
+        elif "refusal" in said:
+            raise NoFileError(say_why(said["refusal"], said["sentence"]))
+        else:
+            body = maker.stdout.read(said["bytes"])
+            return body if len(body) == said["bytes"] else None
+    return None
+
+
+def say_why(kind: str, sentence: str) -> Problem:
+    """What an exporter's refusal (the name of its exception, and its text) says to whoever asked."""
+    text = f"{sentence[:1].upper()}{sentence[1:]}."
+    if kind == NothingToExport.__name__:
+        return problem("not_differentiable", "Nothing to draw", text)
+    assert kind == ExportUnavailable.__name__
+    return problem("internal", UNAVAILABLE, text)
+
+
+def _last_words(complaints: IO[bytes]) -> str:
+    complaints.seek(0)
+    return complaints.read().decode(errors="replace")[-_COMPLAINT_CHARACTERS_MAX:]

@@ -1,0 +1,54 @@
+"""`python -m gradwalk.exports.maker`: makes one file of a trace document, telling how many pages are done.
+
+A process of its own: drawing hundreds of pages keeps a processor busy, and whoever asked may go away before the last.
+Reads `{"name", "selection", "bytes"}` and a line break, then that many bytes of the document. Writes lines of JSON:
+`{"done", "of"}` after each page; at the end `{"refusal", "sentence"}`, or `{"bytes"}` and then the file.
+"""
+
+import json
+import os
+import signal
+import sys
+import threading
+from typing import Any
+
+from gradwalk.exports.catalogue import find_exporter
+from gradwalk.exports.exporter import ExportUnavailable, NothingToExport, Selection
+from gradwalk.protocol.upgrades import load_document
+
+_NICENESS = 10
+"""Programs that people watch go first."""
+
+
+def main() -> None:
+    """One file; ends at once, with everything it has started, when whoever asked is gone."""
+    os.nice(_NICENESS)
+    asked: dict[str, Any] = json.loads(sys.stdin.buffer.readline())
+    document = sys.stdin.buffer.read(asked["bytes"])
+    threading.Thread(target=_end_when_nobody_waits, daemon=True).start()
+    exporter = find_exporter(asked["name"])
+    assert exporter is not None
+    selection = Selection(**asked["selection"], report=lambda done, of: _say({"done": done, "of": of}))
+    try:
+        body = exporter.write(load_document(json.loads(document)), selection)
+    except (NothingToExport, ExportUnavailable) as refusal:
+        _say({"refusal": type(refusal).__name__, "sentence": str(refusal)})
+        return
+    _say({"bytes": len(body)})
+    sys.stdout.buffer.write(body)
+    sys.stdout.buffer.flush()
+
+
+def _say(news: dict[str, Any]) -> None:
+    sys.stdout.buffer.write(json.dumps(news).encode() + b"\n")
+    sys.stdout.buffer.flush()
+
+
+def _end_when_nobody_waits() -> None:
+    # Nothing more is ever written here: the pipe ends when the other process lets go of it, or dies.
+    os.read(sys.stdin.fileno(), 1)
+    os.killpg(0, signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,273 @@
+"""Files are made on the batch lane: by the same function on both engines, after everything that somebody looks at."""
+
+import asyncio
+import gzip
+import json
+import os
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from gradwalk.cluster.connection import connect
+from gradwalk.engine import export
+from gradwalk.engine.broker import Places
+from gradwalk.engine.celery_engine import CeleryEngine
+from gradwalk.engine.engine import Engine, Lane
+from gradwalk.engine.export import ExportJob, MakerBrokeError, NoFileError, make_file
+from gradwalk.engine.local import LocalEngine
+from gradwalk.engine.runs import Run, Runs, RunState
+from gradwalk.exports.catalogue import find_exporter
+from gradwalk.exports.exporter import Selection, report_nothing
+from gradwalk.protocol.document import trace_id
+from gradwalk.protocol.requests import TraceRequest, resolve_limits
+from gradwalk.protocol.upgrades import load_document
+from gradwalk.protocol.versions import installed_versions
+from gradwalk.sandbox.cancellation import Cancellation
+from gradwalk.sandbox.jobs import TraceJob
+from gradwalk.sandbox.limits import RunLimits
+from gradwalk.sandbox.supervisor import Sandbox
+from gradwalk.store.redis_store import RedisStore
+from tests.own_cluster import OwnWorker
+from tests.own_loop import run_in_own_loop
+from tests.own_process import START_SECONDS
+from tests.own_redis import OwnRedis
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+DOCUMENT = (GOLDEN / "chain-of-two.json").read_bytes()
+LONG = (GOLDEN / "rows-of-j.json").read_bytes()
+ENDLESS = "while {number} == {number}: pass"
+PLACES = 2
+
+
+class Setup:
+    """An engine, the runs on it, and how a kept trace is put before it and a file found behind it."""
+
+    def __init__(self, engine: Engine, store: RedisStore | None) -> None:
+        self.engine = engine
+        self._store = store
+        self.runs = Runs(engine, keep_nothing, abandon_seconds=0.1, retain_seconds=30)
+
+    async def job(self, document: bytes, every: str = "step", name: str = "pages") -> ExportJob:
+        """An order for a file of this trace."""
+        trace = json.loads(document)["id"]
+        if self._store is None:
+            return ExportJob(trace=trace, name=name, every=every, document=gzip.compress(document))
+        await self._store.put_trace(trace, document)
+        return ExportJob(trace=trace, name=name, every=every)
+
+    async def start(self, job: ExportJob) -> Run:
+        """As a server would."""
+        return await self.runs.join_or_start(job.address("1"), job, Lane.BATCH, "")
+
+    async def file(self, run: Run) -> bytes:
+        """What was made."""
+        if self._store is None:
+            return run.log[-1]
+        found = await self._store.get_file(run.id)
+        assert found is not None
+        return found
+
+
+async def keep_nothing(_: Run) -> bool:
+    """What is not kept can be read in its run for a while."""
+    return False
+
+
+Open = Callable[[], AbstractAsyncContextManager[Setup]]
+
+
+@pytest.fixture(scope="module")
+def local() -> Iterator[Open]:
+    engine = LocalEngine(Sandbox(RunLimits(wall_seconds=60)), running_max=PLACES, waiting_max=100)
+    engine.start()
+
+    @asynccontextmanager
+    async def opened() -> AsyncIterator[Setup]:
+        await until(lambda: engine.status().ready, START_SECONDS)
+        yield Setup(engine, None)
+
+    yield opened
+    engine.close()
+
+
+@pytest.fixture(scope="module")
+def celery(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Open]:
+    home = tmp_path_factory.mktemp("lanes")
+    shared = OwnRedis(home)
+    worker = OwnWorker(home, shared.url, running_count=PLACES, run_seconds=60).wait()
+
+    @asynccontextmanager
+    async def opened() -> AsyncIterator[Setup]:
+        engine = CeleryEngine(shared.url, 100)
+        engine.start()
+        store = RedisStore(connect(shared.url))
+        try:
+            await until(lambda: engine.status().ready, START_SECONDS)
+            yield Setup(engine, store)
+        finally:
+            await asyncio.to_thread(engine.close)
+            await store.close()
+
+    yield opened
+    worker.kill()
+    shared.stop()
+
+
+@pytest.fixture(params=["local", "celery"])
+def opened(request: pytest.FixtureRequest) -> Open:
+    """Every engine in turn."""
+    found: Open = request.getfixturevalue(request.param)
+    return found
+
+
+async def until(holds: Callable[[], bool], seconds: float = 30) -> None:
+    async with asyncio.timeout(seconds):
+        while not holds():
+            await asyncio.sleep(0.01)
+
+
+async def to_the_end(run: Run) -> list[tuple[int, int]]:
+    """How far it was whenever there was news."""
+    told = []
+    with run.follower():
+        while run.state is not RunState.DONE:
+            told.append(run.progress)
+            await run.change(1.0)
+    return [*told, run.progress]
+
+
+def trace_job(source: str) -> tuple[str, TraceJob]:
+    request = TraceRequest(source=source)
+    return trace_id(request, installed_versions()), TraceJob(
+        request=request, limits=resolve_limits(request.options.limits)
+    )
+
+
+def test_a_file_is_the_exporters_and_made_once_for_all_who_ask(opened: Open) -> None:
+    async def work() -> None:
+        async with opened() as setup:
+            before = setup.engine.status().started
+            job = await setup.job(DOCUMENT, "phase")
+            asked = await asyncio.gather(*[setup.start(job) for _ in range(20)])
+            told = (await asyncio.gather(*map(to_the_end, asked)))[0]
+            assert told == sorted(told)
+            assert told[-1] == (15, 15)
+            exporter = find_exporter("pages")
+            assert exporter is not None
+            oracle = exporter.write(load_document(json.loads(DOCUMENT)), Selection(every="phase"))
+            assert await setup.file(asked[0]) == oracle
+            await until(lambda: setup.engine.status().started == before + 1)
+
+    run_in_own_loop(work())
+
+
+def test_what_cannot_be_drawn_says_so(opened: Open) -> None:
+    events = [event for event in json.loads(DOCUMENT)["events"] if event["type"] in ("started", "finished")]
+    empty = json.dumps({**json.loads(DOCUMENT), "id": "e" * 40, "events": events}).encode()
+
+    async def work() -> None:
+        async with opened() as setup:
+            run = await setup.start(await setup.job(empty))
+            await to_the_end(run)
+            assert run.outcome is not None
+            assert run.outcome.problem is not None
+            assert run.outcome.problem["title"] == "Nothing to draw"
+
+    run_in_own_loop(work())
+
+
+def test_a_file_that_nobody_waits_for_any_more_is_not_made(opened: Open) -> None:
+    async def work() -> None:
+        async with opened() as setup:
+            run = await setup.start(await setup.job(LONG, "phase"))
+            with run.follower():
+                await until(lambda: run.progress[0] > 0)
+                assert makers()
+            await until(lambda: not makers())
+            await until(lambda: run.state is RunState.DONE)
+            assert run.outcome is not None
+            assert not run.outcome.lasting
+            again = await setup.start(await setup.job(DOCUMENT, name="tex"))
+            await to_the_end(again)
+            assert again.outcome is not None
+            assert again.outcome.lasting
+
+    run_in_own_loop(work())
+
+
+def test_work_on_the_batch_lane_leaves_a_place_for_those_who_look(opened: Open) -> None:
+    async def work() -> None:
+        async with opened() as setup:
+            blocking = [
+                await setup.runs.join_or_start(*trace_job(ENDLESS.format(number=n)), Lane.BATCH) for n in range(6)
+            ]
+            # Where batch work may fill both places it gives way, where it does not one is free.
+            await until(lambda: any(run.state is RunState.RUNNING for run in blocking))
+            live = await setup.runs.join_or_start(*trace_job("x * 11"), Lane.LIVE)
+            with live.follower():
+                await until(lambda: live.state is RunState.DONE)
+            assert json.loads(live.log[-1])["type"] == "finished"
+            assert not any(run.state is RunState.DONE for run in blocking)
+            await until(lambda: setup.engine.status().waiting[Lane.BATCH] >= 1)
+            assert setup.engine.status().waiting[Lane.LIVE] == 0
+            for run in blocking:
+                run.cancellation.cancel()
+            await until(lambda: all(run.state is RunState.DONE for run in blocking))
+
+    run_in_own_loop(work())
+
+
+def test_a_worker_of_one_place_still_makes_files() -> None:
+    places = Places(1)
+    assert places.has_room("batch")
+    places.take("batch")
+    assert not places.has_room("batch")
+    assert places.has_room("live")
+    places.give_back("batch")
+    assert places.has_room("batch")
+
+
+def test_the_makers_own_mistakes_are_told_as_ours_with_its_last_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRADWALK_CLUSTER_URL", "redis://:secret@nowhere")
+    crash = "import os, sys; sys.stderr.write(repr(dict(os.environ))); sys.stdin.buffer.readline(); os.abort()"
+    monkeypatch.setattr(export, "_MAKER", (*export._MAKER[:2], "-c", crash))
+    job = ExportJob(trace="a" * 40, name="pages", document=gzip.compress(DOCUMENT))
+    with pytest.raises(MakerBrokeError, match="PATH") as found:
+        make_file(job, report_nothing, Cancellation())
+    assert "secret" not in str(found.value)
+
+
+def test_a_file_that_takes_too_long_is_given_up_with_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(export, "LONGEST_SECONDS", 0.5)
+    monkeypatch.setattr(export, "_MAKER", (*export._MAKER[:2], "-c", "import time; time.sleep(60)"))
+    job = ExportJob(trace="a" * 40, name="pages", document=gzip.compress(DOCUMENT))
+    with pytest.raises(NoFileError, match="not made in 0.5 seconds"):
+        make_file(job, report_nothing, Cancellation())
+
+
+def makers() -> list[str]:
+    """Processes that make files now, on this machine, for these tests."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            command = (process / "cmdline").read_bytes()
+            state = (process / "stat").read_text().rpartition(") ")[2][0]
+        except OSError:
+            continue
+        if b"gradwalk.exports.maker" in command and state != "Z" and belongs_to_us(int(process.name)):
+            found.append(process.name)
+    return found
+
+
+def belongs_to_us(pid: int) -> bool:
+    """Whether this process is above it."""
+    while pid > 1:
+        if pid == os.getpid():
+            return True
+        try:
+            pid = int(Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()[1])
+        except OSError:
+            return False
+    return False

@@ -103,6 +103,17 @@ def test_a_pole_is_no_overflow():
     assert findings(source, "first_non_finite")[1]
 
 
+def test_one_step_that_takes_nearly_all_is_not_blamed_on_the_chain():
+    """Before a normalisation the terms of the bias's gradient cancel: nothing is multiplied away there."""
+    source = (
+        "torch.manual_seed(0)\nbn = torch.nn.BatchNorm1d(3)\nx = torch.randn(4, 3, requires_grad=True)\n"
+        "(bn(x) * torch.tensor([1.0, 2.0, 3.0])).pow(2).sum().backward()"
+    )
+    _, [finding] = findings(source, "vanishing")
+    assert "Nearly all of that is one step: NativeBatchNormBackward0" in finding["message"]
+    assert "Slopes below 1" not in finding["message"]
+
+
 def test_a_vanishing_gradient_is_told_by_its_norms():
     source = "x = torch.tensor(0.0, requires_grad=True)\nh = x\nfor _ in range(10):\n    h = torch.sigmoid(h)\n"
     _, [finding] = findings(source + "h.backward()", "vanishing")

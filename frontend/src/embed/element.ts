@@ -121,7 +121,7 @@ export class GradWalkElement extends HTMLElement {
   /** What is said at a place, empty where there is none. */
   sentenceAt(place: string): string {
     const position = parsePosition(place);
-    return position === null ? "" : sentenceAt(this.viewer.trace, position);
+    return position === null ? "" : sentenceAt(this.viewer.trace, position, this.viewer.options.precision);
   }
 
   get isReady(): boolean {

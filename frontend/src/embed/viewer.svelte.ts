@@ -81,7 +81,7 @@ export class Viewer {
   }
 
   get sentence(): string {
-    return sentenceAt(this.trace, this.position);
+    return sentenceAt(this.trace, this.position, this.options.precision);
   }
 
   show(trace: TraceState): void {

@@ -1,15 +1,18 @@
 import { describe, expect, it } from "vitest";
 import type { Gradient, LocalJacobian, Node, Step } from "../protocol/trace.gen";
+import { formatNumber } from "./numbers";
 import type { Position } from "./position";
 import { GOLDENS, sampleTrace } from "./samples";
 import { nodesById, passAt, sentenceAt, stepSentence } from "./selectors";
 import type { TraceState } from "./trace";
 
 /** Not part of a name (`model.0.bias`, `x2`) or of a formula's power (`x^2`). */
-const NUMBER = /(?<![\w.^`])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?(?![\w`]|\.\w)/g;
+const NUMBER = /(?<![\w.^`])[-\u2212]?\d+(?:\.\d+)?(?:e[+-]?\d+|·10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?(?![\w`]|\.\w)/g;
 /** As written in the rules themselves: d(x + 1)/dx = 1, v * 2 * (x - t) / n, 0 elsewhere. */
 const OF_RULES = [0, 1, 2];
-const SIGNIFICANT_DIGITS = 4;
+/** Of the sentences as the server writes them. */
+const SPOKEN_DIGITS = 4;
+const PRECISIONS = [1, 2, SPOKEN_DIGITS, 6, 9];
 
 const entriesOf = (value: Gradient | LocalJacobian["value"] | Node["saved"][number]["value"]): number[] => {
   if (Array.isArray(value)) return value.flat().map(Number);
@@ -38,14 +41,22 @@ function countsOf(step: Step, node: Node | undefined): number[] {
   return [step.contributions.length, outputs, step.grad_outputs.length, ...Array(outputs + 1).keys()];
 }
 
-const isSpelled = (written: number, traced: number): boolean =>
-  written === Number(traced.toPrecision(SIGNIFICANT_DIGITS)) ||
-  (written === traced && Number.isInteger(traced));
+const spoken = (traced: number): string => String(Number(traced.toPrecision(SPOKEN_DIGITS)));
 
-const wrongNumbers = (sentence: string, traced: readonly number[], counts: readonly number[]): string[] =>
-  (sentence.match(NUMBER) ?? []).filter(
-    (text) => !traced.some((each) => isSpelled(Number(text), each)) && !counts.includes(Number(text)),
-  );
+/** Those that are neither a traced one in these digits nor stand, with the server's digits, for several that differ. */
+function wrongNumbers(
+  sentence: string,
+  traced: readonly number[],
+  counts: readonly number[],
+  precision = SPOKEN_DIGITS,
+): string[] {
+  const shown = new Set(traced.map((each) => formatNumber(each, precision)));
+  return (sentence.match(NUMBER) ?? []).filter((text) => {
+    if (shown.has(text) || counts.includes(Number(text))) return false;
+    const meant = traced.filter((each) => spoken(each) === String(Number(text)));
+    return new Set(meant.map((each) => formatNumber(each, precision))).size < 2;
+  });
+}
 
 function* stepsOf(trace: TraceState): Generator<[Position, Step, Node | undefined]> {
   for (const [index, step] of trace.steps.entries()) {
@@ -62,19 +73,39 @@ describe("every number in a sentence was traced in its step", () => {
     const trace = sampleTrace(slug);
     for (const [position, step, node] of stepsOf(trace)) {
       const counts = [...countsOf(step, node), ...(position.phase === 2 ? OF_RULES : [])];
-      for (const sentence of [sentenceAt(trace, position), stepSentence(trace, position)]) {
-        expect(wrongNumbers(sentence, tracedIn(step, node), counts), sentence).toEqual([]);
+      const traced = tracedIn(step, node);
+      for (const precision of PRECISIONS) {
+        for (const say of [sentenceAt, stepSentence]) {
+          const sentence = say(trace, position, precision);
+          expect(wrongNumbers(sentence, traced, counts, precision), `${precision}: ${sentence}`).toEqual([]);
+        }
       }
     }
   });
 
-  it("finds a number that is a little off", () => {
-    expect(wrongNumbers("v = [0.6667, 3] times the local Jacobian gives -2.", [2 / 3, 3, -2], [])).toEqual(
-      [],
+  it("has as many digits as the tables", () => {
+    const trace = sampleTrace("attention");
+    const several = PRECISIONS.filter((precision) => precision > 1);
+    const digits = new Map(
+      several.map((precision) => {
+        const said = [...stepsOf(trace)].map(([position]) => sentenceAt(trace, position, precision));
+        const lengths = said
+          .join(" ")
+          .match(/\d\.\d+/g)
+          ?.map((text) => text.replace(/^0\.0*|\./g, "").length);
+        return [precision, Math.max(...(lengths ?? []))];
+      }),
     );
-    expect(wrongNumbers("v = [0.6666, 3] times the local Jacobian gives -2.", [2 / 3, 3, -2], [])).toEqual([
-      "0.6666",
+    expect([...digits]).toEqual(several.map((precision) => [precision, precision]));
+  });
+
+  it("finds a number that is a little off", () => {
+    const wrong = "v = [0.6667, 3] times the local Jacobian gives \u22122.";
+    expect(wrongNumbers(wrong, [2 / 3, 3, -2], [])).toEqual([]);
+    expect(wrongNumbers(wrong.replace("0.6667", "0.6666"), [2 / 3, 3, -2], [])).toEqual(["0.6666"]);
+    expect(wrongNumbers("1.5 + (\u22120.8323) = 0.1677", [1.5, 0.8323, 0.1677], [])).toEqual([
+      "\u22120.8323",
     ]);
-    expect(wrongNumbers("1.5 + (-0.8323) = 0.1677", [1.5, 0.8323, 0.1677], [])).toEqual(["-0.8323"]);
+    expect(wrongNumbers("0.667", [2 / 3], [], 6)).toEqual(["0.667"]);
   });
 });

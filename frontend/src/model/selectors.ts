@@ -1,8 +1,11 @@
 /** Questions asked of a trace at a position. Each answer is a function of both; nothing is remembered between calls. */
 import type { Edge, Graph, Group, Node, PhaseSentences, Span, Step } from "../protocol/trace.gen";
 import { FAILED_NODE, problemOfNode } from "./failed";
+import type { Precision } from "./numbers";
+import { DEFAULT_PRECISION } from "./numbers";
 import type { Position } from "./position";
 import { forwardOrder } from "./position";
+import { respelled } from "./spelling";
 import type { PassState, TraceState } from "./trace";
 
 const SENTENCE_OF_PHASE: readonly (keyof PhaseSentences)[] = [
@@ -45,19 +48,31 @@ export function spanAt(trace: TraceState, position: Position): Span | null {
   return position.direction === "backward" ? (passAt(trace, position)?.started.span ?? null) : null;
 }
 
-/** The one sentence of a phase. */
-export function sentenceAt(trace: TraceState, position: Position): string {
+/** The one sentence of a phase, its numbers with as many digits as those on screen. */
+export function sentenceAt(
+  trace: TraceState,
+  position: Position,
+  precision: Precision = DEFAULT_PRECISION,
+): string {
   if (position.direction === "forward") return forwardSentence(trace, position);
   const step = stepAt(trace, position);
-  if (step !== null) return step.phases[SENTENCE_OF_PHASE[position.phase - 1] ?? "collect"];
+  if (step !== null) {
+    const phase = SENTENCE_OF_PHASE[position.phase - 1] ?? "collect";
+    return respelled(step.phases[phase], phase, step, nodeAt(trace, position), precision);
+  }
   if (position.step > 0) return "This step has not arrived yet.";
   return startSentence(trace);
 }
 
 /** The sentence that names a whole step, for the step slider and the step table. */
-export function stepSentence(trace: TraceState, position: Position): string {
+export function stepSentence(
+  trace: TraceState,
+  position: Position,
+  precision: Precision = DEFAULT_PRECISION,
+): string {
   const step = stepAt(trace, position);
-  return step === null ? sentenceAt(trace, position) : step.narration;
+  if (step === null) return sentenceAt(trace, position, precision);
+  return respelled(step.narration, null, step, nodeAt(trace, position), precision);
 }
 
 /** The first step number (1-based) of a pass; 0 while none has arrived. */

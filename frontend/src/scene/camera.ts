@@ -76,14 +76,30 @@ export function follow(
   return camera;
 }
 
-/** So that `boxes` are in view, or at least the first of them. */
-export function keepInView(content: Size, boxes: readonly Box[], region: Region, camera: Camera): Camera {
+/**
+ * So that `boxes` are in view, from farther away where that helps and they stay readable; or at least the first of them.
+ * @param readable the least scale at which a card can be read where this is shown
+ */
+export function keepInView(
+  content: Size,
+  boxes: readonly Box[],
+  region: Region,
+  camera: Camera,
+  readable = READABLE_SCALE,
+): Camera {
   const [first] = boxes;
   if (first === undefined) return camera;
   const all = around(boxes);
-  const fits = all.width * camera.k < region.width && all.height * camera.k < region.height - region.top;
-  const seen = fits ? all : first;
-  return isInView(seen, camera, region, FOLLOWING_MARGIN_PX) ? camera : pan(content, seen, region, camera.k);
+  const across = (region.width - 2 * FOLLOWING_MARGIN_PX) / all.width;
+  const down = (region.height - region.top - 2 * FOLLOWING_MARGIN_PX) / all.height;
+  const k = Math.min(camera.k, across, down);
+  if (k < Math.min(camera.k, readable)) {
+    return isInView(first, camera, region, FOLLOWING_MARGIN_PX)
+      ? camera
+      : pan(content, first, region, camera.k);
+  }
+  if (k === camera.k && isInView(all, camera, region, FOLLOWING_MARGIN_PX)) return camera;
+  return pan(content, all, region, k);
 }
 
 /** Centred where it fits; else around the focus, without showing more than a margin of nothing. */

@@ -200,7 +200,7 @@ const STRUCTURES: Readonly<Record<Structure, string>> = {
   selection: "selection: picks entries",
   broadcast_sum: "repetition: backward sums over the copies",
   kronecker: "repeated blocks: a matrix product",
-  dense: "no special structure: every entry counts",
+  dense: "no simple pattern: entries differ",
   zero: "zero: the output does not depend on this input",
   too_large: "too large to write out",
 };

@@ -17,7 +17,6 @@ import {
   nodesById,
   nodeTitle,
   passAt,
-  sentenceAt,
   spanAt,
   stepAt,
   usesOf,
@@ -87,7 +86,6 @@ export interface Still {
   readonly cardOf: (node: Node) => CardScene;
   readonly edgeOf: (edge: Edge) => EdgeScene;
   readonly span: Span | null;
-  readonly sentence: string;
 }
 
 export function drawStill(trace: TraceState, position: Position): Still {
@@ -102,7 +100,6 @@ export function drawStill(trace: TraceState, position: Position): Still {
     node,
     step,
     span: spanAt(trace, position),
-    sentence: sentenceAt(trace, position),
   };
   if (pass === null || graph === null) return { ...shared, taking: null, cardOf: noNodes, edgeOf: noNodes };
   const ledger = ledgerAt(trace, pass, position);

@@ -68,7 +68,7 @@ const MOST_CELLS = 6;
 const TOKEN_PRECISION = 3;
 const REST_CANDIDATES = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.18, 0.82];
 /** Tried where no place on the edge itself is free. */
-const LIFTS_PX = [0, 34, -34, 60, -60, 86];
+const LIFTS_PX = [0, 34, -34, 60, -60, 86, -86, 112, -112, 138, -138];
 const STUB_PX = 60;
 const SEED_REST = 0.62;
 const HOLLOW_PX = 24;

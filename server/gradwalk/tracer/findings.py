@@ -44,6 +44,12 @@ _VANISHES: Final = (
     "Slopes below 1 are multiplied along the chain; relu, residual connections, normalisation or a better "
     "initialisation keep them near 1.",
 )
+_NEARLY_ALL: Final = 0.8
+"""Of a decrease, by its logarithm: where one step has that much of it, the chain is not to blame."""
+_ONE_STEP_VANISHES: Final = (
+    "There a slope is nearly 0, or the terms of a sum cancel, as they do before a normalisation: "
+    "that may well be right."
+)
 _EXPLODES: Final = (
     "explodes",
     "larger than the v it began with",
@@ -274,12 +280,17 @@ class _PassNotes:
         steps = len(way) - 1
         average = ratio ** (1 / steps) if kind == "vanishing" else ratio ** (-1 / steps)
         verb, times, cure = _VANISHES if kind == "vanishing" else _EXPLODES
-        chain = (
-            f"{_where(culprit)} does it alone."
-            if steps == 1
-            else f"Over {steps} steps that is a factor of {spell_number(average)} each on average; the strongest, "
-            f"{spell_number(changes[steepest])}, is {_where(culprit)}."
-        )
+        if steps == 1:
+            chain = f"{_where(culprit)} does it alone."
+        elif kind == "vanishing" and changes[steepest] < ratio**_NEARLY_ALL:
+            change = spell_number(changes[steepest])
+            chain = f"Nearly all of that is one step: {_where(culprit)} returns {change} times what it got."
+            cure = _ONE_STEP_VANISHES
+        else:
+            chain = (
+                f"Over {steps} steps that is a factor of {spell_number(average)} each on average; the strongest, "
+                f"{spell_number(changes[steepest])}, is {_where(culprit)}."
+            )
         message = (
             f"The gradient {verb}: it reaches `{leaf.get('leaf', leaf['label'])}` with norm "
             f"{spell_number(self.steps[way[-1]].norm)}, {spell_number(1 / ratio)} times {times}. {chain} {cure}"

@@ -40,6 +40,7 @@ class _Student(asyncio.Protocol):
         self._request = request
         self._began = began
         self._parts: list[bytes] = []
+        self._tail = b""
         self._missing: int | None = None
         self._transport: asyncio.Transport | None = None
         self.answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
@@ -57,7 +58,9 @@ class _Student(asyncio.Protocol):
                 self._missing = data.index(b"\r\n\r\n") + 4 + int(found[1])
         if self._missing is not None:
             self._missing -= len(data)
-        if self._missing == 0 or (self._missing is None and data.endswith(_LAST_CHUNK)):
+        # The last chunk may come by itself, or in pieces.
+        self._tail = (self._tail + data[-len(_LAST_CHUNK) :])[-len(_LAST_CHUNK) :]
+        if self._missing == 0 or (self._missing is None and self._tail == _LAST_CHUNK):
             self._finish()
 
     def connection_lost(self, _: Exception | None) -> None:

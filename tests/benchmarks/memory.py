@@ -13,6 +13,7 @@ from gradwalk.protocol.document import encode
 from gradwalk.protocol.events import Event
 from gradwalk.protocol.requests import SERVER_LIMITS, TraceRequest
 from gradwalk.sandbox.language import OfferedLanguage
+from gradwalk.sandbox.large_pages import gather_into_large_pages
 from gradwalk.sandbox.offer import Offer
 from gradwalk.sandbox.warm import set_up_torch, settle, warm_up
 from gradwalk.tracer.run import trace_program
@@ -89,6 +90,7 @@ def main() -> None:
     set_up_torch()
     offer = warm_up(policy=True)
     settle()
+    gather_into_large_pages()
     print(f"{'private memory of a child, MiB':<34}{'all':>12}{'unchanged':>12}{'malloc':>12}{'libraries':>12}")  # noqa: T201
     measure("nothing done", lambda: None)
     measure("the program, plain", lambda: exec(compile(source, "<bare>", "exec"), {"__name__": "__main__"}))

@@ -32,13 +32,13 @@ _NOT_KEPT = {"Cache-Control": "no-store"}
 Code = Annotated[str, Path(description="The room's code.", pattern=CODE)]
 
 
-def rooms_of(request: Request) -> Rooms:
+async def rooms_of(request: Request) -> Rooms:
     """The rooms behind every route."""
     rooms: Rooms = request.app.state.rooms
     return rooms
 
 
-def count_request(request: Request) -> None:
+async def count_request(request: Request) -> None:
     """Takes one of the asker's requests to rooms.
 
     Raises:
@@ -58,7 +58,7 @@ def count_participant(request: Request, code: str, participant: str) -> None:
     rate.take(f"{code}/{participant}")
 
 
-def read_secret(authorization: Annotated[str, Header(description="`Bearer` and the room's secret.")] = "") -> str:
+async def read_secret(authorization: Annotated[str, Header(description="`Bearer` and the room's secret.")] = "") -> str:
     """The presenter's secret.
 
     Raises:
@@ -106,7 +106,7 @@ async def follow_room(
     """Server-sent events: `room` with the whole view at each change, `closed` at the end."""
     audience = Audience.HALL
     if authorization:
-        await rooms.authorize(code, read_secret(authorization))
+        await rooms.authorize(code, await read_secret(authorization))
         audience = Audience.PRESENTER
     views = rooms.follow(code, audience, participant if audience is Audience.HALL else None)
     # The first view is fetched here, so that a room that is gone or full is answered with a status.

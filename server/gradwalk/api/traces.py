@@ -29,14 +29,19 @@ Accept = Annotated[str, Header()]
 LastEventId = Annotated[str | None, Header(description="The last event a reader has; garbage is read as none.")]
 
 
-def service_of(request: Request) -> Service:
-    """The service behind every route."""
+async def service_of(request: Request) -> Service:
+    """The service behind every route. Async like every dependency: a plain function is sent through a thread."""
     service: Service = request.app.state.service
     return service
 
 
+async def find_client(request: Request) -> str:
+    """The client that asks."""
+    return client_of(request)
+
+
 ServiceOf = Annotated[Service, Depends(service_of)]
-Client = Annotated[str, Depends(client_of)]
+Client = Annotated[str, Depends(find_client)]
 
 PROBLEM: dict[str, Any] = {"content": {"application/problem+json": {}}}
 REFUSALS: dict[int | str, dict[str, Any]] = {

@@ -1,6 +1,7 @@
 """Whose turn it is: everybody gets an equal share, whatever one client sends."""
 
 import time
+from bisect import insort
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Generic, Protocol, TypeVar
@@ -61,14 +62,15 @@ class FairQueue(Generic[W]):
 
     def __init__(self, usage: Usage) -> None:
         self._usage = usage
-        self._jobs: list[W] = []
+        self._lanes: dict[Lane, dict[str, list[W]]] = {lane: {} for lane in Lane}
+        self._counts: Counter[str] = Counter()
 
     def __len__(self) -> int:
-        return len(self._jobs)
+        return self._counts.total()
 
     def count_of(self, client: str) -> int:
         """How many jobs of this client wait."""
-        return sum(job.client == client for job in self._jobs)
+        return self._counts[client]
 
     def count_in(self, lane: Lane) -> int:
         """How many jobs of this lane wait."""
@@ -76,27 +78,52 @@ class FairQueue(Generic[W]):
 
     def push(self, job: W) -> None:
         """One more."""
-        self._jobs.append(job)
+        # By number, since a job that was postponed comes back later than it came.
+        insort(self._lanes[job.lane].setdefault(job.client, []), job, key=lambda one: one.number)
+        self._counts[job.client] += 1
 
     def pop(self, running: Mapping[str, int]) -> W:
         """Whose turn it is, given how many jobs of each client run; the queue must not be empty."""
-        first = self.in_order(running)[0]
-        self._jobs.remove(first)
+        clients = next(self._lanes[lane] for lane in sorted(self._lanes) if self._lanes[lane])
+        # Of each client only the first can be next, so a crowd from one address costs no more than one job.
+        rank = {
+            client: (running.get(client, 0), int(self._usage.of(client)), jobs[0].number)
+            for client, jobs in clients.items()
+        }
+        client = min(rank, key=rank.__getitem__)
+        first = clients[client].pop(0)
+        if not clients[client]:
+            del clients[client]
+        self._counts[client] -= 1
+        if not self._counts[client]:
+            del self._counts[client]
         return first
 
     def take_all(self) -> list[W]:
         """Every job; the queue is empty afterwards."""
-        taken, self._jobs = self._jobs, []
+        taken = self._all()
+        self._lanes = {lane: {} for lane in Lane}
+        self._counts.clear()
         return taken
 
     def in_order(self, running: Mapping[str, int]) -> list[W]:
         """The order in which they would start if nothing else came."""
         rounds = Counter(running)
+        usage = {client: int(self._usage.of(client)) for client in self._counts}
         ranks = {}
-        for job in sorted(self._jobs, key=lambda job: (job.lane, job.number)):
-            ranks[job.number] = (job.lane, rounds[job.client], int(self._usage.of(job.client)), job.number)
+        jobs = self._all()
+        for job in jobs:
+            ranks[job.number] = (job.lane, rounds[job.client], usage[job.client], job.number)
             rounds[job.client] += 1
-        return sorted(self._jobs, key=lambda job: ranks[job.number])
+        return sorted(jobs, key=lambda job: ranks[job.number])
+
+    def _all(self) -> list[W]:
+        """By lane, then as they came."""
+        return [
+            job
+            for lane in sorted(self._lanes)
+            for job in sorted((job for jobs in self._lanes[lane].values() for job in jobs), key=lambda job: job.number)
+        ]
 
 
 def count_by_client(jobs: Iterable[Waiting]) -> Counter[str]:

@@ -12,6 +12,7 @@ import math
 import threading
 import time
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 from gradwalk.engine.engine import BusyError, EngineStatus, Found, Lane, Order, Sink
 from gradwalk.engine.fairness import FairQueue, Usage, count_by_client
@@ -30,6 +31,7 @@ QUICK_SECONDS = 0.15
 """What a run may take of a quick place while others wait for it; a small program needs a tenth of that."""
 _FIRST_GUESS_SECONDS = 0.1
 _NEWEST_SHARE = 0.1
+_PLACES_SECONDS = 0.1
 _JOIN_SECONDS = 1.0
 _KEEPER_SECONDS = 1.0
 
@@ -75,6 +77,9 @@ class LocalEngine:
         self._change = threading.Condition()
         self._threads: list[threading.Thread] = []
         self._usual_seconds = _FIRST_GUESS_SECONDS
+        self._places: WeakKeyDictionary[Sink, int] = WeakKeyDictionary()
+        """How many jobs come before that of a sink, as of a moment ago: everybody who waits asks every second."""
+        self._places_expire = 0.0
 
     def start(self) -> None:
         places = self._running_max + self._slow_max
@@ -107,8 +112,12 @@ class LocalEngine:
 
     def jobs_ahead_of(self, sink: Sink) -> int:
         with self._change:
-            order = self._queue.in_order(count_by_client(self._running))
-            return next((place for place, work in enumerate(order) if work.sink is sink), 0)
+            now = time.monotonic()
+            if now >= self._places_expire or (sink not in self._places and len(self._queue) != len(self._places)):
+                order = self._queue.in_order(count_by_client(self._running))
+                self._places = WeakKeyDictionary({work.sink: place for place, work in enumerate(order)})
+                self._places_expire = now + _PLACES_SECONDS
+            return self._places.get(sink, 0)
 
     def status(self) -> EngineStatus:
         with self._change:

@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 
 from gradwalk.sandbox import lockdown
 from gradwalk.sandbox.child import Confinement, run_child
+from gradwalk.sandbox.large_pages import gather_into_large_pages
 from gradwalk.sandbox.limits import RunLimits
 from gradwalk.sandbox.warm import assert_forkable, set_up_torch, settle, warm_up
 
@@ -146,6 +147,7 @@ def main() -> NoReturn:
     set_up_torch()
     offer = warm_up(limits.policy)
     settle()
+    large_page_bytes = gather_into_large_pages()
     assert_forkable()
     dropped_root = lockdown.drop_root()
     lockdown.refuse_new_privileges()
@@ -172,6 +174,7 @@ def main() -> NoReturn:
         "resource_limits": limits.resource_limits,
         "dropped_root": dropped_root,
         "base_bytes": base_bytes,
+        "large_page_bytes": large_page_bytes,
         "warm_up_seconds": time.monotonic() - started,
     }
     control.send(json.dumps({"ready": ready}).encode())

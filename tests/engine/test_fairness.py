@@ -1,0 +1,67 @@
+"""The order of the queue, against the rule as it is written: one sort over all jobs that wait."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gradwalk.engine.engine import Lane
+from gradwalk.engine.fairness import FairQueue, Usage
+
+
+@dataclass(frozen=True)
+class Job:
+    """What waits."""
+
+    lane: Lane
+    client: str
+    number: int
+
+
+_JOBS = st.lists(st.tuples(st.sampled_from(Lane), st.sampled_from("abcd")), max_size=30)
+_SECONDS = st.dictionaries(st.sampled_from("abcd"), st.floats(0, 5))
+_RUNNING = st.dictionaries(st.sampled_from("abcd"), st.integers(0, 3))
+
+
+def first_by_the_rule(jobs: list[Job], running: dict[str, int], seconds: dict[str, float]) -> Job:
+    """By lane, then by how many of the client's run or come before, then by whole seconds used, then by number."""
+    rounds = Counter(running)
+    ranks = {}
+    for job in sorted(jobs, key=lambda job: (job.lane, job.number)):
+        ranks[job] = (job.lane, rounds[job.client], int(seconds.get(job.client, 0)), job.number)
+        rounds[job.client] += 1
+    return min(ranks, key=ranks.__getitem__)
+
+
+@given(_JOBS, _SECONDS, _RUNNING, st.randoms(use_true_random=False))
+def test_jobs_leave_in_the_order_of_the_rule(
+    drawn: list[tuple[Lane, str]], seconds: dict[str, float], running: dict[str, int], random: object
+) -> None:
+    usage = Usage(clock=lambda: 0.0)
+    for client, used in seconds.items():
+        usage.note(client, used)
+    jobs = [Job(lane, client, number) for number, (lane, client) in enumerate(drawn)]
+    queue: FairQueue[Job] = FairQueue(usage)
+    random.shuffle(pushed := list(jobs))
+    for job in pushed:
+        queue.push(job)
+    assert [queue.count_of(client) for client in "abcd"] == [
+        sum(job.client == client for job in jobs) for client in "abcd"
+    ]
+    while jobs:
+        expected = first_by_the_rule(jobs, running, seconds)
+        assert queue.in_order(running)[0] == expected
+        assert queue.pop(running) == expected
+        jobs.remove(expected)
+        assert len(queue) == len(jobs)
+
+
+def test_what_is_taken_leaves_nothing_behind() -> None:
+    queue: FairQueue[Job] = FairQueue(Usage())
+    jobs = [Job(Lane.BATCH, "a", 0), Job(Lane.LIVE, "b", 1), Job(Lane.LIVE, "a", 2)]
+    for job in jobs:
+        queue.push(job)
+    assert queue.take_all() == [jobs[1], jobs[2], jobs[0]]
+    assert len(queue) == 0
+    assert queue.count_of("a") == 0

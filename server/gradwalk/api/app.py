@@ -12,6 +12,7 @@ from types import FrameType
 from typing import Any
 
 from fastapi import FastAPI
+from starlette.types import Receive, Scope, Send
 
 from gradwalk.api import (
     embed,
@@ -31,10 +32,10 @@ from gradwalk.api.clients import ClientRate
 from gradwalk.api.description import describe
 from gradwalk.api.errors import install_error_handlers
 from gradwalk.api.finished import FinishedTraces
-from gradwalk.api.headers import Guard
+from gradwalk.api.headers import Guard, Hosts
 from gradwalk.api.logs import RequestLines
 from gradwalk.api.metrics import Metrics
-from gradwalk.api.observer import Observer
+from gradwalk.api.observer import Observer, RequestNumbers
 from gradwalk.api.service import make_rooms, make_service
 from gradwalk.api.settings import Settings
 from gradwalk.protocol.versions import installed_versions
@@ -47,9 +48,19 @@ _EVERYWHERE: dict[int | str, dict[str, Any]] = {
 _STOPPING = (signal.SIGTERM, signal.SIGINT)
 
 
+class _Application(FastAPI):
+    """FastAPI, and before all of it the one thing that a whole hall asks for."""
+
+    finished: FinishedTraces
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if not await self.finished.answer(scope, send):
+            await super().__call__(scope, receive, send)
+
+
 def create_app(settings: Settings, sandbox: Sandbox | None = None) -> FastAPI:
     """The server as an ASGI application; children are started with its lifespan, unless `sandbox` has started."""
-    app = FastAPI(
+    app = _Application(
         title="gradwalk",
         version=installed_versions()["gradwalk"],
         summary="Type PyTorch, watch its real backward pass.",
@@ -58,15 +69,16 @@ def create_app(settings: Settings, sandbox: Sandbox | None = None) -> FastAPI:
         telemetry=None if _is_telemetry_wished() else {"tracing": False, "metrics": False, "logs": False},
     )
     app.state.settings = settings
-    app.state.metrics, app.state.lines = Metrics(), RequestLines(settings.log_format)
+    counters, lines = app.state.metrics, app.state.lines = Metrics(), RequestLines(settings.log_format)
+    hosts, numbers = Hosts(settings.allowed_hosts), RequestNumbers()
+    app.finished = FinishedTraces(hosts, numbers, counters, lines)
     app.state.sandbox = Sandbox(settings.run_limits) if sandbox is None else sandbox
     app.state.rooms = make_rooms(settings)
     app.state.room_rate = ClientRate(settings.room_rate, "Too much came from your address.")
     app.state.participant_rate = ClientRate(settings.participant_rate, "Too much came from your page.")
     # The last one added is the first one asked.
-    app.add_middleware(FinishedTraces)
-    app.add_middleware(Guard, allowed_hosts=settings.allowed_hosts, body_bytes_max=settings.body_bytes_max)
-    app.add_middleware(Observer, metrics=app.state.metrics, lines=app.state.lines)
+    app.add_middleware(Guard, hosts=hosts, body_bytes_max=settings.body_bytes_max)
+    app.add_middleware(Observer, numbers=numbers, metrics=counters, lines=lines)
     install_error_handlers(app)
     for module in (traces, replays, snippets, rooms, exports, examples, server, health, metrics, oembed, embed, pages):
         # The guard has refused what says that it is too long; this one counts what does not say.
@@ -82,9 +94,10 @@ def _is_telemetry_wished() -> bool:
 
 
 @contextlib.asynccontextmanager
-async def _live(app: FastAPI) -> AsyncIterator[None]:
+async def _live(app: "_Application") -> AsyncIterator[None]:
     service = app.state.service = make_service(app.state.settings, app.state.sandbox, app.state.metrics)
     service.engine.start()
+    app.finished.store = service.store
 
     def say_goodbye() -> None:
         service.runs.stop()

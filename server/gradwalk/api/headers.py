@@ -35,27 +35,47 @@ POLICY = "; ".join(
         "frame-ancestors 'none'",
     )
 )
-_SECURITY = (
+SECURITY = (
     (b"content-security-policy", POLICY.encode()),
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"strict-origin-when-cross-origin"),
     (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
     (b"cross-origin-opener-policy", b"same-origin"),
 )
+_KNOWN_MAX = 64
+"""Spellings of our names that are remembered; a stranger may make up any number of ports."""
 _CACHE_CONTROL = b"cache-control"
 _KEPT = b"public, max-age=31536000, immutable"
 _PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
 """Asked by machines, and by whatever address these know; what they tell is no secret of a user."""
 
 
+class Hosts:
+    """The names in `Host` to which this server answers."""
+
+    def __init__(self, allowed_hosts: list[str]) -> None:
+        self._any = "*" in allowed_hosts
+        self._names = LOOPBACK_NAMES | {host.lower() for host in allowed_hosts}
+        self._known: set[bytes] = set()
+
+    def __contains__(self, host: bytes) -> bool:
+        """Whether this value of the header, with or without a port, is one of them."""
+        if host in self._known:
+            return True
+        if not (self._any or _name_of(host.decode("latin-1")) in self._names):
+            return False
+        if len(self._known) < _KNOWN_MAX:
+            self._known.add(host)
+        return True
+
+
 class Guard:
     """Refuses what did not come from here, and adds the security headers."""
 
-    def __init__(self, app: ASGIApp, allowed_hosts: list[str], body_bytes_max: int) -> None:
+    def __init__(self, app: ASGIApp, hosts: Hosts, body_bytes_max: int) -> None:
         self._app = app
         self._body_bytes_max = body_bytes_max
-        self._any_host = "*" in allowed_hosts
-        self._hosts = LOOPBACK_NAMES | {host.lower() for host in allowed_hosts}
+        self._hosts = hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -74,7 +94,7 @@ class Guard:
 
     def _refusal(self, method: str, headers: Headers) -> ASGIApp | None:
         host = headers.get("host", "")
-        if not (self._any_host or _name_of(host) in self._hosts):
+        if host.encode("latin-1") not in self._hosts:
             return problem_response(
                 HTTPStatus.MISDIRECTED_REQUEST,
                 "This server does not answer to that name",
@@ -95,7 +115,7 @@ class Guard:
 def _complete(headers: list[_Header], path: str, method: str, status: int) -> list[_Header]:
     """With everything that an answer has to say; plain lists, since this is done for every request of a crowd."""
     said = {name for name, _ in headers}
-    headers += [header for header in _SECURITY if header[0] not in said]
+    headers += [header for header in SECURITY if header[0] not in said]
     if path.startswith(_OPEN_TO_ALL) and method not in _CHANGING:
         headers.append((b"access-control-allow-origin", b"*"))
         if _CACHE_CONTROL not in said:

@@ -19,21 +19,35 @@ _QUIET = frozenset({"/healthz", "/readyz", "/metrics"})
 _PATH_CHARACTERS_MAX = 120
 
 
+class RequestNumbers:
+    """A number for each request: the proxy's, where it gave one, else the next."""
+
+    def __init__(self) -> None:
+        self._start = secrets.token_hex(4)
+        self._numbers = itertools.count(1)
+
+    def of(self, given: bytes | None) -> str:
+        """Given `X-Request-ID`."""
+        if given is not None and _REQUEST_ID.fullmatch(given):
+            return given.decode()
+        return f"{self._start}-{next(self._numbers):x}"
+
+
 class Observer:
     """Outermost, so that what is refused is seen as well. A proxy's `X-Request-ID` is taken over."""
 
-    def __init__(self, app: ASGIApp, metrics: Metrics, lines: RequestLines) -> None:
+    def __init__(self, app: ASGIApp, numbers: RequestNumbers, metrics: Metrics, lines: RequestLines) -> None:
         self._app = app
+        self._numbers = numbers
         self._metrics = metrics
         self._lines = lines
-        self._start = secrets.token_hex(4)
-        self._numbers = itertools.count(1)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        request_id = self._number(scope)
+        given = next((value for name, value in scope["headers"] if name == b"x-request-id"), None)
+        request_id = self._numbers.of(given)
         seen = _Seen(send, request_id.encode())
         known = begin_context(request_id)
         try:
@@ -43,13 +57,6 @@ class Observer:
             raise
         finally:
             self._tell(scope, seen, known)
-
-    def _number(self, scope: Scope) -> str:
-        for name, value in scope["headers"]:
-            if name == b"x-request-id" and _REQUEST_ID.fullmatch(value):
-                given: bytes = value
-                return given.decode()
-        return f"{self._start}-{next(self._numbers):x}"
 
     def _tell(self, scope: Scope, seen: "_Seen", known: dict[str, Any]) -> None:
         seconds = time.perf_counter() - seen.began

@@ -51,6 +51,12 @@ class SqliteStore:
         with closing(self._writer.cursor()) as cursor:
             cursor.executescript(_SCHEMA)
 
+    def recall(self, trace_id: str) -> bytes | None:
+        body = self._memory.recall(trace_id)
+        if body is not None:
+            self._touch(trace_id)
+        return body
+
     async def get_trace(self, trace_id: str) -> bytes | None:
         body = self._memory.recall(trace_id)
         if body is None:

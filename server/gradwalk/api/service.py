@@ -56,13 +56,16 @@ class Service:
         """The ids of the trace and of the snippet."""
         return trace_id(request, self.engine.versions()), snippet_id(request)
 
-    async def start_trace(self, request: TraceRequest, client: str) -> Run:
+    async def start_trace(self, request: TraceRequest, client: str, ids: tuple[str, str] | None = None) -> Run:
         """The run of this request: the one under way or a new one of this client. Ask the store first.
+
+        Args:
+            ids: what `identify` says of the request, where it was asked already.
 
         Raises:
             BusyError: there is no room for a new one.
         """
-        trace, snippet = self.identify(request)
+        trace, snippet = ids or self.identify(request)
         job = TraceJob(request=request, limits=resolve_limits(request.options.limits))
         is_new = self.runs.find_joinable(trace) is None
         run = await self._join_or_start(trace, job, client)

@@ -76,7 +76,7 @@ async def create_trace(body: TraceRequest, service: ServiceOf, client: Client, a
         if streamed:
             return stream_events(service.metrics, await service.kept_events.of(trace, stored), trace, -1)
         return _receipt(HTTPStatus.OK, trace, snippet, RunState.DONE.value)
-    run = await service.start_trace(body, client)
+    run = await service.start_trace(body, client, (trace, snippet))
     if streamed:
         return stream_run(service.metrics, service.runs, run, -1)
     return _receipt(HTTPStatus.ACCEPTED, trace, snippet, run.state.value)

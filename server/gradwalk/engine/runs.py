@@ -6,6 +6,7 @@ resuming, joining late and lagging behind cost nothing, and any number of follow
 
 import asyncio
 import logging
+import threading
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
@@ -20,6 +21,7 @@ from gradwalk.sandbox.cancellation import Cancellation
 log = logging.getLogger(__name__)
 
 BATCH_EVENTS_MAX = 64
+_TOGETHER_SECONDS = 0.005
 
 
 class RunState(Enum):
@@ -115,24 +117,54 @@ class Run:
 
 
 class _LoopSink:
-    """Carries what an engine's thread says over to the event loop."""
+    """Carries what an engine's thread says over to the event loop.
+
+    The first results at once; those that follow within a few milliseconds are told together, since every telling
+    wakes every follower.
+    """
 
     def __init__(self, loop: asyncio.AbstractEventLoop, run: Run, finish: Callable[[Run, Outcome], None]) -> None:
         self._loop = loop
         self._run = run
         self._finish = finish
+        self._lock = threading.Lock()
+        self._untold: list[bytes] = []
+        self._is_telling_due = False
+        self._tell_from = 0.0
+        """When the next results may be told, by the loop's clock."""
 
     def started(self) -> None:
         self._call(self._run.note_started)
 
     def append(self, batch: list[bytes]) -> None:
-        self._call(self._run.note_batch, batch)
+        with self._lock:
+            self._untold += batch
+            was_due, self._is_telling_due = self._is_telling_due, True
+        if not was_due:
+            self._call(self._tell_in_time)
 
     def progress(self, done: int, of: int) -> None:
         self._call(self._run.note_progress, done, of)
 
     def finished(self, outcome: Outcome) -> None:
-        self._call(self._finish, self._run, outcome)
+        self._call(self._tell_and_finish, outcome)
+
+    def _tell_in_time(self) -> None:
+        if self._tell_from <= self._loop.time():
+            self._tell()
+        else:
+            self._loop.call_at(self._tell_from, self._tell)
+
+    def _tell(self) -> None:
+        with self._lock:
+            batch, self._untold, self._is_telling_due = self._untold, [], False
+        if batch:
+            self._tell_from = self._loop.time() + _TOGETHER_SECONDS
+            self._run.note_batch(batch)
+
+    def _tell_and_finish(self, outcome: Outcome) -> None:
+        self._tell()
+        self._finish(self._run, outcome)
 
     def _call(self, function: Callable[..., None], *arguments: object) -> None:
         # A loop that has closed meanwhile has no followers either.

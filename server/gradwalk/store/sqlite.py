@@ -33,6 +33,26 @@ _TOUCH_SECONDS = 3_600.0
 """`used` is written at most this often per trace: a write per read would cost more than the read."""
 _TOUCHED_MAX = 2_048
 _EVICT_DOWN_TO = 0.9
+_COUNT_EVERY = 256
+"""New rows; a second process may write to the same file."""
+
+
+class _Size:
+    """What a table holds, counted now and then: the sum over all rows takes longer with every row."""
+
+    def __init__(self) -> None:
+        self._bytes = 0
+        self._uncounted = _COUNT_EVERY
+
+    def grow(self, added: int, bytes_max: int) -> bool:
+        """Notes a new row; whether it is time to count, since it may be too much or others may have written too."""
+        self._bytes += added
+        self._uncounted += 1
+        return self._bytes > bytes_max or self._uncounted >= _COUNT_EVERY
+
+    def note(self, counted: int) -> None:
+        """The sum, as of now."""
+        self._bytes, self._uncounted = counted, 0
 
 
 class SqliteStore:
@@ -41,6 +61,7 @@ class SqliteStore:
     def __init__(self, path: Path, trace_bytes_max: int, snippet_bytes_max: int) -> None:
         self._path = path
         self._bytes_max = {"trace": trace_bytes_max, "snippet": snippet_bytes_max}
+        self._sizes = {"trace": _Size(), "snippet": _Size()}
         self._memory = Memory()
         self._files = Memory()
         self._touched: dict[str, float] = {}
@@ -120,12 +141,16 @@ class SqliteStore:
 
     def _insert(self, table: str, column: str, key: str, body: bytes) -> None:
         values = (key, body, len(body), time.time())
-        self._writer.execute(f"INSERT OR IGNORE INTO {table} (id, {column}, bytes, used) VALUES (?, ?, ?, ?)", values)
-        self._evict(table, keep=key)
+        added = self._writer.execute(
+            f"INSERT OR IGNORE INTO {table} (id, {column}, bytes, used) VALUES (?, ?, ?, ?)", values
+        ).rowcount
+        if added and self._sizes[table].grow(len(body), self._bytes_max[table]):
+            self._evict(table, keep=key)
+            self._sizes[table].note(self._count_bytes(table))
 
     def _evict(self, table: str, keep: str) -> None:
         """Deletes the oldest by use, in one statement, once the table is over its size."""
-        (total,) = self._writer.execute(f"SELECT COALESCE(SUM(bytes), 0) FROM {table}").fetchone()
+        total = self._count_bytes(table)
         if total <= self._bytes_max[table]:
             return
         excess = total - int(self._bytes_max[table] * _EVICT_DOWN_TO)
@@ -137,6 +162,10 @@ class SqliteStore:
             )""",
             (keep, excess),
         )
+
+    def _count_bytes(self, table: str) -> int:
+        (total,) = self._writer.execute(f"SELECT COALESCE(SUM(bytes), 0) FROM {table}").fetchone()
+        return int(total)
 
     def _probe(self) -> None:
         """A real write, committed: what is undone never reaches the disk, so it would not notice a full one."""

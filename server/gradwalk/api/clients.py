@@ -7,6 +7,7 @@ order of the queue (`engine/fairness.py`).
 import ipaddress
 import math
 import time
+from functools import lru_cache
 
 from fastapi import Request
 from limits import parse
@@ -19,11 +20,12 @@ _IPV6_NETWORK_BITS = 64
 """One household or machine; every one of its addresses is as good as the other."""
 
 
-def client_of(request: Request) -> str:
+async def client_of(request: Request) -> str:
     """The client of a request; behind trusted proxies uvicorn has put the forwarded address in its place."""
     return name_client(request.client.host if request.client is not None else "")
 
 
+@lru_cache(maxsize=4_096)
 def name_client(address: str) -> str:
     """An IPv4 address as it is, an IPv6 address by its network."""
     try:

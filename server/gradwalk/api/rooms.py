@@ -45,7 +45,7 @@ async def count_request(request: Request) -> None:
         BusyError: that is one too many.
     """
     rate: ClientRate = request.app.state.room_rate
-    rate.take(client_of(request))
+    rate.take(await client_of(request))
 
 
 def count_participant(request: Request, code: str, participant: str) -> None:

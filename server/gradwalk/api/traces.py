@@ -35,13 +35,8 @@ async def service_of(request: Request) -> Service:
     return service
 
 
-async def find_client(request: Request) -> str:
-    """The client that asks."""
-    return client_of(request)
-
-
 ServiceOf = Annotated[Service, Depends(service_of)]
-Client = Annotated[str, Depends(find_client)]
+Client = Annotated[str, Depends(client_of)]
 
 PROBLEM: dict[str, Any] = {"content": {"application/problem+json": {}}}
 REFUSALS: dict[int | str, dict[str, Any]] = {
@@ -65,8 +60,10 @@ NOT_FOUND: dict[int | str, dict[str, Any]] = {404: {"description": "No such trac
         **REFUSALS,
     },
 )
-async def create_trace(body: TraceRequest, service: ServiceOf, client: Client, accept: Accept = "") -> Response:
+async def create_trace(request: Request, body: TraceRequest, accept: Accept = "") -> Response:
     """Runs a program, or finds its trace. With `Accept: text/event-stream` the events follow at once."""
+    # Asked for by a whole hall at once, and each dependency costs as much as all that follows here.
+    service, client = await service_of(request), await client_of(request)
     _refuse_what_json_cannot_say(body)
     trace, snippet = service.identify(body)
     note(trace_id=trace)

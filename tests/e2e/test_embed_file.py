@@ -40,6 +40,19 @@ def test_it_opens_without_a_network_and_every_step_can_be_reached(new_page: Open
     assert asked == [file.as_uri()]
 
 
+@pytest.mark.parametrize("name", ["backward-twice", "wrong-shape", "in-place"])
+def test_what_went_wrong_is_told_beside_the_graph(new_page: Opener, tmp_path: Path, name: str) -> None:
+    document = load_document(json.loads((GOLDEN / f"{name}.json").read_text()))
+    problems = [event for event in document["events"] if event["type"] == "problem"]
+    file = tmp_path / "page.html"
+    file.write_bytes(write_html(document, Selection()))
+    page = new_page(offline=True).page
+    page.goto(file.as_uri())
+    page.wait_for_function("() => document.querySelector('grad-walk').isReady")
+    expect(page.get_by_role("article").first).to_be_visible()
+    expect(page.get_by_text(problems[-1]["title"]).first).to_be_visible()
+
+
 def test_a_group_opens_and_closes_without_a_network(new_page: Opener, tmp_path: Path) -> None:
     document = load_document(json.loads((GOLDEN / "mlp-step.json").read_text()))
     file = tmp_path / "page.html"

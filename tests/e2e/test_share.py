@@ -11,6 +11,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.e2e.hosts import serving
 from tests.e2e.live import ELSEWHERE
 from tests.e2e.player import PlayerPage, fragment
+from tests.hosts.recipes import recipe
 
 PROGRAM = """# Two layers, one step
 torch.manual_seed(0)
@@ -58,6 +59,38 @@ def texts(dialog: Locator) -> dict[str, str]:
         choice.select_option(value)
         handed[value] = dialog.get_by_role("textbox", name="To be copied").input_value()
     return handed
+
+
+def test_the_pages_for_lecturers_print_what_is_handed_out(dialog: Locator, player: PlayerPage) -> None:
+    dialog.get_by_role("textbox", name="Opens at step").fill("1.3")
+    handed = texts(dialog)
+    filled = {
+        "HOST": player.server,
+        "ID": handed["link"].partition("/t/")[2].partition("?")[0],
+        "TITLE": "A backward pass, step by step",
+    }
+    assert recipe("web.md", "html", **filled).strip() == handed["iframe"]
+    assert recipe("web.md", "html", 1, **filled).strip() == handed["element"]
+    assert recipe("lms.md", "html", **filled).strip() == handed["lti"]
+    assert recipe("lms.md", "text", **filled).strip() == handed["notion"]
+
+
+def test_the_preview_has_the_pages_colours_and_viewers_those_that_are_chosen(dialog: Locator) -> None:
+    paper = "(element) => getComputedStyle(element.shadowRoot.querySelector('.viewer')).backgroundColor"
+    player = dialog.frame_locator("iframe").locator("grad-walk")
+    light = player.evaluate(paper)
+    dialog.get_by_role("combobox", name="Colours").select_option("dark")
+    expect(dialog.locator("iframe")).to_have_attribute("src", re.compile("theme=dark"))
+    expect(player.get_by_role("article").first).to_be_visible()
+    assert player.evaluate(paper) != light
+    handed = texts(dialog)
+    assert "theme=dark" in handed["iframe"]
+    assert 'theme="dark"' in handed["element"]
+    dialog.get_by_role("combobox", name="Colours").select_option("")
+    expect(dialog.locator("iframe")).not_to_have_attribute("src", re.compile("theme="))
+    dialog.page.evaluate("location.hash += '&theme=dark'")
+    expect(dialog.locator("iframe")).to_have_attribute("src", re.compile("theme=dark"))
+    assert "theme" not in texts(dialog)["iframe"]
 
 
 def paste(page: Page, site: tuple[Path, str], markup: str) -> None:

@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.e2e.live import running_browser
+from tests.hosts.recipes import recipe
 
 ROOT = Path(__file__).parents[2]
 HOSTS = ROOT / ".make" / "hosts"
@@ -81,10 +82,7 @@ def notebook(tmp_path: Path, run: Run) -> Path:
     return path
 
 
-NOTEBOOK_CELL = """import torch, gradwalk
-w = torch.tensor([2.0, 3.0], requires_grad=True)
-loss = (w * w).sum()
-gradwalk.show(loss)"""
+NOTEBOOK_CELL = recipe("jupyter.md", "python").strip()
 
 
 def notebook_of(source: str) -> dict[str, Any]:

@@ -37,7 +37,9 @@ PREFERENCES = {
     "browser.aboutwelcome.enabled": False,
     "ui.prefersReducedMotion": 1,
 }
+ARROW_RIGHT, PAGE_DOWN = "\ue014", "\ue00f"
 _ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
+_SHADOW = "shadow-6066-11e4-a52e-4f735466cecf"
 
 
 class Firefox:
@@ -74,6 +76,9 @@ class Firefox:
     def open(self, address: str) -> None:
         self._ask("WebDriver:Navigate", {"url": address})
 
+    def reload(self) -> None:
+        self._ask("WebDriver:Refresh", {})
+
     def resize(self, width: int, height: int) -> None:
         self._ask("WebDriver:SetWindowRect", {"width": width, "height": height})
 
@@ -93,6 +98,28 @@ class Firefox:
 
     def type(self, css: str, keys: str) -> None:
         self._ask("WebDriver:ElementSendKeys", {"id": self.find(css), "text": keys})
+
+    def click_inside(self, css: str, inner: str) -> None:
+        """Clicks what the second selector finds in the shadow tree of what the first finds."""
+        shadow = self._ask("WebDriver:GetShadowRoot", {"id": self.find(css)})["value"][_SHADOW]
+        asked = {"shadowRoot": shadow, "using": "css selector", "value": inner}
+        found = self._ask("WebDriver:FindElementsFromShadowRoot", asked)
+        assert len(found) == 1, f"{len(found)} elements are {inner} in {css}"
+        self._ask("WebDriver:ElementClick", {"id": str(found[0][_ELEMENT])})
+
+    def press(self, key: str) -> None:
+        """Presses a key, wherever the focus is."""
+        strokes = [{"type": "keyDown", "value": key}, {"type": "keyUp", "value": key}]
+        self._ask("WebDriver:PerformActions", {"actions": [{"type": "key", "id": "keyboard", "actions": strokes}]})
+
+    @contextmanager
+    def frame(self, css: str) -> Iterator[None]:
+        """What is asked inside the block is asked of a frame."""
+        self._ask("WebDriver:SwitchToFrame", {"element": self.find(css)})
+        try:
+            yield
+        finally:
+            self._ask("WebDriver:SwitchToFrame", {"id": None})
 
     def picture(self) -> bytes:
         """The window as PNG."""

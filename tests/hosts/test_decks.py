@@ -1,6 +1,7 @@
 """The Quarto filter through Pandoc, Slidev, Marp, MyST."""
 
 import json
+import re
 import shutil
 import zipfile
 from pathlib import Path
@@ -11,21 +12,23 @@ from playwright.sync_api import Browser
 from tests.e2e.hosts import serving
 from tests.hosts.conftest import HOST_NODE, HOST_PYTHON, ROOT
 from tests.hosts.readers import draw_pages, ink_of, words_of_pdf
+from tests.hosts.recipes import recipe
 
 FILTER = ROOT / "frontend" / "docs" / "hosts" / "quarto" / "_extensions" / "gradwalk" / "gradwalk.lua"
-SOURCE = """# The chain rule
-
-::: {.gradwalk program="lesson.json" step="2.3"}
-Look at v times J.
-:::
-"""
+EXTENSION = FILTER.parent
+AXE = ROOT / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
+FINDINGS = """async () => {
+  const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
+  const { violations } = await axe.run("grad-walk", { runOnly: { type: "tag", values: tags } });
+  return violations.flatMap(({ id, nodes }) => nodes.map((node) => [id, node.html]));
+}"""
 
 
 @pytest.fixture
-def saved(lesson: Path, gradwalk) -> Path:
-    """The same folder with the trace saved, so that PyTorch starts once."""
-    gradwalk("trace", "lesson.py", "--output", "lesson.json", cwd=lesson)
-    (lesson / "lesson.md").write_text(SOURCE)
+def written(lesson: Path) -> Path:
+    """The same folder with the page's document and the extension beside it."""
+    (lesson / "lesson.md").write_text(recipe("quarto.md", "markdown"))
+    shutil.copytree(EXTENSION.parent, lesson / "_extensions")
     return lesson
 
 
@@ -35,88 +38,113 @@ def pandoc(run, tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(run(HOST_PYTHON, "-c", code, cwd=tmp_path_factory.mktemp("pandoc")).stdout.strip())
 
 
-def test_html_holds_a_player_that_fetches_nothing(saved: Path, pandoc: str, run, browser: Browser) -> None:
-    command = [pandoc, "lesson.md", "-L", FILTER, "-s", "--embed-resources", "-o", "lesson.html"]
-    run(*command, cwd=saved)
+def test_the_extension_names_what_is_there() -> None:
+    about = (EXTENSION / "_extension.yml").read_text()
+    named = re.findall(r"^    - (\S+)$", about, re.MULTILINE)
+    assert named == [FILTER.name]
+    assert {"title:", "author:", "version:", "quarto-required:", "contributes:"} <= set(about.split())
+    assert "quarto." not in re.sub(r"--.*", "", FILTER.read_text()), "nothing that only Quarto has"
+
+
+def test_html_holds_a_player_that_fetches_nothing_and_has_no_barrier(
+    written: Path, pandoc: str, run, browser: Browser
+) -> None:
+    command = recipe("quarto.md", "sh").removeprefix("pandoc")
+    run("bash", "-ec", f"'{pandoc}' {command}", cwd=written)
     page = browser.new_page()
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
-    page.goto(f"file://{saved}/lesson.html")
+    page.goto(f"file://{written}/lesson.html")
     page.locator("grad-walk").get_by_text("times the local Jacobian").first.wait_for(timeout=60_000)
     assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
+    page.add_script_tag(path=AXE)
+    assert page.evaluate(FINDINGS) == []
     page.close()
 
 
-def test_word_gets_a_picture_and_the_words(saved: Path, pandoc: str, run) -> None:
-    run(pandoc, "lesson.md", "-L", FILTER, "-o", "lesson.docx", cwd=saved)
-    with zipfile.ZipFile(saved / "lesson.docx") as archive:
+def test_a_revealjs_document_holds_the_player_or_its_picture(written: Path, pandoc: str, run, browser: Browser) -> None:
+    packages = ROOT / "frontend" / "node_modules"
+    (written / "npm").symlink_to(packages)
+    run(
+        pandoc,
+        "lesson.md",
+        "-L",
+        FILTER,
+        "-t",
+        "revealjs",
+        "-s",
+        "-V",
+        "revealjs-url=npm/reveal5",
+        "-o",
+        "deck.html",
+        cwd=written,
+    )
+    for scripts in (True, False):
+        context = browser.new_context(java_script_enabled=scripts)
+        page = context.new_page()
+        with serving(written) as address:
+            page.goto(f"{address}/deck.html#/look-closely")
+            if scripts:
+                page.wait_for_function("() => document.querySelector('.present grad-walk')?.isReady")
+                assert page.evaluate("document.querySelector('grad-walk').state.place") == "2.3"
+            else:
+                assert page.evaluate("document.querySelector('grad-walk img').naturalWidth") > 300
+        context.close()
+
+
+def test_word_gets_a_picture_and_the_words(written: Path, pandoc: str, run) -> None:
+    run(pandoc, "lesson.md", "-L", FILTER, "-o", "lesson.docx", cwd=written)
+    with zipfile.ZipFile(written / "lesson.docx") as archive:
         (name,) = [each for each in archive.namelist() if each.endswith(".png")]
-        (saved / "word.png").write_bytes(archive.read(name))
+        (written / "word.png").write_bytes(archive.read(name))
         assert "Look at v times J." in archive.read("word/document.xml").decode()
-    assert ink_of(saved / "word.png") > 0.01
+    assert ink_of(written / "word.png") > 0.01
 
 
-def test_pdf_has_a_picture_for_every_step(saved: Path, pandoc: str, run) -> None:
-    (saved / "lesson.md").write_text(SOURCE.replace('step="2.3"', 'steps="all"'))
-    run(pandoc, "lesson.md", "-L", FILTER, "--pdf-engine=lualatex", "-o", "lesson.pdf", cwd=saved)
-    words = words_of_pdf(saved / "lesson.pdf")
+def test_pdf_has_a_picture_for_every_step(written: Path, pandoc: str, run) -> None:
+    source = (written / "lesson.md").read_text()
+    (written / "lesson.md").write_text(source.replace('step="2.3"', 'steps="all"'))
+    run(pandoc, "lesson.md", "-L", FILTER, "--pdf-engine=lualatex", "-o", "lesson.pdf", cwd=written)
+    words = words_of_pdf(written / "lesson.pdf")
     assert all(f"step {number} of 3" in words for number in (1, 2, 3))
-    assert all(ink_of(page) > 0.005 for page in draw_pages(saved / "lesson.pdf"))
+    assert all(ink_of(page) > 0.01 for page in draw_pages(written / "lesson.pdf"))
 
 
-def test_marp_shows_the_picture(saved: Path, gradwalk, run) -> None:
-    gradwalk("export", "lesson.json", "--format", "svg", "--step", "2", "--output", "lesson.svg", cwd=saved)
-    (saved / "deck.md").write_text(
-        "---\nmarp: true\n---\n\n# The chain rule\n\n![w:1000][step]\n\n[step]: lesson.svg\n"
-    )
-    run(HOST_NODE / "marp", "--no-stdin", "--allow-local-files", "deck.md", "-o", "deck.html", cwd=saved)
-    assert "lesson.svg" in (saved / "deck.html").read_text()
+def test_marp_shows_the_picture(lesson: Path, run, browser: Browser) -> None:
+    run("bash", "-ec", recipe("marp.md", "sh"), cwd=lesson)
+    (lesson / "deck.md").write_text(recipe("marp.md", "markdown"))
+    run(HOST_NODE / "marp", "--no-stdin", "--allow-local-files", "deck.md", "-o", "deck.html", cwd=lesson)
+    page = browser.new_page(viewport={"width": 1280, "height": 720})
+    page.goto(f"file://{lesson}/deck.html")
+    picture = page.locator("section img").first
+    picture.wait_for()
+    assert picture.evaluate("(image) => image.complete && image.naturalWidth") > 300
+    page.screenshot(path=lesson / "slide.png")
+    assert ink_of(lesson / "slide.png") > 0.01
+    page.close()
 
 
-def test_myst_takes_over_the_module_and_the_placeholder(saved: Path, gradwalk, run) -> None:
-    gradwalk("kit", "--output", "gradwalk.js", cwd=saved)
-    gradwalk("export", "lesson.json", "--format", "svg", "--output", "lesson.svg", cwd=saved)
-    (saved / "lesson.md").unlink()
-    (saved / "myst.yml").write_text("version: 1\nproject:\n  title: Lesson\nsite:\n  template: book-theme\n")
-    (saved / "index.md").write_text(
-        '# Lesson\n\n:::{anywidget} ./gradwalk.js\n{"src": "https://example.org/kit", "step": "1.3"}\n:::\n\n'
-        ":::{iframe} https://example.org/embed/1\n:placeholder: lesson.svg\n:title: Backward\nThe chain rule\n:::\n"
-    )
+def test_myst_takes_over_the_module_and_the_placeholder(lesson: Path, run) -> None:
+    run("bash", "-ec", recipe("myst.md", "sh"), cwd=lesson)
+    (lesson / "myst.yml").write_text("version: 1\nproject:\n  title: Lesson\nsite:\n  template: book-theme\n")
+    filled = {"HOST": "https://example.org", "ID": "1"}
+    (lesson / "index.md").write_text(f"# Lesson\n\n{recipe('myst.md', 'markdown', **filled)}")
     # The theme cannot be fetched here, so that the build ends without a site; the content is written before.
-    run("sh", "-c", f"'{HOST_NODE}/myst' build --site --ci || true", cwd=saved)
-    tree = json.dumps(json.loads((saved / "_build" / "site" / "content" / "index.json").read_text()))
-    assert "https://example.org/kit" in tree
+    run("sh", "-c", f"'{HOST_NODE}/myst' build --site --ci || true", cwd=lesson)
+    tree = json.dumps(json.loads((lesson / "_build" / "site" / "content" / "index.json").read_text()))
+    assert "https://example.org/api/traces/1/export/kit" in tree
     assert "example.org/embed/1" in tree
-    assert list((saved / "_build" / "site" / "public").glob("gradwalk-*.js"))
-    assert list((saved / "_build" / "site" / "public").glob("lesson-*.svg"))
+    assert list((lesson / "_build" / "site" / "public").glob("gradwalk-*.js"))
+    assert list((lesson / "_build" / "site" / "public").glob("lesson-*.svg"))
 
 
-SLIDEV = """---
-theme: default
----
-
-# First
-
----
-
-<GradWalk src="/lesson.kit.json" :stops="15" />
-
----
-
-# Last
-"""
-
-
-def test_slidev_clicks_through_every_phase_in_a_built_deck(saved: Path, gradwalk, run, browser: Browser) -> None:
-    gradwalk("kit", "--output", "gradwalk.js", cwd=saved)
-    gradwalk("export", "lesson.json", "--format", "kit", "--output", "lesson.kit.json", cwd=saved)
-    deck = saved / "deck"
-    (deck / "components").mkdir(parents=True)
+def test_slidev_clicks_through_every_phase_in_a_built_deck(lesson: Path, run, browser: Browser) -> None:
+    deck = lesson
+    (deck / "components").mkdir()
     (deck / "public").mkdir()
+    run("bash", "-ec", recipe("slidev.md", "sh"), cwd=deck)
     shutil.copy(ROOT / "frontend" / "docs" / "hosts" / "slidev" / "GradWalk.vue", deck / "components")
-    for name in ("gradwalk.js", "lesson.kit.json"):
-        shutil.copy(saved / name, deck / "public")
-    (deck / "slides.md").write_text(SLIDEV)
+    (deck / "slides.md").write_text(recipe("slidev.md", "markdown"))
     (deck / "package.json").write_text('{"name": "deck", "private": true, "type": "module"}')
     # Slidev's own style sheet is one that the pinned minifier refuses.
     (deck / "vite.config.ts").write_text("export default { build: { cssMinify: false } };\n")

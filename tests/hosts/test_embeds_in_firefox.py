@@ -1,32 +1,149 @@
-"""The single file in Firefox; Chromium's share is in tests/e2e."""
+"""Frame, element and single file in Firefox, pasted from their page; Chromium's share is in tests/e2e."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import torch
 
-from tests.hosts.firefox import Firefox, running_firefox
+from tests.e2e.hosts import keep_program, serving
+from tests.e2e.live import running_server
+from tests.e2e.player import number
+from tests.hosts.firefox import ARROW_RIGHT, PAGE_DOWN, Firefox, running_firefox
+from tests.hosts.recipes import recipe
 from tests.own_process import free_port
 
-READY = "document.querySelector('grad-walk')?.isReady"
+SOURCE = """import torch
+x = torch.tensor([2.0, 3.0], requires_grad=True)
+y = x * x
+y.backward(torch.tensor([1.0, 0.5]))
+"""
+PLAYER = "document.querySelector('grad-walk')"
+READY = f"{PLAYER}?.isReady"
+LISTEN = """<script>
+window.heard = [];
+addEventListener("message", ({data}) => heard.push(data));
+window.told = (type) => heard.filter((each) => each.ns === "gradwalk" && each.type === type);
+window.tell = (message) =>
+  document.querySelector("iframe").contentWindow.postMessage({ns: "gradwalk", v: 1, ...message}, "*");
+for (const name of ["step", "edge"])
+  addEventListener(`gradwalk-${name}`, ({detail}) => heard.push({ns: "gradwalk", type: name, ...detail}));
+</script>"""
+CELLS = f"""return [...{PLAYER}.shadowRoot.querySelector(`section table[aria-label='${{arguments[0]}}']`).rows]
+  .map((row) => [...row.cells].map((cell) => cell.innerText))"""
 
 
 @pytest.fixture(scope="module")
 def firefox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Firefox]:
     with running_firefox(tmp_path_factory.mktemp("profile"), free_port()) as browser:
+        browser.resize(1200, 900)
         yield browser
 
 
-def test_a_single_file_opens_from_its_folder_and_every_step_can_be_reached(
-    lesson: Path, gradwalk, firefox: Firefox
+@pytest.fixture(scope="module")
+def filled() -> Iterator[dict[str, str]]:
+    """What stands in a recipe for HOST, ID and TITLE."""
+    with running_server() as server:
+        yield {"HOST": server, "ID": keep_program(server, SOURCE)[1], "TITLE": "A square"}
+
+
+@pytest.fixture
+def paste(tmp_path: Path, firefox: Firefox) -> Iterator:
+    """Puts markup on a page of an origin of its own."""
+    with serving(tmp_path) as address:
+
+        def paste(markup: str) -> None:
+            (tmp_path / "page.html").write_text(f"<!doctype html><meta charset=utf-8><title>t</title>{LISTEN}{markup}")
+            firefox.open(f"{address}/page.html")
+
+        yield paste
+
+
+def expect_torchs_numbers(firefox: Firefox) -> None:
+    """v, the local Jacobian and their product at step 1, which is `x * x` as a function of its first operand."""
+    x, v = torch.tensor([2.0, 3.0]), torch.tensor([1.0, 0.5])
+    jacobian = torch.autograd.functional.jacobian(lambda first: first * x, x)
+    for table, expected in (
+        ("v", [v.tolist()]),
+        ("Local Jacobian", jacobian.tolist()),
+        ("v times J", [(v @ jacobian).tolist()]),
+    ):
+        assert [[number(text) for text in row] for row in firefox.run(CELLS, table)] == expected, table
+
+
+@pytest.mark.parametrize("locked", [False, True])
+def test_a_frame_shows_torchs_numbers_walks_by_keys_and_messages_and_gives_the_keys_back(
+    firefox: Firefox, filled: dict[str, str], paste, locked: bool
 ) -> None:
-    gradwalk("export", "lesson.py", "--format", "html", "--output", "lesson.html", cwd=lesson)
+    frame = recipe("web.md", "html", **filled).replace("?s=1.3", "?s=1.3&amp;deck=reveal")
+    paste(frame.replace("<iframe", '<iframe sandbox="allow-scripts"') if locked else frame)
+    firefox.wait_until("told('ready').length === 1")
+    assert firefox.run("return told('ready')[0].stops.length") == 11
+    with firefox.frame("iframe"):
+        firefox.wait_until(f"{PLAYER}.state.place === '1.3'")
+        assert (firefox.run("return origin") == "null") == locked
+        expect_torchs_numbers(firefox)
+        firefox.click_inside("grad-walk", "button[aria-label='Next phase']")
+        firefox.press(ARROW_RIGHT)
+    firefox.wait_until("told('step').at(-1).place === '1.5'")
+    firefox.run("tell({type: 'goto', step: 2, phase: 4})")
+    firefox.wait_until("told('step').at(-1).place === '2.4'")
+    with firefox.frame("iframe"):
+        firefox.press(PAGE_DOWN)
+        firefox.press(PAGE_DOWN)
+    firefox.wait_until("told('edge').length === 1")
+    assert firefox.run("return told('edge')[0].side") == "end"
+    assert firefox.run("return heard.filter((each) => typeof each === 'string')") == ['{"method":"next","args":[]}']
+    firefox.run("tell({type: 'goto', step: 'x'})")
+    firefox.wait_until("told('error').length === 1")
+    assert firefox.run("return document.cookie") == ""
+
+
+def test_a_reloaded_page_shows_the_same_step_every_time(firefox: Firefox, filled: dict[str, str], paste) -> None:
+    """Firefox restores the address that a frame had last: an embed that wrote its own would come back elsewhere."""
+    paste(recipe("web.md", "html", **filled))
+    for _ in range(10):
+        firefox.wait_until("told('step').at(-1)?.place === '1.3'")
+        firefox.run("tell({type: 'next'})")
+        firefox.wait_until("told('step').at(-1)?.place === '1.4'")
+        firefox.reload()
+
+
+def test_an_element_shows_the_same_and_two_of_them_share_nothing(
+    firefox: Firefox, filled: dict[str, str], paste
+) -> None:
+    element = recipe("web.md", "html", 1, **filled)
+    paste(element + "<hr>" + element.partition("</script>")[2].replace('step="1.3"', 'step="2.2" id="other"'))
+    firefox.wait_until("[...document.querySelectorAll('grad-walk')].every((each) => each.isReady)")
+    firefox.wait_until(f"{PLAYER}.state.place === '1.3'")
+    expect_torchs_numbers(firefox)
+    firefox.click_inside("grad-walk:not(#other)", "button[aria-label='Next phase']")
+    firefox.press(ARROW_RIGHT)
+    firefox.wait_until("told('step').at(-1).place === '1.5'")
+    assert firefox.run("return document.querySelector('#other').state.place") == "2.2"
+    firefox.run(f"{PLAYER}.goTo('2.5')")
+    firefox.press(PAGE_DOWN)
+    firefox.wait_until("told('edge').length === 1")
+    assert firefox.run(f"return {PLAYER}.querySelector('img').checkVisibility()") is False
+
+
+def test_files_on_any_web_space_are_enough(firefox: Firefox, lesson: Path, run, paste, tmp_path: Path) -> None:
+    run("bash", "-ec", recipe("web.md", "sh"), cwd=lesson)
+    paste(recipe("web.md", "html", 2))
+    firefox.wait_until(READY)
+    assert firefox.run(f"return {PLAYER}.state.place") == "1.3"
+    hosts = "return [...new Set(performance.getEntriesByType('resource').map(({name}) => new URL(name).host))]"
+    assert firefox.run(hosts) == [firefox.run("return location.host")]
+
+
+def test_a_single_file_opens_from_its_folder_and_every_step_can_be_reached(lesson: Path, run, firefox: Firefox) -> None:
+    run("bash", "-ec", recipe("web.md", "sh", 1), cwd=lesson)
     firefox.open((lesson / "lesson.html").as_uri())
     firefox.wait_until(READY)
     seen = firefox.run(
-        "const element = document.querySelector('grad-walk');"
+        f"const element = {PLAYER};"
         "return element.stops.map((stop) => (element.goTo(stop), element.state.sentence !== '' && element.state.place))"
     )
-    assert seen == firefox.run("return document.querySelector('grad-walk').stops")
+    assert seen == firefox.run(f"return {PLAYER}.stops")
     assert len(seen) == 16
     assert firefox.run("return performance.getEntriesByType('resource').map((each) => each.name)") == []

@@ -9,12 +9,11 @@ import torch
 
 from tests.e2e.live import ROOT, running_server
 from tests.e2e.player import number
-from tests.hosts.firefox import Firefox, running_firefox
+from tests.hosts.firefox import ARROW_RIGHT, Firefox, running_firefox
 from tests.hosts.readers import ink_of
 from tests.own_process import free_port
 
 AXE = ROOT / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
-ARROW_RIGHT = "\ue014"
 PRODUCT = "[aria-label='Vector-Jacobian product']"
 
 

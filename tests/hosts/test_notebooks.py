@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
+from tests.e2e.hosts import serving
 from tests.hosts.conftest import HOST_PYTHON, NOTEBOOK_CELL
 from tests.hosts.readers import draw_pages, ink_of, words_of_pdf
+from tests.hosts.recipes import recipe
 
 FORMS = {"text/plain", "text/html", "image/svg+xml", "image/png", "application/pdf"}
 
@@ -25,7 +27,8 @@ def test_a_kernel_keeps_every_form(notebook: Path) -> None:
 def test_the_exported_page_is_alive_with_scripts_and_a_picture_or_words_without(
     notebook: Path, run, browser: Browser
 ) -> None:
-    run(HOST_PYTHON, "-m", "nbconvert", "--to", "html", notebook, cwd=notebook.parent)
+    as_page, _ = recipe("jupyter.md", "sh").splitlines()
+    run("bash", "-ec", as_page, cwd=notebook.parent)
     address = f"file://{notebook.with_suffix('.html')}"
     for scripts in (True, False):
         context = browser.new_context(java_script_enabled=scripts, offline=True)
@@ -43,12 +46,12 @@ def test_the_exported_page_is_alive_with_scripts_and_a_picture_or_words_without(
 
 @pytest.mark.parametrize("way", ["pdf", "webpdf"])
 def test_the_printed_notebook_is_not_blank(way: str, notebook: Path, run) -> None:
-    more = ["--WebPDFExporter.disable_sandbox=True"] if way == "webpdf" else []
+    _, to_pdf = recipe("jupyter.md", "sh").splitlines()
     if way == "webpdf":
         (notebook.parent / "print.py").write_text(WEBPDF)
         run(HOST_PYTHON, "print.py", cwd=notebook.parent)
     else:
-        run(HOST_PYTHON, "-m", "nbconvert", "--to", way, *more, notebook, cwd=notebook.parent)
+        run("bash", "-ec", to_pdf, cwd=notebook.parent)
     pdf = notebook.with_suffix(".pdf")
     assert "gradwalk.show" in words_of_pdf(pdf)
     assert max(ink_of(page) for page in draw_pages(pdf)) > 0.02
@@ -114,12 +117,12 @@ def _wait_for(address: str) -> None:
 
 
 def test_marimo_shows_it(tmp_path: Path, run) -> None:
-    body = "\n".join(f"    {line}" for line in NOTEBOOK_CELL.splitlines())
+    body = "\n".join(f"    {line}" for line in recipe("marimo.md", "python").splitlines())
     (tmp_path / "lesson.py").write_text(
         f"import marimo\napp = marimo.App()\n\n\n@app.cell\ndef _():\n{body}\n    return\n\n\n"
         'if __name__ == "__main__":\n    app.run()\n'
     )
-    run(HOST_PYTHON, "-m", "marimo", "export", "html", "lesson.py", "-o", "lesson.html", "-f", cwd=tmp_path)
+    run("bash", "-ec", recipe("marimo.md", "sh"), cwd=tmp_path)
     page = (tmp_path / "lesson.html").read_text()
     assert "data:image/svg+xml;base64" in page
     assert "Traceback" not in page
@@ -127,33 +130,66 @@ def test_marimo_shows_it(tmp_path: Path, run) -> None:
 
 def test_the_widget_is_alive_and_its_state_can_be_set(tmp_path: Path, run) -> None:
     (tmp_path / "widget.py").write_text(
-        NOTEBOOK_CELL.replace("gradwalk.show(loss)", "widget = gradwalk.show(loss, step='2.3').widget()")
-        + "\nassert widget.step == '2.3' and '\"baked\"' in widget.trace"
-        "\nassert 'grad-walk' in widget._esm"
-        "\nbundle = widget._repr_mimebundle_()\nbundle = bundle[0] if isinstance(bundle, tuple) else bundle"
-        "\nassert 'application/vnd.jupyter.widget-view+json' in bundle\n"
+        f"{NOTEBOOK_CELL}\n"
+        f"shown = {recipe('jupyter.md', 'python', 1)}"
+        "assert shown.selection.place == '2.3'\n"
+        f"{recipe('jupyter.md', 'python', 2)}"
+        "assert widget.step == '2.3' and '\"baked\"' in widget.trace\n"
+        "assert 'grad-walk' in widget._esm\n"
+        "bundle = widget._repr_mimebundle_()\nbundle = bundle[0] if isinstance(bundle, tuple) else bundle\n"
+        "assert 'application/vnd.jupyter.widget-view+json' in bundle\n"
     )
     run(HOST_PYTHON, "widget.py", cwd=tmp_path)
 
 
+def test_an_output_in_a_sandboxed_frame_of_another_origin_is_alive(
+    notebook: Path, browser: Browser, tmp_path: Path
+) -> None:
+    """As Colab and VS Code show an output: in a frame with scripts and without an origin, on a page of their own."""
+    (output,) = json.loads(notebook.read_text())["cells"][0]["outputs"]
+    html = "".join(output["data"]["text/html"])
+    (tmp_path / "output.html").write_text(f"<!doctype html><meta charset=utf-8>{html}")
+    (tmp_path / "notebook.html").write_text(
+        '<!doctype html><iframe sandbox="allow-scripts" src="output.html" width="900" height="600"></iframe>'
+    )
+    page = browser.new_page()
+    complaints: list[str] = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    with serving(tmp_path) as address:
+        page.goto(f"{address}/notebook.html")
+        player = page.frame_locator("iframe").frame_locator("iframe").locator("grad-walk")
+        player.get_by_role("button", name="Next phase").first.click()
+        player.get_by_text("step 1", exact=False).first.wait_for()
+        assert page.frames[1].evaluate("origin") == "null"
+    assert complaints == []
+    page.close()
+
+
 def test_one_line_replaces_make_dot_and_shows_every_node_that_it_shows(tmp_path: Path, run) -> None:
     """Beside the real torchviz: the same executed nodes, and the same parameters by name."""
+    theirs, ours = re.fullmatch(r"-(.*)\n\+(.*)\n", recipe("torchviz.md", "diff")).groups()
     (tmp_path / "migrate.py").write_text(
-        """import collections, json, torch, gradwalk
+        f"""import json, torch, gradwalk
 from torchviz import make_dot
 torch.manual_seed(0)
 model = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1))
 loss = model(torch.ones(4, 2)).pow(2).mean()
-dot = make_dot(loss, params=dict(model.named_parameters()))
-view = gradwalk.show(loss, params=model.named_parameters())
+dot = {theirs}
+view = {ours}
 (started,) = [event for event in view.trace.events if event["type"] == "pass_started"]
 nodes = started["graph"]["nodes"]
-print(json.dumps({"dot": dot.source, "nodes": [[n["name"], n.get("leaf")] for n in nodes]}))
-"""
+print(json.dumps(dict(dot=dot.source, nodes=[[n["name"], n.get("leaf")] for n in nodes])))
+loss.backward()
+{recipe("torchviz.md", "python").replace("loss,", "model(torch.ones(4, 2)).sum(),")}"""
     )
     said = json.loads(run(HOST_PYTHON, "migrate.py", cwd=tmp_path).stdout)
-    theirs = sorted(re.findall(r"\b(\w+Backward\d*|AccumulateGrad)\b", said["dot"]))
-    assert sorted(name for name, _ in said["nodes"]) == theirs
+    drawn = sorted(re.findall(r"\b(\w+Backward\d*|AccumulateGrad)\b", said["dot"]))
+    assert sorted(name for name, _ in said["nodes"]) == drawn
     parameters = {leaf for _, leaf in said["nodes"] if leaf}
     assert parameters == {"0.weight", "0.bias", "2.weight", "2.bias"}
     assert all(f"\t{name}\n" in said["dot"].replace('"', "") or name in said["dot"] for name in parameters)
+    assert set(re.findall(r">(\w+Backward0)<", (tmp_path / "lesson.svg").read_text())) <= set(drawn)
+    run("bash", "-ec", recipe("torchviz.md", "sh"), cwd=tmp_path)
+    run("dot", "-Tpng", "lesson.dot", "-o", "lesson.png", cwd=tmp_path)
+    assert ink_of(tmp_path / "lesson.png") > 0.01
+    assert all(ink_of(page) > 0.01 for page in draw_pages(tmp_path / "lesson.pdf"))

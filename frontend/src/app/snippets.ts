@@ -6,6 +6,8 @@ export interface Shared {
   readonly place: string;
   readonly hidden: readonly string[];
   readonly keys: boolean;
+  /** `dark` and so on; empty: as each viewer's own device has it. */
+  readonly theme: string;
   /** Viewers may run it with other inputs. */
   readonly inputs: boolean;
   readonly title: string;
@@ -97,6 +99,7 @@ export function embedLink(shared: Shared, deck = ""): string {
   if (shared.hidden.length > 0) query.set("hide", shared.hidden.join(","));
   if (!shared.keys) query.set("keys", "off");
   if (shared.inputs) query.set("inputs", "on");
+  if (shared.theme !== "") query.set("theme", shared.theme);
   if (deck !== "") query.set("deck", deck);
   return `${shared.origin}/embed/${shared.snippet}${query.size > 0 ? `?${query}` : ""}`;
 }
@@ -118,7 +121,7 @@ function moduleScript({ origin }: Shared): string {
 }
 
 function element(shared: Shared): string {
-  const { origin, snippet, place, hidden, keys, inputs, title } = shared;
+  const { origin, snippet, place, hidden, keys, inputs, theme, title } = shared;
   const attributes = [
     `src="${origin}/embed/${snippet}/trace.json"`,
     place === "" ? "" : `step="${place}"`,
@@ -126,6 +129,7 @@ function element(shared: Shared): string {
     hidden.length === 0 ? "" : `hide="${hidden.join(",")}"`,
     keys ? "" : 'keys="off"',
     inputs ? 'inputs="on"' : "",
+    theme === "" ? "" : `theme="${theme}"`,
   ];
   const picture = `${origin}/t/${snippet}/preview.png${at(shared)}`;
   return `<grad-walk ${attributes.filter((each) => each !== "").join(" ")} style="height: ${HEIGHT_PX}px">\n  <img src="${picture}" alt="${quoted(title)}">\n</grad-walk>`;

@@ -14,10 +14,17 @@ MOST_CELLS = 36
 MOST_OPERANDS = 6
 """Equations written out for one step; torch.cat of fifty tensors has fifty."""
 LONGEST_RULE = 90
+INDENT = "\N{NO-BREAK SPACE}" * 4
+MATRIX_PADDING = 4
+CHARACTER, CELL_HEIGHT = 8.5, 24.0
+"""Points, about, of bold text in 13 points and of a row of cells."""
 
 
-def equation_table(moment: Moment) -> str:
-    """Rows of the caption: for each operand its rule, v, J and their product, as far as the phase has come."""
+def equation_table(moment: Moment, scale: float = 1.0) -> str:
+    """Rows of the caption: for each operand its rule, v, J and their product, as far as the phase has come.
+
+    `scale` is that of the text; what stands round it grows along.
+    """
     if moment.forward is not None:
         return _forward(moment)
     step = moment.step
@@ -26,9 +33,9 @@ def equation_table(moment: Moment) -> str:
     if step["accumulate"] is not None:
         return _accumulation(step, landed=moment.phase > MULTIPLY)
     argnums = range(len(step["grad_inputs"]))
-    rows = [_operand_rows(moment, step, argnum) for argnum in argnums[:MOST_OPERANDS]]
+    rows = [_operand_rows(moment, step, argnum, scale) for argnum in argnums[:MOST_OPERANDS]]
     if len(argnums) > MOST_OPERANDS:
-        rows.append(_line(f'<TD COLSPAN="2" ALIGN="LEFT">and {len(argnums) - MOST_OPERANDS} operands more</TD>'))
+        rows.append(_line(f'<TD ALIGN="LEFT">and {len(argnums) - MOST_OPERANDS} operands more</TD>'))
     if not rows:
         return ""
     table = f'<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0">{"".join(rows)}</TABLE>'
@@ -67,12 +74,14 @@ def _operand(moment: Moment, argnum: int) -> str:
     return node["inputs"][argnum]["name"] if node and argnum < len(node["inputs"]) else str(argnum)
 
 
-def _operand_rows(moment: Moment, step: Step, argnum: int) -> str:
+def _operand_rows(moment: Moment, step: Step, argnum: int, scale: float) -> str:
     """The rule, then the numbers; the operand's name stands before the first of them."""
-    name = f'<TD ALIGN="RIGHT"><FONT COLOR="{QUIET}">{text(_operand(moment, argnum))}: </FONT></TD>'
-    rule, equation = _rule(moment, step, argnum), _equation(moment, step, argnum)
-    cells = [f'<TD ALIGN="LEFT">{each}</TD>' for each in (rule, equation) if each]
-    return _line(name + cells[0]) + "".join(_line(f"<TD> </TD>{cell}") for cell in cells[1:])
+    name = f'<FONT COLOR="{QUIET}">{text(_operand(moment, argnum))}: </FONT>'
+    rule, equation = _rule(moment, step, argnum), _equation(moment, step, argnum, scale)
+    first = f"{name}{rule}" if rule else name
+    if not rule and not equation.startswith("<TABLE"):
+        return _line(f'<TD ALIGN="LEFT">{name}{equation}</TD>')
+    return "".join(_line(f'<TD ALIGN="LEFT">{each}</TD>') for each in (first, equation))
 
 
 def _rule(moment: Moment, step: Step, argnum: int) -> str:
@@ -88,21 +97,23 @@ def _rule(moment: Moment, step: Step, argnum: int) -> str:
     return text(written)
 
 
-def _equation(moment: Moment, step: Step, argnum: int) -> str:
+def _equation(moment: Moment, step: Step, argnum: int, scale: float) -> str:
+    """v times J = returned: a table where J is written out as one, else a line of text, which nothing stretches."""
     returned = step["grad_inputs"][argnum]
-    cells: list[str] = []
+    parts: list[str] = []
     for jacobian in (each for each in step["local_jacobians"] if each["argnum"] == argnum):
-        plus = "<TD> + </TD>" if cells else ""
+        plus = [" + "] if parts else []
         v = step["grad_outputs"][jacobian["output_nr"]]
-        cells.append(
-            f"{plus}<TD>{_gradient_cell(v)}</TD><TD> \N{MULTIPLICATION SIGN} </TD><TD>{_matrix(jacobian)}</TD>"
-        )
-    if not cells:
-        cells.append(f"<TD>{' '.join(_gradient_cell(v) for v in step['grad_outputs'])}</TD>")
+        parts += [*plus, _gradient_cell(v), " \N{MULTIPLICATION SIGN} ", _matrix(jacobian, scale)]
+    if not parts:
+        parts.append(" ".join(_gradient_cell(v) for v in step["grad_outputs"]))
     if moment.phase >= MULTIPLY:
         sign = "=" if "missing" not in returned else "\N{RIGHTWARDS ARROW}"
-        cells.append(f"<TD> {sign} </TD><TD>{_gradient_cell(returned)}</TD>")
-    return f'<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0"><TR>{"".join(cells)}</TR></TABLE>'
+        parts += [f" {sign} ", _gradient_cell(returned)]
+    if not any(part.startswith("<TABLE") for part in parts):
+        return f"{INDENT}{''.join(parts)}"
+    cells = "".join(f"<TD>{part}</TD>" for part in parts)
+    return f'<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0"><TR>{cells}</TR></TABLE>'
 
 
 def _accumulation(step: Step, *, landed: bool) -> str:
@@ -130,15 +141,54 @@ def _gradient_cell(gradient: Gradient) -> str:
     return cell if spelled.startswith(f"{shape} ") else f'{cell} <FONT COLOR="{QUIET}">{text(shape)}</FONT>'
 
 
-def _matrix(jacobian: LocalJacobian) -> str:
+def _matrix(jacobian: LocalJacobian, scale: float) -> str:
+    numbers = _written_out(jacobian)
+    if numbers is None:
+        return text(f"({spell_structure(jacobian)})")
+    if numbers == [numbers[0][:1]]:
+        return f'<FONT COLOR="{FORWARD}">{numbers[0][0]}</FONT>'
+    cells = [
+        [f'<TD BORDER="1" COLOR="{QUIET}"><FONT COLOR="{FORWARD}">{n}</FONT></TD>' for n in line] for line in numbers
+    ]
+    body = "".join(f"<TR>{''.join(line)}</TR>" for line in cells)
+    return f'<TABLE BORDER="0" CELLSPACING="0" CELLPADDING="{round(MATRIX_PADDING * scale)}">{body}</TABLE>'
+
+
+def _written_out(jacobian: LocalJacobian) -> list[list[str]] | None:
+    """Its numbers by row; None where there is no room for them, or there are none."""
     value = jacobian["value"]
     if "missing" in value:
-        return text(spell_structure(jacobian))
+        return None
     data = value.get("data")
     columns = math.prod(jacobian["input_shape"])
     if not data or len(data) > MOST_CELLS or columns == 0:
-        return text(spell_structure(jacobian))
-    cells = [f'<TD BORDER="1" COLOR="{QUIET}"><FONT COLOR="{FORWARD}">{spell_number(n)}</FONT></TD>' for n in data]
-    rows = ["".join(cells[start : start + columns]) for start in range(0, len(cells), columns)]
-    body = "".join(f"<TR>{line}</TR>" for line in rows)
-    return f'<TABLE BORDER="0" CELLSPACING="0" CELLPADDING="4">{body}</TABLE>'
+        return None
+    numbers = [spell_number(n) for n in data]
+    return [numbers[start : start + columns] for start in range(0, len(numbers), columns)]
+
+
+def equation_size(moment: Moment) -> tuple[float, float]:
+    """About what the whole equation of a step takes in points, unscaled, whatever the phase; 0, 0 without one."""
+    step = moment.step
+    if step is None or step["accumulate"] is not None:
+        return 0.0, 0.0
+    width = height = 0.0
+    for argnum in range(len(step["grad_inputs"]))[:MOST_OPERANDS]:
+        across, down = _spelled_width(step["grad_inputs"][argnum]), CELL_HEIGHT
+        for jacobian in (each for each in step["local_jacobians"] if each["argnum"] == argnum):
+            numbers = _written_out(jacobian) or [[spell_structure(jacobian)]]
+            across += _spelled_width(step["grad_outputs"][jacobian["output_nr"]])
+            across += sum(
+                max(map(len, column)) * CHARACTER + 2 * MATRIX_PADDING for column in zip(*numbers, strict=True)
+            )
+            down = max(down, len(numbers) * CELL_HEIGHT)
+        name = len(_operand(moment, argnum)) * CHARACTER
+        width = max(width, across + name)
+        height += down + CELL_HEIGHT
+    return width, height
+
+
+def _spelled_width(gradient: Gradient) -> float:
+    """Its numbers, its shape beside them, and the sign after them."""
+    shape = "" if "missing" in gradient else spell_shape(gradient["shape"])
+    return (len(spell_gradient(gradient)) + len(shape) + 4) * CHARACTER

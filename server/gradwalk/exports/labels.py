@@ -15,8 +15,8 @@ def text(raw: str) -> str:
     return escape(visible, quote=True) or " "  # Graphviz refuses an empty FONT element
 
 
-def row(escaped: str, color: str = INK, size: int | None = None, face: str | None = None) -> str:
+def row(escaped: str, color: str = INK, size: float | None = None, face: str | None = None) -> str:
     """One left-aligned line of a label's table."""
-    points = f' POINT-SIZE="{size}"' if size else ""
+    points = f' POINT-SIZE="{size:g}"' if size else ""
     letters = f' FACE="{face}"' if face else ""
     return f'<TR><TD ALIGN="LEFT"><FONT COLOR="{color}"{points}{letters}>{escaped}</FONT></TD></TR>'

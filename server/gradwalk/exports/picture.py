@@ -5,11 +5,9 @@ positions, which Graphviz's `nop2` layout draws as they are. So nothing moves fr
 from a program is escaped text inside HTML-like labels; ids are the trace's own.
 """
 
-import textwrap
-
 import graphviz
 
-from gradwalk.exports.equation import equation_table
+from gradwalk.exports.caption import CAPTION_POINTS, caption, text_scale
 from gradwalk.exports.exporter import Selection
 from gradwalk.exports.labels import ACCUMULATED, FONT, FORWARD, IN_FLIGHT, INK, MONO, PAPER, QUIET, row, text
 from gradwalk.exports.moment import SEND, Moment, find_moment
@@ -23,7 +21,6 @@ CHARACTER = 7.0
 CARD_PADDING = 20
 LONGEST_ON_EDGE = 13
 ARROW = 8
-SENTENCE_CHARACTERS = 88
 
 
 def write_dot(document: TraceDocument, selection: Selection) -> bytes:
@@ -39,8 +36,11 @@ def draw_picture(moment: Moment, layout: Layout, travelled: float = 0.5) -> str:
     """
     picture = graphviz.Digraph("gradwalk")
     bounds = f"0,0,{layout.width:.2f},{layout.height:.2f}"
-    picture.attr("graph", layout="nop2", outputorder="edgesfirst", bgcolor=PAPER, pad="0.2", bb=bounds)
-    picture.attr("graph", fontname=FONT, fontsize="13", fontcolor=INK, labelloc="b", label=_caption(moment))
+    # without margin="0" a PDF has half an inch of nothing on every side
+    picture.attr("graph", layout="nop2", outputorder="edgesfirst", bgcolor=PAPER, pad="0.2", margin="0", bb=bounds)
+    scale = text_scale(moment, layout)
+    picture.attr("graph", fontname=FONT, fontsize=f"{CAPTION_POINTS * scale:g}", fontcolor=INK)
+    picture.attr("graph", labelloc="b", label=caption(moment, scale))
     picture.attr("node", shape="plain", fontname=FONT, fontsize="12", fontcolor=INK)
     picture.attr("edge", fontname=FONT, fontsize="10", color=QUIET, arrowsize="0.7")
     for name, group in layout.groups.items():
@@ -85,7 +85,8 @@ def _card(moment: Moment, node: Node, box: Box) -> str:
     elif leaf:
         grad = moment.leaf_grads.get(leaf)
         written = spell_gradient(grad, room - 6) if grad else "not computed"
-        lines += row(f".grad {text(_shortened(written, room - 6))}", ACCUMULATED if grad else QUIET, face=MONO)
+        has_arrived = grad is not None and "missing" not in grad
+        lines += row(f".grad {text(_shortened(written, room - 6))}", ACCUMULATED if has_arrived else QUIET, face=MONO)
     else:
         received = moment.received.get(node["id"])
         written = f"v = {spell_gradient(received[0], room - 4)}" if received else " "
@@ -160,19 +161,3 @@ def _variable(node: Node) -> str:
 
 def _shortened(raw: str, most: int) -> str:
     return raw if len(raw) <= most else raw[: max(most - 1, 1)] + "\N{HORIZONTAL ELLIPSIS}"
-
-
-def _caption(moment: Moment) -> str:
-    said = textwrap.wrap(moment.sentence, SENTENCE_CHARACTERS) or [""]
-    title = ""
-    node = moment.active_node
-    if node is not None:
-        line = f", line {node['span']['line']}" if node["span"] else ""
-        title = row(f'<B>{text(node["name"])}</B><FONT COLOR="{QUIET}">{text(line)}</FONT>')
-    rows = [
-        title,
-        equation_table(moment),
-        *(row(text(part), size=14) for part in said),
-        row(text(moment.where), QUIET, size=10),
-    ]
-    return f'<<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="4">{"".join(rows)}</TABLE>>'

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 
+from gradwalk.exports.caption import USUAL_HEIGHT, USUAL_WIDTH, text_scale
 from gradwalk.exports.exporter import Exporter, Selection
 from gradwalk.exports.graphviz_engine import run_graphviz
 from gradwalk.exports.moment import Moment, find_moment
@@ -10,10 +11,8 @@ from gradwalk.exports.picture import draw_picture
 from gradwalk.exports.places import POINTS_PER_INCH, Layout, find_layouts
 from gradwalk.protocol.document import TraceDocument
 
-LEAST_DPI, SHARP_DPI = 24, 192
+LEAST_DPI, SHARP_DPI = 4, 192
 LARGEST_PX = 6000
-CAPTION_WIDTH, CAPTION_HEIGHT = 480, 300
-"""Points; about what the caption takes even where the graph is small."""
 
 
 def draw_still(
@@ -22,7 +21,8 @@ def draw_still(
     """A moment as `svg`, `png` or `pdf`; a PNG's longer side is about `longest_px` at most."""
     dot = draw_picture(moment, layout, travelled)
     if file_format == "png":
-        longest = max(layout.width, CAPTION_WIDTH, layout.height + CAPTION_HEIGHT) / POINTS_PER_INCH
+        below = USUAL_HEIGHT * text_scale(moment, layout)
+        longest = max(layout.width, USUAL_WIDTH, layout.height + below) / POINTS_PER_INCH
         dots_per_inch = max(LEAST_DPI, min(SHARP_DPI, int(longest_px / longest)))
         dot = dot.replace("{", f"{{ graph [dpi={dots_per_inch}]", 1)
     return run_graphviz(dot, file_format)

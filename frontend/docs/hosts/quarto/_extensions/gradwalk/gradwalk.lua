@@ -7,7 +7,7 @@
 ---
 --- `program` is a file with PyTorch, or a saved trace (.json). `step` is where the player opens and what is printed;
 --- `steps="all"` prints a picture for every step. Needs `gradwalk` on the PATH while the document is made, and nothing
---- while it is read.
+--- while it is read. Uses Pandoc's own Lua interface alone, which Quarto gives its filters whole.
 
 local has_module = false
 local traces = {}
@@ -53,21 +53,20 @@ local function escape(text)
   return (text:gsub("&", "&amp;"):gsub('"', "&quot;"):gsub("<", "&lt;"))
 end
 
+--- The picture as an address, so that nothing has to lie beside the page.
+local function data_address(svg)
+  return "data:image/svg+xml," .. svg:gsub("[^%w%-_.~]", function(c) return string.format("%%%02X", c:byte()) end)
+end
+
 local function player(div, program, step, phase)
   local trace = export(program, "kit"):gsub("<", "\\u003c")
   local picture = export(program, "svg", step, phase)
-  local encoded = quarto and quarto.base64 and quarto.base64.encode(picture)
-  local name = "gradwalk-" .. pandoc.utils.sha1(picture) .. ".svg"
-  local source = encoded and ("data:image/svg+xml;base64," .. encoded) or name
-  if not encoded then
-    pandoc.mediabag.insert(name, "image/svg+xml", picture)
-  end
   local caption = escape(pandoc.utils.stringify(div.content))
   local height = div.attributes.height or "480"
   local html = string.format(
     '<grad-walk step="%d.%d" offline style="display: block; height: %spx"><script type="application/json">%s</script>'
       .. '<img src="%s" alt="%s" style="max-width: 100%%"></grad-walk>%s',
-    step, phase, escape(height), trace, source, caption, module())
+    step, phase, escape(height), trace, data_address(picture), caption, module())
   return { pandoc.RawBlock("html", html), table.unpack(div.content) }
 end
 

@@ -1,0 +1,89 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { sampleTrace } from "../model/samples";
+import { DEFAULT_OPTIONS } from "../render/options";
+import { applySettings, SETTING_NAMES } from "./settings";
+import { PARTS, Viewer } from "./viewer.svelte";
+
+const trace = sampleTrace("x-times-x");
+const THEMES = ["auto", "light", "dark", "contrast"];
+
+function viewer(): Viewer {
+  const made = new Viewer({ onstep: () => undefined, onedge: () => undefined });
+  made.show(trace);
+  return made;
+}
+
+const name = fc.oneof(
+  { weight: 9, arbitrary: fc.constantFrom(...SETTING_NAMES) },
+  fc.constantFrom("__proto__", "constructor", "code", "c", "i", "v", "deck"),
+  fc.string(),
+);
+const text = fc.oneof(
+  fc.string({ unit: "binary" }),
+  fc.constantFrom(
+    "",
+    "on",
+    "off",
+    "1",
+    "0",
+    "-1",
+    "1e9",
+    "9.9",
+    "f1.4",
+    "1.3",
+    "2",
+    "3-1",
+    "1-2",
+    "1.2-2.4",
+    "NaN",
+  ),
+  fc.constantFrom(
+    "dark",
+    "pink",
+    "title,zoom",
+    "title,<b>",
+    "javascript:alert(1)",
+    "<img src=x onerror=alert(1)>",
+  ),
+  fc.double().map(String),
+);
+
+it("takes ten thousand hashes of any kind: what it cannot read it names, and stands at a place that there is", () => {
+  fc.assert(
+    fc.property(fc.array(fc.tuple(name, text), { maxLength: 6 }), (keys) => {
+      const shown = viewer();
+      const unreadable = applySettings(shown, new URLSearchParams(keys));
+      expect(unreadable.every((each) => SETTING_NAMES.includes(each))).toBe(true);
+      expect(shown.stops.map(({ step, phase }) => `${step}.${phase}`)).toContain(
+        shown.position.direction === "backward"
+          ? `${shown.position.step}.${shown.position.phase}`
+          : `${shown.stops[0]?.step}.${shown.stops[0]?.phase}`,
+      );
+      expect(THEMES).toContain(shown.options.theme);
+      expect(shown.options.precision).toBeGreaterThanOrEqual(2);
+      expect(shown.options.precision).toBeLessThanOrEqual(9);
+      expect([...shown.hidden].every((part) => PARTS.includes(part))).toBe(true);
+      expect(shown.fullTool ?? "https:").toMatch(/^https?:/);
+    }),
+    { numRuns: 10_000 },
+  );
+}, 240_000);
+
+it("leaves everything as it was where nothing can be read", () => {
+  const shown = viewer();
+  const keys = {
+    s: "9.9",
+    step: "x",
+    phase: "7",
+    steps: "3-1",
+    theme: "pink",
+    digits: "1e9",
+    projector: "yes",
+    keys: "?",
+  };
+  expect(applySettings(shown, new URLSearchParams(keys)).toSorted()).toEqual(Object.keys(keys).toSorted());
+  expect(shown.position).toEqual({ direction: "backward", step: 0, phase: 1 });
+  expect(shown.options).toEqual(DEFAULT_OPTIONS);
+  expect([shown.keys, shown.range]).toEqual([true, null]);
+});

@@ -1,0 +1,123 @@
+"""Frames on pages of somebody else for a whole lecture: their height, a server that dies, a link that others embed."""
+
+import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.e2e.hosts import keep_program, serving
+from tests.e2e.live import running_server
+from tests.hosts.conftest import HOST_PYTHON, PROGRAM
+from tests.hosts.recipes import recipe
+
+SOURCE = f"import torch\n{PROGRAM}"
+STOPS = 16
+WATCHED_MS = 60_000
+# What Canvas does with it, and when each message came.
+LISTEN = """<script>
+window.heard = [];
+window.frames_seen = 0;
+(function count() { window.frames_seen += 1; requestAnimationFrame(count) })();
+addEventListener("message", ({data}) => {
+  heard.push({frame: frames_seen, data});
+  if (data.subject === "lti.frameResize") document.querySelector("iframe").style.height = data.height + "px";
+});
+window.told = (type) => heard.map(({data}) => data).filter((each) => each.ns === "gradwalk" && each.type === type);
+window.tell = (message) =>
+  document.querySelector("iframe").contentWindow.postMessage({ns: "gradwalk", v: 1, ...message}, "*");
+</script>"""
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[tuple[Path, str]]:
+    with serving(tmp_path) as address:
+        yield tmp_path, address
+
+
+def paste(page: Page, site: tuple[Path, str], markup: str) -> None:
+    folder, address = site
+    (folder / "page.html").write_text(f"<!doctype html><meta charset=utf-8><title>t</title>{LISTEN}{markup}")
+    page.goto(f"{address}/page.html")
+    page.wait_for_function("told('ready').length === 1")
+
+
+def test_for_a_minute_of_stepping_the_height_is_right_and_chased_by_nobody(browser: Browser, site) -> None:
+    page = browser.new_page(viewport={"width": 1000, "height": 900})
+    with running_server() as server:
+        filled = {"HOST": server, "ID": keep_program(server, SOURCE)[1], "TITLE": "A square"}
+        paste(page, site, recipe("lms.md", "html", **filled))
+        page.evaluate("window.began = performance.now(); setInterval(() => tell({type: 'next'}), 500)")
+        page.wait_for_function("told('step').at(-1)?.place === '3.5'")
+        page.set_viewport_size({"width": 560, "height": 900})
+        page.wait_for_function("(ms) => performance.now() - began > ms", arg=WATCHED_MS, timeout=WATCHED_MS + 30_000)
+        sizes = page.evaluate("heard.filter(({data}) => data.subject === 'lti.frameResize')")
+        frame = page.frames[1]
+        assert frame.evaluate("document.documentElement.scrollHeight - innerHeight") in (-1, 0, 1)
+        assert frame.evaluate("innerHeight") == sizes[-1]["data"]["height"]
+    per_frame = [each["frame"] for each in sizes]
+    assert len(per_frame) == len(set(per_frame)), "more than one in a frame of the screen"
+    # A height for each of the two widths, and one more at most for a sentence that takes a second line.
+    assert 2 <= len(sizes) <= 4
+    assert page.evaluate("told('resize').length") == len(sizes)
+    page.close()
+
+
+def test_when_the_server_dies_in_the_lecture_what_is_on_screen_goes_on(
+    browser: Browser, site, lesson: Path, run
+) -> None:
+    page = browser.new_page(viewport={"width": 1000, "height": 900})
+    with ExitStack() as serving_lecture:
+        server = serving_lecture.enter_context(running_server())
+        filled = {"HOST": server, "ID": keep_program(server, SOURCE)[1], "TITLE": "A square"}
+        paste(page, site, recipe("web.md", "html", **filled) + recipe("web.md", "html", 1, **filled))
+        page.wait_for_function("document.querySelector('grad-walk').isReady")
+    assert page.evaluate("(address) => fetch(address).then(() => true, () => false)", server) is False
+    complaints: list[str] = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    player = page.frame_locator("iframe").locator("grad-walk")
+    player.get_by_role("button", name="Next phase").click()
+    page.wait_for_function("told('step').at(-1).place === '1.4'")
+    page.keyboard.press("Home")
+    for count in range(1, STOPS):
+        page.keyboard.press("ArrowRight")
+        page.wait_for_function(
+            "([step, phase]) => told('step').at(-1).place === `${step}.${phase}`",
+            arg=[(count - 1) // 5 + 1, (count - 1) % 5 + 1],
+        )
+    element = page.locator("grad-walk")
+    assert element.evaluate(
+        "(walk) => walk.stops.every((stop) => (walk.goTo(stop), walk.state.place === stop && walk.state.sentence))"
+    )
+    assert complaints == []
+    page.close()
+    # Files are made on the lecturer's own machine.
+    run("bash", "-ec", recipe("web.md", "sh", 1), cwd=lesson)
+    offline = browser.new_context(offline=True).new_page()
+    offline.goto((lesson / "lesson.html").as_uri())
+    offline.wait_for_function("document.querySelector('grad-walk')?.isReady")
+    offline.context.close()
+
+
+CONSUMER = """import sys
+from micawber.providers import Provider, ProviderRegistry
+server, link = sys.argv[1:]
+registry = ProviderRegistry()
+registry.register(server + r"/t/\\S+", Provider(server + "/oembed"))
+said = registry.request(link, maxwidth=640, maxheight=400)
+assert (said["type"], said["width"], said["height"]) == ("rich", 640, 400), said
+print(registry.parse_text(link))
+"""
+
+
+def test_a_consumer_of_oembed_that_is_not_ours_shows_the_frame(browser: Browser, site, run, tmp_path: Path) -> None:
+    page = browser.new_page()
+    with running_server() as server:
+        link = recipe("lms.md", "text", HOST=server, ID=keep_program(server, SOURCE)[1]).strip()
+        (tmp_path / "consumer.py").write_text(CONSUMER)
+        done: subprocess.CompletedProcess[str] = run(HOST_PYTHON, "consumer.py", server, link, cwd=tmp_path)
+        paste(page, site, done.stdout)
+        page.wait_for_function("told('step').at(-1).place === '1.3'")
+    page.close()

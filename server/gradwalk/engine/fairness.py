@@ -74,7 +74,7 @@ class FairQueue(Generic[W]):
 
     def count_in(self, lane: Lane) -> int:
         """How many jobs of this lane wait."""
-        return sum(job.lane is lane for job in self._jobs)
+        return sum(len(jobs) for jobs in self._lanes[lane].values())
 
     def push(self, job: W) -> None:
         """One more."""

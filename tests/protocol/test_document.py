@@ -7,7 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from gradwalk.protocol.document import DOCUMENT, assemble_document, canonical_request, encode, snippet_id, trace_id
+from gradwalk.protocol.document import (
+    DOCUMENT,
+    assemble_document,
+    canonical_request,
+    encode,
+    join_document,
+    snippet_id,
+    split_document,
+    trace_id,
+)
 from gradwalk.protocol.events import EVENT, EVENTS
 from gradwalk.protocol.requests import SERVER_LIMITS, Limits, TraceRequest, resolve_limits
 from gradwalk.protocol.upgrades import load_document
@@ -53,6 +62,18 @@ def test_versions_change_the_trace_but_not_the_snippet() -> None:
 def test_addresses_do_not_depend_on_the_order_of_inputs(inputs: dict[str, float]) -> None:
     turned = dict(reversed(inputs.items()))
     assert snippet_id(request(inputs=inputs)) == snippet_id(request(inputs=turned))
+
+
+def test_a_document_comes_apart_into_the_bytes_it_was_made_of() -> None:
+    told = {
+        **started(),
+        "source": 'x = "events\\":[]}"  # \u03c0 \U0001f600',
+        "options": {"inputs": {"events": [1.0, 2.0]}},
+    }
+    events = [encode(told), encode({"seq": 1, "numbers": [1e-05, 1.0, -0.0]}), encode(finished(2))]
+    document = join_document(events)
+    assert split_document(document) == events
+    assert json.loads(document)["events"] == [json.loads(event) for event in events]
 
 
 def test_different_options_have_different_addresses() -> None:

@@ -3,9 +3,9 @@
  * A gradient lands in the last phase of the step that returned it, so everything here is derived from steps that
  * have been walked already; a node that is not executed yet can still show what it has received.
  */
-import type { Gradient, Missing, Step, TensorValue } from "../protocol/trace.gen";
+import type { Accumulate, Gradient, Missing, Step, TensorValue } from "../protocol/trace.gen";
 import type { Position } from "./position";
-import { edgesById, nodesById } from "./selectors";
+import { edgesById, executions, nodesById } from "./selectors";
 import type { PassState, TraceState } from "./trace";
 
 export const LAND = 5;
@@ -18,13 +18,14 @@ export interface Arrival {
   readonly value: Gradient;
 }
 
+/** Each answer looks at one node or leaf: a graph of thousands has a few dozen of them in view. */
 export interface GradientLedger {
-  /** By node, in the order of arrival; kept after the node was executed. */
-  readonly arrivals: ReadonlyMap<string, readonly Arrival[]>;
-  /** Nodes whose step has been walked to its end or is being walked. */
-  readonly reached: ReadonlyMap<string, Step>;
-  /** `.grad` by the name of the leaf. */
-  readonly leafGrads: ReadonlyMap<string, Gradient>;
+  /** What has arrived at a node, in that order; kept after the node was executed. */
+  readonly arrivalsAt: (node: string) => readonly Arrival[];
+  /** The node's step, where it has been walked to its end or is being walked. */
+  readonly stepOf: (node: string) => Step | null;
+  /** `.grad` of a leaf by its name; null where no step of the trace gives it one. */
+  readonly gradOf: (leaf: string) => Gradient | null;
 }
 
 export const NOT_COMPUTED: Missing = { missing: "not_computed" };
@@ -35,55 +36,85 @@ export function isTensor(gradient: Gradient | null | undefined): gradient is Ten
 
 /** The ledger of `pass` when `position` is a still of the backward walk. */
 export function ledgerAt(trace: TraceState, pass: PassState, position: Position): GradientLedger {
-  const arrivals = new Map<string, Arrival[]>();
-  const reached = new Map<string, Step>();
-  if (position.direction === "backward") {
-    for (const output of pass.started.outputs) {
-      arrive(arrivals, output.node, { outputNr: output.output_nr, edge: "seed", value: output.seed });
-    }
-    const edges = edgesById(pass.started.graph);
-    const nodes = nodesById(pass.started.graph);
-    const walked = trace.steps.slice(0, position.step);
-    walked.forEach((step, index) => {
-      if (step.pass !== pass.index) return;
-      reached.set(step.node, step);
-      if (index === position.step - 1 && position.phase < LAND) return;
-      for (const operand of nodes.get(step.node)?.inputs ?? []) {
-        const edge = operand.edge === undefined ? undefined : edges.get(operand.edge);
-        const value = step.grad_inputs[operand.argnum];
-        if (edge === undefined || !isTensor(value)) continue;
-        arrive(arrivals, edge.from.node, { outputNr: edge.from.output_nr, edge: edge.id, value });
-      }
-    });
+  if (position.direction === "forward") return EMPTY_LEDGER;
+  const executed = executions(trace, pass);
+  const landings = landingsOf(trace, pass);
+  const accumulations = accumulationsOf(trace);
+  /** The last step whose gradients have landed; 0: only the seed. */
+  const landed = Math.max(0, position.phase < LAND ? position.step - 1 : position.step);
+  return {
+    arrivalsAt: (node) => (landings.get(node) ?? NOTHING_LANDED).filter(({ number }) => number <= landed),
+    stepOf: (node) => {
+      const execution = executed.get(node);
+      return execution !== undefined && execution.number <= position.step ? execution.step : null;
+    },
+    gradOf: (leaf) => {
+      const all = accumulations.get(leaf) ?? [];
+      // A later pass may find `.grad` reset by the program: what its own first accumulation saw before counts.
+      const ahead = all.find(({ number, step }) => number > landed && step.pass === pass.index);
+      if (ahead !== undefined) return ahead.accumulate.before;
+      return all.findLast(({ number }) => number <= landed)?.accumulate.after ?? null;
+    },
+  };
+}
+
+const EMPTY_LEDGER: GradientLedger = { arrivalsAt: () => [], stepOf: () => null, gradOf: () => null };
+
+/** An arrival with the number (1-based) of the step that sent it; 0 for a seed. */
+interface Landing extends Arrival {
+  readonly number: number;
+}
+const NOTHING_LANDED: readonly Landing[] = [];
+const landingMaps = new WeakMap<PassState["steps"], ReadonlyMap<string, readonly Landing[]>>();
+
+/** By node, everything that ever arrives there in a pass, in order. */
+function landingsOf(trace: TraceState, pass: PassState): ReadonlyMap<string, readonly Landing[]> {
+  const known = landingMaps.get(pass.steps);
+  if (known !== undefined) return known;
+  const landings = new Map<string, Landing[]>();
+  const land = (node: string, landing: Landing): void => {
+    const list = landings.get(node);
+    if (list === undefined) landings.set(node, [landing]);
+    else list.push(landing);
+  };
+  for (const { node, output_nr, seed } of pass.started.outputs) {
+    land(node, { number: 0, outputNr: output_nr, edge: "seed", value: seed });
   }
-  return { arrivals, reached, leafGrads: leafGradsAt(trace, pass, position) };
-}
-
-/** The sum that a node was handed for one output, where it is known to have been executed. */
-export function summedGradient(ledger: GradientLedger, node: string, outputNr = 0): Gradient {
-  return ledger.reached.get(node)?.grad_outputs[outputNr] ?? NOT_COMPUTED;
-}
-
-function arrive(arrivals: Map<string, Arrival[]>, node: string, arrival: Arrival): void {
-  const list = arrivals.get(node);
-  if (list === undefined) arrivals.set(node, [arrival]);
-  else list.push(arrival);
-}
-
-/** A later pass may find `.grad` reset by the program: what its own first accumulation saw before counts. */
-function leafGradsAt(trace: TraceState, pass: PassState, position: Position): ReadonlyMap<string, Gradient> {
-  const grads = new Map<string, Gradient>();
-  if (position.direction === "forward") return grads;
-  const ahead = new Set<string>();
+  const edges = edgesById(pass.started.graph);
+  const nodes = nodesById(pass.started.graph);
   trace.steps.forEach((step, index) => {
-    const accumulate = step.accumulate;
-    if (accumulate === null) return;
-    const walked = index < position.step - 1 || (index === position.step - 1 && position.phase >= LAND);
-    if (walked) grads.set(accumulate.leaf, accumulate.after);
-    else if (step.pass === pass.index && !ahead.has(accumulate.leaf)) {
-      ahead.add(accumulate.leaf);
-      grads.set(accumulate.leaf, accumulate.before);
+    if (step.pass !== pass.index) return;
+    for (const operand of nodes.get(step.node)?.inputs ?? []) {
+      const edge = operand.edge === undefined ? undefined : edges.get(operand.edge);
+      const value = step.grad_inputs[operand.argnum];
+      if (edge === undefined || !isTensor(value)) continue;
+      land(edge.from.node, { number: index + 1, outputNr: edge.from.output_nr, edge: edge.id, value });
     }
   });
-  return grads;
+  landingMaps.set(pass.steps, landings);
+  return landings;
+}
+
+interface Accumulation {
+  readonly number: number;
+  readonly step: Step;
+  readonly accumulate: Accumulate;
+}
+const accumulationMaps = new WeakMap<TraceState["steps"], ReadonlyMap<string, readonly Accumulation[]>>();
+
+/** By leaf, the steps of all passes that change its `.grad`, in order. */
+function accumulationsOf(trace: TraceState): ReadonlyMap<string, readonly Accumulation[]> {
+  const known = accumulationMaps.get(trace.steps);
+  if (known !== undefined) return known;
+  const accumulations = new Map<string, Accumulation[]>();
+  trace.steps.forEach((step, index) => {
+    const { accumulate } = step;
+    if (accumulate === null) return;
+    const made = { number: index + 1, step, accumulate };
+    const list = accumulations.get(accumulate.leaf);
+    if (list === undefined) accumulations.set(accumulate.leaf, [made]);
+    else list.push(made);
+  });
+  accumulationMaps.set(trace.steps, accumulations);
+  return accumulations;
 }

@@ -109,6 +109,41 @@ export function executions(
 
 const executionMaps = new WeakMap<PassState["steps"], ReadonlyMap<string, { number: number; step: Step }>>();
 
+/** The nodes of the walk that a position is in, within the graph on show, in order; and how many of them it has come to. */
+export interface Walk {
+  readonly nodes: readonly string[];
+  readonly walked: number;
+}
+
+export function walkAt(trace: TraceState, position: Position): Walk {
+  const pass = passAt(trace, position);
+  if (pass === null) return { nodes: [], walked: 0 };
+  const nodes = nodesWalked(trace, pass, position.direction);
+  const here = nodeAt(trace, position);
+  if (position.step === 0) return { nodes, walked: 0 };
+  return { nodes, walked: here === null ? nodes.length : nodes.indexOf(here.id) + 1 };
+}
+
+function nodesWalked(
+  trace: TraceState,
+  pass: PassState,
+  direction: Position["direction"],
+): readonly string[] {
+  const walks = direction === "forward" ? forwardWalks : backwardWalks;
+  const known = walks.get(pass.steps);
+  if (known !== undefined) return known;
+  const graph = nodesById(pass.started.graph);
+  const made =
+    direction === "forward"
+      ? forwardOrder(trace).flatMap(({ id }) => (graph.has(id) ? [id] : []))
+      : pass.steps.map((step) => step.node);
+  walks.set(pass.steps, made);
+  return made;
+}
+
+const forwardWalks = new WeakMap<PassState["steps"], readonly string[]>();
+const backwardWalks = new WeakMap<PassState["steps"], readonly string[]>();
+
 export function nodesById(graph: Graph): ReadonlyMap<string, Node> {
   return indexed(nodeMaps, graph, () => new Map(graph.nodes.map((node) => [node.id, node])));
 }

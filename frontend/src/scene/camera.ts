@@ -61,19 +61,30 @@ export function pan(content: Size, focus: Box, region: Region, k: number): Camer
 /**
  * The camera of somebody who has come here step by step: it moves on only when a step's node is out of view. Where one
  * comes from makes no difference: a link shows what walking there shows.
- * @param walked the boxes of the nodes of all steps up to this one
+ * @param boxAt the box of the nth step's node (0-based); null where it is nowhere on the stage
+ * @returns the camera after so many steps; each is worked out once
  */
-export function follow(
+export function follower(
   content: Size,
-  walked: readonly Box[],
+  boxAt: (index: number) => Box | null,
   region: Region,
   readable: number | undefined,
-): Camera {
-  let camera = frame(content, walked[0] ?? null, region, readable);
-  for (const box of walked) {
-    if (!isInView(box, camera, region, FOLLOWING_MARGIN_PX)) camera = pan(content, box, region, camera.k);
-  }
-  return camera;
+): (walked: number) => Camera {
+  const still = frame(content, null, region, readable);
+  const cameras: Camera[] = [still];
+  return (walked) => {
+    for (let index = cameras.length - 1; index < walked; index += 1) {
+      const last = cameras[index] ?? still;
+      const box = boxAt(index);
+      const camera = last === still && box !== null ? frame(content, box, region, readable) : last;
+      cameras.push(
+        box === null || isInView(box, camera, region, FOLLOWING_MARGIN_PX)
+          ? camera
+          : pan(content, box, region, camera.k),
+      );
+    }
+    return cameras[Math.max(0, walked)] ?? still;
+  };
 }
 
 /**

@@ -141,8 +141,8 @@ function drawCard(
   position: Position,
 ): DrawnCard {
   const isLeaf = node.kind === "accumulate_grad";
-  const arrivals = ledger.arrivals.get(node.id) ?? [];
-  const step = ledger.reached.get(node.id);
+  const arrivals = ledger.arrivalsAt(node.id);
+  const step = ledger.stepOf(node.id);
   const seeds = pass.started.outputs.filter((output) => output.node === node.id).length;
   return {
     node,
@@ -153,9 +153,7 @@ function drawCard(
     received: arrivals.length,
     expected: step?.contributions.length ?? usesOf(graph, node.id).length + seeds,
     leafGrad:
-      isLeaf && position.direction === "backward"
-        ? (ledger.leafGrads.get(node.leaf ?? "") ?? NOT_COMPUTED)
-        : null,
+      isLeaf && position.direction === "backward" ? (ledger.gradOf(node.leaf ?? "") ?? NOT_COMPUTED) : null,
   };
 }
 
@@ -174,8 +172,8 @@ function progressOf(
 ): Progress {
   if (node.id === active?.id) return "active";
   if (position.direction === "forward") return computed?.has(node.id) ? "done" : "waiting";
-  if (ledger.reached.has(node.id)) return "done";
-  return ledger.arrivals.has(node.id) ? "pending" : "waiting";
+  if (ledger.stepOf(node.id) !== null) return "done";
+  return ledger.arrivalsAt(node.id).length > 0 ? "pending" : "waiting";
 }
 
 function drawEdge(
@@ -190,7 +188,7 @@ function drawEdge(
   if (position.direction === "forward") {
     return { edge, progress: sends ? "forward" : "idle", involved: active === null || sends };
   }
-  const returned = ledger.reached.get(edge.to.node)?.grad_inputs[edge.to.argnum];
+  const returned = ledger.stepOf(edge.to.node)?.grad_inputs[edge.to.argnum];
   const hasGradient = isTensor(returned);
   if (sends && step !== null) {
     const left = position.phase >= LAND - 1;
@@ -237,8 +235,15 @@ function computedNodes(trace: TraceState, position: Position): ReadonlySet<strin
   return computed;
 }
 
-/** The boxes of open and closed groups, with whether the step happens inside. */
-export function drawGroups(still: Still, layout: Layout): readonly GroupScene[] {
+/**
+ * The boxes of open and closed groups, with whether the step happens inside.
+ * @param ids those that are wanted
+ */
+export function drawGroups(
+  still: Still,
+  layout: Layout,
+  ids: Iterable<string> = layout.groups.keys(),
+): readonly GroupScene[] {
   const { graph } = still;
   if (graph === null) return [];
   const groups = groupsById(graph);
@@ -246,9 +251,10 @@ export function drawGroups(still: Still, layout: Layout): readonly GroupScene[] 
   const involvedIn = new Set<string>();
   for (const node of still.taking ?? []) for (const id of groupsRound(graph, node)) involvedIn.add(id);
   const scenes: GroupScene[] = [];
-  for (const [id, box] of layout.groups) {
+  for (const id of ids) {
     const group = groups.get(id);
-    if (group === undefined) continue;
+    const box = layout.groups.get(id);
+    if (group === undefined || box === undefined) continue;
     scenes.push({
       id,
       label: group.label,

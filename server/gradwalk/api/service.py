@@ -17,7 +17,14 @@ from gradwalk.engine.export import ExportJob
 from gradwalk.engine.job import Job
 from gradwalk.engine.local import LocalEngine
 from gradwalk.engine.runs import Run, Runs
-from gradwalk.protocol.document import canonical_request, encode, join_document, snippet_id, trace_id
+from gradwalk.protocol.document import (
+    canonical_request,
+    encode,
+    join_document,
+    snippet_id,
+    split_document,
+    trace_id,
+)
 from gradwalk.protocol.requests import ResolvedLimits, TraceRequest, resolve_limits
 from gradwalk.rooms.local import LocalRooms
 from gradwalk.rooms.rooms import Rooms
@@ -40,7 +47,7 @@ class Service:
         self.engine = engine
         self.store = store
         self.metrics = metrics
-        self.kept_events = KeptEvents(split_document)
+        self.kept_events = KeptEvents(_events_of)
         self.runs = Runs(
             engine,
             self._keep,
@@ -187,9 +194,8 @@ def make_rooms(settings: Settings) -> Rooms:
     )
 
 
-def split_document(body: bytes) -> list[bytes]:
-    """The encoded events of a gzip-compressed document, byte for byte those it was made of."""
-    return [encode(event) for event in _decompress_document(body)["events"]]
+def _events_of(body: bytes) -> list[bytes]:
+    return split_document(gzip.decompress(body))
 
 
 def _decompress_document(body: bytes) -> dict[str, Any]:

@@ -74,6 +74,29 @@ def join_document(events: Sequence[bytes]) -> bytes:
     return encode(header)[:-1] + b',"events":[' + b",".join(events) + b"]}"
 
 
+def split_document(document: bytes) -> list[bytes]:
+    """The encoded events of a document, byte for byte those that `join_document` was given.
+
+    Each is cut out where it stands: to spell thousands of them anew takes three times as long.
+    """
+    text = document.decode()
+    decode = json.JSONDecoder().raw_decode
+    events: list[bytes] = []
+    at = 1
+    while True:
+        name, colon = decode(text, at)
+        at = colon + 1
+        if name == "events":
+            break
+        _, comma = decode(text, at)
+        at = comma + 1
+    while text[at] != "]":
+        begin = at + 1
+        _, at = decode(text, begin)
+        events.append(text[begin:at].encode())
+    return events
+
+
 def encode(value: Any) -> bytes:
     """Compact JSON in UTF-8: the one spelling in which traces are stored, sent and compared.
 

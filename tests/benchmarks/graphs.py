@@ -1,7 +1,8 @@
-"""Graphs of real size in a real browser: frames per second while panning, playing and scrubbing, beside an empty page.
+"""Graphs of real size in a real browser: frames while panning, zooming, scrubbing, playing, dragging an input; layouts.
 
-The server has traced the program before, so that the page is measured and not the tracer. "Empty page" is the same
-browser moving one plain element through as many frames: what this machine cannot do is not laid at our door.
+The server has traced the program before, so that the page is measured and not the tracer. Beside every rate stands its
+share of what an empty page reached just before, doing the same motion with one plain element: what this machine cannot
+do is not laid at our door.
 """
 
 import json
@@ -9,6 +10,7 @@ import os
 import statistics
 import sys
 import urllib.request
+from collections.abc import Callable
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page
@@ -33,33 +35,43 @@ class Block(nn.Module):
         return x + self.norm(self.b(torch.relu(self.a(x))) * 0.5)
 
 net = nn.Sequential(*[Block() for _ in range(BLOCKS)], nn.Linear(4, 1))
-net(torch.randn(3, 4)).square().mean().backward()
+k = torch.tensor(1.0, requires_grad=True)
+(k * net(torch.randn(3, 4))).square().mean().backward()
 """.strip()
 NODES_PER_BLOCK = 14
-SIZES = (50, 500, 1000, 5000)
-FRAMES = 120
-TOGGLES = 12
+SIZES = tuple(int(size) for size in os.environ.get("GRAPH_SIZES", "50,500,1000,5000").split(","))
+FRAMES = 90
+TOGGLES = 10
+VIEWPORT = {"width": 1280, "height": 800}
 
 FRAMES_OF = """async ([motion, frames]) => {
     const host = document.querySelector("[aria-label='Autograd graph']");
+    const plain = document.querySelector("i.plain");
     const box = host?.getBoundingClientRect();
     const mouse = { bubbles: true, cancelable: true, view: window, button: 0, buttons: 1 };
     const at = (x, y) => ({ ...mouse, clientX: box.x + x, clientY: box.y + y });
-    const slider = document.querySelector("input[aria-label=Step]");
-    const acts = {
-        empty: (i) => { document.querySelector("i").style.transform = `translate(${i}px, ${i % 40}px)`; },
-        pan: (i) => {
-            const to = at(400 + 180 * Math.sin(i / 12), 200 + 60 * Math.cos(i / 12));
-            window.dispatchEvent(new MouseEvent("mousemove", to));
-        },
+    const slide = (name, share) => {
+        const slider = document.querySelector(`input[type=range][aria-label=${name}]`);
+        const [min, max] = [Number(slider.min), Number(slider.max)];
+        slider.value = String(min + share * (max - min));
+        slider.dispatchEvent(new Event("input", { bubbles: true }));
+    };
+    const [way, round] = [(i) => 180 * Math.sin(i / 12), (i) => 60 * Math.cos(i / 12)];
+    const move = (x, y, k) => { plain.style.transform = `translate(${x}px, ${y}px) scale(${k})`; };
+    const acts = host === null ? {
+        pan: (i) => move(way(i), round(i), 1),
+        zoom: (i) => move(0, 0, 1 + Math.abs((i % 60) - 30) / 30),
+        scrub: (i) => { slide("Step", i / frames); move(4 * i, 0, 1); },
+        drag: (i) => slide("k", i / frames),
+        play: (i) => move(i, 0, 1),
+    } : {
+        pan: (i) => window.dispatchEvent(new MouseEvent("mousemove", at(400 + way(i), 200 + round(i)))),
         zoom: (i) => host.dispatchEvent(new WheelEvent("wheel", { ...at(400, 200), deltaY: i % 60 < 30 ? 24 : -24 })),
-        scrub: (i) => {
-            slider.value = String(1 + Math.round((i / frames) * (Number(slider.max) - 1)));
-            slider.dispatchEvent(new Event("input", { bubbles: true }));
-        },
+        scrub: (i) => slide("Step", (i + 1) / frames),
+        drag: (i) => slide("k", (i + 1) / frames),
         play: () => {},
     };
-    if (motion === "pan") host.dispatchEvent(new MouseEvent("mousedown", at(400, 200)));
+    if (host !== null && motion === "pan") host.dispatchEvent(new MouseEvent("mousedown", at(400, 200)));
     const times = [];
     let last = await new Promise(requestAnimationFrame);
     for (let i = 0; i < frames; i += 1) {
@@ -68,15 +80,24 @@ FRAMES_OF = """async ([motion, frames]) => {
         times.push(now - last);
         last = now;
     }
-    if (motion === "pan") window.dispatchEvent(new MouseEvent("mouseup", at(400, 200)));
+    if (host !== null && motion === "pan") window.dispatchEvent(new MouseEvent("mouseup", at(400, 200)));
     return times;
 }"""
+EMPTY_PAGE = """
+    <i class="plain" style="position: absolute; width: 100px; height: 60px; background: #888"></i>
+    <input type="range" aria-label="Step" max="1000"><input type="range" aria-label="k" min="-3" max="3" step="0.01">
+"""
 TOGGLE = """async () => {
     const group = [...document.querySelectorAll(".group:not(.open) > button")].find((each) => {
         const box = each.getBoundingClientRect();
         return box.width > 0 && box.top >= 0 && box.left >= 0 && box.right < innerWidth;
     }) ?? document.querySelector(".group:not(.open) > button");
     const id = group.closest("[data-group]").dataset.group;
+    const nameOf = (each) => each.dataset.node ?? each.dataset.group;
+    const places = () => new Map([...document.querySelectorAll(".world > :is([data-node], [data-group])")]
+        .filter((each) => nameOf(each) !== id && !each.classList.contains("open"))
+        .map((each) => [nameOf(each), each.getBoundingClientRect()]));
+    const before = places();
     const begin = performance.now();
     group.click();
     const is = (open) => document.querySelector(`[data-group="${id}"]`)?.classList.contains("open") === open;
@@ -85,9 +106,11 @@ TOGGLE = """async () => {
         await new Promise((resolve) => setTimeout(resolve));
     }
     const opened = performance.now() - begin;
+    const shift = ([name, box]) => before.has(name) ? Math.abs(box.top - before.get(name).top) : 0;
+    const across = [...places()].map(shift);
     document.querySelector(`[data-group="${id}"] > button`).click();
     while (!is(false)) await new Promise(requestAnimationFrame);
-    return opened;
+    return [opened, Math.max(0, ...across)];
 }"""
 FIRST_PAINT = """async (steps) => {
     const button = [...document.querySelectorAll("button")].find((each) => each.textContent.trim() === "Run");
@@ -103,10 +126,19 @@ FIRST_PAINT = """async (steps) => {
     while (Number(slider.max) < steps) await new Promise(requestAnimationFrame);
     return [painted, performance.now() - begin];
 }"""
+WATCH_LAYOUTS = """
+    window.layouts = [];
+    const { postMessage } = Worker.prototype;
+    Worker.prototype.postMessage = function (...message) {
+        const begin = performance.now();
+        this.addEventListener("message", () => window.layouts.push(performance.now() - begin), { once: true });
+        return postMessage.apply(this, message);
+    };
+"""
 
 
 def program(nodes: int) -> str:
-    """A residual network with about so many nodes in its graph."""
+    """A residual network with about so many nodes in its graph, and one scalar that has a slider."""
     return PROGRAM.replace("BLOCKS", str(max(1, round(nodes / NODES_PER_BLOCK))))
 
 
@@ -125,7 +157,8 @@ def warm(server: str, source: str) -> int:
 
 def opened(browser: Browser, server: str, source: str, steps: int) -> tuple[PlayerPage, float, float]:
     """A page with the trace on it; milliseconds from Run to its first picture and to its last step."""
-    page = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
+    page = browser.new_context(viewport=VIEWPORT).new_page()  # type: ignore[arg-type]
+    page.add_init_script(WATCH_LAYOUTS)
     player = PlayerPage(page, server.replace("127.0.0.1", ELSEWHERE))
     player.open(fragment(source, s="1.3"))
     page.wait_for_timeout(1500)  # Graphviz is fetched beside the first paint.
@@ -144,20 +177,19 @@ def main() -> None:
     os.environ["GRADWALK_RUN_SECONDS"] = "120"
     columns: list[dict[str, str]] = []
     with running_server() as server, running_browser() as browser:
-        blank = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
-        blank.set_content("<i style='position:absolute;width:100px;height:60px;background:#888'></i>")
-        columns.append({"nodes": "empty page", "pan": spelled(rate(blank, "empty"))})
-        columns += [measure(browser, server, size) for size in SIZES]
+        blank = browser.new_context(viewport=VIEWPORT).new_page()  # type: ignore[arg-type]
+        blank.set_content(EMPTY_PAGE)
+        columns += [measure(browser, server, size, blank) for size in SIZES]
     for name in columns[-1]:
-        print(f"{name:<40}" + "".join(f"{column.get(name, ''):>16}" for column in columns))
+        print(f"{name:<40}" + "".join(f"{column.get(name, ''):>20}" for column in columns))
 
 
-def spelled(measured: tuple[float, float]) -> str:
-    """Frames per second, and in brackets the milliseconds of a slow frame."""
-    return f"{measured[0]:.1f} ({measured[1]:.0f})"
+def spelled(measured: tuple[float, float], reference: tuple[float, float]) -> str:
+    """Frames per second, in brackets the milliseconds of a slow frame, and the share of the empty page's rate."""
+    return f"{measured[0]:.1f} ({measured[1]:.0f}) {measured[0] / reference[0]:.2f}"
 
 
-def measure(browser: Browser, server: str, size: int) -> dict[str, str]:
+def measure(browser: Browser, server: str, size: int, blank: Page) -> dict[str, str]:
     """One column of the table."""
     source = program(size)
     steps = warm(server, source)
@@ -166,30 +198,46 @@ def measure(browser: Browser, server: str, size: int) -> dict[str, str]:
     column = {
         "nodes": f"{steps:,}",
         "Run to first picture, ms": f"{painted:.0f}",
+        "  of which: layout in the worker": f"{page.evaluate('window.layouts[0]'):.0f}",
         "Run to all steps, ms": f"{complete:.0f}",
-        "frames per second (slow frame, ms):": "",
+        "frames per second (slow frame, ms) share of empty page:": "",
     }
+
+    def add(name: str, motion: str, before: Callable[[], None] = lambda: None) -> None:
+        reference = rate(blank, motion)
+        before()
+        column[name] = spelled(rate(page, motion), reference)
+
+    def play() -> None:
+        player.button("Play").click()
+
     for motion in ("pan", "zoom", "scrub"):
-        column[motion] = spelled(rate(page, motion))
+        add(motion, motion)
     player.button("First step").click()
-    player.button("Play").click()
-    column["play"] = spelled(rate(page, "play"))
+    add("play", "play", play)
     player.button("Pause").click()
-    opens = [page.evaluate(TOGGLE) for _ in range(TOGGLES)]
+    toggles = [page.evaluate(TOGGLE) for _ in range(TOGGLES)]
+    page.evaluate("window.layouts.length = 0")
     player.button("open all").click()
     player.button("close all").wait_for()
     page.wait_for_timeout(500)
+    layout = page.evaluate("window.layouts[0]")
     for motion in ("pan", "zoom"):
-        column[f"{motion}, all groups open"] = spelled(rate(page, motion))
-    player.button("Play").click()
-    column["play, all groups open"] = spelled(rate(page, "play"))
+        add(f"{motion}, all groups open", motion)
+    add("play, all groups open", "play", play)
     player.button("Pause").click()
+    add("scrub, all groups open", "scrub")
     for _ in range(14):
         player.button("Zoom out").click()
     page.wait_for_timeout(500)
     for motion in ("pan", "zoom"):
-        column[f"{motion}, all open, from far away"] = spelled(rate(page, motion))
+        add(f"{motion}, all open, from far away", motion)
+    player.button("Fit").click()
+    add("drag an input's slider", "drag")
+    opens = [time for time, _ in toggles]
     column["open a group, ms p50 (max)"] = f"{statistics.median(opens):.0f} ({max(opens):.0f})"
+    column["  moves others across, px, at most"] = f"{max(across for _, across in toggles):.0f}"
+    column["open all groups: layout, ms"] = f"{layout:.0f}"
     page.context.close()
     return column
 

@@ -49,8 +49,18 @@ export function joined(a: Curve, b: Curve): Curve {
   return [...a, end, start, ...b];
 }
 
+const pathsOfCurves = new WeakMap<Curve, string>();
+
 /** An SVG path. */
 export function pathOf(curve: Curve): string {
+  const known = pathsOfCurves.get(curve);
+  if (known !== undefined) return known;
+  const made = spellPath(curve);
+  pathsOfCurves.set(curve, made);
+  return made;
+}
+
+function spellPath(curve: Curve): string {
   const [start, ...rest] = curve;
   if (start === undefined) return "";
   let path = `M${rounded(start)}`;

@@ -141,6 +141,20 @@ export function project(box: Box, camera: Camera): Box {
   };
 }
 
+/**
+ * A part of the world somewhat larger than what is seen, on a grid of about a quarter of it: the same object's numbers
+ * for most frames of a movement, also of one that zooms.
+ */
+export function roundedView(camera: Camera, viewport: Size): Box {
+  const [width, height] = [viewport.width / camera.k, viewport.height / camera.k];
+  const step = 2 ** Math.ceil(Math.log2(Math.max(1, width / 4)));
+  const down = (value: number): number => Math.floor(value / step) * step - step;
+  const up = (value: number): number => Math.ceil(value / step) * step + step;
+  const x = down(-camera.x / camera.k);
+  const y = down(-camera.y / camera.k);
+  return { x, y, width: up(width - camera.x / camera.k) - x, height: up(height - camera.y / camera.k) - y };
+}
+
 export interface CalloutPlace extends Point {
   /** The pointer's place along the callout's upper edge, from its left. */
   readonly pointer: number;

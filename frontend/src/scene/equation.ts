@@ -201,7 +201,7 @@ const STRUCTURES: Readonly<Record<Structure, string>> = {
   broadcast_sum: "repetition: backward sums over the copies",
   kronecker: "repeated blocks: a matrix product",
   dense: "no simple pattern: entries differ",
-  zero: "zero: the output does not depend on this input",
+  zero: "all zeros: nothing passes back here",
   too_large: "too large to write out",
 };
 

@@ -80,6 +80,28 @@ def test_two_servers_without_torch_share_one_run_and_give_the_same_bytes(cluster
     cluster.servers[0].wait_until(lambda: cluster.servers[0].client.get("/readyz").json()["started"] == before + 1)
 
 
+def test_a_client_is_counted_over_all_servers_and_known_traces_are_not(cluster: Cluster) -> None:
+    pair = [cluster.add_server(client_rate="2/hour", room_rate="2/hour") for _ in range(2)]
+    try:
+        first, second = [server.wait() for server in pair]
+
+        def ask(server: OwnServer, number: int) -> httpx.Response:
+            return server.client.post("/api/traces", json={"source": f"cos({number}.25 * x)"}, headers=STREAM)
+
+        assert [ask(server, number).status_code for number, server in enumerate(pair)] == [200, 200]
+        refusal = ask(first, 2)
+        assert refusal.status_code == ask(second, 3).status_code == 429
+        assert 1 <= int(refusal.headers["Retry-After"]) <= 3_600
+        assert "from your address" in refusal.json()["detail"]
+        assert ask(second, 0).status_code == 200
+        rooms = [server.client.post("/api/rooms", json={}) for server in (first, second, first)]
+        assert [room.status_code for room in rooms] == [201, 201, 429]
+    finally:
+        for server in pair:
+            server.kill()
+            cluster.servers.remove(server)
+
+
 def test_check_asks_a_server_without_torch_for_nothing_that_workers_have(cluster: Cluster, tmp_path: Path) -> None:
     said = subprocess.run(
         [sys.executable, "-m", "tests.without_torch", "check"],

@@ -10,6 +10,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 import pytest
 
+from gradwalk.cluster.connection import answer_of
 from gradwalk.engine.celery_engine import CeleryEngine
 from gradwalk.engine.engine import BusyError, Engine, Lane, Order
 from gradwalk.engine.job import Outcome
@@ -223,6 +224,25 @@ def test_a_full_queue_says_when_to_come_back_and_live_jobs_go_first(opened: Open
     run_in_own_loop(work())
 
 
+def test_a_clients_second_run_begins_after_everybodys_first(opened: Open) -> None:
+    async def work() -> None:
+        async with opened() as engine:
+            kept: list[Run] = []
+            runs = runs_of(engine, kept, abandon_seconds=60)
+            blocking = await ask(runs, ENDLESS)
+            await until(lambda: blocking.state is RunState.RUNNING)
+            greedy = [await ask(runs, f"x * {n} * x", client="greedy") for n in (5, 6)]
+            modest = await ask(runs, "x * 7 * x", client="modest")
+            fair = [greedy[0], modest, greedy[1]]
+            await until(lambda: [run.jobs_ahead() for run in fair] == [0, 1, 2])
+            blocking.cancellation.cancel()
+            await asyncio.gather(*map(read_all, fair))
+            await runs.settle()
+            assert [run.id for run in kept] == [run.id for run in fair]
+
+    run_in_own_loop(work())
+
+
 def test_a_waiting_run_that_nobody_wants_any_more_makes_room(opened: Open) -> None:
     async def work() -> None:
         async with opened() as engine:
@@ -289,6 +309,34 @@ def test_a_worker_of_another_version_says_so_instead_of_naming_its_trace_wrongly
             assert [event["type"] for event in events] == ["started", "problem", "finished"]
             assert events[1]["title"] == "This server is being upgraded"
             assert kept == []
+
+    run_in_own_loop(work())
+
+
+def test_what_lost_its_worker_three_times_is_given_up_and_says_so(celery: Open) -> None:
+    async def work() -> None:
+        async with celery() as engine:
+            assert isinstance(engine, CeleryEngine)
+            runs = runs_of(engine, [], abandon_seconds=60)
+            blocking = await ask(runs, ENDLESS)
+            await until(lambda: blocking.state is RunState.RUNNING)
+            trace = await ask(runs, "x * 19")
+            request = TraceRequest(source="x * 19")
+            asked = JacobianJob(request=request, limits=resolve_limits(request.options.limits), index=0, argnum=0)
+            replay = await runs.join_or_start(f"{trace.id}/0/0", asked, Lane.LIVE)
+            for run in (trace, replay):
+                await answer_of(engine._connection.hset(f"gradwalk:run:{run.id}", "tries", 3))
+            blocking.cancellation.cancel()
+            events = [json.loads(event) for event in await read_all(trace)]
+            assert [event["type"] for event in events] == ["started", "problem", "finished"]
+            assert events[1]["title"] == "This run was given up"
+            assert "begun 3 times" in events[1]["message"]
+            await read_all(replay)
+            assert replay.outcome is not None
+            assert replay.outcome.problem is not None
+            assert replay.outcome.problem["title"] == "This run was given up"
+            again = await ask(runs, "x * 19")
+            assert '"problems":0' in (await read_all(again))[-1].decode(), "it may be asked for once more"
 
     run_in_own_loop(work())
 

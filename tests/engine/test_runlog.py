@@ -49,9 +49,17 @@ def order(run_id: str = "a", client: str = "", lane: Lane = Lane.LIVE) -> Order:
 
 
 async def begin(log: RunLog, run_id: str = "a") -> Attempt:
-    attempt = await log.begin(run_id, "worker")
+    attempt = await log.begin(run_id, "worker", Lane.LIVE)
     assert attempt is not None
+    assert attempt.run_id == run_id
     return attempt
+
+
+async def taken(log: RunLog, ticket: str, lane: Lane = Lane.LIVE) -> str:
+    """The run that a worker gets for this message."""
+    attempt = await log.begin(ticket, "worker", lane)
+    assert attempt is not None
+    return attempt.run_id
 
 
 async def condition(log: RunLog, run_id: str = "a", server: str = "server") -> str:
@@ -62,7 +70,7 @@ def test_a_run_is_made_once_and_begun_once(use: Callable[..., None]) -> None:
     async def work(log: RunLog) -> None:
         made = await asyncio.gather(*[log.open(order(), f"server {n}", ROOM) for n in range(50)])
         assert made.count(True) == 1
-        begun = await asyncio.gather(*[log.begin("a", f"worker {n}") for n in range(20)])
+        begun = await asyncio.gather(*[log.begin("a", f"worker {n}", Lane.LIVE) for n in range(20)])
         assert sum(attempt is not None for attempt in begun) == 1
         assert await log.find("a") == order()
         assert await log.find("b") is None
@@ -163,6 +171,7 @@ def test_a_run_stops_when_its_last_server_leaves_or_dies(
         assert await log.leave("a", "other", CALLED_OFF)
         assert not await log.beat(attempt)
         assert await log.open(order(), "one", ROOM), "who comes now begins anew"
+        await begin(log)
         monkeypatch.setattr(runlog, "WATCH_MS", 1)
         await log.open(order("b"), "dies", ROOM)
         orphan = await begin(log, "b")
@@ -189,8 +198,67 @@ def test_room_is_counted_over_all_servers_and_per_client(use: Callable[..., None
         await begin(log, "a0")
         assert await log.leave("a1", "server 1", CALLED_OFF) is False  # `tend` made "server" follow it too
         assert await log.leave("a1", "server", CALLED_OFF)
-        assert await log.begin("a1", "worker") is None
+        assert await log.begin("a1", "worker", Lane.LIVE) is None
         for number in range(2):
             assert await log.open(order(f"a{number + 3}", "greedy"), "server", caps)
+
+    use(work)
+
+
+def test_everybodys_first_run_begins_before_anybodys_second_and_the_place_told_is_the_true_one(
+    use: Callable[..., None],
+) -> None:
+    async def work(log: RunLog) -> None:
+        came = [
+            ("g1", "greedy"),
+            ("g2", "greedy"),
+            ("g3", "greedy"),
+            ("m1", "modest"),
+            ("m2", "modest"),
+            ("l1", "late"),
+        ]
+        for run_id, client in came:
+            await log.open(order(run_id, client), "server", ROOM)
+        fair = ["g1", "m1", "l1", "g2", "m2", "g3"]
+        ahead = {run_id: told.jobs_ahead for run_id, told in (await log.tend(fair, "server")).items()}
+        assert sorted(fair, key=lambda run_id: ahead[run_id]) == fair
+        assert [await taken(log, "g3") for _ in range(2)] == fair[:2]
+        await log.open(order("n1", "new"), "server", ROOM)
+        await log.open(order("f1", "greedy", Lane.BATCH), "server", ROOM)
+        rest = ["l1", "n1", "g2", "m2", "g3"]
+        assert [await taken(log, "g1") for _ in rest] == rest
+        assert await log.begin("f1", "worker", Lane.LIVE) is None
+        assert await taken(log, "g1", Lane.BATCH) == "f1"
+
+    use(work)
+
+
+def test_a_run_whose_worker_died_keeps_its_turn_and_one_that_nobody_follows_begins_by_its_message(
+    use: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def work(log: RunLog) -> None:
+        monkeypatch.setattr(runlog, "BEAT_MS", -1)
+        await log.open(order("a", "greedy"), "server", ROOM)
+        await begin(log, "a")
+        for number in range(3):
+            await log.open(order(f"b{number}", "modest"), "server", ROOM)
+        assert await condition(log, "a") == "lost"
+        assert (await begin(log, "a")).tries == 2
+        assert (await begin(log, "a")).tries == 3
+
+    use(work)
+
+
+def test_runs_that_the_shared_server_forgot_take_no_room(use: Callable[..., None], shared: OwnRedis) -> None:
+    async def work(log: RunLog) -> None:
+        caps = Caps(waiting_max=2, client_waiting_max=2)
+        for number in range(2):
+            await log.open(order(f"a{number}", "client"), "server", caps)
+        with pytest.raises(BusyError):
+            await log.open(order("b", "other"), "server", caps)
+        with shared.client() as client:
+            client.delete("gradwalk:run:a0")
+        assert await log.open(order("b", "client"), "server", caps)
+        assert (await log.counts())[1][Lane.LIVE] == 2
 
     use(work)

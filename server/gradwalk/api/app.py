@@ -28,7 +28,6 @@ from gradwalk.api import (
     snippets,
     traces,
 )
-from gradwalk.api.clients import ClientRate
 from gradwalk.api.description import describe
 from gradwalk.api.errors import install_error_handlers
 from gradwalk.api.finished import FinishedTraces
@@ -36,7 +35,7 @@ from gradwalk.api.headers import Guard, Hosts
 from gradwalk.api.logs import RequestLines
 from gradwalk.api.metrics import Metrics
 from gradwalk.api.observer import Observer, RequestNumbers
-from gradwalk.api.service import make_rooms, make_service
+from gradwalk.api.service import choose_rates, make_rooms, make_service
 from gradwalk.api.settings import Settings
 from gradwalk.protocol.versions import installed_versions
 from gradwalk.sandbox.supervisor import Sandbox
@@ -74,8 +73,7 @@ def create_app(settings: Settings, sandbox: Sandbox | None = None) -> FastAPI:
     app.finished = FinishedTraces(hosts, numbers, counters, lines)
     app.state.sandbox = Sandbox(settings.run_limits) if sandbox is None else sandbox
     app.state.rooms = make_rooms(settings)
-    app.state.room_rate = ClientRate(settings.room_rate, "Too much came from your address.")
-    app.state.participant_rate = ClientRate(settings.participant_rate, "Too much came from your page.")
+    app.state.rates = choose_rates(settings)
     # The last one added is the first one asked.
     app.add_middleware(Guard, hosts=hosts, body_bytes_max=settings.body_bytes_max)
     app.add_middleware(Observer, numbers=numbers, metrics=counters, lines=lines)
@@ -95,7 +93,9 @@ def _is_telemetry_wished() -> bool:
 
 @contextlib.asynccontextmanager
 async def _live(app: "_Application") -> AsyncIterator[None]:
-    service = app.state.service = make_service(app.state.settings, app.state.sandbox, app.state.metrics)
+    service = app.state.service = make_service(
+        app.state.settings, app.state.sandbox, app.state.metrics, app.state.rates
+    )
     service.engine.start()
     app.finished.store = service.store
 
@@ -110,6 +110,7 @@ async def _live(app: "_Application") -> AsyncIterator[None]:
         yield
     await app.state.rooms.close()
     await service.close()
+    await app.state.rates.close()
     app.state.lines.flush()
 
 

@@ -5,16 +5,26 @@ order of the queue (`engine/fairness.py`).
 """
 
 import ipaddress
+import logging
 import math
 import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import Protocol
 
 from fastapi import Request
-from limits import parse
+from limits import WindowStats, parse
+from limits.aio.storage import Storage
+from limits.aio.strategies import FixedWindowRateLimiter as SharedLimiter
+from limits.errors import StorageError
 from limits.storage import MemoryStorage
 from limits.strategies import FixedWindowRateLimiter
 
+from gradwalk.api.settings import Settings
 from gradwalk.engine.engine import BusyError
+
+log = logging.getLogger(__name__)
 
 _IPV6_NETWORK_BITS = 64
 """One household or machine; every one of its addresses is as good as the other."""
@@ -39,22 +49,75 @@ def name_client(address: str) -> str:
     return str(parsed)
 
 
-class ClientRate:
-    """How many requests of one kind a client may send in a time; `why` is said to who sends more."""
+class Rate(Protocol):
+    """How many requests of one kind a client may send in a time."""
 
-    def __init__(self, rate: str, why: str = "Too many programs came from your address.") -> None:
-        self._why = why
-        self._item = parse(rate)
-        self._limiter = FixedWindowRateLimiter(MemoryStorage())
-
-    def take(self, client: str) -> None:
+    async def take(self, client: str) -> None:
         """Counts one.
 
         Raises:
             BusyError: that is one too many.
         """
-        if self._limiter.hit(self._item, client):
+
+
+@dataclass(frozen=True)
+class Rates:
+    """What is counted."""
+
+    runs: Rate
+    """New runs of an address."""
+    room: Rate
+    """What an address sends to rooms."""
+    participant: Rate
+    """What one follower sends to a room."""
+    close: Callable[[], Awaitable[None]]
+
+
+class OwnRate:
+    """Counted by this server alone; `why` is said to who sends more."""
+
+    def __init__(self, rate: str, why: str) -> None:
+        self._why = why
+        self._item = parse(rate)
+        self._limiter = FixedWindowRateLimiter(MemoryStorage())
+
+    async def take(self, client: str) -> None:
+        if not self._limiter.hit(self._item, client):
+            raise BusyError(_seconds_until(self._limiter.get_window_stats(self._item, client)), self._why)
+
+
+class SharedRate:
+    """Counted over all servers; where the shared memory does not answer, nobody is refused for that."""
+
+    def __init__(self, rate: str, why: str, storage: Storage) -> None:
+        self._why = why
+        self._item = parse(rate)
+        self._limiter = SharedLimiter(storage)
+
+    async def take(self, client: str) -> None:
+        try:
+            if await self._limiter.hit(self._item, self._why, client):
+                return
+            window = await self._limiter.get_window_stats(self._item, self._why, client)
+        except StorageError as error:
+            log.warning("clients are not counted: %s", error)
             return
-        reset_time = self._limiter.get_window_stats(self._item, client).reset_time
-        seconds = max(1, math.ceil(reset_time - time.time()))
-        raise BusyError(seconds, self._why)
+        raise BusyError(_seconds_until(window), self._why)
+
+
+def make_rates(settings: Settings, make: Callable[[str, str], Rate], close: Callable[[], Awaitable[None]]) -> Rates:
+    """Those of the settings, each counted as `make` has it."""
+    return Rates(
+        runs=make(settings.client_rate, "Too many programs came from your address."),
+        room=make(settings.room_rate, "Too much came from your address."),
+        participant=make(settings.participant_rate, "Too much came from your page."),
+        close=close,
+    )
+
+
+async def close_nothing() -> None:
+    """For rates that hold nothing open."""
+
+
+def _seconds_until(window: WindowStats) -> int:
+    return max(1, math.ceil(window.reset_time - time.time()))

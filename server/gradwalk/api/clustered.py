@@ -3,19 +3,39 @@
 Imported only there, by name: it needs the `cluster` extra.
 """
 
+from functools import partial
+from typing import Any, cast
+
+from limits.aio.storage import RedisStorage
+
+from gradwalk.api.clients import Rates, SharedRate, make_rates
 from gradwalk.api.metrics import Metrics
 from gradwalk.api.service import Service
 from gradwalk.api.settings import Settings
-from gradwalk.cluster.connection import connect
+from gradwalk.cluster.connection import connect, name_key
 from gradwalk.engine.celery_engine import CeleryEngine
 from gradwalk.rooms.redis_rooms import RedisRooms
 from gradwalk.store.redis_store import RedisStore
 
 
-def make_service(settings: Settings, metrics: Metrics) -> Service:
+def choose_rates(settings: Settings) -> Rates:
+    """Counted in the shared server."""
+    connection = connect(settings.cluster_url, patience_seconds=0.5)
+    storage = RedisStorage(
+        settings.cluster_url,
+        wrap_exceptions=True,
+        implementation="redispy",
+        key_prefix=name_key("rate"),
+        # As it asks for it; its own type does not know that pools are options as well.
+        connection_pool=cast("Any", connection.connection_pool),
+    )
+    return make_rates(settings, partial(SharedRate, storage=storage), connection.aclose)
+
+
+def make_service(settings: Settings, metrics: Metrics, rates: Rates) -> Service:
     """Runs go to workers, traces into the shared store; this process needs no torch."""
     engine = CeleryEngine(settings.cluster_url, settings.waiting_count, settings.client_waiting_count)
-    return Service(settings, engine, RedisStore(connect(settings.cluster_url)), metrics)
+    return Service(settings, engine, RedisStore(connect(settings.cluster_url)), metrics, rates)
 
 
 def make_rooms(settings: Settings) -> RedisRooms:

@@ -29,7 +29,7 @@ async def read_readiness(service: ServiceOf) -> Response:
         store = str(error)
     ready = engine.ready and store == "ok" and not service.runs.is_stopping
     body = {
-        "status": "ready" if ready else "not ready",
+        "status": "draining" if service.runs.is_stopping else "ready" if ready else "not ready",
         "store": store,
         "started": engine.started,
         "running": engine.running,

@@ -41,6 +41,7 @@ class Metrics:
         )
         self._queue_depth = Gauge("queue_depth", "Jobs that wait.", ["lane"], registry=registry)
         self._running = Gauge("jobs_running", "Jobs that run.", registry=registry)
+        self._workers = Gauge("workers", "Processes that run jobs; all that servers share.", registry=registry)
         self.cache_hits = Counter("cache_hits", "Questions that a kept trace answered.", registry=registry)
         self.cache_misses = Counter("cache_misses", "Questions that no kept trace answered.", registry=registry)
         self._streams = Gauge("sse_connections", "Open streams.", ["kind"], registry=registry)
@@ -71,6 +72,7 @@ class Metrics:
         for lane in Lane:
             self._queue_depth.labels(lane.name.lower()).set(engine.waiting.get(lane, 0))
         self._running.set(engine.running)
+        self._workers.set(engine.workers)
         self._rooms.set(rooms.rooms)
         self._room_participants.set(rooms.participants)
 

@@ -10,7 +10,7 @@ from fastapi.responses import JSONResponse
 from fastapi.sse import KEEPALIVE_COMMENT
 from starlette.responses import Response
 
-from gradwalk.api.clients import ClientRate, client_of
+from gradwalk.api.clients import Rates, client_of
 from gradwalk.api.event_stream import EventStream
 from gradwalk.api.metrics import Metrics
 from gradwalk.api.streams import retry_frame
@@ -44,18 +44,18 @@ async def count_request(request: Request) -> None:
     Raises:
         BusyError: that is one too many.
     """
-    rate: ClientRate = request.app.state.room_rate
-    rate.take(await client_of(request))
+    rates: Rates = request.app.state.rates
+    await rates.room.take(await client_of(request))
 
 
-def count_participant(request: Request, code: str, participant: str) -> None:
+async def count_participant(request: Request, code: str, participant: str) -> None:
     """Takes one of what a follower of a room may send, so that no page crowds out the hall that shares its address.
 
     Raises:
         BusyError: that is one too many.
     """
-    rate: ClientRate = request.app.state.participant_rate
-    rate.take(f"{code}/{participant}")
+    rates: Rates = request.app.state.rates
+    await rates.participant.take(f"{code}/{participant}")
 
 
 async def read_secret(authorization: Annotated[str, Header(description="`Bearer` and the room's secret.")] = "") -> str:
@@ -131,7 +131,7 @@ async def present(code: Code, body: PresentState, rooms: RoomsOf, secret: Secret
 )
 async def answer(request: Request, code: Code, question: QuestionId, body: GiveAnswer, rooms: RoomsOf) -> Response:
     """One participant's answer; sent again, the last one counts."""
-    count_participant(request, code, body.participant)
+    await count_participant(request, code, body.participant)
     await rooms.answer(code, question, body.participant, body.answer)
     return _nothing()
 
@@ -147,7 +147,7 @@ async def note_presence(
     request: Request, code: Code, participant: ParticipantId, body: Presence, rooms: RoomsOf
 ) -> Response:
     """Whether a follower follows or tries something of its own."""
-    count_participant(request, code, participant)
+    await count_participant(request, code, participant)
     await rooms.note_presence(code, participant, following=body.following)
     return _nothing()
 

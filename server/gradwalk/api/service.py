@@ -7,7 +7,7 @@ import logging
 from importlib import import_module
 from typing import Any, cast
 
-from gradwalk.api.clients import ClientRate
+from gradwalk.api.clients import OwnRate, Rates, close_nothing, make_rates
 from gradwalk.api.kept_events import KeptEvents
 from gradwalk.api.metrics import Metrics
 from gradwalk.api.settings import Settings
@@ -42,7 +42,7 @@ _CLUSTERED = "gradwalk.api.clustered"
 class Service:
     """One server's parts, wired together. Lives on the event loop."""
 
-    def __init__(self, settings: Settings, engine: Engine, store: TraceStore, metrics: Metrics) -> None:
+    def __init__(self, settings: Settings, engine: Engine, store: TraceStore, metrics: Metrics, rates: Rates) -> None:
         self.settings = settings
         self.engine = engine
         self.store = store
@@ -56,7 +56,7 @@ class Service:
             on_outcome=metrics.count_run,
         )
         self.workshop = Workshop()
-        self._rate = ClientRate(settings.client_rate)
+        self._rates = rates
         self._background: set[asyncio.Task[None]] = set()
 
     def identify(self, request: TraceRequest) -> tuple[str, str]:
@@ -116,7 +116,7 @@ class Service:
 
     async def _join_or_start(self, run_id: str, job: Job, client: str, lane: Lane = Lane.LIVE) -> Run:
         if self.runs.find_joinable(run_id) is None:
-            self._rate.take(client)
+            await self._rates.runs.take(client)
         return await self.runs.join_or_start(run_id, job, lane, client)
 
     async def find_trace(self, trace: str) -> bytes | None:
@@ -176,13 +176,20 @@ class Service:
         task.add_done_callback(self._background.discard)
 
 
-def make_service(settings: Settings, sandbox: Sandbox, metrics: Metrics) -> Service:
+def choose_rates(settings: Settings) -> Rates:
+    """Counted in this process, or over all servers."""
+    if settings.cluster_url:
+        return cast("Rates", import_module(_CLUSTERED).choose_rates(settings))
+    return make_rates(settings, OwnRate, close_nothing)
+
+
+def make_service(settings: Settings, sandbox: Sandbox, metrics: Metrics, rates: Rates) -> Service:
     """A pool of local children and one SQLite file; or workers and a store that several servers share."""
     if settings.cluster_url:
-        return cast("Service", import_module(_CLUSTERED).make_service(settings, metrics))
+        return cast("Service", import_module(_CLUSTERED).make_service(settings, metrics, rates))
     engine = LocalEngine(sandbox, settings.running_count, settings.waiting_count, settings.client_waiting_count)
     store = SqliteStore(settings.data_directory / STORE_FILE, settings.trace_bytes_max, settings.snippet_bytes_max)
-    return Service(settings, engine, store, metrics)
+    return Service(settings, engine, store, metrics, rates)
 
 
 def make_rooms(settings: Settings) -> Rooms:

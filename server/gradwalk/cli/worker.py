@@ -68,11 +68,12 @@ def _take_messages(worker: Worker, settings: Settings) -> int:
     places = Places(settings.running_count)
     broker = make_broker(settings.cluster_url, places)
 
-    def carry_out(task: Any, run_id: str) -> None:
+    def carry_out(task: Any, ticket: str) -> None:
+        queue = task.request.delivery_info["routing_key"]
         try:
-            worker.carry_out(run_id)
+            worker.carry_out(ticket, Lane[queue.upper()])
         finally:
-            places.give_back(task.request.delivery_info["routing_key"])
+            places.give_back(queue)
 
     broker.task(name=TASK, bind=True)(carry_out)
     consumer = broker.Worker(

@@ -31,6 +31,7 @@ _BLOCK_MS = 5_000
 WORKERS = name_key("workers")
 VERSIONS = name_key("versions")
 STARTED = name_key("started")
+TURNS = name_key("turns")
 _WORKER_SECONDS = 6
 
 
@@ -140,13 +141,17 @@ class RunLog:
             pipeline.pexpire(_wake_key(server), _LIFETIME_MS)
             await pipeline.execute()
 
-    async def begin(self, run_id: str, worker: str) -> Attempt | None:
-        """The right to carry a run out; None when it is over, called off, or in somebody's hands."""
-        found = await self._begin(keys=_keys(run_id), args=[BEAT_MS, _LIFETIME_MS, worker])
+    async def begin(self, ticket: str, worker: str, lane: Lane) -> Attempt | None:
+        """The right to carry out whichever run of this lane is next; None when no run waits.
+
+        `ticket` is the run whose message came; its turn may be later.
+        """
+        arguments: list[Any] = [BEAT_MS, _LIFETIME_MS, worker, lane.name.lower(), ticket]
+        found = await self._begin(keys=_keys(ticket), args=arguments)
         if not found:
             return None
-        number, job, count, tries = found
-        return Attempt(run_id, number.decode(), JOB.validate_json(job), int(count), int(tries))
+        run_id, number, job, count, tries = found
+        return Attempt(run_id.decode(), number.decode(), JOB.validate_json(job), int(count), int(tries))
 
     async def results(self, run_id: str) -> list[bytes]:
         """Everything that was written so far."""
@@ -284,7 +289,8 @@ def read_entry(fields: Mapping[bytes, bytes]) -> Entry:
 def _keys(run_id: str) -> list[str]:
     waiting = [_waiting_key(lane) for lane in Lane]
     of_client, messages = name_key("waiting-of", ""), name_key("")
-    return [_run_key(run_id), _log_key(run_id), name_key("watchers", run_id), *waiting, of_client, messages, STARTED]
+    of_run = [_run_key(run_id), _log_key(run_id), name_key("watchers", run_id)]
+    return [*of_run, *waiting, of_client, messages, STARTED, TURNS]
 
 
 def _run_key(run_id: str) -> str:

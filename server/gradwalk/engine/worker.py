@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 from redis.exceptions import RedisError
 
 from gradwalk.cluster.connection import connect
+from gradwalk.engine.engine import Lane
 from gradwalk.engine.export import LONGEST_SECONDS, ExportJob
 from gradwalk.engine.job import OUR_FAULT, PASSING_KINDS, Job, Outcome, execute
 from gradwalk.engine.runlog import Attempt, FencedError, RunLog
@@ -89,9 +90,9 @@ class Worker:
         self._later(self._keep_beating())
         self._later(self._keep_announcing())
 
-    def carry_out(self, run_id: str) -> None:
-        """Runs what is waiting under this id, unless it is in somebody's hands."""
-        attempt = self._wait_for(self._log.begin(run_id, self._name))
+    def carry_out(self, ticket: str, lane: Lane) -> None:
+        """Runs what is next in this lane, if anything is; `ticket` is the id that came with the message."""
+        attempt = self._wait_for(self._log.begin(ticket, self._name, lane))
         if attempt is None:
             return
         work = _Work(attempt, time.monotonic() + self._longest(attempt))

@@ -77,14 +77,20 @@ class OwnServer(OwnProcess):
         super().__init__(home, url, "api", "-m", "tests.without_torch", **settings)
         self.client = httpx.Client()
 
-    def wait(self) -> "OwnServer":
-        """Until it has an address and is ready."""
+    def wait(self, path: str = "/readyz") -> "OwnServer":
+        """Until it has an address and is ready; with `/healthz`, before there are workers."""
         found = self.wait_until(lambda: ADDRESS.search(self.log.read_bytes()))
         self.url = found.group().decode()
         self.client.close()
         self.client = httpx.Client(base_url=self.url, timeout=60)
-        self.wait_until(lambda: self.client.get("/readyz").status_code == 200)
+        self.wait_until(lambda: self._answers(path))
         return self
+
+    def _answers(self, path: str) -> bool:
+        try:
+            return self.client.get(path).status_code == 200
+        except httpx.TransportError:
+            return False  # its address is told a moment before it listens
 
     def kill(self, number: signal.Signals = signal.SIGKILL) -> float:
         """As any process, and without our connections."""

@@ -11,6 +11,8 @@ import redis
 from tests.own_process import free_port
 
 START_SECONDS = 20.0
+SERVER = os.environ.get("GRADWALK_TEST_REDIS", "redis-server")
+"""Another server of the same protocol, such as Valkey's."""
 
 
 class OwnRedis:
@@ -40,7 +42,7 @@ class OwnRedis:
         self.process.wait(30)
 
     def _start(self) -> subprocess.Popen[bytes]:
-        command = ["redis-server", "--bind", "127.0.0.1", "--port", str(self.port), "--dir", str(self.home)]
+        command = [SERVER, "--bind", "127.0.0.1", "--port", str(self.port), "--dir", str(self.home)]
         command += ["--appendonly", "yes", "--save", "", "--daemonize", "no", *self._options]
         with (self.home / "redis.log").open("ab") as log:
             process = subprocess.Popen(command, stdout=log, stderr=log)

@@ -1,0 +1,199 @@
+"""A real nginx before two servers, and a real Prometheus, with the files that `docker-compose.yml` mounts.
+
+Only what names the containers is replaced: addresses, folders and, for the older nginx of Debian, how it spells HTTP/2
+and names that are looked up again.
+"""
+
+import asyncio
+import json
+import os
+import re
+import subprocess
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import yaml
+
+from gradwalk.cluster.connection import connect
+from gradwalk.store.redis_store import RedisStore
+from tests.hosts.conftest import ROOT
+from tests.own_cluster import Cluster
+from tests.own_loop import run_in_own_loop
+from tests.own_process import end, free_port, wait_until
+from tests.own_redis import OwnRedis
+from tests.rooms.hall import Hall
+
+DEPLOY = ROOT / "server" / "deploy"
+REQUESTS_PER_CLIENT = 20
+
+
+class Edge:
+    """nginx, at `url`, and at `url2` where it speaks HTTP/2 alone."""
+
+    def __init__(self, home: Path, servers: list[str]) -> None:
+        ports = [free_port(), free_port()]
+        self.url, self.url2 = [f"http://127.0.0.1:{port}" for port in ports]
+        text = (DEPLOY / "nginx.conf").read_text()
+        for pattern, replacement in (
+            (r"listen 8080;", f"listen 0.0.0.0:{ports[0]}; listen 127.0.0.1:{ports[1]} http2;"),
+            (r"http2 on;", ""),
+            (r"resolver .*;", ""),
+            (r"zone servers 64k;", ""),
+            (r"server api:8000 resolve (.*);", "".join(f"server {url[7:]} \\1; " for url in servers)),
+            (r"/tmp/", f"{home}/"),
+        ):
+            text, count = re.subn(pattern, replacement, text)
+            assert count, pattern
+        config = home / "nginx.conf"
+        config.write_text(text)
+        log = home / "nginx.log"
+        # Started by root it would work as somebody who may not write here.
+        own = "user root;" if os.getuid() == 0 else ""
+        with log.open("wb") as said:
+            self.process = subprocess.Popen(
+                ["/usr/sbin/nginx", "-c", config, "-p", home, "-g", f"daemon off; {own}"], stdout=said, stderr=said
+            )
+        wait_until(self.process, log, self._answers)
+
+    def _answers(self) -> bool:
+        try:
+            return httpx.get(f"{self.url}/healthz").status_code == 200
+        except httpx.TransportError:
+            return False
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """Two servers; workers are not needed for what is tried here."""
+    home = tmp_path_factory.mktemp("edge")
+    found = Cluster(home, OwnRedis(home))
+    settings = {"trusted_proxies": '["127.0.0.1"]', "room_rate": f"{REQUESTS_PER_CLIENT}/hour"}
+    started = [found.add_server(**settings) for _ in range(2)]
+    try:
+        for process in started:
+            process.wait("/healthz")
+        yield found
+    finally:
+        found.close()
+
+
+@pytest.fixture(scope="module")
+def edge(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Edge]:
+    found = Edge(tmp_path_factory.mktemp("nginx"), [server.url for server in cluster.servers])
+    yield found
+    end(found.process)
+
+
+def keep(cluster: Cluster, name: str) -> tuple[str, list[dict[str, Any]]]:
+    """A finished trace that every server finds: its address and its events."""
+    document = (ROOT / "tests" / "golden" / name).read_bytes()
+    told = json.loads(document)
+
+    async def put() -> None:
+        store = RedisStore(connect(cluster.shared.url))
+        await store.put_trace(told["id"], document)
+        await store.close()
+
+    run_in_own_loop(put())
+    return f"/api/traces/{told['id']}", told["events"]
+
+
+def test_a_finished_trace_is_asked_of_a_server_once_however_many_come_at_once(edge: Edge, cluster: Cluster) -> None:
+    trace = json.loads((ROOT / "tests" / "golden" / "map.json").read_bytes())["id"]
+    with httpx.Client(base_url=edge.url) as client:
+        assert client.get(f"/api/traces/{trace}").status_code == 404, "what is not there yet is not kept as missing"
+    path, events = keep(cluster, "map.json")
+
+    async def crowd() -> list[httpx.Response]:
+        limits = httpx.Limits(max_connections=100)
+        async with httpx.AsyncClient(base_url=edge.url, limits=limits, timeout=120) as client:
+            return await asyncio.gather(*[client.get(path) for _ in range(300)])
+
+    answers = run_in_own_loop(crowd())
+    assert {answer.status_code for answer in answers} == {200}
+    assert {answer.content for answer in answers} == {cluster.servers[0].client.get(path).content}
+    assert answers[0].json()["events"] == events
+    assert Counter(answer.headers["x-cache"] for answer in answers) == {"MISS": 1, "HIT": 299}
+    assert "immutable" in answers[0].headers["cache-control"]
+
+
+def test_what_a_presenter_shows_reaches_the_hall_while_the_stream_stays_open(edge: Edge) -> None:
+    async def lecture() -> None:
+        async with httpx.AsyncClient(base_url=edge.url, timeout=60) as client:
+            hall = await Hall.open(client)
+            follower = await hall.follower("0123456789abcdef")
+            for position in ("1.1", "1.2", "1.3"):
+                revision = await hall.present(trace=None, position=position)
+                # A message of a few bytes, which a proxy that collects would hold back.
+                await follower.until(lambda revision=revision: follower.view["revision"] >= revision)
+
+    run_in_own_loop(lecture())
+
+
+def test_clients_are_told_apart_and_nobody_can_choose_an_address(edge: Edge) -> None:
+    def client_at(address: str) -> httpx.Client:
+        return httpx.Client(base_url=edge.url, timeout=60, transport=httpx.HTTPTransport(local_address=address))
+
+    def ask(client: httpx.Client, number: int) -> int:
+        forged = {"X-Forwarded-For": f"192.0.2.{number}"}
+        return client.post("/api/rooms", json={}, headers=forged).status_code
+
+    with client_at("127.0.0.2") as greedy, client_at("127.0.0.3") as modest:
+        statuses = [ask(greedy, number) for number in range(REQUESTS_PER_CLIENT + 5)]
+        assert statuses == [201] * REQUESTS_PER_CLIENT + [429] * 5
+        assert ask(modest, 100) == 201
+
+
+def test_http_2_carries_documents_and_event_streams(edge: Edge, cluster: Cluster) -> None:
+    def curl(*arguments: str) -> str:
+        command = ["curl", "-s", "--max-time", "30", "--http2-prior-knowledge", "-w", "\n%{http_version}", *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+    path, events = keep(cluster, "x-times-x.json")
+    body, _, version = curl(f"{edge.url2}{path}").rpartition("\n")
+    assert (json.loads(body)["events"], version) == (events, "2")
+    stream, _, version = curl("-N", f"{edge.url2}{path}/events").rpartition("\n")
+    assert version == "2"
+    assert "event: done" in stream
+
+
+def test_figures_are_read_from_every_server_and_mean_what_they_say(cluster: Cluster, tmp_path: Path) -> None:
+    checked = subprocess.run(
+        ["promtool", "check", "config", DEPLOY / "prometheus.yml"], capture_output=True, text=True, check=False
+    )
+    assert checked.returncode == 0, checked.stderr
+    config = yaml.safe_load((DEPLOY / "prometheus.yml").read_text())
+    config["global"]["scrape_interval"] = "1s"
+    (job,) = config["scrape_configs"]
+    del job["dns_sd_configs"]
+    job["static_configs"] = [{"targets": [server.url.removeprefix("http://") for server in cluster.servers]}]
+    (tmp_path / "prometheus.yml").write_text(yaml.safe_dump(config))
+    port, log = free_port(), tmp_path / "prometheus.log"
+    options = ["--config.file=prometheus.yml", "--storage.tsdb.path=data", f"--web.listen-address=127.0.0.1:{port}"]
+    with log.open("wb") as said:
+        process = subprocess.Popen(["prometheus", *options], cwd=tmp_path, stdout=said, stderr=said)
+
+    def ask(question: str) -> dict[str, float]:
+        try:
+            found = httpx.get(f"http://127.0.0.1:{port}/api/v1/query", params={"query": question}).json()
+        except httpx.TransportError:
+            return {}
+        return {str(one["metric"]): float(one["value"][1]) for one in found.get("data", {}).get("result", [])}
+
+    try:
+        wait_until(process, log, lambda: list(ask("up").values()) == [1.0, 1.0])
+        wait_until(process, log, lambda: list(ask("workers").values()) == [0.0, 0.0])
+        lanes = wait_until(process, log, lambda: ask("sum by (lane) (queue_depth)"))
+        assert set(lanes) == {"{'lane': 'batch'}", "{'lane': 'live'}"}
+    finally:
+        end(process)
+
+
+def test_a_server_that_dies_is_not_noticed_behind_the_edge(edge: Edge, cluster: Cluster) -> None:
+    cluster.servers[0].kill()
+    with httpx.Client(base_url=edge.url, timeout=60) as client:
+        assert [client.post("/api/rooms", json={}).status_code for _ in range(6)] == [201] * 6

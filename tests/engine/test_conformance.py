@@ -224,25 +224,6 @@ def test_a_full_queue_says_when_to_come_back_and_live_jobs_go_first(opened: Open
     run_in_own_loop(work())
 
 
-def test_a_clients_second_run_begins_after_everybodys_first(opened: Open) -> None:
-    async def work() -> None:
-        async with opened() as engine:
-            kept: list[Run] = []
-            runs = runs_of(engine, kept, abandon_seconds=60)
-            blocking = await ask(runs, ENDLESS)
-            await until(lambda: blocking.state is RunState.RUNNING)
-            greedy = [await ask(runs, f"x * {n} * x", client="greedy") for n in (5, 6)]
-            modest = await ask(runs, "x * 7 * x", client="modest")
-            fair = [greedy[0], modest, greedy[1]]
-            await until(lambda: [run.jobs_ahead() for run in fair] == [0, 1, 2])
-            blocking.cancellation.cancel()
-            await asyncio.gather(*map(read_all, fair))
-            await runs.settle()
-            assert [run.id for run in kept] == [run.id for run in fair]
-
-    run_in_own_loop(work())
-
-
 def test_a_waiting_run_that_nobody_wants_any_more_makes_room(opened: Open) -> None:
     async def work() -> None:
         async with opened() as engine:
@@ -309,6 +290,25 @@ def test_a_worker_of_another_version_says_so_instead_of_naming_its_trace_wrongly
             assert [event["type"] for event in events] == ["started", "problem", "finished"]
             assert events[1]["title"] == "This server is being upgraded"
             assert kept == []
+
+    run_in_own_loop(work())
+
+
+def test_a_clients_second_run_begins_after_everybodys_first_in_the_cluster(celery: Open) -> None:
+    async def work() -> None:
+        async with celery() as engine:
+            kept: list[Run] = []
+            runs = runs_of(engine, kept, abandon_seconds=60)
+            blocking = await ask(runs, ENDLESS)
+            await until(lambda: blocking.state is RunState.RUNNING)
+            greedy = [await ask(runs, f"x * {n} * x", client="greedy") for n in (5, 6)]
+            modest = await ask(runs, "x * 7 * x", client="modest")
+            fair = [greedy[0], modest, greedy[1]]
+            await until(lambda: [run.jobs_ahead() for run in fair] == [0, 1, 2])
+            blocking.cancellation.cancel()
+            await asyncio.gather(*map(read_all, fair))
+            await runs.settle()
+            assert [run.id for run in kept] == [run.id for run in fair]
 
     run_in_own_loop(work())
 

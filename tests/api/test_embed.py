@@ -96,6 +96,8 @@ def test_a_link_says_what_its_preview_needs(kept) -> None:
     assert said["og:url"].endswith(f"/t/{snippet}?s=1.3")
     assert said["og:description"].startswith("Step 1 of 2: ")
     assert said["og:type"]
+    assert said["og:image:alt"] == said["og:description"]
+    assert (said["og:image:width"], said["og:image:height"]) == ("1200", "630")
     picture = client.get(httpx.URL(said["og:image"]).raw_path.decode())
     assert picture.headers["content-type"] == "image/png"
     assert picture.content[:8] == b"\x89PNG\r\n\x1a\n"

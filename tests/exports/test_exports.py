@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from gradwalk.exports.raster import write_still
 from gradwalk.exports.spelling import spell_gradient, spell_number
 from gradwalk.protocol.document import TraceDocument, encode
 from gradwalk.protocol.upgrades import load_document
-from tests.exports.readers import ink_of, pages_of, words_of
+from tests.exports.readers import SVG, ink_of, pages_of, words_of
 
 MAGIC = {
     "json": b"{",
@@ -63,6 +64,24 @@ def test_stills_of_the_examples_have_ink_and_selectable_words(name: str) -> None
     ):
         assert moment.active_node["name"] in words
         assert moment.where in words
+
+
+@pytest.mark.parametrize("name", ["attention", "doubling-loop", "mlp-step", "vanishing", "used-twice", "map"])
+def test_on_a_slide_the_equation_and_the_sentence_can_be_read_from_the_last_row(name: str) -> None:
+    """The 8H rule: at least a fiftieth of the screen's height, which is 22 of 1080 pixels, however wide the graph."""
+    document = load_document(json.loads((GOLDEN / f"{name}.json").read_text()))
+    for step in (1, 2):
+        selection = Selection(step=step, phase=MULTIPLY)
+        drawing = ET.fromstring(write_still("svg", document, selection))
+        width, height = (float(drawing.get(side, "0").removesuffix("pt")) for side in ("width", "height"))
+        zoom = min(1920 / width, 1080 / height)
+        first_word = find_moment(document, selection).sentence.split()[0]
+        (said,) = [
+            each
+            for each in drawing.iter(f"{SVG}text")
+            if "".join(each.itertext()).startswith(first_word) and float(each.get("font-size", 0)) > 13.5
+        ][-1:]
+        assert float(said.get("font-size", 0)) * zoom >= 22
 
 
 def test_the_rule_is_written_unless_it_was_found_wrong(square: TraceDocument) -> None:
@@ -182,6 +201,19 @@ def test_names_from_a_program_are_text_in_the_picture(square: TraceDocument) -> 
     exporter = find_exporter("svg")
     assert exporter is not None
     assert "x<&>" in words_of(exporter.write(square, Selection(step=2)))
+
+
+@pytest.mark.parametrize("name", ["a_name_longer_than_any_card" * 3, "とても長い名前" * 5, "W" * 200])
+def test_a_long_name_is_cut_and_stays_in_its_card(name: str, square: TraceDocument) -> None:
+    node = square["events"][1]["graph"]["nodes"][0]
+    node["outputs"][0]["name"] = name
+    dot = write_dot(square, Selection(step=1)).decode()
+    (card,) = re.findall(r"^\tn0 \[label=<(.*?)\s+pos=", dot, re.MULTILINE | re.DOTALL)
+    width = float(re.findall(r'WIDTH="(\d+)"', card)[0])
+    title = re.sub(r"<[^>]+>", "", card.split("</TR>")[0])
+    spelled = sum(2 if ord(character) > 0x2E80 else 1 for character in title)
+    assert "\N{HORIZONTAL ELLIPSIS}" in title
+    assert spelled * 7.0 <= width
 
 
 def test_a_missing_gradient_is_a_word_never_a_zero(square: TraceDocument) -> None:

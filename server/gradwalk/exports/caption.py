@@ -8,8 +8,8 @@ from gradwalk.exports.moment import Moment
 from gradwalk.exports.places import Layout
 
 CAPTION_POINTS = 13
-SENTENCE_POINTS, WHERE_POINTS, PADDING = 14, 10, 4
-SENTENCE_CHARACTERS = 88
+SENTENCE_POINTS, WHERE_POINTS, PADDING = 15, 10, 4
+SENTENCE_CHARACTERS = 80
 USUAL_WIDTH, USUAL_HEIGHT = 660, 270
 """Points; what title, equation, sentence and place take for most steps, unscaled."""
 WORDS_HEIGHT = 110

@@ -5,6 +5,8 @@ positions, which Graphviz's `nop2` layout draws as they are. So nothing moves fr
 from a program is escaped text inside HTML-like labels; ids are the trace's own.
 """
 
+import unicodedata
+
 import graphviz
 
 from gradwalk.exports.caption import CAPTION_POINTS, caption, text_scale
@@ -74,8 +76,9 @@ def _card(moment: Moment, node: Node, box: Box) -> str:
     leaf = node.get("leaf")
     active = moment.active == node["id"]
     room = int((box.width - CARD_PADDING) / CHARACTER)
-    aside = "leaf" if leaf else _variable(node)
-    title = f"<B>{text(_shortened(_title(node), room - len(aside)))}</B>"
+    title = _shortened(_title(node), room)
+    aside = _shortened("leaf" if leaf else _variable(node), room - _width(title) - 1)
+    title = f"<B>{text(title)}</B>"
     lines = row(f'{title} <FONT COLOR="{QUIET}">{text(aside)}</FONT>' if aside else title)
     exists = moment.computed is None or node["id"] in moment.computed
     value = node["outputs"][0]["value"] if node["outputs"] and exists else None
@@ -160,4 +163,15 @@ def _variable(node: Node) -> str:
 
 
 def _shortened(raw: str, most: int) -> str:
-    return raw if len(raw) <= most else raw[: max(most - 1, 1)] + "\N{HORIZONTAL ELLIPSIS}"
+    """At most so many characters wide; nothing where not even one has room."""
+    if _width(raw) <= most:
+        return raw
+    kept = raw
+    while kept and _width(kept) > most - 1:
+        kept = kept[:-1]
+    return f"{kept}\N{HORIZONTAL ELLIPSIS}" if kept else ""
+
+
+def _width(raw: str) -> int:
+    """In characters of Latin: those of Chinese and Japanese are twice as wide."""
+    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in raw)

@@ -14,7 +14,7 @@ from tests.hosts.readers import draw_pages, ink_of, words_of_pdf
 from tests.hosts.recipes import recipe
 
 SOURCE = f"import torch\n{PROGRAM}"
-WALKS, PRESSES = 100, 10
+WALKS, PRESSES = 100, 5
 PRINTED = 10 + 4 + 5
 """Pages: all phases of steps 1 and 2, of 2.3 to 3.1, of step 3."""
 KEYS = ("PageDown", "ArrowRight", "Space", "PageUp", "ArrowLeft")

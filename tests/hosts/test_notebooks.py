@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.e2e.hosts import serving
-from tests.hosts.conftest import HOST_PYTHON, NOTEBOOK_CELL
+from tests.hosts.conftest import HOST_PYTHON, NOTEBOOK_CELL, notebook_of
 from tests.hosts.readers import draw_pages, ink_of, words_of_pdf
 from tests.hosts.recipes import recipe
 
@@ -71,7 +71,10 @@ with sync_playwright() as play:
 """
 
 
-def test_jupyterlab_shows_it_in_a_real_browser(notebook: Path, browser: Browser) -> None:
+def test_jupyterlab_shows_it_in_a_real_browser(tmp_path: Path, browser: Browser) -> None:
+    """A notebook that nobody has run: what is seen, its live kernel computed."""
+    notebook = tmp_path / "lesson.ipynb"
+    notebook.write_text(json.dumps(notebook_of(NOTEBOOK_CELL)))
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -85,18 +88,17 @@ def test_jupyterlab_shows_it_in_a_real_browser(notebook: Path, browser: Browser)
         try:
             _wait_for(f"http://127.0.0.1:{port}/api/status")
             page = browser.new_page(viewport={"width": 1280, "height": 900})
+            # Asked which kernel: the one that is proposed.
+            asked = page.locator(".jp-Dialog")
+            page.add_locator_handler(asked, lambda: asked.locator(".jp-mod-accept").click())
             page.goto(f"http://127.0.0.1:{port}/lab/tree/{notebook.name}")
-            page.keyboard.press("Escape")
-            editor = page.locator(".jp-CodeCell .cm-content").first
-            editor.wait_for(timeout=90_000)
-            # not anywhere in the cell: its middle is the output, whose frame would take the key
-            editor.click()
-            page.keyboard.press("Shift+Enter")  # trusted from here on, and computed by a live kernel
-            output = page.locator(".jp-OutputArea-output").last
-            output.locator("img, iframe").first.wait_for(timeout=90_000)
-            if output.locator("iframe").count():
-                frame = output.frame_locator("iframe")
-                frame.get_by_role("button", name="Next phase").first.wait_for(timeout=30_000)
+            page.locator(".jp-CodeCell .cm-content").first.wait_for(timeout=90_000)
+            page.locator('.jp-Notebook-ExecutionIndicator[data-status="idle"]').first.wait_for(timeout=120_000)
+            page.locator('.jp-NotebookPanel-toolbar [data-jp-item-name="run"]').click()
+            output = page.locator(".jp-OutputArea-output:has(iframe)")
+            frame = output.frame_locator("iframe")
+            frame.get_by_role("button", name="Next phase").first.click(timeout=180_000)
+            frame.get_by_text("send", exact=False).first.wait_for()
             picture = notebook.parent / "lab.png"
             output.screenshot(path=picture)
             assert ink_of(picture) > 0.01

@@ -14,7 +14,8 @@ from tests.hosts.readers import draw_pages, ink_of, words_of_pdf
 from tests.hosts.recipes import recipe
 
 SOURCE = f"import torch\n{PROGRAM}"
-WALKS, PRESSES = 100, 5
+WALKS, PRESSES = 34, 5
+"""In each of the three versions; a hundred and two walks in all."""
 PRINTED = 10 + 4 + 5
 """Pages: all phases of steps 1 and 2, of 2.3 to 3.1, of step 3."""
 KEYS = ("PageDown", "ArrowRight", "Space", "PageUp", "ArrowLeft")

@@ -5,8 +5,7 @@ Single flight, order, lanes, caps, cancellation; with real children in both.
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Iterator
 
 import pytest
 
@@ -20,52 +19,26 @@ from gradwalk.protocol.document import trace_id
 from gradwalk.protocol.requests import TraceRequest, resolve_limits
 from gradwalk.protocol.versions import installed_versions
 from gradwalk.sandbox.cancellation import Cancellation
-from gradwalk.sandbox.jobs import JacobianJob, TraceJob
-from gradwalk.sandbox.limits import RunLimits
+from gradwalk.sandbox.jobs import JacobianJob
 from gradwalk.sandbox.supervisor import Sandbox
-from tests.own_cluster import OwnWorker
+from tests.engine.engines import Open, address, celery_engine, job, local_engine, until
 from tests.own_loop import run_in_own_loop
-from tests.own_redis import OwnRedis
 
 ENDLESS = "while True: pass"
 WALL_SECONDS = 20
 WAITING_MAX = 3
 
-Open = Callable[[], AbstractAsyncContextManager[Engine]]
-
 
 @pytest.fixture(scope="module")
 def local() -> Iterator[Open]:
-    engine = LocalEngine(Sandbox(RunLimits(wall_seconds=WALL_SECONDS)), running_max=1, waiting_max=WAITING_MAX)
-    engine.start()
-
-    @asynccontextmanager
-    async def opened() -> AsyncIterator[Engine]:
-        yield engine
-
-    yield opened
-    engine.close()
+    with local_engine(1, WAITING_MAX, WALL_SECONDS) as opened:
+        yield opened
 
 
 @pytest.fixture(scope="module")
 def celery(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Open]:
-    home = tmp_path_factory.mktemp("cluster")
-    shared = OwnRedis(home)
-    worker = OwnWorker(home, shared.url, running_count=1, run_seconds=WALL_SECONDS).wait()
-
-    @asynccontextmanager
-    async def opened() -> AsyncIterator[Engine]:
-        engine = CeleryEngine(shared.url, WAITING_MAX)
-        engine.start()
-        try:
-            await until(lambda: engine.status().ready)
-            yield engine
-        finally:
-            await asyncio.to_thread(engine.close)
-
-    yield opened
-    worker.kill()
-    shared.stop()
+    with celery_engine(tmp_path_factory.mktemp("cluster"), 1, WAITING_MAX, WALL_SECONDS) as opened:
+        yield opened
 
 
 @pytest.fixture(params=["local", "celery"])
@@ -73,16 +46,6 @@ def opened(request: pytest.FixtureRequest) -> Open:
     """Every engine in turn."""
     found: Open = request.getfixturevalue(request.param)
     return found
-
-
-def job(source: str) -> TraceJob:
-    request = TraceRequest(source=source)
-    return TraceJob(request=request, limits=resolve_limits(request.options.limits))
-
-
-def address(source: str) -> str:
-    """The id under which a server asks for it."""
-    return trace_id(TraceRequest(source=source), installed_versions())
 
 
 def runs_of(engine: Engine, kept: list[Run], abandon_seconds: float = 0.1) -> Runs:
@@ -105,15 +68,9 @@ async def read_all(run: Run) -> list[bytes]:
     return log
 
 
-async def until(holds: Callable[[], bool]) -> None:
-    async with asyncio.timeout(15):
-        while not holds():
-            await asyncio.sleep(0.01)
-
-
 def test_a_hundred_askers_share_one_run_and_all_read_everything_in_order(opened: Open) -> None:
     async def work() -> None:
-        async with opened() as engine:
+        async with opened() as (engine, _):
             before = engine.status().started
             kept: list[Run] = []
             runs = runs_of(engine, kept)
@@ -141,7 +98,7 @@ def test_a_run_is_done_only_when_it_was_kept(opened: Open) -> None:
             await may_be_kept.wait()
             return True
 
-        async with opened() as engine:
+        async with opened() as (engine, _):
             runs = Runs(engine, keep, abandon_seconds=0.0, retain_seconds=0.2)
             run = await ask(runs, "x + x")
             log: list[bytes] = []
@@ -164,7 +121,7 @@ def test_a_passing_problem_is_never_kept_and_can_be_tried_again(opened: Open) ->
     source = "import torch\ntorch.zeros(10**12)"
 
     async def work() -> None:
-        async with opened() as engine:
+        async with opened() as (engine, _):
             kept: list[Run] = []
             runs = runs_of(engine, kept)
             first = await ask(runs, source)
@@ -182,7 +139,7 @@ def test_a_passing_problem_is_never_kept_and_can_be_tried_again(opened: Open) ->
 
 def test_an_abandoned_run_is_called_off_and_can_be_asked_for_again(opened: Open) -> None:
     async def work() -> None:
-        async with opened() as engine:
+        async with opened() as (engine, _):
             runs = runs_of(engine, [])
             run = await ask(runs, ENDLESS)
             with run.follower():
@@ -205,7 +162,7 @@ def test_an_abandoned_run_is_called_off_and_can_be_asked_for_again(opened: Open)
 
 def test_a_full_queue_says_when_to_come_back_and_live_jobs_go_first(opened: Open) -> None:
     async def work() -> None:
-        async with opened() as engine:
+        async with opened() as (engine, _):
             kept: list[Run] = []
             runs = runs_of(engine, kept, abandon_seconds=60)
             blocking = await ask(runs, ENDLESS)
@@ -226,7 +183,7 @@ def test_a_full_queue_says_when_to_come_back_and_live_jobs_go_first(opened: Open
 
 def test_a_waiting_run_that_nobody_wants_any_more_makes_room(opened: Open) -> None:
     async def work() -> None:
-        async with opened() as engine:
+        async with opened() as (engine, _):
             runs = runs_of(engine, [], abandon_seconds=60)
             blocking = await ask(runs, ENDLESS)
             await until(lambda: blocking.state is RunState.RUNNING)
@@ -245,7 +202,7 @@ def test_a_run_that_cannot_be_kept_is_still_answered(opened: Open) -> None:
         async def fail(_: Run) -> bool:
             raise OSError("the disk is full")
 
-        async with opened() as engine:
+        async with opened() as (engine, _):
             runs = Runs(engine, fail, abandon_seconds=1, retain_seconds=0.05)
             run = await ask(runs, "x")
             assert json.loads((await read_all(run))[-1])["type"] == "finished"
@@ -262,7 +219,7 @@ def test_a_replay_is_answered_and_one_that_is_called_off_says_so(opened: Open) -
         return await runs.join_or_start(f"{trace_id(request, installed_versions())}/0/0", replay, Lane.LIVE)
 
     async def work() -> None:
-        async with opened() as engine:
+        async with opened() as (engine, _):
             runs = runs_of(engine, [])
             found = await start(runs, TraceRequest(source="sin(x)", options={"inputs": {"x": 1.0}}))
             await read_all(found)
@@ -282,7 +239,7 @@ def test_a_replay_is_answered_and_one_that_is_called_off_says_so(opened: Open) -
 
 def test_a_worker_of_another_version_says_so_instead_of_naming_its_trace_wrongly(celery: Open) -> None:
     async def work() -> None:
-        async with celery() as engine:
+        async with celery() as (engine, _):
             kept: list[Run] = []
             runs = runs_of(engine, kept)
             run = await runs.join_or_start("f" * 40, job("x * 3"), Lane.LIVE)
@@ -296,7 +253,7 @@ def test_a_worker_of_another_version_says_so_instead_of_naming_its_trace_wrongly
 
 def test_a_clients_second_run_begins_after_everybodys_first_in_the_cluster(celery: Open) -> None:
     async def work() -> None:
-        async with celery() as engine:
+        async with celery() as (engine, _):
             kept: list[Run] = []
             runs = runs_of(engine, kept, abandon_seconds=60)
             blocking = await ask(runs, ENDLESS)
@@ -315,7 +272,7 @@ def test_a_clients_second_run_begins_after_everybodys_first_in_the_cluster(celer
 
 def test_what_lost_its_worker_three_times_is_given_up_and_says_so(celery: Open) -> None:
     async def work() -> None:
-        async with celery() as engine:
+        async with celery() as (engine, _):
             assert isinstance(engine, CeleryEngine)
             runs = runs_of(engine, [], abandon_seconds=60)
             blocking = await ask(runs, ENDLESS)
@@ -362,3 +319,37 @@ def test_closing_tells_every_waiting_job() -> None:
 
     run_in_own_loop(work())
     assert [outcome.lasting for outcome in told] == [False, False]
+
+
+class Deaf:
+    """A sink that is told nothing: its engine was never started."""
+
+    def started(self) -> None:
+        raise AssertionError
+
+    def append(self, batch: list[bytes]) -> None:
+        raise AssertionError(batch)
+
+    def finished(self, outcome: Outcome) -> None:
+        raise AssertionError(outcome)
+
+    def progress(self, done: int, of: int) -> None:
+        raise AssertionError(done, of)
+
+
+def test_who_came_a_moment_ago_is_told_the_right_number_of_jobs_ahead() -> None:
+    async def work() -> None:
+        engine = LocalEngine(Sandbox(), running_max=1, waiting_max=9)  # never started
+
+        async def submit(number: int) -> Deaf:
+            sink = Deaf()
+            await engine.submit(Order(str(number), job("x"), Lane.LIVE), sink, Cancellation())
+            return sink
+
+        sinks = [await submit(number) for number in range(3)]
+        assert [engine.jobs_ahead_of(sink) for sink in sinks] == [0, 1, 2]
+        assert engine._next() is not None
+        newest = await submit(3)
+        assert engine.jobs_ahead_of(newest) == 2, "the one that has begun since is not counted"
+
+    run_in_own_loop(work())

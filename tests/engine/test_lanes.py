@@ -4,41 +4,30 @@ import asyncio
 import gzip
 import json
 import os
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from gradwalk.cluster.connection import connect
 from gradwalk.engine import export
 from gradwalk.engine.broker import Places
-from gradwalk.engine.celery_engine import CeleryEngine
 from gradwalk.engine.engine import Engine, Lane
 from gradwalk.engine.export import ExportJob, MakerBrokeError, NoFileError, make_file
-from gradwalk.engine.local import LocalEngine
 from gradwalk.engine.runs import Run, Runs, RunState
 from gradwalk.exports.catalogue import find_exporter
 from gradwalk.exports.exporter import Selection, report_nothing
-from gradwalk.protocol.document import trace_id
-from gradwalk.protocol.requests import TraceRequest, resolve_limits
 from gradwalk.protocol.upgrades import load_document
-from gradwalk.protocol.versions import installed_versions
 from gradwalk.sandbox.cancellation import Cancellation
-from gradwalk.sandbox.jobs import TraceJob
-from gradwalk.sandbox.limits import RunLimits
-from gradwalk.sandbox.supervisor import Sandbox
 from gradwalk.store.redis_store import RedisStore
-from tests.own_cluster import OwnWorker
+from tests.engine.engines import Open, address, celery_engine, job, local_engine, until
 from tests.own_loop import run_in_own_loop
-from tests.own_process import START_SECONDS
-from tests.own_redis import OwnRedis
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 DOCUMENT = (GOLDEN / "chain-of-two.json").read_bytes()
 LONG = (GOLDEN / "rows-of-j.json").read_bytes()
 ENDLESS = "while {number} == {number}: pass"
 PLACES = 2
+WALL_SECONDS = 60
 
 
 class Setup:
@@ -61,6 +50,10 @@ class Setup:
         """As a server would."""
         return await self.runs.join_or_start(job.address("1"), job, Lane.BATCH, "")
 
+    async def trace(self, source: str, lane: Lane) -> Run:
+        """A run of a program."""
+        return await self.runs.join_or_start(address(source), job(source), lane)
+
     async def file(self, run: Run) -> bytes:
         """What was made."""
         if self._store is None:
@@ -75,44 +68,16 @@ async def keep_nothing(_: Run) -> bool:
     return False
 
 
-Open = Callable[[], AbstractAsyncContextManager[Setup]]
-
-
 @pytest.fixture(scope="module")
 def local() -> Iterator[Open]:
-    engine = LocalEngine(Sandbox(RunLimits(wall_seconds=60)), running_max=PLACES, waiting_max=100)
-    engine.start()
-
-    @asynccontextmanager
-    async def opened() -> AsyncIterator[Setup]:
-        await until(lambda: engine.status().ready, START_SECONDS)
-        yield Setup(engine, None)
-
-    yield opened
-    engine.close()
+    with local_engine(PLACES, 100, WALL_SECONDS) as opened:
+        yield opened
 
 
 @pytest.fixture(scope="module")
 def celery(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Open]:
-    home = tmp_path_factory.mktemp("lanes")
-    shared = OwnRedis(home)
-    worker = OwnWorker(home, shared.url, running_count=PLACES, run_seconds=60).wait()
-
-    @asynccontextmanager
-    async def opened() -> AsyncIterator[Setup]:
-        engine = CeleryEngine(shared.url, 100)
-        engine.start()
-        store = RedisStore(connect(shared.url))
-        try:
-            await until(lambda: engine.status().ready, START_SECONDS)
-            yield Setup(engine, store)
-        finally:
-            await asyncio.to_thread(engine.close)
-            await store.close()
-
-    yield opened
-    worker.kill()
-    shared.stop()
+    with celery_engine(tmp_path_factory.mktemp("lanes"), PLACES, 100, WALL_SECONDS) as opened:
+        yield opened
 
 
 @pytest.fixture(params=["local", "celery"])
@@ -120,12 +85,6 @@ def opened(request: pytest.FixtureRequest) -> Open:
     """Every engine in turn."""
     found: Open = request.getfixturevalue(request.param)
     return found
-
-
-async def until(holds: Callable[[], bool], seconds: float = 30) -> None:
-    async with asyncio.timeout(seconds):
-        while not holds():
-            await asyncio.sleep(0.01)
 
 
 async def to_the_end(run: Run) -> list[tuple[int, int]]:
@@ -138,16 +97,10 @@ async def to_the_end(run: Run) -> list[tuple[int, int]]:
     return [*told, run.progress]
 
 
-def trace_job(source: str) -> tuple[str, TraceJob]:
-    request = TraceRequest(source=source)
-    return trace_id(request, installed_versions()), TraceJob(
-        request=request, limits=resolve_limits(request.options.limits)
-    )
-
-
 def test_a_file_is_the_exporters_and_made_once_for_all_who_ask(opened: Open) -> None:
     async def work() -> None:
-        async with opened() as setup:
+        async with opened() as (engine, store):
+            setup = Setup(engine, store)
             before = setup.engine.status().started
             job = await setup.job(DOCUMENT, "phase")
             asked = await asyncio.gather(*[setup.start(job) for _ in range(20)])
@@ -168,7 +121,8 @@ def test_what_cannot_be_drawn_says_so(opened: Open) -> None:
     empty = json.dumps({**json.loads(DOCUMENT), "id": "e" * 40, "events": events}).encode()
 
     async def work() -> None:
-        async with opened() as setup:
+        async with opened() as (engine, store):
+            setup = Setup(engine, store)
             run = await setup.start(await setup.job(empty))
             await to_the_end(run)
             assert run.outcome is not None
@@ -180,7 +134,8 @@ def test_what_cannot_be_drawn_says_so(opened: Open) -> None:
 
 def test_a_file_that_nobody_waits_for_any_more_is_not_made(opened: Open) -> None:
     async def work() -> None:
-        async with opened() as setup:
+        async with opened() as (engine, store):
+            setup = Setup(engine, store)
             run = await setup.start(await setup.job(LONG, "phase"))
             with run.follower():
                 await until(lambda: run.progress[0] > 0)
@@ -199,13 +154,12 @@ def test_a_file_that_nobody_waits_for_any_more_is_not_made(opened: Open) -> None
 
 def test_work_on_the_batch_lane_leaves_a_place_for_those_who_look(opened: Open) -> None:
     async def work() -> None:
-        async with opened() as setup:
-            blocking = [
-                await setup.runs.join_or_start(*trace_job(ENDLESS.format(number=n)), Lane.BATCH) for n in range(6)
-            ]
+        async with opened() as (engine, store):
+            setup = Setup(engine, store)
+            blocking = [await setup.trace(ENDLESS.format(number=n), Lane.BATCH) for n in range(6)]
             # Where batch work may fill both places it gives way, where it does not one is free.
             await until(lambda: any(run.state is RunState.RUNNING for run in blocking))
-            live = await setup.runs.join_or_start(*trace_job("x * 11"), Lane.LIVE)
+            live = await setup.trace("x * 11", Lane.LIVE)
             with live.follower():
                 await until(lambda: live.state is RunState.DONE)
             assert json.loads(live.log[-1])["type"] == "finished"

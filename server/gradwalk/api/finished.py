@@ -57,7 +57,7 @@ class FinishedTraces:
         if len(path) != _PATH_LENGTH or not path.startswith(_PREFIX):
             return False
         began = time.perf_counter()
-        said = dict(scope["headers"])
+        said = dict(reversed(scope["headers"]))  # of two with one name the first, as the router reads them
         if b"gzip" not in said.get(b"accept-encoding", b"") or said.get(b"host", b"") not in self._hosts:
             return False
         trace = path[len(_PREFIX) :]

@@ -80,6 +80,7 @@ class LocalEngine:
         self._places: WeakKeyDictionary[Sink, int] = WeakKeyDictionary()
         """How many jobs come before that of a sink, as of a moment ago: everybody who waits asks every second."""
         self._places_expire = 0.0
+        self._has_newer_than_places = False
 
     def start(self) -> None:
         places = self._running_max + self._slow_max
@@ -102,6 +103,7 @@ class LocalEngine:
             if self._queue.count_of(order.client) + self._postponed.count_of(order.client) >= self._client_waiting_max:
                 raise BusyError(self._seconds_until_room(), "Many programs from your address are waiting to run.")
             self._queue.push(_Work(order, next(self._numbers), sink, cancellation, answer))
+            self._has_newer_than_places = True
             self._change.notify_all()
 
     async def find(self, run_id: str) -> Found | None:  # noqa: ARG002 (there is no other server)
@@ -113,10 +115,11 @@ class LocalEngine:
     def jobs_ahead_of(self, sink: Sink) -> int:
         with self._change:
             now = time.monotonic()
-            if now >= self._places_expire or (sink not in self._places and len(self._queue) != len(self._places)):
+            if now >= self._places_expire or (self._has_newer_than_places and sink not in self._places):
                 order = self._queue.in_order(count_by_client(self._running))
                 self._places = WeakKeyDictionary({work.sink: place for place, work in enumerate(order)})
                 self._places_expire = now + _PLACES_SECONDS
+                self._has_newer_than_places = False
             return self._places.get(sink, 0)
 
     def status(self) -> EngineStatus:

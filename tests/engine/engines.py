@@ -1,0 +1,85 @@
+"""Both engines as a test opens them: the pool of this process, and a real worker behind a real redis-server."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from pathlib import Path
+
+from gradwalk.cluster.connection import connect
+from gradwalk.engine.celery_engine import CeleryEngine
+from gradwalk.engine.engine import Engine
+from gradwalk.engine.local import LocalEngine
+from gradwalk.protocol.document import trace_id
+from gradwalk.protocol.requests import TraceRequest, resolve_limits
+from gradwalk.protocol.versions import installed_versions
+from gradwalk.sandbox.jobs import TraceJob
+from gradwalk.sandbox.limits import RunLimits
+from gradwalk.sandbox.supervisor import Sandbox
+from gradwalk.store.redis_store import RedisStore
+from tests.own_cluster import OwnWorker
+from tests.own_process import START_SECONDS
+from tests.own_redis import OwnRedis
+
+Opened = AbstractAsyncContextManager[tuple[Engine, RedisStore | None]]
+Open = Callable[[], Opened]
+"""In a test's own loop: a ready engine, and the store that it keeps results in, if it keeps any."""
+
+
+@contextmanager
+def local_engine(places: int, waiting_max: int, wall_seconds: int) -> Iterator[Open]:
+    """The pool, the same for every opening."""
+    engine = LocalEngine(Sandbox(RunLimits(wall_seconds=wall_seconds)), running_max=places, waiting_max=waiting_max)
+    engine.start()
+
+    @asynccontextmanager
+    async def opened() -> AsyncIterator[tuple[Engine, RedisStore | None]]:
+        await until(lambda: engine.status().ready, START_SECONDS)
+        yield engine, None
+
+    try:
+        yield opened
+    finally:
+        engine.close()
+
+
+@contextmanager
+def celery_engine(home: Path, places: int, waiting_max: int, wall_seconds: int) -> Iterator[Open]:
+    """One worker for all; a server's side of it anew with every opening."""
+    shared = OwnRedis(home)
+    worker = OwnWorker(home, shared.url, running_count=places, run_seconds=wall_seconds).wait()
+
+    @asynccontextmanager
+    async def opened() -> AsyncIterator[tuple[Engine, RedisStore | None]]:
+        engine = CeleryEngine(shared.url, waiting_max)
+        engine.start()
+        store = RedisStore(connect(shared.url))
+        try:
+            await until(lambda: engine.status().ready, START_SECONDS)
+            yield engine, store
+        finally:
+            await asyncio.to_thread(engine.close)
+            await store.close()
+
+    try:
+        yield opened
+    finally:
+        worker.kill()
+        shared.stop()
+
+
+async def until(holds: Callable[[], bool], seconds: float = 30) -> None:
+    """Waits for what comes by itself."""
+    async with asyncio.timeout(seconds):
+        while not holds():
+            await asyncio.sleep(0.01)
+
+
+def job(source: str) -> TraceJob:
+    """What a server orders for a program."""
+    request = TraceRequest(source=source)
+    return TraceJob(request=request, limits=resolve_limits(request.options.limits))
+
+
+def address(source: str) -> str:
+    """The id under which a server asks for it."""
+    return trace_id(TraceRequest(source=source), installed_versions())

@@ -49,6 +49,36 @@ export function joined(a: Curve, b: Curve): Curve {
   return [...a, end, start, ...b];
 }
 
+/** A curve that goes from left to right, in two at a place of its course. */
+export function cutAt(curve: Curve, x: number): readonly [Curve, Curve] {
+  let piece = 0;
+  while (piece + 6 < curve.length && (curve[piece + 3] as Point).x < x) piece += 3;
+  let [low, high] = [0, 1];
+  for (let halving = 0; halving < HALVINGS; halving += 1) {
+    const middle = (low + high) / 2;
+    if (bezier(curve, piece, middle).x < x) low = middle;
+    else high = middle;
+  }
+  // By de Casteljau: each row of points lies between those of the row before.
+  const [before, after]: [Point[], Point[]] = [[], []];
+  let row = curve.slice(piece, piece + 4);
+  while (row.length > 0) {
+    before.push(row[0] as Point);
+    after.unshift(row.at(-1) as Point);
+    row = row.slice(1).map((point, index) => between(row[index] as Point, point, low));
+  }
+  return [
+    [...curve.slice(0, piece), ...before],
+    [...after, ...curve.slice(piece + 4)],
+  ];
+}
+
+const HALVINGS = 20;
+
+function between(a: Point, b: Point, share: number): Point {
+  return { x: a.x + (b.x - a.x) * share, y: a.y + (b.y - a.y) * share };
+}
+
 const pathsOfCurves = new WeakMap<Curve, string>();
 
 /** An SVG path. */
@@ -116,7 +146,7 @@ export function pointAt(curve: Curve, fraction: number): Point | null {
   const from = lengths[index - 1] ?? 0;
   const span = (lengths[index] ?? 0) - from || 1;
   const share = (target - from) / span;
-  return { x: before.x + (after.x - before.x) * share, y: before.y + (after.y - before.y) * share };
+  return between(before, after, share);
 }
 
 function sample(curve: Curve): Sampled {

@@ -1,11 +1,12 @@
 /**
  * Places for nodes and curves for edges. Every group has its own DOT (written by the server with opaque ids); it is
- * laid out by itself, bottom-up, and an open group is one box with ports in its parent's DOT. So opening a group
- * grows its box and moves nothing else sideways. Nothing of the graph's structure is built here: sizes and ports are
- * added to the DOT text, Graphviz places, and the results nest by translation.
+ * laid out by itself, bottom-up, and an open group is one larger box in its parent's DOT. So opening a group grows
+ * its box and moves nothing else across. Its ports are left out: Graphviz would put what comes before and after at
+ * their heights, and so move it whenever a group opens; edges are led to them afterwards. Nothing of the graph's
+ * structure is built here: sizes are added to the DOT text, Graphviz places, and the results nest by translation.
  */
 import type { Box, Curve, Point, Size } from "./geometry";
-import { joined, shifted } from "./geometry";
+import { cutAt, joined, shifted } from "./geometry";
 
 /** A group's DOT and its direct children; the top level has the id "". */
 export interface GroupDrawing {
@@ -47,9 +48,10 @@ export const TOP = "";
 export const GROUP_HEADER_PX = 30;
 const GROUP_PADDING_PX = 14;
 const POINTS_PER_INCH = 72;
-const PORT_PX = 4;
 const DEFAULTS = 'edge [arrowhead=none arrowtail=none] node [label="" fixedsize=true shape=box]';
 const SPACING = "rankdir=LR nodesep=0.3 ranksep=1.15";
+/** Between two columns, where an edge may change its height; a little less than `ranksep`. */
+const GAP_PX = 76;
 
 interface Placed extends Size {
   readonly boxes: ReadonlyMap<string, Box>;
@@ -165,8 +167,8 @@ function placeAnew(group: GroupDrawing, inner: ReadonlyMap<string, Placed>, job:
       placed === undefined ? (job.drawing.sizes[child.id] ?? FALLBACK_SIZE) : outerSize(placed),
     );
   }
-  const dot = sizedDot(withoutEdges(group.dot, job.loose), sizes, inner);
-  // What is inside an open group shows in its parent's DOT only as a size and ports, so its own key is added.
+  const dot = sizedDot(withoutEdges(group.dot, job.loose), sizes);
+  // What is inside an open group shows in its parent's DOT only as a size, so its own key is added.
   const key = [
     dot,
     ...[...inner.keys()].map((id) => `${id}:${innerKeys.get(inner.get(id) as Placed) ?? ""}`),
@@ -205,17 +207,16 @@ function insideOf(box: Point): Point {
   return shifted(box, { x: GROUP_PADDING_PX, y: GROUP_HEADER_PX });
 }
 
-/** The DOT with sizes and ports added: in Graphviz the last assignment wins, but defaults must come first. */
-function sizedDot(dot: string, sizes: ReadonlyMap<string, Size>, inner: ReadonlyMap<string, Placed>): string {
-  const statements: string[] = [];
-  for (const [id, size] of sizes) {
-    const placed = inner.get(id);
-    statements.push(placed === undefined ? boxStatement(id, size) : portStatement(id, size, placed));
-  }
-  return withoutClosedPorts(dot, inner)
+/** The DOT with sizes added: in Graphviz the last assignment wins, but defaults must come first. */
+function sizedDot(dot: string, sizes: ReadonlyMap<string, Size>): string {
+  const statements = [...sizes].map(([id, size]) => boxStatement(id, size));
+  return dot
+    .replaceAll(PORT, "")
     .replace("{", `{ ${DEFAULTS}\n`)
     .replace(/}\s*$/, `${SPACING}\n${statements.join("\n")}\n}\n`);
 }
+
+const PORT = / (head|tail)port="?\w+"?/g;
 
 function boxStatement(id: string, { width, height }: Size): string {
   return `${id} [shape=box fixedsize=true label="" width=${inches(width)} height=${inches(height)}]`;
@@ -223,24 +224,6 @@ function boxStatement(id: string, { width, height }: Size): string {
 
 function inches(px: number): string {
   return (px / POINTS_PER_INCH).toFixed(4);
-}
-
-const EDGE = /^(\s*)("?[\w]+"?)\s*->\s*("?[\w]+"?)\s*(\[.*)$/;
-
-/** Graphviz warns about a port that its node does not have: only open groups have any. */
-function withoutClosedPorts(dot: string, inner: ReadonlyMap<string, Placed>): string {
-  return dot
-    .split("\n")
-    .map((line) => {
-      const match = EDGE.exec(line);
-      if (match === null) return line;
-      const [, indent = "", tail = "", head = "", rest = ""] = match;
-      let attributes = rest;
-      if (!inner.has(unquoted(tail))) attributes = attributes.replace(/\btailport="?\w+"?,?/, "");
-      if (!inner.has(unquoted(head))) attributes = attributes.replace(/\bheadport="?\w+"?,?/, "");
-      return `${indent}${tail} -> ${head} ${attributes}`;
-    })
-    .join("\n");
 }
 
 const EDGE_ID = /->.*\bid="?(\w+)"?/;
@@ -251,42 +234,6 @@ function withoutEdges(dot: string, edges: ReadonlySet<string>): string {
     .split("\n")
     .filter((line) => !edges.has(EDGE_ID.exec(line)?.[1] ?? ""))
     .join("\n");
-}
-
-function unquoted(id: string): string {
-  return id.replaceAll('"', "");
-}
-
-/** A table whose left and right border cells are the ports, at the heights where the inner layout put them. */
-function portStatement(id: string, { width, height }: Size, placed: Placed): string {
-  const middle = `<TD FIXEDSIZE="TRUE" WIDTH="${Math.round(width) - 4}" HEIGHT="${Math.round(height)}"></TD>`;
-  const strips = (["in", "out"] as const).map(
-    (side) => `<TD>${portStrip(side, Math.round(height), placed)}</TD>`,
-  );
-  return `${id} [shape=plain fixedsize=false width=${inches(width)} height=${inches(height)} label=<<TABLE ${BARE}><TR>${strips[0]}${middle}${strips[1]}</TR></TABLE>>]`;
-}
-
-const BARE = 'BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0"';
-
-function portStrip(side: Port["side"], height: number, placed: Placed): string {
-  const ports = [...placed.ports]
-    .filter(([, port]) => port.side === side)
-    .map(([edge, port]) => ({ edge, y: Math.round(port.y) + GROUP_HEADER_PX }))
-    .sort((a, b) => a.y - b.y);
-  const cells: string[] = [];
-  let filled = 0;
-  for (const { edge, y } of ports) {
-    const gap = Math.max(0, y - PORT_PX / 2 - filled);
-    if (gap > 0) cells.push(stripCell(gap, ""));
-    cells.push(stripCell(PORT_PX, ` PORT="${edge}"`));
-    filled += gap + PORT_PX;
-  }
-  if (height > filled) cells.push(stripCell(height - filled, ""));
-  return `<TABLE ${BARE}>${cells.map((cell) => `<TR>${cell}</TR>`).join("")}</TABLE>`;
-}
-
-function stripCell(height: number, port: string): string {
-  return `<TD${port} FIXEDSIZE="TRUE" WIDTH="2" HEIGHT="${height}"></TD>`;
 }
 
 /** The parts of Graphviz' json0 that are read; coordinates are in points with y upwards. */
@@ -328,12 +275,11 @@ function readPlaces(
   const curves = new Map<string, Curve>();
   for (const edge of result.edges ?? []) {
     if (edge.id === undefined || edge.pos === undefined) continue;
-    let curve = readCurve(edge.pos, height);
+    const between = readCurve(edge.pos, height);
     const tail = innerCurve(names.get(edge.tail), edge.id, inner, boxes);
     const head = innerCurve(names.get(edge.head), edge.id, inner, boxes);
-    if (tail !== null) curve = joined(tail, curve);
-    if (head !== null) curve = joined(curve, head);
-    curves.set(edge.id, curve);
+    const led = ledTo(between, tail?.at(-1)?.y, head?.[0]?.y);
+    curves.set(edge.id, joined(joined(tail ?? [], led), head ?? []));
   }
   for (const [id, placed] of inner) {
     for (const edge of placed.curves.keys()) {
@@ -356,6 +302,33 @@ function innerCurve(
   if (curve === undefined || box === undefined) return null;
   const origin = insideOf(box);
   return curve.map((point) => shifted(point, origin));
+}
+
+/** The curve with its ends at other heights: it bends in the gaps beside them and stays as it is in between. */
+function ledTo(curve: Curve, startY: number | undefined, endY: number | undefined): Curve {
+  const [start, end] = [curve[0], curve.at(-1)];
+  if (start === undefined || end === undefined || (startY === undefined && endY === undefined)) return curve;
+  const [from, to] = [
+    { x: start.x, y: startY ?? start.y },
+    { x: end.x, y: endY ?? end.y },
+  ];
+  if (end.x - start.x < 2 * GAP_PX) return levelPiece(from, to);
+  let led = curve;
+  if (startY !== undefined) {
+    const [bent, rest] = cutAt(led, start.x + GAP_PX);
+    led = joined(levelPiece(from, bent.at(-1) ?? from), rest);
+  }
+  if (endY !== undefined) {
+    const [rest, bent] = cutAt(led, end.x - GAP_PX);
+    led = joined(rest, levelPiece(bent[0] ?? to, to));
+  }
+  return led;
+}
+
+/** One piece that leaves and arrives without slope. */
+function levelPiece(from: Point, to: Point): Curve {
+  const middle = (from.x + to.x) / 2;
+  return [from, { x: middle, y: from.y }, { x: middle, y: to.y }, to];
 }
 
 function readPoint(text: string, height: number): Point {

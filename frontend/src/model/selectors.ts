@@ -1,4 +1,4 @@
-/** Questions asked of a trace at a position. Each answer is a function of both; nothing is remembered between calls. */
+/** Questions asked of a trace at a position. Each answer is a function of both; maps are kept for as long as what they map. */
 import type { Edge, Graph, Group, Node, PhaseSentences, Span, Step } from "../protocol/trace.gen";
 import { FAILED_NODE, problemOfNode } from "./failed";
 import type { Precision } from "./numbers";

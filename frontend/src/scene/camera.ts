@@ -204,3 +204,8 @@ function belowOf(box: Box): number {
 function clamp(value: number, low: number, high: number): number {
   return Math.max(low, Math.min(value, Math.max(low, high)));
 }
+
+/** Like overlapping, but a straight line, which has no area, counts too. */
+export function touches(a: Box, b: Box): boolean {
+  return a.x <= b.x + b.width && b.x <= a.x + a.width && a.y <= b.y + b.height && b.y <= a.y + a.height;
+}

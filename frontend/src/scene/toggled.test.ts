@@ -1,0 +1,56 @@
+import { describe, expect, it } from "vitest";
+import type { Box } from "../layout/geometry";
+import { layOut } from "../layout/graphviz";
+import { drawingOf } from "../layout/sizes";
+import { GOLDENS, sampleTrace } from "../model/samples";
+import { project } from "./camera";
+import { afterToggle } from "./toggled";
+
+const MOST_PX = 25;
+const camera = { x: 0, y: 0, k: 1 };
+const region = { width: 4000, height: 3000, top: 0 };
+const graphs = GOLDENS.flatMap((name) => {
+  const graph = sampleTrace(name).passes[0]?.started.graph;
+  return graph === undefined || graph.groups.length === 0 ? [] : [[name, graph] as const];
+});
+
+const standsBeside = (box: Box, group: Box): boolean =>
+  box.x + box.width <= group.x || box.x >= group.x + group.width;
+
+describe.each(graphs)("%s", (_, graph) => {
+  it.each(graph.groups.map((group) => group.id))("nothing before or after %s jumps when it opens", (id) => {
+    const inside = new Set([id]);
+    for (const group of graph.groups) if (inside.has(group.parent ?? "")) inside.add(group.id);
+    const open = graph.groups.map((group) => group.id).filter((each) => !inside.has(each));
+    const before = layOut(drawingOf(graph, new Set(open)));
+    const after = layOut(drawingOf(graph, new Set([...open, id])));
+    const to = afterToggle(camera, before, after, id, region);
+    if (to === null) throw new Error("the group is in both");
+    const [closed, opened] = [before.groups.get(id), after.groups.get(id)];
+    if (closed === undefined || opened === undefined) throw new Error("the group is in both");
+    expect(project(opened, to).x).toBeCloseTo(closed.x);
+    for (const [node, was] of before.nodes) {
+      const is = after.nodes.get(node);
+      if (is === undefined || !standsBeside(is, opened)) continue;
+      expect(Math.abs(project(is, to).y - was.y), node).toBeLessThanOrEqual(MOST_PX);
+    }
+  });
+});
+
+it("keeps the header of a tall group in view", () => {
+  const layout = (y: number, height: number) => ({
+    width: 100,
+    height,
+    nodes: new Map([["n", { x: 200, y: 300, width: 50, height: 50 }]]),
+    groups: new Map([["g", { x: 0, y, width: 100, height, open: false }]]),
+    edges: new Map(),
+    loose: new Set<string>(),
+  });
+  const to = afterToggle(camera, layout(300, 50), layout(-200, 1050), "g", {
+    width: 900,
+    height: 600,
+    top: 40,
+  });
+  expect(to?.y).toBe(240);
+  expect(afterToggle(camera, layout(0, 50), layout(0, 50), "other", region)).toBeNull();
+});

@@ -8,7 +8,7 @@ import { elementCount, jacobianMatrix, shapeText } from "./matrix";
 import { formatNumber, toNumber } from "./numbers";
 import type { Position } from "./position";
 import { formatPosition, MULTIPLY, previousPhase } from "./position";
-import { edgesById, nodeAt, nodesById, nodeTitle, passAt, stepAt } from "./selectors";
+import { edgesById, nodeAt, nodesById, nodeTitle, passAt, stepAt, variableOf } from "./selectors";
 import type { TraceState } from "./trace";
 
 export type QuestionKind = "sum" | "value" | "shape" | "sign" | "nodes" | "grad";
@@ -165,7 +165,7 @@ function askForProduct(context: Context): Question | null {
   const operand = node.inputs.find(({ argnum }) => isTensor(step.grad_inputs[argnum]));
   const returned = operand === undefined ? undefined : step.grad_inputs[operand.argnum];
   if (operand === undefined || !isTensor(returned)) return null;
-  const name = variableOf(context, operand.argnum) ?? operand.name;
+  const name = variableOf(context.graph, operand) ?? operand.name;
   const jacobian = step.local_jacobians.find(({ argnum }) => argnum === operand.argnum);
   const v = step.grad_outputs[jacobian?.output_nr ?? 0];
   const answer = numbersOf(returned);
@@ -422,13 +422,6 @@ function entryText(asked: Entries, value: TensorValue): string {
     rest = Math.floor(rest / size);
   }
   return ` at [${place.join(", ")}]`;
-}
-
-function variableOf({ graph, node }: Context, argnum: number): string | null {
-  const edge = node.inputs.find((operand) => operand.argnum === argnum)?.edge;
-  const from = edge === undefined ? undefined : edgesById(graph).get(edge)?.from;
-  const producer = from === undefined ? undefined : nodesById(graph).get(from.node);
-  return producer?.leaf ?? producer?.outputs[from?.output_nr ?? 0]?.name ?? null;
 }
 
 function senderName(graph: Graph, edge: string): string {

@@ -1,6 +1,8 @@
 /** Questions asked of a trace at a position. Each answer is a function of both; maps are kept for as long as what they map. */
 import type { Edge, Graph, Group, Node, PhaseSentences, Span, Step } from "../protocol/trace.gen";
 import { FAILED_NODE, problemOfNode } from "./failed";
+import type { Operand } from "./forward";
+import { forwardSentence } from "./forward";
 import type { Precision } from "./numbers";
 import { DEFAULT_PRECISION } from "./numbers";
 import type { Position } from "./position";
@@ -54,7 +56,15 @@ export function sentenceAt(
   position: Position,
   precision: Precision = DEFAULT_PRECISION,
 ): string {
-  if (position.direction === "forward") return forwardSentence(trace, position);
+  if (position.direction === "forward") {
+    const node = nodeAt(trace, position);
+    if (node === null) return "Before the program: nothing is computed yet.";
+    const problem = node.id === FAILED_NODE ? problemOfNode(trace.problems, -1, node.id) : null;
+    if (problem !== null && position.phase > 1) return `${node.label} raises: ${problem.title}.`;
+    const graph = passAt(trace, position)?.started.graph;
+    const nameOf = (operand: Operand) => (graph && variableOf(graph, operand)) ?? operand.name;
+    return forwardSentence(node, position.phase, precision, nameOf);
+  }
   const step = stepAt(trace, position);
   if (step !== null) {
     const phase = SENTENCE_OF_PHASE[position.phase - 1] ?? "collect";
@@ -200,22 +210,11 @@ function startSentence(trace: TraceState): string {
   return `Before the pass: it starts at ${names.join(" and ")}; no gradient is computed yet.`;
 }
 
-function forwardSentence(trace: TraceState, position: Position): string {
-  const node = nodeAt(trace, position);
-  if (node === null) return "Before the program: nothing is computed yet.";
-  const operands = node.inputs.map((operand) => operand.name).join(" and ");
-  const problem = node.id === FAILED_NODE ? problemOfNode(trace.problems, -1, node.id) : null;
-  if (problem !== null && position.phase > 1) return `${node.label} raises: ${problem.title}.`;
-  const result = node.outputs[0]?.name;
-  if (position.phase === 1)
-    return operands === "" ? `${node.label} is called.` : `${node.label} gets ${operands}.`;
-  if (position.phase === 2) {
-    return result == null ? `${node.label} computes its result.` : `${node.label} computes ${result}.`;
-  }
-  const saved = node.saved.map((tensor) => tensor.name);
-  return saved.length === 0
-    ? `${node.label} saves nothing for backward.`
-    : `${node.label} saves ${saved.join(" and ")} for backward.`;
+/** The variable that holds an operand, where one is known: `x`. */
+export function variableOf(graph: Graph, operand: Operand | undefined): string | null {
+  const from = operand?.edge === undefined ? undefined : edgesById(graph).get(operand.edge)?.from;
+  const producer = from === undefined ? undefined : nodesById(graph).get(from.node);
+  return producer?.leaf ?? producer?.outputs[from?.output_nr ?? 0]?.name ?? null;
 }
 
 /** The node that made the first operand of `node` that came along an edge. */

@@ -6,7 +6,7 @@ import { isTensor, LAND } from "../model/gradients";
 import { bytesPerElement, elementCount, shapeText } from "../model/matrix";
 import type { Position } from "../model/position";
 import { MULTIPLY } from "../model/position";
-import { edgesById, nodesById, nodeTitle } from "../model/selectors";
+import { nodesById, nodeTitle, variableOf } from "../model/selectors";
 import type { TraceState } from "../model/trace";
 import type {
   Formula,
@@ -148,7 +148,10 @@ export function drawCallout(trace: TraceState, still: Still): CalloutScene | nul
     return {
       ...heading,
       kind: "forward",
-      operands: node.inputs.map(({ name, value }) => ({ name, value })),
+      operands: node.inputs.map((operand) => ({
+        name: variableOf(graph, operand) ?? operand.name,
+        value: operand.value,
+      })),
       outputs: node.outputs,
       saved: node.saved,
       formula: trusted(node.formula, null),
@@ -271,15 +274,13 @@ function seedName(still: Still): string {
 
 function operandEquation(node: Node, graph: Graph, step: Step, argnum: number): OperandEquation {
   const operand = node.inputs.find((each) => each.argnum === argnum);
-  const edge = operand?.edge === undefined ? undefined : edgesById(graph).get(operand.edge);
-  const producer = edge === undefined ? undefined : nodesById(graph).get(edge.from.node);
   const jacobians = step.local_jacobians.filter((jacobian) => jacobian.argnum === argnum);
   const returned = step.grad_inputs[argnum] ?? operand?.missing ?? UNDEFINED;
   const vjp = trusted(node.formula, step)?.vjp.find((line) => line.argnum === argnum) ?? null;
   return {
     argnum,
     name: operand?.name ?? `input ${argnum}`,
-    variable: producer?.leaf ?? producer?.outputs[edge?.from.output_nr ?? 0]?.name ?? null,
+    variable: variableOf(graph, operand),
     value: operand?.value ?? null,
     returned,
     vjp,

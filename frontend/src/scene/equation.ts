@@ -38,6 +38,8 @@ export interface OperandEquation {
   readonly name: string;
   /** The variable it holds, where one is known: `x`. */
   readonly variable: string | null;
+  /** What it is called beside the other operands: `x (self)` where `x` is both of them. */
+  readonly label: string;
   readonly value: TensorValue | null;
   /** What the node returned for it. */
   readonly returned: Gradient;
@@ -274,13 +276,17 @@ function seedName(still: Still): string {
 
 function operandEquation(node: Node, graph: Graph, step: Step, argnum: number): OperandEquation {
   const operand = node.inputs.find((each) => each.argnum === argnum);
+  const name = operand?.name ?? `input ${argnum}`;
+  const variable = variableOf(graph, operand);
+  const isSeveral = node.inputs.some((each) => each !== operand && variableOf(graph, each) === variable);
   const jacobians = step.local_jacobians.filter((jacobian) => jacobian.argnum === argnum);
   const returned = step.grad_inputs[argnum] ?? operand?.missing ?? UNDEFINED;
   const vjp = trusted(node.formula, step)?.vjp.find((line) => line.argnum === argnum) ?? null;
   return {
     argnum,
-    name: operand?.name ?? `input ${argnum}`,
-    variable: variableOf(graph, operand),
+    name,
+    variable,
+    label: variable === null ? name : isSeveral ? `${variable} (${name})` : variable,
     value: operand?.value ?? null,
     returned,
     vjp,

@@ -82,3 +82,32 @@ def test_all_groups_open_and_close_at_once(player: PlayerPage) -> None:
     player.button("open all").click()
     expect(nodes).to_have_count(10)
     assert closed < 10
+
+
+LOOP = """
+import torch
+
+w = torch.tensor(0.9, requires_grad=True)
+h = torch.tensor(1.0)
+for _ in range(20):
+    h = torch.tanh(w * h + 0.1)
+h.backward()
+""".strip()
+TOP_OF = """(element) => {
+    const box = element.getBoundingClientRect();
+    return element.contains(document.elementFromPoint(box.x + box.width / 2, box.y + 4));
+}"""
+
+
+def test_a_long_graph_has_a_map_that_nothing_covers(player: PlayerPage) -> None:
+    player.open(fragment(LOOP, s="30.3"))
+    player.wait_for_steps(61)
+    overview = player.page.get_by_role("button", name="Overview of the graph: centre the active node")
+    assert overview.evaluate(TOP_OF)
+    world = player.page.locator(".world")
+    shown = world.get_attribute("style") or ""
+    overview.click(position={"x": 10, "y": 20})
+    expect(world).not_to_have_attribute("style", shown)
+    elsewhere = world.get_attribute("style") or ""
+    overview.press("Enter")
+    expect(world).not_to_have_attribute("style", elsewhere)

@@ -96,7 +96,7 @@ def test_finite_differences_agree_with_a_right_backward(player: PlayerPage) -> N
     player.wait_for_place("1.3")
     player.button("Check by finite differences").click()
     region = player.page.get_by_role("region", name="Finite differences for")
-    expect(region.get_by_text("Agrees with finite differences")).to_be_visible(timeout=STREAM_MS)
+    expect(region.get_by_text("Agrees with finite differences")).to_be_in_viewport(timeout=STREAM_MS)
     table = region.get_by_role("table", name="numeric Jacobian")
     np.testing.assert_allclose(numbers(table), central_differences(function.apply, at.detach()), rtol=1e-3)  # type: ignore[attr-defined]
     assert marked(table) == set()

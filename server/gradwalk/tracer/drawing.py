@@ -2,8 +2,8 @@
 
 Each DOT has a group's direct children only, under opaque ids. An edge that crosses the group's border
 ends at a point node on it, `in_<edge>` in the first rank or `out_<edge>` in the last; where an edge's
-end is a child group, `headport` or `tailport` is the edge's id, to be found in the border cells that the
-reader adds when that child is open. Nothing here has a size: the reader appends sizes before the last
+end is a child group, `headport` or `tailport` is the edge's id: the point on that child's own border to which
+a reader leads the edge where the child is open. Nothing here has a size: the reader appends sizes before the last
 brace. No text of the program enters a DOT.
 """
 

@@ -19,6 +19,7 @@ import pytest
 import yaml
 
 from gradwalk.cluster.connection import connect
+from gradwalk.protocol.document import encode
 from gradwalk.store.redis_store import RedisStore
 from tests.hosts.conftest import ROOT
 from tests.own_cluster import Cluster
@@ -90,12 +91,12 @@ def edge(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 def keep(cluster: Cluster, name: str) -> tuple[str, list[dict[str, Any]]]:
     """A finished trace that every server finds: its address and its events."""
-    document = (ROOT / "tests" / "golden" / name).read_bytes()
-    told = json.loads(document)
+    told = json.loads((ROOT / "tests" / "golden" / name).read_bytes())
 
     async def put() -> None:
         store = RedisStore(connect(cluster.shared.url))
-        await store.put_trace(told["id"], document)
+        # As a server keeps it; the golden file has line breaks for people.
+        await store.put_trace(told["id"], encode(told))
         await store.close()
 
     run_in_own_loop(put())

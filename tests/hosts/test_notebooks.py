@@ -6,10 +6,11 @@ import socket
 import subprocess
 import time
 import urllib.request
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.hosts import serving
 from tests.hosts.conftest import HOST_PYTHON, NOTEBOOK_CELL, notebook_of
@@ -94,7 +95,7 @@ def test_jupyterlab_shows_it_in_a_real_browser(tmp_path: Path, browser: Browser)
             page.goto(f"http://127.0.0.1:{port}/lab/tree/{notebook.name}")
             page.locator(".jp-CodeCell .cm-content").first.wait_for(timeout=90_000)
             page.locator('.jp-Notebook-ExecutionIndicator[data-status="idle"]').first.wait_for(timeout=120_000)
-            page.locator('.jp-NotebookPanel-toolbar [data-jp-item-name="run"]').click()
+            _run_first_cell(page)
             output = page.locator(".jp-OutputArea-output:has(iframe)")
             frame = output.frame_locator("iframe")
             frame.get_by_role("button", name="Next phase").first.click(timeout=180_000)
@@ -105,6 +106,17 @@ def test_jupyterlab_shows_it_in_a_real_browser(tmp_path: Path, browser: Browser)
             page.close()
         finally:
             lab.terminate()
+
+
+def _run_first_cell(page: Page) -> None:
+    """A run that is asked for while the kernel is still being connected to is forgotten: then it is asked for again."""
+    cell = page.locator(".jp-CodeCell").first
+    while True:
+        cell.locator(".cm-content").click()
+        page.locator('.jp-NotebookPanel-toolbar [data-jp-item-name="run"]').click()
+        with suppress(AssertionError):
+            expect(cell.locator(".jp-InputPrompt")).to_have_text(re.compile(r"\[\d+\]"), timeout=20_000)
+            return
 
 
 def _wait_for(address: str) -> None:

@@ -22,7 +22,7 @@ def test_everything_shared_works_on_valkey(valkey: str) -> None:
     said = subprocess.run([valkey, "--version"], capture_output=True, text=True, check=True).stdout
     assert "Valkey" in said
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", *SUITES],
+        [sys.executable, "-m", "pytest", "-v", *SUITES],
         cwd=ROOT,
         env={**os.environ, "GRADWALK_TEST_REDIS": valkey},
         capture_output=True,

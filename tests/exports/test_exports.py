@@ -174,7 +174,7 @@ def test_the_forward_walk_is_drawn_phase_by_phase(square: TraceDocument) -> None
     ]
     selections = [Selection(1, phase, direction="forward") for phase in (1, 2, 3)]
     arrive, compute, save = (write_dot(square, each).decode() for each in selections)
-    assert "MulBackward0 gets self and other." in arrive
+    assert "MulBackward0 gets x&lt;&amp;&gt; = 3 and x&lt;&amp;&gt; = 3." in arrive
     assert "self = 3" in arrive
     assert "y = 9" not in arrive
     assert "y = 9" in compute

@@ -70,15 +70,16 @@ export function rangeOf(text: Text, span: Span): { from: number; to: number } {
   return { from, to: Math.max(from, at(span.end_line, span.end_column)) };
 }
 
-/** Scrolls the editor alone; CodeMirror's own way would scroll the whole page under a person's eyes. */
+/**
+ * Scrolls the editor alone; CodeMirror's own way would scroll the whole page under a person's eyes. By half pages, and
+ * from the place alone, so that a link shows what walking there shows.
+ */
 function showPlace(view: EditorView, place: number): void {
   view.requestMeasure({
     read: () => {
       const { top, bottom } = view.lineBlockAt(place);
-      const { scrollTop, clientHeight } = view.scrollDOM;
-      const margin = Math.min(48, clientHeight / 4);
-      if (top < scrollTop + margin) return Math.max(0, top - margin);
-      return bottom > scrollTop + clientHeight - margin ? bottom - clientHeight + margin : scrollTop;
+      const half = view.scrollDOM.clientHeight / 2;
+      return Math.max(0, Math.round(((top + bottom) / 2 - half) / half) * half);
     },
     write: (scrollTop) => {
       view.scrollDOM.scrollTop = scrollTop;

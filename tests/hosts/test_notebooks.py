@@ -108,15 +108,19 @@ def test_jupyterlab_shows_it_in_a_real_browser(tmp_path: Path, browser: Browser)
             lab.terminate()
 
 
+TRIES = 9
+
+
 def _run_first_cell(page: Page) -> None:
     """A run that is asked for while the kernel is still being connected to is forgotten: then it is asked for again."""
     cell = page.locator(".jp-CodeCell").first
-    while True:
+    for _ in range(TRIES):
         cell.locator(".cm-content").click()
         page.locator('.jp-NotebookPanel-toolbar [data-jp-item-name="run"]').click()
         with suppress(AssertionError):
             expect(cell.locator(".jp-InputPrompt")).to_have_text(re.compile(r"\[\d+\]"), timeout=20_000)
             return
+    pytest.fail("the kernel took no run of the cell")
 
 
 def _wait_for(address: str) -> None:

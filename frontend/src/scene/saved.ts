@@ -1,0 +1,19 @@
+/** Which of the things that a node saved are shown as chips. */
+import type { SavedTensor } from "../protocol/trace.gen";
+
+/** Of more settings than this (strides, paddings, flags) none is shown: they would bury the tensors. */
+const MOST_SETTINGS = 2;
+
+/** Without the engine's bookkeeping, which teaches nothing about the product. */
+export function savedWorthShowing(all: readonly SavedTensor[]): readonly SavedTensor[] {
+  const shown = all.filter(isNoBookkeeping);
+  return shown.filter(isSetting).length > MOST_SETTINGS ? shown.filter((each) => !isSetting(each)) : shown;
+}
+
+function isNoBookkeeping({ name, value, note }: SavedTensor): boolean {
+  return !/^ctx\.needs_|_sym_(sizes|strides)$/.test(name) && (value !== null || note !== undefined);
+}
+
+function isSetting({ value }: SavedTensor): boolean {
+  return typeof value !== "object" || Array.isArray(value);
+}

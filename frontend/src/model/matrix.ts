@@ -82,3 +82,9 @@ export function bytesPerElement(dtype: string): number {
   const bits = BITS.exec(dtype)?.[1];
   return bits === undefined ? 4 : Math.max(1, Number(bits) / 8);
 }
+
+/** How large the tables of one equation are written, by the columns that stand in its line. */
+export function sizeInLine(columns: number): "large" | "medium" | "small" {
+  if (columns <= 6) return "large";
+  return columns <= 11 ? "medium" : "small";
+}

@@ -40,7 +40,8 @@ def sentences(document: TraceDocument) -> list[str]:
 
 
 def without_breaks(text: str) -> str:
-    return re.sub(r"\s+", "", text)
+    """Neither of lines nor of words; what marks code in a sentence is not drawn."""
+    return re.sub(r"\s+|`", "", text)
 
 
 def test_a_pdf_has_a_page_per_step_or_phase_with_its_sentence_as_text(chain: TraceDocument) -> None:

@@ -26,6 +26,8 @@ import {
 
 /** Graphs above this are laid out in their first state only, and may be too much for Graphviz. */
 const MANY_NODES = 200;
+/** Graphs above this have no picture with all groups open; no walk of them would have an end. */
+const MOST_NODES_OPENED = 2000;
 
 // The XML reader inside Graphviz, for tables with ports, salts its hashes with this, and a bare engine has none. Zeros,
 // because two exports of one trace are the same bytes.
@@ -55,7 +57,14 @@ export async function bake(text: string): Promise<string> {
     const placed = openings.map((open) => place(drawingOf(graph, new Set(open)), runDot, known));
     layouts.push(...placed.map((layout, at) => packLayout(index, openings[at] ?? [], layout)));
     const [first] = placed;
-    if (first !== undefined) boxes.push(boxesOf(index, graph, first));
+    if (first === undefined) continue;
+    const isClosed = [...first.groups.values()].some(({ open }) => !open);
+    const all = graph.groups.map(({ id }) => id);
+    const opened =
+      isClosed && graph.nodes.length <= MOST_NODES_OPENED
+        ? packLayout(index, all, place(drawingOf(graph, new Set(all)), runDot, known))
+        : null;
+    boxes.push(boxesOf(index, graph, first, opened));
   }
   useTypesetter(typeset);
   const math = Object.fromEntries(formulasOf(document.events).map((latex) => [latex, mathml(latex)]));
@@ -69,8 +78,8 @@ export async function bake(text: string): Promise<string> {
   return JSON.stringify(baked);
 }
 
-/** What a picture needs to know of the groups in it: stills are drawn from the first layout. */
-function boxesOf(pass: number, graph: Graph, layout: Layout): BakedBoxes {
+/** What a picture needs to know of the groups in it: stills are drawn from the first layout, or with all groups open. */
+function boxesOf(pass: number, graph: Graph, layout: Layout, opened: BakedLayout | null): BakedBoxes {
   const parents = new Map(graph.groups.map((group) => [group.id, group.parent]));
   const counts = new Map<string, number>();
   const homes: Record<string, string> = {};
@@ -80,13 +89,12 @@ function boxesOf(pass: number, graph: Graph, layout: Layout): BakedBoxes {
       if (layout.groups.get(id)?.open === false) homes[node.id] = id;
     }
   }
-  const shown = graph.groups.filter((group) => layout.groups.has(group.id));
-  const groups = shown.map((group) => {
+  const groups = graph.groups.map((group) => {
     const repeats = repeatsOf(group);
     const label = repeats === null ? group.label : `${group.label} × ${repeats}`;
     return [group.id, [label, counts.get(group.id) ?? 0]] as const;
   });
-  return { pass, groups: Object.fromEntries(groups), homes };
+  return { pass, groups: Object.fromEntries(groups), homes, opened };
 }
 
 /** The forward walk in its order, with what is said at each of its phases. */

@@ -26,13 +26,15 @@ export interface BakedLayout {
   readonly loose: readonly string[];
 }
 
-/** What the first layout of a pass shows of its groups. */
+/** What pictures of a pass show of its groups. */
 export interface BakedBoxes {
   readonly pass: number;
   /** What is written on each, and how many nodes are in it. */
   readonly groups: Readonly<Record<string, readonly [label: string, nodes: number]>>;
-  /** The closed group that stands for a node, for those in one. */
+  /** The closed group of the first layout that stands for a node, for those in one. */
   readonly homes: Readonly<Record<string, string>>;
+  /** With all groups open, where the first layout has closed ones; null too for what is far too large. */
+  readonly opened: BakedLayout | null;
 }
 
 /** One step of the forward walk. */

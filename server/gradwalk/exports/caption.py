@@ -32,7 +32,7 @@ def text_scale(moment: Moment, layout: Layout) -> float:
 
 def caption(moment: Moment, scale: float) -> str:
     """The label of the picture."""
-    said = textwrap.wrap(moment.sentence, SENTENCE_CHARACTERS) or [""]
+    said = textwrap.wrap(moment.sentence.replace("`", ""), SENTENCE_CHARACTERS) or [""]
     title = ""
     node = moment.active_node
     if node is not None:

@@ -121,7 +121,8 @@ def _accumulation(step: Step, *, landed: bool) -> str:
     if accumulate is None:
         return ""
     incoming = f'<FONT COLOR="{IN_FLIGHT}">{text(spell_gradient(step["grad_outputs"][0]))}</FONT>'
-    before, after = (text(spell_gradient(accumulate[when])) for when in ("before", "after"))
+    ends = accumulate["before"], accumulate["after"]
+    before, after = ("None" if "missing" in each else text(spell_gradient(each)) for each in ends)
     line = f"{text(accumulate['leaf'])}.grad: {before} + {incoming}"
     if landed:
         line += f' = <FONT COLOR="{ACCUMULATED}"><B>{after}</B></FONT>'

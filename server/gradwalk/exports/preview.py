@@ -4,11 +4,13 @@ import re
 
 from gradwalk.exports.exporter import ExportUnavailable, Selection
 from gradwalk.exports.graphviz_engine import run_graphviz
-from gradwalk.exports.picture import write_dot
+from gradwalk.exports.moment import find_moment
+from gradwalk.exports.picture import draw_picture
+from gradwalk.exports.places import POINTS_PER_INCH, find_layouts
+from gradwalk.exports.window import PREVIEW, find_view
 from gradwalk.protocol.document import TraceDocument
 
 DOTS_PER_INCH = 96
-POINTS_PER_INCH = 72
 WIDTH_PX, HEIGHT_PX = 1200, 630
 MARGIN = 0.96
 ZOOM_MAX = 3.0
@@ -22,7 +24,8 @@ def write_preview(document: TraceDocument, selection: Selection) -> bytes:
         NothingToExport: the trace has no backward pass.
         ExportUnavailable: there is no Graphviz here.
     """
-    dot = write_dot(document, selection).decode()
+    moment = find_moment(document, selection)
+    dot = draw_picture(moment, find_view(find_layouts(document)[moment.started["pass"]], moment, PREVIEW))
     size = SIZE.search(run_graphviz(dot, "svg"))
     if size is None:
         raise ExportUnavailable("Graphviz gave a drawing without a size")

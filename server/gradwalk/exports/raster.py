@@ -9,6 +9,7 @@ from gradwalk.exports.graphviz_engine import run_graphviz
 from gradwalk.exports.moment import Moment, find_moment
 from gradwalk.exports.picture import draw_picture
 from gradwalk.exports.places import POINTS_PER_INCH, Layout, find_layouts
+from gradwalk.exports.window import find_view
 from gradwalk.protocol.document import TraceDocument
 
 LEAST_DPI, SHARP_DPI = 4, 192
@@ -19,6 +20,7 @@ def draw_still(
     moment: Moment, layout: Layout, file_format: str, travelled: float = 0.5, longest_px: int = LARGEST_PX
 ) -> bytes:
     """A moment as `svg`, `png` or `pdf`; a PNG's longer side is about `longest_px` at most."""
+    layout = find_view(layout, moment)
     dot = draw_picture(moment, layout, travelled)
     if file_format == "png":
         below = USUAL_HEIGHT * text_scale(moment, layout)

@@ -79,7 +79,7 @@ function showPlace(view: EditorView, place: number): void {
     read: () => {
       const { top, bottom } = view.lineBlockAt(place);
       const half = view.scrollDOM.clientHeight / 2;
-      return Math.max(0, Math.round(((top + bottom) / 2 - half) / half) * half);
+      return Math.max(0, Math.round(Math.round(((top + bottom) / 2 - half) / half) * half));
     },
     write: (scrollTop) => {
       view.scrollDOM.scrollTop = scrollTop;
@@ -144,6 +144,11 @@ export function createEditor(parent: HTMLElement, source: string, events: Editor
     ],
   });
   const view = new EditorView({ state, parent });
+  let shown: number | null = null;
+  // What appears below the program takes room from it. Whoever writes in it is left alone.
+  new ResizeObserver(() => {
+    if (shown !== null && !view.hasFocus) showPlace(view, Math.min(shown, view.state.doc.length));
+  }).observe(view.scrollDOM);
   return {
     setSource(next) {
       if (next === view.state.doc.toString()) return;
@@ -151,7 +156,8 @@ export function createEditor(parent: HTMLElement, source: string, events: Editor
     },
     setActiveSpan(span) {
       view.dispatch({ effects: setSpan.of(span) });
-      if (span !== null) showPlace(view, rangeOf(view.state.doc, span).from);
+      shown = span === null ? null : rangeOf(view.state.doc, span).from;
+      if (shown !== null) showPlace(view, shown);
     },
     setProblems(list) {
       const marked = list.filter((problem) => problem.span !== null);

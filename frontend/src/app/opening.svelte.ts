@@ -22,6 +22,8 @@ export class Opening {
   /** True once there is a program. */
   opened = $state(false);
   firstVisit = $state(false);
+  /** Addresses may change faster than one is read: only the last that came is opened. */
+  private latest = 0;
 
   constructor(
     private readonly session: Session,
@@ -45,10 +47,15 @@ export class Opening {
       return;
     }
     if (this.room.key === null) this.room.resumePresenting();
+    this.latest += 1;
+    const turn = this.latest;
     const { address: written, trouble } = await readAddress(location.hash);
+    if (turn !== this.latest) return;
     this.linkTrouble = trouble;
     const address = await this.withSnippet(written);
-    if (address.source === null) await this.openExample(address);
+    if (address.source === null && this.examples.length === 0) await this.loadExamples();
+    if (turn !== this.latest) return;
+    if (address.source === null) this.openExample(address);
     else await this.openProgram(address, address.source);
   }
 
@@ -64,13 +71,13 @@ export class Opening {
     this.waiting = !isTrusted();
     if (!this.waiting) this.session.runOpened();
     if (this.examples.length === 0) await this.loadExamples();
+    if (this.session.source !== source) return;
     this.session.example = this.examples.find((example) => example.source === source) ?? null;
     // A shipped program is as good as our own.
     if (this.waiting && this.session.example !== null) this.run();
   }
 
-  private async openExample(address: Address): Promise<void> {
-    if (this.examples.length === 0) await this.loadExamples();
+  private openExample(address: Address): void {
     this.firstVisit = address.example === null;
     const example = this.examples.find(({ slug }) => slug === address.example) ?? this.examples[0];
     if (example === undefined) return;

@@ -10,6 +10,7 @@ from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from gradwalk.api.event_stream import SHORTCUT
 from gradwalk.api.logs import RequestLines, begin_context
 from gradwalk.api.metrics import Metrics
 
@@ -49,6 +50,7 @@ class Observer:
         given = next((value for name, value in scope["headers"] if name == b"x-request-id"), None)
         request_id = self._numbers.of(given)
         seen = _Seen(send, request_id.encode())
+        scope[SHORTCUT] = seen.send
         known = begin_context(request_id)
         try:
             await self._app(scope, receive, seen.send)

@@ -300,6 +300,19 @@ def test_a_zygote_that_cannot_start_says_its_last_words(monkeypatch: pytest.Monk
         ForkLauncher(RunLimits()).start()
 
 
+def test_nobody_waits_for_a_child_of_a_launcher_that_is_gone() -> None:
+    launcher = ForkLauncher(RunLimits(spare_count=0))
+    launcher.start()
+    child = launcher.lease()
+    launcher.close()
+    # Asked twice, as a conversation does; whoever waited would do so for an hour.
+    asking = threading.Thread(target=lambda: [child.wait(3_600) for _ in range(2)], daemon=True)
+    asking.start()
+    asking.join(30)
+    assert not asking.is_alive()
+    child.channel.close()
+
+
 def job_of(source: str) -> TraceJob:
     request = TraceRequest(source=source)
     return TraceJob(request=request, limits=resolve_limits(request.options.limits))

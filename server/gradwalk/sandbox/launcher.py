@@ -118,7 +118,8 @@ class _LeasedChild:
         self._lease = lease
         self._zygote = zygote
         self._arrival: queue.SimpleQueue[tuple[socket.socket, int] | None] = queue.SimpleQueue()
-        self._departure: queue.SimpleQueue[Exit | None] = queue.SimpleQueue()
+        self._has_departed = threading.Event()
+        self._exit: Exit | None = None
         self._channel: socket.socket | None = None
         self._pid = 0
 
@@ -139,9 +140,8 @@ class _LeasedChild:
         _lower_priority(self._pid)
 
     def wait(self, seconds: float) -> Exit | None:
-        with contextlib.suppress(queue.Empty):
-            return self._departure.get(timeout=seconds)
-        return None
+        self._has_departed.wait(seconds)
+        return self._exit
 
     def await_arrival(self) -> None:
         """Until the zygote has sent the pipe."""
@@ -158,7 +158,8 @@ class _LeasedChild:
 
     def depart(self, how: Exit | None) -> None:
         self._arrival.put(None)
-        self._departure.put(how)
+        self._exit = how
+        self._has_departed.set()
 
 
 class ForkLauncher:

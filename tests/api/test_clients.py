@@ -9,7 +9,12 @@ from typing import Any
 import pytest
 
 from gradwalk.api.clients import name_client
+from gradwalk.api.service import choose_rates
+from gradwalk.api.settings import Settings
+from gradwalk.engine.engine import BusyError
 from tests.api.crowd import HONEST, LOOP, STREAM, address, high, measure_beside
+from tests.own_loop import run_in_own_loop
+from tests.own_redis import OwnRedis
 
 PROXIED = {"trusted_proxies": '["127.0.0.1"]'}
 TRACE_SECONDS = 3.0
@@ -88,6 +93,34 @@ def test_the_child_of_a_client_who_has_gone_is_killed(start_server: Callable[...
         assert os.getpgid(child) == child
     wait_until(lambda: not children_of(zygote))
     wait_until(lambda: server.client.get("/readyz").json()["running"] == 0)
+
+
+def test_rates_over_all_servers_refuse_nobody_while_the_shared_server_is_away(tmp_path: Path) -> None:
+    shared = OwnRedis(tmp_path)
+
+    async def work() -> None:
+        rates = [choose_rates(Settings(cluster_url=shared.url, client_rate="2/hour")) for _ in range(2)]
+        first, second = (one.runs for one in rates)
+        await first.take("greedy")
+        await second.take("greedy")
+        for rate in (first, second):
+            with pytest.raises(BusyError, match="from your address") as refused:
+                await rate.take("greedy")
+            assert 1 <= refused.value.retry_after_seconds <= 3_600
+        await first.take("modest")
+        shared.stop()
+        for rate in (first, second):
+            await rate.take("greedy")
+        shared.restart()
+        with pytest.raises(BusyError):
+            await second.take("greedy")
+        for one in rates:
+            await one.close()
+
+    try:
+        run_in_own_loop(work())
+    finally:
+        shared.stop()
 
 
 @pytest.mark.parametrize(

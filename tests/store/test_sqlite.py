@@ -7,16 +7,19 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Coroutine
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gradwalk.store.sqlite import SqliteStore
+from gradwalk.store.sqlite import _COUNT_EVERY, SqliteStore
 from gradwalk.store.store import StoreError
 from tests.own_loop import run_in_own_loop
 
 PLENTY = 1 << 30
+OF_ONE_WRITER = 40_000
+"""More than one writer of small rows adds between two counts, and less than two do."""
 
 
 def open_store(path: Path, trace_bytes_max: int = PLENTY, snippet_bytes_max: int = PLENTY) -> SqliteStore:
@@ -91,7 +94,7 @@ def test_a_killed_writer_leaves_a_store_that_opens(tmp_path: Path) -> None:
     program = """
 import asyncio, sys
 from pathlib import Path
-from gradwalk.store.sqlite import SqliteStore
+from gradwalk.store.sqlite import _COUNT_EVERY, SqliteStore
 
 async def main():
     store = SqliteStore(Path(sys.argv[1]), 1 << 30, 1 << 30)
@@ -140,3 +143,32 @@ def test_reads_do_not_write_more_than_once_an_hour(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "traces.sqlite3") as database:
         assert database.execute("SELECT COUNT(*) FROM trace").fetchone() == (1,)
     database.close()
+
+
+def test_the_size_that_is_counted_along_is_the_real_one(tmp_path: Path) -> None:
+    """After each row of a single writer, through duplicates and evictions; with a second writer from time to time."""
+
+    def real_bytes() -> int:
+        with closing(sqlite3.connect(tmp_path / "traces.sqlite3")) as database:
+            return int(database.execute("SELECT COALESCE(SUM(LENGTH(body)), 0) FROM trace").fetchone()[0])
+
+    async def write_alone(store: SqliteStore) -> None:
+        for number in range(60):
+            await store.put_trace(str(number % 45), noise(700 + number))
+            assert store._sizes["trace"]._bytes == real_bytes()
+        assert 10_000 < real_bytes() <= 20_000
+
+    async def write_beside_another(store: SqliteStore) -> None:
+        other = open_store(tmp_path)
+        for number in range(_COUNT_EVERY - 50):
+            await store.put_trace(f"ours {number}", noise(100))
+            await other.put_trace(f"theirs {number}", noise(100))
+        await other.close()
+        assert real_bytes() > OF_ONE_WRITER
+        for number in range(100):
+            await store.put_trace(f"again {number}", noise(100))
+        assert real_bytes() <= OF_ONE_WRITER, "what another one wrote is counted as well, sooner or later"
+
+    run(tmp_path, write_alone, trace_bytes_max=20_000)
+    (tmp_path / "traces.sqlite3").unlink()
+    run(tmp_path, write_beside_another, trace_bytes_max=OF_ONE_WRITER)

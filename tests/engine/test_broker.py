@@ -1,0 +1,38 @@
+"""Which list of messages a worker may take the next one from."""
+
+from gradwalk.engine.broker import Places, _LiveFirst, queue_of
+from gradwalk.engine.engine import Lane
+
+LIVE, BATCH = queue_of(Lane.LIVE), queue_of(Lane.BATCH)
+
+
+def test_files_never_fill_all_places_of_a_worker() -> None:
+    places = Places(3)
+    for _ in range(2):
+        assert places.has_room(BATCH)
+        places.take(BATCH)
+    assert not places.has_room(BATCH)
+    for _ in range(3):
+        assert places.has_room(LIVE), "whoever looks is kept out by how much runs, not by files"
+        places.take(LIVE)
+    places.give_back(LIVE)
+    assert not places.has_room(BATCH), "a program that ends makes no room for a file"
+    places.give_back(BATCH)
+    assert places.has_room(BATCH)
+
+
+def test_a_worker_with_one_place_makes_files_as_well() -> None:
+    places = Places(1)
+    assert places.has_room(BATCH)
+    places.take(BATCH)
+    assert not places.has_room(BATCH)
+
+
+def test_live_messages_are_asked_for_first_every_time() -> None:
+    cycle = _LiveFirst(Places(2))
+    cycle.update([LIVE, BATCH])
+    assert cycle.consume(2) == [LIVE, BATCH]
+    cycle.rotate(LIVE)
+    assert cycle.consume(2) == [LIVE, BATCH], "no turns"
+    cycle.rotate(BATCH)
+    assert cycle.consume(2) == [LIVE], "the other place is for those who look"

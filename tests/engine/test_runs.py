@@ -1,0 +1,89 @@
+"""What an engine's threads say reaches followers in the order it was said, and not more often than eyes can see."""
+
+import asyncio
+from typing import Any, cast
+
+from gradwalk.engine.engine import Engine, Lane, Sink
+from gradwalk.engine.job import Outcome
+from gradwalk.engine.runs import Run, Runs, RunState
+from tests.engine.engines import address, job
+
+LASTING = Outcome(lasting=True)
+TURNS = 20
+"""Of the loop: more than it takes for anything that is not waiting for time to pass."""
+
+
+class ByHand:
+    """An engine whose one job says what the test lets it say."""
+
+    keeps_results = False
+    sink: Sink
+
+    async def submit(self, *job: Any) -> None:
+        _, self.sink, _ = job
+
+    def jobs_ahead_of(self, _: Sink) -> int:
+        return 0
+
+
+class OwnTime(asyncio.SelectorEventLoop):
+    """A loop whose clock stands still until it is told to go on."""
+
+    now = 1_000.0
+
+    def time(self) -> float:
+        return self.now
+
+
+async def keep(_: Run) -> bool:
+    return True
+
+
+async def turn() -> None:
+    for _ in range(TURNS):
+        await asyncio.sleep(0)
+
+
+async def follow(run: Run, told: list[list[bytes]]) -> None:
+    """Notes what comes together, to the end."""
+    count = 0
+    with run.follower():
+        while run.state is not RunState.DONE or count < len(run.log):
+            batch = await run.news_after(count, 1_000)
+            told += [batch] if batch else []
+            count += len(batch)
+
+
+def test_results_that_come_within_one_picture_are_told_together_and_the_first_and_the_last_at_once() -> None:
+    loop = OwnTime()
+    told: list[list[bytes]] = []
+
+    async def say(sink: Sink, *results: bytes, after_seconds: float = 0.0) -> list[list[bytes]]:
+        """What has been told since the last time."""
+        loop.now += after_seconds
+        known = len(told)
+        for result in results:
+            sink.append([result])
+            await turn()
+        return told[known:]
+
+    async def work() -> None:
+        engine = ByHand()
+        runs = Runs(cast("Engine", engine), keep, abandon_seconds=1, retain_seconds=1)
+        run = await runs.join_or_start(address("x"), job("x"), Lane.LIVE)
+        following = asyncio.create_task(follow(run, told))
+        engine.sink.started()
+        assert await say(engine.sink, b"0") == [[b"0"]], "the first at once"
+        assert await say(engine.sink, b"1", b"2") == [], "nothing so soon after"
+        assert await say(engine.sink, b"3", after_seconds=0.02) == [[b"1", b"2", b"3"]], "what has come since, as one"
+        assert await say(engine.sink, b"4", after_seconds=1) == [[b"4"]], "after a pause at once again"
+        engine.sink.append([b"5"])
+        engine.sink.finished(LASTING)
+        await following
+        assert told[-1] == [b"5"], "an end waits for nothing and leaves nothing out"
+        await runs.settle()
+
+    try:
+        loop.run_until_complete(work())
+    finally:
+        loop.close()

@@ -110,9 +110,17 @@ def test_numbers_keep_their_spelling(number: object) -> None:
     assert encode(EVENT.validate_json(text)) == text
 
 
-def test_a_bare_nan_is_refused_by_the_encoder() -> None:
-    with pytest.raises(ValueError, match="JSON compliant"):
-        encode({"x": float("nan")})
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
+def test_a_bare_number_without_a_json_form_is_refused_by_the_encoder(number: float) -> None:
+    for value in (number, {"x": [1.0, number]}, {"NaN": "Infinity", "x": number}):
+        with pytest.raises(ValueError, match="not JSON compliant"):
+            encode(value)
+    assert json.loads(encode({"NaN": "-Infinity"})) == {"NaN": "-Infinity"}
+
+
+def test_half_a_character_becomes_a_question_mark_wherever_it_stands() -> None:
+    value = {"a\ud800": ["\udfff\u00e9", ("b",), {"c": 1e-05}], "d": "\U0001f600"}
+    assert json.loads(encode(value)) == {"a?": ["?\u00e9", ["b"], {"c": 1e-05}], "d": "\U0001f600"}
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,15 @@ def run(offer: Offer, source: str) -> dict[str, Any]:
     return names
 
 
+def test_every_run_of_a_program_has_builtins_of_its_own(offer: Offer) -> None:
+    language = OfferedLanguage(offer)
+    first, second = (language.namespace()["__builtins__"] for _ in range(2))
+    assert isinstance(first, dict)
+    assert isinstance(second, dict)
+    assert first is not second
+    assert first.keys() == second.keys()
+
+
 def test_the_collections_are_large_enough() -> None:
     assert len(HONEST) >= 100
     assert len(HOSTILE) >= 900

@@ -21,7 +21,8 @@ from gradwalk.sandbox.cancellation import Cancellation
 log = logging.getLogger(__name__)
 
 BATCH_EVENTS_MAX = 64
-_TOGETHER_SECONDS = 0.005
+_TOGETHER_SECONDS = 0.016
+"""As long as a screen shows one picture."""
 
 
 class RunState(Enum):
@@ -119,7 +120,7 @@ class Run:
 class _LoopSink:
     """Carries what an engine's thread says over to the event loop.
 
-    The first results at once; those that follow within a few milliseconds are told together, since every telling
+    The first results at once; those that follow within one picture of a screen are told together, since every telling
     wakes every follower.
     """
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from pydantic import TypeAdapter, with_config
+from pydantic import ConfigDict, TypeAdapter, with_config
 from typing_extensions import TypedDict
 
 from gradwalk.protocol.events import Event, Versions
@@ -30,6 +30,7 @@ class TraceDocument(TypedDict):
 
 
 DOCUMENT: TypeAdapter[TraceDocument] = TypeAdapter(TraceDocument)
+_ANYTHING: TypeAdapter[Any] = TypeAdapter(Any, config=ConfigDict(ser_json_inf_nan="constants"))
 
 
 def canonical_request(request: TraceRequest) -> dict[str, Any]:
@@ -101,8 +102,26 @@ def encode(value: Any) -> bytes:
     """Compact JSON in UTF-8: the one spelling in which traces are stored, sent and compared.
 
     A lone surrogate, which a program may print but UTF-8 cannot hold, becomes a question mark.
+
+    Raises:
+        ValueError: a number has no JSON form.
     """
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8", "replace")
+    try:
+        text = _ANYTHING.dump_json(value)
+    except ValueError:
+        text = _ANYTHING.dump_json(_replace_surrogates(value))
+    if b"NaN" in text or b"Infinity" in text:
+        # Most often a text. The standard library tells, but it takes four times as long for every event.
+        json.dumps(value, allow_nan=False)
+    return text
+
+
+def _replace_surrogates(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {_replace_surrogates(name): _replace_surrogates(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_replace_surrogates(each) for each in value]
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
 
 
 def _spell_non_finite(value: Any) -> Any:

@@ -18,7 +18,6 @@ from gradwalk.sandbox.frames import LENGTH_BYTES, encode_frame
 from gradwalk.sandbox.jobs import ERRAND, JacobianJob, ProbeJob, ReplayJob, TraceJob
 from gradwalk.sandbox.language import OfferedLanguage
 from gradwalk.sandbox.limits import EXIT_OF_MEMORY, EXIT_OF_OUR_FAULT
-from gradwalk.sandbox.offer import Offer
 from gradwalk.sandbox.probes import probe
 from gradwalk.tracer.program_check import gradcheck_of_program
 from gradwalk.tracer.replay import gradcheck_of_step, jacobian_of_step
@@ -41,8 +40,8 @@ class Confinement:
     landlock_ruleset: int | None
     seccomp: bool
     null_device: int
-    offer: Offer | None
-    """What a program may use; None lets it use everything."""
+    language: OfferedLanguage | None
+    """What a program may use; None lets it use everything. Made ahead for one run, since a child has one."""
     soft_seconds: float
     """After which the alarm rings."""
     resource_limits: bool = True
@@ -95,11 +94,10 @@ def _run_job(payload: bytes, confinement: Confinement) -> None:
         for name in job.probes:
             send(encode(probe(name)))
         return
-    language = None if confinement.offer is None else OfferedLanguage(confinement.offer)
     if isinstance(job, TraceJob):
-        _run_trace(job, language, send)
+        _run_trace(job, confinement.language, send)
     else:
-        _run_replay(job, language, send)
+        _run_replay(job, confinement.language, send)
 
 
 def _run_trace(job: TraceJob, language: OfferedLanguage | None, send: Callable[[bytes], None]) -> None:

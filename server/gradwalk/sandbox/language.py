@@ -17,6 +17,8 @@ class OfferedLanguage:
     def __init__(self, offer: Offer) -> None:
         self._offer = offer
         self._own: set[str] = set()
+        # Made ahead: children find it in the pages that they share, instead of each writing to a hundred of its own.
+        self._builtins: dict[str, object] | None = self._build_builtins()
 
     def admit(self, tree: ast.Module, text: str) -> ast.Module:
         """The checked and rewritten tree.
@@ -31,12 +33,7 @@ class OfferedLanguage:
 
     def namespace(self) -> dict[str, object]:
         """Fresh globals with the offered builtins."""
-        names = build_builtins(self._own, self._offer.library_names)
-        names |= {
-            IMPORT: self._offer.import_module,
-            IMPORT_FROM: self._offer.import_from,
-            IMPORT_STAR: self._offer.import_star,
-        }
+        names, self._builtins = self._builtins or self._build_builtins(), None
         return {"__name__": "__main__", "__doc__": None, "__builtins__": names}
 
     def look_up(self, path: str) -> object:
@@ -46,6 +43,13 @@ class OfferedLanguage:
     def explain(self, error: BaseException, span: Span | None) -> Problem | None:
         """The problem behind a refusal that showed while the program ran."""
         return describe(error.refusal, span) if isinstance(error, RefusedError) else None
+
+    def _build_builtins(self) -> dict[str, object]:
+        return build_builtins(self._own, self._offer.library_names) | {
+            IMPORT: self._offer.import_module,
+            IMPORT_FROM: self._offer.import_from,
+            IMPORT_STAR: self._offer.import_star,
+        }
 
 
 def load_offer() -> Offer:

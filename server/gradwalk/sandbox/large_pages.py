@@ -14,6 +14,8 @@ from gradwalk.sandbox.lockdown import IS_LINUX
 # linux/mman.h, since 6.1. What is there now is moved; what a child adds stays in small pages.
 _MADV_COLLAPSE = 25
 _LARGE_PAGE_BYTES = 2 << 20
+_libc = ctypes.CDLL(None)
+_libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
 _MAPPING = re.compile(r"([0-9a-f]+)-([0-9a-f]+) rw-p \S+ \S+ \S+ *(\[heap\])?$")
 
 
@@ -39,6 +41,6 @@ def _own_memory() -> list[tuple[int, int]]:
 
 
 def _gather(first: int, end: int) -> int:
-    bytes_moved = end - first
-    failed = ctypes.CDLL(None).madvise(ctypes.c_void_p(first), ctypes.c_size_t(bytes_moved), _MADV_COLLAPSE)
-    return 0 if failed else bytes_moved
+    """Page by page: asked for all at once, the kernel stops at the first for which it finds no room."""
+    pages = range(first, end, _LARGE_PAGE_BYTES)
+    return sum(_LARGE_PAGE_BYTES for page in pages if _libc.madvise(page, _LARGE_PAGE_BYTES, _MADV_COLLAPSE) == 0)

@@ -7,6 +7,7 @@ from typing import NoReturn
 
 from gradwalk.sandbox import lockdown
 from gradwalk.sandbox.child import Confinement, run_child
+from gradwalk.sandbox.language import OfferedLanguage
 from gradwalk.sandbox.limits import WARM, RunLimits
 from gradwalk.sandbox.warm import set_up_torch, settle, warm_up
 
@@ -16,6 +17,7 @@ def main() -> NoReturn:
     limits = RunLimits.model_validate_json(sys.argv[1])
     set_up_torch()
     offer = warm_up(limits.policy)
+    language = None if offer is None else OfferedLanguage(offer)
     settle()
     usage = resource.getrusage(resource.RUSAGE_SELF)
     spent_seconds = int(usage.ru_utime + usage.ru_stime) + 1
@@ -34,7 +36,7 @@ def main() -> NoReturn:
             landlock_ruleset=ruleset,
             seccomp=seccomp,
             null_device=lockdown.open_null_device(),
-            offer=offer,
+            language=language,
             soft_seconds=limits.soft_seconds,
             resource_limits=limits.resource_limits,
         ),

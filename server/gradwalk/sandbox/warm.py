@@ -21,7 +21,7 @@ from gradwalk.sandbox.offer import Offer
 from gradwalk.sandbox.warmup import CHECKED, PROGRAMS
 from gradwalk.tracer.program_check import gradcheck_of_program
 from gradwalk.tracer.replay import gradcheck_of_step, jacobian_of_step
-from gradwalk.tracer.run import trace_program
+from gradwalk.tracer.run import RELAXED_COLLECTION, trace_program
 
 _REPLAYED = "import torch\nx = torch.ones(2, requires_grad=True)\n(x * x).sum().backward()"
 
@@ -38,6 +38,10 @@ def set_up_torch() -> None:
     torch.set_num_threads(1)
     torch.set_num_interop_threads(1)
     torch.backends.mkldnn.enabled = False  # type: ignore[assignment]
+    # A child has no accelerator. For the day when it gets one, torch would keep each seed with a whole formatted stack.
+    torch.cuda.manual_seed_all = _seed_nothing
+    torch.xpu.manual_seed_all = _seed_nothing
+    torch.mtia.manual_seed_all = _seed_nothing
 
 
 def warm_up(policy: bool) -> Offer | None:
@@ -64,9 +68,13 @@ def warm_up(policy: bool) -> Offer | None:
 
 
 def settle() -> None:
-    """Moves everything that lives now out of the garbage collector's sight, so that children share its pages."""
+    """Moves everything that lives now out of the garbage collector's sight, so that children share its pages.
+
+    A child begins with few objects and is soon gone: it seldom has to look for garbage.
+    """
     gc.collect()
     gc.freeze()
+    gc.set_threshold(*RELAXED_COLLECTION)
 
 
 def assert_forkable() -> None:
@@ -86,6 +94,10 @@ def assert_forkable() -> None:
 def _is_shared_and_writable(mapping: str) -> bool:
     permissions = mapping.split()[1]
     return permissions[1] == "w" and permissions[3] == "s"
+
+
+def _seed_nothing(seed: int) -> None:
+    """Nothing is there to seed."""
 
 
 def _discard(event: Event) -> None:

@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 
 from gradwalk.sandbox import lockdown
 from gradwalk.sandbox.child import Confinement, run_child
+from gradwalk.sandbox.language import OfferedLanguage
 from gradwalk.sandbox.large_pages import gather_into_large_pages
 from gradwalk.sandbox.limits import RunLimits
 from gradwalk.sandbox.warm import assert_forkable, set_up_torch, settle, warm_up
@@ -146,6 +147,7 @@ def main() -> NoReturn:
     control = socket.socket(fileno=int(sys.argv[2]))
     set_up_torch()
     offer = warm_up(limits.policy)
+    language = None if offer is None else OfferedLanguage(offer)
     settle()
     large_page_bytes = gather_into_large_pages()
     assert_forkable()
@@ -163,7 +165,7 @@ def main() -> NoReturn:
         landlock_ruleset=ruleset,
         seccomp=seccomp,
         null_device=null_device,
-        offer=offer,
+        language=language,
         soft_seconds=limits.soft_seconds,
         resource_limits=limits.resource_limits,
     )

@@ -43,7 +43,8 @@ from gradwalk.tracer.source import FILENAME, INPUT, RESULT, Program, SourceProbl
 from gradwalk.tracer.stream import EventStream, ProgramOutput
 from gradwalk.tracer.unfinished import Unfinished
 
-_RELAXED_COLLECTION: Final = (50_000, 20, 50)
+RELAXED_COLLECTION: Final = (50_000, 20, 50)
+"""Thresholds of the garbage collector: events are many small dictionaries without cycles."""
 _NUMPY_SEEDS: Final = 2**32
 _MODULES: Final = {"torch": torch}
 
@@ -240,9 +241,9 @@ def recording(recorder: Recorder, stream: EventStream) -> Iterator[CallRecorder]
     with ExitStack() as stack, redirect_stdout(ProgramOutput(stream)):
         # What torch.compile would fuse is one opaque node; run eagerly, it is the graph that was written.
         stack.enter_context(set_stance("force_eager"))
-        # Events are many small dictionaries without cycles: looking through them again and again costs a fifth.
+        # To look through all events again and again costs a fifth.
         stack.callback(gc.set_threshold, *gc.get_threshold())
-        gc.set_threshold(*_RELAXED_COLLECTION)
+        gc.set_threshold(*RELAXED_COLLECTION)
         compiled = CompileWatch(recorder.places, recorder.notes.append)
         for part in (patch, scopes, recorder.hooks, recorder.writer.threads, compiled, recorder.passes):
             part.install()

@@ -10,6 +10,8 @@ import pytest
 import torch
 
 import gradwalk
+from gradwalk.exports.catalogue import find_exporter
+from gradwalk.exports.exporter import Selection
 from gradwalk.protocol.events import EVENTS
 from tests.tracer.oracle import tensor_of
 
@@ -46,6 +48,25 @@ def test_limits_may_be_raised_here() -> None:
     source = "x = torch.ones(2000, requires_grad=True)\n(x * 2).sum().backward()"
     assert "summary" in gradwalk.trace(source).steps[1]["grad_inputs"][0]
     assert "data" in gradwalk.trace(source, limits={"elements": 5_000}).steps[1]["grad_inputs"][0]
+
+
+def test_what_pytorch_keeps_of_an_expression_is_shown_and_the_rest_is_said_not_to_be_kept() -> None:
+    w, b = torch.tensor([0.25, -0.5], requires_grad=True), torch.tensor([0.5, 0.75], requires_grad=True)
+    trace = gradwalk.trace_tensors((torch.sigmoid((w * w + b) ** 2) * w).sum())
+    EVENTS.validate_python(trace.events)
+    (started,) = [event for event in trace.events if event["type"] == "pass_started"]
+    outputs = [(node["op"], node["outputs"][0]["value"]) for node in started["graph"]["nodes"] if "leaf" not in node]
+    with torch.no_grad():
+        base = w * w + b
+        kept = [(torch.sigmoid(base**2) * w).sum(), torch.sigmoid(base**2), base**2, base]
+    shown = [value for _, value in outputs if value is not None and "data" in value]
+    assert [op for op, value in outputs if value in shown] == ["sum", "sigmoid", "pow", "add"]
+    assert all(torch.equal(tensor_of(value), tensor) for value, tensor in zip(shown, kept, strict=True))
+    told = [value for op, value in outputs if op == "mul"]
+    assert [value and (value["shape"], value["dtype"]) for value in told] == [([2], "float32")] * 2
+    assert all(value is not None and value["unavailable"].startswith("not kept: ") for value in told)
+    drawn = find_exporter("svg").write(trace.document, Selection(1)).decode()  # type: ignore[union-attr]
+    assert drawn.count("not kept") == 2
 
 
 def test_live_tensors_are_traced_under_the_callers_names() -> None:

@@ -53,6 +53,10 @@ def spell_value(value: TensorValue, most: int = LONGEST) -> str:
         if len(numbers) <= most:
             return numbers
     shape = spell_shape(value["shape"])
+    why = value.get("unavailable")
+    if why is not None:
+        described = f"{shape} {why.partition(':')[0]}" if ":" in why else f"{shape} {value['dtype']}"
+        return described if len(described) <= most else shape
     norm = _norm(value)
     described = f"{shape} {value['dtype']}" if norm is None else f"{shape} norm {spell_number(norm)}"
     return described if len(described) <= most else shape

@@ -22,7 +22,7 @@ from gradwalk.tracer.saved import SavedReader, note_on, plain_value
 from gradwalk.tracer.sides import Side, side_of
 from gradwalk.tracer.source import Program
 from gradwalk.tracer.threads import NOTE, ThreadMarks
-from gradwalk.tracer.unseen import fill_unseen, shapes_of
+from gradwalk.tracer.unseen import fill_unseen, not_kept, shapes_of
 from gradwalk.tracer.values import ValueTable
 from gradwalk.tracer.walk import NextFunctions, Node
 
@@ -162,7 +162,10 @@ class GraphWriter:
                 if producer.variable is not None and "." in self.names.get(id(producer.variable), ""):
                     users.setdefault(producer.id, []).append(record.id)
         self._name_intermediates(records, named)
-        fill_unseen(nodes, edges, shapes_of(records.values()), self._values)
+        if self._program is None:
+            self._read_held(records, named.held)
+        left_over = not_kept(records.values()) if self._program is None else None
+        fill_unseen(nodes, edges, shapes_of(records.values()), self._values, left_over)
         groups, group_of = self._grouping.group(owners, named.modules, users)
         for described in nodes:
             described["group"] = group_of.get(described["id"])
@@ -440,6 +443,18 @@ class GraphWriter:
             slot = tensor.output_nr
             if slot < len(outputs) and outputs[slot]["name"] is None:
                 outputs[slot]["name"] = name
+
+    def _read_held(self, records: dict[Node, Record], held: list[torch.Tensor]) -> None:
+        """Values of results that somebody still holds, where no call was seen to give them."""
+        for tensor in held:
+            if tensor._is_view() and tensor._version:
+                continue
+            record = records.get(tensor.grad_fn)
+            if record is None or record.node is None or tensor.output_nr >= len(record.node["outputs"]):
+                continue
+            output = record.node["outputs"][tensor.output_nr]
+            if output["value"] is None:
+                output["value"] = self._values.value_of(tensor)
 
     def _new_edge(self) -> str:
         self._next_edge += 1

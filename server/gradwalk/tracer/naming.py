@@ -28,6 +28,8 @@ class NamedTensors:
         """Name and tensor, for results of differentiable operations."""
         self.constants: list[tuple[str, torch.Tensor]] = []
         """Name and tensor, for what does not require grad."""
+        self.held: list[torch.Tensor] = []
+        """Results of differentiable operations that somebody holds, with a name or without."""
         self.modules: dict[int, str] = {}
         """`id` of an nn.Module -> its path (`model.0`)."""
         self.storages: dict[int, str] = {}
@@ -74,6 +76,7 @@ class NamedTensors:
                 self.leaves.setdefault(id(tensor), (name, tensor))
             else:
                 self.intermediates.append((name, tensor))
+                self.held.append(tensor)
         else:
             self.constants.append((name, tensor))
         address = storage_address(tensor)

@@ -136,6 +136,7 @@ class Recorder(PassListener):
         if inputs and one.alive is None:
             one.alive = set()
         named = self._named = self._read_names(frame)
+        named.held += [output for output in outputs if isinstance(output, originals.Tensor)]
         written = self.writer.write(graph, records, named, one.index)
         link(one, records, self._reasons)
         self._start(one, outputs, seeds, inputs, records, written, frame)

@@ -17,6 +17,8 @@ from gradwalk.protocol.values import TensorValue
 from gradwalk.tracer.values import ValueTable
 
 NOTE: Final = "Its result stayed inside one call of torch, which did not hand it out: the value was not seen."
+NOT_KEPT: Final = "not kept: neither a variable of yours nor what PyTorch saved for backward holds this result any more"
+"""Where there was no program to watch, only the graph that it left."""
 
 _RESHAPES: Final = frozenset(
     {"_reshape_alias", "_unsafe_view", "alias", "clone", "flatten", "lift_fresh", "reshape", "squeeze", "unsafe_view",
@@ -27,7 +29,11 @@ _Index = np.ndarray[Any, np.dtype[np.int64]]
 
 
 def fill_unseen(
-    nodes: Sequence[Node], edges: Sequence[Edge], shapes: Mapping[str, Sequence[int]], values: ValueTable
+    nodes: Sequence[Node],
+    edges: Sequence[Edge],
+    shapes: Mapping[str, Sequence[int]],
+    values: ValueTable,
+    left_over: Mapping[str, TensorValue] | None = None,
 ) -> None:
     """Completes operands and outputs in place.
 
@@ -36,6 +42,8 @@ def fill_unseen(
         edges: of the graph.
         shapes: of each node's output, for nodes that have one.
         values: where what is computed is put down.
+        left_over: of each node's output, for nodes that have one, what is said where it is not kept; None where a
+            program was watched.
     """
     wanting = [node for node in nodes if _lacks(node)]
     if not wanting:
@@ -49,6 +57,9 @@ def fill_unseen(
             node["outputs"][0]["value"] = _forward(node, shapes[node["id"]], values)
     for node in sorted(nodes, key=lambda node: -1 if node["sequence_nr"] is None else -node["sequence_nr"]):
         _give_operands(node, producers)
+    for node in oldest_first if left_over is not None else ():
+        for one in node["outputs"]:
+            one["value"] = one["value"] or (left_over or {}).get(node["id"])
     for node in oldest_first:
         _take_operands(node, producers)
         if any(one["value"] is None for one in node["outputs"]) and node["kind"] == "op" and "note" not in node:
@@ -192,3 +203,16 @@ def _saved(node: Node, name: str) -> Any:
 def shapes_of(records: Iterable[Any]) -> dict[str, tuple[int, ...]]:
     """The shape of the output of each node that has one."""
     return {record.id: record.sides[0].shape for record in records if len(record.sides) == 1}
+
+
+def not_kept(records: Iterable[Any]) -> dict[str, TensorValue]:
+    """What is known of the output of each node that has one: its shape and dtype."""
+    return {
+        record.id: {
+            "shape": [*record.sides[0].shape],
+            "dtype": str(record.sides[0].dtype).removeprefix("torch."),
+            "unavailable": NOT_KEPT,
+        }
+        for record in records
+        if len(record.sides) == 1
+    }

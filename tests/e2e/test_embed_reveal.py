@@ -165,6 +165,11 @@ def test_in_print_every_phase_has_its_page_and_none_is_blank(new_page: Opener, s
         "[...document.querySelectorAll('grad-walk')].map((each) => each.shadowRoot.querySelectorAll('article').length)"
     )
     assert set(cards) == {2}
+    unseen = page.evaluate(
+        """[...document.querySelectorAll('grad-walk')].filter((each) => [...each.shadowRoot.querySelectorAll('article')]
+           .some((card) => !card.checkVisibility({ opacityProperty: true, visibilityProperty: true }))).length"""
+    )
+    assert unseen == 0, "a page is blank"
     pdf = page.pdf(prefer_css_page_size=True)
     # reveal.js 4 ends every PDF with an empty page, with or without us
     assert len(PAGE.findall(pdf)) == len(expected) + (version == "4")

@@ -4,16 +4,20 @@ Longer and larger faults are in `tests/benchmarks/cluster.py`.
 """
 
 import asyncio
+import contextlib
 import gzip
 import io
 import json
+import re
 import signal
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -24,6 +28,7 @@ from gradwalk.protocol.versions import installed_versions
 from tests.own_cluster import STREAM, Cluster, OwnProcess, OwnServer, assert_whole, follow_to_the_end, read_stream
 from tests.own_loop import run_in_own_loop
 from tests.own_redis import OwnRedis
+from tests.rooms.hall import Hall
 
 RECOVERY_SECONDS = 20.0
 WAITING_MAX = 12
@@ -44,6 +49,18 @@ y = x
 for _ in range(120):
     y = y * 1.01
 y.backward()
+"""
+BUFFER_BYTES = 8_192
+HELD_BYTES_MAX = 5 << 20
+"""More than sockets and the server keep for a reader who does not read."""
+MOVES = 300
+LONG_TRACE = """
+import torch
+x = torch.ones(400, requires_grad=True)
+y = x
+for _ in range(400):
+    y = y * 1.01
+y.backward(torch.ones(400))
 """
 ENDLESS = "while {number} == {number}: pass"
 
@@ -209,6 +226,67 @@ def test_a_restart_of_the_shared_server_loses_nothing_that_flows(cluster: Cluste
 
     for events in run_in_own_loop(flow()):
         assert_whole(events)
+
+
+def test_slow_and_stuck_readers_are_noticed_by_nobody_else(cluster: Cluster) -> None:
+    """Thirty do not read, one does in small bites: a trace that is larger than what lies between, and a room."""
+    server = cluster.servers[0]
+    known = run_in_own_loop(follow_to_the_end([server.url], LONG_TRACE))
+    assert sum(len(json.dumps(event)) for event in known) > HELD_BYTES_MAX
+    path = f"/api/traces/{known[0]['id']}/events"
+    room = server.client.post("/api/rooms", json={}).json()
+    places = [path] * 16 + [f"/api/rooms/{room['code']}/events?participant={n:016x}" for n in range(15)]
+
+    async def lecture() -> list[list[dict[str, Any]]]:
+        async with httpx.AsyncClient(base_url=server.url, timeout=60) as client:
+            hall = Hall(client, room)
+            honest = await hall.follower("f" * 16)
+            for move in range(MOVES):
+                said = await hall.present(position=f"{move}.1", question={"id": "1.1", "prompt": f"{move:03}" * 100})
+            await honest.until(lambda: honest.view["revision"] == said)
+            await honest.drop()
+            return await asyncio.gather(*[follow_to_the_end(urls, f"tan({n}.5 * x)") for n in range(6)])
+
+    urls = [one.url for one in cluster.servers]
+    with contextlib.ExitStack() as open_sockets:
+        slow, *stuck = [open_sockets.enter_context(open_unread(server.url, place)) for place in places]
+        for events in run_in_own_loop(lecture()):
+            assert_whole(events)
+        text = read_to_the_end(slow, 1_000)
+        assert text.count(b'"type":"step"') == 401
+        assert b"event: done" in text
+        for late in stuck[:15]:
+            assert read_to_the_end(late, 1 << 16) == text
+        headers = {"Authorization": f"Bearer {room['secret']}", "Content-Type": "application/json"}
+        assert server.client.delete(f"/api/rooms/{room['code']}", headers=headers).status_code == 204
+        told = [read_to_the_end(late, 1 << 16) for late in stuck[15:]]
+    for one in told:
+        views = [json.loads(line[6:]) for line in one.split(b"\n") if line[:7] == b"data: {"]
+        assert views[-2]["revision"] == MOVES + 1, "the last thing that was shown"
+
+
+def open_unread(url: str, path: str) -> socket.socket:
+    """A connection that has asked for a stream and holds little of it."""
+    where = urlsplit(url)
+    stream = socket.socket()
+    stream.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER_BYTES)
+    stream.settimeout(60)
+    stream.connect((where.hostname, where.port))
+    stream.sendall(f"GET {path} HTTP/1.1\r\nHost: {where.netloc}\r\n\r\n".encode())
+    return stream
+
+
+def read_to_the_end(stream: socket.socket, at_once: int) -> bytes:
+    """The stream's messages, out of their chunks; without what differs from reader to reader."""
+    answer = bytearray()
+    while not answer.endswith(b"\r\n0\r\n\r\n"):
+        answer += stream.recv(at_once)
+    said = io.BytesIO(answer.partition(b"\r\n\r\n")[2])
+    messages = []
+    while length := int(said.readline(), 16):
+        messages.append(said.read(length))
+        said.readline()
+    return re.sub(rb"retry: \d+", b"", b"".join(messages))
 
 
 def test_a_full_queue_is_told_and_drains_when_its_readers_leave(cluster: Cluster) -> None:

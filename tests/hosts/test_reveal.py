@@ -124,6 +124,8 @@ def test_a_frame_without_the_plugin_gives_the_deck_its_keys_back(
     places = []
     while page.evaluate("Reveal.getIndices().h") == 1:
         places.append(frame_of_slide.evaluate("document.querySelector('grad-walk').state.place"))
+        # What the frame says of it is on its way: else it would be taken for the answer to the next key.
+        page.wait_for_function("(place) => heard.at(-1)?.place === place", arg=places[-1])
         page.keyboard.press("PageDown")
         page.wait_for_function(
             "async ([place]) => Reveal.getIndices().h !== 1 || heard.at(-1)?.place !== place", arg=[places[-1]]

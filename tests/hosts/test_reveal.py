@@ -128,7 +128,7 @@ def test_a_frame_without_the_plugin_gives_the_deck_its_keys_back(
         page.wait_for_function("(place) => heard.at(-1)?.place === place", arg=places[-1])
         page.keyboard.press("PageDown")
         page.wait_for_function(
-            "async ([place]) => Reveal.getIndices().h !== 1 || heard.at(-1)?.place !== place", arg=[places[-1]]
+            "([place]) => Reveal.getIndices().h !== 1 || heard.at(-1)?.place !== place", arg=[places[-1]]
         )
     assert places[1:] == ["1.3", "1.4", "1.5", *(f"2.{phase}" for phase in range(1, 6))], places
     page.close()

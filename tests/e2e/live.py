@@ -35,7 +35,7 @@ CHROMIUM_FLAGS = [
 
 
 @contextmanager
-def running_server() -> Iterator[str]:
+def running_server(**settings: object) -> Iterator[str]:
     """`gradwalk serve` with an empty store of its own; gives its address and ends it afterwards."""
     if not (STATIC / "index.html").exists():
         raise RuntimeError("the page is not built: run `make install`")
@@ -46,6 +46,7 @@ def running_server() -> Iterator[str]:
             **os.environ,
             "GRADWALK_DATA_DIRECTORY": folder,
             "GRADWALK_ALLOWED_HOSTS": json.dumps([ELSEWHERE]),
+            **{f"GRADWALK_{name.upper()}": str(value) for name, value in settings.items()},
         }
         with log.open("wb") as output:
             server = subprocess.Popen(

@@ -1,11 +1,13 @@
 """What is on the page while there is nothing to show: a long run, no graph, a server that is away or busy."""
 
-import json
+import contextlib
 import re
 
-from playwright.sync_api import Route, expect
+import httpx
+from playwright.sync_api import expect
 
 from tests.e2e.conftest import Opener
+from tests.e2e.live import running_server
 from tests.e2e.player import PlayerPage, fragment
 
 LONG = """
@@ -41,25 +43,30 @@ def test_a_server_that_goes_away_leaves_the_picture_and_is_found_again(player: P
     expect(status).to_be_empty()
 
 
-def test_a_busy_server_is_asked_again_when_it_said(new_page: Opener) -> None:
-    """A server refuses under load, which no test brings about at will: its answer is given in its place, once."""
-    player = new_page()
-    player.expected_complaints.append("429")
-    refused: list[str] = []
-
-    def refuse_once(route: Route) -> None:
-        if refused:
-            route.continue_()
-            return
-        refused.append(route.request.url)
-        body = json.dumps({"code": "busy", "message": "The server is busy."})
-        route.fulfill(status=429, headers={"Retry-After": "2"}, content_type="application/json", body=body)
-
-    player.page.route(re.compile("/api/.*trace"), refuse_once)
-    player.open(fragment("x * y", i={"x": 2.0, "y": 3.0}))
-    expect(player.page.get_by_role("status", name="Run")).to_contain_text(re.compile(r"busy. Trying again in [12] s"))
-    player.wait_for_steps(3)
-    assert refused
+def test_a_server_whose_queue_is_full_is_asked_again_when_it_said(new_page: Opener) -> None:
+    """One program runs, one that took longer runs behind it, one waits: there is no room until they are called off."""
+    with running_server(running_count=1, waiting_count=1, run_seconds=60, abandon_seconds=0.1) as busy:
+        player = new_page()
+        player.server = busy
+        player.expected_complaints.append("429")
+        said: list[tuple[int, str | None]] = []
+        player.page.on("response", lambda answer: said.append((answer.status, answer.headers.get("retry-after"))))
+        with contextlib.ExitStack() as crowd, httpx.Client(base_url=busy, timeout=60) as client:
+            held = []  # a stream that nobody holds is closed, and its program called off
+            for number in range(3):
+                body = {"source": f"while {number} == {number}: pass"}
+                stream = client.stream("POST", "/api/traces", json=body, headers={"Accept": "text/event-stream"})
+                lines = crowd.enter_context(stream).iter_lines()
+                held.append(lines)
+                assert any("data: [" in line or (number == 2 and "queued" in line) for line in lines)
+            player.open(fragment("x * y", i={"x": 2.0, "y": 3.0}))
+            status = player.page.get_by_role("status", name="Run")
+            expect(status).to_contain_text(re.compile(r"busy. Trying again in \d+ s"))
+            refused = [after for code, after in said if code == 429]
+            assert refused
+            assert all(after is not None and int(after) >= 1 for after in refused)
+        player.wait_for_steps(3)
+        expect(status).to_be_empty()
 
 
 def test_a_program_without_a_graph_is_told_what_to_do(player: PlayerPage) -> None:

@@ -105,6 +105,14 @@ def test_export_draws_a_program_and_a_saved_trace_alike(tmp_path: Path) -> None:
     assert ">6<" not in from_saved.stdout  # x.grad = 6 only lands in the second step
 
 
+def test_export_draws_the_forward_walk_where_it_is_asked_for() -> None:
+    program = "x = torch.tensor(3.0, requires_grad=True)\n(x * x).sin().backward()\n"
+    drawn = run(
+        "export", "-", "--format", "dot", "--direction", "forward", "--step", "2", "--phase", "2", stdin=program
+    )
+    assert "operation 2 of 2, compute" in drawn.stdout
+
+
 def test_export_of_what_cannot_be_drawn_says_why() -> None:
     done = run("export", "-", "--format", "svg", stdin="x = 1\n")
     assert done.returncode == 1

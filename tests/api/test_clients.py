@@ -90,7 +90,7 @@ def test_the_child_of_a_client_who_has_gone_is_killed(start_server: Callable[...
         next(answer.iter_text())
         wait_until(lambda: bool(children_of(zygote)))
         (child,) = children_of(zygote)
-        assert os.getpgid(child) == child
+        wait_until(lambda: os.getpgid(child) == child)
     wait_until(lambda: not children_of(zygote))
     wait_until(lambda: server.client.get("/readyz").json()["running"] == 0)
 

@@ -1,4 +1,4 @@
-"""Two thousand addresses that nobody wrote, one after another in the same page and the same frame."""
+"""A thousand addresses that nobody wrote, one after another in the same page and the same frame."""
 
 import json
 import random
@@ -14,7 +14,7 @@ from tests.e2e.hosts import keep_program
 from tests.e2e.live import ELSEWHERE
 from tests.e2e.player import PlayerPage, fragment
 
-COUNT = 2000
+COUNT = 1000
 KEYS = ["v", "c", "i", "g", "s", "seed", "theme", "digits", "font", "projector", "predict", "compare", "byhand"]
 FRAME_KEYS = [
     "s",

@@ -7,6 +7,7 @@ from gradwalk.engine.engine import Engine, Lane, Sink
 from gradwalk.engine.job import Outcome
 from gradwalk.engine.runs import Run, Runs, RunState
 from tests.engine.engines import address, job
+from tests.own_loop import run_in_own_loop
 
 LASTING = Outcome(lasting=True)
 TURNS = 20
@@ -83,7 +84,4 @@ def test_results_that_come_within_one_picture_are_told_together_and_the_first_an
         assert told[-1] == [b"5"], "an end waits for nothing and leaves nothing out"
         await runs.settle()
 
-    try:
-        loop.run_until_complete(work())
-    finally:
-        loop.close()
+    run_in_own_loop(work(), lambda: loop)

@@ -77,7 +77,8 @@ export function rangeOf(text: Text, span: Span): { from: number; to: number } {
 function showPlace(view: EditorView, place: number): void {
   view.requestMeasure({
     read: () => {
-      const { top, bottom } = view.lineBlockAt(place);
+      // It may have been asked for before another program came.
+      const { top, bottom } = view.lineBlockAt(Math.min(place, view.state.doc.length));
       const half = view.scrollDOM.clientHeight / 2;
       return Math.max(0, Math.round(Math.round(((top + bottom) / 2 - half) / half) * half));
     },
@@ -147,7 +148,7 @@ export function createEditor(parent: HTMLElement, source: string, events: Editor
   let shown: number | null = null;
   // What appears below the program takes room from it. Whoever writes in it is left alone.
   new ResizeObserver(() => {
-    if (shown !== null && !view.hasFocus) showPlace(view, Math.min(shown, view.state.doc.length));
+    if (shown !== null && !view.hasFocus) showPlace(view, shown);
   }).observe(view.scrollDOM);
   return {
     setSource(next) {

@@ -50,6 +50,13 @@ ROUNDS = 3
 TRACES = int(os.environ.get("GRADWALK_BENCH_TRACES", "10000"))
 MOVES = 30
 MOVE_SECONDS = 0.2
+PATIENT = {
+    "GRADWALK_RUNNING_COUNT": "8",
+    "GRADWALK_RUN_SECONDS": "10",
+    "GRADWALK_WAITING_COUNT": "600",
+    "GRADWALK_CLIENT_RATE": "1000000/minute",
+}
+"""All of the crowd has one address, and runs more in a minute than one address may."""
 
 
 @dataclass
@@ -296,7 +303,7 @@ def main() -> None:
         measure_different(served, 300, 7.0)
         measure_room(served, 300, 50)
         measure_room(served, 3_000, 200)
-    with serving(GRADWALK_RUNNING_COUNT="8", GRADWALK_RUN_SECONDS="10", GRADWALK_WAITING_COUNT="600") as served:
+    with serving(**PATIENT) as served:
         trace_of(served, 1)
         measure_running_memory(served, 8)
         measure_growth(served, TRACES)

@@ -29,7 +29,7 @@ test: install .make/python-test .make/test-packages ## install what the tests ne
 	@scripts/test $(PYTEST_ARGS)
 
 test-hosts: install .make/python-test .make/test-packages .make/host-packages ## run the lecturers' recipes in their real hosts (installs TeX, LibreOffice, JupyterLab, ...: 3 GB)
-	@GRADWALK_TEST_HOSTS=1 $(BIN)/python -m pytest tests/hosts $(PYTEST_ARGS)
+	@scripts/test-hosts $(PYTEST_ARGS)
 
 check: install .make/python-test ## format, lint, types, import rules, generated files
 	@scripts/check

@@ -20,7 +20,7 @@ import { type StepDetail, Viewer } from "./viewer.svelte";
 export const TAG = "grad-walk";
 
 const OWN_STYLE = `
-:host { all: initial; display: block; position: relative; width: 100%; height: 30rem; contain: layout style; }
+:host { all: initial; color-scheme: inherit; display: block; position: relative; width: 100%; height: 30rem; contain: layout style; }
 :host([hidden]) { display: none; }
 .gradwalk-box { height: 100%; }
 .gradwalk-box[hidden] { display: none; }

@@ -159,10 +159,15 @@ def test_check_says_what_to_do_about_each_thing_that_is_missing(
     assert {name for name, (verdict, _) in alone.items() if verdict == "missing"} == {"store", "page"}
     assert "GRADWALK_DATA_DIRECTORY" in alone["store"][1]
     monkeypatch.setenv("GRADWALK_CLUSTER_URL", "redis://user:hush@127.0.0.1:1/0")
+    (tmp_path / "libglib-2.0.so.0").write_text("not a library")
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path))
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent))
     done = run("check")
     assert done.returncode == 1
     found = findings(done)
-    assert {name for name, (verdict, _) in found.items() if verdict == "missing"} == {"cluster", "page"}
+    assert {name for name, (verdict, _) in found.items() if verdict == "missing"} == {"cluster", "page", "pictures"}
+    assert "libglib-2.0.so.0" in found["pictures"][1]
+    assert found["pictures"][1].endswith("On Debian: apt install graphviz.")
     assert "redis://user:***@127.0.0.1:1/0 does not answer" in found["cluster"][1]
     assert "make install" in found["page"][1]
     assert found["sandbox"] == ("ok", "Every probe was refused: protection is full.")

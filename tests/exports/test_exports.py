@@ -1,16 +1,21 @@
 """Every exporter over its list, and what a still must show, read back by Graphviz and an XML parser."""
 
+import io
 import json
+import os
 import re
 import shutil
+import subprocess
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
+from pypdf import PdfReader
 
 from gradwalk.exports import graphviz_engine
 from gradwalk.exports.catalogue import EXPORTERS, find_exporter
 from gradwalk.exports.exporter import ExportUnavailable, NothingToExport, Selection
+from gradwalk.exports.labels import FONT, MONO
 from gradwalk.exports.moment import LAND, MULTIPLY, SEND, find_moment
 from gradwalk.exports.picture import write_dot
 from gradwalk.exports.raster import write_still
@@ -149,6 +154,34 @@ def test_without_graphviz_the_export_says_how_to_get_it(square, monkeypatch: pyt
     assert exporter is not None
     with pytest.raises(ExportUnavailable, match="pip install pygraphviz"):
         exporter.write(square, Selection())
+
+
+def test_where_the_library_cannot_be_loaded_the_export_says_what_is_missing(
+    square, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(graphviz_engine, "which", lambda _name: None)
+    (tmp_path / "libgobject-2.0.so.0").write_text("not a library")
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path))
+    exporter = find_exporter("svg")
+    assert exporter is not None
+    with pytest.raises(ExportUnavailable, match=r"cannot be loaded here \(.*libgobject-2.0.so.0.*\): install Graphviz"):
+        exporter.write(square, Selection(step=1))
+
+
+@pytest.mark.parametrize("font", [FONT, MONO])
+def test_pictures_have_letters_where_the_system_has_no_fonts(font: str, tmp_path: Path) -> None:
+    rules = Path(graphviz_engine.FONTS["FONTCONFIG_FILE"]).read_text()
+    alone = "".join(line for line in rules.splitlines(keepends=True) if "/etc/" not in line and "~" not in line)
+    (tmp_path / "fonts.conf").write_text(alone)
+    surroundings = {**os.environ, **graphviz_engine.FONTS, "FONTCONFIG_FILE": str(tmp_path / "fonts.conf")}
+    dot = f'digraph {{ node [fontname="{font}"]; plain [label=<plain>]; bold [label=<<B>bold</B>>] }}'
+    page = subprocess.run(
+        [*graphviz_engine.LIBRARY, "pdf"], input=dot.encode(), env=surroundings, capture_output=True, check=True
+    ).stdout
+    (read,) = PdfReader(io.BytesIO(page)).pages
+    assert {"plain", "bold"} == set(read.extract_text().split())
+    names = {str(each.get_object()["/BaseFont"]).partition("+")[2] for each in read["/Resources"]["/Font"].values()}
+    assert names == {font.replace(" ", ""), font.replace(" ", "") + "-Bold"}
 
 
 def test_json_is_the_document(square: TraceDocument) -> None:

@@ -49,6 +49,8 @@ def test_the_wheel_holds_what_runs_and_nothing_else(wheel: Path) -> None:
         "gradwalk/sandbox/offer.json",
         "gradwalk/examples/programs/map.py",
         "gradwalk/protocol/events.py",
+        "gradwalk/exports/fonts.conf",
+        "gradwalk/static/fonts/DejaVuSansMono-Bold.ttf",
     ):
         assert needed in names
     assert any(name.startswith("gradwalk/static/assets/") and name.endswith(".js") for name in names)

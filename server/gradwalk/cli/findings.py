@@ -2,6 +2,7 @@
 
 import asyncio
 import importlib
+import io
 import os
 import shutil
 import socket
@@ -13,11 +14,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
+from pypdf import PdfReader
+
 from gradwalk.api.service import STORE_FILE
 from gradwalk.api.settings import Settings
 from gradwalk.exports.exporter import ExportUnavailable
-from gradwalk.exports.graphviz_engine import HAS_LIBRARY
+from gradwalk.exports.graphviz_engine import run_graphviz
 from gradwalk.exports.kit import read_module
+from gradwalk.exports.labels import FONT
 from gradwalk.protocol.versions import installed_versions
 from gradwalk.sandbox.launcher import LauncherGoneError
 from gradwalk.sandbox.supervisor import Sandbox
@@ -27,6 +31,7 @@ from gradwalk.store.store import StoreError
 _TORCH_BYTES = 400 << 20
 """What the warm process that children are forked from takes, about."""
 _PING_SECONDS = 2.0
+_WORD = "gradwalk"
 
 Verdict = Literal["ok", "note", "missing"]
 
@@ -172,10 +177,14 @@ def _look_at_memory(settings: Settings) -> Finding:
 
 
 def _look_at_pictures(_: Settings) -> Finding:
-    if shutil.which("dot") is None and not HAS_LIBRARY:
-        sentence = "Pictures and pages need Graphviz. Run: pip install pygraphviz, or install Graphviz."
+    try:
+        page = run_graphviz(f'digraph {{ node [fontname="{FONT}"]; {_WORD} }}', "pdf")
+    except ExportUnavailable as reason:
+        return Finding("pictures", "missing", f"There are no pictures: {reason}. On Debian: apt install graphviz.")
+    if _WORD not in PdfReader(io.BytesIO(page)).pages[0].extract_text():
+        sentence = "Pictures have no letters: Graphviz finds no fonts. On Debian: apt install fonts-dejavu-core."
         return Finding("pictures", "missing", sentence)
-    return Finding("pictures", "ok", "Graphviz is here.")
+    return Finding("pictures", "ok", "Graphviz draws.")
 
 
 def _look_at_videos(_: Settings) -> Finding:

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from importlib.util import find_spec
+from pathlib import Path
 from shutil import which
 
 from gradwalk.exports.exporter import ExportUnavailable
@@ -12,6 +13,10 @@ from gradwalk.exports.exporter import ExportUnavailable
 HAS_LIBRARY = find_spec("pygraphviz") is not None
 LIBRARY = [sys.executable, "-P", "-m", "gradwalk.exports.library"]
 LONGEST_SECONDS = 60
+HERE = Path(__file__).parent
+FONTS = {"FONTCONFIG_FILE": str(HERE / "fonts.conf"), "XDG_DATA_HOME": str(HERE.parent / "static")}
+"""Where letters are found: those of a server without fonts are in `static/fonts`."""
+UNLOADABLE = "ImportError: "
 
 CLOCK = re.compile(rb"/CreationDate ?\([^)]*\)|/ModDate ?\([^)]*\)")
 
@@ -27,18 +32,27 @@ def run_graphviz(dot: str, file_format: str) -> bytes:
         raise ExportUnavailable("pictures need Graphviz: `pip install pygraphviz`, or a `dot` on the PATH")
     command = [program, f"-T{file_format}"] if program else [*LIBRARY, file_format]
     # The epoch of reproducible builds: where cairo heeds it, the page carries no date of today.
-    clockless = {**os.environ, "SOURCE_DATE_EPOCH": "0"}
+    surroundings = {**os.environ, **FONTS, "SOURCE_DATE_EPOCH": "0"}
     try:
         done = subprocess.run(
-            command, input=dot.encode(), capture_output=True, timeout=LONGEST_SECONDS, env=clockless, check=False
+            command, input=dot.encode(), capture_output=True, timeout=LONGEST_SECONDS, env=surroundings, check=False
         )
     except subprocess.TimeoutExpired as error:
         raise ExportUnavailable(
             f"this picture is too large: Graphviz was not done after {LONGEST_SECONDS} seconds"
         ) from error
     if done.returncode or not done.stdout:
-        raise ExportUnavailable(f"this picture is too large: Graphviz gave up on it (status {done.returncode})")
+        raise ExportUnavailable(_reason(done))
     return CLOCK.sub(_blank, done.stdout)
+
+
+def _reason(done: subprocess.CompletedProcess[bytes]) -> str:
+    last = done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
+    if last.startswith(UNLOADABLE):
+        # The wheel leaves GLib and X11 to the system, which a slim container has not.
+        missing = last.removeprefix(UNLOADABLE)
+        return f"pictures need Graphviz, whose library cannot be loaded here ({missing}): install Graphviz itself"
+    return f"this picture is too large: Graphviz gave up on it (status {done.returncode})"
 
 
 def _blank(match: re.Match[bytes]) -> bytes:

@@ -36,7 +36,7 @@ TEST = {**RUN, **CLUSTER, **read_lock("test.lock")}
 EXTRAS = PROJECT["optional-dependencies"]
 IN_CHILDREN_ONLY = ("torch", "numpy")
 DECLARED = [
-    pytest.param(PROJECT["dependencies"], RUN, id="run"),
+    pytest.param(PROJECT["dependencies"] + EXTRAS["video"], RUN, id="run"),
     pytest.param(PROJECT["dependencies"] + EXTRAS["cluster"], RUN | CLUSTER, id="worker"),
     pytest.param(
         [text for text in PROJECT["dependencies"] if not text.startswith(IN_CHILDREN_ONLY)] + EXTRAS["cluster"],

@@ -5,11 +5,11 @@ while a step sends, its gradients travel along their edges. Drawn by Graphviz li
 import io
 import subprocess
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from shutil import which
-from typing import NamedTuple
 
 from PIL import Image
 
@@ -22,7 +22,7 @@ try:
 except ImportError:
     get_ffmpeg_exe = None
 
-GIF_WIDTH, VIDEO_WIDTH = 960, 1280
+GIF_WIDTH, VIDEO_WIDTH = 960, 1920
 DWELL_MS, TRAVEL_MS = 1500, 100
 TRAVEL = (0.15, 0.3, 0.45, 0.6, 0.75, 0.9)
 """How far along the edges the gradients stand in the pictures of a send."""
@@ -35,22 +35,41 @@ CODECS = {
 LONGEST_SECONDS = 900
 
 
-class Frame(NamedTuple):
-    """A picture and how long it stays."""
+@dataclass(frozen=True, slots=True)
+class Reel:
+    """The pictures of a film as they were drawn: small, while a thousand of them unpacked fill a machine."""
 
-    image: Image.Image
-    milliseconds: int
+    pictures: list[bytes]
+    milliseconds: list[int]
+    """How long each stays."""
+    scale: float
+    size: tuple[int, int]
+
+    def image(self, number: int) -> Image.Image:
+        """One of them at the upper left of the canvas that all have in common."""
+        image = Image.open(io.BytesIO(self.pictures[number])).convert("RGB")
+        if self.scale < 1:
+            smaller = (max(1, round(image.width * self.scale)), max(1, round(image.height * self.scale)))
+            image = image.resize(smaller, Image.Resampling.LANCZOS)
+        canvas = Image.new("RGB", self.size, "white")
+        canvas.paste(image, (0, 0))
+        return canvas
+
+    def images(self) -> Iterator[Image.Image]:
+        """All of them in turn."""
+        return map(self.image, range(len(self.pictures)))
 
 
 def write_gif(document: TraceDocument, selection: Selection) -> bytes:
     """An animated GIF, 960 pixels wide at most, that runs once."""
-    frames = _frames(document, selection, GIF_WIDTH)
-    palette = frames[-1].image.quantize(GIF_COLORS)
-    indexed = [frame.image.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
+    reel = _draw_reel(document, selection, GIF_WIDTH)
+    palette = reel.image(-1).quantize(GIF_COLORS)
+    indexed = (image.quantize(palette=palette, dither=Image.Dither.NONE) for image in reel.images())
     written = io.BytesIO()
-    first, *rest = indexed
-    durations = [frame.milliseconds for frame in frames]
-    first.save(written, "GIF", save_all=True, append_images=rest, duration=durations, optimize=False, disposal=1)
+    first = next(indexed)
+    first.save(
+        written, "GIF", save_all=True, append_images=indexed, duration=reel.milliseconds, optimize=False, disposal=1
+    )
     return written.getvalue()
 
 
@@ -63,14 +82,14 @@ def write_video(file_format: str, document: TraceDocument, selection: Selection)
     program = which("ffmpeg") or (get_ffmpeg_exe() if get_ffmpeg_exe else None)
     if program is None:
         raise ExportUnavailable("videos need ffmpeg: `pip install imageio-ffmpeg`, or an `ffmpeg` on the PATH")
-    frames = _frames(document, selection, VIDEO_WIDTH)
+    reel = _draw_reel(document, selection, VIDEO_WIDTH)
     with tempfile.TemporaryDirectory() as folder:
         playlist = ["ffconcat version 1.0"]
-        for number, frame in enumerate(frames):
-            frame.image.save(Path(folder) / f"{number}.ppm")
-            playlist += [f"file {number}.ppm", f"duration {frame.milliseconds / 1000}"]
+        for number, (image, milliseconds) in enumerate(zip(reel.images(), reel.milliseconds, strict=True)):
+            image.save(Path(folder) / f"{number}.png", compress_level=1)
+            playlist += [f"file {number}.png", f"duration {milliseconds / 1000}"]
         # without a last entry of its own the last picture would be gone at once
-        playlist.append(f"file {len(frames) - 1}.ppm")
+        playlist.append(f"file {len(reel.pictures) - 1}.png")
         (Path(folder) / "film.ffconcat").write_text("\n".join(playlist))
         # one thread and no version in the stream: the same frames give the same bytes
         clean = ["-pix_fmt", "yuv420p", "-threads", "1", "-fflags", "+bitexact", "-flags:v", "+bitexact"]
@@ -85,27 +104,21 @@ def write_video(file_format: str, document: TraceDocument, selection: Selection)
         return (Path(folder) / target).read_bytes()
 
 
-def _frames(document: TraceDocument, selection: Selection, longest_px: int) -> list[Frame]:
-    """All pictures on one canvas with even sides, which video codecs ask for."""
+def _draw_reel(document: TraceDocument, selection: Selection, longest_px: int) -> Reel:
+    """All pictures, with even sides for what they are shown on, which video codecs ask for."""
     drawn: list[tuple[bytes, int]] = []
     for page in draw_pages(document, selection, "png", longest_px=longest_px, travel=TRAVEL):
         drawn += [(picture, TRAVEL_MS) for picture in page.under_way]
         drawn.append((page.picture, DWELL_MS))
-    images = [Image.open(io.BytesIO(png)).convert("RGB") for png, _ in drawn]
-    across, down = max(image.width for image in images), max(image.height for image in images)
+    sizes = [Image.open(io.BytesIO(picture)).size for picture, _ in drawn]
+    across, down = max(width for width, _ in sizes), max(height for _, height in sizes)
     scale = min(1.0, longest_px / across)
-    size = (_even(across * scale), _even(down * scale))
-    return [
-        Frame(_on_canvas(image, scale, size), milliseconds)
-        for image, (_, milliseconds) in zip(images, drawn, strict=True)
-    ]
-
-
-def _on_canvas(image: Image.Image, scale: float, size: tuple[int, int]) -> Image.Image:
-    canvas = Image.new("RGB", size, "white")
-    smaller = (max(1, round(image.width * scale)), max(1, round(image.height * scale)))
-    canvas.paste(image.resize(smaller, Image.Resampling.LANCZOS) if scale < 1 else image, (0, 0))
-    return canvas
+    return Reel(
+        [picture for picture, _ in drawn],
+        [milliseconds for _, milliseconds in drawn],
+        scale,
+        (_even(across * scale), _even(down * scale)),
+    )
 
 
 def _even(length: float) -> int:

@@ -146,6 +146,17 @@ def test_without_ffmpeg_a_video_says_how_to_get_it(chain: TraceDocument, monkeyp
         export("mp4", chain)
 
 
+def test_what_ffmpeg_says_when_it_gives_up_is_told(
+    chain: TraceDocument, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gives_up = tmp_path / "ffmpeg"
+    gives_up.write_text("#!/bin/sh\necho 'no room left' >&2\nexit 1\n")
+    gives_up.chmod(0o755)
+    monkeypatch.setattr(film, "which", lambda _: str(gives_up))
+    with pytest.raises(ExportUnavailable, match="could not write this video: no room left"):
+        film.write_video("mp4", chain, Selection())
+
+
 @pytest.mark.parametrize("exporter", [e for e in EXPORTERS if e.has_pages], ids=lambda exporter: exporter.name)
 def test_a_trace_without_a_step_says_that_there_is_nothing_to_show(exporter, chain: TraceDocument) -> None:
     empty = {**chain, "events": [event for event in chain["events"] if event["type"] != "step"]}

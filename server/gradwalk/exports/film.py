@@ -2,12 +2,14 @@
 while a step sends, its gradients travel along their edges. Drawn by Graphviz like every still: no browser, no screen.
 """
 
+import contextlib
 import io
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import repeat
 from pathlib import Path
 from shutil import which
 
@@ -32,7 +34,9 @@ CODECS = {
     "mp4": ["-c:v", "libx264", "-preset", "veryfast", "-tune", "stillimage", "-movflags", "+faststart"],
     "webm": ["-c:v", "libvpx-vp9", "-deadline", "realtime", "-cpu-used", "8", "-crf", "30", "-b:v", "0"],
 }
-LONGEST_SECONDS = 900
+
+# One thread and no version in the stream: the same frames give the same bytes.
+CLEAN = ["-map_metadata", "-1", "-pix_fmt", "yuv420p", "-threads", "1", "-fflags", "+bitexact", "-flags:v", "+bitexact"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,25 +87,22 @@ def write_video(file_format: str, document: TraceDocument, selection: Selection)
     if program is None:
         raise ExportUnavailable("videos need ffmpeg: `pip install imageio-ffmpeg`, or an `ffmpeg` on the PATH")
     reel = _draw_reel(document, selection, VIDEO_WIDTH)
-    with tempfile.TemporaryDirectory() as folder:
-        playlist = ["ffconcat version 1.0"]
-        for number, (image, milliseconds) in enumerate(zip(reel.images(), reel.milliseconds, strict=True)):
-            image.save(Path(folder) / f"{number}.png", compress_level=1)
-            playlist += [f"file {number}.png", f"duration {milliseconds / 1000}"]
-        # without a last entry of its own the last picture would be gone at once
-        playlist.append(f"file {len(reel.pictures) - 1}.png")
-        (Path(folder) / "film.ffconcat").write_text("\n".join(playlist))
-        # one thread and no version in the stream: the same frames give the same bytes
-        clean = ["-pix_fmt", "yuv420p", "-threads", "1", "-fflags", "+bitexact", "-flags:v", "+bitexact"]
-        steady = ["-vf", f"fps={FRAMES_PER_SECOND}", "-map_metadata", "-1"]
-        command = [program, "-v", "error", "-i", "film.ffconcat", *steady, *CODECS[file_format], *clean]
-        target = f"film.{file_format}"
-        done = subprocess.run([*command, target], cwd=folder, capture_output=True, timeout=LONGEST_SECONDS, check=False)
-        if done.returncode:
-            raise ExportUnavailable(
-                f"ffmpeg could not write this video: {done.stderr.decode(errors='replace').strip()}"
-            )
-        return (Path(folder) / target).read_bytes()
+    width, height = reel.size
+    raw = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-video_size", f"{width}x{height}"]
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as said:
+        target = Path(folder) / f"film.{file_format}"
+        command = [program, "-v", "error", *raw, "-framerate", str(FRAMES_PER_SECOND), "-i", "-", *CODECS[file_format]]
+        with subprocess.Popen([*command, *CLEAN, str(target)], stdin=subprocess.PIPE, stderr=said) as encoder:
+            assert encoder.stdin is not None
+            with contextlib.suppress(BrokenPipeError):  # it says itself why it would not go on
+                for image, milliseconds in zip(reel.images(), reel.milliseconds, strict=True):
+                    encoder.stdin.writelines(repeat(image.tobytes(), milliseconds * FRAMES_PER_SECOND // 1000))
+                encoder.stdin.close()
+        if encoder.returncode:
+            said.seek(0)
+            why = said.read().decode(errors="replace").strip()
+            raise ExportUnavailable(f"ffmpeg could not write this video: {why}")
+        return target.read_bytes()
 
 
 def _draw_reel(document: TraceDocument, selection: Selection, longest_px: int) -> Reel:

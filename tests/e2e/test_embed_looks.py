@@ -72,7 +72,8 @@ def test_a_low_frame_shows_sentence_product_and_buttons(
     expect(player.get_by_role("button", name="Next phase")).to_be_in_viewport(ratio=1)
     expect(player.get_by_role("slider", name="Phase")).to_be_in_viewport(ratio=1)
     box = player.bounding_box()
-    assert box is not None and box["height"] < 50
+    assert box is not None
+    assert box["height"] < 50
     callout = page.get_by_role("region", name="Vector-Jacobian product")
     expect(callout.get_by_role("table").first).to_be_in_viewport(ratio=1)
     node = page.get_by_role("group", name="Autograd graph").locator("[aria-current=step]").first

@@ -34,7 +34,7 @@ def test_the_exported_page_is_alive_with_scripts_and_a_picture_or_words_without(
     for scripts in (True, False):
         context = browser.new_context(java_script_enabled=scripts, offline=True)
         page = context.new_page()
-        page.goto(address, wait_until="domcontentloaded")
+        page.goto(address)
         output = page.locator(".jp-OutputArea-output").last
         picture = notebook.parent / f"scripts-{scripts}.png"
         output.screenshot(path=picture)

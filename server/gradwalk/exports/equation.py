@@ -6,7 +6,7 @@ from gradwalk.exports.labels import ACCUMULATED, FORWARD, IN_FLIGHT, QUIET, row,
 from gradwalk.exports.moment import COMPUTE, LOCAL_RULE, MULTIPLY, SAVE, Moment
 from gradwalk.exports.spelling import spell_gradient, spell_number, spell_shape, spell_structure, spell_value
 from gradwalk.protocol.events import LocalJacobian, Step
-from gradwalk.protocol.graph import SavedTensor
+from gradwalk.protocol.graph import Operand, SavedTensor
 from gradwalk.protocol.values import Gradient, TensorValue
 
 MOST_CELLS = 36
@@ -18,6 +18,8 @@ INDENT = "\N{NO-BREAK SPACE}" * 4
 MATRIX_PADDING = 4
 CHARACTER, CELL_HEIGHT = 8.5, 24.0
 """Points, about, of bold text in 13 points and of a row of cells."""
+FILLER = '<TD COLSPAN="200" CELLPADDING="0"></TD>'
+"""Below a wider equation a table is stretched, each column by the same: what holds something is hardly pulled apart."""
 
 
 def equation_table(moment: Moment, scale: float = 1.0) -> str:
@@ -47,7 +49,8 @@ def _forward(moment: Moment) -> str:
     node = moment.active_node
     if node is None:
         return ""
-    lines = [_named(each["name"], each["value"]) for each in node["inputs"][:MOST_OPERANDS]]
+    known = node["inputs"][:MOST_OPERANDS]
+    lines = [_named(_variable(moment, each) or each["name"], each["value"]) for each in known]
     if len(node["inputs"]) > MOST_OPERANDS:
         lines.append(f"and {len(node['inputs']) - MOST_OPERANDS} operands more")
     if moment.phase >= COMPUTE:
@@ -70,8 +73,28 @@ def _saved(saved: SavedTensor) -> str:
 
 
 def _operand(moment: Moment, argnum: int) -> str:
-    node = moment.active_node
-    return node["inputs"][argnum]["name"] if node and argnum < len(node["inputs"]) else str(argnum)
+    """What the page calls it: the variable that holds it, `x (self)` where `x` is two of them."""
+    inputs = moment.active_node["inputs"] if moment.active_node else []
+    operand = next((each for each in inputs if each["argnum"] == argnum), None)
+    if operand is None:
+        return f"input {argnum}"
+    variable = _variable(moment, operand)
+    if variable is None:
+        return operand["name"]
+    is_several = any(each is not operand and _variable(moment, each) == variable for each in inputs)
+    return f"{variable} ({operand['name']})" if is_several else variable
+
+
+def _variable(moment: Moment, operand: Operand) -> str | None:
+    start = next((edge["from"] for edge in moment.graph["edges"] if edge["id"] == operand.get("edge")), None)
+    producer = moment.nodes.get(start["node"]) if start else None
+    if start is None or producer is None:
+        return None
+    leaf = producer.get("leaf")
+    if leaf is not None:
+        return leaf
+    outputs = producer["outputs"]
+    return outputs[start["output_nr"]]["name"] if start["output_nr"] < len(outputs) else None
 
 
 def _operand_rows(moment: Moment, step: Step, argnum: int, scale: float) -> str:
@@ -112,7 +135,7 @@ def _equation(moment: Moment, step: Step, argnum: int, scale: float) -> str:
         parts += [f" {sign} ", _gradient_cell(returned)]
     if not any(part.startswith("<TABLE") for part in parts):
         return f"{INDENT}{''.join(parts)}"
-    cells = "".join(f"<TD>{part}</TD>" for part in parts)
+    cells = "".join(f"<TD>{part}</TD>" for part in parts) + FILLER
     return f'<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0"><TR>{cells}</TR></TABLE>'
 
 

@@ -2,9 +2,13 @@
 
 import os
 import resource
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from tests.e2e.hosts import serving
 
 # Torch and the numeric libraries read these once, when they are first imported; two test workers share two cores.
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -52,3 +56,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def rewrite_goldens(request: pytest.FixtureRequest) -> bool:
     """Whether golden files are to be written instead of compared."""
     return request.config.getoption("--rewrite-goldens")
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[tuple[Path, str]]:
+    """A folder, and the address at which it is somebody else's site."""
+    with serving(tmp_path) as address:
+        yield tmp_path, address

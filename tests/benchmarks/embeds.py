@@ -4,33 +4,19 @@
 the element count from the beginning of the page. Each visit has a browser context of its own, so an empty cache.
 """
 
-import sys
 import tempfile
 from pathlib import Path
 
 from playwright.sync_api import Browser
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
-from gradwalk.exports.exporter import Selection  # noqa: E402
-from gradwalk.exports.kit import MODULE, write_kit  # noqa: E402
-from gradwalk.notebook.recording import trace  # noqa: E402
-from tests.benchmarks.page import row  # noqa: E402
-from tests.e2e.hosts import keep_program, serving  # noqa: E402
-from tests.e2e.live import running_browser, running_server  # noqa: E402
+from gradwalk.exports.exporter import Selection
+from gradwalk.exports.kit import MODULE, write_kit
+from gradwalk.notebook.recording import trace
+from tests.benchmarks.page import row
+from tests.e2e.hosts import TWO_LAYERS, keep_program, serving
+from tests.e2e.live import running_browser, running_server
 
 VISITS = 15
-PROGRAM = """# Two layers, one step
-import torch
-torch.manual_seed(0)
-x = torch.tensor([[1.0, 2.0]])
-W1 = torch.randn(2, 3, requires_grad=True)
-b1 = torch.zeros(3, requires_grad=True)
-W2 = torch.randn(3, 1, requires_grad=True)
-h = torch.relu(x @ W1 + b1)
-loss = ((h @ W2 - torch.tensor([[1.0]])) ** 2).mean()
-loss.backward()
-"""
 HOST = "<!doctype html><meta charset=utf-8><title>A page of somebody else's</title>"
 OPEN_FRAME = """(address) => new Promise((resolve) => {
   const frame = document.createElement("iframe");
@@ -87,9 +73,9 @@ def main() -> None:
         (folder / "host.html").write_text(HOST)
         (folder / "element.html").write_text(HOST + ELEMENT)
         (folder / "gradwalk.js").write_bytes(MODULE.read_bytes())
-        (folder / "lesson.kit.json").write_bytes(write_kit(trace(PROGRAM).document, Selection()))
+        (folder / "lesson.kit.json").write_bytes(write_kit(trace(TWO_LAYERS).document, Selection()))
         with serving(folder) as site:
-            frames = measure_frames(browser, site, f"{server}/embed/{keep_program(server, PROGRAM)[1]}?s=1.3")
+            frames = measure_frames(browser, site, f"{server}/embed/{keep_program(server, TWO_LAYERS)[1]}?s=1.3")
             evaluated, painted = measure_elements(browser, site)
     print(f"{'embeds, milliseconds':<44}{'p50':>9}{'p95':>9}{'n':>7}")
     row("locked frame of another origin, ready", frames)

@@ -8,17 +8,13 @@ do is not laid at our door.
 import json
 import os
 import statistics
-import sys
 import urllib.request
 from collections.abc import Callable
-from pathlib import Path
 
 from playwright.sync_api import Browser, Page
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
-from tests.e2e.live import ELSEWHERE, running_browser, running_server  # noqa: E402
-from tests.e2e.player import PlayerPage, fragment  # noqa: E402
+from tests.e2e.live import ELSEWHERE, running_browser, running_server
+from tests.e2e.player import PlayerPage, fragment
 
 PROGRAM = """
 import torch

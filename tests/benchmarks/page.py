@@ -5,15 +5,11 @@ beside the same round trip without a page (the POST's whole stream read by `fetc
 """
 
 import statistics
-import sys
-from pathlib import Path
 
 from playwright.sync_api import Browser, expect
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
-from tests.e2e.live import running_browser, running_server  # noqa: E402
-from tests.e2e.player import PlayerPage, fragment  # noqa: E402
+from tests.e2e.live import running_browser, running_server
+from tests.e2e.player import PlayerPage, fragment
 
 TEN_NODES = "sin(x*y) + exp(x)*y - x/y"
 INPUTS = {"x": 0.5, "y": 1.5}

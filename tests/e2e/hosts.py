@@ -11,6 +11,19 @@ from typing import Any
 import httpx
 
 NODE_MODULES = Path(__file__).parents[2] / "frontend" / "node_modules"
+TWO_LAYERS = """# Two layers, one step
+torch.manual_seed(0)
+x = torch.tensor([[1.0, 2.0]])
+W1 = torch.randn(2, 3, requires_grad=True)
+b1 = torch.zeros(3, requires_grad=True)
+W2 = torch.randn(3, 1, requires_grad=True)
+h = torch.relu(x @ W1 + b1)
+y = h @ W2
+target = torch.tensor([[1.0]])
+loss = ((y - target) ** 2).mean()
+loss.backward()
+"""
+"""The example by which links and embeds are measured: eleven lines."""
 
 
 class _Handler(SimpleHTTPRequestHandler):

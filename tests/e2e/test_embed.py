@@ -1,7 +1,6 @@
 """The embed page in a frame and the element on a page, on an origin of somebody else's."""
 
 import io
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ from PIL import Image
 from playwright.sync_api import Frame, Page, expect
 
 from tests.e2e.conftest import Opener
-from tests.e2e.hosts import keep_program, serving
+from tests.e2e.hosts import keep_program
 
 PROGRAM = "import torch\nx = torch.tensor(3.0, requires_grad=True)\ny = x * x\ny.backward()\n"
 STOPS = ["0", *(f"{step}.{phase}" for step in (1, 2) for phase in range(1, 6))]
@@ -28,12 +27,6 @@ FRAME = '<iframe sandbox="allow-scripts" title="A backward pass" src="{src}" wid
 @pytest.fixture(scope="module")
 def kept(server: str) -> tuple[str, str]:
     return keep_program(server, PROGRAM)
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> Iterator[tuple[Path, str]]:
-    with serving(tmp_path) as address:
-        yield tmp_path, address
 
 
 def told(page: Page, kind: str) -> list[dict[str, Any]]:

@@ -1,13 +1,10 @@
 """What a player on somebody else's page looks like: its colours, and what it keeps in a low frame."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import Opener
-from tests.e2e.hosts import keep_program, serving
+from tests.e2e.hosts import keep_program
 
 PROGRAM = """import torch
 x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
@@ -24,12 +21,6 @@ GROUND = """() => {
 @pytest.fixture(scope="module")
 def kept(server: str) -> tuple[str, str]:
     return keep_program(server, PROGRAM)
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> Iterator[tuple[Path, str]]:
-    with serving(tmp_path) as address:
-        yield tmp_path, address
 
 
 def until_ready(page: Page) -> None:

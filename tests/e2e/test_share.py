@@ -1,30 +1,17 @@
 """The share dialog: what it hands out for each host is pasted there and looked at."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.e2e.hosts import serving
+from tests.e2e.hosts import TWO_LAYERS
 from tests.e2e.live import ELSEWHERE
 from tests.e2e.player import PlayerPage, fragment
 from tests.hosts.recipes import recipe
 
-PROGRAM = """# Two layers, one step
-torch.manual_seed(0)
-x = torch.tensor([[1.0, 2.0]])
-W1 = torch.randn(2, 3, requires_grad=True)
-b1 = torch.zeros(3, requires_grad=True)
-W2 = torch.randn(3, 1, requires_grad=True)
-h = torch.relu(x @ W1 + b1)
-y = h @ W2
-target = torch.tensor([[1.0]])
-loss = ((y - target) ** 2).mean()
-loss.backward()
-"""
 REVEAL = """<link rel="stylesheet" href="/npm/reveal.js/dist/reveal.css">
 <div class="reveal"><div class="slides">{}</div></div>
 <script src="/npm/reveal.js/dist/reveal.js"></script>"""
@@ -33,7 +20,7 @@ REVEAL = """<link rel="stylesheet" href="/npm/reveal.js/dist/reveal.css">
 @pytest.fixture
 def dialog(player: PlayerPage) -> Locator:
     """The dialog, opened as a person does, at step 2, phase 3."""
-    player.open(fragment(PROGRAM, s="2.3"))
+    player.open(fragment(TWO_LAYERS, s="2.3"))
     player.button("Run").click()
     player.wait_for_place("2.3")
     expect(player.rows.first).to_be_visible(timeout=30_000)
@@ -43,12 +30,6 @@ def dialog(player: PlayerPage) -> Locator:
     found = player.page.get_by_role("dialog", name="Share")
     expect(found.locator("iframe")).to_be_visible(timeout=30_000)
     return found
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> Iterator[tuple[Path, str]]:
-    with serving(tmp_path) as address:
-        yield tmp_path, address
 
 
 def texts(dialog: Locator) -> dict[str, str]:

@@ -1,14 +1,12 @@
 """Frames on pages of somebody else for a whole lecture: their height, a server that dies, a link that others embed."""
 
 import subprocess
-from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.e2e.hosts import keep_program, serving
+from tests.e2e.hosts import keep_program
 from tests.e2e.live import running_server
 from tests.hosts.conftest import HOST_PYTHON, PROGRAM
 from tests.hosts.recipes import recipe
@@ -29,12 +27,6 @@ window.told = (type) => heard.map(({data}) => data).filter((each) => each.ns ===
 window.tell = (message) =>
   document.querySelector("iframe").contentWindow.postMessage({ns: "gradwalk", v: 1, ...message}, "*");
 </script>"""
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> Iterator[tuple[Path, str]]:
-    with serving(tmp_path) as address:
-        yield tmp_path, address
 
 
 def paste(page: Page, site: tuple[Path, str], markup: str) -> None:

@@ -204,6 +204,16 @@ def test_operands_are_called_as_on_the_page(square: TraceDocument) -> None:
     assert "x&lt;&amp;&gt;: " in write_dot(square, Selection(step=1)).decode()
 
 
+def test_an_equation_below_a_wider_one_stands_together() -> None:
+    """Of `addmm`: [3] x [3, 1], far narrower than the [3] x [3, 9] below it."""
+    document = load_document(json.loads((GOLDEN / "mlp-step.json").read_text()))
+    drawn = ET.fromstring(write_still("svg", document, Selection(step=2, phase=MULTIPLY)))
+    places = [(each.text, float(each.attrib["x"])) for each in drawn.iter(f"{SVG}text")]
+    (times, *_), (equals, *_) = ([x for said, x in places if said and said.strip() == sign] for sign in "×=")
+    font_size = max(float(each.attrib["font-size"]) for each in drawn.iter(f"{SVG}text") if each.text == "1")
+    assert 0 < equals - times < 8 * font_size, "between them stands a column of ones"
+
+
 def test_a_still_shows_the_equation_only_when_its_phase_has_come(square: TraceDocument) -> None:
     assert "×" not in write_dot(square, Selection(step=1, phase=1)).decode()
     assert "×" in write_dot(square, Selection(step=1, phase=2)).decode()

@@ -87,14 +87,11 @@ def _operand(moment: Moment, argnum: int) -> str:
 
 def _variable(moment: Moment, operand: Operand) -> str | None:
     start = next((edge["from"] for edge in moment.graph["edges"] if edge["id"] == operand.get("edge")), None)
-    producer = moment.nodes.get(start["node"]) if start else None
-    if start is None or producer is None:
+    if start is None:
         return None
-    leaf = producer.get("leaf")
-    if leaf is not None:
-        return leaf
-    outputs = producer["outputs"]
-    return outputs[start["output_nr"]]["name"] if start["output_nr"] < len(outputs) else None
+    producer = moment.nodes[start["node"]]
+    named = [each["name"] for each in producer["outputs"]]
+    return producer.get("leaf") or next(iter(named[start["output_nr"] :]), None)
 
 
 def _operand_rows(moment: Moment, step: Step, argnum: int, scale: float) -> str:

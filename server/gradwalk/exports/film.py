@@ -34,9 +34,8 @@ CODECS = {
     "mp4": ["-c:v", "libx264", "-preset", "veryfast", "-tune", "stillimage", "-movflags", "+faststart"],
     "webm": ["-c:v", "libvpx-vp9", "-deadline", "realtime", "-cpu-used", "8", "-crf", "30", "-b:v", "0"],
 }
-
-# One thread and no version in the stream: the same frames give the same bytes.
 CLEAN = ["-map_metadata", "-1", "-pix_fmt", "yuv420p", "-threads", "1", "-fflags", "+bitexact", "-flags:v", "+bitexact"]
+"""One thread and no version in the stream: the same frames give the same bytes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,180 @@
+r"""What symbols are called in a formula: by the program's own name or source text where it is short, else by a letter.
+
+No letter is one of the program's own variables, so that a formula never says `x` of something that is not the reader's x.
+"""
+
+import ast
+import keyword
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+
+from gradwalk.formulas.expression import Named, Symbol
+from gradwalk.formulas.notation import Strength
+from gradwalk.formulas.writing import Form, Spell, Written
+
+LONGEST_SOURCE = 24
+"""Characters of source text that a formula can carry."""
+
+LETTERS: Mapping[str, tuple[str, ...]] = {
+    "self": ("x", "y", "a", "u"),
+    "input": ("x", "y", "a", "u"),
+    "other": ("y", "b", "w", "q"),
+    "end": ("y", "b", "q"),
+    "result": ("z", "r", "s"),
+    "result0": ("z", "r", "s"),
+    "values": ("z", "r", "s"),
+    "weight": ("W", "K", "M"),
+    "bias": ("b", "c"),
+    "target": ("t", "y"),
+    "mat": ("A", "M"),
+    "mat1": ("A", "M"),
+    "mat2": ("B", "N"),
+    "batch1": ("A", "M"),
+    "batch2": ("B", "N"),
+    "vec": ("y", "b"),
+    "vec1": ("a", "p"),
+    "vec2": ("b", "q"),
+    "tensor": ("y", "b"),
+    "tensor1": ("a", "p"),
+    "tensor2": ("b", "q"),
+    "tensors": ("x", "y"),
+    "exponent": ("p", "k"),
+    "scale": (r"\gamma",),
+    "value": ("c", "a"),
+    "index": ("i", "j", "k"),
+    "indices": ("i", "j", "k"),
+    "mask": ("m", r"\mu"),
+    "condition": ("c", "m"),
+    "src": ("s", "u"),
+    "source": ("s", "u"),
+    "pos_weight": ("p", r"\pi"),
+    "total_weight": ("w", r"\Omega"),
+    "query": ("Q",),
+    "key": ("K",),
+    "attn_mask": ("M",),
+    "abs": ("r",),
+    "angle": (r"\varphi",),
+    "grad_output": ("g", "h"),
+    "output": ("s", "o"),
+    "noise": (r"\nu",),
+    "eigenvalues": (r"\lambda",),
+    "eigenvectors": ("Q",),
+    "inverse": ("Z",),
+    "real": ("a",),
+    "imag": ("b",),
+    # Parts of a formula with a letter of their own.
+    "g": ("g", "h"),
+    "xhat": (r"\hat{x}", r"\hat{y}"),
+    "what": (r"\hat{w}",),
+    "s": (r"\sigma",),
+    "mu": (r"\mu",),
+    "P": ("P",),
+    "R": ("R",),
+    "S": ("S",),
+    "E": ("E",),
+    "F": ("F",),
+    "Phi": (r"\Phi",),
+}
+"""By the name derivatives.yaml gives it, the letters to try in this order; further ones by adding a prime.
+
+Letters of torch's own names that stand nowhere in this list are the names themselves."""
+
+_GREEK_TEXT = str.maketrans({"\\": "", "{": "", "}": ""})
+
+
+@dataclass(frozen=True, slots=True)
+class Letters:
+    """The names of one node's symbols. Two symbols never share a name unless they are the same variable."""
+
+    known: Mapping[str, str] = field(default_factory=dict)
+    """Source text by symbol: `{"self": "x*y", "other": "w"}`."""
+    taken: Collection[str] = ()
+    """Variables of the program."""
+    preferred: Mapping[str, str] = field(default_factory=dict)
+    """The entry's own letters."""
+
+    def spell(self, form: Form) -> Spell:
+        """How symbols are written in that form."""
+        chosen: dict[str, Written] = {}
+        used = set(self.known.values()) | set(self.taken)
+
+        def written(one: Symbol | Named) -> Written:
+            name = one.name if isinstance(one, Symbol) else one.letter
+            if name not in chosen:
+                chosen[name] = self._write(name, form, used)
+            return chosen[name]
+
+        return written
+
+    def _write(self, name: str, form: Form, used: set[str]) -> Written:
+        if name == "v" or (name[0] == "v" and name[1:].isdigit()):
+            return self._seed(name, form)
+        source = self.known.get(name)
+        if source is not None and len(source) <= LONGEST_SOURCE:
+            return _source(source, form)
+        letters = LETTERS.get(name, (name,))
+        letter = _free_letter((self.preferred[name], *letters) if name in self.preferred else letters, used)
+        used.add(_plain(letter))
+        return Written(letter if form == "latex" else _plain(letter))
+
+    def _seed(self, name: str, form: Form) -> Written:
+        """v, unless an operand has that name."""
+        number = name[1:]
+        if "v" not in self.known.values():
+            return Written(f"v_{{{number}}}" if form == "latex" and number else name)
+        full = f"grad_output{number}"
+        return Written(_typewriter(full) if form == "latex" else full)
+
+
+def _free_letter(letters: tuple[str, ...], used: Collection[str]) -> str:
+    for letter in letters:
+        if _plain(letter) not in used:
+            return letter
+    number = 1
+    while f"{_plain(letters[0])}_{number}" in used:
+        number += 1
+    return f"{letters[0]}_{{{number}}}"
+
+
+def _plain(latex: str) -> str:
+    r"""`\gamma` as text: `gamma`; `\hat{x}` as `xhat`."""
+    if latex.startswith(r"\hat{"):
+        return latex[5:-1] + "hat"
+    return latex.translate(_GREEK_TEXT)
+
+
+def _source(source: str, form: Form) -> Written:
+    strength = source_strength(source)
+    if form == "text":
+        return Written(source, strength)
+    if len(source) == 1 and source.isalpha():
+        return Written(source)
+    return Written(_typewriter(source), strength)
+
+
+def _typewriter(source: str) -> str:
+    escaped = "".join(rf"\{character}" if character in "_%#$&{}" else character for character in source)
+    return rf"\texttt{{{escaped}}}"
+
+
+_BINARY: Mapping[type[ast.operator], Strength] = {
+    ast.Add: Strength.SUM,
+    ast.Sub: Strength.SUM,
+    ast.Pow: Strength.POWER,
+}
+
+
+def source_strength(source: str) -> Strength:
+    """How tightly a piece of Python holds together; what is no expression needs parentheses everywhere."""
+    try:
+        parsed = ast.parse(source, mode="eval").body
+    except SyntaxError:
+        return Strength.CONDITION
+    match parsed:
+        case ast.Name() | ast.Constant() | ast.Call() | ast.Attribute() | ast.Subscript() | ast.Tuple() | ast.List():
+            return Strength.CONDITION if keyword.iskeyword(source) else Strength.ATOM
+        case ast.BinOp():
+            return _BINARY.get(type(parsed.op), Strength.PRODUCT)
+        case ast.UnaryOp():
+            return Strength.SUM
+    return Strength.CONDITION

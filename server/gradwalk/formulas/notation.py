@@ -1,0 +1,44 @@
+"""How an operation of an expression is written and computed: what one entry of the list in `operations.py` says."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+
+class Strength(IntEnum):
+    """How tightly a written expression holds together; a weaker one needs parentheses inside a stronger one."""
+
+    CONDITION = 0
+    SUM = 1
+    BIG_SIGN = 2
+    r"""A `\sum`: it reaches over the products that follow it."""
+    PRODUCT = 3
+    MATRIX = 4
+    """A matrix product, written without a sign."""
+    SIGN = 5
+    POWER = 6
+    ATOM = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Notation:
+    """A way of writing with holes `{0}`, `{1}`, ... for the arguments."""
+
+    template: str
+    strength: Strength
+    needs: tuple[Strength, ...]
+    """How strong each argument must be to stand without parentheses."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One operation."""
+
+    evaluate: Callable[..., Any]
+    latex: Notation | None = None
+    """None: a function by its name."""
+    text: Notation | None = None
+    is_elementwise: bool = True
+    is_real: bool = False
+    """The result is real or boolean whatever the arguments are."""

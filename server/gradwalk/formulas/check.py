@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from gradwalk.formulas.entry import Kind
+from gradwalk.formulas.letters import is_seed
 from gradwalk.formulas.registry import entry_of
 from gradwalk.formulas.specialise import CANNOT_EVALUATE, Line, ShapeMismatch, lines, values_of
 
@@ -146,7 +147,7 @@ def _agrees(line: Line, values: Mapping[str, Tensor], expected: Tensor, roughnes
 
 
 def _seeds(values: Mapping[str, Tensor]) -> list[Tensor]:
-    return [value for name, value in values.items() if name == "v" or name.removeprefix("v").isdigit()]
+    return [value for name, value in values.items() if is_seed(name)]
 
 
 def _is_near(value: Tensor, expected: Tensor, roughness: float) -> bool:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from gradwalk.formulas.expression import Scalar
 from gradwalk.formulas.notation import Strength
 from gradwalk.formulas.writing import Written, write_number
 
@@ -42,7 +43,7 @@ def print_value(value: Tensor, digits: int) -> Printed | None:
     return Printed(rounded, _matrix(numbers, tuple(value.shape)), is_exact)
 
 
-def _round(number: complex | bool, digits: int) -> complex | bool:
+def _round(number: Scalar, digits: int) -> Scalar:
     if isinstance(number, bool | int):
         return number
     if isinstance(number, complex):
@@ -51,7 +52,7 @@ def _round(number: complex | bool, digits: int) -> complex | bool:
     return float(format(number, f".{digits}g")) + 0.0
 
 
-def _matrix(numbers: list[complex | bool], shape: tuple[int, ...]) -> Written:
+def _matrix(numbers: list[Scalar], shape: tuple[int, ...]) -> Written:
     written = [write_number(number, "latex") for number in numbers]
     if not shape:
         return written[0]

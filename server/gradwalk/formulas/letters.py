@@ -8,7 +8,7 @@ import keyword
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from gradwalk.formulas.expression import Named, Symbol
+from gradwalk.formulas.expression import Symbol
 from gradwalk.formulas.notation import Strength
 from gradwalk.formulas.writing import Form, Spell, Written
 
@@ -79,6 +79,12 @@ LETTERS: Mapping[str, tuple[str, ...]] = {
 
 Letters of torch's own names that stand nowhere in this list are the names themselves."""
 
+
+def is_seed(name: str) -> bool:
+    """Whether a symbol is a grad_output: `v`, or `v0`, `v1`, ... of a node with several outputs."""
+    return name == "v" or (name[:1] == "v" and name[1:].isdigit())
+
+
 _GREEK_TEXT = str.maketrans({"\\": "", "{": "", "}": ""})
 
 
@@ -93,29 +99,35 @@ class Letters:
     preferred: Mapping[str, str] = field(default_factory=dict)
     """The entry's own letters."""
 
+    _chosen: dict[tuple[str, Form], Written] = field(default_factory=dict, init=False, compare=False)
+    _used: set[str] = field(default_factory=set, init=False, compare=False)
+
     def spell(self, form: Form) -> Spell:
         """How symbols are written in that form."""
-        chosen: dict[str, Written] = {}
-        used = set(self.known.values()) | set(self.taken)
+        return lambda one: self.written(one.name if isinstance(one, Symbol) else one.letter, form)
 
-        def written(one: Symbol | Named) -> Written:
-            name = one.name if isinstance(one, Symbol) else one.letter
-            if name not in chosen:
-                chosen[name] = self._write(name, form, used)
-            return chosen[name]
+    def write(self, name: str, form: Form) -> str:
+        """The name of one symbol."""
+        return self.written(name, form).text
 
-        return written
+    def written(self, name: str, form: Form) -> Written:
+        """The name of one symbol, and how tightly it holds together."""
+        if (name, form) not in self._chosen:
+            latex, text = self._choose(name)
+            self._chosen[name, "latex"], self._chosen[name, "text"] = latex, text
+        return self._chosen[name, form]
 
-    def _write(self, name: str, form: Form, used: set[str]) -> Written:
-        if name == "v" or (name[0] == "v" and name[1:].isdigit()):
-            return self._seed(name, form)
+    def _choose(self, name: str) -> tuple[Written, Written]:
+        if is_seed(name):
+            return self._seed(name, "latex"), self._seed(name, "text")
         source = self.known.get(name)
         if source is not None and len(source) <= LONGEST_SOURCE:
-            return _source(source, form)
+            return _source(source, "latex"), _source(source, "text")
         letters = LETTERS.get(name, (name,))
+        used = self._used.union(self.known.values(), self.taken)
         letter = _free_letter((self.preferred[name], *letters) if name in self.preferred else letters, used)
-        used.add(_plain(letter))
-        return Written(letter if form == "latex" else _plain(letter))
+        self._used.add(_plain(letter))
+        return Written(letter), Written(_plain(letter))
 
     def _seed(self, name: str, form: Form) -> Written:
         """v, unless an operand has that name."""

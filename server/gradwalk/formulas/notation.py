@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any
+from typing import Any, TypedDict
 
 
 class Strength(IntEnum):
@@ -42,3 +42,11 @@ class Operation:
     is_elementwise: bool = True
     is_real: bool = False
     """The result is real or boolean whatever the arguments are."""
+
+
+class Signs(TypedDict, total=False):
+    """What `Operation` takes for an operation with signs of its own."""
+
+    latex: Notation
+    text: Notation
+    is_real: bool

@@ -11,13 +11,13 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from gradwalk.formulas.notation import Notation, Operation, Strength
+from gradwalk.formulas.notation import Notation, Operation, Signs, Strength
 
 _S = Strength
 _LOOSE = (_S.CONDITION,)
 
 
-def _both(template: str, strength: Strength, *needs: Strength) -> dict[str, Notation]:
+def _both(template: str, strength: Strength, *needs: Strength) -> Signs:
     return {"latex": Notation(template, strength, needs), "text": Notation(template, strength, needs)}
 
 
@@ -27,16 +27,16 @@ def _signs(
     strength: Strength,
     needs: tuple[Strength, ...],
     text_needs: tuple[Strength, ...] | None = None,
-) -> dict[str, Notation]:
+) -> Signs:
     return {"latex": Notation(latex, strength, needs), "text": Notation(text, strength, text_needs or needs)}
 
 
-def _function(latex_name: str) -> dict[str, Notation]:
+def _function(latex_name: str) -> Signs:
     r"""A function that LaTeX has a name for: `\sin`."""
     return {"latex": Notation(rf"{latex_name}\left({{0}}\right)", _S.ATOM, _LOOSE)}
 
 
-def _compared(latex: str, text: str) -> dict[str, Any]:
+def _compared(latex: str, text: str) -> Signs:
     """A comparison: 1 where it holds and 0 elsewhere, in Iverson's brackets when it is a factor."""
     return {
         "latex": Notation(f"{{0}} {latex} {{1}}", _S.CONDITION, (_S.SUM, _S.SUM)),

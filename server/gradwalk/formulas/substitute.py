@@ -12,8 +12,8 @@ import torch
 from torch import Tensor
 
 from gradwalk.formulas.digits import DIGITS, Printed, print_value
-from gradwalk.formulas.expression import Named, Symbol, evaluate, symbols_of, walk
-from gradwalk.formulas.letters import Letters
+from gradwalk.formulas.expression import Named, Symbol, evaluate, walk
+from gradwalk.formulas.letters import Letters, is_seed
 from gradwalk.formulas.specialise import CANNOT_EVALUATE, Line
 from gradwalk.formulas.writing import Spell, Written, write, write_explained
 from gradwalk.protocol.events import Substitution
@@ -48,48 +48,58 @@ def substitution(line: Line, values: Mapping[str, Tensor], returned: Tensor, let
 
 def _equation(line: Line, values: Mapping[str, Tensor], answer: Printed, spell: Spell, digits: int) -> str | None:
     """The formula with all numbers and its answer; None where the printed numbers do not bear it out."""
-    printed = {name: print_value(values[name], digits) for name in symbols_of(line.expression) if name in values}
-    parts: dict[str, Printed | None] = {}
-    shown: list[Printed] = [answer]
-
-    def round_part(meaning: Any) -> Any:
-        rounded = print_value(torch.as_tensor(meaning), digits)
-        return meaning if rounded is None else rounded.value
-
-    read = {name: values[name] if one is None else one.value for name, one in printed.items()}
     try:
-        if any(isinstance(part, Named) for part in walk(line.expression)):
-            for part in walk(line.expression):
-                if isinstance(part, Named):
-                    parts[part.letter] = print_value(torch.as_tensor(evaluate(part, values)), digits)
-        found = torch.as_tensor(evaluate(line.expression, read, round_part))
+        printed = _printed(line, values, digits)
+        found = _read(line, values, printed, digits)
     except CANNOT_EVALUATE:
         return None
     if found.numel() not in (1, answer.value.numel()):
         return None
     same_size = found.numel() == answer.value.numel()
     found = found.reshape(answer.value.shape) if same_size else found.expand(answer.value.shape)
-
-    def number(one: Symbol | Named) -> Written:
-        known = printed.get(one.name) if isinstance(one, Symbol) else parts.get(one.letter)
-        if known is None:
-            return spell(one)
-        shown.append(known)
-        return known.latex
-
-    written = write(line.expression, "latex", number)
     if not _agree(found, answer.value, _CLOSE):
         return None
+
+    def number(one: Symbol | Named) -> Written:
+        known = printed.get(_name(one))
+        return spell(one) if known is None else known.latex
+
+    written = write(line.expression, "latex", number)
     if written == answer.latex.text:
         return written
-    is_exact = all(one.is_exact for one in shown) and _agree(found, answer.value, _EXACT)
+    is_exact = answer.is_exact and all(one.is_exact for one in printed.values()) and _agree(found, answer.value, _EXACT)
     relation = "=" if is_exact else r"\approx"
     return f"{written} {relation} {answer.latex.text}"
 
 
+def _name(one: Symbol | Named) -> str:
+    return one.name if isinstance(one, Symbol) else one.letter
+
+
+def _printed(line: Line, values: Mapping[str, Tensor], digits: int) -> dict[str, Printed]:
+    """What stands in the place of symbols and lettered parts, where it is small enough."""
+    found = {
+        _name(one): print_value(torch.as_tensor(evaluate(one, values)), digits)
+        for one in walk(line.expression)
+        if isinstance(one, Symbol | Named)
+    }
+    return {name: printed for name, printed in found.items() if printed is not None}
+
+
+def _read(line: Line, values: Mapping[str, Tensor], printed: Mapping[str, Printed], digits: int) -> Tensor:
+    """The value of the formula for somebody who reads the printed numbers."""
+
+    def as_printed(meaning: Any) -> Any:
+        rounded = print_value(torch.as_tensor(meaning), digits)
+        return meaning if rounded is None else rounded.value
+
+    numbers = {name: printed[name].value if name in printed else value for name, value in values.items()}
+    return torch.as_tensor(evaluate(line.expression, numbers, as_printed))
+
+
 def _spell_seeds(values: Mapping[str, Tensor], spell: Spell, digits: int) -> Spell:
     def seed_or_symbol(one: Symbol | Named) -> Written:
-        if not isinstance(one, Symbol) or not (one.name == "v" or one.name.removeprefix("v").isdigit()):
+        if not isinstance(one, Symbol) or not is_seed(one.name):
             return spell(one)
         printed = print_value(values[one.name], digits)
         return spell(one) if printed is None else printed.latex

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from gradwalk.formulas.expression import Apply, Expression, Named, Number, Symbol, walk
+from gradwalk.formulas.expression import Apply, Expression, Named, Number, Scalar, Symbol, walk
 from gradwalk.formulas.notation import Notation, Strength
 from gradwalk.formulas.operations import OPERATIONS
 
@@ -47,7 +47,7 @@ def write_explained(expression: Expression, form: Form, spell: Spell) -> str:
     return f"{formula}, where {'; '.join(reversed(meanings))}"
 
 
-def write_number(value: complex | bool, form: Form) -> Written:
+def write_number(value: Scalar, form: Form) -> Written:
     """A constant with all of its digits."""
     if isinstance(value, bool):
         return Written(str(int(value)))
@@ -70,7 +70,7 @@ def write_number(value: complex | bool, form: Form) -> Written:
 
 
 def _write_complex(value: complex, form: Form) -> Written:
-    unit = r"\, i" if form == "latex" else "j"
+    unit = r"\, \mathrm{i}" if form == "latex" else "j"
     imaginary = write_number(abs(value.imag), form).text + unit
     if not value.real:
         return Written(

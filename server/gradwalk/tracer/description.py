@@ -7,7 +7,7 @@ from typing import Any, Final
 import torch
 
 from gradwalk.formulas.derivatives import DerivativeEntry, derivative_line, operand_names
-from gradwalk.formulas.registry import formula_of
+from gradwalk.formulas.letters import Letters
 from gradwalk.protocol import graph as protocol
 from gradwalk.protocol.values import Missing, TensorValue
 from gradwalk.tracer.births import Births
@@ -16,6 +16,7 @@ from gradwalk.tracer.custom import FunctionTexts, is_users_function
 from gradwalk.tracer.drawing import draw
 from gradwalk.tracer.grouping import Grouping
 from gradwalk.tracer.naming import NamedTensors
+from gradwalk.tracer.node_formulas import NodeFormulas
 from gradwalk.tracer.originals import Tensor, sequence_number
 from gradwalk.tracer.places import Places
 from gradwalk.tracer.saved import SavedReader, note_on, plain_value
@@ -47,6 +48,7 @@ class Record:
         "is_foreign",
         "is_python",
         "kind",
+        "letters",
         "name",
         "node",
         "pass_index",
@@ -76,6 +78,8 @@ class Record:
         """One per output."""
         self.variable: torch.Tensor | None = None
         """Only for a leaf."""
+        self.letters = Letters()
+        """What its formula calls its symbols."""
 
 
 class GraphWriter:
@@ -97,7 +101,7 @@ class GraphWriter:
         self._first_sequence = sequence_number()
         """Numbers are told relative to the run's start: what ran before in this process must not show."""
         self._entries: dict[str, DerivativeEntry | None] = {}
-        self._formulas: dict[tuple[str, int], protocol.Formula | None] = {}
+        self.formulas = NodeFormulas(() if program is None else sorted(program.defined_names))
         self.births = Births()
         self.threads = ThreadMarks()
         self.names: dict[int, str] = {}
@@ -230,14 +234,6 @@ class GraphWriter:
             entry = self._entries[name] = derivative_line(name)
             return entry
 
-    def _formula(self, name: str, operands: int) -> protocol.Formula | None:
-        key = (name, operands)
-        try:
-            return self._formulas[key]
-        except KeyError:
-            formula = self._formulas[key] = formula_of(name, operands)
-            return formula
-
     def _kind(self, node: Node, record: Record) -> protocol.NodeKind:
         if record.entry is not None:
             return "op"
@@ -272,7 +268,32 @@ class GraphWriter:
         saved = self._read_saved(node, record, named.storages)
         described = record.node = self._describe_new(node, record, saved)
         described["inputs"] = self._operands(record, edges, records, saved)
+        for operand, (target, slot) in zip(described["inputs"], edges, strict=True):
+            source = self._source(None if target is None else records[target], slot, operand, named)
+            if source is not None:
+                operand["source"] = source
+        if record.kind == "op":
+            result = described["outputs"][0]["name"] if described["outputs"] else None
+            found = self.formulas.describe(node, record.name, edges, described["inputs"], record.sides, result)
+            described["formula"], record.letters = found.formula, found.letters
         return described
+
+    def _source(self, producer: Record | None, slot: int, operand: protocol.Operand, named: NamedTensors) -> str | None:
+        """What the program calls an operand: its variable, the text that computes it, or a constant's digits."""
+        if producer is None:
+            value = operand["value"]
+            data = None if value is None or value["shape"] else value.get("data")
+            return str(data[0]) if data and isinstance(data[0], int | float) else None
+        if producer.variable is not None:
+            return self.leaf_name(producer.variable, named)
+        call = producer.call
+        if call is None:
+            return None
+        targets = self._places.targets(call.place)
+        for target, (number, output) in zip(targets, call.results, strict=False):
+            if target is not None and number == producer.sequence and output == slot:
+                return target
+        return self._places.text(call.place)
 
     def _describe_new(self, node: Node, record: Record, saved: list[protocol.SavedTensor]) -> protocol.Node:
         call, entry = record.call, record.entry
@@ -290,7 +311,7 @@ class GraphWriter:
             "outputs": [],
             "output_count": 0,
             "saved": saved,
-            "formula": self._formula(record.name, len(record.edge_ids)),
+            "formula": None,
             "sequence_nr": sequence - self._first_sequence,
         }
         if record.is_foreign:

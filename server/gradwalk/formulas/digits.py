@@ -56,7 +56,7 @@ def _matrix(numbers: list[Scalar], shape: tuple[int, ...]) -> Written:
     written = [write_number(number, "latex") for number in numbers]
     if not shape:
         return written[0]
-    rows, columns = (*shape, 1)[:2]
+    rows, columns = (1, *shape)[-2:]
     lines = [" & ".join(one.text for one in written[row * columns : (row + 1) * columns]) for row in range(rows)]
     inside = r" \\ ".join(lines)
     return Written(rf"\begin{{bmatrix}} {inside} \end{{bmatrix}}", Strength.ATOM)

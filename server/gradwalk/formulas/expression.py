@@ -236,6 +236,13 @@ def evaluate(
         KeyError: a symbol without a value.
         RuntimeError, ValueError, ...: whatever torch says of values that do not fit.
     """
+    return evaluate_all(expression, values, round_part)[id(expression)]
+
+
+def evaluate_all(
+    expression: Expression, values: Mapping[str, Tensor], round_part: Callable[[Any], Any] | None = None
+) -> dict[int, Any]:
+    """The value of the expression and of every part of it, by `id`."""
     found: dict[int, Any] = {}
     for one in walk(expression):
         match one:
@@ -249,7 +256,19 @@ def evaluate(
             case Apply():
                 arguments = [found[id(argument)] for argument in one.arguments]
                 found[id(one)] = OPERATIONS[one.operation].evaluate(*arguments, **dict(one.options))
-    return found[id(expression)]
+    return found
+
+
+def with_parts(one: Expression, parts: tuple[Expression, ...]) -> Expression:
+    """The same with other parts; itself where none is another."""
+    if all(part is known for part, known in zip(parts, one.parts, strict=True)):
+        return one
+    match one:
+        case Apply():
+            return Apply(one.operation, parts, one.options)
+        case Named():
+            return Named(one.letter, parts[0])
+    return one
 
 
 # What entries write where an operator does not do. Each is one operation of the list.

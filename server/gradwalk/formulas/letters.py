@@ -127,7 +127,8 @@ class Letters:
         used = self._used.union(self.known.values(), self.taken)
         letter = _free_letter((self.preferred[name], *letters) if name in self.preferred else letters, used)
         self._used.add(_plain(letter))
-        return Written(letter), Written(_plain(letter))
+        latex = letter if len(letter) == 1 or not letter[0].isalpha() or "_" in letter else rf"\mathit{{{letter}}}"
+        return Written(latex), Written(_plain(letter))
 
     def _seed(self, name: str, form: Form) -> Written:
         """v, unless an operand has that name."""

@@ -65,12 +65,14 @@ def _dims(dim: Any, value: Tensor) -> tuple[int, ...]:
 
 def _sum(value: Any, dim: tuple[int, ...] | None) -> Tensor:
     value = _tensor(value)
-    return value.sum(_dims(dim, value), keepdim=True) if value.dim() else value
+    added: Tensor = value.sum(_dims(dim, value), keepdim=True) if value.dim() else value
+    return added
 
 
 def _mean(value: Any, dim: tuple[int, ...] | None) -> Tensor:
     value = _tensor(value)
-    return value.mean(_dims(dim, value), keepdim=True) if value.dim() else value
+    average: Tensor = value.mean(_dims(dim, value), keepdim=True) if value.dim() else value
+    return average
 
 
 def _where(condition: Tensor, then: Any, otherwise: Any) -> Tensor:

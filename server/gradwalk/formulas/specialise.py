@@ -10,7 +10,18 @@ from torch import Tensor
 
 from gradwalk.formulas.derivatives import operand_names
 from gradwalk.formulas.entry import Entry, Given, Kind, Shape
-from gradwalk.formulas.expression import Expression, Number, evaluate, real, symbols_of, total
+from gradwalk.formulas.expression import (
+    Apply,
+    Expression,
+    Number,
+    evaluate,
+    evaluate_all,
+    real,
+    symbols_of,
+    total,
+    walk,
+    with_parts,
+)
 from gradwalk.formulas.registry import entry_of
 
 CANNOT_EVALUATE = (
@@ -151,25 +162,48 @@ def _settled(expression: Expression, given: Given, operand: Kind) -> Expression:
         expression = real(expression)
     if isinstance(expression, Number):
         return expression
-    shape = _shape_of(expression, given)
-    if shape is None or _without_ones(shape) == _without_ones(operand.shape):
+    shapes = _shapes_of(expression, given)
+    shape = shapes.get(id(expression))
+    if shape is None:
+        return expression
+    expression = _without_idle_dims(expression, shapes)
+    if _without_ones(shape) == _without_ones(operand.shape):
         return expression
     lead = len(shape) - len(operand.shape)
     dims = [axis for axis, size in enumerate(shape) if axis < lead or (size != 1 and operand.shape[axis - lead] == 1)]
     return total(expression, None if len(dims) == len(shape) else dims)
 
 
-def _shape_of(expression: Expression, given: Given) -> Shape | None:
-    """The shape of its value, found by running it on tensors without content; None where that cannot be done."""
+def _shapes_of(expression: Expression, given: Given) -> dict[int, Shape]:
+    """The shapes of all its parts by `id`, found by running it on tensors without content; empty where that cannot be done."""
     kinds = given.kinds()
     try:
         empty = {
             name: torch.empty(kinds[name].shape, dtype=kinds[name].dtype, device="meta")
             for name in symbols_of(expression)
         }
-        return tuple(torch.as_tensor(evaluate(expression, empty)).shape)
+        found = evaluate_all(expression, empty)
     except CANNOT_EVALUATE:
-        return None
+        return {}
+    return {key: tuple(torch.as_tensor(value).shape) for key, value in found.items()}
+
+
+def _without_idle_dims(expression: Expression, shapes: Mapping[int, Shape]) -> Expression:
+    """Sums and means over all dims there are do not name them: of a vector, dim 0 is all of it."""
+    everywhere = {
+        id(one)
+        for one in walk(expression)
+        if isinstance(one, Apply) and one.operation in ("sum", "mean")
+        if len(dict(one.options)["dim"] or ()) == len(shapes[id(one.arguments[0])])
+    }
+    if not everywhere:
+        return expression
+    made: dict[int, Expression] = {}
+    for one in walk(expression):
+        made[id(one)] = with_parts(one, tuple(made[id(part)] for part in one.parts))
+        if id(one) in everywhere and isinstance(one, Apply):
+            made[id(one)] = Apply(one.operation, (made[id(one.arguments[0])],), (("dim", None),))
+    return made[id(expression)]
 
 
 def _without_ones(shape: Shape) -> Shape:

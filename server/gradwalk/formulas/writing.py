@@ -28,12 +28,12 @@ Spell = Callable[[Symbol | Named], Written]
 
 def write(expression: Expression, form: Form, spell: Spell) -> str:
     """The expression alone; parts with a letter of their own are written as `spell` says."""
-    return _Writer(form, spell).write(expression).text
+    return _Writer(form, spell, expression).write(expression).text
 
 
 def write_explained(expression: Expression, form: Form, spell: Spell) -> str:
     """The expression, followed by what its letters stand for: `(g - mean(g)) / s, where g = v * w; s = ...`."""
-    writer = _Writer(form, spell)
+    writer = _Writer(form, spell, expression)
     formula = writer.write(expression).text
     meanings = [
         f"{spell(part).text} = {writer.write(part.meaning).text}"
@@ -82,7 +82,8 @@ def _write_complex(value: complex, form: Form) -> Written:
 class _Writer:
     """One form and one way of spelling; a part that stands twice is written once and used twice."""
 
-    def __init__(self, form: Form, spell: Spell) -> None:
+    def __init__(self, form: Form, spell: Spell, whole: Expression) -> None:
+        self._whole = whole
         self._form: Form = form
         self._spell = spell
         self._written: dict[int, Written] = {}
@@ -124,6 +125,8 @@ class _Writer:
             listed = ", ".join(arguments)
             return Written(rf"\operatorname{{{name}}}{_subscript(one.options)}\left({listed}\right)")
         options = [f"{name}={_literal(value)}" for name, value in one.options if value is not None]
+        if one.operation in _KEEPING_DIMS and options and one is not self._whole:
+            options.append("keepdim=True")
         return Written(f"{one.operation}({', '.join([*arguments, *options])})")
 
     def _bracketed(self, written: Written, need: Strength) -> str:
@@ -134,6 +137,10 @@ class _Writer:
         # Iverson's brackets: 1 where the condition holds, 0 elsewhere.
         opening, closing = "[]" if written.strength is Strength.CONDITION else "()"
         return rf"\left{opening}{written.text}\right{closing}"
+
+
+_KEEPING_DIMS = frozenset({"sum", "mean"})
+"""torch drops the dims that they reduce unless it is told otherwise."""
 
 
 def _needs(notation: Notation, count: int) -> Iterable[Strength]:

@@ -44,9 +44,12 @@ def _parser() -> Lark:
     return Lark(GRAMMAR, parser="lalr", maybe_placeholders=False)
 
 
-def read_latex(latex: str, values: Mapping[str, Any]) -> Any:
-    """The value of a formula; `values` by the names that stand in it (`x`, `\\hat{x}`, `\\texttt{x*y}`)."""
-    return _Reader(values).visit(_parser().parse(latex))
+def read_latex(latex: str, values: Mapping[str, Any], *, rows_are_vectors: bool = False) -> Any:
+    """The value of a formula; `values` by the names that stand in it (`x`, `\\hat{x}`, `\\texttt{x*y}`).
+
+    `rows_are_vectors`: a matrix of one row is a tensor of one dim.
+    """
+    return _Reader(values, rows_are_vectors).visit(_parser().parse(latex))
 
 
 def read_text(text: str, values: Mapping[str, Any]) -> Any:
@@ -69,8 +72,9 @@ def read_text(text: str, values: Mapping[str, Any]) -> Any:
 class _Reader(Interpreter):  # type: ignore[type-arg]
     """What each sign of the grammar means."""
 
-    def __init__(self, values: Mapping[str, Any]) -> None:
+    def __init__(self, values: Mapping[str, Any], rows_are_vectors: bool) -> None:
         self._values = dict(values)
+        self._rows_are_vectors = rows_are_vectors
 
     def start(self, tree: Tree[Token]) -> Any:
         formula, *meanings = tree.children
@@ -177,7 +181,7 @@ class _Reader(Interpreter):  # type: ignore[type-arg]
         return ~self.visit(tree.children[0])
 
     def total(self, tree: Tree[Token]) -> Any:
-        value = self.visit(tree.children[-1])
+        value = torch.as_tensor(self.visit(tree.children[-1]))
         if not value.dim():
             return value
         options = _options(tree.children[0]) if len(tree.children) > 1 else {}
@@ -189,16 +193,18 @@ class _Reader(Interpreter):  # type: ignore[type-arg]
 
     def literal(self, tree: Tree[Token]) -> Tensor:
         rows = [[self.visit(entry) for entry in row.children] for row in tree.children]
-        if all(isinstance(entry, int) for row in rows for entry in row):
-            # A mask or an index is printed without points, and so is 2.0.
-            return torch.tensor(rows, dtype=torch.float64)
-        is_complex = any(isinstance(entry, complex) for row in rows for entry in row)
+        if self._rows_are_vectors and len(rows) == 1:
+            rows = rows[0]
+        entries = [entry for row in rows for entry in (row if isinstance(row, list) else [row])]
+        is_complex = any(isinstance(entry, complex) for entry in entries)
         return torch.tensor(rows, dtype=torch.complex128 if is_complex else torch.float64)
 
     def cases(self, tree: Tree[Token]) -> Any:
         then, condition, otherwise = (self.visit(child) for child in tree.children)
         dtype = torch.result_type(torch.as_tensor(then), torch.as_tensor(otherwise))
-        return torch.where(_condition(condition), torch.as_tensor(then, dtype=dtype), torch.as_tensor(otherwise, dtype=dtype))
+        return torch.where(
+            _condition(condition), torch.as_tensor(then, dtype=dtype), torch.as_tensor(otherwise, dtype=dtype)
+        )
 
     def standard_function(self, tree: Tree[Token]) -> Any:
         name, arguments = tree.children

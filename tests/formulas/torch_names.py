@@ -23,7 +23,9 @@ def _from_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
     """Constants may stand where torch wants tensors."""
 
     def called(first: Any, *others: Any, **options: Any) -> Any:
-        return function(first if isinstance(first, (torch.Tensor, tuple)) else torch.as_tensor(first), *others, **options)
+        return function(
+            first if isinstance(first, (torch.Tensor, tuple)) else torch.as_tensor(first), *others, **options
+        )
 
     return called
 

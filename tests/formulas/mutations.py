@@ -1,10 +1,11 @@
-"""Changes one token of each printed formula and sees whether the reading tests notice: `python -m tests.formulas.mutations`.
+"""Changes one token of each printed formula and reads it again: `python -m tests.formulas.mutations`.
 
-Prints the survivors: changed formulas that still read as what the engine returned, at every node that prints that formula.
+Prints the survivors: changed formulas that still read as what the engine returned, wherever that formula is printed.
 """
 
 import itertools
 import re
+import sys
 from collections.abc import Iterator
 
 import torch
@@ -129,8 +130,8 @@ def main() -> None:
     for node_name, ones in sorted(met.items()):
         count += sum(1 for latex in {one.latex for one in ones} for _ in mutants(latex))
         for mutant, latex in surviving(ones):
-            print(f"{node_name}: {latex}  ->  {mutant}")
-    print(f"{count} changed formulas of {len(met)} nodes")
+            sys.stdout.write(f"{node_name}: {latex}  ->  {mutant}\n")
+    sys.stdout.write(f"{count} changed formulas of {len(met)} nodes\n")
 
 
 if __name__ == "__main__":

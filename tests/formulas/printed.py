@@ -1,4 +1,4 @@
-"""What the page prints of a node's formulas, read again with somebody else's eyes and compared with what the engine returned."""
+"""What is printed of a node's formulas, read again by others and compared with what the engine returned."""
 
 import re
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,7 @@
-"""Reads printed formulas as somebody else would: LaTeX by a grammar of mathematics (`latex.lark`), text as Python with torch's names.
+"""Reads printed formulas: LaTeX by a grammar of mathematics (`latex.lark`), text as Python with torch's names.
 
-Nothing of `gradwalk.formulas` is used here: what a sign means is said anew, and functions are torch's own. So a formula that is
-printed wrongly gives a wrong number, whatever the expression behind it is.
+Nothing of `gradwalk.formulas` is used here: what a sign means is said anew, and functions are torch's own. So a formula
+that is printed wrongly gives a wrong number, whatever the expression behind it is.
 """
 
 import math

@@ -20,7 +20,7 @@ from gradwalk.formulas.derivatives import derivative_line
 from gradwalk.formulas.display import formula_of, letters_of
 from gradwalk.formulas.entry import Entry, Kind
 from gradwalk.formulas.expression import number
-from gradwalk.formulas.registry import ENTRIES, entry_of
+from gradwalk.formulas.registry import ENTRIES
 from gradwalk.formulas.specialise import Line, lines, values_of
 from gradwalk.protocol.graph import Formula
 from tests.formulas.live_nodes import Visit, operators, run_backward, sample_visits

@@ -1,4 +1,4 @@
-"""The three stages of small programs, as a person reads them, and all of the operator database in the page's typesetter."""
+"""The three stages of small programs as a person reads them, and of the operator database in the page's typesetter."""
 
 import re
 

@@ -171,6 +171,19 @@ class Entry:
 BROADCAST = "An operand that was broadcast gets its gradient summed over the dims along which it was repeated."
 
 
+def unary(
+    op: str,
+    nodes: tuple[str, ...],
+    forward: Callable[[Symbol], Expression] | None,
+    formula: Formula,
+    because: str,
+    special_cases: tuple[str, ...] = (),
+) -> Entry:
+    """An entry for a function of one operand; `forward` is the function of that operand, `formula` its vjp."""
+    result = None if forward is None else (lambda n: forward(n.operand("self")))
+    return Entry(op, nodes, result, (Vjp("self", formula, because),), special_cases)
+
+
 def elementwise(
     op: str,
     nodes: tuple[str, ...],
@@ -183,17 +196,18 @@ def elementwise(
 
     `forward` is f of the operand, `slope` is f'(x), not yet conjugated nor times v.
     """
-
-    def product(n: Given) -> Expression:
-        return n.v * conj(slope(n))
-
-    result = None if forward is None else (lambda n: forward(n.operand("self")))
-    return Entry(op, nodes, result, (Vjp("self", product, because),), special_cases)
+    return unary(op, nodes, forward, lambda n: n.v * conj(slope(n)), because, special_cases)
 
 
 def zero(_: Given) -> Expression:
     """No gradient at all: the op is flat."""
     return Number(0)
+
+
+def value_of(n: Given, name: str) -> Any:
+    """An operand as a symbol, or the number that stands in its place."""
+    saved = n.saved_or(name, None)
+    return n.operand(name) if saved is None else saved
 
 
 def normal_dims(dim: int | Sequence[int] | None, rank: int) -> tuple[int, ...]:

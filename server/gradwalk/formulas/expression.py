@@ -14,6 +14,8 @@ the value of a whole formula is brought to the operand's shape at the end, so no
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import mul
 from typing import Any
 
 from torch import Tensor
@@ -297,6 +299,17 @@ def times(factor: Scalar | Expression, value: Expression) -> Expression:
     if not isinstance(factor, Expression) and factor == 1:
         return value
     return conj(factor) * value
+
+
+def product(*factors: Scalar | Expression) -> Expression:
+    """Factors in their order; those of 1 are not written."""
+    written = [expressed(factor) for factor in factors if isinstance(factor, Expression) or factor != 1]
+    return reduce(mul, written) if written else Number(1)
+
+
+def divided(value: Expression, divisor: Scalar | Expression) -> Expression:
+    """A quotient; a divisor of 1 is not written."""
+    return value if not isinstance(divisor, Expression) and divisor == 1 else value / divisor
 
 
 def where(condition: Expression, then: Expression | Scalar, otherwise: Expression | Scalar) -> Expression:

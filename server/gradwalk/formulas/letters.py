@@ -60,6 +60,8 @@ LETTERS: Mapping[str, tuple[str, ...]] = {
     "eigenvalues": (r"\lambda",),
     "eigenvectors": ("Q",),
     "inverse": ("Z",),
+    "min": (r"\ell",),
+    "max": ("u",),
     "real": ("a",),
     "imag": ("b",),
     # Parts of a formula with a letter of their own.
@@ -74,6 +76,8 @@ LETTERS: Mapping[str, tuple[str, ...]] = {
     "E": ("E",),
     "F": ("F",),
     "Phi": (r"\Phi",),
+    "phi": (r"\phi",),
+    "T": ("T",),
 }
 """By the name derivatives.yaml gives it, the letters to try in this order; further ones by adding a prime.
 

@@ -10,15 +10,17 @@ class Strength(IntEnum):
     """How tightly a written expression holds together; a weaker one needs parentheses inside a stronger one."""
 
     CONDITION = 0
-    SUM = 1
-    BIG_SIGN = 2
+    """Conditions joined by and, or."""
+    COMPARISON = 1
+    SUM = 2
+    BIG_SIGN = 3
     r"""A `\sum`: it reaches over the products that follow it."""
-    PRODUCT = 3
-    MATRIX = 4
+    PRODUCT = 4
+    MATRIX = 5
     """A matrix product, written without a sign."""
-    SIGN = 5
-    POWER = 6
-    ATOM = 7
+    SIGN = 6
+    POWER = 7
+    ATOM = 8
 
 
 @dataclass(frozen=True, slots=True)

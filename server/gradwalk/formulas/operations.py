@@ -4,6 +4,7 @@ One entry per operation. Most are written as functions (`\operatorname{permute}_
 mathematics has a sign for say how, in `Notation`. Text is Python: a student can paste it and run it with torch.
 """
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -31,22 +32,27 @@ def _signs(
     return {"latex": Notation(latex, strength, needs), "text": Notation(text, strength, text_needs or needs)}
 
 
-def _function(latex_name: str) -> Signs:
+def _function(latex_name: str, arguments: str = "{0}") -> Signs:
     r"""A function that LaTeX has a name for: `\sin`."""
-    return {"latex": Notation(rf"{latex_name}\left({{0}}\right)", _S.ATOM, _LOOSE)}
+    return {"latex": Notation(rf"{latex_name}\left({arguments}\right)", _S.ATOM, _LOOSE)}
 
 
 def _compared(latex: str, text: str) -> Signs:
     """A comparison: 1 where it holds and 0 elsewhere, in Iverson's brackets when it is a factor."""
     return {
-        "latex": Notation(f"{{0}} {latex} {{1}}", _S.CONDITION, (_S.SUM, _S.SUM)),
-        "text": Notation(f"{{0}} {text} {{1}}", _S.CONDITION, (_S.SUM, _S.SUM)),
+        "latex": Notation(f"{{0}} {latex} {{1}}", _S.COMPARISON, (_S.SUM, _S.SUM)),
+        "text": Notation(f"{{0}} {text} {{1}}", _S.COMPARISON, (_S.SUM, _S.SUM)),
         "is_real": True,
     }
 
 
 def _tensor(value: Any) -> Tensor:
-    return value if isinstance(value, Tensor) else torch.as_tensor(value)
+    """A constant with all digits it has as a Python number, whatever torch's default dtype is."""
+    if isinstance(value, Tensor):
+        return value
+    if isinstance(value, bool):
+        return torch.tensor(value)
+    return torch.tensor(value, dtype=torch.complex128 if isinstance(value, complex) else torch.float64)
 
 
 def _of(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -94,7 +100,7 @@ OPERATIONS: Mapping[str, Operation] = {
     ),
     "div": Operation(
         lambda a, b: a / b,
-        latex=Notation(r"\frac{{{0}}}{{{1}}}", _S.MATRIX, (_S.CONDITION, _S.CONDITION)),
+        latex=Notation(r"\frac{{{0}}}{{{1}}}", _S.MATRIX, (_S.SUM, _S.SUM)),
         text=Notation("{0} / {1}", _S.PRODUCT, (_S.PRODUCT, _S.SIGN)),
     ),
     "neg": Operation(lambda a: -_number(a), **_both("-{0}", _S.SUM, _S.PRODUCT)),
@@ -138,13 +144,44 @@ OPERATIONS: Mapping[str, Operation] = {
     "tanh": Operation(_of(torch.tanh), **_function(r"\tanh")),
     "sigmoid": Operation(_of(torch.sigmoid), **_function(r"\sigma")),
     "softplus": Operation(_of(functional.softplus)),
-    "sign": Operation(_of(torch.sgn)),
-    "floor": Operation(_of(torch.floor), latex=Notation(r"\lfloor {0} \rfloor", _S.ATOM, _LOOSE)),
+    "asin": Operation(_of(torch.asin), **_function(r"\arcsin")),
+    "acos": Operation(_of(torch.acos), **_function(r"\arccos")),
+    "atan": Operation(_of(torch.atan), **_function(r"\arctan")),
+    "atan2": Operation(lambda a, b: torch.atan2(_tensor(a), _tensor(b))),
+    "asinh": Operation(_of(torch.asinh)),
+    "acosh": Operation(_of(torch.acosh)),
+    "atanh": Operation(_of(torch.atanh)),
+    "angle": Operation(_of(torch.angle), is_real=True),
+    "xlogy": Operation(lambda a, b: torch.xlogy(_tensor(a), _tensor(b))),
+    "erf": Operation(_of(torch.erf)),
+    "erfc": Operation(_of(torch.erfc)),
+    "erfinv": Operation(_of(torch.erfinv)),
+    "lgamma": Operation(_of(torch.lgamma)),
+    "digamma": Operation(_of(torch.digamma)),
+    "polygamma": Operation(lambda n, a: torch.polygamma(n, _tensor(a))),
+    "i0": Operation(_of(torch.special.i0)),
+    "i1": Operation(_of(torch.special.i1)),
+    "sign": Operation(_of(torch.sign)),
+    "sgn": Operation(_of(torch.sgn)),
+    "floor": Operation(_of(torch.floor), latex=Notation(r"\left\lfloor {0} \right\rfloor", _S.ATOM, _LOOSE)),
+    "ceil": Operation(_of(torch.ceil), latex=Notation(r"\left\lceil {0} \right\rceil", _S.ATOM, _LOOSE)),
+    # Of the exact quotient: 1 // 0.1 is 9, for 0.1 is a little more than a tenth.
+    "floor_divide": Operation(
+        lambda a, b: torch.div(_tensor(a), _tensor(b), rounding_mode="floor"),
+        latex=Notation(r"\left\lfloor \frac{{{0}}}{{{1}}} \right\rfloor", _S.ATOM, (_S.SUM, _S.SUM)),
+        text=Notation("{0} // {1}", _S.PRODUCT, (_S.PRODUCT, _S.SIGN)),
+    ),
     "trunc": Operation(_of(torch.trunc)),
     "round": Operation(_of(torch.round)),
     "isnan": Operation(_of(torch.isnan), is_real=True),
-    "min": Operation(lambda a, b: torch.minimum(_tensor(a), _tensor(b)), **_function(r"\min")),
-    "max": Operation(lambda a, b: torch.maximum(_tensor(a), _tensor(b)), **_function(r"\max")),
+    "isfinite": Operation(_of(torch.isfinite), is_real=True),
+    # Rounded to single precision, where a kernel of torch keeps a constant in it.
+    "float32": Operation(lambda a: float(torch.tensor(a, dtype=torch.float32))),
+    "pi": Operation(lambda: math.pi, latex=Notation(r"\pi", _S.ATOM, ()), text=Notation("pi", _S.ATOM, ())),
+    "fmin": Operation(lambda a, b: torch.fmin(_tensor(a), _tensor(b))),
+    "fmax": Operation(lambda a, b: torch.fmax(_tensor(a), _tensor(b))),
+    "min": Operation(lambda a, b: torch.minimum(_tensor(a), _tensor(b)), **_function(r"\min", "{0}, {1}")),
+    "max": Operation(lambda a, b: torch.maximum(_tensor(a), _tensor(b)), **_function(r"\max", "{0}, {1}")),
     "lt": Operation(lambda a, b: a < b, **_compared("<", "<")),
     "le": Operation(lambda a, b: a <= b, **_compared(r"\le", "<=")),
     "gt": Operation(lambda a, b: a > b, **_compared(">", ">")),
@@ -153,13 +190,13 @@ OPERATIONS: Mapping[str, Operation] = {
     "ne": Operation(lambda a, b: a != b, **_compared(r"\ne", "!=")),
     "and": Operation(
         lambda a, b: a & b,
-        latex=Notation(r"{0} \land {1}", _S.CONDITION, (_S.SUM, _S.SUM)),
+        latex=Notation(r"{0} \land {1}", _S.CONDITION, (_S.COMPARISON, _S.COMPARISON)),
         text=Notation("{0} & {1}", _S.CONDITION, (_S.ATOM, _S.ATOM)),
         is_real=True,
     ),
     "or": Operation(
         lambda a, b: a | b,
-        latex=Notation(r"{0} \lor {1}", _S.CONDITION, (_S.SUM, _S.SUM)),
+        latex=Notation(r"{0} \lor {1}", _S.CONDITION, (_S.COMPARISON, _S.COMPARISON)),
         text=Notation("{0} | {1}", _S.CONDITION, (_S.ATOM, _S.ATOM)),
         is_real=True,
     ),
@@ -169,20 +206,20 @@ OPERATIONS: Mapping[str, Operation] = {
         text=Notation("~{0}", _S.SIGN, (_S.ATOM,)),
         is_real=True,
     ),
-    "where": Operation(
-        _where,
-        latex=Notation(
-            r"\begin{{cases}} {1} & \text{{if }} {0} \\ {2} & \text{{else}} \end{{cases}}",
-            _S.ATOM,
-            (_S.CONDITION, _S.SUM, _S.SUM),
-        ),
-    ),
+    # Written as cases, one row per condition: `writing.py` does.
+    "where": Operation(_where),
     "sum": Operation(
         _sum,
         latex=Notation(r"\textstyle\sum{options} {0}", _S.BIG_SIGN, (_S.PRODUCT,)),
         is_elementwise=False,
     ),
     "mean": Operation(_mean, is_elementwise=False),
+    "view_as_complex": Operation(lambda a: torch.view_as_complex(a.contiguous()), is_elementwise=False),
+    "view_as_real": Operation(
+        lambda a: torch.view_as_real(a.contiguous().resolve_conj()), is_elementwise=False, is_real=True
+    ),
+    "narrow": Operation(torch.narrow, is_elementwise=False),
+    "cat": Operation(lambda *parts, dim: torch.cat(parts, dim), is_elementwise=False),
     "reshape": Operation(lambda a, shape: _tensor(a).reshape(shape), is_elementwise=False),
     "ones": Operation(
         torch.ones,

@@ -70,8 +70,9 @@ def write_number(value: Scalar, form: Form) -> Written:
 
 
 def _write_complex(value: complex, form: Form) -> Written:
-    unit = r"\, \mathrm{i}" if form == "latex" else "j"
-    imaginary = write_number(abs(value.imag), form).text + unit
+    unit = r"\mathrm{i}" if form == "latex" else "j"
+    digits = write_number(abs(value.imag), form).text
+    imaginary = digits + unit if form == "text" else unit if digits == "1" else rf"{digits}\, {unit}"
     if not value.real:
         return Written(
             ("-" if value.imag < 0 else "") + imaginary, Strength.SUM if value.imag < 0 else Strength.PRODUCT
@@ -107,6 +108,8 @@ class _Writer:
     def _write_operation(self, one: Apply) -> Written:
         operation = OPERATIONS[one.operation]
         notation = operation.latex if self._form == "latex" else operation.text
+        if one.operation == "where" and self._form == "latex":
+            return self._write_cases(one)
         if notation is None:
             return self._write_function(one)
         arguments = [
@@ -118,8 +121,20 @@ class _Writer:
             notation.template.format(*arguments, sign=sign, options=_subscript(one.options)), notation.strength
         )
 
+    def _write_cases(self, one: Expression) -> Written:
+        """The first case whose condition holds counts; further conditions where none before it held are rows, too."""
+        rows = []
+        while isinstance(one, Apply) and one.operation == "where":
+            condition, then, one = one.arguments
+            value = self._bracketed(self.write(then), Strength.SUM)
+            rows.append(rf"{value} & \text{{if }} {self.write(condition).text}")
+        rows.append(rf"{self._bracketed(self.write(one), Strength.SUM)} & \text{{else}}")
+        lines = r" \\ ".join(rows)
+        return Written(rf"\begin{{cases}} {lines} \end{{cases}}")
+
     def _write_function(self, one: Apply) -> Written:
-        arguments = [self._bracketed(self.write(argument), Strength.SUM) for argument in one.arguments]
+        need = Strength.SUM if self._form == "latex" else Strength.CONDITION
+        arguments = [self._bracketed(self.write(argument), need) for argument in one.arguments]
         if self._form == "latex":
             name = one.operation.replace("_", r"\_")
             listed = ", ".join(arguments)
@@ -135,7 +150,7 @@ class _Writer:
         if self._form == "text":
             return f"({written.text})"
         # Iverson's brackets: 1 where the condition holds, 0 elsewhere.
-        opening, closing = "[]" if written.strength is Strength.CONDITION else "()"
+        opening, closing = "[]" if written.strength <= Strength.COMPARISON else "()"
         return rf"\left{opening}{written.text}\right{closing}"
 
 

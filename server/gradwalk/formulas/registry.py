@@ -1,8 +1,12 @@
 """The list of all entries."""
 
+from gradwalk.formulas.activations import ACTIVATIONS
+from gradwalk.formulas.arithmetic import ARITHMETIC
+from gradwalk.formulas.complex_numbers import COMPLEX_NUMBERS
+from gradwalk.formulas.elementary_functions import ELEMENTARY_FUNCTIONS
 from gradwalk.formulas.entry import Entry
 
-ENTRIES: tuple[Entry, ...] = ()
+ENTRIES: tuple[Entry, ...] = (*ARITHMETIC, *ELEMENTARY_FUNCTIONS, *ACTIVATIONS, *COMPLEX_NUMBERS)
 
 _BY_NODE = {node_name: entry for entry in ENTRIES for node_name in entry.nodes}
 

@@ -18,7 +18,7 @@ from lark import Lark, Token, Tree
 from lark.visitors import Interpreter
 from torch import Tensor
 
-from tests.formulas.torch_names import FUNCTIONS
+from tests.formulas.torch_names import FUNCTIONS, tensor
 
 GRAMMAR = Path(__file__).with_name("latex.lark").read_text()
 STANDARD = {
@@ -84,7 +84,7 @@ class _Reader(Interpreter):  # type: ignore[type-arg]
         return self.visit(formula)
 
     def meaning(self, tree: Tree[Token]) -> None:
-        name, value = tree.children
+        name, _, value = tree.children
         self._values[_spelled(name)] = self.visit(value)
 
     def formula(self, tree: Tree[Token]) -> Any:
@@ -126,7 +126,7 @@ class _Reader(Interpreter):  # type: ignore[type-arg]
 
     def divide(self, tree: Tree[Token]) -> Any:
         left, right = self._both(tree)
-        return left / right
+        return tensor(left) / right
 
     def matrix_product(self, tree: Tree[Token]) -> Any:
         left, right = self._both(tree)
@@ -163,7 +163,7 @@ class _Reader(Interpreter):  # type: ignore[type-arg]
         return torch.floor(self.visit(tree.children[0]))
 
     def root(self, tree: Tree[Token]) -> Any:
-        return torch.sqrt(torch.as_tensor(self.visit(tree.children[0]), dtype=None))
+        return torch.sqrt(tensor(self.visit(tree.children[0])))
 
     def compare(self, tree: Tree[Token]) -> Any:
         left, relation, right = tree.children
@@ -200,15 +200,18 @@ class _Reader(Interpreter):  # type: ignore[type-arg]
         return torch.tensor(rows, dtype=torch.complex128 if is_complex else torch.float64)
 
     def cases(self, tree: Tree[Token]) -> Any:
-        then, condition, otherwise = (self.visit(child) for child in tree.children)
-        dtype = torch.result_type(torch.as_tensor(then), torch.as_tensor(otherwise))
-        return torch.where(
-            _condition(condition), torch.as_tensor(then, dtype=dtype), torch.as_tensor(otherwise, dtype=dtype)
-        )
+        """The first row that holds counts."""
+        *cases, last = tree.children
+        value = self.visit(last)
+        for case in reversed(cases):
+            then, condition = map(self.visit, case.children)
+            dtype = torch.result_type(tensor(then), tensor(value))
+            value = torch.where(_condition(condition), tensor(then).to(dtype), tensor(value).to(dtype))
+        return value
 
     def standard_function(self, tree: Tree[Token]) -> Any:
         name, arguments = tree.children
-        values = [torch.as_tensor(value) for value in self._arguments(arguments)]
+        values = [tensor(value) for value in self._arguments(arguments)]
         return reduce(STANDARD[str(name)[1:]], values) if len(values) > 1 else STANDARD[str(name)[1:]](*values)
 
     def function(self, tree: Tree[Token]) -> Any:
@@ -260,6 +263,7 @@ def _number(value: Any) -> Any:
 
 
 def _condition(value: Any) -> Any:
+    value = tensor(value)
     return value if value.dtype == torch.bool else value != 0
 
 

@@ -9,6 +9,13 @@ from torch.nn import functional
 _PLACES = (torch, functional, torch.special, torch.linalg)
 
 
+def tensor(value: Any) -> torch.Tensor:
+    """A constant with all of its digits."""
+    if isinstance(value, torch.Tensor):
+        return value
+    return torch.tensor(value, dtype=torch.complex128 if isinstance(value, complex) else torch.float64)
+
+
 class _Names(dict[str, Callable[..., Any]]):
     """torch's functions by their names, found when they are asked for."""
 
@@ -23,9 +30,7 @@ def _from_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
     """Constants may stand where torch wants tensors."""
 
     def called(first: Any, *others: Any, **options: Any) -> Any:
-        return function(
-            first if isinstance(first, (torch.Tensor, tuple)) else torch.as_tensor(first), *others, **options
-        )
+        return function(first if isinstance(first, tuple) else tensor(first), *others, **options)
 
     return called
 
@@ -35,8 +40,8 @@ def _reshape(value: Any, shape: Any) -> Any:
 
 
 def _where(condition: Any, then: Any, otherwise: Any) -> Any:
-    dtype = torch.result_type(torch.as_tensor(then), torch.as_tensor(otherwise))
-    return torch.where(condition, torch.as_tensor(then, dtype=dtype), torch.as_tensor(otherwise, dtype=dtype))
+    dtype = torch.result_type(tensor(then), tensor(otherwise))
+    return torch.where(condition, tensor(then).to(dtype), tensor(otherwise).to(dtype))
 
 
 FUNCTIONS: Mapping[str, Callable[..., Any]] = _Names(
@@ -46,4 +51,7 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = _Names(
     max=torch.maximum,
     reshape=_reshape,
     where=_where,
+    cat=lambda *parts, dim: torch.cat(parts, dim),
+    polygamma=lambda n, value: torch.polygamma(n, tensor(value)),
+    float32=lambda value: tensor(value).to(torch.float32).to(torch.float64),
 )

@@ -5,7 +5,7 @@ import torch
 
 from gradwalk.formulas.registry import entry_of
 from tests.formulas.live_nodes import Visit, operators, run_backward, sample_visits
-from tests.formulas.samples import HAND_SAMPLES
+from tests.formulas.samples import EDGES, HAND_SAMPLES
 
 
 @pytest.fixture(scope="session")
@@ -21,4 +21,8 @@ def visits() -> dict[str, list[tuple[str, Visit]]]:
         for visit in run_backward([sample()]):
             if visit.node_name == node_name:
                 met.setdefault(node_name, []).append(("hand", visit))
+    for edge in EDGES:
+        for visit in run_backward([edge()]):
+            if visit.has_gradients and entry_of(visit.node_name) is not None:
+                met.setdefault(visit.node_name, []).append(("edge", visit))
     return met

@@ -12,7 +12,7 @@ import torch
 
 from tests.formulas.live_nodes import operators, run_backward, sample_visits
 from tests.formulas.printed import Printed, printed
-from tests.formulas.samples import HAND_SAMPLES
+from tests.formulas.samples import EDGES, HAND_SAMPLES
 
 TOKEN = re.compile(r"\\texttt\{(?:\\.|[^\\}])*\}|\\text\{[^}]*\}|\\[a-zA-Z]+|\\.|\d+(?:\.\d+)?|[a-zA-Z]|\S")
 SWAPS = {
@@ -86,7 +86,8 @@ def mutants(latex: str) -> Iterator[str]:
         elif token.isdigit():
             yield f"{before}{int(token) + 1}{after}"
         elif token.startswith(r"\text{"):
-            yield before + re.sub(r"\d+", lambda digits: str(int(digits[0]) + 1), token, count=1) + after
+            if any(map(str.isdigit, token)):
+                yield before + re.sub(r"\d+", lambda digits: str(int(digits[0]) + 1), token, count=1) + after
         elif token[0].isalpha() and token != "v":
             yield f"{before}v{after}"
         elif token == "v" or token.startswith((r"\hat", r"\texttt")):
@@ -101,11 +102,12 @@ def surviving(ones: list[Printed]) -> list[tuple[str, str]]:
     """Mutants of the formulas that read right at every node that prints the same formula."""
     by_formula: dict[str, list[Printed]] = {}
     for one in ones:
-        by_formula.setdefault(one.latex, []).append(one)
+        # Both signs are products: of a number, and of tensors.
+        by_formula.setdefault(one.latex.replace(r"\odot", r"\cdot"), []).append(one)
     return [
-        (mutant, latex)
-        for latex, same in by_formula.items()
-        for mutant in mutants(latex)
+        (mutant, same[0].latex)
+        for same in by_formula.values()
+        for mutant in mutants(same[0].latex)
         if all(reads_right(one, mutant) for one in same)
     ]
 
@@ -122,7 +124,7 @@ def main() -> None:
     met: dict[str, list[Printed]] = {}
     torch.manual_seed(0)
     programs = [sample_visits(op) for op in operators()]
-    programs += [iter(run_backward([sample()])) for sample in HAND_SAMPLES.values()]
+    programs += [iter(run_backward([sample()])) for sample in (*HAND_SAMPLES.values(), *EDGES)]
     for visit in itertools.chain(*programs):
         if visit.has_gradients and visit.is_telling:
             met.setdefault(visit.node_name, []).extend(printed(visit))

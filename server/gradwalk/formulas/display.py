@@ -1,7 +1,7 @@
 """A node's mathematics as the protocol carries it, in the program's own names."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from gradwalk.formulas.derivatives import derivative_line, operand_names
@@ -33,16 +33,21 @@ def formula_of(
     seeds: Sequence[Kind | None],
     operands: Sequence[Kind | None],
     letters: Letters,
+    wanted: Collection[int] | None = None,
 ) -> Formula | None:
     """A node's formulas for the options it has; None where neither an entry nor a table line is known.
 
     Operands whose formula cannot be written exactly have no line. Arguments as those of `specialise.lines`.
+
+    Args:
+        wanted: the operands that get a gradient, all unless given.
     """
     entry, table = entry_of(node_name), derivative_line(node_name)
     yaml = list(table.lines) if table else []
     if entry is None:
         return {"forward": "", "vjp": [], "derivatives_yaml": yaml} if table else None
-    found = [line for line in lines(node_name, saved, seeds, operands) if line is not None]
+    known = lines(node_name, saved, seeds, operands)
+    found = [line for line in known if line is not None and (wanted is None or line.argnum in wanted)]
     formula: Formula = {
         "forward": _forward(node_name, saved, operands, letters),
         "vjp": [_vjp_line(entry, node_name, len(operands), line, letters) for line in found],

@@ -191,8 +191,12 @@ class Named(Expression):
 
 
 def expressed(value: Expression | Scalar) -> Expression:
-    """A constant as an expression; an expression as it is."""
-    return value if isinstance(value, Expression) else Number(value)
+    """A constant as an expression; an expression as it is. TypeError for what is neither, as a tensor that was not saved."""
+    if isinstance(value, Expression):
+        return value
+    if not isinstance(value, int | float | complex):
+        raise TypeError(f"{value!r} is no part of a formula")
+    return Number(value)
 
 
 def number(value: Scalar) -> Expression:

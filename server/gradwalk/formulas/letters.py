@@ -5,6 +5,7 @@ No letter is one of the program's own variables, so that a formula never says `x
 
 import ast
 import keyword
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
@@ -161,12 +162,17 @@ def _plain(latex: str) -> str:
 
 
 def _source(source: str, form: Form) -> Written:
+    if _NUMBER.fullmatch(source):
+        return Written(source, Strength.SUM if source[0] == "-" else Strength.ATOM)
     strength = source_strength(source)
     if form == "text":
         return Written(source, strength)
     if len(source) == 1 and source.isalpha():
         return Written(source)
     return Written(_typewriter(source), strength)
+
+
+_NUMBER = re.compile(r"-?\d+(\.\d+)?")
 
 
 def _typewriter(source: str) -> str:

@@ -22,6 +22,7 @@ from gradwalk.tracer.places import Places
 from gradwalk.tracer.saved import SavedReader, note_on, plain_value
 from gradwalk.tracer.sides import Side, side_of
 from gradwalk.tracer.source import Program
+from gradwalk.tracer.text import operator_sides
 from gradwalk.tracer.threads import NOTE, ThreadMarks
 from gradwalk.tracer.unseen import fill_unseen, not_kept, shapes_of
 from gradwalk.tracer.values import ValueTable
@@ -34,6 +35,7 @@ _OUT_OF_SIGHT: Final = (
     "No call of the program was seen to build this node: code of torch.jit, and what runs with torch functions "
     "switched off, is out of sight. So it has no line; its numbers are the engine's all the same."
 )
+_LONGEST_CALL: Final = 200
 _OVERLOAD_DIGITS: Final = re.compile(r"Backward\d*$")
 
 
@@ -269,7 +271,10 @@ class GraphWriter:
         described = record.node = self._describe_new(node, record, saved)
         described["inputs"] = self._operands(record, edges, records, saved)
         for operand, (target, slot) in zip(described["inputs"], edges, strict=True):
-            source = self._source(None if target is None else records[target], slot, operand, named)
+            if target is None:
+                source = self._constant_source(record.call, operand, len(edges))
+            else:
+                source = self._source(records[target], slot, named)
             if source is not None:
                 operand["source"] = source
         if record.kind == "op":
@@ -278,12 +283,18 @@ class GraphWriter:
             described["formula"], record.letters = found.formula, found.letters
         return described
 
-    def _source(self, producer: Record | None, slot: int, operand: protocol.Operand, named: NamedTensors) -> str | None:
-        """What the program calls an operand: its variable, the text that computes it, or a constant's digits."""
-        if producer is None:
-            value = operand["value"]
-            data = None if value is None or value["shape"] else value.get("data")
-            return str(data[0]) if data and isinstance(data[0], int | float) else None
+    def _constant_source(self, call: Call | None, operand: protocol.Operand, count: int) -> str | None:
+        """What the program writes for an operand without an edge: its side of an operator, or a constant's digits."""
+        text = None if call is None else self._places.text(call.place, _LONGEST_CALL)
+        sides = () if text is None else operator_sides(text)
+        if count == len(sides):
+            return sides[operand["argnum"]]
+        value = operand["value"]
+        data = None if value is None or value["shape"] else value.get("data")
+        return format(data[0], "g") if data and isinstance(data[0], int | float) else None
+
+    def _source(self, producer: Record, slot: int, named: NamedTensors) -> str | None:
+        """What the program calls an operand: its variable, or the text that computes it."""
         if producer.variable is not None:
             return self.leaf_name(producer.variable, named)
         call = producer.call

@@ -74,7 +74,8 @@ class NodeFormulas:
         by_name = {key: kind for key, kind in zip(names, kinds, strict=True) if kind is not None}
         if seeds:
             by_name |= {"result": seeds[0], "result0": seeds[0]}
-        return Described(formula_of(name, self._read(node, by_name), seeds, kinds, letters), letters)
+        wanted = {argnum for argnum, (target, _) in enumerate(edges) if target is not None}
+        return Described(formula_of(name, self._read(node, by_name), seeds, kinds, letters, wanted), letters)
 
     def check(  # noqa: PLR0913 - what one step saw
         self,

@@ -298,6 +298,11 @@ def adjoint(matrix: Expression) -> Expression:
     return apply("adjoint" if matrix.is_complex else "transpose", matrix)
 
 
+def transpose(matrix: Expression) -> Expression:
+    """Transposed over the last two dims."""
+    return apply("transpose", matrix)
+
+
 def times(factor: Scalar | Expression, value: Expression) -> Expression:
     """`value` times the conjugate of a scalar factor; a factor of 1 is not written."""
     if not isinstance(factor, Expression) and factor == 1:
@@ -338,3 +343,8 @@ def mean(value: Expression, dims: Sequence[int] | None = None) -> Expression:
 def reshape(value: Expression, shape: Sequence[int]) -> Expression:
     """The same elements in another shape."""
     return apply("reshape", value, shape=tuple(shape))
+
+
+def zeros(shape: Sequence[int]) -> Expression:
+    """Zeros of a shape."""
+    return apply("zeros", size=tuple(shape))

@@ -46,7 +46,10 @@ LETTERS: Mapping[str, tuple[str, ...]] = {
     "indices": ("i", "j", "k"),
     "mask": ("m", r"\mu"),
     "condition": ("c", "m"),
+    "sign": ("s", "q"),
     "src": ("s", "u"),
+    "x1": ("a", "p"),
+    "x2": ("b", "q"),
     "source": ("s", "u"),
     "pos_weight": ("p", r"\pi"),
     "total_weight": ("w", r"\Omega"),
@@ -71,9 +74,12 @@ LETTERS: Mapping[str, tuple[str, ...]] = {
     "what": (r"\hat{w}",),
     "s": (r"\sigma",),
     "mu": (r"\mu",),
+    "M": ("M",),
     "P": ("P",),
     "R": ("R",),
     "S": ("S",),
+    "D": ("D",),
+    "count": ("n", "c"),
     "E": ("E",),
     "F": ("F",),
     "Phi": (r"\Phi",),
@@ -128,7 +134,7 @@ class Letters:
         source = self.known.get(name)
         if source is not None and len(source) <= LONGEST_SOURCE:
             return _source(source, "latex"), _source(source, "text")
-        letters = LETTERS.get(name, (name,))
+        letters = LETTERS.get(name.partition("[")[0], (name,))
         used = self._used.union(self.known.values(), self.taken)
         letter = _free_letter((self.preferred[name], *letters) if name in self.preferred else letters, used)
         self._used.add(_plain(letter))

@@ -25,7 +25,7 @@ class Strength(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Notation:
-    """A way of writing with holes `{0}`, `{1}`, ... for the arguments."""
+    """A way of writing with holes: `{0}`, `{1}`, ... for the arguments, `{all}` for a list of them, `{dim}` for an option."""
 
     template: str
     strength: Strength

@@ -13,6 +13,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from gradwalk.formulas.notation import Notation, Operation, Signs, Strength
+from gradwalk.formulas.placing_operations import PLACING_OPERATIONS
 
 _S = Strength
 _LOOSE = (_S.CONDITION,)
@@ -226,4 +227,5 @@ OPERATIONS: Mapping[str, Operation] = {
         latex=Notation(r"\mathbf{{1}}{options}", _S.ATOM, ()),
         is_elementwise=False,
     ),
+    **PLACING_OPERATIONS,
 }

@@ -117,9 +117,11 @@ class _Writer:
             for argument, need in zip(one.arguments, _needs(notation, len(one.arguments)), strict=True)
         ]
         sign = r"\cdot" if any(argument.is_scalar for argument in one.arguments) else r"\odot"
-        return Written(
-            notation.template.format(*arguments, sign=sign, options=_subscript(one.options)), notation.strength
+        options = {name: _literal(name, value) for name, value in one.options}
+        written = notation.template.format(
+            *arguments, all=", ".join(arguments), sign=sign, options=_subscript(one.options), **options
         )
+        return Written(written, notation.strength)
 
     def _write_cases(self, one: Expression) -> Written:
         """The first case whose condition holds counts; further conditions where none before it held are rows, too."""
@@ -139,7 +141,7 @@ class _Writer:
             name = one.operation.replace("_", r"\_")
             listed = ", ".join(arguments)
             return Written(rf"\operatorname{{{name}}}{_subscript(one.options)}\left({listed}\right)")
-        options = [f"{name}={_literal(value)}" for name, value in one.options if value is not None]
+        options = [f"{name}={_literal(name, value)}" for name, value in one.options if value is not None]
         if one.operation in _KEEPING_DIMS and options and one is not self._whole:
             options.append("keepdim=True")
         return Written(f"{one.operation}({', '.join([*arguments, *options])})")
@@ -174,9 +176,11 @@ def _listed(value: Any) -> str:
     """`0`, `0, 2`, `true`: as it is read, not as Python writes it."""
     if isinstance(value, bool):
         return str(value).lower()
-    return ", ".join(map(_listed, value)) if isinstance(value, tuple | list) else str(value)
+    if isinstance(value, tuple | list):
+        return ", ".join(map(_listed, value)) or "()"
+    return str(value)
 
 
-def _literal(value: Any) -> str:
-    """As Python writes it; a tuple of one is written as its member where torch takes both."""
-    return repr(value[0]) if isinstance(value, tuple) and len(value) == 1 else repr(value)
+def _literal(name: str, value: Any) -> str:
+    """As Python writes it; a tuple of one dim is written as that dim."""
+    return repr(value[0]) if name == "dim" and isinstance(value, tuple) and len(value) == 1 else repr(value)

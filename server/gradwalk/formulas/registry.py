@@ -5,8 +5,15 @@ from gradwalk.formulas.arithmetic import ARITHMETIC
 from gradwalk.formulas.complex_numbers import COMPLEX_NUMBERS
 from gradwalk.formulas.elementary_functions import ELEMENTARY_FUNCTIONS
 from gradwalk.formulas.entry import Entry
+from gradwalk.formulas.shapes import SHAPES
 
-ENTRIES: tuple[Entry, ...] = (*ARITHMETIC, *ELEMENTARY_FUNCTIONS, *ACTIVATIONS, *COMPLEX_NUMBERS)
+ENTRIES: tuple[Entry, ...] = (
+    *ARITHMETIC,
+    *ELEMENTARY_FUNCTIONS,
+    *ACTIVATIONS,
+    *COMPLEX_NUMBERS,
+    *SHAPES,
+)
 
 _BY_NODE = {node_name: entry for entry in ENTRIES for node_name in entry.nodes}
 

@@ -5,6 +5,7 @@ from gradwalk.formulas.arithmetic import ARITHMETIC
 from gradwalk.formulas.complex_numbers import COMPLEX_NUMBERS
 from gradwalk.formulas.elementary_functions import ELEMENTARY_FUNCTIONS
 from gradwalk.formulas.entry import Entry
+from gradwalk.formulas.indexing import INDEXING
 from gradwalk.formulas.shapes import SHAPES
 
 ENTRIES: tuple[Entry, ...] = (
@@ -13,6 +14,7 @@ ENTRIES: tuple[Entry, ...] = (
     *ACTIVATIONS,
     *COMPLEX_NUMBERS,
     *SHAPES,
+    *INDEXING,
 )
 
 _BY_NODE = {node_name: entry for entry in ENTRIES for node_name in entry.nodes}

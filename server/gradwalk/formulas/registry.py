@@ -6,6 +6,7 @@ from gradwalk.formulas.complex_numbers import COMPLEX_NUMBERS
 from gradwalk.formulas.elementary_functions import ELEMENTARY_FUNCTIONS
 from gradwalk.formulas.entry import Entry
 from gradwalk.formulas.indexing import INDEXING
+from gradwalk.formulas.linear_algebra import LINEAR_ALGEBRA
 from gradwalk.formulas.shapes import SHAPES
 
 ENTRIES: tuple[Entry, ...] = (
@@ -15,6 +16,7 @@ ENTRIES: tuple[Entry, ...] = (
     *COMPLEX_NUMBERS,
     *SHAPES,
     *INDEXING,
+    *LINEAR_ALGEBRA,
 )
 
 _BY_NODE = {node_name: entry for entry in ENTRIES for node_name in entry.nodes}

@@ -143,6 +143,9 @@ class _Reader(Interpreter):  # type: ignore[type-arg]
     def inverse_transpose(self, tree: Tree[Token]) -> Any:
         return torch.linalg.inv(self.visit(tree.children[0])).mT
 
+    def inverse_adjoint(self, tree: Tree[Token]) -> Any:
+        return torch.linalg.inv(self.visit(tree.children[0])).mH
+
     def conjugate(self, tree: Tree[Token]) -> Any:
         value = self.visit(tree.children[0])
         return value.conj() if isinstance(value, Tensor) else complex(value).conjugate()
@@ -191,8 +194,16 @@ class _Reader(Interpreter):  # type: ignore[type-arg]
         shape = _options(tree.children[0])["shape"]
         return torch.ones(shape, dtype=torch.float64)
 
+    def zeros(self, tree: Tree[Token]) -> Tensor:
+        return torch.zeros(_options(tree.children[0])["shape"], dtype=torch.float64)
+
+    def identity(self, tree: Tree[Token]) -> Tensor:
+        return torch.eye(**_options(tree.children[0]), dtype=torch.float64)
+
     def literal(self, tree: Tree[Token]) -> Tensor:
         rows = [[self.visit(entry) for entry in row.children] for row in tree.children]
+        if any(isinstance(entry, Tensor) and entry.dim() for row in rows for entry in row):
+            return torch.cat([torch.cat(row, -1) for row in rows], -2)
         if self._rows_are_vectors and len(rows) == 1:
             rows = rows[0]
         entries = [entry for row in rows for entry in (row if isinstance(row, list) else [row])]
@@ -246,6 +257,10 @@ def _options(tree: Any) -> dict[str, Any]:
 
 
 def _option(value: str) -> Any:
+    if value.startswith("["):
+        return value
+    if value == "()":
+        return ()
     if ", " in value:
         return tuple(map(_option, value.split(", ")))
     if value in ("true", "false"):

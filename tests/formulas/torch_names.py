@@ -6,6 +6,8 @@ from typing import Any
 import torch
 from torch.nn import functional
 
+from tests.formulas.placing_names import PLACING
+
 _PLACES = (torch, functional, torch.special, torch.linalg)
 
 
@@ -51,7 +53,7 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = _Names(
     max=torch.maximum,
     reshape=_reshape,
     where=_where,
-    cat=lambda *parts, dim: torch.cat(parts, dim),
     polygamma=lambda n, value: torch.polygamma(n, tensor(value)),
     float32=lambda value: tensor(value).to(torch.float32).to(torch.float64),
+    **PLACING,
 )

@@ -347,4 +347,4 @@ def reshape(value: Expression, shape: Sequence[int]) -> Expression:
 
 def zeros(shape: Sequence[int]) -> Expression:
     """Zeros of a shape."""
-    return apply("zeros", size=tuple(shape))
+    return apply("zeros", shape=tuple(shape))

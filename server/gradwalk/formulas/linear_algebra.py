@@ -90,10 +90,6 @@ def _matmul_other(n: Given) -> Expression:
     return v * conj(x)
 
 
-def _linear_input(n: Given) -> Expression:
-    return n.v @ conj(n.weight) if n.v.rank > 1 else adjoint(n.weight) @ n.v
-
-
 def _linear_weight(n: Given) -> Expression:
     if n.v.rank == 1:
         return _outer(n.v, n.input)
@@ -102,8 +98,7 @@ def _linear_weight(n: Given) -> Expression:
 
 
 def _linear(n: Given) -> Expression:
-    x, weight = n.operand("input"), n.operand("weight")
-    product = x @ transpose(weight) if x.rank > 1 else weight @ x
+    product = n.operand("input") @ transpose(n.operand("weight"))
     return product + n.operand("bias") if "bias" in n.kinds() else product
 
 
@@ -138,17 +133,21 @@ def _solves_vectors(n: Given) -> bool:
 def _solve(n: Given) -> Expression:
     inverse = apply("inverse", n.operand("A"))
     right = n.operand("B")
+    if right.rank == 1:
+        return right @ apply("inverse_transpose", n.operand("A"))
     if _solves_vectors(n):
         return inverse @ _column(right)
     return inverse @ right if n.left else right @ inverse
 
 
-def _column(vector: Symbol) -> Expression:
+def _column(vectors: Symbol) -> Expression:
     """Vectors of a batch as matrices of one column."""
-    return reshape(vector, (*vector.shape, 1)) if vector.rank > 1 else vector
+    return reshape(vectors, (*vectors.shape, 1))
 
 
 def _solve_right_side(n: Given) -> Expression:
+    if n.v.rank == 1:
+        return n.v @ conj(apply("inverse", n.A))
     inverse = _inverse_adjoint(n.A)
     if _solves_vectors(n):
         return inverse @ _column(n.v)
@@ -267,6 +266,11 @@ def _product(left: str, right: str) -> Formula:
     return lambda n: n.operand(left) @ n.operand(right)
 
 
+def _row_product(matrix: str) -> Formula:
+    """A matrix times a vector; vectors are written as rows."""
+    return lambda n: n.operand("vec") @ transpose(n.operand(matrix))
+
+
 def _matrices(op: str, node: str, special_cases: tuple[str, ...]) -> Entry:
     names = {"left": "self", "right": "mat2"}
     return Entry(
@@ -316,10 +320,10 @@ LINEAR_ALGEBRA: tuple[Entry, ...] = (
     Entry(
         "mv",
         ("MvBackward0",),
-        _product("self", "vec"),
+        _row_product("self"),
         (
             Vjp("self", lambda n: _outer(n.v, n.vec), _because(_OUTER, mat="self")),
-            Vjp("vec", lambda n: adjoint(n.self) @ n.v, _because(_THROUGH, mat="self")),
+            Vjp("vec", lambda n: n.v @ conj(n.self), _because(_THROUGH, mat="self")),
         ),
         (),
         {"self": "A"},
@@ -362,10 +366,10 @@ LINEAR_ALGEBRA: tuple[Entry, ...] = (
     ),
     _sum_entry(
         "addmv",
-        _product("mat", "vec"),
+        _row_product("mat"),
         (
             Vjp("mat", _scaled_by_alpha(lambda n: _outer(n.v, n.vec)), _OUTER),
-            Vjp("vec", _scaled_by_alpha(lambda n: adjoint(n.mat) @ n.v), _THROUGH),
+            Vjp("vec", _scaled_by_alpha(lambda n: n.v @ conj(n.mat)), _THROUGH),
         ),
     ),
     _sum_entry(
@@ -374,12 +378,12 @@ LINEAR_ALGEBRA: tuple[Entry, ...] = (
         (
             Vjp(
                 "vec1",
-                _scaled_by_alpha(lambda n: n.v @ conj(n.vec2)),
+                _scaled_by_alpha(lambda n: conj(n.vec2) @ transpose(n.v)),
                 "Entry i of {vec1} is spread over row i, weighted with {vec2}.",
             ),
             Vjp(
                 "vec2",
-                _scaled_by_alpha(lambda n: transpose(n.v) @ conj(n.vec1)),
+                _scaled_by_alpha(lambda n: conj(n.vec1) @ n.v),
                 "Entry j of {vec2} is spread over column j, weighted with {vec1}.",
             ),
         ),
@@ -416,7 +420,7 @@ LINEAR_ALGEBRA: tuple[Entry, ...] = (
         (
             Vjp(
                 "input",
-                _linear_input,
+                lambda n: n.v @ conj(n.weight),
                 "Every output is a sum over the entries of {input}, weighted with a row of {weight}.",
             ),
             Vjp(

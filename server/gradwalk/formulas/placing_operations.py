@@ -200,7 +200,9 @@ PLACING_OPERATIONS: Mapping[str, Operation] = {
     "pad": _plain(_pad),
     "pad_transposed": _plain(_pad_transposed),
     # Parts, and zeros around or in them.
-    "zeros": _plain(torch.zeros, _called("zeros({size})"), Notation(r"\mathbf{{0}}{options}", _S.ATOM, ())),
+    "zeros": _plain(
+        lambda shape: torch.zeros(shape), _called("zeros({shape})"), Notation(r"\mathbf{{0}}{options}", _S.ATOM, ())
+    ),
     "narrow": _plain(torch.narrow),
     "select": _plain(torch.select),
     "part": _plain(lambda a, at: a[at.key]),
@@ -242,8 +244,8 @@ PLACING_OPERATIONS: Mapping[str, Operation] = {
     "diagonal": _plain(torch.diagonal),
     "diag_embed": _plain(torch.diag_embed),
     "diagonal_scatter": _plain(_diagonal_scatter),
-    # The outer product of two vectors, which are columns.
-    "outer": _plain(torch.outer, latex=Notation(r"{0} \, {{{1}}}^\top", _S.MATRIX, (_S.MATRIX, _S.ATOM))),
+    # The outer product of two vectors, which are written as rows.
+    "outer": _plain(torch.outer, latex=Notation(r"{{{0}}}^\top \, {1}", _S.MATRIX, (_S.ATOM, _S.POWER))),
     "cross": _plain(torch.linalg.cross),
     # A power of -1 would be read element by element.
     "inverse": _plain(torch.linalg.inv),

@@ -1,6 +1,6 @@
 """What the names of operations that place, read and arrange numbers mean, in torch's words.
 
-Text calls torch's functions as torch wants to be called; in LaTeX the dim stands below the name, so it comes by keyword there.
+Text calls torch's functions as torch wants to be called; in LaTeX the dim stands below the name, so it has a keyword.
 What has no name in torch is said with indexing, or as what goes back through torch's own function.
 """
 
@@ -25,7 +25,8 @@ def _along(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """For torch's functions of a tensor, a dim, an index, and perhaps a value."""
 
     def called(*arguments: Any, dim: int | None = None, value: Any = None) -> Tensor:
-        base, *others = arguments
+        # A number in the place of an index is one: 0 is printed of a tensor without dims.
+        base, *others = (torch.as_tensor(one) if dim is not None else one for one in arguments)
         if dim is not None:
             others = [dim, *others]
         if value is not None:
@@ -100,11 +101,15 @@ def _padded_to(value: Tensor, shape: Any) -> Tensor:
 
 def _put(base: Tensor, index: Tensor, value: Tensor, accumulate: bool = False) -> Tensor:
     base, value = _wide(base, value)
-    return torch.put(base, index.long(), value, accumulate)
+    return torch.put(base, torch.as_tensor(index).long(), value, accumulate)
 
 
 def _diagonal_scatter(base: Tensor, value: Tensor, **options: int) -> Tensor:
     return torch.diagonal_scatter(*_wide(base, value), **options)
+
+
+def _mask(value: Any) -> Tensor:
+    return torch.as_tensor(value).bool()
 
 
 def _many(function: Callable[..., Tensor], *names: str) -> Callable[..., Tensor]:
@@ -122,7 +127,18 @@ def _padded(x: Tensor, pad: Any, mode: str = "constant") -> Tensor:
     return functional.pad(x, pad, mode)
 
 
-PLACING: Mapping[str, Callable[..., Any]] = {
+def _of_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Tensors without dims are printed as numbers."""
+
+    def called(*arguments: Any, **options: Any) -> Any:
+        return function(
+            *[torch.as_tensor(one) if isinstance(one, float | complex) else one for one in arguments], **options
+        )
+
+    return called
+
+
+_NAMES: Mapping[str, Callable[..., Any]] = {
     "zeros": lambda shape: torch.zeros(shape, dtype=torch.float64),
     "eye": lambda **sizes: torch.eye(**sizes, dtype=torch.float64),
     "inverse": lambda value: torch.linalg.inv(value),
@@ -148,14 +164,15 @@ PLACING: Mapping[str, Callable[..., Any]] = {
     "index_select": _along(torch.index_select),
     "index_add": _along(torch.index_add),
     "index_fill": _along(torch.index_fill),
-    "masked_select": lambda value, mask: torch.masked_select(value, mask.bool()),
+    "masked_select": lambda value, mask: torch.masked_select(value, _mask(mask)),
     "masked_scatter": lambda base, mask, value: torch.masked_scatter(
-        _wide(base, value)[0], mask.bool(), _wide(base, value)[1]
+        _wide(base, value)[0], _mask(mask), _wide(base, value)[1]
     ),
-    "take": lambda value, index: torch.take(value, index.long()),
+    "take": lambda value, index: torch.take(value, torch.as_tensor(index).long()),
     "put": _put,
     "diagonal_scatter": _diagonal_scatter,
     "unique": torch.unique,
     "bincount": lambda value, minlength: torch.bincount(value.long(), minlength=minlength),
 }
+PLACING: Mapping[str, Callable[..., Any]] = {name: _of_tensors(function) for name, function in _NAMES.items()}
 """Functions by the names that are printed."""

@@ -161,10 +161,11 @@ def _free_letter(letters: tuple[str, ...], used: Collection[str]) -> str:
 
 
 def _plain(latex: str) -> str:
-    r"""`\gamma` as text: `gamma`; `\hat{x}` as `xhat`."""
+    r"""`\gamma` as text: `gamma`; `\hat{x}` as `xhat`; `\lambda`, which is Python's own, as `lambda_`."""
     if latex.startswith(r"\hat{"):
         return latex[5:-1] + "hat"
-    return latex.translate(_GREEK_TEXT)
+    plain = latex.translate(_GREEK_TEXT)
+    return f"{plain}_" if keyword.iskeyword(plain) else plain
 
 
 def _source(source: str, form: Form) -> Written:

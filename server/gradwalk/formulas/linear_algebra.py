@@ -220,11 +220,15 @@ def _triangle(operation: str) -> Entry:
     )
 
 
+def _sign(value: Expression) -> Expression:
+    return apply("sgn" if value.is_complex else "sign", value)
+
+
 def _growth(v: Expression, difference: Expression, distance: Expression, p: float) -> Expression:
     """v times the derivative of the p-norm of a difference by each of its entries; 0 where an entry is 0."""
     if p == 0:
         return number(0)
-    sign = apply("sign", difference)
+    sign = _sign(difference)
     if p == 1:
         return v * sign
     if math.isinf(p):
@@ -461,7 +465,7 @@ LINEAR_ALGEBRA: tuple[Entry, ...] = (
     Entry(
         "linalg_slogdet",
         ("LinalgSlogdetBackward0",),
-        lambda n: apply("sign", apply("det", n.operand("A"))),
+        lambda n: _sign(apply("det", n.operand("A"))),
         (
             Vjp(
                 "A",

@@ -220,7 +220,6 @@ OPERATIONS: Mapping[str, Operation] = {
         lambda a: torch.view_as_real(a.contiguous().resolve_conj()), is_elementwise=False, is_real=True
     ),
     "narrow": Operation(torch.narrow, is_elementwise=False),
-    "cat": Operation(lambda *parts, dim: torch.cat(parts, dim), is_elementwise=False),
     "reshape": Operation(lambda a, shape: _tensor(a).reshape(shape), is_elementwise=False),
     "ones": Operation(
         torch.ones,

@@ -222,7 +222,7 @@ ACTIVATIONS: tuple[Entry, ...] = (
         # What takes the place of small values is not saved.
         None,
         lambda n: n.self > n.threshold,
-        "Above the threshold the result is `{self}` itself, below it is a constant.",
+        "Above the threshold the result is `{self}` itself, below it the result is a constant.",
         ("Exactly at the threshold torch uses 0.",),
     ),
     Entry(
@@ -233,7 +233,7 @@ ACTIVATIONS: tuple[Entry, ...] = (
             Vjp(
                 "self",
                 lambda n: n.v * where(_kept(n) > 0, 1, n.negative_slope),
-                "Slope 1 on the right; on the left a small slope instead of none, so that no unit dies.",
+                "Slope 1 on the right; on the left a slope of its own instead of none, so that no unit dies.",
             ),
         ),
         ("At 0 torch uses the left slope.",),
@@ -262,7 +262,7 @@ ACTIVATIONS: tuple[Entry, ...] = (
                 "The exponential on the left is stretched by alpha so that both sides meet with slope 1.",
             ),
         ),
-        ("torch keeps alpha in single precision here, whatever the dtype.",),
+        ("torch divides by alpha in single precision, whatever the dtype.",),
     ),
     Entry(
         "gelu",
@@ -295,14 +295,14 @@ ACTIVATIONS: tuple[Entry, ...] = (
         ("SigmoidBackward0",),
         lambda x: apply("sigmoid", x),
         lambda n: n.v * conj(n.result) * conj(1 - n.result),
-        "Never more than 1/4, and nearly 0 where the result is near 0 or 1: in a deep chain gradients vanish.",
+        "The slope is at most 1/4 for real numbers, and nearly 0 where the result is near 0 or 1: in a deep chain gradients vanish.",
     ),
     elementwise(
         "log_sigmoid",
         ("LogSigmoidBackward0",),
         lambda x: apply("log", apply("sigmoid", x)),
         lambda n: apply("sigmoid", -n.self),
-        "The slope of the logarithm times that of the sigmoid leaves 1 minus the sigmoid, which is the sigmoid of -`{self}`.",
+        "The slope of the logarithm times that of the sigmoid leaves 1 minus the sigmoid, which is the sigmoid of the negative of `{self}`.",
     ),
     Entry(
         "softplus",
@@ -420,7 +420,7 @@ ACTIVATIONS: tuple[Entry, ...] = (
                 "Every result moves with its own score (v), and all are lowered by the common logarithm, whose slope is the softmax.",
             ),
         ),
-        ("Under cross entropy with mean this becomes (softmax - one-hot) / N for N rows.",),
+        ("Where v is -1 at the target and 0 elsewhere, as under cross entropy, this is softmax minus one-hot.",),
     ),
     Entry(
         "clamp",

@@ -123,7 +123,7 @@ def _taken_away(rounding_mode: str) -> Vjp:
 _BETWEEN_JUMPS = "Between two jumps the remainder moves exactly as `{self}` does."
 _LARGER = "Only the larger of the two decides the result, so only it gets v; equal ones get half each."
 _SMALLER = "Only the smaller of the two decides the result, so only it gets v; equal ones get half each."
-_TIE = "Where both are equal each gets half of v, so that the two together still get v."
+_TIE = "Where both are equal each gets half of v; where one is NaN both get all of it."
 _NAN_LOSES = "A NaN loses: the other operand gets all of v. Equal values: the first operand gets all of it."
 _STAIRCASE = "A rounded quotient is a staircase, flat almost everywhere: no nudge gets through."
 
@@ -168,7 +168,7 @@ ARITHMETIC: tuple[Entry, ...] = (
             ),
             Vjp("other", lambda n: n.v, "A nudge of `{other}` moves the result by the same nudge."),
         ),
-        (BROADCAST, "`1 - {self}` is written this way round: the number has no gradient."),
+        (BROADCAST, "A number minus a tensor is written this way round: the number has no gradient."),
     ),
     Entry(
         "mul",
@@ -263,7 +263,7 @@ ARITHMETIC: tuple[Entry, ...] = (
         lambda n: n.operand("self") ** n.exponent,
         (Vjp("self", _power, _POWER),),
         (
-            "A power of 0 is constant, so its gradient is 0 even where `{self}` is 0.",
+            "With exponent 0 the result is constant, so the gradient is 0 even where `{self}` is 0.",
             "An exponent between 0 and 1 has infinite slope at 0.",
         ),
     ),

@@ -4,7 +4,8 @@ from gradwalk.formulas.entry import Entry, Given, Vjp, unary, zero
 from gradwalk.formulas.expression import Expression, apply, conj, real, where
 
 _CONVENTION = (
-    "torch's gradient of a real loss L at a + bi is dL/da + i dL/db: the direction in which L grows fastest.",
+    "Of torch's gradient of a real loss the real part is its slope along the real axis, the imaginary part that along "
+    "the imaginary axis: together the direction in which the loss grows fastest.",
 )
 
 

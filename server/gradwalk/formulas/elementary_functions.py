@@ -174,7 +174,7 @@ ELEMENTARY_FUNCTIONS: tuple[Entry, ...] = (
             Vjp("self", _logged, "`{self}` is scaled by a logarithm, so its nudges are, too."),
             Vjp("other", lambda n: n.v * n.self / n.other, "The slope of the logarithm is one over `{other}`."),
         ),
-        (BROADCAST, "0 times any logarithm counts as 0; xlogy(a, b) is a log b with this rule."),
+        (BROADCAST, "0 times any logarithm counts as 0; xlogy is a product with a logarithm under this rule."),
     ),
     elementwise(
         "sin",
@@ -257,7 +257,7 @@ ELEMENTARY_FUNCTIONS: tuple[Entry, ...] = (
         ("TanhBackward0",),
         lambda x: apply("tanh", x),
         lambda n: 1 - n.result**2,
-        "Steepest (1) at 0, and nearly flat where the result is near -1 or 1: there gradients vanish.",
+        "The slope is 1 minus the square of the result: nearly 0 where that is near -1 or 1, and there gradients vanish.",
         ("Far from 0 the result is exactly -1 or 1 in floating point, and the gradient exactly 0.",),
     ),
     unary(

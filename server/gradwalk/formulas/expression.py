@@ -348,3 +348,6 @@ def reshape(value: Expression, shape: Sequence[int]) -> Expression:
 def zeros(shape: Sequence[int]) -> Expression:
     """Zeros of a shape."""
     return apply("zeros", shape=tuple(shape))
+def ones(shape: Sequence[int]) -> Expression:
+    """Ones of a shape, to repeat a value with."""
+    return apply("ones", size=tuple(shape))

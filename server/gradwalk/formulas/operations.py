@@ -14,6 +14,7 @@ from torch.nn import functional
 
 from gradwalk.formulas.notation import Notation, Operation, Signs, Strength
 from gradwalk.formulas.placing_operations import PLACING_OPERATIONS
+from gradwalk.formulas.structured_operations import STRUCTURED_OPERATIONS
 
 _S = Strength
 _LOOSE = (_S.CONDITION,)
@@ -222,9 +223,12 @@ OPERATIONS: Mapping[str, Operation] = {
     "narrow": Operation(torch.narrow, is_elementwise=False),
     "reshape": Operation(lambda a, shape: _tensor(a).reshape(shape), is_elementwise=False),
     "ones": Operation(
-        torch.ones,
+        # Integers take on the dtype of what they are multiplied with.
+        lambda size: torch.ones(size, dtype=torch.int8),
         latex=Notation(r"\mathbf{{1}}{options}", _S.ATOM, ()),
+        text=Notation("ones({size})", _S.ATOM, ()),
         is_elementwise=False,
     ),
     **PLACING_OPERATIONS,
+    **STRUCTURED_OPERATIONS,
 }

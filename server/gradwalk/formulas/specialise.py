@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gradwalk.formulas.derivatives import operand_names
+from gradwalk.formulas.derivatives import operand_names, unmistakable
 from gradwalk.formulas.entry import Entry, Given, Kind, Shape
 from gradwalk.formulas.expression import (
     Apply,
@@ -79,7 +79,7 @@ def lines(
     """
     if all(seed is None for seed in seeds):
         return (None,) * len(operands)
-    known = tuple(sorted((name, kind_of(value)) for name, value in saved.items()))
+    known = tuple(sorted((unmistakable(name), kind_of(value)) for name, value in saved.items()))
     return _lines(node_name, known, tuple(seeds), tuple(operands))
 
 
@@ -88,7 +88,7 @@ def forward(node_name: str, saved: Mapping[str, Any], operands: Sequence[Kind | 
     entry = entry_of(node_name)
     if entry is None or entry.forward is None:
         return None
-    known = {name: kind_of(value) for name, value in saved.items()}
+    known = {unmistakable(name): kind_of(value) for name, value in saved.items()}
     try:
         return entry.forward(
             Given(known, (), dict(zip(operand_names(node_name, len(operands)), operands, strict=True)))
@@ -100,7 +100,8 @@ def forward(node_name: str, saved: Mapping[str, Any], operands: Sequence[Kind | 
 def values_of(saved: Mapping[str, Any], grad_outputs: Sequence[Tensor | None]) -> dict[str, Tensor]:
     """The tensors that symbols stand for."""
     found: dict[str, Tensor] = {}
-    for name, value in saved.items():
+    for attribute, value in saved.items():
+        name = unmistakable(attribute)
         if isinstance(value, Tensor):
             found[name] = value
         elif isinstance(value, tuple | list):

@@ -2,11 +2,19 @@
 
 from gradwalk.formulas.activations import ACTIVATIONS
 from gradwalk.formulas.arithmetic import ARITHMETIC
+from gradwalk.formulas.attention import ATTENTION
 from gradwalk.formulas.complex_numbers import COMPLEX_NUMBERS
+from gradwalk.formulas.convolutions import CONVOLUTIONS
 from gradwalk.formulas.elementary_functions import ELEMENTARY_FUNCTIONS
 from gradwalk.formulas.entry import Entry
 from gradwalk.formulas.indexing import INDEXING
 from gradwalk.formulas.linear_algebra import LINEAR_ALGEBRA
+from gradwalk.formulas.losses import LOSSES
+from gradwalk.formulas.normalization import NORMALIZATION
+from gradwalk.formulas.pooling import POOLING
+from gradwalk.formulas.recurrence import RECURRENCE
+from gradwalk.formulas.reductions import REDUCTIONS
+from gradwalk.formulas.selections import SELECTIONS
 from gradwalk.formulas.shapes import SHAPES
 
 ENTRIES: tuple[Entry, ...] = (
@@ -14,9 +22,17 @@ ENTRIES: tuple[Entry, ...] = (
     *ELEMENTARY_FUNCTIONS,
     *ACTIVATIONS,
     *COMPLEX_NUMBERS,
+    *REDUCTIONS,
+    *SELECTIONS,
+    *LINEAR_ALGEBRA,
     *SHAPES,
     *INDEXING,
-    *LINEAR_ALGEBRA,
+    *LOSSES,
+    *NORMALIZATION,
+    *CONVOLUTIONS,
+    *POOLING,
+    *ATTENTION,
+    *RECURRENCE,
 )
 
 _BY_NODE = {node_name: entry for entry in ENTRIES for node_name in entry.nodes}

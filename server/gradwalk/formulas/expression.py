@@ -326,6 +326,11 @@ def where(condition: Expression, then: Expression | Scalar, otherwise: Expressio
     return apply("where", condition, then, otherwise)
 
 
+def ones(shape: Sequence[int]) -> Expression:
+    """Ones of a shape, to repeat a value with."""
+    return apply("ones", size=tuple(shape))
+
+
 def total(value: Expression, dims: Sequence[int] | None = None) -> Expression:
     """The sum over `dims` (kept, with size 1), over all of them unless given; none to sum over: the value itself."""
     if dims is not None and not dims:
@@ -348,6 +353,8 @@ def reshape(value: Expression, shape: Sequence[int]) -> Expression:
 def zeros(shape: Sequence[int]) -> Expression:
     """Zeros of a shape."""
     return apply("zeros", shape=tuple(shape))
+
+
 def ones(shape: Sequence[int]) -> Expression:
     """Ones of a shape, to repeat a value with."""
     return apply("ones", size=tuple(shape))

@@ -90,7 +90,11 @@ def _where(condition: Tensor, then: Any, otherwise: Any) -> Tensor:
 
 
 OPERATIONS: Mapping[str, Operation] = {
-    "add": Operation(lambda a, b: a + b, **_both("{0} + {1}", _S.SUM, _S.SUM, _S.SUM)),
+    # Nobody writes a sign after a sign: a negative number that is added stands in parentheses.
+    "add": Operation(
+        lambda a, b: a + b,
+        **_signs("{0} + {1}", "{0} + {1}", _S.SUM, (_S.SUM, _S.BIG_SIGN), (_S.SUM, _S.PRODUCT)),
+    ),
     "sub": Operation(
         lambda a, b: _number(a) - _number(b),
         **_signs("{0} - {1}", "{0} - {1}", _S.SUM, (_S.SUM, _S.BIG_SIGN), (_S.SUM, _S.PRODUCT)),

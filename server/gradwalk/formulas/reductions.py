@@ -4,6 +4,7 @@
 # What a node saved has no static type.
 
 import math
+from collections.abc import Callable
 
 from gradwalk.formulas.entry import Entry, Formula, Given, Vjp, normal_dims, restored, zero
 from gradwalk.formulas.expression import (
@@ -92,14 +93,15 @@ def _deviation_sent(n: Given, v: Expression, std: Expression) -> Expression:
     return where(root.equals(0), 0, v * _deviation(n) / (_degrees(n) * root))
 
 
-def _with_mean(first: Formula) -> Formula:
+def _with_mean(first: Callable[[Given, Expression], Expression]) -> Formula:
     """The two outputs of var_mean or std_mean; one that nobody used sends nothing."""
 
     def formula(n: Given) -> Expression:
-        ways = [first(n)] if n.seeds[0] is not None else []
-        if n.seeds[1] is not None:
-            ways.append(_averaged(n, _repeated(n, n.seeds[1])))
-        return ways[0] + ways[1] if len(ways) > 1 else ways[0]
+        to_spread, to_mean = n.seeds
+        if to_mean is None:
+            return first(n, n.v)
+        through_mean = _averaged(n, _repeated(n, to_mean))
+        return through_mean if to_spread is None else first(n, to_spread) + through_mean
 
     return formula
 
@@ -290,13 +292,13 @@ REDUCTIONS: tuple[Entry, ...] = (
         "var_mean",
         ("VarMeanBackward0",),
         _variance,
-        (Vjp("self", _with_mean(lambda n: _variance_sent(n, n.seeds[0])), _TWO_RESULTS),),
+        (Vjp("self", _with_mean(_variance_sent), _TWO_RESULTS),),
     ),
     Entry(
         "std_mean",
         ("StdMeanBackward0",),
         lambda n: apply("sqrt", _variance(n)),
-        (Vjp("self", _with_mean(lambda n: _deviation_sent(n, n.seeds[0], n.result0)), _TWO_RESULTS),),
+        (Vjp("self", _with_mean(lambda n, v: _deviation_sent(n, v, n.result0)), _TWO_RESULTS),),
     ),
     Entry(
         "prod",

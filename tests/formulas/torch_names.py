@@ -7,6 +7,7 @@ import torch
 from torch.nn import functional
 
 from tests.formulas.placing_names import PLACING
+from tests.formulas.structured_names import STRUCTURED
 
 _PLACES = (torch, functional, torch.special, torch.linalg)
 
@@ -47,10 +48,12 @@ def _where(condition: Any, then: Any, otherwise: Any) -> Any:
 
 
 FUNCTIONS: Mapping[str, Callable[..., Any]] = _Names(
+    STRUCTURED,
     Re=lambda value: torch.as_tensor(value).real,
     Im=lambda value: torch.as_tensor(value).imag,
-    min=torch.minimum,
-    max=torch.maximum,
+    ones=lambda size: torch.ones(size, dtype=torch.float64),
+    min=lambda a, b: torch.clamp(torch.as_tensor(a), max=b),
+    max=lambda a, b: torch.clamp(torch.as_tensor(a), min=b),
     reshape=_reshape,
     where=_where,
     polygamma=lambda n, value: torch.polygamma(n, tensor(value)),

@@ -191,8 +191,8 @@ class _Reader(Interpreter):  # type: ignore[type-arg]
         return value.sum(options.get("dim", tuple(range(value.dim()))), keepdim=True)
 
     def ones(self, tree: Tree[Token]) -> Tensor:
-        size = _options(tree.children[0])["size"]
-        return torch.ones(size, dtype=torch.float64)
+        shape = _options(tree.children[0])["shape"]
+        return torch.ones(shape, dtype=torch.float64)
 
     def zeros(self, tree: Tree[Token]) -> Tensor:
         return torch.zeros(_options(tree.children[0])["shape"], dtype=torch.float64)

@@ -51,7 +51,7 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = _Names(
     STRUCTURED,
     Re=lambda value: torch.as_tensor(value).real,
     Im=lambda value: torch.as_tensor(value).imag,
-    ones=lambda size: torch.ones(size, dtype=torch.float64),
+    ones=lambda shape: torch.ones(shape, dtype=torch.float64),
     min=lambda a, b: torch.clamp(torch.as_tensor(a), max=b),
     max=lambda a, b: torch.clamp(torch.as_tensor(a), min=b),
     reshape=_reshape,

@@ -328,7 +328,7 @@ def where(condition: Expression, then: Expression | Scalar, otherwise: Expressio
 
 def ones(shape: Sequence[int]) -> Expression:
     """Ones of a shape, to repeat a value with."""
-    return apply("ones", size=tuple(shape))
+    return apply("ones", shape=tuple(shape))
 
 
 def total(value: Expression, dims: Sequence[int] | None = None) -> Expression:
@@ -353,8 +353,3 @@ def reshape(value: Expression, shape: Sequence[int]) -> Expression:
 def zeros(shape: Sequence[int]) -> Expression:
     """Zeros of a shape."""
     return apply("zeros", shape=tuple(shape))
-
-
-def ones(shape: Sequence[int]) -> Expression:
-    """Ones of a shape, to repeat a value with."""
-    return apply("ones", size=tuple(shape))

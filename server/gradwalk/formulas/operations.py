@@ -228,9 +228,9 @@ OPERATIONS: Mapping[str, Operation] = {
     "reshape": Operation(lambda a, shape: _tensor(a).reshape(shape), is_elementwise=False),
     "ones": Operation(
         # Integers take on the dtype of what they are multiplied with.
-        lambda size: torch.ones(size, dtype=torch.int8),
+        lambda shape: torch.ones(shape, dtype=torch.int8),
         latex=Notation(r"\mathbf{{1}}{options}", _S.ATOM, ()),
-        text=Notation("ones({size})", _S.ATOM, ()),
+        text=Notation("ones({shape})", _S.ATOM, ()),
         is_elementwise=False,
     ),
     **PLACING_OPERATIONS,

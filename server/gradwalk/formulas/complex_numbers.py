@@ -26,7 +26,7 @@ COMPLEX_NUMBERS: tuple[Entry, ...] = (
     unary(
         "conj",
         ("ConjBackward0", "ConjPhysicalBackward0", "ConjPhysicalBackward1"),
-        conj,
+        lambda x: apply("conj", x),
         lambda n: conj(n.v),
         "Mirroring at the real axis is undone by mirroring the gradient.",
         _CONVENTION,

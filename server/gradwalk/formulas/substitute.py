@@ -62,7 +62,12 @@ def _equation(line: Line, values: Mapping[str, Tensor], answer: Printed, spell: 
 
     def number(one: Symbol | Named) -> Written:
         known = printed.get(_name(one))
-        return spell(one) if known is None else known.latex
+        if known is not None:
+            return known.latex
+        if isinstance(one, Symbol):
+            return spell(one)
+        # Nothing explains a letter after an equation, so what is too large for numbers is written out.
+        return Written(rf"\left({write(one.meaning, 'latex', number)}\right)")
 
     written = write(line.expression, "latex", number)
     if written == answer.latex.text:

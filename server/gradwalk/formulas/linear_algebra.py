@@ -80,7 +80,10 @@ def _matmul_self(n: Given) -> Expression:
     if n.self.rank > 1 and n.other.rank > 1:
         return n.v @ adjoint(n.other)
     v, _, y = _batched_product(n)
-    return v * conj(y)
+    if y.rank < 2:
+        return v * conj(y)
+    # Every entry of a vector on the left meets a whole row of each matrix.
+    return total(v * conj(y), [dim for dim in range(y.rank) if dim != y.rank - 2])
 
 
 def _matmul_other(n: Given) -> Expression:

@@ -108,7 +108,7 @@ def surviving(ones: list[Printed]) -> list[tuple[str, str]]:
         (mutant, same[0].latex)
         for same in by_formula.values()
         for mutant in mutants(same[0].latex)
-        if all(reads_right(one, mutant) for one in same)
+        if any(one.is_telling for one in same) and all(reads_right(one, mutant) for one in same)
     ]
 
 

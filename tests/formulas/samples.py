@@ -160,3 +160,6 @@ UNREACHABLE = {
     "CopyBackwards": "the same node as torch::autograd::CopyBackwards under its short name",
 }
 """Covered nodes that no program on this machine can make, with the reason."""
+
+NOT_WRITTEN = {"MkldnnRnnLayerBackward0": "unrolled over all moments the formula would be too long to be read"}
+"""Covered nodes whose formulas have words only: nothing is shown that could be wrong."""

@@ -25,7 +25,7 @@ from gradwalk.formulas.specialise import Line, lines, values_of
 from gradwalk.protocol.graph import Formula
 from tests.formulas.live_nodes import Visit, operators, run_backward, sample_visits
 from tests.formulas.printed import printed
-from tests.formulas.samples import UNREACHABLE
+from tests.formulas.samples import NOT_WRITTEN, UNREACHABLE
 
 TEMML = Path(__file__).parents[2] / "frontend" / "node_modules" / "temml" / "dist" / "temml.mjs"
 COVERED = [node_name for entry in ENTRIES for node_name in entry.nodes]
@@ -57,6 +57,9 @@ def test_the_formula_is_what_the_engine_returns(node_name: str, visits: dict[str
     met = [(where, visit) for where, visit in visits[node_name] if where != PARTIAL_VIEWS]
     wrong = [where for where, visit in met if visit.check() is not True]
     assert met
+    if node_name in NOT_WRITTEN:
+        assert all(visit.check() is None for _, visit in met)
+        return
     assert not wrong
 
 
@@ -88,7 +91,7 @@ def test_a_wrong_formula_is_caught(visits: dict[str, list[tuple[str, Visit]]], m
     missed = []
     for node_name, met in visits.items():
         telling = next((visit for _, visit in met if visit.is_telling), None)
-        if telling is not None and node_name != "AsStridedBackward0":
+        if telling is not None and node_name not in ("AsStridedBackward0", *NOT_WRITTEN):
             missed += [node_name] if telling.check() is not False else []
     assert not missed
 

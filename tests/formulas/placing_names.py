@@ -72,7 +72,7 @@ def _with_zeros(value: Tensor, at: str) -> Tensor:
     return value
 
 
-def _key(indices: tuple[Tensor, ...], dims: Any) -> list[Any]:
+def _key(indices: tuple[Tensor, ...], dims: Any) -> tuple[Any, ...]:
     """The indices with whole dims between them; a mask of several dims is as many indices."""
     lists: dict[int, Tensor] = {}
     for dim, index in zip(_sizes(dims), indices, strict=True):
@@ -80,7 +80,7 @@ def _key(indices: tuple[Tensor, ...], dims: Any) -> list[Any]:
             lists |= {dim + offset: one for offset, one in enumerate(index.nonzero(as_tuple=True))}
         else:
             lists[dim] = index.long()
-    return [lists.get(dim, slice(None)) for dim in range(max(lists) + 1)]
+    return tuple(lists.get(dim, slice(None)) for dim in range(max(lists) + 1))
 
 
 def _taken_at(value: Tensor, *indices: Tensor, dims: Any) -> Tensor:

@@ -148,6 +148,28 @@ EDGES: list[Callable[[], Tensor]] = [
 ]
 """Programs at ties, kinks and zeros, where a formula made of cases shows all of them."""
 
+POINTS = torch.tensor([[1.0, 2.0], [0.5, -1.0], [1.0, 3.0]], dtype=torch.float64)
+"""The first and the last agree in one coordinate."""
+
+
+def points() -> Tensor:
+    return POINTS.clone().requires_grad_()
+
+
+def distances(p: float) -> list[Callable[[], Tensor]]:
+    """Distances of points that agree in all, some or no coordinates."""
+    return [
+        lambda: torch.cdist(points(), points() + 0, p, compute_mode="donot_use_mm_for_euclid_dist"),
+        lambda: torch.dist(points(), points()[:1] + 0, p),
+        lambda: torch.dist(-points(), -points()[:1], p),
+        lambda: torch.dist(points()[[0, 0]], points()[:1] + 0, p),
+        lambda: torch.dist(points(), points().flip(0), p),
+        lambda: torch.dist(points(), points() + 0, p),
+    ]
+
+
+EDGES += [program for p in (0.5, 1.0, 1.5, 2.0, 3.0, INFINITY) for program in distances(p)]
+
 UNREACHABLE = {
     "MatmulBackward0": "torch makes this node on nested tensors only; dense products run as mm, bmm, mv and views",
     "LinearBackward0": "torch makes this node on other backends only; here linear runs as addmm",

@@ -55,8 +55,10 @@ def _back_through(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
         x = torch.zeros(_sizes(shape), dtype=v.dtype)
         if not v.numel():
             return x
-        back: Tensor = torch.func.vjp(lambda x: function(x, **options), x)[1](v)[0]
-        return back
+        output, back = torch.func.vjp(lambda x: function(x, **options), x)
+        # In print, dims of size 1 are not told apart.
+        sent: Tensor = back(v.reshape(output.shape))[0]
+        return sent
 
     return called
 

@@ -80,10 +80,11 @@ def _matmul_self(n: Given) -> Expression:
     if n.self.rank > 1 and n.other.rank > 1:
         return n.v @ adjoint(n.other)
     v, _, y = _batched_product(n)
-    if y.rank < 2:
+    rank = n.other.rank
+    if rank < 2:
         return v * conj(y)
     # Every entry of a vector on the left meets a whole row of each matrix.
-    return total(v * conj(y), [dim for dim in range(y.rank) if dim != y.rank - 2])
+    return total(v * conj(y), [dim for dim in range(rank) if dim != rank - 2])
 
 
 def _matmul_other(n: Given) -> Expression:

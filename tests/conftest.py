@@ -27,13 +27,16 @@ settings.load_profile("reproducible")
 
 
 LONGEST_FILES = (
-    "tracer/test_operator_database.py",
-    "sandbox/test_collections.py",
-    "sandbox/test_language.py",
     "e2e/test_examples.py",
-    "api/test_traces.py",
+    "sandbox/test_collections.py",
     "sandbox/test_supervisor.py",
+    "api/test_clients.py",
+    "tracer/test_operator_database.py",
+    "api/test_traces.py",
+    "api/test_cluster.py",
     "sandbox/test_selftest.py",
+    "sandbox/test_faults.py",
+    "sandbox/test_language.py",
 )
 """Begun first, so that no worker is left alone with one of them in the end."""
 

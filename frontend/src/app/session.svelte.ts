@@ -17,6 +17,7 @@ import { fetchJacobians } from "../stream/jacobian";
 import { keepProgram } from "../stream/snippet";
 import { type Address, DEFAULT_VIEW, type View } from "./address";
 import { type Given, give, givenFor } from "./given";
+import { startsPassesItself } from "./gradient";
 import { withJacobians } from "./jacobians";
 
 /**
@@ -141,6 +142,7 @@ export class Session {
     this.example = null;
     this.trace = foldEvents(emptyTrace(), document.events);
     this.ranSource = document.source;
+    this.dropUnusedGradient();
   }
 
   /** Runs the program as it stands in the editor. */
@@ -267,13 +269,19 @@ export class Session {
         },
       });
       if (outcome.kind === "refused") this.held = [outcome.problem];
-      } finally {
+      this.dropUnusedGradient();
+    } finally {
       this.flight = null;
       this.status = null;
     }
     const next = this.queued;
     this.queued = null;
     if (next !== null) await this.fly(next);
+  }
+
+  /** No link hands on a v that the program has no place for. */
+  private dropUnusedGradient(): void {
+    if (!this.stale && startsPassesItself(this.trace)) this.givenGradOutput = give(null, this.source);
   }
 
   private place(arriving: TraceState): void {

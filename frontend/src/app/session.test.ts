@@ -57,6 +57,12 @@ describe("v and inputs", () => {
     session.source = `${made.source}\nz = y * y`;
     expect(given()).toEqual([{}, null]);
   });
+
+  it("hold no v that the program leaves no place for", () => {
+    const made = readSample("weights-as-v");
+    session.adopt({ ...made, options: { ...made.options, grad_output: [0, 1, 0] } });
+    expect(session.address.gradOutput).toBeNull();
+  });
 });
 
 it.each([

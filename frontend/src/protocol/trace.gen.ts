@@ -446,6 +446,10 @@ export interface Group {
 /**
  * One executed autograd node. `index` counts over the whole trace, from 0.
  *
+ * `hooks` tell what each hook made of a sum of contributions before the node saw it as grad_output. `changes` tell,
+ * in order, what became of what the rule returned: `before` of an operand's first change is what the rule returned,
+ * `grad_inputs` is what was sent on. v times J is compared with what the rule returned.
+ *
  * `formula_checked` tells whether the node's written formula, evaluated on its saved values, gave what the engine
  * returned; where it is false the formula does not apply here and must not be shown. Absent: not evaluated.
  */
@@ -463,6 +467,7 @@ export interface Step {
   narration: string;
   phases: PhaseSentences;
   hooks?: HookChange[];
+  changes?: ReturnedChange[];
   inside?: InnerOp[];
   formula_checked?: boolean;
   substitutions?: Substitution[];
@@ -532,6 +537,22 @@ export interface Accumulate {
   leaf: string;
   before: Gradient;
   after: Gradient;
+  /**
+   * What each of those hooks made of `.grad`, in order.
+   */
+  changes?: GradientChange[];
+}
+/**
+ * A hook of the program's made another gradient of one.
+ */
+export interface GradientChange {
+  kind: "tensor_hook" | "node_prehook" | "node_hook" | "module_hook" | "post_accumulate_hook";
+  before: Gradient;
+  after: Gradient;
+  /**
+   * Where the hook was registered; of a module's hooks, the first.
+   */
+  span: Span | null;
 }
 /**
  * One sentence per phase of a backward step, in order.
@@ -544,10 +565,29 @@ export interface PhaseSentences {
   land: string;
 }
 /**
- * A tensor hook of the user's rewrote a gradient before the node saw it.
+ * A hook of the program's rewrote a gradient before the node saw it.
  */
 export interface HookChange {
   output_nr: number;
+  before: Gradient;
+  after: Gradient;
+  span: Span | null;
+  /**
+   * Absent in traces that older versions made.
+   */
+  kind?: "tensor_hook" | "node_prehook" | "node_hook" | "module_hook" | "post_accumulate_hook";
+}
+/**
+ * What became of a gradient after the rule had returned it.
+ */
+export interface ReturnedChange {
+  argnum: number;
+  /**
+   * `sum_to_size` and `cast` are the engine's: it sums what was broadcast, and casts to the operand's dtype.
+   */
+  kind:
+    | ("tensor_hook" | "node_prehook" | "node_hook" | "module_hook" | "post_accumulate_hook")
+    | ("sum_to_size" | "cast");
   before: Gradient;
   after: Gradient;
   span: Span | null;

@@ -175,6 +175,21 @@ class LocalJacobian(TypedDict):
     """True: v times this Jacobian reproduced the returned gradient."""
 
 
+HookKind = Literal["tensor_hook", "node_prehook", "node_hook", "module_hook", "post_accumulate_hook"]
+ChangeKind = HookKind | Literal["sum_to_size", "cast"]
+
+
+@with_config(STRICT)
+class GradientChange(TypedDict):
+    """A hook of the program's made another gradient of one."""
+
+    kind: HookKind
+    before: Gradient
+    after: Gradient
+    span: Span | None
+    """Where the hook was registered; of a module's hooks, the first."""
+
+
 @with_config(STRICT)
 class Accumulate(TypedDict):
     """What an AccumulateGrad node did to `.grad`."""
@@ -182,13 +197,30 @@ class Accumulate(TypedDict):
     leaf: str
     before: Gradient
     after: Gradient
+    """After the hooks that run after accumulation."""
+    changes: NotRequired[list[GradientChange]]
+    """What each of those hooks made of `.grad`, in order."""
 
 
 @with_config(STRICT)
 class HookChange(TypedDict):
-    """A tensor hook of the user's rewrote a gradient before the node saw it."""
+    """A hook of the program's rewrote a gradient before the node saw it."""
 
     output_nr: int
+    before: Gradient
+    after: Gradient
+    span: Span | None
+    kind: NotRequired[HookKind]
+    """Absent in traces that older versions made."""
+
+
+@with_config(STRICT)
+class ReturnedChange(TypedDict):
+    """What became of a gradient after the rule had returned it."""
+
+    argnum: int
+    kind: ChangeKind
+    """`sum_to_size` and `cast` are the engine's: it sums what was broadcast, and casts to the operand's dtype."""
     before: Gradient
     after: Gradient
     span: Span | None
@@ -233,6 +265,7 @@ _Step = TypedDict(
         "narration": str,
         "phases": PhaseSentences,
         "hooks": NotRequired[list[HookChange]],
+        "changes": NotRequired[list[ReturnedChange]],
         "inside": NotRequired[list[InnerOp]],
         "formula_checked": NotRequired[bool],
         "substitutions": NotRequired[list[Substitution]],
@@ -243,6 +276,10 @@ _Step = TypedDict(
 @with_config(STRICT)
 class Step(_Step):
     """One executed autograd node. `index` counts over the whole trace, from 0.
+
+    `hooks` tell what each hook made of a sum of contributions before the node saw it as grad_output. `changes` tell,
+    in order, what became of what the rule returned: `before` of an operand's first change is what the rule returned,
+    `grad_inputs` is what was sent on. v times J is compared with what the rule returned.
 
     `formula_checked` tells whether the node's written formula, evaluated on its saved values, gave what the engine
     returned; where it is false the formula does not apply here and must not be shown. Absent: not evaluated.

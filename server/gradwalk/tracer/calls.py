@@ -126,6 +126,8 @@ class CallLog:
         """`id` of a leaf -> the call that made it."""
         self.changes: list[tuple[int, int, Place | None, str]] = []
         """In-place writes: storage address, version after, place, label."""
+        self.returned: tuple[Any, tuple[Any, ...]] | None = None
+        """The node of a Function whose backward ran last, and what that returned."""
         self._kept_calls = kept_calls
         self._thread = get_ident()
 
@@ -133,6 +135,20 @@ class CallLog:
     def is_own_thread(self) -> bool:
         """False on threads that the program started: their sequence numbers begin at 0 again."""
         return get_ident() == self._thread
+
+    def take_returned(self, node: Any, targets: Sequence[tuple[Any, int, Any]]) -> dict[int, torch.Tensor]:
+        """By grad_input, what the backward of this node's Function returned just now; nothing for other nodes."""
+        returned, self.returned = self.returned, None
+        if returned is None or returned[0] is not node:
+            return {}
+        needed = [position for position, is_needed in enumerate(node.needs_input_grad) if is_needed]
+        flowing = [argnum for argnum, (receiver, _, _) in enumerate(targets) if receiver is not None]
+        if len(needed) != len(flowing):
+            return {}
+        pairs = zip(flowing, needed, strict=True)
+        return {
+            argnum: one for argnum, at in pairs if at < len(returned[1]) and isinstance(one := returned[1][at], Tensor)
+        }
 
     def open(self, kind: GroupKind, label: str, frame: FrameType | None) -> Scope:
         """Enters a scope from the call that is running in or above `frame`."""

@@ -22,7 +22,7 @@ its shape gets a last axis of 2 (real part, imaginary part), and the Jacobian is
 between those pairs, for holomorphic and other operations alike.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -66,7 +66,7 @@ class JacobianBudget:
         return True
 
 
-def local_jacobians(
+def local_jacobians(  # noqa: PLR0913 (what one step saw)
     node: Any,
     grad_outputs: Sequence[torch.Tensor | None],
     grad_inputs: Sequence[torch.Tensor | None] | None,
@@ -75,6 +75,7 @@ def local_jacobians(
     flowing: Sequence[bool] | None = None,
     sides: tuple[Sequence[Side], Sequence[Side | None]] | None = None,
     in_replay: bool = False,
+    refit: Callable[[dict[int, torch.Tensor]], None] = lambda _: None,
 ) -> list[LocalJacobian]:
     """d output / d operand for every operand that a gradient can flow to and every output that one arrived at.
 
@@ -90,6 +91,7 @@ def local_jacobians(
             the pass computes nothing, so it cannot be asked. None: everywhere.
         sides: of the outputs and of the operands, None for an operand without an edge, where they are known already.
         in_replay: the program's run is not looked at any more: side effects of its code do not matter.
+        refit: given, by operand, what a built-in node itself returns where the engine then sums or casts it.
     """
     name: str = node.name()
     if name == _LEAF:
@@ -113,6 +115,7 @@ def local_jacobians(
         asked = CallableNode(node, outputs, operands, by_engine=is_packed)
         matrices = _ask(asked, wanted, budget, in_replay=in_replay)
         checks = _checks(matrices, arrived, grad_outputs, grad_inputs, operands)
+        refit(asked.unfitted(grad_outputs))
     marks = {slot: batches(name, outputs[slot], operands, of_slot) for slot, of_slot in matrices.items()}
     for one in found:
         argnum, side = one["argnum"], operands[one["argnum"]]
@@ -186,14 +189,17 @@ def _checks(
         if side is not None and returned is not None and all(argnum in matrices[slot] for slot in arrived):
             factors = [(v[slot], matrices[slot][argnum]) for slot in arrived]
             tolerance = _TOLERANCES.get(side.dtype, _ROUGH_TOLERANCE)
-            verdict = _is_product(factors, numbers_of(returned), tolerance)
+            verdict = _is_product(factors, numbers_of(returned), tolerance, torch.finfo(side.dtype).max)
             if verdict is not None:
                 checks[argnum] = verdict
     return checks
 
 
-def _is_product(factors: Sequence[tuple[Any, Matrix]], returned: Any, tolerance: float) -> bool | None:
-    """Whether the sum of v times J is `returned`, to within rounding: relative to the sum of the terms' magnitudes."""
+def _is_product(factors: Sequence[tuple[Any, Matrix]], returned: Any, tolerance: float, largest: float) -> bool | None:
+    """Whether the sum of v times J is `returned`, to within rounding: relative to the sum of the terms' magnitudes.
+
+    What is larger than the `largest` number of its dtype is infinite there.
+    """
     with np.errstate(all="ignore"):
         if len(factors) == 1:
             # A product is no larger than the sum of its terms' magnitudes: what is this near needs no second look.
@@ -201,10 +207,12 @@ def _is_product(factors: Sequence[tuple[Any, Matrix]], returned: Any, tolerance:
             product = v @ matrix
             if (np.isfinite(product) & (np.abs(product - returned) <= tolerance * np.abs(product))).all():
                 return True
-        return _is_matrix_product(factors, returned, tolerance)
+        return _is_matrix_product(factors, returned, tolerance, largest)
 
 
-def _is_matrix_product(factors: Sequence[tuple[Any, Matrix]], returned: Any, tolerance: float) -> bool | None:
+def _is_matrix_product(
+    factors: Sequence[tuple[Any, Matrix]], returned: Any, tolerance: float, largest: float
+) -> bool | None:
     product, magnitude = np.zeros(len(returned)), np.zeros(len(returned))
     for weights, matrix in factors:
         # Rows that v weighs with 0 are left out: an infinite row times 0 says nothing.
@@ -217,9 +225,11 @@ def _is_matrix_product(factors: Sequence[tuple[Any, Matrix]], returned: Any, tol
     allowed = tolerance * (magnitude + CANCELLATION * magnitude[np.isfinite(magnitude)].max(initial=0.0))
     close = np.isfinite(product) & (np.abs(product - returned) <= allowed)
     exact = (product == returned) | (np.isnan(product) & np.isnan(returned))
-    if np.all(exact | close):
+    overflowed = np.isinf(returned) & (np.abs(product) >= largest * (1 - tolerance)) & (product * returned > 0)
+    if np.all(exact | close | overflowed):
         return True
-    return False if all(np.all(np.isfinite(matrix)) for _, matrix in factors) else None
+    is_in_range = magnitude.max(initial=0.0) < largest
+    return False if is_in_range and all(np.all(np.isfinite(matrix)) for _, matrix in factors) else None
 
 
 _raw_saved_names: dict[type, tuple[str, ...]] = {}

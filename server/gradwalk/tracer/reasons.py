@@ -39,6 +39,11 @@ class Reasons:
         because = f"A hook that runs after accumulation set `{leaf}.grad` to None."
         return {"missing": "not_computed", "because": because}
 
+    def nothing_arrived(self, leaf: str) -> Missing:
+        """`.grad` is still None after its AccumulateGrad ran, and no hook was there."""
+        because = f"Only undefined gradients arrived at `{leaf}`: `.grad` stays None, which is not the same as zeros."
+        return {"missing": "undefined", "because": because}
+
     def returned_nothing(self, record: Record, argnum: int) -> Missing:
         """A node gave no gradient along an existing edge."""
         described = record.node
@@ -68,16 +73,16 @@ class Reasons:
             return {"missing": "not_computed", "because": "The pass did not get here."}
         reasons = {one["value"].get("missing") for arrived in entry.arrived for one in arrived}
         if None in reasons:
+            by = "a hook that runs after accumulation" if entry.kept else "code that ran while the pass did"
             because = (
-                f"A gradient was accumulated in `{name}.grad`, and set to None again before the pass was over: a hook "
-                "that runs after accumulation does that."
+                f"A gradient was accumulated in `{name}.grad`, and set to None again before the pass was over: {by} "
+                "did that."
             )
             return {"missing": "not_computed", "because": because}
         if "returned_none" in reasons:
             because = f"The only gradient for `{name}` was a None that a custom backward returned: `.grad` stays None."
             return {"missing": "returned_none", "because": because}
-        because = f"Only undefined gradients arrived at `{name}`: `.grad` stays None, which is not the same as zeros."
-        return {"missing": "undefined", "because": because}
+        return self.nothing_arrived(name)
 
     def no_path(self, name: str, leaf: torch.Tensor, one: Pass) -> Missing:
         """A leaf that this pass's graph does not hold."""

@@ -8,10 +8,10 @@ import torch
 
 from gradwalk.formulas.substitute import substitutions
 from gradwalk.protocol import graph as protocol
-from gradwalk.protocol.events import Accumulate, Problem
+from gradwalk.protocol.events import Accumulate, Problem, ReturnedChange
 from gradwalk.protocol.graph import Span
 from gradwalk.protocol.requests import ResolvedLimits
-from gradwalk.protocol.values import Gradient
+from gradwalk.protocol.values import Gradient, Missing
 from gradwalk.tracer import originals
 from gradwalk.tracer.births import Birth
 from gradwalk.tracer.calls import Call, CallLog
@@ -41,6 +41,7 @@ from gradwalk.tracer.passes import (
 )
 from gradwalk.tracer.places import Places
 from gradwalk.tracer.reasons import Reasons
+from gradwalk.tracer.refits import fits
 from gradwalk.tracer.repeatable import is_repeatable
 from gradwalk.tracer.second_derivatives import find_cut
 from gradwalk.tracer.source import Program
@@ -91,7 +92,7 @@ class Recorder(PassListener):
         self._reasons = Reasons(self.log, self.places)
         self._leaf_grads = LeafGrads(self.writer, self.values, self._reasons, program)
         self._formulas = FormulaChecks()
-        self._sums = ContributionSums(self.values, self.hooks, self.fail_inside)
+        self._sums = ContributionSums(self.values, self.hooks, self.places, self.fail_inside)
         self._findings = Findings()
         self._histories = Histories(self.log, self.places, self.values)
         self._named = NamedTensors()
@@ -225,6 +226,14 @@ class Recorder(PassListener):
         elif entry.record.kind == "custom":
             entry.changed = [None if one is None else self.values.value_of(one) for one in grad_outputs]
 
+    def watch(self, node: Node, entry: PassNode) -> Sequence[Any]:
+        def sent(gradient: torch.Tensor | None, argnum: int) -> Gradient:
+            missing = self._reasons.returned_nothing(entry.record, argnum) if gradient is None else None
+            return entry.missing[argnum] or missing or self._received(gradient)
+
+        watched = self.hooks.watch_after(entry, sent)
+        return watched + self.hooks.watch_before(node, entry, lambda gradient, _slot: self._received(gradient))
+
     def step(self, one: Pass, node: Node, entry: PassNode, grad_inputs: Any, grad_outputs: Any) -> None:
         if self._is_full:
             return
@@ -240,8 +249,10 @@ class Recorder(PassListener):
         if entry.changed is not None:
             received = [UNDEFINED if value is None else value for value in entry.changed]
         returned = self._returned(entry, grad_inputs, index)
-        hooks = self._sums.check(node, entry, received)
-        jacobians = self._jacobians(one, node, entry, grad_outputs, grad_inputs, index)
+        hooks = self._sums.check(entry, received)
+        ruled = grad_inputs if entry.returned is None else entry.returned
+        unfitted = self.log.take_returned(node, entry.targets)
+        jacobians = self._jacobians(one, node, entry, grad_outputs, ruled, index, unfitted)
         event: dict[str, Any] = {
             "seq": 0,
             "type": "step",
@@ -260,7 +271,10 @@ class Recorder(PassListener):
             event["hooks"] = hooks
         if entry.inner:
             event["inside"] = [self.writer.inner_op(call) for call in entry.inner]
-        described = self._check_formula(node, entry, event, grad_outputs, grad_inputs)
+        changes = self._changes(entry, unfitted, ruled)
+        if changes:
+            event["changes"] = changes
+        described = self._check_formula(node, entry, event, grad_outputs, ruled)
         receivers = [None if receiver is None else receiver.record.node for receiver, _, _ in entry.targets]
         event["narration"], event["phases"] = narrate(
             described, event, self._operand_names(entry), [node and node["op"] for node in receivers]
@@ -327,8 +341,33 @@ class Recorder(PassListener):
                 )
         return returned
 
+    def _changes(
+        self, entry: PassNode, unfitted: Mapping[int, torch.Tensor], ruled: Sequence[torch.Tensor | None]
+    ) -> list[ReturnedChange]:
+        """What became of what the rule returned before it was sent on: by the engine first, then by hooks."""
+        changes: list[ReturnedChange] = []
+        for argnum, missing in enumerate(entry.missing):
+            if missing is not None:
+                continue
+            gradient, fitted = unfitted.get(argnum), ruled[argnum] if argnum < len(ruled) else None
+            if gradient is not None and fitted is not None:
+                changes += [
+                    {"argnum": argnum, "span": None, **change} for change in fits(gradient, fitted, self.values)
+                ]
+            chain = entry.sent.get(argnum)
+            if chain is not None:
+                changes += [{"argnum": argnum, **change} for change in chain.changes(self.places)]
+        return changes
+
     def _jacobians(  # noqa: PLR0913 (what one step saw)
-        self, one: Pass, node: Node, entry: PassNode, grad_outputs: Any, grad_inputs: Any, index: int
+        self,
+        one: Pass,
+        node: Node,
+        entry: PassNode,
+        grad_outputs: Any,
+        grad_inputs: Any,
+        index: int,
+        unfitted: dict[int, torch.Tensor],
     ) -> list[Any]:
         record = entry.record
         if record.variable is not None:
@@ -349,7 +388,10 @@ class Recorder(PassListener):
         if is_wrapped:
             grad_inputs = None
         sides = record.sides, entry.operand_sides()
-        found: list[Any] = local_jacobians(node, grad_outputs, grad_inputs, budget, flowing=flowing, sides=sides)
+        refit = unfitted.update if one.batch is None and not is_wrapped else dict[int, torch.Tensor]().update
+        found: list[Any] = local_jacobians(
+            node, grad_outputs, grad_inputs, budget, flowing=flowing, sides=sides, refit=refit
+        )
         return found
 
     def _first_row(self, gradient: torch.Tensor | None) -> torch.Tensor | None:
@@ -361,11 +403,19 @@ class Recorder(PassListener):
     def _accumulated(self, entry: PassNode, variable: torch.Tensor) -> Accumulate:
         after = variable.grad
         name = self.writer.leaf_name(variable, self._named)
-        return {
+        accumulate: Accumulate = {
             "leaf": name,
             "before": entry.before if entry.before is not None else self._reasons.no_grad_yet(),
-            "after": self._reasons.taken_away(name) if after is None else self.values.value_of(after),
+            "after": self._no_grad_after(entry, name) if after is None else self.values.value_of(after),
         }
+        chain = entry.kept.get(0)
+        changes = [] if chain is None else list(chain.changes(self.places))
+        if changes:
+            accumulate["changes"] = changes
+        return accumulate
+
+    def _no_grad_after(self, entry: PassNode, name: str) -> Missing:
+        return self._reasons.taken_away(name) if entry.kept else self._reasons.nothing_arrived(name)
 
     def _received(self, gradient: torch.Tensor | None) -> Gradient:
         return UNDEFINED if gradient is None else self.values.value_of(gradient)

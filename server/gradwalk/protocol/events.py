@@ -94,6 +94,8 @@ class PassOutput(TypedDict):
     name: str | None
     seed: Gradient
     """The external gradient v."""
+    cast: NotRequired[TensorValue]
+    """What the engine made of v where its dtype is not the output's; this is the contribution to the sum."""
 
 
 @with_config(STRICT)

@@ -8,7 +8,7 @@ import torch
 
 from gradwalk.formulas.substitute import substitutions
 from gradwalk.protocol import graph as protocol
-from gradwalk.protocol.events import Accumulate, Problem, ReturnedChange
+from gradwalk.protocol.events import Accumulate, PassOutput, Problem, ReturnedChange
 from gradwalk.protocol.graph import Span
 from gradwalk.protocol.requests import ResolvedLimits
 from gradwalk.protocol.values import Gradient, Missing
@@ -170,14 +170,13 @@ class Recorder(PassListener):
                 continue
             record = records[node]
             value: Gradient = self._received(seed)
-            event["outputs"].append(
-                {
-                    "node": record.id,
-                    "output_nr": slot,
-                    "name": self._slot_name(record, slot) or self._tensor_name(tensor),
-                    "seed": value,
-                }
-            )
+            name = self._slot_name(record, slot) or self._tensor_name(tensor)
+            output: PassOutput = {"node": record.id, "output_nr": slot, "name": name, "seed": value}
+            event["outputs"].append(output)
+            if seed is not None and seed.dtype != record.sides[slot].dtype:
+                # The engine casts a seed as it casts what a node returns.
+                seed = originals.detach(self.values.unwrap(seed)).to(record.sides[slot].dtype)
+                value = output["cast"] = self.values.value_of(seed)
             entry = one.nodes[node]
             entry.arrived[slot].append({"output_nr": slot, "edge": "seed", "from_step": None, "value": value})
             if entry.summands is not None and seed is not None:

@@ -168,3 +168,19 @@ def test_a_broadcast_operand_gets_a_sum_of_what_the_rule_returned() -> None:
     returned, _ = (namespace["a"] + namespace["b"]).grad_fn(torch.ones(3, 2, dtype=torch.float64))
     assert torch.equal(tensor_of(step["changes"][0]["before"]), returned)
     assert torch.equal(tensor_of(step["changes"][-1]["after"]), namespace["a"].grad)
+
+
+def test_the_backward_that_returned_none_upstream_is_named() -> None:
+    [finished] = run_traced(NONE_RETURNED).of("pass_finished")
+    assert "The backward of Forget in line 10 returned None" in finished["leaf_grads"][0]["grad"]["because"]
+
+
+def test_grad_that_other_code_takes_away_is_not_a_hooks_doing() -> None:
+    source = START + (
+        "w = torch.ones(2, requires_grad=True)\nz = w * 1\n"
+        "z.register_hook(lambda g: setattr(x, 'grad', None))\n(torch.cat([z]) + x).sum().backward()\n"
+    )
+    assert run_plain(source).namespace["x"].grad is None
+    [finished] = run_traced(source).of("pass_finished")
+    [absent] = [one["grad"] for one in finished["leaf_grads"] if one["leaf"] == "x"]
+    assert "code that ran while the pass did" in absent["because"]

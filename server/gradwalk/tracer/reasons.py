@@ -82,7 +82,35 @@ class Reasons:
         if "returned_none" in reasons:
             because = f"The only gradient for `{name}` was a None that a custom backward returned: `.grad` stays None."
             return {"missing": "returned_none", "because": because}
+        culprit = self._where_gradients_end(one, entry)
+        if culprit is not None:
+            because = (
+                f"{culprit} returned None, so only undefined gradients arrived at `{name}`: `.grad` stays None, which "
+                "is not the same as zeros."
+            )
+            return {"missing": "undefined", "because": because}
         return self.nothing_arrived(name)
+
+    def _where_gradients_end(self, one: Pass, receiver: PassNode) -> str | None:
+        """The Function of the program, before this node in the pass, whose backward returned None."""
+        senders: dict[PassNode, list[PassNode]] = {}
+        for entry in one.nodes.values():
+            for target, _, _ in entry.targets:
+                if target is not None:
+                    senders.setdefault(target, []).append(entry)
+        pending, seen = [receiver], {receiver}
+        while pending:
+            entry = pending.pop()
+            values = [contribution["value"] for arrived in entry.arrived for contribution in arrived]
+            for sender in senders.get(entry, ()):
+                if sender.record.kind == "custom" and any(one.get("missing") == "returned_none" for one in values):
+                    described = sender.record.node
+                    op = sender.record.name if described is None else described["op"]
+                    return f"The backward of {op}{self._in_line(sender.record.call and sender.record.call.place)}"
+            new = [sender for sender in senders.get(entry, ()) if sender not in seen]
+            seen.update(new)
+            pending += new
+        return None
 
     def no_path(self, name: str, leaf: torch.Tensor, one: Pass) -> Missing:
         """A leaf that this pass's graph does not hold."""

@@ -182,7 +182,8 @@ STRUCTURES = {
     "diagonal": ("exp", "add", "mul", "relu", "clamp", "view", "squeeze", "where", "masked_fill"),
     "permutation": ("t", "permute", "flip"),
     "selection": ("select", "slice", "max", "masked_select", "diagonal", "cat", "stack", "unbind", "max_pool", "amax"),
-    "broadcast_sum": ("sum", "mean", "sum_dim", "expand", "index", "embedding"),
+    "sum_over_copies": ("expand", "index", "embedding"),
+    "copy_to_summands": ("sum", "mean", "sum_dim"),
     "kronecker": ("mm", "cumsum"),
     "dense": ("softmax", "dot", "det", "norm", "logsumexp", "inverse"),
 }
@@ -196,9 +197,12 @@ def test_a_structure_is_recognised(structure, name):
 
 def test_structures_differ_by_operand():
     broadcast = jacobians_of(torch.mul, randn(2, 3), randn(3, seed=1))
-    assert [one["structure"] for one in broadcast] == ["diagonal", "broadcast_sum"]
+    assert [one["structure"] for one in broadcast] == ["diagonal", "sum_over_copies"]
     bias, left, right = jacobians_of(torch.addmm, randn(4), randn(2, 3), randn(3, 4, seed=1))
-    assert [bias["structure"], left["structure"], right["structure"]] == ["broadcast_sum", "kronecker", "kronecker"]
+    assert [bias["structure"], left["structure"], right["structure"]] == ["sum_over_copies", "kronecker", "kronecker"]
+    target = torch.tensor([0, 2, 1, 1])
+    reduced = jacobians_of(torch.sum, randn(3)) + jacobians_of(lambda x: F.nll_loss(x, target), randn(4, 3))
+    assert [one["structure"] for one in reduced] == ["copy_to_summands"] * 2
     matrix, vector = jacobians_of(torch.mv, randn(2, 3), randn(3, seed=1))
     assert [matrix["structure"], vector["structure"]] == ["kronecker", "dense"]
     assert [one["structure"] for one in jacobians_of(torch.relu, -positive(3))] == ["zero"]
@@ -349,7 +353,7 @@ def test_budgets_are_counted_in_cells():
     assert entry["structure"] == "diagonal"
     assert budget.cells_left < 900
     mixed = jacobians_of(torch.mul, randn(10), randn(seed=1), budget=JacobianBudget(50, 1000))
-    assert [one["structure"] for one in mixed] == ["too_large", "broadcast_sum"]
+    assert [one["structure"] for one in mixed] == ["too_large", "sum_over_copies"]
 
 
 def test_tensors_packed_by_a_hook_are_not_unpacked():

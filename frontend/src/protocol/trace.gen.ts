@@ -15,6 +15,8 @@ export type Structure =
   | "diagonal"
   | "permutation"
   | "selection"
+  | "sum_over_copies"
+  | "copy_to_summands"
   | "broadcast_sum"
   | "kronecker"
   | "dense"
@@ -213,6 +215,7 @@ export interface PassOutput {
   output_nr: number;
   name: string | null;
   seed: Gradient;
+  cast?: TensorValue;
 }
 /**
  * A gradient that is not a tensor. Never drawn as zeros.

@@ -26,12 +26,16 @@ Structure = Literal[
     "diagonal",
     "permutation",
     "selection",
+    "sum_over_copies",
+    "copy_to_summands",
     "broadcast_sum",
     "kronecker",
     "dense",
     "zero",
     "too_large",
 ]
+"""Of a local Jacobian, as defined in `tracer/structure.py`. `broadcast_sum` stands only in traces of older versions,
+for `sum_over_copies` as well as for its transpose `copy_to_summands`."""
 
 
 @with_config(STRICT)

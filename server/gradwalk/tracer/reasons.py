@@ -106,7 +106,8 @@ class Reasons:
                 if sender.record.kind == "custom" and any(one.get("missing") == "returned_none" for one in values):
                     described = sender.record.node
                     op = sender.record.name if described is None else described["op"]
-                    return f"The backward of {op}{self._in_line(sender.record.call and sender.record.call.place)}"
+                    call = sender.record.call
+                    return f"The backward of {op}{self._in_line(None if call is None else call.place)}"
             new = [sender for sender in senders.get(entry, ()) if sender not in seen]
             seen.update(new)
             pending += new

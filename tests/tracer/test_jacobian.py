@@ -390,13 +390,10 @@ def test_asking_changes_nothing():
     assert torch.allclose(x.grad, torch.zeros(20, **FLOAT64), atol=1e-12)
 
 
-def test_an_infinite_entry_is_as_torch_says_and_leaves_the_check_open():
-    primal = torch.tensor([0.0, 4.0], **FLOAT64)
-    [entry] = jacobians_of(torch.sqrt, primal)
-    oracle = torch.autograd.functional.jacobian(torch.sqrt, primal)
-    assert torch.equal(tensor_of(entry).isnan(), oracle.isnan())
-    assert entry["value"]["data"][0] == "Infinity"
-    assert "checked" not in entry
+def test_an_infinite_entry_leaves_the_zeros_around_it():
+    [entry] = jacobians_of(torch.sqrt, torch.tensor([0.0, 4.0], **FLOAT64))
+    assert entry["value"]["data"] == ["Infinity", 0.0, 0.0, 0.25]
+    assert entry["checked"]
 
 
 def test_rounding_is_told_from_a_wrong_product():
@@ -453,3 +450,28 @@ Inner.apply(a).exp().sum().backward()
     [step] = [one for one in traced.of("step") if traced.nodes()[one["node"]]["name"] == "InnerBackward"]
     [found] = jacobian_of_step(TraceRequest(source=source, options=Options()), step["index"], 0, ResolvedLimits())
     assert torch.allclose(tensor_of(found).float(), torch.diag(torch.tensor([1.0, 2.0]).cos()))
+
+
+def test_outputs_whose_gradients_only_count_together():
+    """torch drops the gradient of native_group_norm's mean and rstd where its first output has none."""
+
+    def function(x):
+        return torch.native_group_norm(x, None, None, 2, 6, 4, 3, 1e-5)
+
+    primal = randn(2, 6, 4)
+    expected = torch.autograd.functional.jacobian(lambda x: function(x), primal)
+    leaf = primal.clone().requires_grad_()
+    outputs = function(leaf)
+    seeds = [torch.randn_like(one) for one in outputs]
+    entries = ask(outputs, seeds)[1]
+    assert len(entries) == 3
+    for one in entries:
+        assert one["checked"] is True
+    assert torch.allclose(tensor_of(entries[0]), expected[0], atol=1e-12)
+
+
+def test_noise_beside_v_refutes_nothing():
+    """A group of one entry is normalised to 0 whatever it is; what the engine returns for it is rounding."""
+    [entry, *_] = jacobians_of(lambda x: F.layer_norm(x, (1,)), torch.tensor([[1e-3], [0.3]], dtype=torch.float64))
+    assert entry["structure"] == "zero"
+    assert entry.get("checked") is not False

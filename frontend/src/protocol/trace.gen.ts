@@ -508,6 +508,10 @@ export interface LocalJacobian {
    * True: v times this Jacobian reproduced the returned gradient.
    */
   checked?: boolean;
+  /**
+   * Flat positions in the operand at which v is 0 and the slope infinite: the returned NaN is 0 times infinity.
+   */
+  nan_products?: number[];
 }
 /**
  * Left out while tracing; the jacobian route computes it by re-running the program.

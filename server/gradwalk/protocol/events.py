@@ -175,6 +175,8 @@ class LocalJacobian(TypedDict):
     """Only where `value` is computed and the first axis of the output is a batch."""
     checked: NotRequired[bool]
     """True: v times this Jacobian reproduced the returned gradient."""
+    nan_products: NotRequired[list[int]]
+    """Flat positions in the operand at which v is 0 and the slope infinite: the returned NaN is 0 times infinity."""
 
 
 HookKind = Literal["tensor_hook", "node_prehook", "node_hook", "module_hook", "post_accumulate_hook"]

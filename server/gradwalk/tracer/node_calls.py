@@ -87,6 +87,10 @@ class CallableNode:
         gradients[slot] = v
         assert self._call is not None
         returned = self._call(gradients)
+        if len(gradients) > 1 and not self._is_custom and all(gradient is None for gradient in returned):
+            # A node may drop the gradient of one output where that of another is undefined (native_group_norm).
+            given = [side.zeros() if one is None else one for one, side in zip(gradients, self.outputs, strict=True)]
+            returned = self._call(given)
         row: list[torch.Tensor | None] = []
         for argnum, (side, gradient) in enumerate(zip(self.operands, returned, strict=False)):
             fitted = None if side is None or gradient is None else side.fit(gradient)
@@ -94,6 +98,14 @@ class CallableNode:
                 self._refitted.add(argnum)
             row.append(fitted)
         return row
+
+    def of_ones(self, slot: int) -> Row:
+        """What the node itself returns for a v of ones at one output; nothing where it raises."""
+        gradients: list[torch.Tensor | None] = [None] * len(self.outputs)
+        gradients[slot] = torch.ones(self.outputs[slot].shape, dtype=self.outputs[slot].dtype)
+        with contextlib.suppress(Exception):
+            return self._call(gradients) if self._call is not None else []
+        return []
 
     def unfitted(self, grad_outputs: Sequence[torch.Tensor | None]) -> dict[int, torch.Tensor]:
         """What a built-in node returns for these v's where the engine sums or casts it, before it does."""

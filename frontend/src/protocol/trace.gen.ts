@@ -617,6 +617,7 @@ export interface Substitution {
 /**
  * A backward pass is over; `results` are what a `grad` call returned, in the order of its inputs.
  *
+ * `materialized` are the positions in `results` at which nothing arrived and `materialize_grads=True` made zeros.
  * `findings` are in a fixed order: of values going forward, of gradients, of relus, of second derivatives.
  */
 export interface PassFinished {
@@ -625,6 +626,7 @@ export interface PassFinished {
   pass: number;
   leaf_grads: LeafGrad[];
   results?: Gradient[];
+  materialized?: number[];
   findings?: Finding[];
 }
 /**

@@ -325,6 +325,7 @@ _PassFinished = TypedDict(
         "pass": int,
         "leaf_grads": list[LeafGrad],
         "results": NotRequired[list[Gradient]],
+        "materialized": NotRequired[list[int]],
         "findings": NotRequired[list[Finding]],
     },
 )
@@ -334,6 +335,7 @@ _PassFinished = TypedDict(
 class PassFinished(_PassFinished):
     """A backward pass is over; `results` are what a `grad` call returned, in the order of its inputs.
 
+    `materialized` are the positions in `results` at which nothing arrived and `materialize_grads=True` made zeros.
     `findings` are in a fixed order: of values going forward, of gradients, of relus, of second derivatives.
     """
 

@@ -21,6 +21,7 @@ from gradwalk.tracer.places import Places
 
 _WORDS_MAX: Final = 600
 _TEXT_MAX: Final = 20_000
+_UNUSED: Final = r"The differentiated Tensor at index (?P<index>\d+) appears to not have been used"
 _NO_ALLOCATION: Final = r"DefaultCPUAllocator: (?:can't allocate|not enough) memory"
 
 
@@ -47,6 +48,12 @@ def explain_error(error: BaseException, culprits: Culprits) -> Problem:
         explained = explained._replace(message=f"{explained.message} PyTorch says: \u201c{_first_sentence(text)}\u201d")
     span = culprits.places.span(place_of(error.__traceback__)) or culprits.span
     return problem(explained.kind, explained.title, explained.message, span=span, hint=explained.hint)
+
+
+def unused_input(error: BaseException) -> int | None:
+    """Which input of a `torch.autograd.grad` the error says that nothing leads to."""
+    match = re.match(_UNUSED, _words_of(error))
+    return None if match is None else int(match.group("index"))
 
 
 def internal_problem(error: BaseException) -> Problem:
@@ -314,10 +321,13 @@ def _leaf_in_place(_match: "re.Match[str]", _culprits: Culprits) -> Explained:
     )
 
 
-def _unused_input(match: "re.Match[str]", _culprits: Culprits) -> Explained:
+def _unused_input(match: "re.Match[str]", culprits: Culprits) -> Explained:
+    unused, which = culprits.unused, f"Input number {match.group('index')} of torch.autograd.grad"
+    named = which if unused is None or unused.name is None else f"`{unused.name}` (input number {match.group('index')})"
+    detail = f" {unused.detail}" if unused is not None and unused.detail else ""
     return Explained(
         "The output does not depend on one of the inputs",
-        f"Input number {match.group('index')} of torch.autograd.grad is not on any path of the graph.",
+        f"{named} is not on any path of the graph.{detail}",
         "Pass allow_unused=True to get None for it, or check where it drops out of the computation.",
     )
 
@@ -417,7 +427,7 @@ EXPLANATIONS: Final[tuple[tuple[str, Explain], ...]] = (
         _seed_shape,
     ),
     (r"a leaf Variable that requires grad is being used in an in-place operation", _leaf_in_place),
-    (r"The differentiated Tensor at index (?P<index>\d+) appears to not have been used", _unused_input),
+    (_UNUSED, _unused_input),
     (r"One of the differentiated Tensors does not require grad", _input_needs_grad),
     (r"Only Tensors of floating point and complex dtype can require gradients", _whole_numbers),
     (r"shapes cannot be multiplied \((?P<left>\d+x\d+) and (?P<right>\d+x\d+)\)", _matrix_shapes),

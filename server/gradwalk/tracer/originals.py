@@ -11,6 +11,7 @@ import torch
 
 detach: Final = torch._C.TensorBase.detach
 clone: Final = torch._C.TensorBase.clone
+zeros_like: Final = torch.zeros_like
 to_numpy: Final = torch._C.TensorBase.numpy
 Tensor: Final = torch.Tensor
 Parameter: Final = torch.nn.Parameter

@@ -93,6 +93,7 @@ class Pass:
     __slots__ = (
         "alive",
         "around",
+        "asked",
         "batch",
         "call",
         "create_graph",
@@ -105,6 +106,7 @@ class Pass:
         "is_recorded",
         "latest",
         "lost",
+        "materialized",
         "nodes",
         "outputs",
         "parent",
@@ -125,6 +127,10 @@ class Pass:
         """The nodes that `inputs=` leaves of the pass; None when all run."""
         self.outputs: list[tuple[Node | None, int]] = []
         self.inputs: list[tuple[Node | None, int]] = []
+        self.asked: Sequence[Any] = ()
+        """What `inputs` says, as it was given."""
+        self.materialized: list[TensorValue] = []
+        """Per input the zeros that `materialize_grads=True` gives where nothing arrives; empty without it."""
         self.batch: int | None = None
         self.current: PassNode | None = None
         self.seq_low = 0
@@ -157,6 +163,7 @@ class Pass:
         self.alive = None
         self.outputs = []
         self.inputs = []
+        self.asked = ()
         self.around = None
         self.current = None
         self.latest = None

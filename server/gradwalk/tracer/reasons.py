@@ -7,6 +7,7 @@ import torch
 
 from gradwalk.protocol.values import Missing
 from gradwalk.tracer.calls import CallLog
+from gradwalk.tracer.culprits import Unused
 from gradwalk.tracer.description import Record
 from gradwalk.tracer.frames import Place
 from gradwalk.tracer.passes import Pass, PassNode
@@ -16,6 +17,8 @@ _PRUNED: Final[Missing] = {
     "missing": "no_path",
     "because": "This call asks only for the gradients of its inputs, and nothing along this edge leads to one of them.",
 }
+_PASSES: Final = frozenset({"grad", "backward"})
+"""Calls that name a tensor without using its value."""
 _NO_GRAD_YET: Final[Missing] = {"missing": "not_computed", "because": "`.grad` was still None."}
 
 
@@ -191,8 +194,26 @@ class Reasons:
         gives = "plain numbers" if cut.result is None and "detach" not in cut.reason else "a tensor"
         return f"{cut.reason}{self._in_line(cut.place)} gives {gives} without a history."
 
+    def unused(self, name: str | None, tensor: torch.Tensor, one: Pass) -> Unused:
+        """An input of `torch.autograd.grad` to which nothing leads."""
+        made = self._log.leaf_places.get(id(tensor))
+        used = self._place_of_use(tensor)
+        if tensor.grad_fn is not None:
+            call = self._log.by_sequence.get(tensor.grad_fn._sequence_nr())
+            made = None if call is None else call.place
+        cut = self.cut_of(tensor, one)
+        if cut is not None:
+            detail = f"It is cut off: {cut}"
+        elif used is not None:
+            detail = f"It is used{self._in_line(used)}, but what comes of that does not go into the output."
+        else:
+            detail = "" if tensor.grad_fn is not None else "No differentiable operation uses it."
+        return Unused(name, detail, self._places.span(made))
+
     def _place_of_use(self, leaf: Any) -> Place | None:
         for call in reversed(self._log.by_sequence.values()):
+            if call.label in _PASSES:
+                continue
             if any(identity == id(leaf) for identity, _, _ in call.arguments):
                 return call.place
         return None

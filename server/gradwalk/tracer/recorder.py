@@ -18,10 +18,10 @@ from gradwalk.tracer.calls import Call, CallLog
 from gradwalk.tracer.culprits import Culprits
 from gradwalk.tracer.description import ACCUMULATE_GRAD, GraphWriter, Record
 from gradwalk.tracer.endings import room_ended, too_many_nodes, too_many_steps
-from gradwalk.tracer.explanation import explain_error, internal_problem, intrusion_problem, place_of
+from gradwalk.tracer.explanation import explain_error, internal_problem, intrusion_problem, place_of, unused_input
 from gradwalk.tracer.findings import Findings
 from gradwalk.tracer.formula_checks import FormulaChecks
-from gradwalk.tracer.frames import snippet_place
+from gradwalk.tracer.frames import is_materializing, snippet_place
 from gradwalk.tracer.histories import Histories
 from gradwalk.tracer.hooks import HookWatch
 from gradwalk.tracer.jacobian import JacobianBudget, local_jacobians
@@ -136,6 +136,9 @@ class Recorder(PassListener):
         one.alive = alive_nodes(one)
         if inputs and one.alive is None:
             one.alive = set()
+        one.asked = inputs
+        if is_materializing(frame) and all(isinstance(tensor, originals.Tensor) for tensor in inputs):
+            one.materialized = [self.values.value_of(originals.zeros_like(tensor)) for tensor in inputs]
         named = self._named = self._read_names(frame)
         named.held += [output for output in outputs if isinstance(output, originals.Tensor)]
         written = self.writer.write(graph, records, named, one.index)
@@ -438,9 +441,12 @@ class Recorder(PassListener):
         }
         if one.call == "grad" or (one.call == "implicit" and one.batch is not None):
             event["results"] = [
-                self._reasons.no_result(slot[0] is not None) if result is None else self.values.value_of(result)
-                for slot, result in zip(one.inputs, results or (), strict=False)
+                self._no_result(one, position) if result is None else self.values.value_of(result)
+                for position, result in enumerate(results or ())
             ]
+            filled = [position for position, result in enumerate(results or ()) if result is None]
+            if filled and one.materialized:
+                event["materialized"] = filled
         found = self._findings.conclude(one.index, [_described(entry.record) for entry in one.nodes.values()], one.cuts)
         if found:
             event["findings"] = found
@@ -448,12 +454,26 @@ class Recorder(PassListener):
         self._histories.note_pass(one, results)
         self.stream.send(event)
 
+    def _no_result(self, one: Pass, position: int) -> Gradient:
+        if one.materialized:
+            return one.materialized[position]
+        return self._reasons.no_result(one.inputs[position][0] is not None)
+
     def fail(self, one: Pass, error: BaseException) -> None:
         if self.was_explained(error):
             return
-        node = one.failing_node(error)
-        record = None if node is None else one.nodes[node].record
-        found = explain_error(error, self.culprits(record, node, one))
+        unused = unused_input(error)
+        if unused is None:
+            node = one.failing_node(error)
+            record = None if node is None else one.nodes[node].record
+            culprits = self.culprits(record, node, one)
+        else:
+            node = one.inputs[unused][0]
+            record = None if node is None else one.nodes[node].record
+            culprits = self.culprits(record, node, one)
+            name = self._tensor_name(one.asked[unused])
+            culprits.unused = self._reasons.unused(name, one.asked[unused], one)
+        found = explain_error(error, culprits)
         found["span"] = found["span"] or one.span
         found["pass"] = one.index
         if record is not None:

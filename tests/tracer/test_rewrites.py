@@ -184,3 +184,21 @@ def test_grad_that_other_code_takes_away_is_not_a_hooks_doing() -> None:
     [finished] = run_traced(source).of("pass_finished")
     [absent] = [one["grad"] for one in finished["leaf_grads"] if one["leaf"] == "x"]
     assert "code that ran while the pass did" in absent["because"]
+
+
+@pytest.mark.parametrize("call", ["torch.cat([x, y])", "torch.stack([x, y])"])
+def test_a_gradient_that_the_engine_drops_was_computed(call: str) -> None:
+    source = START + f"y = torch.ones(2)\nz = {call}\nv = torch.arange(4.).reshape(z.shape)\nz.backward(v)\n"
+    step = run_traced(source).of("step")[0]
+    namespace = run_plain(source).namespace
+    _, dropped = namespace["z"].grad_fn(namespace["v"])
+    missing = step["grad_inputs"][1]
+    assert missing["missing"] == "not_required"
+    assert torch.equal(tensor_of(missing["dropped"]), dropped)
+    assert "no gradient is computed" not in missing["because"]
+
+
+def test_nothing_is_said_to_be_dropped_where_nothing_was_computed() -> None:
+    step = run_traced(START + "(x * torch.ones(2)).sum().backward()\n").of("step")[1]
+    assert step["grad_inputs"][1]["missing"] == "not_required"
+    assert "dropped" not in step["grad_inputs"][1]

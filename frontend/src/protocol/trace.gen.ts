@@ -226,6 +226,7 @@ export interface Missing {
    * The reason in words, where more is known than the name of the reason says.
    */
   because?: string;
+  dropped?: TensorValue;
 }
 /**
  * What a `grad` call (or `backward(inputs=...)`) asks for.

@@ -479,7 +479,7 @@ def not_required(name: str, value: TensorValue | None) -> Missing:
     if value is not None and not value["dtype"].startswith(("float", "bfloat", "complex")):
         because = f"`{name}` holds {value['dtype']} values: only real and complex numbers can have a gradient."
     else:
-        because = f"`{name}` does not require grad here, so no gradient is computed for it."
+        because = f"`{name}` does not require grad here, so no gradient goes there."
     return {"missing": "not_required", "because": because}
 
 

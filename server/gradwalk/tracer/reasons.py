@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import torch
 
-from gradwalk.protocol.values import Missing
+from gradwalk.protocol.values import Missing, TensorValue
 from gradwalk.tracer.calls import CallLog
 from gradwalk.tracer.culprits import Unused
 from gradwalk.tracer.description import Record
@@ -56,6 +56,11 @@ class Reasons:
             return {"missing": "returned_none", "because": because}
         because = f"{record.name} had no gradient to work with, so it returns an undefined tensor for `{name}`."
         return {"missing": "undefined", "because": because}
+
+    def dropped(self, missing: Missing, value: TensorValue) -> Missing:
+        """A node returned a gradient where none goes."""
+        because = missing.get("because", "No gradient goes there.")
+        return {**missing, "because": f"{because} The node returned one; the engine drops it.", "dropped": value}
 
     def no_result(self, is_in_graph: bool) -> Missing:
         """A `grad` call returned None for an input."""

@@ -325,7 +325,8 @@ class Recorder(PassListener):
             gradient = grad_inputs[argnum] if argnum < len(grad_inputs) else None
             missing = entry.missing[argnum]
             if missing is not None:
-                returned.append(missing)
+                # cat and stack compute one for each of their tensors.
+                returned.append(missing if gradient is None else self._reasons.dropped(missing, value_of(gradient)))
                 continue
             value: Gradient
             if gradient is None:

@@ -173,6 +173,9 @@ export interface Stdout {
 /**
  * A backward pass begins. `parent` names the pass in which a nested one runs; `batch` is the m of m stacked v's.
  *
+ * `examples` are the batch sizes of torch.func's vmap, outermost first, where the outputs are batched as well:
+ * values and gradients have them as their first axes, and each example has local Jacobians of its own.
+ *
  * `notes` are whole sentences about what ran before it and is worth knowing, though nothing is wrong.
  */
 export interface PassStarted {
@@ -187,6 +190,7 @@ export interface PassStarted {
   graph: Graph;
   parent?: number;
   batch?: number;
+  examples?: number[];
   notes?: string[];
 }
 /**

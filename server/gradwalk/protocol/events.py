@@ -122,6 +122,7 @@ _PassStarted = TypedDict(
         "graph": Graph,
         "parent": NotRequired[int],
         "batch": NotRequired[int],
+        "examples": NotRequired[list[int]],
         "notes": NotRequired[list[str]],
     },
 )
@@ -130,6 +131,9 @@ _PassStarted = TypedDict(
 @with_config(STRICT)
 class PassStarted(_PassStarted):
     """A backward pass begins. `parent` names the pass in which a nested one runs; `batch` is the m of m stacked v's.
+
+    `examples` are the batch sizes of torch.func's vmap, outermost first, where the outputs are batched as well:
+    values and gradients have them as their first axes, and each example has local Jacobians of its own.
 
     `notes` are whole sentences about what ran before it and is worth knowing, though nothing is wrong.
     """

@@ -6,6 +6,7 @@ what C++ builds inside one call (`F.linear` is two nodes) is found by itself.
 """
 
 import types
+import weakref
 from collections.abc import Callable, Iterable, Sequence
 from threading import get_ident
 from types import FrameType
@@ -20,7 +21,8 @@ from gradwalk.tracer.arguments import tensors_in, written
 from gradwalk.tracer.cuts import WITHOUT_TENSOR, CutLog
 from gradwalk.tracer.frames import Place, function_frame, snippet_frame, snippet_place
 from gradwalk.tracer.opened import openable_body
-from gradwalk.tracer.originals import Tensor, frame_at, sequence_number
+from gradwalk.tracer.originals import SNIPPET, Tensor, frame_at, sequence_number
+from gradwalk.tracer.transforms import argument_name
 from gradwalk.tracer.values import ValueTable, storage_address
 
 _PLAIN_TYPES: Final = frozenset({torch.Tensor, torch.nn.Parameter, torch.nn.Buffer})
@@ -122,6 +124,8 @@ class CallLog:
         self.cuts = CutLog(values)
         self.hooks: dict[object, Place | None] = {}
         """Where a tensor hook was registered; key (sequence number, output_nr) or the leaf's `id`."""
+        self._arguments: dict[int, tuple[weakref.ref[torch.Tensor], str]] = {}
+        """`id` of a leaf that a transform made -> the leaf, and what the function calls the argument it stands for."""
         self.leaf_places: dict[int, Place] = {}
         """`id` of a leaf -> the call that made it."""
         self.changes: list[tuple[int, int, Place | None, str]] = []
@@ -219,6 +223,15 @@ class CallLog:
         if len(by_sequence) > self._kept_calls:
             self._forget_oldest()
         return call
+
+    def note_argument(self, leaf: torch.Tensor, name: str) -> None:
+        """A transform made a leaf from an argument of its function."""
+        self._arguments[id(leaf)] = weakref.ref(leaf), name
+
+    def argument_name(self, leaf: torch.Tensor) -> str | None:
+        """What the function of a transform calls the argument that this leaf stands for; None for other leaves."""
+        found = self._arguments.get(id(leaf))
+        return found[1] if found is not None and found[0]() is leaf else None
 
     def forget(self, sequence: int) -> None:
         """Drops what is known of a node that was walked and freed."""
@@ -359,7 +372,13 @@ class CallRecorder(TorchFunctionMode):
 
     def _note_leaf(self, result: torch.Tensor, frame: FrameType) -> None:
         places = self._log.leaf_places
-        if result.grad_fn is None and id(result) not in places:
+        if result.grad_fn is not None:
+            return
+        name = None if frame.f_code.co_filename == SNIPPET else argument_name(result, frame)
+        if name is not None:
+            self._log.note_argument(result, name)
+            places.pop(id(result), None)
+        if id(result) not in places:
             place = snippet_place(frame)
             if place is not None:
                 places[id(result)] = place

@@ -22,8 +22,9 @@ from gradwalk.tracer.saved import SavedReader, note_on, plain_value
 from gradwalk.tracer.sides import Side, side_of
 from gradwalk.tracer.source import Program
 from gradwalk.tracer.threads import NOTE, ThreadMarks
+from gradwalk.tracer.transforms import unwrapped
 from gradwalk.tracer.unseen import fill_unseen, not_kept, shapes_of
-from gradwalk.tracer.values import ValueTable
+from gradwalk.tracer.values import ValueTable, storage_address
 from gradwalk.tracer.walk import NextFunctions, Node
 
 ACCUMULATE_GRAD: Final = "torch::autograd::AccumulateGrad"
@@ -125,7 +126,8 @@ class GraphWriter:
         if name is None:
             place = self._log.leaf_places.get(key)
             targets = self._places.targets(place)
-            name = (targets[0] if targets else None) or self._places.text(place) or "leaf"
+            name = self._log.argument_name(leaf) or (targets[0] if targets else None)
+            name = name or self._places.text(place) or "leaf"
         unique, count = name, 1
         while unique in self._leaf_names:
             count += 1
@@ -331,7 +333,9 @@ class GraphWriter:
         }
         program = self._program
         if program is not None and (name in program.free_variables or name in program.assigned_names):
-            described["input"] = name
+            is_argument = self._log.argument_name(variable) is not None
+            if not is_argument or named.storages.get(storage_address(unwrapped(variable))) == name:
+                described["input"] = name
         return described
 
     def _outputs(

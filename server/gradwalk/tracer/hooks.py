@@ -111,7 +111,7 @@ class HookWatch:
 
     def watch_after(self, entry: PassNode, spell: Spell) -> list[WatchedHooks]:
         """Looks beside the posthooks of the node at which one of ours was registered just now."""
-        if len(self._latest) == 1:
+        if len(self._latest) <= 1:
             return []
 
         def look_after(hook: Hook | None) -> Look:

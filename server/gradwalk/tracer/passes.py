@@ -100,9 +100,11 @@ class Pass:
         "current",
         "cuts",
         "error_node",
+        "examples",
         "graph",
         "index",
         "inputs",
+        "is_functional",
         "is_recorded",
         "latest",
         "lost",
@@ -127,6 +129,10 @@ class Pass:
         """The nodes that `inputs=` leaves of the pass; None when all run."""
         self.outputs: list[tuple[Node | None, int]] = []
         self.inputs: list[tuple[Node | None, int]] = []
+        self.examples: list[int] = []
+        """How many examples the vmaps of torch.func run at once, outermost first; each has a Jacobian of its own."""
+        self.is_functional = False
+        """True for a pass of torch.func, which knows only the arguments of its function."""
         self.asked: Sequence[Any] = ()
         """What `inputs` says, as it was given."""
         self.materialized: list[TensorValue] = []

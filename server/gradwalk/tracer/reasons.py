@@ -72,7 +72,8 @@ class Reasons:
     def unreached(self, one: Pass, entry: PassNode, is_alive: bool, name: str) -> Missing:
         """A leaf of this pass's graph whose `.grad` is None after it."""
         if one.call == "grad" or (one.call == "implicit" and one.batch is not None):
-            because = f"torch.autograd.grad returns gradients; it leaves `{name}.grad` alone."
+            by = "torch.func" if one.is_functional else "torch.autograd.grad"
+            because = f"{by} returns gradients; it leaves `{name}.grad` alone."
             return {"missing": "not_computed", "because": because}
         if not is_alive:
             because = f"`inputs=` of this call does not name `{name}`, so nothing is accumulated there."
@@ -133,7 +134,12 @@ class Reasons:
                 return {"missing": "not_computed", "because": because}
             around = around.around
         cut = self.cut_of(leaf, one)
-        if cut is not None:
+        if one.is_functional:
+            because = (
+                f"This pass is one of torch.func, which differentiates with respect to arguments of its function only: "
+                f"to it `{name}` is a constant."
+            )
+        elif cut is not None:
             because = f"`{name}` is cut off: {cut}"
         else:
             used = self._place_of_use(leaf)

@@ -47,6 +47,7 @@ from gradwalk.tracer.second_derivatives import find_cut
 from gradwalk.tracer.source import Program
 from gradwalk.tracer.stream import EventStream
 from gradwalk.tracer.sums import ContributionSums
+from gradwalk.tracer.transforms import batch_sizes, runs_in_transform
 from gradwalk.tracer.values import ValueTable
 from gradwalk.tracer.walk import Node, walk
 
@@ -129,7 +130,7 @@ class Recorder(PassListener):
         one.index = self.passes.count
         one.graph = graph
         one.seq_low = originals.sequence_number()
-        self._find_batch(one, seeds, frame)
+        self._find_batch(one, outputs, seeds, frame)
         records = self.writer.records(graph)
         leaves = {id(record.variable): node for node, record in records.items() if record.variable is not None}
         one.inputs = resolve_inputs(inputs, graph, leaves)
@@ -197,16 +198,32 @@ class Recorder(PassListener):
             event["parent"] = one.parent
         if one.batch is not None:
             event["batch"] = one.batch
+        if one.examples:
+            event["examples"] = one.examples
         if self.notes:
             event["notes"] = [*self.notes]
             self.notes.clear()
         self.stream.send(event)
         self.stream.passes += 1
 
-    def _find_batch(self, one: Pass, seeds: Sequence[Any], frame: FrameType) -> None:
+    def _find_vmaps(self, one: Pass, outputs: Sequence[Any], seeds: Sequence[Any]) -> None:
+        """The vmaps of torch.func around a pass: of stacked v's alone, or of whole examples."""
+        for output, seed in zip(outputs, seeds, strict=False):
+            if isinstance(output, originals.Tensor) and seed is not None:
+                examples, rows = batch_sizes(output), batch_sizes(seed)
+                if examples:
+                    one.examples = examples
+                elif len(rows) == 1:
+                    one.batch = rows[0]
+                return
+
+    def _find_batch(self, one: Pass, outputs: Sequence[Any], seeds: Sequence[Any], frame: FrameType) -> None:
         if any(seed is not None and originals.is_legacy_batched(seed) for seed in seeds):
             one.batch = originals.legacy_batch_size(frame)
         self.values.batch_size = one.batch
+        one.is_functional = runs_in_transform()
+        if one.is_functional:
+            self._find_vmaps(one, outputs, seeds)
 
     def _read_names(self, frame: FrameType) -> NamedTensors:
         named = NamedTensors()

@@ -18,6 +18,7 @@ from torch.overrides import TorchFunctionMode
 from gradwalk.protocol.graph import GroupKind
 from gradwalk.protocol.values import TensorValue
 from gradwalk.tracer.arguments import tensors_in, written
+from gradwalk.tracer.chains import Chains
 from gradwalk.tracer.cuts import WITHOUT_TENSOR, CutLog
 from gradwalk.tracer.frames import Place, function_frame, snippet_frame, snippet_place
 from gradwalk.tracer.opened import openable_body
@@ -121,6 +122,7 @@ class CallLog:
         self._opened: list[Scope] = []
         self.inner: list[list[InnerCall]] = []
         """Innermost last: where operations inside a custom Function are listed."""
+        self.chains = Chains()
         self.cuts = CutLog(values)
         self.hooks: dict[object, Place | None] = {}
         """Where a tensor hook was registered; key (sequence number, output_nr) or the leaf's `id`."""
@@ -243,6 +245,7 @@ class CallLog:
             return
         slot = (node._sequence_nr(), tensor.output_nr)
         self.outputs[slot] = self.values.value_of(tensor)
+        self.chains.take(node, slot[0])
         if call is not None:
             call.results.append(slot)
 

@@ -60,7 +60,9 @@ def trace_program(
     Never raises for what the program does. `language` decides what may be said; without one, the program runs
     with the caller's own rights.
     """
-    Run(request, emit, limits, language).play()
+    run = Run(request, emit, limits, language)
+    run.play()
+    run.release()
 
 
 class Run:
@@ -108,6 +110,15 @@ class Run:
             else:
                 self._play(program, recorder)
         self.stream.finish(() if self.recorder is None else self.recorder.notes)
+
+    def release(self) -> None:
+        """Lets go of what the program made, long graphs piece by piece; nothing can be looked at afterwards."""
+        self.namespace.clear()
+        self.result = self.error = None
+        chains = None if self.recorder is None else self.recorder.log.chains
+        if chains is not None and chains.release():
+            gc.collect()
+            chains.release()
 
     def _read(self) -> Program:
         inputs = tuple(self.request.options.inputs)

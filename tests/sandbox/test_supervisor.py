@@ -77,6 +77,17 @@ def test_a_program_that_breaks_out_is_told_so_and_harms_nobody(survive: Trace, s
     assert problem_of(events)["kind"] == kind
 
 
+@pytest.mark.parametrize("name", ["requires_grad", "dtype", "grad_fn", "shape"])
+def test_a_property_that_loops_is_the_programs_own_timeout(trace: Trace, name: str) -> None:
+    source = (
+        f"class Odd(torch.Tensor):\n    @property\n    def {name}(self):\n        while True: pass\n"
+        "x = torch.ones(2, requires_grad=True).as_subclass(Odd)\n(x * 2).sum()\n"
+    )
+    [problem] = [event for event in trace(source) if event["type"] == "problem"]
+    assert problem["kind"] == "timeout"
+    assert problem["span"]["line"] == 4
+
+
 def test_an_endless_loop_is_stopped_at_its_line(trace: Trace) -> None:
     events = trace("print('before')\nn = 0\nwhile True:\n    n += 1\n")
     found = problem_of(events)

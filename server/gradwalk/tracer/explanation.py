@@ -154,7 +154,7 @@ _BY_TYPE: Final[tuple[tuple[tuple[type[BaseException], ...], Callable[[Any], Exp
         lambda _: Explained(
             "Out of time",
             "The program ran longer than it may. What was recorded until then is shown.",
-            "Look for a loop that does not end, or use fewer iterations.",
+            "Use fewer iterations or smaller tensors, or see whether a loop waits for what never happens.",
             "timeout",
         ),
     ),
@@ -317,7 +317,8 @@ def _leaf_in_place(_match: "re.Match[str]", _culprits: Culprits) -> Explained:
     return Explained(
         "A leaf that requires grad cannot be changed in place",
         "Its old value may be needed for the backward pass, and there is no node that could record the change.",
-        "Update it under torch.no_grad(), or write the result to a new tensor (w = w - 0.1 * g).",
+        "Change it where nothing is recorded: `with torch.no_grad():` around `w -= lr * w.grad`. `w = w - lr * w.grad` "
+        "is no way out: its result is no leaf, so the next backward leaves no `.grad` there.",
     )
 
 
@@ -366,6 +367,26 @@ def _broadcast(match: "re.Match[str]", _culprits: Culprits) -> Explained:
         f"Sizes {match.group('a')} and {match.group('b')} meet in axis {match.group('axis')}; "
         "they must be equal, or one of them must be 1.",
         "Print the shapes, and use unsqueeze or reshape where an axis is missing.",
+    )
+
+
+def _no_such_class(match: "re.Match[str]", _culprits: Culprits) -> Explained:
+    target = match.group("target")
+    return Explained(
+        "A target is no class of the scores",
+        f"Target {target} asks for the score of class {target}. Classes count from 0: scores with C columns have "
+        "classes 0 to C - 1.",
+        f"Count the targets from 0, or give the scores at least {int(target) + 1} columns."
+        if int(target) >= 0
+        else "Targets are 0 or more; name another one with ignore_index to leave entries out.",
+    )
+
+
+def _no_such_row(_match: "re.Match[str]", _culprits: Culprits) -> Explained:
+    return Explained(
+        "An index is outside of the table",
+        "An embedding has num_embeddings rows, with indices from 0 to num_embeddings - 1.",
+        "Give the embedding a num_embeddings larger than the largest index, or look where that index comes from.",
     )
 
 
@@ -436,6 +457,8 @@ EXPLANATIONS: Final[tuple[tuple[str, Explain], ...]] = (
         r"(?P<axis>\d+)",
         _broadcast,
     ),
+    (r"Target (?P<target>-?\d+) is out of bounds", _no_such_class),
+    (r"^index out of range in self", _no_such_row),
     (_NO_ALLOCATION, _allocation),
     (r"is a view and is being modified inplace", _views_in_place),
     (r"Can't call numpy\(\) on Tensor that requires grad", _needs_detach),

@@ -35,8 +35,10 @@ from gradwalk.tracer.directions import Direction
 from gradwalk.tracer.explanation import explain_error
 from gradwalk.tracer.implicit import conclude
 from gradwalk.tracer.inputs import InputError, free_variable, override
+from gradwalk.tracer.interruption import TimeLimitError
 from gradwalk.tracer.language import Language
 from gradwalk.tracer.names import MISSING_IMPORTS
+from gradwalk.tracer.none_grads import explain_none_grad
 from gradwalk.tracer.recorder import Recorder
 from gradwalk.tracer.scopes import ModuleScopes
 from gradwalk.tracer.source import FILENAME, INPUT, RESULT, Program, SourceProblem, nearest_name, read_program
@@ -214,6 +216,8 @@ class Run:
             explained = found
         elif isinstance(error, NameError) and error.name:
             explained["hint"] = _where_from(error.name, program)
+        else:
+            explain_none_grad(error, explained, recorder.places)
         self._attach_graph(error, explained, recorder)
         recorder.explain_once(error, explained)
 
@@ -229,7 +233,8 @@ class Run:
                 failed = unfinished.failed_call(records, recorder.values, recorder.places)
                 if failed is not None:
                     explained["failed"] = failed
-            except MemoryError:
+            except (MemoryError, TimeLimitError):
+                # Looking at a tensor may run code of the program, which may take for ever once more.
                 return
             except Exception as fault:  # noqa: BLE001 (our own fault must not hide the program's)
                 recorder.fail_inside(fault)

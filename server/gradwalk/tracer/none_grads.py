@@ -58,7 +58,7 @@ def _innermost(error: BaseException) -> tuple[FrameType | None, Place | None]:
 
 
 def _resolve(path: str, frame: FrameType | None) -> Any:
-    """What a dotted name stands for; only parameters and modules of modules are looked up: nothing of the program runs."""
+    """What a dotted name stands for. Of modules only parameters and modules: nothing of the program runs."""
     if frame is None:
         return None
     first, *rest = path.split(".")

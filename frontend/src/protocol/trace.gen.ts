@@ -705,6 +705,9 @@ export interface Finished {
   type: "finished";
   passes: number;
   steps: number;
+  /**
+   * Without those that the program coped with.
+   */
   problems: number;
   /**
    * The name of the limit that cut the trace short.
@@ -714,6 +717,10 @@ export interface Finished {
    * As those of `PassStarted`, where no pass followed that could have told them.
    */
   notes?: string[];
+  /**
+   * `seq` of the problems whose errors the program caught: it went on after them.
+   */
+  caught?: number[];
 }
 /**
  * An entry of the analytic Jacobian that is not what finite differences give.

@@ -399,10 +399,13 @@ class Finished(TypedDict):
     passes: int
     steps: int
     problems: int
+    """Without those that the program coped with."""
     truncated: str | None
     """The name of the limit that cut the trace short."""
     notes: NotRequired[list[str]]
     """As those of `PassStarted`, where no pass followed that could have told them."""
+    caught: NotRequired[list[int]]
+    """`seq` of the problems whose errors the program caught: it went on after them."""
 
 
 Event = Annotated[

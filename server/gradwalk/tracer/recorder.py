@@ -83,7 +83,8 @@ class Recorder(PassListener):
         self.hooks = HookWatch(self.log, self.places, is_complete=program is not None)
         self.notes: list[str] = []
         """Sentences for the next pass."""
-        self._explained: list[BaseException] = []
+        self._explained: list[tuple[BaseException, int]] = []
+        """Errors, and the number of each one's problem."""
         self._is_full = False
         """True once memory, or room for nested calls, ran out while recording."""
         self._finished_spans: list[Span | None] = []
@@ -500,12 +501,19 @@ class Recorder(PassListener):
 
     def was_explained(self, error: BaseException) -> bool:
         """True once a problem was sent for this very error, which comes by again on its way out."""
-        return any(error is known for known in self._explained)
+        return any(error is known for known, _ in self._explained)
 
     def explain_once(self, error: BaseException, found: Problem) -> None:
         """Sends the problem of an error."""
-        self._explained.append(error)
-        self.stream.send_problem(found)
+        self._explained.append((error, self.stream.send_problem(found)))
+
+    def caught(self, last: BaseException | None) -> list[int]:
+        """The problems whose errors are not among what the program ended with: it caught them and went on."""
+        ending: set[int] = set()
+        while last is not None and id(last) not in ending:
+            ending.add(id(last))
+            last = last.__cause__ or last.__context__
+        return [number for error, number in self._explained if id(error) not in ending]
 
     def culprits(self, record: Record | None = None, node: Node | None = None, one: Pass | None = None) -> Culprits:
         """What is known around an error, in a pass or outside of any."""

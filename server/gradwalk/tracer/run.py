@@ -111,7 +111,10 @@ class Run:
                 self.stream.send_problem(input_problem(error))
             else:
                 self._play(program, recorder)
-        self.stream.finish(() if self.recorder is None else self.recorder.notes)
+        if self.recorder is None:
+            self.stream.finish()
+        else:
+            self.stream.finish(self.recorder.notes, self.recorder.caught(self.error))
 
     def release(self) -> None:
         """Lets go of what the program made, long graphs piece by piece; nothing can be looked at afterwards."""
@@ -150,6 +153,7 @@ class Run:
         except InputError as error:
             self.stream.send_problem(input_problem(error))
         except BaseException as error:  # noqa: BLE001 (a hook or a custom backward may raise anything)
+            self.error = error
             self._explain(error, program, recorder)
 
     def _prepare_namespace(self, program: Program) -> None:

@@ -202,3 +202,29 @@ def test_nothing_is_said_to_be_dropped_where_nothing_was_computed() -> None:
     step = run_traced(START + "(x * torch.ones(2)).sum().backward()\n").of("step")[1]
     assert step["grad_inputs"][1]["missing"] == "not_required"
     assert "dropped" not in step["grad_inputs"][1]
+
+
+TWO = """
+class Two(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, a):
+        ctx.set_materialize_grads({})
+        return a * 2, a * 3
+    @staticmethod
+    def backward(ctx, g, h):
+        seen.append(h)
+        return g * 2
+seen = []
+a = torch.ones(2, requires_grad=True)
+p, q = Two.apply(a)
+p.sum().backward()
+"""
+
+
+@pytest.mark.parametrize("materialize", [True, False])
+def test_zeros_that_a_backward_got_are_told_from_nothing(materialize: bool) -> None:
+    source = TWO.format(materialize)
+    [seen] = run_plain(source).namespace["seen"]
+    missing = step_of(run_traced(source), "TwoBackward")["grad_outputs"][1]
+    assert missing["missing"] == "undefined"
+    assert missing.get("materialized", False) == isinstance(seen, torch.Tensor) == materialize

@@ -230,6 +230,10 @@ export interface Missing {
    * The reason in words, where more is known than the name of the reason says.
    */
   because?: string;
+  /**
+   * True: the backward of the program's Function got zeros in its place, as it does unless told otherwise.
+   */
+  materialized?: boolean;
   dropped?: TensorValue;
 }
 /**
@@ -353,6 +357,7 @@ export interface SavedTensor {
    * The variable whose storage this shares.
    */
   alias_of?: string;
+  was?: TensorValue;
 }
 /**
  * The mathematics of a node.

@@ -67,6 +67,9 @@ class SavedTensor(TypedDict):
     """Why there is no value: packed by a hook, already freed, ..."""
     alias_of: NotRequired[str]
     """The variable whose storage this shares."""
+    was: NotRequired[TensorValue]
+    """What it held in the forward pass, where that is not `value` although its version counter did not move: something
+    wrote into it behind autograd's back (`.data`, numpy), and the gradient is silently that of other values."""
 
 
 @with_config(STRICT)

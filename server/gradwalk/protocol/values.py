@@ -100,6 +100,8 @@ class Missing(TypedDict):
     missing: MissingReason
     because: NotRequired[str]
     """The reason in words, where more is known than the name of the reason says."""
+    materialized: NotRequired[bool]
+    """True: the backward of the program's Function got zeros in its place, as it does unless told otherwise."""
     dropped: NotRequired[TensorValue]
     """What the node returned all the same, and the engine dropped, since no gradient goes there."""
 

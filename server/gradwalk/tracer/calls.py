@@ -132,6 +132,8 @@ class CallLog:
         """`id` of a leaf -> the call that made it."""
         self.changes: list[tuple[int, int, Place | None, str]] = []
         """In-place writes: storage address, version after, place, label."""
+        self.given: tuple[Any, tuple[Any, ...]] | None = None
+        """The node of a Function whose backward began last, and what that got."""
         self.returned: tuple[Any, tuple[Any, ...]] | None = None
         """The node of a Function whose backward ran last, and what that returned."""
         self._kept_calls = kept_calls
@@ -141,6 +143,13 @@ class CallLog:
     def is_own_thread(self) -> bool:
         """False on threads that the program started: their sequence numbers begin at 0 again."""
         return get_ident() == self._thread
+
+    def materialized(self, node: Any) -> set[int]:
+        """At which outputs the backward of this node's Function got a tensor; empty for other nodes."""
+        given, self.given = self.given, None
+        if given is None or given[0] is not node:
+            return set()
+        return {slot for slot, gradient in enumerate(given[1]) if isinstance(gradient, Tensor)}
 
     def take_returned(self, node: Any, targets: Sequence[tuple[Any, int, Any]]) -> dict[int, torch.Tensor]:
         """By grad_input, what the backward of this node's Function returned just now; nothing for other nodes."""

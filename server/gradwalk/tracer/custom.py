@@ -56,6 +56,7 @@ class FunctionPatch:
 
         def apply_backward(node: Any, *args: Any) -> Any:
             result = run_backward(node, *args)
+            log.given = (node, args)
             log.returned = (node, result if isinstance(result, tuple) else (result,))
             return result
 

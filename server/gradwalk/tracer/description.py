@@ -269,11 +269,13 @@ class GraphWriter:
         if known is not None:
             described = record.node = known.copy()
             described["saved"] = self._read_saved(node, record, {})
+            _compare_saved(described)
             return described
         record.edge_ids = [None if target is None else self._new_edge() for target, _ in edges]
         saved = self._read_saved(node, record, named.storages)
         described = record.node = self._describe_new(node, record, saved)
         described["inputs"] = self._operands(record, edges, records, saved)
+        _compare_saved(described)
         return described
 
     def _describe_new(self, node: Node, record: Record, saved: list[protocol.SavedTensor]) -> protocol.Node:
@@ -485,6 +487,19 @@ def not_required(name: str, value: TensorValue | None) -> Missing:
     else:
         because = f"`{name}` does not require grad here, so no gradient goes there."
     return {"missing": "not_required", "because": because}
+
+
+def _compare_saved(described: protocol.Node) -> None:
+    """Tells which saved tensors do not hold any more what the forward pass saw; torch raises where it noticed."""
+    forward = {operand["name"]: operand["value"] for operand in described["inputs"]}
+    result = described["outputs"][0]["value"] if len(described["outputs"]) == 1 else None
+    for saved in described["saved"]:
+        was = forward.get(saved["name"]) if saved["is_input"] else result if saved["is_output"] else None
+        now = saved["value"]
+        if was is None or not isinstance(now, dict) or "unavailable" in was or "unavailable" in now:
+            continue
+        if (was["shape"], was["dtype"]) == (now["shape"], now["dtype"]) and was != now:
+            saved["was"] = was
 
 
 def _whole(target: str | None) -> str | None:

@@ -29,6 +29,12 @@ UNDEFINED: Final[Missing] = {
     "which acts as zero.",
 }
 
+MATERIALIZED: Final[Missing] = {
+    "missing": "undefined",
+    "because": "Nothing used this output, or what used it returned None: the engine hands over an undefined tensor, "
+    "and the Function's backward gets zeros in its place.",
+    "materialized": True,
+}
 
 NAN_FOUND: Final = "returned nan values in its"
 """What anomaly mode says of the node that ran last."""
@@ -315,7 +321,7 @@ class Passes:
 
     def _end(self, one: Pass, handles: list[Any], stack: list[Pass], inner: list[list[InnerCall]]) -> None:
         self._log.inner = inner
-        self._log.returned = None
+        self._log.given = self._log.returned = None
         stack.remove(one)
         for handle in handles:
             handle.remove()

@@ -30,6 +30,7 @@ from gradwalk.tracer.links import link
 from gradwalk.tracer.naming import NamedTensors, running_variables
 from gradwalk.tracer.narration import narrate
 from gradwalk.tracer.passes import (
+    MATERIALIZED,
     UNDEFINED,
     Pass,
     Passes,
@@ -265,9 +266,7 @@ class Recorder(PassListener):
         record = entry.record
         if one.create_graph:
             self._note_birth(one, entry)
-        received = [self._received(gradient) for gradient in grad_outputs]
-        if entry.changed is not None:
-            received = [UNDEFINED if value is None else value for value in entry.changed]
+        received = self._grad_outputs(node, entry, grad_outputs)
         returned = self._returned(entry, grad_inputs, index)
         hooks = self._sums.check(entry, received)
         ruled = grad_inputs if entry.returned is None else entry.returned
@@ -361,6 +360,16 @@ class Recorder(PassListener):
                     {"output_nr": slot, "edge": edge_id or "", "from_step": index, "value": value}
                 )
         return returned
+
+    def _grad_outputs(self, node: Node, entry: PassNode, grad_outputs: Any) -> list[Gradient]:
+        """What the engine handed to the node, as it was before a custom backward could write into it."""
+        received: list[Gradient] = [self._received(gradient) for gradient in grad_outputs]
+        if entry.changed is not None:
+            received = [UNDEFINED if value is None else value for value in entry.changed]
+        for slot in self.log.materialized(node):
+            if "missing" in received[slot]:
+                received[slot] = MATERIALIZED
+        return received
 
     def _changes(
         self, entry: PassNode, unfitted: Mapping[int, torch.Tensor], ruled: Sequence[torch.Tensor | None]

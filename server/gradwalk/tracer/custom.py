@@ -100,8 +100,8 @@ def parameter_names(function: type, count: int) -> list[str]:
         parameters = list(inspect.signature(forward).parameters.values())
     except (TypeError, ValueError):
         return [f"input{position}" for position in range(count)]
-    has_context = "setup_context" not in vars(function)
-    if has_context:
+    is_context_apart = getattr(function, "setup_context", None) is not torch.autograd.Function.setup_context
+    if not is_context_apart:
         parameters = parameters[1:]
     names: list[str] = []
     for parameter in parameters:

@@ -12,7 +12,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 FRONTEND_SOURCES := $(shell find frontend -type f -not -path 'frontend/node_modules/*' -not -path 'frontend/dist/*' -not -name '*.test.*')
 
-.PHONY: help install run test test-hosts check fix generate bench clean
+.PHONY: help install run test test-all test-setup test-hosts check fix generate bench clean
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 
@@ -25,10 +25,15 @@ run: install ## install, build the page and serve it on http://127.0.0.1:8000 (H
 	@echo "==> gradwalk on http://$(HOST):$(PORT)  (Ctrl-C stops it)"
 	@GRADWALK_HOST=$(HOST) GRADWALK_PORT=$(PORT) exec $(BIN)/gradwalk serve
 
-test: install .make/python-test .make/test-packages ## install what the tests need and run all of them: unit, property, API, browser
+test: test-setup ## install what the tests need and run them: unit, property, API, browser
 	@scripts/test $(PYTEST_ARGS)
 
-test-hosts: install .make/python-test .make/test-packages .make/host-packages ## run the lecturers' recipes in their real hosts (installs TeX, LibreOffice, JupyterLab, ...: 3 GB)
+test-all: test-setup ## the same with every entry of the large databases and collections, which `test` takes samples of
+	@scripts/test --sweeps $(PYTEST_ARGS)
+
+test-setup: install .make/python-test .make/test-packages ## install what the tests need, without running them
+
+test-hosts: test-setup .make/host-packages ## run the lecturers' recipes in their real hosts (installs TeX, LibreOffice, JupyterLab, ...: 3 GB)
 	@scripts/test-hosts $(PYTEST_ARGS)
 
 check: install .make/python-test ## format, lint, types, import rules, generated files

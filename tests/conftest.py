@@ -27,29 +27,51 @@ settings.load_profile("reproducible")
 
 
 LONGEST_FILES = (
-    "tracer/test_operator_database.py",
-    "sandbox/test_collections.py",
-    "sandbox/test_language.py",
     "e2e/test_examples.py",
-    "api/test_traces.py",
+    "sandbox/test_collections.py",
     "sandbox/test_supervisor.py",
+    "api/test_clients.py",
+    "tracer/test_operator_database.py",
+    "api/test_traces.py",
+    "api/test_cluster.py",
     "sandbox/test_selftest.py",
+    "sandbox/test_faults.py",
+    "sandbox/test_language.py",
 )
 """Begun first, so that no worker is left alone with one of them in the end."""
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keeps the order but for the longest files."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves the sweeps out unless they are asked for; keeps the order but for the longest files."""
+    if not config.getoption("--sweeps"):
+        swept = [item for item in items if item.get_closest_marker("sweep")]
+        config.hook.pytest_deselected(items=swept)
+        items[:] = [item for item in items if not item.get_closest_marker("sweep")]
     place = {name: number for number, name in enumerate(LONGEST_FILES)}
     items.sort(key=lambda item: place.get("/".join(item.path.parts[-2:]), len(place)))
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "sweep: an entry outside the sample of a large collection; see tests/sweeps.py")
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--sweeps",
+        action="store_true",
+        help="every entry of the large databases and collections instead of a sample",
+    )
     parser.addoption(
         "--rewrite-goldens",
         action="store_true",
         help="write the files in tests/golden anew instead of comparing with them; read the diff before committing",
     )
+
+
+@pytest.fixture(scope="session")
+def sweeps(request: pytest.FixtureRequest) -> bool:
+    """Whether every entry of the large collections is wanted."""
+    return bool(request.config.getoption("--sweeps"))
 
 
 @pytest.fixture

@@ -308,6 +308,59 @@ def test_an_interactive_frame_runs_other_inputs_and_hands_over_files(new_page, s
     assert told(page, "error") == []
 
 
+def test_another_program_has_no_inputs_of_the_one_before(new_page, site, server, kept) -> None:
+    _, snippet = keep_program(server, PROGRAM.replace("x * x", "x**3"))
+    folder, address = site
+    (folder / "page.html").write_text(
+        f'<!doctype html><title>t</title><script type="module" src="{server}/kit/gradwalk.js"></script>'
+        f'<grad-walk src="{server}/embed/{kept[1]}/trace.json" step="2.5" inputs="on" style="height: 9in"></grad-walk>'
+    )
+    page = new_page().page
+    page.goto(f"{address}/page.html")
+    value, gradient = page.locator(".card.leaf .value"), page.locator(".card.leaf .leaf-grad")
+    expect(value).to_contain_text("3")
+    page.evaluate("document.querySelector('grad-walk').setInputs({x: -4.5})")
+    expect(value).to_contain_text("−4.5")
+    page.evaluate(
+        "(src) => document.querySelector('grad-walk').setAttribute('src', src)", f"{server}/embed/{snippet}/trace.json"
+    )
+    expect(gradient).to_contain_text("27")
+    page.get_by_role("button", name="Inputs").click()
+    field = page.get_by_role("spinbutton", name="x value")
+    expect(field).to_have_value("3")
+    expect(page.get_by_role("button", name="Reset inputs")).to_have_count(0)
+    field.fill("2")
+    field.press("Enter")
+    expect(gradient).to_contain_text("12")
+
+
+def test_keys_walk_on_from_a_button_round_the_picture(new_page, site, server, kept) -> None:
+    page, frame = open_frame(new_page, site, f"{server}/embed/{kept[1]}?s=1.3")
+    frame.get_by_role("button", name="Program").click()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("told('step').at(-1).place === '1.4'")
+    page.keyboard.press("PageUp")
+    page.wait_for_function("told('step').at(-1).place === '1.3'")
+
+
+def test_keys_walk_on_from_a_button_of_an_element(new_page, site, server, kept) -> None:
+    folder, address = site
+    (folder / "page.html").write_text(
+        f'<!doctype html><title>t</title><script type="module" src="{server}/kit/gradwalk.js"></script>'
+        "<button>Elsewhere</button>"
+        f'<grad-walk src="{server}/embed/{kept[1]}/trace.json" step="1.3" style="height: 600px"></grad-walk>'
+    )
+    page = new_page().page
+    page.goto(f"{address}/page.html")
+    element = page.locator("grad-walk")
+    element.get_by_role("button", name="Steps").click()
+    page.keyboard.press("ArrowRight")
+    assert element.evaluate("(element) => element.state.place") == "1.4"
+    page.get_by_role("button", name="Elsewhere").click()
+    page.keyboard.press("ArrowRight")
+    assert element.evaluate("(element) => element.state.place") == "1.4"
+
+
 def test_a_frame_for_replay_runs_nothing(new_page, site, server, kept) -> None:
     page, frame = open_frame(new_page, site, f"{server}/embed/{kept[1]}?s=2.5")
     asked: list[str] = []

@@ -5,27 +5,57 @@ import json
 import re
 import sys
 import tomllib
-from importlib.metadata import packages_distributions, requires
+from functools import cache
+from importlib.metadata import Distribution, PackageNotFoundError, distribution, packages_distributions
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
+from packaging.version import Version
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-PIN = re.compile(r"([A-Za-z0-9._-]+)==([0-9][0-9a-z.]*)")
+MINOR_VERSIONS = range(11, 15)
+"""Of the Pythons that the README names: 3.11 is the first."""
+SYSTEMS = (("linux", "Linux", "x86_64"), ("linux", "Linux", "aarch64"), ("darwin", "Darwin", "arm64"))
+
+Lock = dict[str, Requirement]
 
 
-def read_lock(name: str) -> dict[str, str]:
-    """Package to version; every line must be an exact pin."""
+def environments() -> list[dict[str, str]]:
+    """What a marker may ask, for the first and a late release of each Python, on each system."""
+    return [
+        {
+            "python_version": f"3.{minor}",
+            "python_full_version": f"3.{minor}.{patch}",
+            "implementation_version": f"3.{minor}.{patch}",
+            "sys_platform": system,
+            "platform_system": name,
+            "platform_machine": machine,
+        }
+        for minor in MINOR_VERSIONS
+        for patch in (0, 99)
+        for system, name, machine in SYSTEMS
+    ]
+
+
+def read_lock(name: str) -> Lock:
+    """What is pinned, by its name; every line must be an exact pin, perhaps for some Pythons only."""
     pins = {}
     for line in (ROOT / "requirements" / name).read_text().splitlines():
         if line and not line.startswith(("#", "-r ")):
-            match = PIN.fullmatch(line)
-            assert match, f"{name}: {line!r} is no exact pin"
-            pins[canonicalize_name(match[1])] = match[2]
+            pin = Requirement(line)
+            assert re.fullmatch(r"==[0-9][0-9a-z.]*", str(pin.specifier)), f"{name}: {line!r} is no exact pin"
+            pins[canonicalize_name(pin.name)] = pin
     return pins
+
+
+def applies(requirement: Requirement, environment: dict[str, str], extras: set[str] | None = None) -> bool:
+    """Whether it is wanted there, of a package with these extras."""
+    marker = requirement.marker
+    return marker is None or any(marker.evaluate({**environment, "extra": extra}) for extra in (extras or {""}))
 
 
 RUN = read_lock("run.lock")
@@ -35,6 +65,8 @@ TEST = {**RUN, **CLUSTER, **read_lock("test.lock")}
 
 EXTRAS = PROJECT["optional-dependencies"]
 IN_CHILDREN_ONLY = ("torch", "numpy")
+FOR_GRAPHICS_CARDS = ("nvidia-", "cuda-", "triton")
+"""What torch brings for them depends on the machine and is not pinned."""
 DECLARED = [
     pytest.param(PROJECT["dependencies"] + EXTRAS["video"], RUN, id="run"),
     pytest.param(PROJECT["dependencies"] + EXTRAS["cluster"], RUN | CLUSTER, id="worker"),
@@ -48,30 +80,81 @@ DECLARED = [
 
 
 @pytest.mark.parametrize(("declared", "lock"), DECLARED)
-def test_the_lock_has_what_the_project_declares(declared: list[str], lock: dict[str, str]) -> None:
+def test_the_lock_has_what_the_project_declares(declared: list[str], lock: Lock) -> None:
     for requirement in map(Requirement, declared):
-        assert str(requirement.specifier) == f"=={lock[canonicalize_name(requirement.name)]}", requirement.name
+        assert requirement.specifier == lock[canonicalize_name(requirement.name)].specifier, requirement.name
 
 
 @pytest.mark.parametrize(("declared", "lock"), DECLARED)
-def test_the_lock_has_what_those_pull_in(declared: list[str], lock: dict[str, str]) -> None:
-    waiting = [Requirement(text) for text in declared]
+def test_the_lock_has_what_those_pull_in_on_every_python(declared: list[str], lock: Lock) -> None:
+    missing = {line for environment in environments() for line in missing_pins(declared, lock, environment)}
+    assert missing == set()
+
+
+def missing_pins(declared: list[str], lock: Lock, environment: dict[str, str]) -> set[str]:
+    """What would be installed there and is not pinned, or not in a version that fits: who wants it, and what."""
+    missing = set()
+    waiting = [("pyproject.toml", Requirement(text)) for text in declared]
     seen = set()
     while waiting:
-        requirement = waiting.pop()
-        name = canonicalize_name(requirement.name)
-        if name in seen:
+        owner, wanted = waiting.pop()
+        if str(wanted) in seen:
             continue
-        seen.add(name)
-        assert name in lock, f"{name} is installed, but not pinned"
-        for text in requires(name) or []:
-            needed = Requirement(text)
-            applies = needed.marker is None or any(
-                needed.marker.evaluate({"extra": extra}) for extra in (requirement.extras or {""})
-            )
-            # What torch brings for graphics cards depends on the machine and is not pinned.
-            if applies and not needed.name.startswith(("nvidia-", "cuda-", "triton", "setuptools")):
-                waiting.append(needed)
+        seen.add(str(wanted))
+        pin = lock.get(canonicalize_name(wanted.name))
+        if pin is None or not applies(pin, environment) or not wanted.specifier.contains(pinned_version(pin)):
+            missing.add(f"{owner} wants {wanted}")
+            continue
+        waiting += [
+            (str(pin), needed)
+            for needed in needs_of(pin)
+            if applies(needed, environment, wanted.extras) and not needed.name.startswith(FOR_GRAPHICS_CARDS)
+        ]
+    return missing
+
+
+def pinned_version(pin: Requirement) -> str:
+    """The one that is allowed."""
+    (only,) = pin.specifier
+    return only.version
+
+
+@cache
+def installed(pin: Requirement) -> Distribution | None:
+    """What stands here of it; None where this Python does not want it."""
+    try:
+        found = distribution(pin.name)
+    except PackageNotFoundError:
+        assert not applies(pin, {}), f"{pin} is not installed"
+        return None
+    assert Version(found.version).public == pinned_version(pin), f"{pin}, but {found.version} is installed"
+    return found
+
+
+@cache
+def needs_of(pin: Requirement) -> list[Requirement]:
+    """What it says itself that it needs."""
+    found = installed(pin)
+    return [Requirement(text) for text in (found and found.requires) or []]
+
+
+def test_what_is_pinned_for_a_python_accepts_it() -> None:
+    refused = set()
+    for pin in TEST.values():
+        found = installed(pin)
+        accepted = SpecifierSet((found and found.metadata.get("Requires-Python")) or "")
+        for environment in environments():
+            version = environment["python_full_version"]
+            if applies(pin, environment) and not accepted.contains(version):
+                refused.add(f"{pin} wants Python {accepted}, not {version}")
+    assert refused == set()
+
+
+def test_the_readme_names_the_pythons_that_the_locks_are_for() -> None:
+    first, last = f"3.{MINOR_VERSIONS[0]}", f"3.{MINOR_VERSIONS[-1]}"
+    assert f"Python {first} to {last}" in (ROOT / "README.md").read_text()
+    allowed = SpecifierSet(PROJECT["requires-python"])
+    assert [minor for minor in range(30) if allowed.contains(f"3.{minor}.0")] == list(MINOR_VERSIONS)
 
 
 def test_a_server_of_a_cluster_has_the_same_versions_and_no_torch() -> None:

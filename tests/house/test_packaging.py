@@ -167,7 +167,7 @@ def test_node_is_fetched_only_where_a_build_is_needed_and_npm_is_missing(
 @pytest.mark.parametrize(
     ("script", "replaced", "version", "sentence"),
     [
-        ("find-python", "python3", "Python 3.9.2", "gradwalk needs Python 3.11 or newer. Found: Python 3.9.2."),
+        ("find-python", "python3", "Python 3.9.2", "gradwalk needs Python 3.11 to 3.14. Found: Python 3.9.2."),
         ("check-node", "node", "v18.19.0", "Node.js 20.19 or newer; here is v18.19.0"),
         ("check-node", None, "", "none was found"),
     ],

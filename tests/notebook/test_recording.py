@@ -99,3 +99,23 @@ def test_a_freed_graph_is_a_problem_and_the_callers_engine_is_back() -> None:
     (problem,) = gradwalk.trace_tensors(y).problems
     assert "retain_graph=True" in str(problem["hint"])
     assert torch.autograd.Variable._execution_engine is engine
+
+
+LONG_CHAINS = {
+    "one": "y = x\nfor _ in range(100_000):\n    y = y + 1\ny.sum().backward()\n",
+    "one after the other": "for _ in range(3):\n    y = x\n    for _ in range(60_000):\n        y = y + 1\n",
+    "several nodes a call": "y = x\nfor _ in range(40_000):\n    y = F.linear(y, torch.eye(1), torch.ones(1))\n",
+}
+
+
+@pytest.mark.parametrize("lines", LONG_CHAINS.values(), ids=LONG_CHAINS.keys())
+def test_a_trace_of_a_long_chain_does_not_end_its_caller(lines: str) -> None:
+    source = f"import torch\nimport torch.nn.functional as F\nx = torch.ones(1, requires_grad=True)\n{lines}"
+    for run in (f"exec({source!r}, {{}})", f"import gradwalk; trace = gradwalk.trace({source!r}); del trace"):
+        done = subprocess.run(
+            [sys.executable, "-c", f"import gc; {run}; gc.collect(); print('alive')"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (done.returncode, done.stdout.strip()) == (0, "alive"), done.stderr

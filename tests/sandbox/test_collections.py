@@ -1,4 +1,5 @@
-"""The hostile collection in real children: with the policy, and with the kernel's layers alone.
+"""The hostile collection in real children: with the policy, and with the kernel's layers alone. A sample of one program
+in five, or with `--sweeps` all of them.
 
 After every batch the reference program must give the same bytes as ever, no child may be left, and no file
 may have come or gone.
@@ -23,6 +24,7 @@ from gradwalk.sandbox.jobs import TraceJob
 from gradwalk.sandbox.limits import RunLimits
 from gradwalk.sandbox.supervisor import Sandbox
 from tests.sandbox.programs import Listed, read_collection
+from tests.sweeps import is_sampled
 
 WALL_SECONDS = 1.5
 MEMORY_BYTES = 128 << 20
@@ -115,7 +117,8 @@ def victim() -> Iterator[Path]:
 
 
 @pytest.mark.parametrize("policy", [True, False], ids=["policy", "kernel alone"])
-def test_hostile_programs_are_contained(policy: bool, victim: Path) -> None:
+def test_hostile_programs_are_contained(policy: bool, victim: Path, sweeps: bool) -> None:
+    programs = [listed for listed in HOSTILE if sweeps or is_sampled(listed.name, one_in=5)]
     limits = RunLimits(wall_seconds=WALL_SECONDS, memory_bytes=MEMORY_BYTES, policy=policy)
     descriptors = len(os.listdir("/proc/self/fd"))  # noqa: PTH208
     with Sandbox(limits) as sandbox:
@@ -123,8 +126,8 @@ def test_hostile_programs_are_contained(policy: bool, victim: Path) -> None:
         launcher = sandbox.launcher
         zygote = launcher.pid  # type: ignore[union-attr]
         wrong = []
-        for start in range(0, len(HOSTILE), 100):
-            batch = HOSTILE[start : start + 100]
+        for start in range(0, len(programs), 100):
+            batch = programs[start : start + 100]
             wrong += run_all(sandbox, batch, judge_policed if policy else judge_unpoliced)
             assert encode(trace_in(sandbox, REFERENCE)) == reference, batch[0].name
             assert sandbox.launcher is launcher, f"the zygote was lost after {batch[0].name}"

@@ -3,7 +3,6 @@
 import ast
 import json
 import os
-import statistics
 import subprocess
 import sys
 import time
@@ -21,7 +20,8 @@ from gradwalk.sandbox.offer_rules import compute_offer
 from gradwalk.sandbox.proxies import RefusedAttributeError
 from gradwalk.sandbox.refusals import ATTRIBUTES, BUILTINS, MODULES, PATHS
 from gradwalk.tracer.source import SourceProblem
-from tests.sandbox.programs import read_collection
+from tests.sandbox.programs import Listed, read_collection
+from tests.sweeps import is_sampled
 
 FOLDER = Path(__file__).parent
 SERVER = FOLDER.parents[1] / "server"
@@ -91,16 +91,22 @@ def test_the_collections_are_large_enough() -> None:
     assert all(listed.outcomes for listed in HOSTILE)
 
 
-def test_honest_programs_do_what_they_do_in_plain_python() -> None:
-    sources = [listed.source for listed in HONEST]
+@pytest.fixture
+def honest(sweeps: bool) -> list[Listed]:
+    """One program in three, or all with `--sweeps`."""
+    return [listed for listed in HONEST if sweeps or is_sampled(listed.name, one_in=3)]
+
+
+def test_honest_programs_do_what_they_do_in_plain_python(honest: list[Listed]) -> None:
+    sources = [listed.source for listed in honest]
     plain, offered = run_two(("plain", sources), ("offered", sources))
-    for listed, expected, got in zip(HONEST, plain, offered, strict=True):
+    for listed, expected, got in zip(honest, plain, offered, strict=True):
         assert expected["outcome"] == ("error" if "uncaught" in listed.name else "ok"), (listed.name, expected)
         assert got == expected, listed.name
 
 
-def test_honest_programs_have_the_same_trace_as_without_a_policy() -> None:
-    sources = [listed.source for listed in HONEST if "timing" not in listed.name]
+def test_honest_programs_have_the_same_trace_as_without_a_policy(honest: list[Listed]) -> None:
+    sources = [listed.source for listed in honest if "timing" not in listed.name]
     plain, offered = run_two(("traced-plain", sources), ("traced-offered", sources))
     for source, expected, got in zip(sources, plain, offered, strict=True):
         assert "events" in expected, (expected, source)
@@ -201,7 +207,7 @@ def test_views_cannot_be_changed_and_hold_no_module(offer: Offer) -> None:
 
 def test_nothing_dangerous_can_be_reached_from_the_offer() -> None:
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", str(FOLDER / "walk_offer.py"), "60", "200000"],
+        [sys.executable, "-W", "ignore", str(FOLDER / "walk_offer.py"), "200000"],
         capture_output=True,
         text=True,
         env=ENVIRONMENT,
@@ -249,7 +255,7 @@ def test_own_private_names_do_not_open_torch_s(offer: Offer) -> None:
 
 
 def test_the_price_of_the_policy_is_small(offer: Offer) -> None:
-    """A lesson of some forty lines: about 2 ms where the machine is quiet; the test allows for a shared one."""
+    """A lesson of some forty lines: about 2 ms of processor; the least of many tries, as others share the machine."""
     source = next(listed.source for listed in HONEST if listed.name == "torch/module with parameters and buffers")
     OfferedLanguage(offer).admit(ast.parse(source), source)
     spent = []
@@ -259,4 +265,4 @@ def test_the_price_of_the_policy_is_small(offer: Offer) -> None:
         language.admit(tree, source)
         language.namespace()
         spent.append(time.process_time() - start)
-    assert statistics.median(spent) < 0.004
+    assert min(spent) < 0.004

@@ -26,8 +26,6 @@ from gradwalk.sandbox.limits import RunLimits
 from gradwalk.sandbox.supervisor import ReplayProblemError, Sandbox
 
 Trace = Callable[..., list[Event]]
-KILL_LATENCY_SECONDS = 1.5
-"""Generous: the machine is shared. The benchmark reports the real figure."""
 
 REFERENCE = "import torch\nx = torch.tensor([1.0, 2.0], requires_grad=True)\n(x * x).sum().backward()\n"
 
@@ -79,14 +77,23 @@ def test_a_program_that_breaks_out_is_told_so_and_harms_nobody(survive: Trace, s
     assert problem_of(events)["kind"] == kind
 
 
+@pytest.mark.parametrize("name", ["requires_grad", "dtype", "grad_fn", "shape"])
+def test_a_property_that_loops_is_the_programs_own_timeout(trace: Trace, name: str) -> None:
+    source = (
+        f"class Odd(torch.Tensor):\n    @property\n    def {name}(self):\n        while True: pass\n"
+        "x = torch.ones(2, requires_grad=True).as_subclass(Odd)\n(x * 2).sum()\n"
+    )
+    [problem] = [event for event in trace(source) if event["type"] == "problem"]
+    assert problem["kind"] == "timeout"
+    assert problem["span"]["line"] == 4
+
+
 def test_an_endless_loop_is_stopped_at_its_line(trace: Trace) -> None:
-    started = time.monotonic()
     events = trace("print('before')\nn = 0\nwhile True:\n    n += 1\n")
     found = problem_of(events)
     assert found["kind"] == "timeout"
     assert found["span"]["line"] in (3, 4)
     assert [event["text"] for event in events if event["type"] == "stdout"] == ["before\n"]
-    assert time.monotonic() - started < 2.0 + KILL_LATENCY_SECONDS
 
 
 @pytest.mark.parametrize(
@@ -99,10 +106,8 @@ def test_an_endless_loop_is_stopped_at_its_line(trace: Trace) -> None:
     ],
 )
 def test_what_no_alarm_can_stop_is_killed_at_the_limit(survive: Trace, unpoliced: Sandbox, source: str) -> None:
-    started = time.monotonic()
     found = problem_of(survive(source))
     assert found["kind"] in ("timeout", "memory")
-    assert time.monotonic() - started < 2.0 + 2 * KILL_LATENCY_SECONDS
     launcher = unpoliced.launcher
     assert isinstance(launcher, ForkLauncher)
     wait_until(lambda: len(children_of(launcher.pid)) <= 1)  # the spare
@@ -232,22 +237,26 @@ def test_closing_does_not_wait_for_a_start() -> None:
     starter = threading.Thread(target=start)
     starter.start()
     wait_until(lambda: sandbox._starting is not None)
-    began = time.monotonic()
     sandbox.close()
-    starter.join(5)
-    assert time.monotonic() - began < 1.5
+    starter.join()
     assert len(outcome) == 1
 
 
-def test_a_cancelled_run_is_killed_at_once(unpoliced: Sandbox, survive: Trace) -> None:
+def test_a_cancelled_run_is_killed_before_its_limit() -> None:
     cancellation = Cancellation()
     events: list[Event] = []
-    started = time.monotonic()
-    for batch in unpoliced.trace(job_of("while True: pass"), installed_versions(), cancellation):
-        events += batch
-        threading.Thread(target=cancellation.cancel).start()
+
+    def run() -> None:
+        with Sandbox(RunLimits(wall_seconds=3_600, spare_count=0)) as sandbox:
+            for batch in sandbox.trace(job_of("while True: pass"), installed_versions(), cancellation):
+                events.extend(batch)
+                cancellation.cancel()
+
+    running = threading.Thread(target=run, daemon=True)
+    running.start()
+    running.join(60)
+    assert not running.is_alive()
     assert problem_of(events)["title"] == "Called off"
-    assert time.monotonic() - started < 1.5
 
 
 def test_a_reader_that_gives_up_leaves_no_child(unpoliced: Sandbox) -> None:

@@ -144,6 +144,17 @@ def test_a_caught_error_is_told_where_it_happened_and_the_program_goes_on() -> N
     traced = run_traced(source)
     assert traced.run.error is None
     assert [event["type"] for event in traced.events[-3:]] == ["problem", "stdout", "finished"]
+    assert run_plain(source).error is None
+    assert traced.events[-1]["problems"] == 0
+    assert traced.events[-1]["caught"] == [traced.of("problem")[0]["seq"]]
+
+
+def test_an_error_that_the_program_ends_with_was_not_caught() -> None:
+    source = LEAF + "y = (x * x).sum()\ny.backward()\ntry:\n    y.backward()\nexcept RuntimeError as error:\n"
+    for line in ("    raise", "    raise ValueError from error", "    1 / 0"):
+        last = run_traced(source + line).events[-1]
+        assert last["problems"] == len(run_traced(source + line).of("problem"))
+        assert "caught" not in last
 
 
 def test_a_print_flood_is_cut_and_said() -> None:

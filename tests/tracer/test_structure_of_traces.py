@@ -339,3 +339,14 @@ def test_what_a_program_puts_among_the_parameters_need_not_be_a_tensor() -> None
     [told] = run_traced(source).of("problem")
     assert told["kind"] == "error"
     assert told["span"]["line"] == 3
+
+
+def test_arguments_of_a_forward_whose_base_sets_the_context_up() -> None:
+    source = (
+        "class Base(torch.autograd.Function):\n    @staticmethod\n    def setup_context(ctx, inputs, output):\n"
+        "        pass\nclass Product(Base):\n    @staticmethod\n    def forward(a, b):\n        return a * b\n"
+        "    @staticmethod\n    def backward(ctx, g):\n        return g, g\n"
+        "x = torch.ones(2, requires_grad=True)\nProduct.apply(x, x).sum().backward()\n"
+    )
+    [node] = [node for node in run_traced(source).nodes().values() if node["kind"] == "custom"]
+    assert [operand["name"] for operand in node["inputs"]] == ["a", "b"]

@@ -91,8 +91,8 @@ def order_by_id(document: Document) -> None:
 
 
 def leave_the_product_unreduced(document: Document) -> None:
-    step = next(s for s in steps(document) if any(j["structure"] == "broadcast_sum" for j in s["local_jacobians"]))
-    jacobian = next(j for j in step["local_jacobians"] if j["structure"] == "broadcast_sum")
+    step = next(s for s in steps(document) if any(j["structure"] == "sum_over_copies" for j in s["local_jacobians"]))
+    jacobian = next(j for j in step["local_jacobians"] if j["structure"] == "sum_over_copies")
     jacobian["value"]["data"] = [2 * entry for entry in jacobian["value"]["data"]]
 
 

@@ -14,6 +14,27 @@ export function implicitPass(trace: TraceState): PassState | null {
   return trace.passes.find((pass) => pass?.started.call === "implicit") ?? null;
 }
 
+/** True: v is the program's own business, and nothing that is set beside it is used. */
+export function startsPassesItself(trace: TraceState): boolean {
+  return trace.passes.length > 0 && implicitPass(trace) === null;
+}
+
+/** Where v comes from when the program starts its passes itself: a sentence. */
+export function whereVComesFrom(trace: TraceState): string {
+  const calls = trace.passes.filter((pass) => pass?.started.parent === undefined);
+  const lines = [...new Set(calls.flatMap((pass) => pass?.started.span?.line ?? []))].sort((a, b) => a - b);
+  const passes = calls.length > 1 ? `its ${calls.length} backward passes` : "the backward pass";
+  return `The program starts ${passes} itself${inLines(lines)}, so v comes from there.`;
+}
+
+function inLines(lines: readonly number[]): string {
+  const [first, ...rest] = lines;
+  if (first === undefined) return "";
+  if (rest.length === 0) return ` in line ${first}`;
+  if (rest.length > 2) return `, first in line ${first}`;
+  return ` in lines ${[first, ...rest.slice(0, -1)].join(", ")} and ${rest.at(-1)}`;
+}
+
 /** The v in use, null when it is too large to be written out or not a tensor. */
 export function seedValue(pass: PassState): TensorValue | null {
   const seed = pass.started.outputs[0]?.seed;

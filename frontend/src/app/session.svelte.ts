@@ -16,6 +16,8 @@ import { fetchGradcheck } from "../stream/gradcheck";
 import { fetchJacobians } from "../stream/jacobian";
 import { keepProgram } from "../stream/snippet";
 import { type Address, DEFAULT_VIEW, type View } from "./address";
+import { type Given, give, givenFor } from "./given";
+import { startsPassesItself } from "./gradient";
 import { withJacobians } from "./jacobians";
 
 /**
@@ -40,10 +42,13 @@ interface Flight {
   abort: AbortController;
 }
 
+type Inputs = Readonly<Record<string, InputValue>>;
+const NO_INPUTS: Inputs = {};
+
 export class Session {
   source = $state("");
-  inputs = $state.raw<Readonly<Record<string, InputValue>>>({});
-  gradOutput = $state.raw<Nested | null>(null);
+  private givenInputs = $state.raw<Given<Inputs>>(give(NO_INPUTS, ""));
+  private givenGradOutput = $state.raw<Given<Nested | null>>(give(null, ""));
   seed = $state(0);
   view = $state<View>({ ...DEFAULT_VIEW });
   example = $state.raw<Example | null>(null);
@@ -66,6 +71,10 @@ export class Session {
   onrequest: (() => void) | null = null;
   private queued: RunKind | null = null;
 
+  /** What was set for the program in the editor. */
+  readonly inputs = $derived.by((): Inputs => givenFor(this.givenInputs, this.source, NO_INPUTS));
+  /** v for the program in the editor; null: ones, or what the program says itself. */
+  readonly gradOutput = $derived.by((): Nested | null => givenFor(this.givenGradOutput, this.source, null));
   readonly stale = $derived(this.ranSource !== null && this.source !== this.ranSource);
   readonly running = $derived(this.status !== null);
   /** A problem of a backward call without a place of its own is told at the call. */
@@ -102,13 +111,17 @@ export class Session {
 
   /** Takes over a program and its settings without running it. */
   open(address: Address): void {
-    this.source = address.source ?? "";
-    this.inputs = address.inputs;
-    this.gradOutput = address.gradOutput;
+    this.take(address.source ?? "", address.inputs, address.gradOutput);
     this.seed = address.seed;
     this.wanted = address.position ?? FIRST_STEP;
     this.unplaced = address.position === null;
     this.view = { ...this.view, ...address.view };
+  }
+
+  private take(source: string, inputs: Inputs, gradOutput: Nested | null): void {
+    this.source = source;
+    this.givenInputs = give(inputs, source);
+    this.givenGradOutput = give(gradOutput, source);
   }
 
   goTo(position: Position): void {
@@ -121,9 +134,7 @@ export class Session {
   adopt(document: TraceDocument): void {
     this.stop();
     const { inputs, grad_output, seed } = document.options;
-    this.source = document.source;
-    this.inputs = (inputs ?? {}) as Record<string, InputValue>;
-    this.gradOutput = (grad_output ?? null) as Nested | null;
+    this.take(document.source, (inputs ?? {}) as Inputs, (grad_output ?? null) as Nested | null);
     this.seed = typeof seed === "number" ? seed : 0;
     this.selectedNode = null;
     this.previous = null;
@@ -131,6 +142,7 @@ export class Session {
     this.example = null;
     this.trace = foldEvents(emptyTrace(), document.events);
     this.ranSource = document.source;
+    this.dropUnusedGradient();
   }
 
   /** Runs the program as it stands in the editor. */
@@ -139,7 +151,6 @@ export class Session {
     if (changed && this.ranSource !== null) {
       this.wanted = FIRST_STEP;
       this.unplaced = true;
-      this.inputs = this.freeInputs();
     } else this.remember();
     this.request(changed ? "fresh" : "again");
   }
@@ -155,19 +166,20 @@ export class Session {
 
   setInput(key: string, value: Nested): void {
     this.remember();
-    this.inputs = { ...this.inputs, [key]: withValue(this.inputs[key], value) };
+    const inputs = { ...this.inputs, [key]: withValue(this.inputs[key], value) };
+    this.givenInputs = give(inputs, this.source);
     this.request("again");
   }
 
   resetInputs(): void {
     this.remember();
-    this.inputs = {};
+    this.givenInputs = give(NO_INPUTS, this.source);
     this.request("again");
   }
 
   setGradOutput(value: Nested | null): void {
     this.remember();
-    this.gradOutput = value;
+    this.givenGradOutput = give(value, this.source);
     this.request("again");
   }
 
@@ -257,6 +269,7 @@ export class Session {
         },
       });
       if (outcome.kind === "refused") this.held = [outcome.problem];
+      this.dropUnusedGradient();
     } finally {
       this.flight = null;
       this.status = null;
@@ -264,6 +277,11 @@ export class Session {
     const next = this.queued;
     this.queued = null;
     if (next !== null) await this.fly(next);
+  }
+
+  /** No link hands on a v that the program has no place for. */
+  private dropUnusedGradient(): void {
+    if (!this.stale && startsPassesItself(this.trace)) this.givenGradOutput = give(null, this.source);
   }
 
   private place(arriving: TraceState): void {
@@ -294,16 +312,6 @@ export class Session {
         ...(this.gradOutput === null ? {} : { grad_output: this.gradOutput }),
       },
     };
-  }
-
-  /**
-   * What stays of the inputs when the program changes: free variables that are still in it. A leaf's value
-   * is written in the program, and what was just written there is what the person means.
-   */
-  private freeInputs(): Record<string, InputValue> {
-    const free = new Set(this.trace.started?.inputs?.map((input) => input.name));
-    const words = new Set(this.source.match(/[\p{L}_][\p{L}\p{N}_]*/gu));
-    return Object.fromEntries(Object.entries(this.inputs).filter(([key]) => free.has(key) && words.has(key)));
   }
 }
 

@@ -76,8 +76,7 @@ export class GradWalkElement extends HTMLElement {
   attributeChangedCallback(name: string, before: string | null, after: string | null): void {
     if (name === "src") {
       if (this.isConnected && before !== after) {
-        this.#isReady = false;
-        this.viewer.trouble = null;
+        this.#forget();
         void this.#load();
       }
       return;
@@ -96,9 +95,16 @@ export class GradWalkElement extends HTMLElement {
 
   set trace(given: unknown) {
     this.#given = given;
+    this.#forget();
+    if (this.isConnected) void this.#load();
+  }
+
+  /** Another trace comes: what was set for the one before, and who could run it, are not its own. */
+  #forget(): void {
     this.#isReady = false;
     this.viewer.trouble = null;
-    if (this.isConnected) void this.#load();
+    this.viewer.inputs = {};
+    this.viewer.rerun = null;
   }
 
   /** Where it stands. */
@@ -172,14 +178,18 @@ export class GradWalkElement extends HTMLElement {
   /** From now on the program can be run with other inputs, where the author allows it. */
   takeRunner(runner: Runner): void {
     const { viewer } = this;
-    viewer.rerun = new Rerun(
+    const rerun = new Rerun(
       runner,
       (trace) => {
+        if (viewer.rerun !== rerun) return;
         viewer.trouble = null;
         this.showTrace(trace);
       },
-      (sentence) => this.complain(sentence),
+      (sentence) => {
+        if (viewer.rerun === rerun) this.complain(sentence);
+      },
     );
+    viewer.rerun = rerun;
   }
 
   /** Runs the program with these inputs beside those set before; false where that cannot be. */

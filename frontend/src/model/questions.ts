@@ -320,7 +320,7 @@ function productMistakes(
     if (part !== null && part.length === rows)
       add("you forgot to sum the contributions: v is all of them together", (column) => times(part, column));
   }
-  if (rows > columns || jacobian.structure === "broadcast_sum") {
+  if (rows > columns || jacobian.structure === "sum_over_copies") {
     for (const row of rowsOf) {
       if (rows === 1) break;
       add(

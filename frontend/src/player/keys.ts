@@ -46,16 +46,24 @@ export function commandOf(pressed: Pressed, isPlaying: boolean): Command | null 
   }
 }
 
-const TYPING = "input:not([type=range]), textarea, select, [contenteditable], .cm-editor";
+/** Where every key belongs to what has the focus: a text is written, a choice is made, a box lies over the page. */
+const OWNS_KEYS = "textarea, select, [contenteditable], .cm-editor, dialog, [popover]";
+const IS_FIELD = "input:not([type=range], [type=checkbox], [type=radio])";
 
-/** Never a slider's: presenters' clickers send these, wherever the focus is. */
+/** Of no use to a field of one line or a slider: presenters' clickers send these, wherever the focus is. */
 const CLICKER = ["PageDown", "PageUp"];
 
-/** Whether the focused control uses this key itself: text fields all keys, sliders and buttons their own. */
+/**
+ * Whether the focused control uses this key itself: a text field every key, a slider its own, a group of radio buttons
+ * the arrows, what can be pressed the space bar.
+ */
 export function isClaimed(target: EventTarget | null, key: string): boolean {
   if (!(target instanceof Element)) return false;
-  if (target.closest(TYPING) !== null) return true;
-  if (target.closest("input[type=range]") !== null)
-    return key !== " " && key !== "Escape" && !CLICKER.includes(key);
-  return key === " " && target.closest("button, a, summary, [role=button]") !== null;
+  const isIn = (selector: string): boolean => target.closest(selector) !== null;
+  if (isIn(OWNS_KEYS)) return true;
+  if (CLICKER.includes(key)) return false;
+  if (isIn(IS_FIELD)) return true;
+  if (isIn("input[type=range]")) return key !== " " && key !== "Escape";
+  if (isIn("input[type=radio]") && key.startsWith("Arrow")) return true;
+  return key === " " && isIn("button, a, summary, input, [role=button]");
 }

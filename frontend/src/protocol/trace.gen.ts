@@ -15,6 +15,8 @@ export type Structure =
   | "diagonal"
   | "permutation"
   | "selection"
+  | "sum_over_copies"
+  | "copy_to_summands"
   | "broadcast_sum"
   | "kronecker"
   | "dense"
@@ -171,6 +173,9 @@ export interface Stdout {
 /**
  * A backward pass begins. `parent` names the pass in which a nested one runs; `batch` is the m of m stacked v's.
  *
+ * `examples` are the batch sizes of torch.func's vmap, outermost first, where the outputs are batched as well:
+ * values and gradients have them as their first axes, and each example has local Jacobians of its own.
+ *
  * `notes` are whole sentences about what ran before it and is worth knowing, though nothing is wrong.
  */
 export interface PassStarted {
@@ -185,6 +190,7 @@ export interface PassStarted {
   graph: Graph;
   parent?: number;
   batch?: number;
+  examples?: number[];
   notes?: string[];
 }
 /**
@@ -213,6 +219,7 @@ export interface PassOutput {
   output_nr: number;
   name: string | null;
   seed: Gradient;
+  cast?: TensorValue;
 }
 /**
  * A gradient that is not a tensor. Never drawn as zeros.
@@ -223,6 +230,11 @@ export interface Missing {
    * The reason in words, where more is known than the name of the reason says.
    */
   because?: string;
+  /**
+   * True: the backward of the program's Function got zeros in its place, as it does unless told otherwise.
+   */
+  materialized?: boolean;
+  dropped?: TensorValue;
 }
 /**
  * What a `grad` call (or `backward(inputs=...)`) asks for.
@@ -312,6 +324,11 @@ export interface Operand {
    * The forward value, null where it could not be observed.
    */
   value: TensorValue | null;
+  /**
+   * What the program calls it: a variable (`model.0.weight`), the text that computes it (`x*y`) where it is short, or
+   * the digits of a constant.
+   */
+  source?: string;
   edge?: string;
   missing?: Missing;
 }
@@ -345,6 +362,7 @@ export interface SavedTensor {
    * The variable whose storage this shares.
    */
   alias_of?: string;
+  was?: TensorValue;
 }
 /**
  * The mathematics of a node.
@@ -446,6 +464,10 @@ export interface Group {
 /**
  * One executed autograd node. `index` counts over the whole trace, from 0.
  *
+ * `hooks` tell what each hook made of a sum of contributions before the node saw it as grad_output. `changes` tell,
+ * in order, what became of what the rule returned: `before` of an operand's first change is what the rule returned,
+ * `grad_inputs` is what was sent on. v times J is compared with what the rule returned.
+ *
  * `formula_checked` tells whether the node's written formula, evaluated on its saved values, gave what the engine
  * returned; where it is false the formula does not apply here and must not be shown. Absent: not evaluated.
  */
@@ -463,6 +485,7 @@ export interface Step {
   narration: string;
   phases: PhaseSentences;
   hooks?: HookChange[];
+  changes?: ReturnedChange[];
   inside?: InnerOp[];
   formula_checked?: boolean;
   substitutions?: Substitution[];
@@ -500,6 +523,10 @@ export interface LocalJacobian {
    * True: v times this Jacobian reproduced the returned gradient.
    */
   checked?: boolean;
+  /**
+   * Flat positions in the operand at which v is 0 and the slope infinite: the returned NaN is 0 times infinity.
+   */
+  nan_products?: number[];
 }
 /**
  * Left out while tracing; the jacobian route computes it by re-running the program.
@@ -532,6 +559,22 @@ export interface Accumulate {
   leaf: string;
   before: Gradient;
   after: Gradient;
+  /**
+   * What each of those hooks made of `.grad`, in order.
+   */
+  changes?: GradientChange[];
+}
+/**
+ * A hook of the program's made another gradient of one.
+ */
+export interface GradientChange {
+  kind: "tensor_hook" | "node_prehook" | "node_hook" | "module_hook" | "post_accumulate_hook";
+  before: Gradient;
+  after: Gradient;
+  /**
+   * Where the hook was registered; of a module's hooks, the first.
+   */
+  span: Span | null;
 }
 /**
  * One sentence per phase of a backward step, in order.
@@ -544,10 +587,29 @@ export interface PhaseSentences {
   land: string;
 }
 /**
- * A tensor hook of the user's rewrote a gradient before the node saw it.
+ * A hook of the program's rewrote a gradient before the node saw it.
  */
 export interface HookChange {
   output_nr: number;
+  before: Gradient;
+  after: Gradient;
+  span: Span | null;
+  /**
+   * Absent in traces that older versions made.
+   */
+  kind?: "tensor_hook" | "node_prehook" | "node_hook" | "module_hook" | "post_accumulate_hook";
+}
+/**
+ * What became of a gradient after the rule had returned it.
+ */
+export interface ReturnedChange {
+  argnum: number;
+  /**
+   * `sum_to_size` and `cast` are the engine's: it sums what was broadcast, and casts to the operand's dtype.
+   */
+  kind:
+    | ("tensor_hook" | "node_prehook" | "node_hook" | "module_hook" | "post_accumulate_hook")
+    | ("sum_to_size" | "cast");
   before: Gradient;
   after: Gradient;
   span: Span | null;
@@ -570,6 +632,7 @@ export interface Substitution {
 /**
  * A backward pass is over; `results` are what a `grad` call returned, in the order of its inputs.
  *
+ * `materialized` are the positions in `results` at which nothing arrived and `materialize_grads=True` made zeros.
  * `findings` are in a fixed order: of values going forward, of gradients, of relus, of second derivatives.
  */
 export interface PassFinished {
@@ -578,6 +641,7 @@ export interface PassFinished {
   pass: number;
   leaf_grads: LeafGrad[];
   results?: Gradient[];
+  materialized?: number[];
   findings?: Finding[];
 }
 /**
@@ -651,6 +715,9 @@ export interface Finished {
   type: "finished";
   passes: number;
   steps: number;
+  /**
+   * Without those that the program coped with.
+   */
   problems: number;
   /**
    * The name of the limit that cut the trace short.
@@ -660,6 +727,10 @@ export interface Finished {
    * As those of `PassStarted`, where no pass followed that could have told them.
    */
   notes?: string[];
+  /**
+   * `seq` of the problems whose errors the program caught: it went on after them.
+   */
+  caught?: number[];
 }
 /**
  * An entry of the analytic Jacobian that is not what finite differences give.

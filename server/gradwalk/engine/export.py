@@ -23,7 +23,8 @@ from gradwalk.sandbox.cancellation import Cancellation
 
 LONGEST_SECONDS = 600.0
 UNAVAILABLE = "Not available here"
-_MAKER = (sys.executable, "-P", "-m", "gradwalk.exports.maker")
+# A crash flushes nothing: unbuffered, and with faulthandler, what was said before and where it happened arrive.
+_MAKER = (sys.executable, "-P", "-u", "-X", "faulthandler", "-m", "gradwalk.exports.maker")
 _SECRETS = "GRADWALK_"
 _COMPLAINT_CHARACTERS_MAX = 4_000
 

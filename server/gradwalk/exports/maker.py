@@ -35,13 +35,17 @@ def main() -> None:
         _say({"refusal": type(refusal).__name__, "sentence": str(refusal)})
         return
     _say({"bytes": len(body)})
-    sys.stdout.buffer.write(body)
-    sys.stdout.buffer.flush()
+    _write(body)
 
 
 def _say(news: dict[str, Any]) -> None:
-    sys.stdout.buffer.write(json.dumps(news).encode() + b"\n")
-    sys.stdout.buffer.flush()
+    _write(json.dumps(news).encode() + b"\n")
+
+
+def _write(data: bytes) -> None:
+    # `sys.stdout.buffer` of an unbuffered Python may write only a part.
+    with open(sys.stdout.fileno(), "wb", closefd=False) as pipe:
+        pipe.write(data)
 
 
 def _end_when_nobody_waits() -> None:

@@ -94,6 +94,8 @@ class PassOutput(TypedDict):
     name: str | None
     seed: Gradient
     """The external gradient v."""
+    cast: NotRequired[TensorValue]
+    """What the engine made of v where its dtype is not the output's; this is the contribution to the sum."""
 
 
 @with_config(STRICT)
@@ -120,6 +122,7 @@ _PassStarted = TypedDict(
         "graph": Graph,
         "parent": NotRequired[int],
         "batch": NotRequired[int],
+        "examples": NotRequired[list[int]],
         "notes": NotRequired[list[str]],
     },
 )
@@ -128,6 +131,9 @@ _PassStarted = TypedDict(
 @with_config(STRICT)
 class PassStarted(_PassStarted):
     """A backward pass begins. `parent` names the pass in which a nested one runs; `batch` is the m of m stacked v's.
+
+    `examples` are the batch sizes of torch.func's vmap, outermost first, where the outputs are batched as well:
+    values and gradients have them as their first axes, and each example has local Jacobians of its own.
 
     `notes` are whole sentences about what ran before it and is worth knowing, though nothing is wrong.
     """
@@ -173,6 +179,23 @@ class LocalJacobian(TypedDict):
     """Only where `value` is computed and the first axis of the output is a batch."""
     checked: NotRequired[bool]
     """True: v times this Jacobian reproduced the returned gradient."""
+    nan_products: NotRequired[list[int]]
+    """Flat positions in the operand at which v is 0 and the slope infinite: the returned NaN is 0 times infinity."""
+
+
+HookKind = Literal["tensor_hook", "node_prehook", "node_hook", "module_hook", "post_accumulate_hook"]
+ChangeKind = HookKind | Literal["sum_to_size", "cast"]
+
+
+@with_config(STRICT)
+class GradientChange(TypedDict):
+    """A hook of the program's made another gradient of one."""
+
+    kind: HookKind
+    before: Gradient
+    after: Gradient
+    span: Span | None
+    """Where the hook was registered; of a module's hooks, the first."""
 
 
 @with_config(STRICT)
@@ -182,13 +205,30 @@ class Accumulate(TypedDict):
     leaf: str
     before: Gradient
     after: Gradient
+    """After the hooks that run after accumulation."""
+    changes: NotRequired[list[GradientChange]]
+    """What each of those hooks made of `.grad`, in order."""
 
 
 @with_config(STRICT)
 class HookChange(TypedDict):
-    """A tensor hook of the user's rewrote a gradient before the node saw it."""
+    """A hook of the program's rewrote a gradient before the node saw it."""
 
     output_nr: int
+    before: Gradient
+    after: Gradient
+    span: Span | None
+    kind: NotRequired[HookKind]
+    """Absent in traces that older versions made."""
+
+
+@with_config(STRICT)
+class ReturnedChange(TypedDict):
+    """What became of a gradient after the rule had returned it."""
+
+    argnum: int
+    kind: ChangeKind
+    """`sum_to_size` and `cast` are the engine's: it sums what was broadcast, and casts to the operand's dtype."""
     before: Gradient
     after: Gradient
     span: Span | None
@@ -233,6 +273,7 @@ _Step = TypedDict(
         "narration": str,
         "phases": PhaseSentences,
         "hooks": NotRequired[list[HookChange]],
+        "changes": NotRequired[list[ReturnedChange]],
         "inside": NotRequired[list[InnerOp]],
         "formula_checked": NotRequired[bool],
         "substitutions": NotRequired[list[Substitution]],
@@ -243,6 +284,10 @@ _Step = TypedDict(
 @with_config(STRICT)
 class Step(_Step):
     """One executed autograd node. `index` counts over the whole trace, from 0.
+
+    `hooks` tell what each hook made of a sum of contributions before the node saw it as grad_output. `changes` tell,
+    in order, what became of what the rule returned: `before` of an operand's first change is what the rule returned,
+    `grad_inputs` is what was sent on. v times J is compared with what the rule returned.
 
     `formula_checked` tells whether the node's written formula, evaluated on its saved values, gave what the engine
     returned; where it is false the formula does not apply here and must not be shown. Absent: not evaluated.
@@ -284,6 +329,7 @@ _PassFinished = TypedDict(
         "pass": int,
         "leaf_grads": list[LeafGrad],
         "results": NotRequired[list[Gradient]],
+        "materialized": NotRequired[list[int]],
         "findings": NotRequired[list[Finding]],
     },
 )
@@ -293,6 +339,7 @@ _PassFinished = TypedDict(
 class PassFinished(_PassFinished):
     """A backward pass is over; `results` are what a `grad` call returned, in the order of its inputs.
 
+    `materialized` are the positions in `results` at which nothing arrived and `materialize_grads=True` made zeros.
     `findings` are in a fixed order: of values going forward, of gradients, of relus, of second derivatives.
     """
 
@@ -352,10 +399,13 @@ class Finished(TypedDict):
     passes: int
     steps: int
     problems: int
+    """Without those that the program coped with."""
     truncated: str | None
     """The name of the limit that cut the trace short."""
     notes: NotRequired[list[str]]
     """As those of `PassStarted`, where no pass followed that could have told them."""
+    caught: NotRequired[list[int]]
+    """`seq` of the problems whose errors the program caught: it went on after them."""
 
 
 Event = Annotated[

@@ -40,8 +40,8 @@ class Operand(TypedDict):
     value: TensorValue | None
     """The forward value, null where it could not be observed."""
     source: NotRequired[str]
-    """What the program calls it: a variable (`model.0.weight`), the text that computes it (`x*y`) where it is short, or the
-    digits of a constant."""
+    """What the program calls it: a variable (`model.0.weight`), the text that computes it (`x*y`) where it is short, or
+    the digits of a constant."""
     edge: NotRequired[str]
     missing: NotRequired[Missing]
     """Stands in the place of `edge` when no gradient can flow here."""
@@ -70,6 +70,9 @@ class SavedTensor(TypedDict):
     """Why there is no value: packed by a hook, already freed, ..."""
     alias_of: NotRequired[str]
     """The variable whose storage this shares."""
+    was: NotRequired[TensorValue]
+    """What it held in the forward pass, where that is not `value` although its version counter did not move: something
+    wrote into it behind autograd's back (`.data`, numpy), and the gradient is silently that of other values."""
 
 
 @with_config(STRICT)

@@ -26,12 +26,16 @@ Structure = Literal[
     "diagonal",
     "permutation",
     "selection",
+    "sum_over_copies",
+    "copy_to_summands",
     "broadcast_sum",
     "kronecker",
     "dense",
     "zero",
     "too_large",
 ]
+"""Of a local Jacobian, as defined in `tracer/structure.py`. `broadcast_sum` stands only in traces of older versions,
+for `sum_over_copies` as well as for its transpose `copy_to_summands`."""
 
 
 @with_config(STRICT)
@@ -96,6 +100,10 @@ class Missing(TypedDict):
     missing: MissingReason
     because: NotRequired[str]
     """The reason in words, where more is known than the name of the reason says."""
+    materialized: NotRequired[bool]
+    """True: the backward of the program's Function got zeros in its place, as it does unless told otherwise."""
+    dropped: NotRequired[TensorValue]
+    """What the node returned all the same, and the engine dropped, since no gradient goes there."""
 
 
 @final

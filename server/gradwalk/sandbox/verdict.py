@@ -123,7 +123,7 @@ def _out_of_time(wall_seconds: float) -> Verdict:
             "timeout",
             "The program ran too long",
             f"It was stopped after {wall_seconds:g} s.",
-            hint="Look for a loop that does not end, or try fewer iterations or smaller tensors.",
+            hint="Use fewer iterations or smaller tensors, or see whether a loop waits for what never happens.",
         ),
         "time",
     )

@@ -6,6 +6,7 @@ what C++ builds inside one call (`F.linear` is two nodes) is found by itself.
 """
 
 import types
+import weakref
 from collections.abc import Callable, Iterable, Sequence
 from threading import get_ident
 from types import FrameType
@@ -17,10 +18,12 @@ from torch.overrides import TorchFunctionMode
 from gradwalk.protocol.graph import GroupKind
 from gradwalk.protocol.values import TensorValue
 from gradwalk.tracer.arguments import tensors_in, written
+from gradwalk.tracer.chains import Chains
 from gradwalk.tracer.cuts import WITHOUT_TENSOR, CutLog
 from gradwalk.tracer.frames import Place, function_frame, snippet_frame, snippet_place
 from gradwalk.tracer.opened import openable_body
-from gradwalk.tracer.originals import Tensor, frame_at, sequence_number
+from gradwalk.tracer.originals import SNIPPET, Tensor, frame_at, sequence_number
+from gradwalk.tracer.transforms import argument_name
 from gradwalk.tracer.values import ValueTable, storage_address
 
 _PLAIN_TYPES: Final = frozenset({torch.Tensor, torch.nn.Parameter, torch.nn.Buffer})
@@ -119,13 +122,20 @@ class CallLog:
         self._opened: list[Scope] = []
         self.inner: list[list[InnerCall]] = []
         """Innermost last: where operations inside a custom Function are listed."""
+        self.chains = Chains()
         self.cuts = CutLog(values)
         self.hooks: dict[object, Place | None] = {}
         """Where a tensor hook was registered; key (sequence number, output_nr) or the leaf's `id`."""
+        self._arguments: dict[int, tuple[weakref.ref[torch.Tensor], str]] = {}
+        """`id` of a leaf that a transform made -> the leaf, and what the function calls the argument it stands for."""
         self.leaf_places: dict[int, Place] = {}
         """`id` of a leaf -> the call that made it."""
         self.changes: list[tuple[int, int, Place | None, str]] = []
         """In-place writes: storage address, version after, place, label."""
+        self.given: tuple[Any, tuple[Any, ...]] | None = None
+        """The node of a Function whose backward began last, and what that got."""
+        self.returned: tuple[Any, tuple[Any, ...]] | None = None
+        """The node of a Function whose backward ran last, and what that returned."""
         self._kept_calls = kept_calls
         self._thread = get_ident()
 
@@ -133,6 +143,27 @@ class CallLog:
     def is_own_thread(self) -> bool:
         """False on threads that the program started: their sequence numbers begin at 0 again."""
         return get_ident() == self._thread
+
+    def materialized(self, node: Any) -> set[int]:
+        """At which outputs the backward of this node's Function got a tensor; empty for other nodes."""
+        given, self.given = self.given, None
+        if given is None or given[0] is not node:
+            return set()
+        return {slot for slot, gradient in enumerate(given[1]) if isinstance(gradient, Tensor)}
+
+    def take_returned(self, node: Any, targets: Sequence[tuple[Any, int, Any]]) -> dict[int, torch.Tensor]:
+        """By grad_input, what the backward of this node's Function returned just now; nothing for other nodes."""
+        returned, self.returned = self.returned, None
+        if returned is None or returned[0] is not node:
+            return {}
+        needed = [position for position, is_needed in enumerate(node.needs_input_grad) if is_needed]
+        flowing = [argnum for argnum, (receiver, _, _) in enumerate(targets) if receiver is not None]
+        if len(needed) != len(flowing):
+            return {}
+        pairs = zip(flowing, needed, strict=True)
+        return {
+            argnum: one for argnum, at in pairs if at < len(returned[1]) and isinstance(one := returned[1][at], Tensor)
+        }
 
     def open(self, kind: GroupKind, label: str, frame: FrameType | None) -> Scope:
         """Enters a scope from the call that is running in or above `frame`."""
@@ -204,6 +235,15 @@ class CallLog:
             self._forget_oldest()
         return call
 
+    def note_argument(self, leaf: torch.Tensor, name: str) -> None:
+        """A transform made a leaf from an argument of its function."""
+        self._arguments[id(leaf)] = weakref.ref(leaf), name
+
+    def argument_name(self, leaf: torch.Tensor) -> str | None:
+        """What the function of a transform calls the argument that this leaf stands for; None for other leaves."""
+        found = self._arguments.get(id(leaf))
+        return found[1] if found is not None and found[0]() is leaf else None
+
     def forget(self, sequence: int) -> None:
         """Drops what is known of a node that was walked and freed."""
         self.by_sequence.pop(sequence, None)
@@ -214,6 +254,7 @@ class CallLog:
             return
         slot = (node._sequence_nr(), tensor.output_nr)
         self.outputs[slot] = self.values.value_of(tensor)
+        self.chains.take(node, slot[0])
         if call is not None:
             call.results.append(slot)
 
@@ -343,7 +384,13 @@ class CallRecorder(TorchFunctionMode):
 
     def _note_leaf(self, result: torch.Tensor, frame: FrameType) -> None:
         places = self._log.leaf_places
-        if result.grad_fn is None and id(result) not in places:
+        if result.grad_fn is not None:
+            return
+        name = None if frame.f_code.co_filename == SNIPPET else argument_name(result, frame)
+        if name is not None:
+            self._log.note_argument(result, name)
+            places.pop(id(result), None)
+        if id(result) not in places:
             place = snippet_place(frame)
             if place is not None:
                 places[id(result)] = place

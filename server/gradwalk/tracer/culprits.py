@@ -25,6 +25,16 @@ class Changed(NamedTuple):
     changed_at: str
 
 
+class Unused(NamedTuple):
+    """An input that a pass was asked for and to which nothing leads."""
+
+    name: str | None
+    detail: str
+    """Whole sentences, or nothing."""
+    span: Span | None
+    """Where it was made."""
+
+
 class Culprits:
     """What is known around one error; says it in pieces of sentences."""
 
@@ -41,6 +51,8 @@ class Culprits:
         self.places = places
         self.lost = lost
         """Why what backward was called on has no history, where that is known."""
+        self.unused: Unused | None = None
+        """The input that a pass did not reach, where that is the error."""
         self._log = log
         self._record = record
         self._node = node
@@ -49,7 +61,9 @@ class Culprits:
 
     @property
     def span(self) -> Span | None:
-        """Of the node that failed."""
+        """Of the node that failed, or of the input that was not reached."""
+        if self.unused is not None:
+            return self.unused.span
         described = None if self._record is None else self._record.node
         return None if described is None else described["span"]
 

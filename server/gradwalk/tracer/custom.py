@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
-from torch.autograd.function import once_differentiable
+from torch.autograd.function import BackwardCFunction, once_differentiable
 
 from gradwalk.protocol.graph import Span
 from gradwalk.tracer.calls import CallLog
@@ -21,6 +21,7 @@ class FunctionPatch:
         self._log = log
         self._on_failure = on_failure
         self._original: Any = None
+        self._original_backward: Any = None
 
     def install(self) -> None:
         """Puts the recording `apply` in its place."""
@@ -50,12 +51,23 @@ class FunctionPatch:
                 on_failure(error)
             return result
 
+        run_backward: Any = BackwardCFunction.apply
+        self._original_backward = run_backward
+
+        def apply_backward(node: Any, *args: Any) -> Any:
+            result = run_backward(node, *args)
+            log.given = (node, args)
+            log.returned = (node, result if isinstance(result, tuple) else (result,))
+            return result
+
         setattr(torch.autograd.Function, "apply", classmethod(apply))  # noqa: B010 (mypy sees a method)
+        setattr(BackwardCFunction, "apply", apply_backward)  # noqa: B010
 
     def remove(self) -> None:
-        """Puts the original back, unless the program has put something else there."""
+        """Puts the originals back, unless the program has put something else there."""
         if self._original is not None:
             setattr(torch.autograd.Function, "apply", self._original)  # noqa: B010
+            setattr(BackwardCFunction, "apply", self._original_backward)  # noqa: B010
             self._original = None
 
 
@@ -88,8 +100,8 @@ def parameter_names(function: type, count: int) -> list[str]:
         parameters = list(inspect.signature(forward).parameters.values())
     except (TypeError, ValueError):
         return [f"input{position}" for position in range(count)]
-    has_context = "setup_context" not in vars(function)
-    if has_context:
+    is_context_apart = getattr(function, "setup_context", None) is not torch.autograd.Function.setup_context
+    if not is_context_apart:
         parameters = parameters[1:]
     names: list[str] = []
     for parameter in parameters:

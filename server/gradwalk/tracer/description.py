@@ -24,8 +24,9 @@ from gradwalk.tracer.sides import Side, side_of
 from gradwalk.tracer.source import Program
 from gradwalk.tracer.text import operator_sides
 from gradwalk.tracer.threads import NOTE, ThreadMarks
+from gradwalk.tracer.transforms import unwrapped
 from gradwalk.tracer.unseen import fill_unseen, not_kept, shapes_of
-from gradwalk.tracer.values import ValueTable
+from gradwalk.tracer.values import ValueTable, storage_address
 from gradwalk.tracer.walk import NextFunctions, Node
 
 ACCUMULATE_GRAD: Final = "torch::autograd::AccumulateGrad"
@@ -131,7 +132,8 @@ class GraphWriter:
         if name is None:
             place = self._log.leaf_places.get(key)
             targets = self._places.targets(place)
-            name = (targets[0] if targets else None) or self._places.text(place) or "leaf"
+            name = self._log.argument_name(leaf) or (targets[0] if targets else None)
+            name = name or self._places.text(place) or "leaf"
         unique, count = name, 1
         while unique in self._leaf_names:
             count += 1
@@ -265,6 +267,7 @@ class GraphWriter:
         if known is not None:
             described = record.node = known.copy()
             described["saved"] = self._read_saved(node, record, {})
+            _compare_saved(described)
             return described
         record.edge_ids = [None if target is None else self._new_edge() for target, _ in edges]
         saved = self._read_saved(node, record, named.storages)
@@ -281,6 +284,7 @@ class GraphWriter:
             result = described["outputs"][0]["name"] if described["outputs"] else None
             found = self.formulas.describe(node, record.name, edges, described["inputs"], record.sides, result)
             described["formula"], record.letters = found.formula, found.letters
+        _compare_saved(described)
         return described
 
     def _constant_source(self, call: Call | None, operand: protocol.Operand, count: int) -> str | None:
@@ -363,7 +367,9 @@ class GraphWriter:
         }
         program = self._program
         if program is not None and (name in program.free_variables or name in program.assigned_names):
-            described["input"] = name
+            is_argument = self._log.argument_name(variable) is not None
+            if not is_argument or named.storages.get(storage_address(unwrapped(variable))) == name:
+                described["input"] = name
         return described
 
     def _outputs(
@@ -511,8 +517,21 @@ def not_required(name: str, value: TensorValue | None) -> Missing:
     if value is not None and not value["dtype"].startswith(("float", "bfloat", "complex")):
         because = f"`{name}` holds {value['dtype']} values: only real and complex numbers can have a gradient."
     else:
-        because = f"`{name}` does not require grad here, so no gradient is computed for it."
+        because = f"`{name}` does not require grad here, so no gradient goes there."
     return {"missing": "not_required", "because": because}
+
+
+def _compare_saved(described: protocol.Node) -> None:
+    """Tells which saved tensors do not hold any more what the forward pass saw; torch raises where it noticed."""
+    forward = {operand["name"]: operand["value"] for operand in described["inputs"]}
+    result = described["outputs"][0]["value"] if len(described["outputs"]) == 1 else None
+    for saved in described["saved"]:
+        was = forward.get(saved["name"]) if saved["is_input"] else result if saved["is_output"] else None
+        now = saved["value"]
+        if was is None or not isinstance(now, dict) or "unavailable" in was or "unavailable" in now:
+            continue
+        if (was["shape"], was["dtype"]) == (now["shape"], now["dtype"]) and was != now:
+            saved["was"] = was
 
 
 def _whole(target: str | None) -> str | None:

@@ -21,6 +21,7 @@ from gradwalk.tracer.places import Places
 
 _WORDS_MAX: Final = 600
 _TEXT_MAX: Final = 20_000
+_UNUSED: Final = r"The differentiated Tensor at index (?P<index>\d+) appears to not have been used"
 _NO_ALLOCATION: Final = r"DefaultCPUAllocator: (?:can't allocate|not enough) memory"
 
 
@@ -47,6 +48,12 @@ def explain_error(error: BaseException, culprits: Culprits) -> Problem:
         explained = explained._replace(message=f"{explained.message} PyTorch says: \u201c{_first_sentence(text)}\u201d")
     span = culprits.places.span(place_of(error.__traceback__)) or culprits.span
     return problem(explained.kind, explained.title, explained.message, span=span, hint=explained.hint)
+
+
+def unused_input(error: BaseException) -> int | None:
+    """Which input of a `torch.autograd.grad` the error says that nothing leads to."""
+    match = re.match(_UNUSED, _words_of(error))
+    return None if match is None else int(match.group("index"))
 
 
 def internal_problem(error: BaseException) -> Problem:
@@ -147,7 +154,7 @@ _BY_TYPE: Final[tuple[tuple[tuple[type[BaseException], ...], Callable[[Any], Exp
         lambda _: Explained(
             "Out of time",
             "The program ran longer than it may. What was recorded until then is shown.",
-            "Look for a loop that does not end, or use fewer iterations.",
+            "Use fewer iterations or smaller tensors, or see whether a loop waits for what never happens.",
             "timeout",
         ),
     ),
@@ -310,14 +317,18 @@ def _leaf_in_place(_match: "re.Match[str]", _culprits: Culprits) -> Explained:
     return Explained(
         "A leaf that requires grad cannot be changed in place",
         "Its old value may be needed for the backward pass, and there is no node that could record the change.",
-        "Update it under torch.no_grad(), or write the result to a new tensor (w = w - 0.1 * g).",
+        "Change it where nothing is recorded: `with torch.no_grad():` around `w -= lr * w.grad`. `w = w - lr * w.grad` "
+        "is no way out: its result is no leaf, so the next backward leaves no `.grad` there.",
     )
 
 
-def _unused_input(match: "re.Match[str]", _culprits: Culprits) -> Explained:
+def _unused_input(match: "re.Match[str]", culprits: Culprits) -> Explained:
+    unused, which = culprits.unused, f"Input number {match.group('index')} of torch.autograd.grad"
+    named = which if unused is None or unused.name is None else f"`{unused.name}` (input number {match.group('index')})"
+    detail = f" {unused.detail}" if unused is not None and unused.detail else ""
     return Explained(
         "The output does not depend on one of the inputs",
-        f"Input number {match.group('index')} of torch.autograd.grad is not on any path of the graph.",
+        f"{named} is not on any path of the graph.{detail}",
         "Pass allow_unused=True to get None for it, or check where it drops out of the computation.",
     )
 
@@ -356,6 +367,26 @@ def _broadcast(match: "re.Match[str]", _culprits: Culprits) -> Explained:
         f"Sizes {match.group('a')} and {match.group('b')} meet in axis {match.group('axis')}; "
         "they must be equal, or one of them must be 1.",
         "Print the shapes, and use unsqueeze or reshape where an axis is missing.",
+    )
+
+
+def _no_such_class(match: "re.Match[str]", _culprits: Culprits) -> Explained:
+    target = match.group("target")
+    return Explained(
+        "A target is no class of the scores",
+        f"Target {target} asks for the score of class {target}. Classes count from 0: scores with C columns have "
+        "classes 0 to C - 1.",
+        f"Count the targets from 0, or give the scores at least {int(target) + 1} columns."
+        if int(target) >= 0
+        else "Targets are 0 or more; name another one with ignore_index to leave entries out.",
+    )
+
+
+def _no_such_row(_match: "re.Match[str]", _culprits: Culprits) -> Explained:
+    return Explained(
+        "An index is outside of the table",
+        "An embedding has num_embeddings rows, with indices from 0 to num_embeddings - 1.",
+        "Give the embedding a num_embeddings larger than the largest index, or look where that index comes from.",
     )
 
 
@@ -417,7 +448,7 @@ EXPLANATIONS: Final[tuple[tuple[str, Explain], ...]] = (
         _seed_shape,
     ),
     (r"a leaf Variable that requires grad is being used in an in-place operation", _leaf_in_place),
-    (r"The differentiated Tensor at index (?P<index>\d+) appears to not have been used", _unused_input),
+    (_UNUSED, _unused_input),
     (r"One of the differentiated Tensors does not require grad", _input_needs_grad),
     (r"Only Tensors of floating point and complex dtype can require gradients", _whole_numbers),
     (r"shapes cannot be multiplied \((?P<left>\d+x\d+) and (?P<right>\d+x\d+)\)", _matrix_shapes),
@@ -426,6 +457,8 @@ EXPLANATIONS: Final[tuple[tuple[str, Explain], ...]] = (
         r"(?P<axis>\d+)",
         _broadcast,
     ),
+    (r"Target (?P<target>-?\d+) is out of bounds", _no_such_class),
+    (r"^index out of range in self", _no_such_row),
     (_NO_ALLOCATION, _allocation),
     (r"is a view and is being modified inplace", _views_in_place),
     (r"Can't call numpy\(\) on Tensor that requires grad", _needs_detach),

@@ -4,6 +4,8 @@ import inspect
 from types import CodeType, FrameType
 from typing import Final
 
+import torch
+
 from gradwalk.tracer.originals import SNIPPET
 
 Place = tuple[CodeType, int]
@@ -51,3 +53,13 @@ def snippet_place(frame: FrameType | None) -> Place | None:
             return code, frame.f_lasti
         frame = frame.f_back
     return None
+
+
+_GRAD: Final = torch.autograd.grad.__code__
+
+
+def is_materializing(frame: FrameType | None) -> bool:
+    """Whether the innermost `torch.autograd.grad` on the stack that begins at `frame` was told materialize_grads."""
+    while frame is not None and frame.f_code is not _GRAD and frame.f_code.co_filename != SNIPPET:
+        frame = frame.f_back
+    return frame is not None and frame.f_code is _GRAD and bool(frame.f_locals.get("materialize_grads"))

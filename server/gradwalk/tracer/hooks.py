@@ -1,20 +1,29 @@
-"""Which tensors and nodes have hooks of the program's, and where they were registered."""
+"""Which tensors, nodes and modules have hooks of the program's, where they were registered, and what each does."""
 
 import functools
+import weakref
+from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import torch
 
+from gradwalk.protocol.events import HookKind
 from gradwalk.protocol.graph import Span
+from gradwalk.protocol.values import Gradient
 from gradwalk.tracer.calls import CallLog
 from gradwalk.tracer.description import Record
 from gradwalk.tracer.frames import Place, snippet_place
-from gradwalk.tracer.originals import frame_at
+from gradwalk.tracer.originals import frame_at, without_torch_function
+from gradwalk.tracer.passes import PassNode
 from gradwalk.tracer.places import Places
+from gradwalk.tracer.rewrites import Chain, Hook, Look, WatchedHooks
 from gradwalk.tracer.walk import Node
 
 _OURS = "gradwalk.tracer."
+_REGISTER_AT_MODULE = ("register_full_backward_hook", "register_full_backward_pre_hook")
+Spell = Callable[[torch.Tensor | None, int], Gradient]
+"""A gradient, and which of several it is, as the trace spells it."""
 
 
 class HookWatch:
@@ -27,23 +36,30 @@ class HookWatch:
         """False where tensors were live before we came: nobody saw their hooks being registered."""
         self._places: dict[int, Place | None] = {}
         """By the id of the handle."""
-        self._asked: dict[int, Callable[..., Any]] = {}
-        """The hooks that were there at the latest registration."""
-        self._of_tensors: Any = None
+        self._at_modules: dict[int, Place | None] = {}
+        """By the `id` of a function that is a hook of a module."""
+        self._on_nodes = not is_complete
+        """Whether the program may have put a hook on a node."""
+        self._latest: dict[Any, Any] = {}
+        """All hooks of the node and of the kind at which one of ours was registered last."""
+        self._of_tensors: dict[object, weakref.ref[OrderedDict[Any, Any]]] = {}
+        """By the keys of `CallLog.hooks`."""
+        self._originals: list[tuple[Any, str, Any]] = []
 
     def install(self) -> None:
         """Starts to watch."""
         of_nodes: Any = torch.autograd.Function._register_hook
         of_tensors: Any = torch.Tensor.register_hook
-        self._of_tensors = of_tensors
+        after_accumulation: Any = torch.Tensor.register_post_accumulate_grad_hook
 
         def register(present: Any, hook: Callable[..., Any]) -> Any:
             result = of_nodes(present, hook)
             caller = frame_at(1)
             if not caller.f_globals.get("__name__", "").startswith(_OURS):
                 self._places[result[1].id] = snippet_place(caller)
-            elif hook is _nothing:
-                self._asked = dict(result[0])
+                self._on_nodes = True
+            else:
+                self._latest = result[0]
             return result
 
         @functools.wraps(of_tensors)
@@ -54,39 +70,164 @@ class HookWatch:
             place = snippet_place(frame_at(1))
             if place is not None or key not in self._log.hooks:
                 self._log.hooks[key] = place
+            self._places[handle.id] = place
+            self._of_tensors[key] = weakref.ref(cast("OrderedDict[Any, Any]", tensor._backward_hooks))
             return handle
 
-        setattr(torch.autograd.Function, "_register_hook", staticmethod(register))  # noqa: B010 (mypy sees a method)
-        setattr(torch.Tensor, "register_hook", register_hook)  # noqa: B010
+        @functools.wraps(after_accumulation)
+        def register_after(tensor: torch.Tensor, hook: Callable[..., Any]) -> Any:
+            handle = after_accumulation(tensor, hook)
+            self._places[handle.id] = snippet_place(frame_at(1))
+            return handle
+
+        self._replace(torch.autograd.Function, "_register_hook", staticmethod(register))
+        self._replace(torch.Tensor, "register_hook", register_hook)
+        self._replace(torch.Tensor, "register_post_accumulate_grad_hook", register_after)
+        for name in _REGISTER_AT_MODULE:
+            self._replace(torch.nn.Module, name, self._at_module(getattr(torch.nn.Module, name)))
+
+    def _at_module(self, original: Any) -> Any:
+        @functools.wraps(original)
+        def register(module: torch.nn.Module, hook: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+            self._at_modules[id(hook)] = snippet_place(frame_at(1))
+            return original(module, hook, *args, **kwargs)
+
+        return register
+
+    def _replace(self, owner: Any, name: str, own: Any) -> None:
+        self._originals.append((owner, name, owner.__dict__.get(name)))
+        setattr(owner, name, own)
 
     def remove(self) -> None:
         """Stops watching, unless the program has put something else there."""
-        if self._of_tensors is not None:
-            del torch.autograd.Function._register_hook
-            setattr(torch.Tensor, "register_hook", self._of_tensors)  # noqa: B010
-            self._of_tensors = None
+        for owner, name, original in self._originals:
+            if original is None:
+                delattr(owner, name)
+            else:
+                setattr(owner, name, original)
+        self._originals.clear()
 
-    def rewriter_of(self, node: Node, record: Record, slot: int) -> tuple[bool, Span | None]:
-        """Whether the program put a hook here that can rewrite the gradient of this output, and where."""
+    # Looks at the gradients beside the hooks, for the time of a pass.
+
+    def watch_after(self, entry: PassNode, spell: Spell) -> list[WatchedHooks]:
+        """Looks beside the posthooks of the node at which one of ours was registered just now."""
+        if len(self._latest) <= 1:
+            return []
+
+        def look_after(hook: Hook | None) -> Look:
+            def look(grad_inputs: Any, _grad_outputs: Any) -> None:
+                if entry.executed:
+                    return
+                if hook is None:
+                    entry.returned = [None if one is None else one.detach().clone() for one in grad_inputs]
+                for argnum, gradient in enumerate(grad_inputs[: len(entry.targets)]):
+                    _see(entry.sent, argnum, hook, spell(gradient, argnum))
+
+            return _quietly(look)
+
+        return [WatchedHooks(self._latest, look_after, self._known("node_hook"))]
+
+    def watch_before(self, node: Node, entry: PassNode, spell: Spell) -> list[WatchedHooks]:
+        """Looks beside what runs before a node: hooks of its outputs, its prehooks; at a leaf also what runs after."""
+        watched = []
+        variable = entry.record.variable
+        for slot in range(len(entry.arrived)):
+            hooks = self._hooks_at(entry.record, slot)
+            if hooks:
+                watched.append(WatchedHooks(hooks, _at_slot(entry, slot, spell), self._known("tensor_hook")))
+        if self._on_nodes:
+            node.register_prehook(_nothing).remove()
+            if self._latest:
+                watched.append(WatchedHooks(self._latest, _at_all_slots(entry, spell), self._known("node_prehook")))
+        after = None if variable is None else variable._post_accumulate_grad_hooks
+        if after:
+            watched.append(WatchedHooks(after, _at_grad(entry, spell), self._known("post_accumulate_hook")))
+        return watched
+
+    def _hooks_at(self, record: Record, slot: int) -> dict[Any, Any] | None:
+        """The hooks of the tensor that is an output of a node, or of a leaf."""
+        if record.variable is not None:
+            of_leaf: dict[Any, Any] | None = record.variable._backward_hooks
+            return of_leaf
+        found = self._of_tensors.get((record.sequence, slot)) if self._of_tensors else None
+        return None if found is None else found()
+
+    def _known(self, kind: HookKind) -> Callable[[Any, Any], Hook | None]:
+        def known(key: Any, hook: Any) -> Hook | None:
+            if str(getattr(hook, "__module__", "")).startswith(_OURS):
+                return None
+            place = self._places.get(key)
+            if getattr(hook, "__module__", "") == torch.utils.hooks.__name__:
+                return Hook("module_hook", self._place_of_module_hook(hook) or place)
+            return Hook(kind, place)
+
+        return known
+
+    def _place_of_module_hook(self, hook: Any) -> Place | None:
+        """Where the first of the hooks was registered that torch runs as one for a module."""
+        held = "user_pre_hooks" if hook.__qualname__.startswith("BackwardHook.setup_output_hook") else "user_hooks"
+        for cell in hook.__closure__ or ():
+            for one in getattr(cell.cell_contents, held, ()):
+                if id(one) in self._at_modules:
+                    return self._at_modules[id(one)]
+        return None
+
+    def rewriter_of(self, record: Record, slot: int) -> tuple[bool, Span | None]:
+        """Whether the program may have put a hook on this output at which nobody could look, and where."""
         key: object = id(record.variable)
         if record.variable is None and record.node is not None:
             key = (record.sequence, slot)
         if key in self._log.hooks:
             return True, self._spans.span(self._log.hooks[key])
-        found, place = self._prehook_of(node)
-        return found or not self._is_complete, self._spans.span(place)
+        return not self._is_complete, None
 
-    def _prehook_of(self, node: Node) -> tuple[bool, Place | None]:
-        """Whether somebody else's prehook is on a node, and where the program registered it.
 
-        Asked by registering one more, since the list is handed over then; call it only once the node's prehooks ran.
-        """
-        self._asked = {}
-        node.register_prehook(_nothing).remove()
-        for number, hook in self._asked.items():
-            if not str(getattr(hook, "__module__", "")).startswith(_OURS):
-                return True, self._places.get(number)
-        return False, None
+def _see(chains: dict[int, Chain], number: int, hook: Hook | None, value: Gradient) -> None:
+    chains.setdefault(number, Chain()).seen.append((hook, value))
+
+
+def _at_slot(entry: PassNode, slot: int, spell: Spell) -> Callable[[Hook | None], Look]:
+    def look_after(hook: Hook | None) -> Look:
+        def look(gradient: torch.Tensor | None) -> None:
+            if not entry.executed:
+                _see(entry.received, slot, hook, spell(gradient, slot))
+
+        return _quietly(look)
+
+    return look_after
+
+
+def _at_all_slots(entry: PassNode, spell: Spell) -> Callable[[Hook | None], Look]:
+    def look_after(hook: Hook | None) -> Look:
+        def look(gradients: Any) -> None:
+            if not entry.executed:
+                for slot, gradient in enumerate(gradients):
+                    _see(entry.received, slot, hook, spell(gradient, slot))
+
+        return _quietly(look)
+
+    return look_after
+
+
+def _at_grad(entry: PassNode, spell: Spell) -> Callable[[Hook | None], Look]:
+    def look_after(hook: Hook | None) -> Look:
+        def look(leaf: torch.Tensor) -> None:
+            if not entry.executed:
+                _see(entry.kept, 0, hook, spell(leaf.grad, 0))
+
+        return _quietly(look)
+
+    return look_after
+
+
+def _quietly(look: Look) -> Look:
+    """Nothing of the program's is called, and no graph is built."""
+
+    def quiet(*gradients: Any) -> None:
+        with without_torch_function(), torch.no_grad():
+            look(*gradients)
+
+    return quiet
 
 
 def _nothing(*_gradients: Any) -> None:

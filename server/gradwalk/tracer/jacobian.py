@@ -22,8 +22,8 @@ its shape gets a last axis of 2 (real part, imaginary part), and the Jacobian is
 between those pairs, for holomorphic and other operations alike.
 """
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, NotRequired, TypedDict
 
 import numpy as np
 import torch
@@ -32,6 +32,7 @@ from gradwalk.protocol.events import LocalJacobian
 from gradwalk.tracer import originals
 from gradwalk.tracer.batches import batches
 from gradwalk.tracer.node_calls import CallableNode, Matrix, is_being_asked
+from gradwalk.tracer.pointwise import mend, nan_products
 from gradwalk.tracer.sides import Side, numbers_of, sides_of
 from gradwalk.tracer.snapshot import value_of_entries
 from gradwalk.tracer.structure import structure_of
@@ -66,7 +67,7 @@ class JacobianBudget:
         return True
 
 
-def local_jacobians(
+def local_jacobians(  # noqa: PLR0913 (what one step saw)
     node: Any,
     grad_outputs: Sequence[torch.Tensor | None],
     grad_inputs: Sequence[torch.Tensor | None] | None,
@@ -75,6 +76,7 @@ def local_jacobians(
     flowing: Sequence[bool] | None = None,
     sides: tuple[Sequence[Side], Sequence[Side | None]] | None = None,
     in_replay: bool = False,
+    refit: Callable[[dict[int, torch.Tensor]], None] = lambda _: None,
 ) -> list[LocalJacobian]:
     """d output / d operand for every operand that a gradient can flow to and every output that one arrived at.
 
@@ -90,6 +92,7 @@ def local_jacobians(
             the pass computes nothing, so it cannot be asked. None: everywhere.
         sides: of the outputs and of the operands, None for an operand without an edge, where they are known already.
         in_replay: the program's run is not looked at any more: side effects of its code do not matter.
+        refit: given, by operand, what a built-in node itself returns where the engine then sums or casts it.
     """
     name: str = node.name()
     if name == _LEAF:
@@ -112,7 +115,9 @@ def local_jacobians(
     with _no_grad():
         asked = CallableNode(node, outputs, operands, by_engine=is_packed)
         matrices = _ask(asked, wanted, budget, in_replay=in_replay)
-        checks = _checks(matrices, arrived, grad_outputs, grad_inputs, operands)
+        mended = mend(name, asked, matrices)
+        checks = _checks(matrices, arrived, grad_outputs, grad_inputs, operands, mended)
+        refit(asked.unfitted(grad_outputs))
     marks = {slot: batches(name, outputs[slot], operands, of_slot) for slot, of_slot in matrices.items()}
     for one in found:
         argnum, side = one["argnum"], operands[one["argnum"]]
@@ -124,8 +129,15 @@ def local_jacobians(
             if argnum in marks[one["output_nr"]]:
                 one["batch"] = marks[one["output_nr"]][argnum]
             if argnum in checks:
-                one["checked"] = checks[argnum]
+                one.update(checks[argnum])  # type: ignore[typeddict-item]
     return found
+
+
+class _Check(TypedDict):
+    """What is said of an operand's Jacobian."""
+
+    checked: bool
+    nan_products: NotRequired[list[int]]
 
 
 def _ask(
@@ -167,59 +179,87 @@ def _left_out(argnum: int, slot: int, output: Side, operand: Side, budget: Jacob
     }
 
 
-def _checks(
+def _checks(  # noqa: PLR0913 (what one step saw)
     matrices: dict[int, dict[int, Matrix]],
     arrived: Sequence[int],
     grad_outputs: Sequence[torch.Tensor | None],
     grad_inputs: Sequence[torch.Tensor | None] | None,
     operands: Sequence[Side | None],
-) -> dict[int, bool]:
+    mended: set[int],
+) -> dict[int, "_Check"]:
     """Per operand, whether v times J, summed over outputs, is what the node returned; only where all J are there.
 
     Where an infinite factor met the zeros of a one-hot v, a NaN in J hides the product: then there is no verdict.
     """
     if grad_inputs is None or list(matrices) != arrived:
         return {}
-    checks: dict[int, bool] = {}
+    checks: dict[int, _Check] = {}
     v = {slot: numbers_of(gradient) for slot, gradient in enumerate(grad_outputs) if gradient is not None}
     for argnum, (side, returned) in enumerate(zip(operands, grad_inputs, strict=False)):
         if side is not None and returned is not None and all(argnum in matrices[slot] for slot in arrived):
             factors = [(v[slot], matrices[slot][argnum]) for slot in arrived]
-            tolerance = _TOLERANCES.get(side.dtype, _ROUGH_TOLERANCE)
-            verdict = _is_product(factors, numbers_of(returned), tolerance)
+            precision = _Precision(_TOLERANCES.get(side.dtype, _ROUGH_TOLERANCE), torch.finfo(side.dtype).max)
+            is_mended = argnum in mended
+            verdict = _is_product(factors, numbers_of(returned), precision, is_mended=is_mended)
             if verdict is not None:
-                checks[argnum] = verdict
+                checks[argnum] = {"checked": verdict}
+                met = nan_products(*factors[0]) if is_mended and len(factors) == 1 else []
+                if met:
+                    checks[argnum]["nan_products"] = met
     return checks
 
 
-def _is_product(factors: Sequence[tuple[Any, Matrix]], returned: Any, tolerance: float) -> bool | None:
-    """Whether the sum of v times J is `returned`, to within rounding: relative to the sum of the terms' magnitudes."""
+def _is_product(
+    factors: Sequence[tuple[Any, Matrix]], returned: Any, precision: "_Precision", *, is_mended: bool
+) -> bool | None:
+    """Whether the sum of v times J is `returned`, to within rounding: relative to the sum of the terms' magnitudes.
+
+    None where that cannot be told: after an overflow, and where all that differs is noise beside v.
+    """
     with np.errstate(all="ignore"):
         if len(factors) == 1:
             # A product is no larger than the sum of its terms' magnitudes: what is this near needs no second look.
             v, matrix = factors[0]
             product = v @ matrix
-            if (np.isfinite(product) & (np.abs(product - returned) <= tolerance * np.abs(product))).all():
+            if (np.isfinite(product) & (np.abs(product - returned) <= precision.tolerance * np.abs(product))).all():
                 return True
-        return _is_matrix_product(factors, returned, tolerance)
+        return _is_matrix_product(factors, returned, precision, is_mended=is_mended)
 
 
-def _is_matrix_product(factors: Sequence[tuple[Any, Matrix]], returned: Any, tolerance: float) -> bool | None:
+def _is_matrix_product(
+    factors: Sequence[tuple[Any, Matrix]], returned: Any, precision: "_Precision", *, is_mended: bool
+) -> bool | None:
     product, magnitude = np.zeros(len(returned)), np.zeros(len(returned))
+    largest_v = 0.0
     for weights, matrix in factors:
-        # Rows that v weighs with 0 are left out: an infinite row times 0 says nothing.
+        # Rows that v weighs with 0 are left out: an infinite row times 0 says nothing, unless its zeros are true ones.
         used = weights != 0
+        if is_mended:
+            product[~np.isfinite(matrix[~used]).all(axis=0)] = np.nan
         if not used.all():
             weights, matrix = weights[used], matrix[used]
         product += weights @ matrix
         magnitude += np.abs(weights) @ np.abs(matrix)
+        largest_v = max(largest_v, np.abs(weights).max(initial=0.0))
     # Entries that cancel to almost nothing are rounded relative to their neighbours.
-    allowed = tolerance * (magnitude + CANCELLATION * magnitude[np.isfinite(magnitude)].max(initial=0.0))
-    close = np.isfinite(product) & (np.abs(product - returned) <= allowed)
+    tolerance = precision.tolerance
+    difference = np.abs(product - returned)
+    close = difference <= tolerance * (magnitude + CANCELLATION * magnitude[np.isfinite(magnitude)].max(initial=0.0))
     exact = (product == returned) | (np.isnan(product) & np.isnan(returned))
-    if np.all(exact | close):
+    overflowed = (np.abs(product) >= precision.largest * (1 - tolerance)) & (returned == np.sign(product) * np.inf)
+    if np.all(exact | (close & np.isfinite(product)) | overflowed):
         return True
-    return False if all(np.all(np.isfinite(matrix)) for _, matrix in factors) else None
+    is_finite = magnitude.max(initial=0.0) < precision.largest and all(np.isfinite(one).all() for _, one in factors)
+    is_noise = np.all(exact | (difference <= tolerance * CANCELLATION * largest_v))
+    return False if is_finite and not is_noise else None
+
+
+class _Precision(NamedTuple):
+    """Of an operand's dtype."""
+
+    tolerance: float
+    largest: float
+    """What is larger is infinite."""
 
 
 _raw_saved_names: dict[type, tuple[str, ...]] = {}

@@ -26,6 +26,7 @@ def record_backward(  # noqa: PLR0913 (one backward call's own arguments)
     """
     stream = EventStream(emit, limits.stdout_characters)
     recorder = Recorder(stream, limits, None, lambda: variables)
+    recorder.hooks.install()
     recorder.passes.install()
     try:
         torch.autograd.backward(outputs, grad_outputs, retain_graph)
@@ -36,4 +37,5 @@ def record_backward(  # noqa: PLR0913 (one backward call's own arguments)
             raise
     finally:
         recorder.passes.remove()
+        recorder.hooks.remove()
     stream.finish()

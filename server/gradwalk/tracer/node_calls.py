@@ -55,6 +55,8 @@ class CallableNode:
             call = _custom_call(node, outputs, operands) if is_custom else _plain_call(node)
         self.is_callable = call is not None
         self._call = call
+        self._refitted: set[int] = set()
+        """Operands for which the node returned another shape or dtype than theirs, which the engine mends."""
         self._may_batch = not is_custom and not by_engine and not node.name().startswith(_NEVER_BATCHED)
 
     def matrices(self, slot: int, argnums: Sequence[int]) -> dict[int, Matrix]:
@@ -85,10 +87,34 @@ class CallableNode:
         gradients[slot] = v
         assert self._call is not None
         returned = self._call(gradients)
-        return [
-            None if side is None or gradient is None else side.fit(gradient)
-            for side, gradient in zip(self.operands, returned, strict=False)
-        ]
+        if len(gradients) > 1 and not self._is_custom and all(gradient is None for gradient in returned):
+            # A node may drop the gradient of one output where that of another is undefined (native_group_norm).
+            given = [side.zeros() if one is None else one for one, side in zip(gradients, self.outputs, strict=True)]
+            returned = self._call(given)
+        row: list[torch.Tensor | None] = []
+        for argnum, (side, gradient) in enumerate(zip(self.operands, returned, strict=False)):
+            fitted = None if side is None or gradient is None else side.fit(gradient)
+            if gradient is not None and fitted is not None and not _is_alike(gradient, fitted):
+                self._refitted.add(argnum)
+            row.append(fitted)
+        return row
+
+    def of_ones(self, slot: int) -> Row:
+        """What the node itself returns for a v of ones at one output; nothing where it raises."""
+        gradients: list[torch.Tensor | None] = [None] * len(self.outputs)
+        gradients[slot] = torch.ones(self.outputs[slot].shape, dtype=self.outputs[slot].dtype)
+        with contextlib.suppress(Exception):
+            return self._call(gradients) if self._call is not None else []
+        return []
+
+    def unfitted(self, grad_outputs: Sequence[torch.Tensor | None]) -> dict[int, torch.Tensor]:
+        """What a built-in node returns for these v's where the engine sums or casts it, before it does."""
+        if self._is_custom or self._call is None or not self._refitted:
+            return {}
+        with contextlib.suppress(Exception):
+            returned = self._call(grad_outputs)
+            return {argnum: one for argnum in sorted(self._refitted) if (one := returned[argnum]) is not None}
+        return {}
 
     def _batched_matrices(self, slot: int, argnums: Sequence[int]) -> dict[int, Matrix]:
         """All rows by one call under vmap; raises for operations that it cannot batch."""
@@ -118,6 +144,10 @@ class CallableNode:
         operand = self.operands[argnum]
         shape = (self.outputs[slot].entries, 0 if operand is None else operand.entries)
         return np.asarray(entries, np.float64).reshape(shape) if len(entries) else np.zeros(shape)
+
+
+def _is_alike(one: torch.Tensor, other: torch.Tensor) -> bool:
+    return one is other or (one.shape == other.shape and one.dtype == other.dtype)
 
 
 def _plain_call(node: Any) -> _Call | None:

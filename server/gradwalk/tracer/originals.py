@@ -11,6 +11,7 @@ import torch
 
 detach: Final = torch._C.TensorBase.detach
 clone: Final = torch._C.TensorBase.clone
+zeros_like: Final = torch.zeros_like
 to_numpy: Final = torch._C.TensorBase.numpy
 Tensor: Final = torch.Tensor
 Parameter: Final = torch.nn.Parameter
@@ -21,6 +22,8 @@ is_grad_enabled: Final = torch.is_grad_enabled
 is_functorch_wrapped: Final = torch._C._functorch.is_functorch_wrapped_tensor
 is_legacy_batched: Final = torch._C._functorch.is_legacy_batchedtensor
 _is_batched: Final = torch._C._functorch.is_batchedtensor
+batch_axis: Final = torch._C._functorch.maybe_get_bdim
+"""The axis of the batch in what a tensor of torch.func's vmap wraps; -1 for other tensors."""
 functorch_unwrapped: Final = torch._C._functorch.get_unwrapped
 remove_batch_dimension: Final = torch._remove_batch_dim
 push_mode: Final = torch._C._push_on_torch_function_stack

@@ -18,6 +18,7 @@ from gradwalk.protocol.values import Gradient, Missing, TensorValue
 from gradwalk.tracer import originals
 from gradwalk.tracer.calls import CallLog, InnerCall
 from gradwalk.tracer.description import Record
+from gradwalk.tracer.rewrites import Chain
 from gradwalk.tracer.second_derivatives import Cut
 from gradwalk.tracer.sides import Side
 from gradwalk.tracer.walk import NextFunctions, Node, leading_to, next_to_run
@@ -28,6 +29,12 @@ UNDEFINED: Final[Missing] = {
     "which acts as zero.",
 }
 
+MATERIALIZED: Final[Missing] = {
+    "missing": "undefined",
+    "because": "Nothing used this output, or what used it returned None: the engine hands over an undefined tensor, "
+    "and the Function's backward gets zeros in its place.",
+    "materialized": True,
+}
 
 NAN_FOUND: Final = "returned nan values in its"
 """What anomaly mode says of the node that ran last."""
@@ -43,8 +50,12 @@ class PassNode:
         "executed",
         "has_mode",
         "inner",
+        "kept",
         "missing",
+        "received",
         "record",
+        "returned",
+        "sent",
         "started_at",
         "summands",
         "targets",
@@ -68,6 +79,14 @@ class PassNode:
         self.changed: list[TensorValue | None] | None = None
         """grad_outputs as a custom backward found them, which may write into them."""
         self.started_at = 0
+        self.received: dict[int, Chain] = {}
+        """By output, what hooks that run before the node made of its gradient."""
+        self.returned: Sequence[torch.Tensor | None] | None = None
+        """What the rule returned, where hooks came after it."""
+        self.sent: dict[int, Chain] = {}
+        """By grad_input, what hooks that run after the node made of it."""
+        self.kept: dict[int, Chain] = {}
+        """Only for a leaf, under 0: what hooks that run after accumulation made of `.grad`."""
 
     def operand_sides(self) -> list[Side | None]:
         """Per grad_input the side it belongs to, None where no edge leads on."""
@@ -80,18 +99,22 @@ class Pass:
     __slots__ = (
         "alive",
         "around",
+        "asked",
         "batch",
         "call",
         "create_graph",
         "current",
         "cuts",
         "error_node",
+        "examples",
         "graph",
         "index",
         "inputs",
+        "is_functional",
         "is_recorded",
         "latest",
         "lost",
+        "materialized",
         "nodes",
         "outputs",
         "parent",
@@ -112,6 +135,14 @@ class Pass:
         """The nodes that `inputs=` leaves of the pass; None when all run."""
         self.outputs: list[tuple[Node | None, int]] = []
         self.inputs: list[tuple[Node | None, int]] = []
+        self.examples: list[int] = []
+        """How many examples the vmaps of torch.func run at once, outermost first; each has a Jacobian of its own."""
+        self.is_functional = False
+        """True for a pass of torch.func, which knows only the arguments of its function."""
+        self.asked: Sequence[Any] = ()
+        """What `inputs` says, as it was given."""
+        self.materialized: list[TensorValue] = []
+        """Per input the zeros that `materialize_grads=True` gives where nothing arrives; empty without it."""
         self.batch: int | None = None
         self.current: PassNode | None = None
         self.seq_low = 0
@@ -144,6 +175,7 @@ class Pass:
         self.alive = None
         self.outputs = []
         self.inputs = []
+        self.asked = ()
         self.around = None
         self.current = None
         self.latest = None
@@ -154,6 +186,10 @@ class PassListener:
 
     def begin(self, one: Pass, outputs: Sequence[Any], seeds: Sequence[Any], inputs: Sequence[Any]) -> None:
         """The pass is about to run."""
+        raise NotImplementedError
+
+    def watch(self, node: Node, entry: PassNode) -> Sequence[Any]:
+        """Our posthook was just put on a node that will run; gives what is to be removed with it."""
         raise NotImplementedError
 
     def step(self, one: Pass, node: Node, entry: PassNode, grad_inputs: Any, grad_outputs: Any) -> None:
@@ -285,6 +321,7 @@ class Passes:
 
     def _end(self, one: Pass, handles: list[Any], stack: list[Pass], inner: list[list[InnerCall]]) -> None:
         self._log.inner = inner
+        self._log.given = self._log.returned = None
         stack.remove(one)
         for handle in handles:
             handle.remove()
@@ -307,6 +344,7 @@ class Passes:
             if alive is not None and node not in alive:
                 continue
             handles.append(node.register_hook(after))
+            handles += self._listener.watch(node, entry)
             if one.create_graph or entry.record.kind != "op":
                 handles.append(node.register_prehook(before))
         return handles

@@ -5,8 +5,9 @@ from typing import Any, Final
 
 import torch
 
-from gradwalk.protocol.values import Missing
+from gradwalk.protocol.values import Missing, TensorValue
 from gradwalk.tracer.calls import CallLog
+from gradwalk.tracer.culprits import Unused
 from gradwalk.tracer.description import Record
 from gradwalk.tracer.frames import Place
 from gradwalk.tracer.passes import Pass, PassNode
@@ -16,6 +17,8 @@ _PRUNED: Final[Missing] = {
     "missing": "no_path",
     "because": "This call asks only for the gradients of its inputs, and nothing along this edge leads to one of them.",
 }
+_PASSES: Final = frozenset({"grad", "backward"})
+"""Calls that name a tensor without using its value."""
 _NO_GRAD_YET: Final[Missing] = {"missing": "not_computed", "because": "`.grad` was still None."}
 
 
@@ -39,6 +42,11 @@ class Reasons:
         because = f"A hook that runs after accumulation set `{leaf}.grad` to None."
         return {"missing": "not_computed", "because": because}
 
+    def nothing_arrived(self, leaf: str) -> Missing:
+        """`.grad` is still None after its AccumulateGrad ran, and no hook was there."""
+        because = f"Only undefined gradients arrived at `{leaf}`: `.grad` stays None, which is not the same as zeros."
+        return {"missing": "undefined", "because": because}
+
     def returned_nothing(self, record: Record, argnum: int) -> Missing:
         """A node gave no gradient along an existing edge."""
         described = record.node
@@ -48,6 +56,11 @@ class Reasons:
             return {"missing": "returned_none", "because": because}
         because = f"{record.name} had no gradient to work with, so it returns an undefined tensor for `{name}`."
         return {"missing": "undefined", "because": because}
+
+    def dropped(self, missing: Missing, value: TensorValue) -> Missing:
+        """A node returned a gradient where none goes."""
+        because = missing.get("because", "No gradient goes there.")
+        return {**missing, "because": f"{because} The node returned one; the engine drops it.", "dropped": value}
 
     def no_result(self, is_in_graph: bool) -> Missing:
         """A `grad` call returned None for an input."""
@@ -59,7 +72,8 @@ class Reasons:
     def unreached(self, one: Pass, entry: PassNode, is_alive: bool, name: str) -> Missing:
         """A leaf of this pass's graph whose `.grad` is None after it."""
         if one.call == "grad" or (one.call == "implicit" and one.batch is not None):
-            because = f"torch.autograd.grad returns gradients; it leaves `{name}.grad` alone."
+            by = "torch.func" if one.is_functional else "torch.autograd.grad"
+            because = f"{by} returns gradients; it leaves `{name}.grad` alone."
             return {"missing": "not_computed", "because": because}
         if not is_alive:
             because = f"`inputs=` of this call does not name `{name}`, so nothing is accumulated there."
@@ -68,16 +82,45 @@ class Reasons:
             return {"missing": "not_computed", "because": "The pass did not get here."}
         reasons = {one["value"].get("missing") for arrived in entry.arrived for one in arrived}
         if None in reasons:
+            by = "a hook that runs after accumulation" if entry.kept else "code that ran while the pass did"
             because = (
-                f"A gradient was accumulated in `{name}.grad`, and set to None again before the pass was over: a hook "
-                "that runs after accumulation does that."
+                f"A gradient was accumulated in `{name}.grad`, and set to None again before the pass was over: {by} "
+                "did that."
             )
             return {"missing": "not_computed", "because": because}
         if "returned_none" in reasons:
             because = f"The only gradient for `{name}` was a None that a custom backward returned: `.grad` stays None."
             return {"missing": "returned_none", "because": because}
-        because = f"Only undefined gradients arrived at `{name}`: `.grad` stays None, which is not the same as zeros."
-        return {"missing": "undefined", "because": because}
+        culprit = self._where_gradients_end(one, entry)
+        if culprit is not None:
+            because = (
+                f"{culprit} returned None, so only undefined gradients arrived at `{name}`: `.grad` stays None, which "
+                "is not the same as zeros."
+            )
+            return {"missing": "undefined", "because": because}
+        return self.nothing_arrived(name)
+
+    def _where_gradients_end(self, one: Pass, receiver: PassNode) -> str | None:
+        """The Function of the program, before this node in the pass, whose backward returned None."""
+        senders: dict[PassNode, list[PassNode]] = {}
+        for entry in one.nodes.values():
+            for target, _, _ in entry.targets:
+                if target is not None:
+                    senders.setdefault(target, []).append(entry)
+        pending, seen = [receiver], {receiver}
+        while pending:
+            entry = pending.pop()
+            values = [contribution["value"] for arrived in entry.arrived for contribution in arrived]
+            for sender in senders.get(entry, ()):
+                if sender.record.kind == "custom" and any(one.get("missing") == "returned_none" for one in values):
+                    described = sender.record.node
+                    op = sender.record.name if described is None else described["op"]
+                    call = sender.record.call
+                    return f"The backward of {op}{self._in_line(None if call is None else call.place)}"
+            new = [sender for sender in senders.get(entry, ()) if sender not in seen]
+            seen.update(new)
+            pending += new
+        return None
 
     def no_path(self, name: str, leaf: torch.Tensor, one: Pass) -> Missing:
         """A leaf that this pass's graph does not hold."""
@@ -91,7 +134,12 @@ class Reasons:
                 return {"missing": "not_computed", "because": because}
             around = around.around
         cut = self.cut_of(leaf, one)
-        if cut is not None:
+        if one.is_functional:
+            because = (
+                f"This pass is one of torch.func, which differentiates with respect to arguments of its function only: "
+                f"to it `{name}` is a constant."
+            )
+        elif cut is not None:
             because = f"`{name}` is cut off: {cut}"
         else:
             used = self._place_of_use(leaf)
@@ -157,8 +205,26 @@ class Reasons:
         gives = "plain numbers" if cut.result is None and "detach" not in cut.reason else "a tensor"
         return f"{cut.reason}{self._in_line(cut.place)} gives {gives} without a history."
 
+    def unused(self, name: str | None, tensor: torch.Tensor, one: Pass) -> Unused:
+        """An input of `torch.autograd.grad` to which nothing leads."""
+        made = self._log.leaf_places.get(id(tensor))
+        used = self._place_of_use(tensor)
+        if tensor.grad_fn is not None:
+            call = self._log.by_sequence.get(tensor.grad_fn._sequence_nr())
+            made = None if call is None else call.place
+        cut = self.cut_of(tensor, one)
+        if cut is not None:
+            detail = f"It is cut off: {cut}"
+        elif used is not None:
+            detail = f"It is used{self._in_line(used)}, but what comes of that does not go into the output."
+        else:
+            detail = "" if tensor.grad_fn is not None else "No differentiable operation uses it."
+        return Unused(name, detail, self._places.span(made))
+
     def _place_of_use(self, leaf: Any) -> Place | None:
         for call in reversed(self._log.by_sequence.values()):
+            if call.label in _PASSES:
+                continue
             if any(identity == id(leaf) for identity, _, _ in call.arguments):
                 return call.place
         return None

@@ -7,19 +7,19 @@ from typing import Any
 import torch
 
 from gradwalk.protocol import graph as protocol
-from gradwalk.protocol.events import Accumulate, Problem
+from gradwalk.protocol.events import Accumulate, PassOutput, Problem, ReturnedChange
 from gradwalk.protocol.graph import Span
 from gradwalk.protocol.requests import ResolvedLimits
-from gradwalk.protocol.values import Gradient
+from gradwalk.protocol.values import Gradient, Missing
 from gradwalk.tracer import originals
 from gradwalk.tracer.births import Birth
 from gradwalk.tracer.calls import Call, CallLog
 from gradwalk.tracer.culprits import Culprits
 from gradwalk.tracer.description import ACCUMULATE_GRAD, GraphWriter, Record
 from gradwalk.tracer.endings import room_ended, too_many_nodes, too_many_steps
-from gradwalk.tracer.explanation import explain_error, internal_problem, intrusion_problem, place_of
+from gradwalk.tracer.explanation import explain_error, internal_problem, intrusion_problem, place_of, unused_input
 from gradwalk.tracer.findings import Findings
-from gradwalk.tracer.frames import snippet_place
+from gradwalk.tracer.frames import is_materializing, snippet_place
 from gradwalk.tracer.histories import Histories
 from gradwalk.tracer.hooks import HookWatch
 from gradwalk.tracer.jacobian import JacobianBudget, local_jacobians
@@ -28,6 +28,7 @@ from gradwalk.tracer.links import link
 from gradwalk.tracer.naming import NamedTensors, running_variables
 from gradwalk.tracer.narration import narrate
 from gradwalk.tracer.passes import (
+    MATERIALIZED,
     UNDEFINED,
     Pass,
     Passes,
@@ -39,11 +40,13 @@ from gradwalk.tracer.passes import (
 )
 from gradwalk.tracer.places import Places
 from gradwalk.tracer.reasons import Reasons
+from gradwalk.tracer.refits import fits
 from gradwalk.tracer.repeatable import is_repeatable
 from gradwalk.tracer.second_derivatives import find_cut
 from gradwalk.tracer.source import Program
 from gradwalk.tracer.stream import EventStream
 from gradwalk.tracer.sums import ContributionSums
+from gradwalk.tracer.transforms import batch_sizes, runs_in_transform
 from gradwalk.tracer.values import ValueTable
 from gradwalk.tracer.walk import Node, walk
 
@@ -79,7 +82,8 @@ class Recorder(PassListener):
         self.hooks = HookWatch(self.log, self.places, is_complete=program is not None)
         self.notes: list[str] = []
         """Sentences for the next pass."""
-        self._explained: list[BaseException] = []
+        self._explained: list[tuple[BaseException, int]] = []
+        """Errors, and the number of each one's problem."""
         self._is_full = False
         """True once memory, or room for nested calls, ran out while recording."""
         self._finished_spans: list[Span | None] = []
@@ -88,7 +92,7 @@ class Recorder(PassListener):
         self._budget = JacobianBudget(limits.jacobian_cells, limits.jacobian_cells_total)
         self._reasons = Reasons(self.log, self.places)
         self._leaf_grads = LeafGrads(self.writer, self.values, self._reasons, program)
-        self._sums = ContributionSums(self.values, self.hooks, self.fail_inside)
+        self._sums = ContributionSums(self.values, self.hooks, self.places, self.fail_inside)
         self._findings = Findings()
         self._histories = Histories(self.log, self.places, self.values)
         self._named = NamedTensors()
@@ -125,13 +129,16 @@ class Recorder(PassListener):
         one.index = self.passes.count
         one.graph = graph
         one.seq_low = originals.sequence_number()
-        self._find_batch(one, seeds, frame)
+        self._find_batch(one, outputs, seeds, frame)
         records = self.writer.records(graph)
         leaves = {id(record.variable): node for node, record in records.items() if record.variable is not None}
         one.inputs = resolve_inputs(inputs, graph, leaves)
         one.alive = alive_nodes(one)
         if inputs and one.alive is None:
             one.alive = set()
+        one.asked = inputs
+        if is_materializing(frame) and all(isinstance(tensor, originals.Tensor) for tensor in inputs):
+            one.materialized = [self.values.value_of(originals.zeros_like(tensor)) for tensor in inputs]
         named = self._named = self._read_names(frame)
         named.held += [output for output in outputs if isinstance(output, originals.Tensor)]
         written = self.writer.write(graph, records, named, one.index)
@@ -166,14 +173,13 @@ class Recorder(PassListener):
                 continue
             record = records[node]
             value: Gradient = self._received(seed)
-            event["outputs"].append(
-                {
-                    "node": record.id,
-                    "output_nr": slot,
-                    "name": self._slot_name(record, slot) or self._tensor_name(tensor),
-                    "seed": value,
-                }
-            )
+            name = self._slot_name(record, slot) or self._tensor_name(tensor)
+            output: PassOutput = {"node": record.id, "output_nr": slot, "name": name, "seed": value}
+            event["outputs"].append(output)
+            if seed is not None and seed.dtype != record.sides[slot].dtype:
+                # The engine casts a seed as it casts what a node returns.
+                seed = originals.detach(self.values.unwrap(seed)).to(record.sides[slot].dtype)
+                value = output["cast"] = self.values.value_of(seed)
             entry = one.nodes[node]
             entry.arrived[slot].append({"output_nr": slot, "edge": "seed", "from_step": None, "value": value})
             if entry.summands is not None and seed is not None:
@@ -191,16 +197,32 @@ class Recorder(PassListener):
             event["parent"] = one.parent
         if one.batch is not None:
             event["batch"] = one.batch
+        if one.examples:
+            event["examples"] = one.examples
         if self.notes:
             event["notes"] = [*self.notes]
             self.notes.clear()
         self.stream.send(event)
         self.stream.passes += 1
 
-    def _find_batch(self, one: Pass, seeds: Sequence[Any], frame: FrameType) -> None:
+    def _find_vmaps(self, one: Pass, outputs: Sequence[Any], seeds: Sequence[Any]) -> None:
+        """The vmaps of torch.func around a pass: of stacked v's alone, or of whole examples."""
+        for output, seed in zip(outputs, seeds, strict=False):
+            if isinstance(output, originals.Tensor) and seed is not None:
+                examples, rows = batch_sizes(output), batch_sizes(seed)
+                if examples:
+                    one.examples = examples
+                elif len(rows) == 1:
+                    one.batch = rows[0]
+                return
+
+    def _find_batch(self, one: Pass, outputs: Sequence[Any], seeds: Sequence[Any], frame: FrameType) -> None:
         if any(seed is not None and originals.is_legacy_batched(seed) for seed in seeds):
             one.batch = originals.legacy_batch_size(frame)
         self.values.batch_size = one.batch
+        one.is_functional = runs_in_transform()
+        if one.is_functional:
+            self._find_vmaps(one, outputs, seeds)
 
     def _read_names(self, frame: FrameType) -> NamedTensors:
         named = NamedTensors()
@@ -222,6 +244,14 @@ class Recorder(PassListener):
         elif entry.record.kind == "custom":
             entry.changed = [None if one is None else self.values.value_of(one) for one in grad_outputs]
 
+    def watch(self, node: Node, entry: PassNode) -> Sequence[Any]:
+        def sent(gradient: torch.Tensor | None, argnum: int) -> Gradient:
+            missing = self._reasons.returned_nothing(entry.record, argnum) if gradient is None else None
+            return entry.missing[argnum] or missing or self._received(gradient)
+
+        watched = self.hooks.watch_after(entry, sent)
+        return watched + self.hooks.watch_before(node, entry, lambda gradient, _slot: self._received(gradient))
+
     def step(self, one: Pass, node: Node, entry: PassNode, grad_inputs: Any, grad_outputs: Any) -> None:
         if self._is_full:
             return
@@ -233,12 +263,12 @@ class Recorder(PassListener):
         record = entry.record
         if one.create_graph:
             self._note_birth(one, entry)
-        received = [self._received(gradient) for gradient in grad_outputs]
-        if entry.changed is not None:
-            received = [UNDEFINED if value is None else value for value in entry.changed]
+        received = self._grad_outputs(node, entry, grad_outputs)
         returned = self._returned(entry, grad_inputs, index)
-        hooks = self._sums.check(node, entry, received)
-        jacobians = self._jacobians(one, node, entry, grad_outputs, grad_inputs, index)
+        hooks = self._sums.check(entry, received)
+        ruled = grad_inputs if entry.returned is None else entry.returned
+        unfitted = self.log.take_returned(node, entry.targets)
+        jacobians = self._jacobians(one, node, entry, grad_outputs, ruled, index, unfitted)
         event: dict[str, Any] = {
             "seq": 0,
             "type": "step",
@@ -257,7 +287,10 @@ class Recorder(PassListener):
             event["hooks"] = hooks
         if entry.inner:
             event["inside"] = [self.writer.inner_op(call) for call in entry.inner]
-        described = self._check_formula(node, entry, event, grad_outputs, grad_inputs)
+        changes = self._changes(entry, unfitted, ruled)
+        if changes:
+            event["changes"] = changes
+        described = self._check_formula(node, entry, event, grad_outputs, ruled)
         receivers = [None if receiver is None else receiver.record.node for receiver, _, _ in entry.targets]
         event["narration"], event["phases"] = narrate(
             described, event, self._operand_names(entry), [node and node["op"] for node in receivers]
@@ -305,7 +338,8 @@ class Recorder(PassListener):
             gradient = grad_inputs[argnum] if argnum < len(grad_inputs) else None
             missing = entry.missing[argnum]
             if missing is not None:
-                returned.append(missing)
+                # cat and stack compute one for each of their tensors.
+                returned.append(missing if gradient is None else self._reasons.dropped(missing, value_of(gradient)))
                 continue
             value: Gradient
             if gradient is None:
@@ -323,8 +357,43 @@ class Recorder(PassListener):
                 )
         return returned
 
+    def _grad_outputs(self, node: Node, entry: PassNode, grad_outputs: Any) -> list[Gradient]:
+        """What the engine handed to the node, as it was before a custom backward could write into it."""
+        received: list[Gradient] = [self._received(gradient) for gradient in grad_outputs]
+        if entry.changed is not None:
+            received = [UNDEFINED if value is None else value for value in entry.changed]
+        for slot in self.log.materialized(node):
+            if "missing" in received[slot]:
+                received[slot] = MATERIALIZED
+        return received
+
+    def _changes(
+        self, entry: PassNode, unfitted: Mapping[int, torch.Tensor], ruled: Sequence[torch.Tensor | None]
+    ) -> list[ReturnedChange]:
+        """What became of what the rule returned before it was sent on: by the engine first, then by hooks."""
+        changes: list[ReturnedChange] = []
+        for argnum, missing in enumerate(entry.missing):
+            if missing is not None:
+                continue
+            gradient, fitted = unfitted.get(argnum), ruled[argnum] if argnum < len(ruled) else None
+            if gradient is not None and fitted is not None:
+                changes += [
+                    {"argnum": argnum, "span": None, **change} for change in fits(gradient, fitted, self.values)
+                ]
+            chain = entry.sent.get(argnum)
+            if chain is not None:
+                changes += [{"argnum": argnum, **change} for change in chain.changes(self.places)]
+        return changes
+
     def _jacobians(  # noqa: PLR0913 (what one step saw)
-        self, one: Pass, node: Node, entry: PassNode, grad_outputs: Any, grad_inputs: Any, index: int
+        self,
+        one: Pass,
+        node: Node,
+        entry: PassNode,
+        grad_outputs: Any,
+        grad_inputs: Any,
+        index: int,
+        unfitted: dict[int, torch.Tensor],
     ) -> list[Any]:
         record = entry.record
         if record.variable is not None:
@@ -345,7 +414,10 @@ class Recorder(PassListener):
         if is_wrapped:
             grad_inputs = None
         sides = record.sides, entry.operand_sides()
-        found: list[Any] = local_jacobians(node, grad_outputs, grad_inputs, budget, flowing=flowing, sides=sides)
+        refit = unfitted.update if one.batch is None and not is_wrapped else dict[int, torch.Tensor]().update
+        found: list[Any] = local_jacobians(
+            node, grad_outputs, grad_inputs, budget, flowing=flowing, sides=sides, refit=refit
+        )
         return found
 
     def _first_row(self, gradient: torch.Tensor | None) -> torch.Tensor | None:
@@ -357,11 +429,19 @@ class Recorder(PassListener):
     def _accumulated(self, entry: PassNode, variable: torch.Tensor) -> Accumulate:
         after = variable.grad
         name = self.writer.leaf_name(variable, self._named)
-        return {
+        accumulate: Accumulate = {
             "leaf": name,
             "before": entry.before if entry.before is not None else self._reasons.no_grad_yet(),
-            "after": self._reasons.taken_away(name) if after is None else self.values.value_of(after),
+            "after": self._no_grad_after(entry, name) if after is None else self.values.value_of(after),
         }
+        chain = entry.kept.get(0)
+        changes = [] if chain is None else list(chain.changes(self.places))
+        if changes:
+            accumulate["changes"] = changes
+        return accumulate
+
+    def _no_grad_after(self, entry: PassNode, name: str) -> Missing:
+        return self._reasons.taken_away(name) if entry.kept else self._reasons.nothing_arrived(name)
 
     def _received(self, gradient: torch.Tensor | None) -> Gradient:
         return UNDEFINED if gradient is None else self.values.value_of(gradient)
@@ -385,9 +465,12 @@ class Recorder(PassListener):
         }
         if one.call == "grad" or (one.call == "implicit" and one.batch is not None):
             event["results"] = [
-                self._reasons.no_result(slot[0] is not None) if result is None else self.values.value_of(result)
-                for slot, result in zip(one.inputs, results or (), strict=False)
+                self._no_result(one, position) if result is None else self.values.value_of(result)
+                for position, result in enumerate(results or ())
             ]
+            filled = [position for position, result in enumerate(results or ()) if result is None]
+            if filled and one.materialized:
+                event["materialized"] = filled
         found = self._findings.conclude(one.index, [_described(entry.record) for entry in one.nodes.values()], one.cuts)
         if found:
             event["findings"] = found
@@ -395,12 +478,26 @@ class Recorder(PassListener):
         self._histories.note_pass(one, results)
         self.stream.send(event)
 
+    def _no_result(self, one: Pass, position: int) -> Gradient:
+        if one.materialized:
+            return one.materialized[position]
+        return self._reasons.no_result(one.inputs[position][0] is not None)
+
     def fail(self, one: Pass, error: BaseException) -> None:
         if self.was_explained(error):
             return
-        node = one.failing_node(error)
-        record = None if node is None else one.nodes[node].record
-        found = explain_error(error, self.culprits(record, node, one))
+        unused = unused_input(error)
+        if unused is None:
+            node = one.failing_node(error)
+            record = None if node is None else one.nodes[node].record
+            culprits = self.culprits(record, node, one)
+        else:
+            node = one.inputs[unused][0]
+            record = None if node is None else one.nodes[node].record
+            culprits = self.culprits(record, node, one)
+            name = self._tensor_name(one.asked[unused])
+            culprits.unused = self._reasons.unused(name, one.asked[unused], one)
+        found = explain_error(error, culprits)
         found["span"] = found["span"] or one.span
         found["pass"] = one.index
         if record is not None:
@@ -409,12 +506,19 @@ class Recorder(PassListener):
 
     def was_explained(self, error: BaseException) -> bool:
         """True once a problem was sent for this very error, which comes by again on its way out."""
-        return any(error is known for known in self._explained)
+        return any(error is known for known, _ in self._explained)
 
     def explain_once(self, error: BaseException, found: Problem) -> None:
         """Sends the problem of an error."""
-        self._explained.append(error)
-        self.stream.send_problem(found)
+        self._explained.append((error, self.stream.send_problem(found)))
+
+    def caught(self, last: BaseException | None) -> list[int]:
+        """The problems whose errors are not among what the program ended with: it caught them and went on."""
+        ending: set[int] = set()
+        while last is not None and id(last) not in ending:
+            ending.add(id(last))
+            last = last.__cause__ or last.__context__
+        return [number for error, number in self._explained if id(error) not in ending]
 
     def culprits(self, record: Record | None = None, node: Node | None = None, one: Pass | None = None) -> Culprits:
         """What is known around an error, in a pass or outside of any."""

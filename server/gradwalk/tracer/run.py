@@ -35,8 +35,10 @@ from gradwalk.tracer.directions import Direction
 from gradwalk.tracer.explanation import explain_error
 from gradwalk.tracer.implicit import conclude
 from gradwalk.tracer.inputs import InputError, free_variable, override
+from gradwalk.tracer.interruption import TimeLimitError
 from gradwalk.tracer.language import Language
 from gradwalk.tracer.names import MISSING_IMPORTS
+from gradwalk.tracer.none_grads import explain_none_grad
 from gradwalk.tracer.recorder import Recorder
 from gradwalk.tracer.scopes import ModuleScopes
 from gradwalk.tracer.source import FILENAME, INPUT, RESULT, Program, SourceProblem, nearest_name, read_program
@@ -60,7 +62,9 @@ def trace_program(
     Never raises for what the program does. `language` decides what may be said; without one, the program runs
     with the caller's own rights.
     """
-    Run(request, emit, limits, language).play()
+    run = Run(request, emit, limits, language)
+    run.play()
+    run.release()
 
 
 class Run:
@@ -107,7 +111,19 @@ class Run:
                 self.stream.send_problem(input_problem(error))
             else:
                 self._play(program, recorder)
-        self.stream.finish(() if self.recorder is None else self.recorder.notes)
+        if self.recorder is None:
+            self.stream.finish()
+        else:
+            self.stream.finish(self.recorder.notes, self.recorder.caught(self.error))
+
+    def release(self) -> None:
+        """Lets go of what the program made, long graphs piece by piece; nothing can be looked at afterwards."""
+        self.namespace.clear()
+        self.result = self.error = None
+        chains = None if self.recorder is None else self.recorder.log.chains
+        if chains is not None and chains.release():
+            gc.collect()
+            chains.release()
 
     def _read(self) -> Program:
         inputs = tuple(self.request.options.inputs)
@@ -137,6 +153,7 @@ class Run:
         except InputError as error:
             self.stream.send_problem(input_problem(error))
         except BaseException as error:  # noqa: BLE001 (a hook or a custom backward may raise anything)
+            self.error = error
             self._explain(error, program, recorder)
 
     def _prepare_namespace(self, program: Program) -> None:
@@ -203,6 +220,8 @@ class Run:
             explained = found
         elif isinstance(error, NameError) and error.name:
             explained["hint"] = _where_from(error.name, program)
+        else:
+            explain_none_grad(error, explained, recorder.places)
         self._attach_graph(error, explained, recorder)
         recorder.explain_once(error, explained)
 
@@ -218,7 +237,8 @@ class Run:
                 failed = unfinished.failed_call(records, recorder.values, recorder.places)
                 if failed is not None:
                     explained["failed"] = failed
-            except MemoryError:
+            except (MemoryError, TimeLimitError):
+                # Looking at a tensor may run code of the program, which may take for ever once more.
                 return
             except Exception as fault:  # noqa: BLE001 (our own fault must not hide the program's)
                 recorder.fail_inside(fault)

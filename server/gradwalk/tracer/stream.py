@@ -38,11 +38,12 @@ class EventStream:
             self.flush()
         self._send(event)
 
-    def send_problem(self, event: Problem) -> None:
-        """As `send`, counting."""
+    def send_problem(self, event: Problem) -> int:
+        """As `send`, counting; gives the event's number."""
         event["message"] = mask_addresses(event["message"])
         self.send(cast("dict[str, Any]", event))
         self.problems += 1
+        return event["seq"]
 
     def end_at(self, limit: str, reached: Problem) -> None:
         """Tells the limit that was hit, if it is the first."""
@@ -73,9 +74,11 @@ class EventStream:
         if text:
             self._send({"seq": 0, "type": "stdout", "text": text})
 
-    def finish(self, notes: Sequence[str] = ()) -> None:
-        """The last event: what was counted, and what is worth knowing and no pass told."""
+    def finish(self, notes: Sequence[str] = (), caught: Sequence[int] = ()) -> None:
+        """The last event: what was counted, what no pass told, and the problems that the program coped with."""
         told: dict[str, Any] = {"notes": [*notes]} if notes else {}
+        if caught:
+            told["caught"] = [*caught]
         self.send(
             {
                 **told,
@@ -83,7 +86,7 @@ class EventStream:
                 "type": "finished",
                 "passes": self.passes,
                 "steps": self.steps,
-                "problems": self.problems,
+                "problems": self.problems - len(caught),
                 "truncated": self.truncated,
             }
         )

@@ -10,10 +10,10 @@ diagonal        square, and no entry off the diagonal differs from 0: each entry
                 reshape is the identity.
 permutation     square, one 1 in each row and each column: entries change places.
 selection       at most one nonzero in each row and each column, all of them 1: some entries are picked.
-broadcast_sum   either each row has at most one nonzero and some column has several: an operand entry
-                was broadcast (or picked twice), so the product sums over its uses. Or each column has at
-                most one nonzero and the nonzeros of each row are equal: the output is a sum (or a mean),
-                so v is copied to every summand.
+sum_over_copies each row has at most one nonzero and some column has several: an operand entry was broadcast
+                (or picked twice), so v J sums over its copies.
+copy_to_summands each column has at most one nonzero, some row has several, and those of a row are equal: the
+                output is a sum (or a mean), so v J copies v (or one multiple of it) to every summand.
 kronecker       identity (x) M or M (x) identity, M being at least two entries and the identity at least
                 2 x 2: one small matrix is applied to every row, or to every column, of the operand. This
                 is what matmul looks like from one operand.
@@ -58,10 +58,10 @@ def _one_sided(jacobian: _Matrix, nonzero: _Matrix, in_rows: _Matrix, in_columns
             return None
         return "permutation" if in_rows.min() == 1 and in_columns.min() == 1 else "selection"
     if in_rows.max() <= 1:
-        return "broadcast_sum"
+        return "sum_over_copies"
     largest = np.where(nonzero, jacobian, -np.inf).max(axis=1)
     smallest = np.where(nonzero, jacobian, np.inf).min(axis=1)
-    return "broadcast_sum" if np.all((in_rows <= 1) | (largest == smallest)) else None
+    return "copy_to_summands" if np.all((in_rows <= 1) | (largest == smallest)) else None
 
 
 def _is_kronecker(jacobian: _Matrix, output_shape: Sequence[int], input_shape: Sequence[int]) -> bool:

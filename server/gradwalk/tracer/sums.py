@@ -10,9 +10,11 @@ from gradwalk.protocol.values import Gradient, Missing
 from gradwalk.tracer import originals
 from gradwalk.tracer.hooks import HookWatch
 from gradwalk.tracer.passes import PassNode
+from gradwalk.tracer.places import Places
+from gradwalk.tracer.rewrites import Chain
 from gradwalk.tracer.values import ValueTable
-from gradwalk.tracer.walk import Node
 
+_UNWATCHED: Final = Chain()
 _NOTHING_ARRIVED: Final[Missing] = {"missing": "undefined"}
 
 
@@ -26,8 +28,11 @@ class ContributionMismatch(Exception):  # noqa: N818 (said as a problem of ours)
 class ContributionSums:
     """Adds contributions up, and tells a hook's rewriting from a fault of ours."""
 
-    def __init__(self, values: ValueTable, hooks: HookWatch, on_failure: Callable[[Exception], None]) -> None:
+    def __init__(
+        self, values: ValueTable, hooks: HookWatch, places: Places, on_failure: Callable[[Exception], None]
+    ) -> None:
         self._values = values
+        self._places = places
         self._hooks = hooks
         self._on_failure = on_failure
 
@@ -35,7 +40,7 @@ class ContributionSums:
         """A contribution as it is now, to add up later."""
         return originals.clone(originals.detach(self._values.unwrap(gradient)))
 
-    def check(self, node: Node, entry: PassNode, received: list[Gradient]) -> list[HookChange]:
+    def check(self, entry: PassNode, received: list[Gradient]) -> list[HookChange]:
         """Compares the sum of what arrived with what the engine handed over; gives what hooks rewrote."""
         changes: list[HookChange] = []
         for slot, value in enumerate(received):
@@ -46,13 +51,17 @@ class ContributionSums:
                 total = self._sum(entry.summands[slot])
             else:
                 total = _NOTHING_ARRIVED
-            if total is value or total == value or ("missing" in total and "missing" in value):
-                continue
-            found, span = self._hooks.rewriter_of(node, entry.record, slot)
-            if found:
-                changes.append({"output_nr": slot, "before": total, "after": value, "span": span})
-            else:
-                self._on_failure(ContributionMismatch(entry.record.id, entry.record.name, slot))
+            chain = entry.received.get(slot, _UNWATCHED)
+            first = chain.first or value
+            if not _is_same(total, first):
+                found, span = self._hooks.rewriter_of(entry.record, slot)
+                if found:
+                    changes.append(
+                        {"output_nr": slot, "kind": "tensor_hook", "before": total, "after": first, "span": span}
+                    )
+                else:
+                    self._on_failure(ContributionMismatch(entry.record.id, entry.record.name, slot))
+            changes += [{"output_nr": slot, **change} for change in chain.changes(self._places)]
         return changes
 
     def _sum(self, summands: list[torch.Tensor]) -> Gradient:
@@ -61,3 +70,7 @@ class ContributionSums:
             for summand in summands[1:]:
                 total = total + summand
         return self._values.value_of(total)
+
+
+def _is_same(total: Gradient, value: Gradient) -> bool:
+    return total is value or total == value or ("missing" in total and "missing" in value)

@@ -82,7 +82,10 @@ class ValueTable:
         if originals.is_legacy_batched(tensor):
             return originals.remove_batch_dimension(tensor, originals.legacy_vmap_level(), self.batch_size or 1, 0)
         while originals.is_functorch_wrapped(tensor):
+            axis = originals.batch_axis(tensor)
             tensor = originals.functorch_unwrapped(tensor)
+            if axis >= 0:
+                tensor = tensor.movedim(axis, 0) if axis else tensor
         return tensor
 
     def _value_of_unusual(self, tensor: torch.Tensor) -> TensorValue:

@@ -1,0 +1,36 @@
+"""Long chains of nodes, released piece by piece.
+
+torch frees a graph without recursion, but for nodes that Python has looked at: such a node frees the next from inside
+its own release, and some 35,000 in a row overflow the stack. Every call that is recorded looks at its node. So one
+node in a few thousand is held here: a release ends there, and goes on from there when the next one is taken.
+"""
+
+import sys
+from typing import Any, Final
+
+NODES_BETWEEN: Final = 4_000
+_REFERENCES_OF_OURS: Final = 2
+"""The list's, and that of the call which counts. torch holds one more while the node belongs to a graph."""
+
+
+class Chains:
+    """Holds a node of the program's graphs at intervals, until nothing else does."""
+
+    def __init__(self) -> None:
+        self._held: list[Any] = []
+        self._latest = 0
+
+    def take(self, node: Any, sequence: int) -> None:
+        """A node with this sequence number was looked at."""
+        if abs(sequence - self._latest) >= NODES_BETWEEN:
+            self._latest = sequence
+            self.release()
+            self._held.append(node)
+
+    def release(self) -> bool:
+        """Lets go of the nodes that nothing else holds, latest first; True if any node is held still."""
+        held = self._held
+        for position in range(len(held) - 1, -1, -1):
+            if sys.getrefcount(held[position]) == _REFERENCES_OF_OURS:
+                del held[position]
+        return bool(held)

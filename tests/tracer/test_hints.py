@@ -1,0 +1,85 @@
+"""A hint leads to a program that runs: each is followed, and the program that comes of it is run by plain torch."""
+
+from typing import NamedTuple
+
+import pytest
+import torch
+
+from tests.tracer.oracle import run_plain, run_traced
+
+LOOP = "w = torch.tensor([1., 2.], requires_grad=True)\nfor _ in range(2):\n    (w * w).sum().backward()\n"
+SCORES = "x = torch.ones(4, 3)\nw = torch.zeros(3, {}, requires_grad=True)\n"
+TARGETS = "F.cross_entropy(x @ w, torch.tensor([{}])).backward()\n"
+
+
+class Hint(NamedTuple):
+    """A program that raises, what is said of it, and the program of somebody who did as the hint says."""
+
+    source: str
+    words: tuple[str, ...]
+    followed: str
+
+
+HINTS = {
+    "leaf in place": Hint(
+        LOOP + "    w -= 0.1 * w.grad\n", ("`with torch.no_grad():`", "`w -= lr * w.grad`", "no leaf"),
+        LOOP + "    with torch.no_grad():\n        w -= 0.1 * w.grad\n",
+    ),
+    "no leaf any more": Hint(
+        LOOP + "    w = w - 0.1 * w.grad\n", ("`w.grad` is None", "`w` is no leaf", "`w -= lr * w.grad`"),
+        LOOP + "    with torch.no_grad():\n        w -= 0.1 * w.grad\n",
+    ),
+    "retained": Hint(
+        "w = torch.ones(2, requires_grad=True)\nh = w * 2\nh.sum().backward()\nprint(h.grad.norm())",
+        ("`h.grad` is None", "h.retain_grad()"),
+        "w = torch.ones(2, requires_grad=True)\nh = w * 2\nh.retain_grad()\nh.sum().backward()\nprint(h.grad.norm())",
+    ),
+    "before backward": Hint(
+        "w = torch.ones(2, requires_grad=True)\nprint(w.grad * 2)", ("Call backward()", "`w.grad`"),
+        "w = torch.ones(2, requires_grad=True)\nw.sum().backward()\nprint(w.grad * 2)",
+    ),
+    "in a function": Hint(
+        "def step(m):\n    return m.weight.grad.norm()\nstep(nn.Linear(2, 1))",
+        ("`m.weight.grad` is None", "backward()"),
+        "def step(m):\n    return m.weight.grad.norm()\nn = nn.Linear(2, 1)\nn(torch.ones(2)).backward()\nstep(n)",
+    ),
+    "without requires_grad": Hint(
+        "w = torch.ones(2)\nprint(2 * w.grad)", ("does not require grad", "w.requires_grad_()"),
+        "w = torch.ones(2)\nw.requires_grad_()\nw.sum().backward()\nprint(2 * w.grad)",
+    ),
+    "target": Hint(
+        SCORES.format(3) + TARGETS.format("0, 1, 2, 3"), ("class 3", "at least 4 columns"),
+        SCORES.format(4) + TARGETS.format("0, 1, 2, 3"),
+    ),
+    "negative target": Hint(
+        SCORES.format(3) + TARGETS.format("0, 1, 2, -1"), ("ignore_index",),
+        SCORES.format(3) + TARGETS.format("0, 1, 2, -1").replace("]))", "]), ignore_index=-1)"),
+    ),
+    "embedding": Hint(
+        "e = nn.Embedding(3, 2)\ne(torch.tensor([3])).sum().backward()", ("num_embeddings",),
+        "e = nn.Embedding(4, 2)\ne(torch.tensor([3])).sum().backward()",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("hint", HINTS.values(), ids=HINTS.keys())
+def test_a_hint_leads_to_a_program_that_runs(hint: Hint) -> None:
+    traced = run_traced(hint.source)
+    assert str(traced.run.error) == str(run_plain(hint.source).error)
+    [problem] = traced.of("problem")
+    said = f"{problem['title']} {problem['message']} {problem['hint']}"
+    assert problem["hint"]
+    for words in hint.words:
+        assert words in said
+    assert run_plain(hint.followed).error is None
+
+
+def test_descending_by_the_hint_is_descending() -> None:
+    w = run_plain(HINTS["leaf in place"].followed).namespace["w"]
+    assert w.is_leaf
+    assert torch.all(w.abs() < torch.tensor([1.0, 2.0]))
+
+
+def test_none_that_is_no_grad_is_left_alone() -> None:
+    [problem] = run_traced("n = None\nw = torch.ones(2, requires_grad=True)\nprint(n * 2)").of("problem")
+    assert problem["title"] == "TypeError"

@@ -1,0 +1,230 @@
+"""What a rule returned, what each hook made of it and what the engine made of it are separate parts of a step."""
+
+from typing import Any
+
+import pytest
+import torch
+
+from tests.tracer.oracle import Traced, run_plain, run_traced, tensor_of
+
+START = "x = torch.tensor([1., 2.], requires_grad=True)\n"
+FORWARD = START + "y = x.exp()\n"
+
+
+def step_of(traced: Traced, name: str) -> Any:
+    nodes = traced.nodes()
+    return next(step for step in traced.of("step") if nodes[step["node"]]["name"] == name)
+
+
+def test_what_a_posthook_made_is_not_the_rules() -> None:
+    source = FORWARD + (
+        "y.grad_fn.register_hook(lambda gi, go: (gi[0] * 5,))\n"
+        "y.grad_fn.register_hook(lambda gi, go: None)\n"
+        "y.grad_fn.register_hook(lambda gi, go: (gi[0].clamp(max=20.),))\n"
+        "y.backward(torch.tensor([2., 2.]))\n"
+    )
+    step = step_of(run_traced(source), "ExpBackward0")
+    ruled = 2 * torch.tensor([1.0, 2.0]).exp()
+    first, second = step["changes"]
+    assert [one["kind"] for one in step["changes"]] == ["node_hook", "node_hook"]
+    assert [one["span"]["line"] for one in step["changes"]] == [3, 5]
+    assert torch.equal(tensor_of(first["before"]), ruled)
+    assert torch.equal(tensor_of(first["after"]), ruled * 5)
+    assert second["before"] == first["after"]
+    assert torch.equal(tensor_of(second["after"]), (ruled * 5).clamp(max=20.0))
+    assert step["grad_inputs"] == [second["after"]]
+    assert torch.equal(tensor_of(step["grad_inputs"][0]), run_plain(source).namespace["x"].grad)
+    assert step["local_jacobians"][0]["checked"] is True
+    assert step["formula_checked"] is True
+
+
+def test_a_posthook_that_writes_in_place_is_seen() -> None:
+    source = FORWARD + "def hook(gi, go):\n    gi[0].mul_(3)\ny.grad_fn.register_hook(hook)\ny.sum().backward()\n"
+    [change] = step_of(run_traced(source), "ExpBackward0")["changes"]
+    assert torch.equal(tensor_of(change["before"]) * 3, tensor_of(change["after"]))
+    assert torch.equal(tensor_of(change["after"]), run_plain(source).namespace["x"].grad)
+
+
+def test_what_a_hook_of_a_module_made_names_its_line() -> None:
+    source = (
+        "m = nn.Linear(2, 1)\nm.register_full_backward_hook(lambda m, gi, go: (gi[0] * 3,))\n"
+        "m.register_full_backward_pre_hook(lambda m, go: (go[0] * 7,))\n" + START + "m(x).sum().backward()\n"
+    )
+    traced = run_traced(source)
+    changes = [one for step in traced.of("step") for one in step.get("changes", ()) if one["kind"].endswith("hook")]
+    assert [(one["kind"], one["span"]["line"]) for one in changes] == [("module_hook", 3), ("module_hook", 2)]
+    for change, factor in zip(changes, (7, 3), strict=True):
+        assert torch.equal(tensor_of(change["after"]), tensor_of(change["before"]) * factor)
+    assert torch.equal(tensor_of(changes[-1]["after"]), run_plain(source).namespace["x"].grad)
+
+
+def test_each_hook_before_a_node_is_told_apart() -> None:
+    source = FORWARD + (
+        "y.register_hook(lambda g: g * 5)\ny.register_hook(lambda g: g + 1)\n"
+        "y.grad_fn.register_prehook(lambda g: (g[0] * 2,))\ny.sum().backward()\n"
+    )
+    traced = run_traced(source)
+    step = step_of(traced, "ExpBackward0")
+    assert [(one["kind"], one["span"]["line"]) for one in step["hooks"]] == [
+        ("tensor_hook", 3),
+        ("tensor_hook", 4),
+        ("node_prehook", 5),
+    ]
+    assert [one["after"]["data"] for one in step["hooks"]] == [[5, 5], [6, 6], [12, 12]]
+    assert step["grad_outputs"] == [step["hooks"][-1]["after"]]
+    assert torch.equal(tensor_of(step["grad_inputs"][0]), run_plain(source).namespace["x"].grad)
+
+
+def test_hooks_after_accumulation_are_told_apart() -> None:
+    source = FORWARD + (
+        "x.register_post_accumulate_grad_hook(lambda p: setattr(p, 'grad', p.grad * 2))\n"
+        "def forget(p):\n    p.grad = None\n"
+        "x.register_post_accumulate_grad_hook(forget)\ny.sum().backward()\n"
+    )
+    traced = run_traced(source)
+    accumulate = step_of(traced, "AccumulateGrad")["accumulate"]
+    assert [(one["kind"], one["span"]["line"]) for one in accumulate["changes"]] == [
+        ("post_accumulate_hook", 3),
+        ("post_accumulate_hook", 6),
+    ]
+    first, second = accumulate["changes"]
+    assert torch.equal(tensor_of(first["before"]) * 2, tensor_of(first["after"]))
+    assert second["after"]["missing"] == "undefined"
+    assert "hook" in accumulate["after"]["because"]
+    assert run_plain(source).namespace["x"].grad is None
+
+
+NONE_RETURNED = """
+class Forget(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, a):
+        return a * 2
+    @staticmethod
+    def backward(ctx, g):
+        return None
+x = torch.ones(2, requires_grad=True)
+Forget.apply(x * 3).sum().backward()
+"""
+
+
+def test_no_hook_is_blamed_where_there_is_none() -> None:
+    assert run_plain(NONE_RETURNED).namespace["x"].grad is None
+    traced = run_traced(NONE_RETURNED)
+    accumulate = step_of(traced, "AccumulateGrad")["accumulate"]
+    assert accumulate["after"]["missing"] == "undefined"
+    [finished] = traced.of("pass_finished")
+    for absent in (accumulate["after"], finished["leaf_grads"][0]["grad"]):
+        assert "hook" not in absent["because"]
+    assert "no gradient" in step_of(traced, "MulBackward0")["grad_inputs"][0]["because"]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
+def test_a_product_that_overflows_is_no_refuted_rule(dtype: str) -> None:
+    big = torch.finfo(getattr(torch, dtype)).max
+    source = (
+        f"x = torch.tensor([{big}], dtype=torch.{dtype}, requires_grad=True)\n"
+        f"y = x * torch.tensor([1000.], dtype=torch.{dtype})\n"
+        f"y.backward(torch.tensor([{big / 4}], dtype=torch.{dtype}))\n"
+    )
+    assert run_plain(source).namespace["x"].grad.isinf().all()
+    step = step_of(run_traced(source), "MulBackward0")
+    assert step["grad_inputs"][0]["data"] == ["Infinity"]
+    assert step["local_jacobians"][0]["checked"] is True
+
+
+WIDE = """
+class Wide(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, a):
+        return a + torch.zeros(3, 2)
+    @staticmethod
+    def backward(ctx, g):
+        return g.double() * torch.tensor([[1., 2.], [3., 4.], [5., 6.]], dtype=torch.float64)
+x = torch.ones(2, requires_grad=True)
+Wide.apply(x).sum().backward()
+"""
+
+
+def test_what_the_engine_made_of_a_gradient_is_a_part_of_the_step() -> None:
+    step = step_of(run_traced(WIDE), "WideBackward")
+    assert [one["kind"] for one in step["changes"]] == ["sum_to_size", "cast"]
+    summed, cast = step["changes"]
+    assert tensor_of(summed["before"]).tolist() == [[1, 2], [3, 4], [5, 6]]
+    assert summed["before"]["dtype"] == "float64"
+    assert tensor_of(summed["after"]).tolist() == [9, 12]
+    assert cast["before"] == summed["after"]
+    assert cast["after"]["dtype"] == "float32"
+    assert torch.equal(tensor_of(cast["after"]), run_plain(WIDE).namespace["x"].grad)
+    assert step["grad_inputs"] == [cast["after"]]
+
+
+def test_a_broadcast_operand_gets_a_sum_of_what_the_rule_returned() -> None:
+    source = (
+        "a = torch.ones(2, requires_grad=True)\nb = torch.ones(3, 2, dtype=torch.float64)\n(a + b).sum().backward()\n"
+    )
+    step = step_of(run_traced(source), "AddBackward0")
+    assert [(one["argnum"], one["kind"]) for one in step["changes"]] == [(0, "sum_to_size"), (0, "cast")]
+    namespace = run_plain(source).namespace
+    returned, _ = (namespace["a"] + namespace["b"]).grad_fn(torch.ones(3, 2, dtype=torch.float64))
+    assert torch.equal(tensor_of(step["changes"][0]["before"]), returned)
+    assert torch.equal(tensor_of(step["changes"][-1]["after"]), namespace["a"].grad)
+
+
+def test_the_backward_that_returned_none_upstream_is_named() -> None:
+    [finished] = run_traced(NONE_RETURNED).of("pass_finished")
+    assert "The backward of Forget in line 10 returned None" in finished["leaf_grads"][0]["grad"]["because"]
+
+
+def test_grad_that_other_code_takes_away_is_not_a_hooks_doing() -> None:
+    source = START + (
+        "w = torch.ones(2, requires_grad=True)\nz = w * 1\n"
+        "z.register_hook(lambda g: setattr(x, 'grad', None))\n(torch.cat([z]) + x).sum().backward()\n"
+    )
+    assert run_plain(source).namespace["x"].grad is None
+    [finished] = run_traced(source).of("pass_finished")
+    [absent] = [one["grad"] for one in finished["leaf_grads"] if one["leaf"] == "x"]
+    assert "code that ran while the pass did" in absent["because"]
+
+
+@pytest.mark.parametrize("call", ["torch.cat([x, y])", "torch.stack([x, y])"])
+def test_a_gradient_that_the_engine_drops_was_computed(call: str) -> None:
+    source = START + f"y = torch.ones(2)\nz = {call}\nv = torch.arange(4.).reshape(z.shape)\nz.backward(v)\n"
+    step = run_traced(source).of("step")[0]
+    namespace = run_plain(source).namespace
+    _, dropped = namespace["z"].grad_fn(namespace["v"])
+    missing = step["grad_inputs"][1]
+    assert missing["missing"] == "not_required"
+    assert torch.equal(tensor_of(missing["dropped"]), dropped)
+    assert "no gradient is computed" not in missing["because"]
+
+
+def test_nothing_is_said_to_be_dropped_where_nothing_was_computed() -> None:
+    step = run_traced(START + "(x * torch.ones(2)).sum().backward()\n").of("step")[1]
+    assert step["grad_inputs"][1]["missing"] == "not_required"
+    assert "dropped" not in step["grad_inputs"][1]
+
+
+TWO = """
+class Two(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, a):
+        ctx.set_materialize_grads({})
+        return a * 2, a * 3
+    @staticmethod
+    def backward(ctx, g, h):
+        seen.append(h)
+        return g * 2
+seen = []
+a = torch.ones(2, requires_grad=True)
+p, q = Two.apply(a)
+p.sum().backward()
+"""
+
+
+@pytest.mark.parametrize("materialize", [True, False])
+def test_zeros_that_a_backward_got_are_told_from_nothing(materialize: bool) -> None:
+    source = TWO.format(materialize)
+    [seen] = run_plain(source).namespace["seen"]
+    missing = step_of(run_traced(source), "TwoBackward")["grad_outputs"][1]
+    assert missing["missing"] == "undefined"
+    assert missing.get("materialized", False) == isinstance(seen, torch.Tensor) == materialize

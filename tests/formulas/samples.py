@@ -143,6 +143,38 @@ EDGES: list[Callable[[], Tensor]] = [
         edges_of_one(lambda x: torch.logit(x, 0.2), -0.5, 0, 0.1, 0.2, 0.7, 0.9, 1, 1.5, 2.5),
         edges_of_one(torch.sinc, 0, 0.5, 1, 2),
         edges_of_one(torch.nan_to_num, NAN, INFINITY, -INFINITY, 1),
+        *(
+            edges_of_one(lambda x, order=order: torch.linalg.vector_norm(x.view(-1, 2), order, 1), 0, 0, 3, 0, -3, 4)
+            for order in (0.5, 1, 2, 3, INFINITY, -INFINITY)
+        ),
+        *(edges_of_one(lambda x, order=order: x.norm(order), 0, 0) for order in (2, 3)),
+        edges_of_one(torch.linalg.vector_norm, 0, 0),
+        edges_of_one(lambda x: x.view(-1, 2).std(1), 2, 2, 1, 3),
+        edges_of_one(torch.std, 2, 2),
+        edges_of_one(
+            lambda x: functional.smooth_l1_loss(x, torch.zeros(6).double(), reduction="sum"), 0, 0.5, -1, 1, 1.5, -3
+        ),
+        edges_of_one(
+            lambda x: functional.huber_loss(x, torch.zeros(6).double(), reduction="sum"), 0, 0.5, -1, 1, 1.5, -3
+        ),
+        edges_of_one(
+            lambda x: functional.binary_cross_entropy(x, torch.full((4,), 0.5).double(), reduction="sum"),
+            0,
+            1,
+            0.5,
+            1e-13,
+        ),
+        edges_of_one(
+            lambda x: functional.nll_loss(x.view(4, 2), torch.tensor([0, 1, 1, 0]), ignore_index=1, reduction="none"),
+            *range(8),
+        ),
+        edges_of_one(lambda x: functional.nll_loss(x.view(4, 2), torch.tensor([0, -100, 1, 0])), *range(8)),
+        edges_of_one(torch.prod, 2, 0, 3),
+        edges_of_one(torch.prod, 2, 0, 0),
+        edges_of_one(lambda x: x.cumprod(0), 2, 0, 3, 4),
+        edges_of_one(torch.amax, 3, 1, 3),
+        edges_of_one(torch.max, 3, 1, 3),
+        edges_of_one(lambda x: x.max(0).values, 3, 1, 3),
     )
     for program in programs
 ]

@@ -6,6 +6,8 @@
 import math
 from collections.abc import Callable
 
+import torch
+
 from gradwalk.formulas.entry import Entry, Given, Vjp, zero
 from gradwalk.formulas.expression import Expression, Named, apply, mean, number, reshape, total, where
 
@@ -81,7 +83,9 @@ def _cross_entropy(n: Given) -> Expression:
 
 def _cross_entropy_sent(n: Given) -> Expression:
     x, t = n.self, n.target
-    return _averaged(n, _weighted(n, n.v) * (x - t) / apply("max", x * (1 - x), 1e-12))
+    # torch keeps this constant in single precision.
+    least = apply("float32", 1e-12) if n.kinds()["v"].dtype == torch.float64 else number(1e-12)
+    return _averaged(n, _weighted(n, n.v) * (x - t) / apply("max", x * (1 - x), least))
 
 
 def _logits(n: Given) -> Expression:

@@ -26,7 +26,7 @@ class Visit:
 
     def check(self) -> bool | None:
         """The verdict of the module under test."""
-        return check_formula(self.node_name, self.saved, self.grad_outputs, self.grad_inputs, self.operand_shapes)
+        return check_formula(self.node_name, self.saved, self.grad_outputs, self.grad_inputs, self.operand_shapes).holds
 
     @property
     def has_gradients(self) -> bool:

@@ -16,6 +16,10 @@ def inner(*shape: int) -> Tensor:
     return leaf(*shape) + 0
 
 
+def given(*values: float) -> Tensor:
+    return torch.tensor(values, dtype=torch.float64).requires_grad_()
+
+
 aten = torch.ops.aten
 
 HAND_SAMPLES: dict[str, Callable[[], Tensor]] = {
@@ -74,6 +78,130 @@ HAND_SAMPLES: dict[str, Callable[[], Tensor]] = {
     )[0],
 }
 
+LINE = (-6.5, -3.0, -1.0, -0.9, -0.5, -0.3, -0.1, 0.0, 0.05, 0.06, 0.1, 0.15, 0.5, 0.7, 1.0, 1.5, 3.0, 6.0, 6.5, 7.5)
+"""Across the kinks of activations, and on them."""
+NAN = float("nan")
+INFINITY = float("inf")
+
+
+def edges_of_one(function: Callable[[Tensor], Tensor], *values: float) -> list[Callable[[], Tensor]]:
+    return [lambda: function(given(*(values or LINE)))]
+
+
+def edges_of_two(
+    function: Callable[[Tensor, Tensor], Tensor], first: tuple[float, ...], second: tuple[float, ...]
+) -> list[Callable[[], Tensor]]:
+    """Pair by pair, every value with every other, and all of the first with each of the second."""
+    whole = [
+        lambda: function(given(*first), given(*second)),
+        lambda: function(given(*first).unsqueeze(1), given(*second)),
+        lambda: function(given(*first), given(*second).unsqueeze(1)),
+        lambda: function(given(*first).unsqueeze(0), given(*second).unsqueeze(1)),
+        lambda: function(given(*first).unsqueeze(1), given(*second).unsqueeze(0)),
+    ]
+    return whole + [
+        lambda one=one: function(given(*first), torch.tensor(one).double().requires_grad_()) for one in second
+    ]
+
+
+EDGES: list[Callable[[], Tensor]] = [
+    program
+    for programs in (
+        edges_of_two(torch.atan2, (0, 0, 1, -1, 0.5), (0, 1, 0, 0.5, -1)),
+        edges_of_two(torch.pow, (0, 0, 2, 0.5, 0, 3), (0, 2, 0, 3, 1, -1)),
+        edges_of_two(torch.maximum, (0, 1, 2, 1, -1), (1, 1, 0, 1, -1)),
+        edges_of_two(torch.minimum, (0, 1, 2, 1, -1), (1, 1, 0, 1, -1)),
+        edges_of_two(torch.fmax, (0, 1, NAN, 1, 2), (1, 1, 0, NAN, 0)),
+        edges_of_two(torch.fmin, (0, 1, NAN, 1, 2), (1, 1, 0, NAN, 0)),
+        edges_of_two(torch.xlogy, (0, 0, 1, 2, 0), (0, -1, 0.5, 3, 2)),
+        edges_of_two(torch.copysign, (0, 1, -1, -0.5, 0), (1, -1, -1, 2, -1)),
+        edges_of_one(lambda x: torch.copysign(x, -1.0)),
+        edges_of_one(torch.relu),
+        edges_of_one(functional.elu),
+        edges_of_one(functional.selu),
+        edges_of_one(functional.celu),
+        edges_of_one(lambda x: functional.elu_(x + 0)),
+        edges_of_one(lambda x: functional.celu_(x + 0, 2.0)),
+        edges_of_one(functional.leaky_relu),
+        edges_of_one(lambda x: functional.leaky_relu_(x + 0, 0.1)),
+        edges_of_one(lambda x: functional.prelu(x, given(0.2))),
+        edges_of_one(functional.rrelu),
+        edges_of_one(functional.softplus, -1, 0, 2, 20.5, 22),
+        edges_of_one(lambda x: functional.softplus(x, 3, 0.2)),
+        edges_of_one(functional.hardswish),
+        edges_of_one(functional.hardsigmoid),
+        edges_of_one(functional.hardtanh),
+        edges_of_one(functional.relu6),
+        *(edges_of_one(lambda x, bound=bound: functional.hardshrink(x, bound)) for bound in (-0.5, 0, 0.5)),
+        *(edges_of_one(lambda x, bound=bound: functional.softshrink(x, bound)) for bound in (0, 0.5)),
+        edges_of_one(lambda x: x.clamp(-1, 1), *LINE, -1.5, 1.2),
+        edges_of_one(lambda x: x.clamp_max(0.1)),
+        edges_of_one(lambda x: x.clamp_min(0)),
+        edges_of_one(lambda x: x.clamp_min(1e-4), 0, 5e-5, 1e-4, 2e-4),
+        edges_of_one(lambda x: x.clamp_min(1e-12), 0, 3e-13, 5e-13, 1e-12, 2e-12),
+        edges_of_one(torch.logit, -0.5, 0, 0.2, 0.7, 1, 1.5, 2.5),
+        edges_of_one(lambda x: torch.logit(x, 0.2), -0.5, 0, 0.1, 0.2, 0.7, 0.9, 1, 1.5, 2.5),
+        edges_of_one(torch.sinc, 0, 0.5, 1, 2),
+        edges_of_one(torch.nan_to_num, NAN, INFINITY, -INFINITY, 1),
+        *(
+            edges_of_one(lambda x, order=order: torch.linalg.vector_norm(x.view(-1, 2), order, 1), 0, 0, 3, 0, -3, 4)
+            for order in (0.5, 1, 2, 3, INFINITY, -INFINITY)
+        ),
+        *(edges_of_one(lambda x, order=order: x.norm(order), 0, 0) for order in (2, 3)),
+        edges_of_one(torch.linalg.vector_norm, 0, 0),
+        edges_of_one(lambda x: x.view(-1, 2).std(1), 2, 2, 1, 3),
+        edges_of_one(torch.std, 2, 2),
+        edges_of_one(
+            lambda x: functional.smooth_l1_loss(x, torch.zeros(6).double(), reduction="sum"), 0, 0.5, -1, 1, 1.5, -3
+        ),
+        edges_of_one(
+            lambda x: functional.huber_loss(x, torch.zeros(6).double(), reduction="sum"), 0, 0.5, -1, 1, 1.5, -3
+        ),
+        edges_of_one(
+            lambda x: functional.binary_cross_entropy(x, torch.full((4,), 0.5).double(), reduction="sum"),
+            0,
+            1,
+            0.5,
+            1e-13,
+        ),
+        edges_of_one(
+            lambda x: functional.nll_loss(x.view(4, 2), torch.tensor([0, 1, 1, 0]), ignore_index=1, reduction="none"),
+            *range(8),
+        ),
+        edges_of_one(lambda x: functional.nll_loss(x.view(4, 2), torch.tensor([0, -100, 1, 0])), *range(8)),
+        edges_of_one(torch.prod, 2, 0, 3),
+        edges_of_one(torch.prod, 2, 0, 0),
+        edges_of_one(lambda x: x.cumprod(0), 2, 0, 3, 4),
+        edges_of_one(torch.amax, 3, 1, 3),
+        edges_of_one(torch.max, 3, 1, 3),
+        edges_of_one(lambda x: x.max(0).values, 3, 1, 3),
+    )
+    for program in programs
+]
+"""Programs at ties, kinks and zeros, where a formula made of cases shows all of them."""
+
+POINTS = torch.tensor([[1.0, 2.0], [0.5, -1.0], [1.0, 3.0]], dtype=torch.float64)
+"""The first and the last agree in one coordinate."""
+
+
+def points() -> Tensor:
+    return POINTS.clone().requires_grad_()
+
+
+def distances(p: float) -> list[Callable[[], Tensor]]:
+    """Distances of points that agree in all, some or no coordinates."""
+    return [
+        lambda: torch.cdist(points(), points() + 0, p, compute_mode="donot_use_mm_for_euclid_dist"),
+        lambda: torch.dist(points(), points()[:1] + 0, p),
+        lambda: torch.dist(-points(), -points()[:1], p),
+        lambda: torch.dist(points()[[0, 0]], points()[:1] + 0, p),
+        lambda: torch.dist(points(), points().flip(0), p),
+        lambda: torch.dist(points(), points() + 0, p),
+    ]
+
+
+EDGES += [program for p in (0.5, 1.0, 1.5, 2.0, 3.0, INFINITY) for program in distances(p)]
+
 UNREACHABLE = {
     "MatmulBackward0": "torch makes this node on nested tensors only; dense products run as mm, bmm, mv and views",
     "LinearBackward0": "torch makes this node on other backends only; here linear runs as addmm",
@@ -86,3 +214,6 @@ UNREACHABLE = {
     "CopyBackwards": "the same node as torch::autograd::CopyBackwards under its short name",
 }
 """Covered nodes that no program on this machine can make, with the reason."""
+
+NOT_WRITTEN = {"MkldnnRnnLayerBackward0": "unrolled over all moments the formula would be too long to be read"}
+"""Covered nodes whose formulas have words only: nothing is shown that could be wrong."""

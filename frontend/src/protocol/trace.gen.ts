@@ -324,6 +324,11 @@ export interface Operand {
    * The forward value, null where it could not be observed.
    */
   value: TensorValue | null;
+  /**
+   * What the program calls it: a variable (`model.0.weight`), the text that computes it (`x*y`) where it is short, or
+   * the digits of a constant.
+   */
+  source?: string;
   edge?: string;
   missing?: Missing;
 }

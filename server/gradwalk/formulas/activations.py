@@ -3,394 +3,453 @@
 # mypy: disable-error-code="no-any-return"
 # What a node saved has no static type.
 
-import math
+from typing import Any
 
 import torch
-from torch import Tensor
 
-from gradwalk.formulas.formula import BROADCAST, Entry, NodeView, Vjp, elementwise
+from gradwalk.formulas.entry import BROADCAST, Entry, Given, Vjp, elementwise, unary, value_of
+from gradwalk.formulas.expression import Expression, Named, Scalar, apply, conj, divided, number, product, total, where
 
-_GATE = "Inside the range the result moves with x, outside it is stuck."
+_GATE = "Inside the range the result moves with `{self}`, outside it is stuck."
 _EXACT_BOUND = "Exactly at a bound torch lets v pass."
-
-
-_ONE_SIXTH = float(torch.tensor(1 / 6, dtype=torch.float32))
-"""torch's hardsigmoid kernel keeps the slope in single precision for every dtype."""
-
-
-def _pick(choose: Tensor, then: float | Tensor, otherwise: float | Tensor, like: Tensor) -> Tensor:
-    """Two slopes, one where `choose` holds and the other elsewhere, in v's dtype."""
-    yes = torch.as_tensor(then, dtype=like.dtype, device=like.device)
-    no = torch.as_tensor(otherwise, dtype=like.dtype, device=like.device)
-    return torch.where(choose, yes, no)
-
-
-def _elu_slope(n: NodeView, alpha: float, scale: float, input_scale: float) -> Tensor:
-    """From x, or from the result where the in-place variant overwrote x."""
-    x, z = n.saved_or("self", None), n.saved_or("result", None)
-    curve = (z + alpha * scale) if x is None else alpha * scale * (x * input_scale).exp()
-    return _pick((z if x is None else x) > 0, scale, input_scale * curve, n.v)
-
-
-def _gelu_slope(n: NodeView) -> Tensor:
-    x = n.self
-    if n.approximate == "tanh":
-        inner = math.sqrt(2 / math.pi) * (x + 0.044715 * x.pow(3))
-        inner_slope = math.sqrt(2 / math.pi) * (1 + 3 * 0.044715 * x.pow(2))
-        return 0.5 * (1 + inner.tanh()) + 0.5 * x * (1 - inner.tanh().pow(2)) * inner_slope
-    area = 0.5 * (1 + (x / math.sqrt(2)).erf())
-    bell = (-0.5 * x.pow(2)).exp() / math.sqrt(2 * math.pi)
-    return area + x * bell
-
-
-def _softplus_slope(n: NodeView) -> Tensor:
-    scaled = n.self * n.beta
-    return _pick(scaled > n.threshold, 1.0, scaled.sigmoid(), n.v)
-
-
-def _mish_slope(n: NodeView) -> Tensor:
-    gate = torch.nn.functional.softplus(n.self).tanh()
-    return gate + n.self * n.self.sigmoid() * (1 - gate * gate)
-
-
-def _hardswish_slope(n: NodeView) -> Tensor:
-    middle = n.self / 3 + 0.5
-    return _pick(n.self >= 3, 1.0, _pick(n.self > -3, middle, 0.0, n.v), n.v)
-
-
-def _rrelu_slope(n: NodeView) -> Tensor:
-    if n.training and n.upper - n.lower > 1e-6:
-        return torch.as_tensor(n.noise)
-    known = n.saved_or("self", n.saved_or("result", None))
-    return _pick(known > 0, 1.0, (n.lower + n.upper) / 2, n.v)
-
-
-def _glu(n: NodeView) -> Tensor:
-    first, second = n.self.chunk(2, n.dim)
-    gate = second.sigmoid()
-    return torch.cat([n.v * gate, n.v * first * gate * (1 - gate)], n.dim)
-
-
-def _softmax(n: NodeView) -> Tensor:
-    mean = (n.v * n.result).sum(n.dim, keepdim=True)
-    return torch.as_tensor(n.result * (n.v - mean))
-
-
-def _log_softmax(n: NodeView) -> Tensor:
-    return n.v - n.result.exp() * n.v.sum(n.dim, keepdim=True)
-
-
-def _inside(n: NodeView) -> Tensor:
-    low, high = n.saved_or("min", -math.inf), n.saved_or("max", math.inf)
-    return n.v.masked_fill(~((n.self >= low) & (n.self <= high)), 0)
-
-
-def _at_min(n: NodeView) -> Tensor:
-    high = n.saved_or("max", None)
-    at_bound = n.self < n.min if high is None else (n.self < n.min) & (n.min < high)
-    return torch.where(at_bound, n.v, torch.zeros_like(n.v))
-
-
-def _at_max(n: NodeView) -> Tensor:
-    low = n.saved_or("min", None)
-    at_bound = n.self > n.max if low is None else (n.self > n.max) | (n.max < low)
-    return torch.where(at_bound, n.v, torch.zeros_like(n.v))
-
-
-_BOUND = "Where x was cut off, the bound itself is the result, so the bound gets v."
+_BOUND = "Where `{self}` was cut off, the bound itself is the result, so the bound gets v."
 _SOFTMAX = "Raising one score raises its own share and lowers all others, because the shares always add up to 1."
 
+
+def _kept(n: Given) -> Any:
+    """The operand, or the result where the in-place variant overwrote it; both are positive at the same places."""
+    return n.saved_or("self", n.saved_or("result", None))
+
+
+def _single(n: Given, constant: Expression) -> Expression:
+    """A constant that torch's kernel keeps in single precision whatever the dtype."""
+    return apply("float32", constant) if n.kinds()["v"].dtype == torch.float64 else constant
+
+
+def _leaky(x: Expression, slope: Scalar | Expression) -> Expression:
+    return where(x > 0, x, slope * x)
+
+
+def _elu(n: Given) -> Expression:
+    x = n.operand("self")
+    curve = apply("exp", product(n.input_scale, x)) - 1
+    return where(x > 0, product(n.scale, x), product(n.scale, n.alpha, curve))
+
+
+def _elu_slope(n: Given) -> Expression:
+    kept = _kept(n)
+    if n.has("self"):
+        curve = product(n.input_scale, n.alpha, n.scale, apply("exp", product(n.input_scale, kept)))
+    else:
+        curve = product(n.input_scale, kept + product(n.alpha, n.scale))
+    return where(kept > 0, n.scale, curve)
+
+
+def _celu(n: Given) -> Expression:
+    x = n.operand("self")
+    return where(x > 0, x, product(n.alpha, apply("exp", divided(x, n.alpha)) - 1))
+
+
+def _celu_slope(n: Given) -> Expression:
+    kept = _kept(n)
+    is_exact = float(torch.tensor(n.alpha, dtype=torch.float32)) == n.alpha
+    divisor = n.alpha if is_exact else _single(n, number(n.alpha))
+    if not n.has("self"):
+        return where(kept > 0, 1, divided(kept + n.alpha, divisor))
+    curve = apply("exp", divided(kept, divisor))
+    return where(kept > 0, 1, curve if is_exact else n.alpha / divisor * curve)
+
+
+_ROOT = apply("sqrt", 2 / apply("pi"))
+
+
+def _bent(x: Expression) -> Expression:
+    """The tanh in the approximation of gelu."""
+    return Named("T", apply("tanh", _ROOT * (x + 0.044715 * x**3)))
+
+
+def _area(x: Expression) -> Expression:
+    """The area under the bell curve up to x."""
+    return Named("Phi", (1 + apply("erf", x / apply("sqrt", 2))) / 2)
+
+
+def _gelu(n: Given) -> Expression:
+    x = n.operand("self")
+    return x / 2 * (1 + _bent(x)) if n.approximate == "tanh" else x * _area(x)
+
+
+def _gelu_slope(n: Given) -> Expression:
+    x = n.self
+    if n.approximate == "tanh":
+        bent = _bent(x)
+        return (1 + bent) / 2 + x / 2 * (1 - bent**2) * _ROOT * (1 + 3 * number(0.044715) * x**2)
+    bell = Named("phi", apply("exp", -(x**2 / 2)) / apply("sqrt", 2 * apply("pi")))
+    return _area(x) + x * bell
+
+
+def _silu_slope(n: Given) -> Expression:
+    gate = apply("sigmoid", n.self)
+    return gate * (1 + n.self * (1 - gate))
+
+
+def _mish_slope(n: Given) -> Expression:
+    bent = Named("T", apply("tanh", apply("softplus", n.self)))
+    return bent + n.self * apply("sigmoid", n.self) * (1 - bent**2)
+
+
+def _softplus(n: Given) -> Expression:
+    x = n.operand("self")
+    scaled = product(n.beta, x)
+    curve = apply("log", 1 + apply("exp", scaled))
+    return where(scaled > n.threshold, x, divided(curve, n.beta))
+
+
+def _softplus_slope(n: Given) -> Expression:
+    scaled = product(n.beta, n.self)
+    return where(scaled > n.threshold, 1, apply("sigmoid", scaled))
+
+
+def _clamped(x: Expression, low: Any, high: Any) -> Expression:
+    raised = x if low is None else apply("max", x, low)
+    return raised if high is None else apply("min", raised, high)
+
+
+def _ramp(x: Expression) -> Expression:
+    return _clamped(x + 3, 0, 6)
+
+
+def _shrunk(n: Given) -> Expression:
+    x = n.operand("self")
+    return apply("sign", x) * apply("max", apply("abs", x) - n.lambd, 0)
+
+
+def _outside(x: Expression, bound: Scalar) -> Expression:
+    return apply("abs", x) > bound
+
+
+def _mean_slope(n: Given) -> Expression:
+    return (number(n.lower) + n.upper) / 2
+
+
+def _rrelu(n: Given) -> Expression:
+    if n.training:
+        raise NotImplementedError("in training the node does not tell whether its noise is the one that was drawn")
+    return _leaky(n.operand("self"), _mean_slope(n))
+
+
+def _rrelu_slope(n: Given) -> Expression:
+    if n.training and n.upper - n.lower > 1e-6:
+        return n.noise
+    return where(_kept(n) > 0, 1, _mean_slope(n))
+
+
+def _halves(x: Any, dim: int) -> tuple[Expression, Expression]:
+    half = x.shape[dim] // 2
+    return (
+        Named("a", apply("narrow", x, dim=dim, start=0, length=half)),
+        Named("b", apply("narrow", x, dim=dim, start=half, length=half)),
+    )
+
+
+def _glu(n: Given) -> Expression:
+    first, second = _halves(n.operand("self"), n.dim)
+    return first * apply("sigmoid", second)
+
+
+def _glu_vjp(n: Given) -> Expression:
+    first, second = _halves(n.self, n.dim)
+    gate = apply("sigmoid", second)
+    return apply("cat", n.v * gate, n.v * first * gate * (1 - gate), dim=n.dim)
+
+
+def _along(n: Given, value: Expression) -> Expression:
+    """The sum over dim; a tensor without dims has nothing to sum."""
+    return total(value, [n.dim] if n.operand("self").shape else [])
+
+
+def _shares(n: Given) -> Expression:
+    powers = apply("exp", n.operand("self"))
+    return powers / _along(n, powers)
+
+
+def _inside(n: Given) -> Expression:
+    low, high = n.saved_or("min", None), n.saved_or("max", None)
+    if high is None:
+        return where(n.self >= low, n.v, 0)
+    return where(n.self <= high if low is None else (n.self >= low) & (n.self <= high), n.v, 0)
+
+
+def _at_min(n: Given) -> Expression:
+    high = n.saved_or("max", None)
+    below = n.self < n.min
+    return where(below if high is None else below & (n.min < high), n.v, 0)
+
+
+def _at_max(n: Given) -> Expression:
+    low = n.saved_or("min", None)
+    above = n.self > n.max
+    return where(above if low is None else above | (n.max < low), n.v, 0)
+
+
+def _softmax(op: str, node: str, forward: Any) -> Entry:
+    return Entry(
+        op,
+        (node,),
+        forward,
+        (Vjp("self", lambda n: n.result * (n.v - _along(n, n.v * n.result)), _SOFTMAX),),
+        (
+            "v all ones gives 0: the sum of the shares is 1 whatever `{self}` is.",
+            "The sum runs over dim only; along other dims are independent rows.",
+        ),
+    )
+
+
 ACTIVATIONS: tuple[Entry, ...] = (
-    elementwise(
+    unary(
         "relu",
         ("ReluBackward0",),
-        r"\max(0, @self)",
-        r"[@result > 0]",
-        "(1 where x > 0, else 0)",
-        "Where x is positive the result is x itself and v passes; where it is negative the result is stuck at 0.",
-        lambda n: (n.result > 0).to(n.v.dtype),
+        lambda x: apply("max", 0, x),
+        lambda n: n.v * (n.result > 0),
+        "Where `{self}` is positive the result is `{self}` itself and v passes; where it is negative the result is stuck at 0.",
         (
-            "At x = 0 there is a corner; torch uses 0.",
+            "At 0 there is a corner; torch uses 0.",
             "A unit that is negative for every input gets no gradient: a dead relu.",
         ),
     ),
     elementwise(
         "threshold",
         ("ThresholdBackward0", "ThresholdBackward1"),
-        r"@self \text{ where } @self > @threshold, \text{ else } @value",
-        r"[@self > @threshold]",
-        "(1 where x > threshold, else 0)",
-        "Above the threshold the result is x itself, below it is a constant.",
-        lambda n: (n.self > n.threshold).to(n.v.dtype),
+        # What takes the place of small values is not saved.
+        None,
+        lambda n: n.self > n.threshold,
+        "Above the threshold the result is `{self}` itself, below it the result is a constant.",
         ("Exactly at the threshold torch uses 0.",),
     ),
-    elementwise(
+    Entry(
         "leaky_relu",
         ("LeakyReluBackward0", "LeakyReluBackward1"),
-        r"\max(0, @self) + @{negative_slope} \min(0, @self)",
-        r"\begin{cases} 1 & @self > 0 \\ @{negative_slope} & \text{else} \end{cases}",
-        "(1 where x > 0, else negative_slope)",
-        "Slope 1 on the right; on the left a small slope instead of none, so that no unit dies.",
-        lambda n: _pick(n.saved_or("self", n.saved_or("result", None)) > 0, 1.0, n.negative_slope, n.v),
-        ("At x = 0 torch uses the left slope.",),
+        lambda n: _leaky(n.operand("self"), n.negative_slope),
+        (
+            Vjp(
+                "self",
+                lambda n: n.v * where(_kept(n) > 0, 1, n.negative_slope),
+                "Slope 1 on the right; on the left a slope of its own instead of none, so that no unit dies.",
+            ),
+        ),
+        ("At 0 torch uses the left slope.",),
     ),
-    elementwise(
+    Entry(
         "elu",
         ("EluBackward0", "EluBackward1"),
-        r"\begin{cases} @scale @self & @self > 0 \\ @scale @alpha (e^{@{input_scale} @self} - 1) & \text{else} \end{cases}",
-        r"\begin{cases} @scale & @self > 0 \\ @scale @alpha @{input_scale} e^{@{input_scale} @self} & \text{else} \end{cases}",
-        "(scale where x > 0, else scale * alpha * exp(x))",
-        "A straight line on the right, an exponential that levels out at -alpha on the left.",
-        lambda n: _elu_slope(n, n.alpha, n.scale, n.input_scale),
+        _elu,
         (
-            "selu is this op with alpha = 1.6733 and scale gamma = 1.0507; plain elu has gamma = kappa = 1.",
-            "At x = 0 the left slope is used.",
+            Vjp(
+                "self",
+                lambda n: n.v * _elu_slope(n),
+                "A straight line on the right, an exponential that levels out on the left.",
+            ),
         ),
+        ("selu is this op with fixed alpha and scale.", "At 0 the left slope is used."),
     ),
-    elementwise(
+    Entry(
         "celu",
         ("CeluBackward0", "CeluBackward1"),
-        r"\max(0, @self) + \min(0, @alpha (e^{@self / @alpha} - 1))",
-        r"\begin{cases} 1 & @self > 0 \\ e^{@self / @alpha} & \text{else} \end{cases}",
-        "(1 where x > 0, else exp(x / alpha))",
-        "The exponential on the left is stretched by alpha so that both sides meet with slope 1.",
-        lambda n: _elu_slope(n, n.alpha, 1.0, 1.0 / n.alpha),
+        _celu,
+        (
+            Vjp(
+                "self",
+                lambda n: n.v * _celu_slope(n),
+                "The exponential on the left is stretched by alpha so that both sides meet with slope 1.",
+            ),
+        ),
+        ("torch divides by alpha in single precision, whatever the dtype.",),
     ),
-    elementwise(
+    Entry(
         "gelu",
         ("GeluBackward0",),
-        r"@self \, \Phi(@self)",
-        r"(\Phi(@self) + @self \, \varphi(@self))",
-        "(Phi(x) + x * phi(x))",
-        "The product rule: x times the bell curve's area Phi, whose slope is the bell curve phi.",
-        _gelu_slope,
-        ("approximate='tanh' replaces Phi by 0.5 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))); the product rule stays.",),
+        _gelu,
+        (
+            Vjp(
+                "self",
+                lambda n: n.v * _gelu_slope(n),
+                "The product rule: `{self}` times an area under the bell curve (or its approximation), whose slope is the bell curve.",
+            ),
+        ),
     ),
     elementwise(
         "silu",
         ("SiluBackward0",),
-        r"@self \, \sigma(@self)",
-        r"\sigma(@self) (1 + @self (1 - \sigma(@self)))",
-        "sigmoid(x) * (1 + x * (1 - sigmoid(x)))",
-        "The product rule: x times its own sigmoid, whose slope is sigma (1 - sigma).",
-        lambda n: n.self.sigmoid() * (1 + n.self * (1 - n.self.sigmoid())),
+        lambda x: x * apply("sigmoid", x),
+        _silu_slope,
+        "The product rule: `{self}` times its own sigmoid, which has the slope sigmoid times 1 minus sigmoid.",
     ),
     elementwise(
         "mish",
         ("MishBackward0",),
-        r"@self \tanh(\log(1 + e^{@self}))",
-        r"\left(w + @self \, \sigma(@self) (1 - w^2)\right), \; w = \tanh \log(1 + e^{@self})",
-        "(w + x * sigmoid(x) * (1 - w^2)), w = tanh(softplus(x))",
-        "The product rule, with the slope of tanh and of softplus inside.",
+        lambda x: x * apply("tanh", apply("softplus", x)),
         _mish_slope,
+        "The product rule, with the slope of tanh and of softplus inside.",
     ),
-    elementwise(
+    unary(
         "sigmoid",
         ("SigmoidBackward0",),
-        r"\sigma(@self) = \frac{1}{1 + e^{-@self}}",
-        r"@result (1 - @result)",
-        "z * (1 - z)",
-        "Never more than 1/4, and nearly 0 where the result z is near 0 or 1: in a deep chain gradients vanish.",
-        lambda n: (1 - n.result) * n.result,
+        lambda x: apply("sigmoid", x),
+        lambda n: n.v * conj(n.result) * conj(1 - n.result),
+        "The slope is at most 1/4 for real numbers, and nearly 0 where the result is near 0 or 1: in a deep chain gradients vanish.",
     ),
     elementwise(
         "log_sigmoid",
         ("LogSigmoidBackward0",),
-        r"\log \sigma(@self)",
-        r"\sigma(-@self)",
-        "sigmoid(-x)",
-        "The slope of the logarithm (1 / sigma) times that of the sigmoid (sigma (1 - sigma)) leaves 1 - sigma(x).",
-        lambda n: (-n.self).sigmoid(),
+        lambda x: apply("log", apply("sigmoid", x)),
+        lambda n: apply("sigmoid", -n.self),
+        "The slope of the logarithm times that of the sigmoid leaves 1 minus the sigmoid, which is the sigmoid of the negative of `{self}`.",
     ),
-    elementwise(
+    Entry(
         "softplus",
         ("SoftplusBackward0",),
-        r"\tfrac{1}{@beta} \log(1 + e^{@beta @self})",
-        r"\sigma(@beta @self)",
-        "sigmoid(beta * x)",
-        "A relu with a round corner; its slope goes smoothly from 0 to 1 as the sigmoid does.",
-        _softplus_slope,
-        ("Where beta x is above the threshold (20 unless given) torch takes the straight line, with slope 1.",),
+        _softplus,
+        (
+            Vjp(
+                "self",
+                lambda n: n.v * _softplus_slope(n),
+                "A relu with a round corner; its slope goes smoothly from 0 to 1 as the sigmoid does.",
+            ),
+        ),
+        ("Above the threshold torch takes the straight line, with slope 1.",),
     ),
-    elementwise(
+    Entry(
         "hardtanh",
         ("HardtanhBackward0",),
-        r"\min(\max(@self, \ell), u)",
-        r"[\ell < @self < u]",
-        "(1 where min < x < max, else 0)",
-        _GATE,
-        lambda n: ((n.self > n.min_val) & (n.self < n.max_val)).to(n.v.dtype),
+        lambda n: _clamped(n.operand("self"), n.min_val, n.max_val),
+        (Vjp("self", lambda n: n.v * ((n.self > n.min_val) & (n.self < n.max_val)), _GATE),),
         ("Exactly at a bound torch uses 0 here (clamp lets v pass).", "relu6 is this op with the bounds 0 and 6."),
     ),
-    elementwise(
+    unary(
         "hardsigmoid",
         ("HardsigmoidBackward0",),
-        r"\min(\max(\tfrac{1}{6} @self + \tfrac{1}{2}, 0), 1)",
-        r"\tfrac{1}{6} [-3 < @self < 3]",
-        "(1/6 where -3 < x < 3, else 0)",
+        lambda x: _ramp(x) / 6,
+        lambda n: _single(n, number(1) / 6) * n.v * ((n.self > -3) & (n.self < 3)),
         "A straight ramp between -3 and 3, flat outside.",
-        lambda n: _pick((n.self > -3) & (n.self < 3), _ONE_SIXTH, 0.0, n.v),
-        ("Exactly at -3 and 3 torch uses 0.",),
+        ("Exactly at -3 and 3 torch uses 0.", "torch keeps 1/6 in single precision here, whatever the dtype."),
     ),
     elementwise(
         "hardswish",
         ("HardswishBackward0",),
-        r"@self \cdot \min(\max(\tfrac{1}{6} @self + \tfrac{1}{2}, 0), 1)",
-        r"\begin{cases} 0 & @self \le -3 \\ \tfrac{1}{3} @self + \tfrac{1}{2} & -3 < @self < 3 \\ 1 & @self \ge 3 \end{cases}",
-        "(0, x / 3 + 1/2, or 1)",
-        "0 on the left, x itself on the right, a parabola between.",
-        _hardswish_slope,
+        lambda x: x * _ramp(x) / 6,
+        lambda n: where(n.self <= -3, 0, where(n.self < 3, n.self / 3 + number(1) / 2, 1)),
+        "0 on the left, `{self}` itself on the right, a parabola between.",
     ),
-    elementwise(
+    Entry(
         "softshrink",
         ("SoftshrinkBackward0",),
-        r"\operatorname{sign}(@self) \max(|@self| - @lambd, 0)",
-        r"[|@self| > @lambd]",
-        "(1 where |x| > lambda, else 0)",
-        "Small values are stuck at 0; the others are shifted, which keeps slope 1.",
-        lambda n: (n.self.abs() > n.lambd).to(n.v.dtype),
+        _shrunk,
+        (
+            Vjp(
+                "self",
+                lambda n: n.v * _outside(n.self, n.lambd),
+                "Small values are stuck at 0; the others are shifted, which keeps slope 1.",
+            ),
+        ),
     ),
-    elementwise(
+    Entry(
         "hardshrink",
         ("HardshrinkBackward0",),
-        r"@self \, [|@self| > @lambd]",
-        r"[|@self| > @lambd]",
-        "(1 where |x| > lambda, else 0)",
-        "Small values are replaced by 0; the others are x itself.",
-        lambda n: (n.self.abs() > n.lambd).to(n.v.dtype),
+        lambda n: n.operand("self") * _outside(n.operand("self"), n.lambd),
+        (
+            Vjp(
+                "self",
+                lambda n: n.v * _outside(n.self, n.lambd),
+                "Small values are replaced by 0; the others are `{self}` itself.",
+            ),
+        ),
     ),
-    elementwise(
+    Entry(
         "rrelu",
         ("RreluWithNoiseBackward0", "RreluWithNoiseBackward1", "RreluWithNoiseFunctionalBackward0"),
-        r"@self \odot r, \; r = 1 \text{ where } @self > 0, \text{ else a random slope}",
-        r"r",
-        "r",
-        "The slope that was drawn in the forward pass is used again in the backward pass.",
-        _rrelu_slope,
-        ("In evaluation the slope on the left is the middle of the two bounds.",),
+        _rrelu,
+        (
+            Vjp(
+                "self",
+                lambda n: n.v * _rrelu_slope(n),
+                "The slope of the forward pass is used again: drawn by chance in training, the middle of the bounds in evaluation.",
+            ),
+        ),
     ),
     Entry(
         "prelu",
         ("PreluKernelBackward0",),
-        r"@result = \max(0, @self) + @weight \min(0, @self)",
+        lambda n: _leaky(n.operand("self"), n.operand("weight")),
         (
             Vjp(
                 "self",
-                r"@v \odot \begin{cases} 1 & @self > 0 \\ @weight & \text{else} \end{cases}",
-                "v where x > 0, else w * v",
-                "Slope 1 on the right, the learned slope w on the left.",
-                lambda n: torch.where(n.self > 0, n.v, n.weight * n.v),
+                lambda n: n.v * where(n.self > 0, 1, n.weight),
+                "Slope 1 on the right, the learned slope `{weight}` on the left.",
             ),
             Vjp(
                 "weight",
-                r"@v \odot \min(0, @self)",
-                "v * min(0, x)",
-                "w multiplies x where x is negative, and does nothing elsewhere.",
-                lambda n: torch.where(n.self > 0, torch.zeros_like(n.v), n.self * n.v),
+                lambda n: n.v * where(n.self > 0, 0, n.self),
+                "`{weight}` multiplies `{self}` where that is negative, and does nothing elsewhere.",
             ),
         ),
-        ("At x = 0 torch uses the left slope w.", BROADCAST),
+        ("At 0 torch uses the left slope.", BROADCAST),
         {"weight": "w"},
     ),
     Entry(
         "glu",
         ("GluBackward0",),
-        r"@result = a \odot \sigma(b), \; (a, b) = \text{halves of } @self",
+        _glu,
         (
             Vjp(
                 "self",
-                r"\left(@v \odot \sigma(b), \; @v \odot a \odot \sigma(b) (1 - \sigma(b))\right)",
-                "(v * sigmoid(b), v * a * sigmoid(b) * (1 - sigmoid(b)))",
+                _glu_vjp,
                 "The product rule: the first half is scaled by the gate, the second half moves the gate.",
-                _glu,
             ),
         ),
     ),
-    Entry(
-        "softmax",
-        ("SoftmaxBackward0", "SafeSoftmaxBackward0"),
-        r"@result_i = \frac{e^{@{self}_i}}{\sum_j e^{@{self}_j}}",
-        (
-            Vjp(
-                "self",
-                r"@result \odot \left(@v - \textstyle\sum_j @{v}_j \, @{result}_j\right)",
-                "z * (v - sum(v * z))",
-                _SOFTMAX,
-                _softmax,
-            ),
-        ),
-        (
-            "v all ones gives 0: the sum of the shares is 1 whatever x is.",
-            "The sum runs over dim only; other axes are independent rows.",
-        ),
-    ),
+    _softmax("softmax", "SoftmaxBackward0", _shares),
+    # Rows of nothing but minus infinity give 0 here, where a softmax would give NaN.
+    _softmax("safe_softmax", "SafeSoftmaxBackward0", None),
     Entry(
         "log_softmax",
         ("LogSoftmaxBackward0",),
-        r"@{result}_i = @{self}_i - \log \textstyle\sum_j e^{@{self}_j}",
+        lambda n: n.operand("self") - apply("log", _along(n, apply("exp", n.operand("self")))),
         (
             Vjp(
                 "self",
-                r"@v - e^{@result} \textstyle\sum_j @{v}_j",
-                "v - exp(z) * sum(v)",
-                "Every result moves with its own score (v), and all are lowered by the common logarithm, whose slope is the softmax e^z.",
-                _log_softmax,
+                lambda n: n.v - apply("exp", n.result) * _along(n, n.v),
+                "Every result moves with its own score (v), and all are lowered by the common logarithm, whose slope is the softmax.",
             ),
         ),
-        ("With cross entropy v is -1/N at the target and 0 elsewhere, and this becomes (softmax - one-hot) / N.",),
+        ("Where v is -1 at the target and 0 elsewhere, as under cross entropy, this is softmax minus one-hot.",),
     ),
     Entry(
         "clamp",
         ("ClampBackward0", "ClampBackward1"),
-        r"@result = \min(\max(@self, @min), @max)",
+        lambda n: _clamped(n.operand("self"), n.saved_or("min", None), n.saved_or("max", None)),
+        (Vjp("self", _inside, _GATE), Vjp("min", _at_min, _BOUND), Vjp("max", _at_max, _BOUND)),
         (
-            Vjp("self", r"@v \odot [@min \le @self \le @max]", "v where min <= x <= max, else 0", _GATE, _inside),
-            Vjp("min", r"@v \odot [@self < @min]", "v where x < min, else 0", _BOUND, _at_min),
-            Vjp("max", r"@v \odot [@self > @max]", "v where x > max, else 0", _BOUND, _at_max),
+            _EXACT_BOUND,
+            BROADCAST,
+            "If the lower bound is above the upper one, the result is the upper one, and that gets v.",
         ),
-        (_EXACT_BOUND, BROADCAST, "If min is above max, the result is max, and max gets v."),
     ),
     Entry(
         "clamp_min",
         ("ClampMinBackward0", "ClampMinBackward1"),
-        r"@result = \max(@self, @min)",
+        lambda n: _clamped(n.operand("self"), value_of(n, "min"), None),
         (
-            Vjp(
-                "self",
-                r"@v \odot [@self \ge @min]",
-                "v where x >= min, else 0",
-                _GATE,
-                lambda n: n.v.masked_fill(~(n.self >= n.min), 0),
-            ),
-            Vjp(
-                "min",
-                r"@v \odot [@self < @min]",
-                "v where x < min, else 0",
-                _BOUND,
-                lambda n: n.v.masked_fill(~(n.self < n.min), 0),
-            ),
+            Vjp("self", lambda n: where(n.self >= n.min, n.v, 0), _GATE),
+            Vjp("min", lambda n: where(n.self < n.min, n.v, 0), _BOUND),
         ),
         (_EXACT_BOUND, BROADCAST),
     ),
     Entry(
         "clamp_max",
         ("ClampMaxBackward0", "ClampMaxBackward1"),
-        r"@result = \min(@self, @max)",
+        lambda n: _clamped(n.operand("self"), None, value_of(n, "max")),
         (
-            Vjp(
-                "self",
-                r"@v \odot [@self \le @max]",
-                "v where x <= max, else 0",
-                _GATE,
-                lambda n: n.v.masked_fill(~(n.self <= n.max), 0),
-            ),
-            Vjp(
-                "max",
-                r"@v \odot [@self > @max]",
-                "v where x > max, else 0",
-                _BOUND,
-                lambda n: n.v.masked_fill(~(n.self > n.max), 0),
-            ),
+            Vjp("self", lambda n: where(n.self <= n.max, n.v, 0), _GATE),
+            Vjp("max", lambda n: where(n.self > n.max, n.v, 0), _BOUND),
         ),
         (_EXACT_BOUND, BROADCAST),
     ),

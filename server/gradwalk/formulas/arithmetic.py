@@ -3,278 +3,280 @@
 # mypy: disable-error-code="no-any-return"
 # What a node saved has no static type.
 
-import torch
-from torch import Tensor
+from typing import Any
 
-from gradwalk.formulas.formula import BROADCAST, Entry, NodeView, Vjp, conjugate, elementwise, times
+from gradwalk.formulas.entry import BROADCAST, Entry, Formula, Given, Vjp, unary, value_of, zero
+from gradwalk.formulas.expression import (
+    Expression,
+    Number,
+    apply,
+    conj,
+    divided,
+    expressed,
+    number,
+    product,
+    symbols_of,
+    times,
+    where,
+)
 
-_PASSES = "Adding 1 to it adds 1 to the sum, so v passes unchanged."
-
-
-def _power_slope(n: NodeView) -> Tensor:
-    """d x^p / dx with the limits torch takes: 0 where p is 0."""
-    exponent = torch.as_tensor(n.exponent, device=n.self.device)
-    slope = exponent * n.self.pow(exponent - 1)
-    return slope.where(exponent != 0, torch.zeros_like(slope))
-
-
-def _exponent_slope(n: NodeView) -> Tensor:
-    """d x^p / dp = x^p log x, with 0 where x is 0 and p is not negative."""
-    base = torch.as_tensor(n.self, device=n.exponent.device, dtype=n.result.dtype)
-    exponent = torch.as_tensor(n.exponent)
-    slope = n.result * base.log()
-    flat = (base == 0) & ((exponent.real if exponent.is_complex() else exponent) >= 0)
-    return slope.masked_fill(flat.expand(slope.shape), 0)
+_PASSES = "A nudge of `{self}` moves the result by the same nudge, so v passes unchanged."
+_POWER = "The power rule: the exponent comes down in front and drops by one."
 
 
-def _quotient_other(n: NodeView) -> Tensor:
-    return -n.v * conjugate(n.self / n.other / n.other)
+def _power(n: Given) -> Expression:
+    """v times p x^(p-1) for a number p."""
+    exponent = int(n.exponent) if isinstance(n.exponent, bool) else n.exponent
+    if exponent == 0:
+        return Number(0)
+    if exponent == 1:
+        return n.v
+    base = n.self if exponent == 2 else n.self ** (exponent - 1)
+    return times(exponent, n.v) * conj(base)
 
 
-def _rounded(n: NodeView) -> bool:
-    return n.rounding_mode is not None
+def _power_of_tensor(n: Given) -> Expression:
+    """The same for a tensor p, with the limit that torch takes where p is 0."""
+    return where(n.exponent.equals(0), 0, n.v * conj(n.exponent) * conj(n.self ** (n.exponent - 1)))
 
 
-def _larger(n: NodeView, mine: Tensor, theirs: Tensor) -> Tensor:
-    halved = torch.where(mine == theirs, n.v / 2, n.v)
-    return halved.masked_fill(mine < theirs, 0)
+def _is_not_negative(exponent: Expression) -> Expression:
+    if not exponent.is_complex:
+        return exponent >= 0
+    return apply("imag", exponent).equals(0) & (apply("real", exponent) >= 0)
 
 
-def _wins(mine: Tensor, theirs: Tensor) -> Tensor:
-    return (mine >= theirs) | theirs.isnan()
+def _exponent(n: Given) -> Expression:
+    """v times x^p log x, with 0 where x is 0 and p is not negative."""
+    # A negative number has a logarithm among the complex numbers only.
+    base = n.self + 0j if n.exponent.is_complex and not n.self.is_complex else n.self
+    rate = conj(n.result * apply("log", base))
+    return n.v * where(n.self.equals(0) & _is_not_negative(n.exponent), 0, rate)
 
 
-_MAXIMUM_TIE = "Where both are equal each gets half of v, so that the two together still get v."
+def _exponent_of_number(n: Given) -> Expression:
+    base = n.self
+    if n.exponent.is_complex and not isinstance(base, complex) and base < 0:
+        base = complex(base)
+    product = n.v * conj(n.result) * conj(apply("log", number(base)))
+    return where(_is_not_negative(n.exponent), 0, product) if base == 0 else product
+
+
+def _quotient(n: Given) -> Expression:
+    divisor = value_of(n, "other")
+    return n.v / conj(divisor) if isinstance(divisor, Expression) else divided(n.v, divisor.conjugate())
+
+
+def _quotient_other(n: Given) -> Expression:
+    return -(n.v * conj(n.self) / conj(n.other) ** 2)
+
+
+def _rounded(rounding_mode: str | None, dividend: Expression, divisor: Any) -> Expression:
+    if rounding_mode == "floor":
+        return apply("floor_divide", dividend, divisor)
+    quotient = dividend / divisor
+    return quotient if rounding_mode is None else apply(rounding_mode, quotient)
+
+
+def _remainder(rounding_mode: str) -> Formula:
+    """What is left of a dividend after the rounded quotient."""
+
+    def result(n: Given) -> Expression:
+        dividend, divisor = n.operand("self"), n.operand("other")
+        return dividend - divisor * _rounded(rounding_mode, dividend, divisor)
+
+    return result
+
+
+def _share(loses: Expression, ties: Expression, v: Expression) -> Expression:
+    return where(loses, 0, where(ties, v / 2, v))
+
+
+def _first_is_largest(n: Given) -> Expression:
+    return (n.self >= n.other) | apply("isnan", n.other)
+
+
+def _first_is_smallest(n: Given) -> Expression:
+    return (n.self <= n.other) | apply("isnan", n.other)
+
+
+def _weighted(n: Given, weight: Any) -> Expression:
+    """v times a share; one that is a number stands first."""
+    share = expressed(weight)
+    return n.v * conj(share) if symbols_of(share) else times(share, n.v)
+
+
+def _mixed(n: Given) -> Expression:
+    weight = value_of(n, "weight")
+    return (1 - expressed(weight)) * n.operand("self") + weight * n.operand("end")
+
+
+def _taken_away(rounding_mode: str) -> Vjp:
+    """For the divisor of a remainder."""
+    return Vjp(
+        "other",
+        lambda n: -(n.v * _rounded(rounding_mode, n.self, n.other)),
+        "`{other}` is taken away as often as the rounded quotient says, so each nudge of it counts that often.",
+    )
+
+
+_BETWEEN_JUMPS = "Between two jumps the remainder moves exactly as `{self}` does."
+_LARGER = "Only the larger of the two decides the result, so only it gets v; equal ones get half each."
+_SMALLER = "Only the smaller of the two decides the result, so only it gets v; equal ones get half each."
+_TIE = "Where both are equal each gets half of v; where one is NaN both get all of it."
 _NAN_LOSES = "A NaN loses: the other operand gets all of v. Equal values: the first operand gets all of it."
-_FLOOR = "With a rounding mode the result is a staircase: flat almost everywhere, so both gradients are 0."
+_STAIRCASE = "A rounded quotient is a staircase, flat almost everywhere: no nudge gets through."
 
 ARITHMETIC: tuple[Entry, ...] = (
     Entry(
         "add",
         ("AddBackward0", "AddBackward1"),
-        r"@result = @self + @alpha @other",
+        lambda n: n.operand("self") + product(n.alpha, n.operand("other")),
         (
-            Vjp("self", r"@v", "v", _PASSES, lambda n: n.v),
+            Vjp("self", lambda n: n.v, _PASSES),
             Vjp(
                 "other",
-                r"@alpha @v",
-                "alpha * v",
-                "y enters the sum alpha times, so a nudge of y moves the sum alpha times as much; alpha is 1 unless given.",
                 lambda n: times(n.alpha, n.v),
+                "`{other}` enters the sum alpha times (once unless the call says otherwise), so its nudge counts as often.",
             ),
         ),
-        (BROADCAST, "alpha is 1 unless the call gives it; then v passes unchanged to both."),
+        (BROADCAST,),
     ),
     Entry(
         "sub",
         ("SubBackward0", "SubBackward1"),
-        r"@result = @self - @alpha @other",
+        lambda n: n.operand("self") - product(n.alpha, n.operand("other")),
         (
-            Vjp("self", r"@v", "v", _PASSES, lambda n: n.v),
+            Vjp("self", lambda n: n.v, _PASSES),
             Vjp(
                 "other",
-                r"-@alpha @v",
-                "-alpha * v",
-                "More of y means less of the difference, so the sign turns; alpha is 1 unless given.",
-                lambda n: times(n.alpha, -n.v),
+                lambda n: -times(n.alpha, n.v),
+                "More of `{other}` means less of the difference, so the sign turns.",
             ),
         ),
-        (BROADCAST, "alpha is 1 unless the call gives it."),
+        (BROADCAST,),
     ),
     Entry(
         "rsub",
         ("RsubBackward0", "RsubBackward1"),
-        r"@result = @other - @alpha @self",
+        lambda n: n.operand("other") - product(n.alpha, n.operand("self")),
         (
             Vjp(
                 "self",
-                r"-@alpha @v",
-                "-alpha * v",
-                "x is what is taken away, so a nudge upwards moves the result down.",
-                lambda n: times(n.alpha, -n.v),
+                lambda n: -times(n.alpha, n.v),
+                "`{self}` is what is taken away, so a nudge upwards moves the result down.",
             ),
-            Vjp("other", r"@v", "v", _PASSES, lambda n: n.v),
+            Vjp("other", lambda n: n.v, "A nudge of `{other}` moves the result by the same nudge."),
         ),
-        (BROADCAST, "`1 - x` is written this way round: the number has no gradient, x gets -v."),
+        (BROADCAST, "A number minus a tensor is written this way round: the number has no gradient."),
     ),
     Entry(
         "mul",
         ("MulBackward0",),
-        r"@result = @self \odot @other",
+        lambda n: n.operand("self") * n.operand("other"),
         (
             Vjp(
                 "self",
-                r"@v \odot @other",
-                "v * y",
-                "y scales x, so a nudge of x moves the product y times as much.",
-                lambda n: n.v * conjugate(n.other),
+                lambda n: n.v * conj(n.other),
+                "`{other}` scales `{self}`, so a nudge of `{self}` moves the product `{other}` times as much.",
             ),
             Vjp(
                 "other",
-                r"@v \odot @self",
-                "v * x",
-                "x scales y, so a nudge of y moves the product x times as much.",
-                lambda n: n.v * conjugate(n.self),
+                lambda n: n.v * conj(n.self),
+                "`{self}` scales `{other}`, so a nudge of `{other}` moves the product `{self}` times as much.",
             ),
         ),
-        (BROADCAST, "`x * x` has two operands that are the same tensor: each gets v * x, and they add up to 2 x v."),
+        (BROADCAST, "A product of a tensor with itself has two operands that are the same: what each gets adds up."),
     ),
     Entry(
         "mul",
         ("MulBackward1",),
-        r"@result = @other \cdot @self",
+        lambda n: product(n.other, n.operand("self")),
         (
             Vjp(
                 "self",
-                r"@other \cdot @v",
-                "c * v",
-                "The number c scales x, so a nudge of x moves the product c times as much.",
                 lambda n: times(n.other, n.v),
+                "The number scales `{self}`, so a nudge of `{self}` moves the product that many times as much.",
             ),
         ),
-        symbols={"other": "c"},
     ),
     Entry(
         "div",
-        ("DivBackward0",),
-        r"@result = @self / @other",
+        ("DivBackward0", "DivBackward1"),
+        lambda n: divided(n.operand("self"), value_of(n, "other")),
         (
             Vjp(
                 "self",
-                r"@v / @other",
-                "v / y",
-                "x is divided by y, so a nudge of x counts for one y-th.",
-                lambda n: n.v / conjugate(n.other),
+                _quotient,
+                "A nudge of `{self}` is divided like `{self}` itself.",
             ),
             Vjp(
                 "other",
-                r"-@v \odot @self / @other^2",
-                "-v * x / y^2",
-                "A larger divisor makes the quotient smaller, and the quotient x / y itself is divided by y once more.",
                 _quotient_other,
+                "A larger divisor makes the quotient smaller, in proportion to the quotient, which is divided once more.",
             ),
         ),
-        (BROADCAST, "Where y is 0 the gradients are infinite or NaN, as the quotient is."),
-    ),
-    Entry(
-        "div",
-        ("DivBackward1",),
-        r"@result = @self / @other",
-        (
-            Vjp(
-                "self",
-                r"@v / @other",
-                "v / c",
-                "x is divided by the number c, so a nudge of x counts for one c-th.",
-                lambda n: n.v / conjugate(n.other),
-            ),
-        ),
-        symbols={"other": "c"},
+        (BROADCAST, "Where the divisor is 0 the gradients are infinite or NaN, as the quotient is."),
     ),
     Entry(
         "div",
         ("DivBackward2", "DivBackward3"),
-        r"@result = \operatorname{round}(@self / @other)",
+        lambda n: _rounded(n.rounding_mode, n.operand("self"), value_of(n, "other")),
         (
-            Vjp(
-                "self",
-                r"0",
-                "0 (v / y where no rounding mode is given)",
-                _FLOOR,
-                lambda n: torch.zeros_like(n.v) if _rounded(n) else n.v / conjugate(n.other),
-            ),
-            Vjp(
-                "other",
-                r"0",
-                "0 (-v * x / y^2 where no rounding mode is given)",
-                _FLOOR,
-                lambda n: torch.zeros_like(n.v) if _rounded(n) else _quotient_other(n),
-            ),
+            Vjp("self", lambda n: _quotient(n) if n.rounding_mode is None else zero(n), _STAIRCASE),
+            Vjp("other", lambda n: _quotient_other(n) if n.rounding_mode is None else zero(n), _STAIRCASE),
         ),
-        (_FLOOR, "With rounding_mode=None it is an ordinary division."),
+        (BROADCAST, "With rounding_mode=None it is an ordinary division."),
     ),
     Entry(
         "remainder",
         ("RemainderBackward0", "RemainderBackward1"),
-        r"@result = @self - @other \lfloor @self / @other \rfloor",
-        (
-            Vjp("self", r"@v", "v", "Between two jumps the remainder moves exactly as x does.", lambda n: n.v),
-            Vjp(
-                "other",
-                r"-@v \odot \lfloor @self / @other \rfloor",
-                "-v * floor(x / y)",
-                "y is subtracted floor(x / y) times, so each nudge of y counts that often.",
-                lambda n: -n.v * n.self.div(n.other, rounding_mode="floor"),
-            ),
-        ),
-        ("At the jumps (x a multiple of y) torch uses the slope beside the jump.", BROADCAST),
+        _remainder("floor"),
+        (Vjp("self", lambda n: n.v, _BETWEEN_JUMPS), _taken_away("floor")),
+        ("At the jumps, where `{self}` is a multiple of the divisor, torch uses the slope beside the jump.", BROADCAST),
     ),
     Entry(
         "fmod",
         ("FmodBackward0", "FmodBackward1"),
-        r"@result = @self - @other \operatorname{trunc}(@self / @other)",
-        (
-            Vjp("self", r"@v", "v", "Between two jumps the remainder moves exactly as x does.", lambda n: n.v),
-            Vjp(
-                "other",
-                r"-@v \odot \operatorname{trunc}(@self / @other)",
-                "-v * trunc(x / y)",
-                "y is subtracted trunc(x / y) times, so each nudge of y counts that often.",
-                lambda n: -n.v * n.self.div(n.other, rounding_mode="trunc"),
-            ),
-        ),
-        ("fmod keeps the sign of x, remainder that of y: trunc here, floor there.", BROADCAST),
+        _remainder("trunc"),
+        (Vjp("self", lambda n: n.v, _BETWEEN_JUMPS), _taken_away("trunc")),
+        ("fmod keeps the sign of `{self}`, remainder that of the divisor: trunc here, floor there.", BROADCAST),
     ),
-    elementwise(
+    unary(
         "neg",
         ("NegBackward0", "NegViewBackward0"),
-        r"-@self",
-        r"(-1)",
-        "(-1)",
-        "The result moves as much as x, the other way.",
-        lambda n: -torch.ones_like(n.v),
+        lambda x: -x,
+        lambda n: -n.v,
+        "The result moves as much as `{self}`, the other way.",
     ),
-    elementwise(
+    unary(
         "reciprocal",
         ("ReciprocalBackward0",),
-        r"1 / @self",
-        r"(-@result^2)",
-        "(-z^2)",
-        "The slope of 1/x is -1/x^2; z already is 1/x, so its square is used again instead of dividing twice.",
-        lambda n: -n.result * n.result,
-        ("At x = 0 the result is infinite, and so is the gradient.",),
+        lambda x: 1 / x,
+        lambda n: -(n.v * conj(n.result**2)),
+        "The slope of the reciprocal is minus its square; the result is saved, so it is squared instead of dividing again.",
+        ("Where `{self}` is 0 the result is infinite, and so is the gradient.",),
     ),
-    elementwise(
+    Entry(
         "pow",
         ("PowBackward0",),
-        r"@self^{@exponent}",
-        r"@exponent @self^{@exponent - 1}",
-        "p * x^(p-1)",
-        "The power rule: the exponent comes down in front and drops by one.",
-        _power_slope,
+        lambda n: n.operand("self") ** n.exponent,
+        (Vjp("self", _power, _POWER),),
         (
-            "x^0 is constant, so its gradient is 0 even at x = 0.",
-            "A fractional exponent below 1 has infinite slope at 0.",
+            "With exponent 0 the result is constant, so the gradient is 0 even where `{self}` is 0.",
+            "An exponent between 0 and 1 has infinite slope at 0.",
         ),
     ),
     Entry(
         "pow",
         ("PowBackward1",),
-        r"@result = @self^{@exponent}",
+        lambda n: n.operand("self") ** n.operand("exponent"),
         (
-            Vjp(
-                "self",
-                r"@v \odot @exponent @self^{@exponent - 1}",
-                "v * p * x^(p-1)",
-                "The power rule: the exponent comes down in front and drops by one.",
-                lambda n: n.v * conjugate(_power_slope(n)),
-            ),
+            Vjp("self", _power_of_tensor, _POWER),
             Vjp(
                 "exponent",
-                r"@v \odot @result \odot \log @self",
-                "v * z * log(x)",
-                "x^p is e^(p log x); in p it is an exponential whose rate is log x.",
-                lambda n: n.v * conjugate(_exponent_slope(n)),
+                _exponent,
+                "In the exponent a power is an exponential whose rate is the logarithm of its base.",
             ),
         ),
         (
@@ -286,38 +288,31 @@ ARITHMETIC: tuple[Entry, ...] = (
     Entry(
         "pow",
         ("PowBackward2",),
-        r"@result = @self^{@exponent}",
+        lambda n: number(n.self) ** n.operand("exponent"),
         (
             Vjp(
                 "exponent",
-                r"@v \odot @result \cdot \log @self",
-                "v * z * log(c)",
-                "c^p is e^(p log c); in p it is an exponential whose rate is log c.",
-                lambda n: n.v * conjugate(_exponent_slope(n)),
+                _exponent_of_number,
+                "In the exponent a power is an exponential whose rate is the logarithm of its base.",
             ),
         ),
         ("With base 0 the gradient is 0 for exponents that are not negative.",),
-        {"self": "c"},
     ),
     Entry(
         "addcmul",
         ("AddcmulBackward0",),
-        r"@result = @self + @value \, @tensor1 \odot @tensor2",
+        lambda n: n.operand("self") + product(n.value, n.operand("tensor1")) * n.operand("tensor2"),
         (
-            Vjp("self", r"@v", "v", _PASSES, lambda n: n.v),
+            Vjp("self", lambda n: n.v, _PASSES),
             Vjp(
                 "tensor1",
-                r"@value \, @v \odot @tensor2",
-                "c * v * b",
-                "a is multiplied by c and b before it is added.",
-                lambda n: n.v * conjugate(n.tensor2 * n.value),
+                lambda n: times(n.value, n.v) * conj(n.tensor2),
+                "`{tensor1}` is multiplied by `{tensor2}` and by value (1 unless the call says otherwise) before it is added.",
             ),
             Vjp(
                 "tensor2",
-                r"@value \, @v \odot @tensor1",
-                "c * v * a",
-                "b is multiplied by c and a before it is added.",
-                lambda n: n.v * conjugate(n.tensor1 * n.value),
+                lambda n: times(n.value, n.v) * conj(n.tensor1),
+                "`{tensor2}` is multiplied by `{tensor1}` and by value (1 unless the call says otherwise) before it is added.",
             ),
         ),
         (BROADCAST,),
@@ -325,22 +320,18 @@ ARITHMETIC: tuple[Entry, ...] = (
     Entry(
         "addcdiv",
         ("AddcdivBackward0",),
-        r"@result = @self + @value \, @tensor1 / @tensor2",
+        lambda n: n.operand("self") + product(n.value, n.operand("tensor1")) / n.operand("tensor2"),
         (
-            Vjp("self", r"@v", "v", _PASSES, lambda n: n.v),
+            Vjp("self", lambda n: n.v, _PASSES),
             Vjp(
                 "tensor1",
-                r"@value \, @v / @tensor2",
-                "c * v / b",
-                "a is multiplied by c and divided by b before it is added.",
-                lambda n: n.v * conjugate(n.value / n.tensor2),
+                lambda n: times(n.value, n.v) / conj(n.tensor2),
+                "`{tensor1}` is divided by `{tensor2}` and multiplied by value (1 unless the call says otherwise) before it is added.",
             ),
             Vjp(
                 "tensor2",
-                r"-@value \, @v \odot @tensor1 / @tensor2^2",
-                "-c * v * a / b^2",
+                lambda n: -(times(n.value, n.v) * conj(n.tensor1) / conj(n.tensor2) ** 2),
                 "A larger divisor makes the added quotient smaller: the quotient rule.",
-                lambda n: -n.v * conjugate(n.value * n.tensor1 / (n.tensor2 * n.tensor2)),
             ),
         ),
         (BROADCAST,),
@@ -348,28 +339,18 @@ ARITHMETIC: tuple[Entry, ...] = (
     Entry(
         "lerp",
         ("LerpBackward0", "LerpBackward1"),
-        r"@result = (1 - @weight) \odot @self + @weight \odot @end",
+        _mixed,
         (
             Vjp(
                 "self",
-                r"@v \odot (1 - @weight)",
-                "v * (1 - w)",
-                "x has the share 1 - w in the mixture.",
-                lambda n: n.v * conjugate(1 - n.weight),
+                lambda n: _weighted(n, 1 - expressed(n.weight)),
+                "`{self}` has the share 1 - weight in the mixture.",
             ),
-            Vjp(
-                "end",
-                r"@v \odot @weight",
-                "v * w",
-                "y has the share w in the mixture.",
-                lambda n: n.v * conjugate(n.weight),
-            ),
+            Vjp("end", lambda n: _weighted(n, n.weight), "`{end}` has the share weight in the mixture."),
             Vjp(
                 "weight",
-                r"@v \odot (@end - @self)",
-                "v * (y - x)",
-                "Moving w from 0 to 1 moves the result all the way from x to y.",
-                lambda n: n.v * conjugate(n.end - n.self),
+                lambda n: n.v * conj(n.end - n.self),
+                "Moving `{weight}` from 0 to 1 moves the result all the way from `{self}` to `{end}`.",
             ),
         ),
         (BROADCAST,),
@@ -378,65 +359,33 @@ ARITHMETIC: tuple[Entry, ...] = (
     Entry(
         "maximum",
         ("MaximumBackward0",),
-        r"@result = \max(@self, @other)",
+        lambda n: apply("max", n.operand("self"), n.operand("other")),
         (
-            Vjp(
-                "self",
-                r"@v \odot [@self > @other] + \tfrac{1}{2} @v \odot [@self = @other]",
-                "v where x > y, v/2 where equal, else 0",
-                "Only the larger of the two decides the result, so only it gets v; equal ones get half each.",
-                lambda n: _larger(n, n.self, n.other),
-            ),
-            Vjp(
-                "other",
-                r"@v \odot [@other > @self] + \tfrac{1}{2} @v \odot [@self = @other]",
-                "v where y > x, v/2 where equal, else 0",
-                "Only the larger of the two decides the result, so only it gets v; equal ones get half each.",
-                lambda n: _larger(n, n.other, n.self),
-            ),
+            Vjp("self", lambda n: _share(n.self < n.other, n.self.equals(n.other), n.v), _LARGER),
+            Vjp("other", lambda n: _share(n.other < n.self, n.other.equals(n.self), n.v), _LARGER),
         ),
-        (_MAXIMUM_TIE, BROADCAST),
+        (_TIE, BROADCAST),
     ),
     Entry(
         "minimum",
         ("MinimumBackward0",),
-        r"@result = \min(@self, @other)",
+        lambda n: apply("min", n.operand("self"), n.operand("other")),
         (
-            Vjp(
-                "self",
-                r"@v \odot [@self < @other] + \tfrac{1}{2} @v \odot [@self = @other]",
-                "v where x < y, v/2 where equal, else 0",
-                "Only the smaller of the two decides the result, so only it gets v; equal ones get half each.",
-                lambda n: _larger(n, -n.self, -n.other),
-            ),
-            Vjp(
-                "other",
-                r"@v \odot [@other < @self] + \tfrac{1}{2} @v \odot [@self = @other]",
-                "v where y < x, v/2 where equal, else 0",
-                "Only the smaller of the two decides the result, so only it gets v; equal ones get half each.",
-                lambda n: _larger(n, -n.other, -n.self),
-            ),
+            Vjp("self", lambda n: _share(n.self > n.other, n.self.equals(n.other), n.v), _SMALLER),
+            Vjp("other", lambda n: _share(n.other > n.self, n.other.equals(n.self), n.v), _SMALLER),
         ),
-        (_MAXIMUM_TIE, BROADCAST),
+        (_TIE, BROADCAST),
     ),
     Entry(
         "fmax",
         ("FmaxBackward0",),
-        r"@result = \operatorname{fmax}(@self, @other)",
+        lambda n: apply("fmax", n.operand("self"), n.operand("other")),
         (
             Vjp(
-                "self",
-                r"@v \odot [@self \ge @other]",
-                "v where x >= y, else 0",
-                "Only the larger of the two decides the result.",
-                lambda n: n.v.masked_fill(~_wins(n.self, n.other), 0),
+                "self", lambda n: where(_first_is_largest(n), n.v, 0), "Only the larger of the two decides the result."
             ),
             Vjp(
-                "other",
-                r"@v \odot [@self < @other]",
-                "v where x < y, else 0",
-                "Only the larger of the two decides the result.",
-                lambda n: n.v.masked_fill(_wins(n.self, n.other), 0),
+                "other", lambda n: where(_first_is_largest(n), 0, n.v), "Only the larger of the two decides the result."
             ),
         ),
         (_NAN_LOSES, BROADCAST),
@@ -444,21 +393,17 @@ ARITHMETIC: tuple[Entry, ...] = (
     Entry(
         "fmin",
         ("FminBackward0",),
-        r"@result = \operatorname{fmin}(@self, @other)",
+        lambda n: apply("fmin", n.operand("self"), n.operand("other")),
         (
             Vjp(
                 "self",
-                r"@v \odot [@self \le @other]",
-                "v where x <= y, else 0",
+                lambda n: where(_first_is_smallest(n), n.v, 0),
                 "Only the smaller of the two decides the result.",
-                lambda n: n.v.masked_fill(~_wins(-n.self, -n.other), 0),
             ),
             Vjp(
                 "other",
-                r"@v \odot [@self > @other]",
-                "v where x > y, else 0",
+                lambda n: where(_first_is_smallest(n), 0, n.v),
                 "Only the smaller of the two decides the result.",
-                lambda n: n.v.masked_fill(_wins(-n.self, -n.other), 0),
             ),
         ),
         (_NAN_LOSES, BROADCAST),
@@ -466,21 +411,17 @@ ARITHMETIC: tuple[Entry, ...] = (
     Entry(
         "where",
         ("WhereBackward0",),
-        r"@result = @condition \mathbin{?} @self : @other",
+        lambda n: where(n.condition, n.operand("self"), n.operand("other")),
         (
             Vjp(
                 "self",
-                r"@v \odot [@condition]",
-                "v where the condition holds, else 0",
-                "x is copied where the condition holds, and ignored elsewhere.",
-                lambda n: n.v.masked_fill(~n.condition, 0),
+                lambda n: where(n.condition, n.v, 0),
+                "`{self}` is copied where the condition holds, and ignored elsewhere.",
             ),
             Vjp(
                 "other",
-                r"@v \odot [\neg @condition]",
-                "v where the condition fails, else 0",
-                "y is copied where the condition fails, and ignored elsewhere.",
-                lambda n: n.v.masked_fill(n.condition, 0),
+                lambda n: where(n.condition, 0, n.v),
+                "`{other}` is copied where the condition fails, and ignored elsewhere.",
             ),
         ),
         (
@@ -492,45 +433,33 @@ ARITHMETIC: tuple[Entry, ...] = (
     Entry(
         "hypot",
         ("HypotBackward0",),
-        r"@result = \sqrt{@self^2 + @other^2}",
+        lambda n: apply("sqrt", n.operand("self") ** 2 + n.operand("other") ** 2),
         (
             Vjp(
                 "self",
-                r"@v \odot @self / @result",
-                "v * x / z",
-                "The length grows with x by the cosine of the angle, x / z.",
                 lambda n: n.v * n.self / n.result,
+                "The length grows with `{self}` by the cosine of the angle, `{self}` divided by the length.",
             ),
             Vjp(
                 "other",
-                r"@v \odot @other / @result",
-                "v * y / z",
-                "The length grows with y by the sine of the angle, y / z.",
                 lambda n: n.v * n.other / n.result,
+                "The length grows with `{other}` by the sine of the angle, `{other}` divided by the length.",
             ),
         ),
-        (BROADCAST, "At x = y = 0 the gradient is 0 / 0 = NaN."),
+        (BROADCAST, "Where both are 0 the gradient is 0 / 0 = NaN."),
     ),
     Entry(
         "copysign",
         ("CopysignBackward0", "CopysignBackward1"),
-        r"@result = |@self| \operatorname{sign}(@other)",
+        None,
         (
             Vjp(
                 "self",
-                r"@v \odot @result / @self",
-                "v * z / x",
-                "The sign was kept (slope 1) or turned (slope -1); z / x says which.",
-                lambda n: (n.v * n.result / n.self).masked_fill(n.result == 0, 0),
+                lambda n: n.v * where(n.self.equals(0), 0, n.result / n.self),
+                "The sign was kept (slope 1) or turned (slope -1); the result divided by `{self}` says which.",
             ),
-            Vjp(
-                "other",
-                r"0",
-                "0",
-                "Only the sign of y is used, and a sign does not change with a nudge.",
-                lambda n: torch.zeros_like(n.v),
-            ),
+            Vjp("other", zero, "Only the sign of `{other}` is used, and a sign does not change with a nudge."),
         ),
-        ("At x = 0 the gradient is 0.", BROADCAST),
+        ("Where `{self}` is 0 the gradient is 0.", BROADCAST),
     ),
 )

@@ -6,68 +6,63 @@
 import math
 
 import torch
-from torch import Tensor
 
-from gradwalk.formulas.formula import Entry, NodeView, Vjp
+from gradwalk.formulas.entry import Entry, Given, Vjp
+from gradwalk.formulas.expression import Expression, Named, apply, ones, times, total, transpose, where
 
-_SOFTMAX = (
-    "Through the softmax: v reaches the weights P as v V^T, what all weights of a row have in common is taken out, and "
-)
+_SOFTMAX = "Through the softmax: v reaches the weights through the values, what all weights of a row have in common is taken out, and "
 
 
-def _scale(n: NodeView) -> float:
+def _scaled(n: Given, scores: Expression) -> Expression:
     scale = n.saved_or("scale", None)
-    return 1 / math.sqrt(n.query.shape[-1]) if scale is None else float(scale)
+    return scores / apply("sqrt", n.query.shape[-1]) if scale is None else times(scale, scores)
 
 
-def _weights(n: NodeView) -> Tensor:
-    scores = n.query @ n.key.mT * _scale(n)
+def _weights(n: Given) -> Expression:
+    scores = _scaled(n, n.query @ transpose(n.key))
     if n.is_causal:
-        allowed = torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device).tril()
-        scores = scores.masked_fill(~allowed, -math.inf)
+        allowed = apply("tril", ones((n.query.shape[-2], n.key.shape[-2])))
+        scores = where(allowed.equals(1), scores, -math.inf)
     mask = n.saved_or("attn_mask", None)
-    if mask is not None:
-        scores = scores.masked_fill(~mask, -math.inf) if mask.dtype == torch.bool else scores + mask
-    return scores.softmax(-1).nan_to_num(0.0)
+    if mask is None:
+        return Named("P", apply("softmax", scores, dim=-1))
+    is_boolean = n.kinds()["attn_mask"].dtype == torch.bool
+    scores = where(mask, scores, -math.inf) if is_boolean else scores + mask
+    # A row of which all is masked.
+    return Named("P", apply("nan_to_num", apply("softmax", scores, dim=-1)))
 
 
-def _score_gradient(n: NodeView) -> Tensor:
-    weights, reached = _weights(n), n.v @ n.value.mT
-    return weights * (reached - (weights * reached).sum(-1, keepdim=True)) * _scale(n)
+def _to_scores(n: Given) -> Expression:
+    weights, reached = _weights(n), Named("R", n.v @ transpose(n.value))
+    return Named("S", weights * (reached - total(weights * reached, (n.query.rank - 1,))))
 
 
 ATTENTION: tuple[Entry, ...] = (
     Entry(
         "scaled_dot_product_attention",
         ("ScaledDotProductFlashAttentionForCpuBackward0",),
-        r"@result = P @value, \quad P = \operatorname{softmax}\left(\tfrac{1}{\sqrt{d}} @query @{key}^\top\right)",
+        lambda n: _weights(n) @ n.value,
         (
             Vjp(
                 "query",
-                r"\tfrac{1}{\sqrt{d}} \, S \, @key, \; S = P \odot \left(R - \textstyle\sum_j P_j R_j\right), \; R = @v @{value}^\top",
-                "S @ K / sqrt(d), where R = v @ V^T and S = P * (R - sum(P * R))",
-                _SOFTMAX + "the scores hand the rest to Q as through any matrix product.",
-                lambda n: _score_gradient(n) @ n.key,
+                lambda n: _scaled(n, _to_scores(n) @ n.key),
+                _SOFTMAX + "the scores hand the rest to `{query}` as through any matrix product.",
             ),
             Vjp(
                 "key",
-                r"\tfrac{1}{\sqrt{d}} \, S^\top @query, \; S = P \odot \left(R - \textstyle\sum_j P_j R_j\right), \; R = @v @{value}^\top",
-                "S^T @ Q / sqrt(d), where R = v @ V^T and S = P * (R - sum(P * R))",
-                _SOFTMAX + "the scores hand the rest to K as through any matrix product.",
-                lambda n: _score_gradient(n).mT @ n.query,
+                lambda n: _scaled(n, transpose(_to_scores(n)) @ n.query),
+                _SOFTMAX + "the scores hand the rest to `{key}` as through any matrix product.",
             ),
             Vjp(
                 "value",
-                r"P^\top @v",
-                "P^T @ v",
-                "The result mixes the rows of V with the weights P, so each row gets the v's it was mixed into, with the same weights.",
-                lambda n: _weights(n).mT @ n.v,
+                lambda n: transpose(_weights(n)) @ n.v,
+                "The result mixes the rows of `{value}`, so each row gets the v's it was mixed into, with the same weights.",
             ),
         ),
         (
             "Masked scores have weight 0 and get no gradient.",
-            "Neither P nor the scores are kept: torch computes them again from Q, K and V, and so does the check.",
+            "Neither the weights nor the scores are kept: torch computes them again on the way back, and so does the check.",
         ),
-        {"value": "V"},
+        {"value": "V", "attn_mask": "M"},
     ),
 )

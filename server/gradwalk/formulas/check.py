@@ -2,15 +2,17 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from gradwalk.formulas.derivatives import operand_names
-from gradwalk.formulas.formula import NodeView, Vjp
+from gradwalk.formulas.entry import Kind
+from gradwalk.formulas.letters import is_seed
 from gradwalk.formulas.registry import entry_of
+from gradwalk.formulas.specialise import CANNOT_EVALUATE, Line, ShapeMismatch, lines, values_of
 
 _RELATIVE_TOLERANCE = {
     torch.float64: 1e-9,
@@ -23,21 +25,23 @@ _RELATIVE_TOLERANCE = {
 }
 _ROUNDING_STEPS = 4096
 """How many units in the last place of v may be left where a gradient is 0: normalisation cancels large terms."""
-_CANNOT_EVALUATE = (
-    RuntimeError,
-    TypeError,
-    ValueError,
-    IndexError,
-    AttributeError,
-    KeyError,
-    ArithmeticError,
-    NotImplementedError,
-)
 _QUICKLY_COMPARED = frozenset({torch.float32, torch.float64})
 _INFINITY = float("inf")
 _dist, _norm = torch.dist, torch.linalg.vector_norm
 ELEMENT_LIMIT = 1_000_000
 """Nodes whose tensors hold more elements than this together are not evaluated while tracing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What a look at one node's formulas gave."""
+
+    holds: bool | None
+    """False: a formula gave something else and must not be shown. None: there is no entry, nothing to compare, it is too
+    large, or a formula could not be evaluated."""
+    lines: tuple[Line | None, ...] = ()
+    values: Mapping[str, Tensor] = field(default_factory=dict)
+    """What the formulas' symbols stand for."""
 
 
 def check_formula(  # noqa: PLR0913 - what one node saw, given piece by piece so that live nodes are not needed
@@ -47,34 +51,43 @@ def check_formula(  # noqa: PLR0913 - what one node saw, given piece by piece so
     grad_inputs: Sequence[Tensor | None],
     operand_shapes: Sequence[Sequence[int] | None] | None = None,
     element_limit: int = ELEMENT_LIMIT,
-) -> bool | None:
+) -> Checked:
     """Whether the entry's formulas reproduce what the engine returned for this node.
 
     `saved` holds the node's `_saved_*` attributes, with or without that prefix. `grad_inputs` are those of the node's
     posthook, so already reduced to the operands' shapes; operands whose entry is None are left out.
     `operand_shapes` defaults to the shapes of `grad_inputs` and matters only for `cat`.
-
-    False: a formula gave something else and must not be shown. None: there is no entry, nothing to compare,
-    too large, or the formula could not be evaluated.
     """
     entry = entry_of(node_name)
     if entry is None or _element_count(saved, grad_outputs, grad_inputs) > element_limit:
-        return None
+        return Checked(None)
     shapes = operand_shapes or [None if grad is None else tuple(grad.shape) for grad in grad_inputs]
     verdicts: list[bool | None] = []
     with out_of_sight():
-        widened = {_bare_name(name): _widen(signed(value)) for name, value in saved.items()}
+        widened = {_bare_name(name): _widen(value) for name, value in saved.items()}
         seeds = [_widen(grad) for grad in grad_outputs]
-        for argnum, (vjp, member) in enumerate(operand_vjps(node_name, len(grad_inputs))):
-            expected = grad_inputs[argnum]
-            if expected is None or shapes[argnum] is None:
+        values = values_of(widened, seeds)
+        found = lines(node_name, widened, [kind_or_none(one) for one in seeds], _operands(shapes, grad_inputs))
+        for line, expected, shape in zip(found, grad_inputs, shapes, strict=True):
+            if expected is None or shape is None:
                 # cat and stack return a gradient even where no edge leads on; the engine drops it.
                 continue
-            view = NodeView(widened, seeds, shapes, argnum, member)
-            verdicts.append(None if vjp is None else _agrees(vjp, view, expected, entry.roughness))
-    if False in verdicts:
-        return False
-    return True if verdicts and None not in verdicts else None
+            verdicts.append(None if line is None else _agrees(line, values, expected, entry.roughness))
+    holds = False if False in verdicts else True if verdicts and None not in verdicts else None
+    return Checked(holds, found, values)
+
+
+def kind_or_none(tensor: Tensor | None) -> Kind | None:
+    """The kind of a tensor that may be missing."""
+    return None if tensor is None else Kind.of(tensor)
+
+
+def _operands(shapes: Sequence[Sequence[int] | None], grad_inputs: Sequence[Tensor | None]) -> list[Kind | None]:
+    """A gradient has its operand's dtype; where none was returned the dtype does not matter."""
+    return [
+        None if shape is None else Kind(tuple(shape), torch.get_default_dtype() if grad is None else grad.dtype)
+        for shape, grad in zip(shapes, grad_inputs, strict=True)
+    ]
 
 
 @lru_cache(maxsize=4_096)
@@ -113,71 +126,28 @@ class out_of_sight:  # noqa: N801 - used as a function
         self._torch_functions.__exit__(None, None, None)
 
 
-@lru_cache(maxsize=4_096)
-def operand_vjps(node_name: str, count: int) -> tuple[tuple[Vjp | None, int], ...]:
-    """Per operand slot its vjp (None where nobody wrote one) and its position inside a tensor list."""
-    entry = entry_of(node_name)
-    found = []
-    for name in operand_names(node_name, count):
-        base, _, member = name.partition("[")
-        found.append((entry.vjp_for(base) if entry else None, int(member.rstrip("]") or 0)))
-    return tuple(found)
-
-
-def evaluate_vjp(vjp: Vjp, view: NodeView, dtype: torch.dtype) -> Tensor:
-    """The formula's value, settled as the engine does it: real part, sum over broadcast axes, dtype.
-
-    ValueError when the value does not even have a shape that reduces to the operand's.
-    """
-    value = vjp.evaluate(view)
-    if value.layout != torch.strided:
-        value = value.to_dense()
-    if value.is_complex() and not dtype.is_complex:
-        value = value.real
-    if value.shape != view.shape:
-        if not _reduces_to(tuple(value.shape), view.shape):
-            raise ShapeMismatch(f"{tuple(value.shape)} does not reduce to {view.shape}")
-        value = value.sum_to_size(view.shape)
-    return value if value.dtype == dtype else value.to(dtype)
-
-
-def _reduces_to(shape: tuple[int, ...], operand: tuple[int, ...]) -> bool:
-    """Whether summing over broadcast axes can lead from one shape to the other."""
-    trailing = shape[len(shape) - len(operand) :]
-    return len(shape) >= len(operand) and all(
-        wanted in (size, 1) for size, wanted in zip(trailing, operand, strict=True)
-    )
-
-
-class ShapeMismatch(ValueError):
-    """A formula gave a value of the wrong shape; unlike other failures this is a wrong formula."""
-
-
-def signed(value: Any) -> Any:
-    """A saved value with its integers as they were meant: torch hands `dim=-1` back as 2**64 - 1."""
-    if isinstance(value, (Tensor, bool)):
-        return value
-    if isinstance(value, int):
-        return value - 2**64 if value >= 2**63 else value
-    return type(value)(signed(item) for item in value) if isinstance(value, (tuple, list)) else value
-
-
-def _agrees(vjp: Vjp, view: NodeView, expected: Tensor, roughness: float) -> bool | None:
+def _agrees(line: Line, values: Mapping[str, Tensor], expected: Tensor, roughness: float) -> bool | None:
     if expected.is_meta:
         return None
     try:
-        value = evaluate_vjp(vjp, view, expected.dtype)
+        value = line.value(values)
     except ShapeMismatch:
         return False
-    except _CANNOT_EVALUATE:
+    except CANNOT_EVALUATE:
         return None
     dense = expected.to_dense() if expected.layout != torch.strided else expected
     if dense.dtype != torch.complex32 and torch.equal(value, dense):
         return True
     if _is_near(value, dense, roughness):
         return True
-    noise = _ROUNDING_STEPS * _largest(view.v) if dense.dtype in _RELATIVE_TOLERANCE else 0.0
+    noise = (
+        _ROUNDING_STEPS * max(map(_largest, _seeds(values)), default=0.0) if dense.dtype in _RELATIVE_TOLERANCE else 0.0
+    )
     return close(value, dense, noise * torch.finfo(dense.dtype).eps if noise else 0.0, roughness)
+
+
+def _seeds(values: Mapping[str, Tensor]) -> list[Tensor]:
+    return [value for name, value in values.items() if is_seed(name)]
 
 
 def _is_near(value: Tensor, expected: Tensor, roughness: float) -> bool:

@@ -4,95 +4,125 @@
 # What a node saved has no static type.
 
 from collections.abc import Sequence
+from typing import Any
 
-import torch
-from torch import Tensor
-from torch.nn import functional
+from gradwalk.formulas.entry import Entry, Given, Vjp, per_axis
+from gradwalk.formulas.expression import Expression, apply, conj, reshape, total
 
-from gradwalk.formulas.formula import Entry, NodeView, Vjp, conjugate, per_axis
-
-_CONVOLVE = {1: functional.conv1d, 2: functional.conv2d, 3: functional.conv3d}
-_TRANSPOSED = {1: functional.conv_transpose1d, 2: functional.conv_transpose2d, 3: functional.conv_transpose3d}
+Sizes = tuple[int, ...]
 
 
-def _spread_out(n: NodeView, v: Tensor, weight: Tensor, size: Sequence[int]) -> Tensor:
-    """The transposed convolution: every v is multiplied by the kernel and added to the window it came from."""
-    rank = weight.dim() - 2
-    stride, padding, dilation = (per_axis(value, rank) for value in (n.stride, n.padding, n.dilation))
-    smallest = [
-        (v.shape[2 + i] - 1) * stride[i] - 2 * padding[i] + dilation[i] * (weight.shape[2 + i] - 1) + 1
-        for i in range(rank)
-    ]
-    # The border of padding is cut off; what the stride left over at the end got no window, so it gets zeros.
-    grad = _TRANSPOSED[rank](v, weight, None, n.stride, [0] * rank, 0, n.groups, n.dilation)
-    pads = [amount for i in reversed(range(rank)) for amount in (-padding[i], size[i] - smallest[i] - padding[i])]
-    return functional.pad(grad, pads)
+def _spatial(n: Given, name: str) -> Sizes:
+    return per_axis(getattr(n, name), len(n.operand("weight").shape) - 2)
 
 
-def _correlate(n: NodeView, x: Tensor, v: Tensor, kernel: Sequence[int]) -> Tensor:
-    """Each kernel entry meets x at fixed distances from every v: a convolution of x with v over the batch."""
-    rank = x.dim() - 2
-    padding = per_axis(n.padding, rank)
-    pads = [amount for i in reversed(range(rank)) for amount in (padding[i], padding[i])]
-    padded = functional.pad(x, pads)
-    parts = []
-    for inputs, outputs in zip(padded.chunk(n.groups, 1), v.chunk(n.groups, 1), strict=True):
-        # Stride and dilation trade places; batch and channels do as well.
-        correlated = _CONVOLVE[rank](inputs.transpose(0, 1), outputs.transpose(0, 1), None, n.dilation, 0, n.stride)
-        window = (slice(None), slice(None), *(slice(0, size) for size in kernel))
-        parts.append(correlated[window].transpose(0, 1))
-    return torch.cat(parts, 0)
+def _convolved(
+    operation: str, first: Expression, others: Sequence[Expression], rank: int, **options: Any
+) -> Expression:
+    """The options that say nothing are left out; a setting that is the same along all dims is one number."""
+    plain = {"stride": 1, "padding": 0, "output_padding": 0, "groups": 1, "dilation": 1}
+    short = {name: _short(value) for name, value in options.items()}
+    chosen = {name: value for name, value in short.items() if value != plain[name]}
+    return apply(f"{operation}{rank}d", first, *others, **chosen)
 
 
-def _input(n: NodeView) -> Tensor:
-    weight = conjugate(n.weight)
+def _short(value: int | Sizes) -> int | Sizes:
+    return value[0] if isinstance(value, tuple) and len(set(value)) == 1 else value
+
+
+def _forward(n: Given) -> Expression:
+    x, weight = n.operand("input"), n.operand("weight")
+    operands = [weight, n.operand("bias")] if n.saved_or("bias_sym_sizes_opt", None) else [weight]
+    options = {name: _spatial(n, name) for name in ("stride", "padding", "dilation")} | {"groups": n.groups}
     if n.transposed:
-        gathered = _CONVOLVE[weight.dim() - 2](n.v, weight, None, n.stride, n.padding, n.dilation, n.groups)
+        options["output_padding"] = _spatial(n, "output_padding")
+    return _convolved("conv_transpose" if n.transposed else "conv", x, operands, weight.rank - 2, **options)
+
+
+def _to_input(n: Given) -> Expression:
+    rank, size = n.weight.rank - 2, n.shape[2:]
+    stride, padding, dilation = (_spatial(n, name) for name in ("stride", "padding", "dilation"))
+    options: dict[str, Any] = {"stride": stride, "padding": padding, "dilation": dilation, "groups": n.groups}
+    if n.transposed:
+        windows = [
+            (n.v.shape[2 + dim] + 2 * padding[dim] - dilation[dim] * (n.weight.shape[2 + dim] - 1) - 1) // stride[dim]
+            + 1
+            for dim in range(rank)
+        ]
         # A large output_padding leaves room for windows that the input never had.
-        return gathered[(slice(None), slice(None), *(slice(0, size) for size in n.shape[2:]))]
-    return _spread_out(n, n.v, weight, n.shape[2:])
+        return _narrowed(_convolved("conv", n.v, [conj(n.weight)], rank, **options), windows, size)
+    smallest = [
+        (n.v.shape[2 + dim] - 1) * stride[dim] - 2 * padding[dim] + dilation[dim] * (n.weight.shape[2 + dim] - 1) + 1
+        for dim in range(rank)
+    ]
+    # What the stride left over at the end.
+    options["output_padding"] = tuple(whole - least for whole, least in zip(size, smallest, strict=True))
+    return _convolved("conv_transpose", n.v, [conj(n.weight)], rank, **options)
 
 
-def _weight(n: NodeView) -> Tensor:
-    kernel = n.shape[2:]
-    if n.transposed:
-        return _correlate(n, n.v, conjugate(n.input), kernel)
-    return _correlate(n, conjugate(n.input), n.v, kernel)
+def _narrowed(value: Expression, sizes: Sequence[int], wanted: Sequence[int]) -> Expression:
+    """Without what is too much at the end of each spatial dim."""
+    for dim, (size, length) in enumerate(zip(sizes, wanted, strict=True), 2):
+        if size != length:
+            value = apply("narrow", value, dim=dim, start=0, length=length)
+    return value
 
 
-def _bias(n: NodeView) -> Tensor:
-    return n.v.sum((0, *range(2, n.v.dim())))
+def _batch_as_channels(n: Given, value: Expression, shape: Sizes) -> Expression:
+    """Channels and batch trade places; with groups, the batch of each group is channels of that group."""
+    if n.groups == 1:
+        return apply("swapdims", value, dim0=0, dim1=1)
+    batch, channels, *size = shape
+    split = reshape(value, (batch, n.groups, channels // n.groups, *size))
+    turned = apply("permute", split, dims=(2, 1, 0, *range(3, len(shape) + 1)))
+    return reshape(turned, (channels // n.groups, n.groups * batch, *size))
+
+
+def _to_weight(n: Given) -> Expression:
+    """Each kernel entry meets the input at fixed distances from every v: a convolution over the batch."""
+    rank = len(n.shape) - 2
+    stride, padding, dilation = (_spatial(n, name) for name in ("stride", "padding", "dilation"))
+    # Who is moved over whom: in a transposed convolution the input is what the windows of v were made of.
+    whole, windows = (n.v, conj(n.input)) if n.transposed else (conj(n.input), n.v)
+    whole_size, windows_size = (n.v.shape, n.input.shape) if n.transposed else (n.input.shape, n.v.shape)
+    # Stride and dilation trade places; batch and channels do as well.
+    found = _convolved(
+        "conv",
+        _batch_as_channels(n, whole, whole_size),
+        [apply("swapdims", windows, dim0=0, dim1=1)],
+        rank,
+        stride=dilation,
+        padding=padding,
+        dilation=stride,
+        groups=n.groups,
+    )
+    places = [
+        (whole_size[2 + dim] + 2 * padding[dim] - stride[dim] * (windows_size[2 + dim] - 1) - 1) // dilation[dim] + 1
+        for dim in range(rank)
+    ]
+    return _narrowed(apply("swapdims", found, dim0=0, dim1=1), places, n.shape[2:])
 
 
 _VJPS = (
     Vjp(
         "input",
-        r"@v \star^\top @weight",
-        "transposed convolution of v with W",
-        "Every window was multiplied by the kernel to make one result; its v goes back to the whole window, weighted by the kernel. "
-        "Overlapping windows add up.",
-        _input,
+        _to_input,
+        "Every v goes back to all the inputs that made it, weighted by the kernel entry it met them with; contributions add up.",
     ),
     Vjp(
         "weight",
-        r"@input \star @v",
-        "correlation of x with v",
-        "A kernel entry was used once per window, so it gets the sum over all windows of v times the input it met there.",
-        _weight,
+        _to_weight,
+        "A kernel entry was used at every place, so it gets the sum over all places of v times the input that it met there.",
     ),
     Vjp(
         "bias",
-        r"\textstyle\sum_{\text{batch, places}} @v",
-        "sum of v per output channel",
-        "The bias of a channel was added at every place of every image.",
-        _bias,
+        lambda n: total(n.v, (0, *range(2, n.v.rank))),
+        "The bias of a channel was added at every place of every example.",
     ),
 )
 _CASES = (
-    "A transposed convolution is the same with the roles swapped: going back through it is a plain convolution.",
+    "Going back through a convolution is a transposed convolution, and the other way round.",
     "With groups each group of channels is a convolution of its own.",
 )
 
-CONVOLUTIONS: tuple[Entry, ...] = (
-    Entry("convolution", ("ConvolutionBackward0",), r"@result = @input \star @weight + @bias", _VJPS, _CASES),
-)
+CONVOLUTIONS: tuple[Entry, ...] = (Entry("convolution", ("ConvolutionBackward0",), _forward, _VJPS, _CASES),)

@@ -40,6 +40,13 @@ class DerivativeEntry:
     """`self: grad * other`, one per formula of the table; a formula may serve several operands."""
 
 
+def unmistakable(name: str) -> str:
+    """An operand's or saved value's name; `v` is grad_output in formulas, so the operands of weight norm are called as
+    in `torch.nn.utils.weight_norm`.
+    """
+    return {"v": "weight_v", "g": "weight_g"}.get(name, name)
+
+
 @cache
 def _records() -> dict[str, dict[str, str | list[str]]]:
     records: dict[str, dict[str, str | list[str]]] = json.loads(TABLE_PATH.read_text(encoding="utf-8"))["nodes"]
@@ -61,7 +68,7 @@ def derivative_line(node_name: str) -> DerivativeEntry | None:
         node_name=node_name,
         op=str(record["op"]),
         schema=str(record["schema"]),
-        operands=tuple(record["operands"]),
+        operands=tuple(map(unmistakable, record["operands"])),
         lists=tuple(record.get("lists", ())),
         outputs=tuple(record["outputs"]),
         lines=tuple(record["lines"]),

@@ -1,158 +1,167 @@
 """Roots, exponentials, logarithms, angles, hyperbolics, rounding and the error function."""
 
-# mypy: disable-error-code="no-any-return"
-# What a node saved has no static type.
-
 import math
+from collections.abc import Callable
 
-import torch
-
-from gradwalk.formulas.formula import BROADCAST, Entry, NodeView, Vjp, conjugate, elementwise
+from gradwalk.formulas.entry import BROADCAST, Entry, Given, Vjp, elementwise, unary, value_of, zero
+from gradwalk.formulas.expression import Expression, Named, Symbol, apply, conj, number, where
 
 _STAIRCASE = "A staircase is flat between its jumps, so a nudge changes nothing: the gradient is 0 everywhere."
+_PI = apply("pi")
 
 
-def _flat(op: str, nodes: tuple[str, ...], forward: str) -> Entry:
-    vjp = Vjp("self", "0", "0", _STAIRCASE, lambda n: torch.zeros_like(n.v))
-    return Entry(op, nodes, f"@result = {forward}", (vjp,), ("Also at the jumps, where there is no slope at all.",))
+def _flat(op: str, node: str, forward: Callable[[Symbol], Expression] | None) -> Entry:
+    return unary(op, (node,), forward, zero, _STAIRCASE, ("Also at the jumps, where there is no slope at all.",))
 
 
-def _sinc_slope(n: NodeView) -> torch.Tensor:
-    angle = math.pi * n.self
-    slope = (angle * angle.cos() - angle.sin()) / (angle * n.self)
-    return slope.masked_fill(n.self == 0, 0)
+def _bell(n: Given) -> Expression:
+    """v times the slope of the error function."""
+    return 2 / apply("sqrt", _PI) * n.v * apply("exp", -(n.self**2))
 
 
-def _logit_slope(n: NodeView) -> torch.Tensor:
-    slope = 1 / (n.self * (1 - n.self))
-    outside = (n.self < (n.eps or 0)) | (n.self > 1 - (n.eps or 0))
-    return slope.masked_fill(outside, math.nan if n.eps is None else 0)
+def _logged(n: Given) -> Expression:
+    """v log y where x is multiplied by log y; `xlogy` says that 0 times any logarithm is 0."""
+    if isinstance(n.other, Expression):
+        is_zero = n.self.equals(0) & (n.other <= 0)
+    elif n.other > 0:
+        return apply("log", n.other) * n.v
+    else:
+        is_zero = n.self.equals(0)
+    return where(is_zero, 0, apply("xlogy", n.v, n.other))
 
+
+def _log_of_sum(n: Given) -> Expression:
+    powers = apply("exp", n.operand("self")) + apply("exp", n.operand("other"))
+    if powers.is_complex:
+        raise NotImplementedError("torch's imaginary part may differ from the logarithm's by multiples of 2 pi")
+    return apply("log", powers)
+
+
+def _turned(n: Given, across: Expression) -> Expression:
+    """`across` divided by the square of the distance from 0, with 0 for no distance."""
+    return where(n.self.equals(0) & n.other.equals(0), 0, across / (n.self**2 + n.other**2))
+
+
+def _sinc(x: Expression) -> Expression:
+    return where(x.equals(0), 1, apply("sin", _PI * x) / (_PI * x))
+
+
+def _sinc_slope(n: Given) -> Expression:
+    angle = _PI * n.self
+    return where(n.self.equals(0), 0, (angle * apply("cos", angle) - apply("sin", angle)) / (_PI * n.self**2))
+
+
+def _acosh(n: Given) -> Expression:
+    if not n.self.is_complex:
+        return n.v / apply("sqrt", n.self**2 - 1)
+    return n.v / conj(apply("sqrt", n.self + 1) * apply("sqrt", n.self - 1))
+
+
+def _logit(n: Given) -> Expression:
+    x = n.operand("self")
+    if n.eps is None:
+        return apply("log", x / (1 - x))
+    clamped = Named("c", apply("min", apply("max", x, n.eps), 1 - number(n.eps)))
+    return apply("log", clamped / (1 - clamped))
+
+
+def _logit_vjp(n: Given) -> Expression:
+    product = n.v / (n.self * (1 - n.self))
+    if n.eps is None:
+        return where((n.self < 0) | (n.self > 1), math.nan, product)
+    return where((n.self < n.eps) | (n.self > 1 - number(n.eps)), 0, product)
+
+
+_SHARED = "The gradient is shared in the proportion of the two exponentials: a softmax of two."
 
 ELEMENTARY_FUNCTIONS: tuple[Entry, ...] = (
-    elementwise(
+    unary(
         "sqrt",
         ("SqrtBackward0",),
-        r"\sqrt{@self}",
-        r"\frac{1}{2 @result}",
-        "1 / (2 z)",
-        "z^2 = x, so a nudge of x by 2 z moves z by 1. The root z itself is saved and used again.",
-        lambda n: 1 / (2 * n.result),
-        ("The slope is infinite at x = 0, and NaN for negative x.",),
+        lambda x: apply("sqrt", x),
+        lambda n: n.v / (2 * conj(n.result)),
+        "The square of the root is `{self}`, so its slope is one over twice the root, which is saved and used again.",
+        ("The slope is infinite at 0, and NaN for negative numbers.",),
     ),
-    elementwise(
+    unary(
         "rsqrt",
         ("RsqrtBackward0",),
-        r"1 / \sqrt{@self}",
-        r"(-\tfrac{1}{2} @result^3)",
-        "(-z^3 / 2)",
-        "The power rule for the exponent -1/2: x^(-3/2) is z^3.",
-        lambda n: -0.5 * n.result.pow(3),
+        lambda x: 1 / apply("sqrt", x),
+        lambda n: -(n.v * conj(n.result) ** 3 / 2),
+        "The power rule for the exponent -1/2: the power -3/2 is the cube of the result, which is saved.",
     ),
     elementwise(
         "exp",
         ("ExpBackward0",),
-        r"e^{@self}",
-        r"@result",
-        "z",
-        "The exponential is its own slope, so the result is saved and used again.",
+        lambda x: apply("exp", x),
         lambda n: n.result,
+        "The exponential is its own slope, so the result is saved and used again.",
     ),
-    elementwise(
+    unary(
         "exp2",
         ("Exp2Backward0",),
-        r"2^{@self}",
-        r"@result \log 2",
-        "z * log(2)",
-        "2^x is e^(x log 2): the rate log 2 comes down in front.",
-        lambda n: n.result * math.log(2),
+        lambda x: number(2) ** x,
+        lambda n: apply("log", 2) * n.v * conj(n.result),
+        "A power of 2 is an exponential with the rate log 2, which comes down in front.",
     ),
     elementwise(
         "expm1",
         ("Expm1Backward0",),
-        r"e^{@self} - 1",
-        r"(@result + 1)",
-        "(z + 1)",
-        "The slope is e^x, and that is z + 1.",
+        lambda x: apply("exp", x) - 1,
         lambda n: n.result + 1,
+        "The exponential is its own slope, and that is the saved result plus 1.",
     ),
-    elementwise(
+    unary(
         "log",
         ("LogBackward0",),
-        r"\log @self",
-        r"\frac{1}{@self}",
-        "1 / x",
-        "The logarithm counts factors: the same nudge is a smaller factor of a larger x.",
-        lambda n: 1 / n.self,
-        ("At x = 0 the slope is infinite; for negative x the value is NaN though 1 / x is finite.",),
+        lambda x: apply("log", x),
+        lambda n: n.v / conj(n.self),
+        "The logarithm counts factors: the same nudge is a smaller factor of a larger `{self}`.",
+        ("At 0 the slope is infinite; for negative numbers the value is NaN though the gradient is finite.",),
     ),
-    elementwise(
+    unary(
         "log2",
         ("Log2Backward0",),
-        r"\log_2 @self",
-        r"\frac{1}{@self \log 2}",
-        "1 / (x * log(2))",
-        "log2 x is log x / log 2.",
-        lambda n: 1 / (n.self * math.log(2)),
+        lambda x: apply("log", x) / apply("log", 2),
+        lambda n: n.v / (apply("log", 2) * conj(n.self)),
+        "The logarithm to base 2 is the natural logarithm divided by log 2.",
     ),
-    elementwise(
+    unary(
         "log10",
         ("Log10Backward0",),
-        r"\log_{10} @self",
-        r"\frac{1}{@self \log 10}",
-        "1 / (x * log(10))",
-        "log10 x is log x / log 10.",
-        lambda n: 1 / (n.self * math.log(10)),
+        lambda x: apply("log", x) / apply("log", 10),
+        lambda n: n.v / (apply("log", 10) * conj(n.self)),
+        "The logarithm to base 10 is the natural logarithm divided by log 10.",
     ),
-    elementwise(
+    unary(
         "log1p",
         ("Log1PBackward0",),
-        r"\log(1 + @self)",
-        r"\frac{1}{1 + @self}",
-        "1 / (1 + x)",
-        "The slope of the logarithm at 1 + x.",
-        lambda n: 1 / (1 + n.self),
+        lambda x: apply("log", 1 + x),
+        lambda n: n.v / conj(1 + n.self),
+        "The slope of the logarithm, one over what it is taken of: 1 + `{self}`.",
     ),
     Entry(
         "logaddexp",
         ("LogaddexpBackward0",),
-        r"@result = \log(e^{@self} + e^{@other})",
+        _log_of_sum,
         (
-            Vjp(
-                "self",
-                r"@v \odot \frac{1}{1 + e^{@other - @self}}",
-                "v / (1 + exp(y - x))",
-                "The gradient is shared in the proportion e^x to e^y: a softmax of two.",
-                lambda n: n.v / conjugate(1 + (n.other - n.self).exp()),
-            ),
-            Vjp(
-                "other",
-                r"@v \odot \frac{1}{1 + e^{@self - @other}}",
-                "v / (1 + exp(x - y))",
-                "The gradient is shared in the proportion e^x to e^y: a softmax of two.",
-                lambda n: n.v / conjugate(1 + (n.self - n.other).exp()),
-            ),
+            Vjp("self", lambda n: n.v / conj(1 + apply("exp", n.other - n.self)), _SHARED),
+            Vjp("other", lambda n: n.v / conj(1 + apply("exp", n.self - n.other)), _SHARED),
         ),
         (BROADCAST,),
     ),
     Entry(
         "logaddexp2",
         ("Logaddexp2Backward0",),
-        r"@result = \log_2(2^{@self} + 2^{@other})",
+        lambda n: (
+            apply("log", number(2) ** n.operand("self") + number(2) ** n.operand("other")) / apply("log", number(2))
+        ),
         (
             Vjp(
-                "self",
-                r"@v \odot \frac{1}{1 + 2^{@other - @self}}",
-                "v / (1 + 2^(y - x))",
-                "The gradient is shared in the proportion 2^x to 2^y.",
-                lambda n: n.v / (1 + (n.other - n.self).exp2()),
+                "self", lambda n: n.v / (1 + 2 ** (n.other - n.self)), "The gradient is shared as the powers of 2 are."
             ),
             Vjp(
-                "other",
-                r"@v \odot \frac{1}{1 + 2^{@self - @other}}",
-                "v / (1 + 2^(x - y))",
-                "The gradient is shared in the proportion 2^x to 2^y.",
-                lambda n: n.v / (1 + (n.self - n.other).exp2()),
+                "other", lambda n: n.v / (1 + 2 ** (n.self - n.other)), "The gradient is shared as the powers of 2 are."
             ),
         ),
         (BROADCAST,),
@@ -160,286 +169,220 @@ ELEMENTARY_FUNCTIONS: tuple[Entry, ...] = (
     Entry(
         "xlogy",
         ("XlogyBackward0", "XlogyBackward1", "XlogyBackward2"),
-        r"@result = @self \odot \log @other",
+        lambda n: apply("xlogy", value_of(n, "self"), value_of(n, "other")),
         (
-            Vjp(
-                "self",
-                r"@v \odot \log @other",
-                "v * log(y)",
-                "x is scaled by log y.",
-                lambda n: torch.xlogy(n.v, n.other).masked_fill(
-                    (n.self == 0) & (torch.as_tensor(n.other, device=n.self.device) <= 0), 0
-                ),
-            ),
-            Vjp(
-                "other",
-                r"@v \odot @self / @other",
-                "v * x / y",
-                "x times the slope of log y.",
-                lambda n: n.v * n.self / n.other,
-            ),
+            Vjp("self", _logged, "`{self}` is scaled by a logarithm, so its nudges are, too."),
+            Vjp("other", lambda n: n.v * n.self / n.other, "The slope of the logarithm is one over `{other}`."),
         ),
-        (BROADCAST, "Where x = 0 and y <= 0 the gradient for x is 0, as 0 log 0 counts as 0."),
+        (BROADCAST, "0 times any logarithm counts as 0; xlogy is a product with a logarithm under this rule."),
     ),
     elementwise(
         "sin",
         ("SinBackward0",),
-        r"\sin @self",
-        r"\cos @self",
-        "cos(x)",
+        lambda x: apply("sin", x),
+        lambda n: apply("cos", n.self),
         "The slope of the sine is the cosine: steepest at 0, flat at its peaks.",
-        lambda n: n.self.cos(),
     ),
-    elementwise(
+    unary(
         "cos",
         ("CosBackward0",),
-        r"\cos @self",
-        r"(-\sin @self)",
-        "(-sin(x))",
+        lambda x: apply("cos", x),
+        lambda n: -(n.v * conj(apply("sin", n.self))),
         "The cosine falls where the sine is positive.",
-        lambda n: -n.self.sin(),
     ),
     elementwise(
         "tan",
         ("TanBackward0",),
-        r"\tan @self",
-        r"(1 + @result^2)",
-        "(1 + z^2)",
-        "1 / cos^2 x is the same as 1 + tan^2 x, and the tangent z is saved.",
-        lambda n: 1 + n.result.pow(2),
+        lambda x: apply("tan", x),
+        lambda n: 1 + n.result**2,
+        "One over the square of the cosine is the same as 1 plus the square of the tangent, which is saved.",
     ),
-    elementwise(
+    unary(
         "asin",
         ("AsinBackward0",),
-        r"\arcsin @self",
-        r"\frac{1}{\sqrt{1 - @self^2}}",
-        "1 / sqrt(1 - x^2)",
-        "The inverse of the sine has the inverse slope, 1 / cos z, written with x.",
-        lambda n: (1 - n.self * n.self).rsqrt(),
+        lambda x: apply("asin", x),
+        lambda n: n.v / conj(apply("sqrt", 1 - n.self**2)),
+        "The inverse of the sine has the inverse slope: one over the cosine of the result, written with `{self}`.",
         ("The slope is infinite at -1 and 1.",),
     ),
-    elementwise(
+    unary(
         "acos",
         ("AcosBackward0",),
-        r"\arccos @self",
-        r"\frac{-1}{\sqrt{1 - @self^2}}",
-        "-1 / sqrt(1 - x^2)",
-        "arccos x is a right angle minus arcsin x, so the slope is the negative of that one.",
-        lambda n: -(1 - n.self * n.self).rsqrt(),
+        lambda x: apply("acos", x),
+        lambda n: -(n.v / conj(apply("sqrt", 1 - n.self**2))),
+        "The arccosine is a right angle minus the arcsine, so its slope is the negative of that one.",
         ("The slope is infinite at -1 and 1.",),
     ),
-    elementwise(
+    unary(
         "atan",
         ("AtanBackward0",),
-        r"\arctan @self",
-        r"\frac{1}{1 + @self^2}",
-        "1 / (1 + x^2)",
+        lambda x: apply("atan", x),
+        lambda n: n.v / conj(1 + n.self**2),
         "The inverse of the tangent has the inverse slope.",
-        lambda n: 1 / (n.self * n.self + 1),
     ),
     Entry(
         "atan2",
         ("Atan2Backward0",),
-        r"@result = \operatorname{atan2}(@self, @other)",
+        lambda n: apply("atan2", n.operand("self"), n.operand("other")),
         (
             Vjp(
                 "self",
-                r"@v \odot \frac{@other}{@self^2 + @other^2}",
-                "v * y / (x^2 + y^2)",
-                "The angle of the point (y, x) turns fastest when the nudge is across the line of sight.",
-                lambda n: (n.v * n.other / (n.self * n.self + n.other * n.other)).nan_to_num(0.0),
+                lambda n: _turned(n, n.v * n.other),
+                "The angle turns fastest when the point is nudged across the line of sight, and less the farther out it is.",
             ),
             Vjp(
                 "other",
-                r"-@v \odot \frac{@self}{@self^2 + @other^2}",
-                "-v * x / (x^2 + y^2)",
-                "The angle of the point (y, x) turns fastest when the nudge is across the line of sight.",
-                lambda n: (-n.v * n.self / (n.self * n.self + n.other * n.other)).nan_to_num(0.0),
+                lambda n: _turned(n, -(n.v * n.self)),
+                "The angle turns fastest when the point is nudged across the line of sight, and less the farther out it is.",
             ),
         ),
-        (BROADCAST, "At x = y = 0 there is no angle; torch uses 0."),
+        (BROADCAST, "Where both are 0 there is no angle; torch uses 0."),
     ),
     elementwise(
         "sinh",
         ("SinhBackward0",),
-        r"\sinh @self",
-        r"\cosh @self",
-        "cosh(x)",
-        "(e^x - e^-x) / 2 has the slope (e^x + e^-x) / 2.",
-        lambda n: n.self.cosh(),
+        lambda x: apply("sinh", x),
+        lambda n: apply("cosh", n.self),
+        "The slope of the hyperbolic sine is the hyperbolic cosine.",
     ),
     elementwise(
         "cosh",
         ("CoshBackward0",),
-        r"\cosh @self",
-        r"\sinh @self",
-        "sinh(x)",
-        "(e^x + e^-x) / 2 has the slope (e^x - e^-x) / 2.",
-        lambda n: n.self.sinh(),
+        lambda x: apply("cosh", x),
+        lambda n: apply("sinh", n.self),
+        "The slope of the hyperbolic cosine is the hyperbolic sine.",
     ),
     elementwise(
         "tanh",
         ("TanhBackward0",),
-        r"\tanh @self",
-        r"(1 - @result^2)",
-        "(1 - z^2)",
-        "Steepest (1) at 0, and nearly flat where the result z is near -1 or 1: there gradients vanish.",
-        lambda n: 1 - n.result * n.result,
-        ("For large |x| the result is exactly 1 in floating point, and the gradient exactly 0.",),
+        lambda x: apply("tanh", x),
+        lambda n: 1 - n.result**2,
+        "The slope is 1 minus the square of the result: nearly 0 where that is near -1 or 1, and there gradients vanish.",
+        ("Far from 0 the result is exactly -1 or 1 in floating point, and the gradient exactly 0.",),
     ),
-    elementwise(
+    unary(
         "asinh",
         ("AsinhBackward0",),
-        r"\operatorname{arsinh} @self",
-        r"\frac{1}{\sqrt{@self^2 + 1}}",
-        "1 / sqrt(x^2 + 1)",
-        "The inverse of sinh has the inverse slope, 1 / cosh z, written with x.",
-        lambda n: (n.self * n.self + 1).rsqrt(),
+        lambda x: apply("asinh", x),
+        lambda n: n.v / conj(apply("sqrt", n.self**2 + 1)),
+        "The inverse of sinh has the inverse slope: one over cosh of the result, written with `{self}`.",
     ),
-    elementwise(
+    unary(
         "acosh",
         ("AcoshBackward0",),
-        r"\operatorname{arcosh} @self",
-        r"\frac{1}{\sqrt{@self^2 - 1}}",
-        "1 / sqrt(x^2 - 1)",
-        "The inverse of cosh has the inverse slope, 1 / sinh z, written with x.",
-        lambda n: (n.self + 1).rsqrt() * (n.self - 1).rsqrt() if n.self.is_complex() else (n.self * n.self - 1).rsqrt(),
-        ("The slope is infinite at x = 1.",),
+        lambda x: apply("acosh", x),
+        _acosh,
+        "The inverse of cosh has the inverse slope: one over sinh of the result, written with `{self}`.",
+        ("The slope is infinite at 1.",),
     ),
-    elementwise(
+    unary(
         "atanh",
         ("AtanhBackward0",),
-        r"\operatorname{artanh} @self",
-        r"\frac{1}{1 - @self^2}",
-        "1 / (1 - x^2)",
+        lambda x: apply("atanh", x),
+        lambda n: n.v / conj(1 - n.self**2),
         "The inverse of tanh has the inverse slope.",
-        lambda n: 1 / (1 - n.self * n.self),
         ("The slope is infinite at -1 and 1.",),
     ),
-    elementwise(
+    unary(
         "abs",
         ("AbsBackward0",),
-        r"|@self|",
-        r"\operatorname{sign} @self",
-        "sign(x)",
-        "On the right of 0 the result moves with x, on the left against it.",
-        lambda n: conjugate(n.self.sgn()),
-        ("At x = 0 there is a corner; torch uses 0.",),
+        lambda x: apply("abs", x),
+        lambda n: n.v * apply("sgn" if n.self.is_complex else "sign", n.self),
+        "Moving away from 0 makes the result larger, moving towards 0 smaller.",
+        ("At 0 there is a corner; torch uses 0.",),
     ),
-    _flat("sign", ("SignBackward0",), r"\operatorname{sign} @self"),
-    _flat("floor", ("FloorBackward0",), r"\lfloor @self \rfloor"),
-    _flat("ceil", ("CeilBackward0",), r"\lceil @self \rceil"),
-    _flat("round", ("RoundBackward0", "RoundBackward1"), r"\operatorname{round} @self"),
-    _flat("trunc", ("TruncBackward0",), r"\operatorname{trunc} @self"),
-    elementwise(
+    _flat("sign", "SignBackward0", lambda x: apply("sign", x)),
+    _flat("floor", "FloorBackward0", lambda x: apply("floor", x)),
+    _flat("ceil", "CeilBackward0", lambda x: apply("ceil", x)),
+    _flat("round", "RoundBackward0", lambda x: apply("round", x)),
+    # The node does not save how many decimals it kept.
+    _flat("round", "RoundBackward1", None),
+    _flat("trunc", "TruncBackward0", lambda x: apply("trunc", x)),
+    unary(
         "frac",
         ("FracBackward0",),
-        r"@self - \operatorname{trunc} @self",
-        r"1",
-        "1",
-        "Between the jumps the fractional part moves exactly as x does.",
-        lambda n: torch.ones_like(n.v),
+        lambda x: x - apply("trunc", x),
+        lambda n: n.v,
+        "Between the jumps the fractional part moves exactly as `{self}` does.",
     ),
-    elementwise(
+    unary(
         "erf",
         ("ErfBackward0",),
-        r"\operatorname{erf} @self",
-        r"\frac{2}{\sqrt{\pi}} e^{-@self^2}",
-        "2 / sqrt(pi) * exp(-x^2)",
-        "erf is the area under the bell curve, so its slope is the bell curve.",
-        lambda n: 2 / math.sqrt(math.pi) * (-n.self * n.self).exp(),
+        lambda x: apply("erf", x),
+        _bell,
+        "The error function is the area under the bell curve, so its slope is the bell curve.",
     ),
-    elementwise(
+    unary(
         "erfc",
         ("ErfcBackward0",),
-        r"1 - \operatorname{erf} @self",
-        r"\frac{-2}{\sqrt{\pi}} e^{-@self^2}",
-        "-2 / sqrt(pi) * exp(-x^2)",
+        lambda x: apply("erfc", x),
+        lambda n: -_bell(n),
         "What is left of the area under the bell curve shrinks as the curve is high.",
-        lambda n: -2 / math.sqrt(math.pi) * (-n.self * n.self).exp(),
     ),
-    elementwise(
+    unary(
         "erfinv",
         ("ErfinvBackward0",),
-        r"\operatorname{erf}^{-1} @self",
-        r"\frac{\sqrt{\pi}}{2} e^{(\operatorname{erf}^{-1} @self)^2}",
-        "sqrt(pi) / 2 * exp(erfinv(x)^2)",
-        "The inverse of erf has the inverse slope.",
-        lambda n: math.sqrt(math.pi) / 2 * n.self.erfinv().pow(2).exp(),
+        lambda x: apply("erfinv", x),
+        lambda n: apply("sqrt", _PI) / 2 * n.v * apply("exp", apply("erfinv", n.self) ** 2),
+        "The inverse of the error function has the inverse slope.",
         ("The slope is infinite at -1 and 1.",),
     ),
     elementwise(
         "lgamma",
         ("LgammaBackward0",),
-        r"\log \Gamma(@self)",
-        r"\psi(@self)",
-        "digamma(x)",
-        "The slope of log Gamma has its own name, digamma.",
-        lambda n: n.self.digamma(),
+        lambda x: apply("lgamma", x),
+        lambda n: apply("digamma", n.self),
+        "The slope of the logarithm of the gamma function has its own name, digamma.",
     ),
     elementwise(
         "digamma",
         ("DigammaBackward0",),
-        r"\psi(@self)",
-        r"\psi'(@self)",
-        "polygamma(1, x)",
-        "The slope of digamma is the trigamma function.",
-        lambda n: torch.polygamma(1, n.self),
+        lambda x: apply("digamma", x),
+        lambda n: apply("polygamma", 1, n.self),
+        "The slope of digamma is the trigamma function, polygamma of order 1.",
     ),
     elementwise(
         "sinc",
         ("SincBackward0",),
-        r"\frac{\sin \pi @self}{\pi @self}",
-        r"\frac{\pi @self \cos \pi @self - \sin \pi @self}{\pi @self^2}",
-        "(pi x cos(pi x) - sin(pi x)) / (pi x^2)",
-        "The quotient rule for sin(pi x) over pi x.",
+        _sinc,
         _sinc_slope,
-        ("At x = 0 the slope is 0, the limit of the formula.",),
+        "The quotient rule for the sine of an angle over that angle.",
+        ("At 0 the slope is 0, the limit of the quotient.",),
     ),
-    elementwise(
+    Entry(
         "logit",
         ("LogitBackward0",),
-        r"\log \frac{@self}{1 - @self}",
-        r"\frac{1}{@self (1 - @self)}",
-        "1 / (x (1 - x))",
-        "The inverse of the sigmoid has the inverse slope.",
-        _logit_slope,
-        ("With eps, x is clamped first and the gradient outside is 0; without, it is NaN outside [0, 1].",),
+        _logit,
+        (Vjp("self", _logit_vjp, "The inverse of the sigmoid has the inverse slope."),),
+        ("With eps, `{self}` is clamped first and the gradient outside is 0; without, it is NaN outside of [0, 1].",),
     ),
-    elementwise(
+    unary(
         "deg2rad",
         ("Deg2RadBackward0",),
-        r"\tfrac{\pi}{180} @self",
-        r"\tfrac{\pi}{180}",
-        "pi / 180",
+        lambda x: _PI / 180 * x,
+        lambda n: _PI / 180 * n.v,
         "A degree is pi / 180 radians.",
-        lambda _: math.pi / 180,
     ),
-    elementwise(
+    unary(
         "rad2deg",
         ("Rad2DegBackward0",),
-        r"\tfrac{180}{\pi} @self",
-        r"\tfrac{180}{\pi}",
-        "180 / pi",
+        lambda x: 180 / _PI * x,
+        lambda n: 180 / _PI * n.v,
         "A radian is 180 / pi degrees.",
-        lambda _: 180 / math.pi,
     ),
+    # What NaN and the infinities are replaced with is not saved, so the result is not written.
     elementwise(
         "nan_to_num",
         ("NanToNumBackward0",),
-        r"@self \text{ with NaN and infinities replaced}",
-        r"[@self \text{ is finite}]",
-        "(1 where x is finite, else 0)",
-        "What was replaced no longer depends on x.",
-        lambda n: torch.isfinite(n.self).to(n.v.dtype),
+        None,
+        lambda n: apply("isfinite", n.self),
+        "What was replaced no longer depends on `{self}`; all else passes unchanged.",
     ),
     elementwise(
         "i0",
         ("I0Backward0",),
-        r"I_0(@self)",
-        r"I_1(@self)",
-        "i1(x)",
-        "The modified Bessel functions are each other's slopes.",
-        lambda n: torch.special.i1(n.self),
+        lambda x: apply("i0", x),
+        lambda n: apply("i1", n.self),
+        "The slope of the modified Bessel function of order 0 is that of order 1.",
     ),
 )

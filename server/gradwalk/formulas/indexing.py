@@ -3,210 +3,226 @@
 # mypy: disable-error-code="no-any-return"
 # What a node saved has no static type.
 
-from collections.abc import Sequence
-
 import torch
-from torch import Tensor
 
-from gradwalk.formulas.copies import send_back
-from gradwalk.formulas.formula import BROADCAST, Entry, NodeView, Vjp, times
+from gradwalk.formulas.entry import BROADCAST, Entry, Formula, Given, Shape, Vjp, zero
+from gradwalk.formulas.expression import Expression, Named, Symbol, apply, reshape, times, total, where, zeros
+from gradwalk.formulas.shapes import diagonal_options, diagonal_taken, place_along, sliced
 
 _READ = "What was read gets its v; what was read several times gets all of its v's, added up; the rest gets 0."
 _OVERWRITTEN = "Where it was overwritten the old content no longer has any effect, so it gets 0 there and v elsewhere."
 _WRITTEN = "What was written is read off v at the places where it went."
+_ADDED_TO = "Adding something to it does not change how it enters the result."
 _TWICE = "An index that occurs twice adds both gradients: never one of them alone."
 _NO_INDEX_GRADIENT = "The index gets no gradient: it is an integer."
-_AT = r"@v \text{ added at } @index, \; 0 \text{ elsewhere}"
 
 
-def _key(indices: Sequence[Tensor | None]) -> tuple[Tensor | slice, ...]:
-    return tuple(slice(None) if index is None else index for index in indices)
+class _Indices:
+    """The indices of an `index` or `index_put`: tensors, and the dims at which they stand."""
+
+    def __init__(self, n: Given) -> None:
+        kinds = n.kinds()
+        self.symbols: list[Symbol] = []
+        self.dims: list[int] = []
+        self.masks: list[bool] = []
+        dim = 0
+        for position, index in enumerate(n.indices):
+            is_mask = index is not None and kinds[f"indices[{position}]"].dtype == torch.bool
+            if index is not None:
+                self.symbols.append(index)
+                self.dims.append(dim)
+                self.masks.append(is_mask)
+            dim += index.rank if is_mask else 1
+
+    def whole_mask(self, shape: Shape) -> Symbol | None:
+        """The one index where it is a mask over all dims."""
+        return self.symbols[0] if self.masks == [True] and self.symbols[0].shape == shape else None
+
+    def apply(self, operation: str, value: Expression, **options: Shape) -> Expression:
+        """An operation for indices of any kind."""
+        return apply(operation, value, *self.symbols, dims=tuple(self.dims), **options)
 
 
-def _kept(n: NodeView, places: object) -> Tensor:
-    """v with zeros where something was written."""
-    grad = n.v.clone()
-    grad[places] = 0  # type: ignore[index]
-    return grad
+def _indexed(value: Symbol, indices: _Indices) -> Expression:
+    if mask := indices.whole_mask(value.shape):
+        return apply("masked_select", value, mask)
+    return indices.apply("taken_at", value)
 
 
-def _index_put_self(n: NodeView) -> Tensor:
-    return n.v if n.accumulate else _kept(n, _key(n.indices))
+def _index_back(n: Given) -> Expression:
+    indices = _Indices(n)
+    if mask := indices.whole_mask(n.shape):
+        return apply("masked_scatter", zeros(n.shape), mask, n.v)
+    return indices.apply("added_at", n.v, shape=n.shape)
 
 
-def _take_along(n: NodeView, places: Tensor) -> Tensor:
-    return places.gather(n.dim, n.index) if places.dim() else places.expand(n.index.shape)
-
-
-def _select_along(n: NodeView, places: Tensor) -> Tensor:
-    return places.index_select(n.dim, n.index) if places.dim() else places.expand(n.v.shape)
-
-
-def _embedding(n: NodeView) -> Tensor:
-    v, rows = n.v.reshape(-1, n.v.shape[-1]), n.indices.reshape(-1)
-    if n.scale_grad_by_freq:
-        v = v / torch.bincount(rows, minlength=n.shape[0])[rows].unsqueeze(-1)
-    v = v.masked_fill((rows == n.padding_idx).unsqueeze(-1), 0)
-    return n.zeros().index_add(0, rows, v)
-
-
-def _gathered(n: NodeView) -> Tensor:
-    return n.v.gather(n.dim, n.index) if n.v.dim() else n.v.expand(n.index.shape)
-
-
-def _without_diagonal(n: NodeView) -> Tensor:
-    grad = n.v.clone()
-    grad.diagonal(n.offset, n.dim1, n.dim2).zero_()
-    return grad
-
-
-def _masked_select(n: NodeView) -> Tensor:
-    self, mask = torch.broadcast_tensors(n.self, n.mask)  # type: ignore[no-untyped-call]
-    return torch.zeros_like(self, dtype=n.v.dtype).masked_scatter(mask, n.v)
-
-
-def _masked_source(n: NodeView) -> Tensor:
-    picked = n.v[n.mask.expand(n.v.shape)]
-    grad = n.zeros().reshape(-1)
-    grad[: picked.numel()] = picked[: grad.numel()]
-    return grad.reshape(n.shape)
-
-
-def _index_fill_value(n: NodeView) -> Tensor:
-    if n.v.dim() == 0:
+def _index_put_self(n: Given) -> Expression:
+    if n.accumulate:
         return n.v
-    return n.v.index_select(n.dim, n.index.unique()).sum()
+    indices = _Indices(n)
+    if mask := indices.whole_mask(n.v.shape):
+        return where(mask, 0, n.v)
+    return indices.apply("zeroed_at", n.v)
 
 
-def _source_along(n: NodeView) -> Tensor:
-    if n.v.dim() == 0 or not n.shape:
-        return n.v.index_select(n.dim, n.index.reshape(-1)).reshape(n.shape) if n.v.dim() else n.v.reshape(n.shape)
-    return n.v.index_select(n.dim, n.index)
+def _index_put_values(n: Given) -> Expression:
+    """How many places a mask has is not known beforehand, so the sum over values that were repeated is written here."""
+    indices = _Indices(n)
+    taken = _indexed(n.v, indices)
+    if True not in indices.masks:
+        return taken
+    if len(indices.masks) > 1:
+        raise NotImplementedError("how a mask and further indices meet is known only while the program runs")
+    [dim], [mask] = indices.dims, indices.symbols
+    sizes = (*n.v.shape[:dim], None, *n.v.shape[dim + mask.rank :])
+    lead = len(sizes) - len(n.shape)
+    repeated = [axis for axis, size in enumerate(sizes) if axis < lead or (n.shape[axis - lead] == 1 and size != 1)]
+    return total(taken, None if len(repeated) == len(sizes) else repeated)
 
 
-def _put_self(n: NodeView) -> Tensor:
-    return n.v if n.accumulate else n.v.put(n.index, torch.zeros_like(n.index, dtype=n.v.dtype))
+def _filled_value(n: Given) -> Expression:
+    """The sum is written here because how many places there are is not known beforehand."""
+    return total(apply("index_select", n.v, apply("unique", n.index), dim=n.dim)) if n.v.rank else n.v
 
 
-def _slice_key(n: NodeView) -> tuple[slice, ...]:
-    axes = [slice(None)] * n.v.dim()
-    axes[n.dim] = slice(n.start, n.end, n.step)
-    return tuple(axes)
+def _index_select_back(n: Given) -> Expression:
+    if not n.shape:
+        return total(n.v)
+    index, v = (one if one.rank else reshape(one, (1,)) for one in (n.index, n.v))
+    return apply("index_add", zeros(n.shape), index, v, dim=n.dim)
+
+
+def _gather_back(n: Given) -> Expression:
+    return apply("scatter_add", zeros(n.shape), n.index, n.v, dim=n.dim) if n.shape else total(n.v)
+
+
+def _embedding(n: Given) -> Expression:
+    v: Expression = n.v
+    rows: Symbol = n.indices
+    one_per_row = (*rows.shape, 1)
+    if n.scale_grad_by_freq:
+        counts = apply("bincount", reshape(rows, (-1,)), minlength=n.shape[0])
+        v = v / Named("count", reshape(apply("taken_at", counts, rows, dims=(0,)), one_per_row))
+    if 0 <= n.padding_idx < n.shape[0]:
+        v = where(reshape(rows, one_per_row).differs(n.padding_idx), v, 0)
+    if rows.rank == 1:
+        return apply("index_add", zeros(n.shape), rows, v, dim=0)
+    return apply("added_at", v, rows, dims=(0,), shape=n.shape)
+
+
+def _masked_select_back(n: Given) -> Expression:
+    shape = torch.broadcast_shapes(n.self.shape, n.mask.shape)  # type: ignore[no-untyped-call]
+    return apply("masked_scatter", zeros(shape), n.mask, n.v)
+
+
+def _masked_source(n: Given) -> Expression:
+    return apply("padded_to", apply("masked_select", n.v, n.mask), shape=n.shape)
+
+
+def _along(operation: str, **options: int) -> Formula:
+    """The operation on v with the node's index along the node's dim."""
+    return lambda n: apply(operation, n.v, n.index, dim=n.dim, **options)
+
+
+def _source_along(n: Given) -> Expression:
+    taken = apply("index_select", n.v, n.index, dim=n.dim)
+    return taken if n.shape else reshape(taken, ())
+
+
+def _put_self(n: Given) -> Expression:
+    return n.v if n.accumulate else apply("put", n.v, n.index, zeros(n.index.shape))
+
+
+def _in_shape(value: Expression, shape: Shape, wanted: Shape) -> Expression:
+    return value if shape == wanted else reshape(value, wanted)
+
+
+def _row(n: Given) -> Expression:
+    """The rows of a matrix that the indices name."""
+    if n.operand("indices").rank == 1:
+        return apply("index_select", n.operand("weight"), n.operand("indices"), dim=0)
+    return apply("taken_at", n.operand("weight"), n.operand("indices"), dims=(0,))
+
+
+def _index_added(n: Given) -> Expression:
+    source = n.operand("source")
+    added = source if n.alpha == 1 else n.alpha * source
+    return apply("index_add", n.operand("self"), n.index, added, dim=n.dim)
+
+
+def _without_diagonal(n: Given) -> Expression:
+    options = diagonal_options(n, n.v.rank)
+    return apply("diagonal_scatter", n.v, zeros(_diagonal_shape(n)), **options)
+
+
+def _diagonal_shape(n: Given) -> Shape:
+    empty = torch.empty(n.v.shape, device="meta")
+    return tuple(torch.diagonal(empty, n.offset, n.dim1, n.dim2).shape)
 
 
 INDEXING: tuple[Entry, ...] = (
     Entry(
         "index",
         ("IndexBackward0", "UnsafeIndexBackward0"),
-        r"@result = @{self}[@index]",
-        (
-            Vjp(
-                "self",
-                _AT,
-                "v added at the index, 0 elsewhere",
-                _READ,
-                lambda n: send_back(n, lambda places: places[_key(n.indices)]),
-            ),
-        ),
+        lambda n: _indexed(n.operand("self"), _Indices(n)),
+        (Vjp("self", _index_back, _READ),),
         (_TWICE, _NO_INDEX_GRADIENT, "A boolean mask is an index, too."),
     ),
     Entry(
         "index_select",
         ("IndexSelectBackward0",),
-        r"@result = @{self}[\ldots, @index, \ldots]",
-        (
-            Vjp(
-                "self",
-                _AT,
-                "v added at the index, 0 elsewhere",
-                _READ,
-                lambda n: send_back(n, lambda places: _select_along(n, places)),
-            ),
-        ),
+        lambda n: apply("index_select", n.operand("self"), n.index, dim=n.dim),
+        (Vjp("self", _index_select_back, _READ),),
         (_TWICE, _NO_INDEX_GRADIENT),
     ),
     Entry(
         "gather",
         ("GatherBackward0",),
-        r"@{result}_{kj} = @{self}_{@{index}_{kj},\, j}",
-        (
-            Vjp(
-                "self",
-                _AT,
-                "v added at the index, 0 elsewhere",
-                _READ,
-                lambda n: send_back(n, lambda places: _take_along(n, places)),
-            ),
-        ),
+        lambda n: apply("gather", n.operand("self"), n.index, dim=n.dim),
+        (Vjp("self", _gather_back, _READ),),
         (_TWICE, _NO_INDEX_GRADIENT),
     ),
     Entry(
         "take",
         ("TakeBackward0",),
-        r"@result = \operatorname{flat}(@self)[@index]",
-        (
-            Vjp(
-                "self",
-                _AT,
-                "v added at the index, 0 elsewhere",
-                _READ,
-                lambda n: send_back(n, lambda places: places.take(n.index)),
-            ),
-        ),
-        (_TWICE, _NO_INDEX_GRADIENT),
+        lambda n: apply("take", n.operand("self"), n.index),
+        (Vjp("self", lambda n: apply("put", zeros(n.shape), n.index, n.v, accumulate=True), _READ),),
+        (_TWICE, _NO_INDEX_GRADIENT, "Places are counted through all dims, as if {self} were flat."),
     ),
     Entry(
         "embedding",
         ("EmbeddingBackward0",),
-        r"@result = @{weight}[@index]",
+        _row,
         (
             Vjp(
                 "weight",
-                _AT,
-                "v added to the rows that were looked up, 0 elsewhere",
-                "A row that was looked up gets the v of every place where it was used; all other rows get 0.",
                 _embedding,
+                "A row that was looked up gets the v of every place where it was used; all other rows get 0.",
             ),
         ),
         (
             _TWICE,
             "The row padding_idx never gets a gradient.",
-            "scale_grad_by_freq divides by how often the row occurs; sparse=True gives the same gradient, stored sparsely.",
+            "sparse=True gives the same gradient, stored sparsely.",
         ),
     ),
     Entry(
         "masked_select",
         ("MaskedSelectBackward0",),
-        r"@result = @{self}[@mask]",
-        (
-            Vjp(
-                "self",
-                r"@v \text{ where } @mask, \; 0 \text{ elsewhere}",
-                "v where the mask holds, 0 elsewhere",
-                _READ,
-                _masked_select,
-            ),
-        ),
+        lambda n: apply("masked_select", n.operand("self"), n.mask),
+        (Vjp("self", _masked_select_back, _READ),),
         (BROADCAST,),
     ),
     Entry(
         "masked_fill",
         ("MaskedFillBackward0", "MaskedFillBackward1"),
-        r"@result = @mask \mathbin{?} @value : @self",
+        lambda n: where(n.mask, n.operand("value"), n.operand("self")),
         (
-            Vjp(
-                "self",
-                r"@v \odot [\neg @mask]",
-                "v where the mask is false, else 0",
-                _OVERWRITTEN,
-                lambda n: n.v.masked_fill(n.mask, 0),
-            ),
+            Vjp("self", lambda n: where(n.mask, 0, n.v), _OVERWRITTEN),
             Vjp(
                 "value",
-                r"\textstyle\sum @v \odot [@mask]",
-                "sum of v where the mask holds",
+                lambda n: where(n.mask, n.v, 0),
                 "The one value was written to every masked place, so their v's add up.",
-                lambda n: n.v.masked_fill(~n.mask, 0).sum(),
             ),
         ),
         (BROADCAST, "An attention mask works like this: what was set to minus infinity gets no gradient."),
@@ -214,33 +230,18 @@ INDEXING: tuple[Entry, ...] = (
     Entry(
         "masked_scatter",
         ("MaskedScatterBackward0",),
-        r"@{self}[@mask] \leftarrow @source",
+        lambda n: apply("masked_scatter", n.operand("self"), n.mask, n.operand("source")),
         (
-            Vjp(
-                "self",
-                r"@v \odot [\neg @mask]",
-                "v where the mask is false, else 0",
-                _OVERWRITTEN,
-                lambda n: n.v.masked_fill(n.mask, 0),
-            ),
-            Vjp("source", r"@{v}[@mask]", "v at the masked places, in order", _WRITTEN, _masked_source),
+            Vjp("self", lambda n: where(n.mask, 0, n.v), _OVERWRITTEN),
+            Vjp("source", _masked_source, _WRITTEN),
         ),
-        ("Elements of the source that were not needed get 0.",),
+        ("Elements of {source} that were not needed get 0.",),
     ),
     Entry(
         "scatter",
         ("ScatterBackward0", "ScatterBackward1"),
-        r"@{self}[@index] \leftarrow @src",
-        (
-            Vjp(
-                "self",
-                r"@v \text{, 0 at } @index",
-                "v with zeros at the index",
-                _OVERWRITTEN,
-                lambda n: n.v.scatter(n.dim, n.index, 0),
-            ),
-            Vjp("src", r"@{v}[@index]", "v gathered at the index", _WRITTEN, _gathered),
-        ),
+        None,
+        (Vjp("self", _along("scatter", value=0), _OVERWRITTEN), Vjp("src", _along("gather"), _WRITTEN)),
         (
             "If an index occurs twice only one value survives, but both get v: the gradient is right only without repeats.",
         ),
@@ -248,76 +249,44 @@ INDEXING: tuple[Entry, ...] = (
     Entry(
         "scatter_add",
         ("ScatterAddBackward0",),
-        r"@{self}[@index] \mathrel{+}= @src",
-        (
-            Vjp("self", r"@v", "v", "Adding something to it does not change how it enters the result.", lambda n: n.v),
-            Vjp("src", r"@{v}[@index]", "v gathered at the index", _WRITTEN, _gathered),
-        ),
+        lambda n: apply("scatter_add", n.operand("self"), n.index, n.operand("src"), dim=n.dim),
+        (Vjp("self", lambda n: n.v, _ADDED_TO), Vjp("src", _along("gather"), _WRITTEN)),
     ),
     Entry(
         "index_add",
         ("IndexAddBackward0",),
-        r"@{self}[@index] \mathrel{+}= @alpha @source",
-        (
-            Vjp("self", r"@v", "v", "Adding something to it does not change how it enters the result.", lambda n: n.v),
-            Vjp(
-                "source",
-                r"@alpha @{v}[@index]",
-                "alpha * v at the index",
-                _WRITTEN,
-                lambda n: times(n.alpha, _source_along(n)),
-            ),
-        ),
+        _index_added,
+        (Vjp("self", lambda n: n.v, _ADDED_TO), Vjp("source", lambda n: times(n.alpha, _source_along(n)), _WRITTEN)),
     ),
     Entry(
         "index_copy",
         ("IndexCopyBackward0",),
-        r"@{self}[@index] \leftarrow @source",
+        None,
         (
-            Vjp(
-                "self",
-                r"@v \text{, 0 at } @index",
-                "v with zeros at the index",
-                _OVERWRITTEN,
-                lambda n: n.v.index_fill(n.dim, n.index, 0),
-            ),
-            Vjp("source", r"@{v}[@index]", "v at the index", _WRITTEN, _source_along),
+            Vjp("self", _along("index_fill", value=0), _OVERWRITTEN),
+            Vjp("source", _source_along, _WRITTEN),
         ),
     ),
     Entry(
         "index_fill",
         ("IndexFillBackward0", "IndexFillBackward1"),
-        r"@{self}[@index] \leftarrow @value",
+        None,
         (
-            Vjp(
-                "self",
-                r"@v \text{, 0 at } @index",
-                "v with zeros at the index",
-                _OVERWRITTEN,
-                lambda n: n.v.index_fill(n.dim, n.index, 0),
-            ),
+            Vjp("self", _along("index_fill", value=0), _OVERWRITTEN),
             Vjp(
                 "value",
-                r"\textstyle\sum @{v}[@index]",
-                "sum of v at the index",
-                "The one value was written to every indexed place, so their v's add up.",
-                _index_fill_value,
+                _filled_value,
+                "The one value was written to every indexed place, so their v's add up; a place that is named twice counts once.",
             ),
         ),
     ),
     Entry(
         "index_put",
         ("IndexPutBackward0", "IndexPutImplBackward0", "UnsafeIndexPutBackward0"),
-        r"@{self}[@index] \leftarrow @values",
+        None,
         (
-            Vjp(
-                "self",
-                r"@v \text{, 0 at } @index",
-                "v with zeros at the index (v everywhere with accumulate=True)",
-                _OVERWRITTEN,
-                _index_put_self,
-            ),
-            Vjp("values", r"@{v}[@index]", "v at the index", _WRITTEN, lambda n: n.v[_key(n.indices)]),
+            Vjp("self", _index_put_self, "What was overwritten gets 0; what was kept or added to gets v."),
+            Vjp("values", _index_put_values, _WRITTEN),
         ),
         (BROADCAST, "This is `x[i] = y`. With accumulate=True the values are added, and the old content keeps its v."),
         {"values": "y"},
@@ -325,112 +294,56 @@ INDEXING: tuple[Entry, ...] = (
     Entry(
         "put",
         ("PutBackward0",),
-        r"\operatorname{flat}(@self)[@index] \leftarrow @source",
+        lambda n: apply("put", n.operand("self"), n.index, n.operand("source"), accumulate=n.accumulate),
         (
-            Vjp(
-                "self",
-                r"@v \text{, 0 at } @index",
-                "v with zeros at the index (v everywhere with accumulate=True)",
-                _OVERWRITTEN,
-                _put_self,
-            ),
-            Vjp(
-                "source",
-                r"\operatorname{flat}(@v)[@index]",
-                "v taken at the index",
-                _WRITTEN,
-                lambda n: n.v.take(n.index).reshape(n.shape),
-            ),
+            Vjp("self", _put_self, "What was overwritten gets 0; what was kept or added to gets v."),
+            Vjp("source", lambda n: _in_shape(apply("take", n.v, n.index), n.index.shape, n.shape), _WRITTEN),
         ),
     ),
     Entry(
         "select_scatter",
         ("SelectScatterBackward0",),
-        r"@{self}[\ldots, @index, \ldots] \leftarrow @src",
+        None,
         (
             Vjp(
                 "self",
-                r"@v \text{, 0 at } @index",
-                "v with zeros at the index",
+                lambda n: apply("with_zeros", n.v, at=place_along(n.dim, n.v.rank, n.index)),
                 _OVERWRITTEN,
-                lambda n: n.v.index_fill(n.dim, torch.as_tensor(n.index % n.v.shape[n.dim]), 0),
             ),
-            Vjp(
-                "src", r"@{v}[\ldots, @index, \ldots]", "v at the index", _WRITTEN, lambda n: n.v.select(n.dim, n.index)
-            ),
+            Vjp("src", lambda n: apply("select", n.v, dim=n.dim, index=n.index), _WRITTEN),
         ),
     ),
     Entry(
         "slice_scatter",
         ("SliceScatterBackward0",),
-        r"@{self}[\ldots, a\!:\!b\!:\!s, \ldots] \leftarrow @src",
+        None,
         (
-            Vjp(
-                "self",
-                r"@v \text{, 0 in the slice}",
-                "v with zeros in the slice",
-                _OVERWRITTEN,
-                lambda n: _kept(n, _slice_key(n)),
-            ),
-            Vjp(
-                "src", r"@{v}[\ldots, a\!:\!b\!:\!s, \ldots]", "v in the slice", _WRITTEN, lambda n: n.v[_slice_key(n)]
-            ),
+            Vjp("self", lambda n: apply("with_zeros", n.v, at=sliced(n, n.v.shape)), _OVERWRITTEN),
+            Vjp("src", lambda n: apply("part", n.v, at=sliced(n, n.v.shape)), _WRITTEN),
         ),
     ),
     Entry(
         "diagonal_scatter",
         ("DiagonalScatterBackward0",),
-        r"\operatorname{diagonal}(@self) \leftarrow @src",
+        None,
         (
-            Vjp(
-                "self",
-                r"@v \text{, 0 on the diagonal}",
-                "v with zeros on the diagonal",
-                _OVERWRITTEN,
-                _without_diagonal,
-            ),
-            Vjp(
-                "src",
-                r"\operatorname{diagonal}(@v)",
-                "the diagonal of v",
-                _WRITTEN,
-                lambda n: n.v.diagonal(n.offset, n.dim1, n.dim2),
-            ),
+            Vjp("self", _without_diagonal, _OVERWRITTEN),
+            Vjp("src", lambda n: diagonal_taken(n, n.v), _WRITTEN),
         ),
     ),
     Entry(
         "fill",
         ("FillBackward0", "FillBackward1", "FillBackward2", "FillBackward3"),
-        r"@self \leftarrow @value",
+        None,
         (
-            Vjp(
-                "self",
-                "0",
-                "0",
-                "The old content was overwritten, so it no longer has any effect.",
-                lambda n: torch.zeros_like(n.v),
-            ),
-            Vjp(
-                "value",
-                r"\textstyle\sum @v",
-                "sum of v",
-                "The one value was written everywhere, so all of v adds up.",
-                lambda n: n.v.sum(),
-            ),
+            Vjp("self", zero, "The old content was overwritten, so it no longer has any effect."),
+            Vjp("value", lambda n: n.v, "The one value was written everywhere, so all of v adds up."),
         ),
     ),
     Entry(
         "zero_",
         ("ZeroBackward0",),
-        r"@self \leftarrow 0",
-        (
-            Vjp(
-                "self",
-                "0",
-                "0",
-                "The old content was overwritten, so it no longer has any effect.",
-                lambda n: torch.zeros_like(n.v),
-            ),
-        ),
+        lambda n: zeros(n.operand("self").shape),
+        (Vjp("self", zero, "The old content was overwritten, so it no longer has any effect."),),
     ),
 )

@@ -5,195 +5,322 @@
 
 import math
 
-import torch
-from torch import Tensor
+from gradwalk.formulas.entry import BROADCAST, Entry, Formula, Given, Vjp, zero
+from gradwalk.formulas.expression import (
+    Expression,
+    Named,
+    Scalar,
+    Symbol,
+    adjoint,
+    apply,
+    conj,
+    number,
+    reshape,
+    times,
+    total,
+    transpose,
+    where,
+    zeros,
+)
+from gradwalk.formulas.placing_operations import Place
 
-from gradwalk.formulas.formula import BROADCAST, Entry, NodeView, Vjp, adjoint, conjugate, times
-
-_LEFT = "Row i of A meets every column of B to make row i of the product, so its gradient collects row i of v against all columns of B."
-_RIGHT = "Column j of B meets every row of A to make column j of the product, so its gradient collects column j of v against all rows of A."
-_SHAPES = "Shapes tell which side is transposed: (n, k) needs v (n, m) times B^T (m, k)."
-_SCALED = "alpha and beta are 1 unless the call gives them."
-_ADDED = "What is added moves the result one to one (times beta)."
-
-
-def _outer(a: Tensor, b: Tensor) -> Tensor:
-    return a.unsqueeze(-1) * conjugate(b).unsqueeze(-2)
-
-
-def _inner(v: Tensor, x: Tensor) -> Tensor:
-    """v times a vector, for v a scalar."""
-    return v * conjugate(x)
-
-
-def _matmul_self(n: NodeView) -> Tensor:
-    v, y = _as_matrices(n)
-    grad = v @ adjoint(y)
-    return grad.squeeze(-2) if len(n.shape) == 1 else grad
-
-
-def _matmul_other(n: NodeView) -> Tensor:
-    v, _ = _as_matrices(n)
-    x = n.self if n.self.dim() > 1 else n.self.unsqueeze(0)
-    grad = adjoint(x) @ v
-    return grad.squeeze(-1) if len(n.shape) == 1 else grad
-
-
-def _as_matrices(n: NodeView) -> tuple[Tensor, Tensor]:
-    v, y = n.v, n.other
-    if y.dim() == 1:
-        v, y = v.unsqueeze(-1), y.unsqueeze(-1)
-    if n.self.dim() == 1:
-        v = v.unsqueeze(-2)
-    return v, y
+_LEFT = (
+    "Row i of {left} meets every column of {right} to make row i of the product, so its gradient collects row i of v "
+    "against all columns of {right}."
+)
+_RIGHT = (
+    "Column j of {right} meets every row of {left} to make column j of the product, so its gradient collects column j of v "
+    "against all rows of {left}."
+)
+_SHAPES = "Shapes tell which side is transposed: (n, k) needs v (n, m) times the other, transposed (m, k)."
+_ADDED = "{self} is added, times its factor if it has one, and moves the result just as much."
+_OUTER = (
+    "Entry (i, j) of {mat} multiplies entry j of {vec} into entry i of the result, so it gets entry i of v times entry j "
+    "of {vec}."
+)
+_THROUGH = "Entry j of {vec} reaches every entry of the result through column j of {mat}."
+_BATCH_ADDED = "All products of the batch are added up, so every one of them gets the same v."
+_BACK_SOLVED = "The solution is linear in {B}; going back solves with the transposed matrix."
+_AWAY = "Moving a point away from another lengthens their distance most along the line between them."
 
 
-def _batch_sum_left(n: NodeView) -> Tensor:
-    return times(n.alpha, n.v @ adjoint(n.batch2))
+def _because(sentence: str, **names: str) -> str:
+    """The sentence about an entry whose operands have these names."""
+    for role, name in names.items():
+        sentence = sentence.replace(f"{{{role}}}", f"{{{name}}}")
+    return sentence
 
 
-def _batch_sum_right(n: NodeView) -> Tensor:
-    return times(n.alpha, adjoint(n.batch1) @ n.v)
+def _scaled(factor: Scalar, value: Expression) -> Expression:
+    return value if factor == 1 else factor * value
 
 
-def _linear_weight(n: NodeView) -> Tensor:
-    v, x = (t.reshape(-1, t.shape[-1]) for t in (n.v, n.input))
-    return v.transpose(0, 1) @ conjugate(x)
+def _sum(n: Given, product: Expression) -> Expression:
+    """What addmm and its kin compute."""
+    return _scaled(n.beta, n.operand("self")) + _scaled(n.alpha, product)
 
 
-def _det(n: NodeView) -> Tensor:
-    scale = (n.v * conjugate(n.result))[..., None, None]
-    return scale * adjoint(torch.linalg.inv(n.A))
+def _outer(a: Expression, b: Expression) -> Expression:
+    return apply("outer", a, conj(b))
 
 
-def _slogdet(n: NodeView) -> Tensor:
-    sign, logabsdet = n.grad_outputs
-    total = torch.zeros_like(n.A)
-    if logabsdet is not None:
-        total = total + logabsdet[..., None, None] * adjoint(torch.linalg.inv(n.A))
-    if sign is not None and n.A.is_complex():
-        turning = (sign.conj() * n.sign).imag * -1j
-        total = total + turning[..., None, None] * adjoint(torch.linalg.inv(n.A))
-    return total
+def _inverse_adjoint(matrix: Expression) -> Expression:
+    return apply("inverse_adjoint" if matrix.is_complex else "inverse_transpose", matrix)
 
 
-def _cholesky(n: NodeView) -> Tensor:
-    lower = adjoint(n.L) if n.upper else n.L
-    v = adjoint(n.v) if n.upper else n.v
-    phi = adjoint(lower) @ v
-    below = phi.tril(-1)
-    symmetric = 0.5 * (below + adjoint(below) + torch.diag_embed(phi.diagonal(0, -2, -1)))
-    inverse = torch.linalg.solve_triangular(lower, torch.eye(lower.shape[-1], dtype=v.dtype), upper=False)
-    return adjoint(inverse) @ symmetric @ inverse
+def _batched_product(n: Given) -> tuple[Expression, Expression, Expression]:
+    """v and both operands of a product with a vector, so that they meet element by element."""
+    v, x, y = n.v, n.self, n.other
+    if y.rank == 1:
+        return reshape(v, (*v.shape, 1)), x, y
+    return reshape(v, (*v.shape[:-1], 1, v.shape[-1])), reshape(x, (*x.shape, 1)), y
 
 
-def _is_vector(n: NodeView) -> bool:
-    return bool(n.result.dim() == 1 or (n.A.dim() - 1 == n.result.dim() and n.result.shape == n.A.shape[:-1]))
+def _matmul_self(n: Given) -> Expression:
+    if n.self.rank > 1 and n.other.rank > 1:
+        return n.v @ adjoint(n.other)
+    v, _, y = _batched_product(n)
+    rank = n.other.rank
+    if rank < 2:
+        return v * conj(y)
+    # Every entry of a vector on the left meets a whole row of each matrix.
+    return total(v * conj(y), [dim for dim in range(rank) if dim != rank - 2])
 
 
-def _solve_right_side(n: NodeView) -> Tensor:
-    if _is_vector(n):
-        return torch.linalg.solve(adjoint(n.A), n.v.unsqueeze(-1)).squeeze(-1)
-    return torch.linalg.solve(adjoint(n.A), n.v, left=n.left)
+def _matmul_other(n: Given) -> Expression:
+    if n.self.rank > 1 and n.other.rank > 1:
+        return adjoint(n.self) @ n.v
+    v, x, _ = _batched_product(n)
+    return v * conj(x)
 
 
-def _solve_matrix(n: NodeView) -> Tensor:
-    grad = _solve_right_side(n)
-    if _is_vector(n):
-        return -_outer(grad, n.result)
-    return -grad @ adjoint(n.result) if n.left else -adjoint(n.result) @ grad
+def _linear_weight(n: Given) -> Expression:
+    if n.v.rank == 1:
+        return _outer(n.v, n.input)
+    v, x = (one if one.rank == 2 else reshape(one, (-1, one.shape[-1])) for one in (n.v, n.input))
+    return transpose(v) @ conj(x)
 
 
-def _triangular_right_side(n: NodeView) -> Tensor:
-    return torch.linalg.solve_triangular(
-        adjoint(n.self), n.v, upper=not n.upper, left=n.left, unitriangular=n.unitriangular
-    )
+def _linear(n: Given) -> Expression:
+    product = n.operand("input") @ transpose(n.operand("weight"))
+    return product + n.operand("bias") if "bias" in n.kinds() else product
 
 
-def _triangular_matrix(n: NodeView) -> Tensor:
-    grad = _triangular_right_side(n)
-    grad = -grad @ adjoint(n.result) if n.left else -adjoint(n.result) @ grad
-    offset = int(n.unitriangular)
-    return grad.triu(offset) if n.upper else grad.tril(-offset)
+def _slogdet(n: Given) -> Expression:
+    sign, logabsdet = n.seeds
+    turning = None if sign is None or not n.A.is_complex else number(1j) * apply("imag", conj(sign) * n.sign)
+    if logabsdet is None:
+        return zero(n) if turning is None else _matrix_factor(-turning, n) * _inverse_adjoint(n.A)
+    factor = logabsdet if turning is None else logabsdet - turning
+    return _matrix_factor(factor, n) * _inverse_adjoint(n.A)
 
 
-def _eigh(n: NodeView) -> Tensor:
+def _matrix_factor(factor: Expression, n: Given) -> Expression:
+    """One number for each matrix of a batch."""
+    batch = n.A.shape[:-2]
+    return reshape(factor, (*batch, 1, 1)) if batch else factor
+
+
+def _cholesky(n: Given) -> Expression:
+    inside = Named("P", n.L @ adjoint(n.v) if n.upper else adjoint(n.L) @ n.v)
+    mirrored = apply("tril", inside) + adjoint(apply("tril", inside, diagonal=-1))
+    if n.upper:
+        return number(1) / 2 * (apply("inverse", n.L) @ mirrored @ _inverse_adjoint(n.L))
+    return number(1) / 2 * (_inverse_adjoint(n.L) @ mirrored @ apply("inverse", n.L))
+
+
+def _solves_vectors(n: Given) -> bool:
+    result, matrix = n.result, n.A
+    return bool(result.rank == 1 or (matrix.rank - 1 == result.rank and result.shape == matrix.shape[:-1]))
+
+
+def _solve(n: Given) -> Expression:
+    inverse = apply("inverse", n.operand("A"))
+    right = n.operand("B")
+    if right.rank == 1:
+        return right @ apply("inverse_transpose", n.operand("A"))
+    if _solves_vectors(n):
+        return inverse @ _column(right)
+    return inverse @ right if n.left else right @ inverse
+
+
+def _column(vectors: Symbol) -> Expression:
+    """Vectors of a batch as matrices of one column."""
+    return reshape(vectors, (*vectors.shape, 1))
+
+
+def _solve_right_side(n: Given) -> Expression:
+    if n.v.rank == 1:
+        return n.v @ conj(apply("inverse", n.A))
+    inverse = _inverse_adjoint(n.A)
+    if _solves_vectors(n):
+        return inverse @ _column(n.v)
+    return inverse @ n.v if n.left else n.v @ inverse
+
+
+def _solve_matrix(n: Given) -> Expression:
+    back = _solve_right_side(n)
+    if _solves_vectors(n):
+        return -_outer(back, n.result) if n.result.rank == 1 else -(back @ adjoint(_column(n.result)))
+    return -(back @ adjoint(n.result)) if n.left else -(adjoint(n.result) @ back)
+
+
+def _solved_triangular(n: Given, matrix: Expression, right: Expression, upper: bool) -> Expression:
+    options = {"upper": upper} | ({} if n.left else {"left": False})
+    return apply("solve_triangular", matrix, right, **options, **({"unitriangular": True} if n.unitriangular else {}))
+
+
+def _triangular_right_side(n: Given) -> Expression:
+    return _solved_triangular(n, adjoint(n.self), n.v, not n.upper)
+
+
+def _triangular_matrix(n: Given) -> Expression:
+    back = _triangular_right_side(n)
+    grad = back @ adjoint(n.result) if n.left else adjoint(n.result) @ back
+    off_diagonal = {"diagonal": 1 if n.upper else -1} if n.unitriangular else {}
+    return -apply("triu" if n.upper else "tril", grad, **off_diagonal)
+
+
+def _eigh(n: Given) -> Expression:
     vectors, values = n.eigenvectors, n.eigenvalues
-    for_values, for_vectors = n.grad_outputs
-    inner = torch.zeros_like(vectors)
-    if for_vectors is not None:
-        gaps = values.unsqueeze(-2) - values.unsqueeze(-1)
-        gaps.diagonal(0, -2, -1).fill_(1)
-        turning = adjoint(vectors) @ for_vectors
-        inner = 0.5 * (turning - adjoint(turning)) / gaps
-        inner.diagonal(0, -2, -1).zero_()
+    for_values, for_vectors = n.seeds
+    batch, size = values.shape[:-1], values.shape[-1]
+    as_row = (*batch, 1, size)
+    if for_vectors is None:
+        return (vectors * reshape(n.v, as_row)) @ adjoint(vectors)
+    gaps = Named("E", reshape(values, as_row) - reshape(values, (*batch, size, 1)) + apply("eye", n=size))
+    turning = Named("S", adjoint(vectors) @ for_vectors)
+    inner = (turning - adjoint(turning)) / (2 * gaps)
     if for_values is not None:
-        inner = inner + torch.diag_embed(for_values)
+        inner = apply("diag_embed", for_values) + inner
     return vectors @ inner @ adjoint(vectors)
 
 
-def _matrix_exp(n: NodeView) -> Tensor:
+def _matrix_exp(n: Given) -> Expression:
     """The upper right block of exp [[A^H, v], [0, A^H]] (Najfeld and Havel, 1995)."""
-    a = adjoint(n.self)
-    top = torch.cat([a, n.v], -1)
-    bottom = torch.cat([torch.zeros_like(a), a], -1)
-    size = a.shape[-1]
-    return torch.linalg.matrix_exp(torch.cat([top, bottom], -2))[..., :size, size:]
+    size = n.self.shape[-1]
+    block = Named("M", apply("blocks", adjoint(n.self), n.v, zeros(n.self.shape), adjoint(n.self)))
+    return apply(
+        "part",
+        apply("matrix_exp", block),
+        at=Place((*[slice(None)] * (n.self.rank - 2), slice(size), slice(size, None))),
+    )
 
 
-def _cdist(v: Tensor, x: Tensor, y: Tensor, result: Tensor, p: float) -> Tensor:
-    difference = x.unsqueeze(-2) - y.unsqueeze(-3)
-    norm, v = result.unsqueeze(-1), v.unsqueeze(-1)
+def _trace(n: Given) -> Expression:
+    rows, columns = n.shape
+    return n.v * apply("eye", n=rows, **({} if rows == columns else {"m": columns}))
+
+
+def _triangle(operation: str) -> Entry:
+    def kept(value: Expression, n: Given) -> Expression:
+        return apply(operation, value, **({"diagonal": n.diagonal} if n.diagonal else {}))
+
+    return Entry(
+        operation,
+        (f"{operation.capitalize()}Backward0",),
+        lambda n: kept(n.operand("self"), n),
+        (Vjp("self", lambda n: kept(n.v, n), "What was cut off had no effect; the rest was copied."),),
+    )
+
+
+def _sign(value: Expression) -> Expression:
+    return apply("sgn" if value.is_complex else "sign", value)
+
+
+def _growth(v: Expression, difference: Expression, distance: Expression, p: float) -> Expression:
+    """v times the derivative of the p-norm of a difference by each of its entries; 0 where an entry is 0."""
     if p == 0:
-        return torch.zeros_like(difference).sum(-2)
+        return number(0)
+    sign = _sign(difference)
+    if p == 1:
+        return v * sign
     if math.isinf(p):
-        slope = difference.sgn() * (difference.abs() == norm)
-    else:
-        slope = difference.sgn() * (difference.abs() / norm).pow(p - 1)
-    return (v * slope.masked_fill((norm == 0) | (difference == 0), 0)).sum(-2)
+        return v * sign * apply("abs", difference).equals(distance)
+    slope = difference / distance if p == 2 else sign * (apply("abs", difference) / distance) ** (p - 1)
+    return where(difference.equals(0), 0, v * slope)
 
 
-def _dist(n: NodeView) -> Tensor:
-    difference, p = n.self - n.other, float(n.p)
-    if p == 0:
-        return torch.zeros_like(difference)
-    if math.isinf(p):
-        tied = (difference.abs() == n.result).to(n.v.dtype)
-        return difference.sgn() * n.v * tied / tied.sum()
-    slope = difference.sgn() * (difference.abs() / n.result).pow(p - 1)
-    return n.v * slope.masked_fill((n.result == 0) | (difference == 0), 0)
+def _cdist(first: bool) -> Formula:
+    """For the first list of points or the second."""
+
+    def formula(n: Given) -> Expression:
+        distance = n.result
+        batch, (rows, columns) = distance.shape[:-2], distance.shape[-2:]
+        features = n.x1.shape[-1]
+        a = reshape(n.x1, (*n.x1.shape[:-2], rows, 1, features))
+        b = reshape(n.x2, (*n.x2.shape[:-2], 1, columns, features))
+        difference = Named("D", a - b if first else b - a)
+        one_per_pair = (*batch, rows, columns, 1)
+        grown = _growth(reshape(n.v, one_per_pair), difference, reshape(distance, one_per_pair), n.p)
+        return total(grown, (len(batch) + int(first),)) if n.p else grown
+
+    return formula
+
+
+def _dist(sign: int) -> Formula:
+    def formula(n: Given) -> Expression:
+        p = float(n.p)
+        difference = Named("D", n.self - n.other if sign > 0 else n.other - n.self)
+        grown = _growth(n.v, difference, n.result, p)
+        if math.isinf(p):
+            return grown / total(apply("abs", difference).equals(n.result))
+        return grown
+
+    return formula
+
+
+def _product(left: str, right: str) -> Formula:
+    return lambda n: n.operand(left) @ n.operand(right)
+
+
+def _row_product(matrix: str) -> Formula:
+    """A matrix times a vector; vectors are written as rows."""
+    return lambda n: n.operand("vec") @ transpose(n.operand(matrix))
+
+
+def _matrices(op: str, node: str, special_cases: tuple[str, ...]) -> Entry:
+    names = {"left": "self", "right": "mat2"}
+    return Entry(
+        op,
+        (node,),
+        _product("self", "mat2"),
+        (
+            Vjp("self", lambda n: n.v @ adjoint(n.mat2), _because(_LEFT, **names)),
+            Vjp("mat2", lambda n: adjoint(n.self) @ n.v, _because(_RIGHT, **names)),
+        ),
+        special_cases,
+        {"self": "A", "mat2": "B"},
+    )
+
+
+def _sum_entry(op: str, forward: Formula, vjps: tuple[Vjp, ...], special_cases: tuple[str, ...] = ()) -> Entry:
+    """addmm and its kin: beta times self plus alpha times a product."""
+    kept = Vjp("self", lambda n: times(n.beta, n.v), _ADDED)
+    return Entry(
+        op,
+        (f"{op.capitalize()}Backward0",),
+        lambda n: _sum(n, forward(n)),
+        (kept, *vjps),
+        (*special_cases, BROADCAST),
+        {"self": "C"},
+    )
+
+
+def _scaled_by_alpha(formula: Formula) -> Formula:
+    return lambda n: times(n.alpha, formula(n))
 
 
 LINEAR_ALGEBRA: tuple[Entry, ...] = (
-    Entry(
-        "mm",
-        ("MmBackward0",),
-        r"@result = @self @mat2",
-        (
-            Vjp("self", r"@v @{mat2}^\top", "v @ B^T", _LEFT, lambda n: n.v @ adjoint(n.mat2)),
-            Vjp("mat2", r"@{self}^\top @v", "A^T @ v", _RIGHT, lambda n: adjoint(n.self) @ n.v),
-        ),
-        (_SHAPES,),
-        {"self": "A", "mat2": "B"},
-    ),
-    Entry(
-        "bmm",
-        ("BmmBackward0",),
-        r"@{result}_k = @{self}_k @{mat2}_k",
-        (
-            Vjp("self", r"@v @{mat2}^\top", "v @ B^T, matrix by matrix", _LEFT, lambda n: n.v @ adjoint(n.mat2)),
-            Vjp("mat2", r"@{self}^\top @v", "A^T @ v, matrix by matrix", _RIGHT, lambda n: adjoint(n.self) @ n.v),
-        ),
-        ("Each matrix of the batch is a product of its own.", _SHAPES),
-        {"self": "A", "mat2": "B"},
-    ),
+    _matrices("mm", "MmBackward0", (_SHAPES,)),
+    _matrices("bmm", "BmmBackward0", ("Each matrix of the batch is a product of its own.", _SHAPES)),
     Entry(
         "matmul",
         ("MatmulBackward0",),
-        r"@result = @self @other",
+        _product("self", "other"),
         (
-            Vjp("self", r"@v @{other}^\top", "v @ B^T", _LEFT, _matmul_self),
-            Vjp("other", r"@{self}^\top @v", "A^T @ v", _RIGHT, _matmul_other),
+            Vjp("self", _matmul_self, _because(_LEFT, left="self", right="other")),
+            Vjp("other", _matmul_other, _because(_RIGHT, left="self", right="other")),
         ),
         (BROADCAST, _SHAPES),
         {"self": "A", "other": "B"},
@@ -201,22 +328,10 @@ LINEAR_ALGEBRA: tuple[Entry, ...] = (
     Entry(
         "mv",
         ("MvBackward0",),
-        r"@result = @self @vec",
+        _row_product("self"),
         (
-            Vjp(
-                "self",
-                r"@v \, @{vec}^\top",
-                "outer(v, y)",
-                "Entry (i, j) of the matrix multiplies y_j into z_i, so it gets v_i y_j.",
-                lambda n: _outer(n.v, n.vec),
-            ),
-            Vjp(
-                "vec",
-                r"@{self}^\top @v",
-                "A^T @ v",
-                "y_j reaches every z_i through column j of the matrix: v times the Jacobian A, to the letter.",
-                lambda n: adjoint(n.self) @ n.v,
-            ),
+            Vjp("self", lambda n: _outer(n.v, n.vec), _because(_OUTER, mat="self")),
+            Vjp("vec", lambda n: n.v @ conj(n.self), _because(_THROUGH, mat="self")),
         ),
         (),
         {"self": "A"},
@@ -224,193 +339,127 @@ LINEAR_ALGEBRA: tuple[Entry, ...] = (
     Entry(
         "dot",
         ("DotBackward0",),
-        r"@result = @self \cdot @tensor",
+        lambda n: total(n.operand("self") * n.operand("tensor")),
         (
             Vjp(
-                "self", r"@v \, @tensor", "v * y", "x_i is scaled by y_i and added up.", lambda n: _inner(n.v, n.tensor)
+                "self", lambda n: n.v * conj(n.tensor), "Each entry is scaled by its partner in {tensor} and added up."
             ),
-            Vjp("tensor", r"@v \, @self", "v * x", "y_i is scaled by x_i and added up.", lambda n: _inner(n.v, n.self)),
+            Vjp("tensor", lambda n: n.v * conj(n.self), "Each entry is scaled by its partner in {self} and added up."),
         ),
     ),
     Entry(
         "vdot",
         ("VdotBackward0",),
-        r"@result = \overline{@self} \cdot @other",
+        lambda n: total(conj(n.operand("self")) * n.operand("other")),
         (
             Vjp(
                 "self",
-                r"\overline{@v} \, @other",
-                "conj(v) * y",
-                "x enters conjugated, so its gradient comes back conjugated.",
-                lambda n: n.v.conj() * n.other,
+                lambda n: conj(n.v) * n.other,
+                "Each entry is scaled by its partner in {other}; {self} enters conjugated, so v comes back conjugated.",
             ),
-            Vjp(
-                "other",
-                r"@v \, @self",
-                "v * x",
-                "y_i is scaled by the conjugate of x_i and added up.",
-                lambda n: n.v * n.self,
-            ),
+            Vjp("other", lambda n: n.v * n.self, "Each entry is scaled by the conjugate of its partner in {self}."),
         ),
     ),
-    Entry(
+    _sum_entry(
         "addmm",
-        ("AddmmBackward0",),
-        r"@result = @beta @self + @alpha @mat1 @mat2",
+        _product("mat1", "mat2"),
         (
-            Vjp("self", r"@beta @v", "beta * v", _ADDED, lambda n: times(n.beta, n.v)),
-            Vjp(
-                "mat1",
-                r"@alpha @v @{mat2}^\top",
-                "alpha * v @ B^T",
-                _LEFT,
-                lambda n: times(n.alpha, n.v @ adjoint(n.mat2)),
-            ),
-            Vjp(
-                "mat2",
-                r"@alpha @{mat1}^\top @v",
-                "alpha * A^T @ v",
-                _RIGHT,
-                lambda n: times(n.alpha, adjoint(n.mat1) @ n.v),
-            ),
+            Vjp("mat1", _scaled_by_alpha(lambda n: n.v @ adjoint(n.mat2)), _because(_LEFT, left="mat1", right="mat2")),
+            Vjp("mat2", _scaled_by_alpha(lambda n: adjoint(n.mat1) @ n.v), _because(_RIGHT, left="mat1", right="mat2")),
         ),
         (
-            "This is what nn.Linear runs: b + x W^T. The bias is added to every row, so its gradient is the sum over the rows of v.",
-            _SCALED,
-            BROADCAST,
+            "This is what nn.Linear runs. The bias is added to every row, so its gradient is the sum over the rows of v.",
             _SHAPES,
         ),
-        {"self": "b"},
     ),
-    Entry(
+    _sum_entry(
         "addmv",
-        ("AddmvBackward0",),
-        r"@result = @beta @self + @alpha @mat @vec",
+        _row_product("mat"),
         (
-            Vjp("self", r"@beta @v", "beta * v", _ADDED, lambda n: times(n.beta, n.v)),
-            Vjp(
-                "mat",
-                r"@alpha \, @v \, @{vec}^\top",
-                "alpha * outer(v, y)",
-                "Entry (i, j) of the matrix multiplies y_j into z_i, so it gets v_i y_j.",
-                lambda n: times(n.alpha, _outer(n.v, n.vec)),
-            ),
-            Vjp(
-                "vec",
-                r"@alpha @{mat}^\top @v",
-                "alpha * A^T @ v",
-                "y_j reaches every z_i through column j of the matrix.",
-                lambda n: times(n.alpha, adjoint(n.mat) @ n.v),
-            ),
+            Vjp("mat", _scaled_by_alpha(lambda n: _outer(n.v, n.vec)), _OUTER),
+            Vjp("vec", _scaled_by_alpha(lambda n: n.v @ conj(n.mat)), _THROUGH),
         ),
-        (_SCALED, BROADCAST),
     ),
-    Entry(
+    _sum_entry(
         "addr",
-        ("AddrBackward0",),
-        r"@result = @beta @self + @alpha \, @vec1 @{vec2}^\top",
+        lambda n: apply("outer", n.operand("vec1"), n.operand("vec2")),
         (
-            Vjp("self", r"@beta @v", "beta * v", _ADDED, lambda n: times(n.beta, n.v)),
             Vjp(
                 "vec1",
-                r"@alpha @v @vec2",
-                "alpha * v @ b",
-                "a_i is spread over row i, weighted with b.",
-                lambda n: times(n.alpha, n.v @ conjugate(n.vec2)),
+                _scaled_by_alpha(lambda n: conj(n.vec2) @ transpose(n.v)),
+                "Entry i of {vec1} is spread over row i, weighted with {vec2}.",
             ),
             Vjp(
                 "vec2",
-                r"@alpha @{v}^\top @vec1",
-                "alpha * v^T @ a",
-                "b_j is spread over column j, weighted with a.",
-                lambda n: times(n.alpha, n.v.t() @ conjugate(n.vec1)),
+                _scaled_by_alpha(lambda n: conj(n.vec1) @ n.v),
+                "Entry j of {vec2} is spread over column j, weighted with {vec1}.",
             ),
         ),
-        (_SCALED, BROADCAST),
     ),
-    Entry(
+    _sum_entry(
         "baddbmm",
-        ("BaddbmmBackward0",),
-        r"@{result}_k = @beta @{self}_k + @alpha @{batch1}_k @{batch2}_k",
+        _product("batch1", "batch2"),
         (
-            Vjp("self", r"@beta @v", "beta * v", _ADDED, lambda n: times(n.beta, n.v)),
-            Vjp("batch1", r"@alpha @v @{batch2}^\top", "alpha * v @ B^T, matrix by matrix", _LEFT, _batch_sum_left),
-            Vjp("batch2", r"@alpha @{batch1}^\top @v", "alpha * A^T @ v, matrix by matrix", _RIGHT, _batch_sum_right),
-        ),
-        (_SCALED, BROADCAST),
-    ),
-    Entry(
-        "addbmm",
-        ("AddbmmBackward0",),
-        r"@result = @beta @self + @alpha \textstyle\sum_k @{batch1}_k @{batch2}_k",
-        (
-            Vjp("self", r"@beta @v", "beta * v", _ADDED, lambda n: times(n.beta, n.v)),
             Vjp(
                 "batch1",
-                r"@alpha @v @{batch2}_k^\top",
-                "alpha * v @ B_k^T for every k",
-                "All products of the batch are added up, so every one of them gets the same v.",
-                _batch_sum_left,
+                _scaled_by_alpha(lambda n: n.v @ adjoint(n.batch2)),
+                _because(_LEFT, left="batch1", right="batch2"),
             ),
             Vjp(
                 "batch2",
-                r"@alpha @{batch1}_k^\top @v",
-                "alpha * A_k^T @ v for every k",
-                "All products of the batch are added up, so every one of them gets the same v.",
-                _batch_sum_right,
+                _scaled_by_alpha(lambda n: adjoint(n.batch1) @ n.v),
+                _because(_RIGHT, left="batch1", right="batch2"),
             ),
         ),
-        (_SCALED, BROADCAST),
+        ("Each matrix of the batch is a product of its own.",),
+    ),
+    _sum_entry(
+        "addbmm",
+        lambda n: total(n.operand("batch1") @ n.operand("batch2"), (0,)),
+        (
+            Vjp("batch1", _scaled_by_alpha(lambda n: n.v @ adjoint(n.batch2)), _BATCH_ADDED),
+            Vjp("batch2", _scaled_by_alpha(lambda n: adjoint(n.batch1) @ n.v), _BATCH_ADDED),
+        ),
     ),
     Entry(
         "linear",
         ("LinearBackward0",),
-        r"@result = @input @{weight}^\top + @bias",
+        _linear,
         (
-            Vjp("input", r"@v @weight", "v @ W", _LEFT, lambda n: n.v @ conjugate(n.weight)),
             Vjp(
-                "weight",
-                r"@{v}^\top @input",
-                "v^T @ x",
-                "Every row of the batch used the same weights, so their contributions add up.",
-                _linear_weight,
+                "input",
+                lambda n: n.v @ conj(n.weight),
+                "Every output is a sum over the entries of {input}, weighted with a row of {weight}.",
             ),
             Vjp(
-                "bias",
-                r"\textstyle\sum_{\text{rows}} @v",
-                "sum of v over the rows",
-                "The bias was added to every row, so it gets the sum of all rows.",
-                lambda n: n.v.reshape(-1, n.v.shape[-1]).sum(0),
+                "weight", _linear_weight, "Every row of the batch used the same weights, so their contributions add up."
             ),
+            Vjp("bias", lambda n: n.v, "The bias was added to every row, so it gets the sum of all rows."),
         ),
     ),
     Entry(
         "linalg_inv_ex",
         ("LinalgInvExBackward0",),
-        r"@result = @{A}^{-1}",
+        lambda n: apply("inverse", n.operand("A")),
         (
             Vjp(
                 "A",
-                r"-@{result}^\top @v @{result}^\top",
-                "-Z^T @ v @ Z^T",
-                "From A Z = 1 follows dA Z + A dZ = 0, so dZ = -Z dA Z: the matrix form of -1/x^2.",
-                lambda n: -adjoint(n.inverse) @ n.v @ adjoint(n.inverse),
+                lambda n: -(adjoint(n.inverse) @ n.v @ adjoint(n.inverse)),
+                "The product of {A} and its inverse stays 1 however {A} is nudged, so the inverse moves by minus the nudge "
+                "between two inverses: the matrix form of the slope of 1/x, which is -1/x².",
             ),
         ),
-        (),
-        {"result": "Z"},
     ),
     Entry(
         "linalg_det",
         ("LinalgDetBackward0",),
-        r"@result = \det @A",
+        lambda n: apply("det", n.operand("A")),
         (
             Vjp(
                 "A",
-                r"@v \, @result \, @{A}^{-\top}",
-                "v * z * inverse(A)^T",
-                "Jacobi's formula: entry (i, j) is scaled by its cofactor, and all cofactors together are det(A) A^-T.",
-                _det,
+                lambda n: _matrix_factor(n.v * conj(n.result), n) * _inverse_adjoint(n.A),
+                "Jacobi's formula: entry (i, j) is scaled by its cofactor, and all cofactors together are the determinant "
+                "times the inverse, transposed.",
             ),
         ),
         (
@@ -420,14 +469,12 @@ LINEAR_ALGEBRA: tuple[Entry, ...] = (
     Entry(
         "linalg_slogdet",
         ("LinalgSlogdetBackward0",),
-        r"@result = (\operatorname{sgn} \det @A, \log |\det @A|)",
+        lambda n: _sign(apply("det", n.operand("A"))),
         (
             Vjp(
                 "A",
-                r"@v1 \, @{A}^{-\top}",
-                "v1 * inverse(A)^T",
-                "The logarithm of the determinant: the determinant's gradient divided by the determinant.",
                 _slogdet,
+                "The logarithm of the determinant: the determinant's gradient divided by the determinant.",
             ),
         ),
         ("The sign of a real matrix is a staircase and adds nothing; for a complex one it can turn.",),
@@ -435,76 +482,54 @@ LINEAR_ALGEBRA: tuple[Entry, ...] = (
     Entry(
         "linalg_cholesky_ex",
         ("LinalgCholeskyExBackward0",),
-        r"@self = @L @{L}^\top",
+        lambda n: apply("cholesky", n.operand("self"), **({"upper": True} if n.upper else {})),
         (
             Vjp(
                 "self",
-                r"\tfrac{1}{2} @{L}^{-\top} \, \Phi(@{L}^\top @v) \, @{L}^{-1}",
-                "L^-T @ Phi(L^T @ v) @ L^-1 / 2, Phi = the lower triangle mirrored to the upper",
-                "From dA = dL L^T + L dL^T, solved for the lower triangular dL.",
                 _cholesky,
+                "A nudge of {self} must stay the product of the factor and its own transpose; solved for a triangular nudge of "
+                "the factor, only one triangle counts, and the other mirrors it.",
             ),
         ),
-        ("The gradient is symmetric, as if A could only be nudged symmetrically.",),
+        ("The gradient is symmetric, as if {self} could only be nudged symmetrically.",),
         {"self": "A"},
     ),
     Entry(
         "linalg_solve_ex",
         ("LinalgSolveExBackward0",),
-        r"@result = @{A}^{-1} @B",
+        _solve,
         (
             Vjp(
                 "A",
-                r"-(@{A}^{-\top} @v) \, @{result}^\top",
-                "-(A^-T @ v) @ Z^T",
-                "From A Z = B follows dA Z + A dZ = 0: a nudge of A acts through the solution Z, and is undone by A.",
                 _solve_matrix,
+                "{B} stays as it is, so a nudge of {A} acts through the solution {result}, and is undone by {A}.",
             ),
-            Vjp(
-                "B",
-                r"@{A}^{-\top} @v",
-                "solve(A^T, v)",
-                "The solution is linear in B; going back solves with the transposed matrix.",
-                _solve_right_side,
-            ),
+            Vjp("B", _solve_right_side, _BACK_SOLVED),
         ),
-        ("With left=False the system is Z A = B and both formulas are mirrored.", BROADCAST),
+        (BROADCAST,),
         {"result": "Z"},
     ),
     Entry(
         "linalg_solve_triangular",
         ("LinalgSolveTriangularBackward0",),
-        r"@result = @{self}^{-1} @B",
+        lambda n: _solved_triangular(n, n.operand("self"), n.operand("B"), n.upper),
         (
-            Vjp(
-                "self",
-                r"-\operatorname{tri}\left((@{self}^{-\top} @v) \, @{result}^\top\right)",
-                "-tri((A^-T @ v) @ Z^T)",
-                "As for any linear system, but only the triangle that is used can matter.",
-                _triangular_matrix,
-            ),
-            Vjp(
-                "B",
-                r"@{self}^{-\top} @v",
-                "solve_triangular(A^T, v)",
-                "The solution is linear in B; going back solves with the transposed matrix.",
-                _triangular_right_side,
-            ),
+            Vjp("self", _triangular_matrix, "As for any linear system, but only the triangle that is used can matter."),
+            Vjp("B", _triangular_right_side, _BACK_SOLVED),
         ),
-        ("unitriangular: the diagonal counts as 1 and gets no gradient.", BROADCAST),
+        ("With unitriangular=True the diagonal counts as 1 and gets no gradient.", BROADCAST),
         {"self": "A", "result": "Z"},
     ),
     Entry(
         "linalg_eigh",
         ("LinalgEighBackward0",),
-        r"@A = V \operatorname{diag}(\lambda) V^\top",
+        None,
         (
             Vjp(
                 "A",
-                r"V \left(\operatorname{diag}(@v0) + \frac{\operatorname{skew}(V^\top @v1)}{\lambda_j - \lambda_i}\right) V^\top",
-                "V @ (diag(v0) + skew(V^T @ v1) / (lambda_j - lambda_i)) @ V^T",
-                "An eigenvalue moves by the nudge seen from its own eigenvector; an eigenvector turns towards the others, faster the closer their eigenvalues.",
                 _eigh,
+                "An eigenvalue moves by the nudge seen from its own eigenvector; an eigenvector turns towards the others, "
+                "faster the closer their eigenvalues.",
             ),
         ),
         ("Equal eigenvalues make the eigenvectors' part infinite: they are not determined.",),
@@ -512,80 +537,41 @@ LINEAR_ALGEBRA: tuple[Entry, ...] = (
     Entry(
         "linalg_matrix_exp",
         ("LinalgMatrixExpBackward0",),
-        r"@result = e^{@self}",
+        lambda n: apply("matrix_exp", n.operand("self")),
         (
             Vjp(
                 "self",
-                r"\left[\exp \begin{pmatrix} @{self}^\top & @v \\ 0 & @{self}^\top \end{pmatrix}\right]_{12}",
-                "upper right block of exp([[A^T, v], [0, A^T]])",
-                "Matrices do not commute, so e^A v would be wrong; the block matrix collects v at every place in every power.",
                 _matrix_exp,
+                "Matrices do not commute, so v times the result would be wrong; the block matrix collects v at every place in "
+                "every power.",
             ),
         ),
         (),
-        {"self": "A", "result": "Z"},
+        {"self": "A"},
         roughness=100.0,
     ),
     Entry(
         "trace",
         ("TraceBackward0",),
-        r"@result = \textstyle\sum_i @{self}_{ii}",
-        (
-            Vjp(
-                "self",
-                r"@v \, I",
-                "v * identity",
-                "Only the diagonal is added up, each entry once.",
-                lambda n: torch.eye(*n.shape, dtype=n.v.dtype, device=n.v.device) * n.v,
-            ),
-        ),
+        lambda n: total(apply("diagonal", n.operand("self"))),
+        (Vjp("self", _trace, "Only the diagonal is added up, each entry once."),),
     ),
-    Entry(
-        "tril",
-        ("TrilBackward0",),
-        r"@{result}_{ij} = @{self}_{ij} [j \le i + k]",
-        (
-            Vjp(
-                "self",
-                r"\operatorname{tril}(@v)",
-                "tril(v, diagonal)",
-                "What was cut off had no effect; the rest was copied.",
-                lambda n: n.v.tril(n.diagonal),
-            ),
-        ),
-    ),
-    Entry(
-        "triu",
-        ("TriuBackward0",),
-        r"@{result}_{ij} = @{self}_{ij} [j \ge i + k]",
-        (
-            Vjp(
-                "self",
-                r"\operatorname{triu}(@v)",
-                "triu(v, diagonal)",
-                "What was cut off had no effect; the rest was copied.",
-                lambda n: n.v.triu(n.diagonal),
-            ),
-        ),
-    ),
+    _triangle("tril"),
+    _triangle("triu"),
     Entry(
         "linalg_cross",
         ("LinalgCrossBackward0",),
-        r"@result = @self \times @other",
+        lambda n: apply("cross", n.operand("self"), n.operand("other"), dim=n.dim),
         (
             Vjp(
                 "self",
-                r"@other \times @v",
-                "cross(y, v)",
-                "Of v . (dx x y) the factors may be turned in a circle: dx . (y x v).",
-                lambda n: torch.linalg.cross(conjugate(n.other).expand_as(n.v), n.v, dim=n.dim),
+                lambda n: apply("cross", conj(n.other), n.v, dim=n.dim),
+                "In the product of v with a cross product the factors may be turned in a circle.",
             ),
             Vjp(
                 "other",
-                r"@v \times @self",
-                "cross(v, x)",
-                "Of v . (x x dy) the factors may be turned in a circle: dy . (v x x).",
-                lambda n: torch.linalg.cross(n.v, conjugate(n.self).expand_as(n.v), dim=n.dim),
+                lambda n: apply("cross", n.v, conj(n.self), dim=n.dim),
+                "In the product of v with a cross product the factors may be turned in a circle.",
             ),
         ),
         (BROADCAST,),
@@ -593,52 +579,15 @@ LINEAR_ALGEBRA: tuple[Entry, ...] = (
     Entry(
         "cdist",
         ("CdistBackward0",),
-        r"@{result}_{ij} = \lVert a_i - b_j \rVert_p",
-        (
-            Vjp(
-                "x1",
-                r"\textstyle\sum_j @{v}_{ij} \, \frac{a_i - b_j}{@{result}_{ij}}",
-                "sum over j of v_ij * (a_i - b_j) / z_ij",
-                "Moving a point away from another lengthens their distance most along the line between them.",
-                lambda n: _cdist(n.v, n.x1, n.x2, n.result, n.p),
-            ),
-            Vjp(
-                "x2",
-                r"\textstyle\sum_i @{v}_{ij} \, \frac{b_j - a_i}{@{result}_{ij}}",
-                "sum over i of v_ij * (b_j - a_i) / z_ij",
-                "Moving a point away from another lengthens their distance most along the line between them.",
-                lambda n: _cdist(n.v.mT, n.x2, n.x1, n.result.mT, n.p),
-            ),
-        ),
-        (
-            "Written for p = 2; other p weigh the coordinates as the p-norm does.",
-            "Where two points coincide torch uses 0.",
-        ),
+        None,
+        (Vjp("x1", _cdist(first=True), _AWAY), Vjp("x2", _cdist(first=False), _AWAY)),
+        ("Where two points coincide torch uses 0.",),
     ),
     Entry(
         "dist",
         ("DistBackward0",),
-        r"@result = \lVert @self - @other \rVert_p",
-        (
-            Vjp(
-                "self",
-                r"@v \odot \frac{@self - @other}{@result}",
-                "v * (x - y) / z",
-                "The distance grows fastest straight away from the other point.",
-                _dist,
-            ),
-            Vjp(
-                "other",
-                r"@v \odot \frac{@other - @self}{@result}",
-                "v * (y - x) / z",
-                "The distance grows fastest straight away from the other point.",
-                lambda n: -_dist(n),
-            ),
-        ),
-        (
-            "Written for p = 2; other p weigh the coordinates as the p-norm does.",
-            "Where both are equal torch uses 0.",
-            BROADCAST,
-        ),
+        None,
+        (Vjp("self", _dist(1), _AWAY), Vjp("other", _dist(-1), _AWAY)),
+        ("Where both are equal torch uses 0.", BROADCAST),
     ),
 )

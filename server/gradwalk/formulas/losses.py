@@ -3,257 +3,274 @@
 # mypy: disable-error-code="no-any-return"
 # What a node saved has no static type.
 
+import math
+from collections.abc import Callable
+
 import torch
-from torch import Tensor
-from torch.nn import functional
 
-from gradwalk.formulas.formula import Entry, Evaluate, NodeView, Vjp
+from gradwalk.formulas.entry import Entry, Given, Vjp, zero
+from gradwalk.formulas.expression import Expression, Named, apply, mean, number, reshape, total, where
 
-_MEAN = 1
-"""torch's number for reduction='mean'."""
-_REDUCTION = "reduction='mean' divides by the number of elements n, 'sum' does not, 'none' keeps a v for every element."
-_TARGET = "The same the other way round: moving the target towards x helps as much as moving x towards the target."
-
-
-def _reduced(n: NodeView, slope: Tensor) -> Tensor:
-    """v times the slope of each term, divided by the count where the terms are averaged."""
-    return n.v * slope / slope.numel() if n.reduction == _MEAN else n.v * slope
+_MEAN, _SUM = 1, 2
+"""torch's numbers for reduction='mean' and 'sum'."""
+_HALF = number(1) / 2
+_TARGET = "The same the other way round: moving `{target}` towards `{self}` helps as much as moving `{self}` towards `{target}`."
 
 
-def _weighted(n: NodeView, slope: Tensor) -> Tensor:
+def _averaged(n: Given, sent: Expression) -> Expression:
+    """What is sent to each element, divided by their count where the terms are averaged."""
+    count = math.prod(n.self.shape)
+    return sent / count if n.reduction == _MEAN and count != 1 else sent
+
+
+def _gathered(n: Given, terms: Expression) -> Expression:
+    """What becomes of the terms: their mean, their sum, or each for itself."""
+    return mean(terms) if n.reduction == _MEAN else total(terms) if n.reduction == _SUM else terms
+
+
+def _weighted(n: Given, value: Expression) -> Expression:
     weight = n.saved_or("weight", None)
-    return _reduced(n, slope if weight is None else slope * weight)
+    return value if weight is None else value * weight
 
 
 def _pairwise(  # noqa: PLR0913 - a loss has this many things to say
     op: str,
     node_name: str,
-    forward: str,
-    latex: str,
-    text: str,
+    term: Callable[[Given, Expression], Expression],
+    sent: Callable[[Given, Expression], Expression],
     because: str,
-    slope: Evaluate,
-    special_cases: tuple[str, ...],
+    special_cases: tuple[str, ...] = (),
 ) -> Entry:
     """A loss of the difference x - t: both operands have the same slope with opposite signs."""
     return Entry(
         op,
         (node_name,),
-        rf"@result = \tfrac{{1}}{{@count}} \textstyle\sum_i {forward}",
+        lambda n: _gathered(n, term(n, n.operand("self") - n.operand("target"))),
         (
-            Vjp(
-                "self",
-                rf"\tfrac{{1}}{{@count}} @v \odot {latex}",
-                f"v * {text} / n",
-                because,
-                lambda n: _reduced(n, slope(n)),
-            ),
-            Vjp(
-                "target",
-                rf"-\tfrac{{1}}{{@count}} @v \odot {latex}",
-                f"-v * {text} / n",
-                _TARGET,
-                lambda n: _reduced(n, -slope(n)),
-            ),
+            Vjp("self", lambda n: _averaged(n, sent(n, n.self - n.target)), because),
+            Vjp("target", lambda n: _averaged(n, sent(n, n.target - n.self)), _TARGET),
         ),
-        (*special_cases, _REDUCTION),
+        special_cases,
     )
 
 
-def _smooth_l1(n: NodeView) -> Tensor:
-    difference = n.self - n.target
+def _smooth_l1(n: Given, difference: Expression) -> Expression:
+    size = apply("abs", difference)
     if n.beta == 0:
-        return difference.sign()
-    return torch.where(difference.abs() < n.beta, difference / n.beta, difference.sign())
+        return size
+    near = _HALF * difference**2 if n.beta == 1 else difference**2 / (number(2) * n.beta)
+    return where(size < n.beta, near, size - number(n.beta) / 2)
 
 
-def _huber(n: NodeView) -> Tensor:
-    difference = n.self - n.target
-    return difference.clamp(-n.delta, n.delta)
+def _smooth_l1_sent(n: Given, difference: Expression) -> Expression:
+    sign = apply("sign", difference)
+    if n.beta == 0:
+        return n.v * sign
+    near = difference if n.beta == 1 else difference / n.beta
+    return n.v * where(apply("abs", difference) < n.beta, near, sign)
 
 
-def _cross_entropy(n: NodeView) -> Tensor:
+def _huber(n: Given, difference: Expression) -> Expression:
+    size = apply("abs", difference)
+    far = size - number(n.delta) / 2
+    return where(size <= n.delta, _HALF * difference**2, far if n.delta == 1 else n.delta * far)
+
+
+def _cross_entropy(n: Given) -> Expression:
+    x, t = n.operand("self"), n.operand("target")
+    return -_gathered(n, _weighted(n, t * apply("log", x) + (1 - t) * apply("log", 1 - x)))
+
+
+def _cross_entropy_sent(n: Given) -> Expression:
     x, t = n.self, n.target
-    return _weighted(n, (x - t) / (x * (1 - x)).clamp_min(1e-12))
+    # torch keeps this constant in single precision.
+    least = apply("float32", 1e-12) if n.kinds()["v"].dtype == torch.float64 else number(1e-12)
+    return _averaged(n, _weighted(n, n.v) * (x - t) / apply("max", x * (1 - x), least))
 
 
-def _cross_entropy_target(n: NodeView) -> Tensor:
-    return _weighted(n, (-n.self).log1p() - n.self.log())
+def _logits(n: Given) -> Expression:
+    x, t, positive = n.operand("self"), n.operand("target"), n.saved_or("pos_weight", None)
+    hits = t if positive is None else positive * t
+    return _gathered(n, _weighted(n, hits * apply("softplus", -x) + (1 - t) * apply("softplus", x)))
 
 
-def _logits(n: NodeView) -> Tensor:
-    positive = n.saved_or("pos_weight", None)
-    hits = n.target if positive is None else positive * n.target
-    return _weighted(n, (hits + 1 - n.target) * n.self.sigmoid() - hits)
+def _logits_sent(n: Given) -> Expression:
+    chance, t, positive = apply("sigmoid", n.self), n.target, n.saved_or("pos_weight", None)
+    slope = chance - t if positive is None else (positive * t + 1 - t) * chance - positive * t
+    return _averaged(n, _weighted(n, n.v) * slope)
 
 
-def _logits_target(n: NodeView) -> Tensor:
-    positive = n.saved_or("pos_weight", None)
+def _logits_sent_to_target(n: Given) -> Expression:
+    x, positive = n.self, n.saved_or("pos_weight", None)
     if positive is None:
-        return _weighted(n, -n.self)
-    return _weighted(n, functional.logsigmoid(-n.self) - positive * functional.logsigmoid(n.self))
+        return -_averaged(n, _weighted(n, n.v) * x)
+    return _averaged(n, _weighted(n, n.v) * (positive * apply("softplus", -x) - apply("softplus", x)))
 
 
-def _nll(n: NodeView) -> Tensor:
-    """Minus the class weight at the target class, 0 at all other classes and at ignored places."""
-    x = n.self
-    axis = 0 if x.dim() == 1 else 1
-    ignored = n.target == n.ignore_index
-    classes = n.target.masked_fill(ignored, 0)
+def _times_hits(n: Given, value: Expression) -> Expression:
+    """The value times the class weight at the target class, 0 at all other classes and at ignored places."""
+    shape, target = n.operand("self").shape, n.operand("target")
+    classes = shape[0] if len(shape) == 1 else shape[1]
+    per_class = (classes, *[1] * (len(shape) - 2))
     weight = n.saved_or("weight", None)
-    share = torch.ones_like(classes, dtype=n.v.dtype) if weight is None else weight.to(n.v.dtype)[classes]
-    v = n.v / n.total_weight if n.reduction == _MEAN else n.v
-    terms = (-v * share).masked_fill(ignored, 0)
-    return torch.zeros_like(x).scatter(axis, classes.unsqueeze(axis), terms.unsqueeze(axis))
+    if weight is not None:
+        value = value * (reshape(weight, per_class) if len(shape) > 2 else weight)
+    hits = apply("one_hot", target, num_classes=classes)
+    if len(shape) > 2:
+        hits = apply("permute", hits, dims=(0, len(shape) - 1, *range(1, len(shape) - 1)))
+    if not 0 <= n.ignore_index < classes:
+        return value * hits
+    return value * hits * _beside_classes(target.differs(n.ignore_index), target.shape)
 
 
-def _soft_margin(n: NodeView) -> Tensor:
-    return _reduced(n, -n.target * (-n.target * n.self).sigmoid())
+def _beside_classes(value: Expression, shape: tuple[int, ...]) -> Expression:
+    """A value per target, so that it broadcasts over the classes of that target."""
+    return reshape(value, (shape[0], 1, *shape[1:])) if shape else value
 
 
-def _multi_margin(n: NodeView) -> Tensor:
-    x = n.self if n.self.dim() > 1 else n.self.reshape(1, -1)
-    target = n.target.reshape(-1, 1)
-    violation = n.margin - x.gather(1, target) + x
-    slope = (violation > 0).to(x.dtype) if n.p == 1 else 2 * violation.clamp_min(0)
-    slope = slope.scatter(1, target, 0) / x.shape[1]
+def _nll(n: Given) -> Expression:
+    x = n.operand("self")
+    terms = _times_hits(n, x)
+    if n.reduction == _MEAN:
+        return -(total(terms) / n.total_weight)
+    return -total(terms, None if n.reduction == _SUM else (0 if x.rank == 1 else 1,))
+
+
+def _nll_sent(n: Given) -> Expression:
+    sent = _times_hits(n, _beside_classes(n.v, n.v.shape))
+    return -(sent / n.total_weight) if n.reduction == _MEAN else -sent
+
+
+def _hits(n: Given) -> Expression:
+    return apply("one_hot", n.operand("target"), num_classes=n.operand("self").shape[-1])
+
+
+def _class_weighted(n: Given, value: Expression) -> Expression:
+    """The value times the weight of each example's target class."""
     weight = n.saved_or("weight", None)
-    slope = slope if weight is None else slope * weight[target]
-    slope = slope.scatter(1, target, -slope.sum(1, keepdim=True))
-    v = n.v / x.shape[0] if n.reduction == _MEAN else n.v
-    return (v.reshape(-1, 1) * slope).reshape(n.shape)
+    return value if weight is None else value * total(weight * _hits(n), (-1,))
 
 
-_NLL = Vjp(
-    "self",
-    r"-\frac{@v \, w_t}{\sum w} \text{ at class } @target, \; 0 \text{ elsewhere}",
-    "-v * w[t] / sum(w) at the target class, 0 elsewhere",
-    "Only the log-probability of the right class is looked at, and more of it means less loss.",
-    _nll,
-)
-_NLL_CASES = (
-    "The target gets no gradient: it is a class number.",
-    "Places with target ignore_index (-100 unless given) get 0 and do not count in the mean.",
-    "reduction='mean' divides by the sum of the class weights met, 'sum' does not, 'none' keeps a v for every element.",
-)
+def _excess(n: Given) -> Expression:
+    """How far each class is over the line: the right class's score less the margin."""
+    x = n.operand("self")
+    return n.margin - total(x * _hits(n), (-1,)) + x
+
+
+def _multi_margin(n: Given) -> Expression:
+    over = apply("max", _excess(n), 0)
+    costs = _class_weighted(n, (1 - _hits(n)) * (over if n.p == 1 else over**2))
+    return _gathered(n, total(costs, (-1,)) / n.operand("self").shape[-1])
+
+
+def _multi_margin_sent(n: Given) -> Expression:
+    if not n.self.shape:
+        # A single class, which is the right one.
+        return zero(n)
+    over, hits = _excess(n), _hits(n)
+    slope = over > 0 if n.p == 1 else 2 * apply("max", over, 0)
+    pushes = Named("P", _class_weighted(n, slope * (1 - hits)))
+    v = reshape(n.v, (*n.v.shape, 1)) if n.v.shape else n.v
+    count = math.prod(n.self.shape) if n.reduction == _MEAN else n.self.shape[-1]
+    return v * (pushes - hits * total(pushes, (-1,))) / count
+
+
+def _of_log_probabilities(op: str, node_name: str) -> Entry:
+    because = "Only the log-probability of the right class is looked at, and more of it means less loss."
+    return Entry(
+        op,
+        (node_name,),
+        _nll,
+        (Vjp("self", _nll_sent, because),),
+        (
+            "`{target}` gets no gradient: it holds class numbers.",
+            "Places whose class number is ignore_index get 0 and do not count in a mean.",
+        ),
+        {"weight": "w", "total_weight": r"\Omega"},
+    )
+
 
 LOSSES: tuple[Entry, ...] = (
     _pairwise(
         "mse_loss",
         "MseLossBackward0",
-        r"(@{self}_i - @{target}_i)^2",
-        r"2 (@self - @target)",
-        "2 * (x - t)",
+        lambda _, difference: difference**2,
+        lambda n, difference: 2 * n.v * difference,
         "The square's slope: the farther off, the harder it pulls back.",
-        lambda n: 2 * (n.self - n.target),
-        (),
     ),
     _pairwise(
         "smooth_l1_loss",
         "SmoothL1LossBackward0",
-        r"\begin{cases} \tfrac{1}{2 @beta} (x_i - t_i)^2 & |x_i - t_i| < @beta \\ |x_i - t_i| - \tfrac{@beta}{2} & \text{else} \end{cases}",
-        r"\begin{cases} (@self - @target) / @beta & |@self - @target| < @beta \\ \operatorname{sign}(@self - @target) & \text{else} \end{cases}",
-        "((x - t) / beta near the target, sign(x - t) far from it)",
-        "Near the target a parabola, far from it a straight line, so outliers pull with a constant force.",
         _smooth_l1,
-        ("beta = 0 is the plain l1 loss.",),
+        _smooth_l1_sent,
+        "Far from the target the loss is a straight line, so outliers pull with a constant force.",
+        ("With beta above 0 the loss is a parabola near the target; with beta 0 it is the plain l1 loss.",),
     ),
     _pairwise(
         "huber_loss",
         "HuberLossBackward0",
-        r"\begin{cases} \tfrac{1}{2} (x_i - t_i)^2 & |x_i - t_i| \le @delta \\ @delta (|x_i - t_i| - \tfrac{@delta}{2}) & \text{else} \end{cases}",
-        r"\operatorname{clamp}(@self - @target, -@delta, @delta)",
-        "clamp(x - t, -delta, delta)",
-        "As for the square, but the pull is capped at delta: that is gradient clipping, built into the loss.",
         _huber,
-        (),
+        lambda n, difference: n.v * apply("clamp", difference, min=-n.delta, max=n.delta),
+        "As for the square, but the pull is capped: that is gradient clipping, built into the loss.",
     ),
     Entry(
         "binary_cross_entropy",
         ("BinaryCrossEntropyBackward0",),
-        r"@result = -\tfrac{1}{@count} \textstyle\sum_i w_i \left(@{target}_i \log @{self}_i + (1 - @{target}_i) \log(1 - @{self}_i)\right)",
+        _cross_entropy,
         (
             Vjp(
                 "self",
-                r"\tfrac{1}{@count} @v \odot w \odot \frac{@self - @target}{@self (1 - @self)}",
-                "v * w * (x - t) / (x * (1 - x)) / n",
-                "The error x - t, blown up where x is close to 0 or 1: there the logarithm is steep.",
-                _cross_entropy,
+                _cross_entropy_sent,
+                "The error `{self}` - `{target}`, blown up where `{self}` is close to 0 or 1: there the logarithm is steep.",
             ),
             Vjp(
                 "target",
-                r"\tfrac{1}{@count} @v \odot w \odot \left(\log(1 - @self) - \log @self\right)",
-                "v * w * (log(1 - x) - log(x)) / n",
+                lambda n: _averaged(n, _weighted(n, n.v) * (apply("log", 1 - n.self) - apply("log", n.self))),
                 "The target mixes the two logarithms.",
-                _cross_entropy_target,
             ),
         ),
-        ("The divisor x (1 - x) is kept at 1e-12 or more.", _REDUCTION, "Without weights w is 1."),
+        ("The divisor is kept at 1e-12 or more.",),
+        {"weight": "w"},
     ),
     Entry(
         "binary_cross_entropy_with_logits",
         ("BinaryCrossEntropyWithLogitsBackward0",),
-        r"@result = -\tfrac{1}{@count} \textstyle\sum_i w_i \left(@{target}_i \log \sigma(@{self}_i) + (1 - @{target}_i) \log \sigma(-@{self}_i)\right)",
+        _logits,
         (
             Vjp(
                 "self",
-                r"\tfrac{1}{@count} @v \odot w \odot (\sigma(@self) - @target)",
-                "v * w * (sigmoid(x) - t) / n",
-                "What the sigmoid makes steep in the logarithm it makes flat itself; only the error is left.",
-                _logits,
+                _logits_sent,
+                "What the sigmoid makes flat the logarithm makes steep again by as much; only the error is left.",
             ),
-            Vjp(
-                "target",
-                r"-\tfrac{1}{@count} @v \odot w \odot @self",
-                "-v * w * x / n",
-                "The difference of the two logarithms is x itself.",
-                _logits_target,
-            ),
+            Vjp("target", _logits_sent_to_target, "The target mixes the costs of a yes and of a no."),
         ),
-        ("pos_weight p scales the terms of the positives: (p t + 1 - t) sigma(x) - p t.", _REDUCTION),
+        letters={"weight": "w"},
     ),
-    Entry(
-        "nll_loss",
-        ("NllLossBackward0",),
-        r"@result = -\frac{\sum_i w_{@{target}_i} \, @{self}_{i, @{target}_i}}{\sum_i w_{@{target}_i}}",
-        (_NLL,),
-        _NLL_CASES,
-    ),
-    Entry(
-        "nll_loss2d",
-        ("NllLoss2DBackward0",),
-        r"@result = -\frac{\sum_p w_{@{target}_p} \, @{self}_{p, @{target}_p}}{\sum_p w_{@{target}_p}} \quad (p \text{ over images and pixels})",
-        (_NLL,),
-        _NLL_CASES,
-    ),
+    _of_log_probabilities("nll_loss", "NllLossBackward0"),
+    _of_log_probabilities("nll_loss2d", "NllLoss2DBackward0"),
     Entry(
         "soft_margin_loss",
         ("SoftMarginLossBackward0",),
-        r"@result = \tfrac{1}{@count} \textstyle\sum_i \log(1 + e^{-@{target}_i @{self}_i})",
+        lambda n: _gathered(n, apply("softplus", -(n.operand("target") * n.operand("self")))),
         (
             Vjp(
                 "self",
-                r"-\tfrac{1}{@count} @v \odot @target \odot \sigma(-@target \odot @self)",
-                "-v * t * sigmoid(-t * x) / n",
+                lambda n: -_averaged(n, n.v * n.target * apply("sigmoid", -(n.target * n.self))),
                 "A wrong sign is pulled with almost full force, a clear right one hardly at all.",
-                _soft_margin,
             ),
         ),
-        (_REDUCTION,),
     ),
     Entry(
         "multi_margin_loss",
         ("MultiMarginLossBackward0",),
-        r"@result = \tfrac{1}{C} \textstyle\sum_{j \ne @target} w_{@target} \max(0, m - @{self}_{@target} + @{self}_j)^p",
+        _multi_margin,
         (
             Vjp(
                 "self",
-                r"\tfrac{1}{C} @v \, w_{@target} [m - @{self}_{@target} + @{self}_j > 0] \text{ at } j, \text{ minus their sum at } @target",
-                "v * w[t] / C at every class that comes too close, minus their sum at the target",
+                _multi_margin_sent,
                 "Each class that comes closer than the margin is pushed down, and the right class up by as much.",
-                _multi_margin,
             ),
         ),
-        ("Written for p = 1; p = 2 scales each push with twice the violation.", _REDUCTION),
+        letters={"weight": "w"},
     ),
 )

@@ -3,264 +3,297 @@
 # mypy: disable-error-code="no-any-return"
 # What a node saved has no static type.
 
-import torch
-from torch import Tensor
+from collections.abc import Callable
 
-from gradwalk.formulas.formula import Entry, NodeView, Vjp
+from gradwalk.formulas.entry import Entry, Formula, Given, Vjp, zero
+from gradwalk.formulas.expression import Expression, Named, Symbol, apply, mean, number, ones, reshape, total
 
 _NORMALISED = (
     "Three ways lead through: the element itself, the mean it moves, the spread it moves. "
     "The last two take back what every element of the group has in common."
 )
-_GAIN = "The gain multiplies the normalised input, and it is shared, so its gradient adds up over all places where it was used."
-_OFFSET = "The offset is added at every place where it is used, so it gets the sum of v."
-_X = r"\frac{1}{s} \left(g - \overline{g} - \hat{x} \, \overline{g \odot \hat{x}}\right), \; g = @v \odot @weight"
-_X_TEXT = "(g - mean(g) - xhat * mean(g * xhat)) / s, where g = v * w"
-_SYMBOLS = {"weight": r"\gamma", "bias": r"\beta"}
-_FORWARD = r"@result = \hat{x} \odot @weight + @bias, \quad \hat{x} = \frac{@input - \mu}{s}"
+_GAIN = "`{weight}` multiplies the normalised input, and it is shared, so its gradient adds up over all places where it was used."
+_OFFSET = "`{bias}` is added at every place where it is used, so it gets the sum of v."
+_LETTERS = {
+    "weight": r"\gamma",
+    "bias": r"\beta",
+    "result1": r"\mu",
+    "result2": "rstd",
+    "running_mean": r"\mu",
+    "running_var": "var",
+}
+_RSTD = "rstd is torch's word for 1 over the standard deviation."
+
+Dims = tuple[int, ...]
 
 
-def _through(g: Tensor, normalised: Tensor, inverse_spread: Tensor, axes: tuple[int, ...]) -> Tensor:
-    mean, along = g.mean(axes, keepdim=True), (g * normalised).mean(axes, keepdim=True)
-    return inverse_spread * (g - mean - normalised * along)
+def _through(g: Expression, normalised: Expression, rstd: Expression, dims: Dims) -> Expression:
+    return rstd * (g - mean(g, dims) - normalised * mean(g * normalised, dims))
 
 
-def _scaled(v: Tensor, weight: Tensor | None) -> Tensor:
-    return v if weight is None else v * weight
+def _scaled(v: Expression, weight: Expression | None) -> Expression:
+    return v if weight is None else Named("g", v * weight)
 
 
-def _layer_axes(n: NodeView) -> tuple[int, ...]:
-    rank = n.input.dim()
+def _affine(normalised: Expression, weight: Expression | None, bias: Expression | None) -> Expression:
+    scaled = normalised if weight is None else normalised * weight
+    return scaled if bias is None else scaled + bias
+
+
+def _layer_dims(n: Given) -> Dims:
+    rank = n.input.rank
     return tuple(range(rank - len(n.normalized_shape), rank))
 
 
-def _layer_normalised(n: NodeView) -> Tensor:
-    return (n.input - n.result1) * n.result2
+def _outer_dims(n: Given) -> Dims:
+    return tuple(range(n.input.rank - len(n.normalized_shape)))
 
 
-def _layer_input(n: NodeView) -> Tensor:
+def _layer_normalised(n: Given) -> Expression:
+    return Named("xhat", (n.input - n.result1) * n.result2)
+
+
+def _layer_input(n: Given) -> Expression:
     g = _scaled(n.v, n.saved_or("weight", None))
-    return _through(g, _layer_normalised(n), n.result2, _layer_axes(n))
+    return _through(g, _layer_normalised(n), n.result2, _layer_dims(n))
 
 
-def _rms_normalised(n: NodeView) -> Tensor:
-    return n.input * n.result1
+def _rms_normalised(n: Given) -> Expression:
+    return Named("xhat", n.input * n.result1)
 
 
-def _rms_input(n: NodeView) -> Tensor:
-    g, axes = _scaled(n.v, n.saved_or("weight", None)), _layer_axes(n)
-    normalised = _rms_normalised(n)
-    return n.result1 * (g - normalised * (g * normalised).mean(axes, keepdim=True))
+def _rms_input(n: Given) -> Expression:
+    g, normalised = _scaled(n.v, n.saved_or("weight", None)), _rms_normalised(n)
+    return n.result1 * (g - normalised * mean(g * normalised, _layer_dims(n)))
 
 
-def _per_channel(values: Tensor, rank: int) -> Tensor:
-    return values.reshape(1, -1, *[1] * (rank - 2))
+def _per_channel(n: Given, value: Symbol) -> Expression:
+    """A value per channel, so that it broadcasts against the input."""
+    return value if n.input.rank == 2 else reshape(value, (1, n.input.shape[1], *[1] * (n.input.rank - 2)))
 
 
-def _batch_axes(n: NodeView) -> tuple[int, ...]:
-    return (0, *range(2, n.input.dim()))
+def _batch_dims(n: Given) -> Dims:
+    return (0, *range(2, n.input.rank))
 
 
-def _batch_statistics(n: NodeView) -> tuple[Tensor, Tensor]:
-    """Mean and 1/s: of this batch while training, else the running ones."""
-    rank = n.input.dim()
+def _running_std(n: Given) -> Expression:
+    return apply("sqrt", _per_channel(n, n.running_var) + n.eps)
+
+
+def _batch_normalised(n: Given) -> Expression:
+    """By the mean and spread of this batch while training, else by the running ones."""
     if n.training:
-        return _per_channel(n.result1, rank), _per_channel(n.result2, rank)
-    return _per_channel(n.running_mean, rank), _per_channel((n.running_var + n.eps).rsqrt(), rank)
+        return Named("xhat", (n.input - _per_channel(n, n.result1)) * _per_channel(n, n.result2))
+    return Named("xhat", (n.input - _per_channel(n, n.running_mean)) / _running_std(n))
 
 
-def _batch_normalised(n: NodeView) -> Tensor:
-    mean, inverse_spread = _batch_statistics(n)
-    return (n.input - mean) * inverse_spread
-
-
-def _batch_input(n: NodeView) -> Tensor:
+def _batch_gain(n: Given) -> Expression | None:
     weight = n.saved_or("weight", None)
-    g = _scaled(n.v, None if weight is None else _per_channel(weight, n.input.dim()))
-    _, inverse_spread = _batch_statistics(n)
-    if not n.training:
-        return g * inverse_spread
-    return _through(g, _batch_normalised(n), inverse_spread, _batch_axes(n))
+    return None if weight is None else _per_channel(n, weight)
 
 
-def _grouped(n: NodeView, value: Tensor) -> Tensor:
-    return value.reshape(n.N, n.group, n.C // n.group, n.HxW)
+def _batch_forward(n: Given) -> Expression:
+    weight = _batch_gain(n)
+    return _affine(_batch_normalised(n), weight, None if weight is None else _per_channel(n, n.operand("bias")))
 
 
-def _group_normalised(n: NodeView) -> Tensor:
-    mean, inverse_spread = (value.reshape(n.N, n.group, 1, 1) for value in (n.result1, n.result2))
-    return (_grouped(n, n.input) - mean) * inverse_spread
+def _batch_input(n: Given) -> Expression:
+    weight = _batch_gain(n)
+    if n.training:
+        return _through(_scaled(n.v, weight), _batch_normalised(n), _per_channel(n, n.result2), _batch_dims(n))
+    return (n.v if weight is None else n.v * weight) / _running_std(n)
 
 
-def _group_input(n: NodeView) -> Tensor:
-    inverse_spread, normalised = n.result2.reshape(n.N, n.group, 1, 1), _group_normalised(n)
-    v, to_mean, to_inverse_spread = n.grad_outputs
-    total = torch.zeros_like(normalised)
+def _grouped(n: Given, value: Symbol) -> Expression:
+    return reshape(value, (n.N, n.group, n.C // n.group, n.HxW))
+
+
+def _group_statistic(n: Given, value: Symbol) -> Expression:
+    return reshape(value, (n.N, n.group, 1, 1))
+
+
+def _group_normalised(n: Given) -> Expression:
+    return Named("xhat", (_grouped(n, n.input) - _group_statistic(n, n.result1)) * _group_statistic(n, n.result2))
+
+
+def _group_forward(n: Given) -> Expression:
+    shape, per_channel = n.operand("input").shape, (1, n.C, *[1] * (len(n.operand("input").shape) - 2))
+    weight, has_bias = n.saved_or("weight", None), n.operand_shapes[2] is not None
+    gain = None if weight is None else reshape(weight, per_channel)
+    if weight is not None and not has_bias:
+        raise NotImplementedError("whether there is a bias is not known")
+    return _affine(
+        reshape(_group_normalised(n), shape), gain, reshape(n.operand("bias"), per_channel) if has_bias else None
+    )
+
+
+def _group_input(n: Given) -> Expression:
+    rstd, normalised = _group_statistic(n, n.result2), _group_normalised(n)
+    v, to_mean, to_rstd = n.seeds
+    count = n.C // n.group * n.HxW
+    found: Expression | None = None
     if v is not None:
         weight = n.saved_or("weight", None)
-        gain = None if weight is None else weight.reshape(1, n.group, n.C // n.group, 1)
-        total = total + _through(_scaled(_grouped(n, v), gain), normalised, inverse_spread, (2, 3))
-    count = normalised.shape[2] * normalised.shape[3]
+        gain = None if weight is None else reshape(weight, (1, n.group, n.C // n.group, 1))
+        found = _through(_scaled(_grouped(n, v), gain), normalised, rstd, (2, 3))
     if to_mean is not None:
-        total = total + to_mean.reshape(n.N, n.group, 1, 1) / count
-    if to_inverse_spread is not None:
-        total = total - to_inverse_spread.reshape(n.N, n.group, 1, 1) * inverse_spread.pow(2) * normalised / count
-    return total.reshape(n.shape)
+        spread = _group_statistic(n, to_mean) * ones((1, 1, n.C // n.group, n.HxW)) / count
+        found = spread if found is None else found + spread
+    if to_rstd is not None:
+        narrowing = _group_statistic(n, to_rstd) * rstd**2 * normalised / count
+        found = -narrowing if found is None else found - narrowing
+    if found is None:
+        raise NotImplementedError("nothing arrived")
+    return reshape(found, n.shape)
 
 
-def _group_weight(n: NodeView) -> Tensor:
-    return (_grouped(n, n.v) * _group_normalised(n)).sum((0, 3)).reshape(n.C)
-
-
-def _dropout(n: NodeView) -> Tensor:
+def _dropped(n: Given, value: Expression) -> Expression:
     if not n.saved_or("train", True):
-        return n.v
-    return n.v * n.result1 * (0.0 if n.p == 1 else 1 / (1 - n.p))
+        return value
+    if n.p == 1:
+        return zero(n)
+    return value * n.result1 / (1 - number(n.p)) if n.p else value * n.result1
 
 
-def _weight_norm_parts(n: NodeView) -> tuple[Tensor, Tensor, Tensor]:
-    """The direction, its length per slice along dim, and v's component along the direction."""
-    weight = n.saved_or("v", None)
-    axes = tuple(axis for axis in range(weight.dim()) if axis != n.dim % weight.dim())
-    length = n.result1.reshape([size if axis not in axes else 1 for axis, size in enumerate(weight.shape)])
-    direction = weight / length
-    return direction, length, (n.v * direction).sum(axes, keepdim=True)
+def _slice_dims(n: Given) -> Dims:
+    """All dims but the one that has a length per place."""
+    weight = n.operand("weight_v")
+    return tuple(dim for dim in range(weight.rank) if dim != n.dim % weight.rank)
 
 
-def _weight_norm_direction(n: NodeView) -> Tensor:
-    direction, length, along = _weight_norm_parts(n)
-    return n.g / length * (n.v - direction * along)
+def _length(n: Given) -> Expression:
+    dims = _slice_dims(n)
+    shape = tuple(1 if dim in dims else size for dim, size in enumerate(n.operand("weight_v").shape))
+    return n.result1 if n.result1.shape == shape else reshape(n.result1, shape)
+
+
+def _direction(n: Given) -> Expression:
+    return Named("what", n.operand("weight_v") / _length(n))
+
+
+def _weight_norm_direction(n: Given) -> Expression:
+    direction = _direction(n)
+    return n.weight_g / _length(n) * (n.v - direction * total(direction * n.v, _slice_dims(n)))
+
+
+def _as_normalised(n: Given) -> Expression:
+    """v in the shape in which the input was normalised."""
+    return _grouped(n, n.v) if n.has("group") else n.v
+
+
+def _entry(  # noqa: PLR0913 - an entry has this many things to say
+    op: str,
+    nodes: tuple[str, ...],
+    forward: Formula,
+    to_input: Formula,
+    because: str,
+    normalised: Formula,
+    gathered: Callable[[Given, Expression], Expression],
+    special_cases: tuple[str, ...],
+) -> Entry:
+    """`gathered` adds up over all places where one gain or offset is used."""
+    return Entry(
+        op,
+        nodes,
+        forward,
+        (
+            Vjp("input", to_input, because),
+            Vjp("weight", lambda n: gathered(n, _as_normalised(n) * normalised(n)), _GAIN),
+            Vjp("bias", lambda n: gathered(n, _as_normalised(n)), _OFFSET),
+        ),
+        special_cases,
+        _LETTERS,
+    )
 
 
 NORMALIZATION: tuple[Entry, ...] = (
-    Entry(
+    _entry(
         "native_layer_norm",
         ("NativeLayerNormBackward0",),
-        _FORWARD,
+        lambda n: _affine(_layer_normalised(n), n.saved_or("weight", None), n.saved_or("bias", None)),
+        _layer_input,
+        _NORMALISED,
+        _layer_normalised,
+        lambda n, sent: total(sent, _outer_dims(n)),
         (
-            Vjp("input", _X, _X_TEXT, _NORMALISED, _layer_input),
-            Vjp(
-                "weight",
-                r"\textstyle\sum_{\text{rows}} @v \odot \hat{x}",
-                "sum of v * xhat over the rows",
-                _GAIN,
-                lambda n: n.v * _layer_normalised(n),
-            ),
-            Vjp("bias", r"\textstyle\sum_{\text{rows}} @v", "sum of v over the rows", _OFFSET, lambda n: n.v),
+            "Mean and spread are of each row by itself, over the dims in normalized_shape.",
+            "v all ones gives 0 where the gain is constant: shifting a row is undone by the normalisation.",
+            _RSTD,
         ),
-        (
-            "Mean and spread are of each row by itself, over the axes in normalized_shape.",
-            "v all ones gives 0 for x where the gain is constant: shifting a row is undone by the normalisation.",
-        ),
-        _SYMBOLS,
     ),
     Entry(
         "rms_norm",
         ("FusedRmsNormBackward0",),
-        r"@result = \hat{x} \odot @weight, \quad \hat{x} = \frac{@input}{\operatorname{rms}(@input)}",
+        lambda n: _affine(_rms_normalised(n), n.saved_or("weight", None), None),
         (
             Vjp(
                 "input",
-                r"\frac{1}{s} \left(g - \hat{x} \, \overline{g \odot \hat{x}}\right), \; g = @v \odot @weight",
-                "(g - xhat * mean(g * xhat)) / s, where g = v * w",
-                "Two ways lead through: the element itself, and the length of the row, which it moves.",
                 _rms_input,
+                "Two ways lead through: the element itself, and the length of the row, which it moves.",
             ),
-            Vjp(
-                "weight",
-                r"\textstyle\sum_{\text{rows}} @v \odot \hat{x}",
-                "sum of v * xhat over the rows",
-                _GAIN,
-                lambda n: n.v * _rms_normalised(n),
-            ),
+            Vjp("weight", lambda n: total(n.v * _rms_normalised(n), _outer_dims(n)), _GAIN),
         ),
-        (),
-        _SYMBOLS,
+        ("rrms is 1 over the root of the mean of the squares.",),
+        {"weight": r"\gamma", "result1": "rrms"},
     ),
-    Entry(
+    _entry(
         "native_batch_norm",
         ("NativeBatchNormBackward0", "NativeBatchNormLegitBackward0"),
-        _FORWARD,
-        (
-            Vjp("input", _X, _X_TEXT, _NORMALISED, _batch_input),
-            Vjp(
-                "weight",
-                r"\textstyle\sum_{\text{batch}} @v \odot \hat{x}",
-                "sum of v * xhat per channel",
-                _GAIN,
-                lambda n: (n.v * _batch_normalised(n)).sum(_batch_axes(n)),
-            ),
-            Vjp(
-                "bias",
-                r"\textstyle\sum_{\text{batch}} @v",
-                "sum of v per channel",
-                _OFFSET,
-                lambda n: n.v.sum(_batch_axes(n)),
-            ),
-        ),
+        _batch_forward,
+        _batch_input,
+        "In evaluation the statistics are constants and only the element itself counts. While training it also moves the mean "
+        "and the spread of its channel, which takes back what the whole batch has in common.",
+        _batch_normalised,
+        lambda n, sent: total(sent, _batch_dims(n)),
         (
             "While training, mean and spread are of the batch, per channel: every example's gradient depends on all others.",
-            "In evaluation they are constants (the running ones), and x gets just v * gain / s.",
+            _RSTD,
         ),
-        _SYMBOLS,
     ),
-    Entry(
+    _entry(
         "native_group_norm",
         ("NativeGroupNormBackward0",),
-        _FORWARD,
-        (
-            Vjp("input", _X, _X_TEXT, _NORMALISED, _group_input),
-            Vjp("weight", r"\textstyle\sum @v \odot \hat{x}", "sum of v * xhat per channel", _GAIN, _group_weight),
-            Vjp(
-                "bias",
-                r"\textstyle\sum @v",
-                "sum of v per channel",
-                _OFFSET,
-                lambda n: n.v.reshape(n.N, n.C, n.HxW).sum((0, 2)),
-            ),
-        ),
+        _group_forward,
+        _group_input,
+        _NORMALISED,
+        _group_normalised,
+        lambda n, sent: reshape(total(sent, (0, 3)), (n.C,)),
         (
             "Mean and spread are of each group of channels of each example.",
             "They are results, too; if a program uses them, their gradients are added.",
+            _RSTD,
         ),
-        _SYMBOLS,
     ),
     Entry(
         "weight_norm",
         ("WeightNormInterfaceBackward0",),
-        r"@result = g \frac{w}{\lVert w \rVert}",
+        lambda n: n.operand("weight_g") * n.operand("weight_v") / _length(n),
         (
             Vjp(
-                "v",
-                r"\frac{g}{\lVert w \rVert} \left(@v - \hat{w} (\hat{w} \cdot @v)\right)",
-                "g / |w| * (v - what * (what . v))",
-                "Only the direction of w counts, so the part of v along w is taken out.",
+                "weight_v",
                 _weight_norm_direction,
+                "Only the direction of `{weight_v}` counts, so the part of the gradient along `{weight_v}` is taken out.",
             ),
             Vjp(
-                "g",
-                r"\hat{w} \cdot @v",
-                "what . v",
-                "g is the length of the result along the direction of w.",
-                lambda n: _weight_norm_parts(n)[2],
+                "weight_g",
+                lambda n: total(_direction(n) * n.v, _slice_dims(n)),
+                "`{weight_g}` is the length of the result along the direction of `{weight_v}`.",
             ),
         ),
+        letters={"weight_v": "w", "weight_g": "g", "result1": "r"},
     ),
     Entry(
         "native_dropout",
         ("NativeDropoutBackward0",),
-        r"@result = \tfrac{1}{1 - p} \, m \odot @input",
+        lambda n: _dropped(n, n.operand("input")),
         (
             Vjp(
                 "input",
-                r"\tfrac{1}{1 - p} \, @v \odot m",
-                "v * mask / (1 - p)",
+                lambda n: _dropped(n, n.v),
                 "The same mask as in the forward pass: what was dropped had no effect, what was kept was scaled up.",
-                _dropout,
             ),
         ),
-        (
-            "Outside training nothing is dropped and v passes. On the CPU nn.Dropout mostly runs as a plain product with the mask.",
-        ),
+        ("Outside training nothing is dropped and v passes.",),
+        {"result1": "m"},
     ),
 )

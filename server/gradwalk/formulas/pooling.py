@@ -4,200 +4,137 @@
 # What a node saved has no static type.
 
 import math
-from collections.abc import Sequence
+from typing import Any
 
-import torch
-from torch import Tensor
-
-from gradwalk.formulas.copies import send_back
-from gradwalk.formulas.formula import Entry, Evaluate, NodeView, Vjp, per_axis
+from gradwalk.formulas.entry import Entry, Given, Vjp, per_axis
+from gradwalk.formulas.expression import Expression, apply, reshape, zeros
 
 _WINNER = (
     "Only the largest element of a window decides its result, so it gets the window's v. Overlapping windows add up."
 )
-_EVERYONE = (
-    "Each element of a window enters the average with the same weight, so each gets that share of the window's v."
-)
+_EVERYONE = "Each element of a window has the same weight in its average, so each gets that share of the window's v."
 
 
-def _to_winners(n: NodeView, planes: int) -> Tensor:
-    """v added at the recorded flat positions inside each plane of `planes` axes."""
+def _to_winners(n: Given, planes: int) -> Expression:
+    """v added at the recorded flat positions inside each plane of `planes` dims."""
     lead = n.shape[: len(n.shape) - planes]
-    area = math.prod(n.shape[len(n.shape) - planes :])
-    v, places = n.v.reshape(*lead, -1), n.result1.reshape(*lead, -1)
-    return n.v.new_zeros(*lead, area).scatter_add(-1, places, v).reshape(n.shape)
+    flat = (*lead, math.prod(n.shape[len(lead) :]))
+    windows = (*lead, math.prod(n.v.shape[len(lead) :]))
+    added = apply("scatter_add", zeros(flat), reshape(n.result1, windows), reshape(n.v, windows), dim=len(lead))
+    return reshape(added, n.shape)
 
 
-def _spread_along(v: Tensor, memberships: Sequence[Tensor]) -> Tensor:
-    """v times, along each trailing axis, the matrix that tells which inputs an output is made of."""
-    for back, membership in enumerate(reversed(memberships)):
-        axis = -1 - back
-        v = (v.movedim(axis, -1) @ membership.to(v.dtype)).movedim(-1, axis)
-    return v
+def _short(value: tuple[Any, ...]) -> Any:
+    """A setting that is the same along all dims is one number."""
+    return value[0] if len(set(value)) == 1 else value
 
 
-def _windows(size: int, outputs: int, kernel: int, stride: int, padding: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Per output: which inputs it covers, how many cells it covers, and how many of them are inside or padding."""
-    start = torch.arange(outputs) * stride - padding
-    end = torch.minimum(start + kernel, torch.tensor(size + padding))
-    places = torch.arange(size)
-    covers = (places >= start.unsqueeze(-1)) & (places < end.unsqueeze(-1))
-    return covers, covers.sum(-1), end - start
+def _windows(n: Given, planes: int) -> dict[str, Any]:
+    """The options of a pooling that say something."""
+    kernel = per_axis(n.kernel_size, planes)
+    options = {
+        "kernel_size": kernel,
+        "stride": per_axis(n.stride or kernel, planes),
+        "padding": per_axis(n.padding, planes),
+        "dilation": per_axis(n.saved_or("dilation", (1,)), planes),
+    }
+    plain = {"stride": kernel, "padding": (0,) * planes, "dilation": (1,) * planes}
+    chosen: dict[str, Any] = {name: _short(value) for name, value in options.items() if value != plain.get(name)}
+    if n.ceil_mode:
+        chosen["ceil_mode"] = True
+    if not n.saved_or("count_include_pad", True):
+        chosen["count_include_pad"] = False
+    divisor = n.saved_or("divisor_override", None)
+    return chosen if divisor is None else chosen | {"divisor_override": divisor}
 
 
-def _average(rank: int) -> Evaluate:
-    def back(n: NodeView) -> Tensor:
-        kernel, padding = per_axis(n.kernel_size, rank), per_axis(n.padding, rank)
-        strides = per_axis(n.stride or n.kernel_size, rank)
-        windows = [
-            _windows(n.shape[i - rank], n.v.shape[i - rank], kernel[i], strides[i], padding[i]) for i in range(rank)
-        ]
-        divisor = torch.ones((), dtype=n.v.dtype)
-        for _, inside, padded in windows:
-            divisor = divisor.unsqueeze(-1) * (padded if n.count_include_pad else inside)
-        share = n.v / (n.divisor_override or divisor)
-        return _spread_along(share, [covers for covers, _, _ in windows])
-
-    return back
+def _scale(n: Given, planes: int) -> dict[str, Any]:
+    """How the scale of a resizing is told: by the factors that were asked for, where they were."""
+    names = ("scales",) if planes == 1 else ("scales_d", "scales_h", "scales_w")[3 - planes :]
+    scales = tuple(n.saved_or(name, None) for name in names)
+    if None not in scales:
+        return {"scale_factor": _short(scales)}
+    if any(scale is not None for scale in scales):
+        raise NotImplementedError("a scale along some dims only")
+    return {}
 
 
-def _adaptive_average(rank: int) -> Evaluate:
-    def back(n: NodeView) -> Tensor:
-        memberships = []
-        for axis in range(-rank, 0):
-            size, outputs = n.shape[axis], n.v.shape[axis]
-            step = torch.arange(outputs)
-            start, end = step * size // outputs, -((step + 1) * size // -outputs)
-            places = torch.arange(size)
-            covers = (places >= start.unsqueeze(-1)) & (places < end.unsqueeze(-1))
-            memberships.append(covers / covers.sum(-1, keepdim=True).to(n.v.dtype))
-        return _spread_along(n.v, memberships)
-
-    return back
-
-
-def _nearest(n: NodeView) -> Tensor:
-    rank = n.v.dim() - 2
-    op = (torch.ops.aten.upsample_nearest1d, torch.ops.aten.upsample_nearest2d, torch.ops.aten.upsample_nearest3d)[
-        rank - 1
-    ]
-    scales = [
-        n.saved_or(name, None)
-        for name in (("scales",), ("scales_h", "scales_w"), ("scales_d", "scales_h", "scales_w"))[rank - 1]
-    ]
-    # Resizing exists for floating point only; element numbers up to 2**53 are exact.
-    return send_back(n, lambda places: op(places.double(), n.output_size, *scales).long())
-
-
-def _linear(n: NodeView) -> Tensor:
-    rank = n.v.dim() - 2
-    scales = [
-        n.saved_or(name, None)
-        for name in (("scales",), ("scales_h", "scales_w"), ("scales_d", "scales_h", "scales_w"))[rank - 1]
-    ]
-    memberships = [
-        torch.ops.aten.upsample_linear1d(
-            torch.eye(n.shape[2 + i], dtype=n.v.dtype).unsqueeze(0), [n.v.shape[2 + i]], n.align_corners, scales[i]
-        )[0].T
-        for i in range(rank)
-    ]
-    return _spread_along(n.v, memberships)
+def _mode(n: Given, mode: str) -> dict[str, Any]:
+    corners = n.saved_or("align_corners", False)
+    return {"mode": mode, "align_corners": True} if corners else {"mode": mode}
 
 
 def _largest(op: str, node_name: str, planes: int) -> Entry:
+    def forward(n: Given) -> Expression:
+        return apply(op, n.operand("self"), **_windows(n, planes))
+
     return Entry(
         op,
         (node_name,),
-        r"@{result}_p = \max_{i \in \text{window } p} @{self}_i",
-        (
-            Vjp(
-                "self",
-                r"@v \text{ at each window's maximum}, \; 0 \text{ elsewhere}",
-                "v at each window's maximum, 0 elsewhere",
-                _WINNER,
-                lambda n: _to_winners(n, planes),
-            ),
-        ),
+        None if op.startswith("adaptive") else forward,
+        (Vjp("self", lambda n: _to_winners(n, planes), _WINNER),),
         ("Ties: only the element whose index was kept gets v.",),
+        {"result1": "i"},
     )
 
 
-def _averaged(op: str, node_names: tuple[str, ...], back: Evaluate, cases: tuple[str, ...]) -> Entry:
+def _averaged(op: str, node_name: str, planes: int) -> Entry:
+    def back(n: Given) -> Expression:
+        size = n.shape[len(n.shape) - planes :]
+        return apply(f"{op}_transposed", n.v, input_size=size, **_windows(n, planes))
+
     return Entry(
         op,
-        node_names,
-        r"@{result}_p = \tfrac{1}{k} \textstyle\sum_{i \in \text{window } p} @{self}_i",
+        (node_name,),
+        lambda n: apply(op, n.operand("self"), **_windows(n, planes)),
+        (Vjp("self", back, _EVERYONE),),
+        ("Overlapping windows add up.",),
+    )
+
+
+def _adaptively_averaged(op: str, node_name: str, planes: int) -> Entry:
+    return Entry(
+        op,
+        (node_name,),
+        None,
         (
             Vjp(
                 "self",
-                r"\textstyle\sum_{p \,\ni\, i} \tfrac{1}{k} @{v}_p",
-                "sum of v / k over the windows it is in",
+                lambda n: apply(f"{op}_transposed", n.v, input_size=n.shape[len(n.shape) - planes :]),
                 _EVERYONE,
-                back,
             ),
         ),
-        cases,
+        ("The windows are as even as the sizes allow; they may overlap.",),
     )
 
 
-def _resized(op: str, node_names: tuple[str, ...], forward: str, because: str, back: Evaluate) -> Entry:
-    return Entry(
-        op,
-        node_names,
-        f"@result = {forward}",
-        (
-            Vjp(
-                "self",
-                r"@v R, \; R = \text{weights of the resizing}",
-                "v times the matrix of the resizing",
-                because,
-                back,
-            ),
-        ),
-    )
+def _resized(op: str, node_name: str, planes: int, mode: str, because: str) -> Entry:
+    def forward(n: Given) -> Expression:
+        size = _scale(n, planes) or {"size": n.output_size}
+        return apply("interpolate", n.operand("self"), **size, **_mode(n, mode))
 
+    def back(n: Given) -> Expression:
+        return apply("interpolate_transposed", n.v, input_size=n.shape[2:], **_mode(n, mode), **_scale(n, planes))
+
+    return Entry(op, (node_name,), forward, (Vjp("self", back, because),))
+
+
+_COPIED = "A pixel that was copied to several places gets the sum of their v's."
+_MIXED = "A pixel gets the v of every place it was mixed into, times its weight in the mixture."
 
 POOLING: tuple[Entry, ...] = (
     _largest("max_pool2d", "MaxPool2DWithIndicesBackward0", 2),
     _largest("max_pool3d", "MaxPool3DWithIndicesBackward0", 3),
     _largest("adaptive_max_pool2d", "AdaptiveMaxPool2DBackward0", 2),
     _largest("adaptive_max_pool3d", "AdaptiveMaxPool3DBackward0", 3),
-    _averaged(
-        "avg_pool2d",
-        ("AvgPool2DBackward0",),
-        _average(2),
-        ("k is the size of the window, padding included unless count_include_pad=False.",),
-    ),
-    _averaged(
-        "avg_pool3d",
-        ("AvgPool3DBackward0",),
-        _average(3),
-        ("k is the size of the window, padding included unless count_include_pad=False.",),
-    ),
-    _averaged(
-        "adaptive_avg_pool2d",
-        ("AdaptiveAvgPool2DBackward0",),
-        _adaptive_average(2),
-        ("The windows are as even as the sizes allow; they may overlap.",),
-    ),
-    _averaged(
-        "adaptive_avg_pool3d",
-        ("AdaptiveAvgPool3DBackward0",),
-        _adaptive_average(3),
-        ("The windows are as even as the sizes allow; they may overlap.",),
-    ),
-    _resized(
-        "upsample_nearest",
-        ("UpsampleNearest1DBackward0", "UpsampleNearest2DBackward0", "UpsampleNearest3DBackward0"),
-        r"\text{each } @self \text{ repeated}",
-        "A pixel that was copied to several places gets the sum of their v's.",
-        _nearest,
-    ),
-    _resized(
-        "upsample_linear",
-        ("UpsampleLinear1DBackward0", "UpsampleBilinear2DBackward0", "UpsampleTrilinear3DBackward0"),
-        r"\text{weighted means of neighbours of } @self",
-        "A pixel gets the v of every place it was mixed into, times its weight in the mixture.",
-        _linear,
-    ),
+    _averaged("avg_pool2d", "AvgPool2DBackward0", 2),
+    _averaged("avg_pool3d", "AvgPool3DBackward0", 3),
+    _adaptively_averaged("adaptive_avg_pool2d", "AdaptiveAvgPool2DBackward0", 2),
+    _adaptively_averaged("adaptive_avg_pool3d", "AdaptiveAvgPool3DBackward0", 3),
+    _resized("upsample_nearest1d", "UpsampleNearest1DBackward0", 1, "nearest", _COPIED),
+    _resized("upsample_nearest2d", "UpsampleNearest2DBackward0", 2, "nearest", _COPIED),
+    _resized("upsample_nearest3d", "UpsampleNearest3DBackward0", 3, "nearest", _COPIED),
+    _resized("upsample_linear1d", "UpsampleLinear1DBackward0", 1, "linear", _MIXED),
+    _resized("upsample_bilinear2d", "UpsampleBilinear2DBackward0", 2, "bilinear", _MIXED),
+    _resized("upsample_trilinear3d", "UpsampleTrilinear3DBackward0", 3, "trilinear", _MIXED),
 )

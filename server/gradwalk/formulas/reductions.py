@@ -4,304 +4,330 @@
 # What a node saved has no static type.
 
 import math
+from collections.abc import Callable
 
-import torch
-from torch import Tensor
-
-from gradwalk.formulas.formula import Entry, NodeView, Vjp, conjugate, normal_dims, restore_dims
+from gradwalk.formulas.entry import Entry, Formula, Given, Vjp, normal_dims, restored, zero
+from gradwalk.formulas.expression import (
+    Expression,
+    apply,
+    conj,
+    mean,
+    number,
+    ones,
+    reshape,
+    total,
+    transpose,
+    where,
+)
 
 _SHARED = "Every element of the group enters the sum once with weight 1, so each gets the whole of the group's v."
-_KEEPDIM = "With keepdim the reduced axis stays with size 1; either way v is spread back along it."
-_EMPTY_DIM = "An empty dim means all axes."
+_TWO_RESULTS = "Two results, two gradients: both reach `{self}`, and they add up."
+MATRIX_LIMIT = 10_000_000
+"""Formulas that compare every place with every other are not evaluated with more entries than this."""
 
 
-def _spread(n: NodeView, grad: Tensor, rank: int) -> Tensor:
-    return restore_dims(grad, n.saved_or("dim", None), bool(n.saved_or("keepdim", False)), rank)
+def _dims(n: Given) -> tuple[int, ...]:
+    return normal_dims(n.saved_or("dim", None), len(n.operand("self").shape))
 
 
-def _sum(n: NodeView) -> Tensor:
-    shape = n.self_sym_sizes
-    return _spread(n, n.v, len(shape)).expand(shape)
+def _over(n: Given) -> tuple[int, ...] | None:
+    """The dims of a reduction; None, all of them, is written without."""
+    dims = _dims(n)
+    return None if dims and len(dims) == len(n.operand("self").shape) else dims
 
 
-def _nansum(n: NodeView) -> Tensor:
-    return _spread(n, n.v, n.self.dim()) * ~n.self.isnan()
+def _count(n: Given) -> int:
+    """How many elements become one."""
+    shape = n.operand("self").shape
+    return math.prod(shape[dim] for dim in _dims(n))
 
 
-def _mean(n: NodeView) -> Tensor:
-    shape = n.self_sym_sizes
-    count = math.prod(shape[axis] for axis in normal_dims(n.saved_or("dim", None), len(shape)))
-    return _spread(n, n.v, len(shape)).expand(shape) / count
+def _spread(n: Given, value: Expression) -> Expression:
+    return restored(value, n.saved_or("dim", None), bool(n.saved_or("keepdim", False)), n.shape)
 
 
-def _count(n: NodeView) -> int:
-    return math.prod(n.self.shape[axis] for axis in normal_dims(n.dim, n.self.dim()))
+def _repeated(n: Given, value: Expression) -> Expression:
+    """A reduced value at every place that it was reduced from."""
+    value = _spread(n, value)
+    return value if _count(n) == 1 else value * ones(n.shape)
 
 
-def _deviation(n: NodeView) -> Tensor:
-    axes = normal_dims(n.dim, n.self.dim())
-    return torch.as_tensor(n.self - n.self.mean(axes, keepdim=True)) if axes else torch.zeros_like(n.self)
+def _averaged(n: Given, value: Expression) -> Expression:
+    return value if _count(n) == 1 else value / _count(n)
 
 
-def _degrees(n: NodeView) -> float:
-    """Count minus correction, the divisor of the variance; infinity over it as torch has it."""
-    return float(_count(n)) - float(n.saved_or("correction", 1))
+def _deviation(n: Given) -> Expression:
+    x = n.operand("self")
+    return x - mean(x, _over(n))
 
 
-def _variance_term(n: NodeView, grad: Tensor) -> Tensor:
-    degrees = _degrees(n)
-    factor = 2 / degrees if degrees > 0 else math.nan
-    if degrees <= 0:
-        numerator = _spread(n, grad, n.self.dim()) * _deviation(n)
-        return torch.where(numerator == 0, math.nan, numerator * math.inf)
-    return _spread(n, grad, n.self.dim()) * factor * _deviation(n)
+def _degrees(n: Given) -> Expression:
+    """Count minus correction, the divisor of the variance."""
+    correction = n.saved_or("correction", 1)
+    return number(_count(n)) - _whole(correction) if correction else number(_count(n))
 
 
-def _std_term(n: NodeView, grad: Tensor, std: Tensor) -> Tensor:
-    through_root = (grad / (2 * std)).masked_fill(std == 0, 0)
-    return _variance_term(n, through_root)
+def _whole(value: float) -> float:
+    return int(value) if value == int(value) else value
 
 
-def _mean_term(n: NodeView, grad: Tensor) -> Tensor:
-    return _spread(n, grad, n.self.dim()).expand(n.self.shape) / _count(n)
+def _variance(n: Given) -> Expression:
+    deviation = _deviation(n)
+    size = apply("abs", deviation) if deviation.is_complex else deviation
+    return total(size**2, _over(n)) / _degrees(n)
 
 
-def _spread_and_mean(n: NodeView, result: Tensor | None) -> Tensor:
+def _variance_sent(n: Given, v: Expression) -> Expression:
+    v = _spread(n, v)
+    if n.saved_or("dim", None) is None and _count(n) <= n.saved_or("correction", 1):
+        # torch treats the division by 0 by itself: infinite but at the mean.
+        return v * where(n.self.equals(mean(n.self)), math.nan, math.inf)
+    return 2 * v * _deviation(n) / _degrees(n)
+
+
+def _deviation_sent(n: Given, v: Expression, std: Expression) -> Expression:
+    """Through the root: the variance's formula, divided by twice the root; 0 where the root is 0."""
+    v, root = _spread(n, v), _spread(n, std)
+    if _count(n) <= n.saved_or("correction", 1):
+        return _variance_sent(n, where(std.equals(0), 0, v / (2 * std)))
+    return where(root.equals(0), 0, v * _deviation(n) / (_degrees(n) * root))
+
+
+def _with_mean(first: Callable[[Given, Expression], Expression]) -> Formula:
     """The two outputs of var_mean or std_mean; one that nobody used sends nothing."""
-    first, second = n.grad_outputs
-    total = torch.zeros_like(n.self)
-    if first is not None:
-        total = total + (_variance_term(n, first) if result is None else _std_term(n, first, result))
-    if second is not None:
-        total = total + _mean_term(n, second)
-    return total
+
+    def formula(n: Given) -> Expression:
+        to_spread, to_mean = n.seeds
+        if to_mean is None:
+            return first(n, n.v)
+        through_mean = _averaged(n, _repeated(n, to_mean))
+        return through_mean if to_spread is None else first(n, to_spread) + through_mean
+
+    return formula
 
 
-def _prod(n: NodeView) -> Tensor:
-    """The product of all the others, without dividing: a zero must not spoil it."""
-    x = n.self
-    if x.dim() == 0:
+def _product(n: Given) -> Expression:
+    return apply("prod", n.operand("self"), **_one_dim(n)) if n.operand("self").shape else n.operand("self")
+
+
+def _one_dim(n: Given) -> dict[str, int]:
+    """The dim of an op that may have one."""
+    return {"dim": n.dim} if n.has("dim") else {}
+
+
+def _product_sent(n: Given) -> Expression:
+    """Without dividing: a zero must not spoil it."""
+    if _count(n) == 1:
+        return _spread(n, n.v)
+    return _spread(n, n.v) * conj(apply("product_of_others", n.self, **_one_dim(n)))
+
+
+def _cumsum_sent(n: Given) -> Expression:
+    if not n.v.shape:
         return n.v
-    if not x.numel():
-        return torch.zeros_like(x)
-    if not n.has("dim"):
-        flat = _others(x.reshape(-1), 0).reshape(x.shape)
-        return n.v * conjugate(flat)
-    return _spread(n, n.v, x.dim()) * conjugate(_others(x, n.dim))
+    return apply("flip", apply("cumsum", apply("flip", n.v, dims=(n.dim,)), dim=n.dim), dims=(n.dim,))
 
 
-def _others(x: Tensor, dim: int) -> Tensor:
-    """At each place along `dim` the product of all other places."""
-    one = torch.ones_like(x.narrow(dim, 0, 1)) if x.shape[dim] else x
-    before = torch.cat([one, x], dim).narrow(dim, 0, x.shape[dim]).cumprod(dim)
-    after = torch.cat([x, one], dim).narrow(dim, 1, x.shape[dim]).flip(dim).cumprod(dim).flip(dim)
-    return before * after
+def _running(operation: str) -> Formula:
+    def forward(n: Given) -> Expression:
+        x = n.operand("self")
+        return apply(operation, x, dim=n.dim) if x.shape else x
+
+    return forward
 
 
-def _cumsum(n: NodeView) -> Tensor:
-    return n.v if n.v.dim() == 0 else n.v.flip(n.dim).cumsum(n.dim).flip(n.dim)
+def _last(value: Expression, dim: int, rank: int) -> Expression:
+    """With that dim as the last; the same once more puts it back."""
+    if dim == rank - 1:
+        return value
+    return transpose(value) if dim == rank - 2 else apply("swapdims", value, dim0=dim, dim1=rank - 1)
 
 
-def _cumprod(n: NodeView) -> Tensor:
-    """Row k of the Jacobian is the product of the first k+1 values without the one that is nudged."""
-    if n.self.dim() == 0:
+class _Along:
+    """Views of tensors along the dim of a running sum or product, for formulas with a matrix per line along it.
+
+    Such a matrix has a row per operand element and a column per result element.
+    """
+
+    def __init__(self, n: Given) -> None:
+        shape = n.operand("self").shape
+        self._rank = len(shape)
+        self._dim = n.dim % self._rank
+        kept = list(shape)
+        kept[self._dim], kept[-1] = kept[-1], kept[self._dim]
+        self.size = kept[-1]
+        self._shape = tuple(kept)
+        if math.prod(shape) * self.size > MATRIX_LIMIT:
+            raise NotImplementedError("a matrix per line would be too large")
+
+    def row(self, value: Expression) -> Expression:
+        """Each line as the columns' values."""
+        value = _last(value, self._dim, self._rank)
+        return value if self._rank == 1 else reshape(value, (*self._shape[:-1], 1, self.size))
+
+    def column(self, value: Expression) -> Expression:
+        """Each line as the rows' values."""
+        return reshape(_last(value, self._dim, self._rank), (*self._shape, 1))
+
+    def sum_of_columns(self, matrix: Expression) -> Expression:
+        """A value per row, in the operand's shape."""
+        added = total(matrix, (self._rank,))
+        return added if self._dim == self._rank - 1 else _last(reshape(added, self._shape), self._dim, self._rank)
+
+
+def _cumprod_sent(n: Given) -> Expression:
+    """Column k of the matrix is the product of the first k+1 values without the one of the row."""
+    if not n.self.shape:
         return n.v
-    x = n.self.movedim(n.dim, -1)
-    v = n.v.movedim(n.dim, -1)
-    length = x.shape[-1]
-    stacked = x.unsqueeze(-2).expand(*x.shape[:-1], length, length)
-    diagonal = torch.eye(length, dtype=torch.bool, device=x.device)
-    without_one = stacked.masked_fill(diagonal, 1).cumprod(-1)
-    reaches = torch.ones(length, length, dtype=torch.bool, device=x.device).triu()
-    jacobian = without_one.masked_fill(~reaches, 0)
-    return (conjugate(jacobian) * v.unsqueeze(-2)).sum(-1).movedim(-1, n.dim)
-
-
-def _logsumexp(n: NodeView) -> Tensor:
-    rank = n.self.dim()
-    result = _spread(n, n.result, rank)
-    return _spread(n, n.v, rank) * conjugate((n.self - result).exp())
-
-
-def _logcumsumexp(n: NodeView) -> Tensor:
-    if n.self.dim() == 0:
+    along = _Along(n)
+    if along.size == 1:
         return n.v
-    x, z, v = (t.movedim(n.dim, -1) for t in (n.self, n.result, n.v))
-    shares = conjugate((x.unsqueeze(-1) - z.unsqueeze(-2)).exp())
-    reaches = torch.ones(x.shape[-1], x.shape[-1], dtype=torch.bool, device=x.device).triu()
-    return (shares.masked_fill(~reaches, 0) * v.unsqueeze(-2)).sum(-1).movedim(-1, n.dim)
+    without_one = where(apply("eye", n=along.size).equals(1), 1, along.row(n.self))
+    products = apply("triu", apply("cumprod", without_one, dim=-1))
+    return along.sum_of_columns(along.row(n.v) * conj(products))
 
 
-def _norm(n: NodeView) -> Tensor:
-    x = n.self.to(n.v.dtype) if n.self.is_floating_point() and not n.v.is_complex() else n.self
-    order = float(n.saved_or("p", n.saved_or("ord", 2)))
-    v, norm = _spread(n, n.v, x.dim()), _spread(n, n.result, x.dim())
-    size = x.abs()
+def _logsumexp_sent(n: Given) -> Expression:
+    return _spread(n, n.v) * conj(apply("exp", n.self - _spread(n, n.result)))
+
+
+def _logcumsumexp(n: Given) -> Expression:
+    x = n.operand("self")
+    return apply("log", apply("cumsum", apply("exp", x), dim=n.dim)) if x.shape else x
+
+
+def _logcumsumexp_sent(n: Given) -> Expression:
+    if not n.self.shape:
+        return n.v
+    along = _Along(n)
+    shares = apply("triu", apply("exp", along.column(n.self) - along.row(n.result)))
+    return along.sum_of_columns(along.row(n.v) * conj(shares))
+
+
+def _order(n: Given) -> float:
+    return _whole(order) if math.isfinite(order := float(n.saved_or("p", n.saved_or("ord", 2)))) else order
+
+
+def _norm(n: Given) -> Expression:
+    size, order, dims = apply("abs", n.operand("self")), _order(n), _over(n)
     if order == 0:
-        return torch.zeros_like(x)
+        return total(size.differs(0), dims)
     if math.isinf(order):
-        tied = (size == norm).to(size.dtype)
-        axes = normal_dims(n.saved_or("dim", None), x.dim())
-        return x.sgn() * v * tied / tied.sum(axes, keepdim=True)
+        return apply("amax" if order > 0 else "amin", size, dim=dims or None)
     if order == 1:
-        return x.sgn() * v
+        return total(size, dims)
+    return apply("sqrt", total(size**2, dims)) if order == 2 else total(size**order, dims) ** (number(1) / order)
+
+
+def _norm_sent(n: Given) -> Expression:
+    x, order = n.self, _order(n)
+    v, norm = _spread(n, n.v), _spread(n, n.result)
+    sign, size = apply("sgn" if x.is_complex else "sign", x), apply("abs", x)
+    if order == 0:
+        return zero(n)
+    if math.isinf(order):
+        reached = size.equals(norm)
+        return v * sign * reached / total(reached, _over(n))
+    if order == 1:
+        return v * sign
     if order == 2:
-        return (x * v / norm).masked_fill(norm == 0, 0)
-    slope = x.sgn() * size.pow(order - 1) * v / norm.pow(order - 1)
-    return slope.masked_fill((norm == 0) | ((size == 0) if order < 1 else torch.zeros_like(size, dtype=torch.bool)), 0)
+        return where(norm.equals(0), 0, v * x / norm)
+    flat = x.equals(0) if order < 1 else norm.equals(0)
+    power = order - 1 if isinstance(order, int) else number(order) - 1
+    return where(flat, 0, v * sign * size**power / norm**power)
 
-
-_NORM_CASES = (
-    "p = 2: v * x / z, the direction of x. p = 1: v * sign(x). p = infinity: only the largest entries, ties share.",
-    "Where the norm is 0 torch uses 0.",
-    _KEEPDIM,
-    "p = 0 counts the entries that are not 0; a count has gradient 0.",
-)
 
 REDUCTIONS: tuple[Entry, ...] = (
     Entry(
         "sum",
         ("SumBackward0", "SumBackward1"),
-        r"@result = \textstyle\sum_i @{self}_i",
-        (Vjp("self", r"@v \cdot \mathbf{1}", "v, repeated to the shape of x", _SHARED, _sum),),
-        (_KEEPDIM, _EMPTY_DIM),
+        lambda n: total(n.operand("self"), _over(n)),
+        (Vjp("self", lambda n: _repeated(n, n.v), _SHARED),),
     ),
     Entry(
         "nansum",
         ("NansumBackward0",),
-        r"@result = \textstyle\sum_{i:\, @{self}_i \text{ is a number}} @{self}_i",
-        (
-            Vjp(
-                "self",
-                r"@v \odot [@self \text{ is a number}]",
-                "v where x is not NaN, else 0",
-                "NaNs are left out of the sum.",
-                _nansum,
-            ),
-        ),
-        (_KEEPDIM,),
+        lambda n: apply("nansum", n.operand("self"), dim=_over(n) or None),
+        (Vjp("self", lambda n: _spread(n, n.v) * ~apply("isnan", n.self), "NaNs are left out of the sum."),),
     ),
     Entry(
         "mean",
         ("MeanBackward0", "MeanBackward1"),
-        r"@result = \tfrac{1}{@count} \textstyle\sum_i @{self}_i",
+        lambda n: mean(n.operand("self"), _over(n)),
         (
             Vjp(
                 "self",
-                r"\tfrac{1}{@count} @v \cdot \mathbf{1}",
-                "v / n, repeated to the shape of x",
-                "Each of the n elements enters the mean with weight 1/n.",
-                _mean,
+                lambda n: _averaged(n, _repeated(n, n.v)),
+                "Each element of the group has the same weight in the mean: 1 over their count.",
             ),
         ),
-        (_KEEPDIM, "n is the number of elements that are averaged into one result."),
     ),
     Entry(
         "var",
         ("VarBackward0",),
-        r"@result = \tfrac{1}{@count - @correction} \textstyle\sum_i (@{self}_i - \bar{x})^2",
+        _variance,
         (
             Vjp(
                 "self",
-                r"@v \odot \tfrac{2}{@count - @correction} (@self - \bar{x})",
-                "v * 2 / (n - correction) * (x - mean(x))",
+                lambda n: _variance_sent(n, n.v),
                 "Moving away from the mean widens the spread, twice the distance; the mean's own move cancels out.",
-                lambda n: _variance_term(n, n.v),
             ),
         ),
-        (
-            _KEEPDIM,
-            "correction is 1 unless given (Bessel's): the divisor is n - 1. With one element it is 0 and the gradient NaN.",
-        ),
+        ("What is taken from the count is the correction: 1 unless given (Bessel's).",),
     ),
     Entry(
         "std",
         ("StdBackward0",),
-        r"@result = \sqrt{\tfrac{1}{@count - @correction} \textstyle\sum_i (@{self}_i - \bar{x})^2}",
+        lambda n: apply("sqrt", _variance(n)),
         (
             Vjp(
                 "self",
-                r"@v \odot \frac{@self - \bar{x}}{(@count - @correction) \, @result}",
-                "v * (x - mean(x)) / ((n - correction) * z)",
+                lambda n: _deviation_sent(n, n.v, n.result),
                 "The variance's gradient through a square root: divided by twice the root.",
-                lambda n: _std_term(n, n.v, n.result),
             ),
         ),
-        (_KEEPDIM, "Where all elements are equal the deviation is 0 and torch uses 0."),
+        ("Where all elements are equal the deviation is 0 and torch uses 0.",),
     ),
     Entry(
         "var_mean",
         ("VarMeanBackward0",),
-        r"@{result} = (\operatorname{var} @self, \bar{x})",
-        (
-            Vjp(
-                "self",
-                r"@v0 \odot \tfrac{2}{@count - @correction} (@self - \bar{x}) + \tfrac{1}{@count} @v1",
-                "v0 * 2 / (n - correction) * (x - mean(x)) + v1 / n",
-                "Two results, two gradients: both reach x, and they add up.",
-                lambda n: _spread_and_mean(n, None),
-            ),
-        ),
-        (_KEEPDIM,),
+        _variance,
+        (Vjp("self", _with_mean(_variance_sent), _TWO_RESULTS),),
     ),
     Entry(
         "std_mean",
         ("StdMeanBackward0",),
-        r"@{result} = (\operatorname{std} @self, \bar{x})",
-        (
-            Vjp(
-                "self",
-                r"@v0 \odot \frac{@self - \bar{x}}{(@count - @correction) \, @{result}_0} + \tfrac{1}{@count} @v1",
-                "v0 * (x - mean(x)) / ((n - correction) * z0) + v1 / n",
-                "Two results, two gradients: both reach x, and they add up.",
-                lambda n: _spread_and_mean(n, n.result0),
-            ),
-        ),
-        (_KEEPDIM,),
+        lambda n: apply("sqrt", _variance(n)),
+        (Vjp("self", _with_mean(lambda n, v: _deviation_sent(n, v, n.result0)), _TWO_RESULTS),),
     ),
     Entry(
         "prod",
         ("ProdBackward0", "ProdBackward1"),
-        r"@result = \textstyle\prod_i @{self}_i",
-        (
-            Vjp(
-                "self",
-                r"@v \odot \textstyle\prod_{j \ne i} @{self}_j",
-                "v * (product of all the others)",
-                "Each factor is scaled by all the others, as in a product of two.",
-                _prod,
-            ),
-        ),
-        (
-            _KEEPDIM,
-            "One zero: only that factor has a gradient. Two zeros: all gradients are 0. z / x would be wrong there.",
-        ),
+        _product,
+        (Vjp("self", _product_sent, "Each factor is scaled by all the others, as in a product of two."),),
+        ("One zero: only that factor has a gradient. Two zeros: all gradients are 0.",),
     ),
     Entry(
         "cumsum",
         ("CumsumBackward0",),
-        r"@{result}_k = \textstyle\sum_{i \le k} @{self}_i",
+        _running("cumsum"),
         (
             Vjp(
                 "self",
-                r"@{v}_i + @{v}_{i+1} + \cdots",
-                "sum of v from this place to the end",
-                "An element is part of its own running sum and of all later ones.",
-                _cumsum,
+                _cumsum_sent,
+                "An element is part of its own running sum and of all later ones, so v is summed from the end.",
             ),
         ),
     ),
     Entry(
         "cumprod",
         ("CumprodBackward0",),
-        r"@{result}_k = \textstyle\prod_{i \le k} @{self}_i",
+        _running("cumprod"),
         (
             Vjp(
                 "self",
-                r"\textstyle\sum_{k \ge i} @{v}_k \prod_{j \le k,\, j \ne i} @{self}_j",
-                "sum over k >= i of v[k] * (product of x[0..k] without x[i])",
-                "An element is a factor of its own running product and of all later ones.",
-                _cumprod,
+                _cumprod_sent,
+                "An element is a factor of its own running product and of all later ones: a row per element, with 1 in its place.",
             ),
         ),
         ("Zeros are handled without dividing by them.",),
@@ -309,29 +335,24 @@ REDUCTIONS: tuple[Entry, ...] = (
     Entry(
         "logsumexp",
         ("LogsumexpBackward0",),
-        r"@result = \log \textstyle\sum_i e^{@{self}_i}",
+        lambda n: apply("log", total(apply("exp", n.operand("self")), _over(n))),
         (
             Vjp(
                 "self",
-                r"@v \odot e^{@self - @result}",
-                "v * exp(x - z)",
+                _logsumexp_sent,
                 "A soft maximum: v is shared in the proportion of the exponentials, which is the softmax.",
-                _logsumexp,
             ),
         ),
-        (_KEEPDIM,),
     ),
     Entry(
         "logcumsumexp",
         ("LogcumsumexpBackward0",),
-        r"@{result}_k = \log \textstyle\sum_{i \le k} e^{@{self}_i}",
+        _logcumsumexp,
         (
             Vjp(
                 "self",
-                r"\textstyle\sum_{k \ge i} @{v}_k \, e^{@{self}_i - @{result}_k}",
-                "sum over k >= i of v[k] * exp(x[i] - z[k])",
+                _logcumsumexp_sent,
                 "An element has its softmax share in its own running result and in all later ones.",
-                _logcumsumexp,
             ),
         ),
         roughness=100.0,
@@ -339,16 +360,18 @@ REDUCTIONS: tuple[Entry, ...] = (
     Entry(
         "norm",
         ("NormBackward0", "NormBackward1", "NormBackward2", "NormBackward3", "LinalgVectorNormBackward0"),
-        r"@result = \left(\textstyle\sum_i |@{self}_i|^p\right)^{1/p}",
+        _norm,
         (
             Vjp(
                 "self",
-                r"@v \odot \operatorname{sign}(@self) \left(\frac{|@self|}{@result}\right)^{p-1}",
-                "v * sign(x) * (|x| / z)^(p-1)",
-                "The length grows fastest in the direction of x itself; large entries count more the larger p is.",
-                _norm,
+                _norm_sent,
+                "The length grows fastest in the direction of `{self}` itself, as the norm measures length.",
             ),
         ),
-        _NORM_CASES,
+        (
+            "Where the norm is 0 torch uses 0.",
+            "The maximum norm: entries that tie for the largest share v.",
+            "Order 0 counts the entries that are not 0; a count has gradient 0.",
+        ),
     ),
 )

@@ -3,122 +3,107 @@
 # mypy: disable-error-code="no-any-return"
 # What a node saved has no static type.
 
-import torch
-from torch import Tensor
-
-from gradwalk.formulas.formula import Entry, NodeView, Vjp, normal_dims, restore_dims
+from gradwalk.formulas.entry import Entry, Formula, Given, Vjp, normal_dims, restored
+from gradwalk.formulas.expression import Expression, apply, reshape, total, zeros
 
 _ROUTER = (
     "Only the element that was picked decides the result, so it gets all of v; a nudge of the others changes nothing."
 )
+_SHARING = (
+    "Only the elements that equal the result decide it, and they share its v; a nudge of the others changes nothing."
+)
+_RECORD = "The record holder of each moment gets that moment's v; a record held for long gets several, and they add up."
 _FIRST = "Ties: only the element whose index was returned gets v."
 _SHARE = "Ties: all elements equal to the result share v evenly."
 _INDICES = "The indices get no gradient: they are integers."
-_AT = r"@v \text{ at } @index, \; 0 \text{ elsewhere}"
 
 
-def _to_picked(n: NodeView, indices: Tensor, keepdim: bool) -> Tensor:
+def _picked(n: Given) -> Expression:
+    """The elements at the returned indices."""
+    x, indices = n.operand("self"), n.operand("indices")
+    if not x.shape:
+        return x
+    return apply("gather", x, restored(indices, n.dim, bool(n.saved_or("keepdim", True)), x.shape), dim=n.dim)
+
+
+def _to_picked(n: Given) -> Expression:
     """v put back at the indices along `dim`."""
     if not n.shape:
-        return n.v.reshape(())
-    v, places = (n.v, indices) if keepdim else (n.v.unsqueeze(n.dim), indices.unsqueeze(n.dim))
-    return n.zeros().scatter_add(n.dim, places, v)
+        return n.v
+    keepdim = bool(n.saved_or("keepdim", True))
+    v, places = (_kept(n, value, keepdim) for value in (n.v, n.indices))
+    return apply("scatter_add", zeros(n.shape), places, v, dim=n.dim)
 
 
-def _shared(n: NodeView, result: Tensor, v: Tensor, dim: object) -> Tensor:
+def _kept(n: Given, value: Expression, keepdim: bool) -> Expression:
+    """A value per line with the line's dim back: indexing does not broadcast."""
+    if keepdim:
+        return value
+    kept = list(n.shape)
+    kept[n.dim] = 1
+    return reshape(value, kept)
+
+
+def _shared(n: Given, v: Expression, result: Expression) -> Expression:
     """v divided evenly among all elements equal to the result."""
-    equal = (n.self == result) | (n.self.isnan() & result.isnan())
-    axes = normal_dims(dim, n.self.dim())  # type: ignore[arg-type]
-    share = v / equal.sum(axes, keepdim=True) if axes else v
-    return torch.where(equal, share, torch.zeros_like(share))
+    dim, keepdim = n.saved_or("dim", None), bool(n.saved_or("keepdim", False))
+    v, result = (restored(value, dim, keepdim, n.shape) for value in (v, result))
+    equal = n.self.equals(result)
+    return v * equal / total(equal, normal_dims(dim, n.self.rank)) if n.shape else v
 
 
-def _extreme(n: NodeView) -> Tensor:
-    rank = n.self.dim()
-    result, v = (restore_dims(value, n.dim, n.keepdim, rank) for value in (n.result, n.v))
-    return _shared(n, result, v, n.dim)
+def _of_extremes(n: Given) -> Expression:
+    ways = [_shared(n, v, result) for v, result in zip(n.seeds, (n.min, n.max), strict=True) if v is not None]
+    return ways[0] + ways[1] if len(ways) > 1 else ways[0]
 
 
-def _extremes(n: NodeView) -> Tensor:
-    total, rank = torch.zeros_like(n.self), n.self.dim()
-    dim = n.saved_or("dim", None)
-    for grad, result in zip(n.grad_outputs, (n.min, n.max), strict=True):
-        if grad is not None:
-            v, bound = (restore_dims(value, dim, n.keepdim, rank) for value in (grad, result))
-            total = total + _shared(n, bound, v, dim)
-    return total
+def _extreme(operation: str) -> Formula:
+    """The forward pass of an op that saved the dims it works along, if any."""
+
+    def forward(n: Given) -> Expression:
+        x, dim = n.operand("self"), n.saved_or("dim", None)
+        return apply(operation, x, dim=None if dim in (None, ()) else dim)
+
+    return forward
 
 
-def _along(op: str, node_name: str, forward: str) -> Entry:
-    vjp = Vjp(
-        "self", _AT, "v at the returned index, 0 elsewhere", _ROUTER, lambda n: _to_picked(n, n.indices, n.keepdim)
-    )
-    return Entry(op, (node_name,), f"@result, @index = {forward}", (vjp,), (_FIRST, _INDICES))
+def _along(op: str, node_name: str, forward: Formula = _picked) -> Entry:
+    return Entry(op, (node_name,), forward, (Vjp("self", _to_picked, _ROUTER),), (_FIRST, _INDICES))
 
 
-def _overall(op: str, node_name: str, forward: str) -> Entry:
-    vjp = Vjp(
-        "self",
-        r"@v \odot \frac{[@self = @result]}{\#\{@self = @result\}}",
-        "v where x equals z (shared between ties), 0 elsewhere",
-        _ROUTER,
-        lambda n: _shared(n, n.result, n.v, None),
-    )
-    return Entry(op, (node_name,), f"@result = {forward}", (vjp,), (_SHARE,))
+def _sharing(op: str, node_name: str, operation: str, special_cases: tuple[str, ...] = ()) -> Entry:
+    vjp = Vjp("self", lambda n: _shared(n, n.v, n.result), _SHARING)
+    return Entry(op, (node_name,), _extreme(operation), (vjp,), (_SHARE, *special_cases))
 
 
-def _over_dims(op: str, node_name: str, forward: str) -> Entry:
-    vjp = Vjp(
-        "self",
-        r"@v \odot \frac{[@self = @result]}{\#\{@self = @result\}}",
-        "v where x equals z (shared between ties), 0 elsewhere",
-        _ROUTER,
-        _extreme,
-    )
-    return Entry(
-        op,
-        (node_name,),
-        f"@result = {forward}",
-        (vjp,),
-        (_SHARE, "max(dim) gives v to one of them only; this op shares it."),
-    )
+def _ordered(op: str, node_names: tuple[str, ...], because: str) -> Entry:
+    return Entry(op, node_names, _picked, (Vjp("self", _to_picked, because),), (_INDICES,))
 
 
-def _ordered(op: str, node_names: tuple[str, ...], forward: str, because: str) -> Entry:
-    vjp = Vjp(
-        "self",
-        r"@{v}_k \text{ at } @{index}_k, \; 0 \text{ elsewhere}",
-        "v[k] at the k-th returned index, 0 elsewhere",
-        because,
-        lambda n: _to_picked(n, n.indices, True),
-    )
-    return Entry(op, node_names, f"@result, @index = {forward}", (vjp,), (_INDICES,))
-
+_PICKS_ONE = "Where max and min pick one of several, this op shares v between them."
 
 SELECTIONS: tuple[Entry, ...] = (
-    _along("max", "MaxBackward0", r"\max_{@dim} @self"),
-    _along("min", "MinBackward0", r"\min_{@dim} @self"),
-    _along("median", "MedianBackward1", r"\operatorname{median}_{@dim} @self"),
-    _along("nanmedian", "NanmedianBackward1", r"\operatorname{nanmedian}_{@dim} @self"),
-    _along("kthvalue", "KthvalueBackward0", r"k\text{-th smallest of } @self"),
-    _along("mode", "ModeBackward0", r"\operatorname{mode}_{@dim} @self"),
-    _overall("max", "MaxBackward1", r"\max_i @{self}_i"),
-    _overall("min", "MinBackward1", r"\min_i @{self}_i"),
-    _overall("median", "MedianBackward0", r"\operatorname{median} @self"),
-    _overall("nanmedian", "NanmedianBackward0", r"\operatorname{nanmedian} @self"),
-    _over_dims("amax", "AmaxBackward0", r"\max_{@dim} @self"),
-    _over_dims("amin", "AminBackward0", r"\min_{@dim} @self"),
+    _along("max", "MaxBackward0", _extreme("amax")),
+    _along("min", "MinBackward0", _extreme("amin")),
+    _along("median", "MedianBackward1"),
+    _along("nanmedian", "NanmedianBackward1"),
+    _along("kthvalue", "KthvalueBackward0"),
+    _along("mode", "ModeBackward0"),
+    _sharing("max", "MaxBackward1", "amax"),
+    _sharing("min", "MinBackward1", "amin"),
+    _sharing("median", "MedianBackward0", "median"),
+    _sharing("nanmedian", "NanmedianBackward0", "nanmedian"),
+    _sharing("amax", "AmaxBackward0", "amax", (_PICKS_ONE,)),
+    _sharing("amin", "AminBackward0", "amin", (_PICKS_ONE,)),
     Entry(
         "aminmax",
         ("AminmaxBackward0",),
-        r"@result = (\min @self, \max @self)",
+        _extreme("amin"),
         (
             Vjp(
                 "self",
-                r"@v0 \text{ at the minima} + @v1 \text{ at the maxima}",
-                "v0 at the minima + v1 at the maxima",
+                _of_extremes,
                 "Two results, two gradients: each goes to the elements that decided its result.",
-                _extremes,
             ),
         ),
         (_SHARE,),
@@ -126,25 +111,13 @@ SELECTIONS: tuple[Entry, ...] = (
     _ordered(
         "topk",
         ("TopkBackward0",),
-        r"\operatorname{top}_k @self",
-        "The k elements that made it get their own v back; the others had no say.",
+        "The elements that made it get their own v back; the others had no say.",
     ),
     _ordered(
         "sort",
         ("SortBackward0", "SortBackward1"),
-        r"\operatorname{sort} @self",
         "Sorting only moves the elements, so v moves back along the same ways.",
     ),
-    _ordered(
-        "cummax",
-        ("CummaxBackward0",),
-        r"\operatorname{cummax} @self",
-        "The record holder of each moment gets that moment's v; held for long, it gets several, and they add up.",
-    ),
-    _ordered(
-        "cummin",
-        ("CumminBackward0",),
-        r"\operatorname{cummin} @self",
-        "The record holder of each moment gets that moment's v; held for long, it gets several, and they add up.",
-    ),
+    _ordered("cummax", ("CummaxBackward0",), _RECORD),
+    _ordered("cummin", ("CumminBackward0",), _RECORD),
 )

@@ -3,20 +3,24 @@
 # mypy: disable-error-code="no-any-return"
 # What a node saved has no static type.
 
-import torch
-from torch import Tensor
+import math
+from collections.abc import Callable
 
-from gradwalk.formulas.copies import send_back
-from gradwalk.formulas.formula import Entry, Evaluate, NodeView, Vjp
+from gradwalk.formulas.entry import Entry, Formula, Given, Shape, Vjp, normal_dims, zero
+from gradwalk.formulas.expression import Expression, Symbol, apply, reshape, total, zeros
+from gradwalk.formulas.expression import transpose as transposed
+from gradwalk.formulas.placing_operations import Index, Place
 
 _MOVED = "The numbers are the same, only their places changed, so v is put back into the old places."
 _PART = "What was taken gets its v back; the rest had no effect on the result, so it gets 0."
 _REPEATED = "A number that was used several times gets the sum of all its v's."
+_ONE_PART = "Every element went into exactly one part and gets that part's v."
 _VIEW = ("A view shares memory with its operand; for the gradient that makes no difference.",)
+_UNUSED_PART = "A part that nobody used has no v; it counts as zeros."
 
 
-def _moved(op: str, nodes: tuple[str, ...], forward: str, latex: str, text: str, back: Evaluate) -> Entry:
-    return Entry(op, nodes, f"@result = {forward}", (Vjp("self", latex, text, _MOVED, back),), _VIEW)
+def _moved(op: str, nodes: tuple[str, ...], forward: Formula | None, back: Formula) -> Entry:
+    return Entry(op, nodes, forward, (Vjp("self", back, _MOVED),), _VIEW)
 
 
 def _variants(name: str, count: int = 1) -> tuple[str, ...]:
@@ -24,364 +28,361 @@ def _variants(name: str, count: int = 1) -> tuple[str, ...]:
     return tuple(f"{name}Backward{i}{suffix}" for i in range(count) for suffix in ("", "_copy"))
 
 
-def _permute(n: NodeView) -> Tensor:
+def _of_self(operation: str, *options: str) -> Formula:
+    """The operation applied to `self`, with the node's own options."""
+    return lambda n: apply(operation, n.operand("self"), **{name: getattr(n, name) for name in options})
+
+
+def _in_old_shape(n: Given) -> Expression:
+    return n.v if n.v.shape == n.shape else reshape(n.v, n.shape)
+
+
+def _t(value: Expression, shape: Shape) -> Expression:
+    return transposed(value) if len(shape) == 2 else value
+
+
+def _swapped(n: Given, value: Expression, rank: int) -> Expression:
+    first, second = normal_dims((n.dim0, n.dim1), rank) or (0, 0)
+    if first == second:
+        return value
+    if (first, second) == (rank - 2, rank - 1):
+        return transposed(value)
+    return apply("swapdims", value, dim0=first, dim1=second)
+
+
+def _permuted_back(n: Given) -> Expression:
     inverse = [0] * len(n.dims)
-    for position, axis in enumerate(n.dims):
-        inverse[axis] = position
-    return n.v.permute(inverse)
+    for position, dim in enumerate(n.dims):
+        inverse[dim] = position
+    return apply("permute", n.v, dims=tuple(inverse))
 
 
-def _slice(n: NodeView, places: Tensor) -> Tensor:
-    axis = [slice(None)] * len(n.shape)
-    axis[n.dim] = slice(n.start, n.end, n.step)
-    return places[tuple(axis)]
+def _squeezed(n: Given) -> Expression:
+    x = n.operand("self")
+    asked = n.saved_or("dim", None)
+    dims = () if asked == () else normal_dims(asked, x.rank)
+    return reshape(x, [size for dim, size in enumerate(x.shape) if size != 1 or dim not in dims])
 
 
-def _joined(n: NodeView, parts: list[Tensor]) -> Tensor:
-    """The gradients of several outputs side by side; an output that nobody used counts as zeros."""
-    grads = [
-        part.new_zeros(part.shape, dtype=n.v.dtype) if grad is None else grad
-        for grad, part in zip(n.grad_outputs, parts, strict=True)
-    ]
-    return torch.cat(grads, n.dim)
+def _unsqueezed(n: Given) -> Expression:
+    x = n.operand("self")
+    dim = n.dim % (x.rank + 1)
+    return reshape(x, (*x.shape[:dim], 1, *x.shape[dim:]))
 
 
-def _split(n: NodeView) -> Tensor:
+def place_along(dim: int, rank: int, index: Index) -> Place:
+    """The place of an index or slice of one dim; what follows it is left out, as people write it."""
+    return Place((*[slice(None)] * (dim % max(rank, 1)), index))
+
+
+def sliced(n: Given, shape: Shape) -> Place:
+    """The place of the slice that a node saved, of a tensor of `shape`; without the bounds that say nothing."""
+    size = shape[n.dim]
+    start, end = n.saved_or("start", 0), n.saved_or("end", size)
+    bounds = slice(start or None, None if end >= size else end, None if n.step == 1 else n.step)
+    return place_along(n.dim, len(shape), bounds)
+
+
+def _into_zeros(n: Given, at: Place) -> Expression:
+    return apply("into_zeros", n.v, at=at, shape=n.shape)
+
+
+def _split_sizes(n: Given) -> list[int]:
     sizes = n.saved_or("split_sizes", None)
-    sizes = n.split_size if sizes is None else list(sizes)
-    return _joined(n, list(torch.empty(n.self_sym_sizes).split(sizes, n.dim)))  # type: ignore[no-untyped-call]
+    if sizes is not None:
+        return list(sizes)
+    whole = n.self_sym_sizes[n.dim]
+    return [min(n.split_size, whole - start) for start in range(0, whole, max(n.split_size, 1))] or [0]
 
 
-def _unbind(n: NodeView) -> Tensor:
-    return torch.stack([torch.zeros_like(n.v) if grad is None else grad for grad in n.grad_outputs], n.dim)
+def _split_joined(n: Given) -> Expression:
+    shape = n.self_sym_sizes
+    dim = n.dim % len(shape)
+    parts = [
+        zeros((*shape[:dim], size, *shape[dim + 1 :])) if seed is None else seed
+        for seed, size in zip(n.seeds, _split_sizes(n), strict=True)
+    ]
+    return apply("cat", *parts, dim=n.dim) if len(parts) > 1 else parts[0]
 
 
-def _cat(n: NodeView) -> Tensor:
+def _first_part(n: Given) -> Expression:
+    return apply("narrow", n.operand("self"), dim=n.dim, start=0, length=_split_sizes(n)[0])
+
+
+def _unbound_stacked(n: Given) -> Expression:
+    return apply("stack", *[zeros(n.v.shape) if seed is None else seed for seed in n.seeds], dim=n.dim)
+
+
+def _members(n: Given) -> list[Expression]:
+    return [n.operand(f"tensors[{member}]") for member in range(len(n.operand_shapes))]
+
+
+def _stretch_of_cat(n: Given) -> Expression:
     """This member's stretch of v; where it starts follows from the members before it, or after it."""
-    dim = n.dim % n.v.dim()
+    if n.shape == (0,) and n.v.rank > 1:
+        return zero(n)
+    dim = n.dim % n.v.rank
+    own = n.shape[dim]
     before = [_stretch(shape, dim) for shape in n.operand_shapes[: n.argnum]]
     after = [_stretch(shape, dim) for shape in n.operand_shapes[n.argnum + 1 :]]
-    own = _stretch(n.shape, dim) or 0
     if None not in before:
         start = sum(size or 0 for size in before)
     elif None not in after:
         start = n.v.shape[dim] - own - sum(size or 0 for size in after)
     else:
         raise NotImplementedError("the sizes of the other members are not known")
-    if tuple(n.shape) == (0,):
-        return n.zeros()
-    return n.v.narrow(dim, start, own)
+    return n.v if own == n.v.shape[dim] else apply("narrow", n.v, dim=n.dim, start=start, length=own)
 
 
-def _stretch(shape: object, dim: int) -> int | None:
+def _stretch(shape: Shape | None, dim: int) -> int | None:
     """How much room a member takes; legacy empty members take none."""
     if shape is None:
         return None
-    sizes = tuple(shape)  # type: ignore[var-annotated, arg-type]
-    return 0 if sizes == (0,) and dim > 0 else int(sizes[dim])
+    return 0 if shape == (0,) and dim > 0 else shape[dim]
 
 
-def _repeat(n: NodeView) -> Tensor:
-    return send_back(n, lambda places: places.repeat(n.repeats))
-
-
-def _roll(n: NodeView) -> Tensor:
-    return send_back(n, lambda places: places.roll(n.shifts, n.dims))
-
-
-def _as_strided(n: NodeView) -> Tensor:
-    offset = n.saved_or("storage_offset", 0)
-    return send_back(n, lambda places: places.as_strided(n.size, n.stride, offset))
-
-
-def _squeeze_back(n: NodeView) -> Tensor:
-    return n.v.reshape(n.self_sym_sizes)
-
-
-def _pad(n: NodeView) -> Tensor:
-    """Cut off what was padded; negative padding had cut something off, and gets zeros."""
-    return torch.nn.functional.pad(n.v, [-amount for amount in n.pad])
-
-
-def _mirrored(mode: str) -> Evaluate:
-    def back(n: NodeView) -> Tensor:
-        axes = len(n.padding) // 2
-        spatial = n.shape[len(n.shape) - axes :]
-
-        def take(places: Tensor) -> Tensor:
-            # Padding modes exist for floating point only; element numbers up to 2**53 are exact.
-            planes = places.double().reshape(1, -1, *spatial)
-            return torch.nn.functional.pad(planes, list(n.padding), mode).long()
-
-        return send_back(n, take) if n.v.numel() else n.zeros()
-
-    return back
-
-
-def _block_diag_part(n: NodeView) -> Tensor:
-    corners = [(1, 0) if shape is None else _block(tuple(shape)) for shape in n.operand_shapes[: n.argnum]]
-    if any(shape is None for shape in n.operand_shapes[: n.argnum]):
+def _block_of_diagonal(n: Given) -> Expression:
+    before = n.operand_shapes[: n.argnum]
+    if None in before:
         raise NotImplementedError("the sizes of the other members are not known")
+    corners = [_block(shape) for shape in before if shape is not None]
     top, left = sum(rows for rows, _ in corners), sum(columns for _, columns in corners)
     rows, columns = _block(n.shape)
-    return n.v[top : top + rows, left : left + columns].reshape(n.shape)
+    return apply("part", n.v, at=Place((slice(top, top + rows), slice(left, left + columns))))
 
 
-def _block(shape: tuple[int, ...]) -> tuple[int, int]:
-    return (1, shape[0] if shape else 1) if len(shape) < 2 else (shape[0], shape[1])
+def _block(shape: Shape) -> Shape:
+    return (1, 1, *shape)[-2:]
+
+
+def _copies_added(n: Given) -> Expression:
+    """Each repeated dim as two: the copies, which are added up, and the dim itself."""
+    sizes = (1,) * (len(n.repeats) - len(n.shape)) + n.shape
+    split: list[int] = []
+    copies: list[int] = []
+    for count, size in zip(n.repeats, sizes, strict=True):
+        if count != 1:
+            copies.append(len(split))
+            split.append(count)
+        split.append(size)
+    return total(reshape(n.v, split), copies) if copies else n.v
+
+
+def _tiled(n: Given) -> Expression:
+    return apply("tile", n.operand("self"), dims=n.repeats)
+
+
+def _rolled(value: Callable[[Given], Expression], sign: int) -> Formula:
+    def formula(n: Given) -> Expression:
+        dims = {"dims": tuple(n.dims)} if n.dims else {}
+        return apply("roll", value(n), shifts=tuple(sign * shift for shift in n.shifts), **dims)
+
+    return formula
+
+
+def diagonal_options(n: Given, rank: int, default: tuple[int, int] = (0, 1)) -> dict[str, int]:
+    """Which diagonal of a tensor of that rank; what torch takes for granted is left out."""
+    options = {"offset": n.offset} if n.offset else {}
+    dims = (n.dim1 % rank, n.dim2 % rank)
+    return options if dims == (default[0] % rank, default[1] % rank) else options | {"dim1": dims[0], "dim2": dims[1]}
+
+
+def diagonal_taken(n: Given, value: Symbol) -> Expression:
+    """The diagonal that the node is about."""
+    return apply("diagonal", value, **diagonal_options(n, value.rank))
+
+
+def _diagonal_embedded(n: Given) -> Expression:
+    x = n.operand("self")
+    return apply("diag_embed", x, **diagonal_options(n, x.rank + 1, (-2, -1)))
+
+
+def _diagonal_back(n: Given) -> Expression:
+    return apply("diagonal_scatter", zeros(n.shape), n.v, **diagonal_options(n, len(n.shape)))
+
+
+def _windows_back(n: Given) -> Expression:
+    return apply("windows_transposed", n.v, dimension=n.dimension, size=n.size, step=n.step, shape=n.shape)
+
+
+def _memory_back(n: Given) -> Expression:
+    """For an operand that lies in memory row by row, from the first cell on: the node does not save how it lay."""
+    offset = n.saved_or("storage_offset", 0)
+    last = offset + sum((size - 1) * stride for size, stride in zip(n.size, n.stride, strict=True))
+    if 0 not in n.size and last >= math.prod(n.shape):
+        raise NotImplementedError("the operand is a window into a larger memory")
+    shape = {"size": n.size, "stride": n.stride, "storage_offset": offset, "shape": n.shape}
+    return apply("as_strided_transposed", n.v, **shape)
+
+
+def _mirrored(op: str, node: str, mode: str) -> Entry:
+    return Entry(
+        op,
+        tuple(f"{node}{rank}DBackward0" for rank in (1, 2, 3)),
+        lambda n: apply("pad", n.operand("self"), pad=n.padding, mode=mode),
+        (
+            Vjp(
+                "self",
+                lambda n: apply("pad_transposed", n.v, pad=n.padding, mode=mode, shape=n.shape),
+                "A number at the border was copied outwards; what arrives at its copies is added to its own v.",
+            ),
+        ),
+    )
 
 
 SHAPES: tuple[Entry, ...] = (
     _moved(
         "view",
         (*_variants("View"), "UnsafeViewBackward0", "ReshapeAliasBackward0", "MkldnnReshapeBackward0"),
-        r"\operatorname{view}(@self)",
-        r"\operatorname{view}(@v, \; \text{shape of } @self)",
-        "v, viewed in the shape of x",
-        lambda n: n.v.reshape(n.self_sym_sizes),
+        None,
+        _in_old_shape,
     ),
-    _moved("t", (*_variants("T"), "TBackward1"), r"@{self}^\top", r"@{v}^\top", "v^T", lambda n: n.v.t()),
+    _moved(
+        "t",
+        (*_variants("T"), "TBackward1"),
+        lambda n: _t(n.operand("self"), n.operand("self").shape),
+        lambda n: _t(n.v, n.shape),
+    ),
     _moved(
         "transpose",
         (*_variants("Transpose"), "TransposeBackward1"),
-        r"\operatorname{transpose}(@self, d_0, d_1)",
-        r"\operatorname{transpose}(@v, d_0, d_1)",
-        "transpose(v, dim0, dim1)",
-        lambda n: n.v.transpose(n.dim0, n.dim1),
+        lambda n: _swapped(n, n.operand("self"), n.operand("self").rank),
+        lambda n: _swapped(n, n.v, n.v.rank),
     ),
-    _moved(
-        "permute",
-        _variants("Permute"),
-        r"\operatorname{permute}(@self, \pi)",
-        r"\operatorname{permute}(@v, \pi^{-1})",
-        "permute(v, the inverse order)",
-        _permute,
-    ),
+    _moved("permute", _variants("Permute"), _of_self("permute", "dims"), _permuted_back),
     Entry(
         "expand",
         _variants("Expand"),
-        r"@result = \operatorname{expand}(@self)",
-        (
-            Vjp(
-                "self",
-                r"\textstyle\sum_{\text{expanded axes}} @v",
-                "sum of v over the expanded axes",
-                _REPEATED,
-                lambda n: n.v.sum_to_size(n.self_sym_sizes),
-            ),
-        ),
+        None,
+        (Vjp("self", lambda n: n.v, _REPEATED),),
         ("Broadcasting in any op is an expand that nobody wrote.",),
     ),
     _moved(
         "squeeze",
-        tuple(
-            name
-            for i in range(6)
-            for name in (f"SqueezeBackward{i}", f"SqueezeBackward{i}_copy")
-            if i < 3 or not name.endswith("_copy")
-        ),
-        r"\operatorname{squeeze}(@self)",
-        r"\operatorname{view}(@v, \; \text{shape of } @self)",
-        "v with its axes of size 1 back",
-        _squeeze_back,
+        (*_variants("Squeeze", 3), *(f"SqueezeBackward{i}" for i in (3, 4, 5))),
+        _squeezed,
+        _in_old_shape,
     ),
-    _moved(
-        "unsqueeze",
-        (*_variants("Unsqueeze"), "UnsqueezeBackward1"),
-        r"\operatorname{unsqueeze}(@self, @dim)",
-        r"\operatorname{squeeze}(@v, @dim)",
-        "squeeze(v, dim)",
-        lambda n: n.v.squeeze(n.dim),
-    ),
+    _moved("unsqueeze", (*_variants("Unsqueeze"), "UnsqueezeBackward1"), _unsqueezed, _in_old_shape),
     Entry(
         "select",
         _variants("Select"),
-        r"@result = @{self}[\ldots, @index, \ldots]",
-        (
-            Vjp(
-                "self",
-                r"@v \text{ at } [\ldots, @index, \ldots], \; 0 \text{ elsewhere}",
-                "v at index, 0 elsewhere",
-                _PART,
-                lambda n: send_back(n, lambda places: places.select(n.dim, n.index)),
-            ),
-        ),
+        _of_self("select", "dim", "index"),
+        (Vjp("self", lambda n: _into_zeros(n, place_along(n.dim, len(n.shape), n.index)), _PART),),
         _VIEW,
     ),
     Entry(
         "slice",
         _variants("Slice"),
-        r"@result = @{self}[\ldots, a\!:\!b\!:\!s, \ldots]",
-        (
-            Vjp(
-                "self",
-                r"@v \text{ at } [\ldots, a\!:\!b\!:\!s, \ldots], \; 0 \text{ elsewhere}",
-                "v at start:end:step, 0 elsewhere",
-                _PART,
-                lambda n: send_back(n, lambda places: _slice(n, places)),
-            ),
-        ),
+        lambda n: apply("part", n.operand("self"), at=sliced(n, n.operand("self").shape)),
+        (Vjp("self", lambda n: _into_zeros(n, sliced(n, n.shape)), _PART),),
         (*_VIEW, "narrow and chunk are slices, too."),
     ),
     Entry(
         "split",
         (*_variants("Split"), *_variants("SplitWithSizes"), "UnsafeSplitBackward0", "UnsafeSplitWithSizesBackward0"),
-        r"(z_0, z_1, \ldots) = \operatorname{split}(@self)",
-        (
-            Vjp(
-                "self",
-                r"[@v0, @v1, \ldots]",
-                "the v's of all parts, joined again",
-                "Every element went into exactly one part and gets that part's v.",
-                _split,
-            ),
-        ),
-        ("A part that nobody used has no v; it counts as zeros.", *_VIEW),
+        _first_part,
+        (Vjp("self", _split_joined, _ONE_PART),),
+        (_UNUSED_PART, *_VIEW),
     ),
     Entry(
         "unbind",
         _variants("Unbind"),
-        r"(z_0, z_1, \ldots) = \operatorname{unbind}(@self)",
-        (
-            Vjp(
-                "self",
-                r"\operatorname{stack}(@v0, @v1, \ldots)",
-                "the v's of all parts, stacked again",
-                "Every element went into exactly one part and gets that part's v.",
-                _unbind,
-            ),
-        ),
-        ("A part that nobody used has no v; it counts as zeros.", *_VIEW),
+        lambda n: apply("select", n.operand("self"), dim=n.dim, index=0),
+        (Vjp("self", _unbound_stacked, _ONE_PART),),
+        (_UNUSED_PART, *_VIEW),
     ),
     Entry(
         "cat",
         ("CatBackward0",),
-        r"@result = [x_0, x_1, \ldots]",
+        lambda n: apply("cat", *_members(n), dim=n.dim),
         (
             Vjp(
                 "tensors",
-                r"@{v}[\ldots, a_k\!:\!b_k, \ldots]",
-                "the stretch of v that x_k takes up",
+                _stretch_of_cat,
                 "Each operand was copied into its own stretch of the result, and gets that stretch of v.",
-                _cat,
             ),
         ),
     ),
     Entry(
         "stack",
         ("StackBackward0",),
-        r"@result = \operatorname{stack}(x_0, x_1, \ldots)",
+        lambda n: apply("stack", *_members(n), dim=n.dim),
         (
             Vjp(
                 "tensors",
-                r"@{v}[\ldots, k, \ldots]",
-                "the k-th slice of v along dim",
+                lambda n: apply("select", n.v, dim=n.dim, index=n.member),
                 "Each operand is one slice of the result, and gets that slice of v.",
-                lambda n: n.v.select(n.dim, n.member),
             ),
         ),
     ),
     Entry(
         "block_diag",
         ("BlockDiagBackward0",),
-        r"@result = \begin{pmatrix} x_0 & 0 \\ 0 & x_1 \end{pmatrix}",
+        lambda n: apply("block_diag", *_members(n)),
         (
             Vjp(
                 "tensors",
-                r"\text{block } k \text{ of } @v",
-                "the block of v that x_k takes up",
+                _block_of_diagonal,
                 "Each operand was copied into its own block; the zeros beside it belong to nobody.",
-                _block_diag_part,
             ),
         ),
     ),
-    Entry(
-        "repeat",
-        ("RepeatBackward0",),
-        r"@result = \operatorname{repeat}(@self)",
-        (Vjp("self", r"\textstyle\sum_{\text{copies}} @v", "sum of v over all copies", _REPEATED, _repeat),),
-    ),
-    _moved(
-        "flip",
-        ("FlipBackward0",),
-        r"\operatorname{flip}(@self)",
-        r"\operatorname{flip}(@v)",
-        "flip(v)",
-        lambda n: n.v.flip(n.dims),
-    ),
-    _moved(
-        "roll",
-        ("RollBackward0",),
-        r"\operatorname{roll}(@self, s)",
-        r"\operatorname{roll}(@v, -s)",
-        "roll(v, -shifts)",
-        _roll,
-    ),
+    Entry("repeat", ("RepeatBackward0",), _tiled, (Vjp("self", _copies_added, _REPEATED),)),
+    _moved("flip", ("FlipBackward0",), _of_self("flip", "dims"), lambda n: apply("flip", n.v, dims=n.dims)),
+    _moved("roll", ("RollBackward0",), _rolled(lambda n: n.operand("self"), 1), _rolled(lambda n: n.v, -1)),
     _moved(
         "rot90",
         ("Rot90Backward0",),
-        r"\operatorname{rot90}(@self, k)",
-        r"\operatorname{rot90}(@v, -k)",
-        "rot90(v, -k)",
-        lambda n: n.v.rot90(-n.k, n.dims),
+        _of_self("rot90", "k", "dims"),
+        lambda n: apply("rot90", n.v, k=-n.k, dims=n.dims),
     ),
     Entry(
         "unfold",
         _variants("Unfold"),
-        r"@result = \text{windows of } @self",
+        _of_self("windows", "dimension", "size", "step"),
         (
             Vjp(
                 "self",
-                r"\textstyle\sum_{\text{windows}} @v",
-                "v of all windows, added where they overlap",
-                _REPEATED,
-                lambda n: send_back(n, lambda places: places.unfold(n.dimension, n.size, n.step)),
+                _windows_back,
+                "A number stands in every window that lies over it, and gets the sum of its v's in all of them.",
             ),
         ),
     ),
     Entry(
         "diagonal",
         _variants("Diagonal"),
-        r"@{result}_i = @{self}_{i,\, i + k}",
-        (
-            Vjp(
-                "self",
-                r"\operatorname{diag}(@v)",
-                "v on the diagonal, 0 elsewhere",
-                _PART,
-                lambda n: send_back(n, lambda places: places.diagonal(n.offset, n.dim1, n.dim2)),
-            ),
-        ),
+        lambda n: diagonal_taken(n, n.operand("self")),
+        (Vjp("self", _diagonal_back, _PART),),
         _VIEW,
     ),
     Entry(
         "diag_embed",
         ("DiagEmbedBackward0",),
-        r"@result = \operatorname{diag}(@self)",
+        _diagonal_embedded,
         (
             Vjp(
                 "self",
-                r"\text{diagonal of } @v",
-                "the diagonal of v",
+                lambda n: diagonal_taken(n, n.v),
                 "The zeros beside the diagonal belong to nobody, so their v is dropped.",
-                lambda n: n.v.diagonal(n.offset, n.dim1, n.dim2),
             ),
         ),
     ),
     Entry(
         "as_strided",
         _variants("AsStrided"),
-        r"@{result}_{ij\ldots} = \text{memory}[\text{offset} + i s_0 + j s_1 + \cdots]",
+        None,
         (
             Vjp(
                 "self",
-                r"\textstyle\sum_{\text{same memory cell}} @v",
-                "v of all elements that read the same memory cell",
+                _memory_back,
                 "A memory cell that is read several times gets the sum of all its v's; one that is not read gets 0.",
-                _as_strided,
             ),
         ),
-        ("The check here assumes an operand that lies in memory row by row; the node does not tell how it lay.",),
+        (
+            "The formula is for {self} laid out in memory row by row, from the first cell on. The node does not save how {self} "
+            "lay, so for another layout the formula is found not to hold, and is withheld.",
+        ),
     ),
     Entry(
         "clone",
@@ -395,82 +396,45 @@ SHAPES: tuple[Entry, ...] = (
             "CoalesceBackward0",
             "ToCopyBackward0",
         ),
-        r"@result = @self",
-        (Vjp("self", r"@v", "v", "A copy moves exactly as its original does.", lambda n: n.v),),
-        ("A copy to another dtype casts v back to the dtype of x.",),
+        lambda n: n.operand("self"),
+        (Vjp("self", lambda n: n.v, "A copy moves exactly as its original does."),),
+        ("A copy to another dtype casts v back to the dtype of {self}.",),
     ),
     Entry(
         "copy_",
         ("CopyBackwards", "torch::autograd::CopyBackwards"),
-        r"@self \leftarrow @src",
+        lambda n: n.operand("src"),
         (
-            Vjp(
-                "self",
-                r"0",
-                "0",
-                "The old content was overwritten, so it no longer has any effect.",
-                lambda n: torch.zeros_like(n.v),
-            ),
-            Vjp("src", r"@v", "v", "The new content is a copy of the source.", lambda n: n.v),
+            Vjp("self", zero, "The old content was overwritten, so it no longer has any effect."),
+            Vjp("src", lambda n: n.v, "The new content is a copy of {src}."),
         ),
-        ("A source that was broadcast gets the sum; a source of another dtype gets v cast back.",),
+        ("A source of another dtype gets v cast back.",),
     ),
     Entry(
         "constant_pad_nd",
         ("ConstantPadNdBackward0",),
-        r"@result = \operatorname{pad}(@self, c)",
+        None,
         (
             Vjp(
                 "self",
-                r"@v \text{ without the border}",
-                "v without the border",
-                "The border is a constant, nothing that x could move.",
-                _pad,
+                lambda n: apply("pad", n.v, pad=tuple(-amount for amount in n.pad)),
+                "The border is a constant, nothing that {self} could move: padding by negative amounts cuts it off again.",
             ),
         ),
+        ("Where the op itself cut something off, what it cut off gets 0.",),
     ),
-    Entry(
-        "reflection_pad",
-        ("ReflectionPad1DBackward0", "ReflectionPad2DBackward0", "ReflectionPad3DBackward0"),
-        r"@result = \operatorname{pad}(@self, \text{mirrored})",
-        (
-            Vjp(
-                "self",
-                r"\textstyle\sum_{\text{copies}} @v",
-                "v, with the border folded back and added",
-                _REPEATED,
-                _mirrored("reflect"),
-            ),
-        ),
-    ),
-    Entry(
-        "replication_pad",
-        ("ReplicationPad1DBackward0", "ReplicationPad2DBackward0", "ReplicationPad3DBackward0"),
-        r"@result = \operatorname{pad}(@self, \text{edge repeated})",
-        (
-            Vjp(
-                "self",
-                r"\textstyle\sum_{\text{copies}} @v",
-                "v, with the border added to the edge",
-                _REPEATED,
-                _mirrored("replicate"),
-            ),
-        ),
-    ),
+    _mirrored("reflection_pad", "ReflectionPad", "reflect"),
+    _mirrored("replication_pad", "ReplicationPad", "replicate"),
     _moved(
         "pixel_shuffle",
         ("PixelShuffleBackward0",),
-        r"\operatorname{pixel\_shuffle}(@self)",
-        r"\operatorname{pixel\_unshuffle}(@v)",
-        "pixel_unshuffle(v)",
-        lambda n: torch.nn.functional.pixel_unshuffle(n.v, n.upscale_factor),
+        _of_self("pixel_shuffle", "upscale_factor"),
+        lambda n: apply("pixel_unshuffle", n.v, downscale_factor=n.upscale_factor),
     ),
     _moved(
         "pixel_unshuffle",
         ("PixelUnshuffleBackward0",),
-        r"\operatorname{pixel\_unshuffle}(@self)",
-        r"\operatorname{pixel\_shuffle}(@v)",
-        "pixel_shuffle(v)",
-        lambda n: torch.nn.functional.pixel_shuffle(n.v, n.downscale_factor),
+        _of_self("pixel_unshuffle", "downscale_factor"),
+        lambda n: apply("pixel_shuffle", n.v, upscale_factor=n.downscale_factor),
     ),
 )

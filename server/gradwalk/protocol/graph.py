@@ -39,6 +39,9 @@ class Operand(TypedDict):
     """The name torch's derivatives table gives it (`self`, `other`), or the forward's parameter name."""
     value: TensorValue | None
     """The forward value, null where it could not be observed."""
+    source: NotRequired[str]
+    """What the program calls it: a variable (`model.0.weight`), the text that computes it (`x*y`) where it is short, or
+    the digits of a constant."""
     edge: NotRequired[str]
     missing: NotRequired[Missing]
     """Stands in the place of `edge` when no gradient can flow here."""

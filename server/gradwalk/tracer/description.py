@@ -7,7 +7,7 @@ from typing import Any, Final
 import torch
 
 from gradwalk.formulas.derivatives import DerivativeEntry, derivative_line, operand_names
-from gradwalk.formulas.registry import formula_of
+from gradwalk.formulas.letters import Letters
 from gradwalk.protocol import graph as protocol
 from gradwalk.protocol.values import Missing, TensorValue
 from gradwalk.tracer.births import Births
@@ -16,11 +16,13 @@ from gradwalk.tracer.custom import FunctionTexts, is_users_function
 from gradwalk.tracer.drawing import draw
 from gradwalk.tracer.grouping import Grouping
 from gradwalk.tracer.naming import NamedTensors
+from gradwalk.tracer.node_formulas import NodeFormulas
 from gradwalk.tracer.originals import Tensor, sequence_number
 from gradwalk.tracer.places import Places
 from gradwalk.tracer.saved import SavedReader, note_on, plain_value
 from gradwalk.tracer.sides import Side, side_of
 from gradwalk.tracer.source import Program
+from gradwalk.tracer.text import operator_sides
 from gradwalk.tracer.threads import NOTE, ThreadMarks
 from gradwalk.tracer.transforms import unwrapped
 from gradwalk.tracer.unseen import fill_unseen, not_kept, shapes_of
@@ -34,6 +36,7 @@ _OUT_OF_SIGHT: Final = (
     "No call of the program was seen to build this node: code of torch.jit, and what runs with torch functions "
     "switched off, is out of sight. So it has no line; its numbers are the engine's all the same."
 )
+_LONGEST_CALL: Final = 200
 _OVERLOAD_DIGITS: Final = re.compile(r"Backward\d*$")
 
 
@@ -48,6 +51,7 @@ class Record:
         "is_foreign",
         "is_python",
         "kind",
+        "letters",
         "name",
         "node",
         "pass_index",
@@ -77,6 +81,8 @@ class Record:
         """One per output."""
         self.variable: torch.Tensor | None = None
         """Only for a leaf."""
+        self.letters = Letters()
+        """What its formula calls its symbols."""
 
 
 class GraphWriter:
@@ -98,7 +104,7 @@ class GraphWriter:
         self._first_sequence = sequence_number()
         """Numbers are told relative to the run's start: what ran before in this process must not show."""
         self._entries: dict[str, DerivativeEntry | None] = {}
-        self._formulas: dict[tuple[str, int], protocol.Formula | None] = {}
+        self.formulas = NodeFormulas(() if program is None else sorted(program.defined_names))
         self.births = Births()
         self.threads = ThreadMarks()
         self.names: dict[int, str] = {}
@@ -232,14 +238,6 @@ class GraphWriter:
             entry = self._entries[name] = derivative_line(name)
             return entry
 
-    def _formula(self, name: str, operands: int) -> protocol.Formula | None:
-        key = (name, operands)
-        try:
-            return self._formulas[key]
-        except KeyError:
-            formula = self._formulas[key] = formula_of(name, operands)
-            return formula
-
     def _kind(self, node: Node, record: Record) -> protocol.NodeKind:
         if record.entry is not None:
             return "op"
@@ -275,8 +273,42 @@ class GraphWriter:
         saved = self._read_saved(node, record, named.storages)
         described = record.node = self._describe_new(node, record, saved)
         described["inputs"] = self._operands(record, edges, records, saved)
+        for operand, (target, slot) in zip(described["inputs"], edges, strict=True):
+            if target is None:
+                source = self._constant_source(record.call, operand, len(edges))
+            else:
+                source = self._source(records[target], slot, named)
+            if source is not None:
+                operand["source"] = source
+        if record.kind == "op":
+            result = described["outputs"][0]["name"] if described["outputs"] else None
+            found = self.formulas.describe(node, record.name, edges, described["inputs"], record.sides, result)
+            described["formula"], record.letters = found.formula, found.letters
         _compare_saved(described)
         return described
+
+    def _constant_source(self, call: Call | None, operand: protocol.Operand, count: int) -> str | None:
+        """What the program writes for an operand without an edge: its side of an operator, or a constant's digits."""
+        text = None if call is None else self._places.text(call.place, _LONGEST_CALL)
+        sides = () if text is None else operator_sides(text)
+        if count == len(sides):
+            return sides[operand["argnum"]]
+        value = operand["value"]
+        data = None if value is None or value["shape"] else value.get("data")
+        return format(data[0], "g") if data and isinstance(data[0], int | float) else None
+
+    def _source(self, producer: Record, slot: int, named: NamedTensors) -> str | None:
+        """What the program calls an operand: its variable, or the text that computes it."""
+        if producer.variable is not None:
+            return self.leaf_name(producer.variable, named)
+        call = producer.call
+        if call is None:
+            return None
+        targets = self._places.targets(call.place)
+        for target, (number, output) in zip(targets, call.results, strict=False):
+            if target is not None and number == producer.sequence and output == slot:
+                return target
+        return self._places.text(call.place)
 
     def _describe_new(self, node: Node, record: Record, saved: list[protocol.SavedTensor]) -> protocol.Node:
         call, entry = record.call, record.entry
@@ -294,7 +326,7 @@ class GraphWriter:
             "outputs": [],
             "output_count": 0,
             "saved": saved,
-            "formula": self._formula(record.name, len(record.edge_ids)),
+            "formula": None,
             "sequence_nr": sequence - self._first_sequence,
         }
         if record.is_foreign:

@@ -6,7 +6,6 @@ from typing import Any
 
 import torch
 
-from gradwalk.formulas.substitute import substitutions
 from gradwalk.protocol import graph as protocol
 from gradwalk.protocol.events import Accumulate, PassOutput, Problem, ReturnedChange
 from gradwalk.protocol.graph import Span
@@ -20,7 +19,6 @@ from gradwalk.tracer.description import ACCUMULATE_GRAD, GraphWriter, Record
 from gradwalk.tracer.endings import room_ended, too_many_nodes, too_many_steps
 from gradwalk.tracer.explanation import explain_error, internal_problem, intrusion_problem, place_of, unused_input
 from gradwalk.tracer.findings import Findings
-from gradwalk.tracer.formula_checks import FormulaChecks
 from gradwalk.tracer.frames import is_materializing, snippet_place
 from gradwalk.tracer.histories import Histories
 from gradwalk.tracer.hooks import HookWatch
@@ -94,7 +92,6 @@ class Recorder(PassListener):
         self._budget = JacobianBudget(limits.jacobian_cells, limits.jacobian_cells_total)
         self._reasons = Reasons(self.log, self.places)
         self._leaf_grads = LeafGrads(self.writer, self.values, self._reasons, program)
-        self._formulas = FormulaChecks()
         self._sums = ContributionSums(self.values, self.hooks, self.places, self.fail_inside)
         self._findings = Findings()
         self._histories = Histories(self.log, self.places, self.values)
@@ -323,15 +320,14 @@ class Recorder(PassListener):
         if record.kind != "op" or self.look_at_step is not None:
             return described
         shapes = [None if side is None else side.shape for side in entry.operand_sides()]
-        verdict = self._formulas.check(node, record.name, grad_outputs, grad_inputs, shapes)
+        verdict = self.writer.formulas.check(node, record.name, grad_outputs, grad_inputs, shapes, record.letters)
         if verdict is None:
             return described
-        event["formula_checked"] = verdict
-        if not verdict:
+        event["formula_checked"] = verdict.holds
+        if not verdict.holds:
             return {**described, "formula": None}
-        found = substitutions(described, event["grad_outputs"], event["grad_inputs"])
-        if found:
-            event["substitutions"] = found
+        if verdict.substitutions:
+            event["substitutions"] = verdict.substitutions
         return described
 
     def _returned(self, entry: PassNode, grad_inputs: Any, index: int) -> list[Gradient]:

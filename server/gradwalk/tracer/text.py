@@ -3,6 +3,8 @@
 Python counts columns in bytes of UTF-8, browsers in UTF-16 units; a `Span` holds the latter.
 """
 
+import ast
+
 from gradwalk.protocol.graph import Span
 
 BYTE_ORDER_MARK = "\ufeff"
@@ -56,3 +58,15 @@ class Columns:
 
 def _units(text: str) -> int:
     return len(text) + sum(1 for character in text if character > "\uffff")
+
+
+def operator_sides(source: str) -> tuple[str, ...]:
+    """The texts of the two sides of `a * b`, as they stand there; empty for what is no operator."""
+    try:
+        parsed = ast.parse(source.strip(), mode="eval").body
+    except SyntaxError:
+        return ()
+    if not isinstance(parsed, ast.BinOp):
+        return ()
+    sides = (ast.get_source_segment(source.strip(), side) for side in (parsed.left, parsed.right))
+    return tuple(side for side in sides if side is not None)

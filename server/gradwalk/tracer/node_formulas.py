@@ -1,0 +1,154 @@
+"""The formulas of a live node: written for the options it saved, and checked against what the engine returned."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import torch
+
+from gradwalk.formulas.check import check_formula
+from gradwalk.formulas.derivatives import operand_names
+from gradwalk.formulas.display import formula_of, letters_of
+from gradwalk.formulas.entry import Kind
+from gradwalk.formulas.letters import Letters
+from gradwalk.formulas.registry import entry_of
+from gradwalk.formulas.substitute import substitution
+from gradwalk.protocol.events import Substitution
+from gradwalk.protocol.graph import Formula, Operand
+from gradwalk.tracer import originals
+from gradwalk.tracer.saved import is_hooked
+from gradwalk.tracer.sides import Side
+from gradwalk.tracer.walk import NextFunctions, Node
+
+STEPS_CHECKED: Final = 500
+"""Of one trace; a loop repeats its nodes, and what held so often will hold."""
+ELEMENTS_CHECKED: Final = 4_096
+"""Of one node's saved tensors and gradients together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A node's formula, and the names in it, which its steps use too."""
+
+    formula: Formula | None
+    letters: Letters
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What one step says of its node's formula."""
+
+    holds: bool
+    substitutions: list[Substitution]
+
+
+class NodeFormulas:
+    """The formulas of one trace. Counts, not times, decide how many steps are checked: a trace is deterministic."""
+
+    def __init__(
+        self, variables: Sequence[str] = (), steps: int = STEPS_CHECKED, elements: int = ELEMENTS_CHECKED
+    ) -> None:
+        """`variables` are the program's own names: no formula uses one of them as a letter."""
+        self._variables = tuple(variables)
+        self._steps_left = steps
+        self._elements = elements
+        self._fields: dict[type, tuple[tuple[str, str | None], ...]] = {}
+
+    def describe(  # noqa: PLR0913 - what a node's description knows, read here only
+        self,
+        node: Node,
+        name: str,
+        edges: NextFunctions,
+        operands: Sequence[Operand],
+        sides: Sequence[Side],
+        result: str | None,
+    ) -> Described:
+        """The formula of a built-in node; `result` is the variable that holds its output."""
+        names = operand_names(name, len(operands))
+        sources = {key: one["source"] for key, one in zip(names, operands, strict=True) if "source" in one}
+        if result is not None and result not in sources.values():
+            sources |= {"result": result, "result0": result}
+        letters = letters_of(name, sources, self._variables)
+        kinds = [_kind(edge, operand) for edge, operand in zip(edges, operands, strict=True)]
+        seeds = [Kind(side.shape, side.dtype) for side in sides]
+        by_name = {key: kind for key, kind in zip(names, kinds, strict=True) if kind is not None}
+        if seeds:
+            by_name |= {"result": seeds[0], "result0": seeds[0]}
+        wanted = {argnum for argnum, (target, _) in enumerate(edges) if target is not None}
+        return Described(formula_of(name, self._read(node, by_name), seeds, kinds, letters, wanted), letters)
+
+    def check(  # noqa: PLR0913 - what one step saw
+        self,
+        node: Node,
+        name: str,
+        grad_outputs: Sequence[torch.Tensor | None],
+        grad_inputs: Sequence[torch.Tensor | None],
+        operand_shapes: Sequence[tuple[int, ...] | None],
+        letters: Letters,
+    ) -> Verdict | None:
+        """Whether the entry reproduces `grad_inputs`; None where nothing was evaluated. Call it in a hook."""
+        if self._steps_left <= 0 or entry_of(name) is None:
+            return None
+        gradients = [one for one in (*grad_outputs, *grad_inputs) if one is not None]
+        if any(map(_is_wrapped, gradients)) or sum(one.numel() for one in gradients) > self._elements:
+            return None
+        saved = self._read(node)
+        if any(isinstance(one, Kind) or (isinstance(one, torch.Tensor) and _is_wrapped(one)) for one in saved.values()):
+            return None
+        self._steps_left -= 1
+        checked = check_formula(name, saved, grad_outputs, grad_inputs, operand_shapes, self._elements)
+        if checked.holds is None:
+            return None
+        found = [
+            substitution(line, checked.values, returned, letters)
+            for line, returned in zip(checked.lines, grad_inputs, strict=True)
+            if checked.holds and line is not None and returned is not None
+        ]
+        return Verdict(checked.holds, [one for one in found if one is not None])
+
+    def _read(self, node: Node, unread: Mapping[str, Kind] | None = None) -> dict[str, Any]:
+        """What the node saved, by bare names; a kind, or nothing, where reading would be noticed or is not possible.
+
+        `unread` gives the kinds of tensors that cannot be read now.
+        """
+        saved: dict[str, Any] = {}
+        for attribute, packed in self._fields_of(type(node)):
+            name = attribute.removeprefix("_saved_")
+            try:
+                if packed is None or not is_hooked(getattr(node, packed)):
+                    saved[name] = getattr(node, attribute)
+                    continue
+            except RuntimeError:
+                pass
+            saved[name] = None if unread is None else unread.get(name)
+            if unread is None:
+                saved[name] = _UNREAD
+        return saved
+
+    def _fields_of(self, kind: type) -> tuple[tuple[str, str | None], ...]:
+        """Per saved value its attribute, and that of its packed form where it is a tensor."""
+        fields = self._fields.get(kind)
+        if fields is None:
+            names = [name for name in dir(kind) if name.startswith("_saved_")]
+            fields = tuple((name, f"_raw{name}" if hasattr(kind, f"_raw{name}") else None) for name in names)
+            self._fields[kind] = fields
+        return fields
+
+
+_UNREAD: Final = Kind((), torch.float32)
+"""Stands for a tensor that could not be read."""
+
+
+def _kind(edge: tuple[Node | None, int], operand: Operand) -> Kind | None:
+    """The kind of an operand: of the output it comes from, or of the constant that the call was given."""
+    target, slot = edge
+    if target is not None:
+        metadata = target._input_metadata[slot]
+        return Kind(tuple(metadata.shape), metadata.dtype)
+    value = operand["value"]
+    return None if value is None else Kind(tuple(value["shape"]), getattr(torch, value["dtype"]))
+
+
+def _is_wrapped(tensor: torch.Tensor) -> bool:
+    """True where values are not plain numbers: under torch.func, `is_grads_batched`, and in nested tensors."""
+    return originals.is_functorch_wrapped(tensor) or originals.is_legacy_batched(tensor) or tensor.is_nested

@@ -72,6 +72,44 @@ def test_a_grad_that_stays_none_says_why_and_where(name):
         assert each in found["because"]
 
 
+CAUSES = {
+    "detach": ("detach", 3), "detach in place": ("detach", 4), "the detach that is used": ("detach", 3),
+    "no_grad": ("no_grad", 4), "not used": ("unused", 1), "used elsewhere": ("not_in_output", 3),
+    "requires_grad false": ("not_required", 1), "switched off by hand": ("frozen", 3),
+    "whole numbers asked": ("integer", 1), "whole numbers": ("discrete", 3), "argmax": ("discrete", 3),
+    "data": ("data", 3), "item": ("numbers", 3), "float": ("numbers", 3), "tolist": ("numbers", 3),
+    "copied by torch.tensor": ("rebuilt", 3), "overwritten": ("reassigned", 4), "no leaf any more": ("non_leaf", 3),
+    "returned None": None, "not named in inputs": None, "grad instead": None,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CAUSES)
+def test_what_the_program_could_write_otherwise_has_a_kind_and_a_line(name):
+    [event] = run_traced(ABSENT[name][0]).of("pass_finished")
+    [found] = [one for one in event["leaf_grads"] if one["leaf"].partition(" ")[0] == "x"][-1:]
+    cause = found["grad"].get("cause")
+    assert (None if cause is None else (cause["kind"], cause["line"])) == CAUSES[name]
+
+
+def test_a_copy_that_requires_grad_itself_is_a_copy_all_the_same():
+    source = BOTH + "z = torch.tensor(x, requires_grad=True)" + OUT
+    [event] = run_traced(source).of("pass_finished")
+    [found] = [one["grad"] for one in event["leaf_grads"] if one["leaf"] == "x"]
+    assert found["cause"] == {"kind": "rebuilt", "line": 3, "call": "tensor"}
+
+
+READ = ["m[0].weight.grad", "m[0].weight.grad.norm()", "list(m.parameters()); m[0].weight.grad"]
+
+
+@pytest.mark.parametrize("read", READ)
+def test_a_frozen_weight_that_the_program_looks_at_is_marked(read):
+    source = "m = nn.Sequential(nn.Linear(2, 2))\nm[0].weight.requires_grad_(False)\nm(torch.ones(2)).sum().backward()"
+    for text, is_read in [("", False), (f"\nif m[0].weight.requires_grad: {read}", True)]:
+        [event] = run_traced(source + text).of("pass_finished")
+        [found] = [one for one in event["leaf_grads"] if one["leaf"] == "m.0.weight"]
+        assert found.get("is_read", False) is is_read
+
+
 def test_a_leaf_of_the_pass_around_is_not_said_to_be_cut_off():
     source = (
         "from torch.utils.checkpoint import checkpoint\nx = torch.ones(2, requires_grad=True)\n"

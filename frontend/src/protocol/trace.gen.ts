@@ -235,6 +235,39 @@ export interface Missing {
    */
   materialized?: boolean;
   dropped?: TensorValue;
+  cause?: MissingCause;
+}
+/**
+ * What in the program keeps a gradient away, where it is something that the program could write otherwise.
+ */
+export interface MissingCause {
+  /**
+   * `numbers`: read out as Python numbers; `discrete`: whole numbers or booleans have no slope; `rebuilt`: copied
+   * into a new tensor; `cut`: by another call; `not_in_output`: used, but not for what backward started from.
+   */
+  kind:
+    | "cut"
+    | "data"
+    | "detach"
+    | "discrete"
+    | "frozen"
+    | "integer"
+    | "no_grad"
+    | "non_leaf"
+    | "not_in_output"
+    | "not_required"
+    | "numbers"
+    | "reassigned"
+    | "rebuilt"
+    | "unused";
+  /**
+   * 1-based, of the call or the use, else of the assignment to the name; null where there is none.
+   */
+  line: number | null;
+  /**
+   * What did it, as the program calls it: `detach`, `item`, `argmax`.
+   */
+  call?: string;
 }
 /**
  * What a `grad` call (or `backward(inputs=...)`) asks for.
@@ -650,6 +683,10 @@ export interface PassFinished {
 export interface LeafGrad {
   leaf: string;
   grad: Gradient;
+  /**
+   * The program looks at this `.grad`.
+   */
+  is_read?: true;
 }
 /**
  * Something in the numbers of a pass that a person should look at.

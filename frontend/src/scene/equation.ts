@@ -4,6 +4,7 @@
  */
 import { isTensor, LAND } from "../model/gradients";
 import { bytesPerElement, elementCount, shapeText } from "../model/matrix";
+import { type NoGrad, noGradAt } from "../model/nograds";
 import type { Position } from "../model/position";
 import { MULTIPLY } from "../model/position";
 import { nodesById, nodeTitle, variableOf } from "../model/selectors";
@@ -94,6 +95,8 @@ interface Heading {
   /** Which backward step built this node under `create_graph`; null where the program's forward did. */
   readonly born: string | null;
   readonly shown: Shown;
+  /** Why `.grad` of what this node stands for is None; null where it is not, or nobody asks. */
+  readonly none: NoGrad | null;
 }
 
 export interface VjpCallout extends Heading {
@@ -145,6 +148,7 @@ export function drawCallout(trace: TraceState, still: Still): CalloutScene | nul
     notes: notesOf(node),
     born: bornText(trace, node),
     shown: shownAt(position),
+    none: noGradAt(trace, node),
   };
   if (position.direction === "forward") {
     return {

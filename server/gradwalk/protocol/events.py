@@ -300,6 +300,8 @@ class LeafGrad(TypedDict):
 
     leaf: str
     grad: Gradient
+    is_read: NotRequired[Literal[True]]
+    """The program looks at this `.grad`."""
 
 
 FindingKind = Literal["first_non_finite", "overflow", "vanishing", "exploding", "dead_relu", "cut_derivative"]

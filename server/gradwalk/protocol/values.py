@@ -92,6 +92,38 @@ class TensorValue(TypedDict):
     """Why there are no numbers, in words: a meta tensor has only a shape."""
 
 
+MissingCauseKind = Literal[
+    "cut",
+    "data",
+    "detach",
+    "discrete",
+    "frozen",
+    "integer",
+    "no_grad",
+    "non_leaf",
+    "not_in_output",
+    "not_required",
+    "numbers",
+    "reassigned",
+    "rebuilt",
+    "unused",
+]
+
+
+@final
+@with_config(STRICT)
+class MissingCause(TypedDict):
+    """What in the program keeps a gradient away, where it is something that the program could write otherwise."""
+
+    kind: MissingCauseKind
+    """`numbers`: read out as Python numbers; `discrete`: whole numbers or booleans have no slope; `rebuilt`: copied
+    into a new tensor; `cut`: by another call; `not_in_output`: used, but not for what backward started from."""
+    line: int | None
+    """1-based, of the call or the use, else of the assignment to the name; null where there is none."""
+    call: NotRequired[str]
+    """What did it, as the program calls it: `detach`, `item`, `argmax`."""
+
+
 @final
 @with_config(STRICT)
 class Missing(TypedDict):
@@ -104,6 +136,8 @@ class Missing(TypedDict):
     """True: the backward of the program's Function got zeros in its place, as it does unless told otherwise."""
     dropped: NotRequired[TensorValue]
     """What the node returned all the same, and the engine dropped, since no gradient goes there."""
+    cause: NotRequired[MissingCause]
+    """Only where a leaf ended without a gradient."""
 
 
 @final

@@ -224,7 +224,7 @@ class CallLog:
                 call.arguments.append((id(tensor), tensor.requires_grad, value_of(tensor)))
         if len(arguments) == _OPERANDS and type(arguments[1]) in _WRAPPED and call.high - low == 1:
             number = arguments[1]
-            call.number = value_of(_as_tensor(number, dtype=_WRAPPED[type(number)]))
+            call.number = value_of(_tensor(number, dtype=_WRAPPED[type(number)]))
         if result is None:
             result = next(tensors_in(arguments), None)
         for tensor in tensors_in((result,)):
@@ -377,7 +377,7 @@ class CallRecorder(TorchFunctionMode):
         if isinstance(result, Tensor):
             if result.requires_grad:
                 self._note_leaf(result, frame)
-            elif args:
+            if args and result.grad_fn is None and (not result.requires_grad or func is _tensor):
                 self._log.cuts.note_detached(func, args, result, frame)
         elif func in WITHOUT_TENSOR:
             self._log.cuts.note_detached(func, args, None, frame)
@@ -406,7 +406,7 @@ _WRAPPED: Final[dict[type, torch.dtype]] = {
     bool: torch.bool, int: torch.int64, float: torch.float64, complex: torch.complex128,
 }  # fmt: skip
 """What torch makes of a plain number among tensors."""
-_as_tensor: Final = torch.tensor
+_tensor: Final = torch.tensor
 _CHANGES_KEPT: Final = 1_000
 _DETACH_IN_PLACE = torch.Tensor.detach_
 _BACKWARD_CALLS: Final = frozenset({"backward", "grad"})

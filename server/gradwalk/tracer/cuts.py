@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import torch
 
-from gradwalk.protocol.values import TensorValue
+from gradwalk.protocol.values import MissingCauseKind, TensorValue
 from gradwalk.tracer import originals
 from gradwalk.tracer.arguments import tensors_in
 from gradwalk.tracer.frames import Place, snippet_place
@@ -14,12 +14,17 @@ from gradwalk.tracer.originals import SNIPPET
 from gradwalk.tracer.values import ValueTable
 
 _CUTS_KEPT: Final = 200
+_OURS: Final = __name__.partition(".")[0] + "."
 _REQUIRES_GRAD = torch.Tensor.requires_grad_
 _SET_REQUIRES_GRAD = torch.Tensor.requires_grad.__set__  # type: ignore[attr-defined]
 _TO_NUMBERS: Final = frozenset(
     {torch.Tensor.item, torch.Tensor.tolist, torch.Tensor.__float__, torch.Tensor.__int__, torch.Tensor.__complex__}
 )
 """What it gives are plain numbers, which have no history."""
+_REBUILDING: Final = frozenset(
+    {torch.tensor, torch.as_tensor, torch.asarray, torch.scalar_tensor, torch.Tensor.new_tensor}
+)
+"""They copy the values of a tensor into a new one."""
 WITHOUT_TENSOR: Final = _TO_NUMBERS | {_SET_REQUIRES_GRAD}
 """Torch functions that cut although they return no tensor."""
 
@@ -27,11 +32,21 @@ WITHOUT_TENSOR: Final = _TO_NUMBERS | {_SET_REQUIRES_GRAD}
 class Cut:
     """A call that took a differentiable tensor and returned what is not."""
 
-    __slots__ = ("identity", "leaves", "place", "reason", "result")
+    __slots__ = ("call", "identity", "kind", "leaves", "place", "reason", "result")
 
     def __init__(  # noqa: PLR0913 (all there is to know)
-        self, reason: str, place: Place, leaves: frozenset[int], identity: int, result: TensorValue | None
+        self,
+        kind: MissingCauseKind,
+        call: str,
+        reason: str,
+        place: Place,
+        leaves: frozenset[int],
+        identity: int,
+        result: TensorValue | None,
     ) -> None:
+        self.kind = kind
+        self.call = call
+        """What cut, as the program calls it."""
         self.reason = reason
         self.place = place
         self.leaves = leaves
@@ -66,33 +81,41 @@ class CutLog:
         self, func: Callable[..., Any], args: tuple[Any, ...], result: torch.Tensor | None, frame: FrameType
     ) -> None:
         """Enters a call that gave `result`, if a gradient could have flowed into its arguments."""
-        sources = [tensor for tensor in tensors_in(args) if tensor.requires_grad]
+        sources = [tensor for tensor in tensors_in(args) if tensor.requires_grad and tensor is not result]
         # What torch's own code leaves out of the graph while grad mode is on is none of the program's doing.
-        if not sources or (originals.is_grad_enabled() and frame.f_code.co_filename != SNIPPET):
+        if not sources or (originals.is_grad_enabled() and not _is_from_program(frame)):
             return
-        reason, place = _cut_reason(func, result), snippet_place(frame)
-        if reason is None or place is None or any(known.place == place for known in self.found):
+        found, place = _cut_reason(func, result), snippet_place(frame)
+        if found is None or place is None or any(known.place == place for known in self.found):
             return
         leaves = frozenset(leaf for source in sources for leaf in _leaves_of(source))
         value = None if result is None else self._values.value_of(result)
-        self.found.append(Cut(reason, place, leaves, id(result), value))
+        self.found.append(Cut(*found, place, leaves, id(result), value))
 
 
-def _cut_reason(func: Callable[..., Any], result: torch.Tensor | None) -> str | None:
-    """What cut, as the program would call it; None for a getter that gives no values."""
+def _cut_reason(func: Callable[..., Any], result: torch.Tensor | None) -> tuple[MissingCauseKind, str, str] | None:
+    """What cut: its kind, what the program calls it, and that in words; None for a getter that gives no values."""
     name: str = getattr(func, "__name__", "")
     if name == "__get__":
         name = getattr(getattr(func, "__self__", None), "__name__", "")
-        return "`.data`" if name == "data" else None
-    if name in ("detach", "detach_"):
-        return f"`.{name}()`"
+        return ("data", name, "`.data`") if name == "data" else None
+    bare = name.strip("_")
+    if bare == "detach":
+        return "detach", name, f"`.{name}()`"
     if func in _TO_NUMBERS:
-        return f"`{name.strip('_')}()`" if name.startswith("__") else f"`.{name}()`"
+        return "numbers", bare, f"`{bare}()`" if name.startswith("__") else f"`.{name}()`"
     if not originals.is_grad_enabled():
-        return "`torch.no_grad()`"
+        return "no_grad", "no_grad", "`torch.no_grad()`"
     if result is not None and not (result.is_floating_point() or result.is_complex()):
-        return f"`{name.strip('_')}`, which gives whole numbers or booleans,"
-    return f"`{name.strip('_')}`"
+        return "discrete", bare, f"`{bare}`, which gives whole numbers or booleans,"
+    return ("rebuilt" if func in _REBUILDING else "cut"), bare, f"`{bare}`"
+
+
+def _is_from_program(frame: FrameType | None) -> bool:
+    """Whether the program called this itself, if only through a door that a guard of ours stands at."""
+    while frame is not None and frame.f_globals.get("__name__", "").startswith(_OURS):
+        frame = frame.f_back
+    return frame is not None and frame.f_code.co_filename == SNIPPET
 
 
 def _leaves_of(tensor: torch.Tensor, visited_max: int = 5_000) -> Iterator[int]:

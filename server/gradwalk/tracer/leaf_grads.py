@@ -12,7 +12,8 @@ from gradwalk.tracer.reasons import Reasons
 from gradwalk.tracer.source import Program
 from gradwalk.tracer.values import ValueTable
 
-_READS_GRAD = re.compile(r"\b([^\W\d]\w*)\.grad\b")
+_READS_GRAD = re.compile(r"\b((?:[^\W\d]\w*)(?:\.\w+|\[\w+\])*)\.grad\b")
+_INDEX = re.compile(r"\[(\w+)\]")
 
 
 class LeafGrads:
@@ -22,7 +23,8 @@ class LeafGrads:
         self._writer = writer
         self._values = values
         self._reasons = reasons
-        self._asked = frozenset(_READS_GRAD.findall(program.text)) if program is not None else frozenset()
+        self._lines = {} if program is None else program.assigned_lines
+        self._asked = frozenset(map(_dotted, _READS_GRAD.findall(program.text))) if program is not None else frozenset()
         """Names whose `.grad` the program looks at."""
 
     def read(self, one: Pass, named: NamedTensors) -> list[LeafGrad]:
@@ -47,12 +49,25 @@ class LeafGrads:
                 grads[self._writer.leaf_name(leaf, named)] = self._reasons.overwritten(name, leaf)
         self._read_constants(grads, named)
         self._read_intermediates(grads, one, named)
-        return [{"leaf": name, "grad": grad} for name, grad in grads.items()]
+        return [self._entry(name, grad) for name, grad in grads.items()]
+
+    def _entry(self, name: str, grad: Gradient) -> LeafGrad:
+        if "missing" in grad and "cause" in grad and grad["cause"]["line"] is None and name in self._lines:
+            # Nothing that ran is to blame, so the line is where the tensor comes from.
+            grad["cause"]["line"] = self._lines[name][-1]
+        return {"leaf": name, "grad": grad, "is_read": True} if self._is_read(name) else {"leaf": name, "grad": grad}
+
+    def _is_read(self, name: str) -> bool:
+        return _dotted(name) in self._asked
 
     def _read_constants(self, grads: dict[str, Gradient], named: NamedTensors) -> None:
+        seen: set[int] = set()
         for name, tensor in named.constants:
+            if id(tensor) in seen:
+                continue
+            seen.add(id(tensor))
             is_frozen = self._reasons.is_frozen(tensor) or (isinstance(tensor, Parameter) and "." in name)
-            if (is_frozen or name in self._asked) and name not in grads:
+            if (is_frozen or self._is_read(name)) and name not in grads:
                 grads[name] = self._reasons.not_required(name, tensor)
 
     def _read_intermediates(self, grads: dict[str, Gradient], one: Pass, named: NamedTensors) -> None:
@@ -70,10 +85,15 @@ class LeafGrads:
                 if receiver is not None and receiver.record.variable is not None
             ]
             hides_a_leaf = any(id(leaf) not in named.leaves for leaf in leaves)
-            if name not in self._asked and not hides_a_leaf:
+            if not self._is_read(name) and not hides_a_leaf:
                 continue
             key = name if name not in grads else f"{name} (not a leaf)"
             grad = tensor.grad if tensor.retains_grad else None
             grads[key] = (
                 self._reasons.no_leaf(name, entry.record, leaves) if grad is None else self._values.value_of(grad)
             )
+
+
+def _dotted(path: str) -> str:
+    """`net[0].weight` as the path of a module's parameter is written: `net.0.weight`."""
+    return _INDEX.sub(r".\1", path)

@@ -5,9 +5,10 @@ from typing import Any, Final
 
 import torch
 
-from gradwalk.protocol.values import Missing, TensorValue
+from gradwalk.protocol.values import Missing, MissingCause, MissingCauseKind, TensorValue
 from gradwalk.tracer.calls import CallLog
 from gradwalk.tracer.culprits import Unused
+from gradwalk.tracer.cuts import Cut
 from gradwalk.tracer.description import Record
 from gradwalk.tracer.frames import Place
 from gradwalk.tracer.passes import Pass, PassNode
@@ -133,23 +134,27 @@ class Reasons:
                 )
                 return {"missing": "not_computed", "because": because}
             around = around.around
-        cut = self.cut_of(leaf, one)
+        cut = self._find_cut(leaf, one)
+        cause: MissingCause | None = None
         if one.is_functional:
             because = (
                 f"This pass is one of torch.func, which differentiates with respect to arguments of its function only: "
                 f"to it `{name}` is a constant."
             )
         elif cut is not None:
-            because = f"`{name}` is cut off: {cut}"
+            because = f"`{name}` is cut off: {self._cut_words(cut)}"
+            cause = self._cause(cut.kind, cut.place, cut.call)
         else:
             used = self._place_of_use(leaf)
+            cause = self._cause("unused" if used is None else "not_in_output", used)
             detail = (
                 f"it is used{self._in_line(used)}, but what comes of that does not go into the output"
                 if used is not None
                 else "no differentiable operation uses it"
             )
             because = f"Nothing in this pass leads from the output to `{name}`, so its `.grad` stays None: {detail}."
-        return {"missing": "no_path", "because": because}
+        absent: Missing = {"missing": "no_path", "because": because}
+        return absent if cause is None else {**absent, "cause": cause}
 
     def is_frozen(self, tensor: torch.Tensor) -> bool:
         """Whether the program switched its requires_grad off."""
@@ -159,15 +164,17 @@ class Reasons:
         """A named tensor that the program asks for its `.grad`, and that does not require grad."""
         if tensor.dtype.is_floating_point or tensor.dtype.is_complex:
             switched = self._log.cuts.frozen.get(id(tensor))
+            cause = self._cause("frozen" if self.is_frozen(tensor) else "not_required", switched)
             how = (
                 f"requires_grad was switched off{self._in_line(switched)}"
                 if self.is_frozen(tensor)
                 else "it was made without requires_grad=True"
             )
         else:
+            cause = self._cause("integer")
             how = f"it holds {str(tensor.dtype).removeprefix('torch.')} values, which cannot have a gradient"
         because = f"`{name}` does not require grad: {how}. So the engine computes nothing for it."
-        return {"missing": "not_required", "because": because}
+        return {"missing": "not_required", "because": because, "cause": cause}
 
     def overwritten(self, name: str, leaf: torch.Tensor) -> Missing:
         """A leaf whose name belonged to another one when the graph was built."""
@@ -176,7 +183,7 @@ class Reasons:
             f"`{name}` was assigned again{self._in_line(place)}: the gradient went to the tensor that it named before. "
             "The tensor that it names now was not met in this pass."
         )
-        return {"missing": "no_path", "because": because}
+        return {"missing": "no_path", "because": because, "cause": self._cause("reassigned", place)}
 
     def no_leaf(self, name: str, record: Record, leaves: Sequence[torch.Tensor]) -> Missing:
         """A name that stands for a result, not for a leaf."""
@@ -189,19 +196,24 @@ class Reasons:
             f"`.grad`. Call {name}.retain_grad() before backward to keep it, or set requires_grad on the result "
             f"instead.{where}"
         )
-        return {"missing": "not_computed", "because": because}
+        place, label = (None, None) if call is None else (call.place, call.label.strip("_"))
+        return {"missing": "not_computed", "because": because, "cause": self._cause("non_leaf", place, label)}
 
-    def cut_of(self, leaf: Any, one: Pass | None = None) -> str | None:
-        """The call that took what was computed from a leaf out of the graph, in words.
+    def cut_of(self, leaf: Any) -> str | None:
+        """The call that took what was computed from a leaf out of the graph, in words."""
+        cut = self._find_cut(leaf)
+        return None if cut is None else self._cut_words(cut)
 
-        Of several the one whose result this pass uses, else the latest.
-        """
+    def _find_cut(self, leaf: Any, one: Pass | None = None) -> Cut | None:
+        """The call that cut a leaf off; of several the one whose result this pass uses, else the latest."""
         cuts = [cut for cut in self._log.cuts.found if id(leaf) in cut.leaves]
         if not cuts:
             return None
         constants = set() if one is None else _constants_of(one)
         used = [cut for cut in cuts if (cut.identity, id(cut.result)) in constants]
-        cut = (used or [other for other in cuts if other.result is not None] or cuts)[-1]
+        return (used or [other for other in cuts if other.result is not None] or cuts)[-1]
+
+    def _cut_words(self, cut: Cut) -> str:
         gives = "plain numbers" if cut.result is None and "detach" not in cut.reason else "a tensor"
         return f"{cut.reason}{self._in_line(cut.place)} gives {gives} without a history."
 
@@ -212,14 +224,19 @@ class Reasons:
         if tensor.grad_fn is not None:
             call = self._log.by_sequence.get(tensor.grad_fn._sequence_nr())
             made = None if call is None else call.place
-        cut = self.cut_of(tensor, one)
+        cut = self._find_cut(tensor, one)
         if cut is not None:
-            detail = f"It is cut off: {cut}"
+            detail = f"It is cut off: {self._cut_words(cut)}"
         elif used is not None:
             detail = f"It is used{self._in_line(used)}, but what comes of that does not go into the output."
         else:
             detail = "" if tensor.grad_fn is not None else "No differentiable operation uses it."
         return Unused(name, detail, self._places.span(made))
+
+    def _cause(self, kind: MissingCauseKind, place: Place | None = None, call: str | None = None) -> MissingCause:
+        span = self._places.span(place)
+        cause: MissingCause = {"kind": kind, "line": None if span is None else span["line"]}
+        return cause if call is None else {**cause, "call": call}
 
     def _place_of_use(self, leaf: Any) -> Place | None:
         for call in reversed(self._log.by_sequence.values()):

@@ -55,8 +55,9 @@ class Program:
         """Names to define before the run -> dotted path, `{"sin": "torch.sin", "pi": "math.pi"}`."""
         self.prelude = names.prelude
         """Modules to define before the run -> dotted path, `{"F": "torch.nn.functional"}`."""
-        self.assigned_names = _assigned_names(tree)
-        """Names that the module's own statements assign, by place of their last assignment."""
+        self.assigned_lines = _assigned_lines(tree)
+        """Names that the module's own statements assign -> the lines of it, in order; by their last assignment."""
+        self.assigned_names = tuple(self.assigned_lines)
         self.directions: tuple[Direction, ...] = read_directions(text)
         self._names = names
         self._columns = Columns(text)
@@ -181,9 +182,9 @@ def _call(function: str, *arguments: ast.expr) -> ast.expr:
     return ast.copy_location(ast.Call(name, list(arguments), []), value)
 
 
-def _assigned_names(tree: ast.Module) -> tuple[str, ...]:
-    """Names assigned by the module's statements, blocks included but no function or class bodies."""
-    order: dict[str, None] = {}
+def _assigned_lines(tree: ast.Module) -> dict[str, list[int]]:
+    """Where the module's statements assign names, blocks included but no function or class bodies."""
+    order: dict[str, list[int]] = {}
     pending: list[ast.AST] = list(reversed(tree.body))
     places: list[tuple[int, int, str]] = []
     while pending:
@@ -193,10 +194,9 @@ def _assigned_names(tree: ast.Module) -> tuple[str, ...]:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             places.append((node.lineno, node.col_offset, node.id))
         pending.extend(ast.iter_child_nodes(node))
-    for _, _, name in sorted(places):
-        order.pop(name, None)
-        order[name] = None
-    return tuple(order)
+    for line, _, name in sorted(places):
+        order[name] = [*order.pop(name, ()), line]
+    return order
 
 
 def _refuse_unreadable(text: str, limit: int) -> None:

@@ -4,6 +4,14 @@
  */
 import type { MissingCause } from "../protocol/trace.gen";
 
+/** Over the Jacobian of a custom Function, until finite differences have shown that it is the derivative. */
+export const OWN_JACOBIAN = "J as your backward computes it";
+
+/** Over the Jacobian by finite differences of forward. */
+export function trueJacobian(partial: string): string {
+  return `true J = ${partial}, by finite differences of forward`;
+}
+
 /** What to write instead, where the reason does not say it itself, so that `leaf` gets a gradient; what stands between backticks is code. */
 export function instead(leaf: string, { kind, call }: MissingCause): string {
   switch (kind) {

@@ -19,6 +19,7 @@ const KINDS: Readonly<Record<Finding["kind"], string>> = {
   dead_relu: "dead relu",
   overflow: "overflow",
   cut_derivative: "second derivative cut short",
+  wrong_backward: "custom backward",
 };
 
 /** Whole sentences about what ran before a pass and is worth knowing, though nothing is wrong. */

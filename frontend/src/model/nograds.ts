@@ -72,9 +72,7 @@ function isTelling({ missing, cause }: Missing): boolean {
 
 function keyOf({ title, missing }: Entry): string {
   const { cause } = missing;
-  return cause === undefined || SINGLE.has(cause.kind)
-    ? title
-    : `${cause.kind} ${cause.line} ${cause.call}`;
+  return cause === undefined || SINGLE.has(cause.kind) ? title : `${cause.kind} ${cause.line} ${cause.call}`;
 }
 
 /** Their sentences speak of the leaf itself. */

@@ -560,6 +560,7 @@ export interface LocalJacobian {
    * Flat positions in the operand at which v is 0 and the slope infinite: the returned NaN is 0 times infinity.
    */
   nan_products?: number[];
+  differences?: Differences;
 }
 /**
  * Left out while tracing; the jacobian route computes it by re-running the program.
@@ -584,6 +585,20 @@ export interface Batch {
    * The same in words, with the operand's name.
    */
   because: string;
+}
+/**
+ * The Jacobian that a custom backward computes, beside central differences of its forward in double precision.
+ */
+export interface Differences {
+  /**
+   * `not_differentiable`: at a corner or a jump, where any slope between the one-sided ones is as good.
+   */
+  verdict: "agrees" | "differs" | "not_differentiable";
+  value?: TensorValue;
+  /**
+   * Only where it differs: how, in words.
+   */
+  because?: string;
 }
 /**
  * What an AccumulateGrad node did to `.grad`.
@@ -666,7 +681,8 @@ export interface Substitution {
  * A backward pass is over; `results` are what a `grad` call returned, in the order of its inputs.
  *
  * `materialized` are the positions in `results` at which nothing arrived and `materialize_grads=True` made zeros.
- * `findings` are in a fixed order: of values going forward, of gradients, of relus, of second derivatives.
+ * `findings` are in a fixed order: of values going forward, of custom backwards, of gradients, of relus, of second
+ * derivatives.
  */
 export interface PassFinished {
   seq: number;
@@ -692,7 +708,14 @@ export interface LeafGrad {
  * Something in the numbers of a pass that a person should look at.
  */
 export interface Finding {
-  kind: "first_non_finite" | "overflow" | "vanishing" | "exploding" | "dead_relu" | "cut_derivative";
+  kind:
+    | "first_non_finite"
+    | "overflow"
+    | "vanishing"
+    | "exploding"
+    | "dead_relu"
+    | "cut_derivative"
+    | "wrong_backward";
   node: string | null;
   /**
    * Index of the step at which it shows; null where the node did not run.

@@ -52,6 +52,8 @@ export interface OperandEquation {
   /** One per output of the node through which a gradient came. */
   readonly factors: readonly Factor[];
   readonly memory: Memory | null;
+  /** A custom backward of which is not known that it gives the derivative of its forward. */
+  readonly isUnproven: boolean;
 }
 
 /** A saved tensor and the symbol it fills, as LaTeX. */
@@ -299,8 +301,14 @@ function operandEquation(node: Node, graph: Graph, step: Step, argnum: number): 
     fills: vjp === null ? [] : fillsOf(node, vjp),
     substitution: step.substitutions?.find((each) => each.argnum === argnum) ?? null,
     factors: factorsOf(step, jacobians),
+    isUnproven: node.kind === "custom" && !jacobians.every(isProven),
     memory: isTensor(returned) ? memoryOf(node, step, jacobians, returned) : null,
   };
+}
+
+/** At a corner every slope between the one-sided ones is as good. */
+function isProven({ differences }: LocalJacobian): boolean {
+  return differences !== undefined && differences.verdict !== "differs";
 }
 
 function fillsOf({ saved, formula }: Node, { latex }: VjpLine): readonly Fill[] {

@@ -3,6 +3,7 @@
  * operation and a matrix product are easier to read in the tensors' own shapes. A form is offered only if its numbers
  * reproduce what the engine returned; the grid is shown in any case, and says where they do not (`isTrue`).
  */
+import { OWN_JACOBIAN } from "../model/advice";
 import { isTensor } from "../model/gradients";
 import type { Matrix } from "../model/matrix";
 import { cellAt, jacobianMatrix, matrixOf, rowOf, shapeText } from "../model/matrix";
@@ -178,7 +179,7 @@ function manyVs(operand: OperandEquation, returned: TensorValue): ProductForm | 
     },
     right: {
       role: "jacobian",
-      caption: parts.length > 1 ? `J = ∂outputs/∂${operand.variable ?? operand.name}` : derivative(operand),
+      caption: parts.length > 1 ? derivative(operand, "outputs") : derivative(operand),
       matrix: jacobian,
       shape: [size(jacobian.rows, true), size(columns, false)],
       flattenedFrom: null,
@@ -342,8 +343,13 @@ function transposed(matrix: Matrix): Matrix {
   return { rows: matrix.columns, columns: matrix.rows, cells };
 }
 
-function derivative(operand: OperandEquation): string {
-  return `J = ∂output/∂${operand.variable ?? operand.name}`;
+/** What J is: the derivative, or where that is not known, what a custom backward makes of one-hot v's. */
+export function derivative(operand: OperandEquation, of = "output"): string {
+  return operand.isUnproven ? OWN_JACOBIAN : `J = ${partial(operand, of)}`;
+}
+
+export function partial(operand: OperandEquation, of = "output"): string {
+  return `∂${of}/∂${operand.variable ?? operand.name}`;
 }
 
 export function returnedFor(operand: OperandEquation): string {

@@ -165,6 +165,18 @@ class Batch(TypedDict):
 
 
 @with_config(STRICT)
+class Differences(TypedDict):
+    """The Jacobian that a custom backward computes, beside central differences of its forward in double precision."""
+
+    verdict: Literal["agrees", "differs", "not_differentiable"]
+    """`not_differentiable`: at a corner or a jump, where any slope between the one-sided ones is as good."""
+    value: NotRequired[TensorValue]
+    """Only where it differs: the Jacobian by finite differences, of the same shape."""
+    because: NotRequired[str]
+    """Only where it differs: how, in words."""
+
+
+@with_config(STRICT)
 class LocalJacobian(TypedDict):
     """d output / d operand at this node's forward values; dense shape is output shape then input shape."""
 
@@ -181,6 +193,8 @@ class LocalJacobian(TypedDict):
     """True: v times this Jacobian reproduced the returned gradient."""
     nan_products: NotRequired[list[int]]
     """Flat positions in the operand at which v is 0 and the slope infinite: the returned NaN is 0 times infinity."""
+    differences: NotRequired[Differences]
+    """Only for a custom Function, whose backward may be anything, where finding out costs little. Absent: unknown."""
 
 
 HookKind = Literal["tensor_hook", "node_prehook", "node_hook", "module_hook", "post_accumulate_hook"]
@@ -304,7 +318,9 @@ class LeafGrad(TypedDict):
     """The program looks at this `.grad`."""
 
 
-FindingKind = Literal["first_non_finite", "overflow", "vanishing", "exploding", "dead_relu", "cut_derivative"]
+FindingKind = Literal[
+    "first_non_finite", "overflow", "vanishing", "exploding", "dead_relu", "cut_derivative", "wrong_backward"
+]
 
 
 @with_config(STRICT)
@@ -342,7 +358,8 @@ class PassFinished(_PassFinished):
     """A backward pass is over; `results` are what a `grad` call returned, in the order of its inputs.
 
     `materialized` are the positions in `results` at which nothing arrived and `materialize_grads=True` made zeros.
-    `findings` are in a fixed order: of values going forward, of gradients, of relus, of second derivatives.
+    `findings` are in a fixed order: of values going forward, of custom backwards, of gradients, of relus, of second
+    derivatives.
     """
 
 

@@ -64,6 +64,7 @@ class Call:
         "arguments",
         "as_scope",
         "function",
+        "given",
         "high",
         "label",
         "low",
@@ -91,6 +92,8 @@ class Call:
         """Only for a custom Function: the names of the forward's tensor arguments, in order."""
         self.function: type | None = None
         """Only for a custom Function: its class."""
+        self.given: tuple[Any, ...] | None = None
+        """Only for a custom Function of the program with small tensors: copies of its arguments, from before it ran."""
         self.operations: list[InnerCall] = []
         """Only for a custom Function: what its forward did."""
         self.as_scope: Scope | None = None

@@ -3,15 +3,27 @@
 import ast
 import inspect
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Final
 
 import torch
 from torch.autograd.function import BackwardCFunction, once_differentiable
 
 from gradwalk.protocol.graph import Span
 from gradwalk.tracer.calls import CallLog
-from gradwalk.tracer.originals import SNIPPET, Tensor, frame_at, sequence_number
+from gradwalk.tracer.originals import (
+    SNIPPET,
+    Tensor,
+    clone,
+    detach,
+    frame_at,
+    is_functorch_wrapped,
+    sequence_number,
+    without_torch_function,
+)
 from gradwalk.tracer.source import Program
+
+ENTRIES_KEPT: Final = 48
+"""Of the tensors that a Function got, together."""
 
 
 class FunctionPatch:
@@ -33,7 +45,9 @@ class FunctionPatch:
             low = sequence_number()
             is_users = is_users_function(cls)
             operations: list[Any] = []
+            given = None
             if is_users:
+                given = small_copies(args)
                 log.inner.append(operations)
             try:
                 result = original.__func__(cls, *args, **kwargs)
@@ -46,6 +60,7 @@ class FunctionPatch:
                     call.function = cls
                     call.parameters = forward_parameters(cls, args)
                     call.operations = operations
+                    call.given = given
                     log.note_constant_outputs(call, result)
             except Exception as error:  # noqa: BLE001 (our own fault must not become the program's)
                 on_failure(error)
@@ -69,6 +84,22 @@ class FunctionPatch:
             setattr(torch.autograd.Function, "apply", self._original)  # noqa: B010
             setattr(BackwardCFunction, "apply", self._original_backward)  # noqa: B010
             self._original = None
+
+
+def small_copies(args: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    """Copies of the arguments of a Function; None where they are large, or no plain tensors and numbers."""
+    with without_torch_function():
+        entries = 0
+        for one in args:
+            if isinstance(one, Tensor):
+                if one.layout is not torch.strided or is_functorch_wrapped(one) or not one.dtype.is_floating_point:
+                    return None
+                entries += one.numel()
+            elif not isinstance(one, int | float | str | None):
+                return None
+        if entries > ENTRIES_KEPT:
+            return None
+        return tuple(clone(detach(one)) if isinstance(one, Tensor) else one for one in args)
 
 
 def is_users_function(function: type) -> bool:

@@ -7,6 +7,7 @@ vanishing          a leaf's gradient whose norm is below `FAINTER` times the lar
                    activation that returned exactly 0 for a gradient that was not.
 exploding          a leaf's gradient whose norm is above `LOUDER` times that of the v that its way began with.
 dead_relu          a relu whose whole operand is 0 or less: every slope is 0, so nothing before it learns.
+wrong_backward     a custom backward that is not the derivative of its forward, by finite differences.
 cut_derivative     see `second_derivatives`.
 
 A leaf's way is followed back along the largest contribution at each node. Norms are Euclidean, over all entries. All
@@ -102,6 +103,8 @@ class Findings:
     def __init__(self) -> None:
         self._passes: dict[int, _PassNotes] = {}
         self._seen: set[str] = set()
+        self._wrong: set[tuple[str, int]] = set()
+        """Of backwards that were told to be wrong: op and argnum."""
 
     def note(self, event: Mapping[str, Any], described: Node) -> None:
         """A step of a pass, as it is told."""
@@ -115,6 +118,9 @@ class Findings:
         self._seen.update(node["id"] for node in new)
         by_id = {node["id"]: node for node in nodes}
         found = notes.locate(_forward_findings(new))
+        wrong = {key: one for key, one in notes.wrong_backwards.items() if key not in self._wrong}
+        self._wrong.update(wrong)
+        found += wrong.values()
         found += notes.of_gradients()
         found += notes.locate(_dead_relus(new))
         for cut in cuts:
@@ -135,6 +141,8 @@ class _PassNotes:
         self._nodes: dict[str, Node] = {}
         self._first: Finding | None = None
         self._saturated: list[Finding] = []
+        self.wrong_backwards: dict[tuple[str, int], Finding] = {}
+        """By op and argnum."""
         self._leaves: list[int] = []
         self._norms: dict[int, tuple[TensorValue, float]] = {}
         """By identity, which the value kept beside it makes sure of."""
@@ -151,6 +159,8 @@ class _PassNotes:
         if described["kind"] == "accumulate_grad":
             self._leaves.append(index)
             return
+        if described["kind"] == "custom":
+            self._note_differences(event, described)
         returned = [self._norm(value) for value in _tensors(event["grad_inputs"])]
         if self._first is None and not math.isfinite(sum(returned) + norm):
             self._look_closer(event, described, received)
@@ -162,6 +172,17 @@ class _PassNotes:
                 "near 0 (smaller weights, normalised inputs)."
             )
             self._saturated.append(_finding("vanishing", described, index, message))
+
+    def _note_differences(self, event: Mapping[str, Any], described: Node) -> None:
+        for jacobian in event["local_jacobians"]:
+            differences = jacobian.get("differences", {})
+            key = described["op"], jacobian["argnum"]
+            if differences.get("verdict") == "differs" and key not in self.wrong_backwards:
+                span = described.get("backward_span")
+                line = "" if span is None else f" (line {span['line']})"
+                message = f"{key[0]}.backward{line} is not the derivative of its forward: {differences['because']}"
+                found = _finding("wrong_backward", described, event["index"], message)
+                self.wrong_backwards[key] = {**found, "span": span or found["span"]}
 
     def _norm(self, value: TensorValue) -> float:
         """Of a value that comes by as a grad_input, as a contribution and as a grad_output."""

@@ -211,7 +211,7 @@ def _custom_call(node: Any, outputs: Sequence[Side], operands: Sequence[Side | N
         given = [
             side.zeros() if gradient is None else gradient for gradient, side in zip(gradients, outputs, strict=True)
         ]
-        with _unnoticed():
+        with unnoticed():
             returned = node.apply(*given)
         returned = returned if isinstance(returned, tuple) else (returned,)
         row: list[torch.Tensor | None] = [None] * len(operands)
@@ -223,7 +223,7 @@ def _custom_call(node: Any, outputs: Sequence[Side], operands: Sequence[Side | N
 
 
 @contextlib.contextmanager
-def _unnoticed() -> Iterator[None]:
+def unnoticed() -> Iterator[None]:
     """What the program's code prints goes nowhere, and the random numbers it draws are not missed."""
     state = _get_rng_state()
     try:

@@ -12,6 +12,7 @@ from gradwalk.protocol.graph import Span
 from gradwalk.protocol.requests import ResolvedLimits
 from gradwalk.protocol.values import Gradient, Missing
 from gradwalk.tracer import originals
+from gradwalk.tracer.backward_checks import BackwardChecks
 from gradwalk.tracer.births import Birth
 from gradwalk.tracer.calls import Call, CallLog
 from gradwalk.tracer.culprits import Culprits
@@ -93,6 +94,7 @@ class Recorder(PassListener):
         self._reasons = Reasons(self.log, self.places)
         self._leaf_grads = LeafGrads(self.writer, self.values, self._reasons, program)
         self._sums = ContributionSums(self.values, self.hooks, self.places, self.fail_inside)
+        self._backward_checks = BackwardChecks()
         self._findings = Findings()
         self._histories = Histories(self.log, self.places, self.values)
         self._named = NamedTensors()
@@ -418,6 +420,8 @@ class Recorder(PassListener):
         found: list[Any] = local_jacobians(
             node, grad_outputs, grad_inputs, budget, flowing=flowing, sides=sides, refit=refit
         )
+        if record.kind == "custom" and not is_wrapped:
+            self._backward_checks.add(node, record.call, found, _described(record)["outputs"])
         return found
 
     def _first_row(self, gradient: torch.Tensor | None) -> torch.Tensor | None:

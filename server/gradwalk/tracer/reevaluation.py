@@ -132,7 +132,7 @@ def _custom_forward(node: Any, call: CaughtCall) -> Forward:
         given = [wider(argument) for argument in call.args]
         for position, operand in zip(positions, operands, strict=True):
             given[position] = operand
-        return _only_wide(apply(given))
+        return only_wide(apply(given))
 
     def apply(given: Sequence[Any]) -> list[torch.Tensor | None]:
         with _repeated(call), torch.enable_grad():
@@ -142,7 +142,7 @@ def _custom_forward(node: Any, call: CaughtCall) -> Forward:
                 for at, one in enumerate(given)
             ]
             returned = call.function.apply(*flowing, **call.kwargs)
-        return _floating(returned)
+        return floating(returned)
 
     names = parameter_names(call.function, len(call.args))
     operands = [call.args[position] for position in positions]
@@ -172,12 +172,12 @@ def _operation_forward(node: Any, call: CaughtCall, sequence: int) -> Forward:
             else:
                 holder[position] = [*holder[position]]
                 holder[position][member] = operand
-        return _only_wide(repeat(positional, named))
+        return only_wide(repeat(positional, named))
 
     def repeat(positional: Sequence[Any], named: dict[str, Any]) -> list[torch.Tensor | None]:
         with _repeated(call), torch.no_grad():
             # Indices and the like are no outputs of a node.
-            return [one for one in _floating(operation(*positional, **named)) if one is not None]
+            return [one for one in floating(operation(*positional, **named)) if one is not None]
 
     def run_again() -> list[torch.Tensor | None]:
         return repeat(*tree_map(_copied, (args, kwargs)))
@@ -285,12 +285,18 @@ def wider(value: Any) -> Any:
     return _WIDER.get(value, value) if isinstance(value, torch.dtype) else value
 
 
-def _floating(returned: Any) -> list[torch.Tensor | None]:
+def floating(returned: Any) -> list[torch.Tensor | None]:
+    """What a forward returned, by output; None for what is no floating-point tensor."""
     outputs = returned if isinstance(returned, (tuple, list)) else (returned,)
     return [originals.detach(one) if _is_differentiable(one) else None for one in outputs]
 
 
-def _only_wide(outputs: list[torch.Tensor | None]) -> list[torch.Tensor | None]:
+def only_wide(outputs: list[torch.Tensor | None]) -> list[torch.Tensor | None]:
+    """The outputs, if all are in double precision.
+
+    Raises:
+        CannotRepeat: one is not.
+    """
     for one in outputs:
         if one is not None and one.dtype in _WIDER:
             name = str(one.dtype).removeprefix("torch.")

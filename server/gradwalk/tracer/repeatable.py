@@ -44,6 +44,9 @@ NOTICEABLE = frozenset(
 )  # fmt: skip
 """Attributes whose call changes something, or starts the engine; so does any `set_...`, and any `..._`."""
 
+SAVING = frozenset({"mark_non_differentiable", "save_for_backward", "save_for_forward", "set_materialize_grads"})
+"""Methods of ctx that a forward may call."""
+
 _NEVER = (ast.Global, ast.Nonlocal, ast.Await, ast.Yield, ast.YieldFrom, ast.AsyncFor, ast.AsyncWith, ast.Delete)
 _known: WeakKeyDictionary[FunctionType, bool] = WeakKeyDictionary()
 
@@ -51,6 +54,15 @@ _known: WeakKeyDictionary[FunctionType, bool] = WeakKeyDictionary()
 def is_repeatable(function: type) -> bool:
     """True when the `backward` of an autograd Function does only what is listed above."""
     return _is_pure(getattr(function, "backward", None), depth=0)
+
+
+def is_repeatable_forward(function: type) -> bool:
+    """True when the `forward` of an autograd Function does only that, besides saving things in ctx."""
+    forward = getattr(function, "forward", None)
+    if "setup_context" in vars(function):
+        return _is_pure(forward, depth=0)
+    forward = inspect.unwrap(forward) if callable(forward) else forward
+    return isinstance(forward, FunctionType) and _reads_pure(forward, depth=0, saves=True)
 
 
 def _is_pure(function: Any, depth: int) -> bool:
@@ -69,23 +81,25 @@ def _is_module(value: Any) -> bool:
     return isinstance(value, ModuleType) or type(value).__module__ == "gradwalk.sandbox.proxies"
 
 
-def _reads_pure(function: FunctionType, depth: int) -> bool:
+def _reads_pure(function: FunctionType, depth: int, *, saves: bool = False) -> bool:
     try:
         [definition] = ast.parse(textwrap.dedent(inspect.getsource(function))).body
     except (OSError, SyntaxError, ValueError, TypeError):
         return False
     if not isinstance(definition, ast.FunctionDef):
         return False
-    return _Reader(function, definition, depth).is_pure()
+    return _Reader(function, definition, depth, saves=saves).is_pure()
 
 
 class _Reader:
     """Reads one function's text."""
 
-    def __init__(self, function: FunctionType, definition: ast.FunctionDef, depth: int) -> None:
+    def __init__(self, function: FunctionType, definition: ast.FunctionDef, depth: int, *, saves: bool) -> None:
         self._function = function
         self._nodes = [node for statement in definition.body for node in ast.walk(statement)]
         self._depth = depth
+        self._saves = saves
+        """It may write attributes of its first parameter and call its methods: a forward's ctx."""
         arguments = definition.args
         self._parameters = {one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
         self._locals = self._parameters | {
@@ -99,8 +113,8 @@ class _Reader:
 
     def _is_allowed(self, node: ast.AST) -> bool:
         match node:
-            case ast.Attribute(ctx=ast.Store()):
-                return False
+            case ast.Attribute(ctx=ast.Store(), value=base):
+                return self._saves and isinstance(base, ast.Name) and base.id == self._context
             case ast.Subscript(ctx=ast.Store(), value=base):
                 return self._is_fresh(base)
             case ast.AugAssign(target=ast.Name() as target):
@@ -163,7 +177,7 @@ class _Reader:
             return True
         if owner.id == self._context:
             # `ctx.saved.sum()` is a method of a value; `ctx.function(x)` may be anything.
-            return bool(path)
+            return bool(path) or (self._saves and name in SAVING)
         if owner.id in self._locals:
             return True
         if NOTICEABLE.intersection(path):

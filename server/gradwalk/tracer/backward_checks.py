@@ -1,0 +1,162 @@
+"""Whether a custom backward is the derivative of its forward, found out while tracing where that costs little.
+
+The program's forward runs again, some dozens of times, on copies and in double precision. So it must not be noticed:
+only a forward that does nothing but compute (`repeatable`), draws no random numbers and gives the same output again is
+asked. No node is built, because `forward` is called as it is, without grad mode. Costs are counted in operations, not
+in time, so that a trace is deterministic.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+import torch
+from torch.autograd.function import FunctionCtx
+
+from gradwalk.protocol.answers import GradcheckReport
+from gradwalk.protocol.events import Differences, LocalJacobian
+from gradwalk.tracer import originals
+from gradwalk.tracer.calls import Call
+from gradwalk.tracer.finite_differences import NARROWINGS
+from gradwalk.tracer.forward_check import compare_with_forward
+from gradwalk.tracer.node_calls import unnoticed
+from gradwalk.tracer.originals import Tensor
+from gradwalk.tracer.reevaluation import CannotRepeat, Forward, floating, only_wide, wider
+from gradwalk.tracer.repeatable import is_repeatable_forward
+from gradwalk.tracer.spelling import spell_number
+
+CHECKS_PER_FUNCTION: Final = 4
+OPERATIONS_PER_CHECK: Final = 4_000
+OPERATIONS_PER_RUN: Final = 12_000
+_RUNS_PER_ENTRY: Final = 2 * (NARROWINGS + 1)
+_ROUNDED: Final = {torch.float64: 1e-9, torch.complex128: 1e-9, torch.float32: 1e-5, torch.complex64: 1e-5}
+"""How far the rounding of the largest entry reaches into the others, in the program's own dtype."""
+_ROUNDED_ROUGHLY: Final = 3e-2
+_get_rng_state = torch.get_rng_state
+_no_grad = torch.no_grad
+
+
+class BackwardChecks:
+    """Checks the first steps of each Function of a run."""
+
+    def __init__(self) -> None:
+        self._done: Counter[type] = Counter()
+        self._left = OPERATIONS_PER_RUN
+
+    def add(self, node: Any, call: Call | None, jacobians: Sequence[LocalJacobian], known: Sequence[Any]) -> None:
+        """Adds `differences` to the local Jacobians of a custom node, where a check can be had and costs little.
+
+        Args:
+            node: live, in one of its hooks.
+            call: that built it.
+            jacobians: of its step.
+            known: the outputs as the trace has them, to tell that the forward still does what it did.
+        """
+        function = None if call is None else call.function
+        if call is None or function is None or call.given is None or not self._afford(call, function, jacobians):
+            return
+        forward = _forward_of(node, call, call.given)
+        for one in jacobians:
+            slot = one["output_nr"]
+            with _no_grad(), unnoticed():
+                if not _is_as_before(forward, slot, known):
+                    continue
+                found = compare_with_forward(forward, one, node._input_metadata[slot].shape, cells_max=0)
+            differences = _differences(found, forward.operands[one["argnum"]].dtype)
+            if differences is not None:
+                one["differences"] = differences
+
+    def _afford(self, call: Call, function: type, jacobians: Sequence[LocalJacobian]) -> bool:
+        if not any("data" in one["value"] for one in jacobians) or self._done[function] >= CHECKS_PER_FUNCTION:
+            return False
+        entries = sum(2 * one.numel() for one in call.given or () if isinstance(one, Tensor))
+        cost = (3 + _RUNS_PER_ENTRY * entries) * (len(call.operations) + 1)
+        if cost > min(OPERATIONS_PER_CHECK, self._left) or not is_repeatable_forward(function):
+            return False
+        self._left -= cost
+        self._done[function] += 1
+        return True
+
+
+def _forward_of(node: Any, call: Call, given: tuple[Any, ...]) -> Forward:
+    positions = [position for position, argument in enumerate(given) if isinstance(argument, Tensor)]
+
+    def apply(arguments: Sequence[Any]) -> list[torch.Tensor | None]:
+        function: Any = call.function
+        state = _get_rng_state()
+        if "setup_context" in vars(function):
+            returned = function.forward(*arguments)
+        else:
+            context: Any = FunctionCtx()
+            context.needs_input_grad = node.needs_input_grad
+            returned = function.forward(context, *arguments)
+        if not torch.equal(state, _get_rng_state()):
+            raise CannotRepeat("The forward draws random numbers.")
+        return floating(returned)
+
+    def run(operands: Sequence[torch.Tensor]) -> list[torch.Tensor | None]:
+        arguments = [wider(argument) for argument in given]
+        for position, operand in zip(positions, operands, strict=True):
+            arguments[position] = operand
+        return only_wide(apply(arguments))
+
+    def run_again() -> list[torch.Tensor | None]:
+        return apply([originals.clone(one) if isinstance(one, Tensor) else one for one in given])
+
+    return Forward(call.parameters or [], [given[position] for position in positions], run, run_again)
+
+
+def _is_as_before(forward: Forward, slot: int, known: Sequence[Any]) -> bool:
+    """Whether the forward, run again, still gives this output: what it reads besides its arguments may have changed."""
+    try:
+        again = forward.run_again()[slot]
+    except Exception:  # noqa: BLE001 (the program's own code)
+        return False
+    value = known[slot]["value"] if slot < len(known) else None
+    if again is None or value is None or "data" not in value or list(again.shape) != value["shape"]:
+        return False
+    numbers = torch.view_as_real(again.resolve_conj()) if again.is_complex() else again
+    told = torch.tensor(np.array(value["data"], np.float64), dtype=numbers.dtype)
+    return torch.allclose(numbers.reshape(-1), told.reshape(-1), rtol=0.0, atol=0.0, equal_nan=True)
+
+
+def _differences(found: GradcheckReport, dtype: torch.dtype) -> Differences | None:
+    verdict = found["verdict"]
+    if verdict == "unavailable":
+        return None
+    if verdict != "differs":
+        return {"verdict": verdict}
+    numeric, analytic = _matrix(found, "numeric"), _matrix(found, "analytic")
+    rounding = _ROUNDED.get(dtype, _ROUNDED_ROUGHLY) * np.nanmax(np.abs(numeric), initial=0.0)
+    if np.allclose(analytic, numeric, rtol=0.0, atol=rounding, equal_nan=True):
+        return {"verdict": "agrees"}
+    value = found["numeric"]
+    if value is None:
+        return None
+    return {"verdict": "differs", "value": value, "because": _because(found, numeric, analytic)}
+
+
+def _because(found: GradcheckReport, numeric: Any, analytic: Any) -> str:
+    name = found["name"]
+    smooth = numeric.copy()
+    for kink in found["kinks"]:
+        smooth[kink["row"], kink["column"]] = 0.0
+    if not smooth.any():
+        return (
+            f"forward does not change with small changes of `{name}`: its derivative is 0 here. backward returns "
+            "something else, as a straight-through estimator does on purpose."
+        )
+    if numeric.shape[0] == numeric.shape[1] and np.allclose(numeric, np.eye(len(numeric)), rtol=0.0, atol=1e-6):
+        factors = analytic[numeric > 1 / 2]
+        what = f"multiplies v by {spell_number(float(factors[0]))}" if (factors == factors[0]).all() else "changes v"
+        return (
+            f"forward hands `{name}` on as it is, while backward {what}, as a gradient reversal or clipping of "
+            "gradients does on purpose."
+        )
+    return f"for `{name}`, {found['because']}"
+
+
+def _matrix(found: GradcheckReport, side: Any) -> Any:
+    rows = int(np.prod(found["output_shape"]))
+    return np.array([float(one) for one in found[side]["data"]], np.float64).reshape(rows, -1)  # type: ignore[literal-required]

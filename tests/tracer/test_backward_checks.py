@@ -1,0 +1,139 @@
+"""A custom backward that is not the derivative of its forward is told, unasked; torch's gradcheck agrees."""
+
+import contextlib
+import io
+
+import pytest
+import torch
+
+from gradwalk.tracer import backward_checks
+from tests.tracer.oracle import run_plain, run_traced
+
+FUNCTION = """class F1(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        {forward}
+    @staticmethod
+    def backward(ctx, g):
+        x, = ctx.saved_tensors
+        {backward}
+x = torch.tensor({at}, requires_grad=True)
+y = F1.apply(x)
+y.sum().backward()
+"""
+AT = [0.5, -1.5, 3.0]
+
+
+def function(forward, backward, at=AT):
+    return FUNCTION.format(forward=forward, backward=backward, at=at)
+
+
+def differences(source):
+    traced = run_traced(source)
+    found = [one for event in traced.of("step") for one in event["local_jacobians"] if "differences" in one]
+    findings = [one for event in traced.of("pass_finished") for one in event.get("findings", [])]
+    return traced, found, [one for one in findings if one["kind"] == "wrong_backward"]
+
+
+FUNCTIONS = {
+    "square": ("return x * x", "return 2 * x * g"),
+    "half a square": ("return x * x", "return x * g"),
+    "sign": ("return x.exp()", "return -x.exp() * g"),
+    "returns the Jacobian": ("return x.exp()", "return torch.ones_like(g) * x.exp()"),
+    "softmax": ("return torch.softmax(x, 0)",
+                "y = torch.softmax(x, 0)\n        return y * (g - (g * y).sum())"),
+    "a forgotten sum": ("return torch.softmax(x, 0)", "y = torch.softmax(x, 0)\n        return y * (1 - y) * g"),
+    "an attribute": ("ctx.n = 3\n        return x ** ctx.n", "return ctx.n * x ** 2 * g"),
+    "a print": ("print('forward')\n        return x * 2", "return g * 2"),
+    "nothing": ("return x * x", "return None"),
+    "a straight-through estimator": ("return x.sign()", "return g"),
+    "a reversal": ("return x.view_as(x)", "return -g"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_the_verdict_is_that_of_torchs_gradcheck(name):
+    source = function(*FUNCTIONS[name])
+    apply = run_plain(source).namespace["F1"].apply
+    point = torch.tensor(AT, dtype=torch.float64, requires_grad=True)
+    is_right = torch.autograd.gradcheck(apply, (point,), raise_exception=False)
+    traced, [found], findings = differences(source)
+    assert found["differences"]["verdict"] == ("agrees" if is_right else "differs")
+    assert (findings == []) is is_right
+    for finding in findings:
+        assert finding["span"]["line"] == 1 + source.partition("    def backward")[0].count("\n")
+        assert traced.of("step")[finding["step"]]["node"] == finding["node"]
+    if not is_right:
+        truth = torch.autograd.functional.jacobian(truth_of(name), point.detach())
+        numbers = torch.tensor(found["differences"]["value"]["data"], dtype=torch.float64).reshape(truth.shape)
+        assert torch.allclose(numbers, truth, atol=1e-5)
+
+
+def truth_of(name):
+    """The same forward, differentiated by torch itself."""
+    inside = "def f(x):\n    class ctx: pass\n    " + FUNCTIONS[name][0].replace("\n        ", "\n    ")
+    space = {"torch": torch}
+    exec(inside, space)
+    return space["f"]
+
+
+def test_what_is_done_on_purpose_is_called_so():
+    words = {"a straight-through estimator": "straight-through estimator does on purpose",
+             "a reversal": "multiplies v by -1, as a gradient reversal"}  # fmt: skip
+    for name, each in words.items():
+        assert each in differences(function(*FUNCTIONS[name]))[2][0]["message"]
+
+
+QUIET = {
+    "a corner": function("return x.clamp(min=0)", "return g * (x > 0)", [0.0, 1.0]),
+    "the other side of the corner": function("return x.clamp(min=0)", "return g * (x >= 0)", [0.0, 1.0]),
+    "small beside large in float32": function("return x * x", "return 2 * x * g", [1e6, 1.5e-4, 3.0]),
+    "a cancelled entry": function("return x * x.sum()", "return g * x.sum() + (g * x).sum()", [1e6, -1e6, 0.3]),
+    "stored in half precision": function("return x * x", "return 2 * x * g").replace(
+        "requires_grad", "dtype=torch.float16, requires_grad"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", QUIET)
+def test_rounding_and_corners_are_no_finding(name):
+    assert differences(QUIET[name])[2] == []
+
+
+UNASKED = {
+    "random numbers": function("ctx.m = torch.rand_like(x)\n        return x * ctx.m", "return g * ctx.m"),
+    "random numbers of a module": function("return F.dropout(x, 0.5)", "return g"),
+    "a list that grows": "seen = []\n" + function("seen.append(1)\n        return x * 2", "return g * 3"),
+    "a write into the operand": function("ctx.mark_dirty(x)\n        x.mul_(2)\n        return x", "return g * 3")
+    .replace("F1.apply(x)", "F1.apply(x * 1)"),
+    "what is no float64": function("return x.float() * 2", "return g * 3"),
+    "a factor that changed since": "k = torch.tensor(2.0)\n" + function("return x * k", "return g * 3")
+    .replace("y.sum()", "k.fill_(5)\ny.sum()"),
+    "many entries": function("return x * 2", "return g * 3", [1.0] * 60),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", UNASKED)
+def test_a_forward_that_would_be_noticed_or_costs_much_is_not_run_again(name):
+    assert differences(UNASKED[name])[1:] == ([], [])
+
+
+@pytest.mark.parametrize("name", [*FUNCTIONS, "random numbers"])
+def test_nobody_notices(name):
+    source = UNASKED.get(name) or function(*FUNCTIONS[name])
+    source += "print(x.grad, torch.rand(2))"
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        run_plain(source)
+    traced = run_traced(source)
+    assert "".join(event["text"] for event in traced.of("stdout")) == printed.getvalue()
+    assert traced.of("pass_finished")[0] == run_traced(source).of("pass_finished")[0]
+
+
+def test_a_training_loop_pays_for_the_first_steps_only(monkeypatch):
+    asked = []
+    original = backward_checks.compare_with_forward
+    monkeypatch.setattr(backward_checks, "compare_with_forward", lambda *a, **k: asked.append(1) or original(*a, **k))
+    source = function("return x * x", "return 2 * x * g").replace("y = F1", "for _ in range(50):\n    y = F1")
+    run_traced(source.replace("\ny.sum()", "\n    y.sum()"))
+    assert len(asked) == backward_checks.CHECKS_PER_FUNCTION

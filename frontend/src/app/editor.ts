@@ -18,7 +18,7 @@ import {
   lineNumbers,
 } from "@codemirror/view";
 import { classHighlighter } from "@lezer/highlight";
-import type { Problem, Span } from "../protocol/trace.gen";
+import type { Problem, Span, Warned } from "../protocol/trace.gen";
 
 export interface EditorEvents {
   onchange: (source: string) => void;
@@ -31,7 +31,7 @@ export interface Editor {
   setSource(source: string): void;
   /** Lights up the sub-expression at work; null puts the light out. */
   setActiveSpan(span: Span | null): void;
-  setProblems(problems: readonly Problem[]): void;
+  setProblems(problems: readonly Problem[], warnings: readonly Warned[]): void;
   goTo(line: number, column: number): void;
   destroy(): void;
 }
@@ -88,12 +88,19 @@ function showPlace(view: EditorView, place: number): void {
   });
 }
 
-function diagnose(text: Text, problem: Problem): Diagnostic {
-  const range = problem.span === null ? { from: 0, to: 0 } : rangeOf(text, problem.span);
+type Remark = Pick<Diagnostic, "severity" | "source" | "message">;
+
+function remarkOf(said: Problem | Warned): Remark {
+  if (said.type === "warning") return { severity: "warning", source: said.category, message: said.text };
+  const hint = said.hint === null ? "" : `\n${said.hint}`;
+  return { severity: "error", source: said.title, message: said.message + hint };
+}
+
+function diagnose(text: Text, span: Span, remark: Remark): Diagnostic {
+  const range = rangeOf(text, span);
   // A span of no width (the end of a line) would not be drawn: mark the character before it.
   const from = range.from === range.to && range.from > 0 ? range.from - 1 : range.from;
-  const hint = problem.hint === null ? "" : `\n${problem.hint}`;
-  return { from, to: range.to, severity: "error", source: problem.title, message: problem.message + hint };
+  return { from, to: range.to, ...remark };
 }
 
 export function createEditor(parent: HTMLElement, source: string, events: EditorEvents): Editor {
@@ -160,14 +167,12 @@ export function createEditor(parent: HTMLElement, source: string, events: Editor
       shown = span === null ? null : rangeOf(view.state.doc, span).from;
       if (shown !== null) showPlace(view, shown);
     },
-    setProblems(list) {
-      const marked = list.filter((problem) => problem.span !== null);
-      view.dispatch(
-        setDiagnostics(
-          view.state,
-          marked.map((problem) => diagnose(view.state.doc, problem)),
-        ),
+    setProblems(problems, warnings) {
+      const { doc } = view.state;
+      const marks = [...problems, ...warnings].flatMap((said) =>
+        said.span === null ? [] : [diagnose(doc, said.span, remarkOf(said))],
       );
+      view.dispatch(setDiagnostics(view.state, marks));
     },
     goTo(line, column) {
       const { from } = rangeOf(view.state.doc, { line, column, end_line: line, end_column: column });

@@ -12,6 +12,11 @@ export function trueJacobian(partial: string): string {
   return `true J = ${partial}, by finite differences of forward`;
 }
 
+/** Over a warning: its class, and how often the program gave it. */
+export function warningTitle(category: string, count: number): string {
+  return count > 1 ? `${category}, ${count} times` : category;
+}
+
 /** What to write instead, where the reason does not say it itself, so that `leaf` gets a gradient; what stands between backticks is code. */
 export function instead(leaf: string, { kind, call }: MissingCause): string {
   switch (kind) {

@@ -11,6 +11,7 @@ import type {
   Problem,
   Started,
   Step,
+  Warned,
 } from "../protocol/trace.gen";
 import { withFailedCall } from "./failed";
 
@@ -36,6 +37,7 @@ export interface TraceState {
   readonly steps: readonly Step[];
   readonly stdout: readonly Printed[];
   readonly problems: readonly Problem[];
+  readonly warnings: readonly Warned[];
   /** Null while events are still arriving. */
   readonly finished: Finished | null;
   /** The `seq` of the last event folded in, -1 before the first. */
@@ -48,6 +50,7 @@ const EMPTY: TraceState = {
   steps: [],
   stdout: [],
   problems: [],
+  warnings: [],
   finished: null,
   seq: -1,
 };
@@ -66,6 +69,7 @@ export function foldEvents(state: TraceState, events: readonly Event[]): TraceSt
     steps: state.steps.slice(),
     stdout: state.stdout.slice(),
     problems: state.problems.slice(),
+    warnings: state.warnings.slice(),
   };
   const openPasses = new Map<number, Step[]>();
   for (const event of fresh) {
@@ -76,6 +80,9 @@ export function foldEvents(state: TraceState, events: readonly Event[]): TraceSt
         break;
       case "stdout":
         next.stdout.push({ seq: event.seq, text: event.text });
+        break;
+      case "warning":
+        next.warnings.push(event);
         break;
       case "pass_started":
         next.passes[event.pass] = { index: event.pass, started: event, steps: [], finished: null };

@@ -55,6 +55,8 @@ it("narrows events on their type, exhaustively", () => {
         return event.versions.torch;
       case "stdout":
         return event.text;
+      case "warning":
+        return event.category;
       case "pass_started":
         return event.call;
       case "step":

@@ -14,6 +14,7 @@ export const FORMAT = 1;
 const EVENT_TYPES: Record<Event["type"], true> = {
   started: true,
   stdout: true,
+  warning: true,
   pass_started: true,
   step: true,
   pass_finished: true,

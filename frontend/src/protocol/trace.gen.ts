@@ -2,7 +2,7 @@
  * Generated from server/gradwalk/protocol by `npm run generate`; edit the Python models, not this file.
  */
 
-export type Event = Started | Stdout | PassStarted | Step | PassFinished | Problem | Finished;
+export type Event = Started | Stdout | Warned | PassStarted | Step | PassFinished | Problem | Finished;
 export type Cell = boolean | number | ("NaN" | "Infinity" | "-Infinity") | Real[];
 export type Real = number | ("NaN" | "Infinity" | "-Infinity");
 export type Call = "backward" | "grad" | "implicit";
@@ -171,6 +171,40 @@ export interface Stdout {
   text: string;
 }
 /**
+ * What PyTorch or the program warned of, in its place in the order; once for each category, text and line.
+ */
+export interface Warned {
+  seq: number;
+  type: "warning";
+  /**
+   * The class's name: `UserWarning`.
+   */
+  category: string;
+  text: string;
+  /**
+   * What the program was doing.
+   */
+  span: Span | null;
+}
+/**
+ * A stretch of the program's text.
+ */
+export interface Span {
+  /**
+   * 1-based.
+   */
+  line: number;
+  /**
+   * 0-based, in UTF-16 units.
+   */
+  column: number;
+  end_line: number;
+  /**
+   * Exclusive.
+   */
+  end_column: number;
+}
+/**
  * A backward pass begins. `parent` names the pass in which a nested one runs; `batch` is the m of m stacked v's.
  *
  * `examples` are the batch sizes of torch.func's vmap, outermost first, where the outputs are batched as well:
@@ -192,24 +226,6 @@ export interface PassStarted {
   batch?: number;
   examples?: number[];
   notes?: string[];
-}
-/**
- * A stretch of the program's text.
- */
-export interface Span {
-  /**
-   * 1-based.
-   */
-  line: number;
-  /**
-   * 0-based, in UTF-16 units.
-   */
-  column: number;
-  end_line: number;
-  /**
-   * Exclusive.
-   */
-  end_column: number;
 }
 /**
  * Where a pass starts; the same slot may be listed twice.
@@ -791,6 +807,20 @@ export interface Finished {
    * `seq` of the problems whose errors the program caught: it went on after them.
    */
   caught?: number[];
+  /**
+   * In the order of `seq`.
+   */
+  repeated_warnings?: RepeatedWarning[];
+}
+/**
+ * A warning that was given more than once.
+ */
+export interface RepeatedWarning {
+  /**
+   * Of its event.
+   */
+  seq: number;
+  count: number;
 }
 /**
  * An entry of the analytic Jacobian that is not what finite differences give.

@@ -86,6 +86,19 @@ class Stdout(TypedDict):
 
 
 @with_config(STRICT)
+class Warned(TypedDict):
+    """What PyTorch or the program warned of, in its place in the order; once for each category, text and line."""
+
+    seq: int
+    type: Literal["warning"]
+    category: str
+    """The class's name: `UserWarning`."""
+    text: str
+    span: Span | None
+    """What the program was doing."""
+
+
+@with_config(STRICT)
 class PassOutput(TypedDict):
     """Where a pass starts; the same slot may be listed twice."""
 
@@ -410,6 +423,15 @@ class Problem(_Problem):
 
 
 @with_config(STRICT)
+class RepeatedWarning(TypedDict):
+    """A warning that was given more than once."""
+
+    seq: int
+    """Of its event."""
+    count: int
+
+
+@with_config(STRICT)
 class Finished(TypedDict):
     """The last event of a whole trace."""
 
@@ -425,10 +447,12 @@ class Finished(TypedDict):
     """As those of `PassStarted`, where no pass followed that could have told them."""
     caught: NotRequired[list[int]]
     """`seq` of the problems whose errors the program caught: it went on after them."""
+    repeated_warnings: NotRequired[list[RepeatedWarning]]
+    """In the order of `seq`."""
 
 
 Event = Annotated[
-    Started | Stdout | PassStarted | Step | PassFinished | Problem | Finished, Field(discriminator="type")
+    Started | Stdout | Warned | PassStarted | Step | PassFinished | Problem | Finished, Field(discriminator="type")
 ]
 EVENT: TypeAdapter[Event] = TypeAdapter(Event)
 EVENTS: TypeAdapter[list[Event]] = TypeAdapter(list[Event])

@@ -34,6 +34,9 @@ _asked: list[Any] = []
 """Nodes that a pass of their own asks now; of every thread, since the engine may run a nested pass in another."""
 
 
+_hidden: list[bool] = []
+
+
 def is_being_asked(node: Any) -> bool:
     """True in the hooks of a node while a pass of its own asks it: whoever asks there would ask for ever."""
     return any(one is node for one in _asked)
@@ -224,10 +227,17 @@ def _custom_call(node: Any, outputs: Sequence[Side], operands: Sequence[Side | N
 
 @contextlib.contextmanager
 def unnoticed() -> Iterator[None]:
-    """What the program's code prints goes nowhere, and the random numbers it draws are not missed."""
+    """What the program's code prints or warns of goes nowhere, and the random numbers it draws are not missed."""
     state = _get_rng_state()
+    _hidden.append(True)
     try:
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
             yield
     finally:
+        _hidden.pop()
         _set_rng_state(state)
+
+
+def is_unnoticed() -> bool:
+    """True while code of the program runs again for our own sake."""
+    return bool(_hidden)

@@ -44,6 +44,7 @@ from gradwalk.tracer.scopes import ModuleScopes
 from gradwalk.tracer.source import FILENAME, INPUT, RESULT, Program, SourceProblem, nearest_name, read_program
 from gradwalk.tracer.stream import EventStream, ProgramOutput
 from gradwalk.tracer.unfinished import Unfinished
+from gradwalk.tracer.warning_watch import WarningWatch
 
 RELAXED_COLLECTION: Final = (50_000, 20, 50)
 """Thresholds of the garbage collector: events are many small dictionaries without cycles."""
@@ -265,7 +266,8 @@ def recording(recorder: Recorder, stream: EventStream) -> Iterator[CallRecorder]
         stack.callback(gc.set_threshold, *gc.get_threshold())
         gc.set_threshold(*RELAXED_COLLECTION)
         compiled = CompileWatch(recorder.places, recorder.notes.append)
-        for part in (patch, scopes, recorder.hooks, recorder.writer.threads, compiled, recorder.passes):
+        heard = WarningWatch(stream.send_warning, recorder.places, recorder.fail_inside)
+        for part in (heard, patch, scopes, recorder.hooks, recorder.writer.threads, compiled, recorder.passes):
             part.install()
             stack.callback(part.remove)
         calls = recorder.passes.mode = CallRecorder(recorder.log, recorder.fail_inside)

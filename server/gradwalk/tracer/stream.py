@@ -10,8 +10,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from gradwalk.protocol.events import Event, Problem
+from gradwalk.protocol.graph import Span
 from gradwalk.protocol.problems import problem
 
+WARNINGS_MAX = 50
+"""Distinct ones in a trace."""
 _CHUNK_CHARACTERS = 4_096
 _ADDRESS = re.compile(r"(?<= at )0x[0-9a-fA-F]+")
 _MASKED = "0x…"
@@ -27,6 +30,8 @@ class EventStream:
         self._printed_characters = 0
         self._stdout_characters_left = stdout_characters
         self._stdout_characters = stdout_characters
+        self._warned: dict[tuple[str, str, int | None], tuple[int, int]] = {}
+        """By what is said and where: `seq` of its event, and how often."""
         self.passes = 0
         self.steps = 0
         self.problems = 0
@@ -44,6 +49,18 @@ class EventStream:
         self.send(cast("dict[str, Any]", event))
         self.problems += 1
         return event["seq"]
+
+    def send_warning(self, category: str, text: str, span: Span | None) -> None:
+        """Tells a warning the first time, and counts what is warned of again at the same line."""
+        text = mask_addresses(text)
+        key = category, text, None if span is None else span["line"]
+        if key in self._warned:
+            seq, count = self._warned[key]
+            self._warned[key] = seq, count + 1
+        elif len(self._warned) < WARNINGS_MAX:
+            self.flush()
+            self._warned[key] = self._next_seq, 1
+            self._send({"seq": 0, "type": "warning", "category": category, "text": text, "span": span})
 
     def end_at(self, limit: str, reached: Problem) -> None:
         """Tells the limit that was hit, if it is the first."""
@@ -79,6 +96,9 @@ class EventStream:
         told: dict[str, Any] = {"notes": [*notes]} if notes else {}
         if caught:
             told["caught"] = [*caught]
+        repeated = [{"seq": seq, "count": count} for seq, count in self._warned.values() if count > 1]
+        if repeated:
+            told["repeated_warnings"] = repeated
         self.send(
             {
                 **told,

@@ -1,0 +1,91 @@
+"""What PyTorch and the program warn of, as events at the line that was running.
+
+Filters are those that a program has when Python starts it as a script, and what it changes about them holds until it
+ends. Warnings that the recorder's own work sets off are not the program's: they are not told.
+"""
+
+import re
+import warnings
+from collections.abc import Callable
+from types import FrameType
+from typing import Any, Final
+
+import torch
+
+from gradwalk.protocol.graph import Span
+from gradwalk.tracer import originals
+from gradwalk.tracer.calls import CallRecorder
+from gradwalk.tracer.frames import snippet_place
+from gradwalk.tracer.node_calls import is_unnoticed
+from gradwalk.tracer.originals import SNIPPET
+from gradwalk.tracer.places import Places
+
+TEXT_MAX: Final = 2_000
+_WHERE_IN_TORCH: Final = re.compile(r" \(Triggered internally at [^()]*\)\s*$")
+_STACK_OF_FORWARD: Final = re.compile(r"\.? Traceback of forward call that caused the error:.*", re.DOTALL)
+_OURS: Final = __name__.partition(".")[0] + "."
+_is_switched_off: Callable[[], bool] = torch._C._is_torch_function_all_disabled
+_RECORDING: Final = CallRecorder._guard.__code__
+
+
+class WarningWatch:
+    """Listens while a program runs."""
+
+    def __init__(
+        self, send: Callable[[str, str, Span | None], None], places: Places, on_failure: Callable[[Exception], None]
+    ) -> None:
+        self._send = send
+        """Given category, text and place."""
+        self._places = places
+        self._on_failure = on_failure
+        self._filters: Any = None
+        self._was_always = False
+
+    def install(self) -> None:
+        """Puts a script's filters in place. What torch says once in a process is said in each run."""
+        self._filters = warnings.catch_warnings()
+        self._filters.__enter__()
+        warnings.resetwarnings()
+        for quiet in (ResourceWarning, ImportWarning, PendingDeprecationWarning, DeprecationWarning):
+            warnings.simplefilter("ignore", quiet)
+        warnings.filterwarnings("default", category=DeprecationWarning, module="__main__")
+        warnings.showwarning = self._show  # type: ignore[assignment]
+        self._was_always = torch.is_warn_always_enabled()
+        torch.set_warn_always(True)
+
+    def remove(self) -> None:
+        """Puts the process's own back."""
+        torch.set_warn_always(self._was_always)
+        self._filters.__exit__(None, None, None)
+
+    def _show(self, message: Warning | str, category: type[Warning], _filename: str, *_more: Any) -> None:
+        frame = originals.frame_at(1)
+        _forget(frame)
+        if _is_switched_off() or is_unnoticed() or _is_recording(frame):
+            return
+        try:
+            self._send(category.__name__, _text(message), self._places.span(snippet_place(frame)))
+        except Exception as error:  # noqa: BLE001 (our own fault must not become the program's)
+            self._on_failure(error)
+
+
+def _text(message: Warning | str) -> str:
+    # Where torch was built, and a stack with our own frames in it, tell nobody anything.
+    return _STACK_OF_FORWARD.sub(".", _WHERE_IN_TORCH.sub("", str(message)[: 2 * TEXT_MAX]))[:TEXT_MAX]
+
+
+def _is_recording(frame: FrameType | None) -> bool:
+    """Whether the recorder noting something set it off, before the program's own code is met."""
+    while frame is not None and frame.f_code.co_filename != SNIPPET:
+        if frame.f_code is _RECORDING:
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _forget(frame: FrameType | None) -> None:
+    """Lets the next one through: to Python all calls of torch come from the same few lines of ours."""
+    while frame is not None and frame.f_code.co_filename != SNIPPET:
+        if frame.f_globals.get("__name__", "").startswith(_OURS):
+            frame.f_globals.get("__warningregistry__", {}).clear()
+        frame = frame.f_back

@@ -20,6 +20,10 @@ const KINDS: Readonly<Record<Finding["kind"], string>> = {
   overflow: "overflow",
   cut_derivative: "second derivative cut short",
   wrong_backward: "custom backward",
+  behind_autograd: "changed behind autograd",
+  no_zero_grad: "gradients not cleared",
+  broadcast: "broadcast to a square",
+  rebuilt: "cut by numbers",
 };
 
 /** Whole sentences about what ran before a pass and is worth knowing, though nothing is wrong. */

@@ -698,7 +698,7 @@ export interface Substitution {
  *
  * `materialized` are the positions in `results` at which nothing arrived and `materialize_grads=True` made zeros.
  * `findings` are in a fixed order: of values going forward, of custom backwards, of gradients, of relus, of second
- * derivatives.
+ * derivatives, of silent mistakes.
  */
 export interface PassFinished {
   seq: number;
@@ -731,7 +731,11 @@ export interface Finding {
     | "exploding"
     | "dead_relu"
     | "cut_derivative"
-    | "wrong_backward";
+    | "wrong_backward"
+    | "behind_autograd"
+    | "no_zero_grad"
+    | "broadcast"
+    | "rebuilt";
   node: string | null;
   /**
    * Index of the step at which it shows; null where the node did not run.

@@ -332,7 +332,17 @@ class LeafGrad(TypedDict):
 
 
 FindingKind = Literal[
-    "first_non_finite", "overflow", "vanishing", "exploding", "dead_relu", "cut_derivative", "wrong_backward"
+    "first_non_finite",
+    "overflow",
+    "vanishing",
+    "exploding",
+    "dead_relu",
+    "cut_derivative",
+    "wrong_backward",
+    "behind_autograd",
+    "no_zero_grad",
+    "broadcast",
+    "rebuilt",
 ]
 
 
@@ -372,7 +382,7 @@ class PassFinished(_PassFinished):
 
     `materialized` are the positions in `results` at which nothing arrived and `materialize_grads=True` made zeros.
     `findings` are in a fixed order: of values going forward, of custom backwards, of gradients, of relus, of second
-    derivatives.
+    derivatives, of silent mistakes.
     """
 
 

@@ -131,6 +131,8 @@ class CallLog:
         """Where a tensor hook was registered; key (sequence number, output_nr) or the leaf's `id`."""
         self._arguments: dict[int, tuple[weakref.ref[torch.Tensor], str]] = {}
         """`id` of a leaf that a transform made -> the leaf, and what the function calls the argument it stands for."""
+        self.made: dict[int, tuple[str, Place, TensorValue]] = {}
+        """`id` of a tensor that was made of numbers -> the call that made it, by name and place, and its content."""
         self.leaf_places: dict[int, Place] = {}
         """`id` of a leaf -> the call that made it."""
         self.changes: list[tuple[int, int, Place | None, str]] = []
@@ -378,6 +380,10 @@ class CallRecorder(TorchFunctionMode):
     def _note_other(self, func: Callable[..., Any], args: tuple[Any, ...], result: Any, frame: FrameType) -> None:
         """What a call that built no node can still tell: a new leaf, a hook, a cut."""
         if isinstance(result, Tensor):
+            if func in _MAKERS:
+                place = snippet_place(frame)
+                if place is not None:
+                    self._log.made[id(result)] = func.__name__, place, self._log.values.value_of(result)
             if result.requires_grad:
                 self._note_leaf(result, frame)
             if args and result.grad_fn is None and (not result.requires_grad or func is _tensor):
@@ -410,6 +416,9 @@ _WRAPPED: Final[dict[type, torch.dtype]] = {
 }  # fmt: skip
 """What torch makes of a plain number among tensors."""
 _tensor: Final = torch.tensor
+_MAKERS: Final = frozenset(
+    {torch.tensor, torch.as_tensor, torch.asarray, torch.full, torch.scalar_tensor, torch.from_numpy}
+)
 _CHANGES_KEPT: Final = 1_000
 _DETACH_IN_PLACE = torch.Tensor.detach_
 _BACKWARD_CALLS: Final = frozenset({"backward", "grad"})

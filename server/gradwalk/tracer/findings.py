@@ -1,12 +1,14 @@
 """What stands out in the numbers of a pass, said once it is over.
 
 first_non_finite   the first value (going forward), and the first gradient (going backward), that holds NaN or an
-                   infinity although nothing that went into it does.
+                   infinity although nothing that went into it does. The infinities of a mask are no such value as long
+                   as something takes them away.
 overflow           a value that became infinite because its dtype ends: finite operands of an operation without poles.
-vanishing          a leaf's gradient whose norm is below `FAINTER` times the largest norm on its way; or a saturated
+vanishing          a leaf's gradient whose norm is below `FAINTER` times the largest norm on its way, not counting
+                   what cancelling terms took; or a saturated
                    activation that returned exactly 0 for a gradient that was not.
 exploding          a leaf's gradient whose norm is above `LOUDER` times that of the v that its way began with.
-dead_relu          a relu whose whole operand is 0 or less: every slope is 0, so nothing before it learns.
+dead_relu          a relu of several entries whose whole operand is 0 or less: nothing before it learns.
 wrong_backward     a custom backward that is not the derivative of its forward, by finite differences.
 cut_derivative     see `second_derivatives`.
 
@@ -15,20 +17,24 @@ of it is read off what was recorded, so the same trace has the same findings.
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+import numpy as np
 import torch
 
 from gradwalk.protocol.events import Contribution, Finding, FindingKind
-from gradwalk.protocol.graph import Node, Span
+from gradwalk.protocol.graph import Node, Operand, Span
 from gradwalk.protocol.values import TensorValue
 from gradwalk.tracer.second_derivatives import Cut
 from gradwalk.tracer.spelling import spell_number, spell_shape
 
 FAINTER: Final = 1e-4
 LOUDER: Final = 1e4
+ENTRIES_OF_A_LAYER: Final = 2
 LISTED: Final = 8
+CANCELS: Final = 1e-2
+"""What is left of the sum of the terms' magnitudes, where terms are said to cancel: such a gradient is 0 in theory."""
 _NORMS_KEPT: Final = 4_096
 """Findings of one kind."""
 
@@ -36,6 +42,16 @@ _WITHOUT_POLES: Final = frozenset(
     {"add", "addmm", "addmv", "baddbmm", "bmm", "cosh", "cumprod", "cumsum", "dot", "exp", "exp2", "expm1", "mm", "mul",
      "mv", "pow", "prod", "sinh", "square", "sub", "sum", "_to_copy", "to_copy"}
 )  # fmt: skip
+_PUTTING: Final = frozenset(
+    {"cat", "constant_pad_nd", "copy", "fill", "index_copy", "index_fill", "index_put", "masked_fill", "masked_scatter",
+     "scatter", "select_scatter", "slice_scatter", "stack", "where"}
+)  # fmt: skip
+"""Operations that put given values somewhere and compute none."""
+_SUMMING: Final = frozenset(
+    {"add", "addmm", "addmv", "baddbmm", "bmm", "convolution", "expand", "mm", "mv", "native_batch_norm",
+     "native_group_norm", "native_layer_norm", "sub"}
+)  # fmt: skip
+"""Operations whose gradients are sums of many terms, or lose a mean."""
 _SATURATING: Final = frozenset({"sigmoid", "softmax", "tanh"})
 
 
@@ -84,6 +100,8 @@ class _Step(NamedTuple):
     """Of its grad_outputs."""
     before: int | None
     """The step that handed it the largest contribution."""
+    cancelled: float
+    """What is left of the terms that were added on the way from there, where they nearly cancelled; else 1."""
 
 
 class _End(NamedTuple):
@@ -95,6 +113,8 @@ class _End(NamedTuple):
     """The largest norm on it."""
     is_start: bool
     """The way is this one step."""
+    cancelled: float
+    """What cancelling terms have taken of the norm since it was largest."""
 
 
 class Findings:
@@ -144,6 +164,8 @@ class _PassNotes:
         self.wrong_backwards: dict[tuple[str, int], Finding] = {}
         """By op and argnum."""
         self._leaves: list[int] = []
+        self._cancelled: dict[tuple[int | None, str], float] = {}
+        """By step and edge, what is left of the terms of a product, where that is little."""
         self._norms: dict[int, tuple[TensorValue, float]] = {}
         """By identity, which the value kept beside it makes sure of."""
 
@@ -153,7 +175,11 @@ class _PassNotes:
         received = _tensors(event["grad_outputs"])
         norms = [self._norm(value) for value in received]
         norm = norms[0] if len(norms) == 1 else math.hypot(*norms)
-        self.steps[index] = _Step(identity, norm, self._largest_source(event["contributions"]))
+        source = self._largest_source(event["contributions"])
+        before = None if source is None else source["from_step"]
+        edge = "" if source is None else source["edge"]
+        left = self._left_of_sum(norm, event["contributions"]) * self._cancelled.pop((before, edge), 1.0)
+        self.steps[index] = _Step(identity, norm, before, left)
         self.steps_of[identity] = index
         self._nodes[identity] = described
         if described["kind"] == "accumulate_grad":
@@ -162,6 +188,8 @@ class _PassNotes:
         if described["kind"] == "custom":
             self._note_differences(event, described)
         returned = [self._norm(value) for value in _tensors(event["grad_inputs"])]
+        if returned and min(returned) < CANCELS * norm:
+            self._note_cancelled(event, described, norm)
         if self._first is None and not math.isfinite(sum(returned) + norm):
             self._look_closer(event, described, received)
         is_saturated = norm > 0 and returned and not any(returned)
@@ -195,10 +223,10 @@ class _PassNotes:
         self._norms[id(value)] = value, norm
         return norm
 
-    def _largest_source(self, contributions: Sequence[Contribution]) -> int | None:
-        """The step that handed over the largest contribution."""
+    def _largest_source(self, contributions: Sequence[Contribution]) -> Contribution | None:
+        """The largest contribution."""
         if len(contributions) == 1:
-            return None if "missing" in contributions[0]["value"] else contributions[0]["from_step"]
+            return None if "missing" in contributions[0]["value"] else contributions[0]
         source, largest = None, None
         for one in contributions:
             value = one["value"]
@@ -206,8 +234,26 @@ class _PassNotes:
                 continue
             norm = self._norm(value)
             if largest is None or norm > largest:
-                source, largest = one["from_step"], norm
+                source, largest = one, norm
         return source
+
+    def _left_of_sum(self, norm: float, contributions: Sequence[Contribution]) -> float:
+        """What a sum of contributions has of the sum of their norms, where that is little."""
+        if len(contributions) == 1:
+            return 1.0
+        terms = sum(self._norm(one["value"]) for one in contributions if "missing" not in one["value"])
+        return norm / terms if 0 < norm < CANCELS * terms else 1.0
+
+    def _note_cancelled(self, event: Mapping[str, Any], described: Node, norm: float) -> None:
+        """Products v times J that are small because their terms cancel, by the edge that they go along."""
+        for operand in described["inputs"]:
+            argnum = operand["argnum"]
+            returned: Any = event["grad_inputs"][argnum] if argnum < len(event["grad_inputs"]) else {"missing": ""}
+            if "edge" not in operand or "missing" in returned or not 0 < self._norm(returned) < CANCELS * norm:
+                continue
+            left = _left_of_product(event, described, argnum, self._norm(returned), norm)
+            if left < CANCELS:
+                self._cancelled[event["index"], operand["edge"]] = left
 
     def locate(self, findings: list[Finding]) -> list[Finding]:
         """Findings about nodes, with the step in which each node ran."""
@@ -219,7 +265,7 @@ class _PassNotes:
         """What the gradients of the whole pass show."""
         found = [] if self._first is None else [self._first]
         ends = self._ends() if self._leaves else {}
-        faintest = self._extreme("vanishing", ends, lambda norm, end: norm / end.top, FAINTER)
+        faintest = self._extreme("vanishing", ends, lambda norm, end: norm / (end.top * end.cancelled), FAINTER)
         loudest = self._extreme("exploding", ends, lambda norm, end: end.start / norm, 1 / LOUDER)
         return found + [one for one in (faintest, loudest) if one is not None] + self._saturated
 
@@ -268,13 +314,15 @@ class _PassNotes:
     def _ends(self) -> dict[int, _End]:
         """What the way to each step met: told from the step before it, so that many long ways cost one walk."""
         ends: dict[int, _End] = {}
-        for at, (_, norm, before) in self.steps.items():
+        for at, (_, norm, before, left) in self.steps.items():
             # Whatever a step says of itself, a way only leads backwards.
             known = ends.get(before) if before is not None and before < at else None
             if known is None:
-                ends[at] = _End(norm, norm, is_start=True)
+                ends[at] = _End(norm, norm, is_start=True, cancelled=1.0)
+            elif norm > known.top:
+                ends[at] = _End(known.start, norm, is_start=False, cancelled=1.0)
             else:
-                ends[at] = _End(known.start, norm if norm > known.top else known.top, is_start=False)
+                ends[at] = _End(known.start, known.top, is_start=False, cancelled=known.cancelled * left)
         return ends
 
     def _extreme(
@@ -289,7 +337,11 @@ class _PassNotes:
             ratio = ratio_of(norm, end)
             if ratio < limit and (worst is None or ratio < worst[0]):
                 worst = (ratio, leaf)
-        return None if worst is None else self._spell_extreme(kind, worst[0], self._way(worst[1]))
+        if worst is None:
+            return None
+        norm, end = self.steps[worst[1]].norm, ends[worst[1]]
+        ratio = norm / end.top if kind == "vanishing" else end.start / norm
+        return self._spell_extreme(kind, ratio, self._way(worst[1]))
 
     def _spell_extreme(self, kind: FindingKind, ratio: float, way: list[int]) -> Finding:
         leaf = self._nodes[self.steps[way[-1]].node]
@@ -323,19 +375,34 @@ class _PassNotes:
         return self.steps[after].norm / start if start > 0 else math.inf
 
 
+def _left_of_product(event: Mapping[str, Any], described: Node, argnum: int, returned: float, norm: float) -> float:
+    """The norm of v times J beside that of |v| times |J|; 1 where nothing is known of the terms."""
+    for one in event["local_jacobians"]:
+        if one["argnum"] == argnum and "data" in one["value"]:
+            v = event["grad_outputs"][one["output_nr"]]
+            if "data" in v and len(event["local_jacobians"]) == len(described["inputs"]):
+                matrix = np.abs(np.array(one["value"]["data"], np.float64)).reshape(len(_numbers(v)), -1)
+                return returned / (
+                    float(np.linalg.norm(np.abs(np.array(_numbers(v), np.float64)) @ matrix)) or returned
+                )
+    if described["op"].strip("_") not in _SUMMING:
+        return 1.0
+    others = [one["value"] for one in described["inputs"] if one["argnum"] != argnum and one["value"] is not None]
+    # In a product of matrices, small factors make a small result, too.
+    sizes = [_norm(one) / math.sqrt(max(1, math.prod(one["shape"]))) for one in others]
+    return returned / (norm * min([1.0, *(size for size in sizes if size > 0)]))
+
+
 def _forward_findings(nodes: Iterable[Node]) -> list[Finding]:
     """The first value that is no finite number, and what ran over the end of its dtype, in the program's order."""
     found: list[Finding] = []
     overflows: list[Finding] = []
     ordered = sorted(nodes, key=lambda node: -1 if node["sequence_nr"] is None else node["sequence_nr"])
-    for node in ordered:
+    masks = _Masks()
+    for node in masks.left_out(ordered):
         outputs = [one["value"] for one in node["outputs"] if one["value"] is not None]
         troubles = [trouble for trouble in map(_trouble, outputs) if trouble]
-        if not troubles:
-            continue
         operands = [one["value"] for one in node["inputs"] if one["value"] is not None]
-        if any(map(_trouble, operands)):
-            continue
         if node["kind"] == "accumulate_grad":
             message = f"The leaf `{node.get('leaf', '')}` holds {troubles[0]} before anything is computed."
         else:
@@ -348,6 +415,49 @@ def _forward_findings(nodes: Iterable[Node]) -> list[Finding]:
         if troubles[0].infinities and _has_overflown(node, operands) and len(overflows) < LISTED:
             overflows.append(_finding("overflow", node, None, _overflow_words(node, outputs[0])))
     return found + overflows
+
+
+class _Masks:
+    """Infinities that were put somewhere, not computed, such as those of a causal mask: a softmax takes them away."""
+
+    def __init__(self) -> None:
+        self._meant: dict[int, tuple[TensorValue, Node]] = {}
+        """By identity of a value, which is kept beside it: who put its infinities there."""
+
+    def left_out(self, nodes: Sequence[Node]) -> Iterator[Node]:
+        """The nodes that make numbers that are not finite of such as are, or of what a mask put there.
+
+        An infinity that a mask put there and nothing takes away is no mask: its node comes last.
+        """
+        used: set[int] = set()
+        for node in nodes:
+            used.update(id(one["value"]) for one in node["inputs"])
+            outputs = [one["value"] for one in node["outputs"] if one["value"] is not None]
+            troubles = [trouble for trouble in map(_trouble, outputs) if trouble]
+            if not troubles:
+                continue
+            troubled = [one for one in node["inputs"] if one["value"] is not None and _trouble(one["value"])]
+            sources = [self._source(one, node) for one in troubled]
+            if None in sources:
+                continue
+            is_put = bool(sources) or node["op"].strip("_") in _PUTTING
+            if is_put and not any(trouble.nans for trouble in troubles):
+                source = next((one for one in sources if one is not None), node)
+                self._meant.update((id(value), (value, source)) for value in outputs if _trouble(value))
+            else:
+                yield node
+        lasting = {source["id"]: source for identity, (_, source) in self._meant.items() if identity not in used}
+        yield from lasting.values()
+
+    def _source(self, operand: Operand, node: Node) -> Node | None:
+        """Who put the infinities of an operand there; None where they were computed."""
+        value = operand["value"]
+        known = self._meant.get(id(value))
+        if known is not None:
+            return known[1]
+        trouble = None if value is None else _trouble(value)
+        is_constant = "edge" not in operand and trouble is not None and not trouble.nans
+        return node if is_constant else None
 
 
 def _has_overflown(node: Node, operands: Sequence[TensorValue]) -> bool:
@@ -389,13 +499,14 @@ def _dead_relus(nodes: Iterable[Node]) -> list[Finding]:
 
 
 def _is_dead(node: Node) -> bool:
+    """Of several entries: a single one is 0 for every second input, and learns from the others."""
     value = next((one["value"] for one in node["inputs"] if one["value"] is not None), None)
     if value is not None and "summary" in value:
         top = value["summary"]["max"]
         return not _trouble(value) and isinstance(top, int | float) and top <= 0
     # A relu in place has overwritten its operand; its result says the same.
     value = value if value is not None else next((one["value"] for one in node["outputs"]), None)
-    if value is None or not value.get("data"):
+    if value is None or len(value.get("data", ())) < ENTRIES_OF_A_LAYER:
         return False
     return all(isinstance(one, int | float) and one <= 0 for one in value["data"])
 
@@ -412,6 +523,8 @@ def _reason(node: Node, trouble: _Trouble) -> str:
         "reciprocal": "1 / 0 is infinite.",
         "acos": "acos needs -1 to 1.",
         "asin": "asin needs -1 to 1.",
+        "log_softmax": "A row that is -infinity throughout has no softmax.",
+        "softmax": "A row that is -infinity throughout has no softmax.",
         "pow": "A negative number has no real fractional power, and 0 has no negative one.",
     }
     return known.get(op, "")

@@ -44,6 +44,7 @@ from gradwalk.tracer.reasons import Reasons
 from gradwalk.tracer.refits import fits
 from gradwalk.tracer.repeatable import is_repeatable
 from gradwalk.tracer.second_derivatives import find_cut
+from gradwalk.tracer.silent_mistakes import SilentMistakes
 from gradwalk.tracer.source import Program
 from gradwalk.tracer.stream import EventStream
 from gradwalk.tracer.sums import ContributionSums
@@ -95,6 +96,7 @@ class Recorder(PassListener):
         self._leaf_grads = LeafGrads(self.writer, self.values, self._reasons, program)
         self._sums = ContributionSums(self.values, self.hooks, self.places, self.fail_inside)
         self._backward_checks = BackwardChecks()
+        self._mistakes = SilentMistakes(self.log, self.places, program)
         self._findings = Findings()
         self._histories = Histories(self.log, self.places, self.values)
         self._named = NamedTensors()
@@ -299,6 +301,10 @@ class Recorder(PassListener):
         )
         if self.look_at_step is None:
             self._findings.note(event, described)
+            if record.variable is None:
+                self._mistakes.note_step(node, described, index)
+            else:
+                self._mistakes.note_accumulation(record.variable, entry.before, described, index, one)
             if one.create_graph and record.kind == "custom" and record.call is not None:
                 self._note_cut(one, record, record.call, node, entry)
         self.stream.send(event)
@@ -475,7 +481,8 @@ class Recorder(PassListener):
             filled = [position for position, result in enumerate(results or ()) if result is None]
             if filled and one.materialized:
                 event["materialized"] = filled
-        found = self._findings.conclude(one.index, [_described(entry.record) for entry in one.nodes.values()], one.cuts)
+        nodes = [_described(entry.record) for entry in one.nodes.values()]
+        found = self._findings.conclude(one.index, nodes, one.cuts) + self._mistakes.conclude(one, nodes)
         if found:
             event["findings"] = found
         self._finished_spans.append(one.span)

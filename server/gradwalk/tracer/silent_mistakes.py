@@ -1,0 +1,232 @@
+"""What a program most likely did not mean, and PyTorch runs without a word.
+
+behind_autograd   a saved tensor holds other values than the forward computed with, though its version did not change.
+no_zero_grad      a leaf's gradient was added to that of an earlier pass, although the leaf was updated in between.
+broadcast         (N, 1) against (N,) gave (N, N) on the way to a scalar.
+rebuilt           a tensor made anew of numbers that were read out of another one.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+import torch
+
+from gradwalk.protocol.events import Finding, FindingKind
+from gradwalk.protocol.graph import Node, Span
+from gradwalk.protocol.values import TensorValue
+from gradwalk.tracer import originals
+from gradwalk.tracer.calls import CallLog
+from gradwalk.tracer.cuts import Cut
+from gradwalk.tracer.passes import Pass
+from gradwalk.tracer.places import Places
+from gradwalk.tracer.source import Program
+from gradwalk.tracer.spelling import spell_number, spell_shape
+from gradwalk.tracer.values import storage_address
+
+LISTED: Final = 4
+_ENTRIES_COMPARED: Final = 100_000
+_COMPARING: Final = frozenset({"div", "mse_loss", "mul", "rsub", "smooth_l1_loss", "sub", "huber_loss"})
+_AXIS_MAKERS: Final = frozenset({"reshape", "unsqueeze", "unsafe_view", "view"})
+
+
+class SilentMistakes:
+    """Looks for them in the passes of one run."""
+
+    def __init__(self, log: CallLog, places: Places, program: Program | None) -> None:
+        self._log = log
+        self._places = places
+        self._program = program
+        self._found: list[Finding] = []
+        """Of the pass that is running."""
+        self._told: set[tuple[str, str]] = set()
+        """Kind and what it is about: each is told once."""
+        self._leaves: dict[int, _LeafHistory] = {}
+        """By `id` of a leaf, which is kept."""
+        self._stale: list[tuple[str, Node, int, int]] = []
+        """Leaves of the running pass that have an older gradient: name, node, step, the older pass."""
+        self._fresh = 0
+        """Leaves of the running pass that have none."""
+
+    def note_step(self, node: Any, described: Node, index: int) -> None:
+        """A step of a built-in node or a custom one: whether it still has what the forward computed with."""
+        operands = {one["name"]: one["value"] for one in described["inputs"]}
+        outputs = [one["value"] for one in described["outputs"]]
+        for saved in described["saved"]:
+            now: Any = saved["value"]
+            then = outputs[0] if saved["is_output"] and len(outputs) == 1 else operands.get(saved["name"])
+            if now is then or then is None or not isinstance(now, dict) or not _is_changed(then, now):
+                continue
+            key = "behind_autograd", described["id"]
+            if key not in self._told and len(self._found) < LISTED:
+                self._told.add(key)
+                self._found.append(self._behind(node, described, index, saved, then))
+            return
+
+    def _behind(self, node: Any, described: Node, index: int, saved: Any, then: TensorValue) -> Finding:
+        place = self._write_to(node, saved["name"])
+        name = saved.get("alias_of") or saved["name"]
+        span = self._places.span(place)
+        where = "" if span is None else f" in line {span['line']}"
+        message = (
+            f"{described['name']} saved `{name}`{_spelled(' as ', then)} in the forward; when its backward runs, it "
+            f"holds {_spelled('', saved['value']) or 'other values'}: it was changed{where} behind autograd's back (as "
+            "`.data` or numpy can), so PyTorch does not complain and the gradient is not that of the forward that ran. "
+            "Write a new tensor instead, or change it before it is used."
+        )
+        return _finding("behind_autograd", described, index, message, span)
+
+    def _write_to(self, node: Any, name: str) -> Any:
+        try:
+            address = storage_address(getattr(node, f"_saved_{name}"))
+        except (AttributeError, RuntimeError, TypeError):
+            return None
+        return next((place for where, _, place, _ in reversed(self._log.changes) if where == address), None)
+
+    def note_accumulation(self, leaf: torch.Tensor, before: Any, described: Node, index: int, one: Pass) -> None:
+        """`.grad` of a leaf was added to."""
+        known = self._leaves.get(id(leaf))
+        has_older = before is not None and "missing" not in before and _is_nonzero(before)
+        if known is not None and has_older and known.index != one.index and known.is_updated(leaf):
+            self._stale.append((described.get("leaf", described["label"]), described, index, known.index))
+        elif not has_older:
+            self._fresh += 1
+        self._leaves[id(leaf)] = _LeafHistory(leaf, one.index)
+
+    def conclude(self, one: Pass, nodes: Sequence[Node]) -> list[Finding]:
+        """What was found in a pass that is over."""
+        found, self._found = self._found, []
+        stale, self._stale = self._stale, []
+        fresh, self._fresh = self._fresh, 0
+        # Where others start anew, as the two nets of a GAN do in turn, these are cleared before they are used.
+        if stale and not fresh and self._is_new("no_zero_grad", ""):
+            found.append(_no_zero_grad(stale, one))
+        found += self._broadcasts(nodes)
+        found += self._rebuilt(one)
+        return found
+
+    def _is_new(self, kind: str, about: str) -> bool:
+        is_new = (kind, about) not in self._told
+        self._told.add((kind, about))
+        return is_new
+
+    def _broadcasts(self, nodes: Sequence[Node]) -> Iterable[Finding]:
+        made = {id(one["value"]): node for node in nodes for one in node["outputs"] if one["value"] is not None}
+        for node in nodes:
+            if node["op"].strip("_") not in _COMPARING or len(node["inputs"]) < 2 or not node["outputs"]:
+                continue
+            values = [one["value"] for one in node["inputs"][:2]]
+            output = node["outputs"][0]["value"]
+            if output is None or any(value is None for value in values):
+                continue
+            flat, tall = sorted((value["shape"] for value in values if value is not None), key=len)
+            if len(flat) != 1 or flat[0] < 2 or tall != [flat[0], 1] or output["shape"] != [flat[0], flat[0]]:
+                continue
+            column = next(value for value in values if value is not None and value["shape"] == tall)
+            maker = made.get(id(column))
+            is_meant = maker is not None and maker["op"].strip("_") in _AXIS_MAKERS
+            is_target = any("edge" not in one for one in node["inputs"][:2])
+            if is_target and not is_meant and self._is_new("broadcast", str(node["span"] and node["span"]["line"])):
+                line = "" if node["span"] is None else f" (line {node['span']['line']})"
+                message = (
+                    f"{node['name']}{line} got the shapes {spell_shape(tall)} and {spell_shape(flat)}: broadcasting "
+                    f"pairs every entry of one with every entry of the other, which gives "
+                    f"{spell_shape(output['shape'])}. For one difference per entry give both the same shape, by "
+                    "squeeze(1) or unsqueeze(1)."
+                )
+                yield _finding("broadcast", node, None, message, node["span"])
+
+    def _rebuilt(self, one: Pass) -> Iterable[Finding]:
+        made = self._log.made
+        for entry in one.nodes.values():
+            call, described = entry.record.call, entry.record.node
+            if call is None or described is None:
+                continue
+            for identity, _, value in call.arguments:
+                known = made.get(identity)
+                # Another tensor may have the number of one that is gone.
+                source = self._numbers_in(known) if known is not None and known[2] is value else None
+                if source is None:
+                    continue
+                maker, cut, span = source
+                if self._is_new("rebuilt", str(span["line"])):
+                    message = (
+                        f"`{maker}` in line {span['line']} makes a new tensor of numbers that {cut.reason} read out of "
+                        "the graph: no gradient goes through it. Compute with the tensor itself, or join tensors by "
+                        "torch.stack or torch.cat."
+                    )
+                    yield _finding("rebuilt", described, None, message, span)
+
+    def _numbers_in(self, made: tuple[str, Any, TensorValue]) -> tuple[str, Cut, Span] | None:
+        """The cut whose numbers a call that made a tensor was given, by its text."""
+        span = self._places.span(made[1])
+        if span is None or self._program is None:
+            return None
+        text = _text_at(self._program, span)
+        for cut in self._log.cuts.found:
+            place = self._places.span(cut.place)
+            if cut.kind != "numbers" or place is None:
+                continue
+            names = [name for name in self._program.target_of(place) if name]
+            is_inside = (span["line"], span["column"]) <= (place["line"], place["column"]) and (
+                place["end_line"], place["end_column"]) <= (span["end_line"], span["end_column"])  # fmt: skip
+            if is_inside or any(re.search(rf"\b{re.escape(name)}\b", text) for name in names):
+                return made[0], cut, span
+        return None
+
+
+class _LeafHistory:
+    """A leaf as it was when its gradient was last added to."""
+
+    def __init__(self, leaf: torch.Tensor, index: int) -> None:
+        self.index = index
+        """Of the pass."""
+        self._version = leaf._version
+        is_small = leaf.numel() <= _ENTRIES_COMPARED and leaf.layout is torch.strided
+        self._leaf = leaf
+        self._values = originals.clone(originals.detach(leaf)) if is_small else None
+
+    def is_updated(self, leaf: torch.Tensor) -> bool:
+        if leaf is not self._leaf:
+            return False
+        if self._values is not None and self._values.shape == leaf.shape:
+            return not torch.equal(self._values, originals.detach(leaf))
+        return leaf._version != self._version
+
+
+def _no_zero_grad(stale: Sequence[tuple[str, Node, int, int]], one: Pass) -> Finding:
+    name, described, index, older = stale[0]
+    others = "" if len(stale) == 1 else f" (and that of {len(stale) - 1} more)"
+    message = (
+        f"`{name}.grad`{others} still held the gradient of pass {older + 1} when pass {one.index + 1} added to it, "
+        f"although `{name}` was updated in between: each update then uses the sum of all gradients so far. Call "
+        "optimizer.zero_grad(), or set .grad to None, before backward."
+    )
+    return _finding("no_zero_grad", described, index, message, one.span)
+
+
+def _finding(kind: FindingKind, node: Node, step: int | None, message: str, span: Span | None) -> Finding:
+    return {"kind": kind, "node": node["id"], "step": step, "span": span or node["span"], "group": node["group"],
+            "message": message}  # fmt: skip
+
+
+def _is_changed(then: TensorValue, now: Mapping[str, Any]) -> bool:
+    if then["shape"] != now.get("shape") or then["dtype"] != now.get("dtype"):
+        return False
+    return any(key in then and key in now and then[key] != now[key] for key in ("data", "summary"))
+
+
+def _is_nonzero(value: TensorValue) -> bool:
+    if "summary" in value:
+        return value["summary"]["norm"] != 0
+    return any(value.get("data", ()))
+
+
+def _spelled(before: str, value: Any) -> str:
+    data: list[Any] = value.get("data", [])
+    return f"{before}{spell_number(data[0])}" if len(data) == 1 else ""
+
+
+def _text_at(program: Program, span: Span) -> str:
+    lines = program.text.splitlines()[span["line"] - 1 : span["end_line"]]
+    return "\n".join(lines)

@@ -228,3 +228,36 @@ def test_a_huge_message_is_told_in_short(source: str) -> None:
     assert told["kind"] == "error"
     assert len(told["message"]) < 2_000
     assert len(told["hint"] or "") < 2_000
+
+
+HELPED = {
+    "cuda": ("x = torch.ones(2, requires_grad=True).cuda()", 1, "no GPU here", "Leave out .cuda()"),
+    "to cuda": ("x = torch.ones(2).to('cuda')", 1, "no GPU here", "torch.cuda.is_available()"),
+    "mps": ("x = torch.ones(2, device='mps')", 1, "no GPU here", "Leave out .cuda()"),
+    "a class too many": ("s = torch.randn(2, 3, requires_grad=True)\nF.cross_entropy(s, torch.tensor([0, 3]))", 2,
+                         "the classes are 0 to C - 1", "as wide as there are classes"),
+    "a leaf that is none any more": ("w = torch.ones(2, requires_grad=True)\nfor _ in 1, 2:\n    w.sum().backward()\n"
+                                     "    w = w - 0.1 * w.grad", 4, "no leaf any more", "torch.no_grad(): w -="),
+    "a shell's line": ("!pip install torch", 1, "not valid Python", "leave it out"),
+    "a notebook's line": ("%matplotlib inline\nx = 1", 1, "not valid Python", "leave it out"),
+    "a prompt": (">>> x = torch.ones(2)", 1, "not valid Python", "prompts (>>>)"),
+    "a prompt's second line": ("x = [1,\n... 2]", 2, "not valid Python", "prompts (...)"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HELPED)
+def test_what_people_paste_gets_a_hint(name):
+    source, line, words, hint = HELPED[name]
+    problem = run_traced(source).of("problem")[0]
+    assert problem["span"]["line"] == line
+    assert words in problem["title"] + problem["message"]
+    assert hint in problem["hint"]
+
+
+def test_time_is_up_once():
+    source = (
+        "from gradwalk.tracer.interruption import TimeLimitError\n"
+        "x = torch.ones(2, requires_grad=True)\ndef late(g): raise TimeLimitError\nx.register_hook(late)\n"
+        "try:\n    x.sum().backward()\nfinally:\n    raise TimeLimitError\n"
+    )
+    assert [one["kind"] for one in run_traced(source).of("problem")] == ["timeout"]

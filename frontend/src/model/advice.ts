@@ -17,6 +17,23 @@ export function warningTitle(category: string, count: number): string {
   return count > 1 ? `${category}, ${count} times` : category;
 }
 
+/** Where a derivative comes from: the table from which PyTorch generates its backward functions. */
+export function inDerivativesYaml(version: string, lines: readonly string[]): string {
+  return `PyTorch ${version} has this operation in \`derivatives.yaml\`: ${lines.map((line) => `\`${line}\``).join(", ")}.`;
+}
+
+export function notInDerivativesYaml(version: string): string {
+  return `\`derivatives.yaml\` of PyTorch ${version} has no line for this node.`;
+}
+
+export function ownFunction(name: string, line: number | null): string {
+  return `Your Function \`${name}\` has the derivative${line === null ? "" : `: its \`backward\` in line ${line}`}.`;
+}
+
+export function partOfComposite(label: string, version: string): string {
+  return `It is a part of \`${label}\`, which is composite in PyTorch ${version} (CompositeImplicit, or Python): built of other operations, each with a derivative of its own.`;
+}
+
 /** What to write instead, where the reason does not say it itself, so that `leaf` gets a gradient; what stands between backticks is code. */
 export function instead(leaf: string, { kind, call }: MissingCause): string {
   switch (kind) {

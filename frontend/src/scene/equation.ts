@@ -2,12 +2,14 @@
  * What the callout at the active node says: v times J = returned gradient, one equation per operand. Its parts are all
  * there in every phase, so that nothing changes size; `shown` tells which are revealed.
  */
+
+import { inDerivativesYaml, notInDerivativesYaml, ownFunction, partOfComposite } from "../model/advice";
 import { isTensor, LAND } from "../model/gradients";
 import { bytesPerElement, elementCount, shapeText } from "../model/matrix";
 import { type NoGrad, noGradAt } from "../model/nograds";
 import type { Position } from "../model/position";
 import { MULTIPLY } from "../model/position";
-import { nodesById, nodeTitle, variableOf } from "../model/selectors";
+import { groupsById, nodesById, nodeTitle, variableOf } from "../model/selectors";
 import type { TraceState } from "../model/trace";
 import type {
   Formula,
@@ -115,6 +117,8 @@ export interface VjpCallout extends Heading {
   readonly traceId: string;
   /** What ran inside the backward of a custom Function. */
   readonly inside: readonly InnerOp[];
+  /** How PyTorch has this operation's derivative, as sentences; what stands between backticks is code. */
+  readonly origin: readonly string[];
   /** Whether the written formula gave what the engine returned; null where it was not evaluated. */
   readonly formulaCheck: boolean | null;
 }
@@ -195,8 +199,28 @@ export function drawCallout(trace: TraceState, still: Still): CalloutScene | nul
     hooks: step.hooks ?? [],
     traceId: trace.started?.id ?? "",
     inside: step.inside ?? [],
+    origin: originOf(trace, graph, node),
     formulaCheck: formulaCheck(node.formula, step),
   };
+}
+
+function originOf(trace: TraceState, graph: Graph, node: Node): readonly string[] {
+  const version = trace.started?.versions.torch ?? "";
+  const groups = groupsById(graph);
+  const composites: string[] = [];
+  for (let id = node.group; id !== null; id = groups.get(id)?.parent ?? null) {
+    const group = groups.get(id);
+    if (group?.kind === "composite") composites.push(group.label);
+  }
+  const own =
+    node.kind === "custom"
+      ? ownFunction(node.op, node.backward_span?.line ?? null)
+      : node.formula !== null && node.formula.derivatives_yaml.length > 0
+        ? inDerivativesYaml(version, node.formula.derivatives_yaml)
+        : node.kind === "op"
+          ? notInDerivativesYaml(version)
+          : null;
+  return [...(own === null ? [] : [own]), ...composites.map((label) => partOfComposite(label, version))];
 }
 
 /** The operand to show first: the first one that was given a gradient. */

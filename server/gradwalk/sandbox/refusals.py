@@ -79,10 +79,15 @@ MODULES = _table(
     (
         "ctypes cffi inspect gc importlib builtins traceback dis ast code codeop types symtable tracemalloc "
         "faulthandler pdb bdb trace sysconfig site runpy pkgutil weakref copyreg _ctypes __main__ zipimport imp opcode "
-        "tokenize token torch._C torch._dynamo torch.overrides platform logging argparse getpass unittest pytest "
+        "tokenize token torch._C torch._dynamo torch.overrides platform logging getpass unittest pytest "
         "doctest pydoc timeit cProfile profile pstats",
         MACHINERY,
         "Print what you want to see: print(type(x).__name__, x.grad_fn, x.shape).",
+    ),
+    (
+        "argparse optparse getopt fire click absl hydra",
+        "reads a command line, and there is none here",
+        "Write the values themselves: lr = 0.1 instead of args.lr.",
     ),
     (
         "matplotlib plotly seaborn torchviz graphviz IPython tensorboard wandb tqdm bokeh PIL cv2 imageio torchsummary "

@@ -147,6 +147,10 @@ def _because(found: GradcheckReport, numeric: Any, analytic: Any) -> str:
             f"forward does not change with small changes of `{name}`: its derivative is 0 here. backward returns "
             "something else, as a straight-through estimator does on purpose."
         )
+    if not analytic.any():
+        return (
+            f"forward depends on `{name}`, while backward returns None or zeros for it, which stops the gradient there."
+        )
     if numeric.shape[0] == numeric.shape[1] and np.allclose(numeric, np.eye(len(numeric)), rtol=0.0, atol=1e-6):
         factors = analytic[numeric > 1 / 2]
         what = f"multiplies v by {spell_number(float(factors[0]))}" if (factors == factors[0]).all() else "changes v"

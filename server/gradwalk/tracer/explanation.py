@@ -351,6 +351,23 @@ def _whole_numbers(_match: "re.Match[str]", _culprits: Culprits) -> Explained:
     )
 
 
+def _no_accelerator(_match: "re.Match[str]", _culprits: Culprits) -> Explained:
+    return Explained(
+        "There is no GPU here",
+        "The program asks for a GPU; here PyTorch runs on the CPU, where the graph and its gradients are the same.",
+        'Leave out .cuda() and .to("cuda"), or choose: device = "cuda" if torch.cuda.is_available() else "cpu".',
+    )
+
+
+def _none_in_arithmetic(_match: "re.Match[str]", _culprits: Culprits) -> Explained:
+    return Explained(
+        "One side is None",
+        "A `.grad` is None until a backward pass has reached that leaf. A name that was given a new tensor, as by "
+        "w = w - 0.1 * w.grad, is no leaf any more: the next backward fills no `.grad` for it.",
+        "Call backward first. Update a leaf in place: with torch.no_grad(): w -= 0.1 * w.grad",
+    )
+
+
 def _matrix_shapes(match: "re.Match[str]", _culprits: Culprits) -> Explained:
     left, right = match.group("left"), match.group("right")
     inner = f"{left.partition('x')[2]} and {right.partition('x')[0]}"
@@ -459,6 +476,12 @@ EXPLANATIONS: Final[tuple[tuple[str, Explain], ...]] = (
     ),
     (r"Target (?P<target>-?\d+) is out of bounds", _no_such_class),
     (r"^index out of range in self", _no_such_row),
+    (
+        r"Torch not compiled with CUDA enabled|Found no NVIDIA driver|"
+        r"not linked with support for (?:mps|cuda|xpu) devices",
+        _no_accelerator,
+    ),
+    (r"unsupported operand type\(s\) for \S+ '(?:float|int|Tensor)' and 'NoneType'", _none_in_arithmetic),
     (_NO_ALLOCATION, _allocation),
     (r"is a view and is being modified inplace", _views_in_place),
     (r"Can't call numpy\(\) on Tensor that requires grad", _needs_detach),

@@ -23,6 +23,7 @@ from gradwalk.tracer.findings import Findings
 from gradwalk.tracer.frames import is_materializing, snippet_place
 from gradwalk.tracer.histories import Histories
 from gradwalk.tracer.hooks import HookWatch
+from gradwalk.tracer.interruption import TimeLimitError
 from gradwalk.tracer.jacobian import JacobianBudget, local_jacobians
 from gradwalk.tracer.leaf_grads import LeafGrads
 from gradwalk.tracer.links import link
@@ -516,8 +517,11 @@ class Recorder(PassListener):
         self.explain_once(error, found)
 
     def was_explained(self, error: BaseException) -> bool:
-        """True once a problem was sent for this very error, which comes by again on its way out."""
-        return any(error is known for known, _ in self._explained)
+        """True once a problem was sent for this very error, which comes by again on its way out.
+
+        Time is up once, however often the clock has to ring until the program ends.
+        """
+        return any(error is known or (_is_time_up(error) and _is_time_up(known)) for known, _ in self._explained)
 
     def explain_once(self, error: BaseException, found: Problem) -> None:
         """Sends the problem of an error."""
@@ -570,6 +574,10 @@ class Recorder(PassListener):
         return [
             None if receiver is None else self._slot_name(receiver.record, slot) for receiver, slot, _ in entry.targets
         ]
+
+
+def _is_time_up(error: BaseException) -> bool:
+    return isinstance(error, TimeLimitError)
 
 
 def _described(record: Record) -> protocol.Node:

@@ -38,6 +38,13 @@ _ADVICE = (
     _Advice(r"invalid character '[\u00b2\u00b3]'", "Powers are written **: x ** 2."),
     _Advice(r"invalid non-printable character", "An invisible character was pasted in: delete it and type a space."),
 )
+_NOTEBOOK = (
+    _Advice(r"[!]", "A line that begins with ! is a command of a notebook's shell: leave it out."),
+    _Advice(r"%", "A line that begins with % is a notebook's own command: leave it out."),
+    _Advice(r"(>>>|\.\.\.)", "Leave out the prompts ({0}) that were copied along, and the lines of output below them."),
+    _Advice(r"In \[\d*\]:", "Leave out the notebook's marks such as In [1]:."),
+)
+"""By how the line begins that does not parse."""
 
 
 def explain_syntax_error(error: SyntaxError, columns: Columns, *, offset_in_bytes: bool) -> Problem:
@@ -50,15 +57,13 @@ def explain_syntax_error(error: SyntaxError, columns: Columns, *, offset_in_byte
     said = error.msg.split(" (detected at line")[0]
     where = "" if span is None else f"Line {span['line']}, column {span['column'] + 1}: "
     title = "Wrong indentation" if isinstance(error, IndentationError) else "This is not valid Python"
-    return problem("syntax", title, f"{where}{said}.", span=span, hint=_hint(said))
+    return problem("syntax", title, f"{where}{said}.", span=span, hint=_hint(said, error.text or ""))
 
 
-def _hint(said: str) -> str | None:
-    for advice in _ADVICE:
-        match = re.search(advice.pattern, said)
-        if match is not None:
-            return advice.hint.format(*match.groups())
-    return None
+def _hint(said: str, line: str) -> str | None:
+    found = [(advice, re.match(advice.pattern, line.lstrip())) for advice in _NOTEBOOK]
+    found += [(advice, re.search(advice.pattern, said)) for advice in _ADVICE]
+    return next((advice.hint.format(*match.groups()) for advice, match in found if match is not None), None)
 
 
 def _span(error: SyntaxError, columns: Columns, *, offset_in_bytes: bool) -> Span | None:

@@ -235,9 +235,9 @@ HELPED = {
     "to cuda": ("x = torch.ones(2).to('cuda')", 1, "no GPU here", "torch.cuda.is_available()"),
     "mps": ("x = torch.ones(2, device='mps')", 1, "no GPU here", "Leave out .cuda()"),
     "a class too many": ("s = torch.randn(2, 3, requires_grad=True)\nF.cross_entropy(s, torch.tensor([0, 3]))", 2,
-                         "the classes are 0 to C - 1", "as wide as there are classes"),
+                         "classes 0 to C - 1", "at least 4 columns"),
     "a leaf that is none any more": ("w = torch.ones(2, requires_grad=True)\nfor _ in 1, 2:\n    w.sum().backward()\n"
-                                     "    w = w - 0.1 * w.grad", 4, "no leaf any more", "torch.no_grad(): w -="),
+                                     "    w = w - 0.1 * w.grad", 4, "NoneType", "torch.no_grad():`"),
     "a shell's line": ("!pip install torch", 1, "not valid Python", "leave it out"),
     "a notebook's line": ("%matplotlib inline\nx = 1", 1, "not valid Python", "leave it out"),
     "a prompt": (">>> x = torch.ones(2)", 1, "not valid Python", "prompts (>>>)"),

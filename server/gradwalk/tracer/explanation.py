@@ -359,15 +359,6 @@ def _no_accelerator(_match: "re.Match[str]", _culprits: Culprits) -> Explained:
     )
 
 
-def _none_in_arithmetic(_match: "re.Match[str]", _culprits: Culprits) -> Explained:
-    return Explained(
-        "One side is None",
-        "A `.grad` is None until a backward pass has reached that leaf. A name that was given a new tensor, as by "
-        "w = w - 0.1 * w.grad, is no leaf any more: the next backward fills no `.grad` for it.",
-        "Call backward first. Update a leaf in place: with torch.no_grad(): w -= 0.1 * w.grad",
-    )
-
-
 def _matrix_shapes(match: "re.Match[str]", _culprits: Culprits) -> Explained:
     left, right = match.group("left"), match.group("right")
     inner = f"{left.partition('x')[2]} and {right.partition('x')[0]}"
@@ -478,10 +469,10 @@ EXPLANATIONS: Final[tuple[tuple[str, Explain], ...]] = (
     (r"^index out of range in self", _no_such_row),
     (
         r"Torch not compiled with CUDA enabled|Found no NVIDIA driver|"
-        r"not linked with support for (?:mps|cuda|xpu) devices",
+        r"not linked with support for (?:mps|cuda|xpu) devices|"
+        r"Could not run '.*' with arguments from the '(?:CUDA|MPS)' backend",
         _no_accelerator,
     ),
-    (r"unsupported operand type\(s\) for \S+ '(?:float|int|Tensor)' and 'NoneType'", _none_in_arithmetic),
     (_NO_ALLOCATION, _allocation),
     (r"is a view and is being modified inplace", _views_in_place),
     (r"Can't call numpy\(\) on Tensor that requires grad", _needs_detach),

@@ -7,7 +7,7 @@ rebuilt           a tensor made anew of numbers that were read out of another on
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import torch
@@ -50,12 +50,9 @@ class SilentMistakes:
 
     def note_step(self, node: Any, described: Node, index: int) -> None:
         """A step of a built-in node or a custom one: whether it still has what the forward computed with."""
-        operands = {one["name"]: one["value"] for one in described["inputs"]}
-        outputs = [one["value"] for one in described["outputs"]]
         for saved in described["saved"]:
-            now: Any = saved["value"]
-            then = outputs[0] if saved["is_output"] and len(outputs) == 1 else operands.get(saved["name"])
-            if now is then or then is None or not isinstance(now, dict) or not _is_changed(then, now):
+            then = saved.get("was")
+            if then is None:
                 continue
             key = "behind_autograd", described["id"]
             if key not in self._told and len(self._found) < LISTED:
@@ -208,12 +205,6 @@ def _no_zero_grad(stale: Sequence[tuple[str, Node, int, int]], one: Pass) -> Fin
 def _finding(kind: FindingKind, node: Node, step: int | None, message: str, span: Span | None) -> Finding:
     return {"kind": kind, "node": node["id"], "step": step, "span": span or node["span"], "group": node["group"],
             "message": message}  # fmt: skip
-
-
-def _is_changed(then: TensorValue, now: Mapping[str, Any]) -> bool:
-    if then["shape"] != now.get("shape") or then["dtype"] != now.get("dtype"):
-        return False
-    return any(key in then and key in now and then[key] != now[key] for key in ("data", "summary"))
 
 
 def _is_nonzero(value: TensorValue) -> bool:

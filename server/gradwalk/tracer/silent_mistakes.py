@@ -7,6 +7,7 @@ rebuilt           a tensor made anew of numbers that were read out of another on
 """
 
 import re
+import weakref
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
@@ -42,7 +43,7 @@ class SilentMistakes:
         self._told: set[tuple[str, str]] = set()
         """Kind and what it is about: each is told once."""
         self._leaves: dict[int, _LeafHistory] = {}
-        """By `id` of a leaf, which is kept."""
+        """By `id` of a leaf."""
         self._stale: list[tuple[str, Node, int, int]] = []
         """Leaves of the running pass that have an older gradient: name, node, step, the older pass."""
         self._fresh = 0
@@ -180,11 +181,11 @@ class _LeafHistory:
         """Of the pass."""
         self._version = leaf._version
         is_small = leaf.numel() <= _ENTRIES_COMPARED and leaf.layout is torch.strided
-        self._leaf = leaf
+        self._leaf = weakref.ref(leaf)
         self._values = originals.clone(originals.detach(leaf)) if is_small else None
 
     def is_updated(self, leaf: torch.Tensor) -> bool:
-        if leaf is not self._leaf:
+        if leaf is not self._leaf():
             return False
         if self._values is not None and self._values.shape == leaf.shape:
             return not torch.equal(self._values, originals.detach(leaf))

@@ -298,6 +298,8 @@ def _product(step: dict[str, Any], jacobian: dict[str, Any]) -> Any:
     if tuple(matrix.shape) != (*jacobian["output_shape"], *jacobian["input_shape"]):
         raise Nonconformity(f"the Jacobian of step {step['index']} has shape {tuple(matrix.shape)}")
     flat = matrix.double().reshape(v.numel(), math.prod(jacobian["input_shape"]))
+    if jacobian["structure"] == "zero":
+        return torch.zeros(jacobian["input_shape"], dtype=torch.float64)
     if jacobian["structure"] == "diagonal" and torch.isnan(v).any():
         # An entry of v meets only its own slope: NaN times the zeros beside the diagonal would be NaN everywhere.
         return (v.double().reshape(-1) * flat.diagonal()).reshape(jacobian["input_shape"])

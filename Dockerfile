@@ -8,6 +8,7 @@ WORKDIR /src/frontend
 COPY frontend/package.json frontend/package-lock.json frontend/.npmrc ./
 RUN npm ci --no-audit --no-fund
 COPY frontend ./
+COPY server/gradwalk/words /src/server/gradwalk/words
 # Vite writes to /src/server/gradwalk/static.
 RUN npm run build && npm run build:embed --if-present
 

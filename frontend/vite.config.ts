@@ -16,7 +16,8 @@ export default defineConfig({
     chunkSizeWarningLimit: 1200,
   },
   worker: { format: "es" },
-  server: { proxy: { "/api": API, "/readyz": API } },
+  // The catalogue of sentences is in the server's package, which carries it.
+  server: { proxy: { "/api": API, "/readyz": API }, fs: { allow: [".", "../server/gradwalk/words"] } },
   // Properties over a thousand states take seconds on a busy machine.
   test: {
     include: ["src/**/*.test.ts"],

@@ -15,6 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FRONTEND = ROOT / "frontend"
+WORDS = ROOT / "server" / "gradwalk" / "words"
 STATIC = ROOT / "server" / "gradwalk" / "static"
 STAMP = STATIC / ".source-hash"
 NOT_SOURCES = {"node_modules", "dist", "docs", ".svelte-kit", "coverage"}
@@ -27,13 +28,14 @@ def source_files() -> Iterator[Path]:
         inside = path.relative_to(FRONTEND)
         if NOT_SOURCES.isdisjoint(inside.parts) and path.is_file() and ".test." not in path.name:
             yield path
+    yield from sorted(WORDS.glob("*.ftl"))
 
 
 def source_hash() -> str:
     """One hash over names and contents of the sources."""
     digest = hashlib.sha256()
     for path in source_files():
-        digest.update(path.relative_to(FRONTEND).as_posix().encode() + b"\0")
+        digest.update(path.relative_to(ROOT).as_posix().encode() + b"\0")
         digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()
 

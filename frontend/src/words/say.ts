@@ -1,0 +1,125 @@
+/**
+ * Sentences from the catalogue. A sentence is a list of parts, text and what was put into it, so that nobody has to
+ * find a name or a number in it again: the page links parts to cells, sets names as code, and hides values by part.
+ */
+import { FluentBundle, FluentResource } from "@fluent/bundle";
+import english from "../../../server/gradwalk/words/en.ftl?raw";
+import type { Catalogue } from "./catalogue.gen";
+
+/** Which traced value a part spells: a place in the step, or in its node. */
+export interface Reference {
+  readonly of:
+    | "contribution"
+    | "grad_output"
+    | "grad_input"
+    | "local_jacobian"
+    | "operand"
+    | "output"
+    | "saved"
+    | "before"
+    | "after"
+    | "before_hook"
+    | "after_hook";
+  readonly index: number;
+}
+
+export type Part =
+  | { readonly kind: "text"; readonly text: string }
+  /** As it stands in the program or in mathematics. */
+  | { readonly kind: "code"; readonly text: string }
+  | { readonly kind: "value"; readonly text: string; readonly at: Reference };
+
+export type Said = readonly Part[];
+
+export type Key = keyof Catalogue;
+/** A number chooses the plural and is written with it. */
+type Operand = Said | number;
+type Operands<K extends Key> = { readonly [name in Catalogue[K]]: Operand };
+
+/** Private-use characters stand for the operands while Fluent works, and are replaced by their parts afterwards. */
+const FIRST_PLACE = 0xe000;
+const PLACE = /([\ue000-\uf8ff])/;
+
+/** The message `key` with its operands filled in. */
+export function say<K extends Key>(
+  key: K,
+  ...[operands]: [Catalogue[K]] extends [never] ? [] : [Operands<K>]
+): Said {
+  const filled: Said[] = [];
+  const places: Record<string, string | number> = {};
+  for (const [name, operand] of Object.entries<Operand>(operands ?? {})) {
+    if (typeof operand === "number") places[name] = operand;
+    else places[name] = String.fromCharCode(FIRST_PLACE + filled.push(operand) - 1);
+  }
+  const parts: Part[] = [];
+  formatMessage(key, places)
+    .split("`")
+    .forEach((stretch, index) => {
+      for (const piece of stretch.split(PLACE)) {
+        if (PLACE.test(piece)) parts.push(...(filled[piece.charCodeAt(0) - FIRST_PLACE] ?? []));
+        else if (piece !== "") parts.push({ kind: index % 2 === 1 ? "code" : "text", text: piece });
+      }
+    });
+  return parts;
+}
+
+/**
+ * The message as Python's `say` gives it, with backticks round code.
+ * @throws {Error} there is no such message, or an operand is missing
+ */
+export function formatMessage(key: string, operands: Readonly<Record<string, string | number>>): string {
+  const pattern = bundle.getMessage(key)?.value;
+  if (pattern == null) throw new Error(`the catalogue has no message ${key}`);
+  return bundle.formatPattern(pattern, operands);
+}
+
+const bundle = makeBundle("en", english);
+
+function makeBundle(language: string, catalogue: string): FluentBundle {
+  // Isolation marks are for texts that mix directions of writing; in a program's name they would be copied along.
+  const made = new FluentBundle(language, { useIsolating: false });
+  const [error] = made.addResource(new FluentResource(catalogue));
+  if (error !== undefined) throw error;
+  return made;
+}
+
+export const text = (content: string): Said => [{ kind: "text", text: content }];
+export const code = (content: string): Said => [{ kind: "code", text: content }];
+
+/** As plain text. */
+export function textOf(said: Said): string {
+  return said.map((part) => part.text).join("");
+}
+
+/** As text with backticks round code. */
+export function markedUp(said: Said): string {
+  return said
+    .map((part) => (part.kind === "code" ? `\`${part.text}\`` : part.text))
+    .join("")
+    .replaceAll("``", "");
+}
+
+/** With a capital at the beginning, where that is a word. */
+export function sentence(said: Said): Said {
+  const [first, ...rest] = said;
+  if (first === undefined || first.kind === "code") return said;
+  return [{ ...first, text: first.text.charAt(0).toLocaleUpperCase("en") + first.text.slice(1) }, ...rest];
+}
+
+/** `a`, `a and b`, `a, b and c`. */
+export function listed(parts: readonly Said[]): Said {
+  const [first = [], ...rest] = parts;
+  if (rest.length === 0) return first;
+  if (rest.length === 1) return say("and", { first, last: rest[0] ?? [] });
+  return say("comma", { first, rest: listed(rest) });
+}
+
+/** `a, b, c`. */
+export function enumerated(parts: readonly Said[]): Said {
+  return parts.reduce((first, rest) => say("comma", { first, rest }));
+}
+
+/** `a; b; c`: parts of a sentence that could each be one. */
+export function inTurn(parts: readonly Said[]): Said {
+  return parts.reduce((first, rest) => say("semicolon", { first, rest }));
+}

@@ -1,0 +1,1 @@
+"""How things are said: one catalogue per language, read by the page and by Python."""

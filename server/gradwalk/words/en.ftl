@@ -1,0 +1,184 @@
+# What the page, pictures, slides, notebooks and the command line say, in English.
+# Project Fluent. Backticks mark what is set as code; everything else that is code comes in as an operand.
+# A sentence is at most 140 characters long with its operands filled in; where several say the same, the first that
+# fits is taken.
+
+## Phases
+
+phase-start = start
+phase-collect = collect
+phase-local-rule = local rule
+phase-multiply = multiply
+phase-send = send
+phase-land = land
+phase-arrive = arrive
+phase-compute = compute
+phase-save = save
+
+## Values
+
+nothing = nothing
+value-gradient = a gradient of shape { $shape }
+value-unseen = ?
+v-is = `v` = { $value }
+v-of-shape = `v` of shape { $shape }
+v-of-output = `v` = { $value } for { $output }
+v-of-output-shape = `v` of shape { $shape } for { $output }
+
+## Lists and names
+
+and = { $first } and { $last }
+comma = { $first }, { $rest }
+semicolon = { $first }; { $rest }
+and-more = { $first }, and { $count } more
+result-in-line = the result of { $op } in line { $line }
+result-of = the result of { $op }
+result-born = the result of { $op } in the backward of line { $line }
+output-of = output { $number } of { $op }
+
+## Before anything has run
+
+start-program = Before the program: nothing is computed yet.
+start-pass = Before the pass: it starts at { $names }; no gradient is computed yet.
+start-output = the output
+start-waiting = Waiting for the first backward pass.
+start-none = The program made no backward pass.
+step-awaited = This step has not arrived yet.
+
+## 1 collect: what arrived at a node
+
+collect-none = No gradient arrived at { $name }; undefined acts as zero.
+collect-seed = The pass starts at { $name } with the seed `v` = { $v }.
+collect-seed-shape = The pass starts at { $name } with a seed `v` of shape { $shape }.
+collect-one = { $v } arrived at { $name }.
+collect-used = { $name } was used { $count ->
+    [2] twice
+    [3] three times
+   *[other] { $count } times
+}: { $sum }.
+collect-used-some = { $name } was used { $count ->
+    [2] twice
+    [3] three times
+   *[other] { $count } times
+}; gradients came from { $arrived } of these uses: { $sum }.
+collect-seeds = The pass starts at { $name } with { $count } seeds: { $sum }.
+collect-seed-and-uses = { $name } got { $count } gradients, { $seeds ->
+    [one] the seed
+   *[other] { $seeds } seeds
+} among them: { $sum }.
+collect-outputs = Of { $count } outputs of { $op }, { $arrived } received a gradient: { $list }.
+collect-outputs-all = Each of the { $count } outputs of { $op } received a gradient: { $list }.
+collect-outputs-count = Of { $count } outputs of { $op }, { $arrived } received a gradient.
+collect-short = { $count ->
+    [one] One gradient
+   *[other] { $count } gradients
+} arrived here.
+sum-of-shapes = { $count } gradients of shape { $shape } are added up
+value-at = { $value } at { $name }
+collect-hook = A hook then made it { $v }.
+collect-hook-shape = A hook then changed it.
+
+## 2 local rule
+
+rule-leaf = { $name } is a leaf: it has no rule, it keeps what arrives.
+rule-view-write = Part of a tensor was written over: the rest keeps its gradient, the part's goes to what was written.
+rule-custom = `{ $op }.backward` is the rule: your own code ran.
+rule-derivative = { $equations }.
+rule-derivative-saved = { $equations }; { $saved }.
+saved-as = { $name } was saved as { $value }
+saved-as-too = { $name } as { $value }
+rule-same-operand = Both operands of { $output } are { $name }: the derivative for each use is { $derivative }.
+rule-same-operand-saved = Both operands of { $output } are { $name }: the derivative for each use is { $derivative } = { $value }.
+rule-number = At this point the derivative of { $op } is { $value }.
+rule-vjp = { $products }.
+rule-vjp-for = for { $name } the rule is { $rule }
+rule-vjp-for-too = for { $name } it is { $rule }
+rule-copies = `v` added up over its copies
+rule-sum-all = { $op } adds up the entries of { $name }: every entry gets a copy of { $v }.
+rule-sum-some = Each entry of { $op } is a sum over entries of { $name }: each of these gets a copy of its `v`.
+rule-mean-all = { $op } averages the { $count } entries of { $name }: each gets { $v } divided by { $count }.
+rule-mean-some = Each entry of { $op } averages { $count } entries of { $name }: each of these gets its `v` divided by { $count }.
+rule-reduction = Entries of { $name } were combined into one: each gets the `v` of its result, times its weight.
+rule-broadcast = { $name } was repeated to fit { $output }: the `v`'s of all copies are added up.
+rule-repeated = Entries of { $name } were used several times: the `v`'s of all uses are added up.
+rule-part-of = { $name } is part of { $output }: it gets its part of `v`.
+rule-parts = Each operand is part of { $output }: it gets its part of `v`.
+rule-selection = { $op } picked entries of { $name }: these get their `v`, the others 0.
+rule-apart = { $op } took { $name } apart: the `v`'s of the parts are put together again.
+rule-moves = { $op } moved the entries of { $name }: backward moves those of `v` back.
+rule-reshape = { $op } left every entry of { $name } as it was: `v` goes through, in the shape of { $name }.
+rule-diagonal = Each entry of { $name } has a derivative of its own: { $factors }.
+rule-diagonal-many = Each entry of { $name } has a derivative of its own, and its own entry of `v` to multiply.
+rule-zero = A small change of { $name } changes nothing here: its derivative is 0.
+rule-jacobian = The local Jacobian of { $op } is { $rows } × { $columns }: a row per entry of its result, a column per entry of its operand.
+rule-plain = This is the rule of { $op }.
+
+## 3 multiply
+
+multiply-leaf = Nothing is multiplied at a leaf.
+multiply-not-wanted = Nothing is multiplied: no operand of { $op } needs a gradient here.
+multiply-nothing-arrived = Nothing is multiplied: no gradient arrived at { $op }.
+multiply-returned-none = { $op } returned None: no gradient goes on from here.
+multiply-returned-undefined = { $op } returned nothing: no gradient goes on from here.
+multiply-products = { $products }.
+product-for = for { $name }: { $product }
+product-each = { $product } for each use of { $name }
+multiply-custom-returned = `{ $op }.backward` returned { $results }.
+multiply-returned = { $op } returned { $results }.
+multiply-custom = `{ $op }.backward` turned { $v } into { $results }.
+multiply-matrices = { $products }.
+matrix-product = { $rule } is { $left } @ { $right } = { $shape } for { $name }
+multiply-rule = With { $v }, { $rule } gives { $result }.
+multiply-entries = Entry by entry, { $v } times { $derivative } gives { $result }.
+multiply-jacobian = { $v } times the local Jacobian gives { $results }.
+multiply-jacobians = { $vs }, each times its local Jacobian, add up to { $results }.
+multiply-shapes = { $v } times the local Jacobians gives gradients of shapes { $shapes }.
+multiply-count = `v` times the local Jacobians gives { $count } gradients.
+result-for = { $value } for { $name }
+
+## 4 send and 5 land
+
+send-none = Nothing is sent on.
+send-leaf = Nothing is sent on: the way ends here.
+send-list = { $list }.
+goes-to = { $value } goes to { $name }
+go-to = { $values } go to { $name }
+send-count = { $count } gradients are sent on, one per operand.
+land-none = Nothing lands: no gradient left this node.
+land-list = { $list }.
+waits-at = { $value } waits at { $name }
+wait-at = { $values } wait at { $name }
+land-count = { $count } gradients land, one per operand.
+
+leaf-first = `{ $leaf }.grad` was None, now it is { $after }.
+leaf-first-short = `{ $leaf }.grad` was None and is set now.
+leaf-added = `{ $leaf }.grad`: { $sum }.
+leaf-changed = `{ $leaf }.grad` was { $before }, now it is { $after }.
+leaf-added-shape = { $arrived } is added to `{ $leaf }.grad`.
+leaf-none = `{ $leaf }.grad` is still None.
+
+whole = { $op }: { $came } came in; { $then }
+whole-nothing = { $op }: nothing came in; { $then }
+whole-gradients = { $count } gradients
+
+## The forward walk
+
+forward-called = { $op } is called.
+forward-gets = { $op } gets { $operands }.
+forward-computes = { $op } computes { $results }.
+forward-computes-result = { $op } computes its result.
+forward-result = its result
+forward-constant = a constant
+forward-is = { $name } = { $value }
+forward-shape = { $name } of shape { $shape }
+forward-saves = { $op } saves { $tensors } for backward.
+forward-saves-besides = { $op } saves { $tensors } for backward, and { $count ->
+    [one] one plain value
+   *[other] { $count } plain values
+}.
+forward-saves-plain = { $op } saves no tensor for backward, only { $count ->
+    [one] one plain value
+   *[other] { $count } plain values
+}.
+forward-saves-nothing = { $op } saves nothing for backward.
+forward-raises = { $op } raises: { $title }.

@@ -2,16 +2,12 @@
 
 import pytest
 
-from gradwalk.protocol.document import TraceDocument
+from gradwalk.protocol.document import FORMAT, TraceDocument
 from gradwalk.protocol.upgrades import load_document
 
 
 def scalar(number: float) -> dict:
     return {"shape": [], "dtype": "float32", "data": [number]}
-
-
-def phases(text: str) -> dict:
-    return {name: f"{name}: {text}" for name in ("collect", "local_rule", "multiply", "send", "land")}
 
 
 def node(node_id: str, name: str, inputs: list, value: float, **more: object) -> dict:
@@ -46,8 +42,6 @@ def step(seq: int, index: int, node_id: str, v: float, grad_inputs: list, **more
         "grad_inputs": grad_inputs,
         "local_jacobians": [],
         "accumulate": None,
-        "narration": "",
-        "phases": phases(node_id),
         **more,
     }
 
@@ -79,7 +73,7 @@ def square() -> TraceDocument:
         {
             "seq": 0,
             "type": "started",
-            "format": 1,
+            "format": FORMAT,
             "id": "0" * 40,
             "source": "",
             "options": {},

@@ -15,6 +15,7 @@ from gradwalk.exports import album, film
 from gradwalk.exports.catalogue import EXPORTERS, find_exporter
 from gradwalk.exports.exporter import Every, ExportUnavailable, NothingToExport, Selection
 from gradwalk.exports.moment import Walk
+from gradwalk.exports.sentences import find_words
 from gradwalk.protocol.document import TraceDocument
 from gradwalk.protocol.upgrades import load_document
 from tests.exports.readers import ink_of, pages_of
@@ -35,13 +36,12 @@ def export(name: str, document: TraceDocument, selection: Selection | None = Non
 
 
 def sentences(document: TraceDocument) -> list[str]:
-    steps = [event for event in document["events"] if event["type"] == "step"]
-    return [step["phases"][name] for step in steps for name in ("collect", "local_rule", "multiply", "send", "land")]
+    return [said for step in find_words(document).steps for said in step.phases]
 
 
 def without_breaks(text: str) -> str:
-    """Neither of lines nor of words; what marks code in a sentence is not drawn."""
-    return re.sub(r"\s+|`", "", text)
+    """Neither of lines nor of words."""
+    return re.sub(r"\s+", "", text)
 
 
 def test_a_pdf_has_a_page_per_step_or_phase_with_its_sentence_as_text(chain: TraceDocument) -> None:

@@ -14,7 +14,8 @@ from gradwalk.protocol.document import TraceDocument
 from gradwalk.protocol.upgrades import load_document
 
 GOLDEN = Path(__file__).parents[1] / "golden"
-VIEWER_GZIP_BYTES_MAX = 110_000
+VIEWER_GZIP_BYTES_MAX = 120_000
+"""The sentences are the viewer's own since format 2: the catalogue and its reader take 10 kB, and traces are smaller."""
 
 
 def golden(name: str) -> TraceDocument:
@@ -53,12 +54,12 @@ def test_a_baked_trace_is_the_trace_and_its_layouts_and_formulas() -> None:
 
 def test_baking_gives_the_same_every_time(square: TraceDocument) -> None:
     first = write_kit(square, Selection())
-    kit._bake.cache_clear()
+    kit._work_out.cache_clear()
     assert write_kit(square, Selection()) == first
 
 
 def test_without_an_engine_the_trace_goes_out_as_it_is(square: TraceDocument, monkeypatch: pytest.MonkeyPatch) -> None:
-    kit._bake.cache_clear()
+    kit._work_out.cache_clear()
     monkeypatch.setattr(kit, "HAS_ENGINE", False)
     assert json.loads(write_kit(square, Selection())) == square
-    kit._bake.cache_clear()
+    kit._work_out.cache_clear()

@@ -22,7 +22,7 @@ def test_the_bundle_has_a_form_for_every_host(weight: torch.Tensor) -> None:
     assert set(bundle) == {"text/plain", "text/html", "image/svg+xml", "image/png", "application/pdf"}
     assert "MulBackward0" in words_of(bundle["image/svg+xml"].encode())
     assert ink_of(base64.b64decode(bundle["image/png"])) > 0.01
-    assert "weight.grad was None, is now [4, 6]" in bundle["text/plain"]
+    assert "weight.grad was None, now it is [4, 6]" in bundle["text/plain"]
 
 
 def test_the_page_shows_its_picture_where_frames_and_scripts_are_taken_away(weight: torch.Tensor) -> None:
@@ -48,7 +48,7 @@ def test_showing_changes_nothing_of_the_callers(weight: torch.Tensor) -> None:
     assert weight.grad is before
     assert weight.grad is not None
     assert weight.grad.tolist() == [10.0, 10.0]
-    assert "weight.grad had a gradient already" in repr(view)
+    assert "weight.grad: [10, 10] + [4, 6] = [14, 16]" in repr(view)
     loss.backward()  # the graph is still there
     assert weight.grad.tolist() == [14.0, 16.0]
 

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from gradwalk.protocol.document import (
     DOCUMENT,
+    FORMAT,
     assemble_document,
     canonical_request,
     encode,
@@ -32,7 +33,7 @@ def started() -> dict:
     return {
         "seq": 0,
         "type": "started",
-        "format": 1,
+        "format": FORMAT,
         "id": "a" * 40,
         "source": "x = 1",
         "options": {"seed": 0},
@@ -146,7 +147,7 @@ def test_what_is_no_trace_is_said_to_be_none(version: object) -> None:
 
 def test_a_newer_format_asks_for_a_newer_gradwalk() -> None:
     with pytest.raises(ValueError, match="upgrade gradwalk"):
-        load_document({"format": 2})
+        load_document({"format": FORMAT + 1})
 
 
 def test_every_event_of_a_document_is_discriminated_by_its_type() -> None:

@@ -5,6 +5,7 @@ import json
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gradwalk.protocol.document import FORMAT
 from gradwalk.sandbox.answers import AnswerError, EventAnswer
 from gradwalk.sandbox.frames import FrameError, FrameReader, encode_frame
 
@@ -12,7 +13,7 @@ FRAME_MAX, TOTAL_MAX = 40, 200
 HEADER = {
     "seq": 0,
     "type": "started",
-    "format": 1,
+    "format": FORMAT,
     "id": "a" * 40,
     "source": "",
     "options": {},

@@ -6,14 +6,16 @@ import { Graphviz } from "@hpcc-js/wasm-graphviz";
 import { type Layout, place } from "../layout/place";
 import { drawingOf } from "../layout/sizes";
 import { layOutSimply } from "../layout/spare";
-import { forwardOrder, PHASES } from "../model/position";
-import { passAt, sentenceAt } from "../model/selectors";
+import { forwardOrder, type Position, phaseCount, START } from "../model/position";
+import { passAt } from "../model/selectors";
 import { emptyTrace, foldEvents, type TraceState } from "../model/trace";
 import { decodeDocument } from "../protocol/decode";
 import type { Event, Graph } from "../protocol/trace.gen";
 import { mathml, useTypesetter } from "../render/math";
 import { typeset } from "../render/typesetter";
 import { repeatsOf, withRepeats } from "../scene/repeats";
+import { formatMessage } from "../words/say";
+import { sentenceAt, stepSentence } from "../words/sentences";
 import {
   BAKED_VERSION,
   type Baked,
@@ -22,6 +24,7 @@ import {
   type BakedLayout,
   openingsOf,
   packLayout,
+  type Told,
 } from "./baked";
 
 /** Graphs above this are laid out in their first state only, and may be too much for Graphviz. */
@@ -100,10 +103,34 @@ function boxesOf(pass: number, graph: Graph, layout: Layout, opened: BakedLayout
 /** The forward walk in its order, with what is said at each of its phases. */
 function forwardOf(trace: TraceState): readonly BakedForward[] {
   return forwardOrder(trace).map((node, at) => {
-    const position = { direction: "forward", step: at + 1, phase: 1 } as const;
-    const said = PHASES.forward.map((_, phase) => sentenceAt(trace, { ...position, phase: phase + 1 }));
-    return { pass: passAt(trace, position)?.index ?? 0, node: node.id, said };
+    const position: Position = { direction: "forward", step: at + 1, phase: 1 };
+    return { pass: passAt(trace, position)?.index ?? 0, node: node.id, said: phasesAt(trace, position) };
   });
+}
+
+/** What is said of each backward step: as a whole, then at each of its phases. */
+function backwardOf(trace: TraceState): Told["backward"] {
+  return trace.steps.map((_, at) => {
+    const position: Position = { direction: "backward", step: at + 1, phase: 1 };
+    return { whole: stepSentence(trace, position), phases: phasesAt(trace, position) };
+  });
+}
+
+function phasesAt(trace: TraceState, position: Position): readonly string[] {
+  const phases = Array.from({ length: phaseCount(position.direction) }, (_, before) => before + 1);
+  return phases.map((phase) => sentenceAt(trace, { ...position, phase }));
+}
+
+/** JSON of `Told` for the JSON of a trace document. */
+export function tell(text: string): string {
+  const trace = foldEvents(emptyTrace(), decodeDocument(text).events);
+  const told: Told = { start: sentenceAt(trace, START), backward: backwardOf(trace) };
+  return JSON.stringify(told);
+}
+
+/** A message of the catalogue as Python's own reader gives it, operands as JSON. */
+export function say(key: string, operands: string): string {
+  return formatMessage(key, JSON.parse(operands) as Record<string, string | number>);
 }
 
 /** Every LaTeX text that a picture of this trace may show, once, in the order of its first use. */

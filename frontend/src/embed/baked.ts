@@ -45,6 +45,14 @@ export interface BakedForward {
   readonly said: readonly string[];
 }
 
+/** What is said of the backward walk, for those who cannot run this code. */
+export interface Told {
+  /** Before the first step. */
+  readonly start: string;
+  /** Of each step: as a whole, and at each of its phases. */
+  readonly backward: readonly { readonly whole: string; readonly phases: readonly string[] }[];
+}
+
 export interface Baked {
   readonly version: number;
   /** Whose sizes of cards were laid out; another release may draw other cards. */

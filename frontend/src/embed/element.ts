@@ -5,10 +5,10 @@
 import { flushSync, mount, unmount } from "svelte";
 import { stayOffline } from "../layout/client";
 import { parsePosition } from "../model/position";
-import { sentenceAt } from "../model/selectors";
 import type { TraceState } from "../model/trace";
 import { DecodeError } from "../protocol/decode";
 import theme from "../render/theme.css?inline";
+import { sentenceAt } from "../words/sentences";
 import { takePage } from "./frame";
 import { fetchText, openTrace } from "./load";
 import type { Side } from "./moves";

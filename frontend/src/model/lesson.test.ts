@@ -92,15 +92,6 @@ it.each(NAMES)("asks the same of %s every time, and calls no right answer a mist
   }
 });
 
-/** Everything of a step that says what comes of it, as text. */
-function secretsOf(question: NumberQuestion, trace: TraceState): string[] {
-  const step = trace.steps[question.position.step - 1];
-  if (step === undefined) return [];
-  const { narration, phases } = step;
-  const told = [phases.collect, phases.local_rule, phases.multiply, phases.send, phases.land];
-  return [narration, ...told.slice(question.position.phase - 1)];
-}
-
 it.each(NAMES)("nothing of %s beyond the horizon is left in the masked trace", (name) => {
   const trace = sampleTrace(name);
   for (const question of everyQuestion(trace)) {
@@ -124,13 +115,6 @@ it.each(NAMES)("nothing of %s beyond the horizon is left in the masked trace", (
       ];
       expect(values.flatMap(numbersOf)).toEqual([]);
       expect(later.local_jacobians).toEqual([]);
-    }
-    const text = JSON.stringify([own, ...masked.steps.slice(step)]);
-    if ("mistakes" in question) {
-      for (const secret of secretsOf(question, trace)) {
-        if (/\d/.test(secret) && !secret.startsWith("Nothing"))
-          expect(text).not.toContain(JSON.stringify(secret));
-      }
     }
     for (const printed of trace.stdout) {
       const isLater = printed.seq > (trace.steps[step - 1]?.seq ?? 0);

@@ -9,7 +9,6 @@ import type {
   Missing,
   Node,
   PassFinished,
-  PhaseSentences,
   Step,
   Substitution,
   TensorValue,
@@ -31,16 +30,12 @@ export interface Horizon {
 }
 
 const HIDDEN_SENTENCE = "Hidden until you get there.";
-const SUM_ASKED = "The contributions have arrived. What is their sum?";
-const PHASE_NAMES = ["collect", "local_rule", "multiply", "send", "land"] as const;
-const EVERY_PHASE_HIDDEN: PhaseSentences = {
-  collect: HIDDEN_SENTENCE,
-  local_rule: HIDDEN_SENTENCE,
-  multiply: HIDDEN_SENTENCE,
-  send: HIDDEN_SENTENCE,
-  land: HIDDEN_SENTENCE,
-};
 const UNSEEN: Missing = { missing: "not_computed", because: HIDDEN_SENTENCE };
+
+/** Whether this stands for a gradient that must not be seen yet, though it may be there. */
+export function isUnseen(gradient: Gradient): boolean {
+  return gradient === UNSEEN;
+}
 
 export function maskTrace(trace: TraceState, { position, isSumHidden, isShapeHidden }: Horizon): TraceState {
   const known = position.direction === "backward" ? position.step : 0;
@@ -98,8 +93,6 @@ function hideStep(step: Step, isBeforeKnown: boolean): Step {
             before: isBeforeKnown ? step.accumulate.before : UNSEEN,
             after: UNSEEN,
           },
-    narration: HIDDEN_SENTENCE,
-    phases: EVERY_PHASE_HIDDEN,
   };
   cache.set(step, hidden);
   return hidden;
@@ -111,9 +104,6 @@ function hidePhases(step: Step, phase: number, isShapeHidden: boolean): Step {
   const { inside, substitutions, hooks, ...rest } = step;
   const hasSum = phase >= 1;
   const hasProduct = phase >= MULTIPLY;
-  const seen = { ...EVERY_PHASE_HIDDEN };
-  for (const each of PHASE_NAMES.slice(0, phase)) seen[each] = step.phases[each];
-  if (!hasSum) seen.collect = SUM_ASKED;
   return {
     ...rest,
     ...(hasProduct && inside !== undefined ? { inside } : {}),
@@ -125,8 +115,6 @@ function hidePhases(step: Step, phase: number, isShapeHidden: boolean): Step {
     grad_inputs: hasProduct ? step.grad_inputs : step.grad_inputs.map(isShapeHidden ? unseen : hideGradient),
     accumulate:
       step.accumulate === null ? null : { ...step.accumulate, after: hideGradient(step.accumulate.after) },
-    narration: HIDDEN_SENTENCE,
-    phases: seen,
   };
 }
 

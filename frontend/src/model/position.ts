@@ -15,10 +15,7 @@ export interface Position {
   readonly phase: number;
 }
 
-export const PHASES: Readonly<Record<Direction, readonly string[]>> = {
-  backward: ["collect", "local rule", "multiply", "send", "land"],
-  forward: ["arrive", "compute", "save"],
-};
+const PHASE_COUNT: Readonly<Record<Direction, number>> = { backward: 5, forward: 3 };
 
 /** The phase in which v, J and v times J are all on show. */
 export const MULTIPLY = 3;
@@ -48,11 +45,7 @@ export function samePosition(a: Position, b: Position): boolean {
 }
 
 export function phaseCount(direction: Direction): number {
-  return PHASES[direction].length;
-}
-
-export function phaseName(position: Position): string {
-  return position.step === 0 ? "start" : (PHASES[position.direction][position.phase - 1] ?? "");
+  return PHASE_COUNT[direction];
 }
 
 /**

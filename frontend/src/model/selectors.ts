@@ -1,22 +1,10 @@
 /** Questions asked of a trace at a position. Each answer is a function of both; maps are kept for as long as what they map. */
-import type { Edge, Graph, Group, Node, PhaseSentences, Span, Step } from "../protocol/trace.gen";
-import { FAILED_NODE, problemOfNode } from "./failed";
-import type { Operand } from "./forward";
-import { forwardSentence } from "./forward";
-import type { Precision } from "./numbers";
-import { DEFAULT_PRECISION } from "./numbers";
+import type { Edge, Graph, Group, Node, Span, Step } from "../protocol/trace.gen";
 import type { Position } from "./position";
 import { forwardOrder } from "./position";
-import { respelled } from "./spelling";
 import type { PassState, TraceState } from "./trace";
 
-const SENTENCE_OF_PHASE: readonly (keyof PhaseSentences)[] = [
-  "collect",
-  "local_rule",
-  "multiply",
-  "send",
-  "land",
-];
+export type Operand = Node["inputs"][number];
 
 /** The step being walked; null at step 0, in the forward walk, and where it has not arrived yet. */
 export function stepAt(trace: TraceState, position: Position): Step | null {
@@ -48,41 +36,6 @@ export function spanAt(trace: TraceState, position: Position): Span | null {
   const node = nodeAt(trace, position);
   if (node !== null) return node.span;
   return position.direction === "backward" ? (passAt(trace, position)?.started.span ?? null) : null;
-}
-
-/** The one sentence of a phase, its numbers with as many digits as those on screen. */
-export function sentenceAt(
-  trace: TraceState,
-  position: Position,
-  precision: Precision = DEFAULT_PRECISION,
-): string {
-  if (position.direction === "forward") {
-    const node = nodeAt(trace, position);
-    if (node === null) return "Before the program: nothing is computed yet.";
-    const problem = node.id === FAILED_NODE ? problemOfNode(trace.problems, -1, node.id) : null;
-    if (problem !== null && position.phase > 1) return `${node.label} raises: ${problem.title}.`;
-    const graph = passAt(trace, position)?.started.graph;
-    const nameOf = (operand: Operand) => (graph && variableOf(graph, operand)) ?? operand.name;
-    return forwardSentence(node, position.phase, precision, nameOf);
-  }
-  const step = stepAt(trace, position);
-  if (step !== null) {
-    const phase = SENTENCE_OF_PHASE[position.phase - 1] ?? "collect";
-    return respelled(step.phases[phase], phase, step, nodeAt(trace, position), precision);
-  }
-  if (position.step > 0) return "This step has not arrived yet.";
-  return startSentence(trace);
-}
-
-/** The sentence that names a whole step, for the step slider and the step table. */
-export function stepSentence(
-  trace: TraceState,
-  position: Position,
-  precision: Precision = DEFAULT_PRECISION,
-): string {
-  const step = stepAt(trace, position);
-  if (step === null) return sentenceAt(trace, position, precision);
-  return respelled(step.narration, null, step, nodeAt(trace, position), precision);
 }
 
 /** The first step number (1-based) of a pass; 0 while none has arrived. */
@@ -197,17 +150,6 @@ function indexed<T>(cache: WeakMap<Graph, T>, graph: Graph, build: () => T): T {
 /** What a node is called on screen: a leaf by its variable, an operation by its op. */
 export function nodeTitle(node: Node): string {
   return node.leaf ?? node.label;
-}
-
-function startSentence(trace: TraceState): string {
-  const pass = trace.passes[0];
-  if (pass === undefined || pass.started.outputs.length === 0) {
-    return trace.finished === null
-      ? "Waiting for the first backward pass."
-      : "The program made no backward pass.";
-  }
-  const names = pass.started.outputs.map((output) => output.name ?? "the output");
-  return `Before the pass: it starts at ${names.join(" and ")}; no gradient is computed yet.`;
 }
 
 /** The variable that holds an operand, where one is known: `x`. */

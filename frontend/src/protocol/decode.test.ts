@@ -24,7 +24,7 @@ describe("a batch", () => {
     ["an event type of the future", JSON.stringify([{ seq: 0, type: "oracle" }]), /"oracle"/],
     ["a type inherited from Object", JSON.stringify([{ seq: 0, type: "toString" }]), /"toString"/],
     ["a lost event", JSON.stringify([stdout(1), finished(3)]), /event 3 follows event 1/],
-    ["a newer format", JSON.stringify([{ seq: 0, type: "started", format: 2 }]), /has format 2/],
+    ["a newer format", JSON.stringify([{ seq: 0, type: "started", format: 3 }]), /has format 3/],
   ])("refuses %s", (_, text, message) => {
     expect(() => decodeBatch(text)).toThrow(DecodeError);
     expect(() => decodeBatch(text)).toThrow(message);

@@ -531,8 +531,6 @@ export interface Step {
   grad_inputs: Gradient[];
   local_jacobians: LocalJacobian[];
   accumulate: Accumulate | null;
-  narration: string;
-  phases: PhaseSentences;
   hooks?: HookChange[];
   changes?: ReturnedChange[];
   inside?: InnerOp[];
@@ -639,16 +637,6 @@ export interface GradientChange {
    * Where the hook was registered; of a module's hooks, the first.
    */
   span: Span | null;
-}
-/**
- * One sentence per phase of a backward step, in order.
- */
-export interface PhaseSentences {
-  collect: string;
-  local_rule: string;
-  multiply: string;
-  send: string;
-  land: string;
 }
 /**
  * A hook of the program's rewrote a gradient before the node saw it.

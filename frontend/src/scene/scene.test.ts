@@ -8,8 +8,9 @@ import { toNumber } from "../model/numbers";
 import type { Position } from "../model/position";
 import { formatPosition, nextPhase, START } from "../model/position";
 import { GOLDENS, SAMPLES, sampleTrace } from "../model/samples";
-import { passAt, sentenceAt } from "../model/selectors";
+import { passAt } from "../model/selectors";
 import type { TraceState } from "../model/trace";
+import { sentenceAt } from "../words/sentences";
 import { productForms } from "./product";
 import { drawScene } from "./scene";
 

@@ -19,7 +19,6 @@ from gradwalk.api.programs import (
     find_trace,
     read_place,
     selection_of,
-    sentences_of,
     title_of,
 )
 from gradwalk.api.rooms import Code
@@ -29,6 +28,7 @@ from gradwalk.api.traces import Client, ServiceOf
 from gradwalk.exports.exporter import ExportUnavailable, NothingToExport
 from gradwalk.exports.moment import find_moment
 from gradwalk.exports.preview import write_preview
+from gradwalk.exports.sentences import find_words
 
 router = APIRouter(include_in_schema=False)
 
@@ -93,11 +93,15 @@ async def read_without_script(snippet: SnippetId, request: Request, service: Ser
     """Every step as a picture and a sentence."""
     program = await find_program(service, snippet)
     document = await find_trace(service, program, client)
+    try:
+        words = await asyncio.to_thread(find_words, document)
+    except ExportUnavailable as reason:
+        raise HTTPException(HTTPStatus.SERVICE_UNAVAILABLE, f"There is nothing to read: {reason}.") from reason
     figures = [
         f'<figure id="s{number}"><figcaption>{number}. {escape(sentence)}</figcaption>'
         f'<img src="/api/traces/{document["id"]}/export/svg?step={number}" loading="lazy" alt="{escape(sentence)}">'
         "</figure>"
-        for number, sentence in enumerate(sentences_of(document), start=1)
+        for number, (sentence, _) in enumerate(words.steps, start=1)
     ]
     problems = [
         f"<p>{escape(event['title'])}: {escape(event['message'])}</p>"

@@ -4,7 +4,6 @@ import asyncio
 import gzip
 import json
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Annotated, Any
@@ -127,11 +126,6 @@ def title_of(source: str) -> str:
             return comment[1].strip()[:TITLE_CHARACTERS_MAX]
     first = next((line.strip() for line in reversed(source.splitlines()) if line.strip()), "")
     return f"The backward pass of {first[: TITLE_CHARACTERS_MAX - 22]}" if first else "A backward pass"
-
-
-def sentences_of(document: Mapping[str, Any]) -> list[str]:
-    """What each step says of itself, in order."""
-    return [event["narration"] for event in document["events"] if event["type"] == "step"]
 
 
 def _decode(body: bytes) -> TraceDocument:

@@ -1,7 +1,7 @@
-"""`python -m gradwalk.exports.baker SCRIPT`: a trace document on standard input, what was worked out of it on output.
+"""`python -m gradwalk.exports.baker SCRIPT FUNCTION`: a trace document on standard input, the answer on output.
 
-V8, from mini-racer's wheel, runs the page's own code for layout and formulas. A process of its own: it reads text made
-from strangers' programs, and must not be able to take the server down with it.
+V8, from mini-racer's wheel, runs the page's own code for layout, formulas and sentences. A process of its own: it
+reads text made from strangers' programs, and must not be able to take the server down with it.
 """
 
 import json
@@ -15,14 +15,15 @@ SECONDS_MAX = 50
 
 
 def main() -> None:
-    """Prints the JSON of `Baked` in frontend/src/embed/baked.ts."""
+    """Prints what `bake` or `tell` of frontend/src/embed/bake.ts gives: JSON."""
     engine = MiniRacer()
     engine.set_hard_memory_limit(MEMORY_BYTES_MAX)
     engine.eval(Path(sys.argv[1]).read_text("utf-8"))
     document = json.dumps(sys.stdin.buffer.read().decode("utf-8"))
-    promise = engine.eval(f"gradwalk.bake({document})")
-    assert isinstance(promise, JSPromise)
-    sys.stdout.buffer.write(str(promise.get(timeout=SECONDS_MAX)).encode("utf-8"))
+    made = engine.eval(f"gradwalk.{sys.argv[2]}({document})")
+    if isinstance(made, JSPromise):
+        made = made.get(timeout=SECONDS_MAX)
+    sys.stdout.buffer.write(str(made).encode("utf-8"))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ from gradwalk.exports.equation import equation_size, equation_table
 from gradwalk.exports.labels import QUIET, row, text
 from gradwalk.exports.moment import Moment
 from gradwalk.exports.places import Layout
-from gradwalk.exports.spelling import spell_minus
 
 CAPTION_POINTS = 13
 SENTENCE_POINTS, WHERE_POINTS, PADDING = 15, 10, 4
@@ -33,7 +32,7 @@ def text_scale(moment: Moment, layout: Layout) -> float:
 
 def caption(moment: Moment, scale: float) -> str:
     """The label of the picture."""
-    said = textwrap.wrap(spell_minus(moment.sentence.replace("`", "")), SENTENCE_CHARACTERS) or [""]
+    said = textwrap.wrap(moment.sentence, SENTENCE_CHARACTERS) or [""]
     title = ""
     node = moment.active_node
     if node is not None:

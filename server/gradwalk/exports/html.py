@@ -6,6 +6,7 @@ from typing import Any
 
 from gradwalk.exports.exporter import Selection
 from gradwalk.exports.kit import read_module, with_baked
+from gradwalk.exports.sentences import find_words
 from gradwalk.protocol.document import TraceDocument
 
 POLICY = (
@@ -48,13 +49,12 @@ def write_html(document: TraceDocument, selection: Selection) -> bytes:
         ExportUnavailable: the front end has not been built.
     """
     step = "" if selection.place is None else f' step="{selection.place}"'
-    said = [event["narration"] for event in document["events"] if event["type"] == "step"]
     page = _PAGE.format(
         policy=POLICY,
         version=escape(document["versions"]["gradwalk"]),
         title=escape(heading_of(document["source"])),
         step=step,
-        sentences="".join(f"<li>{escape(sentence)}</li>" for sentence in said),
+        sentences="".join(f"<li>{escape(step.whole)}</li>" for step in find_words(document).steps),
         data=script_json(with_baked(document)),
         module=script_code(read_module()),
     )

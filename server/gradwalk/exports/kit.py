@@ -40,33 +40,40 @@ def with_baked(document: TraceDocument) -> dict[str, Any]:
 
 
 def bake(document: bytes) -> dict[str, Any] | None:
-    """Layouts and formulas of an encoded document, as `Baked` in frontend/src/embed/baked.ts; None: not here.
-
-    Remembered: a page with a picture per step asks for all of them at once.
-    """
-    with _BAKING[hash(document) % len(_BAKING)]:
-        return _bake(document)
+    """Layouts and formulas of an encoded document, as `Baked` in frontend/src/embed/baked.ts; None: not here."""
+    return _remembered(document, "bake")
 
 
-_BAKING = [Lock() for _ in range(16)]
+def tell(document: bytes) -> dict[str, Any] | None:
+    """What is said of an encoded document, as `Told` in frontend/src/embed/baked.ts; None: not here."""
+    return _remembered(document, "tell")
+
+
+_WORKING = [Lock() for _ in range(16)]
 """The same document is never worked out twice at once."""
 
 
-@lru_cache(maxsize=16)
-def _bake(document: bytes) -> dict[str, Any] | None:
+def _remembered(document: bytes, function: str) -> dict[str, Any] | None:
+    """A page with a picture per step asks for the same document as often as it has steps."""
+    with _WORKING[hash(document) % len(_WORKING)]:
+        return _work_out(document, function)
+
+
+@lru_cache(maxsize=32)
+def _work_out(document: bytes, function: str) -> dict[str, Any] | None:
     if not HAS_ENGINE or not BAKE_SCRIPT.is_file():
         return None
-    command = [*BAKER, str(BAKE_SCRIPT)]
+    command = [*BAKER, str(BAKE_SCRIPT), function]
     try:
         done = subprocess.run(command, input=document, capture_output=True, timeout=LONGEST_SECONDS)
     except subprocess.TimeoutExpired:
-        log.warning("layouts and formulas of a trace took over %d s to work out", LONGEST_SECONDS)
+        log.warning("%s: a trace took over %d s to work out", function, LONGEST_SECONDS)
         return None
     if done.returncode:
-        log.warning("layouts and formulas could not be worked out: %s", done.stderr.decode(errors="replace")[-500:])
+        log.warning("%s: a trace could not be worked out: %s", function, done.stderr.decode(errors="replace")[-500:])
         return None
-    baked: dict[str, Any] = json.loads(done.stdout)
-    return baked
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
 
 
 def read_module() -> str:

@@ -6,15 +6,17 @@ from functools import cached_property
 
 from gradwalk.exports.exporter import LAST_FORWARD_PHASE, LAST_PHASE, NothingToExport, Selection
 from gradwalk.exports.places import ForwardStep, find_forward
+from gradwalk.exports.sentences import Words, find_words
 from gradwalk.protocol.document import TraceDocument
 from gradwalk.protocol.events import PassStarted, Step
 from gradwalk.protocol.graph import Graph, Node
 from gradwalk.protocol.values import Gradient
+from gradwalk.words.catalogue import say
 
 COLLECT, LOCAL_RULE, MULTIPLY, SEND, LAND = range(1, LAST_PHASE + 1)
 ARRIVE, COMPUTE, SAVE = range(1, LAST_FORWARD_PHASE + 1)
-PHASE_NAMES = ("collect", "local rule", "multiply", "send", "land")
-FORWARD_PHASE_NAMES = ("arrive", "compute", "save")
+PHASES = ("phase-collect", "phase-local-rule", "phase-multiply", "phase-send", "phase-land")
+FORWARD_PHASES = ("phase-arrive", "phase-compute", "phase-save")
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,8 @@ class Moment:
     phase: int
     nodes: dict[str, Node]
     """Those of the pass, by id."""
+    sentence: str
+    """What the player says here."""
     received: dict[str, list[Gradient]] = field(default_factory=dict)
     """grad_outputs by node, of every node that has been reached."""
     sent: dict[str, Gradient] = field(default_factory=dict)
@@ -57,27 +61,13 @@ class Moment:
         return None if self.active is None else self.nodes[self.active]
 
     @property
-    def sentence(self) -> str:
-        """What the player would say here."""
-        if self.computed is not None:
-            said = ["Before the program: nothing is computed yet."] if self.forward is None else self.forward.said
-            return said[self.phase - 1 if self.forward else 0]
-        if self.step is None:
-            names = [output["name"] or "the output" for output in self.started["outputs"]]
-            return f"Before the pass: it starts at {' and '.join(names)}; no gradient is computed yet."
-        phases = self.step["phases"]
-        return (phases["collect"], phases["local_rule"], phases["multiply"], phases["send"], phases["land"])[
-            self.phase - 1
-        ]
-
-    @property
     def where(self) -> str:
         """`step 3 of 7, multiply`."""
         if self.step_number == 0:
             return "before the pass" if self.computed is None else "before the program"
         if self.computed is not None:
-            return f"operation {self.step_number} of {self.step_count}, {FORWARD_PHASE_NAMES[self.phase - 1]}"
-        return f"step {self.step_number} of {self.step_count}, {PHASE_NAMES[self.phase - 1]}"
+            return f"operation {self.step_number} of {self.step_count}, {say(FORWARD_PHASES[self.phase - 1])}"
+        return f"step {self.step_number} of {self.step_count}, {say(PHASES[self.phase - 1])}"
 
 
 class Walk:
@@ -102,11 +92,16 @@ class Walk:
         """The forward walk. A call that raised is in none of the passes, and has no picture."""
         return [step for step in find_forward(self._document) if step.node in self._nodes.get(step.pass_index, {})]
 
+    @cached_property
+    def words(self) -> Words:
+        """The sentences of the backward walk."""
+        return find_words(self._document)
+
     def moment(self, selection: Selection) -> Moment:
         """The still that `selection` names; a step beyond the last is the last.
 
         Raises:
-            ExportUnavailable: the forward walk is asked for, and cannot be worked out here.
+            ExportUnavailable: what is said, or the forward walk, cannot be worked out here.
         """
         if selection.direction == "forward":
             return self._forward_moment(selection)
@@ -114,7 +109,8 @@ class Walk:
         number, phase = _within(selection, count, LAND)
         step = self.steps[number - 1] if number else None
         started = self.passes[0] if step is None else next(p for p in self.passes if p["pass"] == step["pass"])
-        moment = Moment(started, step, number, count, phase, self._nodes[started["pass"]])
+        said = self.words.steps[number - 1].phases[phase - 1] if number else self.words.start
+        moment = Moment(started, step, number, count, phase, self._nodes[started["pass"]], said)
         for walked in self.steps[:number]:
             done = walked is not step
             _walk(moment, walked, landed=done or phase == LAND, sent=done or phase >= SEND)
@@ -130,7 +126,8 @@ class Walk:
         for nodes in self._nodes.values():
             computed |= {name for name, node in nodes.items() if node["kind"] == "accumulate_grad"}
         nodes = self._nodes[started["pass"]]
-        return Moment(started, None, number, len(order), phase, nodes, forward=step, computed=computed)
+        said = say("start-program") if step is None else step.said[phase - 1]
+        return Moment(started, None, number, len(order), phase, nodes, said, forward=step, computed=computed)
 
     def moments(self, selection: Selection) -> Iterator[Moment]:
         """One per step, as it ends, or one per phase."""

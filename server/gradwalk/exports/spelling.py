@@ -1,7 +1,6 @@
 """Tensors and gradients in a few characters, as a picture has room for them."""
 
 import math
-import re
 
 from gradwalk.protocol.events import LocalJacobian
 from gradwalk.protocol.values import Gradient, Number, TensorValue
@@ -10,7 +9,6 @@ SIGNIFICANT_DIGITS = 4
 LONGEST = 34
 """Characters of a value in a caption; a card or an edge has room for fewer."""
 MINUS = "\N{MINUS SIGN}"
-HYPHEN_BEFORE_NUMBER = re.compile(r"(?<![\w.)\]])-(?=[\d\N{INFINITY}])")
 INFINITY = "\N{INFINITY}"
 WORDS = {
     "undefined": "undefined",
@@ -19,11 +17,6 @@ WORDS = {
     "no_path": "no path",
     "not_computed": "not computed",
 }
-
-
-def spell_minus(sentence: str) -> str:
-    """A sentence with true minus signs before its numbers, as on the page (player/Narration.svelte)."""
-    return HYPHEN_BEFORE_NUMBER.sub(MINUS, sentence)
 
 
 def spell_number(number: Number) -> str:

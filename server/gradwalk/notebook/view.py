@@ -14,6 +14,7 @@ from gradwalk.exports.exporter import LAST_FORWARD_PHASE, LAST_PHASE, ExportUnav
 from gradwalk.exports.moment import Moment, Walk
 from gradwalk.exports.places import find_layouts
 from gradwalk.exports.raster import draw_still
+from gradwalk.exports.sentences import find_words
 from gradwalk.notebook.document import Trace
 from gradwalk.notebook.grads import grads_kept
 from gradwalk.notebook.recording import LimitsLike, trace_tensors
@@ -77,10 +78,18 @@ class View:
     def __repr__(self) -> str:
         steps = self.trace.steps
         lines = [f"Backward pass of {len(steps)} steps" if steps else "No backward step"]
-        lines += [f"{number:>4}  {step['narration']}" for number, step in enumerate(steps[:LINES_MAX], start=1)]
+        lines += [f"{number:>4}  {sentence}" for number, sentence in enumerate(self._sentences()[:LINES_MAX], start=1)]
         if len(steps) > LINES_MAX:
             lines.append(f"      and {len(steps) - LINES_MAX} steps more")
         return "\n".join([*lines, *(f"{problem['title']}: {problem['message']}" for problem in self.trace.problems)])
+
+    def _sentences(self) -> list[str]:
+        try:
+            return [whole for whole, _ in find_words(self.trace.document).steps]
+        except ExportUnavailable:
+            passes = [event for event in self.trace.events if event["type"] == "pass_started"]
+            names = {node["id"]: node["name"] for one in passes for node in one["graph"]["nodes"]}
+            return [names[step["node"]] for step in self.trace.steps]
 
     def _repr_html_(self) -> str:
         return self._html(self._picture("svg"))

@@ -13,7 +13,7 @@ from gradwalk.protocol.events import Event, Versions
 from gradwalk.protocol.requests import TraceRequest
 from gradwalk.protocol.values import STRICT
 
-FORMAT = 1
+FORMAT = 2
 ADDRESS_HEX_DIGITS = 40
 
 

@@ -262,17 +262,6 @@ class ReturnedChange(TypedDict):
 
 
 @with_config(STRICT)
-class PhaseSentences(TypedDict):
-    """One sentence per phase of a backward step, in order."""
-
-    collect: str
-    local_rule: str
-    multiply: str
-    send: str
-    land: str
-
-
-@with_config(STRICT)
 class Substitution(TypedDict):
     """One operand's vjp in three stages, as LaTeX."""
 
@@ -297,8 +286,6 @@ _Step = TypedDict(
         "grad_inputs": list[Gradient],
         "local_jacobians": list[LocalJacobian],
         "accumulate": Accumulate | None,
-        "narration": str,
-        "phases": PhaseSentences,
         "hooks": NotRequired[list[HookChange]],
         "changes": NotRequired[list[ReturnedChange]],
         "inside": NotRequired[list[InnerOp]],

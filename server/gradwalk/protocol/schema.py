@@ -15,7 +15,7 @@ class _Schema(GenerateJsonSchema):
 
 
 def trace_schema() -> dict[str, Any]:
-    """The schema of format 1, keys in order of declaration."""
+    """The schema of the newest format, keys in order of declaration."""
     schema = DOCUMENT.json_schema(mode="serialization", schema_generator=_Schema)
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 

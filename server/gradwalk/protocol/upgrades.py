@@ -7,8 +7,18 @@ from gradwalk.protocol.document import DOCUMENT, FORMAT, TraceDocument
 
 Upgrade = Callable[[dict[str, Any]], dict[str, Any]]
 
-UPGRADES: dict[int, Upgrade] = {}
-"""From version n to n + 1; grows with the first change of format. See README.md beside this file."""
+
+def _without_sentences(raw: dict[str, Any]) -> dict[str, Any]:
+    """Format 1 carried what is said of each step; since 2 whoever shows a trace says it, of the step's own facts."""
+    events = []
+    for event in raw.get("events", []):
+        kept = {name: value for name, value in event.items() if name not in ("narration", "phases")}
+        events.append({**kept, "format": 2} if event.get("type") == "started" else kept)
+    return {**raw, "format": 2, "events": events}
+
+
+UPGRADES: dict[int, Upgrade] = {1: _without_sentences}
+"""From version n to n + 1. See README.md beside this file."""
 
 
 def load_document(raw: dict[str, Any]) -> TraceDocument:

@@ -28,7 +28,6 @@ from gradwalk.tracer.jacobian import JacobianBudget, local_jacobians
 from gradwalk.tracer.leaf_grads import LeafGrads
 from gradwalk.tracer.links import link
 from gradwalk.tracer.naming import NamedTensors, running_variables
-from gradwalk.tracer.narration import narrate
 from gradwalk.tracer.passes import (
     MATERIALIZED,
     UNDEFINED,
@@ -285,8 +284,6 @@ class Recorder(PassListener):
             "grad_inputs": returned,
             "local_jacobians": jacobians,
             "accumulate": None if record.variable is None else self._accumulated(entry, record.variable),
-            "narration": "",
-            "phases": {},
         }
         if hooks:
             event["hooks"] = hooks
@@ -296,10 +293,6 @@ class Recorder(PassListener):
         if changes:
             event["changes"] = changes
         described = self._check_formula(node, entry, event, grad_outputs, ruled)
-        receivers = [None if receiver is None else receiver.record.node for receiver, _, _ in entry.targets]
-        event["narration"], event["phases"] = narrate(
-            described, event, self._operand_names(entry), [node and node["op"] for node in receivers]
-        )
         if self.look_at_step is None:
             self._findings.note(event, described)
             if record.variable is None:
@@ -569,11 +562,6 @@ class Recorder(PassListener):
             return known[0]
         others = (*self._named.intermediates, *self._named.constants)
         return next((name for name, one in others if one is tensor), None)
-
-    def _operand_names(self, entry: PassNode) -> list[str | None]:
-        return [
-            None if receiver is None else self._slot_name(receiver.record, slot) for receiver, slot, _ in entry.targets
-        ]
 
 
 def _is_time_up(error: BaseException) -> bool:

@@ -1,0 +1,66 @@
+/** What is said of the three phases of a forward step. */
+import { isTensor } from "../model/gradients";
+import type { Node, SavedTensor, TensorValue } from "../protocol/trace.gen";
+import { operandName, operandText, opOf, resultText, type Scene, sourceText } from "./names";
+import { code, listed, type Reference, type Said, say, sentence } from "./say";
+import { isShort, spellGradient, spellShape } from "./values";
+
+/** @param phase 1 to 3 */
+export function forwardSentence(scene: Scene, node: Node, phase: number): Said {
+  if (phase === 1) return sentence(arriving(scene, node));
+  return sentence(phase === 2 ? computed(scene, node) : kept(scene, node));
+}
+
+function arriving(scene: Scene, node: Node): Said {
+  const op = opOf(node);
+  const operands = node.inputs.flatMap((operand, index) => {
+    const name = operandName(scene, node, operand);
+    return name === null ? [] : [spoken(scene, name, operand.value, { of: "operand", index })];
+  });
+  return operands.length === 0
+    ? say("forward-called", { op })
+    : say("forward-gets", { op, operands: listed(operands) });
+}
+
+function computed(scene: Scene, node: Node): Said {
+  const op = opOf(node);
+  if (node.outputs.length === 0) return say("forward-computes-result", { op });
+  const results = node.outputs.map(({ name, value }, index) =>
+    spoken(scene, name === null ? say("forward-result") : code(name), value, { of: "output", index }),
+  );
+  return say("forward-computes", { op, results: listed(results) });
+}
+
+function kept(scene: Scene, node: Node): Said {
+  const op = opOf(node);
+  const tensors = node.saved.filter(isSavedTensor).map((saved) => savedName(scene, node, saved));
+  const count = node.saved.length - tensors.length;
+  if (node.saved.length === 0) return say("forward-saves-nothing", { op });
+  if (tensors.length === 0) return say("forward-saves-plain", { op, count });
+  const said = { op, tensors: listed(tensors) };
+  return count === 0 ? say("forward-saves", said) : say("forward-saves-besides", { ...said, count });
+}
+
+/** A saved tensor by what the program calls it. */
+function savedName(scene: Scene, node: Node, saved: SavedTensor): Said {
+  const operand = node.inputs.find(({ name }) => name === saved.name);
+  const known = operand === undefined ? null : operandText(scene, node, operand);
+  if (known !== null) return code(known);
+  if (operand !== undefined) return operandName(scene, node, operand) ?? say("forward-constant");
+  if (saved.name !== "result") return code(saved.name);
+  const own = resultText(scene, node, 0) ?? sourceText(scene, node);
+  return own === null ? say("forward-result") : code(own);
+}
+
+/** Sizes, strides and flags, which PyTorch saves under names of its own, are no tensors. */
+function isSavedTensor({ value, version }: SavedTensor): boolean {
+  return version !== null || (typeof value === "object" && value !== null && "shape" in value);
+}
+
+/** `x = 2`, `x of shape [2, 3]`; a constant is its own name. */
+function spoken(scene: Scene, name: Said, value: TensorValue | null | undefined, at: Reference): Said {
+  if (value === null || value === undefined || !isTensor(value)) return name;
+  if (!isShort(value)) return say("forward-shape", { name, shape: spellShape(value.shape) });
+  const spelled = spellGradient(value, at, scene.precision);
+  return spelled[0]?.text === name[0]?.text ? spelled : say("forward-is", { name, value: spelled });
+}

@@ -1,0 +1,147 @@
+import { describe, expect, it } from "vitest";
+import { isTensor } from "../model/gradients";
+import { maskTrace } from "../model/mask";
+import { formatNumber } from "../model/numbers";
+import { type Position, phaseCount } from "../model/position";
+import { momentBefore, questionsOfStep } from "../model/questions";
+import { GOLDENS, SAMPLES, sampleTrace } from "../model/samples";
+import { nodeAt } from "../model/selectors";
+import type { TraceState } from "../model/trace";
+import type { Cell, Gradient, Node, Step } from "../protocol/trace.gen";
+import { LONGEST_SENTENCE } from "./backward";
+import { type Part, type Reference, textOf } from "./say";
+import { saidAt, sentenceAt, stepSentence } from "./sentences";
+
+const PRECISIONS = [1, 4, 9];
+
+function* momentsOf(trace: TraceState): Generator<{ position: Position; step: Step; node: Node }> {
+  for (const [index, step] of trace.steps.entries()) {
+    for (let phase = 1; phase <= phaseCount("backward"); phase += 1) {
+      const position: Position = { direction: "backward", step: index + 1, phase };
+      const node = nodeAt(trace, position);
+      if (node !== null) yield { position, step, node };
+    }
+  }
+}
+
+const linesOf = (name: string): string[] =>
+  sampleTrace(name).steps.flatMap((_, index) =>
+    [1, 2, 3, 4, 5].map((phase) =>
+      sentenceAt(sampleTrace(name), { direction: "backward", step: index + 1, phase }),
+    ),
+  );
+
+/** What a part says it spells. */
+function valueAt({ of, index }: Reference, step: Step, node: Node): unknown {
+  const { accumulate, hooks } = step;
+  switch (of) {
+    case "contribution":
+      return step.contributions[index]?.value;
+    case "grad_output":
+      return step.grad_outputs[index];
+    case "grad_input":
+      return step.grad_inputs[index];
+    case "local_jacobian":
+      return step.local_jacobians[index]?.value;
+    case "operand":
+      return node.inputs[index]?.value;
+    case "output":
+      return node.outputs[index]?.value;
+    case "saved":
+      return node.saved[index]?.value;
+    case "before":
+    case "after":
+      return accumulate?.[of];
+    case "before_hook":
+      return hooks?.[index]?.before;
+    case "after_hook":
+      return hooks?.[index]?.after;
+  }
+}
+
+const numbersIn = (text: string): string[] => text.match(/[-−]?(?:\d[\d.]*(?:·10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?|∞)/g) ?? [];
+
+/** Numbers of a part that the value it refers to does not have. */
+function strangers(part: Part & { kind: "value" }, step: Step, node: Node, precision: number): string[] {
+  const value = valueAt(part.at, step, node) as Gradient | undefined;
+  if (value === undefined || value === null || !isTensor(value)) return numbersIn(part.text);
+  const spelled = (value.data ?? []).map((cell: Cell) => formatNumber(cell, precision));
+  const known = new Set(part.text.includes("shape") ? value.shape.map(String) : spelled);
+  return numbersIn(part.text).filter((number) => !known.has(number));
+}
+
+describe.each(GOLDENS)("%s", (name) => {
+  const trace = sampleTrace(name);
+
+  it.each(PRECISIONS)("spells each value as it was traced, with %i digits", (precision) => {
+    for (const { position, step, node } of momentsOf(trace)) {
+      for (const part of saidAt(trace, position, precision)) {
+        if (part.kind === "value")
+          expect(strangers(part, step, node, precision), JSON.stringify(part)).toEqual([]);
+        // What is computed is always a value: a text counts, and gives shapes and lines.
+        if (part.kind === "text") expect(part.text).not.toMatch(/\d\.\d|·10/);
+      }
+    }
+  });
+
+  it("says one short sentence everywhere, with a capital and a full stop", () => {
+    for (const { position } of momentsOf(trace)) {
+      const said = sentenceAt(trace, position);
+      expect(said.length, said).toBeLessThanOrEqual(LONGEST_SENTENCE);
+      expect(said).toMatch(/\.$/);
+      const [first] = saidAt(trace, position);
+      if (first?.kind === "text") expect(said).toMatch(/^[^a-z]/);
+      expect(stepSentence(trace, position).length).toBeLessThanOrEqual(LONGEST_SENTENCE);
+    }
+  });
+
+  it("never calls a value by torch's name for an argument", () => {
+    for (const { position } of momentsOf(trace)) {
+      for (const part of saidAt(trace, position))
+        if (part.kind === "code") expect(part.text).not.toMatch(/^(?:self|other|mat[12]|tensors\[\d\])$/);
+    }
+  });
+});
+
+describe("in the program's own names", () => {
+  it.each([
+    ["sin-expression", "d sin(x*y)/d(x*y) = cos(x*y); x*y was saved as 2."],
+    ["sin-expression", "x was used twice: 1 + (−0.8323) = 0.1677."],
+    ["why-grad-output", "d(w * x + b)/d(w * x) = 1 and d(w * x + b)/db = 1."],
+    ["why-grad-output", "For w: 14 × 2 = 28; for x: 14 × 3 = 42."],
+    [
+      "attention",
+      "v @ values.T is [3, 2] @ [2, 3] = [3, 3] for weights; weights.T @ v is [3, 3] @ [3, 2] = [3, 2] for values.",
+    ],
+    ["x-times-x", "Both operands of x * x are x: the derivative for each use is x = 3."],
+    ["batch", "sum adds up the entries of y.mean(0): every entry gets a copy of 1."],
+    ["broadcast-bias", "bias was repeated to fit y: the v's of all copies are added up."],
+    ["gradient-accumulation", "w.grad: 2.5 + 12.5 = 15."],
+    ["none-zeros-undefined", "Of 2 outputs of Pair, 1 received a gradient: 1 at first."],
+    ["rows-of-j", "Each operand is part of f: it gets its part of v."],
+    ["returned-jacobian", "Exp.backward returned [1, 2.718, 7.389] for x."],
+  ])("%s: %s", (name, said) => {
+    expect(linesOf(name)).toContain(said);
+  });
+});
+
+it("has no number of what must not be seen", () => {
+  for (const name of SAMPLES) {
+    const trace = sampleTrace(name);
+    for (const question of trace.steps.flatMap((_, index) => [...questionsOfStep(trace, index + 1)])) {
+      const { step, phase } = question.position;
+      const hidden = { isSumHidden: question.kind === "sum", isShapeHidden: question.kind === "shape" };
+      const masked = maskTrace(trace, { position: momentBefore(trace, question), ...hidden });
+      for (const { position } of momentsOf(masked)) {
+        if (position.step < step || (position.step === step && position.phase < phase)) continue;
+        for (const part of saidAt(masked, position)) {
+          if (part.kind !== "value" || part.at.of === "saved") continue;
+          const isAhead = position.step > step || (phase === 1 && part.at.of === "grad_output");
+          const isAnswer = phase <= 3 && part.at.of === "grad_input";
+          if ((isAhead && part.at.of !== "before") || isAnswer || part.at.of === "after")
+            expect(part.text.replace(/shape \[.*\]/, ""), textOf(saidAt(masked, position))).not.toMatch(/\d/);
+        }
+      }
+    }
+  }
+});

@@ -1,0 +1,69 @@
+/** The one sentence of every moment of a trace. */
+import { FAILED_NODE, problemOfNode } from "../model/failed";
+import { DEFAULT_PRECISION, type Precision } from "../model/numbers";
+import type { Position } from "../model/position";
+import { nodeAt, nodesById, passAt, stepAt } from "../model/selectors";
+import type { TraceState } from "../model/trace";
+import { backwardSentence, type Told, wholeSentence } from "./backward";
+import { forwardSentence } from "./forward";
+import { opOf, resultName } from "./names";
+import { code, listed, type Said, say, text, textOf } from "./say";
+
+/** What is said at a phase, its numbers with as many digits as those on screen. */
+export function saidAt(
+  trace: TraceState,
+  position: Position,
+  precision: Precision = DEFAULT_PRECISION,
+): Said {
+  if (position.direction === "forward") return forwardAt(trace, position, precision);
+  const told = toldAt(trace, position, precision);
+  if (told !== null) return backwardSentence(told, position.phase);
+  return position.step > 0 ? say("step-awaited") : start(trace);
+}
+
+/** The same as plain text. */
+export function sentenceAt(trace: TraceState, position: Position, precision?: Precision): string {
+  return textOf(saidAt(trace, position, precision));
+}
+
+/** The sentence that names a whole step, for the step slider and the step table. */
+export function stepSentence(
+  trace: TraceState,
+  position: Position,
+  precision: Precision = DEFAULT_PRECISION,
+): string {
+  const told = toldAt(trace, position, precision);
+  return told === null ? sentenceAt(trace, position, precision) : textOf(wholeSentence(told));
+}
+
+function toldAt(trace: TraceState, position: Position, precision: Precision): Told | null {
+  const step = stepAt(trace, position);
+  const node = nodeAt(trace, position);
+  const graph = passAt(trace, position)?.started.graph;
+  if (step === null || node === null || graph === undefined) return null;
+  return { step, node, graph, source: trace.started?.source ?? "", precision };
+}
+
+function forwardAt(trace: TraceState, position: Position, precision: Precision): Said {
+  const node = nodeAt(trace, position);
+  const graph = passAt(trace, position)?.started.graph;
+  if (node === null || graph === undefined) return say("start-program");
+  const problem = node.id === FAILED_NODE ? problemOfNode(trace.problems, -1, node.id) : null;
+  if (problem !== null && position.phase > 1)
+    return say("forward-raises", { op: opOf(node), title: text(problem.title) });
+  return forwardSentence({ graph, source: trace.started?.source ?? "", precision }, node, position.phase);
+}
+
+function start(trace: TraceState): Said {
+  const pass = trace.passes[0];
+  if (pass === undefined || pass.started.outputs.length === 0)
+    return say(trace.finished === null ? "start-waiting" : "start-none");
+  const { graph, outputs } = pass.started;
+  const scene = { graph, source: trace.started?.source ?? "", precision: DEFAULT_PRECISION };
+  const names = outputs.map(({ node, output_nr, name }) => {
+    const known = nodesById(graph).get(node);
+    if (name !== null) return code(name);
+    return known === undefined ? say("start-output") : resultName(scene, known, output_nr);
+  });
+  return say("start-pass", { names: listed(names) });
+}

@@ -1,0 +1,35 @@
+"""What is said of a trace: the page's own words, made by the page's own code."""
+
+from typing import NamedTuple
+
+from gradwalk.exports.exporter import ExportUnavailable
+from gradwalk.exports.kit import tell
+from gradwalk.protocol.document import TraceDocument, encode
+
+
+class StepWords(NamedTuple):
+    """What is said of one backward step."""
+
+    whole: str
+    phases: list[str]
+    """In order: collect, local rule, multiply, send, land."""
+
+
+class Words(NamedTuple):
+    """What is said of the backward walk."""
+
+    start: str
+    """Before the first step."""
+    steps: list[StepWords]
+
+
+def find_words(document: TraceDocument) -> Words:
+    """The sentences of all backward steps, in order.
+
+    Raises:
+        ExportUnavailable: there is no engine here for the page's code, or that code is not built.
+    """
+    told = tell(encode(document))
+    if told is None:
+        raise ExportUnavailable("sentences need the built front end: run `make install`, or install a released wheel")
+    return Words(told["start"], [StepWords(each["whole"], each["phases"]) for each in told["backward"]])

@@ -14,8 +14,8 @@ import type { Event, Graph } from "../protocol/trace.gen";
 import { mathml, useTypesetter } from "../render/math";
 import { typeset } from "../render/typesetter";
 import { repeatsOf, withRepeats } from "../scene/repeats";
-import { formatMessage } from "../words/say";
-import { sentenceAt, stepSentence } from "../words/sentences";
+import { formatMessage, markedUp, type Said, textOf } from "../words/say";
+import { saidAt, stepSentence } from "../words/sentences";
 import {
   BAKED_VERSION,
   type Baked,
@@ -104,28 +104,36 @@ function boxesOf(pass: number, graph: Graph, layout: Layout, opened: BakedLayout
 function forwardOf(trace: TraceState): readonly BakedForward[] {
   return forwardOrder(trace).map((node, at) => {
     const position: Position = { direction: "forward", step: at + 1, phase: 1 };
-    return { pass: passAt(trace, position)?.index ?? 0, node: node.id, said: phasesAt(trace, position) };
+    return {
+      pass: passAt(trace, position)?.index ?? 0,
+      node: node.id,
+      said: phasesAt(trace, position, textOf),
+    };
   });
 }
 
-/** What is said of each backward step: as a whole, then at each of its phases. */
-function backwardOf(trace: TraceState): Told["backward"] {
-  return trace.steps.map((_, at) => {
-    const position: Position = { direction: "backward", step: at + 1, phase: 1 };
-    return { whole: stepSentence(trace, position), phases: phasesAt(trace, position) };
-  });
-}
-
-function phasesAt(trace: TraceState, position: Position): readonly string[] {
+function phasesAt(trace: TraceState, position: Position, write: (said: Said) => string): readonly string[] {
   const phases = Array.from({ length: phaseCount(position.direction) }, (_, before) => before + 1);
-  return phases.map((phase) => sentenceAt(trace, { ...position, phase }));
+  return phases.map((phase) => write(saidAt(trace, { ...position, phase })));
 }
 
 /** JSON of `Told` for the JSON of a trace document. */
 export function tell(text: string): string {
+  return JSON.stringify(toldOf(text, textOf));
+}
+
+/** The same with backticks round code. */
+export function tellMarkedUp(text: string): string {
+  return JSON.stringify(toldOf(text, markedUp));
+}
+
+function toldOf(text: string, write: (said: Said) => string): Told {
   const trace = foldEvents(emptyTrace(), decodeDocument(text).events);
-  const told: Told = { start: sentenceAt(trace, START), backward: backwardOf(trace) };
-  return JSON.stringify(told);
+  const backward = trace.steps.map((_, at) => {
+    const position: Position = { direction: "backward", step: at + 1, phase: 1 };
+    return { whole: stepSentence(trace, position), phases: phasesAt(trace, position, write) };
+  });
+  return { start: write(saidAt(trace, START)), backward };
 }
 
 /** A message of the catalogue as Python's own reader gives it, operands as JSON. */

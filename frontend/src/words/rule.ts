@@ -11,9 +11,8 @@ import { scalarOf } from "./values";
 /** Symbols that are LaTeX commands in `Formula.symbols` and Greek names in its texts. */
 const GREEK = /^\\(?=[a-z]+$)/;
 const WORD = /[\p{L}_][\p{L}\p{N}_]*/gu;
-/** Functions that a formula may call. */
-const FUNCTIONS =
-  /^(?:abs|acos|asin|atan|cos|cosh|exp|log|max|min|outer|sigmoid|sign|sin|sinh|sqrt|sum|tan|tanh)$/;
+/** Functions that a formula may call. Of a sum its text does not say over what: such a formula is not read aloud. */
+const FUNCTIONS = /^(?:abs|acos|asin|atan|cos|cosh|exp|log|outer|sigmoid|sign|sin|sinh|sqrt|tan|tanh)$/;
 
 /** The vjp for one operand, `v * cos(x*y)`; null where not every symbol of it has a name in the program. */
 export function ruleText(scene: Scene, node: Node, argnum: number): string | null {

@@ -115,7 +115,7 @@ describe("in the program's own names", () => {
     ],
     ["x-times-x", "Both operands of x * x are x: the derivative for each use is x = 3."],
     ["batch", "sum adds up the entries of y.mean(0): every entry gets a copy of 1."],
-    ["broadcast-bias", "bias was repeated to fit y: the v's of all copies are added up."],
+    ["broadcast-bias", "bias was repeated to fit y: the gradients of all copies are added up."],
     ["gradient-accumulation", "w.grad: 2.5 + 12.5 = 15."],
     ["none-zeros-undefined", "Of 2 outputs of Pair, 1 received a gradient: 1 at first."],
     ["rows-of-j", "Each operand is part of f: it gets its part of v."],

@@ -1,0 +1,73 @@
+"""One catalogue: both languages read the same from it, and every message in it is used."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from fluent.syntax import FluentParser
+from fluent.syntax.ast import Message, VariableReference
+from fluent.syntax.visitor import Visitor
+from py_mini_racer import MiniRacer
+
+from gradwalk.exports.kit import BAKE_SCRIPT
+from gradwalk.words.catalogue import read_catalogue, say
+
+ROOT = Path(__file__).parents[2]
+MESSAGES = [entry for entry in FluentParser().parse(read_catalogue()).body if isinstance(entry, Message)]
+COUNTS = {"count", "seeds"}
+"""Operands that are numbers wherever they choose a plural."""
+
+
+class Operands(Visitor):
+    """The variables of a message."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+
+    def visit_VariableReference(self, node: VariableReference) -> None:  # noqa: N802 (the visitor's own convention)
+        self.names.add(node.id.name)
+
+
+def operands_of(message: Message) -> set[str]:
+    found = Operands()
+    found.visit(message)
+    return found.names
+
+
+@pytest.fixture(scope="module")
+def engine() -> MiniRacer:
+    engine = MiniRacer()
+    engine.eval(BAKE_SCRIPT.read_text("utf-8"))
+    return engine
+
+
+@pytest.mark.parametrize("message", MESSAGES, ids=lambda message: message.id.name)
+def test_both_languages_say_the_same(message: Message, engine: MiniRacer) -> None:
+    key = message.id.name
+    for count in (1, 2, 3, 1234):
+        operands = {name: count if name in COUNTS else f"<{name} {count}>" for name in operands_of(message)}
+        said = say(key, **operands)
+        assert engine.call("gradwalk.say", key, json.dumps(operands)) == said
+        assert not re.search("[\u2066-\u2069]", said)
+        assert all(str(value) in said or name in COUNTS for name, value in operands.items())
+
+
+def test_every_message_is_used_and_every_message_that_is_used_exists() -> None:
+    sources = [
+        *(ROOT / "frontend/src").rglob("*.ts"),
+        *(ROOT / "frontend/src").rglob("*.svelte"),
+        *(ROOT / "server/gradwalk").rglob("*.py"),
+    ]
+    text = "\n".join(path.read_text() for path in sources if not path.name.endswith((".gen.ts", ".test.ts")))
+    keys = {message.id.name for message in MESSAGES}
+    assert len(keys) == len(MESSAGES), "a key is there twice"
+    assert {key for key in keys if f'"{key}"' not in text} == set()
+    assert set(re.findall(r'\bsay\(\s*"([^"]+)"', text)) <= keys
+
+
+def test_a_missing_message_and_a_missing_operand_are_refused() -> None:
+    with pytest.raises(LookupError, match="no message"):
+        say("no-such-key")
+    with pytest.raises(LookupError, match="rule-custom"):
+        say("rule-custom")

@@ -145,7 +145,7 @@ def test_a_backward_that_returns_the_jacobian_is_wrong(player: PlayerPage) -> No
     x = tensor([0.0, 1.0, 2.0])
     player.open("example=returned-jacobian&s=1.3")
     player.wait_for_place("1.3")
-    expect(player.narration).to_contain_text("v times the local Jacobian is something else")
+    expect(player.narration).to_contain_text("Exp.backward returned [1, 2.718, 7.389] for x.")
     rows = player.rows.first
     expect(rows).to_contain_text(f"{x.exp()[2].item():.3g}")
     # The equation must not claim that v times J is what was returned.
@@ -208,7 +208,7 @@ def test_what_is_the_difference_between_none_zeros_and_undefined(player: PlayerP
     mark = player.page.get_by_role("img", name=re.compile("^None: "))
     mark.focus()
     expect(mark.get_by_text("returned None", exact=False).last).to_be_visible()
-    expect(player.narration).to_contain_text("backward returned None")
+    expect(player.narration).to_contain_text("Pair.backward returned None for b")
     row = player.rows.nth(3)
     expect(row).to_contain_text("None")
     expect(row).to_contain_text("undefined")
@@ -312,7 +312,7 @@ def test_why_does_no_gradient_come_through_the_target(player: PlayerPage) -> Non
     shows(player, "v times J", x.grad)
     player.open("example=detach&s=2.4")
     player.wait_for_place("2.4")
-    expect(player.narration).to_contain_text("nothing (it does not require grad)")
+    expect(player.narration).to_contain_text("4 goes to x * 3; target does not require grad.")
 
 
 def test_what_was_freed_before_the_second_backward(player: PlayerPage) -> None:
@@ -324,7 +324,7 @@ def test_what_was_freed_before_the_second_backward(player: PlayerPage) -> None:
     player.open("example=backward-twice&s=2.5")
     player.wait_for_place("2.5")
     assert x.grad is not None
-    expect(player.narration).to_contain_text(f"is now {x.grad.item():g}")
+    expect(player.narration).to_contain_text(f"now it is {x.grad.item():g}")
     expect(player.problems.first).to_contain_text(str(refused.value).split(" (")[0])
     expect(player.problems.first).to_contain_text("retain_graph=True")
 
@@ -355,7 +355,7 @@ def test_what_happens_between_backward_and_step(player: PlayerPage) -> None:
     bias = model[2].bias.grad
     player.open("example=mlp-step&s=3.5")
     player.wait_for_place("3.5")
-    expect(player.narration).to_contain_text(f"is now {bias.item():.4g}".replace("-", "\u2212"))
+    expect(player.narration).to_contain_text(f"now it is [{bias.item():.4g}]".replace("-", "\u2212"))
 
 
 def test_how_do_gradients_get_through_softmax(player: PlayerPage) -> None:

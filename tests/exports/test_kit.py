@@ -15,7 +15,7 @@ from gradwalk.protocol.upgrades import load_document
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 VIEWER_GZIP_BYTES_MAX = 120_000
-"""The sentences are the viewer's own since format 2: the catalogue and its reader take 10 kB, and traces are smaller."""
+"""The sentences are the viewer's own since format 2; the catalogue and its reader take 10 kB."""
 
 
 def golden(name: str) -> TraceDocument:

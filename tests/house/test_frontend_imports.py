@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 FRONTEND = Path(__file__).parents[2] / "frontend"
-ROOMS = ["app", "embed", "player", "render", "stream", "scene", "layout", "model", "protocol"]
+ROOMS = ["app", "embed", "player", "render", "stream", "scene", "layout", "words", "model", "protocol"]
 
 
 def cruise(folder: Path) -> dict[str, object]:
@@ -47,6 +47,7 @@ FAULTS = [
     ("src/protocol/planted.ts", "../model/planted", "protocol-looks-inward-only"),
     ("src/model/planted.ts", "../stream/planted", "model-looks-inward-only"),
     ("src/stream/planted.ts", "../player/planted", "stream-looks-inward-only"),
+    ("src/words/planted.ts", "../scene/planted", "words-looks-inward-only"),
     ("src/player/planted.ts", "./nowhere", "no-unresolved"),
     ("src/cellar/planted.ts", "../model/planted", "every-room-is-placed"),
     ("src/scene/planted.ts", "./planted_back", "no-cycles"),

@@ -50,6 +50,7 @@ def test_the_wheel_holds_what_runs_and_nothing_else(wheel: Path) -> None:
         "gradwalk/examples/programs/map.py",
         "gradwalk/protocol/events.py",
         "gradwalk/exports/fonts.conf",
+        "gradwalk/words/en.ftl",
         "gradwalk/static/fonts/DejaVuSansMono-Bold.ttf",
     ):
         assert needed in names

@@ -203,6 +203,17 @@ def check_returned(moment: Moment, *_: str) -> bool | None:
     return all(one is None for one in moment.grad_inputs)
 
 
+def check_not_required(moment: Moment, name: str) -> bool | None:
+    """A name does not require grad."""
+    known = moment.evaluate(name)
+    return None if not isinstance(known, torch.Tensor) else not known.requires_grad
+
+
+def check_none(moment: Moment, _op: str, _name: str) -> bool | None:
+    """A backward returned None."""
+    return any(one is None for one in moment.grad_inputs)
+
+
 CLAIMS: dict[str, Callable[..., bool | None]] = {
     rf"{CODE} was saved as {VALUE}": check_saved,
     rf"{CODE} as {VALUE}\.$": check_saved,
@@ -219,6 +230,8 @@ CLAIMS: dict[str, Callable[..., bool | None]] = {
     rf"{CODE} is (\[[\d, ]+\]) @ (\[[\d, ]+\]) = (\[[\d, ]+\]) for {CODE}": check_matrices,
     rf"`(\S+)\.grad` was None, now it is {VALUE}": check_leaf,
     r"`(\S+)\.grad` is still None": check_still_none,
+    rf"{CODE} does not require grad": check_not_required,
+    rf"{CODE} returned None for {CODE}": check_none,
     r"No gradient arrived": check_nothing_arrived,
     r"no gradient arrived at": check_nothing_arrived,
     r"no operand of `\S+` needs a gradient": check_returned,
@@ -299,7 +312,14 @@ def test_other_kinds_are_checked_in_the_examples() -> None:
     for parameter in EXAMPLE_SOURCES:
         (source,) = parameter.values
         found += check_all(str(source))
-    for check in (check_copies, check_repeated, check_still_none, check_nothing_arrived):
+    for check in (
+        check_not_required,
+        check_none,
+        check_copies,
+        check_repeated,
+        check_still_none,
+        check_nothing_arrived,
+    ):
         assert found[check.__name__] > 0, check.__name__
 
 

@@ -7,9 +7,10 @@ import { inDerivativesYaml, notInDerivativesYaml, ownFunction, partOfComposite }
 import { isTensor, LAND } from "../model/gradients";
 import { bytesPerElement, elementCount, shapeText } from "../model/matrix";
 import { type NoGrad, noGradAt } from "../model/nograds";
+import { DEFAULT_PRECISION } from "../model/numbers";
 import type { Position } from "../model/position";
 import { MULTIPLY } from "../model/position";
-import { groupsById, nodesById, nodeTitle, variableOf } from "../model/selectors";
+import { groupsById, nodesById, nodeTitle } from "../model/selectors";
 import type { TraceState } from "../model/trace";
 import type {
   Formula,
@@ -22,11 +23,12 @@ import type {
   Node,
   SavedTensor,
   Step,
-  Structure,
   Substitution,
   TensorValue,
   VjpLine,
 } from "../protocol/trace.gen";
+import { calledShort, operandLabel, type Scene, savedName } from "../words/names";
+import { textOf } from "../words/say";
 import type { Still } from "./still";
 
 export interface Summand {
@@ -38,11 +40,12 @@ export interface Summand {
 
 export interface OperandEquation {
   readonly argnum: number;
+  /** The program's own text for it: `x`, `x*y`. */
   readonly name: string;
-  /** The variable it holds, where one is known: `x`. */
-  readonly variable: string | null;
-  /** What it is called beside the other operands: `x (self)` where `x` is both of them. */
+  /** What it is called beside the other operands: `x, use 2` where `x` is both of them. */
   readonly label: string;
+  /** What the other operands are called, by their position. */
+  readonly names: ReadonlyMap<number, string>;
   readonly value: TensorValue | null;
   /** What the node returned for it. */
   readonly returned: Gradient;
@@ -58,9 +61,14 @@ export interface OperandEquation {
   readonly isUnproven: boolean;
 }
 
+/** What a node saved, with what the program calls it. */
+export interface Saved extends SavedTensor {
+  readonly label: string;
+}
+
 /** A saved tensor and the symbol it fills, as LaTeX. */
 export interface Fill {
-  readonly saved: SavedTensor;
+  readonly saved: Saved;
   readonly symbol: string;
 }
 
@@ -110,7 +118,7 @@ export interface VjpCallout extends Heading {
   readonly summands: readonly Summand[];
   readonly sum: Gradient;
   readonly operands: readonly OperandEquation[];
-  readonly saved: readonly SavedTensor[];
+  readonly saved: readonly Saved[];
   readonly formula: Formula | null;
   readonly hooks: readonly HookChange[];
   /** Of the trace, as steps of another may have the same index. */
@@ -138,7 +146,7 @@ export interface ForwardCallout extends Heading {
   readonly kind: "forward";
   readonly operands: readonly { readonly name: string; readonly value: TensorValue | null }[];
   readonly outputs: readonly { readonly name: string | null; readonly value: TensorValue | null }[];
-  readonly saved: readonly SavedTensor[];
+  readonly saved: readonly Saved[];
   readonly formula: Formula | null;
   /** What ran inside the forward of a custom Function. */
   readonly inside: readonly InnerOp[];
@@ -149,6 +157,7 @@ export type CalloutScene = VjpCallout | AccumulateCallout | ForwardCallout;
 export function drawCallout(trace: TraceState, still: Still): CalloutScene | null {
   const { node, step, graph, position } = still;
   if (node === null || graph === null) return null;
+  const scene = { graph, source: trace.started?.source ?? "", precision: DEFAULT_PRECISION };
   const heading = {
     title: node.name,
     notes: notesOf(node),
@@ -161,11 +170,11 @@ export function drawCallout(trace: TraceState, still: Still): CalloutScene | nul
       ...heading,
       kind: "forward",
       operands: node.inputs.map((operand) => ({
-        name: variableOf(graph, operand) ?? operand.name,
+        name: calledShort(scene, node, operand),
         value: operand.value,
       })),
       outputs: node.outputs,
-      saved: node.saved,
+      saved: savedOf(scene, node),
       formula: trusted(node.formula, null),
       inside: node.inside ?? [],
     };
@@ -193,8 +202,8 @@ export function drawCallout(trace: TraceState, still: Still): CalloutScene | nul
     stepIndex: step.index,
     summands,
     sum: step.grad_outputs[0] ?? UNDEFINED,
-    operands: node.inputs.map((operand) => operandEquation(node, graph, step, operand.argnum)),
-    saved: node.saved,
+    operands: node.inputs.map((operand) => operandEquation(scene, node, step, operand.argnum)),
+    saved: savedOf(scene, node),
     formula: trusted(node.formula, step),
     hooks: step.hooks ?? [],
     traceId: trace.started?.id ?? "",
@@ -226,24 +235,6 @@ function originOf(trace: TraceState, graph: Graph, node: Node): readonly string[
 /** The operand to show first: the first one that was given a gradient. */
 export function firstOperand(callout: VjpCallout): number {
   return (callout.operands.find((operand) => isTensor(operand.returned)) ?? callout.operands[0])?.argnum ?? 0;
-}
-
-const STRUCTURES: Readonly<Record<Structure, string>> = {
-  scalar: "one number",
-  diagonal: "diagonal: each entry scales only itself",
-  permutation: "permutation: moves entries, changes none",
-  selection: "selection: picks entries",
-  sum_over_copies: "repetition: backward sums over the copies",
-  copy_to_summands: "sum: backward copies v to every summand",
-  broadcast_sum: "repetition or its transpose, a sum",
-  kronecker: "repeated blocks: a matrix product",
-  dense: "no simple pattern: entries differ",
-  zero: "all zeros: nothing passes back here",
-  too_large: "too large to write out",
-};
-
-export function structureText(structure: Structure): string {
-  return STRUCTURES[structure];
 }
 
 const UNDEFINED: Missing = { missing: "undefined" };
@@ -306,23 +297,22 @@ function seedName(still: Still): string {
   return still.pass?.started.call === "grad" ? "grad_outputs of the call" : "the external gradient";
 }
 
-function operandEquation(node: Node, graph: Graph, step: Step, argnum: number): OperandEquation {
+function operandEquation(scene: Scene, node: Node, step: Step, argnum: number): OperandEquation {
   const operand = node.inputs.find((each) => each.argnum === argnum);
-  const name = operand?.name ?? `input ${argnum}`;
-  const variable = variableOf(graph, operand);
-  const isSeveral = node.inputs.some((each) => each !== operand && variableOf(graph, each) === variable);
+  const names = new Map(node.inputs.map((each) => [each.argnum, calledShort(scene, node, each)]));
+  const name = names.get(argnum) ?? "";
   const jacobians = step.local_jacobians.filter((jacobian) => jacobian.argnum === argnum);
   const returned = step.grad_inputs[argnum] ?? operand?.missing ?? UNDEFINED;
   const vjp = trusted(node.formula, step)?.vjp.find((line) => line.argnum === argnum) ?? null;
   return {
     argnum,
     name,
-    variable,
-    label: variable === null ? name : isSeveral ? `${variable} (${name})` : variable,
+    label: operand === undefined ? name : operandLabel(scene, node, operand),
+    names,
     value: operand?.value ?? null,
     returned,
     vjp,
-    fills: vjp === null ? [] : fillsOf(node, vjp),
+    fills: vjp === null ? [] : fillsOf(node, savedOf(scene, node), vjp),
     substitution: step.substitutions?.find((each) => each.argnum === argnum) ?? null,
     factors: factorsOf(step, jacobians),
     isUnproven: node.kind === "custom" && !jacobians.every(isProven),
@@ -335,7 +325,11 @@ function isProven({ differences }: LocalJacobian): boolean {
   return differences !== undefined && differences.verdict !== "differs";
 }
 
-function fillsOf({ saved, formula }: Node, { latex }: VjpLine): readonly Fill[] {
+function savedOf(scene: Scene, node: Node): readonly Saved[] {
+  return node.saved.map((saved) => ({ ...saved, label: textOf(savedName(scene, node, saved)) }));
+}
+
+function fillsOf({ formula }: Node, saved: readonly Saved[], { latex }: VjpLine): readonly Fill[] {
   return saved.flatMap((each): Fill[] => {
     const symbol = formula?.symbols?.[each.name];
     return symbol !== undefined && each.value !== null && names(latex, symbol)

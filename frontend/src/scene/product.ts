@@ -9,6 +9,7 @@ import type { Matrix } from "../model/matrix";
 import { cellAt, jacobianMatrix, matrixOf, rowOf, shapeText } from "../model/matrix";
 import { toNumber } from "../model/numbers";
 import type { Cell, Node, TensorValue } from "../protocol/trace.gen";
+import { embedded } from "../words/python";
 import type { Factor, OperandEquation } from "./equation";
 
 export type FormKind = "matrix_product" | "elementwise" | "grid" | "words";
@@ -289,7 +290,11 @@ function matrixProduct(
   if (!reproduces(result, termsAt)) return null;
   const tables = {
     v: { role: "v", caption: V_CAPTION, flattenedFrom: null },
-    jacobian: { role: "jacobian", caption: `${other.name}ᵀ, which acts as J`, flattenedFrom: null },
+    jacobian: {
+      role: "jacobian",
+      caption: `${embedded(operand.names.get(other.argnum) ?? "")}ᵀ, which acts as J`,
+      flattenedFrom: null,
+    },
   } as const;
   const size = (count: number, matching: boolean) => ({ size: count, matching });
   return {
@@ -349,11 +354,11 @@ export function derivative(operand: OperandEquation, of = "output"): string {
 }
 
 export function partial(operand: OperandEquation, of = "output"): string {
-  return `∂${of}/∂${operand.variable ?? operand.name}`;
+  return `∂${of}/∂${operand.name}`;
 }
 
 export function returnedFor(operand: OperandEquation): string {
-  return `returned for ${operand.variable ?? operand.name}`;
+  return `returned for ${operand.name}`;
 }
 
 function ownShape(value: TensorValue): string | null {

@@ -5,7 +5,7 @@ import type { SavedTensor } from "../protocol/trace.gen";
 const MOST_SETTINGS = 2;
 
 /** Without the engine's bookkeeping, which teaches nothing about the product. */
-export function savedWorthShowing(all: readonly SavedTensor[]): readonly SavedTensor[] {
+export function savedWorthShowing<T extends SavedTensor>(all: readonly T[]): readonly T[] {
   const shown = all.filter(isNoBookkeeping);
   return shown.filter(isSetting).length > MOST_SETTINGS ? shown.filter((each) => !isSetting(each)) : shown;
 }

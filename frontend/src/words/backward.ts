@@ -67,7 +67,7 @@ export function wholeSentence(told: Told): Said {
   const { step, node } = told;
   if (step.accumulate !== null) return sentence(accumulated(told));
   const there = step.grad_outputs.flatMap((value, index) => (isThere(value) ? [{ value, index }] : []));
-  const then = moves(told, "send");
+  const then = send(told);
   if (there.length === 0) return say("whole-nothing", { op: opOf(node), then });
   const came = there.every(({ value }) => isShort(value))
     ? listed(
@@ -622,7 +622,20 @@ const MOVES = {
 } as const;
 
 function send(told: Told): Said {
-  return moves(told, "send");
+  return moves(told, "send", withheld(told));
+}
+
+/** Operands that get nothing, with the reason: what the program wrote down, not a number in it. */
+function withheld(told: Told): Said[] {
+  const { step, node } = told;
+  const op = node.kind === "custom" ? code(`${textOf(opOf(node))}.backward`) : opOf(node);
+  return node.inputs.flatMap((operand) => {
+    const value = step.grad_inputs[operand.argnum];
+    const name = value === undefined || isThere(value) ? null : operandText(told, node, operand);
+    if (name === null || isTensor(value) || value === undefined || /^[-\u2212\d]/.test(name)) return [];
+    if (value.missing === "returned_none") return [say("send-returned-none", { op, name: code(name) })];
+    return value.missing === "not_required" ? [say("send-not-required", { name: code(name) })] : [];
+  });
 }
 
 function land(told: Told): Said {
@@ -630,7 +643,7 @@ function land(told: Told): Said {
 }
 
 /** Where each gradient goes; operands that want none are passed over. */
-function moves(told: Told, kind: keyof typeof MOVES): Said {
+function moves(told: Told, kind: keyof typeof MOVES, besides: readonly Said[] = []): Said {
   const words = MOVES[kind];
   const there = told.step.grad_inputs.flatMap((value, argnum) => (isThere(value) ? [argnum] : []));
   const parts = byOperand(told, there).map(({ name, values: [first = [], ...rest] }) =>
@@ -638,8 +651,10 @@ function moves(told: Told, kind: keyof typeof MOVES): Said {
       ? say(words.one, { value: first, name })
       : say(words.several, { values: listed([first, ...rest]), name }),
   );
-  if (parts.length === 0) return say(words.none);
-  const ways: Said[] = [];
+  if (parts.length === 0)
+    return besides.length === 0 ? say(words.none) : say(words.whole, { list: inTurn(besides) });
+  const ways: Said[] =
+    besides.length === 0 ? [] : [say(words.whole, { list: inTurn([enumerated(parts), ...besides]) })];
   for (let count = Math.min(parts.length, OPERANDS_READ_ALOUD + 1); count > 0; count -= 1) {
     const rest = parts.length - count;
     const list = enumerated(parts.slice(0, count));

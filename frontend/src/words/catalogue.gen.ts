@@ -28,6 +28,19 @@ export interface Catalogue {
   "result-of": "op";
   "result-born": "op" | "line";
   "output-of": "number" | "op";
+  "operand-number": "number";
+  "operand-use": "name" | "number";
+  "constant": never;
+  "structure-scalar": never;
+  "structure-diagonal": never;
+  "structure-permutation": never;
+  "structure-selection": never;
+  "structure-copies": never;
+  "structure-reduction": never;
+  "structure-kronecker": never;
+  "structure-dense": never;
+  "structure-zero": never;
+  "structure-too-large": never;
   "start-program": never;
   "start-pass": "names";
   "start-output": never;
@@ -107,6 +120,8 @@ export interface Catalogue {
   "send-list": "list";
   "goes-to": "value" | "name";
   "go-to": "values" | "name";
+  "send-returned-none": "op" | "name";
+  "send-not-required": "name";
   "send-count": "count";
   "land-none": never;
   "land-list": "list";
@@ -127,7 +142,6 @@ export interface Catalogue {
   "forward-computes": "op" | "results";
   "forward-computes-result": "op";
   "forward-result": never;
-  "forward-constant": never;
   "forward-is": "name" | "value";
   "forward-shape": "name" | "shape";
   "forward-saves": "op" | "tensors";

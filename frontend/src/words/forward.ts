@@ -1,7 +1,7 @@
 /** What is said of the three phases of a forward step. */
 import { isTensor } from "../model/gradients";
 import type { Node, SavedTensor, TensorValue } from "../protocol/trace.gen";
-import { operandName, operandText, opOf, resultText, type Scene, sourceText } from "./names";
+import { operandName, opOf, type Scene, savedName } from "./names";
 import { code, listed, type Reference, type Said, say, sentence } from "./say";
 import { isShort, spellGradient, spellShape } from "./values";
 
@@ -39,17 +39,6 @@ function kept(scene: Scene, node: Node): Said {
   if (tensors.length === 0) return say("forward-saves-plain", { op, count });
   const said = { op, tensors: listed(tensors) };
   return count === 0 ? say("forward-saves", said) : say("forward-saves-besides", { ...said, count });
-}
-
-/** A saved tensor by what the program calls it. */
-function savedName(scene: Scene, node: Node, saved: SavedTensor): Said {
-  const operand = node.inputs.find(({ name }) => name === saved.name);
-  const known = operand === undefined ? null : operandText(scene, node, operand);
-  if (known !== null) return code(known);
-  if (operand !== undefined) return operandName(scene, node, operand) ?? say("forward-constant");
-  if (saved.name !== "result") return code(saved.name);
-  const own = resultText(scene, node, 0) ?? sourceText(scene, node);
-  return own === null ? say("forward-result") : code(own);
 }
 
 /** Sizes, strides and flags, which PyTorch saves under names of its own, are no tensors. */

@@ -6,9 +6,9 @@
 import { formatNumber, type Precision } from "../model/numbers";
 import type { Operand } from "../model/selectors";
 import { edgesById, nodesById } from "../model/selectors";
-import type { Graph, Node, Span } from "../protocol/trace.gen";
+import type { Graph, Node, SavedTensor, Span } from "../protocol/trace.gen";
 import { bare, cut, embedded, LONGEST_NAME, sidesOf } from "./python";
-import { code, type Said, say, text } from "./say";
+import { code, type Said, say, text, textOf } from "./say";
 import { scalarOf } from "./values";
 
 /** The graph of a pass and the program it came from. */
@@ -149,4 +149,30 @@ function producerOf(graph: Graph, operand: Operand): { node: Node; outputNr: num
   const from = operand.edge === undefined ? undefined : edgesById(graph).get(operand.edge)?.from;
   const node = from === undefined ? undefined : nodesById(graph).get(from.node);
   return from === undefined || node === undefined ? null : { node, outputNr: from.output_nr };
+}
+
+/** A saved tensor by what the program calls it. */
+export function savedName(scene: Scene, node: Node, saved: SavedTensor): Said {
+  const operand = node.inputs.find(({ name }) => name === saved.name);
+  const known = operand === undefined ? null : operandText(scene, node, operand);
+  if (known !== null) return code(known);
+  if (operand !== undefined) return operandName(scene, node, operand) ?? say("constant");
+  if (saved.name !== "result") return code(saved.name);
+  const own = resultText(scene, node, 0) ?? sourceText(scene, node);
+  return own === null ? say("forward-result") : code(own);
+}
+
+/** An operand on a tab or beside a table: as in a sentence, short, and told from the others. */
+export function operandLabel(scene: Scene, node: Node, operand: Operand): string {
+  const name = calledShort(scene, node, operand);
+  const same = node.inputs.filter((each) => calledShort(scene, node, each) === name);
+  if (same.length === 1) return name;
+  const number = text(String(same.indexOf(operand) + 1));
+  return textOf(say("operand-use", { name: code(name), number }));
+}
+
+/** The same without telling equal operands apart. */
+export function calledShort(scene: Scene, node: Node, operand: Operand): string {
+  const number = text(String(operand.argnum + 1));
+  return operandSymbol(scene, node, operand) ?? textOf(say("operand-number", { number }));
 }

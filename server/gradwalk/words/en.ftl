@@ -36,6 +36,23 @@ result-of = the result of { $op }
 result-born = the result of { $op } in the backward of line { $line }
 output-of = output { $number } of { $op }
 
+operand-number = operand { $number }
+operand-use = { $name }, use { $number }
+constant = a constant
+
+## What a local Jacobian looks like
+
+structure-scalar = one number
+structure-diagonal = diagonal: each entry scales only itself
+structure-permutation = permutation: moves entries, changes none
+structure-selection = selection: picks entries
+structure-copies = repetition: backward adds up over the copies
+structure-reduction = a sum or a mean: backward copies `v` to every entry
+structure-kronecker = repeated blocks: a matrix product
+structure-dense = no simple pattern: entries differ
+structure-zero = all zeros: nothing passes back here
+structure-too-large = too large to write out
+
 ## Before anything has run
 
 start-program = Before the program: nothing is computed yet.
@@ -143,6 +160,8 @@ send-leaf = Nothing is sent on: the way ends here.
 send-list = { $list }.
 goes-to = { $value } goes to { $name }
 go-to = { $values } go to { $name }
+send-returned-none = { $op } returned None for { $name }
+send-not-required = { $name } does not require grad
 send-count = { $count } gradients are sent on, one per operand.
 land-none = Nothing lands: no gradient left this node.
 land-list = { $list }.
@@ -168,7 +187,6 @@ forward-gets = { $op } gets { $operands }.
 forward-computes = { $op } computes { $results }.
 forward-computes-result = { $op } computes its result.
 forward-result = its result
-forward-constant = a constant
 forward-is = { $name } = { $value }
 forward-shape = { $name } of shape { $shape }
 forward-saves = { $op } saves { $tensors } for backward.

@@ -193,8 +193,8 @@ def test_json_is_the_document(square: TraceDocument) -> None:
 
 def test_operands_are_called_as_on_the_page(square: TraceDocument) -> None:
     source = write_dot(square, Selection(step=1)).decode()
-    assert "x&lt;&amp;&gt; (self): " in source
-    assert "x&lt;&amp;&gt; (other): " in source
+    assert "x&lt;&amp;&gt;, use 1: " in source
+    assert "x&lt;&amp;&gt;, use 2: " in source
     del square["events"][1]["graph"]["nodes"][0]["inputs"][1]
     assert "x&lt;&amp;&gt;: " in write_dot(square, Selection(step=1)).decode()
 
@@ -230,7 +230,7 @@ def test_the_forward_walk_is_drawn_phase_by_phase(square: TraceDocument) -> None
     assert "y = 9" not in arrive
     assert "y = 9" in compute
     assert "saved" not in compute
-    assert "saved self = 3" in save
+    assert "saved x&lt;&amp;&gt; = 3" in save
     assert "operation 1 of 1, save" in save
     assert ".grad" not in save
     assert "before the program" in write_dot(square, Selection(0, direction="forward")).decode()

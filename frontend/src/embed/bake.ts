@@ -6,14 +6,16 @@ import { Graphviz } from "@hpcc-js/wasm-graphviz";
 import { type Layout, place } from "../layout/place";
 import { drawingOf } from "../layout/sizes";
 import { layOutSimply } from "../layout/spare";
+import { DEFAULT_PRECISION } from "../model/numbers";
 import { forwardOrder, type Position, phaseCount, START } from "../model/position";
-import { passAt } from "../model/selectors";
+import { nodeAt, passAt } from "../model/selectors";
 import { emptyTrace, foldEvents, type TraceState } from "../model/trace";
 import { decodeDocument } from "../protocol/decode";
 import type { Event, Graph } from "../protocol/trace.gen";
 import { mathml, useTypesetter } from "../render/math";
 import { typeset } from "../render/typesetter";
 import { repeatsOf, withRepeats } from "../scene/repeats";
+import { calledShort, operandLabel, savedLabel } from "../words/names";
 import { formatMessage, markedUp, type Said, textOf } from "../words/say";
 import { saidAt, stepSentence } from "../words/sentences";
 import {
@@ -22,6 +24,7 @@ import {
   type BakedBoxes,
   type BakedForward,
   type BakedLayout,
+  type Labels,
   openingsOf,
   packLayout,
   type Told,
@@ -108,8 +111,22 @@ function forwardOf(trace: TraceState): readonly BakedForward[] {
       pass: passAt(trace, position)?.index ?? 0,
       node: node.id,
       said: phasesAt(trace, position, textOf),
+      ...labelsAt(trace, position),
     };
   });
+}
+
+function labelsAt(trace: TraceState, position: Position): Labels {
+  const node = nodeAt(trace, position);
+  const graph = passAt(trace, position)?.started.graph;
+  if (node === null || graph === undefined) return { operands: [], saved: [] };
+  const scene = { graph, source: trace.started?.source ?? "", precision: DEFAULT_PRECISION };
+  // Tabs of a product must differ; what goes into a call may be the same twice.
+  const call = position.direction === "forward" ? calledShort : operandLabel;
+  return {
+    operands: node.inputs.map((operand) => call(scene, node, operand)),
+    saved: node.saved.map((saved) => savedLabel(scene, node, saved)),
+  };
 }
 
 function phasesAt(trace: TraceState, position: Position, write: (said: Said) => string): readonly string[] {
@@ -131,7 +148,8 @@ function toldOf(text: string, write: (said: Said) => string): Told {
   const trace = foldEvents(emptyTrace(), decodeDocument(text).events);
   const backward = trace.steps.map((_, at) => {
     const position: Position = { direction: "backward", step: at + 1, phase: 1 };
-    return { whole: stepSentence(trace, position), phases: phasesAt(trace, position, write) };
+    const phases = phasesAt(trace, position, write);
+    return { whole: stepSentence(trace, position), phases, ...labelsAt(trace, position) };
   });
   return { start: write(saidAt(trace, START)), backward };
 }

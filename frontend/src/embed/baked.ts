@@ -37,8 +37,14 @@ export interface BakedBoxes {
   readonly opened: BakedLayout | null;
 }
 
+/** What the operands and the saved values of a node are called, in its own order. */
+export interface Labels {
+  readonly operands: readonly string[];
+  readonly saved: readonly string[];
+}
+
 /** One step of the forward walk. */
-export interface BakedForward {
+export interface BakedForward extends Labels {
   readonly pass: number;
   readonly node: string;
   /** A sentence per phase. */
@@ -49,8 +55,11 @@ export interface BakedForward {
 export interface Told {
   /** Before the first step. */
   readonly start: string;
-  /** Of each step: as a whole, and at each of its phases. */
-  readonly backward: readonly { readonly whole: string; readonly phases: readonly string[] }[];
+  readonly backward: readonly (Labels & {
+    /** Of the whole step. */
+    readonly whole: string;
+    readonly phases: readonly string[];
+  })[];
 }
 
 export interface Baked {

@@ -27,8 +27,7 @@ import type {
   TensorValue,
   VjpLine,
 } from "../protocol/trace.gen";
-import { calledShort, operandLabel, type Scene, savedName } from "../words/names";
-import { textOf } from "../words/say";
+import { calledShort, operandLabel, type Scene, savedLabel } from "../words/names";
 import type { Still } from "./still";
 
 export interface Summand {
@@ -326,7 +325,7 @@ function isProven({ differences }: LocalJacobian): boolean {
 }
 
 function savedOf(scene: Scene, node: Node): readonly Saved[] {
-  return node.saved.map((saved) => ({ ...saved, label: textOf(savedName(scene, node, saved)) }));
+  return node.saved.map((saved) => ({ ...saved, label: savedLabel(scene, node, saved) }));
 }
 
 function fillsOf({ formula }: Node, saved: readonly Saved[], { latex }: VjpLine): readonly Fill[] {

@@ -162,6 +162,13 @@ export function savedName(scene: Scene, node: Node, saved: SavedTensor): Said {
   return own === null ? say("forward-result") : code(own);
 }
 
+/** The same on a chip: `tanh(…)` for a result that the program has no text for. */
+export function savedLabel(scene: Scene, node: Node, { name }: SavedTensor): string {
+  const operand = node.inputs.find((each) => each.name === name);
+  if (operand !== undefined) return calledShort(scene, node, operand);
+  return name === "result" ? ownSymbol(scene, node) : name;
+}
+
 /** An operand on a tab or beside a table: as in a sentence, short, and told from the others. */
 export function operandLabel(scene: Scene, node: Node, operand: Operand): string {
   const name = calledShort(scene, node, operand);

@@ -101,7 +101,7 @@ async def read_without_script(snippet: SnippetId, request: Request, service: Ser
         f'<figure id="s{number}"><figcaption>{number}. {escape(sentence)}</figcaption>'
         f'<img src="/api/traces/{document["id"]}/export/svg?step={number}" loading="lazy" alt="{escape(sentence)}">'
         "</figure>"
-        for number, (sentence, _) in enumerate(words.steps, start=1)
+        for number, (sentence, *_) in enumerate(words.steps, start=1)
     ]
     problems = [
         f"<p>{escape(event['title'])}: {escape(event['message'])}</p>"

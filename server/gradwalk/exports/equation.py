@@ -6,7 +6,7 @@ from gradwalk.exports.labels import ACCUMULATED, FORWARD, IN_FLIGHT, QUIET, row,
 from gradwalk.exports.moment import COMPUTE, LOCAL_RULE, MULTIPLY, SAVE, Moment
 from gradwalk.exports.spelling import spell_gradient, spell_number, spell_shape, spell_structure, spell_value
 from gradwalk.protocol.events import LocalJacobian, Step
-from gradwalk.protocol.graph import Operand, SavedTensor
+from gradwalk.protocol.graph import SavedTensor
 from gradwalk.protocol.values import Gradient, TensorValue
 
 MOST_CELLS = 36
@@ -50,14 +50,16 @@ def _forward(moment: Moment) -> str:
     if node is None:
         return ""
     known = node["inputs"][:MOST_OPERANDS]
-    lines = [_named(_variable(moment, each) or each["name"], each["value"]) for each in known]
+    lines = [_named(name, each["value"]) for name, each in zip(moment.operands, known, strict=False)]
     if len(node["inputs"]) > MOST_OPERANDS:
         lines.append(f"and {len(node['inputs']) - MOST_OPERANDS} operands more")
     if moment.phase >= COMPUTE:
         outputs = [_named(each["name"] or "result", each["value"]) for each in node["outputs"][:MOST_OPERANDS]]
         lines += [f"\N{RIGHTWARDS ARROW} {each}" for each in outputs]
     if moment.phase >= SAVE:
-        lines += [f"saved {_saved(each)}" for each in node["saved"][:MOST_OPERANDS]]
+        labels = moment.forward.saved if moment.forward else []
+        saved = zip(labels, node["saved"][:MOST_OPERANDS], strict=False)
+        lines += [f"saved {_saved(name, each)}" for name, each in saved]
     return "".join(row(each, FORWARD) for each in lines)
 
 
@@ -65,33 +67,18 @@ def _named(name: str, value: TensorValue | None) -> str:
     return f"{text(name)}: not observed" if value is None else f"{text(name)} = {text(spell_value(value))}"
 
 
-def _saved(saved: SavedTensor) -> str:
+def _saved(name: str, saved: SavedTensor) -> str:
     value = saved["value"]
     if isinstance(value, dict):
-        return _named(saved["name"], value)
-    return f"{text(saved['name'])} = {text(str(value))}" if "note" not in saved else text(saved["name"])
+        return _named(name, value)
+    return f"{text(name)} = {text(str(value))}" if "note" not in saved else text(name)
 
 
 def _operand(moment: Moment, argnum: int) -> str:
-    """What the page calls it: the variable that holds it, `x (self)` where `x` is two of them."""
+    """What the page calls it."""
     inputs = moment.active_node["inputs"] if moment.active_node else []
-    operand = next((each for each in inputs if each["argnum"] == argnum), None)
-    if operand is None:
-        return f"input {argnum}"
-    variable = _variable(moment, operand)
-    if variable is None:
-        return operand["name"]
-    is_several = any(each is not operand and _variable(moment, each) == variable for each in inputs)
-    return f"{variable} ({operand['name']})" if is_several else variable
-
-
-def _variable(moment: Moment, operand: Operand) -> str | None:
-    start = next((edge["from"] for edge in moment.graph["edges"] if edge["id"] == operand.get("edge")), None)
-    if start is None:
-        return None
-    producer = moment.nodes[start["node"]]
-    named = [each["name"] for each in producer["outputs"]]
-    return producer.get("leaf") or next(iter(named[start["output_nr"] :]), None)
+    at = next((at for at, each in enumerate(inputs) if each["argnum"] == argnum), None)
+    return f"operand {argnum + 1}" if at is None else moment.operands[at]
 
 
 def _operand_rows(moment: Moment, step: Step, argnum: int, scale: float) -> str:

@@ -1,6 +1,6 @@
 """What is known at one step and phase: a fold over the events before it, as the player sees it."""
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -34,6 +34,8 @@ class Moment:
     """Those of the pass, by id."""
     sentence: str
     """What the player says here."""
+    operands: Sequence[str] = ()
+    """What the page calls the operands of the node at work, in the order of its inputs."""
     received: dict[str, list[Gradient]] = field(default_factory=dict)
     """grad_outputs by node, of every node that has been reached."""
     sent: dict[str, Gradient] = field(default_factory=dict)
@@ -109,8 +111,9 @@ class Walk:
         number, phase = _within(selection, count, LAND)
         step = self.steps[number - 1] if number else None
         started = self.passes[0] if step is None else next(p for p in self.passes if p["pass"] == step["pass"])
-        said = self.words.steps[number - 1].phases[phase - 1] if number else self.words.start
-        moment = Moment(started, step, number, count, phase, self._nodes[started["pass"]], said)
+        words = self.words.steps[number - 1] if number else None
+        said, operands = (self.words.start, []) if words is None else (words.phases[phase - 1], words.operands)
+        moment = Moment(started, step, number, count, phase, self._nodes[started["pass"]], said, operands)
         for walked in self.steps[:number]:
             done = walked is not step
             _walk(moment, walked, landed=done or phase == LAND, sent=done or phase >= SEND)
@@ -126,8 +129,8 @@ class Walk:
         for nodes in self._nodes.values():
             computed |= {name for name, node in nodes.items() if node["kind"] == "accumulate_grad"}
         nodes = self._nodes[started["pass"]]
-        said = say("start-program") if step is None else step.said[phase - 1]
-        return Moment(started, None, number, len(order), phase, nodes, said, forward=step, computed=computed)
+        said, operands = (say("start-program"), []) if step is None else (step.said[phase - 1], step.operands)
+        return Moment(started, None, number, len(order), phase, nodes, said, operands, forward=step, computed=computed)
 
     def moments(self, selection: Selection) -> Iterator[Moment]:
         """One per step, as it ends, or one per phase."""

@@ -109,6 +109,10 @@ class ForwardStep(NamedTuple):
     node: str
     said: list[str]
     """A sentence per phase: arrive, compute, save."""
+    operands: list[str]
+    """What the page calls them, in the order of the node's inputs."""
+    saved: list[str]
+    """The same of what the node saved."""
 
 
 def find_layouts(document: TraceDocument) -> dict[int, Layout]:
@@ -137,7 +141,10 @@ def find_forward(document: TraceDocument) -> list[ForwardStep]:
     Raises:
         ExportUnavailable: as `find_layouts`.
     """
-    return [ForwardStep(each["pass"], each["node"], each["said"]) for each in _bake(document)["stills"]["forward"]]
+    return [
+        ForwardStep(each["pass"], each["node"], each["said"], each["operands"], each["saved"])
+        for each in _bake(document)["stills"]["forward"]
+    ]
 
 
 def _bake(document: TraceDocument) -> dict[str, Any]:

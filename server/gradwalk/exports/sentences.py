@@ -13,6 +13,8 @@ class StepWords(NamedTuple):
     whole: str
     phases: list[str]
     """In order: collect, local rule, multiply, send, land."""
+    operands: list[str]
+    """What the page calls them, in the order of the node's inputs."""
 
 
 class Words(NamedTuple):
@@ -32,4 +34,6 @@ def find_words(document: TraceDocument) -> Words:
     told = tell(encode(document))
     if told is None:
         raise ExportUnavailable("sentences need the built front end: run `make install`, or install a released wheel")
-    return Words(told["start"], [StepWords(each["whole"], each["phases"]) for each in told["backward"]])
+    return Words(
+        told["start"], [StepWords(each["whole"], each["phases"], each["operands"]) for each in told["backward"]]
+    )

@@ -85,7 +85,7 @@ class View:
 
     def _sentences(self) -> list[str]:
         try:
-            return [whole for whole, _ in find_words(self.trace.document).steps]
+            return [step.whole for step in find_words(self.trace.document).steps]
         except ExportUnavailable:
             passes = [event for event in self.trace.events if event["type"] == "pass_started"]
             names = {node["id"]: node["name"] for one in passes for node in one["graph"]["nodes"]}

@@ -224,6 +224,10 @@ function* rules(told: Told): Generator<Said> {
   yield* ruleByShape(told, argnum);
   yield* copied(told);
   yield* derivatives(told);
+  const { structure } = jacobianAt(told, argnum) ?? {};
+  // What only moves entries is clearer in words than as the calls that move them back; a transpose is not.
+  const isMove = structure === "selection" || structure === "permutation";
+  if (isMove && told.node.name !== "TBackward0") yield* ruleByStructure(told, argnum);
   yield* written(told);
   yield* ruleByStructure(told, argnum);
 }
@@ -299,26 +303,27 @@ function savedValue({ node, precision }: Told, operand: number | null): Said | n
   return number === null ? null : spellNumber(number, { of: "saved", index }, precision);
 }
 
-/** `for weights the rule is v @ values.T, for values it is weights.T @ v`. */
+/** `for weights the rule is v @ values.T; for values it is weights.T @ v`. */
 function* written(told: Told): Generator<Said> {
   const found = sentOn(told).flatMap((argnum) => {
     const name = operandAt(told, argnum);
     const rule = ruleText(told, told.node, argnum);
-    const isCopied = jacobianAt(told, argnum)?.structure === "broadcast_sum";
-    return name === null || rule === null
-      ? []
-      : [{ name, rule: code(rule), isSum: isCopied && rule === "v", isCopied }];
+    return name === null || rule === null ? [] : [{ name, rule: code(rule) }];
   });
-  if (found.some(({ isSum, isCopied }) => isCopied && !isSum)) return;
   for (let count = Math.min(found.length, OPERANDS_READ_ALOUD); count > 0; count -= 1) {
-    const products = found.slice(0, count).map(({ name, rule, isSum }, at) => {
-      return say(at === 0 ? "rule-vjp-for" : "rule-vjp-for-too", {
-        name,
-        rule: isSum ? say("rule-copies") : rule,
-      });
-    });
+    const products = found
+      .slice(0, count)
+      .map((each, at) => say(at === 0 ? "rule-vjp-for" : "rule-vjp-for-too", each));
     yield say("rule-vjp", { products: inTurn(products) });
   }
+}
+
+/** Whether the operand was repeated, so that the gradients of its copies are added up. */
+function isCopied(jacobian: LocalJacobian | undefined): boolean {
+  if (jacobian === undefined) return false;
+  const { structure, output_shape, input_shape } = jacobian;
+  const isOlder = structure === "broadcast_sum" && elementCount(output_shape) > elementCount(input_shape);
+  return structure === "sum_over_copies" || isOlder;
 }
 
 function jacobianAt({ step }: Told, argnum: number): LocalJacobian | undefined {
@@ -328,7 +333,7 @@ function jacobianAt({ step }: Told, argnum: number): LocalJacobian | undefined {
 /** Where one of several operands was repeated: what became of the others follows. */
 function* copied(told: Told): Generator<Said> {
   const argnums = sentOn(told);
-  if (argnums.length > 1 && argnums.some((argnum) => jacobianAt(told, argnum)?.structure === "broadcast_sum"))
+  if (argnums.length > 1 && argnums.some((argnum) => isCopied(jacobianAt(told, argnum))))
     yield* written(told);
 }
 
@@ -355,7 +360,7 @@ function* ruleByShape(told: Told, argnum: number): Generator<Said> {
         ? say("rule-mean-all", { op, count, name, v })
         : say("rule-mean-some", { op, count, name });
   }
-  if (jacobian.structure === "broadcast_sum" && outputs > inputs && sentOn(told).length === 1) {
+  if (isCopied(jacobian) && sentOn(told).length === 1) {
     const output = ownName(told, node);
     if (output !== null) yield say("rule-broadcast", { name, output: code(output) });
     yield say("rule-repeated", { name });
@@ -406,6 +411,12 @@ function* ruleByStructure(told: Told, argnum: number): Generator<Said> {
       if (outputs > inputs)
         yield say("rule-part-of", { name, output: resultName(told, node, jacobian.output_nr) });
       else yield say("rule-selection", { op, name });
+      return;
+    case "sum_over_copies":
+      yield say("rule-repeated", { name });
+      return;
+    case "copy_to_summands":
+      yield say("rule-reduction", { name });
       return;
     case "broadcast_sum":
       yield inputs > outputs ? say("rule-reduction", { name }) : say("rule-repeated", { name });
@@ -458,7 +469,9 @@ function* multiplications(told: Told, there: readonly number[]): Generator<Said>
   const results = listed(resultsFor(told, there.slice(0, OPERANDS_READ_ALOUD)));
   const isAll = there.length <= OPERANDS_READ_ALOUD;
   // What the rule gave is known; whether it, a hook or a cast explains the numbers is not.
-  const isRefuted = step.local_jacobians.some(({ checked }) => checked === false);
+  const isChanged = (step.changes ?? []).length > 0;
+  const isRefuted = isChanged || step.local_jacobians.some(({ checked }) => checked === false);
+  yield* afterHooks(told);
   if (!isRefuted && isAll) {
     const products = there.map((argnum) => product(told, argnum));
     if (!products.includes(null))
@@ -519,7 +532,8 @@ function* byRule(told: Told, there: readonly number[], v: Said): Generator<Said>
   const rule = ruleText(told, told.node, argnum);
   const result = resultsFor(told, [argnum])[0] ?? [];
   const structure = jacobianAt(told, argnum)?.structure;
-  if (rule === null || rule === "v" || structure === "broadcast_sum") return;
+  if (rule === null || rule === "v" || structure === "broadcast_sum" || structure === "copy_to_summands")
+    return;
   const derivative = derivativeText(told, told.node, argnum);
   if (derivative !== null) yield say("multiply-entries", { v, derivative: code(derivative), result });
   else yield say("multiply-rule", { v, rule: code(rule), result });
@@ -557,6 +571,20 @@ function product(told: Told, argnum: number): Said | null {
     "×",
     spellGradient(result, { of: "grad_input", index: argnum }, precision),
   );
+}
+
+/** What the rule returned and what hooks made of it. */
+function* afterHooks(told: Told): Generator<Said> {
+  const changes = told.step.changes ?? [];
+  const [first] = changes;
+  const name = first === undefined ? null : operandAt(told, first.argnum);
+  if (first === undefined || name === null) return;
+  const own = changes.flatMap((each, index) => (each.argnum === first.argnum ? [{ ...each, index }] : []));
+  const last = own.at(-1);
+  if (last === undefined || !own.every(({ kind }) => kind.endsWith("hook"))) return;
+  const before = spellGradient(first.before, { of: "before_change", index: 0 }, told.precision);
+  const after = spellGradient(last.after, { of: "after_change", index: last.index }, told.precision);
+  yield say("multiply-hook", { op: opOf(told.node), before, name, after });
 }
 
 /** Each product with the operand it is for, where there are several. */

@@ -76,7 +76,6 @@ export interface Catalogue {
   "rule-vjp": "products";
   "rule-vjp-for": "name" | "rule";
   "rule-vjp-for-too": "name" | "rule";
-  "rule-copies": never;
   "rule-sum-all": "op" | "name" | "v";
   "rule-sum-some": "op" | "name";
   "rule-mean-all": "op" | "count" | "name" | "v";
@@ -104,6 +103,7 @@ export interface Catalogue {
   "product-for": "name" | "product";
   "product-each": "product" | "name";
   "multiply-custom-returned": "op" | "results";
+  "multiply-hook": "op" | "before" | "name" | "after";
   "multiply-returned": "op" | "results";
   "multiply-custom": "op" | "v" | "results";
   "multiply-matrices": "products";

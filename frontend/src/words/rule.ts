@@ -8,31 +8,28 @@ import { operandSymbol, ownSymbol, type Scene } from "./names";
 import { ATOM, bare, embedded } from "./python";
 import { scalarOf } from "./values";
 
-/** Symbols that are LaTeX commands in `Formula.symbols` and Greek names in its texts. */
-const GREEK = /^\\(?=[a-z]+$)/;
 const WORD = /[\p{L}_][\p{L}\p{N}_]*/gu;
-/** Functions that a formula may call. Of a sum its text does not say over what: such a formula is not read aloud. */
-const FUNCTIONS = /^(?:abs|acos|asin|atan|cos|cosh|exp|log|outer|sigmoid|sign|sin|sinh|sqrt|tan|tanh)$/;
 
 /** The vjp for one operand, `v * cos(x*y)`; null where not every symbol of it has a name in the program. */
 export function ruleText(scene: Scene, node: Node, argnum: number): string | null {
   const line = formulaOf(node)?.vjp.find((each) => each.argnum === argnum);
-  if (line === undefined || line.text === "") return null;
   const symbols = symbolsOf(scene, node);
+  if (line === undefined || line.text === "" || symbols === null) return null;
   let isNamed = true;
   const written = line.text.replace(WORD, (word, at: number) => {
-    const before = line.text.slice(0, at);
-    const after = line.text.slice(at + word.length);
-    if (word === "v" || (FUNCTIONS.test(word) && after.startsWith("("))) return word;
-    // The T of a transpose.
-    if (word === "T" && before.endsWith("^")) return word;
     const name = symbols.get(word);
-    if (name === undefined || /^ [a-z]/.test(after)) isNamed = false;
-    const isAlone = (before.endsWith("(") && after.startsWith(")")) || (before === "" && after === "");
-    return name === undefined ? word : isAlone ? name : embedded(name, ATOM);
+    if (name === undefined || line.text[at - 1] === ".") return word;
+    if (name === null) isNamed = false;
+    const after = line.text.slice(at + word.length);
+    const isAlone = (line.text[at - 1] === "(" && /^[,)]/.test(after)) || (at === 0 && after === "");
+    return name === null ? word : isAlone ? name : embedded(name, ATOM);
   });
-  return isNamed ? inPython(written) : null;
+  if (!isNamed) return null;
+  return simplified(MATRICES.test(node.name) ? written.replaceAll(".mT", ".T") : written);
 }
+
+/** Operations on matrices alone, where the program's own spelling of a transpose will do. */
+const MATRICES = /^(?:Mm|Addmm|T)Backward0$/;
 
 /** What v is multiplied by, entry by entry: `cos(x*y)`; null where the rule is no such product. */
 export function derivativeText(scene: Scene, node: Node, argnum: number): string | null {
@@ -42,20 +39,24 @@ export function derivativeText(scene: Scene, node: Node, argnum: number): string
 
 function factorText(scene: Scene, node: Node, argnum: number): string | null {
   const rule = ruleText(scene, node, argnum);
-  if (rule === null || !isElementwise(node)) return null;
+  if (rule === null || !isElementwise(node, argnum, rule)) return null;
   const [, sign = "", rest = ""] = /^(-?)v(.*)$/.exec(rule) ?? [];
   if (rule === `${sign}v`) return `${sign}1`;
   if (rest.startsWith(" * ")) return `${sign}${rest.slice(3)}`;
   if (rest.startsWith(" / ")) return `${sign}1${rest}`;
-  return / \* v$/.test(rule) ? rule.slice(0, -" * v".length) : null;
+  const [, before = "", after = ""] = /^([^v()]+ \* )v(?: \* (.+))?$/.exec(rule) ?? [];
+  return before === "" ? null : after === "" ? before.slice(0, -" * ".length) : `${before}${after}`;
 }
 
 /** Saved values that a rule reads: for each its operand's number, or null for the node's own result. */
 export function savedInRule(node: Node, argnum: number): readonly (number | null)[] {
   const formula = formulaOf(node);
-  const words: readonly string[] =
-    formula?.vjp.find((each) => each.argnum === argnum)?.text.match(WORD) ?? [];
-  const saved = Object.entries(formula?.symbols ?? {}).filter(([, symbol]) => words.includes(symbol));
+  const written = formula?.vjp.find((each) => each.argnum === argnum)?.text ?? "";
+  const words: readonly string[] = written.match(WORD) ?? [];
+  const saved = Object.entries(formula?.symbols ?? {}).filter(([, symbol]) => {
+    const piece = TEXT.exec(symbol)?.[1];
+    return piece === undefined ? words.includes(symbol.replace(GREEK, "")) : written.includes(piece);
+  });
   return saved.flatMap(([name]) => {
     if (name === "result") return [null];
     const operand = node.inputs.find((each) => each.name === name);
@@ -67,15 +68,24 @@ function formulaOf(node: Node): NonNullable<Node["formula"]> | null {
   return node.formula === null || node.formula.checked === false ? null : node.formula;
 }
 
-/** By symbol of the formula, what the program calls it. */
-function symbolsOf(scene: Scene, node: Node): ReadonlyMap<string, string> {
-  const found = new Map<string, string>();
-  for (const [name, symbol] of Object.entries(formulaOf(node)?.symbols ?? {})) {
-    const known = nameOfSaved(scene, node, name);
-    if (known !== null) found.set(symbol.replace(GREEK, ""), known);
-  }
-  return found;
+/**
+ * By symbol of the formula, what the program calls it: null where it has no name. The text of the program stands for
+ * itself; null for all where one text stands for two values.
+ */
+function symbolsOf(scene: Scene, node: Node): ReadonlyMap<string, string | null> | null {
+  const symbols = Object.entries(formulaOf(node)?.symbols ?? {});
+  const texts = symbols.flatMap(([, symbol]) => TEXT.exec(symbol)?.[1] ?? []);
+  if (new Set(texts).size < texts.length) return null;
+  const letters = symbols.filter(([, symbol]) => !TEXT.test(symbol));
+  return new Map(
+    letters.map(([name, symbol]) => [symbol.replace(GREEK, ""), nameOfSaved(scene, node, name)]),
+  );
 }
+
+/** A piece of the program in LaTeX. */
+const TEXT = /^\\texttt\{(.*)\}$/;
+/** Symbols that are LaTeX commands in `Formula.symbols` and Greek names in its texts. */
+const GREEK = /^\\(?=[A-Za-z]+$)/;
 
 function nameOfSaved(scene: Scene, node: Node, name: string): string | null {
   if (name === "result") return ownSymbol(scene, node);
@@ -87,19 +97,19 @@ function nameOfSaved(scene: Scene, node: Node, name: string): string | null {
   return number === null ? null : formatNumber(number, scene.precision);
 }
 
-function isElementwise(node: Node): boolean {
-  const texts = formulaOf(node)?.vjp.map(({ text }) => text) ?? [];
-  return texts.every((text) => !/@|\bsum\(|\bouter\(|\^T/.test(text));
+function isElementwise(node: Node, argnum: number, rule: string): boolean {
+  const output = node.outputs[0]?.value?.shape;
+  const operand = node.inputs.find((each) => each.argnum === argnum)?.value?.shape;
+  const isOneShape = output !== undefined && operand !== undefined && String(output) === String(operand);
+  return (
+    isOneShape && !/@|\b(?:sum|ones|one_hot|outer|permute|reshape|select|stack|expand)\(|\.m?T\b/.test(rule)
+  );
 }
 
-/** Powers, transposes and products by one as Python and people write them. */
-function inPython(formula: string): string {
+/** Products with one and transposes of transposes as people write them. */
+function simplified(formula: string): string {
   return formula
-    .replace(/\((\d+)-1\)/g, (_, power: string) => String(Number(power) - 1))
-    .replace(/\^T\b/g, ".T")
-    .replace(/\.T\.T\b/g, "")
+    .replace(/\.T\.m?T\b/g, "")
     .replace(/ \* 1(?![\w.*])/g, "")
-    .replace(/\*\*1\b|\^1\b/g, "")
-    .replace(/\^/g, "**")
     .replace(/(^|[( -])1 \* /g, "$1");
 }

@@ -19,7 +19,9 @@ export interface Reference {
     | "before"
     | "after"
     | "before_hook"
-    | "after_hook";
+    | "after_hook"
+    | "before_change"
+    | "after_change";
   readonly index: number;
 }
 

@@ -56,6 +56,9 @@ function valueAt({ of, index }: Reference, step: Step, node: Node): unknown {
       return hooks?.[index]?.before;
     case "after_hook":
       return hooks?.[index]?.after;
+    case "before_change":
+    case "after_change":
+      return step.changes?.[index]?.[of === "before_change" ? "before" : "after"];
   }
 }
 

@@ -8,6 +8,8 @@ const KEYS = {
   diagonal: "structure-diagonal",
   permutation: "structure-permutation",
   selection: "structure-selection",
+  sum_over_copies: "structure-copies",
+  copy_to_summands: "structure-reduction",
   broadcast_sum: "structure-copies",
   kronecker: "structure-kronecker",
   dense: "structure-dense",
@@ -15,7 +17,7 @@ const KEYS = {
   too_large: "structure-too-large",
 } as const satisfies Record<Structure, Key>;
 
-/** Of a broadcast the operand is the smaller side, of a sum or a mean the output. */
+/** Older traces have one name for a broadcast and for a sum: of the first the operand is the smaller side. */
 export function structureText({ structure, output_shape, input_shape }: LocalJacobian): string {
   if (structure === null) return "";
   const isReduction = structure === "broadcast_sum" && elementCount(output_shape) < elementCount(input_shape);

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-NUMBERS = ("shape", "dtype", "data", "summary", "missing")
-"""What a value is made of, without the reasons given beside it."""
+NUMBERS = ("shape", "dtype", "data", "summary")
+"""What a value is made of."""
 
 
 def numbers_of(document: dict[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -52,7 +52,10 @@ def _of_step(event: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _value(value: Any) -> Any:
-    return {name: value[name] for name in NUMBERS if name in value} if isinstance(value, dict) else value
+    if isinstance(value, dict):
+        # That there is no gradient is kept; the reason for it may be told better later.
+        return {name: value[name] for name in NUMBERS if name in value} | {"is_missing": "missing" in value}
+    return value
 
 
 def first_difference(old: dict[str, Any], new: dict[str, Any]) -> str | None:

@@ -181,13 +181,13 @@ describe("gradients before their time", () => {
 
 describe("saved tensors", () => {
   it("fill the symbols that the formula of each operand names", () => {
-    const trace = sampleTrace("x-times-x");
-    const position = { direction: "backward", step: 1, phase: 2 } as const;
+    const trace = sampleTrace("why-grad-output");
+    const position = { direction: "backward", step: 4, phase: 2 } as const;
     const { callout } = drawScene(trace, layouts(trace)(position), position, 1);
     if (callout?.kind !== "vjp") throw new Error("no product");
     const fills = callout.operands.map((operand) =>
       operand.fills.map(({ saved, symbol }) => [saved.name, symbol]),
     );
-    expect(fills).toEqual([[["other", "y"]], [["self", "x"]]]);
+    expect(fills).toEqual([[["other", "x"]], [["self", "w"]]]);
   });
 });

@@ -32,7 +32,18 @@ y = Sq.apply(a, 3).sum()
 y.backward()
 """
 LEAF = "x = torch.ones(2, requires_grad=True)\n"
+FORWARD_RAISES = """class F(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, w):
+        return x.mm(w.t())
+    @staticmethod
+    def backward(ctx, g):
+        return g, g
+w = torch.ones(2, 2, requires_grad=True)
+F.apply(torch.tensor(2.0), w).sum().backward()
+"""
 BAD = {
+    "a view in a forward that raises": Bad(FORWARD_RAISES, "error", 4, ("must be a matrix",)),
     "syntax": Bad("x = (1", "syntax", 1, ("never closed",)),
     "unknown name": Bad(LEAF + "for i in range(2):\n    y = lenght", "error", 3, ("lenght",)),
     "nearest name": Bad(

@@ -213,7 +213,8 @@ export function drawCallout(trace: TraceState, still: Still): CalloutScene | nul
 }
 
 function originOf(trace: TraceState, graph: Graph, node: Node): readonly string[] {
-  const version = trace.started?.versions.torch ?? "";
+  // What follows the plus sign says how it was built, not which it is.
+  const version = (trace.started?.versions.torch ?? "").replace(/\+.*/, "");
   const groups = groupsById(graph);
   const composites: string[] = [];
   for (let id = node.group; id !== null; id = groups.get(id)?.parent ?? null) {

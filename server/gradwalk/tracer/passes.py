@@ -415,8 +415,9 @@ def leaf_node(leaf: torch.Tensor) -> Node | None:
     try:
         with torch.enable_grad():
             return torch.autograd.graph.get_gradient_edge(leaf).node
-    except AttributeError:
-        # A tensor that outlived the torch.func transform it belongs to: it has no history any more.
+    except (AttributeError, AssertionError):
+        # A tensor that outlived the torch.func transform it belongs to has no history any more, and a view of a leaf that
+        # a Function's forward takes never had one, though it requires grad.
         return None
 
 

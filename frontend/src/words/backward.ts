@@ -469,7 +469,8 @@ function* multiplications(told: Told, there: readonly number[]): Generator<Said>
   const results = listed(resultsFor(told, there.slice(0, OPERANDS_READ_ALOUD)));
   const isAll = there.length <= OPERANDS_READ_ALOUD;
   // What the rule gave is known; whether it, a hook or a cast explains the numbers is not.
-  const isChanged = (step.changes ?? []).length > 0;
+  // That the engine sums what was broadcast is part of the rule.
+  const isChanged = (step.changes ?? []).some(({ kind }) => kind !== "sum_to_size");
   const isRefuted = isChanged || step.local_jacobians.some(({ checked }) => checked === false);
   yield* afterHooks(told);
   if (!isRefuted && isAll) {

@@ -150,7 +150,10 @@ multiply-entries = Entry by entry, { $v } times { $derivative } gives { $result 
 multiply-jacobian = { $v } times the local Jacobian gives { $results }.
 multiply-jacobians = { $vs }, each times its local Jacobian, add up to { $results }.
 multiply-shapes = { $v } times the local Jacobians gives gradients of shapes { $shapes }.
-multiply-count = `v` times the local Jacobians gives { $count } gradients.
+multiply-count = `v` times the local Jacobians gives { $count ->
+    [one] one gradient
+   *[other] { $count } gradients
+}.
 result-for = { $value } for { $name }
 
 ## 4 send and 5 land

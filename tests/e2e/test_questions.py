@@ -232,7 +232,7 @@ def test_where_does_the_two_of_x_squared_come_from(player: PlayerPage) -> None:
     assert x.grad is not None
     open_at(player, "x-times-x", "1.3")
     shows(player, "v times J", x)
-    player.page.wait_for_function(ENDS_AT, arg=["other", "y"])
+    player.page.wait_for_function(ENDS_AT, arg=["other", "x"])
     player.open("example=x-times-x&s=2.5")
     player.wait_for_place("2.5")
     accumulation = player.page.get_by_role("region", name="Accumulation")

@@ -98,7 +98,7 @@ BAD = {
     ),
     "anomaly": Bad(
         "x = torch.tensor(-1., requires_grad=True)\nwith torch.autograd.detect_anomaly(check_nan=True):\n"
-        "    y = x.sqrt()\n    y.backward()", "error", 3, ("SqrtBackward0 (line 3)", "NaN for `self`"), 1,
+        "    y = x.sqrt()\n    y.backward()", "error", 3, ("SqrtBackward0 (line 3)", "NaN for `x`"), 1,
     ),
     "missing import": Bad(LEAF + "for i in range(2):\n    y = np.sin(1.0)", "error", 3, ("import numpy as np",)),
     "error in backward": Bad(CUSTOM.format("g.nope, None"), "error", 9, ("nope",), 1),

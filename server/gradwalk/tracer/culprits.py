@@ -10,6 +10,7 @@ from gradwalk.tracer.description import Record
 from gradwalk.tracer.frames import Place
 from gradwalk.tracer.histories import Lost
 from gradwalk.tracer.places import Places
+from gradwalk.tracer.text import called
 from gradwalk.tracer.values import storage_address
 from gradwalk.tracer.walk import Node
 
@@ -94,7 +95,7 @@ class Culprits:
         """The name of a node's operand at a position among its edges."""
         described = None if self._record is None else self._record.node
         known = described is not None and argnum < len(described["inputs"])
-        return f"`{described['inputs'][argnum]['name']}`" if known and described else f"operand {argnum}"
+        return f"`{called(described['inputs'][argnum])}`" if known and described else f"operand {argnum}"
 
     def forward_arguments(self) -> list[str]:
         """The names of a custom forward's arguments."""

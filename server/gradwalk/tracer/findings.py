@@ -28,6 +28,7 @@ from gradwalk.protocol.graph import Node, Operand, Span
 from gradwalk.protocol.values import TensorValue
 from gradwalk.tracer.second_derivatives import Cut
 from gradwalk.tracer.spelling import spell_number, spell_shape
+from gradwalk.tracer.text import called
 
 FAINTER: Final = 1e-4
 LOUDER: Final = 1e4
@@ -293,7 +294,7 @@ class _PassNotes:
             operand = described["inputs"][argnum]
             message = (
                 f"The first gradient that is no finite number is made by {_where(described)}: its grad_output is finite"
-                f"{_said(received)}, what it returns for `{operand['name']}` has {_trouble(value)}. "
+                f"{_said(received)}, what it returns for `{called(operand)}` has {_trouble(value)}. "
                 f"{_operands_said(described)}It has no finite slope there; every step after this one inherits that."
             )
             self._first = _finding("first_non_finite", described, event["index"], message)
@@ -548,7 +549,7 @@ def _where(node: Node) -> str:
 
 
 def _operands_said(node: Node) -> str:
-    said = [f"`{one['name']}` = {short}" for one in node["inputs"] if (short := _short(one["value"]))]
+    said = [f"`{called(one)}` = {short}" for one in node["inputs"] if (short := _short(one["value"]))]
     return f"Here {', '.join(said)}. " if said else ""
 
 

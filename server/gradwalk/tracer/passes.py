@@ -416,8 +416,8 @@ def leaf_node(leaf: torch.Tensor) -> Node | None:
         with torch.enable_grad():
             return torch.autograd.graph.get_gradient_edge(leaf).node
     except (AttributeError, AssertionError):
-        # A tensor that outlived the torch.func transform it belongs to has no history any more, and a view of a leaf that
-        # a Function's forward takes never had one, though it requires grad.
+        # A tensor that outlived the torch.func transform it belongs to has no history any more; a view of a leaf that a
+        # Function's forward takes never had one, though it requires grad.
         return None
 
 

@@ -13,6 +13,7 @@ from gradwalk.tracer.description import Record
 from gradwalk.tracer.frames import Place
 from gradwalk.tracer.passes import Pass, PassNode
 from gradwalk.tracer.places import Places
+from gradwalk.tracer.text import called
 
 _PRUNED: Final[Missing] = {
     "missing": "no_path",
@@ -51,7 +52,7 @@ class Reasons:
     def returned_nothing(self, record: Record, argnum: int) -> Missing:
         """A node gave no gradient along an existing edge."""
         described = record.node
-        name = described["inputs"][argnum]["name"] if described is not None else str(argnum)
+        name = called(described["inputs"][argnum]) if described is not None else str(argnum)
         if record.kind == "custom":
             because = f"The backward of {described['op'] if described else record.name} returned None for `{name}`."
             return {"missing": "returned_none", "because": because}

@@ -5,7 +5,7 @@ Python counts columns in bytes of UTF-8, browsers in UTF-16 units; a `Span` hold
 
 import ast
 
-from gradwalk.protocol.graph import Span
+from gradwalk.protocol.graph import Operand, Span
 
 BYTE_ORDER_MARK = "\ufeff"
 
@@ -70,3 +70,8 @@ def operator_sides(source: str) -> tuple[str, ...]:
         return ()
     sides = (ast.get_source_segment(source.strip(), side) for side in (parsed.left, parsed.right))
     return tuple(side for side in sides if side is not None)
+
+
+def called(operand: Operand) -> str:
+    """What the program calls an operand; torch's name for it where the program has none."""
+    return operand.get("source", operand["name"])

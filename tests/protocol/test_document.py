@@ -157,6 +157,7 @@ def test_every_event_of_a_document_is_discriminated_by_its_type() -> None:
     assert set(union["discriminator"]["mapping"]) == {
         "started",
         "stdout",
+        "warning",
         "pass_started",
         "step",
         "pass_finished",

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import torch
 
-from gradwalk.formulas.check import check_formula
+from gradwalk.formulas.check import check_formula, out_of_sight
 from gradwalk.formulas.derivatives import operand_names
 from gradwalk.formulas.display import formula_of, letters_of
 from gradwalk.formulas.entry import Kind
@@ -75,7 +75,8 @@ class NodeFormulas:
         if seeds:
             by_name |= {"result": seeds[0], "result0": seeds[0]}
         wanted = {argnum for argnum, (target, _) in enumerate(edges) if target is not None}
-        return Described(formula_of(name, self._read(node, by_name), seeds, kinds, letters, wanted), letters)
+        with out_of_sight():
+            return Described(formula_of(name, self._read(node, by_name), seeds, kinds, letters, wanted), letters)
 
     def check(  # noqa: PLR0913 - what one step saw
         self,
@@ -99,11 +100,12 @@ class NodeFormulas:
         checked = check_formula(name, saved, grad_outputs, grad_inputs, operand_shapes, self._elements)
         if checked.holds is None:
             return None
-        found = [
-            substitution(line, checked.values, returned, letters)
-            for line, returned in zip(checked.lines, grad_inputs, strict=True)
-            if checked.holds and line is not None and returned is not None
-        ]
+        with out_of_sight():
+            found = [
+                substitution(line, checked.values, returned, letters)
+                for line, returned in zip(checked.lines, grad_inputs, strict=True)
+                if checked.holds and line is not None and returned is not None
+            ]
         return Verdict(checked.holds, [one for one in found if one is not None])
 
     def _read(self, node: Node, unread: Mapping[str, Kind] | None = None) -> dict[str, Any]:

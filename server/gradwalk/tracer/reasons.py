@@ -218,8 +218,10 @@ class Reasons:
         gives = "plain numbers" if cut.result is None and "detach" not in cut.reason else "a tensor"
         return f"{cut.reason}{self._in_line(cut.place)} gives {gives} without a history."
 
-    def unused(self, name: str | None, tensor: torch.Tensor, one: Pass) -> Unused:
+    def unused(self, name: str | None, tensor: torch.Tensor | torch.autograd.graph.GradientEdge, one: Pass) -> Unused:
         """An input of `torch.autograd.grad` to which nothing leads."""
+        if isinstance(tensor, torch.autograd.graph.GradientEdge):
+            return Unused(name, "", None)
         made = self._log.leaf_places.get(id(tensor))
         used = self._place_of_use(tensor)
         if tensor.grad_fn is not None:

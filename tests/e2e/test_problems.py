@@ -75,7 +75,7 @@ def test_a_call_that_raised_stands_in_the_graph_with_what_went_into_it(player: P
     expect(failed).to_contain_text("raised")
     expect(player.narration).to_contain_text("matmul raises: These matrices cannot be multiplied")
     forward = player.page.get_by_role("region", name="Forward")
-    for operand in ("block(x)", "w"):
+    for operand in ("u.sin()", "w"):
         expect(forward.get_by_role("table", name=operand, exact=True)).to_be_visible()
     player.rows.first.click()
     expect(player.page.get_by_role("article", name="raised")).to_have_count(0)

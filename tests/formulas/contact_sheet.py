@@ -6,6 +6,7 @@ Writes `formulas-light.html` and `formulas-dark.html`, and a picture of each par
 import html
 import itertools
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -23,13 +24,11 @@ from tests.formulas.samples import HAND_SAMPLES
 FRONTEND = Path(__file__).parents[2] / "frontend"
 ROWS_PER_PICTURE = 24
 STYLE = """
-@font-face { font-family: "Noto Sans Math"; src: url("FONT") format("woff2"); }
-body { font: 15px system-ui; margin: 8px; background: BACKGROUND; color: INK; }
-math { font-family: "Noto Sans Math", math; font-size: 17px; }
-table { border-collapse: collapse; } td { border: 1px solid #8886; padding: 5px 8px; vertical-align: top; }
-small { opacity: .7; }
+body { font: var(--type-body) var(--sans); margin: 8px; background: var(--surface); color: var(--ink); }
+table { border-collapse: collapse; } td { border: 1px solid var(--line); padding: 5px 8px; vertical-align: top; }
+.formula { margin-bottom: 6px; } small { color: var(--ink-quiet); font-family: var(--mono); }
 """
-COLOURS = {"light": ("#fff", "#16222e"), "dark": ("#12181f", "#e6edf3")}
+THEMES = ("light", "dark")
 
 
 def main() -> None:
@@ -38,10 +37,10 @@ def main() -> None:
     rows = _rows()
     written = _typeset([latex for row in rows for latex in row["latex"]])
     with running_browser() as browser:
-        for theme, (background, ink) in COLOURS.items():
+        for theme in THEMES:
             for part, some in enumerate(_chunks(rows)):
                 page_file = folder / f"formulas-{theme}-{part:02}.html"
-                page_file.write_text(_page(some, written, background, ink))
+                page_file.write_text(_page(some, written, theme))
                 page = browser.new_page(viewport={"width": 1600, "height": 900})
                 page.goto(page_file.as_uri())
                 page.evaluate("document.fonts.ready")
@@ -97,15 +96,25 @@ def _typeset(latex: list[str]) -> dict[str, str]:
     return found
 
 
-def _page(rows: list[dict[str, list[str]]], written: dict[str, str], background: str, ink: str) -> str:
-    font = next(FRONTEND.glob("node_modules/**/noto-sans-math*400*.woff2"), Path("none")).as_uri()
-    style = STYLE.replace("FONT", font).replace("BACKGROUND", background).replace("INK", ink)
+def _page(rows: list[dict[str, list[str]]], written: dict[str, str], theme: str) -> str:
     cells = "".join(
-        f"<tr><td>{html.escape(row['name'][0])}<td>{'<br>'.join(written[latex] for latex in row['latex'])}"
-        f"<br><small>{html.escape(row['text'][0])}</small>"
+        f"<tr><td>{html.escape(row['name'][0])}"
+        f"<td>{''.join(f'<div class=formula>{written[latex]}</div>' for latex in row['latex'])}"
+        f"<small>{html.escape(row['text'][0])}</small>"
         for row in rows
     )
-    return f"<!doctype html><meta charset=utf-8><style>{style}</style><table>{cells}</table>"
+    return (
+        f"<!doctype html><html data-theme={theme}><meta charset=utf-8><style>{_style()}</style><table>{cells}</table>"
+    )
+
+
+def _style() -> str:
+    """How the page sets formulas: its fonts, its colours, and what `Formula.svelte` says of them."""
+    render = FRONTEND / "src" / "render"
+    formula = (render / "Formula.svelte").read_text().partition("<style>")[2].partition("</style>")[0]
+    plain = re.sub(r":global\(([^)]*)\)", r"\1", formula)
+    fonts = (render / "math.css").read_text().replace('url("', f'url("{(FRONTEND / "node_modules").as_uri()}/')
+    return "\n".join(((render / "theme.css").read_text(), fonts, STYLE, plain))
 
 
 if __name__ == "__main__":

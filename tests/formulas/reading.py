@@ -154,7 +154,10 @@ class _Reader(Interpreter):  # type: ignore[type-arg]
         base, exponent = self._both(tree)
         if isinstance(base, Tensor) or isinstance(exponent, Tensor):
             return torch.pow(base, exponent)
-        return base**exponent
+        try:
+            return base**exponent
+        except ZeroDivisionError:
+            return math.inf
 
     def iverson(self, tree: Tree[Token]) -> Any:
         return self.visit(tree.children[0])
@@ -226,8 +229,9 @@ class _Reader(Interpreter):  # type: ignore[type-arg]
         return reduce(STANDARD[str(name)[1:]], values) if len(values) > 1 else STANDARD[str(name)[1:]](*values)
 
     def function(self, tree: Tree[Token]) -> Any:
-        name, *options, arguments = tree.children
-        chosen = _options(options[0]) if options else {}
+        name, *others = tree.children
+        (arguments,) = (other for other in others if other.data == "arguments")
+        chosen = {key: value for other in others if other is not arguments for key, value in _options(other).items()}
         plain = str(name).replace(r"\_", "_")
         if plain in ("mean", "sum") and "dim" in chosen:
             chosen["keepdim"] = True

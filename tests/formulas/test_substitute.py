@@ -68,9 +68,9 @@ def test_a_reduction_by_sum_is_not_divided() -> None:
 
 def test_broadcasting_shows_its_sum() -> None:
     [(_, symbols, _, with_numbers)] = stages_of(scalar(2.0) * torch.tensor([1.0, 4.0]))
-    assert symbols == r"\textstyle\sum v \odot b"
+    assert symbols == r"{\textstyle\sum} v \odot b"
     product = r"\begin{bmatrix} 1 & 1 \end{bmatrix} \odot \begin{bmatrix} 1 & 4 \end{bmatrix}"
-    assert with_numbers == rf"\textstyle\sum {product} = 5"
+    assert with_numbers == rf"{{\textstyle\sum}} {product} = 5"
 
 
 def test_what_is_large_keeps_its_symbol() -> None:

@@ -216,7 +216,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "where": Operation(_where),
     "sum": Operation(
         _sum,
-        latex=Notation(r"\textstyle\sum{options} {0}", _S.BIG_SIGN, (_S.PRODUCT,)),
+        latex=Notation(r"{{\textstyle\sum}}{options} {0}", _S.BIG_SIGN, (_S.PRODUCT,)),
         is_elementwise=False,
     ),
     "mean": Operation(_mean, is_elementwise=False),

@@ -15,12 +15,14 @@ from gradwalk.formulas.digits import DIGITS, Printed, print_value
 from gradwalk.formulas.expression import Named, Symbol, evaluate, walk
 from gradwalk.formulas.letters import Letters, is_seed
 from gradwalk.formulas.specialise import CANNOT_EVALUATE, Line
-from gradwalk.formulas.writing import Spell, Written, write, write_explained
+from gradwalk.formulas.writing import Spell, Written, write, write_explained, write_part
 from gradwalk.protocol.events import Substitution
 
 _CLOSE = 2e-3
 """Of the largest entry: what rounding to four digits may make of an equation before a reader calls it wrong."""
 _EXACT = 1e-12
+LONGEST_EQUATION = 1_000
+"""Characters of LaTeX; more does not fit on a screen."""
 
 
 def substitution(line: Line, values: Mapping[str, Tensor], returned: Tensor, letters: Letters) -> Substitution | None:
@@ -67,9 +69,11 @@ def _equation(line: Line, values: Mapping[str, Tensor], answer: Printed, spell: 
         if isinstance(one, Symbol):
             return spell(one)
         # Nothing explains a letter after an equation, so what is too large for numbers is written out.
-        return Written(rf"\left({write(one.meaning, 'latex', number)}\right)")
+        return write_part(one.meaning, "latex", number)
 
     written = write(line.expression, "latex", number)
+    if len(written) > LONGEST_EQUATION:
+        return None
     if written == answer.latex.text:
         return written
     is_exact = answer.is_exact and all(one.is_exact for one in printed.values()) and _agree(found, answer.value, _EXACT)

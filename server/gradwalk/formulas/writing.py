@@ -28,7 +28,12 @@ Spell = Callable[[Symbol | Named], Written]
 
 def write(expression: Expression, form: Form, spell: Spell) -> str:
     """The expression alone; parts with a letter of their own are written as `spell` says."""
-    return _Writer(form, spell, expression).write(expression).text
+    return write_part(expression, form, spell).text
+
+
+def write_part(expression: Expression, form: Form, spell: Spell) -> Written:
+    """The same, with how tightly it holds together."""
+    return _Writer(form, spell, expression).write(expression)
 
 
 def write_explained(expression: Expression, form: Form, spell: Spell) -> str:
@@ -139,8 +144,10 @@ class _Writer:
         arguments = [self._bracketed(self.write(argument), need) for argument in one.arguments]
         if self._form == "latex":
             name = one.operation.replace("_", r"\_")
-            listed = ", ".join(arguments)
-            return Written(rf"\operatorname{{{name}}}{_subscript(one.options)}\left({listed}\right)")
+            listed, subscript = ", ".join(arguments), _subscript(one.options)
+            if len(subscript) > LONGEST_SUBSCRIPT:
+                listed, subscript = rf"{listed};\; {subscript[2:-1]}", ""
+            return Written(rf"\operatorname{{{name}}}{subscript}\left({listed}\right)")
         options = [f"{name}={_literal(name, value)}" for name, value in one.options if value is not None]
         if one.operation in _KEEPING_DIMS and options and one is not self._whole:
             options.append("keepdim=True")
@@ -156,6 +163,8 @@ class _Writer:
         return rf"\left{opening}{written.text}\right{closing}"
 
 
+LONGEST_SUBSCRIPT = len(r"_{\text{dim 0; index 1}}")
+"""Options longer than this are too much to be read in small print, and stand behind the arguments."""
 _KEEPING_DIMS = frozenset({"sum", "mean"})
 """torch drops the dims that they reduce unless it is told otherwise."""
 

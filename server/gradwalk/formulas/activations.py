@@ -354,11 +354,11 @@ ACTIVATIONS: tuple[Entry, ...] = (
     Entry(
         "hardshrink",
         ("HardshrinkBackward0",),
-        lambda n: n.operand("self") * _outside(n.operand("self"), n.lambd),
+        lambda n: n.operand("self") if n.lambd < 0 else n.operand("self") * _outside(n.operand("self"), n.lambd),
         (
             Vjp(
                 "self",
-                lambda n: n.v * _outside(n.self, n.lambd),
+                lambda n: n.v if n.lambd < 0 else n.v * _outside(n.self, n.lambd),
                 "Small values are replaced by 0; the others are `{self}` itself.",
             ),
         ),

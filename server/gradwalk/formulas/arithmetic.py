@@ -5,10 +5,11 @@
 
 from typing import Any
 
-from gradwalk.formulas.entry import BROADCAST, Entry, Formula, Given, Vjp, unary, value_of, zero
+from gradwalk.formulas.entry import BROADCAST, Entry, Formula, Given, Sentence, Vjp, unary, value_of, zero
 from gradwalk.formulas.expression import (
     Expression,
     Number,
+    Scalar,
     apply,
     conj,
     divided,
@@ -22,6 +23,21 @@ from gradwalk.formulas.expression import (
 
 _PASSES = "A nudge of `{self}` moves the result by the same nudge, so v passes unchanged."
 _POWER = "The power rule: the exponent comes down in front and drops by one."
+
+
+def _added(operand: str) -> Sentence:
+    """Of the second operand of a sum, which may have a factor."""
+
+    def because(n: Given) -> str:
+        if n.alpha == 1:
+            return f"A nudge of `{operand}` moves the result by the same nudge, so v passes unchanged."
+        return f"`{operand}` is multiplied by {n.alpha} before it is added, so its nudge is, too."
+
+    return because
+
+
+def _and_by(factor: Scalar, joined: str = "by") -> str:
+    return "" if factor == 1 else f" and {joined} {factor}"
 
 
 def _power(n: Given) -> Expression:
@@ -137,7 +153,7 @@ ARITHMETIC: tuple[Entry, ...] = (
             Vjp(
                 "other",
                 lambda n: times(n.alpha, n.v),
-                "`{other}` enters the sum alpha times (once unless the call says otherwise), so its nudge counts as often.",
+                _added("{other}"),
             ),
         ),
         (BROADCAST,),
@@ -307,12 +323,12 @@ ARITHMETIC: tuple[Entry, ...] = (
             Vjp(
                 "tensor1",
                 lambda n: times(n.value, n.v) * conj(n.tensor2),
-                "`{tensor1}` is multiplied by `{tensor2}` and by value (1 unless the call says otherwise) before it is added.",
+                lambda n: f"`{{tensor1}}` is multiplied by `{{tensor2}}`{_and_by(n.value)} before it is added.",
             ),
             Vjp(
                 "tensor2",
                 lambda n: times(n.value, n.v) * conj(n.tensor1),
-                "`{tensor2}` is multiplied by `{tensor1}` and by value (1 unless the call says otherwise) before it is added.",
+                lambda n: f"`{{tensor2}}` is multiplied by `{{tensor1}}`{_and_by(n.value)} before it is added.",
             ),
         ),
         (BROADCAST,),
@@ -326,7 +342,9 @@ ARITHMETIC: tuple[Entry, ...] = (
             Vjp(
                 "tensor1",
                 lambda n: times(n.value, n.v) / conj(n.tensor2),
-                "`{tensor1}` is divided by `{tensor2}` and multiplied by value (1 unless the call says otherwise) before it is added.",
+                lambda n: (
+                    f"`{{tensor1}}` is divided by `{{tensor2}}`{_and_by(n.value, 'multiplied by')} before it is added."
+                ),
             ),
             Vjp(
                 "tensor2",

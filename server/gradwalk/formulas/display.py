@@ -2,15 +2,16 @@
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
-from gradwalk.formulas.derivatives import derivative_line, operand_names
-from gradwalk.formulas.entry import Entry, Kind
-from gradwalk.formulas.expression import symbols_of
+from gradwalk.formulas.derivatives import derivative_line
+from gradwalk.formulas.entry import Kind
+from gradwalk.formulas.expression import Expression, Symbol, names_of, symbols_of
 from gradwalk.formulas.letters import Letters, is_seed
 from gradwalk.formulas.registry import entry_of
 from gradwalk.formulas.specialise import Line, forward, lines
-from gradwalk.formulas.writing import Form, write_explained
+from gradwalk.formulas.writing import Form, Written, write_explained
 from gradwalk.protocol.graph import Formula, VjpLine
 
 _HOLE = re.compile(r"\{(\w+)\}")
@@ -50,7 +51,7 @@ def formula_of(
     found = [line for line in known if line is not None and (wanted is None or line.argnum in wanted)]
     formula: Formula = {
         "forward": _forward(node_name, saved, operands, letters),
-        "vjp": [_vjp_line(entry, node_name, len(operands), line, letters) for line in found],
+        "vjp": [_vjp_line(line, letters) for line in found],
         "derivatives_yaml": yaml,
     }
     if entry.special_cases:
@@ -64,21 +65,27 @@ def _forward(node_name: str, saved: Mapping[str, Any], operands: Sequence[Kind |
     expression = forward(node_name, saved, operands)
     if expression is None:
         return ""
-    return f"{letters.write('result', 'latex')} = {write_explained(expression, 'latex', letters.spell('latex'))}"
+    return f"{letters.write('result', 'latex')} = {_written(expression, letters, 'latex')}"
 
 
-def _vjp_line(entry: Entry, node_name: str, count: int, line: Line, letters: Letters) -> VjpLine:
-    vjp = entry.vjp_for(operand_names(node_name, count)[line.argnum].partition("[")[0])
+def _vjp_line(line: Line, letters: Letters) -> VjpLine:
     return {
         "argnum": line.argnum,
-        "latex": _written(line, letters, "latex"),
-        "text": _written(line, letters, "text"),
-        "because": "" if vjp is None else _filled(vjp.because, letters),
+        "latex": _written(line.expression, letters, "latex"),
+        "text": _written(line.expression, letters, "text"),
+        "because": _filled(line.because, letters),
     }
 
 
-def _written(line: Line, letters: Letters, form: Form) -> str:
-    return write_explained(line.expression, form, letters.spell(form))
+def _written(expression: Expression, letters: Letters, form: Form) -> str:
+    return _write(expression, form, tuple((name, letters.written(name, form)) for name in names_of(expression)))
+
+
+@lru_cache(maxsize=8_192)
+def _write(expression: Expression, form: Form, names: tuple[tuple[str, Written], ...]) -> str:
+    """Layers that are alike are written once."""
+    known = dict(names)
+    return write_explained(expression, form, lambda one: known[one.name if isinstance(one, Symbol) else one.letter])
 
 
 def _filled(sentence: str, letters: Letters) -> str:

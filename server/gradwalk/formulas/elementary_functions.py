@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 
 from gradwalk.formulas.entry import BROADCAST, Entry, Given, Vjp, elementwise, unary, value_of, zero
-from gradwalk.formulas.expression import Expression, Named, Symbol, apply, conj, number, where
+from gradwalk.formulas.expression import Expression, Named, Symbol, apply, conj, expressed, number, product, where
 
 _STAIRCASE = "A staircase is flat between its jumps, so a nudge changes nothing: the gradient is 0 everywhere."
 _PI = apply("pi")
@@ -28,6 +28,11 @@ def _logged(n: Given) -> Expression:
     else:
         is_zero = n.self.equals(0)
     return where(is_zero, 0, apply("xlogy", n.v, n.other))
+
+
+def _to_logarithm(n: Given) -> Expression:
+    scaled: Expression = n.v * n.self if isinstance(n.self, Expression) else product(n.self, n.v)
+    return scaled / expressed(n.other)
 
 
 def _log_of_sum(n: Given) -> Expression:
@@ -172,7 +177,7 @@ ELEMENTARY_FUNCTIONS: tuple[Entry, ...] = (
         lambda n: apply("xlogy", value_of(n, "self"), value_of(n, "other")),
         (
             Vjp("self", _logged, "`{self}` is scaled by a logarithm, so its nudges are, too."),
-            Vjp("other", lambda n: n.v * n.self / n.other, "The slope of the logarithm is one over `{other}`."),
+            Vjp("other", _to_logarithm, "The slope of the logarithm is one over `{other}`."),
         ),
         (BROADCAST, "0 times any logarithm counts as 0; xlogy is a product with a logarithm under this rule."),
     ),
@@ -371,11 +376,11 @@ ELEMENTARY_FUNCTIONS: tuple[Entry, ...] = (
         "A radian is 180 / pi degrees.",
     ),
     # What NaN and the infinities are replaced with is not saved, so the result is not written.
-    elementwise(
+    unary(
         "nan_to_num",
         ("NanToNumBackward0",),
         None,
-        lambda n: apply("isfinite", n.self),
+        lambda n: where(apply("isfinite", n.self), n.v, 0),
         "What was replaced no longer depends on `{self}`; all else passes unchanged.",
     ),
     elementwise(

@@ -133,6 +133,8 @@ def _symbolic(name: str, value: Any) -> Any:
 
 
 Formula = Callable[[Given], Expression]
+Sentence = str | Callable[[Given], str]
+"""A sentence, or how it is chosen by the node's options; `{self}` stands for what an operand is called here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +145,8 @@ class Vjp:
     """As derivatives.yaml names it; a list operand stands for all its members."""
     formula: Formula
     """Before it is brought to the operand's shape and dtype: sums over broadcast dims and real parts are added."""
-    because: str
-    """The reason, for someone who meets it for the first time; `{self}` stands for what an operand is called here."""
+    because: Sentence
+    """The reason, for someone who meets it for the first time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +178,7 @@ def unary(
     nodes: tuple[str, ...],
     forward: Callable[[Symbol], Expression] | None,
     formula: Formula,
-    because: str,
+    because: Sentence,
     special_cases: tuple[str, ...] = (),
 ) -> Entry:
     """An entry for a function of one operand; `forward` is the function of that operand, `formula` its vjp."""
@@ -189,7 +191,7 @@ def elementwise(
     nodes: tuple[str, ...],
     forward: Callable[[Symbol], Expression] | None,
     slope: Formula,
-    because: str,
+    because: Sentence,
     special_cases: tuple[str, ...] = (),
 ) -> Entry:
     """An entry for a function applied to every element by itself: its Jacobian is the diagonal of slopes.

@@ -12,9 +12,9 @@ are known: it holds no condition on an option, only what applies to this node. W
 the value of a whole formula is brought to the operand's shape at the end, so no formula has to squeeze.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import lru_cache, reduce
 from operator import mul
 from typing import Any
 
@@ -210,21 +210,31 @@ def apply(operation: str, *arguments: Expression | Scalar, **options: Any) -> Ex
     return Apply(operation, tuple(map(expressed, arguments)), tuple(options.items()))
 
 
-def walk(expression: Expression) -> Iterator[Expression]:
+@lru_cache(maxsize=8_192)
+def walk(expression: Expression) -> tuple[Expression, ...]:
     """The expression and all its parts, parts first; a part that stands twice comes once."""
-    seen: set[int] = set()
+    found: dict[int, Expression] = {}
+    waiting = [(expression, False)]
+    while waiting:
+        one, are_parts_found = waiting.pop()
+        if id(one) in found:
+            continue
+        if are_parts_found:
+            found[id(one)] = one
+        else:
+            waiting.append((one, True))
+            waiting += [(part, False) for part in reversed(one.parts)]
+    return tuple(found.values())
 
-    def visit(one: Expression) -> Iterator[Expression]:
-        if id(one) in seen:
-            return
-        seen.add(id(one))
-        for part in one.parts:
-            yield from visit(part)
-        yield one
 
-    return visit(expression)
+@lru_cache(maxsize=8_192)
+def names_of(expression: Expression) -> tuple[str, ...]:
+    """What has to be called something in it: its symbols, and its parts with a letter of their own."""
+    parts = (one for one in walk(expression) if isinstance(one, Symbol | Named))
+    return tuple(dict.fromkeys(one.name if isinstance(one, Symbol) else one.letter for one in parts))
 
 
+@lru_cache(maxsize=8_192)
 def symbols_of(expression: Expression) -> tuple[str, ...]:
     """The names it needs, each once."""
     return tuple(dict.fromkeys(one.name for one in walk(expression) if isinstance(one, Symbol)))
@@ -304,9 +314,9 @@ def transpose(matrix: Expression) -> Expression:
 
 
 def times(factor: Scalar | Expression, value: Expression) -> Expression:
-    """`value` times the conjugate of a scalar factor; a factor of 1 is not written."""
-    if not isinstance(factor, Expression) and factor == 1:
-        return value
+    """`value` times the conjugate of a scalar factor; of 1 and -1 no more than the sign is written."""
+    if not isinstance(factor, Expression) and factor in (1, -1):
+        return value if factor == 1 else -value
     return conj(factor) * value
 
 

@@ -12,7 +12,7 @@ from gradwalk.formulas.shapes import diagonal_options, diagonal_taken, place_alo
 _READ = "What was read gets its v; what was read several times gets all of its v's, added up; the rest gets 0."
 _OVERWRITTEN = "Where it was overwritten the old content no longer has any effect, so it gets 0 there and v elsewhere."
 _WRITTEN = "What was written is read off v at the places where it went."
-_ADDED_TO = "Adding something to it does not change how it enters the result."
+_ADDED_TO = "Adding something to `{self}` does not change how `{self}` enters the result."
 _TWICE = "An index that occurs twice adds both gradients: never one of them alone."
 _NO_INDEX_GRADIENT = "The index gets no gradient: it is an integer."
 
@@ -87,7 +87,7 @@ def _filled_value(n: Given) -> Expression:
 
 def _index_select_back(n: Given) -> Expression:
     if not n.shape:
-        return total(n.v)
+        return n.v
     index, v = (one if one.rank else reshape(one, (1,)) for one in (n.index, n.v))
     return apply("index_add", zeros(n.shape), index, v, dim=n.dim)
 
@@ -146,7 +146,7 @@ def _row(n: Given) -> Expression:
 
 def _index_added(n: Given) -> Expression:
     source = n.operand("source")
-    added = source if n.alpha == 1 else n.alpha * source
+    added = times(n.alpha.conjugate(), source)
     return apply("index_add", n.operand("self"), n.index, added, dim=n.dim)
 
 
@@ -187,7 +187,7 @@ INDEXING: tuple[Entry, ...] = (
         ("TakeBackward0",),
         lambda n: apply("take", n.operand("self"), n.index),
         (Vjp("self", lambda n: apply("put", zeros(n.shape), n.index, n.v, accumulate=True), _READ),),
-        (_TWICE, _NO_INDEX_GRADIENT, "Places are counted through all dims, as if {self} were flat."),
+        (_TWICE, _NO_INDEX_GRADIENT, "Places are counted through all dims, as if `{self}` were flat."),
     ),
     Entry(
         "embedding",
@@ -235,7 +235,7 @@ INDEXING: tuple[Entry, ...] = (
             Vjp("self", lambda n: where(n.mask, 0, n.v), _OVERWRITTEN),
             Vjp("source", _masked_source, _WRITTEN),
         ),
-        ("Elements of {source} that were not needed get 0.",),
+        ("Elements of `{source}` that were not needed get 0.",),
     ),
     Entry(
         "scatter",

@@ -25,22 +25,22 @@ from gradwalk.formulas.expression import (
 from gradwalk.formulas.placing_operations import Place
 
 _LEFT = (
-    "Row i of {left} meets every column of {right} to make row i of the product, so its gradient collects row i of v "
-    "against all columns of {right}."
+    "Row i of `{left}` meets every column of `{right}` to make row i of the product, so its gradient collects row i of v "
+    "against all columns of `{right}`."
 )
 _RIGHT = (
-    "Column j of {right} meets every row of {left} to make column j of the product, so its gradient collects column j of v "
-    "against all rows of {left}."
+    "Column j of `{right}` meets every row of `{left}` to make column j of the product, so its gradient collects column j of v "
+    "against all rows of `{left}`."
 )
-_SHAPES = "Shapes tell which side is transposed: (n, k) needs v (n, m) times the other, transposed (m, k)."
-_ADDED = "{self} is added, times its factor if it has one, and moves the result just as much."
+_SHAPES = "Where the sizes differ, v and the other operand fit together in one way only: that tells what is transposed."
+_ADDED = "`{self}` is added, times its factor if it has one, and moves the result just as much."
 _OUTER = (
-    "Entry (i, j) of {mat} multiplies entry j of {vec} into entry i of the result, so it gets entry i of v times entry j "
-    "of {vec}."
+    "Entry (i, j) of `{mat}` multiplies entry j of `{vec}` into entry i of the result, so it gets entry i of v times entry j "
+    "of `{vec}`."
 )
-_THROUGH = "Entry j of {vec} reaches every entry of the result through column j of {mat}."
+_THROUGH = "Entry j of `{vec}` reaches every entry of the result through column j of `{mat}`."
 _BATCH_ADDED = "All products of the batch are added up, so every one of them gets the same v."
-_BACK_SOLVED = "The solution is linear in {B}; going back solves with the transposed matrix."
+_BACK_SOLVED = "The solution is linear in `{B}`; going back solves with the transposed matrix."
 _AWAY = "Moving a point away from another lengthens their distance most along the line between them."
 
 
@@ -342,9 +342,13 @@ LINEAR_ALGEBRA: tuple[Entry, ...] = (
         lambda n: total(n.operand("self") * n.operand("tensor")),
         (
             Vjp(
-                "self", lambda n: n.v * conj(n.tensor), "Each entry is scaled by its partner in {tensor} and added up."
+                "self",
+                lambda n: n.v * conj(n.tensor),
+                "Each entry is scaled by its partner in `{tensor}` and added up.",
             ),
-            Vjp("tensor", lambda n: n.v * conj(n.self), "Each entry is scaled by its partner in {self} and added up."),
+            Vjp(
+                "tensor", lambda n: n.v * conj(n.self), "Each entry is scaled by its partner in `{self}` and added up."
+            ),
         ),
     ),
     Entry(
@@ -355,9 +359,9 @@ LINEAR_ALGEBRA: tuple[Entry, ...] = (
             Vjp(
                 "self",
                 lambda n: conj(n.v) * n.other,
-                "Each entry is scaled by its partner in {other}; {self} enters conjugated, so v comes back conjugated.",
+                "Each entry is scaled by its partner in `{other}`; `{self}` enters conjugated, so v comes back conjugated.",
             ),
-            Vjp("other", lambda n: n.v * n.self, "Each entry is scaled by the conjugate of its partner in {self}."),
+            Vjp("other", lambda n: n.v * n.self, "Each entry is scaled by the conjugate of its partner in `{self}`."),
         ),
     ),
     _sum_entry(
@@ -387,12 +391,12 @@ LINEAR_ALGEBRA: tuple[Entry, ...] = (
             Vjp(
                 "vec1",
                 _scaled_by_alpha(lambda n: conj(n.vec2) @ transpose(n.v)),
-                "Entry i of {vec1} is spread over row i, weighted with {vec2}.",
+                "Entry i of `{vec1}` is spread over row i, weighted with `{vec2}`.",
             ),
             Vjp(
                 "vec2",
                 _scaled_by_alpha(lambda n: conj(n.vec1) @ n.v),
-                "Entry j of {vec2} is spread over column j, weighted with {vec1}.",
+                "Entry j of `{vec2}` is spread over column j, weighted with `{vec1}`.",
             ),
         ),
     ),
@@ -429,7 +433,7 @@ LINEAR_ALGEBRA: tuple[Entry, ...] = (
             Vjp(
                 "input",
                 lambda n: n.v @ conj(n.weight),
-                "Every output is a sum over the entries of {input}, weighted with a row of {weight}.",
+                "Every output is a sum over the entries of `{input}`, weighted with a row of `{weight}`.",
             ),
             Vjp(
                 "weight", _linear_weight, "Every row of the batch used the same weights, so their contributions add up."
@@ -445,8 +449,8 @@ LINEAR_ALGEBRA: tuple[Entry, ...] = (
             Vjp(
                 "A",
                 lambda n: -(adjoint(n.inverse) @ n.v @ adjoint(n.inverse)),
-                "The product of {A} and its inverse stays 1 however {A} is nudged, so the inverse moves by minus the nudge "
-                "between two inverses: the matrix form of the slope of 1/x, which is -1/x².",
+                "The product of `{A}` and its inverse stays 1 however `{A}` is nudged, so the inverse moves by minus the nudge "
+                "between two inverses: the matrix form of the slope of the reciprocal, minus one over the square.",
             ),
         ),
     ),
@@ -487,11 +491,11 @@ LINEAR_ALGEBRA: tuple[Entry, ...] = (
             Vjp(
                 "self",
                 _cholesky,
-                "A nudge of {self} must stay the product of the factor and its own transpose; solved for a triangular nudge of "
+                "A nudge of `{self}` must stay the product of the factor and its own transpose; solved for a triangular nudge of "
                 "the factor, only one triangle counts, and the other mirrors it.",
             ),
         ),
-        ("The gradient is symmetric, as if {self} could only be nudged symmetrically.",),
+        ("The gradient is symmetric, as if `{self}` could only be nudged symmetrically.",),
         {"self": "A"},
     ),
     Entry(
@@ -502,7 +506,7 @@ LINEAR_ALGEBRA: tuple[Entry, ...] = (
             Vjp(
                 "A",
                 _solve_matrix,
-                "{B} stays as it is, so a nudge of {A} acts through the solution {result}, and is undone by {A}.",
+                "`{B}` stays as it is, so a nudge of `{A}` acts through the solution `{result}`, and is undone by `{A}`.",
             ),
             Vjp("B", _solve_right_side, _BACK_SOLVED),
         ),

@@ -107,20 +107,22 @@ def _logits_sent_to_target(n: Given) -> Expression:
     return _averaged(n, _weighted(n, n.v) * (positive * apply("softplus", -x) - apply("softplus", x)))
 
 
-def _times_hits(n: Given, value: Expression) -> Expression:
-    """The value times the class weight at the target class, 0 at all other classes and at ignored places."""
-    shape, target = n.operand("self").shape, n.operand("target")
+def _per_class(n: Given, value: Expression) -> Expression:
+    """The value times the class weight at the target class, 0 at all other classes."""
+    shape, weight = n.operand("self").shape, n.saved_or("weight", None)
     classes = shape[0] if len(shape) == 1 else shape[1]
-    per_class = (classes, *[1] * (len(shape) - 2))
-    weight = n.saved_or("weight", None)
     if weight is not None:
-        value = value * (reshape(weight, per_class) if len(shape) > 2 else weight)
-    hits = apply("one_hot", target, num_classes=classes)
+        value = value * (reshape(weight, (classes, *[1] * (len(shape) - 2))) if len(shape) > 2 else weight)
+    hits = apply("one_hot", n.operand("target"), num_classes=classes)
     if len(shape) > 2:
         hits = apply("permute", hits, dims=(0, len(shape) - 1, *range(1, len(shape) - 1)))
-    if not 0 <= n.ignore_index < classes:
-        return value * hits
-    return value * hits * _beside_classes(target.differs(n.ignore_index), target.shape)
+    return value * hits
+
+
+def _leaves_out_a_class(n: Given) -> bool:
+    """Whether ignore_index is the number of a class; what is none, as -100, has no place among the classes anyway."""
+    shape = n.operand("self").shape
+    return 0 <= n.ignore_index < (shape[0] if len(shape) == 1 else shape[1])
 
 
 def _beside_classes(value: Expression, shape: tuple[int, ...]) -> Expression:
@@ -129,16 +131,22 @@ def _beside_classes(value: Expression, shape: tuple[int, ...]) -> Expression:
 
 
 def _nll(n: Given) -> Expression:
-    x = n.operand("self")
-    terms = _times_hits(n, x)
+    x, target = n.operand("self"), n.operand("target")
+    terms = _per_class(n, x)
+    if _leaves_out_a_class(n):
+        terms = terms * _beside_classes(target.differs(n.ignore_index), target.shape)
     if n.reduction == _MEAN:
         return -(total(terms) / n.total_weight)
     return -total(terms, None if n.reduction == _SUM else (0 if x.rank == 1 else 1,))
 
 
 def _nll_sent(n: Given) -> Expression:
-    sent = _times_hits(n, _beside_classes(n.v, n.v.shape))
-    return -(sent / n.total_weight) if n.reduction == _MEAN else -sent
+    target, v = n.operand("target"), n.v
+    if n.reduction == _MEAN and (target.shape or n.saved_or("weight", None) is not None):
+        v = v / n.total_weight
+    if not _leaves_out_a_class(n):
+        return -_per_class(n, _beside_classes(v, n.v.shape))
+    return -_per_class(n, _beside_classes(where(target.equals(n.ignore_index), 0, v), target.shape))
 
 
 def _hits(n: Given) -> Expression:
@@ -168,8 +176,8 @@ def _multi_margin_sent(n: Given) -> Expression:
         # A single class, which is the right one.
         return zero(n)
     over, hits = _excess(n), _hits(n)
-    slope = over > 0 if n.p == 1 else 2 * apply("max", over, 0)
-    pushes = Named("P", _class_weighted(n, slope * (1 - hits)))
+    # The right class is pushed as well, by its margin to itself; that cancels in the difference.
+    pushes = Named("P", _class_weighted(n, where(over > 0, 1, 0) if n.p == 1 else 2 * apply("max", over, 0)))
     v = reshape(n.v, (*n.v.shape, 1)) if n.v.shape else n.v
     count = math.prod(n.self.shape) if n.reduction == _MEAN else n.self.shape[-1]
     return v * (pushes - hits * total(pushes, (-1,))) / count
@@ -184,7 +192,8 @@ def _of_log_probabilities(op: str, node_name: str) -> Entry:
         (Vjp("self", _nll_sent, because),),
         (
             "`{target}` gets no gradient: it holds class numbers.",
-            "Places whose class number is ignore_index get 0 and do not count in a mean.",
+            "Places whose class number is ignore_index get 0 and do not count in a mean. Where all of them are, torch returns 0 "
+            "though the mean is 0 / 0.",
         ),
         {"weight": "w", "total_weight": r"\Omega"},
     )
@@ -229,7 +238,9 @@ LOSSES: tuple[Entry, ...] = (
                 "The target mixes the two logarithms.",
             ),
         ),
-        ("The divisor is kept at 1e-12 or more.",),
+        (
+            "The divisor is kept at 1e-12 or more, rounded to single precision (float32) also where the dtype is double.",
+        ),
         {"weight": "w"},
     ),
     Entry(

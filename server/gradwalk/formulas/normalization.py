@@ -280,7 +280,7 @@ NORMALIZATION: tuple[Entry, ...] = (
                 "`{weight_g}` is the length of the result along the direction of `{weight_v}`.",
             ),
         ),
-        letters={"weight_v": "w", "weight_g": "g", "result1": "r"},
+        letters={"weight_v": "w", "weight_g": "g", "result1": r"\ell"},
     ),
     Entry(
         "native_dropout",

@@ -163,12 +163,6 @@ def _windows_transposed(value: Tensor, dimension: int, size: int, step: int, sha
     return send_back(value, shape, lambda places: places.unfold(dimension, size, step))
 
 
-def _as_strided_transposed(
-    value: Tensor, size: tuple[int, ...], stride: tuple[int, ...], storage_offset: int, shape: tuple[int, ...]
-) -> Tensor:
-    return send_back(value, shape, lambda places: places.as_strided(size, stride, storage_offset))
-
-
 def _eye(n: int, m: int | None = None) -> Tensor:
     # Integers leave the dtype of whatever they meet as it is, whether or not that has dims.
     return torch.eye(n, n if m is None else m, dtype=torch.int64)
@@ -193,8 +187,6 @@ PLACING_OPERATIONS: Mapping[str, Operation] = {
     "tile": _plain(torch.tile),
     "pixel_shuffle": _plain(functional.pixel_shuffle),
     "pixel_unshuffle": _plain(functional.pixel_unshuffle),
-    "as_strided": _plain(torch.as_strided),
-    "as_strided_transposed": _plain(_as_strided_transposed),
     "windows": _plain(_windows, _called("{0}.unfold({dimension}, {size}, {step})", _S.ATOM)),
     "windows_transposed": _plain(_windows_transposed),
     "pad": _plain(_pad),

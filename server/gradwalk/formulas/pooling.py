@@ -4,6 +4,7 @@
 # What a node saved has no static type.
 
 import math
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gradwalk.formulas.entry import Entry, Given, Vjp, per_axis
@@ -40,12 +41,19 @@ def _windows(n: Given, planes: int) -> dict[str, Any]:
     }
     plain = {"stride": kernel, "padding": (0,) * planes, "dilation": (1,) * planes}
     chosen: dict[str, Any] = {name: _short(value) for name, value in options.items() if value != plain.get(name)}
-    if n.ceil_mode:
+    if n.ceil_mode and any(_left_over(n.operand("self").shape[-planes:], options)):
         chosen["ceil_mode"] = True
-    if not n.saved_or("count_include_pad", True):
-        chosen["count_include_pad"] = False
     divisor = n.saved_or("divisor_override", None)
-    return chosen if divisor is None else chosen | {"divisor_override": divisor}
+    if divisor is not None:
+        return chosen | {"divisor_override": divisor}
+    counts_padding = n.saved_or("count_include_pad", True) or not any(options["padding"])
+    return chosen if counts_padding else chosen | {"count_include_pad": False}
+
+
+def _left_over(sizes: tuple[int, ...], options: Mapping[str, tuple[int, ...]]) -> Iterator[int]:
+    """Per dim how many elements are left behind the last whole window: `ceil_mode` gives them one, too."""
+    for size, kernel, stride, padding, dilation in zip(sizes, *options.values(), strict=True):
+        yield (size + 2 * padding - dilation * (kernel - 1) - 1) % stride
 
 
 def _scale(n: Given, planes: int) -> dict[str, Any]:

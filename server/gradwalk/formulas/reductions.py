@@ -63,8 +63,8 @@ def _deviation(n: Given) -> Expression:
 
 def _degrees(n: Given) -> Expression:
     """Count minus correction, the divisor of the variance."""
-    correction = n.saved_or("correction", 1)
-    return number(_count(n)) - _whole(correction) if correction else number(_count(n))
+    count, correction = number(_count(n)), _whole(n.saved_or("correction", 1))
+    return count - correction if correction > 0 else count + -correction if correction else count
 
 
 def _whole(value: float) -> float:
@@ -225,6 +225,8 @@ def _norm_sent(n: Given) -> Expression:
     sign, size = apply("sgn" if x.is_complex else "sign", x), apply("abs", x)
     if order == 0:
         return zero(n)
+    if not n.shape:
+        return v * sign
     if math.isinf(order):
         reached = size.equals(norm)
         return v * sign * reached / total(reached, _over(n))
@@ -248,7 +250,7 @@ REDUCTIONS: tuple[Entry, ...] = (
         "nansum",
         ("NansumBackward0",),
         lambda n: apply("nansum", n.operand("self"), dim=_over(n) or None),
-        (Vjp("self", lambda n: _spread(n, n.v) * ~apply("isnan", n.self), "NaNs are left out of the sum."),),
+        (Vjp("self", lambda n: where(apply("isnan", n.self), 0, _spread(n, n.v)), "NaNs are left out of the sum."),),
     ),
     Entry(
         "mean",
@@ -365,13 +367,16 @@ REDUCTIONS: tuple[Entry, ...] = (
             Vjp(
                 "self",
                 _norm_sent,
-                "The length grows fastest in the direction of `{self}` itself, as the norm measures length.",
+                lambda n: (
+                    "The length grows fastest in the direction of `{self}` itself, as the norm measures length."
+                    if _order(n)
+                    else "The number of entries that are not 0 does not change with a nudge."
+                ),
             ),
         ),
         (
             "Where the norm is 0 torch uses 0.",
-            "The maximum norm: entries that tie for the largest share v.",
-            "Order 0 counts the entries that are not 0; a count has gradient 0.",
+            "With order inf, entries that tie for the largest size share v; with -inf, those that tie for the smallest.",
         ),
     ),
 )

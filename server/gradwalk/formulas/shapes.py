@@ -3,7 +3,6 @@
 # mypy: disable-error-code="no-any-return"
 # What a node saved has no static type.
 
-import math
 from collections.abc import Callable
 
 from gradwalk.formulas.entry import Entry, Formula, Given, Shape, Vjp, normal_dims, zero
@@ -202,17 +201,13 @@ def _diagonal_back(n: Given) -> Expression:
 
 
 def _windows_back(n: Given) -> Expression:
+    if not n.shape:
+        return n.v
     return apply("windows_transposed", n.v, dimension=n.dimension, size=n.size, step=n.step, shape=n.shape)
 
 
-def _memory_back(n: Given) -> Expression:
-    """For an operand that lies in memory row by row, from the first cell on: the node does not save how it lay."""
-    offset = n.saved_or("storage_offset", 0)
-    last = offset + sum((size - 1) * stride for size, stride in zip(n.size, n.stride, strict=True))
-    if 0 not in n.size and last >= math.prod(n.shape):
-        raise NotImplementedError("the operand is a window into a larger memory")
-    shape = {"size": n.size, "stride": n.stride, "storage_offset": offset, "shape": n.shape}
-    return apply("as_strided_transposed", n.v, **shape)
+def _memory_back(_: Given) -> Expression:
+    raise NotImplementedError("the node does not save how the operand lay in memory")
 
 
 def _mirrored(op: str, node: str, mode: str) -> Entry:
@@ -379,10 +374,7 @@ SHAPES: tuple[Entry, ...] = (
                 "A memory cell that is read several times gets the sum of all its v's; one that is not read gets 0.",
             ),
         ),
-        (
-            "The formula is for {self} laid out in memory row by row, from the first cell on. The node does not save how {self} "
-            "lay, so for another layout the formula is found not to hold, and is withheld.",
-        ),
+        ("The formula depends on how `{self}` lies in memory, which the node does not save; so none is shown.",),
     ),
     Entry(
         "clone",
@@ -398,7 +390,7 @@ SHAPES: tuple[Entry, ...] = (
         ),
         lambda n: n.operand("self"),
         (Vjp("self", lambda n: n.v, "A copy moves exactly as its original does."),),
-        ("A copy to another dtype casts v back to the dtype of {self}.",),
+        ("A copy to another dtype casts v back to the dtype of `{self}`.",),
     ),
     Entry(
         "copy_",
@@ -406,7 +398,7 @@ SHAPES: tuple[Entry, ...] = (
         lambda n: n.operand("src"),
         (
             Vjp("self", zero, "The old content was overwritten, so it no longer has any effect."),
-            Vjp("src", lambda n: n.v, "The new content is a copy of {src}."),
+            Vjp("src", lambda n: n.v, "The new content is a copy of `{src}`."),
         ),
         ("A source of another dtype gets v cast back.",),
     ),
@@ -418,7 +410,7 @@ SHAPES: tuple[Entry, ...] = (
             Vjp(
                 "self",
                 lambda n: apply("pad", n.v, pad=tuple(-amount for amount in n.pad)),
-                "The border is a constant, nothing that {self} could move: padding by negative amounts cuts it off again.",
+                "The border is a constant, nothing that `{self}` could move: padding by negative amounts cuts it off again.",
             ),
         ),
         ("Where the op itself cut something off, what it cut off gets 0.",),

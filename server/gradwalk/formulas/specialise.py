@@ -45,6 +45,8 @@ class Line:
     expression: Expression
     shape: Shape
     dtype: torch.dtype
+    because: str = ""
+    """The reason, with `{self}` for what an operand is called."""
 
     def value(self, values: Mapping[str, Tensor]) -> Tensor:
         """The formula's value in the operand's shape and dtype.
@@ -85,16 +87,8 @@ def lines(
 
 def forward(node_name: str, saved: Mapping[str, Any], operands: Sequence[Kind | None]) -> Expression | None:
     """What the node's op computes, of its operands; None where nobody wrote it or too little is known."""
-    entry = entry_of(node_name)
-    if entry is None or entry.forward is None:
-        return None
-    known = {unmistakable(name): kind_of(value) for name, value in saved.items()}
-    try:
-        return entry.forward(
-            Given(known, (), dict(zip(operand_names(node_name, len(operands)), operands, strict=True)))
-        )
-    except CANNOT_EVALUATE:
-        return None
+    known = tuple(sorted((unmistakable(name), kind_of(value)) for name, value in saved.items()))
+    return _forward(node_name, known, tuple(operands))
 
 
 def values_of(saved: Mapping[str, Any], grad_outputs: Sequence[Tensor | None]) -> dict[str, Tensor]:
@@ -127,6 +121,20 @@ def kind_of(value: Any) -> Any:
 
 
 @lru_cache(maxsize=4_096)
+def _forward(
+    node_name: str, saved: tuple[tuple[str, Any], ...], operands: tuple[Kind | None, ...]
+) -> Expression | None:
+    entry = entry_of(node_name)
+    if entry is None or entry.forward is None:
+        return None
+    try:
+        by_name = dict(zip(operand_names(node_name, len(operands)), operands, strict=True))
+        return entry.forward(Given(dict(saved), (), by_name))
+    except CANNOT_EVALUATE:
+        return None
+
+
+@lru_cache(maxsize=4_096)
 def _lines(
     node_name: str,
     saved: tuple[tuple[str, Any], ...],
@@ -152,7 +160,8 @@ def _line(entry: Entry, name: str, given: Given, argnum: int, operand: Kind) -> 
         return None
     try:
         expression = vjp.formula(given)
-        return Line(argnum, _settled(expression, given, operand), operand.shape, operand.dtype)
+        because = vjp.because if isinstance(vjp.because, str) else vjp.because(given)
+        return Line(argnum, _settled(expression, given, operand), operand.shape, operand.dtype, because)
     except CANNOT_EVALUATE:
         return None
 

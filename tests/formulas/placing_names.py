@@ -121,10 +121,6 @@ def _many(function: Callable[..., Tensor], *names: str) -> Callable[..., Tensor]
     )
 
 
-def _strided(x: Tensor, size: Any, stride: Any, storage_offset: int) -> Tensor:
-    return x.as_strided(_sizes(size), _sizes(stride), storage_offset)
-
-
 def _padded(x: Tensor, pad: Any, mode: str = "constant") -> Tensor:
     return functional.pad(x, pad, mode)
 
@@ -159,7 +155,6 @@ _NAMES: Mapping[str, Callable[..., Any]] = {
     "padded_to": _padded_to,
     "windows_transposed": _back_through(lambda x, dimension, size, step: x.unfold(dimension, size, step)),
     "pad_transposed": _back_through(_padded),
-    "as_strided_transposed": _back_through(_strided),
     "gather": _along(torch.gather),
     "scatter": _along(torch.scatter),
     "scatter_add": _along(torch.scatter_add),

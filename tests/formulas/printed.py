@@ -54,8 +54,8 @@ class Printed:
     def read_latex(self, latex: str) -> Any:
         return self._settled(read_latex(latex, self.named("latex"), rows_are_vectors=self.is_of_vectors))
 
-    def read_text(self) -> Any:
-        return self._settled(read_text(self.text, self.named("text")))
+    def read_text(self, text: str) -> Any:
+        return self._settled(read_text(text, self.named("text")))
 
     @property
     def is_of_vectors(self) -> bool:
@@ -88,7 +88,7 @@ class Printed:
         """What does not read as it should: `latex`, `text`, `with_v`, `with_numbers`, `answer`."""
         if not self.is_right(self.read_latex(self.latex)):
             yield "latex"
-        if not self.is_right(self.read_text()):
+        if not self.is_right(self.read_text(self.text)):
             yield "text"
         found = substitution(self.line, self.values, self.returned, self.letters)
         if found is None:
@@ -97,12 +97,17 @@ class Printed:
             yield "symbols"
         if not self.is_right(self.read_latex(found["with_v"]), 5e-3):
             yield "with_v"
-        formula, answer, is_exact = split_equation(found["with_numbers"])
+        if (wrong := self.wrong_equation(found["with_numbers"])) is not None:
+            yield wrong
+
+    def wrong_equation(self, equation: str) -> str | None:
+        """What does not read as it should of an equation of numbers: `answer`, or `with_numbers`."""
+        formula, answer, is_exact = split_equation(equation)
         if not self.is_right(self.read_latex(answer), 1e-3):
-            yield "answer"
+            return "answer"
         left, right = self.read_latex(formula), self.read_latex(answer)
-        if left.shape != right.shape or not agree(left, right, 1e-9 if is_exact else 5e-3):
-            yield "with_numbers"
+        holds = left.shape == right.shape and agree(left, right, 1e-9 if is_exact else 5e-3)
+        return None if holds else "with_numbers"
 
 
 def split_equation(equation: str) -> tuple[str, str, bool]:

@@ -1,6 +1,8 @@
 """Programs for nodes that the operator database does not reach: in-place variants, number operands, copies, LSTM."""
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -128,6 +130,7 @@ EDGES: list[Callable[[], Tensor]] = [
         edges_of_one(functional.rrelu),
         edges_of_one(functional.softplus, -1, 0, 2, 20.5, 22),
         edges_of_one(lambda x: functional.softplus(x, 3, 0.2)),
+        edges_of_one(lambda x: functional.softplus(x, 1, 3), 1, 3, 3.5, 7),
         edges_of_one(functional.hardswish),
         edges_of_one(functional.hardsigmoid),
         edges_of_one(functional.hardtanh),
@@ -143,38 +146,9 @@ EDGES: list[Callable[[], Tensor]] = [
         edges_of_one(lambda x: torch.logit(x, 0.2), -0.5, 0, 0.1, 0.2, 0.7, 0.9, 1, 1.5, 2.5),
         edges_of_one(torch.sinc, 0, 0.5, 1, 2),
         edges_of_one(torch.nan_to_num, NAN, INFINITY, -INFINITY, 1),
-        *(
-            edges_of_one(lambda x, order=order: torch.linalg.vector_norm(x.view(-1, 2), order, 1), 0, 0, 3, 0, -3, 4)
-            for order in (0.5, 1, 2, 3, INFINITY, -INFINITY)
-        ),
-        *(edges_of_one(lambda x, order=order: x.norm(order), 0, 0) for order in (2, 3)),
-        edges_of_one(torch.linalg.vector_norm, 0, 0),
-        edges_of_one(lambda x: x.view(-1, 2).std(1), 2, 2, 1, 3),
-        edges_of_one(torch.std, 2, 2),
-        edges_of_one(
-            lambda x: functional.smooth_l1_loss(x, torch.zeros(6).double(), reduction="sum"), 0, 0.5, -1, 1, 1.5, -3
-        ),
-        edges_of_one(
-            lambda x: functional.huber_loss(x, torch.zeros(6).double(), reduction="sum"), 0, 0.5, -1, 1, 1.5, -3
-        ),
-        edges_of_one(
-            lambda x: functional.binary_cross_entropy(x, torch.full((4,), 0.5).double(), reduction="sum"),
-            0,
-            1,
-            0.5,
-            1e-13,
-        ),
-        edges_of_one(
-            lambda x: functional.nll_loss(x.view(4, 2), torch.tensor([0, 1, 1, 0]), ignore_index=1, reduction="none"),
-            *range(8),
-        ),
-        edges_of_one(lambda x: functional.nll_loss(x.view(4, 2), torch.tensor([0, -100, 1, 0])), *range(8)),
         edges_of_one(torch.prod, 2, 0, 3),
         edges_of_one(torch.prod, 2, 0, 0),
         edges_of_one(lambda x: x.cumprod(0), 2, 0, 3, 4),
-        edges_of_one(torch.amax, 3, 1, 3),
-        edges_of_one(torch.max, 3, 1, 3),
-        edges_of_one(lambda x: x.max(0).values, 3, 1, 3),
     )
     for program in programs
 ]
@@ -185,7 +159,11 @@ POINTS = torch.tensor([[1.0, 2.0], [0.5, -1.0], [1.0, 3.0]], dtype=torch.float64
 
 
 def points() -> Tensor:
-    return POINTS.clone().requires_grad_()
+    return leaf_of(POINTS)
+
+
+def leaf_of(value: Tensor) -> Tensor:
+    return value.clone().requires_grad_()
 
 
 def distances(p: float) -> list[Callable[[], Tensor]]:
@@ -197,10 +175,177 @@ def distances(p: float) -> list[Callable[[], Tensor]]:
         lambda: torch.dist(points()[[0, 0]], points()[:1] + 0, p),
         lambda: torch.dist(points(), points().flip(0), p),
         lambda: torch.dist(points(), points() + 0, p),
+        lambda: torch.dist(given(0, 3, -3, 1).view(2, 2), given(0, 0).view(1, 2), p),
+        lambda: torch.dist(given(0, 0).view(1, 2), given(0, 3, -3, 1).view(2, 2), p),
+        *(
+            lambda whole=whole, one=one, turned=turned: torch.dist(*[leaf_of(whole), one][:: -1 if turned else 1], p)
+            for whole in (
+                POINTS,
+                torch.ones_like(POINTS),
+                torch.stack([POINTS, 2 - POINTS]),
+                torch.ones(2, 3, 2).double(),
+            )
+            for one in (given(1.0), given(1.0).squeeze(0), given(1.0, 1.0), given(1.0, 2.0))
+            for turned in (False, True)
+        ),
     ]
 
 
 EDGES += [program for p in (0.5, 1.0, 1.5, 2.0, 3.0, INFINITY) for program in distances(p)]
+
+REDUCTIONS: list[dict[str, Any]] = [
+    {},
+    *({"dim": dim, "keepdim": keepdim} for dim in (0, 1, -1) for keepdim in (False, True)),
+]
+
+
+def norms(order: float) -> Iterator[Callable[[], Tensor]]:
+    """Norms by every name that they have, some of them 0."""
+    pairs = [(0, 0, 3, 0, -3, 4), (0, 0, 0, 0), (0, 2, 0, 2, 0, 2)]
+    for values in pairs:
+        for options in REDUCTIONS:
+            yield from edges_of_one(lambda x, o=options: torch.linalg.vector_norm(x.view(-1, 2), order, **o), *values)
+        yield from edges_of_one(lambda x: aten.norm(x, order), *values)
+        yield from edges_of_one(lambda x: aten.norm(x, order, dtype=torch.float64), *values)
+        for dims, keepdim in itertools.product(([0], [1], [-1], [0, 1]), (False, True)):
+            yield from edges_of_one(lambda x, d=dims, k=keepdim: aten.norm(x.view(-1, 2), order, d, k), *values)
+            yield from edges_of_one(
+                lambda x, d=dims, k=keepdim: aten.norm(x.view(-1, 2), order, d, k, dtype=torch.float64), *values
+            )
+
+
+def deviations(correction: float) -> Iterator[Callable[[], Tensor]]:
+    """Standard deviations, some of them 0."""
+    for values in ((2, 2, 2, 1, 3, -4), (2, 2, 2, 2, 2, 2)):
+        for options in REDUCTIONS:
+            yield from edges_of_one(lambda x, o=options: x.view(2, 3).std(correction=correction, **o), *values)
+            yield from edges_of_one(
+                lambda x, o=options: torch.stack(torch.std_mean(x.view(2, 3), correction=correction, **o)), *values
+            )
+            yield from edges_of_one(lambda x: torch.stack(torch.std_mean(x, correction=correction)), *values)
+
+
+def extremes() -> Iterator[Callable[[], Tensor]]:
+    """Extremes and medians, with ties."""
+    ties = (3, 1, 3, 2, 2, 5, 1, 1, 5)
+    for options in REDUCTIONS:
+        for function in (torch.amax, torch.amin):
+            yield from edges_of_one(lambda x, f=function, o=options: f(x.view(3, 3), **o), *ties)
+        if options.get("dim") != -1:
+            yield from edges_of_one(lambda x, o=options: torch.stack(torch.aminmax(x.view(3, 3), **o)), *ties)
+    for function in (torch.max, torch.min, torch.median, torch.nanmedian):
+        yield from edges_of_one(function, *ties)
+        for options in REDUCTIONS[1:]:
+            yield from edges_of_one(lambda x, f=function, o=options: f(x.view(3, 3), **o).values, *ties)
+            if options["dim"] != 1:
+                yield from edges_of_one(lambda x, f=function, o=options: f(x, **o).values, 5, 1, 3, 7)
+
+
+NEAR_AND_FAR = (0, 0.5, -1, 1, 1.5, -3, 6, -7)
+CLASSES = (0.1, 0.3, 2.5, 0.4, -1.0, 0.2, 0.5, 0.6, 0.7, 3.0, 1.0, -2.0)
+
+
+def losses(reduction: str) -> Iterator[Callable[[], Tensor]]:
+    """Losses near the target and far from it, at the borders of what they take, with classes left out."""
+    line = NEAR_AND_FAR
+    for bound in (0.5, 1.0, 5.0):
+        for loss in (
+            lambda x, t, b=bound: functional.smooth_l1_loss(x, t, beta=b, reduction=reduction),
+            lambda x, t, b=bound: functional.huber_loss(x, t, delta=b, reduction=reduction),
+        ):
+            yield from edges_of_two(lambda x, t, loss=loss: loss(*torch.broadcast_tensors(x, t)), line, line[::-1])[:2]
+            yield from (lambda loss=loss, one=one: loss(given(one).squeeze(0), given(0.5).squeeze(0)) for one in line)
+    chances = (0, 1, 0.5, 1e-13, 3e-12)
+    for weight in (None, given(1, 2, 3, 4, 5).detach()):
+        yield from edges_of_one(
+            lambda x, w=weight: functional.binary_cross_entropy(
+                x, torch.full((5,), 0.5).double(), w, reduction=reduction
+            ),
+            *chances,
+        )
+    yield from (
+        lambda one=one: functional.binary_cross_entropy(
+            given(one).squeeze(0), torch.tensor(0.5).double(), reduction=reduction
+        )
+        for one in chances
+    )
+    targets = torch.tensor([0, 1, 2, 1])
+    for weight in (None, given(1, 2, 3).detach()):
+        for left_out in (1, -100):
+            options: dict[str, Any] = {"weight": weight, "ignore_index": left_out, "reduction": reduction}
+            yield from edges_of_one(lambda x, o=options: functional.nll_loss(x.view(4, 3), targets, **o), *CLASSES)
+            yield from (lambda t=t, o=options: functional.nll_loss(leaf(3), torch.tensor(t), **o) for t in (0, 1, 2))
+        for p, margin in itertools.product((1, 2), (0.3, 1.0, -0.3)):
+            margins: dict[str, Any] = {"p": p, "margin": margin, "weight": weight, "reduction": reduction}
+            yield lambda o=margins: functional.multi_margin_loss(leaf(12, 3), targets.repeat(3), **o)
+            yield from (
+                lambda t=t, o=margins: functional.multi_margin_loss(leaf(3), torch.tensor(t % 3), **o)
+                for t in range(12)
+            )
+
+
+def systems(upper: bool) -> Iterator[Callable[[], Tensor]]:
+    """Systems of equations with several right-hand sides."""
+    for left, unitriangular in itertools.product((True, False), (True, False)):
+        yield lambda left=left, unitriangular=unitriangular: torch.linalg.solve_triangular(
+            leaf(3, 3) + 2, leaf(3, 3), upper=upper, left=left, unitriangular=unitriangular
+        )
+    yield lambda: torch.linalg.solve(leaf(3, 3), leaf(3, 3), left=upper)
+
+
+def convolutions(rank: int) -> Iterator[Callable[[], Tensor]]:
+    """Convolutions of several images and channels, with every option."""
+    forwards = (functional.conv1d, functional.conv2d, functional.conv3d)[rank - 1]
+    backwards = (functional.conv_transpose1d, functional.conv_transpose2d, functional.conv_transpose3d)[rank - 1]
+    options = itertools.product(
+        ((7, 8, 6), (8, 9, 8)),
+        ((1, 1, 1), (2, 2, 2), (2, 3, 2)),
+        ((0, 0, 0), (1, 1, 1), (0, 1, 2)),
+        ((1, 1, 1), (2, 2, 2), (2, 3, 2)),
+        (1, 2),
+    )
+    for size, stride, padding, dilation, groups in options:
+        chosen: dict[str, Any] = {
+            "stride": stride[:rank],
+            "padding": padding[:rank],
+            "dilation": dilation[:rank],
+            "groups": groups,
+        }
+        kernel = (2, 3, 2)[:rank]
+        yield lambda size=size, chosen=chosen, kernel=kernel: forwards(
+            leaf(2, 4, *size[:rank]), leaf(6, 4 // chosen["groups"], *kernel), leaf(6), **chosen
+        )
+        yield lambda size=size, chosen=chosen, kernel=kernel: backwards(
+            leaf(2, 4, *size[:rank]), leaf(4, 6 // chosen["groups"], *kernel), leaf(6), **chosen
+        )
+
+
+OTHERS: list[Callable[[], Tensor]] = [
+    lambda: torch.nansum(given(NAN)),
+    lambda: torch.nansum(given(NAN).squeeze(0)),
+    lambda: torch.nansum(given(NAN, 1, 2, NAN).view(2, 2), 0),
+    lambda: torch.masked_fill(leaf(), torch.tensor(True), leaf()),
+    lambda: torch.masked_fill(leaf(), torch.tensor(False), leaf()),
+    lambda: torch.masked_select(leaf(), torch.tensor(False)),
+    lambda: functional.layer_norm(leaf(2, 3), (3,)),
+    lambda: functional.layer_norm(leaf(2, 3), (3,), leaf(3), leaf(3)),
+    lambda: functional.layer_norm(leaf(3), (3,)),
+    lambda: functional.layer_norm(leaf(3), (3,), leaf(3), leaf(3)),
+    lambda: torch.t_copy(leaf(2, 3)),
+    lambda: torch.take(leaf(3, 3), torch.tensor([4, 4, 0])),
+    lambda: torch.take(leaf(), torch.tensor([0, 0])),
+    lambda: torch.gather(leaf(), 0, torch.tensor([0, 0])),
+    lambda: functional.avg_pool2d(leaf(1, 9, 8), (3, 2), (2, 3), (1, 0), ceil_mode=True),
+    lambda: functional.avg_pool2d(leaf(1, 9, 8), (3, 2), (2, 3)),
+    lambda: functional.avg_pool2d(leaf(1, 9, 8), (3, 2), (2, 3), ceil_mode=True),
+    lambda: functional.avg_pool2d(leaf(1, 4, 9), (1, 6), (1, 3), (0, 2), ceil_mode=True),
+    lambda: functional.avg_pool2d(leaf(1, 4, 9), (1, 7), (1, 3), ceil_mode=True),
+]
+EDGES += [program for order in (-2, 0, 0.5, 1, 1.5, 2, 3, INFINITY, -INFINITY) for program in norms(order)]
+EDGES += [program for correction in (-1, 0, 0.5, 1) for program in deviations(correction)]
+EDGES += [program for reduction in ("mean", "sum", "none") for program in losses(reduction)]
+EDGES += [program for rank in (1, 2, 3) for program in convolutions(rank)]
+EDGES += [*extremes(), *systems(True), *systems(False), *OTHERS]
 
 UNREACHABLE = {
     "MatmulBackward0": "torch makes this node on nested tensors only; dense products run as mm, bmm, mv and views",
@@ -215,5 +360,10 @@ UNREACHABLE = {
 }
 """Covered nodes that no program on this machine can make, with the reason."""
 
-NOT_WRITTEN = {"MkldnnRnnLayerBackward0": "unrolled over all moments the formula would be too long to be read"}
+NOT_WRITTEN = {
+    "MkldnnRnnLayerBackward0": "unrolled over all moments the formula would be too long to be read",
+    **dict.fromkeys(
+        ("AsStridedBackward0", "AsStridedBackward0_copy"), "the node does not save how the operand lay in memory"
+    ),
+}
 """Covered nodes whose formulas have words only: nothing is shown that could be wrong."""

@@ -29,8 +29,6 @@ from tests.formulas.samples import NOT_WRITTEN, UNREACHABLE
 
 TEMML = Path(__file__).parents[2] / "frontend" / "node_modules" / "temml" / "dist" / "temml.mjs"
 COVERED = [node_name for entry in ENTRIES for node_name in entry.nodes]
-PARTIAL_VIEWS = "as_strided.partial_views"
-"""Operands that are windows into a larger memory; the node does not tell, as the entry's special case says."""
 
 
 def test_at_least_150_operations_are_written() -> None:
@@ -41,7 +39,7 @@ def test_at_least_150_operations_are_written() -> None:
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: f"{entry.op}-{entry.nodes[0]}")
 def test_an_entry_is_complete(entry: Entry) -> None:
     for vjp in entry.vjps:
-        assert vjp.because.endswith(".")
+        assert callable(vjp.because) or vjp.because.endswith(".")
     assert all(case.endswith(".") for case in entry.special_cases)
     for node_name in entry.nodes:
         table = derivative_line(node_name)
@@ -54,7 +52,7 @@ def test_the_formula_is_what_the_engine_returns(node_name: str, visits: dict[str
     if node_name in UNREACHABLE:
         assert node_name not in visits
         return
-    met = [(where, visit) for where, visit in visits[node_name] if where != PARTIAL_VIEWS]
+    met = visits[node_name]
     wrong = [where for where, visit in met if visit.check() is not True]
     assert met
     if node_name in NOT_WRITTEN:
@@ -66,13 +64,12 @@ def test_the_formula_is_what_the_engine_returns(node_name: str, visits: dict[str
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.complex128], ids=str)
 def test_the_formulas_hold_in_other_dtypes(dtype: torch.dtype) -> None:
     # torch's own matrix exponential in bfloat16 is off by more than its rounding.
-    rough = {"LinalgMatrixExpBackward0"} if dtype == torch.bfloat16 else set()
+    left_out = {"LinalgMatrixExpBackward0", *NOT_WRITTEN} if dtype == torch.bfloat16 else {*NOT_WRITTEN}
     wrong = [
         (op.full_name, visit.node_name)
         for op in operators(dtype)
-        if op.full_name != PARTIAL_VIEWS
         for visit in sample_visits(op, dtype, limit=1)
-        if visit.node_name in COVERED and visit.has_gradients and visit.node_name not in rough
+        if visit.node_name in COVERED and visit.has_gradients and visit.node_name not in left_out
         if visit.check() is not True
     ]
     assert not wrong
@@ -91,7 +88,7 @@ def test_a_wrong_formula_is_caught(visits: dict[str, list[tuple[str, Visit]]], m
     missed = []
     for node_name, met in visits.items():
         telling = next((visit for _, visit in met if visit.is_telling), None)
-        if telling is not None and node_name not in ("AsStridedBackward0", *NOT_WRITTEN):
+        if telling is not None and node_name not in NOT_WRITTEN:
             missed += [node_name] if telling.check() is not False else []
     assert not missed
 

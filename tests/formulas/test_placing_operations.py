@@ -57,12 +57,6 @@ BACKWARD: dict[str, tuple[Callable[[Tensor], Tensor], tuple[int, ...], tuple[Ten
         (),
         {"pad": (3, 1), "mode": "replicate"},
     ),
-    "as_strided_transposed": (
-        lambda x: x.as_strided((2, 3), (1, 2), 1),
-        (3, 3),
-        (),
-        {"size": (2, 3), "stride": (1, 2), "storage_offset": 1},
-    ),
 }
 
 

@@ -60,7 +60,7 @@ LETTERS: Mapping[str, tuple[str, ...]] = {
     "angle": (r"\varphi",),
     "grad_output": ("g", "h"),
     "output": ("s", "o"),
-    "noise": (r"\nu",),
+    "noise": (r"\eta",),
     "eigenvalues": (r"\lambda",),
     "eigenvectors": ("Q",),
     "inverse": ("Z",),

@@ -30,6 +30,11 @@ export interface GradientLedger {
 
 export const NOT_COMPUTED: Missing = { missing: "not_computed" };
 
+/** What the engine left in `.grad`, before the hooks that run after it. */
+export function accumulatedBy({ after, changes }: Accumulate): Gradient {
+  return changes?.[0]?.before ?? after;
+}
+
 export function isTensor(gradient: Gradient | null | undefined): gradient is TensorValue {
   return gradient != null && "shape" in gradient;
 }

@@ -3,9 +3,11 @@
  * that nothing drawn, told or read aloud from it can give it away. Shapes stay, so that nothing changes its size.
  */
 import type {
+  Accumulate,
   Cell,
   Gradient,
   Graph,
+  LocalJacobian,
   Missing,
   Node,
   PassFinished,
@@ -78,7 +80,7 @@ function hideStep(step: Step, isBeforeKnown: boolean): Step {
   const cache = hiddenSteps[isBeforeKnown ? 1 : 0];
   const done = cache.get(step);
   if (done !== undefined) return done;
-  const { inside: _inside, substitutions: _substitutions, hooks: _hooks, ...rest } = step;
+  const { inside: _inside, substitutions: _substitutions, hooks: _hooks, changes: _changes, ...rest } = step;
   const hidden: Step = {
     ...rest,
     grad_outputs: step.grad_outputs.map(unseen),
@@ -101,21 +103,30 @@ function hideStep(step: Step, isBeforeKnown: boolean): Step {
 /** @param phase the last phase that may be seen; 0: the contributions without their sum */
 function hidePhases(step: Step, phase: number, isShapeHidden: boolean): Step {
   if (phase >= LAND) return step;
-  const { inside, substitutions, hooks, ...rest } = step;
+  const { inside, substitutions, hooks, changes, ...rest } = step;
   const hasSum = phase >= 1;
   const hasProduct = phase >= MULTIPLY;
   return {
     ...rest,
     ...(hasProduct && inside !== undefined ? { inside } : {}),
     ...(hasSum && hooks !== undefined ? { hooks } : {}),
+    ...(hasProduct && changes !== undefined ? { changes } : {}),
     ...(substitutions === undefined
       ? {}
       : { substitutions: hasProduct ? substitutions : substitutions.map(hideNumbers) }),
     grad_outputs: hasSum ? step.grad_outputs : step.grad_outputs.map(hideGradient),
     grad_inputs: hasProduct ? step.grad_inputs : step.grad_inputs.map(isShapeHidden ? unseen : hideGradient),
-    accumulate:
-      step.accumulate === null ? null : { ...step.accumulate, after: hideGradient(step.accumulate.after) },
+    local_jacobians: hasProduct ? step.local_jacobians : step.local_jacobians.map(withoutProducts),
+    accumulate: step.accumulate === null ? null : hideAfter(step.accumulate),
   };
+}
+
+function withoutProducts({ nan_products: _products, ...jacobian }: LocalJacobian): LocalJacobian {
+  return jacobian;
+}
+
+function hideAfter({ leaf, before, after }: Accumulate): Accumulate {
+  return { leaf, before, after: hideGradient(after) };
 }
 
 function hideNumbers(substitution: Substitution): Substitution {
@@ -129,7 +140,9 @@ function hideNumbers(substitution: Substitution): Substitution {
 }
 
 function unseen(gradient: Gradient): Gradient {
-  return !isTensor(gradient) && gradient.missing === "not_required" ? gradient : UNSEEN;
+  if (isTensor(gradient) || gradient.missing !== "not_required") return UNSEEN;
+  const { dropped, ...rest } = gradient;
+  return dropped === undefined ? gradient : rest;
 }
 
 /** A tensor keeps its shape and loses its numbers; whether another gradient will be missing is not told either. */
@@ -145,7 +158,7 @@ function hideTensor(value: TensorValue): TensorValue {
 
 function hideFinish(finished: PassFinished): PassFinished {
   // A finding speaks of numbers that have not been seen.
-  const { results, findings: _findings, ...rest } = finished;
+  const { results, findings: _findings, materialized: _materialized, ...rest } = finished;
   return {
     ...rest,
     leaf_grads: finished.leaf_grads.map(({ leaf, grad }) => ({ leaf, grad: hideGradient(grad) })),
@@ -161,7 +174,10 @@ function hideStart(started: PassState["started"]): PassState["started"] {
   if (done !== undefined) return done;
   const hidden = {
     ...started,
-    outputs: started.outputs.map((output) => ({ ...output, seed: hideGradient(output.seed) })),
+    outputs: started.outputs.map(({ cast: _cast, ...output }) => ({
+      ...output,
+      seed: hideGradient(output.seed),
+    })),
     graph: hideGraph(started.graph),
   };
   hiddenStarts.set(started, hidden);
@@ -178,6 +194,6 @@ function hideNode(node: Node): Node {
     ...node,
     inputs: node.inputs.map((operand) => ({ ...operand, value: hide(operand.value) })),
     outputs: node.outputs.map((output) => ({ ...output, value: hide(output.value) })),
-    saved: node.saved.map((saved) => ({ ...saved, value: null, note: HIDDEN_SENTENCE })),
+    saved: node.saved.map(({ was: _was, ...saved }) => ({ ...saved, value: null, note: HIDDEN_SENTENCE })),
   };
 }

@@ -4,7 +4,7 @@
  */
 
 import { inDerivativesYaml, notInDerivativesYaml, ownFunction, partOfComposite } from "../model/advice";
-import { isTensor, LAND } from "../model/gradients";
+import { accumulatedBy, isTensor, LAND } from "../model/gradients";
 import { bytesPerElement, elementCount, shapeText } from "../model/matrix";
 import { type NoGrad, noGradAt } from "../model/nograds";
 import { DEFAULT_PRECISION } from "../model/numbers";
@@ -16,7 +16,6 @@ import type {
   Formula,
   Gradient,
   Graph,
-  HookChange,
   InnerOp,
   LocalJacobian,
   Missing,
@@ -28,6 +27,8 @@ import type {
   VjpLine,
 } from "../protocol/trace.gen";
 import { calledShort, operandLabel, type Scene, savedLabel } from "../words/names";
+import { toldAt } from "../words/sentences";
+import type { Told } from "../words/told";
 import type { Still } from "./still";
 
 export interface Summand {
@@ -108,6 +109,9 @@ interface Heading {
   readonly shown: Shown;
   /** Why `.grad` of what this node stands for is None; null where it is not, or nobody asks. */
   readonly none: NoGrad | null;
+  /** The step, of which facts are told; null in the forward walk. */
+  readonly told: Told | null;
+  readonly phase: number;
 }
 
 export interface VjpCallout extends Heading {
@@ -119,7 +123,6 @@ export interface VjpCallout extends Heading {
   readonly operands: readonly OperandEquation[];
   readonly saved: readonly Saved[];
   readonly formula: Formula | null;
-  readonly hooks: readonly HookChange[];
   /** Of the trace, as steps of another may have the same index. */
   readonly traceId: string;
   /** What ran inside the backward of a custom Function. */
@@ -138,6 +141,7 @@ export interface AccumulateCallout extends Heading {
   readonly summands: readonly Summand[];
   readonly arrived: Gradient;
   readonly before: Gradient;
+  /** Before the hooks that run after accumulation. */
   readonly after: Gradient;
 }
 
@@ -163,6 +167,8 @@ export function drawCallout(trace: TraceState, still: Still): CalloutScene | nul
     born: bornText(trace, node),
     shown: shownAt(position),
     none: noGradAt(trace, node),
+    told: toldAt(trace, position),
+    phase: position.phase,
   };
   if (position.direction === "forward") {
     return {
@@ -181,7 +187,7 @@ export function drawCallout(trace: TraceState, still: Still): CalloutScene | nul
   if (step === null) return null;
   const summands = summandsOf(trace, still, graph, step);
   if (step.accumulate !== null) {
-    const { leaf, before, after } = step.accumulate;
+    const { leaf, before } = step.accumulate;
     return {
       ...heading,
       kind: "accumulate",
@@ -191,7 +197,7 @@ export function drawCallout(trace: TraceState, still: Still): CalloutScene | nul
       summands,
       arrived: step.grad_outputs[0] ?? UNDEFINED,
       before,
-      after,
+      after: accumulatedBy(step.accumulate),
     };
   }
   return {
@@ -204,7 +210,6 @@ export function drawCallout(trace: TraceState, still: Still): CalloutScene | nul
     operands: node.inputs.map((operand) => operandEquation(scene, node, step, operand.argnum)),
     saved: savedOf(scene, node),
     formula: trusted(node.formula, step),
-    hooks: step.hooks ?? [],
     traceId: trace.started?.id ?? "",
     inside: step.inside ?? [],
     origin: originOf(trace, graph, node),

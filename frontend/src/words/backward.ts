@@ -1,17 +1,10 @@
 /** What is said of a backward step, as a whole and at each of its five phases: one idea, in the program's names. */
-import { isTensor } from "../model/gradients";
+import { accumulatedBy, isTensor } from "../model/gradients";
 import { elementCount } from "../model/matrix";
 import { formatNumber, toNumber } from "../model/numbers";
-import type {
-  Cell,
-  Contribution,
-  Gradient,
-  LocalJacobian,
-  Node,
-  Step,
-  TensorValue,
-} from "../protocol/trace.gen";
-import { operandName, operandText, opOf, ownName, resultName, type Scene, sourceText } from "./names";
+import type { Cell, Contribution, Gradient, LocalJacobian, TensorValue } from "../protocol/trace.gen";
+import { changes, factsOf } from "./facts";
+import { operandText, opOf, ownName, resultName, sourceText } from "./names";
 import { ATOM, levelOf } from "./python";
 import { derivativeText, ruleText, savedInRule } from "./rule";
 import {
@@ -26,6 +19,7 @@ import {
   text,
   textOf,
 } from "./say";
+import { nameAt, operandAt, ruleOf, type Told } from "./told";
 import {
   bracketed,
   entriesText,
@@ -41,14 +35,18 @@ export const LONGEST_SENTENCE = 140;
 const SUMMANDS_READ_ALOUD = 4;
 const OPERANDS_READ_ALOUD = 3;
 
-/** A step with its node and the graph around it. */
-export interface Told extends Scene {
-  readonly step: Step;
-  readonly node: Node;
-}
-
-/** @param phase 1 to 5 */
+/**
+ * The sentence of a phase, and as much as fits of what happened beside it.
+ * @param phase 1 to 5
+ */
 export function backwardSentence(told: Told, phase: number): Said {
+  const facts = factsOf(told).filter((fact) => fact.phase === phase && !fact.isInSentence);
+  for (let count = facts.length; count > 0; count -= 1) {
+    const besides = facts.slice(0, count).flatMap(({ said }) => [...text(" "), ...said]);
+    const said = phaseSentence({ ...told, room: told.room - textOf(besides).length }, phase);
+    const whole = [...sentence(said), ...besides];
+    if (textOf(whole).length <= told.room) return whole;
+  }
   return sentence(phaseSentence(told, phase));
 }
 
@@ -76,27 +74,22 @@ export function wholeSentence(told: Told): Said {
     : there.length === 1
       ? spelled(told, there[0]?.value, "grad_output", there[0]?.index)
       : say("whole-gradients", { count: there.length });
-  return sentence(firstFitting([say("whole", { op: opOf(node), came, then }), then]));
+  return sentence(firstFitting(told, [say("whole", { op: opOf(node), came, then }), then]));
 }
 
 // 1 collect
 
 function collect(told: Told): Said {
   const { step, node } = told;
-  const hook = hookSentence(told);
-  if (step.grad_outputs.length > 1)
-    return firstFitting(severalOutputs(told).map((each) => [...each, ...hook]));
+  if (step.grad_outputs.length > 1) return firstFitting(told, severalOutputs(told));
   const name = resultName(told, node, step.contributions[0]?.output_nr ?? 0);
   const there = step.contributions.flatMap((each, index) =>
     isThere(each.value) ? [{ ...each, index }] : [],
   );
-  if (there.length === 0) return [...say("collect-none", { name }), ...hook];
+  if (there.length === 0) return say("collect-none", { name });
   const ways =
     there.length === 1 && step.contributions.length === 1 ? one(told, name) : several(told, name, there);
-  return firstFitting([
-    ...ways.map((each) => [...each, ...hook]),
-    say("collect-short", { count: there.length }),
-  ]);
+  return firstFitting(told, [...ways, say("collect-short", { count: there.length })]);
 }
 
 function one(told: Told, name: Said): Said[] {
@@ -197,23 +190,13 @@ function severalOutputs(told: Told): Said[] {
   return [say(isAll ? "collect-outputs-all" : "collect-outputs", said), say("collect-outputs-count", counts)];
 }
 
-function hookSentence({ step, precision }: Told): Said {
-  const [change] = step.hooks ?? [];
-  if (change === undefined) return [];
-  const isSpelled = isShort(change.before) && isShort(change.after);
-  const said = isSpelled
-    ? say("collect-hook", { v: spellGradient(change.after, { of: "after_hook", index: 0 }, precision) })
-    : say("collect-hook-shape");
-  return [...text(" "), ...said];
-}
-
 // 2 local rule
 
 function rule(told: Told): Said {
   const { node } = told;
   if (node.kind === "custom") return say("rule-custom", { op: opOf(node) });
   if (node.kind === "view_write") return say("rule-view-write");
-  return firstFitting([...rules(told), say("rule-plain", { op: opOf(node) })]);
+  return firstFitting(told, [...rules(told), say("rule-plain", { op: opOf(node) })]);
 }
 
 /** Ways to say the rule, the most telling one first. */
@@ -297,8 +280,15 @@ function savedWords(told: Told, argnums: readonly number[]): Said[] {
 function savedValue({ node, precision }: Told, operand: number | null): Said | null {
   const name = operand === null ? "result" : node.inputs.find(({ argnum }) => argnum === operand)?.name;
   const index = node.saved.findIndex((each) => each.name === name);
-  const value = node.saved[index]?.value;
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return null;
+  const { value, was } = node.saved[index] ?? {};
+  if (
+    was !== undefined ||
+    value === undefined ||
+    typeof value !== "object" ||
+    value === null ||
+    Array.isArray(value)
+  )
+    return null;
   const number = scalarOf(value);
   return number === null ? null : spellNumber(number, { of: "saved", index }, precision);
 }
@@ -454,7 +444,7 @@ function multiply(told: Told): Said {
   const { step, node } = told;
   const op = opOf(node);
   const there = step.grad_inputs.flatMap((value, argnum) => (isThere(value) ? [argnum] : []));
-  if (there.length > 0) return firstFitting(multiplications(told, there));
+  if (there.length > 0) return firstFitting(told, multiplications(told, there));
   if (!step.grad_outputs.some(isThere)) return say("multiply-nothing-arrived", { op });
   const reasons = step.grad_inputs.map((value) => (isTensor(value) ? null : value.missing));
   if (reasons.includes("returned_none")) return say("multiply-returned-none", { op });
@@ -472,7 +462,11 @@ function* multiplications(told: Told, there: readonly number[]): Generator<Said>
   // That the engine sums what was broadcast is part of the rule.
   const isChanged = (step.changes ?? []).some(({ kind }) => kind !== "sum_to_size");
   const isRefuted = isChanged || step.local_jacobians.some(({ checked }) => checked === false);
-  yield* afterHooks(told);
+  if (isChanged) {
+    const all = changes(told);
+    for (let count = all.length; count > 0; count -= 1)
+      yield say("multiply-products", { products: inTurn(all.slice(0, count)) });
+  }
   if (!isRefuted && isAll) {
     const products = there.map((argnum) => product(told, argnum));
     if (!products.includes(null))
@@ -574,20 +568,6 @@ function product(told: Told, argnum: number): Said | null {
   );
 }
 
-/** What the rule returned and what hooks made of it. */
-function* afterHooks(told: Told): Generator<Said> {
-  const changes = told.step.changes ?? [];
-  const [first] = changes;
-  const name = first === undefined ? null : operandAt(told, first.argnum);
-  if (first === undefined || name === null) return;
-  const own = changes.flatMap((each, index) => (each.argnum === first.argnum ? [{ ...each, index }] : []));
-  const last = own.at(-1);
-  if (last === undefined || !own.every(({ kind }) => kind.endsWith("hook"))) return;
-  const before = spellGradient(first.before, { of: "before_change", index: 0 }, told.precision);
-  const after = spellGradient(last.after, { of: "after_change", index: last.index }, told.precision);
-  yield say("multiply-hook", { op: opOf(told.node), before, name, after });
-}
-
 /** Each product with the operand it is for, where there are several. */
 function named(told: Told, argnums: readonly number[], products: readonly (Said | null)[]): Said[] {
   const names = argnums.map((argnum) => operandAt(told, argnum));
@@ -657,7 +637,7 @@ function send(told: Told): Said {
 /** Operands that get nothing, with the reason: what the program wrote down, not a number in it. */
 function withheld(told: Told): Said[] {
   const { step, node } = told;
-  const op = node.kind === "custom" ? code(`${textOf(opOf(node))}.backward`) : opOf(node);
+  const op = ruleOf(told);
   return node.inputs.flatMap((operand) => {
     const value = step.grad_inputs[operand.argnum];
     const name = value === undefined || isThere(value) ? null : operandText(told, node, operand);
@@ -689,18 +669,20 @@ function moves(told: Told, kind: keyof typeof MOVES, besides: readonly Said[] = 
     const list = enumerated(parts.slice(0, count));
     ways.push(say(words.whole, { list: rest === 0 ? list : say("and-more", { first: list, count: rest }) }));
   }
-  return firstFitting([...ways, say(words.count, { count: parts.length })]);
+  return firstFitting(told, [...ways, say(words.count, { count: parts.length })]);
 }
 
 function accumulated(told: Told): Said {
   const { step, precision } = told;
   if (step.accumulate === null) return [];
-  const { before, after } = step.accumulate;
+  const { before, changes } = step.accumulate;
+  const after = accumulatedBy(step.accumulate);
   const leaf = code(step.accumulate.leaf);
-  const now = spellGradient(after, { of: "after", index: 0 }, precision);
+  const at: Reference = { of: changes === undefined ? "after" : "before_grad_hook", index: 0 };
+  const now = spellGradient(after, at, precision);
   if (!isThere(after)) return say("leaf-none", { leaf });
   if (!isThere(before))
-    return firstFitting([say("leaf-first", { leaf, after: now }), say("leaf-first-short", { leaf })]);
+    return firstFitting(told, [say("leaf-first", { leaf, after: now }), say("leaf-first-short", { leaf })]);
   const arrived = step.grad_outputs[0];
   const was = spellGradient(before, { of: "before", index: 0 }, precision);
   const ways: Said[] = [];
@@ -710,31 +692,21 @@ function accumulated(told: Told): Said {
       ways.push(say("leaf-added", { leaf, sum: equation([was, added], "+", now) }));
     else if (!isShort(after)) ways.push(say("leaf-added-shape", { arrived: added, leaf }));
   }
-  return firstFitting([...ways, say("leaf-changed", { leaf, before: was, after: now })]);
+  return firstFitting(told, [...ways, say("leaf-changed", { leaf, before: was, after: now })]);
 }
 
-// Names and lengths.
-
-function operandAt(told: Told, argnum: number): Said | null {
-  const operand = told.node.inputs.find((each) => each.argnum === argnum);
-  return operand === undefined ? null : operandName(told, told.node, operand);
-}
-
-function nameAt(told: Told, argnum: number): string | null {
-  const operand = told.node.inputs.find((each) => each.argnum === argnum);
-  return operand === undefined ? null : operandText(told, told.node, operand);
-}
+// Lengths.
 
 function spelled(told: Told, value: Gradient | undefined, of: Reference["of"], index = 0): Said {
   return value === undefined ? say("nothing") : spellGradient(value, { of, index }, told.precision);
 }
 
 /** The first sentence that is short enough; the last one where none is. */
-function firstFitting(ways: Iterable<Said>): Said {
+function firstFitting({ room }: Told, ways: Iterable<Said>): Said {
   let last: Said = [];
   for (const way of ways) {
     last = way;
-    if (textOf(way).length <= LONGEST_SENTENCE) break;
+    if (textOf(way).length <= room) break;
   }
   return last;
 }

@@ -21,7 +21,11 @@ export interface Reference {
     | "before_hook"
     | "after_hook"
     | "before_change"
-    | "after_change";
+    | "after_change"
+    | "before_grad_hook"
+    | "after_grad_hook"
+    | "was"
+    | "dropped";
   readonly index: number;
 }
 

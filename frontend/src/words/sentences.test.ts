@@ -52,6 +52,15 @@ function valueAt({ of, index }: Reference, step: Step, node: Node): unknown {
     case "before":
     case "after":
       return accumulate?.[of];
+    case "was":
+      return node.saved[index]?.was;
+    case "dropped": {
+      const dropping = step.grad_inputs[index];
+      return dropping !== undefined && !isTensor(dropping) ? dropping.dropped : undefined;
+    }
+    case "before_grad_hook":
+    case "after_grad_hook":
+      return accumulate?.changes?.[index]?.[of === "before_grad_hook" ? "before" : "after"];
     case "before_hook":
       return hooks?.[index]?.before;
     case "after_hook":

@@ -4,10 +4,11 @@ import { DEFAULT_PRECISION, type Precision } from "../model/numbers";
 import type { Position } from "../model/position";
 import { nodeAt, nodesById, passAt, stepAt } from "../model/selectors";
 import type { TraceState } from "../model/trace";
-import { backwardSentence, type Told, wholeSentence } from "./backward";
+import { backwardSentence, LONGEST_SENTENCE, wholeSentence } from "./backward";
 import { forwardSentence } from "./forward";
 import { opOf, resultName } from "./names";
 import { code, listed, type Said, say, text, textOf } from "./say";
+import type { Told } from "./told";
 
 /** What is said at a phase, its numbers with as many digits as those on screen. */
 export function saidAt(
@@ -36,12 +37,19 @@ export function stepSentence(
   return told === null ? sentenceAt(trace, position, precision) : textOf(wholeSentence(told));
 }
 
-function toldAt(trace: TraceState, position: Position, precision: Precision): Told | null {
+/** The step of a position; null in the forward walk, before the first step and where it has not arrived. */
+export function toldAt(
+  trace: TraceState,
+  position: Position,
+  precision: Precision = DEFAULT_PRECISION,
+): Told | null {
+  if (position.direction === "forward") return null;
   const step = stepAt(trace, position);
   const node = nodeAt(trace, position);
-  const graph = passAt(trace, position)?.started.graph;
-  if (step === null || node === null || graph === undefined) return null;
-  return { step, node, graph, source: trace.started?.source ?? "", precision };
+  const pass = passAt(trace, position)?.started;
+  if (step === null || node === null || pass === undefined) return null;
+  const { graph } = pass;
+  return { step, node, pass, graph, source: trace.started?.source ?? "", precision, room: LONGEST_SENTENCE };
 }
 
 function forwardAt(trace: TraceState, position: Position, precision: Precision): Said {

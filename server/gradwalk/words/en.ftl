@@ -92,8 +92,6 @@ collect-short = { $count ->
 } arrived here.
 sum-of-shapes = { $count } gradients of shape { $shape } are added up
 value-at = { $value } at { $name }
-collect-hook = A hook then made it { $v }.
-collect-hook-shape = A hook then changed it.
 
 ## 2 local rule
 
@@ -140,7 +138,6 @@ multiply-products = { $products }.
 product-for = for { $name }: { $product }
 product-each = { $product } for each use of { $name }
 multiply-custom-returned = `{ $op }.backward` returned { $results }.
-multiply-hook = { $op } returned { $before } for { $name }; a hook made it { $after }.
 multiply-returned = { $op } returned { $results }.
 multiply-custom = `{ $op }.backward` turned { $v } into { $results }.
 multiply-matrices = { $products }.
@@ -178,6 +175,27 @@ leaf-added = `{ $leaf }.grad`: { $sum }.
 leaf-changed = `{ $leaf }.grad` was { $before }, now it is { $after }.
 leaf-added-shape = { $arrived } is added to `{ $leaf }.grad`.
 leaf-none = `{ $leaf }.grad` is still None.
+
+## What happened beside the rule
+
+hook-in-line = the hook in line { $line }
+hook-somewhere = a hook
+hook-made = { $who } made it { $value }
+hook-changed = { $who } changed it
+hook-cleared = { $who } set it to None
+fact-hooks = Then { $list }.
+fact-at = at { $name }, { $made }
+fact-seed-cast = The seed is { $from }; the engine cast it to { $to }.
+fact-zeros = Nothing arrived at { $name }; { $rule } gets zeros.
+fact-saved-was = { $name } held { $was } when it was saved and holds { $now } now, written behind autograd's back: backward computes with { $now }.
+fact-saved-changed = { $name } was written behind autograd's back after it was saved: backward computes with the new values.
+fact-changed = { $rule } returned { $before } for { $name }; { $changes }
+change-sum = the engine summed it to { $value }
+change-cast = the engine cast it to { $dtype }, { $value }
+entry-of = { $name } at { $entry }
+fact-nan = `v` is 0 and `J` infinite for { $where }: 0 · ∞ = NaN.
+fact-nans = `v` is 0 and `J` infinite for { $where } and { $count } more: 0 · ∞ = NaN.
+fact-dropped = { $rule } computed { $value } for { $name } too; the engine drops it.
 
 whole = { $op }: { $came } came in; { $then }
 whole-nothing = { $op }: nothing came in; { $then }

@@ -1,0 +1,180 @@
+/**
+ * What happened at a step beside its rule: what hooks and the engine made of a gradient, where a NaN comes from, what
+ * stood in for nothing. The sentence of the phase says it where it has the room, the callout and the step table always.
+ */
+import { isTensor } from "../model/gradients";
+import type { Gradient, ReturnedChange, Span, TensorValue } from "../protocol/trace.gen";
+import { opOf, resultName, savedName } from "./names";
+import { code, inTurn, listed, type Reference, type Said, say, sentence, text } from "./say";
+import { nameAt, operandAt, ruleOf, type Told } from "./told";
+import { isShort, isThere, spellGradient, spellShape } from "./values";
+
+export interface Fact {
+  /** 1 to 5: of which phase it is told. */
+  readonly phase: number;
+  readonly said: Said;
+  /** The phase's own sentence says so too. */
+  readonly isInSentence: boolean;
+}
+
+/** In the order of the phases. */
+export function factsOf(told: Told): readonly Fact[] {
+  const own = changes(told);
+  const found: readonly (readonly Said[])[] = [
+    [...castSeeds(told), ...zerosInstead(told), ...hooks(told)],
+    changedBehind(told),
+    [...own.map((each) => say("multiply-products", { products: each })), ...nanProducts(told)],
+    dropped(told),
+    gradHooks(told),
+  ];
+  return found.flatMap((all, at) =>
+    all.map((said, index) => ({
+      phase: at + 1,
+      said: sentence(said),
+      isInSentence: at === 2 && index < own.length,
+    })),
+  );
+}
+
+// 1 collect
+
+function castSeeds({ step, pass, node }: Told): Said[] {
+  const isSeed = (nr: number) =>
+    step.contributions.some(({ edge, output_nr }) => edge === "seed" && output_nr === nr);
+  return pass.outputs.flatMap(({ node: start, output_nr, seed, cast }) => {
+    if (start !== node.id || cast === undefined || !isTensor(seed) || !isSeed(output_nr)) return [];
+    return [say("fact-seed-cast", { from: code(seed.dtype), to: code(cast.dtype) })];
+  });
+}
+
+function zerosInstead(told: Told): Said[] {
+  return told.step.grad_outputs.flatMap((value, index) =>
+    isTensor(value) || value.materialized !== true
+      ? []
+      : [say("fact-zeros", { name: resultName(told, told.node, index), rule: ruleOf(told) })],
+  );
+}
+
+/** `The hook in line 5 made it 4`: before the node saw its grad_output. */
+function hooks(told: Told): Said[] {
+  const { step, node } = told;
+  const all = (step.hooks ?? []).map(({ span, before, after, output_nr }, index) => {
+    const made = madeBy(told, hookName(span), before, after, { of: "after_hook", index });
+    return step.grad_outputs.length === 1
+      ? made
+      : say("fact-at", { name: resultName(told, node, output_nr), made });
+  });
+  return all.length === 0 ? [] : [say("fact-hooks", { list: listed(all) })];
+}
+
+function hookName(span: Span | null): Said {
+  return span === null ? say("hook-somewhere") : say("hook-in-line", { line: text(String(span.line)) });
+}
+
+function madeBy(told: Told, who: Said, before: Gradient, after: Gradient, at: Reference): Said {
+  const isSpelled = isShort(before) && isShort(after);
+  return isSpelled || !isThere(after)
+    ? say("hook-made", { who, value: spellGradient(after, at, told.precision) })
+    : say("hook-changed", { who });
+}
+
+// 2 local rule
+
+function changedBehind(told: Told): Said[] {
+  const { node, precision } = told;
+  return node.saved.flatMap(({ was, ...saved }, index) => {
+    const { value } = saved;
+    if (was === undefined || !isSavedTensor(value)) return [];
+    const name = savedName(told, node, saved);
+    if (!isShort(was) || !isShort(value)) return [say("fact-saved-changed", { name })];
+    const spelled = {
+      was: spellGradient(was, { of: "was", index }, precision),
+      now: spellGradient(value, { of: "saved", index }, precision),
+    };
+    return [say("fact-saved-was", { name, ...spelled })];
+  });
+}
+
+function isSavedTensor(value: unknown): value is TensorValue {
+  return typeof value === "object" && value !== null && "shape" in value;
+}
+
+// 3 multiply
+
+/** For each operand what the rule returned, and what hooks and the engine made of it. */
+export function changes(told: Told): Said[] {
+  const all = (told.step.changes ?? []).map((change, index) => ({ ...change, index }));
+  const argnums = [...new Set(all.map(({ argnum }) => argnum))];
+  return argnums.flatMap((argnum) => {
+    const own = all.filter((each) => each.argnum === argnum);
+    const [first] = own;
+    const name = operandAt(told, argnum);
+    if (first === undefined || name === null) return [];
+    const before = spellGradient(first.before, { of: "before_change", index: first.index }, told.precision);
+    const then = listed(own.map((change) => changed(told, change)));
+    return [say("fact-changed", { rule: ruleOf(told), before, name, changes: then })];
+  });
+}
+
+function changed(told: Told, { kind, before, after, span, index }: ReturnedChange & { index: number }): Said {
+  const at: Reference = { of: "after_change", index };
+  const value = spellGradient(after, at, told.precision);
+  if (kind === "sum_to_size") return say("change-sum", { value });
+  if (kind !== "cast") return madeBy(told, hookName(span), before, after, at);
+  return say("change-cast", { dtype: code(isTensor(after) ? after.dtype : ""), value });
+}
+
+/** Where v is 0 and the slope infinite. */
+function nanProducts(told: Told): Said[] {
+  return told.step.local_jacobians.flatMap(({ argnum, input_shape, nan_products: [first, ...rest] = [] }) => {
+    const name = nameAt(told, argnum);
+    if (first === undefined) return [];
+    const entry = name === null ? (operandAt(told, argnum) ?? say("constant")) : code(name);
+    const where =
+      input_shape.length === 0
+        ? entry
+        : say("entry-of", { name: entry, entry: spellShape(placeIn(input_shape, first)) });
+    return rest.length === 0
+      ? [say("fact-nan", { where })]
+      : [say("fact-nans", { where, count: rest.length })];
+  });
+}
+
+/** The indices of a flat place. */
+function placeIn(shape: readonly number[], flat: number): number[] {
+  let rest = flat;
+  return shape
+    .toReversed()
+    .map((size) => {
+      const index = rest % size;
+      rest = (rest - index) / size;
+      return index;
+    })
+    .toReversed();
+}
+
+// 4 send
+
+function dropped(told: Told): Said[] {
+  const { step, node, precision } = told;
+  return step.grad_inputs.flatMap((value, index) => {
+    if (isTensor(value) || value.dropped === undefined) return [];
+    const name = operandAt(told, index) ?? say("operand-number", { number: text(String(index + 1)) });
+    const given = spellGradient(value.dropped, { of: "dropped", index }, precision);
+    return [
+      say("fact-dropped", { rule: node.kind === "custom" ? ruleOf(told) : opOf(node), value: given, name }),
+    ];
+  });
+}
+
+// 5 land
+
+function gradHooks(told: Told): Said[] {
+  const { accumulate } = told.step;
+  const all = (accumulate?.changes ?? []).map(({ span, before, after }, index) =>
+    isTensor(after)
+      ? madeBy(told, hookName(span), before, after, { of: "after_grad_hook", index })
+      : say("hook-cleared", { who: hookName(span) }),
+  );
+  return all.length === 0 ? [] : [say("fact-hooks", { list: inTurn(all) })];
+}

@@ -67,6 +67,11 @@ x = torch.tensor([[4., 0.], [0., 1.]], requires_grad=True)
 y = x.sqrt()
 y.backward(torch.tensor([[1., 0.], [1., 1.]]))
 """
+NAN_OF_ONE_NUMBER = """\
+x = torch.tensor(0., requires_grad=True)
+y = x.sqrt() * 0
+y.backward()
+"""
 TWO_OUTPUTS = """\
 seen = []
 class Two(torch.autograd.Function):
@@ -144,6 +149,10 @@ EXPECTED: dict[str, tuple[str, Callable[[dict[str, Any]], str]]] = {
     "zero times infinity": (
         NAN,
         lambda ns: f"`v` is 0 and `J` infinite for `x` at {ns['x'].grad.isnan().nonzero().tolist()[0]}: 0 · ∞ = NaN.",
+    ),
+    "zero times infinity, of one number": (
+        NAN_OF_ONE_NUMBER,
+        lambda ns: f"`v` is 0 and `J` infinite for `x`: 0 · ∞ = {'NaN' if ns['x'].grad.isnan() else '?'}.",
     ),
     "zeros for an output": (
         TWO_OUTPUTS,

@@ -7,7 +7,7 @@
 import { withValue } from "../embed/inputs";
 import { focusPosition } from "../model/directions";
 import { clampPosition, type Position, stepCount } from "../model/position";
-import { emptyTrace, foldEvents, type TraceState } from "../model/trace";
+import { emptyTrace, foldEvents, type MetProblem, type TraceState } from "../model/trace";
 import type { GradcheckReport, Problem, TraceDocument } from "../protocol/trace.gen";
 import type { GradcheckQuestion } from "../scene/gradcheck";
 import { type InputValue, type Nested, runTrace, type Status, type TraceRequest } from "../stream/client";
@@ -64,7 +64,7 @@ export class Session {
   /** Nobody has said where to stand: a `#@ focus` of the program may. */
   private unplaced = true;
   /** What the last run had to say when it left the older picture on screen. */
-  private held = $state.raw<readonly Problem[] | null>(null);
+  private held = $state.raw<readonly MetProblem[] | null>(null);
   private wanted = $state.raw<Position>(FIRST_STEP);
   private flight: Flight | null = null;
   /** Told when somebody on this page asks for numbers of their own. */
@@ -78,7 +78,7 @@ export class Session {
   readonly stale = $derived(this.ranSource !== null && this.source !== this.ranSource);
   readonly running = $derived(this.status !== null);
   /** A problem of a backward call without a place of its own is told at the call. */
-  readonly problems = $derived.by((): readonly Problem[] =>
+  readonly problems = $derived.by((): readonly MetProblem[] =>
     (this.held ?? this.trace.problems).map((problem) => {
       const call =
         problem.pass === undefined ? null : (this.trace.passes[problem.pass]?.started.span ?? null);

@@ -34,15 +34,21 @@ export interface PassNote {
   readonly step: number | null;
 }
 
-/** In the order of the passes. */
+/** In the order of the passes; what ran after the last one comes last. */
 export function passNotes(trace: TraceState): readonly PassNote[] {
-  return trace.passes.flatMap((pass) =>
+  const ofPasses = trace.passes.flatMap((pass) =>
     (pass.started.notes ?? []).map((message, index) => ({
       id: `${pass.index}.${index}`,
       message,
       step: firstStepOfPass(trace, pass.index) || null,
     })),
   );
+  const after = (trace.finished?.notes ?? []).map((message, index) => ({
+    id: `end.${index}`,
+    message,
+    step: null,
+  }));
+  return [...ofPasses, ...after];
 }
 
 /** In the order of the passes, and of the server within one. */

@@ -59,6 +59,21 @@ describe("folding events", () => {
     expect(forwardOrder(state).map((node) => node.op)).toEqual(["mul"]);
   });
 
+  it("marks the problems that the program caught", () => {
+    const { events } = readSample("x-times-x");
+    const finished = events.at(-1);
+    if (finished?.type !== "finished") throw new Error("the sample has an end");
+    const problem = { kind: "error", title: "", message: "", span: null, hint: null } as const;
+    const [first, second] = [finished.seq, finished.seq + 1];
+    const state = foldEvents(emptyTrace(), [
+      ...events.slice(0, -1),
+      { ...problem, seq: first, type: "problem" },
+      { ...problem, seq: second, type: "problem" },
+      { ...finished, seq: second + 1, caught: [first] },
+    ]);
+    expect(state.problems.map(({ isCaught }) => isCaught)).toEqual([true, undefined]);
+  });
+
   it("leaves the state before as it was", () => {
     const { events } = readSample("x-times-x");
     const before = foldEvents(emptyTrace(), events.slice(0, 2));

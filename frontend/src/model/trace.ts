@@ -30,13 +30,18 @@ export interface Printed {
   readonly text: string;
 }
 
+export interface MetProblem extends Problem {
+  /** The program caught the error and went on. */
+  readonly isCaught?: true;
+}
+
 export interface TraceState {
   readonly started: Started | null;
   readonly passes: readonly PassState[];
   /** The steps of all passes, in order of execution: step number n (1-based) is `steps[n - 1]`. */
   readonly steps: readonly Step[];
   readonly stdout: readonly Printed[];
-  readonly problems: readonly Problem[];
+  readonly problems: readonly MetProblem[];
   readonly warnings: readonly Warned[];
   /** Null while events are still arriving. */
   readonly finished: Finished | null;
@@ -105,6 +110,9 @@ export function foldEvents(state: TraceState, events: readonly Event[]): TraceSt
         break;
       case "finished":
         next.finished = event;
+        next.problems = next.problems.map((problem) =>
+          event.caught?.includes(problem.seq) ? { ...problem, isCaught: true } : problem,
+        );
         break;
       default:
         assertNever(event);

@@ -149,6 +149,12 @@ export interface Catalogue {
   "fact-nan": "where";
   "fact-nans": "where" | "count";
   "fact-dropped": "rule" | "value" | "name";
+  "pass-examples": "count";
+  "pass-materialized": "names";
+  "input-number": "number";
+  "chip-now": never;
+  "chip-behind": never;
+  "problem-caught": never;
   "whole": "op" | "came" | "then";
   "whole-nothing": "op" | "then";
   "whole-gradients": "count";

@@ -136,7 +136,7 @@ def local_jacobians(  # noqa: PLR0913 (what one step saw)
 class _Check(TypedDict):
     """What is said of an operand's Jacobian."""
 
-    checked: bool
+    checked: NotRequired[bool]
     nan_products: NotRequired[list[int]]
 
 
@@ -201,11 +201,12 @@ def _checks(  # noqa: PLR0913 (what one step saw)
             precision = _Precision(_TOLERANCES.get(side.dtype, _ROUGH_TOLERANCE), torch.finfo(side.dtype).max)
             is_mended = argnum in mended
             verdict = _is_product(factors, numbers_of(returned), precision, is_mended=is_mended)
-            if verdict is not None:
-                checks[argnum] = {"checked": verdict}
-                met = nan_products(*factors[0]) if is_mended and len(factors) == 1 else []
-                if met:
-                    checks[argnum]["nan_products"] = met
+            check: _Check = {} if verdict is None else {"checked": verdict}
+            met = nan_products(*factors[0], numbers_of(returned)) if len(factors) == 1 else []
+            if met:
+                check["nan_products"] = met
+            if check:
+                checks[argnum] = check
     return checks
 
 

@@ -51,8 +51,8 @@ def _placed(node: CallableNode, slot: int, argnum: int, slopes: torch.Tensor | N
     return matrix
 
 
-def nan_products(v: Matrix, matrix: Matrix) -> list[int]:
-    """Columns in which an infinite slope meets a v of 0, so that the product is NaN."""
+def nan_products(v: Matrix, matrix: Matrix, returned: Matrix) -> list[int]:
+    """Columns in which an infinite slope meets a v of 0, so that what was returned is NaN."""
     with np.errstate(invalid="ignore"):
         met = (v == 0)[:, None] & np.isinf(matrix)
-    return [int(column) for column in np.flatnonzero(met.any(axis=0))]
+    return [int(column) for column in np.flatnonzero(met.any(axis=0) & np.isnan(returned))]

@@ -197,6 +197,13 @@ fact-nan = `v` is 0 and `J` infinite for { $where }: 0 · ∞ = NaN.
 fact-nans = `v` is 0 and `J` infinite for { $where } and { $count } more: 0 · ∞ = NaN.
 fact-dropped = { $rule } computed { $value } for { $name } too; the engine drops it.
 
+pass-examples = `vmap` runs { $count } examples at once: each has its own `v`, its own local Jacobians and its own result.
+pass-materialized = Nothing arrived at { $names }: `materialize_grads=True` made zeros of that.
+input-number = input { $number }
+chip-now = now
+chip-behind = written behind autograd's back
+problem-caught = The program caught this error and went on.
+
 whole = { $op }: { $came } came in; { $then }
 whole-nothing = { $op }: nothing came in; { $then }
 whole-gradients = { $count } gradients

@@ -1,0 +1,28 @@
+import { expect, it } from "vitest";
+import { sampleTrace } from "../model/samples";
+import type { TraceState } from "../model/trace";
+import { passFacts } from "./passes";
+
+function withPass(change: (pass: TraceState["passes"][number]) => TraceState["passes"][number]): TraceState {
+  const trace = sampleTrace("x-times-x");
+  return { ...trace, passes: trace.passes.map(change) };
+}
+
+it("says how many examples vmap runs at once", () => {
+  const trace = withPass((pass) => ({ ...pass, started: { ...pass.started, examples: [3, 2] } }));
+  expect(passFacts(trace).map(({ message }) => message)).toEqual([
+    "`vmap` runs 3 × 2 examples at once: each has its own `v`, its own local Jacobians and its own result.",
+  ]);
+});
+
+it("says which results are zeros of nothing", () => {
+  const trace = withPass((pass) => ({
+    ...pass,
+    started: { ...pass.started, inputs: [{ node: null, output_nr: 0, name: "idle" }] },
+    finished: pass.finished === null ? null : { ...pass.finished, materialized: [0] },
+  }));
+  expect(passFacts(trace).map(({ message }) => message)).toEqual([
+    "Nothing arrived at `idle`: `materialize_grads=True` made zeros of that.",
+  ]);
+  expect(passFacts(sampleTrace("x-times-x"))).toEqual([]);
+});

@@ -40,8 +40,8 @@ class Operand(TypedDict):
     value: TensorValue | None
     """The forward value, null where it could not be observed."""
     source: NotRequired[str]
-    """What the program calls it: a variable (`model.0.weight`), the text that computes it (`x*y`) where it is short, or
-    the digits of a constant."""
+    """What the program calls it: a variable (`model.0.weight`), else the text that computes it (`x*y`, on one line)
+    where it is short, `weight.T` for a transpose inside the call, or the digits of a constant."""
     edge: NotRequired[str]
     missing: NotRequired[Missing]
     """Stands in the place of `edge` when no gradient can flow here."""
@@ -54,6 +54,8 @@ class Output(TypedDict):
     value: TensorValue | None
     name: str | None
     """The variable the program gave it to, where it gave it to one."""
+    source: NotRequired[str]
+    """The text that computes it, on one line, where it is an expression of its own and short."""
 
 
 @with_config(STRICT)

@@ -20,7 +20,7 @@ from gradwalk.protocol.values import TensorValue
 from gradwalk.tracer.arguments import tensors_in, written
 from gradwalk.tracer.chains import Chains
 from gradwalk.tracer.cuts import WITHOUT_TENSOR, CutLog
-from gradwalk.tracer.frames import Place, function_frame, snippet_frame, snippet_place
+from gradwalk.tracer.frames import Place, calls_directly, function_frame, snippet_frame, snippet_place
 from gradwalk.tracer.opened import openable_body
 from gradwalk.tracer.originals import SNIPPET, Tensor, frame_at, sequence_number
 from gradwalk.tracer.transforms import argument_name
@@ -63,15 +63,18 @@ class Call:
     __slots__ = (
         "arguments",
         "as_scope",
+        "count",
         "function",
         "given",
         "high",
+        "is_direct",
         "label",
         "low",
         "number",
         "operations",
         "parameters",
         "place",
+        "positions",
         "results",
         "scope",
     )
@@ -88,6 +91,12 @@ class Call:
         """`id`, requires_grad and value of the tensors without grad_fn among the arguments, in order."""
         self.number: TensorValue | None = None
         """Only for an operation on a tensor and a plain number: the number, as the tensor that torch makes of it."""
+        self.is_direct = False
+        """Whether the program's text at `place` is this call, not one that makes it."""
+        self.count = 0
+        """How many arguments there were, those by keyword last."""
+        self.positions: tuple[int, ...] = ()
+        """Which of them are tensors."""
         self.parameters: list[str] | None = None
         """Only for a custom Function: the names of the forward's tensor arguments, in order."""
         self.function: type | None = None
@@ -120,6 +129,8 @@ class CallLog:
         self.values = values
         self.by_sequence: dict[int, Call] = {}
         self.outputs: dict[tuple[int, int], TensorValue] = {}
+        self.written: dict[tuple[int, int], tuple[Place, int | None]] = {}
+        """By (sequence number, output_nr): the place whose value the output is, and its index where that has several."""
         self.scope: Scope | None = None
         """The innermost open module call or composite."""
         self._opened: list[Scope] = []
@@ -216,6 +227,7 @@ class CallLog:
 
     def note(self, label: str, arguments: Sequence[Any], result: Any, low: int, frame: FrameType | None) -> Call:
         """Enters a call that built the nodes from `low` up to now, made in or above `frame`."""
+        is_direct = calls_directly(frame, label)
         frame = snippet_frame(frame)
         place = None if frame is None else (frame.f_code, frame.f_lasti)
         call = Call(self._innermost(self._function_scope(frame)), label, place, low, sequence_number())
@@ -224,6 +236,8 @@ class CallLog:
             if number not in by_sequence:
                 by_sequence[number] = call
         value_of = self.values.value_of
+        call.count = len(arguments)
+        call.positions = tuple(position for position, one in enumerate(arguments) if isinstance(one, Tensor))
         for tensor in tensors_in(arguments):
             if tensor.grad_fn is None:
                 call.arguments.append((id(tensor), tensor.requires_grad, value_of(tensor)))
@@ -232,6 +246,9 @@ class CallLog:
             call.number = value_of(_tensor(number, dtype=_WRAPPED[type(number)]))
         if result is None:
             result = next(tensors_in(arguments), None)
+        call.is_direct = is_direct and not self._is_inside(place)
+        if is_direct:
+            self.note_value(result, place)
         for tensor in tensors_in((result,)):
             self._note_output(tensor, call)
             if call.high - low > 1 and tensor._base is not None:
@@ -239,6 +256,19 @@ class CallLog:
         if len(by_sequence) > self._kept_calls:
             self._forget_oldest()
         return call
+
+    def note_value(self, result: Any, place: Place | None) -> None:
+        """What is at `place` in the program gave `result`; the last one said of a place inside another call wins."""
+        if place is None or self._is_inside(place):
+            return
+        several = isinstance(result, (list, tuple))
+        for position, one in enumerate(result if several else (result,)):
+            if isinstance(one, Tensor) and (node := one.grad_fn) is not None:
+                self.written[node._sequence_nr(), one.output_nr] = place, position if several else None
+
+    def _is_inside(self, place: Place | None) -> bool:
+        """Whether a call at `place` has a scope that is still open."""
+        return self.scope is not None and self.scope.place == place
 
     def note_argument(self, leaf: torch.Tensor, name: str) -> None:
         """A transform made a leaf from an argument of its function."""
@@ -278,6 +308,7 @@ class CallLog:
             del self.by_sequence[sequence]
         for slot in list(self.outputs)[: self._kept_calls // 4]:
             del self.outputs[slot]
+            self.written.pop(slot, None)
 
 
 class CallRecorder(TorchFunctionMode):
@@ -341,9 +372,12 @@ class CallRecorder(TorchFunctionMode):
         scope = log.open("composite", name, frame_at(2))
         try:
             with self:
-                return body(*args, **kwargs)
+                result = body(*args, **kwargs)
         finally:
             log.close(scope)
+        if calls_directly(frame_at(2), name):
+            self._guard(log.note_value, result, scope.place)
+        return result
 
     def _run_inside(self, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], low: int) -> Any:
         """Runs an operation of a custom Function's forward or backward and lists it with its values."""

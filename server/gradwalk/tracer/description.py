@@ -22,12 +22,13 @@ from gradwalk.tracer.places import Places
 from gradwalk.tracer.saved import SavedReader, note_on, plain_value
 from gradwalk.tracer.sides import Side, side_of
 from gradwalk.tracer.source import Program
-from gradwalk.tracer.text import operator_sides
+from gradwalk.tracer.text import transposed
 from gradwalk.tracer.threads import NOTE, ThreadMarks
 from gradwalk.tracer.transforms import unwrapped
 from gradwalk.tracer.unseen import fill_unseen, not_kept, shapes_of
 from gradwalk.tracer.values import ValueTable, storage_address
 from gradwalk.tracer.walk import NextFunctions, Node
+from gradwalk.tracer.wording import Wording
 
 ACCUMULATE_GRAD: Final = "torch::autograd::AccumulateGrad"
 _VIEW_WRITES: Final = frozenset({"CopySlices", "CopyBackwards"})
@@ -36,7 +37,6 @@ _OUT_OF_SIGHT: Final = (
     "No call of the program was seen to build this node: code of torch.jit, and what runs with torch functions "
     "switched off, is out of sight. So it has no line; its numbers are the engine's all the same."
 )
-_LONGEST_CALL: Final = 200
 _OVERLOAD_DIGITS: Final = re.compile(r"Backward\d*$")
 
 
@@ -95,6 +95,7 @@ class GraphWriter:
         self._program = program
         self._texts = None if program is None else FunctionTexts(program)
         self._saved = SavedReader(values)
+        self._wording = Wording(log, places)
         self._grouping = Grouping(places)
         self._token = object()
         self._records: dict[int, Record] = {}
@@ -274,41 +275,35 @@ class GraphWriter:
         described = record.node = self._describe_new(node, record, saved)
         described["inputs"] = self._operands(record, edges, records, saved)
         for operand, (target, slot) in zip(described["inputs"], edges, strict=True):
-            if target is None:
-                source = self._constant_source(record.call, operand, len(edges))
-            else:
-                source = self._source(records[target], slot, named)
+            source = None if target is None else self._source(target, slot, record.call, records, named)
             if source is not None:
                 operand["source"] = source
+        for argnum, source in self._wording.constants(record.call, described["op"], described["inputs"]).items():
+            described["inputs"][argnum]["source"] = source
         if record.kind == "op":
-            result = described["outputs"][0]["name"] if described["outputs"] else None
-            found = self.formulas.describe(node, record.name, edges, described["inputs"], record.sides, result)
+            found = self.formulas.describe(
+                node, record.name, edges, described["inputs"], record.sides, described["outputs"]
+            )
             described["formula"], record.letters = found.formula, found.letters
         _compare_saved(described)
         return described
 
-    def _constant_source(self, call: Call | None, operand: protocol.Operand, count: int) -> str | None:
-        """What the program writes for an operand without an edge: its side of an operator, or a constant's digits."""
-        text = None if call is None else self._places.text(call.place, _LONGEST_CALL)
-        sides = () if text is None else operator_sides(text)
-        if count == len(sides):
-            return sides[operand["argnum"]]
-        value = operand["value"]
-        data = None if value is None or value["shape"] else value.get("data")
-        return format(data[0], "g") if data and isinstance(data[0], int | float) else None
-
-    def _source(self, producer: Record, slot: int, named: NamedTensors) -> str | None:
-        """What the program calls an operand: its variable, or the text that computes it."""
+    def _source(
+        self, node: Node, slot: int, user: Call | None, records: dict[Node, Record], named: NamedTensors
+    ) -> str | None:
+        """What the program calls an operand that `user` takes: its variable, or the text that computes it."""
+        producer = records[node]
         if producer.variable is not None:
             return self.leaf_name(producer.variable, named)
-        call = producer.call
-        if call is None:
+        if producer.is_foreign:
             return None
-        targets = self._places.targets(call.place)
-        for target, (number, output) in zip(targets, call.results, strict=False):
-            if target is not None and number == producer.sequence and output == slot:
-                return target
-        return self._places.text(call.place)
+        output = producer.sequence, slot
+        found = self._wording.variable(output) or self._wording.text(output)
+        if found is not None or producer.name != "TBackward0" or producer.call is None or producer.call is not user:
+            return found
+        ((origin, origin_slot),) = node.next_functions
+        name = None if origin is None else self._source(origin, origin_slot, user, records, named)
+        return None if name is None else transposed(name)
 
     def _describe_new(self, node: Node, record: Record, saved: list[protocol.SavedTensor]) -> protocol.Node:
         call, entry = record.call, record.entry
@@ -334,7 +329,7 @@ class GraphWriter:
             sequence = -1
         elif call is None and self._program is not None and self.births.find(sequence) is None:
             described["note"] = _OUT_OF_SIGHT
-        described["outputs"] = outputs = self._outputs(record, sequence, call, saved)
+        described["outputs"] = outputs = self._outputs(record, sequence, saved)
         described["output_count"] = len(outputs)
         born = self.births.find(sequence)
         if born is not None:
@@ -372,18 +367,16 @@ class GraphWriter:
                 described["input"] = name
         return described
 
-    def _outputs(
-        self, record: Record, sequence: int, call: Call | None, saved: list[protocol.SavedTensor]
-    ) -> list[protocol.Output]:
+    def _outputs(self, record: Record, sequence: int, saved: list[protocol.SavedTensor]) -> list[protocol.Output]:
         known = self._log.outputs
         outputs: list[protocol.Output] = [
             {"value": known.get((sequence, slot)), "name": None} for slot in range(len(record.sides))
         ]
-        if call is not None and call.results:
-            targets = self._places.targets(call.place)
-            for target, (number, slot) in zip(targets, call.results, strict=False):
-                if number == sequence and slot < len(outputs):
-                    outputs[slot]["name"] = _whole(target) if record.kind == "view_write" else target
+        for slot, output in enumerate(outputs):
+            variable, text = self._wording.variable((sequence, slot)), self._wording.text((sequence, slot))
+            output["name"] = _whole(variable) if record.kind == "view_write" else variable
+            if text is not None and record.kind != "view_write":
+                output["source"] = text
         if len(outputs) == 1 and outputs[0]["value"] is None:
             for one in saved:
                 if one["is_output"] and isinstance(one["value"], dict):

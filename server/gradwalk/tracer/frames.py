@@ -5,6 +5,7 @@ from types import CodeType, FrameType
 from typing import Final
 
 import torch
+from torch.nn.modules import module as torch_module
 
 from gradwalk.tracer.originals import SNIPPET
 
@@ -53,6 +54,18 @@ def snippet_place(frame: FrameType | None) -> Place | None:
             return code, frame.f_lasti
         frame = frame.f_back
     return None
+
+
+_WRAPPERS: Final = frozenset({torch_module.__file__, torch._tensor.__file__, torch.overrides.__file__})
+
+
+def calls_directly(frame: FrameType | None, function: str) -> bool:
+    """Whether the program itself calls what runs in `frame`: only torch's wrappers of that function are between."""
+    while frame is not None and frame.f_code.co_filename != SNIPPET:
+        if frame.f_code.co_filename not in _WRAPPERS and frame.f_code.co_name != function:
+            return False
+        frame = frame.f_back
+    return frame is not None
 
 
 _GRAD: Final = torch.autograd.grad.__code__

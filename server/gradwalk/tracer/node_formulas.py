@@ -14,7 +14,7 @@ from gradwalk.formulas.letters import Letters
 from gradwalk.formulas.registry import entry_of
 from gradwalk.formulas.substitute import substitution
 from gradwalk.protocol.events import Substitution
-from gradwalk.protocol.graph import Formula, Operand
+from gradwalk.protocol.graph import Formula, Operand, Output
 from gradwalk.tracer import originals
 from gradwalk.tracer.saved import is_hooked
 from gradwalk.tracer.sides import Side
@@ -61,12 +61,14 @@ class NodeFormulas:
         edges: NextFunctions,
         operands: Sequence[Operand],
         sides: Sequence[Side],
-        result: str | None,
+        outputs: Sequence[Output],
     ) -> Described:
-        """The formula of a built-in node; `result` is the variable that holds its output."""
+        """The formula of a built-in node. A result with the variable of an operand is called by its text, or a letter."""
         names = operand_names(name, len(operands))
         sources = {key: one["source"] for key, one in zip(names, operands, strict=True) if "source" in one}
-        if result is not None and result not in sources.values():
+        known = [outputs[0]["name"], outputs[0].get("source")] if outputs and outputs[0]["name"] is not None else []
+        result = next((one for one in known if one is not None and one not in sources.values()), None)
+        if result is not None:
             sources |= {"result": result, "result0": result}
         letters = letters_of(name, sources, self._variables)
         kinds = [_kind(edge, operand) for edge, operand in zip(edges, operands, strict=True)]

@@ -6,6 +6,7 @@ from gradwalk.protocol.graph import Span
 from gradwalk.tracer.frames import Place
 from gradwalk.tracer.source import Program
 from gradwalk.tracer.spans import InstructionPosition
+from gradwalk.tracer.text import LONGEST_TEXT
 
 
 class Places:
@@ -39,11 +40,23 @@ class Places:
             return ()
         return self._program.target_of(span)
 
-    def text(self, place: Place | None, characters_max: int = 40) -> str | None:
-        """The program's text at an instruction, on one line, where it is short."""
+    def text(self, place: Place | None, characters_max: int = LONGEST_TEXT) -> str | None:
+        """The program's text at an instruction, where it is on one line and short."""
+        text = self.whole_text(place)
+        return text if text is not None and 0 < len(text) <= characters_max and "\n" not in text else None
+
+    def whole_text(self, place: Place | None) -> str | None:
+        """The program's text at an instruction, however long."""
         span = self.span(place)
-        if span is None or self._program is None or span["line"] != span["end_line"]:
+        if span is None or self._program is None:
             return None
-        line = self._program.text.split("\n")[span["line"] - 1]
-        text = line.encode("utf-16-le")[2 * span["column"] : 2 * span["end_column"]].decode("utf-16-le", "replace")
-        return text if 0 < len(text) <= characters_max else None
+        lines = self._program.text.split("\n")[span["line"] - 1 : span["end_line"]]
+        lines[-1] = _cut(lines[-1], 0, span["end_column"])
+        lines[0] = _cut(lines[0], span["column"], None)
+        return "\n".join(lines)
+
+
+def _cut(line: str, column: int, end_column: int | None) -> str:
+    """A piece of a line by columns in UTF-16 units."""
+    end = None if end_column is None else 2 * end_column
+    return line.encode("utf-16-le")[2 * column : end].decode("utf-16-le", "replace")

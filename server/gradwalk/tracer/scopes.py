@@ -6,6 +6,7 @@ import torch
 from torch.nn.modules import module as torch_module
 
 from gradwalk.tracer.calls import CallLog, Scope
+from gradwalk.tracer.frames import calls_directly
 from gradwalk.tracer.originals import frame_at
 
 
@@ -35,6 +36,9 @@ class ModuleScopes:
             scope.module = id(module)
             self._open.append(scope)
 
-    def _leave(self, module: torch.nn.Module, _inputs: Any, _output: Any) -> None:
+    def _leave(self, module: torch.nn.Module, _inputs: Any, output: Any) -> None:
         if self._log.is_own_thread and self._open and self._open[-1].module == id(module):
-            self._log.close(self._open.pop())
+            scope = self._open.pop()
+            self._log.close(scope)
+            if calls_directly(frame_at(1), ""):
+                self._log.note_value(output, scope.place)

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from gradwalk.protocol.graph import Span
-from gradwalk.tracer.text import Columns
+from gradwalk.tracer.text import LONGEST_TEXT, Columns
 
 BytePosition = tuple[int, int, int, int]
 """(line, end_line, column, end_column) in UTF-8 bytes, the order of `code.co_positions()`."""
@@ -116,7 +116,7 @@ class SpanIndex:
             self._note(statement, (_spell(target.value),))
 
     def _note(self, node: ast.expr | ast.stmt, names: tuple[str | None, ...]) -> None:
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute) and _gathers(node.func):
+        if gathers(node):
             return
         span = self._columns.span_of_bytes(*_position(node))
         self._targets.setdefault((span["line"], span["column"], span["end_line"], span["end_column"]), names)
@@ -168,7 +168,7 @@ def _spell(target: ast.expr) -> str | None:
     if isinstance(target, ast.Starred | ast.Tuple | ast.List):
         return None
     text = ast.unparse(target)
-    return text if len(text) <= 40 else None
+    return text if len(text) <= LONGEST_TEXT else None
 
 
 def _before_star(targets: list[ast.expr]) -> list[ast.expr]:
@@ -179,10 +179,16 @@ def _before_star(targets: list[ast.expr]) -> list[ast.expr]:
     return targets
 
 
-def _gathers(function: ast.Name | ast.Attribute) -> bool:
+def gathers(node: ast.AST) -> bool:
+    """Whether a call of one of Python's own functions makes many values, `map(f, xs)`."""
+    function = node.func if isinstance(node, ast.Call) else None
     if isinstance(function, ast.Name):
         return function.id in _GATHERING
-    return function.attr in ("accumulate", "reduce") and isinstance(function.value, ast.Name)
+    return (
+        isinstance(function, ast.Attribute)
+        and function.attr in ("accumulate", "reduce")
+        and isinstance(function.value, ast.Name)
+    )
 
 
 def _starred(target: ast.expr, value: ast.expr) -> bool:

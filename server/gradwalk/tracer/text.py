@@ -4,10 +4,13 @@ Python counts columns in bytes of UTF-8, browsers in UTF-16 units; a `Span` hold
 """
 
 import ast
+from typing import Final
 
 from gradwalk.protocol.graph import Operand, Span
 
 BYTE_ORDER_MARK = "\ufeff"
+LONGEST_TEXT: Final = 40
+"""Characters of the program's text that a value is called by."""
 
 
 def normalise_source(source: str) -> str:
@@ -60,16 +63,35 @@ def _units(text: str) -> int:
     return len(text) + sum(1 for character in text if character > "\uffff")
 
 
-def operator_sides(source: str) -> tuple[str, ...]:
-    """The texts of the two sides of `a * b`, as they stand there; empty for what is no operator."""
+def parse_expression(text: str) -> ast.expr | None:
+    """The expression that a piece of the program is; None for a statement."""
     try:
-        parsed = ast.parse(source.strip(), mode="eval").body
-    except SyntaxError:
-        return ()
-    if not isinstance(parsed, ast.BinOp):
-        return ()
-    sides = (ast.get_source_segment(source.strip(), side) for side in (parsed.left, parsed.right))
-    return tuple(side for side in sides if side is not None)
+        return ast.parse(text, mode="eval").body
+    except (SyntaxError, RecursionError, MemoryError):
+        return None
+
+
+def bracketed(text: str) -> str:
+    """The text as an expression that may go over several lines and end in a comment."""
+    return f"({text}\n)"
+
+
+def short_text(expression: ast.expr, text: str) -> str | None:
+    """The expression on one line, as `text` has it, without brackets round the whole; None where it is long."""
+    found = ast.get_source_segment(text, expression)
+    if found is None:
+        return None
+    # Python's own printer drops comments with the line breaks.
+    line = ast.unparse(expression) if "\n" in found else found
+    return line if len(line) <= LONGEST_TEXT else None
+
+
+def transposed(text: str) -> str | None:
+    """`weight.T`, `(a + b).T`."""
+    parsed = parse_expression(text)
+    is_atom = parsed is None or isinstance(parsed, ast.Name | ast.Attribute | ast.Call | ast.Subscript)
+    found = f"{text}.T" if is_atom else f"({text}).T"
+    return found if len(found) <= LONGEST_TEXT else None
 
 
 def called(operand: Operand) -> str:

@@ -1,0 +1,116 @@
+"""What the program calls values: a variable, the text that computes a result, the text of an argument."""
+
+import ast
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import torch
+
+from gradwalk.protocol.graph import Operand
+from gradwalk.tracer.calls import Call, CallLog
+from gradwalk.tracer.places import Places
+from gradwalk.tracer.spans import gathers
+from gradwalk.tracer.text import bracketed, parse_expression, short_text
+
+_COMMUTATIVE: Final = frozenset({"mul", "add"})
+"""Operators that torch calls with the tensor first, wherever the number stands."""
+
+
+class Wording:
+    """Finds texts; a text that it gives is that of just this value."""
+
+    def __init__(self, log: CallLog, places: Places) -> None:
+        self._log = log
+        self._places = places
+
+    def variable(self, output: tuple[int, int]) -> str | None:
+        """The variable that the program gives an output to; `output` is sequence number and output_nr."""
+        place, position = self._log.written.get(output, (None, None))
+        targets = self._places.targets(place)
+        if position is None:
+            return targets[0] if len(targets) == 1 else None
+        return targets[position] if len(targets) > 1 and position < len(targets) else None
+
+    def text(self, output: tuple[int, int]) -> str | None:
+        """The text that computes an output."""
+        place, position = self._log.written.get(output, (None, None))
+        text = self._places.whole_text(place) if position is None else None
+        if text is None:
+            return None
+        whole = bracketed(text)
+        parsed = parse_expression(whole)
+        return short_text(parsed, whole) if isinstance(parsed, _COMPUTING) and not gathers(parsed) else None
+
+    def constants(self, call: Call | None, op: str, operands: Sequence[Operand]) -> Mapping[int, str]:
+        """By argnum, the texts of the operands that no node made; those of which the program leaves no doubt."""
+        constants = [operand for operand in operands if "edge" not in operand]
+        if call is None or not constants:
+            return {}
+        written = self._arguments(call, op, operands)
+        digits = {} if call.function is not None else {one["argnum"]: _digits(one) for one in constants}
+        found = {one["argnum"]: written.get(one["argnum"]) or digits.get(one["argnum"]) for one in constants}
+        return {argnum: text for argnum, text in found.items() if text is not None}
+
+    def _arguments(self, call: Call, op: str, operands: Sequence[Operand]) -> dict[int, str | None]:
+        text = self._places.whole_text(call.place)
+        if text is None or not self._is_asked_for(call, op):
+            return {}
+        positions = call.positions if call.number is None else (0, 1)
+        if len(positions) != len(operands):
+            return {}
+        texts = _texts(text, call)
+        if len(texts) != call.count:
+            return {}
+        if call.number is not None and call.label in _COMMUTATIVE and operands[0].get("source") == texts[1]:
+            texts.reverse()
+        if call.number is not None and operands[0].get("source") not in (texts[0], None):
+            return {}
+        return {argnum: texts[position] for argnum, position in enumerate(positions)}
+
+    def _is_asked_for(self, call: Call, op: str) -> bool:
+        """Whether the program itself wrote the call of this one operation."""
+        if not call.is_direct:
+            return False
+        if call.function is not None:
+            return True
+        label = call.label.strip("_")
+        return call.high - call.low == 1 and (label == op.strip("_") or (label == "matmul" and op in _PRODUCTS))
+
+
+_COMPUTING: Final = (ast.Call, ast.BinOp, ast.UnaryOp, ast.Attribute, ast.Subscript)
+_PRODUCTS: Final = frozenset({"mm", "mv", "dot", "bmm"})
+
+
+def _texts(text: str, call: Call) -> list[str | None]:
+    """The texts that a call or an operator was given, the receiver of a method first; of `y *= k` that of `k`."""
+    whole = bracketed(text)
+    match parse_expression(whole):
+        case ast.BinOp(left=left, right=right):
+            return [short_text(left, whole), short_text(right, whole)]
+        case ast.Call(func=function, args=positional, keywords=keywords):
+            given = [*positional, *(keyword.value for keyword in keywords)]
+            if any(isinstance(one, ast.Starred) for one in positional) or any(one.arg is None for one in keywords):
+                return []
+            is_method = isinstance(function, ast.Attribute) and hasattr(torch.Tensor, call.label)
+            if is_method and len(given) + 1 == call.count:
+                given.insert(0, function.value)
+            return [short_text(one, whole) for one in given]
+        case None:
+            return _update_texts(text)
+    return []
+
+
+def _update_texts(text: str) -> list[str | None]:
+    try:
+        statements = ast.parse(text).body
+    except (SyntaxError, RecursionError, MemoryError):
+        return []
+    if len(statements) == 1 and isinstance(statements[0], ast.AugAssign):
+        return [None, short_text(statements[0].value, text)]
+    return []
+
+
+def _digits(operand: Operand) -> str | None:
+    value = operand["value"]
+    data = None if value is None or value["shape"] else value.get("data")
+    return format(data[0], "g") if data and isinstance(data[0], int | float) else None

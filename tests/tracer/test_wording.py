@@ -1,8 +1,10 @@
 """What the program is said to call a value, against the program: the text must evaluate to the value."""
 
+import ast
 import re
 import warnings
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import pytest
 import torch
@@ -10,7 +12,7 @@ from hypothesis import given, settings
 
 from gradwalk.examples.catalogue import EXAMPLES
 from gradwalk.tracer.text import LONGEST_TEXT
-from tests.tracer.oracle import run_plain, run_traced, tensor_of
+from tests.tracer.oracle import PRELUDE, run_traced, seed, tensor_of
 from tests.tracer.programs import PROGRAMS
 from tests.tracer.test_random_graphs import programs
 
@@ -89,51 +91,77 @@ def test_the_variable_belongs_to_the_result_of_the_whole_call_alone() -> None:
     assert names["TanhBackward0"] is None
 
 
-def said(source: str) -> list[tuple[str, Any]]:
-    """Every source with the value that it is said of."""
+class Told(NamedTuple):
+    """A text, the value that it is said of, and the line where it stands."""
+
+    text: str
+    value: Any
+    line: int
+
+
+def told_in(source: str) -> Iterator[Told]:
+    """Each source, where it is read: the text of a result where it is computed, else where it is used."""
     traced = run_traced(source)
-    found = []
+    texts = {
+        edge["id"]: traced.nodes()[edge["from"]["node"]]["outputs"][edge["from"]["output_nr"]].get("source")
+        for event in traced.of("pass_started")
+        for edge in event["graph"]["edges"]
+    }
     for node in traced.nodes().values():
-        found += [(one["source"], one["value"]) for one in node["inputs"] if "source" in one]
-        found += [(one["source"], one["value"]) for one in node["outputs"] if "source" in one]
-    return found
+        for one in [*node["inputs"], *node["outputs"]]:
+            text, value = one.get("source"), one["value"]
+            if text is None:
+                continue
+            assert len(text) <= LONGEST_TEXT or "edge" in one, text
+            assert "\n" not in text
+            is_read_elsewhere = "edge" in one and texts[one["edge"]] == text
+            if node["span"] is not None and value is not None and "data" in value and not is_read_elsewhere:
+                yield Told(text, value, node["span"]["line"])
 
 
-def changed(source: str) -> set[str]:
-    """Names that do not mean one value in the whole program, and those that are local somewhere."""
+def assigned_again(source: str) -> set[str]:
+    """Names that are given a value, or changed in place, more than once."""
     targets = re.findall(r"^\s*([\w, ]+?)(?:\[.*\])?\s*[-+*/@]?=(?!=)", source, re.MULTILINE)
     names = [name.strip() for target in targets for name in target.split(",")]
-    loops = re.findall(r"\bfor ([\w, ]+) in", source)
-    written = re.findall(r"(\w+)(?:\[.*?\])?\.\w+_\(", source)
-    given = re.findall(r"(?:def \w+|lambda)\s*\(?([^):]*)[):]", source)
-    local = re.findall(r"^\s+([\w, ]+?)\s*=", source, re.MULTILINE)
-    several = {name for name in names if names.count(name) > 1}
-    return several.union(written, *(re.findall(r"\w+", one) for one in [*loops, *given, *local]))
+    return {name for name in names if names.count(name) > 1}.union(re.findall(r"(\w+)(?:\[.*?\])?\.\w+_\(", source))
 
 
 def check(source: str) -> int:
-    """How many of the program's sources were evaluated, all to the value they are said of."""
-    twin = run_plain(source)
-    loose = changed(source)
+    """How many sources were evaluated, each before the statement that it stands in, to the value it is said of."""
+    told = list(told_in(source))
+    again = assigned_again(source)
+    # What is written into, or is a view of it, holds another number after a statement than before it.
+    writes = re.search(r"\w_\(|[-+*/@]=|\]\s*=[^=]", source) is not None
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    exec(PRELUDE, namespace)
+    seed()
     count = 0
-    for text, value in said(source):
-        assert len(text) <= LONGEST_TEXT or text.isidentifier()
-        assert "\n" not in text
-        if value is None or "data" not in value or re.search(r"rand|dropout|_\(|\bmodel\.\d|_grad", text):
-            continue
-        if loose.intersection(re.findall(r"\w+", text)):
-            continue
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                expected = torch.as_tensor(eval(text, {**vars(torch), **twin.namespace})).detach()
-        except (NameError, SyntaxError, AttributeError):
-            continue  # A local name, or a parameter's path, `model.0.weight`.
-        found = tensor_of(value)
-        assert found.shape == expected.shape, text
-        assert torch.allclose(found.to(expected.dtype), expected, rtol=1e-4, equal_nan=True), text
-        count += 1
+    with torch.compiler.set_stance("force_eager"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for statement in ast.parse(source).body:
+            if not writes and isinstance(statement, ast.Assign | ast.AnnAssign | ast.Expr):
+                for text, value, line in told:
+                    if statement.lineno <= line <= (statement.end_lineno or line):
+                        count += evaluates(text, value, namespace, again)
+            try:
+                exec(compile(ast.Module([statement], []), "<twin>", "exec"), namespace)
+            except Exception:  # noqa: BLE001 (some programs are to fail)
+                break
     return count
+
+
+def evaluates(text: str, value: Any, namespace: dict[str, Any], again: set[str]) -> bool:
+    if re.search(r"rand|dropout|_\(|backward|grad\(", text) or text in again:
+        return False
+    try:
+        expected = torch.as_tensor(eval(text, dict(namespace))).detach()
+    except (NameError, SyntaxError):
+        # Local to a function or a comprehension, or the path of a parameter, `model.0.weight`.
+        return False
+    found = tensor_of(value)
+    assert found.shape == expected.shape, text
+    assert torch.allclose(found.to(expected.dtype), expected, rtol=1e-4, equal_nan=True), text
+    return True
 
 
 @pytest.mark.parametrize("source", [pytest.param(one.source, id=one.slug) for one in EXAMPLES])

@@ -374,8 +374,8 @@ export interface Operand {
    */
   value: TensorValue | null;
   /**
-   * What the program calls it: a variable (`model.0.weight`), the text that computes it (`x*y`) where it is short, or
-   * the digits of a constant.
+   * What the program calls it: a variable (`model.0.weight`), else the text that computes it (`x*y`, on one line)
+   * where it is short, `weight.T` for a transpose inside the call, or the digits of a constant.
    */
   source?: string;
   edge?: string;
@@ -390,6 +390,10 @@ export interface Output {
    * The variable the program gave it to, where it gave it to one.
    */
   name: string | null;
+  /**
+   * The text that computes it, on one line, where it is an expression of its own and short.
+   */
+  source?: string;
 }
 /**
  * What a node keeps for its backward.

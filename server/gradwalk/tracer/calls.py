@@ -130,7 +130,7 @@ class CallLog:
         self.by_sequence: dict[int, Call] = {}
         self.outputs: dict[tuple[int, int], TensorValue] = {}
         self.written: dict[tuple[int, int], tuple[Place, int | None]] = {}
-        """By (sequence number, output_nr): the place whose value the output is, and its index where that has several."""
+        """By (sequence number, output_nr): the place whose value that is, and its index where there are several."""
         self.scope: Scope | None = None
         """The innermost open module call or composite."""
         self._opened: list[Scope] = []
@@ -235,20 +235,13 @@ class CallLog:
         for number in range(low, call.high):
             if number not in by_sequence:
                 by_sequence[number] = call
-        value_of = self.values.value_of
-        call.count = len(arguments)
-        call.positions = tuple(position for position, one in enumerate(arguments) if isinstance(one, Tensor))
-        for tensor in tensors_in(arguments):
-            if tensor.grad_fn is None:
-                call.arguments.append((id(tensor), tensor.requires_grad, value_of(tensor)))
-        if len(arguments) == _OPERANDS and type(arguments[1]) in _WRAPPED and call.high - low == 1:
-            number = arguments[1]
-            call.number = value_of(_tensor(number, dtype=_WRAPPED[type(number)]))
-        if result is None:
+        self._note_arguments(call, arguments)
+        is_write = result is None
+        if is_write:
             result = next(tensors_in(arguments), None)
         call.is_direct = is_direct and not self._is_inside(place)
         if is_direct:
-            self.note_value(result, place)
+            self.note_value(result, place, is_write)
         for tensor in tensors_in((result,)):
             self._note_output(tensor, call)
             if call.high - low > 1 and tensor._base is not None:
@@ -257,14 +250,26 @@ class CallLog:
             self._forget_oldest()
         return call
 
-    def note_value(self, result: Any, place: Place | None) -> None:
-        """What is at `place` in the program gave `result`; the last one said of a place inside another call wins."""
+    def _note_arguments(self, call: Call, arguments: Sequence[Any]) -> None:
+        value_of = self.values.value_of
+        call.count = len(arguments)
+        call.positions = tuple(position for position, one in enumerate(arguments) if isinstance(one, Tensor))
+        for tensor in tensors_in(arguments):
+            if tensor.grad_fn is None:
+                call.arguments.append((id(tensor), tensor.requires_grad, value_of(tensor)))
+        if len(arguments) == _OPERANDS and type(arguments[1]) in _WRAPPED and call.high - call.low == 1:
+            number = arguments[1]
+            call.number = value_of(_tensor(number, dtype=_WRAPPED[type(number)]))
+
+    def note_value(self, result: Any, place: Place | None, is_write: bool = False) -> None:
+        """What is at `place` in the program gave `result`, or wrote into it."""
         if place is None or self._is_inside(place):
             return
         several = isinstance(result, (list, tuple))
         for position, one in enumerate(result if several else (result,)):
             if isinstance(one, Tensor) and (node := one.grad_fn) is not None:
-                self.written[node._sequence_nr(), one.output_nr] = place, position if several else None
+                found = WRITE if is_write else position if several else None
+                self.written[node._sequence_nr(), one.output_nr] = place, found
 
     def _is_inside(self, place: Place | None) -> bool:
         """Whether a call at `place` has a scope that is still open."""
@@ -444,6 +449,8 @@ class CallRecorder(TorchFunctionMode):
             changes.append((storage_address(tensor), tensor._version, snippet_place(frame_at(3)), func.__name__))
 
 
+WRITE: Final = -1
+"""The position of a result that a statement wrote into: the statement's text is not what computes it."""
 _OPERANDS: Final = 2
 _WRAPPED: Final[dict[type, torch.dtype]] = {
     bool: torch.bool, int: torch.int64, float: torch.float64, complex: torch.complex128,

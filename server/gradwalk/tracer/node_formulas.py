@@ -63,7 +63,7 @@ class NodeFormulas:
         sides: Sequence[Side],
         outputs: Sequence[Output],
     ) -> Described:
-        """The formula of a built-in node. A result with the variable of an operand is called by its text, or a letter."""
+        """The formula of a built-in node. A result with an operand's variable is called by its text or a letter."""
         names = operand_names(name, len(operands))
         sources = {key: one["source"] for key, one in zip(names, operands, strict=True) if "source" in one}
         known = [outputs[0]["name"], outputs[0].get("source")] if outputs and outputs[0]["name"] is not None else []

@@ -7,7 +7,7 @@ from typing import Final
 import torch
 
 from gradwalk.protocol.graph import Operand
-from gradwalk.tracer.calls import Call, CallLog
+from gradwalk.tracer.calls import WRITE, Call, CallLog
 from gradwalk.tracer.places import Places
 from gradwalk.tracer.spans import gathers
 from gradwalk.tracer.text import bracketed, parse_expression, short_text
@@ -27,7 +27,7 @@ class Wording:
         """The variable that the program gives an output to; `output` is sequence number and output_nr."""
         place, position = self._log.written.get(output, (None, None))
         targets = self._places.targets(place)
-        if position is None:
+        if position is None or position == WRITE:
             return targets[0] if len(targets) == 1 else None
         return targets[position] if len(targets) > 1 and position < len(targets) else None
 
@@ -91,8 +91,8 @@ def _texts(text: str, call: Call) -> list[str | None]:
             given = [*positional, *(keyword.value for keyword in keywords)]
             if any(isinstance(one, ast.Starred) for one in positional) or any(one.arg is None for one in keywords):
                 return []
-            is_method = isinstance(function, ast.Attribute) and hasattr(torch.Tensor, call.label)
-            if is_method and len(given) + 1 == call.count:
+            is_method = len(given) + 1 == call.count and hasattr(torch.Tensor, call.label)
+            if is_method and isinstance(function, ast.Attribute):
                 given.insert(0, function.value)
             return [short_text(one, whole) for one in given]
         case None:
@@ -105,9 +105,8 @@ def _update_texts(text: str) -> list[str | None]:
         statements = ast.parse(text).body
     except (SyntaxError, RecursionError, MemoryError):
         return []
-    if len(statements) == 1 and isinstance(statements[0], ast.AugAssign):
-        return [None, short_text(statements[0].value, text)]
-    return []
+    update = statements[0] if len(statements) == 1 else None
+    return [None, short_text(update.value, text)] if isinstance(update, ast.AugAssign) else []
 
 
 def _digits(operand: Operand) -> str | None:

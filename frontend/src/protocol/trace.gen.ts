@@ -427,6 +427,10 @@ export interface Formula {
   forward: string;
   vjp: VjpLine[];
   /**
+   * Operands without a line in `vjp`, where the reason is known.
+   */
+  unwritten?: UnwrittenLine[];
+  /**
    * The lines of torch's own derivatives.yaml for this node, `name: formula`.
    */
   derivatives_yaml: string[];
@@ -453,6 +457,19 @@ export interface VjpLine {
   latex: string;
   text: string;
   because: string;
+}
+/**
+ * An operand whose vjp has no formula here.
+ */
+export interface UnwrittenLine {
+  argnum: number;
+  reason:
+    | "mask_among_indices"
+    | "matrix_too_large"
+    | "sizes_unknown"
+    | "some_scales"
+    | "unrolled_in_time"
+    | "window";
 }
 /**
  * The backward step that built this node under `create_graph=True`.

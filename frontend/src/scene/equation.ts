@@ -27,6 +27,8 @@ import type {
   VjpLine,
 } from "../protocol/trace.gen";
 import { calledShort, operandLabel, type Scene, savedLabel } from "../words/names";
+import { whyNoFormula } from "../words/rule";
+import { markedUp } from "../words/say";
 import { toldAt } from "../words/sentences";
 import type { Told } from "../words/told";
 import type { Still } from "./still";
@@ -50,6 +52,8 @@ export interface OperandEquation {
   /** What the node returned for it. */
   readonly returned: Gradient;
   readonly vjp: VjpLine | null;
+  /** Why there is none, as a sentence; null where there is one, or where the rule is the program's own. */
+  readonly whyNoVjp: string | null;
   /** What the node saved that the vjp names. */
   readonly fills: readonly Fill[];
   /** The vjp with v and then all numbers filled in. */
@@ -309,6 +313,7 @@ function operandEquation(scene: Scene, node: Node, step: Step, argnum: number): 
   const jacobians = step.local_jacobians.filter((jacobian) => jacobian.argnum === argnum);
   const returned = step.grad_inputs[argnum] ?? operand?.missing ?? UNDEFINED;
   const vjp = trusted(node.formula, step)?.vjp.find((line) => line.argnum === argnum) ?? null;
+  const why = whyNoFormula(node, step, argnum);
   return {
     argnum,
     name,
@@ -317,6 +322,7 @@ function operandEquation(scene: Scene, node: Node, step: Step, argnum: number): 
     value: operand?.value ?? null,
     returned,
     vjp,
+    whyNoVjp: why === null ? null : markedUp(why),
     fills: vjp === null ? [] : fillsOf(node, savedOf(scene, node), vjp),
     substitution: step.substitutions?.find((each) => each.argnum === argnum) ?? null,
     factors: factorsOf(step, jacobians),

@@ -91,6 +91,14 @@ export interface Catalogue {
   "rule-diagonal-many": "name";
   "rule-zero": "name";
   "rule-jacobian": "op" | "rows" | "columns";
+  "no-formula-failed": never;
+  "no-formula-here": "op";
+  "no-formula-mask": never;
+  "no-formula-matrix": never;
+  "no-formula-sizes": never;
+  "no-formula-scales": never;
+  "no-formula-unrolled": never;
+  "no-formula-window": never;
   "rule-plain": "op";
   "multiply-leaf": never;
   "multiply-not-wanted": "op";

@@ -3,9 +3,10 @@
  * is stored: today a text with symbols of its own.
  */
 import { formatNumber } from "../model/numbers";
-import type { Node } from "../protocol/trace.gen";
-import { operandSymbol, ownSymbol, type Scene } from "./names";
+import type { Node, Step, UnwrittenLine } from "../protocol/trace.gen";
+import { operandSymbol, opOf, ownSymbol, type Scene } from "./names";
 import { ATOM, bare, embedded } from "./python";
+import { type Key, type Said, say } from "./say";
 import { scalarOf } from "./values";
 
 const WORD = /[\p{L}_][\p{L}\p{N}_]*/gu;
@@ -62,6 +63,24 @@ export function savedInRule(node: Node, argnum: number): readonly (number | null
     const operand = node.inputs.find((each) => each.name === name);
     return operand === undefined ? [] : [operand.argnum];
   });
+}
+
+const UNWRITTEN = {
+  mask_among_indices: "no-formula-mask",
+  matrix_too_large: "no-formula-matrix",
+  sizes_unknown: "no-formula-sizes",
+  some_scales: "no-formula-scales",
+  unrolled_in_time: "no-formula-unrolled",
+  window: "no-formula-window",
+} as const satisfies Record<UnwrittenLine["reason"], Key>;
+
+/** Why there is no formula for an operand; null where there is one, or where the rule is the program's own. */
+export function whyNoFormula(node: Node, step: Step, argnum: number): Said | null {
+  if (node.formula?.checked === false || step.formula_checked === false) return say("no-formula-failed");
+  const isWritten = node.formula?.vjp.some((line) => line.argnum === argnum) ?? false;
+  if (isWritten || node.kind !== "op") return null;
+  const reason = node.formula?.unwritten?.find((line) => line.argnum === argnum)?.reason;
+  return say(reason === undefined ? "no-formula-here" : UNWRITTEN[reason], { op: opOf(node) });
 }
 
 function formulaOf(node: Node): NonNullable<Node["formula"]> | null {

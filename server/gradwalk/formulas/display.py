@@ -10,9 +10,9 @@ from gradwalk.formulas.entry import Kind
 from gradwalk.formulas.expression import Expression, Symbol, names_of, symbols_of
 from gradwalk.formulas.letters import Letters, is_seed
 from gradwalk.formulas.registry import entry_of
-from gradwalk.formulas.specialise import Line, forward, lines
+from gradwalk.formulas.specialise import Line, forward, lines, unwritten
 from gradwalk.formulas.writing import Form, Written, write_explained
-from gradwalk.protocol.graph import Formula, VjpLine
+from gradwalk.protocol.graph import Formula, UnwrittenLine, VjpLine
 
 _HOLE = re.compile(r"\{(\w+)\}")
 
@@ -54,6 +54,13 @@ def formula_of(
         "vjp": [_vjp_line(line, letters) for line in found],
         "derivatives_yaml": yaml,
     }
+    reasons = [
+        UnwrittenLine(argnum=argnum, reason=reason)
+        for argnum, reason in unwritten(node_name, saved, seeds, operands).items()
+        if wanted is None or argnum in wanted
+    ]
+    if reasons:
+        formula["unwritten"] = reasons
     if entry.special_cases:
         formula["special_cases"] = [_filled(case, letters) for case in entry.special_cases]
     if symbols := _symbols(found, letters):

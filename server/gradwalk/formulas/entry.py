@@ -14,8 +14,17 @@ import torch
 from torch import Tensor
 
 from gradwalk.formulas.expression import Expression, Number, Symbol, conj, reshape
+from gradwalk.protocol.graph import UnwrittenReason
 
 Shape = tuple[int, ...]
+
+
+class NotWritten(NotImplementedError):
+    """No exact formula is written for a node with these options."""
+
+    def __init__(self, reason: UnwrittenReason) -> None:
+        super().__init__(reason)
+        self.reason = reason
 
 
 @dataclass(frozen=True, slots=True)

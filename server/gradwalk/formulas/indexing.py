@@ -5,7 +5,7 @@
 
 import torch
 
-from gradwalk.formulas.entry import BROADCAST, Entry, Formula, Given, Shape, Vjp, zero
+from gradwalk.formulas.entry import BROADCAST, Entry, Formula, Given, NotWritten, Shape, Vjp, zero
 from gradwalk.formulas.expression import Expression, Named, Symbol, apply, reshape, times, total, where, zeros
 from gradwalk.formulas.shapes import diagonal_options, diagonal_taken, place_along, sliced
 
@@ -72,7 +72,7 @@ def _index_put_values(n: Given) -> Expression:
     if True not in indices.masks:
         return taken
     if len(indices.masks) > 1:
-        raise NotImplementedError("how a mask and further indices meet is known only while the program runs")
+        raise NotWritten("mask_among_indices")
     [dim], [mask] = indices.dims, indices.symbols
     sizes = (*n.v.shape[:dim], None, *n.v.shape[dim + mask.rank :])
     lead = len(sizes) - len(n.shape)

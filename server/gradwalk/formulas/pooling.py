@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gradwalk.formulas.entry import Entry, Given, Vjp, per_axis
+from gradwalk.formulas.entry import Entry, Given, NotWritten, Vjp, per_axis
 from gradwalk.formulas.expression import Expression, apply, reshape, zeros
 
 _WINNER = (
@@ -63,7 +63,7 @@ def _scale(n: Given, planes: int) -> dict[str, Any]:
     if None not in scales:
         return {"scale_factor": _short(scales)}
     if any(scale is not None for scale in scales):
-        raise NotImplementedError("a scale along some dims only")
+        raise NotWritten("some_scales")
     return {}
 
 

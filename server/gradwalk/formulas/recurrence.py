@@ -1,6 +1,6 @@
 """The LSTM layer that torch runs as one node on the CPU."""
 
-from gradwalk.formulas.entry import Entry, Given, Vjp
+from gradwalk.formulas.entry import Entry, Given, NotWritten, Vjp
 from gradwalk.formulas.expression import Expression
 
 _SHARED = "The same weights are used at every moment, so the contributions of all moments add up."
@@ -8,7 +8,7 @@ _TIME = "Back through time: at each moment what comes from the result and what c
 
 
 def _unrolled(_: Given) -> Expression:
-    raise NotImplementedError("unrolled over all moments the formula would be too long to be read")
+    raise NotWritten("unrolled_in_time")
 
 
 RECURRENCE: tuple[Entry, ...] = (

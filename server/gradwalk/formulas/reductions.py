@@ -6,7 +6,7 @@
 import math
 from collections.abc import Callable
 
-from gradwalk.formulas.entry import Entry, Formula, Given, Vjp, normal_dims, restored, zero
+from gradwalk.formulas.entry import Entry, Formula, Given, NotWritten, Vjp, normal_dims, restored, zero
 from gradwalk.formulas.expression import (
     Expression,
     apply,
@@ -158,7 +158,7 @@ class _Along:
         self.size = kept[-1]
         self._shape = tuple(kept)
         if math.prod(shape) * self.size > MATRIX_LIMIT:
-            raise NotImplementedError("a matrix per line would be too large")
+            raise NotWritten("matrix_too_large")
 
     def row(self, value: Expression) -> Expression:
         """Each line as the columns' values."""

@@ -5,7 +5,7 @@
 
 from collections.abc import Callable
 
-from gradwalk.formulas.entry import Entry, Formula, Given, Shape, Vjp, normal_dims, zero
+from gradwalk.formulas.entry import Entry, Formula, Given, NotWritten, Shape, Vjp, normal_dims, zero
 from gradwalk.formulas.expression import Expression, Symbol, apply, reshape, total, zeros
 from gradwalk.formulas.expression import transpose as transposed
 from gradwalk.formulas.placing_operations import Index, Place
@@ -129,7 +129,7 @@ def _stretch_of_cat(n: Given) -> Expression:
     elif None not in after:
         start = n.v.shape[dim] - own - sum(size or 0 for size in after)
     else:
-        raise NotImplementedError("the sizes of the other members are not known")
+        raise NotWritten("sizes_unknown")
     return n.v if own == n.v.shape[dim] else apply("narrow", n.v, dim=n.dim, start=start, length=own)
 
 
@@ -143,7 +143,7 @@ def _stretch(shape: Shape | None, dim: int) -> int | None:
 def _block_of_diagonal(n: Given) -> Expression:
     before = n.operand_shapes[: n.argnum]
     if None in before:
-        raise NotImplementedError("the sizes of the other members are not known")
+        raise NotWritten("sizes_unknown")
     corners = [_block(shape) for shape in before if shape is not None]
     top, left = sum(rows for rows, _ in corners), sum(columns for _, columns in corners)
     rows, columns = _block(n.shape)
@@ -207,7 +207,8 @@ def _windows_back(n: Given) -> Expression:
 
 
 def _memory_back(_: Given) -> Expression:
-    raise NotImplementedError("the node does not save how the operand lay in memory")
+    """The node does not save how its operand lay in memory."""
+    raise NotWritten("window")
 
 
 def _mirrored(op: str, node: str, mode: str) -> Entry:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from gradwalk.formulas.derivatives import operand_names, unmistakable
-from gradwalk.formulas.entry import Entry, Given, Kind, Shape
+from gradwalk.formulas.entry import Entry, Given, Kind, NotWritten, Shape
 from gradwalk.formulas.expression import (
     Apply,
     Expression,
@@ -23,6 +23,7 @@ from gradwalk.formulas.expression import (
     with_parts,
 )
 from gradwalk.formulas.registry import entry_of
+from gradwalk.protocol.graph import UnwrittenReason
 
 CANNOT_EVALUATE = (
     RuntimeError,
@@ -79,10 +80,18 @@ def lines(
         seeds: the kinds of grad_outputs, None where nothing arrived.
         operands: the kinds of the operands, in the order of `next_functions`.
     """
-    if all(seed is None for seed in seeds):
-        return (None,) * len(operands)
-    known = tuple(sorted((unmistakable(name), kind_of(value)) for name, value in saved.items()))
-    return _lines(node_name, known, tuple(seeds), tuple(operands))
+    return tuple(
+        line if isinstance(line, Line) else None
+        for line in _lines(node_name, _kinds(saved), tuple(seeds), tuple(operands))
+    )
+
+
+def unwritten(
+    node_name: str, saved: Mapping[str, Any], seeds: Sequence[Kind | None], operands: Sequence[Kind | None]
+) -> dict[int, UnwrittenReason]:
+    """By operand, why no formula is written for these options; arguments as those of `lines`."""
+    found = _lines(node_name, _kinds(saved), tuple(seeds), tuple(operands))
+    return {argnum: line.reason for argnum, line in enumerate(found) if isinstance(line, NotWritten)}
 
 
 def forward(node_name: str, saved: Mapping[str, Any], operands: Sequence[Kind | None]) -> Expression | None:
@@ -104,6 +113,10 @@ def values_of(saved: Mapping[str, Any], grad_outputs: Sequence[Tensor | None]) -
         if grad is not None:
             found[f"v{position}" if len(grad_outputs) > 1 else "v"] = grad
     return found
+
+
+def _kinds(saved: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
+    return tuple(sorted((unmistakable(name), kind_of(value)) for name, value in saved.items()))
 
 
 def kind_of(value: Any) -> Any:
@@ -140,9 +153,9 @@ def _lines(
     saved: tuple[tuple[str, Any], ...],
     seeds: tuple[Kind | None, ...],
     operands: tuple[Kind | None, ...],
-) -> tuple[Line | None, ...]:
+) -> tuple[Line | NotWritten | None, ...]:
     entry = entry_of(node_name)
-    if entry is None:
+    if entry is None or all(seed is None for seed in seeds):
         return (None,) * len(operands)
     names = operand_names(node_name, len(operands))
     by_name = dict(zip(names, operands, strict=True))
@@ -154,7 +167,7 @@ def _lines(
     return tuple(found)
 
 
-def _line(entry: Entry, name: str, given: Given, argnum: int, operand: Kind) -> Line | None:
+def _line(entry: Entry, name: str, given: Given, argnum: int, operand: Kind) -> Line | NotWritten | None:
     vjp = entry.vjp_for(name)
     if vjp is None:
         return None
@@ -162,6 +175,8 @@ def _line(entry: Entry, name: str, given: Given, argnum: int, operand: Kind) -> 
         expression = vjp.formula(given)
         because = vjp.because if isinstance(vjp.because, str) else vjp.because(given)
         return Line(argnum, _settled(expression, given, operand), operand.shape, operand.dtype, because)
+    except NotWritten as reason:
+        return reason.with_traceback(None)
     except CANNOT_EVALUATE:
         return None
 

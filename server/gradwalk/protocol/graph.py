@@ -87,6 +87,20 @@ class VjpLine(TypedDict):
     because: str
 
 
+UnwrittenReason = Literal[
+    "mask_among_indices", "matrix_too_large", "sizes_unknown", "some_scales", "unrolled_in_time", "window"
+]
+"""Why no exact formula is written for an operand of a node with these options."""
+
+
+@with_config(STRICT)
+class UnwrittenLine(TypedDict):
+    """An operand whose vjp has no formula here."""
+
+    argnum: int
+    reason: UnwrittenReason
+
+
 @with_config(STRICT)
 class Formula(TypedDict):
     """The mathematics of a node."""
@@ -94,6 +108,8 @@ class Formula(TypedDict):
     forward: str
     """LaTeX; empty when only the derivatives table knows this node."""
     vjp: list[VjpLine]
+    unwritten: NotRequired[list[UnwrittenLine]]
+    """Operands without a line in `vjp`, where the reason is known."""
     derivatives_yaml: list[str]
     """The lines of torch's own derivatives.yaml for this node, `name: formula`."""
     checked: NotRequired[bool]

@@ -125,6 +125,14 @@ rule-diagonal = Each entry of { $name } has a derivative of its own: { $factors 
 rule-diagonal-many = Each entry of { $name } has a derivative of its own, and its own entry of `v` to multiply.
 rule-zero = A small change of { $name } changes nothing here: its derivative is 0.
 rule-jacobian = The local Jacobian of { $op } is { $rows } × { $columns }: a row per entry of its result, a column per entry of its operand.
+no-formula-failed = No formula is shown: evaluated on the saved values, the written one does not give what the engine returned.
+no-formula-here = No formula is shown: none is written for { $op } with these operands.
+no-formula-mask = No formula is shown: how a mask and further indices meet is known only while the program runs.
+no-formula-matrix = No formula is shown: it needs a matrix per line, which would be too large.
+no-formula-sizes = No formula is shown: the sizes of the other operands are not known here.
+no-formula-scales = No formula is shown: a scale was given for some dimensions only.
+no-formula-unrolled = No formula is shown: unrolled over all moments it would be too long to be read.
+no-formula-window = No formula is shown: the node does not save how its operand lies in memory.
 rule-plain = This is the rule of { $op }.
 
 ## 3 multiply

@@ -30,6 +30,9 @@ def print_value(value: Tensor, digits: int) -> Printed | None:
     if value.dim() > 2 or not value.numel() or any(size > LONGEST_SIDE for size in value.shape):
         return None
     value = value.detach()
+    if value._is_zerotensor():  # noqa: SLF001 - torch has no public name for it
+        # Zeros that torch never wrote down: they have no memory to be read.
+        value = torch.zeros(value.shape, dtype=value.dtype)
     if value.layout != torch.strided or value.is_quantized:
         return None
     numbers = [_round(number, digits) for number in value.reshape(-1).tolist()]

@@ -1,6 +1,7 @@
 """Every shipped example opens in the gallery, runs, and can be walked to its end and back."""
 
 import io
+import os
 
 import pytest
 from PIL import Image, ImageChops
@@ -13,6 +14,8 @@ from tests.e2e.overlaps import overlaps
 from tests.e2e.player import STREAM_MS, PlayerPage, fragment
 from tests.e2e.stills import walk
 
+EVERY_STILL = "EVERY_STILL" in os.environ
+"""Looks for overlaps in every phase of every example, which takes minutes, not only where it opens and ends."""
 FITS = "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
 THERE_AND_BACK = 6
 """Phases walked from the start and back again."""
@@ -44,9 +47,7 @@ def test_a_program_of_ones_own_is_the_same_there_and_back(new_page: Opener, prog
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.slug)
-def test_example_opens_where_it_should_and_walks_to_its_end_and_back(
-    new_page: Opener, example: Example, sweeps: bool
-) -> None:
+def test_example_opens_where_it_should_and_walks_to_its_end_and_back(new_page: Opener, example: Example) -> None:
     player = new_page(reduced_motion="reduce")
     player.open(f"example={example.slug}")
     player.wait_for_place(example.start)
@@ -64,7 +65,7 @@ def test_example_opens_where_it_should_and_walks_to_its_end_and_back(
     player.wait_for_place(f"{steps}.5")
     assert player.page.evaluate(FITS), "the page scrolls sideways"
     assert overlaps(player.page) == []
-    if sweeps:  # in every phase, which takes minutes
+    if EVERY_STILL:
         (start,) = walk(player.page, "First step")
         assert start["place"] == "0.1"
         for _ in range(5 * steps):

@@ -17,6 +17,7 @@ from tests.tracer.programs import PROGRAMS
 from tests.tracer.test_random_graphs import programs
 
 HEAD = """
+import functools
 x = torch.tensor([[1., 2.], [3., 4.]], requires_grad=True)
 k = torch.tensor([[5., 6.], [7., 9.]])
 n = 3
@@ -50,6 +51,9 @@ def sources_of(expression: str, name: str, head: str = HEAD) -> list[str | None]
         ("torch.mm(k + 1, x)", "MmBackward0", ["k + 1", "x"]),
         ("(k.t()).mm(x)", "MmBackward0", ["k.t()", "x"]),
         ("torch.mul(input=k, other=x)", "MulBackward0", ["k", "x"]),
+        ("functools.reduce(torch.mul, [x, k])", "MulBackward0", ["x", None]),
+        ("next(map(torch.mul, [x], [k]))", "MulBackward0", ["x", None]),
+        ("next(map(Both.apply, [x], [k], [k]))", "BothBackward", ["x", None, None]),
         ("torch.mul(*[k, x])", "MulBackward0", [None, "x"]),
         ("Both.apply(x, 2, k[:1])", "BothBackward", ["x", "k[:1]"]),
         ("Both.apply(x, 2, torch.tensor(3.))", "BothBackward", ["x", "torch.tensor(3.)"]),
@@ -92,11 +96,11 @@ def test_the_variable_belongs_to_the_result_of_the_whole_call_alone() -> None:
 
 
 class Told(NamedTuple):
-    """A text, the value that it is said of, and the line where it stands."""
+    """A text, the value that it is said of, and where it stands: line and column."""
 
     text: str
     value: Any
-    line: int
+    place: tuple[int, int]
 
 
 def told_in(source: str) -> Iterator[Told]:
@@ -116,7 +120,7 @@ def told_in(source: str) -> Iterator[Told]:
             assert "\n" not in text
             is_read_elsewhere = "edge" in one and texts[one["edge"]] == text
             if node["span"] is not None and value is not None and "data" in value and not is_read_elsewhere:
-                yield Told(text, value, node["span"]["line"])
+                yield Told(text, value, (node["span"]["line"], node["span"]["column"]))
 
 
 def assigned_again(source: str) -> set[str]:
@@ -127,11 +131,12 @@ def assigned_again(source: str) -> set[str]:
 
 
 def check(source: str) -> int:
-    """How many sources were evaluated, each before the statement that it stands in, to the value it is said of."""
+    """How many sources were evaluated, each before the statement that it stands in, to the value it is said of.
+
+    What `y[0] = a * b` calls `y[0]` is that after the statement.
+    """
     told = list(told_in(source))
     again = assigned_again(source)
-    # What is written into, or is a view of it, holds another number after a statement than before it.
-    writes = re.search(r"\w_\(|[-+*/@]=|\]\s*=[^=]", source) is not None
     namespace: dict[str, Any] = {"__name__": "__main__"}
     exec(PRELUDE, namespace)
     seed()
@@ -139,18 +144,22 @@ def check(source: str) -> int:
     with torch.compiler.set_stance("force_eager"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for statement in ast.parse(source).body:
-            if not writes and isinstance(statement, ast.Assign | ast.AnnAssign | ast.Expr):
-                for text, value, line in told:
-                    if statement.lineno <= line <= (statement.end_lineno or line):
-                        count += evaluates(text, value, namespace, again)
+            simple = isinstance(statement, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Expr)
+            begin = statement.lineno, statement.col_offset
+            end = statement.end_lineno or 0, statement.end_col_offset or 0
+            here = [one for one in told if simple and begin <= one.place < end]
+            given = [ast.unparse(one) for one in statement.targets] if isinstance(statement, ast.Assign) else []
+            count += sum(evaluates(one, namespace, again) for one in here if one.text not in given)
             try:
                 exec(compile(ast.Module([statement], []), "<twin>", "exec"), namespace)
             except Exception:  # noqa: BLE001 (some programs are to fail)
                 break
+            count += sum(evaluates(one, namespace, again) for one in here if one.text in given)
     return count
 
 
-def evaluates(text: str, value: Any, namespace: dict[str, Any], again: set[str]) -> bool:
+def evaluates(told: Told, namespace: dict[str, Any], again: set[str]) -> bool:
+    text, value, _ = told
     if re.search(r"rand|dropout|_\(|backward|grad\(", text) or text in again:
         return False
     try:

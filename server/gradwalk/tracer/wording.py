@@ -84,10 +84,15 @@ _PRODUCTS: Final = frozenset({"mm", "mv", "dot", "bmm"})
 def _texts(text: str, call: Call) -> list[str | None]:
     """The texts that a call or an operator was given, the receiver of a method first; of `y *= k` that of `k`."""
     whole = bracketed(text)
-    match parse_expression(whole):
+    parsed = parse_expression(whole)
+    match parsed:
         case ast.BinOp(left=left, right=right):
             return [short_text(left, whole), short_text(right, whole)]
         case ast.Call(func=function, args=positional, keywords=keywords):
+            name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", None)
+            if gathers(parsed) or (call.function is None and name != call.label):
+                # Something else makes the call: `reduce(torch.mul, xs)`.
+                return []
             given = [*positional, *(keyword.value for keyword in keywords)]
             if any(isinstance(one, ast.Starred) for one in positional) or any(one.arg is None for one in keywords):
                 return []

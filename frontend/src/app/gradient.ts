@@ -4,6 +4,7 @@ import { nest } from "../embed/inputs";
 import type { PassState, TraceState } from "../model/trace";
 import type { TensorValue } from "../protocol/trace.gen";
 import type { Nested } from "../stream/client";
+import { listed, type Said, say, text, textOf } from "../words/say";
 import { isNested } from "./address";
 
 /** More entries than this have no one-hot buttons of their own. */
@@ -23,16 +24,15 @@ export function startsPassesItself(trace: TraceState): boolean {
 export function whereVComesFrom(trace: TraceState): string {
   const calls = trace.passes.filter((pass) => pass?.started.parent === undefined);
   const lines = [...new Set(calls.flatMap((pass) => pass?.started.span?.line ?? []))].sort((a, b) => a - b);
-  const passes = calls.length > 1 ? `its ${calls.length} backward passes` : "the backward pass";
-  return `The program starts ${passes} itself${inLines(lines)}, so v comes from there.`;
+  const passes = calls.length > 1 ? say("from-passes", { count: calls.length }) : say("from-one-pass");
+  return textOf(say("from-program", { passes, where: inLines(lines.map((line) => text(String(line)))) }));
 }
 
-function inLines(lines: readonly number[]): string {
-  const [first, ...rest] = lines;
-  if (first === undefined) return "";
-  if (rest.length === 0) return ` in line ${first}`;
-  if (rest.length > 2) return `, first in line ${first}`;
-  return ` in lines ${[first, ...rest.slice(0, -1)].join(", ")} and ${rest.at(-1)}`;
+function inLines(lines: readonly Said[]): Said {
+  const [line, ...rest] = lines;
+  if (line === undefined) return [];
+  if (rest.length === 0) return say("from-line", { line });
+  return rest.length > 2 ? say("from-first-line", { line }) : say("from-lines", { lines: listed(lines) });
 }
 
 /** The v in use, null when it is too large to be written out or not a tensor. */

@@ -3,10 +3,8 @@
  * there in every phase, so that nothing changes size; `shown` tells which are revealed.
  */
 
-import { inDerivativesYaml, notInDerivativesYaml, ownFunction, partOfComposite } from "../model/advice";
 import { accumulatedBy, isTensor, LAND } from "../model/gradients";
 import { bytesPerElement, elementCount, shapeText } from "../model/matrix";
-import { type NoGrad, noGradAt } from "../model/nograds";
 import { DEFAULT_PRECISION } from "../model/numbers";
 import type { Position } from "../model/position";
 import { MULTIPLY } from "../model/position";
@@ -26,7 +24,9 @@ import type {
   TensorValue,
   VjpLine,
 } from "../protocol/trace.gen";
+import { inDerivativesYaml, notInDerivativesYaml, ownFunction, partOfComposite } from "../words/advice";
 import { calledShort, operandLabel, type Scene, savedLabel } from "../words/names";
+import { type NoGrad, noGradAt } from "../words/nograds";
 import { whyNoFormula } from "../words/rule";
 import { markedUp } from "../words/say";
 import { toldAt } from "../words/sentences";

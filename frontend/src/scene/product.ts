@@ -3,12 +3,13 @@
  * operation and a matrix product are easier to read in the tensors' own shapes. A form is offered only if its numbers
  * reproduce what the engine returned; the grid is shown in any case, and says where they do not (`isTrue`).
  */
-import { OWN_JACOBIAN } from "../model/advice";
+
 import { isTensor } from "../model/gradients";
 import type { Matrix } from "../model/matrix";
 import { cellAt, jacobianMatrix, matrixOf, rowOf, shapeText } from "../model/matrix";
 import { toNumber } from "../model/numbers";
 import type { Cell, Node, TensorValue } from "../protocol/trace.gen";
+import { ownJacobian } from "../words/advice";
 import { embedded } from "../words/python";
 import type { Factor, OperandEquation } from "./equation";
 
@@ -350,7 +351,7 @@ function transposed(matrix: Matrix): Matrix {
 
 /** What J is: the derivative, or where that is not known, what a custom backward makes of one-hot v's. */
 export function derivative(operand: OperandEquation, of = "output"): string {
-  return operand.isUnproven ? OWN_JACOBIAN : `J = ${partial(operand, of)}`;
+  return operand.isUnproven ? ownJacobian() : `J = ${partial(operand, of)}`;
 }
 
 export function partial(operand: OperandEquation, of = "output"): string {

@@ -236,3 +236,46 @@ forward-saves-plain = { $op } saves no tensor for backward, only { $count ->
 }.
 forward-saves-nothing = { $op } saves nothing for backward.
 forward-raises = { $op } raises: { $title }.
+
+## Where a derivative comes from
+
+jacobian-own = J as your backward computes it
+jacobian-true = true J = { $partial }, by finite differences of forward
+origin-table = PyTorch { $version } has this operation in `derivatives.yaml`: { $lines }.
+origin-no-line = `derivatives.yaml` of PyTorch { $version } has no line for this node.
+origin-function = Your Function { $name } has the derivative.
+origin-function-in-line = Your Function { $name } has the derivative: its `backward` in line { $line }.
+origin-composite = It is a part of { $label }, which is composite in PyTorch { $version } (CompositeImplicit, or Python): built of other operations, each with a derivative of its own.
+
+## Why there is no gradient, and what to write instead
+
+warning-times = { $category }, { $count } times
+also-others = The same holds for { $names }.
+also-others-more = The same holds for { $names } and { $count } more.
+instead-detach = Leave out `.{ $call }()` there if the gradient should reach { $leaf }.
+instead-data = Write { $leaf } instead of `{ $leaf }.data` if the gradient should reach it.
+instead-numbers = Compute with the tensor itself instead of the number that { $call } reads out of it.
+instead-no-grad = Move that computation out of the `no_grad` block if the gradient should go through it.
+instead-rebuilt = `torch.{ $call }` copies values. Use the tensor itself, or join tensors by `torch.stack` or `torch.cat`.
+instead-discrete = Whole numbers and booleans have no slope. Compute with what they were made from (softmax instead of argmax, for example).
+instead-cut = Use an operation of torch that keeps the history.
+instead-unused = Use { $leaf } in what backward starts from.
+instead-not-in-output = Add what was computed there to what backward starts from.
+instead-integer = Make it of floating point: `{ $leaf }.float().requires_grad_()`.
+instead-not-required = Make it with `requires_grad=True`, or call `{ $leaf }.requires_grad_()` before it is used.
+instead-frozen = Call `{ $leaf }.requires_grad_(True)` before it is used, if it should learn.
+instead-reassigned = Keep the first tensor under a name of its own, or change it in place under `torch.no_grad()`.
+
+## Asking
+
+from-program = The program starts { $passes } itself{ $where }, so v comes from there.
+from-one-pass = the backward pass
+from-passes = its { $count } backward passes
+from-line = {" "}in line { $line }
+from-first-line = , first in line { $line }
+from-lines = {" "}in lines { $lines }
+hint-shape = A shape, such as [3, 2].
+hint-sign = Choose one.
+hint-nodes = Tick at least one.
+hint-number = A number, such as 6 or −0.5.
+hint-numbers = { $count } numbers, such as { $sample }.

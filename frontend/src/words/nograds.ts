@@ -1,8 +1,9 @@
 /** Leaves that ended without a gradient, and names that one may take for a leaf: which, why, and what to write instead. */
+
+import { missingSentence } from "../model/missing";
+import type { PassState, TraceState } from "../model/trace";
 import type { Missing, MissingCause, Node } from "../protocol/trace.gen";
 import { alsoOthers, instead } from "./advice";
-import { missingSentence } from "./missing";
-import type { PassState, TraceState } from "./trace";
 
 export interface NoGrad {
   /** `x.grad`, or what a call of `grad` returned for `x`. */

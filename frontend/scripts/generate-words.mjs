@@ -1,14 +1,16 @@
 /**
- * Writes src/words/catalogue.gen.ts: every message of server/gradwalk/words/en.ftl with the operands that it needs.
+ * Writes src/words/catalogue.gen.ts, every message of server/gradwalk/words/en.ftl with the operands that it needs, and
+ * server/gradwalk/protocol/fact_kinds.py, the names of the messages for Python's type checker.
  *
- *     node scripts/generate-words.mjs            writes the file
- *     node scripts/generate-words.mjs --check    writes nothing; exit status 1 when the file is stale
+ *     node scripts/generate-words.mjs            writes the files
+ *     node scripts/generate-words.mjs --check    writes nothing; exit status 1 when a file is stale
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { FluentResource } from "@fluent/bundle";
 
 const SOURCE = new URL("../../server/gradwalk/words/en.ftl", import.meta.url);
-const TARGET = new URL("../src/words/catalogue.gen.ts", import.meta.url);
+const TYPESCRIPT = new URL("../src/words/catalogue.gen.ts", import.meta.url);
+const PYTHON = new URL("../../server/gradwalk/protocol/fact_kinds.py", import.meta.url);
 
 const messages = new Map(
   new FluentResource(readFileSync(SOURCE, "utf8")).body.map((each) => [each.id, each]),
@@ -19,7 +21,7 @@ function operandsOf(part, found = new Set()) {
   if (Array.isArray(part)) for (const each of part) operandsOf(each, found);
   else if (part?.type === "var") found.add(part.name);
   else if (part?.type === "mesg" || part?.type === "term")
-    operandsOf(messages.get(part.type === "term" ? `-${part.name}` : part.name)?.value, found);
+    operandsOf(patternsOf(messages.get(part.type === "term" ? `-${part.name}` : part.name)), found);
   else if (part?.type === "select") {
     operandsOf(part.selector, found);
     for (const { value } of part.variants) operandsOf(value, found);
@@ -27,13 +29,18 @@ function operandsOf(part, found = new Set()) {
   return found;
 }
 
-const lines = [...messages.values()]
-  .filter(({ id }) => !id.startsWith("-"))
-  .map(({ id, value }) => {
-    const names = [...operandsOf(value)].map((name) => JSON.stringify(name));
-    return `  ${JSON.stringify(id)}: ${names.length === 0 ? "never" : names.join(" | ")};`;
-  });
-const text = `/**
+/** What the message says, and what its attributes say of the same operands. */
+function patternsOf(message) {
+  return [message?.value, ...Object.values(message?.attributes ?? {})].flat();
+}
+
+const keys = [...messages.keys()].filter((id) => !id.startsWith("-"));
+
+const lines = keys.map((id) => {
+  const names = [...operandsOf(patternsOf(messages.get(id)))].map((name) => JSON.stringify(name));
+  return `  ${JSON.stringify(id)}: ${names.length === 0 ? "never" : names.join(" | ")};`;
+});
+const typescript = `/**
  * Generated from server/gradwalk/words/en.ftl by \`npm run generate\`; edit the catalogue, not this file.
  */
 
@@ -42,12 +49,22 @@ export interface Catalogue {
 ${lines.join("\n")}
 }
 `;
+const python = `"""Generated from words/en.ftl by \`make generate\`; edit the catalogue, not this file."""
 
-if (process.argv.includes("--check")) {
-  if (readFileSync(TARGET, "utf8") !== text) {
-    console.error("src/words/catalogue.gen.ts is stale: run `npm run generate`");
+from typing import Literal
+
+FactKind = Literal[
+${keys.map((id) => `    ${JSON.stringify(id)},`).join("\n")}
+]
+`;
+
+for (const [target, text] of [
+  [TYPESCRIPT, typescript],
+  [PYTHON, python],
+]) {
+  if (!process.argv.includes("--check")) writeFileSync(target, text);
+  else if (readFileSync(target, "utf8") !== text) {
+    console.error(`${target.pathname} is stale: run \`npm run generate\``);
     process.exit(1);
   }
-} else {
-  writeFileSync(TARGET, text);
 }

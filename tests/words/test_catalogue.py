@@ -1,7 +1,9 @@
 """One catalogue: both languages read the same from it, and every message in it is used."""
 
+import ast
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,7 @@ from fluent.syntax.visitor import Visitor
 from py_mini_racer import MiniRacer
 
 from gradwalk.exports.kit import BAKE_SCRIPT
-from gradwalk.words.catalogue import read_catalogue, say
+from gradwalk.words.catalogue import read_catalogue, say, tell, tell_attribute
 
 ROOT = Path(__file__).parents[2]
 MESSAGES = [entry for entry in FluentParser().parse(read_catalogue()).body if isinstance(entry, Message)]
@@ -49,8 +51,27 @@ def test_both_languages_say_the_same(message: Message, engine: MiniRacer) -> Non
         operands = {name: count if name in COUNTS else f"<{name} {count}>" for name in operands_of(message)}
         said = say(key, **operands)
         assert engine.call("gradwalk.say", key, json.dumps(operands)) == said
+        fact = {"kind": key, "operands": operands}
+        assert engine.call("gradwalk.tellFact", json.dumps(fact)) == tell(fact)
         assert not re.search("[\u2066-\u2069]", said)
-        assert all(str(value) in said or name in COUNTS for name, value in operands.items())
+        whole = said + "".join(tell_attribute(fact, attribute) or "" for attribute in ("title", "hint"))
+        assert all(str(value) in whole or name in COUNTS for name, value in operands.items())
+
+
+def facts_in(path: Path) -> Iterator[tuple[str, set[str]]]:
+    """Every `fact("kind", name=...)` of a module: the kind and the names of the operands."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "fact":
+            kind = node.args[0]
+            assert isinstance(kind, ast.Constant), f"{path}:{node.lineno}: the kind is computed"
+            yield kind.value, {keyword.arg or "**" for keyword in node.keywords}
+
+
+def test_every_fact_has_a_message_that_takes_just_its_operands() -> None:
+    known = {message.id.name: operands_of(message) for message in MESSAGES}
+    found = [(path.name, *each) for path in (ROOT / "server/gradwalk").rglob("*.py") for each in facts_in(path)]
+    assert len(found) > 3
+    assert [(name, kind, given) for name, kind, given in found if known.get(kind) != given] == []
 
 
 def test_every_message_is_used_and_every_message_that_is_used_exists() -> None:

@@ -11,13 +11,14 @@ import { forwardOrder, type Position, phaseCount, START } from "../model/positio
 import { nodeAt, passAt } from "../model/selectors";
 import { emptyTrace, foldEvents, type TraceState } from "../model/trace";
 import { decodeDocument } from "../protocol/decode";
-import type { Event, Graph } from "../protocol/trace.gen";
+import type { Event, Fact, Graph } from "../protocol/trace.gen";
 import { mathml, useTypesetter } from "../render/math";
 import { typeset } from "../render/typesetter";
 import { repeatsOf, withRepeats } from "../scene/repeats";
 import { calledShort, operandLabel, savedLabel } from "../words/names";
-import { formatMessage, markedUp, type Said, textOf } from "../words/say";
+import { format, markedUp, type Said, textOf } from "../words/say";
 import { saidAt, stepSentence } from "../words/sentences";
+import { tell as tellInWords } from "../words/tell";
 import {
   BAKED_VERSION,
   type Baked,
@@ -156,7 +157,12 @@ function toldOf(text: string, write: (said: Said) => string): Told {
 
 /** A message of the catalogue as Python's own reader gives it, operands as JSON. */
 export function say(key: string, operands: string): string {
-  return formatMessage(key, JSON.parse(operands) as Record<string, string | number>);
+  return format(key, null, JSON.parse(operands) as Record<string, string | number>);
+}
+
+/** A fact as Python's own reader tells it, as JSON. */
+export function tellFact(fact: string): string {
+  return markedUp(tellInWords(JSON.parse(fact) as Fact));
 }
 
 /** Every LaTeX text that a picture of this trace may show, once, in the order of its first use. */

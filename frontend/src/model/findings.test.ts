@@ -57,9 +57,12 @@ describe("passNotes", () => {
     const trace = withFindings([]);
     const [first, second] = trace.passes;
     if (first === undefined || second === undefined) throw new Error("the sample has two passes");
-    const noted = { ...second, started: { ...second.started, notes: ["`a` was not used."] } };
+    const noted = {
+      ...second,
+      started: { ...second.started, notes: [{ kind: "note-input", operands: { name: "a" } }] },
+    };
     expect(passNotes({ ...trace, passes: [first, noted] })).toEqual([
-      { id: "1.0", message: "`a` was not used.", step: first.steps.length + 1 },
+      { id: "1.0", fact: { kind: "note-input", operands: { name: "a" } }, step: first.steps.length + 1 },
     ]);
   });
 });

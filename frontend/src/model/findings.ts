@@ -1,5 +1,5 @@
 /** What stands out in the numbers of a trace: where the first NaN is, where gradients vanish, which relus are dead. */
-import type { Finding } from "../protocol/trace.gen";
+import type { Fact, Finding } from "../protocol/trace.gen";
 import { firstStepOfPass } from "./selectors";
 import type { TraceState } from "./trace";
 
@@ -29,7 +29,7 @@ const KINDS: Readonly<Record<Finding["kind"], string>> = {
 /** Whole sentences about what ran before a pass and is worth knowing, though nothing is wrong. */
 export interface PassNote {
   readonly id: string;
-  readonly message: string;
+  readonly fact: Fact;
   /** The first step of the pass, 1-based over all passes; null where it has none. */
   readonly step: number | null;
 }
@@ -37,15 +37,15 @@ export interface PassNote {
 /** In the order of the passes; what ran after the last one comes last. */
 export function passNotes(trace: TraceState): readonly PassNote[] {
   const ofPasses = trace.passes.flatMap((pass) =>
-    (pass.started.notes ?? []).map((message, index) => ({
+    (pass.started.notes ?? []).map((fact, index) => ({
       id: `${pass.index}.${index}`,
-      message,
+      fact,
       step: firstStepOfPass(trace, pass.index) || null,
     })),
   );
-  const after = (trace.finished?.notes ?? []).map((message, index) => ({
+  const after = (trace.finished?.notes ?? []).map((fact, index) => ({
     id: `end.${index}`,
-    message,
+    fact,
     step: null,
   }));
   return [...ofPasses, ...after];

@@ -10,6 +10,7 @@ export type Gradient = TensorValue | Missing;
 export type MissingReason = "undefined" | "not_required" | "returned_none" | "no_path" | "not_computed";
 export type NodeKind = "op" | "custom" | "accumulate_grad" | "view_write" | "other";
 export type GroupKind = "module" | "function" | "composite";
+export type Filling = string | number | Numbers | Shape | Fact | Filling[];
 export type Structure =
   | "scalar"
   | "diagonal"
@@ -210,7 +211,7 @@ export interface Span {
  * `examples` are the batch sizes of torch.func's vmap, outermost first, where the outputs are batched as well:
  * values and gradients have them as their first axes, and each example has local Jacobians of its own.
  *
- * `notes` are whole sentences about what ran before it and is worth knowing, though nothing is wrong.
+ * `notes` tell what ran before it and is worth knowing, though nothing is wrong.
  */
 export interface PassStarted {
   seq: number;
@@ -225,7 +226,7 @@ export interface PassStarted {
   parent?: number;
   batch?: number;
   examples?: number[];
-  notes?: string[];
+  notes?: Fact[];
 }
 /**
  * Where a pass starts; the same slot may be listed twice.
@@ -532,6 +533,41 @@ export interface Group {
   dot: string;
 }
 /**
+ * Something that is so, to be said in a sentence or a part of one.
+ */
+export interface Fact {
+  /**
+   * The message's name in the catalogues.
+   */
+  kind: string;
+  /**
+   * By the names that the message calls them. Text is copied as it stands: names, operations, words of PyTorch's. An
+   * integer chooses the plural. A list is said as `a, b and c`.
+   */
+  operands?: {
+    [k: string]: Filling;
+  };
+}
+/**
+ * Entries of a tensor, to be spelled as all numbers on the screen are.
+ */
+export interface Numbers {
+  /**
+   * Row-major, flat.
+   */
+  numbers: Cell[];
+  /**
+   * Of the tensor that they are all entries of; absent where there is one number.
+   */
+  shape?: number[];
+}
+/**
+ * The shape of a tensor.
+ */
+export interface Shape {
+  shape: number[];
+}
+/**
  * One executed autograd node. `index` counts over the whole trace, from 0.
  *
  * `hooks` tell what each hook made of a sum of contributions before the node saw it as grad_output. `changes` tell,
@@ -815,7 +851,7 @@ export interface Finished {
   /**
    * As those of `PassStarted`, where no pass followed that could have told them.
    */
-  notes?: string[];
+  notes?: Fact[];
   /**
    * `seq` of the problems whose errors the program caught: it went on after them.
    */

@@ -3,7 +3,7 @@ import { accumulatedBy, isTensor } from "../model/gradients";
 import { elementCount } from "../model/matrix";
 import { formatNumber, toNumber } from "../model/numbers";
 import type { Cell, Contribution, Gradient, LocalJacobian, TensorValue } from "../protocol/trace.gen";
-import { changes, factsOf } from "./facts";
+import { asidesOf, changes } from "./asides";
 import { operandText, opOf, ownName, resultName, sourceText } from "./names";
 import { ATOM, levelOf } from "./python";
 import { derivativeText, ruleText, savedInRule } from "./rule";
@@ -40,7 +40,7 @@ const OPERANDS_READ_ALOUD = 3;
  * @param phase 1 to 5
  */
 export function backwardSentence(told: Told, phase: number): Said {
-  const facts = factsOf(told).filter((fact) => fact.phase === phase && !fact.isInSentence);
+  const facts = asidesOf(told).filter((fact) => fact.phase === phase && !fact.isInSentence);
   for (let count = facts.length; count > 0; count -= 1) {
     const besides = facts.slice(0, count).flatMap(({ said }) => [...text(" "), ...said]);
     const said = phaseSentence({ ...told, room: told.room - textOf(besides).length }, phase);

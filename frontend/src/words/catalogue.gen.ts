@@ -20,6 +20,8 @@ export interface Catalogue {
   "v-of-shape": "shape";
   "v-of-output": "value" | "output";
   "v-of-output-shape": "shape" | "output";
+  "fact-unknown": "kind";
+  "code": "text";
   "and": "first" | "last";
   "comma": "first" | "rest";
   "semicolon": "first" | "rest";
@@ -212,4 +214,10 @@ export interface Catalogue {
   "hint-nodes": never;
   "hint-number": never;
   "hint-numbers": "count" | "sample";
+  "told": "text";
+  "problem-told": "text" | "title";
+  "problem-told-hint": "text" | "title" | "hint";
+  "note-input": "name";
+  "note-compiled": never;
+  "note-compiled-in-line": "line";
 }

@@ -1,7 +1,8 @@
 import { expect, it } from "vitest";
 import { sampleTrace } from "../model/samples";
 import type { TraceState } from "../model/trace";
-import { passFacts } from "./passes";
+import { worthKnowing } from "./passes";
+import { markedUp } from "./say";
 
 function withPass(change: (pass: TraceState["passes"][number]) => TraceState["passes"][number]): TraceState {
   const trace = sampleTrace("x-times-x");
@@ -10,7 +11,7 @@ function withPass(change: (pass: TraceState["passes"][number]) => TraceState["pa
 
 it("says how many examples vmap runs at once", () => {
   const trace = withPass((pass) => ({ ...pass, started: { ...pass.started, examples: [3, 2] } }));
-  expect(passFacts(trace).map(({ message }) => message)).toEqual([
+  expect(worthKnowing(trace).map(({ said }) => markedUp(said))).toEqual([
     "`vmap` runs 3 × 2 examples at once: each has its own `v`, its own local Jacobians and its own result.",
   ]);
 });
@@ -21,8 +22,8 @@ it("says which results are zeros of nothing", () => {
     started: { ...pass.started, inputs: [{ node: null, output_nr: 0, name: "idle" }] },
     finished: pass.finished === null ? null : { ...pass.finished, materialized: [0] },
   }));
-  expect(passFacts(trace).map(({ message }) => message)).toEqual([
+  expect(worthKnowing(trace).map(({ said }) => markedUp(said))).toEqual([
     "Nothing arrived at `idle`: `materialize_grads=True` made zeros of that.",
   ]);
-  expect(passFacts(sampleTrace("x-times-x"))).toEqual([]);
+  expect(worthKnowing(sampleTrace("x-times-x"))).toEqual([]);
 });

@@ -1,18 +1,28 @@
-/** What is worth knowing of whole passes: m examples at once, zeros in the place of nothing. */
-import type { PassNote } from "../model/findings";
+/** What is worth knowing of whole passes: what was noted, m examples at once, zeros in the place of nothing. */
+import { passNotes } from "../model/findings";
 import { firstStepOfPass } from "../model/selectors";
 import type { PassState, TraceState } from "../model/trace";
-import { code, listed, markedUp, type Said, say, text } from "./say";
+import { code, listed, type Said, say, text } from "./say";
+import { tellSentence } from "./tell";
 
-/** In the order of the passes. */
-export function passFacts(trace: TraceState): readonly PassNote[] {
-  return trace.passes.flatMap((pass) =>
+export interface WorthKnowing {
+  readonly id: string;
+  readonly said: Said;
+  /** The first step of the pass, 1-based over all passes; null where it has none. */
+  readonly step: number | null;
+}
+
+/** What was noted, then what the passes' own numbers say, each in the order of the passes. */
+export function worthKnowing(trace: TraceState): readonly WorthKnowing[] {
+  const noted = passNotes(trace).map(({ id, fact, step }) => ({ id, said: tellSentence(fact), step }));
+  const passes = trace.passes.flatMap((pass) =>
     [...examples(pass), ...materialized(pass)].map((said, index) => ({
       id: `${pass.index}.fact.${index}`,
-      message: markedUp(said),
+      said,
       step: firstStepOfPass(trace, pass.index) || null,
     })),
   );
+  return [...noted, ...passes];
 }
 
 function examples({ started }: PassState): Said[] {

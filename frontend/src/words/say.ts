@@ -39,7 +39,7 @@ export type Said = readonly Part[];
 
 export type Key = keyof Catalogue;
 /** A number chooses the plural and is written with it. */
-type Operand = Said | number;
+export type Operand = Said | number;
 type Operands<K extends Key> = { readonly [name in Catalogue[K]]: Operand };
 
 /** Private-use characters stand for the operands while Fluent works, and are replaced by their parts afterwards. */
@@ -51,33 +51,77 @@ export function say<K extends Key>(
   key: K,
   ...[operands]: [Catalogue[K]] extends [never] ? [] : [Operands<K>]
 ): Said {
+  return fill(key, null, operands ?? {});
+}
+
+/** The message as a string: a label, a title, what a screen reader says. */
+export function label<K extends Key>(
+  key: K,
+  ...[operands]: [Catalogue[K]] extends [never] ? [] : [{ readonly [name in Catalogue[K]]: string | number }]
+): string {
+  return textOf(fill(key, null, asOperands(operands ?? {})));
+}
+
+function asOperands(operands: Readonly<Record<string, string | number>>): Record<string, Operand> {
+  return Object.fromEntries(
+    Object.entries(operands).map(([name, operand]) => [
+      name,
+      typeof operand === "number" ? operand : text(operand),
+    ]),
+  );
+}
+
+/**
+ * A message, or an attribute of it, in parts.
+ * @throws {Error} there is no such message, or an operand is missing
+ */
+export function fill(
+  key: string,
+  attribute: string | null,
+  operands: Readonly<Record<string, Operand>>,
+): Said {
   const filled: Said[] = [];
   const places: Record<string, string | number> = {};
-  for (const [name, operand] of Object.entries<Operand>(operands ?? {})) {
+  for (const [name, operand] of Object.entries<Operand>(operands)) {
     if (typeof operand === "number") places[name] = operand;
     else places[name] = String.fromCharCode(FIRST_PLACE + filled.push(operand) - 1);
   }
   const parts: Part[] = [];
-  formatMessage(key, places)
+  format(key, attribute, places)
     .split("`")
     .forEach((stretch, index) => {
       for (const piece of stretch.split(PLACE)) {
-        if (PLACE.test(piece)) parts.push(...(filled[piece.charCodeAt(0) - FIRST_PLACE] ?? []));
-        else if (piece !== "") parts.push({ kind: index % 2 === 1 ? "code" : "text", text: piece });
+        const isCode = index % 2 === 1;
+        const operand = PLACE.test(piece) ? filled[piece.charCodeAt(0) - FIRST_PLACE] : undefined;
+        if (operand !== undefined) parts.push(...(isCode ? asCode(operand) : operand));
+        else if (piece !== "") parts.push({ kind: isCode ? "code" : "text", text: piece });
       }
     });
   return parts;
+}
+
+/** Whether the catalogue's message has this attribute: not every problem has a hint. */
+export function hasAttribute(key: string, attribute: string): boolean {
+  return bundle.getMessage(key)?.attributes[attribute] !== undefined;
 }
 
 /**
  * The message as Python's `say` gives it, with backticks round code.
  * @throws {Error} there is no such message, or an operand is missing
  */
-export function formatMessage(key: string, operands: Readonly<Record<string, string | number>>): string {
-  const pattern = bundle.getMessage(key)?.value;
-  if (pattern == null) throw new Error(`the catalogue has no message ${key}`);
+export function format(
+  key: string,
+  attribute: string | null,
+  operands: Readonly<Record<string, string | number>>,
+): string {
+  const message = bundle.getMessage(key);
+  const pattern = attribute === null ? message?.value : message?.attributes[attribute];
+  if (pattern == null) throw new Error(`the catalogue has no message ${key}${attribute ?? ""}`);
   return bundle.formatPattern(pattern, operands);
 }
+
+const asCode = (said: Said): Said =>
+  said.map((part) => (part.kind === "text" ? { ...part, kind: "code" } : part));
 
 const bundle = makeBundle("en", english);
 

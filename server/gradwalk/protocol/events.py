@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field, TypeAdapter, with_config
 from typing_extensions import TypedDict
 
+from gradwalk.protocol.facts import Fact
 from gradwalk.protocol.graph import Graph, InnerOp, Span
 from gradwalk.protocol.values import STRICT, Gradient, OnDemand, Structure, TensorValue
 
@@ -136,7 +137,7 @@ _PassStarted = TypedDict(
         "parent": NotRequired[int],
         "batch": NotRequired[int],
         "examples": NotRequired[list[int]],
-        "notes": NotRequired[list[str]],
+        "notes": NotRequired[list[Fact]],
     },
 )
 
@@ -148,7 +149,7 @@ class PassStarted(_PassStarted):
     `examples` are the batch sizes of torch.func's vmap, outermost first, where the outputs are batched as well:
     values and gradients have them as their first axes, and each example has local Jacobians of its own.
 
-    `notes` are whole sentences about what ran before it and is worth knowing, though nothing is wrong.
+    `notes` tell what ran before it and is worth knowing, though nothing is wrong.
     """
 
 
@@ -440,7 +441,7 @@ class Finished(TypedDict):
     """Without those that the program coped with."""
     truncated: str | None
     """The name of the limit that cut the trace short."""
-    notes: NotRequired[list[str]]
+    notes: NotRequired[list[Fact]]
     """As those of `PassStarted`, where no pass followed that could have told them."""
     caught: NotRequired[list[int]]
     """`seq` of the problems whose errors the program caught: it went on after them."""

@@ -13,8 +13,15 @@ def _without_sentences(raw: dict[str, Any]) -> dict[str, Any]:
     events = []
     for event in raw.get("events", []):
         kept = {name: value for name, value in event.items() if name not in ("narration", "phases")}
+        if "notes" in kept:
+            kept["notes"] = [_told(text) for text in kept["notes"]]
         events.append({**kept, "format": 2} if event.get("type") == "started" else kept)
     return {**raw, "format": 2, "events": events}
+
+
+def _told(text: str) -> dict[str, Any]:
+    """What an older version wrote out in English, as a fact."""
+    return {"kind": "told", "operands": {"text": text}}
 
 
 UPGRADES: dict[int, Upgrade] = {1: _without_sentences}

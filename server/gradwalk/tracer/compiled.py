@@ -4,6 +4,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, Final
 
+from gradwalk.protocol.facts import Fact, fact
 from gradwalk.tracer.frames import snippet_place
 from gradwalk.tracer.originals import frame_at
 from gradwalk.tracer.places import Places
@@ -16,9 +17,9 @@ _NAME: Final = "_callback_from_stance"
 class CompileWatch:
     """Says once where a compiled function was first called."""
 
-    def __init__(self, places: Places, say: Callable[[str], None]) -> None:
+    def __init__(self, places: Places, note: Callable[[Fact], None]) -> None:
         self._places = places
-        self._say = say
+        self._note = note
         self._module: Any = None
         self._original: Any = None
         self._said = False
@@ -46,8 +47,4 @@ class CompileWatch:
 
     def _notice(self) -> None:
         span = self._places.span(snippet_place(frame_at(2)))
-        where = "" if span is None else f" (line {span['line']})"
-        self._say(
-            f"torch.compile ran eagerly here{where}: compiled, the whole function would be one opaque node. "
-            "Operation by operation it computes the same gradients, up to rounding."
-        )
+        self._note(fact("note-compiled") if span is None else fact("note-compiled-in-line", line=span["line"]))

@@ -8,6 +8,7 @@ import torch
 
 from gradwalk.protocol import graph as protocol
 from gradwalk.protocol.events import Accumulate, PassOutput, Problem, ReturnedChange
+from gradwalk.protocol.facts import Fact
 from gradwalk.protocol.graph import Span
 from gradwalk.protocol.requests import ResolvedLimits
 from gradwalk.protocol.values import Gradient, Missing
@@ -82,7 +83,7 @@ class Recorder(PassListener):
         self.look_at_pass: LookAtPass | None = None
         """Given each pass before it is recorded; what it raises ends the run."""
         self.hooks = HookWatch(self.log, self.places, is_complete=program is not None)
-        self.notes: list[str] = []
+        self.notes: list[Fact] = []
         """Sentences for the next pass."""
         self._explained: list[tuple[BaseException, int]] = []
         """Errors, and the number of each one's problem."""

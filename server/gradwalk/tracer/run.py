@@ -24,6 +24,7 @@ from torch.compiler import set_stance
 
 from gradwalk.protocol.document import FORMAT, canonical_request, trace_id
 from gradwalk.protocol.events import Event, Input, Problem
+from gradwalk.protocol.facts import fact
 from gradwalk.protocol.problems import problem
 from gradwalk.protocol.requests import ResolvedLimits, TraceRequest
 from gradwalk.protocol.versions import installed_versions
@@ -132,9 +133,7 @@ class Run:
 
     def _play(self, program: Program, recorder: Recorder) -> None:
         self._start(self._inputs(program, recorder), program.directions)
-        recorder.notes += [
-            f"The input `{name}` was not used: the program has no place for it." for name in program.unused_inputs
-        ]
+        recorder.notes += [fact("note-input", name=name) for name in program.unused_inputs]
         with recording(recorder, self.stream) as recorded:
             try:
                 with recorded:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from gradwalk.protocol.events import Event, Problem
+from gradwalk.protocol.facts import Fact
 from gradwalk.protocol.graph import Span
 from gradwalk.protocol.problems import problem
 
@@ -91,7 +92,7 @@ class EventStream:
         if text:
             self._send({"seq": 0, "type": "stdout", "text": text})
 
-    def finish(self, notes: Sequence[str] = (), caught: Sequence[int] = ()) -> None:
+    def finish(self, notes: Sequence[Fact] = (), caught: Sequence[int] = ()) -> None:
         """The last event: what was counted, what no pass told, and the problems that the program coped with."""
         told: dict[str, Any] = {"notes": [*notes]} if notes else {}
         if caught:

@@ -1,23 +1,62 @@
-"""Sentences from the catalogue that the page reads too (`en.ftl`, Project Fluent)."""
+"""Sentences from the catalogues that the page reads too (`en.ftl`, one file per language; Project Fluent)."""
 
 from functools import cache
 from pathlib import Path
+from typing import Final, Literal
 
 from fluent.runtime import FluentBundle, FluentResource
 
-LANGUAGE = "en"
+from gradwalk.protocol.facts import Fact, Filling
+from gradwalk.words.numbers import spell_numbers, spell_shape
+
+LANGUAGE: Final = "en"
+LANGUAGES: Final = tuple(sorted(path.stem for path in Path(__file__).parent.glob("*.ftl")))
+
+Attribute = Literal["title", "hint"]
+"""What a message may say besides its sentence: a heading, and what to do about it."""
 
 
-def say(key: str, **operands: str | int) -> str:
+def say(key: str, /, language: str = LANGUAGE, **operands: str | int) -> str:
     """The message `key` with its operands filled in; a number chooses the plural and is written with it.
 
     Raises:
         LookupError: there is no such message, or it needs an operand that is not there.
     """
-    bundle = _bundle(LANGUAGE)
+    return _filled(key, None, {**operands}, language)
+
+
+def tell(fact: Fact, language: str = LANGUAGE) -> str:
+    """A fact as a sentence or a part of one, with backticks round code.
+
+    Raises:
+        LookupError: as `say`.
+    """
+    return _filled(fact["kind"], None, _operands(fact, language), language)
+
+
+def tell_attribute(fact: Fact, attribute: Attribute, language: str = LANGUAGE) -> str | None:
+    """A fact's heading, or what to do about it; None where the catalogue has none.
+
+    Raises:
+        LookupError: as `say`.
+    """
+    bundle = _bundle(language)
+    if not bundle.has_message(fact["kind"]) or attribute not in bundle.get_message(fact["kind"]).attributes:
+        return None
+    return _filled(fact["kind"], attribute, _operands(fact, language), language)
+
+
+def read_catalogue(language: str = LANGUAGE) -> str:
+    """The text of a catalogue, in Fluent's syntax."""
+    return (Path(__file__).parent / f"{language}.ftl").read_text("utf-8")
+
+
+def _filled(key: str, attribute: str | None, operands: dict[str, str | int], language: str) -> str:
+    bundle = _bundle(language)
     if not bundle.has_message(key):
-        raise LookupError(f"no message {key!r} in {LANGUAGE}.ftl")
-    pattern = bundle.get_message(key).value
+        raise LookupError(f"no message {key!r} in {language}.ftl")
+    message = bundle.get_message(key)
+    pattern = message.value if attribute is None else message.attributes[attribute]
     assert pattern is not None, f"message {key!r} has attributes only"
     text, errors = bundle.format_pattern(pattern, operands)
     if errors:
@@ -25,9 +64,30 @@ def say(key: str, **operands: str | int) -> str:
     return str(text)
 
 
-def read_catalogue(language: str = LANGUAGE) -> str:
-    """The text of a catalogue, in Fluent's syntax."""
-    return (Path(__file__).parent / f"{language}.ftl").read_text("utf-8")
+def _operands(fact: Fact, language: str) -> dict[str, str | int]:
+    return {name: _said(operand, language) for name, operand in fact.get("operands", {}).items()}
+
+
+def _said(operand: Filling, language: str) -> str | int:
+    if isinstance(operand, str | int):
+        return operand
+    if isinstance(operand, list):
+        return _listed([str(_said(one, language)) for one in operand], language)
+    if "kind" in operand:
+        return tell(operand, language)
+    if "numbers" in operand:
+        return spell_numbers(operand["numbers"], operand.get("shape", []))
+    return spell_shape(operand["shape"])
+
+
+def _listed(parts: list[str], language: str) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    first, *rest = parts or [""]
+    if not rest:
+        return first
+    if len(rest) == 1:
+        return say("and", language, first=first, last=rest[0])
+    return say("comma", language, first=first, rest=_listed(rest, language))
 
 
 @cache

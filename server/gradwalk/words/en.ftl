@@ -25,7 +25,11 @@ v-of-shape = `v` of shape { $shape }
 v-of-output = `v` = { $value } for { $output }
 v-of-output-shape = `v` of shape { $shape } for { $output }
 
+fact-unknown = A newer gradwalk made this trace, with a fact that this page has no words for ({ $kind }).
+
 ## Lists and names
+
+code = `{ $text }`
 
 and = { $first } and { $last }
 comma = { $first }, { $rest }
@@ -279,3 +283,42 @@ hint-sign = Choose one.
 hint-nodes = Tick at least one.
 hint-number = A number, such as 6 or −0.5.
 hint-numbers = { $count } numbers, such as { $sample }.
+
+## Problems: what stopped the program (a sentence, a title, a hint)
+
+## Refusals: what a program here may not use
+
+## Problems of the server and of requests
+
+## What older versions wrote out
+
+told = { $text }
+problem-told = { $text }
+    .title = { $title }
+problem-told-hint = { $text }
+    .title = { $title }
+    .hint = { $hint }
+
+## Why there is no gradient
+
+## Findings and notes
+
+note-input = The input `{ $name }` was not used: the program has no place for it.
+note-compiled = `torch.compile` ran eagerly here: compiled, the whole function would be one opaque node. Operation by operation it computes the same gradients, up to rounding.
+note-compiled-in-line = `torch.compile` in line { $line } ran eagerly: compiled, the whole function would be one opaque node. Operation by operation it computes the same gradients, up to rounding.
+
+## Checks by finite differences
+
+## Why a rule is what it is
+
+## The page: code, inputs, v
+
+## The page: lesson, rooms, sharing
+
+## The player: stage, callout, panels
+
+## Questions and answers
+
+## Examples
+
+## The command line

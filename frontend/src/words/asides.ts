@@ -9,7 +9,7 @@ import { code, inTurn, listed, type Reference, type Said, say, sentence, text } 
 import { nameAt, operandAt, ruleOf, type Told } from "./told";
 import { isShort, isThere, spellGradient, spellShape } from "./values";
 
-export interface Fact {
+export interface Aside {
   /** 1 to 5: of which phase it is told. */
   readonly phase: number;
   readonly said: Said;
@@ -18,7 +18,7 @@ export interface Fact {
 }
 
 /** In the order of the phases. */
-export function factsOf(told: Told): readonly Fact[] {
+export function asidesOf(told: Told): readonly Aside[] {
   const own = changes(told);
   const found: readonly (readonly Said[])[] = [
     [...castSeeds(told), ...zerosInstead(told), ...hooks(told)],

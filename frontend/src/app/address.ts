@@ -12,6 +12,7 @@
  * | `seed` | manual seed |
  * | `s` | step and phase, `7.3`, `f3.2` in the forward walk |
  * | `theme`, `digits`, `font` | how it is shown |
+ * | `lang` | in which language; absent: the reader's own |
  * | `projector`, `predict`, `compare` | 1 or 0: for a lecture hall, with questions, beside the run before |
  * | `byhand` | 1: the learner writes the backward pass |
  *
@@ -20,11 +21,14 @@
 import { deflate, inflate } from "../model/packed";
 import { formatPosition, type Position, parsePosition } from "../model/position";
 import type { InputValue, Nested } from "../stream/client";
+import { LANGUAGES } from "../words/languages";
 
 export type Theme = "auto" | "light" | "dark" | "contrast";
 
 export interface View {
   theme: Theme;
+  /** BCP 47; `auto`: the reader's own. */
+  language: string;
   /** Significant digits of every number on screen. */
   digits: number;
   /** Text size, 1 = the browser's own. */
@@ -52,6 +56,7 @@ export interface Address {
 export const THEMES: readonly Theme[] = ["auto", "light", "dark", "contrast"];
 export const DEFAULT_VIEW: View = {
   theme: "auto",
+  language: "auto",
   digits: 4,
   fontScale: 1,
   projector: false,
@@ -96,8 +101,9 @@ export async function writeAddress(address: Address): Promise<string> {
   if (address.gradOutput !== null) keys.set("g", JSON.stringify(address.gradOutput));
   if (address.seed !== 0) keys.set("seed", String(address.seed));
   if (address.position !== null) keys.set("s", formatPosition(address.position));
-  const { theme, digits, fontScale } = address.view;
+  const { theme, language, digits, fontScale } = address.view;
   if (theme !== undefined && theme !== DEFAULT_VIEW.theme) keys.set("theme", theme);
+  if (language !== undefined && language !== DEFAULT_VIEW.language) keys.set("lang", language);
   if (digits !== undefined && digits !== DEFAULT_VIEW.digits) keys.set("digits", String(digits));
   if (fontScale !== undefined && fontScale !== DEFAULT_VIEW.fontScale) keys.set("font", String(fontScale));
   for (const name of SWITCH_NAMES) {
@@ -137,7 +143,9 @@ export async function readAddress(hash: string): Promise<{ address: Address; tro
     "the text size",
     (text) => FONT_SCALES.find((scale) => scale === Number(text)) ?? null,
   );
+  const language = keys.get("lang");
   if (theme !== null) view.theme = theme;
+  if (language !== null && LANGUAGES.includes(language)) view.language = language;
   if (digits !== null) view.digits = digits;
   if (fontScale !== null) view.fontScale = fontScale;
   for (const name of SWITCH_NAMES) {

@@ -160,6 +160,8 @@ export function say(key: string, operands: string): string {
   return format(key, null, JSON.parse(operands) as Record<string, string | number>);
 }
 
+export { speak } from "../words/say";
+
 /** A fact as Python's own reader tells it, as JSON. */
 export function tellFact(fact: string): string {
   return markedUp(tellInWords(JSON.parse(fact) as Fact));

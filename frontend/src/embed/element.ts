@@ -7,6 +7,7 @@ import { stayOffline } from "../layout/client";
 import { parsePosition } from "../model/position";
 import type { TraceState } from "../model/trace";
 import { DecodeError } from "../protocol/decode";
+import { useLanguage } from "../render/language.svelte";
 import theme from "../render/theme.css?inline";
 import { sentenceAt } from "../words/sentences";
 import { takePage } from "./frame";
@@ -56,6 +57,9 @@ export class GradWalkElement extends HTMLElement {
 
   connectedCallback(): void {
     if (this.hasAttribute("offline")) stayOffline();
+    if (!this.hasAttribute("lang")) {
+      void useLanguage(this.closest<HTMLElement>("[lang]")?.lang || "auto");
+    }
     this.#mounted ??= mount(ViewerBox, { target: this.#box, props: { viewer: this.viewer } });
     if (this.hasAttribute("page")) this.#letGo ??= takePage(this);
     this.#box.hidden = this.#hasFallback && !this.#isReady;

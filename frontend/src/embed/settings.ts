@@ -3,7 +3,9 @@
  * nothing and is named in the answer.
  */
 import { type Position, parsePosition } from "../model/position";
+import { useLanguage } from "../render/language.svelte";
 import type { Theme } from "../render/options";
+import { LANGUAGES } from "../words/languages";
 import { parseRange } from "./moves";
 import { PARTS, type Part, type Viewer } from "./viewer.svelte";
 
@@ -30,6 +32,11 @@ const READERS: Readonly<Record<string, (viewer: Viewer, text: string) => boolean
     const theme = THEMES.find((name) => name === text);
     if (theme === undefined) return false;
     viewer.options = { ...viewer.options, theme };
+    return true;
+  },
+  lang: (_viewer, text) => {
+    if (!LANGUAGES.includes(text)) return false;
+    void useLanguage(text);
     return true;
   },
   digits: (viewer, text) => {

@@ -220,4 +220,6 @@ export interface Catalogue {
   "note-input": "name";
   "note-compiled": never;
   "note-compiled-in-line": "line";
+  "page-language": never;
+  "page-language-auto": never;
 }

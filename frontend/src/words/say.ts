@@ -102,7 +102,8 @@ export function fill(
 
 /** Whether the catalogue's message has this attribute: not every problem has a hint. */
 export function hasAttribute(key: string, attribute: string): boolean {
-  return bundle.getMessage(key)?.attributes[attribute] !== undefined;
+  notice();
+  return spoken.bundle.getMessage(key)?.attributes[attribute] !== undefined;
 }
 
 /**
@@ -114,16 +115,33 @@ export function format(
   attribute: string | null,
   operands: Readonly<Record<string, string | number>>,
 ): string {
-  const message = bundle.getMessage(key);
+  notice();
+  const message = spoken.bundle.getMessage(key);
   const pattern = attribute === null ? message?.value : message?.attributes[attribute];
   if (pattern == null) throw new Error(`the catalogue has no message ${key}${attribute ?? ""}`);
-  return bundle.formatPattern(pattern, operands);
+  return spoken.bundle.formatPattern(pattern, operands);
 }
 
 const asCode = (said: Said): Said =>
   said.map((part) => (part.kind === "text" ? { ...part, kind: "code" } : part));
 
-const bundle = makeBundle("en", english);
+let spoken = { language: "en", bundle: makeBundle("en", english) };
+let notice = (): void => {};
+
+/** From now on sentences are made of this catalogue: the text of a file in Fluent's syntax. */
+export function speak(language: string, catalogue: string): void {
+  spoken = { language, bundle: makeBundle(language, catalogue) };
+}
+
+/** The language of the sentences, as a BCP 47 tag. */
+export function languageSpoken(): string {
+  return spoken.language;
+}
+
+/** `noticed` is called whenever a sentence is made, so that what shows it can be made again in another language. */
+export function onSay(noticed: () => void): void {
+  notice = noticed;
+}
 
 function makeBundle(language: string, catalogue: string): FluentBundle {
   // Isolation marks are for texts that mix directions of writing; in a program's name they would be copied along.
@@ -153,7 +171,10 @@ export function markedUp(said: Said): string {
 export function sentence(said: Said): Said {
   const [first, ...rest] = said;
   if (first === undefined || first.kind === "code") return said;
-  return [{ ...first, text: first.text.charAt(0).toLocaleUpperCase("en") + first.text.slice(1) }, ...rest];
+  return [
+    { ...first, text: first.text.charAt(0).toLocaleUpperCase(spoken.language) + first.text.slice(1) },
+    ...rest,
+  ];
 }
 
 /** `a`, `a and b`, `a, b and c`. */

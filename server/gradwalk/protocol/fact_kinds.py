@@ -219,4 +219,6 @@ FactKind = Literal[
     "note-input",
     "note-compiled",
     "note-compiled-in-line",
+    "page-language",
+    "page-language-auto",
 ]

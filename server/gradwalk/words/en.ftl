@@ -313,6 +313,9 @@ note-compiled-in-line = `torch.compile` in line { $line } ran eagerly: compiled,
 
 ## The page: code, inputs, v
 
+page-language = Language
+page-language-auto = The reader’s own
+
 ## The page: lesson, rooms, sharing
 
 ## The player: stage, callout, panels

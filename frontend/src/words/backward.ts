@@ -2,7 +2,7 @@
 import { accumulatedBy, isTensor } from "../model/gradients";
 import { elementCount } from "../model/matrix";
 import { formatNumber, toNumber } from "../model/numbers";
-import type { Cell, Contribution, Gradient, LocalJacobian, TensorValue } from "../protocol/trace.gen";
+import type { Cell, Contribution, Gradient, LocalJacobian, Node, TensorValue } from "../protocol/trace.gen";
 import { asidesOf, changes } from "./asides";
 import { operandText, opOf, ownName, resultName, sourceText } from "./names";
 import { ATOM, levelOf } from "./python";
@@ -316,6 +316,17 @@ function isCopied(jacobian: LocalJacobian | undefined): boolean {
   return structure === "sum_over_copies" || isOlder;
 }
 
+/** Not every copy is made by broadcasting: an embedding looks the same row up twice. */
+function isBroadcast(node: Node, { output_shape, input_shape }: LocalJacobian): boolean {
+  const fits = input_shape.every((size, axis) => {
+    const there = output_shape[axis + output_shape.length - input_shape.length];
+    return size === there || size === 1;
+  });
+  return fits && !LOOK_UPS.test(node.name);
+}
+
+const LOOK_UPS = /^(?:Embedding|Gather|Index|Take)/;
+
 function jacobianAt({ step }: Told, argnum: number): LocalJacobian | undefined {
   return step.local_jacobians.find((each) => each.argnum === argnum);
 }
@@ -352,7 +363,8 @@ function* ruleByShape(told: Told, argnum: number): Generator<Said> {
   }
   if (isCopied(jacobian) && sentOn(told).length === 1) {
     const output = ownName(told, node);
-    if (output !== null) yield say("rule-broadcast", { name, output: code(output) });
+    if (output !== null && isBroadcast(node, jacobian))
+      yield say("rule-broadcast", { name, output: code(output) });
     yield say("rule-repeated", { name });
   }
 }
@@ -543,12 +555,12 @@ function product(told: Told, argnum: number): Said | null {
   if (result === undefined || jacobian?.checked !== true || !isShort(result)) return null;
   if (step.local_jacobians.filter((each) => each.argnum === argnum).length > 1) return null;
   const v = step.grad_outputs[jacobian.output_nr];
-  if (v === undefined || !isShort(v)) return null;
+  if (v === undefined || !isShort(v) || isComplex(v) || isComplex(result)) return null;
   const factor = factorOf(jacobian);
   const where: Reference = { of: "local_jacobian", index: at };
   const factors = factor === null && jacobian.structure === "diagonal" ? diagonalOf(jacobian) : null;
   const spelledFactor: Said | null =
-    factor !== null && scalarOf(v) !== null
+    factor !== null && scalarOf(v) !== null && String(jacobian.output_shape) === String(jacobian.input_shape)
       ? spellNumber(factor, where, precision)
       : factors !== null && jacobian.output_shape.length === 1 && jacobian.input_shape.length === 1
         ? [
@@ -566,6 +578,11 @@ function product(told: Told, argnum: number): Said | null {
     "×",
     spellGradient(result, { of: "grad_input", index: argnum }, precision),
   );
+}
+
+/** The Jacobian of complex numbers is one of their real and imaginary parts: no factor of a number. */
+function isComplex(gradient: Gradient): boolean {
+  return isTensor(gradient) && gradient.dtype.startsWith("complex");
 }
 
 /** Each product with the operand it is for, where there are several. */

@@ -175,7 +175,8 @@ OPERATIONS: Mapping[str, Operation] = {
     "floor_divide": Operation(
         lambda a, b: torch.div(_tensor(a), _tensor(b), rounding_mode="floor"),
         latex=Notation(r"\left\lfloor \frac{{{0}}}{{{1}}} \right\rfloor", _S.ATOM, (_S.SUM, _S.SUM)),
-        text=Notation("{0} // {1}", _S.PRODUCT, (_S.PRODUCT, _S.SIGN)),
+        # Python reads -a // b as (-a) // b, which is not -(a // b).
+        text=Notation("{0} // {1}", _S.BIG_SIGN, (_S.PRODUCT, _S.SIGN)),
     ),
     "trunc": Operation(_of(torch.trunc)),
     "round": Operation(_of(torch.round)),

@@ -2,19 +2,36 @@
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 from gradwalk.formulas.derivatives import derivative_line
 from gradwalk.formulas.entry import Kind
 from gradwalk.formulas.expression import Expression, Symbol, names_of, symbols_of
-from gradwalk.formulas.letters import Letters, is_seed
+from gradwalk.formulas.factors import factor_of
+from gradwalk.formulas.letters import Letters, is_seed, source_strength
+from gradwalk.formulas.notation import Strength
 from gradwalk.formulas.registry import entry_of
 from gradwalk.formulas.specialise import Line, forward, lines, unwritten
 from gradwalk.formulas.writing import Form, Written, write_explained
 from gradwalk.protocol.graph import Formula, UnwrittenLine, VjpLine
 
+LONGEST_SAID: Final = 100
+"""Characters of source text in a sentence."""
 _HOLE = re.compile(r"\{(\w+)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """What the program calls the values of a node, in full."""
+
+    values: Mapping[str, str]
+    """By symbol; `tanh(…)` for the result of an operation that the program has no text for."""
+    operands: Sequence[str | None]
+    """By argnum, as far as the program has a text."""
+    result: str | None
+    """The text that computes the node's one result."""
 
 
 def letters_of(node_name: str, known: Mapping[str, str], taken: Sequence[str] = ()) -> Letters:
@@ -35,6 +52,7 @@ def formula_of(
     operands: Sequence[Kind | None],
     letters: Letters,
     wanted: Collection[int] | None = None,
+    texts: Texts | None = None,
 ) -> Formula | None:
     """A node's formulas for the options it has; None where neither an entry nor a table line is known.
 
@@ -42,6 +60,7 @@ def formula_of(
 
     Args:
         wanted: the operands that get a gradient, all unless given.
+        texts: the program's texts, for sentences; without them there is nothing to say.
     """
     entry, table = entry_of(node_name), derivative_line(node_name)
     yaml = list(table.lines) if table else []
@@ -51,7 +70,7 @@ def formula_of(
     found = [line for line in known if line is not None and (wanted is None or line.argnum in wanted)]
     formula: Formula = {
         "forward": _forward(node_name, saved, operands, letters),
-        "vjp": [_vjp_line(line, letters) for line in found],
+        "vjp": [_vjp_line(line, letters, seeds, texts) for line in found],
         "derivatives_yaml": yaml,
     }
     reasons = [
@@ -75,13 +94,34 @@ def _forward(node_name: str, saved: Mapping[str, Any], operands: Sequence[Kind |
     return f"{letters.write('result', 'latex')} = {_written(expression, letters, 'latex')}"
 
 
-def _vjp_line(line: Line, letters: Letters) -> VjpLine:
-    return {
+def _vjp_line(line: Line, letters: Letters, seeds: Sequence[Kind | None], texts: Texts | None) -> VjpLine:
+    written: VjpLine = {
         "argnum": line.argnum,
         "latex": _written(line.expression, letters, "latex"),
         "text": _written(line.expression, letters, "text"),
         "because": _filled(line.because, letters),
     }
+    reads = [name for name in symbols_of(line.expression) if not is_seed(name)]
+    if texts is None or not texts.values.keys() >= set(reads):
+        return written
+    said = Letters(texts.values, letters.taken, letters.preferred, LONGEST_SAID)
+    written |= {"said": _written(line.expression, said, "text"), "reads": reads}
+    factor = factor_of(line.expression) if [one and one.shape for one in seeds] == [line.shape] else None
+    if factor is not None:
+        written["derivative"] = derivative = _written(factor, said, "text")
+        operand = texts.operands[line.argnum]
+        needed = [operand, *(texts.values[name] for name in symbols_of(factor))]
+        # Inside a function a value has the name of the parameter there, and another one outside.
+        if texts.result is not None and operand is not None and all(one and one in texts.result for one in needed):
+            written["equation"] = f"{_differential(texts.result)}/{_differential(operand)} = {derivative}"
+    return written
+
+
+def _differential(text: str) -> str:
+    """`dx`, `d(x*y)`, `d sin(x)`."""
+    if source_strength(text) is not Strength.ATOM or text.startswith("("):
+        return f"d({text})"
+    return f"d{text}" if len(text) == 1 else f"d {text}"
 
 
 def _written(expression: Expression, letters: Letters, form: Form) -> str:

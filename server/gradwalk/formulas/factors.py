@@ -2,7 +2,18 @@
 
 from functools import lru_cache
 
-from gradwalk.formulas.expression import Apply, Expression, Named, Number, Symbol, number, product, symbols_of, walk, where
+from gradwalk.formulas.expression import (
+    Apply,
+    Expression,
+    Named,
+    Number,
+    Symbol,
+    number,
+    product,
+    symbols_of,
+    walk,
+    where,
+)
 from gradwalk.formulas.letters import is_seed
 
 _ONE = number(1)

@@ -109,6 +109,8 @@ class Letters:
     """Variables of the program."""
     preferred: Mapping[str, str] = field(default_factory=dict)
     """The entry's own letters."""
+    longest: int = LONGEST_SOURCE
+    """Source text of more characters gets a letter."""
 
     _chosen: dict[tuple[str, Form], Written] = field(default_factory=dict, init=False, compare=False)
     _used: set[str] = field(default_factory=set, init=False, compare=False)
@@ -132,7 +134,7 @@ class Letters:
         if is_seed(name):
             return self._seed(name, "latex"), self._seed(name, "text")
         source = self.known.get(name)
-        if source is not None and len(source) <= LONGEST_SOURCE:
+        if source is not None and len(source) <= self.longest:
             return _source(source, "latex"), _source(source, "text")
         letters = LETTERS.get(name.partition("[")[0], (name,))
         used = self._used.union(self.known.values(), self.taken)
@@ -171,7 +173,7 @@ def _plain(latex: str) -> str:
 def _source(source: str, form: Form) -> Written:
     if _NUMBER.fullmatch(source):
         return Written(source, Strength.SUM if source[0] == "-" else Strength.ATOM)
-    strength = source_strength(source)
+    strength = Strength.ATOM if source.endswith("(…)") else source_strength(source)
     if form == "text":
         return Written(source, strength)
     if len(source) == 1 and source.isalpha():

@@ -115,6 +115,8 @@ class _Writer:
         notation = operation.latex if self._form == "latex" else operation.text
         if one.operation == "where" and self._form == "latex":
             return self._write_cases(one)
+        if one.operation == "transpose" and self._form == "text":
+            return self._write_transpose(one.arguments[0])
         if notation is None:
             return self._write_function(one)
         arguments = [
@@ -127,6 +129,15 @@ class _Writer:
             *arguments, all=", ".join(arguments), sign=sign, options=_subscript(one.options), **options
         )
         return Written(written, notation.strength)
+
+    def _write_transpose(self, matrix: Expression) -> Written:
+        """`w.T`; `w` again where the program's own text of the matrix is `w.T`."""
+        text = self._bracketed(self.write(matrix), Strength.ATOM)
+        for sign in (".T", ".mT"):
+            if text.endswith(sign):
+                return Written(text.removesuffix(sign))
+        is_matrix = isinstance(matrix, Symbol) and len(matrix.shape) == _RANK_OF_MATRIX
+        return Written(f"{text}.T" if is_matrix else f"{text}.mT", Strength.POWER)
 
     def _write_cases(self, one: Expression) -> Written:
         """The first case whose condition holds counts; further conditions where none before it held are rows, too."""
@@ -163,6 +174,7 @@ class _Writer:
         return rf"\left{opening}{written.text}\right{closing}"
 
 
+_RANK_OF_MATRIX = 2
 LONGEST_SUBSCRIPT = len(r"_{\text{dim 0; index 1}}")
 """Options longer than this are too much to be read in small print, and stand behind the arguments."""
 _KEEPING_DIMS = frozenset({"sum", "mean"})

@@ -85,6 +85,16 @@ class VjpLine(TypedDict):
     latex: str
     text: str
     because: str
+    said: NotRequired[str]
+    """The text with the program's own texts for all values, however long; `tanh(...)` for what has none. Absent in
+    traces of older versions."""
+    derivative: NotRequired[str]
+    """What v is multiplied by, entry by entry, in the same names; absent where the vjp is no such product."""
+    equation: NotRequired[str]
+    """The derivative with what it is the derivative of: `d sin(x*y)/d(x*y) = cos(x*y)`; absent where one of both has no
+    text in the program."""
+    reads: NotRequired[list[str]]
+    """The saved tensors that the vjp is computed from, by name; `result` for the node's own."""
 
 
 UnwrittenReason = Literal[

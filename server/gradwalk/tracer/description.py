@@ -282,7 +282,13 @@ class GraphWriter:
             described["inputs"][argnum]["source"] = source
         if record.kind == "op":
             found = self.formulas.describe(
-                node, record.name, edges, described["inputs"], record.sides, described["outputs"]
+                node,
+                record.name,
+                edges,
+                described["inputs"],
+                record.sides,
+                described["outputs"],
+                [_said_op(record), *(None if target is None else _said_op(records[target]) for target, _ in edges)],
             )
             described["formula"], record.letters = found.formula, found.letters
         _compare_saved(described)
@@ -306,8 +312,7 @@ class GraphWriter:
         return None if name is None else transposed(name)
 
     def _describe_new(self, node: Node, record: Record, saved: list[protocol.SavedTensor]) -> protocol.Node:
-        call, entry = record.call, record.entry
-        op = entry.op.rstrip("_") if entry is not None else _OVERLOAD_DIGITS.sub("", record.name)
+        call, op = record.call, _op_of(record)
         sequence = record.sequence
         described: protocol.Node = {
             "id": record.id,
@@ -490,6 +495,15 @@ class GraphWriter:
     def _new_edge(self) -> str:
         self._next_edge += 1
         return f"e{self._next_edge - 1}"
+
+
+def _op_of(record: Record) -> str:
+    return record.entry.op.rstrip("_") if record.entry is not None else _OVERLOAD_DIGITS.sub("", record.name)
+
+
+def _said_op(record: Record) -> str:
+    """`log_softmax` for torch's `_log_softmax`."""
+    return _op_of(record).strip("_").removesuffix("_forward")
 
 
 def _is_argument(tensor: torch.Tensor, call: Call | None) -> bool:

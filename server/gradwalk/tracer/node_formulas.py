@@ -8,7 +8,7 @@ import torch
 
 from gradwalk.formulas.check import check_formula, out_of_sight
 from gradwalk.formulas.derivatives import operand_names
-from gradwalk.formulas.display import formula_of, letters_of
+from gradwalk.formulas.display import Texts, formula_of, letters_of
 from gradwalk.formulas.entry import Kind
 from gradwalk.formulas.letters import Letters
 from gradwalk.formulas.registry import entry_of
@@ -62,14 +62,19 @@ class NodeFormulas:
         operands: Sequence[Operand],
         sides: Sequence[Side],
         outputs: Sequence[Output],
+        ops: Sequence[str | None],
     ) -> Described:
-        """The formula of a built-in node. A result with an operand's variable is called by its text or a letter."""
+        """The formula of a built-in node. A result with an operand's variable is called by its text or a letter.
+
+        `ops` are what the node itself computes, then what made each operand.
+        """
         names = operand_names(name, len(operands))
         sources = {key: one["source"] for key, one in zip(names, operands, strict=True) if "source" in one}
         known = [outputs[0]["name"], outputs[0].get("source")] if outputs and outputs[0]["name"] is not None else []
         result = next((one for one in known if one is not None and one not in sources.values()), None)
         if result is not None:
             sources |= {"result": result, "result0": result}
+        texts = _texts(names, operands, outputs, result, ops)
         letters = letters_of(name, sources, self._variables)
         kinds = [_kind(edge, operand) for edge, operand in zip(edges, operands, strict=True)]
         seeds = [Kind(side.shape, side.dtype) for side in sides]
@@ -78,7 +83,8 @@ class NodeFormulas:
             by_name |= {"result": seeds[0], "result0": seeds[0]}
         wanted = {argnum for argnum, (target, _) in enumerate(edges) if target is not None}
         with out_of_sight():
-            return Described(formula_of(name, self._read(node, by_name), seeds, kinds, letters, wanted), letters)
+            formula = formula_of(name, self._read(node, by_name), seeds, kinds, letters, wanted, texts)
+            return Described(formula, letters)
 
     def check(  # noqa: PLR0913 - what one step saw
         self,
@@ -141,6 +147,22 @@ class NodeFormulas:
 
 _UNREAD: Final = Kind((), torch.float32)
 """Stands for a tensor that could not be read."""
+
+
+def _texts(
+    names: Sequence[str],
+    operands: Sequence[Operand],
+    outputs: Sequence[Output],
+    result: str | None,
+    ops: Sequence[str | None],
+) -> Texts:
+    sources = [operand.get("source") for operand in operands]
+    own, *makers = ops
+    text = outputs[0].get("source") if len(outputs) == 1 else None
+    values = {name: f"{op}(…)" for name, op in zip(names, makers, strict=True) if op is not None}
+    values |= {name: source for name, source in zip(names, sources, strict=True) if source is not None}
+    values |= dict.fromkeys(("result", "result0"), result or text or f"{own}(…)")
+    return Texts(values, sources, text)
 
 
 def _kind(edge: tuple[Node | None, int], operand: Operand) -> Kind | None:

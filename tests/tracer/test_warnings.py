@@ -3,6 +3,7 @@
 import warnings
 
 import pytest
+import torch
 
 from gradwalk.tracer.originals import SNIPPET
 from gradwalk.tracer.stream import WARNINGS_MAX
@@ -47,6 +48,9 @@ def given_by_python(source):
         assert filename == SNIPPET or "torch" in filename
         told.append((category.__name__, str(message).partition(" (Triggered")[0], line))
 
+    # A script is a process of its own; here what ran before may have had a warning that torch gives once per process.
+    was_always = torch.is_warn_always_enabled()
+    torch.set_warn_always(True)
     with warnings.catch_warnings():
         warnings.resetwarnings()
         for quiet in (ResourceWarning, ImportWarning, PendingDeprecationWarning, DeprecationWarning):
@@ -54,6 +58,7 @@ def given_by_python(source):
         warnings.filterwarnings("default", category=DeprecationWarning, module="__main__")
         warnings.showwarning = show
         exec(compile(source, SNIPPET, "exec"), space)
+    torch.set_warn_always(was_always)
     return told
 
 

@@ -83,6 +83,7 @@ def test_axe_finds_nothing_in_any_mode(new_page: Opener, theme: str) -> None:
         known = urllib.parse.urlencode({**keys, "theme": theme}) if "example" in keys else None
         player.open(known or fragment(MAP, theme=theme, **keys))
         player.page.wait_for_selector(".callout")
+        player.page.wait_for_load_state("networkidle")  # the whole trace is there, and nothing comes in any more
         findings = axe_findings(player.page)
         assert findings == [], f"{mode} at {across}: {json.dumps(findings, indent=1)}"
 

@@ -55,7 +55,7 @@ def test_html_holds_a_player_that_fetches_nothing_and_has_no_barrier(
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     page.goto(f"file://{written}/lesson.html")
-    page.locator("grad-walk").get_by_text("times the local Jacobian").first.wait_for(timeout=60_000)
+    page.locator("grad-walk .callout").wait_for(timeout=60_000)
     assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
     page.add_script_tag(path=AXE)
     assert page.evaluate(FINDINGS) == []

@@ -16,7 +16,7 @@ import { mathml, useTypesetter } from "../render/math";
 import { typeset } from "../render/typesetter";
 import { repeatsOf, withRepeats } from "../scene/repeats";
 import { calledShort, operandLabel, savedLabel } from "../words/names";
-import { format, markedUp, type Said, textOf } from "../words/say";
+import { format, markedUp, type Said, speak as speakIn, textOf } from "../words/say";
 import { saidAt, stepSentence } from "../words/sentences";
 import { tell as tellInWords } from "../words/tell";
 import {
@@ -121,7 +121,7 @@ function labelsAt(trace: TraceState, position: Position): Labels {
   const node = nodeAt(trace, position);
   const graph = passAt(trace, position)?.started.graph;
   if (node === null || graph === undefined) return { operands: [], saved: [] };
-  const scene = { graph, source: trace.started?.source ?? "", precision: DEFAULT_PRECISION };
+  const scene = { graph, precision: DEFAULT_PRECISION };
   // Tabs of a product must differ; what goes into a call may be the same twice.
   const call = position.direction === "forward" ? calledShort : operandLabel;
   return {
@@ -160,7 +160,10 @@ export function say(key: string, operands: string): string {
   return format(key, null, JSON.parse(operands) as Record<string, string | number>);
 }
 
-export { speak } from "../words/say";
+/** From now on sentences are made of this catalogue. */
+export function speak(language: string, catalogue: string): void {
+  speakIn(language, catalogue);
+}
 
 /** A fact as Python's own reader tells it, as JSON. */
 export function tellFact(fact: string): string {

@@ -458,6 +458,24 @@ export interface VjpLine {
   latex: string;
   text: string;
   because: string;
+  /**
+   * The text with the program's own texts for all values, however long; `tanh(...)` for what has none. Absent in
+   * traces of older versions.
+   */
+  said?: string;
+  /**
+   * What v is multiplied by, entry by entry, in the same names; absent where the vjp is no such product.
+   */
+  derivative?: string;
+  /**
+   * The derivative with what it is the derivative of: `d sin(x*y)/d(x*y) = cos(x*y)`; absent where one of both has no
+   * text in the program.
+   */
+  equation?: string;
+  /**
+   * The saved tensors that the vjp is computed from, by name; `result` for the node's own.
+   */
+  reads?: string[];
 }
 /**
  * An operand whose vjp has no formula here.

@@ -164,7 +164,7 @@ export type CalloutScene = VjpCallout | AccumulateCallout | ForwardCallout;
 export function drawCallout(trace: TraceState, still: Still): CalloutScene | null {
   const { node, step, graph, position } = still;
   if (node === null || graph === null) return null;
-  const scene = { graph, source: trace.started?.source ?? "", precision: DEFAULT_PRECISION };
+  const scene = { graph, precision: DEFAULT_PRECISION };
   const heading = {
     title: node.name,
     notes: notesOf(node),

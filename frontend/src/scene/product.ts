@@ -10,7 +10,7 @@ import { cellAt, jacobianMatrix, matrixOf, rowOf, shapeText } from "../model/mat
 import { toNumber } from "../model/numbers";
 import type { Cell, Node, TensorValue } from "../protocol/trace.gen";
 import { ownJacobian } from "../words/advice";
-import { embedded } from "../words/python";
+import { transposedText } from "../words/names";
 import type { Factor, OperandEquation } from "./equation";
 
 export type FormKind = "matrix_product" | "elementwise" | "grid" | "words";
@@ -293,7 +293,7 @@ function matrixProduct(
     v: { role: "v", caption: V_CAPTION, flattenedFrom: null },
     jacobian: {
       role: "jacobian",
-      caption: `${embedded(operand.names.get(other.argnum) ?? "")}ᵀ, which acts as J`,
+      caption: `${transposedText(operand.names.get(other.argnum) ?? "")}, which acts as J`,
       flattenedFrom: null,
     },
   } as const;

@@ -51,7 +51,7 @@ function zerosInstead(told: Told): Said[] {
   return told.step.grad_outputs.flatMap((value, index) =>
     isTensor(value) || value.materialized !== true
       ? []
-      : [say("fact-zeros", { name: resultName(told, told.node, index), rule: ruleOf(told) })],
+      : [say("fact-zeros", { name: resultName(told.node, index), rule: ruleOf(told) })],
   );
 }
 
@@ -62,7 +62,7 @@ function hooks(told: Told): Said[] {
     const made = madeBy(told, hookName(span), before, after, { of: "after_hook", index });
     return step.grad_outputs.length === 1
       ? made
-      : say("fact-at", { name: resultName(told, node, output_nr), made });
+      : say("fact-at", { name: resultName(node, output_nr), made });
   });
   return all.length === 0 ? [] : [say("fact-hooks", { list: listed(all) })];
 }

@@ -5,8 +5,7 @@ import { formatNumber, toNumber } from "../model/numbers";
 import type { Cell, Contribution, Gradient, LocalJacobian, Node, TensorValue } from "../protocol/trace.gen";
 import { asidesOf, changes } from "./asides";
 import { operandText, opOf, ownName, resultName, sourceText } from "./names";
-import { ATOM, levelOf } from "./python";
-import { derivativeText, ruleText, savedInRule } from "./rule";
+import { derivativeText, equationText, ruleText, savedInRule } from "./rule";
 import {
   code,
   enumerated,
@@ -82,7 +81,7 @@ export function wholeSentence(told: Told): Said {
 function collect(told: Told): Said {
   const { step, node } = told;
   if (step.grad_outputs.length > 1) return firstFitting(told, severalOutputs(told));
-  const name = resultName(told, node, step.contributions[0]?.output_nr ?? 0);
+  const name = resultName(node, step.contributions[0]?.output_nr ?? 0);
   const there = step.contributions.flatMap((each, index) =>
     isThere(each.value) ? [{ ...each, index }] : [],
   );
@@ -182,7 +181,7 @@ function severalOutputs(told: Told): Said[] {
   const list = there.map(({ value, index }) =>
     say("value-at", {
       value: spellGradient(value, { of: "grad_output", index }, precision),
-      name: resultName(told, node, index),
+      name: resultName(node, index),
     }),
   );
   const said = { ...counts, list: listed(list) };
@@ -228,10 +227,10 @@ function* sameOperand(told: Told): Generator<Said> {
   const [first, second, third] = node.inputs;
   if (first?.edge === undefined || second?.edge === undefined || third !== undefined) return;
   const name = operandText(told, node, first);
-  const output = sourceText(told, node) ?? ownName(told, node);
-  const derivative = derivativeText(told, node, 0);
+  const output = sourceText(node) ?? ownName(told, node);
+  const derivative = derivativeText(node, 0);
   if (name === null || output === null || name !== operandText(told, node, second)) return;
-  if (derivative === null || derivative !== derivativeText(told, node, 1)) return;
+  if (derivative === null || derivative !== derivativeText(node, 1)) return;
   const said = { output: code(output), name: code(name), derivative: code(derivative) };
   const value = savedValue(told, 0);
   if (value !== null && derivative === name) yield say("rule-same-operand-saved", { ...said, value });
@@ -240,15 +239,12 @@ function* sameOperand(told: Told): Generator<Said> {
 
 /** `d sin(x*y)/d(x*y) = cos(x*y); x*y was saved as 2`. */
 function* derivatives(told: Told): Generator<Said> {
-  const output = sourceText(told, told.node) ?? ownName(told, told.node);
   const argnums = sentOn(told).slice(0, OPERANDS_READ_ALOUD);
-  if (output === null) return;
   const names = argnums.map((argnum) => nameAt(told, argnum));
   if (new Set(names).size < names.length) return;
-  const equations = argnums.flatMap((argnum, at) => {
-    const [name, derivative] = [names[at] ?? null, derivativeText(told, told.node, argnum)];
-    if (name === null || derivative === null || derivative.length > LONGEST_SENTENCE) return [];
-    return [code(`${differential(output)}/${differential(name)} = ${derivative}`)];
+  const equations = argnums.flatMap((argnum) => {
+    const equation = equationText(told.node, argnum);
+    return equation === null ? [] : [code(equation)];
   });
   if (equations.length === 0) return;
   const saved = equations.length < argnums.length ? [] : savedWords(told, argnums);
@@ -257,12 +253,6 @@ function* derivatives(told: Told): Generator<Said> {
   yield say("rule-derivative", { equations: listed(equations) });
   const [first] = equations;
   if (equations.length > 1 && first !== undefined) yield say("rule-derivative", { equations: first });
-}
-
-/** `dx`, `d(x*y)`, `d sin(x)`. */
-function differential(name: string): string {
-  if (levelOf(name) < ATOM || name.startsWith("(")) return `d(${name})`;
-  return /^\w+$/.test(name) ? `d${name.length > 1 ? " " : ""}${name}` : `d ${name}`;
 }
 
 /** `x was saved as 2`, `w as 3`. */
@@ -297,7 +287,7 @@ function savedValue({ node, precision }: Told, operand: number | null): Said | n
 function* written(told: Told): Generator<Said> {
   const found = sentOn(told).flatMap((argnum) => {
     const name = operandAt(told, argnum);
-    const rule = ruleText(told, told.node, argnum);
+    const rule = ruleText(told.node, argnum);
     return name === null || rule === null ? [] : [{ name, rule: code(rule) }];
   });
   for (let count = Math.min(found.length, OPERANDS_READ_ALOUD); count > 0; count -= 1) {
@@ -410,8 +400,7 @@ function* ruleByStructure(told: Told, argnum: number): Generator<Said> {
         const output = ownName(told, node);
         if (output !== null) yield say("rule-parts", { output: code(output) });
       }
-      if (outputs > inputs)
-        yield say("rule-part-of", { name, output: resultName(told, node, jacobian.output_nr) });
+      if (outputs > inputs) yield say("rule-part-of", { name, output: resultName(node, jacobian.output_nr) });
       else yield say("rule-selection", { op, name });
       return;
     case "sum_over_copies":
@@ -513,7 +502,7 @@ function* multiplications(told: Told, there: readonly number[]): Generator<Said>
 /** `v @ values.T is [3, 2] @ [2, 3] = [3, 3] for weights`: where numbers would be too many. */
 function* matrixProducts(told: Told, there: readonly number[]): Generator<Said> {
   const products = there.flatMap((argnum) => {
-    const rule = ruleText(told, told.node, argnum);
+    const rule = ruleText(told.node, argnum);
     const name = operandAt(told, argnum);
     const { output_shape: v = [], input_shape: given = [] } = jacobianAt(told, argnum) ?? {};
     const factors = /^(v|\S+) @ (v|\S+)$/.exec(rule ?? "");
@@ -536,12 +525,12 @@ function* matrixProducts(told: Told, there: readonly number[]): Generator<Said> 
 function* byRule(told: Told, there: readonly number[], v: Said): Generator<Said> {
   const [argnum, second] = there;
   if (argnum === undefined || second !== undefined || told.step.formula_checked !== true) return;
-  const rule = ruleText(told, told.node, argnum);
+  const rule = ruleText(told.node, argnum);
   const result = resultsFor(told, [argnum])[0] ?? [];
   const structure = jacobianAt(told, argnum)?.structure;
   if (rule === null || rule === "v" || structure === "broadcast_sum" || structure === "copy_to_summands")
     return;
-  const derivative = derivativeText(told, told.node, argnum);
+  const derivative = derivativeText(told.node, argnum);
   if (derivative !== null) yield say("multiply-entries", { v, derivative: code(derivative), result });
   else yield say("multiply-rule", { v, rule: code(rule), result });
 }
@@ -631,7 +620,7 @@ function vIs(told: Told, value: Gradient | undefined, at: Reference): Said {
 }
 
 function vOf(told: Told, value: Gradient, index: number): Said {
-  const output = resultName(told, told.node, index);
+  const output = resultName(told.node, index);
   if (isTensor(value) && !isShort(value))
     return say("v-of-output-shape", { output, shape: spellShape(value.shape) });
   return say("v-of-output", {

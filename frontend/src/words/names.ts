@@ -6,17 +6,18 @@
 import { formatNumber, type Precision } from "../model/numbers";
 import type { Operand } from "../model/selectors";
 import { edgesById, nodesById } from "../model/selectors";
-import type { Graph, Node, SavedTensor, Span } from "../protocol/trace.gen";
-import { bare, cut, embedded, LONGEST_NAME, sidesOf } from "./python";
+import type { Graph, Node, SavedTensor } from "../protocol/trace.gen";
 import { code, type Said, say, text, textOf } from "./say";
 import { scalarOf } from "./values";
 
-/** The graph of a pass and the program it came from. */
+/** The graph of a pass, and how many digits its numbers have. */
 export interface Scene {
   readonly graph: Graph;
-  readonly source: string;
   readonly precision: Precision;
 }
+
+/** Longer texts are called by the operation that made them. */
+const LONGEST_NAME = 40;
 
 /** The op as it is said: `softmax` for torch's `_softmax`. */
 export function opOf(node: Node): Said {
@@ -29,8 +30,8 @@ function opText({ op }: Node): string {
 }
 
 /** A result of a node: its variable, its text in the program, or `the result of mul in line 3`. */
-export function resultName(scene: Scene, node: Node, outputNr: number): Said {
-  const known = resultText(scene, node, outputNr);
+export function resultName(node: Node, outputNr: number): Said {
+  const known = resultText(node, outputNr);
   if (known !== null) return code(known);
   const op = opOf(node);
   const line = node.span === null ? null : text(String(node.span.line));
@@ -41,64 +42,23 @@ export function resultName(scene: Scene, node: Node, outputNr: number): Said {
   return node.output_count > 1 ? say("output-of", { number: text(String(outputNr)), op: result }) : result;
 }
 
-/** The variable that holds a result, or its text in the program; null where it has neither. */
-export function resultText(scene: Scene, node: Node, outputNr: number): string | null {
-  const variable = node.leaf ?? node.outputs[outputNr]?.name ?? null;
-  return variable !== null && variable.length <= LONGEST_NAME ? variable : sourceText(scene, node);
+/** The variable that holds a result, or the program's text that computes it; null where it has neither. */
+export function resultText(node: Node, outputNr: number): string | null {
+  const { name = null, source = null } = node.outputs[outputNr] ?? {};
+  return node.leaf ?? [name, source].find((each) => each !== null && each.length <= LONGEST_NAME) ?? null;
 }
 
 /** The program's text for a node's only result. */
-export function sourceText(scene: Scene, node: Node): string | null {
-  const transposed = transposedText(scene, node);
-  if (transposed !== null) return transposed;
-  if (node.output_count !== 1 || node.kind === "view_write" || node.leaf !== undefined) return null;
-  // A variable holds what its expression gave; a result without one may be an inner one of a call.
-  if (node.outputs[0]?.name == null && isPassedOn(scene.graph, node)) return null;
-  const found = cut(scene.source, node.span);
-  return found !== null && found.length <= LONGEST_NAME ? bare(found) : null;
-}
-
-/** `weight.T` for the transpose that a call makes without having it written down. */
-function transposedText(scene: Scene, node: Node): string | null {
-  const [operand] = node.inputs;
-  if (node.name !== "TBackward0" || operand === undefined || !isPassedOn(scene.graph, node)) return null;
-  const name = operandText(scene, node, operand);
-  return name === null || name.length + 2 > LONGEST_NAME ? null : `${embedded(name)}.T`;
-}
-
-/** Whether another node with the same text uses the result: then the text means that one's, or both of them. */
-function isPassedOn(graph: Graph, node: Node): boolean {
-  let known = passedOn.get(graph);
-  if (known === undefined) {
-    const nodes = nodesById(graph);
-    known = new Set();
-    for (const { from, to } of graph.edges) {
-      const [made, used] = [nodes.get(from.node), nodes.get(to.node)];
-      if (made !== undefined && used !== undefined && isSameSpan(made.span, used.span)) known.add(made.id);
-    }
-    passedOn.set(graph, known);
-  }
-  return known.has(node.id);
-}
-
-const passedOn = new WeakMap<Graph, Set<string>>();
-
-function isSameSpan(a: Span | null, b: Span | null): boolean {
-  return (
-    a !== null &&
-    b !== null &&
-    a.line === b.line &&
-    a.column === b.column &&
-    a.end_line === b.end_line &&
-    a.end_column === b.end_column
-  );
+export function sourceText(node: Node): string | null {
+  const source = node.outputs[0]?.source ?? null;
+  return node.output_count === 1 && source !== null && source.length <= LONGEST_NAME ? source : null;
 }
 
 /** The node's result, by another name than its operands: in a loop both are the same variable. */
 export function ownName(scene: Scene, node: Node): string | null {
-  const own = resultText(scene, node, 0);
+  const own = resultText(node, 0);
   const isTaken = node.inputs.some((operand) => operandText(scene, node, operand) === own);
-  return isTaken ? sourceText(scene, node) : own;
+  return isTaken ? sourceText(node) : own;
 }
 
 /** What an operand is called; `the result of …` where the program has no text for it; null for a nameless constant. */
@@ -106,7 +66,7 @@ export function operandName(scene: Scene, node: Node, operand: Operand): Said | 
   const known = operandText(scene, node, operand);
   if (known !== null) return code(known);
   const from = producerOf(scene.graph, operand);
-  return from === null ? null : resultName(scene, from.node, from.outputNr);
+  return from === null ? null : resultName(from.node, from.outputNr);
 }
 
 /** The same inside a formula, where a result that the program has no text for is `tanh(…)`. */
@@ -122,33 +82,23 @@ export function ownSymbol(scene: Scene, node: Node): string {
 
 /** What the program writes for an operand; a number for a constant of one entry. */
 export function operandText(scene: Scene, node: Node, operand: Operand): string | null {
+  if (operand.source !== undefined && operand.source.length <= LONGEST_NAME) return operand.source;
   const from = producerOf(scene.graph, operand);
-  if (from !== null) return resultText(scene, from.node, from.outputNr);
-  const beside = textBeside(scene, node, operand);
-  if (beside !== null) return beside;
-  if (node.kind === "custom") return null;
+  if (from !== null) return resultText(from.node, from.outputNr);
+  if (node.kind === "custom") return operand.name;
   const number = scalarOf(operand.value);
   return number === null ? null : formatNumber(number, scene.precision);
-}
-
-/** The other side of the operator where one side is known: `batch` of `w * batch`. */
-function textBeside(scene: Scene, node: Node, operand: Operand): string | null {
-  const [other, third] = node.inputs.filter((each) => each !== operand);
-  const from = other === undefined || third !== undefined ? null : producerOf(scene.graph, other);
-  const whole = isPassedOn(scene.graph, node) ? null : cut(scene.source, node.span);
-  const sides = whole === null ? null : sidesOf(whole);
-  if (from === null || sides === null) return null;
-  const known = [resultText(scene, from.node, from.outputNr), cut(scene.source, from.node.span)];
-  const isSide = sides.map((side) => known.some((each) => each !== null && bare(each) === side));
-  if (isSide[0] === isSide[1]) return null;
-  const found = sides[isSide[0] ? 1 : 0];
-  return found !== undefined && found.length <= LONGEST_NAME ? found : null;
 }
 
 function producerOf(graph: Graph, operand: Operand): { node: Node; outputNr: number } | null {
   const from = operand.edge === undefined ? undefined : edgesById(graph).get(operand.edge)?.from;
   const node = from === undefined ? undefined : nodesById(graph).get(from.node);
   return from === undefined || node === undefined ? null : { node, outputNr: from.output_nr };
+}
+
+/** A name with the sign of transposition, in brackets where it would belong to a part of the name only. */
+export function transposedText(name: string): string {
+  return /^[\p{L}_][\p{L}\p{N}_.]*(?:[([][^()[\]]*[)\]])?$/u.test(name) ? `${name}ᵀ` : `(${name})ᵀ`;
 }
 
 /** A saved tensor by what the program calls it. */
@@ -158,7 +108,7 @@ export function savedName(scene: Scene, node: Node, saved: SavedTensor): Said {
   if (known !== null) return code(known);
   if (operand !== undefined) return operandName(scene, node, operand) ?? say("constant");
   if (saved.name !== "result") return code(saved.name);
-  const own = resultText(scene, node, 0) ?? sourceText(scene, node);
+  const own = resultText(node, 0) ?? sourceText(node);
   return own === null ? say("forward-result") : code(own);
 }
 

@@ -49,7 +49,7 @@ export function toldAt(
   const pass = passAt(trace, position)?.started;
   if (step === null || node === null || pass === undefined) return null;
   const { graph } = pass;
-  return { step, node, pass, graph, source: trace.started?.source ?? "", precision, room: LONGEST_SENTENCE };
+  return { step, node, pass, graph, precision, room: LONGEST_SENTENCE };
 }
 
 function forwardAt(trace: TraceState, position: Position, precision: Precision): Said {
@@ -59,7 +59,7 @@ function forwardAt(trace: TraceState, position: Position, precision: Precision):
   const problem = node.id === FAILED_NODE ? problemOfNode(trace.problems, -1, node.id) : null;
   if (problem !== null && position.phase > 1)
     return say("forward-raises", { op: opOf(node), title: text(problem.title) });
-  return forwardSentence({ graph, source: trace.started?.source ?? "", precision }, node, position.phase);
+  return forwardSentence({ graph, precision }, node, position.phase);
 }
 
 function start(trace: TraceState): Said {
@@ -67,11 +67,10 @@ function start(trace: TraceState): Said {
   if (pass === undefined || pass.started.outputs.length === 0)
     return say(trace.finished === null ? "start-waiting" : "start-none");
   const { graph, outputs } = pass.started;
-  const scene = { graph, source: trace.started?.source ?? "", precision: DEFAULT_PRECISION };
   const names = outputs.map(({ node, output_nr, name }) => {
     const known = nodesById(graph).get(node);
     if (name !== null) return code(name);
-    return known === undefined ? say("start-output") : resultName(scene, known, output_nr);
+    return known === undefined ? say("start-output") : resultName(known, output_nr);
   });
   return say("start-pass", { names: listed(names) });
 }

@@ -288,12 +288,14 @@ function* written(told: Told): Generator<Said> {
   const found = sentOn(told).flatMap((argnum) => {
     const name = operandAt(told, argnum);
     const rule = ruleText(told.node, argnum);
-    return name === null || rule === null ? [] : [{ name, rule: code(rule) }];
+    return name === null || rule === null ? [] : [{ name, rule: code(rule), argnum }];
   });
+  // The rule of a bias alone says little of a layer.
+  if (found[0]?.argnum !== sentOn(told)[0]) return;
   for (let count = Math.min(found.length, OPERANDS_READ_ALOUD); count > 0; count -= 1) {
     const products = found
       .slice(0, count)
-      .map((each, at) => say(at === 0 ? "rule-vjp-for" : "rule-vjp-for-too", each));
+      .map(({ name, rule }, at) => say(at === 0 ? "rule-vjp-for" : "rule-vjp-for-too", { name, rule }));
     yield say("rule-vjp", { products: inTurn(products) });
   }
 }

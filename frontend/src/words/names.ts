@@ -82,9 +82,9 @@ export function ownSymbol(scene: Scene, node: Node): string {
 
 /** What the program writes for an operand; a number for a constant of one entry. */
 export function operandText(scene: Scene, node: Node, operand: Operand): string | null {
-  if (operand.source !== undefined && operand.source.length <= LONGEST_NAME) return operand.source;
   const from = producerOf(scene.graph, operand);
   if (from !== null) return resultText(from.node, from.outputNr);
+  if (operand.source !== undefined && operand.source.length <= LONGEST_NAME) return operand.source;
   if (node.kind === "custom") return operand.name;
   const number = scalarOf(operand.value);
   return number === null ? null : formatNumber(number, scene.precision);

@@ -1,7 +1,7 @@
 """Autograd nodes to the protocol's nodes, edges and groups; ids keep their meaning over all passes."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import torch
@@ -170,6 +170,7 @@ class GraphWriter:
                 )
                 if producer.variable is not None and "." in self.names.get(id(producer.variable), ""):
                     users.setdefault(producer.id, []).append(record.id)
+        _name_by_their_uses(nodes, edges)
         self._name_intermediates(records, named)
         if self._program is None:
             self._read_held(records, named.held)
@@ -495,6 +496,18 @@ class GraphWriter:
     def _new_edge(self) -> str:
         self._next_edge += 1
         return f"e{self._next_edge - 1}"
+
+
+def _name_by_their_uses(nodes: Sequence[protocol.Node], edges: Sequence[protocol.Edge]) -> None:
+    """A result that has a text only where it is used, as the transpose that F.linear makes, is called by it."""
+    by_id = {one["id"]: one for one in nodes}
+    for edge in edges:
+        producer, user = by_id[edge["from"]["node"]], by_id[edge["to"]["node"]]
+        source = user["inputs"][edge["to"]["argnum"]].get("source")
+        if source is not None and "leaf" not in producer and edge["from"]["output_nr"] < len(producer["outputs"]):
+            output = producer["outputs"][edge["from"]["output_nr"]]
+            if output["name"] is None and "source" not in output:
+                output["source"] = source
 
 
 def _op_of(record: Record) -> str:

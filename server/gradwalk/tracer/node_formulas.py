@@ -1,6 +1,7 @@
 """The formulas of a live node: written for the options it saved, and checked against what the engine returned."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -71,7 +72,7 @@ class NodeFormulas:
         names = operand_names(name, len(operands))
         sources = {key: one["source"] for key, one in zip(names, operands, strict=True) if "source" in one}
         known = [outputs[0]["name"], outputs[0].get("source")] if outputs and outputs[0]["name"] is not None else []
-        result = next((one for one in known if one is not None and one not in sources.values()), None)
+        result = next((one for one in known if one is not None and not _is_in(one, sources.values())), None)
         if result is not None:
             sources |= {"result": result, "result0": result}
         texts = _texts(names, operands, outputs, result, ops)
@@ -147,6 +148,11 @@ class NodeFormulas:
 
 _UNREAD: Final = Kind((), torch.float32)
 """Stands for a tensor that could not be read."""
+
+
+def _is_in(name: str, texts: Iterable[str]) -> bool:
+    """Whether a text speaks of that name: `h = tanh(W @ h)` has another h on each side."""
+    return any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) for text in texts)
 
 
 def _texts(

@@ -5,6 +5,8 @@ from typing import Any, Literal, NotRequired
 from pydantic import ConfigDict, with_config
 from typing_extensions import TypedDict
 
+from gradwalk.protocol.facts import Fact
+
 _STRICT = ConfigDict(extra="forbid")
 
 
@@ -18,6 +20,8 @@ class Refusal(TypedDict):
     detail: str
     kind: str
     hint: NotRequired[str]
+    fact: Fact
+    """What `title`, `detail` and `hint` say, in the language of `Content-Language`."""
 
 
 @with_config(_STRICT)
@@ -99,6 +103,8 @@ class ExportKind(TypedDict):
     media_type: str
     suffix: str
     summary: str
+    fact: Fact
+    """What the summary says."""
     is_still: bool
     has_pages: bool
 
@@ -141,6 +147,7 @@ class ExportProblem(TypedDict):
     """Why there is no file."""
 
     detail: str
+    fact: Fact
 
 
 @with_config(_STRICT)

@@ -23,6 +23,7 @@ from limits.strategies import FixedWindowRateLimiter
 
 from gradwalk.api.settings import Settings
 from gradwalk.engine.engine import BusyError
+from gradwalk.protocol.facts import Fact, fact
 
 log = logging.getLogger(__name__)
 
@@ -76,7 +77,7 @@ class Rates:
 class OwnRate:
     """Counted by this server alone; `why` is said to who sends more."""
 
-    def __init__(self, rate: str, why: str) -> None:
+    def __init__(self, rate: str, why: Fact) -> None:
         self._why = why
         self._item = parse(rate)
         self._limiter = FixedWindowRateLimiter(MemoryStorage())
@@ -89,28 +90,28 @@ class OwnRate:
 class SharedRate:
     """Counted over all servers; where the shared memory does not answer, nobody is refused for that."""
 
-    def __init__(self, rate: str, why: str, storage: Storage) -> None:
+    def __init__(self, rate: str, why: Fact, storage: Storage) -> None:
         self._why = why
         self._item = parse(rate)
         self._limiter = SharedLimiter(storage)
 
     async def take(self, client: str) -> None:
         try:
-            if await self._limiter.hit(self._item, self._why, client):
+            if await self._limiter.hit(self._item, self._why["kind"], client):
                 return
-            window = await self._limiter.get_window_stats(self._item, self._why, client)
+            window = await self._limiter.get_window_stats(self._item, self._why["kind"], client)
         except StorageError as error:
             log.warning("clients are not counted: %s", error)
             return
         raise BusyError(_seconds_until(window), self._why)
 
 
-def make_rates(settings: Settings, make: Callable[[str, str], Rate], close: Callable[[], Awaitable[None]]) -> Rates:
+def make_rates(settings: Settings, make: Callable[[str, Fact], Rate], close: Callable[[], Awaitable[None]]) -> Rates:
     """Those of the settings, each counted as `make` has it."""
     return Rates(
-        runs=make(settings.client_rate, "Too many programs came from your address."),
-        room=make(settings.room_rate, "Too much came from your address."),
-        participant=make(settings.participant_rate, "Too much came from your page."),
+        runs=make(settings.client_rate, fact("api-busy-client")),
+        room=make(settings.room_rate, fact("api-busy-room")),
+        participant=make(settings.participant_rate, fact("api-busy-participant")),
         close=close,
     )
 

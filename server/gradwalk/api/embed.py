@@ -6,21 +6,25 @@ from html import escape
 from http import HTTPStatus
 from typing import Annotated
 
-from fastapi import APIRouter, HTTPException, Query, Request
+from fastapi import APIRouter, Query, Request
 from starlette.responses import HTMLResponse, Response
 
+from gradwalk.api.errors import FactAnswer
+from gradwalk.api.languages import VARIES, language_of
 from gradwalk.api.programs import Place, addresses_of, find_program, find_trace, read_place, title_of
 from gradwalk.api.snippets import SnippetId
 from gradwalk.api.traces import Client, ServiceOf
 from gradwalk.exports.html import script_json
 from gradwalk.exports.kit import with_baked
 from gradwalk.protocol.document import encode
+from gradwalk.protocol.facts import fact
 from gradwalk.protocol.requests import TraceRequest
+from gradwalk.words.catalogue import say
 
 router = APIRouter(include_in_schema=False)
 
 _PAGE = """<!doctype html>
-<html lang="en">
+<html lang="{language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -78,14 +82,14 @@ async def read_embed(
     program = await find_program(service, snippet)
     document = await find_trace(service, program, client)
     baked = await asyncio.to_thread(with_baked, document)
-    wanted = read_place(place)
+    wanted, language = read_place(place), language_of(request.scope)
     links = addresses_of(request, snippet, wanted)
-    title = escape(title_of(program.source))
+    title = escape(title_of(program.source, language))
     step = f' step="{wanted}"' if wanted else ""
     body = (
         f'<grad-walk page frame heading="{title}" open="{escape(links.page)}"{step}>\n'
         f'<noscript><p><img src="{escape(links.preview)}" alt="{title}"></p>'
-        f'<p><a href="{escape(links.noscript)}">Every step as a picture and a sentence</a></p></noscript>\n'
+        f'<p><a href="{escape(links.noscript)}">{escape(say("api-page-pictures", language))}</a></p></noscript>\n'
         f'<script type="application/json">{script_json(baked)}</script>\n</grad-walk>'
     )
     return _respond(request, title, body)
@@ -122,13 +126,16 @@ def _with_inputs(program: TraceRequest, text: str) -> TraceRequest:
         raw = program.model_dump()
         return TraceRequest.model_validate({**raw, "options": {**raw["options"], "inputs": given}})
     except (ValueError, TypeError, RecursionError) as error:
-        raise HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, "These inputs cannot be read.") from error
+        raise FactAnswer(HTTPStatus.UNPROCESSABLE_ENTITY, fact("api-inputs")) from error
 
 
 def _respond(request: Request, title: str, body: str) -> Response:
+    language = language_of(request.scope)
     headers = {
+        "Content-Language": language,
+        **VARIES,
         "Content-Security-Policy": frame_policy(request.app.state.settings.frame_ancestors),
         "Cross-Origin-Resource-Policy": "cross-origin",
         "Cache-Control": "no-cache",
     }
-    return HTMLResponse(_PAGE.format(title=title, body=body), headers=headers)
+    return HTMLResponse(_PAGE.format(language=language, title=title, body=body), headers=headers)

@@ -1,7 +1,7 @@
 """Every error as application/problem+json (RFC 9457); nothing of the server's inside leaks.
 
-Besides the standard members there are `kind` and `hint`, with the meaning they have in a `problem` event, so
-that a page can show both alike.
+Besides the standard members there are `kind` and `hint`, with the meaning they have in a `problem` event, and the
+`fact` that they say, so that a page can show both alike, in its own language.
 """
 
 import logging
@@ -13,50 +13,71 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
+from gradwalk.api.faults import describe_invalid
+from gradwalk.api.languages import language_of
 from gradwalk.engine.engine import BusyError
 from gradwalk.protocol.document import encode
+from gradwalk.protocol.events import Problem
+from gradwalk.protocol.facts import Fact, fact
 from gradwalk.rooms.rooms import NoSuchRoom, NotAsked, NotThePresenter, RoomError, RoomsFull, RoomsOutOfReach
 from gradwalk.store.store import StoreError
+from gradwalk.words.catalogue import tell, tell_attribute
 
 log = logging.getLogger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
-_PLACES_SHOWN = 3
 _ROOM_RETRY_SECONDS = "30"
-_ROOM_ERRORS: dict[type[RoomError], tuple[HTTPStatus, str]] = {
-    NoSuchRoom: (HTTPStatus.NOT_FOUND, "No such room"),
-    NotThePresenter: (HTTPStatus.FORBIDDEN, "You do not steer this room"),
-    NotAsked: (HTTPStatus.CONFLICT, "This question is closed"),
-    RoomsFull: (HTTPStatus.TOO_MANY_REQUESTS, "No place left"),
-    RoomsOutOfReach: (HTTPStatus.SERVICE_UNAVAILABLE, "Rooms do not answer"),
+_ROOM_ERRORS: dict[type[RoomError], HTTPStatus] = {
+    NoSuchRoom: HTTPStatus.NOT_FOUND,
+    NotThePresenter: HTTPStatus.FORBIDDEN,
+    NotAsked: HTTPStatus.CONFLICT,
+    RoomsFull: HTTPStatus.TOO_MANY_REQUESTS,
+    RoomsOutOfReach: HTTPStatus.SERVICE_UNAVAILABLE,
 }
 
 
+class FactAnswer(HTTPException):
+    """An error answer that says a fact."""
+
+    def __init__(self, status: int, why: Fact) -> None:
+        super().__init__(status, tell(why))
+        self.fact = why
+
+
 def problem_response(
-    status: int,
-    title: str,
-    detail: str,
-    *,
-    kind: str = "protocol",
-    hint: str | None = None,
-    headers: dict[str, str] | None = None,
+    status: int, why: Fact, language: str, *, kind: str = "protocol", headers: dict[str, str] | None = None
 ) -> Response:
-    """One error answer."""
-    body: dict[str, Any] = {"type": "about:blank", "title": title, "status": status, "detail": detail, "kind": kind}
+    """One error answer: the fact in that language, with its title and its hint, and as it is."""
+    body: dict[str, Any] = {
+        "type": "about:blank",
+        "title": tell_attribute(why, "title", language) or HTTPStatus(status).phrase,
+        "status": status,
+        "detail": tell(why, language),
+        "kind": kind,
+        "fact": why,
+    }
+    hint = tell_attribute(why, "hint", language)
     if hint is not None:
         body["hint"] = hint
-    own = {"Cache-Control": "no-store", **(headers or {})}
+    own = {"Cache-Control": "no-store", "Content-Language": language, **(headers or {})}
     return Response(encode(body), status_code=status, media_type=MEDIA_TYPE, headers=own)
 
 
-def too_long_response() -> Response:
+def answer_problem(status: int, found: Problem, language: str) -> Response:
+    """A problem of a run as an error answer."""
+    return problem_response(status, fact_of(found), language, kind=found["kind"])
+
+
+def fact_of(found: Problem) -> Fact:
+    """What a problem says."""
+    if found["hint"] is None:
+        return fact("problem-told", title=found["title"], text=found["message"])
+    return fact("problem-told-hint", title=found["title"], text=found["message"], hint=found["hint"])
+
+
+def too_long_response(language: str) -> Response:
     """For a body over the limit."""
-    return problem_response(
-        HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-        "The request is too long",
-        "This request is longer than the server reads. Send a shorter program or smaller inputs.",
-        kind="too_big",
-    )
+    return problem_response(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, fact("api-too-long"), language, kind="too_big")
 
 
 def install_error_handlers(app: FastAPI) -> None:
@@ -69,66 +90,46 @@ def install_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(Exception, _answer_bug)
 
 
-def _answer_http(_: Request, error: Exception) -> Response:
+def _answer_http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    title = HTTPStatus(error.status_code).phrase
-    if error.status_code == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
-        return too_long_response()
-    return problem_response(error.status_code, title, str(error.detail), headers=dict(error.headers or {}))
+    language, status = language_of(request.scope), error.status_code
+    if status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
+        return too_long_response(language)
+    if isinstance(error, FactAnswer):
+        return problem_response(status, error.fact, language)
+    why = fact("api-status", status=str(status), phrase=HTTPStatus(status).phrase)
+    return problem_response(status, why, language, headers=dict(error.headers or {}))
 
 
-def _answer_invalid(_: Request, error: Exception) -> Response:
+def _answer_invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    found = error.errors()
-    sentences = [f"{_place(each['loc'])}: {each['msg']}" for each in found[:_PLACES_SHOWN]]
-    more = [f"and {len(found) - _PLACES_SHOWN} more"] if len(found) > _PLACES_SHOWN else []
-    detail = "; ".join(sentences + more).encode("utf-8", "replace").decode()
-    return problem_response(
-        HTTPStatus.UNPROCESSABLE_ENTITY,
-        "The request is not as it should be",
-        detail,
-        hint="The form of requests is at /docs.",
-    )
+    why = describe_invalid(error.errors())
+    return problem_response(HTTPStatus.UNPROCESSABLE_ENTITY, why, language_of(request.scope))
 
 
-def _answer_busy(_: Request, error: Exception) -> Response:
+def _answer_busy(request: Request, error: Exception) -> Response:
     assert isinstance(error, BusyError)
-    seconds = error.retry_after_seconds
-    return problem_response(
-        HTTPStatus.TOO_MANY_REQUESTS,
-        "The server is busy",
-        f"{error} Try again in {seconds} s.",
-        kind="busy",
-        headers={"Retry-After": str(seconds)},
-    )
+    headers = {"Retry-After": str(error.retry_after_seconds)}
+    language = language_of(request.scope)
+    return problem_response(HTTPStatus.TOO_MANY_REQUESTS, error.fact, language, kind="busy", headers=headers)
 
 
-def _answer_store(_: Request, error: Exception) -> Response:
+def _answer_store(request: Request, error: Exception) -> Response:
     log.error("store: %s", error)
-    return problem_response(
-        HTTPStatus.SERVICE_UNAVAILABLE,
-        "The store of traces does not answer",
-        "Traces cannot be read or kept at the moment. Whoever runs this server finds the reason in its log.",
-        kind="internal",
-    )
+    language = language_of(request.scope)
+    return problem_response(HTTPStatus.SERVICE_UNAVAILABLE, fact("api-store"), language, kind="internal")
 
 
-def _answer_room(_: Request, error: Exception) -> Response:
-    status, title = next(found for kind, found in _ROOM_ERRORS.items() if isinstance(error, kind))
+def _answer_room(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RoomError)
+    status = next(found for kind, found in _ROOM_ERRORS.items() if isinstance(error, kind))
     busy = status is HTTPStatus.TOO_MANY_REQUESTS
     headers = {"Retry-After": _ROOM_RETRY_SECONDS} if busy else None
-    return problem_response(status, title, str(error), kind="busy" if busy else "protocol", headers=headers)
+    kind = "busy" if busy else "protocol"
+    return problem_response(status, error.fact, language_of(request.scope), kind=kind, headers=headers)
 
 
-def _answer_bug(_: Request, error: Exception) -> Response:
+def _answer_bug(request: Request, error: Exception) -> Response:
     log.error("a request broke the server", exc_info=error)
-    return problem_response(
-        HTTPStatus.INTERNAL_SERVER_ERROR,
-        "The server made a mistake",
-        "This is a bug of gradwalk, not of your program; it was written to the server's log.",
-        kind="internal",
-    )
-
-
-def _place(location: tuple[int | str, ...]) -> str:
-    return ".".join(str(part)[:60] for part in location)
+    language = language_of(request.scope)
+    return problem_response(HTTPStatus.INTERNAL_SERVER_ERROR, fact("api-bug"), language, kind="internal")

@@ -10,41 +10,45 @@ from http import HTTPStatus
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Depends, HTTPException, Path, Query
+from fastapi import APIRouter, Depends, Path, Query
 from fastapi.sse import format_sse_event
 from starlette.responses import JSONResponse, Response
 
-from gradwalk.api.errors import problem_response
+from gradwalk.api.errors import FactAnswer, answer_problem, fact_of
 from gradwalk.api.event_stream import EventStream
 from gradwalk.api.files import LOST, begin_file, find_finished_document, finish_file, follow_file
 from gradwalk.api.finished import IMMUTABLE
+from gradwalk.api.languages import VARIES
 from gradwalk.api.service import Service
-from gradwalk.api.traces import NOT_FOUND, PROBLEM, REFUSALS, Client, ServiceOf, TraceId
+from gradwalk.api.traces import NOT_FOUND, PROBLEM, REFUSALS, Client, Language, ServiceOf, TraceId
 from gradwalk.engine.export import UNAVAILABLE, ExportJob, NoFileError
 from gradwalk.engine.runs import Run
 from gradwalk.exports.catalogue import EXPORTERS, find_exporter
 from gradwalk.exports.exporter import LAST_PHASE, Direction, Every, Exporter
 from gradwalk.protocol.document import encode
 from gradwalk.protocol.events import Problem
+from gradwalk.protocol.facts import Filling, code, fact
+from gradwalk.words.catalogue import tell
 
 router = APIRouter(prefix="/api", tags=["exports"])
 
 
 @router.get("/exports", response_model=None)
-async def list_exports() -> Response:
+async def list_exports(language: Language) -> Response:
     """What a trace can be turned into, in the order of the menu."""
     listed = [
         {
             "name": e.name,
             "media_type": e.media_type,
             "suffix": e.suffix,
-            "summary": e.summary,
+            "summary": tell(e.summary, language),
+            "fact": e.summary,
             "is_still": e.is_still,
             "has_pages": e.has_pages,
         }
         for e in EXPORTERS
     ]
-    return JSONResponse({"exports": listed})
+    return JSONResponse({"exports": listed}, headers={"Content-Language": language, **VARIES})
 
 
 _PROBLEMS: dict[int | str, dict[str, Any]] = {
@@ -76,7 +80,12 @@ class Wanted:
     "/traces/{trace}/export/{name}", response_model=None, responses={200: {"description": "The file."}, **_PROBLEMS}
 )
 async def export_trace(
-    trace: TraceId, name: Name, service: ServiceOf, client: Client, wanted: Annotated[Wanted, Depends()]
+    trace: TraceId,
+    name: Name,
+    service: ServiceOf,
+    client: Client,
+    language: Language,
+    wanted: Annotated[Wanted, Depends()],
 ) -> Response:
     """The whole trace, or one still of it: the last step unless `step` says another."""
     exporter = _exporter(name)
@@ -87,7 +96,7 @@ async def export_trace(
     try:
         body = await finish_file(service, exporter, job, run)
     except NoFileError as refusal:
-        return _refusal(_why(refusal))
+        return _refusal(_why(refusal), language)
     still = "" if not exporter.is_still or wanted.step is None else f"-{wanted.step}.{wanted.phase}"
     disposition = f'inline; filename="gradwalk-{trace[:8]}{still}.{exporter.suffix}"'
     headers = {"Content-Disposition": disposition, "Cache-Control": IMMUTABLE}
@@ -107,26 +116,32 @@ async def export_trace(
     },
 )
 async def follow_export(
-    trace: TraceId, name: Name, service: ServiceOf, client: Client, wanted: Annotated[Wanted, Depends()]
+    trace: TraceId,
+    name: Name,
+    service: ServiceOf,
+    client: Client,
+    language: Language,
+    wanted: Annotated[Wanted, Depends()],
 ) -> Response:
     """Makes the same file and tells how far it is; it is then fetched from the address told at the end."""
     exporter = _exporter(name)
     job = await _job(service, trace, exporter, wanted)
     # Begun before the answer, so that a refusal has its status.
     run = await begin_file(service, exporter, job, client)
-    told = _tell(service, exporter, job, run, f"/api/traces/{trace}/export/{name}?{wanted.query}")
+    told = _tell(service, exporter, job, run, f"/api/traces/{trace}/export/{name}?{wanted.query}", language)
     return EventStream(told, service.metrics.stream("export"))
 
 
 async def _tell(
-    service: Service, exporter: Exporter, job: ExportJob, run: Run | None, address: str
+    service: Service, exporter: Exporter, job: ExportJob, run: Run | None, address: str, language: str
 ) -> AsyncGenerator[bytes]:
     async for done, of, ahead in follow_file(service, run):
         yield _message("progress", {"done": done, "of": of, "ahead": ahead})
     try:
         await finish_file(service, exporter, job, run)
     except NoFileError as refusal:
-        yield _message("problem", {"detail": _why(refusal)["message"]})
+        why = fact_of(_why(refusal))
+        yield _message("problem", {"detail": tell(why, language), "fact": why})
     else:
         yield _message("done", {"address": address})
 
@@ -154,14 +169,14 @@ def _why(refusal: NoFileError) -> Problem:
     return refusal.problem or LOST
 
 
-def _refusal(why: Problem) -> Response:
+def _refusal(why: Problem, language: str) -> Response:
     status = HTTPStatus.NOT_IMPLEMENTED if why["title"] == UNAVAILABLE else HTTPStatus.CONFLICT
-    return problem_response(status, why["title"], why["message"], kind=why["kind"], hint=why["hint"])
+    return answer_problem(status, why, language)
 
 
 def _exporter(name: str) -> Exporter:
     exporter = find_exporter(name)
     if exporter is None:
-        known = ", ".join(each.name for each in EXPORTERS)
-        raise HTTPException(HTTPStatus.NOT_FOUND, f"There is no export of that name. There are: {known}.")
+        known: list[Filling] = [code(each.name) for each in EXPORTERS]
+        raise FactAnswer(HTTPStatus.NOT_FOUND, fact("api-no-export", names=known))
     return exporter

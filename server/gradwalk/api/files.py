@@ -6,8 +6,7 @@ import json
 from collections.abc import AsyncGenerator
 from http import HTTPStatus
 
-from fastapi import HTTPException
-
+from gradwalk.api.errors import FactAnswer
 from gradwalk.api.service import Service
 from gradwalk.api.streams import PING_SECONDS, QUEUE_NEWS_SECONDS
 from gradwalk.engine.engine import BusyError
@@ -16,6 +15,7 @@ from gradwalk.engine.job import CALLED_OFF
 from gradwalk.engine.runs import Run, RunState
 from gradwalk.exports.exporter import Exporter, ExportUnavailable, NothingToExport, Selection
 from gradwalk.protocol.document import join_document
+from gradwalk.protocol.facts import fact
 from gradwalk.protocol.problems import problem
 from gradwalk.protocol.upgrades import load_document
 from gradwalk.store.store import compress
@@ -27,14 +27,14 @@ async def find_finished_document(service: Service, trace: str) -> bytes:
     """A finished trace, gzip-compressed.
 
     Raises:
-        HTTPException: there is none.
+        FactAnswer: there is none.
     """
     stored = await service.find_trace(trace)
     if stored is not None:
         return stored
     run = await service.find_run(trace)
     if run is None or run.outcome is None or not run.log:
-        raise HTTPException(HTTPStatus.NOT_FOUND, "No such finished trace here. Send its program again.")
+        raise FactAnswer(HTTPStatus.NOT_FOUND, fact("api-no-trace"))
     return await asyncio.to_thread(compress, join_document(run.log))
 
 
@@ -95,4 +95,4 @@ async def _make_here(service: Service, exporter: Exporter, job: ExportJob) -> by
     try:
         return await service.workshop.ask(job.address(""), make)
     except (NothingToExport, ExportUnavailable) as refusal:
-        raise NoFileError(say_why(type(refusal).__name__, str(refusal))) from refusal
+        raise NoFileError(say_why(type(refusal).__name__, refusal.fact)) from refusal

@@ -12,6 +12,8 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gradwalk.api.errors import problem_response, too_long_response
+from gradwalk.api.languages import language_of
+from gradwalk.protocol.facts import fact
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1", "[::1]"})
 _Header = tuple[bytes, bytes]
@@ -82,7 +84,7 @@ class Guard:
             await self._app(scope, receive, send)
             return
         path, method = scope["path"], scope["method"]
-        refusal = None if path in _PROBES and method == "GET" else self._refusal(method, Headers(scope=scope))
+        refusal = None if path in _PROBES and method == "GET" else self._refusal(scope)
         answering = self._app if refusal is None else refusal
 
         async def send_with_headers(message: Message) -> None:
@@ -92,24 +94,23 @@ class Guard:
 
         await answering(scope, receive, send_with_headers)
 
-    def _refusal(self, method: str, headers: Headers) -> ASGIApp | None:
+    def _refusal(self, scope: Scope) -> ASGIApp | None:
+        headers = Headers(scope=scope)
         host = headers.get("host", "")
         if host.encode("latin-1") not in self._hosts:
-            return problem_response(
-                HTTPStatus.MISDIRECTED_REQUEST,
-                "This server does not answer to that name",
-                f"It was asked as {host[:100]!r}.",
-                hint="Whoever runs it can allow the name with GRADWALK_ALLOWED_HOSTS.",
-            )
-        if method not in _CHANGING:
+            asked = fact("api-host", host=host[:100])
+            return problem_response(HTTPStatus.MISDIRECTED_REQUEST, asked, language_of(scope))
+        if scope["method"] not in _CHANGING:
             return None
-        return _foreign_origin(headers, host) or _wrong_media_type(headers) or self._too_long(headers)
+        if _is_foreign(headers, host):
+            return problem_response(HTTPStatus.FORBIDDEN, fact("api-other-site"), language_of(scope))
+        if not _is_json(headers):
+            return problem_response(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, fact("api-not-json"), language_of(scope))
+        return too_long_response(language_of(scope)) if self._is_too_long(headers) else None
 
-    def _too_long(self, headers: Headers) -> ASGIApp | None:
+    def _is_too_long(self, headers: Headers) -> bool:
         length = headers.get("content-length", "0")
-        if not length.isdecimal() or int(length) <= self._body_bytes_max:
-            return None
-        return too_long_response()
+        return length.isdecimal() and int(length) > self._body_bytes_max
 
 
 def _complete(headers: list[_Header], path: str, method: str, status: int) -> list[_Header]:
@@ -126,25 +127,15 @@ def _complete(headers: list[_Header], path: str, method: str, status: int) -> li
     return headers
 
 
-def _foreign_origin(headers: Headers, host: str) -> ASGIApp | None:
+def _is_foreign(headers: Headers, host: str) -> bool:
+    """Whether a page of another site sent it."""
     origin = headers.get("origin")
-    if (origin is None or urlsplit(origin).netloc == host) and headers.get("sec-fetch-site") != "cross-site":
-        return None
-    return problem_response(
-        HTTPStatus.FORBIDDEN,
-        "This request came from another site",
-        "Programs are only run for this server's own page, and for programs outside a browser.",
-    )
+    is_ours = origin is None or urlsplit(origin).netloc == host
+    return not is_ours or headers.get("sec-fetch-site") == "cross-site"
 
 
-def _wrong_media_type(headers: Headers) -> ASGIApp | None:
-    if headers.get("content-type", "").partition(";")[0].strip().lower() == "application/json":
-        return None
-    return problem_response(
-        HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
-        "The body must be JSON",
-        "Send it with Content-Type: application/json.",
-    )
+def _is_json(headers: Headers) -> bool:
+    return headers.get("content-type", "").partition(";")[0].strip().lower() == "application/json"
 
 
 def _name_of(host: str) -> str:

@@ -6,11 +6,14 @@ from http import HTTPStatus
 from typing import Annotated, Any
 from urllib.parse import parse_qs, urlsplit
 
-from fastapi import APIRouter, HTTPException, Query, Request
+from fastapi import APIRouter, Query, Request
 from starlette.responses import JSONResponse, Response
 
+from gradwalk.api.errors import FactAnswer
+from gradwalk.api.languages import language_of
 from gradwalk.api.programs import addresses_of, find_program, read_place, title_of
 from gradwalk.api.traces import NOT_FOUND, PROBLEM, ServiceOf
+from gradwalk.protocol.facts import fact
 
 router = APIRouter(tags=["pages"])
 
@@ -35,12 +38,12 @@ async def read_oembed(  # noqa: PLR0913 (one parameter per parameter of the spec
 ) -> Response:
     """The frame for a link, no larger than asked."""
     if form != "json":
-        raise HTTPException(HTTPStatus.NOT_IMPLEMENTED, "Only format=json is spoken here.")
+        raise FactAnswer(HTTPStatus.NOT_IMPLEMENTED, fact("api-oembed-format"))
     snippet, place = _read_link(request, url)
     program = await find_program(service, snippet)
     links = addresses_of(request, snippet, place)
     width, height = min(WIDTH, maxwidth or WIDTH), min(HEIGHT, maxheight or HEIGHT)
-    title = title_of(program.source)
+    title = title_of(program.source, language_of(request.scope))
     answer: dict[str, Any] = {
         "version": "1.0",
         "type": "rich",
@@ -73,8 +76,8 @@ def _read_link(request: Request, url: str) -> tuple[str, str | None]:
     try:
         asked = urlsplit(url)
     except ValueError as error:
-        raise HTTPException(HTTPStatus.NOT_FOUND, "That is no address.") from error
+        raise FactAnswer(HTTPStatus.NOT_FOUND, fact("api-oembed-address")) from error
     match = _OURS.fullmatch(asked.path)
     if asked.netloc != request.base_url.netloc or match is None:
-        raise HTTPException(HTTPStatus.NOT_FOUND, "That is no page of this server that can be embedded.")
+        raise FactAnswer(HTTPStatus.NOT_FOUND, fact("api-oembed-page"))
     return match[1], read_place(parse_qs(asked.query).get("s", [None])[0])

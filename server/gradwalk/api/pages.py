@@ -5,10 +5,12 @@ from html import escape
 from http import HTTPStatus
 from pathlib import Path
 
-from fastapi import APIRouter, FastAPI, HTTPException, Request
+from fastapi import APIRouter, FastAPI, Request
 from starlette.responses import FileResponse, HTMLResponse, PlainTextResponse, Response
 from starlette.staticfiles import StaticFiles
 
+from gradwalk.api.errors import FactAnswer
+from gradwalk.api.languages import VARIES, language_of
 from gradwalk.api.oembed import PREVIEW_HEIGHT, PREVIEW_WIDTH
 from gradwalk.api.programs import (
     Addresses,
@@ -26,22 +28,25 @@ from gradwalk.api.service import Service
 from gradwalk.api.snippets import SnippetId
 from gradwalk.api.traces import Client, ServiceOf
 from gradwalk.exports.exporter import ExportUnavailable, NothingToExport
+from gradwalk.exports.html import mark_up
 from gradwalk.exports.moment import find_moment
 from gradwalk.exports.preview import write_preview
 from gradwalk.exports.sentences import find_words
+from gradwalk.protocol.facts import fact
+from gradwalk.words.catalogue import say, tell, tell_attribute
 
 router = APIRouter(include_in_schema=False)
 
 _REVALIDATED = {"Cache-Control": "no-cache"}
 _NOT_BUILT = """<!doctype html>
-<html lang="en"><meta charset="utf-8"><title>gradwalk</title>
-<h1>gradwalk is running, but its page has not been built</h1>
-<p>From a checkout, <code>make run</code> builds the page and starts the server;
-<code>make install</code> builds it alone. The API works: see <a href="/docs">its description</a>.</p>
+<html lang="{language}"><meta charset="utf-8"><title>gradwalk</title>
+<h1>{title}</h1>
+<p>{todo}</p>
+<p><a href="/docs">{docs}</a></p>
 </html>
 """
 _NOSCRIPT = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<html lang="{language}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>
 <style>
 body {{ max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #16222e; }}
@@ -52,7 +57,7 @@ figcaption {{ margin-bottom: 0.5rem; font-weight: 600; }}
 img {{ max-width: 100%; height: auto; }}
 </style></head>
 <body><h1>{title}</h1>
-<p><a href="{page}">Step through it</a></p>
+<p><a href="{page}">{step}</a></p>
 <pre>{source}</pre>
 {figures}
 </body></html>
@@ -84,19 +89,20 @@ async def read_preview(snippet: SnippetId, service: ServiceOf, client: Client, p
     try:
         picture = await asyncio.to_thread(write_preview, document, selection_of(read_place(place)))
     except (NothingToExport, ExportUnavailable) as reason:
-        raise HTTPException(HTTPStatus.NOT_FOUND, f"There is no picture of it: {reason}.") from reason
+        raise FactAnswer(HTTPStatus.NOT_FOUND, fact("api-no-picture", why=reason.fact)) from reason
     return Response(picture, media_type="image/png", headers={"Cache-Control": "public, max-age=86400"})
 
 
 @router.get("/noscript/{snippet}")
 async def read_without_script(snippet: SnippetId, request: Request, service: ServiceOf, client: Client) -> Response:
     """Every step as a picture and a sentence."""
+    language = language_of(request.scope)
     program = await find_program(service, snippet)
     document = await find_trace(service, program, client)
     try:
         words = await asyncio.to_thread(find_words, document)
     except ExportUnavailable as reason:
-        raise HTTPException(HTTPStatus.SERVICE_UNAVAILABLE, f"There is nothing to read: {reason}.") from reason
+        raise FactAnswer(HTTPStatus.SERVICE_UNAVAILABLE, fact("api-nothing-to-read", why=reason.fact)) from reason
     figures = [
         f'<figure id="s{number}"><figcaption>{number}. {escape(sentence)}</figcaption>'
         f'<img src="/api/traces/{document["id"]}/export/svg?step={number}" loading="lazy" alt="{escape(sentence)}">'
@@ -109,12 +115,14 @@ async def read_without_script(snippet: SnippetId, request: Request, service: Ser
         if event["type"] == "problem"
     ]
     page = _NOSCRIPT.format(
-        title=escape(title_of(program.source)),
+        language=language,
+        title=escape(title_of(program.source, language)),
+        step=escape(say("api-page-open", language)),
         page=escape(addresses_of(request, snippet).page),
         source=escape(program.source),
-        figures="\n".join(problems + figures) or "<p>There is no backward pass in it.</p>",
+        figures="\n".join(problems + figures) or f"<p>{escape(say('api-page-nothing', language))}</p>",
     )
-    return HTMLResponse(page, headers=_REVALIDATED)
+    return HTMLResponse(page, headers=_REVALIDATED | VARIES)
 
 
 @router.get("/room/{code}")
@@ -133,31 +141,43 @@ def mount_static(app: FastAPI, directory: Path) -> None:
 async def _page(request: Request, head: str = "") -> Response:
     page: Path = request.app.state.page
     if not page.is_file():
-        return HTMLResponse(_NOT_BUILT, HTTPStatus.SERVICE_UNAVAILABLE, _REVALIDATED)
+        return HTMLResponse(
+            _not_built(language_of(request.scope)), HTTPStatus.SERVICE_UNAVAILABLE, _REVALIDATED | VARIES
+        )
     if not head:
         return FileResponse(page, headers=_REVALIDATED)
     text = await asyncio.to_thread(page.read_text, "utf-8")
-    return HTMLResponse(text.replace("</head>", f"{head}</head>", 1), headers=_REVALIDATED)
+    return HTMLResponse(text.replace("</head>", f"{head}</head>", 1), headers=_REVALIDATED | VARIES)
+
+
+def _not_built(language: str) -> str:
+    why = fact("api-not-built")
+    return _NOT_BUILT.format(
+        language=language,
+        title=escape(tell_attribute(why, "title", language) or ""),
+        todo=mark_up(tell(why, language)),
+        docs=escape(say("api-description", language)),
+    )
 
 
 async def _describe(request: Request, service: Service, snippet: str, place: str | None) -> str:
     """What a permalink says of itself to whoever previews it; nothing for a program that is not here."""
     try:
         program = await find_program(service, snippet)
-    except HTTPException:
+    except FactAnswer:
         return ""
-    title = title_of(program.source)
+    language = language_of(request.scope)
+    title = title_of(program.source, language)
     known = await find_stored(service, program)
-    said = "Step through its backward pass, every vector-Jacobian product with its numbers."
+    said = say("api-preview", language)
     if known is not None:
         try:
             moment = await asyncio.to_thread(find_moment, known, selection_of(place))
-            where = moment.where.partition(",")[0]
-            said = f"{where[:1].upper()}{where[1:]}: {moment.sentence}"
+            said = say("api-preview-at", language, where=moment.place, sentence=moment.sentence)
         except ExportUnavailable:
             pass
         except NothingToExport:
-            said = "This program has no backward pass."
+            said = say("api-preview-nothing", language)
     return _head(addresses_of(request, snippet, place), title, said)
 
 

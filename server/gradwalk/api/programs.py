@@ -9,19 +9,23 @@ from http import HTTPStatus
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
-from fastapi import HTTPException, Query, Request
+from fastapi import Query, Request
 from pydantic import ValidationError
 
+from gradwalk.api.errors import FactAnswer
 from gradwalk.api.service import Service
 from gradwalk.engine.runs import RunState
 from gradwalk.examples.catalogue import EXAMPLES
 from gradwalk.exports.exporter import Direction, Selection
 from gradwalk.protocol.document import TraceDocument, join_document
+from gradwalk.protocol.facts import fact
 from gradwalk.protocol.requests import TraceRequest
 from gradwalk.protocol.upgrades import load_document
+from gradwalk.words.catalogue import say, tell_attribute
 
 RUN_SECONDS_MAX = 60.0
 TITLE_CHARACTERS_MAX = 110
+_ROOM_FOR_WORDS = 22
 PLACE = r"^(f(0|[1-9]\d{0,8})(\.[1-3])?|(0|[1-9]\d{0,8})(\.[1-5])?)$"
 
 Place = Annotated[
@@ -73,16 +77,15 @@ async def find_program(service: Service, snippet: str) -> TraceRequest:
     """What was kept under a snippet's address.
 
     Raises:
-        HTTPException: 404, nothing was.
+        FactAnswer: 404, nothing was.
     """
     body = await service.store.get_snippet(snippet)
     if body is None:
-        raise HTTPException(HTTPStatus.NOT_FOUND, "No program was ever kept here under this link.")
+        raise FactAnswer(HTTPStatus.NOT_FOUND, fact("api-no-program"))
     try:
         return TraceRequest.model_validate_json(body)
     except ValidationError as error:
-        detail = "The program of this link was kept by another release and cannot be read any more."
-        raise HTTPException(HTTPStatus.NOT_FOUND, detail) from error
+        raise FactAnswer(HTTPStatus.NOT_FOUND, fact("api-program-unreadable")) from error
 
 
 async def find_stored(service: Service, request: TraceRequest) -> TraceDocument | None:
@@ -98,7 +101,7 @@ async def find_trace(service: Service, request: TraceRequest, client: str) -> Tr
 
     Raises:
         BusyError: there is no room for a run.
-        HTTPException: 504, it took too long.
+        FactAnswer: 504, it took too long.
     """
     known = await find_stored(service, request)
     if known is not None:
@@ -110,22 +113,23 @@ async def find_trace(service: Service, request: TraceRequest, client: str) -> Tr
                 while run.state is not RunState.DONE:
                     await run.news_after(len(run.log), RUN_SECONDS_MAX)
         except TimeoutError as error:
-            detail = "The program of this link is still waiting for its turn. Reload in a moment."
-            raise HTTPException(HTTPStatus.GATEWAY_TIMEOUT, detail) from error
+            raise FactAnswer(HTTPStatus.GATEWAY_TIMEOUT, fact("api-program-waits")) from error
     return await asyncio.to_thread(_decode, join_document(run.log))
 
 
-def title_of(source: str) -> str:
+def title_of(source: str, language: str) -> str:
     """The question of a shipped example, else the program's first comment, else what it is."""
     for example in EXAMPLES:
         if example.source.strip() == source.strip():
-            return example.question
+            return tell_attribute(example.fact, "question", language) or example.slug
     for line in source.splitlines():
         comment = re.fullmatch(r"\s*#(?!@)\s*(\S.*)", line)
         if comment:
             return comment[1].strip()[:TITLE_CHARACTERS_MAX]
     first = next((line.strip() for line in reversed(source.splitlines()) if line.strip()), "")
-    return f"The backward pass of {first[: TITLE_CHARACTERS_MAX - 22]}" if first else "A backward pass"
+    if not first:
+        return say("api-title", language)
+    return say("api-title-of", language, line=first[: TITLE_CHARACTERS_MAX - _ROOM_FOR_WORDS])
 
 
 def _decode(body: bytes) -> TraceDocument:

@@ -3,15 +3,16 @@
 from http import HTTPStatus
 from typing import Annotated, Any
 
-from fastapi import APIRouter, HTTPException, Path, Query
+from fastapi import APIRouter, Path, Query
 from starlette.responses import Response
 
-from gradwalk.api.errors import problem_response
+from gradwalk.api.errors import FactAnswer, answer_problem, problem_response
 from gradwalk.api.finished import IMMUTABLE
 from gradwalk.api.service import Service, limits_alone
 from gradwalk.api.streams import PING_SECONDS
-from gradwalk.api.traces import NOT_FOUND, PROBLEM, REFUSALS, Client, ServiceOf, TraceId
+from gradwalk.api.traces import NOT_FOUND, PROBLEM, REFUSALS, Client, Language, ServiceOf, TraceId
 from gradwalk.engine.runs import Run, RunState
+from gradwalk.protocol.facts import fact
 from gradwalk.protocol.requests import TraceRequest
 from gradwalk.sandbox.jobs import GradcheckJob
 
@@ -32,11 +33,11 @@ _NO_ANSWER: dict[int | str, dict[str, Any]] = {
     responses={200: {"description": "The local Jacobians of one operand, one per output."}, **_NO_ANSWER},
 )
 async def read_jacobian(
-    trace: TraceId, index: StepIndex, service: ServiceOf, client: Client, argnum: Argnum = 0
+    trace: TraceId, index: StepIndex, service: ServiceOf, client: Client, language: Language, argnum: Argnum = 0
 ) -> Response:
     """Runs the program again, for this step's local Jacobians alone."""
     request = await _request_of(service, trace)
-    return await _answer(service, await service.start_jacobian(trace, request, index, argnum, client))
+    return await _answer(service, await service.start_jacobian(trace, request, index, argnum, client), language)
 
 
 @router.get(
@@ -45,12 +46,12 @@ async def read_jacobian(
     responses={200: {"description": "Finite differences beside the local Jacobian, one per output."}, **_NO_ANSWER},
 )
 async def check_step(
-    trace: TraceId, index: StepIndex, service: ServiceOf, client: Client, argnum: Argnum = 0
+    trace: TraceId, index: StepIndex, service: ServiceOf, client: Client, language: Language, argnum: Argnum = 0
 ) -> Response:
     """Central differences in double precision beside one step's local Jacobian, entry by entry."""
     request = await _request_of(service, trace)
     job = GradcheckJob(request=request, limits=limits_alone(request), index=index, argnum=argnum)
-    return await _answer(service, await service.start_gradcheck(trace, job, client))
+    return await _answer(service, await service.start_gradcheck(trace, job, client), language)
 
 
 @router.get(
@@ -62,22 +63,23 @@ async def check_pass(
     trace: TraceId,
     service: ServiceOf,
     client: Client,
+    language: Language,
     number: Annotated[int, Query(alias="pass", ge=0, lt=2**31, description="Of the pass, from 0.")] = 0,
 ) -> Response:
     """Central differences of the whole program beside what one backward pass gave each leaf."""
     request = await _request_of(service, trace)
     job = GradcheckJob(request=request, limits=limits_alone(request), pass_index=number)
-    return await _answer(service, await service.start_gradcheck(trace, job, client))
+    return await _answer(service, await service.start_gradcheck(trace, job, client), language)
 
 
 async def _request_of(service: Service, trace: str) -> TraceRequest:
     request = await service.find_request(trace)
     if request is None:
-        raise HTTPException(HTTPStatus.NOT_FOUND, "No such trace here. Send its program again.")
+        raise FactAnswer(HTTPStatus.NOT_FOUND, fact("api-no-trace"))
     return request
 
 
-async def _answer(service: Service, run: Run) -> Response:
+async def _answer(service: Service, run: Run, language: str) -> Response:
     with run.follower():
         while run.state is not RunState.DONE and not service.runs.is_stopping:
             await run.news_after(len(run.log), PING_SECONDS)
@@ -85,7 +87,5 @@ async def _answer(service: Service, run: Run) -> Response:
         return Response(run.log[0], media_type="application/json", headers={"Cache-Control": IMMUTABLE})
     found = run.outcome.problem if run.outcome is not None else None
     if found is None:
-        return problem_response(HTTPStatus.CONFLICT, "Called off", "The server is going down.", kind="internal")
-    return problem_response(
-        HTTPStatus.CONFLICT, found["title"], found["message"], kind=found["kind"], hint=found["hint"]
-    )
+        return problem_response(HTTPStatus.CONFLICT, fact("api-going-down"), language, kind="internal")
+    return answer_problem(HTTPStatus.CONFLICT, found, language)

@@ -5,17 +5,19 @@ from contextlib import aclosing
 from http import HTTPStatus
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Header, HTTPException, Path, Query, Request
+from fastapi import APIRouter, Depends, Header, Path, Query, Request
 from fastapi.responses import JSONResponse
 from fastapi.sse import KEEPALIVE_COMMENT
 from starlette.responses import Response
 
 from gradwalk.api.clients import Rates, client_of
+from gradwalk.api.errors import FactAnswer
 from gradwalk.api.event_stream import EventStream
 from gradwalk.api.metrics import Metrics
 from gradwalk.api.streams import retry_frame
 from gradwalk.api.traces import EVENT_STREAM, PROBLEM, REFUSALS
 from gradwalk.protocol.rooms import CODE, GiveAnswer, OpenRoom, ParticipantId, Presence, PresentState, QuestionId
+from gradwalk.rooms.room import NOT_THE_PRESENTER
 from gradwalk.rooms.rooms import Audience, GoElsewhere, Rooms
 
 router = APIRouter(prefix="/api/rooms", tags=["rooms"])
@@ -62,10 +64,10 @@ async def read_secret(authorization: Annotated[str, Header(description="`Bearer`
     """The presenter's secret.
 
     Raises:
-        HTTPException: there is none.
+        FactAnswer: there is none.
     """
     if not authorization.startswith(_BEARER):
-        raise HTTPException(HTTPStatus.FORBIDDEN, "Only who opened this room can steer it.")
+        raise FactAnswer(HTTPStatus.FORBIDDEN, NOT_THE_PRESENTER)
     return authorization.removeprefix(_BEARER).strip()
 
 

@@ -3,10 +3,12 @@
 from http import HTTPStatus
 from typing import Annotated
 
-from fastapi import APIRouter, HTTPException, Path
+from fastapi import APIRouter, Path
 from starlette.responses import Response
 
+from gradwalk.api.errors import FactAnswer
 from gradwalk.api.traces import PROBLEM, ServiceOf
+from gradwalk.protocol.facts import fact
 
 router = APIRouter(prefix="/api/snippets", tags=["snippets"])
 
@@ -18,5 +20,5 @@ async def read_snippet(snippet: SnippetId, service: ServiceOf) -> Response:
     """`{source, options}` of a permalink."""
     request = await service.store.get_snippet(snippet)
     if request is None:
-        raise HTTPException(HTTPStatus.NOT_FOUND, "No program was ever kept here under this link.")
+        raise FactAnswer(HTTPStatus.NOT_FOUND, fact("api-no-program"))
     return Response(request, media_type="application/json", headers={"Cache-Control": "public, max-age=86400"})

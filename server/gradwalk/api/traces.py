@@ -5,17 +5,20 @@ import gzip
 from http import HTTPStatus
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Header, HTTPException, Path, Request
+from fastapi import APIRouter, Depends, Header, Path, Request
 from fastapi.responses import JSONResponse
 from starlette.responses import Response
 
 from gradwalk.api.clients import client_of
+from gradwalk.api.errors import FactAnswer
 from gradwalk.api.finished import IMMUTABLE
+from gradwalk.api.languages import language_of
 from gradwalk.api.logs import note
 from gradwalk.api.service import Service
 from gradwalk.api.streams import read_last_event_id, stream_events, stream_run
 from gradwalk.engine.runs import RunState
 from gradwalk.protocol.document import encode, join_document
+from gradwalk.protocol.facts import fact
 from gradwalk.protocol.requests import TraceRequest
 
 router = APIRouter(prefix="/api/traces", tags=["traces"])
@@ -37,6 +40,13 @@ async def service_of(request: Request) -> Service:
 
 ServiceOf = Annotated[Service, Depends(service_of)]
 Client = Annotated[str, Depends(client_of)]
+
+
+async def _language_of(request: Request) -> str:
+    return language_of(request.scope)
+
+
+Language = Annotated[str, Depends(_language_of)]
 
 PROBLEM: dict[str, Any] = {"content": {"application/problem+json": {}}}
 REFUSALS: dict[int | str, dict[str, Any]] = {
@@ -102,7 +112,7 @@ async def read_trace(
         return await _document(stored, accept_encoding, kept)
     run = await service.find_run(trace)
     if run is None or (run.outcome is not None and not run.log):
-        raise HTTPException(HTTPStatus.NOT_FOUND, "No such trace here. Send its program again.")
+        raise FactAnswer(HTTPStatus.NOT_FOUND, fact("api-no-trace"))
     if run.outcome is None:
         headers = {"Retry-After": _SOON_SECONDS, "Cache-Control": "no-store"}
         return JSONResponse({"id": trace, "status": run.state.value}, HTTPStatus.ACCEPTED, headers)
@@ -128,7 +138,7 @@ async def follow_trace(trace: TraceId, service: ServiceOf, last_event_id: LastEv
         return _nothing_left() if after >= len(events) - 1 else stream_events(service.metrics, events, trace, after)
     run = await service.find_run(trace)
     if run is None:
-        raise HTTPException(HTTPStatus.NOT_FOUND, "No such trace here. Send its program again.")
+        raise FactAnswer(HTTPStatus.NOT_FOUND, fact("api-no-trace"))
     if run.outcome is not None and after >= len(run.log) - 1:
         return _nothing_left()
     return stream_run(service.metrics, service.runs, run, after)
@@ -144,8 +154,7 @@ def _refuse_what_json_cannot_say(request: TraceRequest) -> None:
     try:
         encode(request.model_dump())
     except ValueError as error:
-        detail = 'A number or text in this request has no JSON form. Write non-finite numbers as "NaN" or "Infinity".'
-        raise HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, detail) from error
+        raise FactAnswer(HTTPStatus.UNPROCESSABLE_ENTITY, fact("api-no-json")) from error
 
 
 def _receipt(status: HTTPStatus, trace: str, snippet: str, state: str) -> Response:

@@ -22,6 +22,7 @@ from gradwalk.exports.exporter import ExportUnavailable
 from gradwalk.exports.graphviz_engine import run_graphviz
 from gradwalk.exports.kit import read_module
 from gradwalk.exports.labels import FONT
+from gradwalk.protocol.facts import Fact, fact
 from gradwalk.protocol.versions import installed_versions
 from gradwalk.sandbox.launcher import LauncherGoneError
 from gradwalk.sandbox.supervisor import Sandbox
@@ -38,11 +39,11 @@ Verdict = Literal["ok", "note", "missing"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at; `sentence` says what is, and where it is not right what to do."""
+    """One thing that was looked at; `fact` says what is, and where it is not right what to do."""
 
     subject: str
     verdict: Verdict
-    sentence: str
+    fact: Fact
 
 
 def look_at_everything(settings: Settings) -> list[Finding]:
@@ -64,14 +65,13 @@ def look_at_everything(settings: Settings) -> list[Finding]:
 def _look_at_torch(settings: Settings) -> Finding:
     wanted = _wanted_torch()
     if _runs_elsewhere(settings):
-        return Finding("torch", "ok", "Not installed, and not needed: programs run in workers.")
+        return Finding("torch", "ok", fact("cli-torch-elsewhere"))
     if find_spec("torch") is None:
-        return Finding("torch", "missing", f"PyTorch is not installed. Run: pip install {wanted}")
+        return Finding("torch", "missing", fact("cli-torch-missing", wanted=wanted))
     found = installed_versions()["torch"]
     if wanted not in ("torch", f"torch=={found.partition('+')[0]}"):
-        sentence = f"PyTorch is {found}, tested with {wanted}: traces may differ. Run: pip install {wanted}"
-        return Finding("torch", "note", sentence)
-    return Finding("torch", "ok", f"PyTorch {found}.")
+        return Finding("torch", "note", fact("cli-torch-other", found=found, wanted=wanted))
+    return Finding("torch", "ok", fact("cli-torch", found=found))
 
 
 def _wanted_torch() -> str:
@@ -88,36 +88,34 @@ def _runs_elsewhere(settings: Settings) -> bool:
 
 def _look_at_protection(settings: Settings) -> Finding:
     if _runs_elsewhere(settings):
-        return Finding("sandbox", "ok", "Programs run in workers; each tries its locks before it begins.")
+        return Finding("sandbox", "ok", fact("cli-sandbox-elsewhere"))
     try:
         with closing(Sandbox(settings.run_limits)) as sandbox:
             protection = sandbox.measure()
     except LauncherGoneError as error:
-        return Finding("sandbox", "missing", f"Programs cannot be run: {error}. See the log above for the reason.")
+        return Finding("sandbox", "missing", fact("cli-sandbox-broken", reason=str(error)))
     if protection.level == "full":
-        return Finding("sandbox", "ok", "Every probe was refused: protection is full.")
+        return Finding("sandbox", "ok", fact("cli-sandbox"))
     verdict: Verdict = "missing" if settings.is_public else "note"
-    todo = "Only this machine can be served; for others use the container image on Linux with seccomp."
-    return Finding("sandbox", verdict, f"{protection.sentence} {todo}")
+    return Finding("sandbox", verdict, fact("cli-sandbox-open", protection=protection.sentence))
 
 
 def _look_at_store(settings: Settings) -> Finding:
     if settings.cluster_url:
-        return Finding("store", "ok", "Traces are kept in what GRADWALK_CLUSTER_URL names.")
+        return Finding("store", "ok", fact("cli-store-shared"))
     folder = settings.data_directory
     try:
         folder.mkdir(parents=True, exist_ok=True)
         asyncio.run(_write_to_store(settings))
     except (OSError, StoreError) as error:
-        todo = "Give this user the right to write there, make room, or name another with GRADWALK_DATA_DIRECTORY."
-        return Finding("store", "missing", f"Traces cannot be kept in {folder}: {error}. {todo}")
+        reason = str(error.__cause__ or error)
+        return Finding("store", "missing", fact("cli-store-broken", folder=str(folder), reason=reason))
     free = shutil.disk_usage(folder).free
     wanted = settings.trace_bytes_max + settings.snippet_bytes_max
     if free < wanted:
-        todo = "Lower GRADWALK_TRACE_BYTES_MAX, or make room."
-        sentence = f"{folder} has {_gib(free)} free, the limits allow {_gib(wanted)}. {todo}"
-        return Finding("store", "note", sentence)
-    return Finding("store", "ok", f"Traces are kept in {folder}, {_gib(free)} free.")
+        small = fact("cli-store-small", folder=str(folder), free=_gib(free), wanted=_gib(wanted))
+        return Finding("store", "note", small)
+    return Finding("store", "ok", fact("cli-store", folder=str(folder), free=_gib(free)))
 
 
 async def _write_to_store(settings: Settings) -> None:
@@ -130,68 +128,64 @@ async def _write_to_store(settings: Settings) -> None:
 
 def _look_at_cluster(settings: Settings) -> Finding:
     if not settings.cluster_url:
-        return Finding("cluster", "ok", "This machine alone: GRADWALK_CLUSTER_URL is not set.")
+        return Finding("cluster", "ok", fact("cli-cluster-none"))
     shown = settings.describe()["GRADWALK_CLUSTER_URL"]
     if find_spec("redis") is None or find_spec("celery") is None:
-        return Finding("cluster", "missing", "GRADWALK_CLUSTER_URL is set. Run: pip install 'gradwalk[cluster]'")
+        return Finding("cluster", "missing", fact("cli-cluster-extra"))
     # An extra: what is not asked for need not be installed, so it cannot be imported at the top.
     connection = importlib.import_module("gradwalk.cluster.connection")
     client = connection.connect_blocking(settings.cluster_url, patience_seconds=_PING_SECONDS)
     try:
         client.ping()
     except Exception as error:  # noqa: BLE001 (whatever its client raises, it is not there)
-        todo = "Start it, or correct GRADWALK_CLUSTER_URL."
-        return Finding("cluster", "missing", f"{shown} does not answer ({type(error).__name__}). {todo}")
+        silent = fact("cli-cluster-silent", address=shown, reason=type(error).__name__)
+        return Finding("cluster", "missing", silent)
     finally:
         client.close()
-    return Finding("cluster", "ok", f"{shown} answers.")
+    return Finding("cluster", "ok", fact("cli-cluster", address=shown))
 
 
 def _look_at_page(settings: Settings) -> Finding:
     if not (settings.static_directory / "index.html").is_file():
-        return Finding("page", "missing", f"There is no page in {settings.static_directory}. Run: make install")
+        return Finding("page", "missing", fact("cli-page-missing", folder=str(settings.static_directory)))
     try:
         read_module()
     except ExportUnavailable as reason:
-        return Finding("page", "note", f"Embeds and single-file exports are not available: {reason}.")
-    return Finding("page", "ok", "The page and the player for other pages are built.")
+        return Finding("page", "note", fact("cli-page-without-player", why=reason.fact))
+    return Finding("page", "ok", fact("cli-page"))
 
 
 def _look_at_port(settings: Settings) -> Finding:
     address = f"{settings.host}:{settings.port}"
     try:
         with socket.create_server((settings.host, settings.port)):
-            return Finding("port", "ok", f"{address} is free.")
+            return Finding("port", "ok", fact("cli-port", address=address))
     except OSError as error:
-        todo = "Is gradwalk running already? Otherwise choose another with --port or GRADWALK_PORT."
-        return Finding("port", "note", f"{address} cannot be listened on: {error.strerror or error}. {todo}")
+        return Finding("port", "note", fact("cli-port-taken", address=address, reason=error.strerror or str(error)))
 
 
 def _look_at_memory(settings: Settings) -> Finding:
     wanted = _TORCH_BYTES + 2 * settings.running_count * settings.run_memory_bytes
     have = _memory_bytes()
     if have is not None and have < wanted:
-        todo = "Lower GRADWALK_RUNNING_COUNT or GRADWALK_RUN_MEMORY_BYTES, or greedy programs fail each other."
-        return Finding("memory", "note", f"{_gib(have)} here, up to {_gib(wanted)} can be used at once. {todo}")
-    return Finding("memory", "ok", f"Up to {_gib(wanted)} can be used at once.")
+        return Finding("memory", "note", fact("cli-memory-small", have=_gib(have), wanted=_gib(wanted)))
+    return Finding("memory", "ok", fact("cli-memory", wanted=_gib(wanted)))
 
 
 def _look_at_pictures(_: Settings) -> Finding:
     try:
         page = run_graphviz(f'digraph {{ node [fontname="{FONT}"]; {_WORD} }}', "pdf")
     except ExportUnavailable as reason:
-        return Finding("pictures", "missing", f"There are no pictures: {reason}. On Debian: apt install graphviz.")
+        return Finding("pictures", "missing", fact("cli-pictures-missing", why=reason.fact))
     if _WORD not in PdfReader(io.BytesIO(page)).pages[0].extract_text():
-        sentence = "Pictures have no letters: Graphviz finds no fonts. On Debian: apt install fonts-dejavu-core."
-        return Finding("pictures", "missing", sentence)
-    return Finding("pictures", "ok", "Graphviz draws.")
+        return Finding("pictures", "missing", fact("cli-pictures-without-letters"))
+    return Finding("pictures", "ok", fact("cli-pictures"))
 
 
 def _look_at_videos(_: Settings) -> Finding:
     if shutil.which("ffmpeg") is None and find_spec("imageio_ffmpeg") is None:
-        sentence = "MP4 and WebM need ffmpeg. Run: pip install 'gradwalk[video]'. Everything else works without."
-        return Finding("videos", "note", sentence)
-    return Finding("videos", "ok", "ffmpeg is here.")
+        return Finding("videos", "note", fact("cli-videos-missing"))
+    return Finding("videos", "ok", fact("cli-videos"))
 
 
 def _memory_bytes() -> int | None:

@@ -18,9 +18,11 @@ import uvicorn
 from pydantic import ValidationError
 
 from gradwalk.api.app import create_app
+from gradwalk.api.faults import describe_invalid
 from gradwalk.api.logs import configure_logs, fields
 from gradwalk.api.settings import Settings
 from gradwalk.cli.findings import look_at_everything
+from gradwalk.cli.language import Failure, Misuse, current_language
 from gradwalk.engine.job import execute
 from gradwalk.exports.catalogue import EXPORTERS, find_exporter
 from gradwalk.exports.exporter import (
@@ -36,6 +38,7 @@ from gradwalk.exports.exporter import (
 )
 from gradwalk.exports.kit import read_module
 from gradwalk.protocol.document import TraceDocument, encode, join_document
+from gradwalk.protocol.facts import fact
 from gradwalk.protocol.requests import Options, TraceRequest, resolve_limits
 from gradwalk.protocol.schema import trace_schema
 from gradwalk.protocol.upgrades import load_document
@@ -43,6 +46,7 @@ from gradwalk.protocol.versions import installed_versions
 from gradwalk.sandbox.jobs import TraceJob
 from gradwalk.sandbox.launcher import LauncherGoneError
 from gradwalk.sandbox.supervisor import Sandbox
+from gradwalk.words.catalogue import LANGUAGES, say, tell
 
 _SHUTDOWN_SECONDS = 1
 
@@ -55,7 +59,7 @@ class InputValue(click.ParamType[tuple[str, Any]]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, Any]:
         name, equals, text = str(value).partition("=")
         if not equals or not name.isidentifier() and "." not in name:
-            self.fail(f"{value!r} is not of the form name=value", param, ctx)
+            self.fail(tell(fact("cli-not-named", text=str(value)), current_language()), param, ctx)
         return name, _read_json(text, self, param, ctx)
 
 
@@ -70,7 +74,8 @@ class JsonValue(click.ParamType[Any]):
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(installed_versions()["gradwalk"], prog_name="gradwalk")
-def main() -> None:
+@click.option("--language", type=click.Choice(LANGUAGES), help="Of what is said.  [default: the environment's]")
+def main(language: str | None) -> None:  # noqa: ARG001 (read by `current_language`)
     """Type PyTorch, watch its real backward pass."""
 
 
@@ -107,7 +112,7 @@ def _read_settings(**given: Any) -> Settings:
     try:
         return Settings(**given)
     except ValidationError as error:
-        raise click.UsageError(_describe_invalid(error)) from error
+        raise Misuse(describe_invalid(error.errors())) from error
 
 
 @main.command()
@@ -120,7 +125,7 @@ def check() -> None:
     logging.basicConfig(level=logging.ERROR)
     findings = look_at_everything(settings)
     for found in findings:
-        click.echo(f"{found.verdict:<8}{found.subject:<10}{found.sentence}")
+        click.echo(f"{found.verdict:<8}{found.subject:<10}{tell(found.fact, current_language())}")
     sys.exit(1 if any(found.verdict == "missing" for found in findings) else 0)
 
 
@@ -130,7 +135,7 @@ def worker(count: int | None) -> None:
     """Run programs for servers that share GRADWALK_CLUSTER_URL with this worker."""
     settings = _read_settings(**({} if count is None else {"running_count": count}))
     if not settings.cluster_url:
-        raise click.UsageError("A worker needs GRADWALK_CLUSTER_URL, such as redis://host:6379/0.")
+        raise Misuse(fact("cli-worker-alone"))
     configure_logs(settings.log_format, settings.log_level)
     import_module("gradwalk.cli.worker").work(settings)
 
@@ -140,13 +145,18 @@ def _refuse_below_full(sandbox: Sandbox, host: str) -> None:
     try:
         protection = sandbox.measure()
     except LauncherGoneError as error:
-        raise click.UsageError(f"Programs cannot be run here: {error}") from error
+        raise Misuse(fact("cli-sandbox-broken", reason=str(error))) from error
     if protection.level == "full":
         return
     sandbox.close()
-    raise click.UsageError(
-        f"Not listening on {host}: the self-test says {protection.level!r}, open: {', '.join(protection.open)}. "
-        f"{protection.sentence} Run the container image on a Linux kernel with seccomp, or listen on 127.0.0.1."
+    raise Misuse(
+        fact(
+            "cli-not-listening",
+            host=host,
+            level=protection.level,
+            open=[*protection.open],
+            protection=protection.sentence,
+        )
     )
 
 
@@ -210,7 +220,7 @@ def export(  # noqa: PLR0913 (one parameter per option)
         with _progress_bar(exporter) as report:
             body = exporter.write(document, Selection(step, phase, every, direction, report))
     except (NothingToExport, ExportUnavailable) as reason:
-        raise click.ClickException(str(reason)) from reason
+        raise Failure(reason.fact) from reason
     _write(body, output)
     sys.exit(_status(events))
 
@@ -221,7 +231,9 @@ def _progress_bar(exporter: Exporter) -> Iterator[Report]:
     if not exporter.has_pages or not sys.stderr.isatty():
         yield report_nothing
         return
-    with click.progressbar(length=1, label=f"Drawing {exporter.name}", file=sys.stderr) as bar:
+    with click.progressbar(
+        length=1, label=say("cli-drawing", current_language(), name=exporter.name), file=sys.stderr
+    ) as bar:
 
         def report(done: int, of: int) -> None:
             bar.length = of
@@ -236,7 +248,7 @@ def _read_saved_trace(file: IO[bytes]) -> TraceDocument | None:
     try:
         return load_document(json.loads(file.read()))
     except ValueError as error:
-        raise click.UsageError(f"{file.name} is not a saved trace: {error}") from error
+        raise Misuse(fact("cli-not-saved", file=file.name, reason=str(error))) from error
 
 
 def _status(events: list[bytes]) -> int:
@@ -249,11 +261,11 @@ def _trace_file(file: IO[bytes], inputs: tuple[tuple[str, Any], ...], grad_outpu
         request = TraceRequest(source=source, options=Options(inputs=dict(inputs), grad_output=grad_output, seed=seed))
         encode(request.model_dump())
     except UnicodeDecodeError as error:
-        raise click.UsageError(f"{file.name} is not UTF-8 text: {error}") from error
+        raise Misuse(fact("cli-not-text", file=file.name, reason=str(error))) from error
     except ValidationError as error:
-        raise click.UsageError(_describe_invalid(error)) from error
+        raise Misuse(describe_invalid(error.errors())) from error
     except ValueError as error:
-        raise click.UsageError('Write non-finite numbers as "NaN", "Infinity" or "-Infinity".') from error
+        raise Misuse(fact("api-no-json")) from error
     events: list[bytes] = []
     execute(TraceJob(request=request, limits=resolve_limits(request.options.limits)), events.extend)
     return events
@@ -266,7 +278,7 @@ def kit(output: Path | None) -> None:
     try:
         module = read_module()
     except ExportUnavailable as reason:
-        raise click.ClickException(str(reason)) from reason
+        raise Failure(reason.fact) from reason
     _write(module.encode(), output)
 
 
@@ -289,8 +301,4 @@ def _read_json(text: str, kind: click.ParamType[Any], param: click.Parameter | N
     try:
         return json.loads(text)
     except ValueError:
-        kind.fail(f"{text!r} is not JSON (a number, or nested lists of numbers)", param, ctx)
-
-
-def _describe_invalid(error: ValidationError) -> str:
-    return "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors())
+        kind.fail(tell(fact("cli-not-json", text=text), current_language()), param, ctx)

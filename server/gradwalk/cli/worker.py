@@ -6,14 +6,15 @@ import sys
 import time
 from typing import Any
 
-import click
 from celery.signals import setup_logging
 
 from gradwalk.api.settings import Settings
+from gradwalk.cli.language import Misuse
 from gradwalk.cluster.connection import connect
 from gradwalk.engine.broker import TASK, Places, make_broker, queue_of
 from gradwalk.engine.engine import Lane
 from gradwalk.engine.worker import PATIENCE_SECONDS, Worker
+from gradwalk.protocol.facts import fact
 from gradwalk.sandbox.launcher import LauncherGoneError
 from gradwalk.sandbox.supervisor import Sandbox
 from gradwalk.store.redis_store import RedisStore
@@ -31,7 +32,7 @@ def work(settings: Settings) -> None:
     ran is taken over by whoever is there.
 
     Raises:
-        click.UsageError: programs cannot be run here, or not locked in completely.
+        Misuse: programs cannot be run here, or not locked in completely.
     """
     sandbox = Sandbox(settings.run_limits)
     store = RedisStore(connect(settings.cluster_url, patience_seconds=PATIENCE_SECONDS))
@@ -54,11 +55,13 @@ def _start(worker: Worker, sandbox: Sandbox) -> None:
     try:
         worker.start()
     except LauncherGoneError as error:
-        raise click.UsageError(f"Programs cannot be run here: {error}") from error
+        raise Misuse(fact("cli-sandbox-broken", reason=str(error))) from error
     protection = sandbox.protection
     if protection is None or protection.level != "full":
-        found = "nothing" if protection is None else f"{protection.level!r}, open: {', '.join(protection.open)}"
-        raise click.UsageError(f"Not taking strangers' programs: the self-test says {found}.")
+        found = fact("cli-worker-unmeasured")
+        if protection is not None:
+            found = fact("cli-worker-open", level=protection.level, open=[*protection.open])
+        raise Misuse(found)
 
 
 def _take_messages(worker: Worker, settings: Settings) -> int:

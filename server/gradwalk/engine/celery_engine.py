@@ -23,6 +23,7 @@ from gradwalk.engine.engine import BusyError, EngineStatus, Found, Lane, Order, 
 from gradwalk.engine.job import CALLED_OFF
 from gradwalk.engine.runlog import Caps, Entry, Reader, RunLog
 from gradwalk.protocol.events import Versions
+from gradwalk.protocol.facts import fact
 from gradwalk.sandbox.cancellation import Cancellation
 from gradwalk.sandbox.selftest import Protection
 
@@ -118,7 +119,7 @@ class CeleryEngine:
     def versions(self) -> Versions:
         versions = self._status.versions
         if versions is None:
-            raise BusyError(_NOBODY_SECONDS, "The workers that run programs are not here yet.")
+            raise BusyError(_NOBODY_SECONDS, fact("api-busy-no-workers"))
         return versions
 
     def status(self) -> EngineStatus:
@@ -230,7 +231,7 @@ class CeleryEngine:
             return await answer
         except RedisError as error:
             log.warning("the shared server does not answer: %s", error)
-            raise BusyError(_NOBODY_SECONDS, "The server's shared memory does not answer.") from error
+            raise BusyError(_NOBODY_SECONDS, fact("api-busy-memory")) from error
 
     def _keep_doing(self, work: Callable[[], Coroutine[Any, Any, None]], pause_seconds: float) -> None:
         async def repeat() -> None:

@@ -7,8 +7,10 @@ from typing import Protocol
 
 from gradwalk.engine.job import Job, Outcome
 from gradwalk.protocol.events import Versions
+from gradwalk.protocol.facts import Fact, fact
 from gradwalk.sandbox.cancellation import Cancellation
 from gradwalk.sandbox.selftest import Protection
+from gradwalk.words.errors import FactError
 
 
 class Lane(IntEnum):
@@ -28,11 +30,14 @@ class Order:
     client: str = ""
 
 
-class BusyError(Exception):
-    """No room for one more job; `retry_after_seconds` is when there probably is, the message says why."""
+FULL = fact("api-busy-queue")
 
-    def __init__(self, retry_after_seconds: int, why: str = "Many programs are waiting to run.") -> None:
-        super().__init__(why)
+
+class BusyError(FactError):
+    """No room for one more job; `retry_after_seconds` is when there probably is, `why` whose fault it is."""
+
+    def __init__(self, retry_after_seconds: int, why: Fact = FULL) -> None:
+        super().__init__(fact("api-busy", why=why, count=retry_after_seconds))
         self.retry_after_seconds = retry_after_seconds
 
 

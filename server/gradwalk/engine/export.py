@@ -18,8 +18,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from gradwalk.exports.exporter import LAST_PHASE, Direction, Every, ExportUnavailable, NothingToExport
 from gradwalk.protocol.document import encode
 from gradwalk.protocol.events import Problem
+from gradwalk.protocol.facts import Fact
 from gradwalk.protocol.problems import problem
 from gradwalk.sandbox.cancellation import Cancellation
+from gradwalk.words.catalogue import tell
 
 LONGEST_SECONDS = 600.0
 UNAVAILABLE = "Not available here"
@@ -142,16 +144,16 @@ def _converse(
         if "of" in said:
             report(said["done"], said["of"])
         elif "refusal" in said:
-            raise NoFileError(say_why(said["refusal"], said["sentence"]))
+            raise NoFileError(say_why(said["refusal"], said["fact"]))
         else:
             body = maker.stdout.read(said["bytes"])
             return body if len(body) == said["bytes"] else None
     return None
 
 
-def say_why(kind: str, sentence: str) -> Problem:
-    """What an exporter's refusal (the name of its exception, and its text) says to whoever asked."""
-    text = f"{sentence[:1].upper()}{sentence[1:]}."
+def say_why(kind: str, why: Fact) -> Problem:
+    """What an exporter's refusal (the name of its exception, and its fact) says to whoever asked."""
+    text = tell(why)
     if kind == NothingToExport.__name__:
         return problem("not_differentiable", "Nothing to draw", text)
     assert kind == ExportUnavailable.__name__

@@ -18,6 +18,7 @@ from gradwalk.engine.engine import BusyError, EngineStatus, Found, Lane, Order, 
 from gradwalk.engine.fairness import FairQueue, Usage, count_by_client
 from gradwalk.engine.job import CALLED_OFF, OUR_FAULT, Outcome, execute
 from gradwalk.protocol.events import Versions
+from gradwalk.protocol.facts import fact
 from gradwalk.protocol.versions import installed_versions
 from gradwalk.sandbox.answers import EventAnswer, expected_header
 from gradwalk.sandbox.cancellation import Cancellation
@@ -101,7 +102,7 @@ class LocalEngine:
             if len(self._queue) + len(self._postponed) >= self._waiting_max:
                 raise BusyError(self._seconds_until_room())
             if self._queue.count_of(order.client) + self._postponed.count_of(order.client) >= self._client_waiting_max:
-                raise BusyError(self._seconds_until_room(), "Many programs from your address are waiting to run.")
+                raise BusyError(self._seconds_until_room(), fact("api-busy-client-queue"))
             self._queue.push(_Work(order, next(self._numbers), sink, cancellation, answer))
             self._has_newer_than_places = True
             self._change.notify_all()

@@ -17,6 +17,7 @@ from gradwalk.cluster.connection import answer_of, name_key
 from gradwalk.engine import scripts
 from gradwalk.engine.engine import BusyError, Lane, Order
 from gradwalk.engine.job import JOB, Job, Outcome
+from gradwalk.protocol.facts import fact
 
 BEAT_MS = 4_000
 """A worker that has not been heard of for so long is dead."""
@@ -121,9 +122,7 @@ class RunLog:
         if said == b"full":
             raise BusyError(_seconds_for(caps.waiting_max))
         if said == b"client full":
-            raise BusyError(
-                _seconds_for(caps.client_waiting_max), "Many programs from your address are waiting to run."
-            )
+            raise BusyError(_seconds_for(caps.client_waiting_max), fact("api-busy-client-queue"))
         return bool(said == b"new")
 
     async def find(self, run_id: str) -> Order | None:

@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from gradwalk.protocol.facts import Fact
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
@@ -10,11 +12,9 @@ class Example:
 
     slug: str
     """Its name in links and file names."""
-    title: str
-    question: str
-    """In the words of those who ask it."""
-    learning_goal: str
-    """What one can say after stepping through it; every number in it is true."""
+    fact: Fact
+    """What one can say after stepping through it; every number in it is true. Its `title`, and its `question` in the
+    words of those who ask it."""
     source: str
     """The program, as typed into the editor."""
     options: dict[str, Any] = field(default_factory=dict)

@@ -9,6 +9,8 @@ from gradwalk.exports.moment import SEND, Moment, Walk
 from gradwalk.exports.places import find_layouts
 from gradwalk.exports.raster import LARGEST_PX, draw_still
 from gradwalk.protocol.document import TraceDocument
+from gradwalk.protocol.facts import fact
+from gradwalk.words.catalogue import say
 
 AT_ONCE = 2
 """Graphviz processes side by side."""
@@ -28,8 +30,8 @@ class Page:
     def title(self) -> str:
         """`Step 3 of 7, multiply: MulBackward0`."""
         node = self.moment.active_node
-        where = self.moment.where[:1].upper() + self.moment.where[1:]
-        return f"{where}: {node.get('leaf', node['name'])}" if node else where
+        where = self.moment.where
+        return say("export-page-title", where=where, name=node.get("leaf", node["name"])) if node else where
 
 
 def draw_pages(
@@ -54,11 +56,10 @@ def draw_pages(
     pages = walk.count(selection)
     count = pages + opening
     if not pages:
-        raise NothingToExport(f"this trace has no {selection.direction} step to show")
+        is_forward = selection.direction == "forward"
+        raise NothingToExport(fact("export-no-forward-step") if is_forward else fact("export-no-backward-step"))
     if count > MOST_PAGES:
-        raise ExportUnavailable(
-            f"this trace would take {count} pages, more than {MOST_PAGES}; one per step is shorter than one per phase"
-        )
+        raise ExportUnavailable(fact("export-too-many-pages", pages=str(count), most=str(MOST_PAGES)))
     layouts = find_layouts(document)
 
     def draw(moment: Moment) -> Page:

@@ -6,6 +6,7 @@ from gradwalk.exports.equation import equation_size, equation_table
 from gradwalk.exports.labels import QUIET, row, text
 from gradwalk.exports.moment import Moment
 from gradwalk.exports.places import Layout
+from gradwalk.words.catalogue import say
 
 CAPTION_POINTS = 13
 SENTENCE_POINTS, WHERE_POINTS, PADDING = 15, 10, 4
@@ -36,8 +37,8 @@ def caption(moment: Moment, scale: float) -> str:
     title = ""
     node = moment.active_node
     if node is not None:
-        line = f", line {node['span']['line']}" if node["span"] else ""
-        title = row(f'<B>{text(node["name"])}</B><FONT COLOR="{QUIET}">{text(line)}</FONT>')
+        line = say("export-line", line=str(node["span"]["line"])) if node["span"] else ""
+        title = row(f'<B>{text(node["name"])}</B> <FONT COLOR="{QUIET}">{text(line)}</FONT>')
     rows = [
         title,
         equation_table(moment, scale),

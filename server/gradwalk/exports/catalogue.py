@@ -9,13 +9,14 @@ from gradwalk.exports.picture import write_dot
 from gradwalk.exports.raster import STILLS
 from gradwalk.exports.slides import SLIDES
 from gradwalk.exports.whole_document import write_json
+from gradwalk.protocol.facts import fact
 
 EXPORTERS: list[Exporter] = [
-    Exporter("json", "application/json", "json", "The whole trace; opens anywhere without a server", False, write_json),
-    Exporter("dot", "text/vnd.graphviz", "dot", "One step as Graphviz source", True, write_dot),
+    Exporter("json", "application/json", "json", fact("export-json"), False, write_json),
+    Exporter("dot", "text/vnd.graphviz", "dot", fact("export-dot"), True, write_dot),
     *STILLS,
-    Exporter("html", "text/html", "html", "One page with the player in it; opens without a network", False, write_html),
-    Exporter("kit", "application/json", "kit.json", "The trace with its layout, for <grad-walk>", False, write_kit),
+    Exporter("html", "text/html", "html", fact("export-html"), False, write_html),
+    Exporter("kit", "application/json", "kit.json", fact("export-kit"), False, write_kit),
     *PAGES,
     *SLIDES,
     *FILMS,

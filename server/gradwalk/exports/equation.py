@@ -4,10 +4,12 @@ import math
 
 from gradwalk.exports.labels import ACCUMULATED, FORWARD, IN_FLIGHT, QUIET, row, text
 from gradwalk.exports.moment import COMPUTE, LOCAL_RULE, MULTIPLY, SAVE, Moment
-from gradwalk.exports.spelling import spell_gradient, spell_number, spell_shape, spell_structure, spell_value
+from gradwalk.exports.spelling import spell_gradient, spell_structure, spell_value
 from gradwalk.protocol.events import LocalJacobian, Step
 from gradwalk.protocol.graph import SavedTensor
 from gradwalk.protocol.values import Gradient, TensorValue
+from gradwalk.words.catalogue import say
+from gradwalk.words.numbers import spell_number, spell_shape
 
 MOST_CELLS = 36
 """Jacobians up to this size are written out, larger ones are named by their structure."""
@@ -37,7 +39,7 @@ def equation_table(moment: Moment, scale: float = 1.0) -> str:
     argnums = range(len(step["grad_inputs"]))
     rows = [_operand_rows(moment, step, argnum, scale) for argnum in argnums[:MOST_OPERANDS]]
     if len(argnums) > MOST_OPERANDS:
-        rows.append(_line(f'<TD ALIGN="LEFT">and {len(argnums) - MOST_OPERANDS} operands more</TD>'))
+        rows.append(_line(f'<TD ALIGN="LEFT">{_more(len(argnums))}</TD>'))
     if not rows:
         return ""
     table = f'<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0">{"".join(rows)}</TABLE>'
@@ -52,19 +54,28 @@ def _forward(moment: Moment) -> str:
     known = node["inputs"][:MOST_OPERANDS]
     lines = [_named(name, each["value"]) for name, each in zip(moment.operands, known, strict=False)]
     if len(node["inputs"]) > MOST_OPERANDS:
-        lines.append(f"and {len(node['inputs']) - MOST_OPERANDS} operands more")
+        lines.append(_more(len(node["inputs"])))
     if moment.phase >= COMPUTE:
-        outputs = [_named(each["name"] or "result", each["value"]) for each in node["outputs"][:MOST_OPERANDS]]
+        outputs = [
+            _named(each["name"] or say("export-result"), each["value"]) for each in node["outputs"][:MOST_OPERANDS]
+        ]
         lines += [f"\N{RIGHTWARDS ARROW} {each}" for each in outputs]
     if moment.phase >= SAVE:
         labels = moment.forward.saved if moment.forward else []
         saved = zip(labels, node["saved"][:MOST_OPERANDS], strict=False)
-        lines += [f"saved {_saved(name, each)}" for name, each in saved]
+        lines += [say("export-saved", what=_saved(name, each)) for name, each in saved]
     return "".join(row(each, FORWARD) for each in lines)
 
 
+def _more(count: int) -> str:
+    """How many operands are not written out."""
+    return text(say("export-operands-more", count=count - MOST_OPERANDS))
+
+
 def _named(name: str, value: TensorValue | None) -> str:
-    return f"{text(name)}: not observed" if value is None else f"{text(name)} = {text(spell_value(value))}"
+    return (
+        say("export-not-observed", name=text(name)) if value is None else f"{text(name)} = {text(spell_value(value))}"
+    )
 
 
 def _saved(name: str, saved: SavedTensor) -> str:
@@ -78,7 +89,7 @@ def _operand(moment: Moment, argnum: int) -> str:
     """What the page calls it."""
     inputs = moment.active_node["inputs"] if moment.active_node else []
     at = next((at for at, each in enumerate(inputs) if each["argnum"] == argnum), None)
-    return f"operand {argnum + 1}" if at is None else moment.operands[at]
+    return say("operand-number", number=str(argnum + 1)) if at is None else moment.operands[at]
 
 
 def _operand_rows(moment: Moment, step: Step, argnum: int, scale: float) -> str:

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from gradwalk.protocol.document import TraceDocument
+from gradwalk.protocol.facts import Fact
+from gradwalk.words.errors import FactError
 
 LAST_PHASE = 5
 LAST_FORWARD_PHASE = 3
@@ -51,7 +53,7 @@ class Exporter:
     """As it stands in the route and on the command line."""
     media_type: str
     suffix: str
-    summary: str
+    summary: Fact
     """One line for menus and help."""
     is_still: bool
     """True: shows one step and phase. False: the whole trace."""
@@ -60,9 +62,9 @@ class Exporter:
     """True: the whole trace as one page, slide or frame per step, or per phase with `Selection.every`."""
 
 
-class ExportUnavailable(Exception):
-    """This file cannot be made here; the message says what is missing and how to get it."""
+class ExportUnavailable(FactError):
+    """This file cannot be made here; the fact says what is missing and how to get it."""
 
 
-class NothingToExport(Exception):
-    """The trace holds nothing that could be drawn; the message says why."""
+class NothingToExport(FactError):
+    """The trace holds nothing that could be drawn; the fact says why."""

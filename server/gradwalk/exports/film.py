@@ -18,6 +18,7 @@ from PIL import Image
 from gradwalk.exports.album import draw_pages
 from gradwalk.exports.exporter import Exporter, ExportUnavailable, Selection
 from gradwalk.protocol.document import TraceDocument
+from gradwalk.protocol.facts import Fact, fact
 
 try:
     from imageio_ffmpeg import get_ffmpeg_exe
@@ -84,7 +85,7 @@ def write_video(file_format: str, document: TraceDocument, selection: Selection)
     """
     program = which("ffmpeg") or (get_ffmpeg_exe() if get_ffmpeg_exe else None)
     if program is None:
-        raise ExportUnavailable("videos need ffmpeg: `pip install imageio-ffmpeg`, or an `ffmpeg` on the PATH")
+        raise ExportUnavailable(fact("export-needs-ffmpeg"))
     reel = _draw_reel(document, selection, VIDEO_WIDTH)
     width, height = reel.size
     raw = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-video_size", f"{width}x{height}"]
@@ -100,7 +101,7 @@ def write_video(file_format: str, document: TraceDocument, selection: Selection)
         if encoder.returncode:
             said.seek(0)
             why = said.read().decode(errors="replace").strip()
-            raise ExportUnavailable(f"ffmpeg could not write this video: {why}")
+            raise ExportUnavailable(fact("export-ffmpeg-failed", reason=why))
         return target.read_bytes()
 
 
@@ -126,13 +127,13 @@ def _even(length: float) -> int:
 
 
 def _film(
-    file_format: str, media_type: str, summary: str, write: Callable[[TraceDocument, Selection], bytes]
+    file_format: str, media_type: str, summary: Fact, write: Callable[[TraceDocument, Selection], bytes]
 ) -> Exporter:
     return Exporter(file_format, media_type, file_format, summary, False, write, has_pages=True)
 
 
 FILMS = [
-    _film("gif", "image/gif", "An animated picture", write_gif),
-    _film("mp4", "video/mp4", "A video for slides (H.264)", partial(write_video, "mp4")),
-    _film("webm", "video/webm", "A video for pages (VP9)", partial(write_video, "webm")),
+    _film("gif", "image/gif", fact("export-gif"), write_gif),
+    _film("mp4", "video/mp4", fact("export-mp4"), partial(write_video, "mp4")),
+    _film("webm", "video/webm", fact("export-webm"), partial(write_video, "webm")),
 ]

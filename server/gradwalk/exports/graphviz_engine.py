@@ -9,6 +9,7 @@ from pathlib import Path
 from shutil import which
 
 from gradwalk.exports.exporter import ExportUnavailable
+from gradwalk.protocol.facts import Fact, fact
 
 HAS_LIBRARY = find_spec("pygraphviz") is not None
 LIBRARY = [sys.executable, "-P", "-m", "gradwalk.exports.library"]
@@ -29,7 +30,7 @@ def run_graphviz(dot: str, file_format: str) -> bytes:
     """
     program = which("dot")
     if program is None and not HAS_LIBRARY:
-        raise ExportUnavailable("pictures need Graphviz: `pip install pygraphviz`, or a `dot` on the PATH")
+        raise ExportUnavailable(fact("export-needs-graphviz"))
     command = [program, f"-T{file_format}"] if program else [*LIBRARY, file_format]
     # The epoch of reproducible builds: where cairo heeds it, the page carries no date of today.
     surroundings = {**os.environ, **FONTS, "SOURCE_DATE_EPOCH": "0"}
@@ -38,21 +39,18 @@ def run_graphviz(dot: str, file_format: str) -> bytes:
             command, input=dot.encode(), capture_output=True, timeout=LONGEST_SECONDS, env=surroundings, check=False
         )
     except subprocess.TimeoutExpired as error:
-        raise ExportUnavailable(
-            f"this picture is too large: Graphviz was not done after {LONGEST_SECONDS} seconds"
-        ) from error
+        raise ExportUnavailable(fact("export-graphviz-late", count=LONGEST_SECONDS)) from error
     if done.returncode or not done.stdout:
         raise ExportUnavailable(_reason(done))
     return CLOCK.sub(_blank, done.stdout)
 
 
-def _reason(done: subprocess.CompletedProcess[bytes]) -> str:
+def _reason(done: subprocess.CompletedProcess[bytes]) -> Fact:
     last = done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
     if last.startswith(UNLOADABLE):
         # The wheel leaves GLib and X11 to the system, which a slim container has not.
-        missing = last.removeprefix(UNLOADABLE)
-        return f"pictures need Graphviz, whose library cannot be loaded here ({missing}): install Graphviz itself"
-    return f"this picture is too large: Graphviz gave up on it (status {done.returncode})"
+        return fact("export-graphviz-unloadable", reason=last.removeprefix(UNLOADABLE))
+    return fact("export-graphviz-failed", status=str(done.returncode))
 
 
 def _blank(match: re.Match[bytes]) -> bytes:

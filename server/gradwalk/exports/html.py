@@ -1,6 +1,7 @@
 """One file that holds the player and the trace: opens without a network, now and in ten years."""
 
 import json
+import re
 from html import escape
 from typing import Any
 
@@ -8,6 +9,7 @@ from gradwalk.exports.exporter import Selection
 from gradwalk.exports.kit import read_module, with_baked
 from gradwalk.exports.sentences import find_words
 from gradwalk.protocol.document import TraceDocument
+from gradwalk.words.catalogue import say
 
 POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; "
@@ -32,7 +34,7 @@ noscript {{ display: block; padding: 1rem 2rem; }}
 <body>
 <!-- Made of gradwalk, Svelte (MIT) and d3 (ISC); places by Graphviz (EPL), formulas by Temml (MIT). -->
 <grad-walk page offline heading="{title}"{step}>
-<noscript><h1>{title}</h1><p>Stepping through it needs JavaScript. What each step says:</p>
+<noscript><h1>{title}</h1><p>{lead}</p>
 <ol>{sentences}</ol></noscript>
 <script type="application/json">{data}</script>
 </grad-walk>
@@ -54,6 +56,7 @@ def write_html(document: TraceDocument, selection: Selection) -> bytes:
         version=escape(document["versions"]["gradwalk"]),
         title=escape(heading_of(document["source"])),
         step=step,
+        lead=escape(say("export-sentences")),
         sentences="".join(f"<li>{escape(step.whole)}</li>" for step in find_words(document).steps),
         data=script_json(with_baked(document)),
         module=script_code(read_module()),
@@ -67,7 +70,12 @@ def heading_of(source: str) -> str:
         text = line.strip()
         if text.startswith("#") and not text.startswith("#@") and text.strip("# "):
             return text.strip("# ")[:110]
-    return "A backward pass, step by step"
+    return say("export-title")
+
+
+def mark_up(text: str) -> str:
+    """A sentence, with what stands between backticks as code."""
+    return re.sub("`([^`]*)`", r"<code>\1</code>", escape(text))
 
 
 def script_json(value: Any) -> str:

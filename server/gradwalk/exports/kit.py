@@ -12,6 +12,7 @@ from typing import Any
 
 from gradwalk.exports.exporter import ExportUnavailable, Selection
 from gradwalk.protocol.document import TraceDocument, encode
+from gradwalk.protocol.facts import fact
 
 log = logging.getLogger(__name__)
 
@@ -83,5 +84,5 @@ def read_module() -> str:
         ExportUnavailable: the front end has not been built.
     """
     if not MODULE.is_file():
-        raise ExportUnavailable("this needs the built front end: run `make install`, or install a released wheel")
+        raise ExportUnavailable(fact("export-needs-page"))
     return MODULE.read_text("utf-8")

@@ -2,7 +2,7 @@
 
 A process of its own: drawing hundreds of pages keeps a processor busy, and whoever asked may go away before the last.
 Reads `{"name", "selection", "bytes"}` and a line break, then that many bytes of the document. Writes lines of JSON:
-`{"done", "of"}` after each page; at the end `{"refusal", "sentence"}`, or `{"bytes"}` and then the file.
+`{"done", "of"}` after each page; at the end `{"refusal", "fact"}`, or `{"bytes"}` and then the file.
 """
 
 import json
@@ -32,7 +32,7 @@ def main() -> None:
     try:
         body = exporter.write(load_document(json.loads(document)), selection)
     except (NothingToExport, ExportUnavailable) as refusal:
-        _say({"refusal": type(refusal).__name__, "sentence": str(refusal)})
+        _say({"refusal": type(refusal).__name__, "fact": refusal.fact})
         return
     _say({"bytes": len(body)})
     _write(body)

@@ -9,6 +9,7 @@ from gradwalk.exports.places import ForwardStep, find_forward
 from gradwalk.exports.sentences import Words, find_words
 from gradwalk.protocol.document import TraceDocument
 from gradwalk.protocol.events import PassStarted, Step
+from gradwalk.protocol.facts import fact
 from gradwalk.protocol.graph import Graph, Node
 from gradwalk.protocol.values import Gradient
 from gradwalk.words.catalogue import say
@@ -63,13 +64,20 @@ class Moment:
         return None if self.active is None else self.nodes[self.active]
 
     @property
-    def where(self) -> str:
-        """`step 3 of 7, multiply`."""
+    def place(self) -> str:
+        """`Step 3 of 7`."""
         if self.step_number == 0:
-            return "before the pass" if self.computed is None else "before the program"
-        if self.computed is not None:
-            return f"operation {self.step_number} of {self.step_count}, {say(FORWARD_PHASES[self.phase - 1])}"
-        return f"step {self.step_number} of {self.step_count}, {say(PHASES[self.phase - 1])}"
+            return say("export-before-pass" if self.computed is None else "export-before-program")
+        key = "export-step" if self.computed is None else "export-operation"
+        return say(key, number=str(self.step_number), total=str(self.step_count))
+
+    @property
+    def where(self) -> str:
+        """`Step 3 of 7, multiply`."""
+        if self.step_number == 0:
+            return self.place
+        phases = PHASES if self.computed is None else FORWARD_PHASES
+        return say("export-place", where=self.place, phase=say(phases[self.phase - 1]))
 
 
 class Walk:
@@ -85,9 +93,7 @@ class Walk:
         self.steps = [event for event in document["events"] if event["type"] == "step"]
         self._nodes = {p["pass"]: {node["id"]: node for node in p["graph"]["nodes"]} for p in self.passes}
         if not self.passes:
-            raise NothingToExport(
-                "this trace has no backward pass: the program stopped before one, or had nothing to differentiate"
-            )
+            raise NothingToExport(fact("export-no-pass"))
 
     @cached_property
     def forward(self) -> list[ForwardStep]:

@@ -10,6 +10,8 @@ from gradwalk.exports.album import Page, draw_pages
 from gradwalk.exports.archive import write_archive
 from gradwalk.exports.exporter import Exporter, Selection
 from gradwalk.protocol.document import TraceDocument
+from gradwalk.protocol.facts import fact
+from gradwalk.words.catalogue import say
 
 BASE_NAME = "gradwalk"
 FRAME_FILE = "gradwalk-frame.tex"
@@ -54,7 +56,7 @@ def _save(drawn: Sequence[PageObject], pages: Sequence[Page]) -> bytes:
     for page, single in zip(pages, drawn, strict=True):
         added = writer.add_page(single)
         writer.add_outline_item(title=page.title, page_number=added.page_number or 0)
-    writer.add_metadata({"/Title": pages[0].title if len(pages) == 1 else "The backward pass, step by step"})
+    writer.add_metadata({"/Title": pages[0].title if len(pages) == 1 else say("export-title")})
     writer.create_viewer_preferences()[NameObject("/DisplayDocTitle")] = BooleanObject(True)
     written = io.BytesIO()
     writer.write(written)
@@ -62,10 +64,9 @@ def _save(drawn: Sequence[PageObject], pages: Sequence[Page]) -> bytes:
 
 
 def _frame(last: int) -> str:
-    return rf"""% One frame, {last + 1} pictures: before the pass, then every step.
-% In the preamble: \usepackage{{xmpmulti}}
+    return rf"""% {say("export-frame", count=last + 1)} \usepackage{{xmpmulti}}
 \begin{{frame}}
-  \frametitle{{The backward pass}}
+  \frametitle{{{say("export-title")}}}
   \centering
   \multiinclude[<+>][format=pdf,start=0,end={last},graphics={{width=\textwidth,height=0.8\textheight,keepaspectratio}}]{{{BASE_NAME}}}
 \end{{frame}}
@@ -73,14 +74,12 @@ def _frame(last: int) -> str:
 
 
 PAGES = [
-    Exporter(
-        "pages", "application/pdf", "pdf", "A PDF with a page per step or phase", False, write_pages, has_pages=True
-    ),
+    Exporter("pages", "application/pdf", "pdf", fact("export-pages"), False, write_pages, has_pages=True),
     Exporter(
         "tex",
         "application/zip",
         "zip",
-        "Pictures and a frame for LaTeX Beamer",
+        fact("export-tex"),
         False,
         write_beamer_set,
         has_pages=True,

@@ -31,6 +31,7 @@ from gradwalk.exports.spelling import spell_gradient, spell_value
 from gradwalk.exports.window import ALL_SIDES
 from gradwalk.protocol.document import TraceDocument
 from gradwalk.protocol.graph import Edge, Node
+from gradwalk.words.catalogue import say
 
 CHARACTER = 7.0
 """Width of a character on a card's second and third line, in points."""
@@ -103,7 +104,7 @@ def _draw_group(picture: graphviz.Digraph, layout: Layout, name: str, group: Gro
     room = int((group.box.width - CARD_PADDING) / CHARACTER)
     lines = [row(f"<B>{text(_shortened(group.label, room))}</B>", QUIET if group.is_open else INK)]
     if not group.is_open:
-        lines.append(row(text(_shortened(f"{group.node_count} nodes", room)), QUIET))
+        lines.append(row(text(_shortened(say("export-nodes", count=group.node_count), room)), QUIET))
     shown = lines if sides == ALL_SIDES else _fitting(lines, group.box)
     color, width = (IN_FLIGHT, 3) if is_active else (QUIET, 1)
     frame = _frame(color, width, sides, is_dashed=group.is_open)
@@ -121,7 +122,7 @@ def _card(moment: Moment, node: Node, box: Box, sides: str) -> str:
     active = moment.active == node["id"]
     room = int((box.width - CARD_PADDING) / CHARACTER)
     title = _shortened(_title(node), room)
-    aside = _shortened("leaf" if leaf else _variable(node), room - _width(title) - 1)
+    aside = _shortened(say("export-leaf") if leaf else _variable(node), room - _width(title) - 1)
     title = f"<B>{text(title)}</B>"
     lines = [row(f'{title} <FONT COLOR="{QUIET}">{text(aside)}</FONT>' if aside else title)]
     exists = moment.computed is None or node["id"] in moment.computed
@@ -131,7 +132,7 @@ def _card(moment: Moment, node: Node, box: Box, sides: str) -> str:
         lines.append(row(" ", QUIET, face=MONO))
     elif leaf:
         grad = moment.leaf_grads.get(leaf)
-        written = spell_gradient(grad, room - 6) if grad else "not computed"
+        written = spell_gradient(grad, room - 6) if grad else say("export-not-computed")
         has_arrived = grad is not None and "missing" not in grad
         color = ACCUMULATED if has_arrived else QUIET
         lines.append(row(f".grad {text(_shortened(written, room - 6))}", color, face=MONO))

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from gradwalk.exports.exporter import ExportUnavailable
 from gradwalk.exports.kit import bake
 from gradwalk.protocol.document import TraceDocument, encode
+from gradwalk.protocol.facts import fact
 
 POINTS_PER_INCH = 72
 
@@ -150,7 +151,7 @@ def find_forward(document: TraceDocument) -> list[ForwardStep]:
 def _bake(document: TraceDocument) -> dict[str, Any]:
     baked = bake(encode(document))
     if baked is None:
-        raise ExportUnavailable("pictures need the built front end: run `make install`, or install a released wheel")
+        raise ExportUnavailable(fact("export-needs-page"))
     return baked
 
 

@@ -9,6 +9,7 @@ from gradwalk.exports.picture import draw_picture
 from gradwalk.exports.places import POINTS_PER_INCH, find_layouts
 from gradwalk.exports.window import PREVIEW, find_view
 from gradwalk.protocol.document import TraceDocument
+from gradwalk.protocol.facts import fact
 
 DOTS_PER_INCH = 96
 WIDTH_PX, HEIGHT_PX = 1200, 630
@@ -28,7 +29,7 @@ def write_preview(document: TraceDocument, selection: Selection) -> bytes:
     dot = draw_picture(moment, find_view(find_layouts(document)[moment.started["pass"]], moment, PREVIEW))
     size = SIZE.search(run_graphviz(dot, "svg"))
     if size is None:
-        raise ExportUnavailable("Graphviz gave a drawing without a size")
+        raise ExportUnavailable(fact("export-graphviz-no-size"))
     width, height = WIDTH_PX * POINTS_PER_INCH / DOTS_PER_INCH, HEIGHT_PX * POINTS_PER_INCH / DOTS_PER_INCH
     zoom = min(ZOOM_MAX, MARGIN * min(width / float(size[1]), height / float(size[2])))
     fitted = f'graph [dpi={DOTS_PER_INCH} viewport="{width:g},{height:g},{zoom:.4f}"]'

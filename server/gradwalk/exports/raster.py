@@ -11,6 +11,7 @@ from gradwalk.exports.picture import draw_picture
 from gradwalk.exports.places import POINTS_PER_INCH, Layout, find_layouts
 from gradwalk.exports.window import find_view
 from gradwalk.protocol.document import TraceDocument
+from gradwalk.protocol.facts import Fact, fact
 
 LEAST_DPI, SHARP_DPI = 4, 192
 LARGEST_PX = 6000
@@ -36,13 +37,13 @@ def write_still(file_format: str, document: TraceDocument, selection: Selection)
     return draw_still(moment, find_layouts(document)[moment.started["pass"]], file_format)
 
 
-def _still(file_format: str, media_type: str, summary: str) -> Exporter:
+def _still(file_format: str, media_type: str, summary: Fact) -> Exporter:
     write: Callable[[TraceDocument, Selection], bytes] = partial(write_still, file_format)
     return Exporter(file_format, media_type, file_format, summary, is_still=True, write=write)
 
 
 STILLS = [
-    _still("svg", "image/svg+xml", "One step as a vector picture"),
-    _still("png", "image/png", "One step as a picture"),
-    _still("pdf", "application/pdf", "One step as a page"),
+    _still("svg", "image/svg+xml", fact("export-svg")),
+    _still("png", "image/png", fact("export-png")),
+    _still("pdf", "application/pdf", fact("export-pdf")),
 ]

@@ -5,6 +5,7 @@ from typing import NamedTuple
 from gradwalk.exports.exporter import ExportUnavailable
 from gradwalk.exports.kit import tell
 from gradwalk.protocol.document import TraceDocument, encode
+from gradwalk.protocol.facts import fact
 
 
 class StepWords(NamedTuple):
@@ -33,7 +34,7 @@ def find_words(document: TraceDocument) -> Words:
     """
     told = tell(encode(document))
     if told is None:
-        raise ExportUnavailable("sentences need the built front end: run `make install`, or install a released wheel")
+        raise ExportUnavailable(fact("export-needs-page"))
     return Words(
         told["start"], [StepWords(each["whole"], each["phases"], each["operands"]) for each in told["backward"]]
     )

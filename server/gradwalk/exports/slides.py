@@ -1,4 +1,4 @@
-"""The pass as PowerPoint slides: one picture per step or phase, the narration as notes."""
+"""The pass as PowerPoint slides: one picture per step or phase, the sentences as notes."""
 
 import datetime
 import io
@@ -12,6 +12,8 @@ from gradwalk.exports.album import Page, draw_pages
 from gradwalk.exports.archive import without_clock
 from gradwalk.exports.exporter import Exporter, Selection
 from gradwalk.protocol.document import TraceDocument
+from gradwalk.protocol.facts import fact
+from gradwalk.words.catalogue import say
 
 WIDTH, HEIGHT, MARGIN, TITLE_HEIGHT = Inches(13.333), Inches(7.5), Inches(0.4), Inches(0.7)
 TITLE_ONLY = 5
@@ -30,7 +32,7 @@ def write_slides(document: TraceDocument, selection: Selection) -> bytes:
     for page, (width, height) in zip(pages, sizes, strict=True):
         _add_slide(deck, page, int(width * scale), int(height * scale))
     about = deck.core_properties
-    about.title, about.author, about.last_modified_by, about.revision = "The backward pass", "gradwalk", "gradwalk", 1
+    about.title, about.author, about.last_modified_by, about.revision = say("export-title"), "gradwalk", "gradwalk", 1
     about.created = about.modified = datetime.datetime(2000, 1, 1)
     written = io.BytesIO()
     deck.save(written)
@@ -58,7 +60,7 @@ SLIDES = [
         "pptx",
         "application/vnd.openxmlformats-officedocument.presentationml.presentation",
         "pptx",
-        "PowerPoint, a slide per step or phase, narration as notes",
+        fact("export-pptx"),
         False,
         write_slides,
         has_pages=True,

@@ -18,6 +18,7 @@ from gradwalk.exports.sentences import find_words
 from gradwalk.notebook.document import Trace
 from gradwalk.notebook.grads import grads_kept
 from gradwalk.notebook.recording import LimitsLike, trace_tensors
+from gradwalk.words.catalogue import say
 
 DEFAULT_HEIGHT_PX = 560
 PICTURE_PX = 1600
@@ -72,15 +73,15 @@ class View:
         try:
             widgets = import_module("gradwalk.notebook.widget")
         except ImportError as error:
-            raise ImportError("the widget needs anywidget: pip install anywidget") from error
+            raise ImportError(say("notebook-needs-anywidget")) from error
         return widgets.WalkWidget.of(self.trace, self.selection.place, self.height)
 
     def __repr__(self) -> str:
         steps = self.trace.steps
-        lines = [f"Backward pass of {len(steps)} steps" if steps else "No backward step"]
+        lines = [say("notebook-steps", count=len(steps))]
         lines += [f"{number:>4}  {sentence}" for number, sentence in enumerate(self._sentences()[:LINES_MAX], start=1)]
         if len(steps) > LINES_MAX:
-            lines.append(f"      and {len(steps) - LINES_MAX} steps more")
+            lines.append(f"      {say('notebook-more', count=len(steps) - LINES_MAX)}")
         return "\n".join([*lines, *(f"{problem['title']}: {problem['message']}" for problem in self.trace.problems)])
 
     def _sentences(self) -> list[str]:
@@ -146,7 +147,7 @@ class View:
             return f"<div>{picture}{words if svg else ''}</div>"
         # Only scripts: what is shown may come from anywhere, the notebook is the reader's own.
         frame = (
-            f'<iframe title="Backward pass, step by step" sandbox="allow-scripts" srcdoc="{escape(page)}" '
+            f'<iframe title="{escape(say("export-title"))}" sandbox="allow-scripts" srcdoc="{escape(page)}" '
             'style="position: absolute; inset: 0; width: 100%; height: 100%; border: 0"></iframe>'
         )
         return f'<div style="position: relative; height: {self.height}px; overflow: hidden">{picture}{frame}</div>'
@@ -166,5 +167,5 @@ def _read_step(text: str) -> Selection:
     step, _, phase = str(text).removeprefix("f").partition(".")
     last = LAST_FORWARD_PHASE if is_forward else LAST_PHASE
     if not step.isdecimal() or not (phase or "3").isdecimal() or not 1 <= int(phase or 3) <= last:
-        raise ValueError(f"step must look like '7.3' (step 7, phase 3 of 5) or 'f7.3' (forward), not {text!r}")
+        raise ValueError(say("notebook-place", text=str(text)))
     return Selection(int(step), int(phase or 3), direction="forward" if is_forward else "backward")

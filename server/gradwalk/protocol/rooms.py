@@ -64,7 +64,8 @@ class GiveAnswer(_Message):
 class Tally(TypedDict):
     """How often one answer was given."""
 
-    answer: str
+    answer: str | None
+    """None for all those that are not listed."""
     count: int
 
 

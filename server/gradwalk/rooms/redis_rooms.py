@@ -16,6 +16,7 @@ from typing import Any, Final
 from redis.exceptions import RedisError
 
 from gradwalk.cluster.connection import connect, connect_listener, name_key
+from gradwalk.protocol.facts import Fact, fact
 from gradwalk.protocol.rooms import Shown
 from gradwalk.rooms.local import TALLY_SECONDS
 from gradwalk.rooms.mirror import Mirror
@@ -150,7 +151,7 @@ class RedisRooms:
                 elif not await mirror.await_change(audience, self._ping_seconds):
                     yield None
             if mirror.is_open:
-                raise GoElsewhere("This server goes down.")
+                raise GoElsewhere(fact("api-rooms-elsewhere"))
         finally:
             self._leave(mirror, audience, participant)
 
@@ -320,7 +321,7 @@ def _shared_server() -> Iterator[None]:
     try:
         yield
     except (RedisError, OSError) as error:
-        raise RoomsOutOfReach("The shared server behind the rooms does not answer. Try again in a moment.") from error
+        raise RoomsOutOfReach(fact("api-rooms-away")) from error
 
 
 def _key(code: str, *part: str) -> str:
@@ -340,7 +341,7 @@ def _fields(shown: Shown) -> dict[str, str]:
     }
 
 
-def _raise_for(answer: int, full: str = NO_PLACE_FOR_ANSWER) -> None:
+def _raise_for(answer: int, full: Fact = NO_PLACE_FOR_ANSWER) -> None:
     """What a script has against it."""
     if answer == -1:
         raise NoSuchRoom(NO_SUCH_ROOM)

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import NamedTuple
 
 from gradwalk.protocol.document import encode
+from gradwalk.protocol.facts import fact
 from gradwalk.protocol.rooms import RoomView, Shown, Tally
 from gradwalk.rooms.rooms import Audience, NotAsked, NotThePresenter, RoomsFull
 
@@ -13,14 +14,14 @@ LETTERS = "BCDFGHJKMNPQRSTVWXZ"
 CODE_LENGTH = 6
 ANSWERS_TOLD = 12
 """Different answers that are listed; the others are counted together."""
-OTHERS = "other answers"
 
-NOT_OPEN = "This question is not open any more."
-REVEALED = "The answers are on show already."
-NO_PLACE_FOR_ANSWER = "This room has no place for another answer."
-NO_PLACE = "Every place of this room is taken."
-NO_ROOM_LEFT = "Every room of this server is in use."
-NO_SUCH_ROOM = "There is no such room, or it has been closed."
+NOT_THE_PRESENTER = fact("api-room-steered")
+NOT_OPEN = fact("api-room-not-asked")
+REVEALED = fact("api-room-revealed")
+NO_PLACE_FOR_ANSWER = fact("api-room-answers-full")
+NO_PLACE = fact("api-room-full")
+NO_ROOM_LEFT = fact("api-rooms-full")
+NO_SUCH_ROOM = fact("api-room-none")
 
 
 def new_code() -> str:
@@ -47,7 +48,7 @@ def new_secret() -> str:
 def check_secret(said: str, secret: str) -> None:
     """Raises NotThePresenter for another one."""
     if not hmac.compare_digest(said.encode(), secret.encode()):
-        raise NotThePresenter("Only who opened this room can steer it.")
+        raise NotThePresenter(NOT_THE_PRESENTER)
 
 
 class Room:
@@ -153,4 +154,4 @@ def _tally(answers: Counter[str]) -> list[Tally]:
     ordered = sorted(answers.items(), key=lambda each: (-each[1], each[0]))
     told: list[Tally] = [{"answer": answer, "count": count} for answer, count in ordered[:ANSWERS_TOLD]]
     rest = sum(count for _, count in ordered[ANSWERS_TOLD:])
-    return [*told, {"answer": OTHERS, "count": rest}] if rest else told
+    return [*told, {"answer": None, "count": rest}] if rest else told

@@ -5,10 +5,11 @@ from enum import Enum
 from typing import NamedTuple, Protocol
 
 from gradwalk.protocol.rooms import Shown
+from gradwalk.words.errors import FactError
 
 
-class RoomError(Exception):
-    """Something about a room that its asker is told; the message is a sentence."""
+class RoomError(FactError):
+    """Something about a room that its asker is told."""
 
 
 class NoSuchRoom(RoomError):
@@ -31,7 +32,7 @@ class RoomsOutOfReach(RoomError):
     """What several servers share does not answer now."""
 
 
-class GoElsewhere(RoomError):
+class GoElsewhere(RoomsOutOfReach):
     """This server goes down, the room does not: whoever follows comes back and lands on another."""
 
 

@@ -12,8 +12,8 @@ from gradwalk.words.numbers import spell_numbers, spell_shape
 LANGUAGE: Final = "en"
 LANGUAGES: Final = tuple(sorted(path.stem for path in Path(__file__).parent.glob("*.ftl")))
 
-Attribute = Literal["title", "hint"]
-"""What a message may say besides its sentence: a heading, and what to do about it."""
+Attribute = Literal["title", "hint", "question"]
+"""What a message may say besides its sentence: a heading, what to do about it, what somebody asked."""
 
 
 def say(key: str, /, language: str = LANGUAGE, **operands: str | int) -> str:

@@ -290,6 +290,179 @@ hint-numbers = { $count } numbers, such as { $sample }.
 
 ## Problems of the server and of requests
 
+api-status = The server answered { $status } { $phrase }.
+    .title = { $phrase }
+api-too-long = This request is longer than the server reads. Send a shorter program or smaller inputs.
+    .title = The request is too long
+api-invalid = { $faults }.
+    .title = The request is not as it should be
+    .hint = The form of requests is at `/docs`.
+api-fault = { $place }: { $reason }
+api-no-json = Write non-finite numbers as "NaN", "Infinity" or "-Infinity", and text without lone surrogates.
+    .title = This has no JSON form
+api-busy = { $why } Try again in { $count ->
+    [one] one second
+   *[other] { $count } seconds
+}.
+    .title = The server is busy
+api-busy-queue = Many programs are waiting to run.
+api-busy-client-queue = Many programs from your address are waiting to run.
+api-busy-no-workers = The workers that run programs are not here yet.
+api-busy-memory = The server's shared memory does not answer.
+api-busy-client = Too many programs came from your address.
+api-busy-room = Too much came from your address.
+api-busy-participant = Too much came from your page.
+api-store = Traces cannot be read or kept at the moment. Whoever runs this server finds the reason in its log.
+    .title = The store of traces does not answer
+api-bug = This is a bug of gradwalk, not of your program; it was written to the server's log.
+    .title = The server made a mistake
+api-going-down = The server is going down.
+    .title = Called off
+api-host = It was asked as `{ $host }`.
+    .title = This server does not answer to that name
+    .hint = Whoever runs it can allow the name with `GRADWALK_ALLOWED_HOSTS`.
+api-other-site = Programs are only run for this server's own page, and for programs outside a browser.
+    .title = This request came from another site
+api-not-json = Send it with `Content-Type: application/json`.
+    .title = The body must be JSON
+api-no-trace = There is no such trace here. Send its program again.
+    .title = No such trace
+api-no-program = No program was ever kept here under this link.
+    .title = No such program
+api-program-unreadable = The program of this link was kept by another release and cannot be read any more.
+    .title = No such program
+api-program-waits = The program of this link is still waiting for its turn. Reload in a moment.
+    .title = Not yet
+api-inputs = These inputs cannot be read.
+    .title = The request is not as it should be
+api-no-export = There is no export of that name. There are { $names }.
+    .title = No such export
+api-file-gone = The file was made, but is not kept any more. Ask for it again.
+    .title = The file is gone
+api-oembed-format = Only `format=json` is spoken here.
+    .title = Only JSON
+api-oembed-address = That is no address.
+    .title = No such page
+api-oembed-page = That is no page of this server that can be embedded.
+    .title = No such page
+api-no-picture = There is no picture of it. { $why }
+    .title = No picture
+api-nothing-to-read = There is nothing to read. { $why }
+    .title = Nothing to read
+
+api-room-none = There is no such room, or it has been closed.
+    .title = No such room
+api-room-steered = Only the person who opened this room can steer it.
+    .title = You do not steer this room
+api-room-not-asked = This question is not open any more.
+    .title = This question is closed
+api-room-revealed = The answers are on show already.
+    .title = This question is closed
+api-room-answers-full = This room has no place for another answer.
+    .title = No place left
+api-room-full = Every place of this room is taken.
+    .title = No place left
+api-rooms-full = Every room of this server is in use.
+    .title = No place left
+api-rooms-away = The shared server behind the rooms does not answer. Try again in a moment.
+    .title = Rooms do not answer
+api-rooms-elsewhere = This server is going down; the room stays. Try again in a moment.
+    .title = Rooms do not answer
+
+api-title = A backward pass
+api-title-of = The backward pass of { $line }
+api-preview = Step through its backward pass, every vector-Jacobian product with its numbers.
+api-preview-nothing = This program has no backward pass.
+api-preview-at = { $where }: { $sentence }
+api-page-open = Step through it
+api-page-nothing = There is no backward pass in it.
+api-page-pictures = Every step as a picture and a sentence
+api-not-built = From a checkout, `make run` builds the page and starts the server; `make install` builds it alone.
+    .title = gradwalk is running, but its page has not been built
+api-description = The API works: see its description.
+
+export-unavailable = { $why }
+    .title = Not available here
+export-nothing = { $why }
+    .title = Nothing to draw
+export-needs-page = This needs the built front end: run `make install`, or install a released wheel.
+export-needs-graphviz = Pictures need Graphviz: `pip install pygraphviz`, or a `dot` on the PATH.
+export-graphviz-unloadable = Pictures need Graphviz, whose library cannot be loaded here ({ $reason }): install Graphviz itself.
+export-graphviz-late = This picture is too large: Graphviz was not done after { $count } seconds.
+export-graphviz-failed = This picture is too large: Graphviz gave up on it (status { $status }).
+export-graphviz-no-size = Graphviz gave a drawing without a size.
+export-needs-ffmpeg = Videos need ffmpeg: `pip install imageio-ffmpeg`, or an `ffmpeg` on the PATH.
+export-ffmpeg-failed = ffmpeg could not write this video: { $reason }
+export-no-pass = This trace has no backward pass: the program stopped before one, or had nothing to differentiate.
+export-no-backward-step = This trace has no backward step to show.
+export-no-forward-step = This trace has no forward step to show.
+export-too-many-pages = This trace would take { $pages } pages, more than { $most }; one per step is shorter than one per phase.
+
+export-json = The whole trace; opens anywhere without a server
+export-dot = One step as Graphviz source
+export-svg = One step as a vector picture
+export-png = One step as a picture
+export-pdf = One step as a page
+export-html = One page with the player in it; opens without a network
+export-kit = The trace with its layout, for `<grad-walk>`
+export-pages = A PDF with a page per step or phase
+export-tex = Pictures and a frame for LaTeX Beamer
+export-pptx = PowerPoint, a slide per step or phase, the sentences as notes
+export-gif = An animated picture
+export-mp4 = A video for slides (H.264)
+export-webm = A video for pages (VP9)
+
+export-title = The backward pass, step by step
+export-sentences = Stepping through it needs JavaScript. What each step says:
+export-frame = One frame, { $count } pictures: before the pass, then every step. In the preamble:
+export-before-pass = Before the pass
+export-before-program = Before the program
+export-step = Step { $number } of { $total }
+export-operation = Operation { $number } of { $total }
+export-place = { $where }, { $phase }
+export-page-title = { $where }: { $name }
+export-line = line { $line }
+export-nodes = { $count ->
+    [one] one node
+   *[other] { $count } nodes
+}
+export-leaf = leaf
+export-not-observed = { $name }: not observed
+export-operands-more = { $count ->
+    [one] and one operand more
+   *[other] and { $count } operands more
+}
+export-result = result
+export-saved = saved { $what }
+export-undefined = undefined
+export-not-required = not required
+export-returned-none = None returned
+export-no-path = no path
+export-not-computed = not computed
+export-norm = { $shape } norm { $norm }
+export-matrix = { $rows } × { $columns }, { $structure }
+export-diagonal = diagonal
+export-permutation = permutation
+export-selection = selection
+export-copies = copies
+export-reduction = reduction
+export-kronecker = repeated blocks
+export-dense = dense
+export-zero = zero
+export-on-demand = on demand
+
+notebook-steps = { $count ->
+    [0] No backward step
+    [one] Backward pass of one step
+   *[other] Backward pass of { $count } steps
+}
+notebook-more = { $count ->
+    [one] and one step more
+   *[other] and { $count } steps more
+}
+notebook-needs-anywidget = The widget needs anywidget: `pip install anywidget`.
+notebook-place = A step looks like `7.3` (step 7, phase 3 of 5) or `f7.3` (forward), not like `{ $text }`.
+
 ## What older versions wrote out
 
 told = { $text }
@@ -324,4 +497,128 @@ page-language-auto = The reader’s own
 
 ## Examples
 
+example-map = backward receives v, one number per output (here 3), and returns v times J, one number per input (here 2). J is [[4, 0], [3, 2], [0, 6]]; v = [0, 1, 0] picks its middle row, [3, 2]. Edit v and watch.
+    .title = A map from R² to R³: v times J
+    .question = My f goes from R² to R³. Its derivative is a 3 × 2 matrix, so why does backward take and return vectors?
+example-rows-of-j = Each backward gives one row of J: a one-hot v asks how a single output depends on every input. The three passes print [4, 0], [3, 2] and [0, 6].
+    .title = One-hot v: the rows of J, one by one
+    .question = Where is the Jacobian matrix that I would compute by hand?
+example-whole-jacobian = Yes: with is_grads_batched=True a stack of m rows of v travels together. The 3 × 3 identity goes in and J = [[4, 0], [3, 2], [0, 6]] comes out.
+    .title = m rows of v at once: the whole J
+    .question = I expected backward to take a tensor A of shape [m, 3] and return A times J of shape [m, 2]. Can it?
+example-ones-as-v = A vector output needs a v. Ones give every output the same weight, which is the gradient of the sum: both ways print [2, 4, 6].
+    .title = backward(ones) is the gradient of the sum
+    .question = Why does backward() take a tensor as an argument, and why is it always ones?
+example-weights-as-v = v weighs the outputs before anything is propagated: 0.2 times row [2, 1] plus 0.8 times row [1, 3] is [1.2, 2.6], in a single backward.
+    .title = [0.2, 0.8] as v: how much each loss matters
+    .question = What if I submit numbers other than ones as the external gradient?
+example-doubling-loop = Autograd records the ten doublings that ran. Each multiplies v by 2, and 2 to the 10th is 1024: v = [0.1, 1, 0.0001] becomes [102.4, 1024, 0.1024].
+    .title = The doubling loop of the autograd tutorial
+    .question = x*2 in a while loop, then y.backward(v): where do 102.4, 1024 and 0.1024 come from?
+example-chain-of-two = v = [1, 1] meets the Jacobian of F2 first: [6, 14]. That vector, never a matrix product of two Jacobians, is the v for F1: [48, 68].
+    .title = F2(F1(x)): what comes out is the next v
+    .question = For z = F2(F1(x)), what is multiplied with what, and in which order?
+example-why-grad-output = df/dw = x = 2 is only the local part. The loss changes 14 times as fast as f, so w.grad is 14 · 2 = 28: grad_output carries everything that comes after f.
+    .title = Why multiply by grad_output?
+    .question = If backward is the gradient formula, df/dw = x, why is it multiplied by grad_output?
+example-exp-function = The Jacobian of an elementwise function is diagonal, so v times J is an elementwise product with e^x. The matrix is never built; saving the result once is enough.
+    .title = exp as a custom Function
+    .question = What does backward actually compute, when e^x is its own derivative?
+example-wrong-shape = backward must return v times J, in the shape of the input. The Jacobian, turned on its side, has shape [2, 3] and p has shape [2]: multiply by v and the 3 goes away.
+    .title = backward returns a matrix: an error
+    .question = Function returned an invalid gradient at index 0 - got [2, 3] but expected shape compatible with [2]. Why?
+example-returned-jacobian = No. A [3, 3] matrix can be summed down to [3], and the engine does so without a word: [1, e, e²], as if v were ones. With v = [1, 10, 100] the last entry should be 738.9, not 7.39.
+    .title = backward returns J itself: no error, wrong numbers
+    .question = My backward returns the full Jacobian and PyTorch does not complain. Is that fine?
+example-batch = Rows do not mix: each row has a v and a J of its own, [3] and [3, 2], and gets its v J of shape [2]. The mean over the batch shows up as 1/3 in every v.
+    .title = A batch of inputs
+    .question = What if I push a batch through my function? I would expect a gradient of shape b × k × n.
+example-linear-function = One gradient per input of forward, in the same order, and None where nobody asked: input is data, and the second layer has no bias.
+    .title = LinearFunction with an optional bias
+    .question = In LinearFunction of the extending tutorial, what do grad_weight and needs_input_grad do, and why return None?
+example-gradcheck = A wrong backward runs without complaint: it says [2, 8] where finite differences say [3, 12]. gradcheck compares the two and answers False.
+    .title = gradcheck on a wrong backward
+    .question = How do I test an autograd formula that I wrote myself?
+example-composite = cross_entropy has no node of its own: autograd tracks log_softmax and nll_loss inside it. Their two vjps together give softmax minus one-hot.
+    .title = A composite opened up: cross_entropy
+    .question = What is a composite function, and where is its backward?
+example-none-zeros-undefined = They act as zero in sums but tell different stories: c has a path and gets 0; b's output was never used, backward sees None and returns None; d has no path at all.
+    .title = None, zeros and undefined
+    .question = A tensor full of zeros, None and an undefined tensor are said to mean the same. What is the difference?
+example-sin-expression = x is used twice, so its gradient is a sum of two contributions: y · cos(x·y) along one path and 1 along the other.
+    .title = sin(x*y) + x, with sliders
+    .question = Can I just type a formula and drag its inputs?
+example-used-twice = The engine waits until both uses have reported, adds 10 and 6 to 16, and only then steps into a = x * y: x.grad is 16 · 3 = 48, y.grad is 16 · 2 = 32.
+    .title = A value used twice: contributions add up
+    .question = What happens when a tensor feeds two operations?
+example-x-times-x = Each operand of x * x sends 3 back along its own edge; the leaf adds them to 6. The 2 is a sum of two.
+    .title = x * x has two edges
+    .question = Where does the 2 in the derivative of x² come from?
+example-broadcast-bias = Using one bias for every row is using it twice; the two rows of v add up to [3, 30, 300].
+    .title = Broadcasting forward, summing backward
+    .question = Why is the gradient of a bias a sum over the batch?
+example-gradient-accumulation = backward adds to .grad: after two halves it holds 2.5 + 12.5 = 15, exactly the gradient of the whole batch.
+    .title = .grad accumulates
+    .question = Why do I have to zero the gradients, and how do I train with half the batch at a time?
+example-double-backward = With create_graph=True the first pass leaves a graph of its own: the slope 3x² = 27 can be walked back again, to 6x = 18.
+    .title = The gradient of a gradient
+    .question = How can I differentiate a derivative?
+example-detach = (3x - target)² with a detached target is differentiated through 3x alone: 2 · (6 - 4) · 3 = 12. With the path through x² it would be 2 · 2 · (3 - 4) = -4.
+    .title = detach cuts the path
+    .question = My target is computed from x. Why does no gradient come through it?
+example-backward-twice = Stepping through a node frees what it saved. The first pass leaves x.grad = 4; the second finds the saved x gone. retain_graph=True keeps it, and .grad would become 8.
+    .title = Backward a second time
+    .question = Trying to backward through the graph a second time: what was freed?
+example-in-place = exp saves its result at version 0; add_ moves the counter to 1. Backward compares the two and refuses to compute a wrong gradient.
+    .title = In-place changes and version counters
+    .question = One of the variables needed for gradient computation has been modified by an in-place operation: which, and when?
+example-vanishing = Every sigmoid multiplies by at most 1/4. After ten of them 3.9 · 10⁻⁷ is left of a gradient of 1.
+    .title = Vanishing gradients in a deep sigmoid chain
+    .question = Why do the first layers of a deep sigmoid network not learn?
+example-mlp-step = One v = 1 at the loss becomes a gradient for each of the 13 parameters; one small step against them takes the loss from 1.59 to 1.05.
+    .title = One training step of a small network
+    .question = What happens between loss.backward() and optimizer.step()?
+example-attention = Every matrix product sends back two matrix products. The softmax in between moves weight from token to token: each row that it returns sums to zero.
+    .title = Attention, backwards
+    .question = How do gradients get through softmax(QKᵀ)V?
+
 ## The command line
+
+cli-torch-elsewhere = Not installed, and not needed: programs run in workers.
+cli-torch-missing = PyTorch is not installed. Run: `pip install { $wanted }`
+cli-torch-other = PyTorch is { $found }, tested with { $wanted }: traces may differ. Run: `pip install { $wanted }`
+cli-torch = PyTorch { $found }.
+cli-sandbox-elsewhere = Programs run in workers; each tries its locks before it begins.
+cli-sandbox-broken = Programs cannot be run: { $reason }. See the log above.
+cli-sandbox = Every probe was refused: protection is full.
+cli-sandbox-open = { $protection } Only this machine can be served; for others use the container image on Linux with seccomp.
+cli-store-shared = Traces are kept in what GRADWALK_CLUSTER_URL names.
+cli-store-broken = Traces cannot be kept in { $folder }: { $reason }. Make room, give this user the right to write there, or name another with GRADWALK_DATA_DIRECTORY.
+cli-store-small = { $folder } has { $free } free, the limits allow { $wanted }. Lower GRADWALK_TRACE_BYTES_MAX, or make room.
+cli-store = Traces are kept in { $folder }, { $free } free.
+cli-cluster-none = This machine alone: GRADWALK_CLUSTER_URL is not set.
+cli-cluster-extra = GRADWALK_CLUSTER_URL is set. Run: `pip install 'gradwalk[cluster]'`
+cli-cluster-silent = { $address } does not answer ({ $reason }). Start it, or correct GRADWALK_CLUSTER_URL.
+cli-cluster = { $address } answers.
+cli-page-missing = There is no page in { $folder }. Run: `make install`
+cli-page-without-player = Embeds and single-file exports are not available. { $why }
+cli-page = The page and the player for other pages are built.
+cli-port-taken = { $address } cannot be listened on: { $reason }. Is gradwalk running already? Otherwise choose another with `--port` or GRADWALK_PORT.
+cli-port = { $address } is free.
+cli-memory-small = { $have } here, up to { $wanted } can be used at once. Lower GRADWALK_RUNNING_COUNT or GRADWALK_RUN_MEMORY_BYTES, or greedy programs fail each other.
+cli-memory = Up to { $wanted } can be used at once.
+cli-pictures-missing = There are no pictures. { $why } On Debian: `apt install graphviz`
+cli-pictures-without-letters = Pictures have no letters: Graphviz finds no fonts. On Debian: `apt install fonts-dejavu-core`
+cli-pictures = Graphviz draws.
+cli-videos-missing = MP4 and WebM need ffmpeg. Run: `pip install 'gradwalk[video]'`. Everything else works without.
+cli-videos = ffmpeg is here.
+
+cli-drawing = Drawing { $name }
+cli-worker-alone = A worker needs GRADWALK_CLUSTER_URL, such as redis://host:6379/0.
+cli-worker-open = Not taking strangers' programs: the self-test says { $level }, open: { $open }.
+cli-worker-unmeasured = Not taking strangers' programs: the self-test gave no answer.
+cli-not-listening = Not listening on { $host }: the self-test says { $level }, open: { $open }. { $protection } Run the container image on a Linux kernel with seccomp, or listen on 127.0.0.1.
+cli-not-saved = { $file } is not a saved trace: { $reason }
+cli-not-text = { $file } is not UTF-8 text: { $reason }
+cli-not-named = `{ $text }` is not of the form `name=value`.
+cli-not-json = `{ $text }` is not JSON (a number, or nested lists of numbers).

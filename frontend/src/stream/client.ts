@@ -11,7 +11,9 @@
  */
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 import { DecodeError, decodeBatch, decodeDocument } from "../protocol/decode";
-import type { Event, Problem } from "../protocol/trace.gen";
+import type { Event, Fact, Problem } from "../protocol/trace.gen";
+import { markedUp, textOf } from "../words/say";
+import { tell, tellAttribute } from "../words/tell";
 
 /** A number or nested lists of numbers; non-finite ones spelled "NaN", "Infinity", "-Infinity". */
 export type Nested = number | string | boolean | Nested[];
@@ -212,17 +214,38 @@ async function refusedBy(response: Response): Promise<Outcome> {
 /** `application/problem+json` as a problem event, so that it ends as a card like any other. */
 export async function problemOf(response: Response): Promise<Problem> {
   const body: unknown = await response.json().catch(() => null);
-  const { title, detail, kind, hint } = (typeof body === "object" && body !== null ? body : {}) as Record<
-    string,
-    unknown
-  >;
+  const answer = (typeof body === "object" && body !== null ? body : {}) as Refusal;
+  const { title, kind, hint } = said(answer);
+  const detail = sentenceOf(answer);
   const serverFault = response.status >= 500;
   return newProblem(
     response.status === 413 ? "too_big" : serverFault ? "internal" : isText(kind) ? kind : "protocol",
     isText(title) ? title : serverFault ? "The server made a mistake" : "The server refused this request",
-    isText(detail) ? detail : `It answered ${response.status} ${response.statusText}.`,
+    detail ?? `It answered ${response.status} ${response.statusText}.`,
     isText(hint) ? hint : null,
   );
+}
+
+/** What an error answer holds; its `fact` is what the other members say in the language that was asked for. */
+export interface Refusal {
+  readonly title?: unknown;
+  readonly detail?: unknown;
+  readonly kind?: unknown;
+  readonly hint?: unknown;
+  readonly fact?: Fact;
+}
+
+/** The sentence of an error answer in the language of the page, null where it has none. */
+export function sentenceOf({ fact, detail }: Refusal): string | null {
+  if (fact !== undefined) return markedUp(tell(fact));
+  return isText(detail) ? detail : null;
+}
+
+function said(answer: Refusal): Refusal {
+  const { fact } = answer;
+  if (fact === undefined) return answer;
+  const [title, hint] = [tellAttribute(fact, "title"), tellAttribute(fact, "hint")];
+  return { ...answer, title: title && textOf(title), hint: hint && markedUp(hint) };
 }
 
 function refused(kind: string, title: string, message: string): Outcome {

@@ -1,17 +1,23 @@
 /** The programs that ship with the server, each with the question it answers. */
 import { DecodeError } from "../protocol/decode";
+import type { Fact } from "../protocol/trace.gen";
+import { textOf } from "../words/say";
+import { tellAttribute } from "../words/tell";
 import type { TraceOptions } from "./client";
 
 export interface Example {
   slug: string;
-  title: string;
-  /** In the words of those who ask it. */
-  question: string;
-  learning_goal: string;
+  /** What one learns from it; its `title`, and its `question` in the words of those who ask it. */
+  fact: Fact;
   source: string;
   options: TraceOptions;
   /** Where to open it, as in a link's `s`. */
   start: string;
+}
+
+/** In the words of those who ask it. */
+export function questionOf({ fact }: Example): string {
+  return textOf(tellAttribute(fact, "question") ?? []);
 }
 
 /**

@@ -1,10 +1,13 @@
 /** Files of a trace: which there are, and one in the making with news of how far it is. */
 import { createParser } from "eventsource-parser";
+import type { Fact } from "../protocol/trace.gen";
+import { type Refusal, sentenceOf } from "./client";
 
 export interface ExportKind {
   readonly name: string;
   readonly suffix: string;
-  readonly summary: string;
+  /** What it is. */
+  readonly fact: Fact;
   /** One step and phase. */
   readonly is_still: boolean;
   /** A page, slide or picture per step or phase. */
@@ -47,11 +50,11 @@ export async function makeExport(
   let problem: string | null = null;
   const parser = createParser({
     onEvent: ({ event, data }) => {
-      const told = JSON.parse(data) as Partial<Progress> & { address?: string; detail?: string };
+      const told = JSON.parse(data) as Partial<Progress> & Refusal & { address?: string };
       if (event === "progress")
         onprogress({ done: told.done ?? 0, of: told.of ?? 0, ahead: told.ahead ?? 0 });
       else if (event === "done") address = told.address ?? null;
-      else if (event === "problem") problem = told.detail ?? "";
+      else if (event === "problem") problem = sentenceOf(told) ?? "";
     },
   });
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
@@ -62,6 +65,6 @@ export async function makeExport(
 }
 
 async function reasonOf(answer: Response): Promise<string> {
-  const problem = (await answer.json().catch(() => ({}))) as { detail?: string };
-  return problem.detail ?? `The server answered ${answer.status}.`;
+  const problem = (await answer.json().catch(() => ({}))) as Refusal;
+  return sentenceOf(problem) ?? `The server answered ${answer.status}.`;
 }

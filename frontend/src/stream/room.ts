@@ -23,7 +23,8 @@ export interface Shown {
 }
 
 export interface Tally {
-  readonly answer: string;
+  /** Null for all those that are not listed. */
+  readonly answer: string | null;
   readonly count: number;
 }
 

@@ -1,5 +1,5 @@
 /** The program behind a permalink `/t/...`. */
-import type { TraceRequest } from "./client";
+import { type Refusal, sentenceOf, type TraceRequest } from "./client";
 
 const PERMALINK = /^\/t\/([0-9a-f]{40})\/?$/;
 
@@ -34,8 +34,8 @@ export async function keepProgram(request: TraceRequest, signal: AbortSignal, ba
     body: JSON.stringify(request),
     signal,
   });
-  const answer = (await response.json()) as { snippet?: string; detail?: string };
+  const answer = (await response.json()) as Refusal & { snippet?: string };
   if (answer.snippet === undefined)
-    throw new Error(answer.detail ?? `the server answered ${response.status}.`);
+    throw new Error(sentenceOf(answer) ?? `the server answered ${response.status}.`);
   return answer.snippet;
 }

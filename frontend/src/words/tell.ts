@@ -4,8 +4,8 @@ import type { Fact, Filling } from "../protocol/trace.gen";
 import { fill, hasAttribute, listed, type Operand, type Said, say, sentence, text } from "./say";
 import { entriesText, spellShape } from "./values";
 
-/** What a message may say besides its sentence: a heading, and what to do about it. */
-type Attribute = "title" | "hint";
+/** What a message may say besides its sentence: a heading, what to do about it, what somebody asked. */
+type Attribute = "title" | "hint" | "question";
 
 /** The fact as a part of a sentence. */
 export function tell(fact: Fact, precision: Precision = DEFAULT_PRECISION): Said {

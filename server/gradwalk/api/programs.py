@@ -121,7 +121,7 @@ def title_of(source: str, language: str) -> str:
     """The question of a shipped example, else the program's first comment, else what it is."""
     for example in EXAMPLES:
         if example.source.strip() == source.strip():
-            return tell_attribute(example.fact, "question", language) or example.slug
+            return (tell_attribute(example.fact, "question", language) or "").replace("`", "")
     for line in source.splitlines():
         comment = re.fullmatch(r"\s*#(?!@)\s*(\S.*)", line)
         if comment:

@@ -337,8 +337,6 @@ api-inputs = These inputs cannot be read.
     .title = The request is not as it should be
 api-no-export = There is no export of that name. There are { $names }.
     .title = No such export
-api-file-gone = The file was made, but is not kept any more. Ask for it again.
-    .title = The file is gone
 api-oembed-format = Only `format=json` is spoken here.
     .title = Only JSON
 api-oembed-address = That is no address.
@@ -368,6 +366,7 @@ api-rooms-away = The shared server behind the rooms does not answer. Try again i
     .title = Rooms do not answer
 api-rooms-elsewhere = This server is going down; the room stays. Try again in a moment.
     .title = Rooms do not answer
+api-other-answers = other answers
 
 api-title = A backward pass
 api-title-of = The backward pass of { $line }
@@ -381,10 +380,6 @@ api-not-built = From a checkout, `make run` builds the page and starts the serve
     .title = gradwalk is running, but its page has not been built
 api-description = The API works: see its description.
 
-export-unavailable = { $why }
-    .title = Not available here
-export-nothing = { $why }
-    .title = Nothing to draw
 export-needs-page = This needs the built front end: run `make install`, or install a released wheel.
 export-needs-graphviz = Pictures need Graphviz: `pip install pygraphviz`, or a `dot` on the PATH.
 export-graphviz-unloadable = Pictures need Graphviz, whose library cannot be loaded here ({ $reason }): install Graphviz itself.
@@ -504,31 +499,31 @@ example-rows-of-j = Each backward gives one row of J: a one-hot v asks how a sin
     .title = One-hot v: the rows of J, one by one
     .question = Where is the Jacobian matrix that I would compute by hand?
 example-whole-jacobian = Yes: with is_grads_batched=True a stack of m rows of v travels together. The 3 × 3 identity goes in and J = [[4, 0], [3, 2], [0, 6]] comes out.
-    .title = m rows of v at once: the whole J
+    .title = `m` rows of `v` at once: the whole J
     .question = I expected backward to take a tensor A of shape [m, 3] and return A times J of shape [m, 2]. Can it?
 example-ones-as-v = A vector output needs a v. Ones give every output the same weight, which is the gradient of the sum: both ways print [2, 4, 6].
-    .title = backward(ones) is the gradient of the sum
+    .title = `backward(ones)` is the gradient of the sum
     .question = Why does backward() take a tensor as an argument, and why is it always ones?
 example-weights-as-v = v weighs the outputs before anything is propagated: 0.2 times row [2, 1] plus 0.8 times row [1, 3] is [1.2, 2.6], in a single backward.
     .title = [0.2, 0.8] as v: how much each loss matters
     .question = What if I submit numbers other than ones as the external gradient?
 example-doubling-loop = Autograd records the ten doublings that ran. Each multiplies v by 2, and 2 to the 10th is 1024: v = [0.1, 1, 0.0001] becomes [102.4, 1024, 0.1024].
     .title = The doubling loop of the autograd tutorial
-    .question = x*2 in a while loop, then y.backward(v): where do 102.4, 1024 and 0.1024 come from?
+    .question = `x*2` in a while loop, then y.backward(v): where do 102.4, 1024 and 0.1024 come from?
 example-chain-of-two = v = [1, 1] meets the Jacobian of F2 first: [6, 14]. That vector, never a matrix product of two Jacobians, is the v for F1: [48, 68].
-    .title = F2(F1(x)): what comes out is the next v
+    .title = `F2(F1(x))`: what comes out is the next v
     .question = For z = F2(F1(x)), what is multiplied with what, and in which order?
 example-why-grad-output = df/dw = x = 2 is only the local part. The loss changes 14 times as fast as f, so w.grad is 14 · 2 = 28: grad_output carries everything that comes after f.
     .title = Why multiply by grad_output?
     .question = If backward is the gradient formula, df/dw = x, why is it multiplied by grad_output?
 example-exp-function = The Jacobian of an elementwise function is diagonal, so v times J is an elementwise product with e^x. The matrix is never built; saving the result once is enough.
-    .title = exp as a custom Function
+    .title = `exp` as a custom Function
     .question = What does backward actually compute, when e^x is its own derivative?
 example-wrong-shape = backward must return v times J, in the shape of the input. The Jacobian, turned on its side, has shape [2, 3] and p has shape [2]: multiply by v and the 3 goes away.
-    .title = backward returns a matrix: an error
+    .title = `backward` returns a matrix: an error
     .question = Function returned an invalid gradient at index 0 - got [2, 3] but expected shape compatible with [2]. Why?
 example-returned-jacobian = No. A [3, 3] matrix can be summed down to [3], and the engine does so without a word: [1, e, e²], as if v were ones. With v = [1, 10, 100] the last entry should be 738.9, not 7.39.
-    .title = backward returns J itself: no error, wrong numbers
+    .title = `backward` returns `J` itself: no error, wrong numbers
     .question = My backward returns the full Jacobian and PyTorch does not complain. Is that fine?
 example-batch = Rows do not mix: each row has a v and a J of its own, [3] and [3, 2], and gets its v J of shape [2]. The mean over the batch shows up as 1/3 in every v.
     .title = A batch of inputs
@@ -537,34 +532,34 @@ example-linear-function = One gradient per input of forward, in the same order, 
     .title = LinearFunction with an optional bias
     .question = In LinearFunction of the extending tutorial, what do grad_weight and needs_input_grad do, and why return None?
 example-gradcheck = A wrong backward runs without complaint: it says [2, 8] where finite differences say [3, 12]. gradcheck compares the two and answers False.
-    .title = gradcheck on a wrong backward
+    .title = `gradcheck` on a wrong backward
     .question = How do I test an autograd formula that I wrote myself?
 example-composite = cross_entropy has no node of its own: autograd tracks log_softmax and nll_loss inside it. Their two vjps together give softmax minus one-hot.
-    .title = A composite opened up: cross_entropy
+    .title = A composite opened up: `cross_entropy`
     .question = What is a composite function, and where is its backward?
 example-none-zeros-undefined = They act as zero in sums but tell different stories: c has a path and gets 0; b's output was never used, backward sees None and returns None; d has no path at all.
     .title = None, zeros and undefined
     .question = A tensor full of zeros, None and an undefined tensor are said to mean the same. What is the difference?
 example-sin-expression = x is used twice, so its gradient is a sum of two contributions: y · cos(x·y) along one path and 1 along the other.
-    .title = sin(x*y) + x, with sliders
+    .title = `sin(x*y) + x`, with sliders
     .question = Can I just type a formula and drag its inputs?
 example-used-twice = The engine waits until both uses have reported, adds 10 and 6 to 16, and only then steps into a = x * y: x.grad is 16 · 3 = 48, y.grad is 16 · 2 = 32.
     .title = A value used twice: contributions add up
     .question = What happens when a tensor feeds two operations?
 example-x-times-x = Each operand of x * x sends 3 back along its own edge; the leaf adds them to 6. The 2 is a sum of two.
-    .title = x * x has two edges
+    .title = `x * x` has two edges
     .question = Where does the 2 in the derivative of x² come from?
 example-broadcast-bias = Using one bias for every row is using it twice; the two rows of v add up to [3, 30, 300].
     .title = Broadcasting forward, summing backward
     .question = Why is the gradient of a bias a sum over the batch?
 example-gradient-accumulation = backward adds to .grad: after two halves it holds 2.5 + 12.5 = 15, exactly the gradient of the whole batch.
-    .title = .grad accumulates
+    .title = `.grad` accumulates
     .question = Why do I have to zero the gradients, and how do I train with half the batch at a time?
 example-double-backward = With create_graph=True the first pass leaves a graph of its own: the slope 3x² = 27 can be walked back again, to 6x = 18.
     .title = The gradient of a gradient
     .question = How can I differentiate a derivative?
 example-detach = (3x - target)² with a detached target is differentiated through 3x alone: 2 · (6 - 4) · 3 = 12. With the path through x² it would be 2 · 2 · (3 - 4) = -4.
-    .title = detach cuts the path
+    .title = `detach` cuts the path
     .question = My target is computed from x. Why does no gradient come through it?
 example-backward-twice = Stepping through a node frees what it saved. The first pass leaves x.grad = 4; the second finds the saved x gone. retain_graph=True keeps it, and .grad would become 8.
     .title = Backward a second time
@@ -580,7 +575,7 @@ example-mlp-step = One v = 1 at the loss becomes a gradient for each of the 13 p
     .question = What happens between loss.backward() and optimizer.step()?
 example-attention = Every matrix product sends back two matrix products. The softmax in between moves weight from token to token: each row that it returns sums to zero.
     .title = Attention, backwards
-    .question = How do gradients get through softmax(QKᵀ)V?
+    .question = How do gradients get through `softmax(QKᵀ)V`?
 
 ## The command line
 

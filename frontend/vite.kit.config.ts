@@ -2,6 +2,7 @@
  * The lecture kit, into `static/kit/` under names that do not change: decks and notebooks link to them.
  * Without a mode the module for browsers, `--mode bake` the script that the server runs, `--mode reveal` the plugin.
  */
+import { readFile } from "node:fs/promises";
 import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { defineConfig, type LibraryOptions, type Plugin } from "vite";
 
@@ -10,6 +11,21 @@ const withoutStyleSheets: Plugin = {
   name: "without-style-sheets",
   enforce: "pre",
   load: (id) => (id.endsWith(".css") ? "" : null),
+};
+
+/** What only the page and Python say: sections of the catalogues, under the same headings in every language. */
+const ELSEWHERE = ["Problems of the server and of requests", "Examples", "The command line"];
+
+/** A viewer says none of that; what a server refuses it says in the server's own sentence. */
+const withoutSectionsOfOthers: Plugin = {
+  name: "without-sections-of-others",
+  enforce: "pre",
+  async load(id) {
+    if (!id.endsWith(".ftl?raw")) return null;
+    const sections = (await readFile(id.slice(0, -"?raw".length), "utf-8")).split(/^(?=## )/m);
+    const kept = sections.filter((section) => !ELSEWHERE.some((name) => section.startsWith(`## ${name}\n`)));
+    return `export default ${JSON.stringify(kept.join(""))}`;
+  },
 };
 
 /** What is built in each mode; the first empties the folder. */
@@ -34,7 +50,12 @@ export default defineConfig(({ mode }) => {
   const isModule = mode === "production";
   return {
     publicDir: false,
-    plugins: [svelte({ compilerOptions: { css: "injected" } }), withoutStyleSheets],
+    plugins: [
+      svelte({ compilerOptions: { css: "injected" } }),
+      withoutStyleSheets,
+      // The server has everything said by this script.
+      ...(mode === "bake" ? [] : [withoutSectionsOfOthers]),
+    ],
     define: { "process.env.NODE_ENV": '"production"' },
     build: {
       outDir: "../server/gradwalk/static/kit",

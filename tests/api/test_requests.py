@@ -118,7 +118,8 @@ def test_every_answer_carries_the_security_headers(
 def test_the_examples_are_listed(server: Any) -> None:
     examples = server.client.get("/api/examples").json()
     assert len(examples) >= 12
-    assert {"slug", "title", "question", "learning_goal", "source", "options", "start"} <= set(examples[0])
+    assert {"slug", "title", "question", "learning_goal", "fact", "source", "options", "start"} <= set(examples[0])
+    assert all(tell(each["fact"]) == each["learning_goal"] for each in examples)
 
 
 def test_a_server_without_its_page_says_how_to_build_it(start_server: Any, tmp_path: Any) -> None:

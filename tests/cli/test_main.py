@@ -110,7 +110,7 @@ def test_export_draws_the_forward_walk_where_it_is_asked_for() -> None:
     drawn = run(
         "export", "-", "--format", "dot", "--direction", "forward", "--step", "2", "--phase", "2", stdin=program
     )
-    assert "operation 2 of 2, compute" in drawn.stdout
+    assert "Operation 2 of 2, compute" in drawn.stdout
 
 
 def test_export_of_what_cannot_be_drawn_says_why() -> None:

@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 
 from gradwalk.examples.catalogue import EXAMPLES
 from gradwalk.examples.example import Example
+from gradwalk.words.catalogue import tell, tell_attribute
 from tests.e2e.conftest import Opener
 from tests.e2e.overlaps import overlaps
 from tests.e2e.player import STREAM_MS, PlayerPage, fragment
@@ -52,7 +53,7 @@ def test_example_opens_where_it_should_and_walks_to_its_end_and_back(new_page: O
     player.open(f"example={example.slug}")
     player.wait_for_place(example.start)
     expect(player.rows.first).to_be_visible(timeout=STREAM_MS)
-    expect(player.page.get_by_role("region", name="Program", exact=True)).to_contain_text(example.learning_goal)
+    expect(player.page.get_by_role("region", name="Program", exact=True)).to_contain_text(tell(example.fact))
     player.page.wait_for_function("() => !document.querySelector('[role=status][aria-label=Run]').textContent")
 
     assert overlaps(player.page) == []
@@ -94,14 +95,18 @@ def test_a_link_shows_the_pixels_of_walking_there(new_page: Opener, slug: str, p
     assert difference.getbbox() is None
 
 
+def question_of(example: Example) -> str:
+    return (tell_attribute(example.fact, "question") or "").replace("`", "")
+
+
 def test_the_gallery_asks_the_questions(player: PlayerPage) -> None:
     player.open()
     player.wait_for_steps(2)
     player.button("Examples").click()
     dialog = player.page.get_by_role("dialog")
     for example in EXAMPLES:
-        expect(dialog.get_by_text(example.question, exact=True).first).to_be_visible()
+        expect(dialog.get_by_text(question_of(example), exact=True).first).to_be_visible()
     wanted = next(example for example in EXAMPLES if example.slug == "why-grad-output")
-    dialog.get_by_role("button").filter(has_text=wanted.question).click()
-    expect(player.page.get_by_role("region", name="Program", exact=True)).to_contain_text(wanted.learning_goal)
+    dialog.get_by_role("button").filter(has_text=question_of(wanted)).click()
+    expect(player.page.get_by_role("region", name="Program", exact=True)).to_contain_text(tell(wanted.fact))
     player.wait_for_place(wanted.start)

@@ -1,7 +1,7 @@
 """Every example runs under plain PyTorch and gives the numbers that its learning goal states."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 import torch
@@ -9,6 +9,7 @@ import torch
 from gradwalk.examples.catalogue import EXAMPLES, program_text
 from gradwalk.examples.example import Example
 from gradwalk.protocol.requests import TraceRequest
+from gradwalk.words.catalogue import tell, tell_attribute
 from tests.examples.plain import run_plainly
 
 BY_SLUG = {example.slug: example for example in EXAMPLES}
@@ -85,7 +86,7 @@ def test_a_program_does_what_its_learning_goal_says(example: Example) -> None:
 
 def test_attention_moves_weight_between_tokens_without_making_any() -> None:
     source = BY_SLUG["attention"].source.replace("output.sum().backward()", "")
-    namespace, _, _ = run_plainly(Example(slug="", title="", question="", learning_goal="", source=source, start="1.1"))
+    namespace, _, _ = run_plainly(replace(BY_SLUG["attention"], source=source))
 
     (into_scores,) = torch.autograd.grad(namespace["output"].sum(), namespace["scores"])
 
@@ -109,8 +110,9 @@ def test_an_example_is_ready_for_the_gallery(example: Example) -> None:
     assert example.source == program_text(example.slug)
     assert len(example.source.splitlines()) <= 25
     assert max(map(len, example.source.splitlines())) <= 105, "a line that a narrow editor would have to wrap"
-    assert example.question.endswith(("?", "."))
-    assert example.learning_goal.endswith(".")
+    assert (tell_attribute(example.fact, "question") or "").endswith(("?", "."))
+    assert tell_attribute(example.fact, "title")
+    assert tell(example.fact).endswith(".")
 
 
 def test_at_least_twelve_answer_recorded_questions() -> None:

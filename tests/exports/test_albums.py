@@ -72,7 +72,7 @@ def test_the_beamer_set_is_numbered_from_before_the_pass_and_brings_its_frame(ch
         assert archive.namelist() == ["gradwalk-frame.tex", *(f"gradwalk-{k}.pdf" for k in range(4))]
         assert "end=3" in archive.read("gradwalk-frame.tex").decode()
         assert "Before the pass" in pages_of(archive.read("gradwalk-0.pdf"))[0]
-        assert "step 3 of 3" in pages_of(archive.read("gradwalk-3.pdf"))[0]
+        assert "Step 3 of 3" in pages_of(archive.read("gradwalk-3.pdf"))[0]
 
 
 def test_slides_carry_the_narration_as_notes_and_as_the_pictures_description(chain: TraceDocument) -> None:

@@ -231,9 +231,9 @@ def test_the_forward_walk_is_drawn_phase_by_phase(square: TraceDocument) -> None
     assert "y = 9" in compute
     assert "saved" not in compute
     assert "saved x&lt;&amp;&gt; = 3" in save
-    assert "operation 1 of 1, save" in save
+    assert "Operation 1 of 1, save" in save
     assert ".grad" not in save
-    assert "before the program" in write_dot(square, Selection(0, direction="forward")).decode()
+    assert "Before the program" in write_dot(square, Selection(0, direction="forward")).decode()
 
 
 def test_gradients_are_on_the_edges_from_the_send_phase_on(square: TraceDocument) -> None:

@@ -54,7 +54,7 @@ def test_both_languages_say_the_same(message: Message, engine: MiniRacer) -> Non
         fact = {"kind": key, "operands": operands}
         assert engine.call("gradwalk.tellFact", json.dumps(fact)) == tell(fact)
         assert not re.search("[\u2066-\u2069]", said)
-        whole = said + "".join(tell_attribute(fact, attribute) or "" for attribute in ("title", "hint"))
+        whole = said + "".join(tell_attribute(fact, attribute) or "" for attribute in ("title", "hint", "question"))
         assert all(str(value) in whole or name in COUNTS for name, value in operands.items())
 
 

@@ -12,7 +12,7 @@
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 import { DecodeError, decodeBatch, decodeDocument } from "../protocol/decode";
 import type { Event, Fact, Problem } from "../protocol/trace.gen";
-import { markedUp, textOf } from "../words/say";
+import { hasMessage, markedUp, textOf } from "../words/say";
 import { tell, tellAttribute } from "../words/tell";
 
 /** A number or nested lists of numbers; non-finite ones spelled "NaN", "Infinity", "-Infinity". */
@@ -214,14 +214,14 @@ async function refusedBy(response: Response): Promise<Outcome> {
 /** `application/problem+json` as a problem event, so that it ends as a card like any other. */
 export async function problemOf(response: Response): Promise<Problem> {
   const body: unknown = await response.json().catch(() => null);
-  const answer = (typeof body === "object" && body !== null ? body : {}) as Refusal;
-  const { title, kind, hint } = said(answer);
-  const detail = sentenceOf(answer);
+  const { title, detail, kind, hint } = inOurWords(
+    (typeof body === "object" && body !== null ? body : {}) as Refusal,
+  );
   const serverFault = response.status >= 500;
   return newProblem(
     response.status === 413 ? "too_big" : serverFault ? "internal" : isText(kind) ? kind : "protocol",
     isText(title) ? title : serverFault ? "The server made a mistake" : "The server refused this request",
-    detail ?? `It answered ${response.status} ${response.statusText}.`,
+    isText(detail) ? detail : `It answered ${response.status} ${response.statusText}.`,
     isText(hint) ? hint : null,
   );
 }
@@ -235,17 +235,23 @@ export interface Refusal {
   readonly fact?: Fact;
 }
 
-/** The sentence of an error answer in the language of the page, null where it has none. */
-export function sentenceOf({ fact, detail }: Refusal): string | null {
-  if (fact !== undefined) return markedUp(tell(fact));
+/** The sentence of an error answer, null where it has none. */
+export function sentenceOf(answer: Refusal): string | null {
+  const { detail } = inOurWords(answer);
   return isText(detail) ? detail : null;
 }
 
-function said(answer: Refusal): Refusal {
+/** In the language of the page, where that has words for it. */
+function inOurWords(answer: Refusal): Refusal {
   const { fact } = answer;
-  if (fact === undefined) return answer;
+  if (fact === undefined || !hasMessage(fact.kind)) return answer;
   const [title, hint] = [tellAttribute(fact, "title"), tellAttribute(fact, "hint")];
-  return { ...answer, title: title && textOf(title), hint: hint && markedUp(hint) };
+  return {
+    ...answer,
+    title: title && textOf(title),
+    detail: markedUp(tell(fact)),
+    hint: hint && markedUp(hint),
+  };
 }
 
 function refused(kind: string, title: string, message: string): Outcome {

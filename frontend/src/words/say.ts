@@ -100,6 +100,11 @@ export function fill(
   return parts;
 }
 
+/** Whether the catalogue has this message: what a newer server says may be new. */
+export function hasMessage(key: string): boolean {
+  return bundle.hasMessage(key);
+}
+
 /** Whether the catalogue's message has this attribute: not every problem has a hint. */
 export function hasAttribute(key: string, attribute: string): boolean {
   notice();

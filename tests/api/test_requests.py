@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from gradwalk.words.catalogue import LANGUAGES, tell, tell_attribute
+
 JSON = {"Content-Type": "application/json"}
 
 
@@ -45,6 +47,23 @@ def test_what_is_not_here_is_a_problem(server: Any, path: str) -> None:
     answer = server.client.get(path)
     assert answer.status_code == 404
     assert answer.headers["content-type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize("language", [*LANGUAGES, "tlh"])
+@pytest.mark.parametrize("asks", ["header", "query"])
+def test_a_refusal_is_said_in_the_language_of_who_asks_and_carries_its_fact(
+    server: Any, language: str, asks: str
+) -> None:
+    said = language if language in LANGUAGES else "en"
+    headers = {"Accept-Language": f"{language}-XX,en;q=0.1" if asks == "header" else "tlh"}
+    query = {"lang": language} if asks == "query" else {}
+    for path in (f"/api/traces/{'0' * 40}", "/api/traces/no", "/nowhere", "/api/rooms/BCDFGH", "/oembed"):
+        answer = server.client.get(path, params=query, headers=headers)
+        assert answer.headers["content-language"] == said
+        problem = answer.json()
+        assert problem["detail"] == tell(problem["fact"], said)
+        assert problem["title"] == tell_attribute(problem["fact"], "title", said)
+        assert problem.get("hint") == tell_attribute(problem["fact"], "hint", said)
 
 
 @pytest.mark.parametrize(

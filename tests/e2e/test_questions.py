@@ -1,4 +1,4 @@
-"""The questions people ask (the `question` of `Example.fact`), answered by looking: each example at the step that answers it.
+"""The questions that examples answer, answered by looking: each example at the step that answers it.
 
 The expected numbers are computed here by torch, from the mathematics and not from the traced program.
 """

@@ -5,8 +5,6 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from babel import negotiate_locale
-
 from gradwalk.words.catalogue import LANGUAGE, LANGUAGES
 
 _VARIABLES: Final = ("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")
@@ -29,7 +27,11 @@ def language_of_environment() -> str:
 
 
 def _first(preferred: Iterable[str]) -> str:
-    return negotiate_locale(preferred, LANGUAGES, sep="-") or LANGUAGE
+    """The first that there is, whatever its region; as the page chooses."""
+    known = {language.lower(): language for language in LANGUAGES}
+    tags = [tag.lower() for tag in preferred]
+    found = (known.get(tag) or known.get(tag.partition("-")[0]) for tag in tags)
+    return next(filter(None, found), LANGUAGE)
 
 
 def _by_preference(accepted: str) -> list[str]:

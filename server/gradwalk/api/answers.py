@@ -110,6 +110,21 @@ class ExportKind(TypedDict):
 
 
 @with_config(_STRICT)
+class ListedExample(TypedDict):
+    """A shipped program; `title`, `question` and `learning_goal` say its `fact`."""
+
+    slug: str
+    title: str
+    question: str
+    learning_goal: str
+    fact: Fact
+    source: str
+    options: dict[str, Any]
+    start: str
+    seed_files: list[str]
+
+
+@with_config(_STRICT)
 class ExportKinds(TypedDict):
     """In the order of the menu."""
 

@@ -31,6 +31,7 @@ BODIES: Final[dict[tuple[str, str, str], Any]] = {
     ("post", "/api/rooms", "201"): answers.OpenedRoom,
     ("get", "/api/rooms/{code}", "200"): RoomView,
     ("put", "/api/rooms/{code}/state", "200"): answers.Revision,
+    ("get", "/api/examples", "200"): list[answers.ListedExample],
     ("get", "/api/exports", "200"): answers.ExportKinds,
     ("get", "/api/server", "200"): answers.AboutServer,
     ("get", "/oembed", "200"): answers.OEmbed,

@@ -53,7 +53,7 @@ def test_example_opens_where_it_should_and_walks_to_its_end_and_back(new_page: O
     player.open(f"example={example.slug}")
     player.wait_for_place(example.start)
     expect(player.rows.first).to_be_visible(timeout=STREAM_MS)
-    expect(player.page.get_by_role("region", name="Program", exact=True)).to_contain_text(tell(example.fact))
+    expect(player.page.get_by_role("region", name="Program", exact=True)).to_contain_text(shown(tell(example.fact)))
     player.page.wait_for_function("() => !document.querySelector('[role=status][aria-label=Run]').textContent")
 
     assert overlaps(player.page) == []
@@ -96,7 +96,12 @@ def test_a_link_shows_the_pixels_of_walking_there(new_page: Opener, slug: str, p
 
 
 def question_of(example: Example) -> str:
-    return (tell_attribute(example.fact, "question") or "").replace("`", "")
+    return shown(tell_attribute(example.fact, "question") or "")
+
+
+def shown(text: str) -> str:
+    """As on the screen, where code is set as code."""
+    return text.replace("`", "")
 
 
 def test_the_gallery_asks_the_questions(player: PlayerPage) -> None:
@@ -108,5 +113,5 @@ def test_the_gallery_asks_the_questions(player: PlayerPage) -> None:
         expect(dialog.get_by_text(question_of(example), exact=True).first).to_be_visible()
     wanted = next(example for example in EXAMPLES if example.slug == "why-grad-output")
     dialog.get_by_role("button").filter(has_text=question_of(wanted)).click()
-    expect(player.page.get_by_role("region", name="Program", exact=True)).to_contain_text(tell(wanted.fact))
+    expect(player.page.get_by_role("region", name="Program", exact=True)).to_contain_text(shown(tell(wanted.fact)))
     player.wait_for_place(wanted.start)

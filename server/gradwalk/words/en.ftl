@@ -492,7 +492,7 @@ page-language-auto = The reader’s own
 
 ## Examples
 
-example-map = backward receives v, one number per output (here 3), and returns v times J, one number per input (here 2). J is [[4, 0], [3, 2], [0, 6]]; v = [0, 1, 0] picks its middle row, [3, 2]. Edit v and watch.
+example-map = `backward` receives `v`, one number per output (here 3), and returns v times J, one number per input (here 2). J is [[4, 0], [3, 2], [0, 6]]; v = [0, 1, 0] picks its middle row, [3, 2]. Edit v and watch.
     .title = A map from R² to R³: v times J
     .question = My f goes from R² to R³. Its derivative is a 3 × 2 matrix, so why does backward take and return vectors?
 example-rows-of-j = Each backward gives one row of J: a one-hot v asks how a single output depends on every input. The three passes print [4, 0], [3, 2] and [0, 6].
@@ -504,22 +504,22 @@ example-whole-jacobian = Yes: with is_grads_batched=True a stack of m rows of v 
 example-ones-as-v = A vector output needs a v. Ones give every output the same weight, which is the gradient of the sum: both ways print [2, 4, 6].
     .title = `backward(ones)` is the gradient of the sum
     .question = Why does backward() take a tensor as an argument, and why is it always ones?
-example-weights-as-v = v weighs the outputs before anything is propagated: 0.2 times row [2, 1] plus 0.8 times row [1, 3] is [1.2, 2.6], in a single backward.
+example-weights-as-v = `v` weighs the outputs before anything is propagated: 0.2 times row [2, 1] plus 0.8 times row [1, 3] is [1.2, 2.6], in a single backward.
     .title = [0.2, 0.8] as v: how much each loss matters
     .question = What if I submit numbers other than ones as the external gradient?
 example-doubling-loop = Autograd records the ten doublings that ran. Each multiplies v by 2, and 2 to the 10th is 1024: v = [0.1, 1, 0.0001] becomes [102.4, 1024, 0.1024].
     .title = The doubling loop of the autograd tutorial
     .question = `x*2` in a while loop, then y.backward(v): where do 102.4, 1024 and 0.1024 come from?
-example-chain-of-two = v = [1, 1] meets the Jacobian of F2 first: [6, 14]. That vector, never a matrix product of two Jacobians, is the v for F1: [48, 68].
+example-chain-of-two = `v = [1, 1]` meets the Jacobian of F2 first: [6, 14]. That vector, never a matrix product of two Jacobians, is the v for F1: [48, 68].
     .title = `F2(F1(x))`: what comes out is the next v
     .question = For z = F2(F1(x)), what is multiplied with what, and in which order?
-example-why-grad-output = df/dw = x = 2 is only the local part. The loss changes 14 times as fast as f, so w.grad is 14 · 2 = 28: grad_output carries everything that comes after f.
+example-why-grad-output = `df/dw = x = 2` is only the local part. The loss changes 14 times as fast as f, so w.grad is 14 · 2 = 28: grad_output carries everything that comes after f.
     .title = Why multiply by grad_output?
     .question = If backward is the gradient formula, df/dw = x, why is it multiplied by grad_output?
 example-exp-function = The Jacobian of an elementwise function is diagonal, so v times J is an elementwise product with e^x. The matrix is never built; saving the result once is enough.
     .title = `exp` as a custom Function
     .question = What does backward actually compute, when e^x is its own derivative?
-example-wrong-shape = backward must return v times J, in the shape of the input. The Jacobian, turned on its side, has shape [2, 3] and p has shape [2]: multiply by v and the 3 goes away.
+example-wrong-shape = `backward` must return `v` times `J`, in the shape of the input. The Jacobian, turned on its side, has shape [2, 3] and p has shape [2]: multiply by v and the 3 goes away.
     .title = `backward` returns a matrix: an error
     .question = Function returned an invalid gradient at index 0 - got [2, 3] but expected shape compatible with [2]. Why?
 example-returned-jacobian = No. A [3, 3] matrix can be summed down to [3], and the engine does so without a word: [1, e, e²], as if v were ones. With v = [1, 10, 100] the last entry should be 738.9, not 7.39.
@@ -534,13 +534,13 @@ example-linear-function = One gradient per input of forward, in the same order, 
 example-gradcheck = A wrong backward runs without complaint: it says [2, 8] where finite differences say [3, 12]. gradcheck compares the two and answers False.
     .title = `gradcheck` on a wrong backward
     .question = How do I test an autograd formula that I wrote myself?
-example-composite = cross_entropy has no node of its own: autograd tracks log_softmax and nll_loss inside it. Their two vjps together give softmax minus one-hot.
+example-composite = `cross_entropy` has no node of its own: autograd tracks log_softmax and nll_loss inside it. Their two vjps together give softmax minus one-hot.
     .title = A composite opened up: `cross_entropy`
     .question = What is a composite function, and where is its backward?
 example-none-zeros-undefined = They act as zero in sums but tell different stories: c has a path and gets 0; b's output was never used, backward sees None and returns None; d has no path at all.
     .title = None, zeros and undefined
     .question = A tensor full of zeros, None and an undefined tensor are said to mean the same. What is the difference?
-example-sin-expression = x is used twice, so its gradient is a sum of two contributions: y · cos(x·y) along one path and 1 along the other.
+example-sin-expression = `x` is used twice, so its gradient is a sum of two contributions: y · cos(x·y) along one path and 1 along the other.
     .title = `sin(x*y) + x`, with sliders
     .question = Can I just type a formula and drag its inputs?
 example-used-twice = The engine waits until both uses have reported, adds 10 and 6 to 16, and only then steps into a = x * y: x.grad is 16 · 3 = 48, y.grad is 16 · 2 = 32.
@@ -552,7 +552,7 @@ example-x-times-x = Each operand of x * x sends 3 back along its own edge; the l
 example-broadcast-bias = Using one bias for every row is using it twice; the two rows of v add up to [3, 30, 300].
     .title = Broadcasting forward, summing backward
     .question = Why is the gradient of a bias a sum over the batch?
-example-gradient-accumulation = backward adds to .grad: after two halves it holds 2.5 + 12.5 = 15, exactly the gradient of the whole batch.
+example-gradient-accumulation = `backward` adds to `.grad`: after two halves it holds 2.5 + 12.5 = 15, exactly the gradient of the whole batch.
     .title = `.grad` accumulates
     .question = Why do I have to zero the gradients, and how do I train with half the batch at a time?
 example-double-backward = With create_graph=True the first pass leaves a graph of its own: the slope 3x² = 27 can be walked back again, to 6x = 18.
@@ -564,7 +564,7 @@ example-detach = (3x - target)² with a detached target is differentiated throug
 example-backward-twice = Stepping through a node frees what it saved. The first pass leaves x.grad = 4; the second finds the saved x gone. retain_graph=True keeps it, and .grad would become 8.
     .title = Backward a second time
     .question = Trying to backward through the graph a second time: what was freed?
-example-in-place = exp saves its result at version 0; add_ moves the counter to 1. Backward compares the two and refuses to compute a wrong gradient.
+example-in-place = `exp` saves its result at version 0; add_ moves the counter to 1. Backward compares the two and refuses to compute a wrong gradient.
     .title = In-place changes and version counters
     .question = One of the variables needed for gradient computation has been modified by an in-place operation: which, and when?
 example-vanishing = Every sigmoid multiplies by at most 1/4. After ten of them 3.9 · 10⁻⁷ is left of a gradient of 1.

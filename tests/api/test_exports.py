@@ -67,7 +67,7 @@ def test_the_list_is_served(server: Any) -> None:
 @pytest.mark.parametrize(
     ("path", "status", "words"),
     [
-        ("export/docx", 404, "There are: json"),
+        ("export/docx", 404, "There are `json`"),
         ("export/svg?phase=6", 422, "phase"),
         ("export/svg?step=-1", 422, "step"),
     ],

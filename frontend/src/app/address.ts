@@ -22,6 +22,7 @@ import { deflate, inflate } from "../model/packed";
 import { formatPosition, type Position, parsePosition } from "../model/position";
 import type { InputValue, Nested } from "../stream/client";
 import { LANGUAGES } from "../words/languages";
+import { label, listed, type PlainKey, say, text, textOf } from "../words/say";
 
 export type Theme = "auto" | "light" | "dark" | "contrast";
 
@@ -53,7 +54,13 @@ export interface Address {
   view: Partial<View>;
 }
 
-export const THEMES: readonly Theme[] = ["auto", "light", "dark", "contrast"];
+export const THEME_NAMES = {
+  auto: "page-theme-auto",
+  light: "page-theme-light",
+  dark: "page-theme-dark",
+  contrast: "page-theme-contrast",
+} as const satisfies Record<Theme, PlainKey>;
+export const THEMES = Object.keys(THEME_NAMES) as readonly Theme[];
 export const DEFAULT_VIEW: View = {
   theme: "auto",
   language: "auto",
@@ -65,10 +72,10 @@ export const DEFAULT_VIEW: View = {
   byhand: false,
 };
 const SWITCHES = {
-  projector: "projector mode",
-  predict: "predict mode",
-  compare: "the comparison",
-  byhand: "backward by hand",
+  projector: "page-link-projector",
+  predict: "page-link-predict",
+  compare: "page-link-compare",
+  byhand: "page-link-by-hand",
 } as const;
 type Switch = keyof typeof SWITCHES;
 const SWITCH_NAMES = Object.keys(SWITCHES) as Switch[];
@@ -117,30 +124,28 @@ export async function writeAddress(address: Address): Promise<string> {
 export async function readAddress(hash: string): Promise<{ address: Address; trouble: string | null }> {
   const keys = new URLSearchParams(hash.replace(/^#/, ""));
   const unreadable: string[] = [];
-  const read = <T>(key: string, what: string, parse: (text: string) => T | null): T | null => {
+  const read = <T>(key: string, what: PlainKey, parse: (text: string) => T | null): T | null => {
     const text = keys.get(key);
     if (text === null) return null;
     const value = parse(text);
-    if (value === null) unreadable.push(what);
+    if (value === null) unreadable.push(label(what));
     return value;
   };
 
   const version = keys.get("v");
-  if (version !== null && version !== VERSION) unreadable.push(`its version (${version})`);
+  if (version !== null && version !== VERSION) unreadable.push(label("page-link-version", { version }));
   const packed = keys.get("c");
   let source = keys.get("code");
   if (packed !== null) {
     source = await inflate(packed);
-    if (source === null) unreadable.push("the program");
+    if (source === null) unreadable.push(label("page-link-code"));
   }
   const view: Partial<View> = {};
-  const theme = read("theme", "the theme", (text) => THEMES.find((name) => name === text) ?? null);
-  const digits = read("digits", "the number of digits", (text) =>
-    integerBetween(text, DIGITS.min, DIGITS.max),
-  );
+  const theme = read("theme", "page-link-theme", (text) => THEMES.find((name) => name === text) ?? null);
+  const digits = read("digits", "page-link-digits", (text) => integerBetween(text, DIGITS.min, DIGITS.max));
   const fontScale = read(
     "font",
-    "the text size",
+    "page-link-text-size",
     (text) => FONT_SCALES.find((scale) => scale === Number(text)) ?? null,
   );
   const language = keys.get("lang");
@@ -156,14 +161,14 @@ export async function readAddress(hash: string): Promise<{ address: Address; tro
   const address: Address = {
     source,
     example: keys.get("example"),
-    inputs: read("i", "the inputs", parseInputs) ?? {},
-    gradOutput: read("g", "the external gradient", parseNestedJson),
-    seed: read("seed", "the seed", (text) => integerBetween(text, 0, Number.MAX_SAFE_INTEGER)) ?? 0,
-    position: read("s", "the step", parsePosition),
+    inputs: read("i", "page-link-inputs", parseInputs) ?? {},
+    gradOutput: read("g", "page-link-v", parseNestedJson),
+    seed: read("seed", "page-link-seed", (text) => integerBetween(text, 0, Number.MAX_SAFE_INTEGER)) ?? 0,
+    position: read("s", "page-link-step", parsePosition),
     view,
   };
-  const trouble =
-    unreadable.length === 0 ? null : `This link is damaged: ${unreadable.join(", ")} could not be read.`;
+  const parts = listed(unreadable.map(text));
+  const trouble = unreadable.length === 0 ? null : textOf(say("page-link-damaged", { parts }));
   return { address, trouble };
 }
 

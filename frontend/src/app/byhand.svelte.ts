@@ -22,6 +22,7 @@ import { passAt } from "../model/selectors";
 import type { PassState } from "../model/trace";
 import type { Contribution, Event, GradcheckReport, Problem } from "../protocol/trace.gen";
 import { runTrace } from "../stream/client";
+import { label } from "../words/say";
 import { isExpression, type Session } from "./session.svelte";
 
 /** What is said about one line. */
@@ -59,7 +60,7 @@ export class ByHand {
   readonly intermediates = $derived.by((): readonly Intermediate[] | Unsuited | null => {
     const { trace } = this.session;
     if (trace.finished === null) return null;
-    if (this.pass === null) return { because: "There is no backward pass to write." };
+    if (this.pass === null) return { because: label("page-by-hand-no-pass") };
     return intermediatesOf(trace, this.pass);
   });
 
@@ -149,7 +150,13 @@ export class ByHand {
         return found;
       }
       this.remark(row, {
-        judgement: { isRight: false, sentence: `${problem.title}: ${problem.message.replace(PLACE, "")}` },
+        judgement: {
+          isRight: false,
+          sentence: label("page-by-hand-raised", {
+            title: problem.title,
+            message: problem.message.replace(PLACE, ""),
+          }),
+        },
         differences: "",
       });
       rest.delete(row);
@@ -175,10 +182,10 @@ export class ByHand {
     const numeric = await this.numericGradient(pass, intermediate);
     const differences =
       typeof numeric === "string"
-        ? `Finite differences cannot tell: ${numeric}`
+        ? label("page-by-hand-unknown", { why: numeric })
         : agreesWithDifferences(numeric, written)
-          ? "Finite differences agree."
-          : "Finite differences say something else.";
+          ? label("page-by-hand-agree")
+          : label("page-by-hand-disagree");
     this.remark(variable, { ...remark, differences });
   }
 
@@ -205,10 +212,10 @@ export class ByHand {
     if (contribution.from_step === null)
       return isTensor(contribution.value)
         ? (contribution.value.data?.map(toNumber) ?? [])
-        : "the external gradient is missing.";
+        : label("page-by-hand-no-v");
     const argnum = operandOf(pass, contribution);
     const sender = pass.steps.find(({ index }) => index === contribution.from_step);
-    if (argnum === null || sender === undefined) return "its way is not known.";
+    if (argnum === null || sender === undefined) return label("page-by-hand-no-way");
     const reports = await this.reportsOn(sender.index, argnum);
     if (!Array.isArray(reports)) return reports.message;
     let sum: readonly number[] = Array.from({ length: columns }, () => 0);

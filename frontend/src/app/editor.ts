@@ -19,6 +19,7 @@ import {
 } from "@codemirror/view";
 import { classHighlighter } from "@lezer/highlight";
 import type { Problem, Span, Warned } from "../protocol/trace.gen";
+import { label } from "../words/say";
 
 export interface EditorEvents {
   onchange: (source: string) => void;
@@ -130,13 +131,13 @@ export function createEditor(parent: HTMLElement, source: string, events: Editor
         ...historyKeymap,
         indentWithTab,
       ]),
-      EditorView.contentAttributes.of({
-        "aria-label": "Program",
-        "aria-description": "Control and Enter run it. Escape, then Tab, leaves the editor.",
+      EditorView.contentAttributes.of(() => ({
+        "aria-label": label("page-program"),
+        "aria-description": label("page-program-keys"),
         tabindex: "0",
         spellcheck: "false",
         autocapitalize: "off",
-      }),
+      })),
       EditorView.updateListener.of((update) => {
         if (update.docChanged) events.onchange(update.state.doc.toString());
       }),

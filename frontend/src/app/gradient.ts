@@ -4,7 +4,7 @@ import { nest } from "../embed/inputs";
 import type { PassState, TraceState } from "../model/trace";
 import type { TensorValue } from "../protocol/trace.gen";
 import type { Nested } from "../stream/client";
-import { listed, type Said, say, text, textOf } from "../words/say";
+import { label, listed, text, textOf } from "../words/say";
 import { isNested } from "./address";
 
 /** More entries than this have no one-hot buttons of their own. */
@@ -24,15 +24,12 @@ export function startsPassesItself(trace: TraceState): boolean {
 export function whereVComesFrom(trace: TraceState): string {
   const calls = trace.passes.filter((pass) => pass?.started.parent === undefined);
   const lines = [...new Set(calls.flatMap((pass) => pass?.started.span?.line ?? []))].sort((a, b) => a - b);
-  const passes = calls.length > 1 ? say("from-passes", { count: calls.length }) : say("from-one-pass");
-  return textOf(say("from-program", { passes, where: inLines(lines.map((line) => text(String(line)))) }));
-}
-
-function inLines(lines: readonly Said[]): Said {
-  const [line, ...rest] = lines;
-  if (line === undefined) return [];
-  if (rest.length === 0) return say("from-line", { line });
-  return rest.length > 2 ? say("from-first-line", { line }) : say("from-lines", { lines: listed(lines) });
+  const count = calls.length;
+  const [line, ...rest] = lines.map(String);
+  if (line === undefined) return label("page-v-from-program", { count });
+  if (rest.length === 0) return label("page-v-from-line", { count, line });
+  if (rest.length > 2) return label("page-v-from-first-line", { count, line });
+  return label("page-v-from-lines", { count, lines: textOf(listed([line, ...rest].map(text))) });
 }
 
 /** The v in use, null when it is too large to be written out or not a tensor. */

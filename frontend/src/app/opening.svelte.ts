@@ -2,6 +2,7 @@
 import { type Position, parsePosition } from "../model/position";
 import { type Example, fetchExamples } from "../stream/examples";
 import { fetchSnippet, snippetOf } from "../stream/snippet";
+import { label } from "../words/say";
 import { type Address, EMPTY_ADDRESS, readAddress } from "./address";
 import { type LiveRoom, placeOf } from "./room.svelte";
 import type { Session } from "./session.svelte";
@@ -15,7 +16,7 @@ function isTrusted(): boolean {
 
 export class Opening {
   examples = $state.raw<readonly Example[]>([]);
-  examplesTrouble = $state<string | null>(null);
+  examplesFailed = $state(false);
   linkTrouble = $state<string | null>(null);
   /** True while a program from elsewhere waits for somebody to press Run. */
   waiting = $state(false);
@@ -33,9 +34,9 @@ export class Opening {
   async loadExamples(): Promise<void> {
     try {
       this.examples = await fetchExamples(AbortSignal.timeout(FETCH_MS));
-      this.examplesTrouble = null;
+      this.examplesFailed = false;
     } catch {
-      this.examplesTrouble = "The examples could not be fetched: the server cannot be reached.";
+      this.examplesFailed = true;
     }
   }
 
@@ -91,8 +92,7 @@ export class Opening {
     if (snippet === null || address.source !== null) return address;
     const request = await fetchSnippet(snippet, AbortSignal.timeout(FETCH_MS)).catch(() => null);
     if (request === null) {
-      this.linkTrouble =
-        "The program of this link is not here: it was never kept on this server, or the server cannot be reached.";
+      this.linkTrouble = label("page-link-unknown");
       return address;
     }
     const { inputs, grad_output, seed } = request.options;

@@ -21,6 +21,7 @@ import {
   sendAnswer,
   sendPresence,
 } from "../stream/room";
+import { label } from "../words/say";
 import type { Address } from "./address";
 import type { Session } from "./session.svelte";
 
@@ -211,7 +212,7 @@ export class LiveRoom {
       const wasPresenter = this.role === "presenter";
       this.leave();
       if (end.kind === "refused") this.trouble = end.message;
-      else this.trouble = wasPresenter ? "The room has been closed." : "The lecturer has closed the room.";
+      else this.trouble = label(wasPresenter ? "page-room-closed" : "page-room-closed-by-lecturer");
     });
   }
 
@@ -225,7 +226,7 @@ export class LiveRoom {
       // Meanwhile one may have gone off, and the presenter on to another program.
       if (!this.isFollowing || this.view?.shown.trace !== trace) return;
       if (found === null) {
-        this.trouble = "The lecturer's program cannot be had from this server now.";
+        this.trouble = label("page-room-no-program");
         return;
       }
       session.adopt(found);
@@ -267,5 +268,5 @@ function recall(name: string): string | null {
 }
 
 function sentenceOf(error: unknown): string {
-  return error instanceof Error ? error.message : "Something went wrong.";
+  return error instanceof Error ? error.message : label("page-went-wrong");
 }

@@ -15,6 +15,7 @@ import type { Example } from "../stream/examples";
 import { fetchGradcheck } from "../stream/gradcheck";
 import { fetchJacobians } from "../stream/jacobian";
 import { keepProgram } from "../stream/snippet";
+import { label } from "../words/say";
 import { type Address, DEFAULT_VIEW, type View } from "./address";
 import { type Given, give, givenFor } from "./given";
 import { startsPassesItself } from "./gradient";
@@ -209,11 +210,9 @@ export class Session {
   /** Compares what backward uses with finite differences, for one operand of one step or for a whole pass. */
   async check(question: GradcheckQuestion): Promise<GradcheckReport[] | Problem> {
     const trace = this.trace.started?.id;
-    if (trace === undefined) return unreachable("There is no trace to check yet.");
+    if (trace === undefined) return unreachable(label("page-not-checked-no-trace"));
     const signal = AbortSignal.timeout(GRADCHECK_MS);
-    return fetchGradcheck(trace, question, signal).catch(() =>
-      unreachable("The server cannot be reached, or took too long to run the program again."),
-    );
+    return fetchGradcheck(trace, question, signal).catch(() => unreachable(label("page-not-checked-server")));
   }
 
   /** Keeps the trace on screen to compare the next one with. */
@@ -316,7 +315,8 @@ export class Session {
 }
 
 function unreachable(message: string): Problem {
-  return { seq: 0, type: "problem", kind: "protocol", title: "Not checked", message, span: null, hint: null };
+  const title = label("page-not-checked");
+  return { seq: 0, type: "problem", kind: "protocol", title, message, span: null, hint: null };
 }
 
 function hasGraph(trace: TraceState): boolean {

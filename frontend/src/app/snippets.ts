@@ -1,4 +1,6 @@
 /** What a lecturer pastes, host by host. */
+import type { PlainKey } from "../words/say";
+
 export interface Shared {
   readonly origin: string;
   readonly snippet: string;
@@ -17,9 +19,9 @@ export interface Shared {
 
 export interface Snippet {
   readonly id: string;
-  readonly name: string;
+  readonly name: PlainKey;
   /** A sentence for whoever chooses. */
-  readonly about: string;
+  readonly about: PlainKey;
   readonly write: (shared: Shared) => string;
 }
 
@@ -28,65 +30,63 @@ const HEIGHT_PX = 600;
 export const SNIPPETS: readonly Snippet[] = [
   {
     id: "link",
-    name: "Short link",
-    about: "Kept on this server for ever; chat programs and wikis show its step as a picture.",
+    name: "page-snippet-link",
+    about: "page-snippet-link-about",
     write: pageLink,
   },
   {
     id: "hash",
-    name: "Private link",
-    about: "Holds the program itself; nothing of it reaches the server before it is opened.",
+    name: "page-snippet-hash",
+    about: "page-snippet-hash-about",
     write: ({ hashLink }) => hashLink,
   },
   {
     id: "iframe",
-    name: "Web page: iframe",
-    about: "Works in any page, also where scripts are not allowed.",
+    name: "page-snippet-iframe",
+    about: "page-snippet-iframe-about",
     write: (shared) => frame(shared, ""),
   },
   {
     id: "element",
-    name: "Web page: element",
-    about: "Part of the page itself; the picture is seen where no script runs.",
+    name: "page-snippet-element",
+    about: "page-snippet-element-about",
     write: (shared) => `${moduleScript(shared)}\n${element(shared)}`,
   },
   {
     id: "reveal",
-    name: "reveal.js",
-    about:
-      "Every phase is a fragment: the deck's keys, speaker view and print view work. Load the script once per deck.",
+    name: "page-snippet-reveal",
+    about: "page-snippet-reveal-about",
     write: (shared) =>
       `<section>\n${element(shared)}\n</section>\n\n<script src="${shared.origin}/kit/reveal.js"></script>\n<!-- Reveal.initialize({ plugins: [RevealGradwalk] }) -->`,
   },
   {
     id: "reveal-frame",
-    name: "Slides without a plugin",
-    about: "An iframe that gives reveal.js its keys back at either end.",
+    name: "page-snippet-reveal-frame",
+    about: "page-snippet-reveal-frame-about",
     write: (shared) => frame(shared, "reveal"),
   },
   {
     id: "quarto",
-    name: "Quarto",
-    about: "Raw HTML in a page or a reveal.js presentation.",
+    name: "page-snippet-quarto",
+    about: "page-snippet-quarto-about",
     write: (shared) => `\`\`\`{=html}\n${moduleScript(shared)}\n${element(shared)}\n\`\`\``,
   },
   {
     id: "notion",
-    name: "Notion and other pages that embed links",
-    about: "Paste the link alone: the page asks for the frame by itself (oEmbed).",
+    name: "page-snippet-notion",
+    about: "page-snippet-notion-about",
     write: pageLink,
   },
   {
     id: "lti",
-    name: "Canvas, Moodle and other LMS",
-    about:
-      "In the editor's HTML view; the frame asks for the height it needs (lti.frameResize) and sets no cookie.",
+    name: "page-snippet-lti",
+    about: "page-snippet-lti-about",
     write: (shared) => frame(shared, ""),
   },
   {
     id: "markdown",
-    name: "Markdown picture",
-    about: "The step as a picture that leads to the page.",
+    name: "page-snippet-markdown",
+    about: "page-snippet-markdown-about",
     write: (shared) =>
       `[![${shared.title.replaceAll(/[[\]]/g, "")}](${shared.origin}/t/${shared.snippet}/preview.png${at(shared)})](${pageLink(shared)})`,
   },

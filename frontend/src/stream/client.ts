@@ -12,7 +12,7 @@
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 import { DecodeError, decodeBatch, decodeDocument } from "../protocol/decode";
 import type { Event, Fact, Problem } from "../protocol/trace.gen";
-import { hasMessage, markedUp, textOf } from "../words/say";
+import { hasMessage, label, markedUp, textOf } from "../words/say";
 import { tell, tellAttribute } from "../words/tell";
 
 /** A number or nested lists of numbers; non-finite ones spelled "NaN", "Infinity", "-Infinity". */
@@ -74,8 +74,7 @@ export async function runTrace(request: TraceRequest, listeners: Listeners): Pro
       if (outcome !== "again") return outcome;
     } catch (error) {
       if (listeners.signal.aborted) return { kind: "aborted" };
-      if (error instanceof DecodeError)
-        return refused("protocol", "The answer could not be read", error.message);
+      if (error instanceof DecodeError) return { kind: "refused", problem: unreadable(error) };
       if (!(error instanceof TypeError)) throw error;
       failures = run.lastSeq > before ? 0 : failures + 1;
       const pauses = listeners.backoffMs ?? BACKOFF_MS;
@@ -220,8 +219,8 @@ export async function problemOf(response: Response): Promise<Problem> {
   const serverFault = response.status >= 500;
   return newProblem(
     response.status === 413 ? "too_big" : serverFault ? "internal" : isText(kind) ? kind : "protocol",
-    isText(title) ? title : serverFault ? "The server made a mistake" : "The server refused this request",
-    isText(detail) ? detail : `It answered ${response.status} ${response.statusText}.`,
+    isText(title) ? title : label(serverFault ? "page-server-mistake" : "page-server-refused"),
+    isText(detail) ? detail : label("page-server-answered", { status: statusOf(response) }),
     isText(hint) ? hint : null,
   );
 }
@@ -254,8 +253,14 @@ function inOurWords(answer: Refusal): Refusal {
   };
 }
 
-function refused(kind: string, title: string, message: string): Outcome {
-  return { kind: "refused", problem: newProblem(kind, title, message) };
+function unreadable({ message }: DecodeError): Problem {
+  const detail = label("page-answer-unreadable-detail", { detail: message });
+  return newProblem("protocol", label("page-answer-unreadable"), detail);
+}
+
+/** `404 Not Found`. */
+export function statusOf({ status, statusText }: Response): string {
+  return `${status} ${statusText}`.trimEnd();
 }
 
 function newProblem(kind: string, title: string, message: string, hint: string | null = null): Problem {

@@ -1,7 +1,8 @@
 /** Files of a trace: which there are, and one in the making with news of how far it is. */
 import { createParser } from "eventsource-parser";
 import type { Fact } from "../protocol/trace.gen";
-import { type Refusal, sentenceOf } from "./client";
+import { label } from "../words/say";
+import { type Refusal, sentenceOf, statusOf } from "./client";
 
 export interface ExportKind {
   readonly name: string;
@@ -26,7 +27,7 @@ export interface Wanted {
 /** What this server can turn a trace into. */
 export async function fetchExports(): Promise<readonly ExportKind[]> {
   const answer = await fetch("/api/exports");
-  if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
+  if (!answer.ok) throw new Error(label("page-server-answered", { status: statusOf(answer) }));
   return ((await answer.json()) as { exports: ExportKind[] }).exports;
 }
 
@@ -60,11 +61,11 @@ export async function makeExport(
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
   for (let part = await reader.read(); !part.done; part = await reader.read()) parser.feed(part.value);
   if (problem !== null) throw new Error(problem);
-  if (address === null) throw new Error("The connection broke before the file was made.");
+  if (address === null) throw new Error(label("page-file-broken"));
   return address;
 }
 
 async function reasonOf(answer: Response): Promise<string> {
   const problem = (await answer.json().catch(() => ({}))) as Refusal;
-  return sentenceOf(problem) ?? `The server answered ${answer.status}.`;
+  return sentenceOf(problem) ?? label("page-server-answered", { status: statusOf(answer) });
 }

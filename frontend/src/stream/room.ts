@@ -4,6 +4,7 @@
  * Whoever reconnects gets the last state and needs nothing in between, so a lost line is only a pause.
  */
 import { createParser } from "eventsource-parser";
+import { label } from "../words/say";
 import { pause, problemOf } from "./client";
 
 export interface RoomQuestion {
@@ -158,7 +159,7 @@ async function send(method: string, path: string, secret: string | null, body: u
     headers,
     ...(body === null ? {} : { body: JSON.stringify(body) }),
   }).catch(() => {
-    throw new Error("The server cannot be reached.");
+    throw new Error(label("page-server-unreachable"));
   });
   if (!response.ok) throw new Error((await problemOf(response)).message);
   return response;

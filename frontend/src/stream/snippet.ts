@@ -1,5 +1,6 @@
 /** The program behind a permalink `/t/...`. */
-import { type Refusal, sentenceOf, type TraceRequest } from "./client";
+import { label } from "../words/say";
+import { type Refusal, sentenceOf, statusOf, type TraceRequest } from "./client";
 
 const PERMALINK = /^\/t\/([0-9a-f]{40})\/?$/;
 
@@ -36,6 +37,6 @@ export async function keepProgram(request: TraceRequest, signal: AbortSignal, ba
   });
   const answer = (await response.json()) as Refusal & { snippet?: string };
   if (answer.snippet === undefined)
-    throw new Error(sentenceOf(answer) ?? `the server answered ${response.status}.`);
+    throw new Error(sentenceOf(answer) ?? label("page-server-answered", { status: statusOf(response) }));
   return answer.snippet;
 }

@@ -38,6 +38,8 @@ export type Part =
 export type Said = readonly Part[];
 
 export type Key = keyof Catalogue;
+/** A message without operands. */
+export type PlainKey = { [K in Key]: [Catalogue[K]] extends [never] ? K : never }[Key];
 /** A number chooses the plural and is written with it. */
 export type Operand = Said | number;
 type Operands<K extends Key> = { readonly [name in Catalogue[K]]: Operand };

@@ -272,12 +272,6 @@ instead-reassigned = Keep the first tensor under a name of its own, or change it
 
 ## Asking
 
-from-program = The program starts { $passes } itself{ $where }, so v comes from there.
-from-one-pass = the backward pass
-from-passes = its { $count } backward passes
-from-line = {" "}in line { $line }
-from-first-line = , first in line { $line }
-from-lines = {" "}in lines { $lines }
 hint-shape = A shape, such as [3, 2].
 hint-sign = Choose one.
 hint-nodes = Tick at least one.
@@ -483,8 +477,295 @@ note-compiled-in-line = `torch.compile` in line { $line } ran eagerly: compiled,
 
 page-language = Language
 page-language-auto = The reader’s own
+page-step-table = Step table
+page-steps = Steps
+page-hide = Hide
+page-hide-steps = Hide the step table
+page-navigation = Page
+page-predict = Predict
+page-predict-title = Ask before each phase what it will give
+page-examples = Examples
+page-room = Room
+page-view = View
+page-share = Share
+page-dismiss = Dismiss
+page-close = Close
+page-done = Done
+page-back = Back
+page-stop = Stop
+page-try-again = Try again
+page-panels = Panels
+page-code = Code
+page-output = Output
+page-printed-nothing = The program printed nothing.
+page-program-output = Program output
+page-walk-title = A backward pass, step by step
+
+page-program = Program
+page-program-keys = Control and Enter run it. Escape, then Tab, leaves the editor.
+page-run = Run
+page-control-key = Ctrl
+page-by-hand = By hand
+page-by-hand-title = Write the backward pass yourself; what you have not found yet is not shown
+page-came-with-link = This link brought a program. Read it, then run it.
+page-edited = Edited since the run: the picture is of the program before.
+page-stopped-early = The last run stopped early: the picture is of the run before.
+page-problems = Problems
+page-operands-of = What went into { $op }
+page-operand-shape = operand { $number }: { $shape }
+page-show-node = Show it in the graph
+page-go-to-line = Go to line { $line }
+page-warnings = Warnings
+
+page-link-program = A program from a link
+page-link-program-waits = It has not been run. Read it, then press Run.
+page-no-pass = There is no backward pass to show
+page-no-pass-hint = Compute something from a tensor that requires grad, or type an expression such as `sin(x*y) + x`.
+page-server-away = The server cannot be reached
+page-server-away-hint = Is `gradwalk serve` running?
+
+page-run-status = Run
+page-run-starting = Starting the program…
+page-run-waiting = Waiting in line…
+page-run-waiting-ahead = Waiting in line, { $count } ahead…
+page-run-running = Running; steps appear as they happen…
+page-run-busy = The server is busy. Trying again in { $count } s.
+page-run-offline = The server cannot be reached. Trying again; what is on screen stays usable.
+
+page-v = External gradient
+page-v-title = External gradient `v`
+page-v-reset = Reset v
+page-v-unreadable = A number or a list of numbers, such as [0.2, 0.8].
+page-v-ones = ones
+page-v-row = row { $number }
+page-v-row-label = one-hot row { $number }
+page-v-row-title = v picks row { $number } of the Jacobian
+page-v-all-rows = all rows
+page-v-all-rows-title = a stack of { $count } one-hot v's travels together: [{ $count } × { $count }] in, the whole Jacobian out
+page-v-random = random
+page-v-from-program = The program starts { $count ->
+    [one] the backward pass
+   *[other] its { $count } backward passes
+} itself, so v comes from there.
+page-v-from-line = The program starts { $count ->
+    [one] the backward pass
+   *[other] its { $count } backward passes
+} itself in line { $line }, so v comes from there.
+page-v-from-first-line = The program starts { $count ->
+    [one] the backward pass
+   *[other] its { $count } backward passes
+} itself, first in line { $line }, so v comes from there.
+page-v-from-lines = The program starts { $count ->
+    [one] the backward pass
+   *[other] its { $count } backward passes
+} itself in lines { $lines }, so v comes from there.
+
+page-changes = Since the run before
+page-changes-forget = Forget it
+page-was = was { $value }, { $difference }
+
+page-theme = Theme
+page-theme-auto = As the system
+page-theme-light = Light
+page-theme-dark = Dark
+page-theme-contrast = High contrast
+page-show = Show
+page-projector = Projector mode
+page-compare = Compare with the run before
+page-digits = Digits
+page-fewer-digits = Fewer digits
+page-more-digits = More digits
+page-text-size = Text size
+page-smaller-text = Smaller text
+page-larger-text = Larger text
+
+page-link-damaged = This link is damaged: { $parts } could not be read.
+page-link-version = its version ({ $version })
+page-link-code = the program
+page-link-theme = the theme
+page-link-digits = the number of digits
+page-link-text-size = the text size
+page-link-inputs = the inputs
+page-link-v = the external gradient
+page-link-seed = the seed
+page-link-step = the step
+page-link-projector = projector mode
+page-link-predict = predict mode
+page-link-compare = the comparison
+page-link-by-hand = backward by hand
+page-link-unknown = The program of this link is not here: it was never kept on this server, or the server cannot be reached.
+
+page-examples-title = What would you like to see?
+page-examples-coming = Fetching the examples…
+page-examples-failed = The examples could not be fetched: the server cannot be reached.
+
+page-not-checked = Not checked
+page-not-checked-no-trace = There is no trace to check yet.
+page-not-checked-server = The server cannot be reached, or took too long to run the program again.
+page-answer-unreadable = The answer could not be read
+page-answer-unreadable-detail = The server sent something that this page cannot read ({ $detail }).
+page-server-mistake = The server made a mistake
+page-server-refused = The server refused this request
+page-server-answered = The server answered { $status }.
+page-server-unreachable = The server cannot be reached.
+page-went-wrong = Something went wrong.
+
+page-protection = Protection of this server
+page-protection-partial = Protection: partial
+page-protection-none = Protection: none
+
+page-by-hand-form = Backward by hand
+page-by-hand-waiting = The trace is arriving…
+page-by-hand-no-pass = There is no backward pass to write.
+page-by-hand-task = Write each gradient from those above it. The tensors of the program, `torch` and all gradients above are there; each line is checked by itself.
+page-by-hand-given = given
+page-by-hand-label = the gradient of { $name }, { $shape }
+page-by-hand-reveal = Reveal
+page-by-hand-reveal-label = Reveal { $name }
+page-by-hand-asking = Asking finite differences…
+page-by-hand-agree = Finite differences agree.
+page-by-hand-disagree = Finite differences say something else.
+page-by-hand-unknown = Finite differences cannot tell: { $why }
+page-by-hand-no-v = the external gradient is missing.
+page-by-hand-no-way = its way is not known.
+page-by-hand-raised = { $title }: { $message }
+page-by-hand-check = Check
+page-by-hand-checking = Checking…
+page-by-hand-found-label = Found
+page-by-hand-found = { $found } of { $count } found
 
 ## The page: lesson, rooms, sharing
+
+page-tour = Tour
+page-tour-stop = Tour stop
+page-tour-offer = New here? The tour has four stops.
+page-tour-program = Your program. Any PyTorch: change it and press Run.
+page-tour-graph = Its autograd graph. Gradients travel from the output back to the leaves; at the node at work stands the equation v × J.
+page-tour-player = One backward step has five phases: collect, local rule, multiply, send, land. The arrow keys step through them.
+page-tour-page = Predict asks you before each phase; Examples are sorted by the questions people ask.
+page-tour-take = Take the tour
+page-tour-next = Next stop
+page-tour-no = No, thanks
+page-of = { $number } of { $count }
+
+page-note = Note
+page-prediction = Prediction
+page-feedback = Feedback
+page-positive = positive
+page-negative = negative
+page-zero = zero
+page-commit = Commit
+page-skip = Skip
+page-skip-hint = { $hint } Skip goes on without an answer.
+page-answer-sent = Sent. It stays hidden until the lecturer reveals it; you may still change it.
+
+page-answers = Answers of the hall
+page-answers-count = { $count ->
+    [one] { $count } answer
+   *[other] { $count } answers
+}
+page-line-broken = The line is broken; trying again…
+page-following = { $away ->
+    [0] { $count } following
+   *[other] { $count } following, { $away } trying something of their own
+}
+page-invite = Invite
+page-answered = { $count } answered
+page-mask-answers = Mask the answers
+page-show-answers = Show the answers
+page-on-your-own = You are on your own: the lecture goes on without moving you.
+page-back-to-lecture = Back to the lecture
+page-you-follow = You follow the lecture.
+page-try-yourself = Try something yourself
+page-what-i-tried = What I tried
+page-close-room = Close the room
+page-leave-room = Leave
+page-room-closed = The room has been closed.
+page-room-closed-by-lecturer = The lecturer has closed the room.
+page-room-no-program = The lecturer's program is not on this server now.
+
+page-room-yours = Your room is open
+page-room-title = A room for a lecture
+page-room-picture = QR code of this room's address
+page-room-address = Everybody opens this address:
+page-room-second = Open the second screen
+page-room-second-about = It shows your notes, the next sentence and the answers. Keep its address to yourself: it steers this room.
+page-room-privacy = The hall sees your program, your place in it and your questions. Nothing is kept once the room is closed.
+page-room-present = Present
+page-room-present-about = Everybody who comes in follows your program, your steps and your questions. No accounts, nothing is kept.
+page-room-open = Open a room
+page-room-follow = Follow
+page-room-code = Code
+page-room-come-in = Come in
+page-room-code-hint = A code has six letters, such as BCDFGH.
+
+page-screen-title = Second screen · { $code } · gradwalk
+page-screen-step = Step { $step } of { $count }
+page-screen-now = Now · { $step }
+page-screen-next = Next · { $step }
+page-screen-notes = Notes
+page-screen-no-note = No `#@ note` at this line.
+page-screen-question = Question
+page-screen-question-hidden = Question · answers hidden from the hall
+
+page-link-copied = Link copied
+page-copy-link = Copy this link
+page-more-sharing = Embed, slides, LMS…
+page-copy = Copy
+page-copied = Copied
+page-copy-by-hand = Select the text and copy it: this browser does not let a page do it.
+page-run-first = Run the program first: until then there is only the private link.
+page-not-kept = Only the long link can be shared now: { $why }
+page-share-for = For
+page-opens-at = Opens at step
+page-colours = Colours
+page-colours-viewers = As on each viewer's device
+page-viewers-see = Viewers see
+page-part-title = Title
+page-part-link = Link to the full tool
+page-part-narration = Sentence
+page-part-transport = Player's buttons
+page-part-equation = Equation
+page-part-zoom = Zoom buttons
+page-viewers-keys = Arrow keys work in it
+page-viewers-inputs = Inputs can be changed
+page-to-be-copied = To be copied
+page-preview = Preview
+
+page-snippet-link = Short link
+page-snippet-link-about = Kept on this server for ever; chat programs and wikis show its step as a picture.
+page-snippet-hash = Private link
+page-snippet-hash-about = Holds the program itself; nothing of it reaches the server before it is opened.
+page-snippet-iframe = Web page: iframe
+page-snippet-iframe-about = Works in any page, also where scripts are not allowed.
+page-snippet-element = Web page: element
+page-snippet-element-about = Part of the page itself; the picture is seen where no script runs.
+page-snippet-reveal = reveal.js
+page-snippet-reveal-about = Every phase is a fragment: the deck's keys, speaker view and print view work. Load the script once per deck.
+page-snippet-reveal-frame = Slides without a plugin
+page-snippet-reveal-frame-about = An iframe that gives reveal.js its keys back at either end.
+page-snippet-quarto = Quarto
+page-snippet-quarto-about = Raw HTML in a page or a reveal.js presentation.
+page-snippet-notion = Notion and other pages that embed links
+page-snippet-notion-about = Paste the link alone: the page asks for the frame by itself (oEmbed).
+page-snippet-lti = Canvas, Moodle and other LMS
+page-snippet-lti-about = In the editor's HTML view; the frame asks for the height it needs (lti.frameResize) and sets no cookie.
+page-snippet-markdown = Markdown picture
+page-snippet-markdown-about = The step as a picture that leads to the page.
+
+page-file = As a file
+page-file-format = Format
+page-file-pages = A page for
+page-file-every-step = every step
+page-file-every-phase = every phase
+page-file-make = Make the file
+page-file-stop = Stop waiting
+page-file-drawn = Pages drawn
+page-file-ahead = waiting, { $count } first
+page-file-working = working…
+page-file-download = Download the file
+page-file-kinds-failed = The list of files could not be fetched: { $why }
+page-file-broken = The connection broke before the file was made.
 
 ## The player: stage, callout, panels
 

@@ -92,7 +92,7 @@ def test_the_probes_tell_what_locks_programs_in(server: Any) -> None:
     answer = server.client.get("/readyz").json()
     assert answer["status"] == "ready"
     assert answer["layers"]["seccomp"] is True
-    assert answer["protection"] == {"level": "full", "open": [], "sentence": ""}
+    assert answer["protection"] == {"level": "full", "open": [], "said": {"kind": "page-protection-full"}}
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def test_the_level_stands_in_the_log_in_readyz_and_for_the_page(
             found = client.get("/readyz").json()["protection"]
             assert found == client.get("/api/server").json()["protection"]
         assert found["level"] == level
-        assert bool(found["sentence"]) == (level != "full")
+        assert found["said"]["kind"] == ("page-protection-full" if level == "full" else "page-protection-open")
     finally:
         os.kill(process.pid, signal.SIGTERM)
         rest, _ = process.communicate(timeout=60)

@@ -5,6 +5,7 @@ import re
 
 from playwright.sync_api import Route, expect
 
+from gradwalk.sandbox.selftest import Protection
 from tests.e2e.conftest import Opener
 from tests.e2e.player import PlayerPage, fragment
 
@@ -42,15 +43,14 @@ def test_below_full_the_page_wears_a_badge(new_page: Opener) -> None:
 
     def downgrade(route: Route) -> None:
         answer = route.fetch()
-        sentence = "Programs run here with fewer locks than they should: they can read files."
-        protection = {"level": "none", "open": ["read"], "sentence": sentence}
+        protection = Protection("none", ("read", "exec")).describe()
         route.fulfill(response=answer, body=json.dumps(answer.json() | {"protection": protection}))
 
     player.page.route("**/api/server", downgrade)
     player.open(fragment("x * x"))
     badge = player.page.get_by_role("note", name="Protection of this server")
     expect(badge).to_contain_text("Protection: none")
-    expect(badge).to_contain_text("they can read files")
+    expect(badge).to_contain_text("they can read files and start other programs")
 
 
 def test_at_full_there_is_no_badge(player: PlayerPage) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from gradwalk.protocol.facts import fact
 from gradwalk.sandbox.limits import RunLimits
 from gradwalk.sandbox.selftest import judge_probes
 from gradwalk.sandbox.supervisor import Sandbox
@@ -70,5 +71,5 @@ def test_to_an_ordinary_user_the_level_is_told_truthfully_too() -> None:
 
 def test_a_loop_that_nobody_can_end_is_no_protection_at_all() -> None:
     assert judge_probes(("loop",)).level == "none"
-    assert "run for ever" in judge_probes(("loop",)).sentence
-    assert judge_probes(()).sentence == ""
+    assert judge_probes(("loop",)).said == fact("page-protection-open", can=[fact("page-protection-loop")])
+    assert judge_probes(()).said == fact("page-protection-full")

@@ -1,8 +1,10 @@
 /** What the page has to know of the server it came from. */
+import type { Fact } from "../protocol/trace.gen";
+
 export interface Protection {
   readonly level: "full" | "partial" | "none";
-  /** For whoever uses the server; empty at `full`. */
-  readonly sentence: string;
+  /** For whoever uses the server. */
+  readonly said: Fact;
 }
 
 /** How well programs are locked in; null while the server is still finding out. */

@@ -104,7 +104,7 @@ export function fill(
 
 /** Whether the catalogue has this message: what a newer server says may be new. */
 export function hasMessage(key: string): boolean {
-  return bundle.hasMessage(key);
+  return spoken.bundle.hasMessage(key);
 }
 
 /** Whether the catalogue's message has this attribute: not every problem has a hint. */

@@ -97,7 +97,7 @@ def _look_at_protection(settings: Settings) -> Finding:
     if protection.level == "full":
         return Finding("sandbox", "ok", fact("cli-sandbox"))
     verdict: Verdict = "missing" if settings.is_public else "note"
-    return Finding("sandbox", verdict, fact("cli-sandbox-open", protection=protection.sentence))
+    return Finding("sandbox", verdict, fact("cli-sandbox-open", protection=protection.said))
 
 
 def _look_at_store(settings: Settings) -> Finding:

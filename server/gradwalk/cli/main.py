@@ -155,7 +155,7 @@ def _refuse_below_full(sandbox: Sandbox, host: str) -> None:
             host=host,
             level=protection.level,
             open=[*protection.open],
-            protection=protection.sentence,
+            protection=protection.said,
         )
     )
 

@@ -8,6 +8,7 @@ import json
 from dataclasses import dataclass
 from typing import Any, Final, Literal, get_args
 
+from gradwalk.protocol.facts import Fact, fact
 from gradwalk.sandbox.answers import AnswerError
 from gradwalk.sandbox.cancellation import Cancellation
 from gradwalk.sandbox.conversation import Conversation
@@ -24,18 +25,18 @@ _ATTEMPTS = 3
 _KILLED = 9
 _FORBIDDEN = 31
 _FATAL: Final[frozenset[ProbeName]] = frozenset({"read", "list", "connect", "exec", "loop"})
-_IN_WORDS: Final[dict[ProbeName, str]] = {
-    "read": "read files",
-    "list": "list folders",
-    "stat": "look files up",
-    "connect": "reach the network",
-    "fork": "start processes",
-    "thread": "start threads",
-    "signal": "signal other processes",
-    "memory": "take 4 GiB of memory",
-    "raise": "raise their own limits",
-    "exec": "start other programs",
-    "loop": "run for ever",
+_CAN: Final[dict[ProbeName, Fact]] = {
+    "read": fact("page-protection-read"),
+    "list": fact("page-protection-list"),
+    "stat": fact("page-protection-stat"),
+    "connect": fact("page-protection-connect"),
+    "fork": fact("page-protection-fork"),
+    "thread": fact("page-protection-thread"),
+    "signal": fact("page-protection-signal"),
+    "memory": fact("page-protection-memory"),
+    "raise": fact("page-protection-raise"),
+    "exec": fact("page-protection-exec"),
+    "loop": fact("page-protection-loop"),
 }
 
 
@@ -48,16 +49,15 @@ class Protection:
     """The probes that went through."""
 
     @property
-    def sentence(self) -> str:
-        """What that means for whoever uses this server; empty at `full`."""
+    def said(self) -> Fact:
+        """What that means for whoever uses this server."""
         if not self.open:
-            return ""
-        can = ", ".join(_IN_WORDS[name] for name in self.open)
-        return f"Programs run here with fewer locks than they should: they can {can}. Run only code that you trust."
+            return fact("page-protection-full")
+        return fact("page-protection-open", can=[_CAN[name] for name in self.open])
 
     def describe(self) -> dict[str, Any]:
         """For answers of the API."""
-        return {"level": self.level, "open": list(self.open), "sentence": self.sentence}
+        return {"level": self.level, "open": list(self.open), "said": self.said}
 
 
 def measure(launcher: Launcher) -> Protection:

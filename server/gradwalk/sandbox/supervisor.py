@@ -19,6 +19,7 @@ from gradwalk.sandbox.launcher import Launcher, LauncherGoneError, launcher_for
 from gradwalk.sandbox.limits import RunLimits
 from gradwalk.sandbox.selftest import Protection, measure
 from gradwalk.sandbox.verdict import Ending, judge
+from gradwalk.words.catalogue import tell
 
 log = logging.getLogger(__name__)
 
@@ -89,7 +90,7 @@ class Sandbox:
         if found.level == "full":
             log.info("protection: full; every probe was refused")
         else:
-            log.warning("protection: %s; open: %s. %s", found.level, ", ".join(found.open), found.sentence)
+            log.warning("protection: %s; open: %s. %s", found.level, ", ".join(found.open), tell(found.said))
         self.protection = found
         return found
 

@@ -1,5 +1,5 @@
 /**
- * Writes src/words/catalogue.gen.ts, every message of server/gradwalk/words/en.ftl with the operands that it needs, and
+ * Writes src/protocol/catalogue.gen.ts, every message of server/gradwalk/words/en.ftl with the operands that it needs, and
  * server/gradwalk/protocol/fact_kinds.py, the names of the messages for Python's type checker.
  *
  *     node scripts/generate-words.mjs            writes the files
@@ -9,7 +9,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { FluentResource } from "@fluent/bundle";
 
 const SOURCE = new URL("../../server/gradwalk/words/en.ftl", import.meta.url);
-const TYPESCRIPT = new URL("../src/words/catalogue.gen.ts", import.meta.url);
+const TYPESCRIPT = new URL("../src/protocol/catalogue.gen.ts", import.meta.url);
 const PYTHON = new URL("../../server/gradwalk/protocol/fact_kinds.py", import.meta.url);
 
 const messages = new Map(

@@ -20,9 +20,11 @@ import { toNumber } from "../model/numbers";
 import type { Position } from "../model/position";
 import { passAt } from "../model/selectors";
 import type { PassState } from "../model/trace";
+import { fact } from "../protocol/facts";
 import type { Contribution, Event, GradcheckReport, Problem } from "../protocol/trace.gen";
 import { runTrace } from "../stream/client";
-import { label } from "../words/say";
+import { label, markedUp } from "../words/say";
+import { tell } from "../words/tell";
 import { isExpression, type Session } from "./session.svelte";
 
 /** What is said about one line. */
@@ -60,7 +62,7 @@ export class ByHand {
   readonly intermediates = $derived.by((): readonly Intermediate[] | Unsuited | null => {
     const { trace } = this.session;
     if (trace.finished === null) return null;
-    if (this.pass === null) return { because: label("page-by-hand-no-pass") };
+    if (this.pass === null) return { because: fact("ask-write-no-pass") };
     return intermediatesOf(trace, this.pass);
   });
 
@@ -139,7 +141,7 @@ export class ByHand {
     for (;;) {
       const program = programOf(session.source, isExpression(session.source), this.listed, rest);
       if ("because" in program) {
-        this.trouble = program.because;
+        this.trouble = markedUp(tell(program.because));
         return new Map();
       }
       const { stdout, problem } = await this.play(program.text);
@@ -152,7 +154,7 @@ export class ByHand {
       this.remark(row, {
         judgement: {
           isRight: false,
-          sentence: label("page-by-hand-raised", {
+          said: fact("page-by-hand-raised", {
             title: problem.title,
             message: problem.message.replace(PLACE, ""),
           }),

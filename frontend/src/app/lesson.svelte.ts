@@ -1,5 +1,5 @@
 /** The lesson on top of a trace: which question is open, what may be seen, what the lecturer noted at this place. */
-import { type Answer, judge, spellAnswer, type Verdict } from "../model/answers";
+import { type Answer, answered, judge, type Verdict } from "../model/answers";
 import { directionsAt } from "../model/directions";
 import { LAND } from "../model/gradients";
 import { maskTrace } from "../model/mask";
@@ -7,6 +7,9 @@ import type { Position } from "../model/position";
 import { last, MULTIPLY, phasesBetween, samePosition } from "../model/position";
 import { momentBefore, type Question, questionAt, questionsOfStep } from "../model/questions";
 import type { TraceState } from "../model/trace";
+import { fact } from "../protocol/facts";
+import { textOf } from "../words/say";
+import { tell } from "../words/tell";
 import type { ByHand } from "./byhand.svelte";
 import type { Session } from "./session.svelte";
 
@@ -64,7 +67,7 @@ export class Lesson {
     const here = questions.find((question) => samePosition(question.position, position));
     if (here === undefined || (here.id !== wanted?.id && !view.predict)) return null;
     const isOwnPrompt = here.id === wanted?.id && directed.text !== "" && directed.text !== here.kind;
-    return isOwnPrompt ? { ...here, prompt: `${directed.text} ${here.prompt}` } : here;
+    return isOwnPrompt ? { ...here, lead: directed.text } : here;
   }
 
   /**
@@ -164,7 +167,7 @@ export class Lesson {
     if (question === null) return;
     if (this.hall?.isAsking(question.id)) {
       this.pending = { id: question.id, answer };
-      this.hall.send(question.id, spellAnswer(question, answer));
+      this.hall.send(question.id, textOf(tell(fact("told", { text: answered(question, answer) }))));
     } else this.close(question, judge(question, answer));
   }
 

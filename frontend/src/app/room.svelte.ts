@@ -21,7 +21,8 @@ import {
   sendAnswer,
   sendPresence,
 } from "../stream/room";
-import { label } from "../words/say";
+import { label, markedUp } from "../words/say";
+import { tell } from "../words/tell";
 import type { Address } from "./address";
 import type { Session } from "./session.svelte";
 
@@ -171,7 +172,9 @@ export class LiveRoom {
       position: formatPosition(session.position),
       speed,
       question:
-        question === null ? null : { id: question.id, prompt: question.prompt.slice(0, PROMPT_CHARACTERS) },
+        question === null
+          ? null
+          : { id: question.id, prompt: promptOf(question).slice(0, PROMPT_CHARACTERS) },
       revealed,
     };
   }
@@ -265,6 +268,10 @@ function recall(name: string): string | null {
   } catch {
     return null;
   }
+}
+
+function promptOf({ lead, prompt }: Question): string {
+  return [...(lead === undefined ? [] : [lead]), markedUp(tell(prompt))].join(" ");
 }
 
 function sentenceOf(error: unknown): string {

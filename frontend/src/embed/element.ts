@@ -9,6 +9,7 @@ import type { TraceState } from "../model/trace";
 import { DecodeError } from "../protocol/decode";
 import { useLanguage } from "../render/language.svelte";
 import theme from "../render/theme.css?inline";
+import { label } from "../words/say";
 import { sentenceAt } from "../words/sentences";
 import { takePage } from "./frame";
 import { fetchText, openTrace } from "./load";
@@ -234,8 +235,11 @@ export class GradWalkElement extends HTMLElement {
       this.showTrace(trace);
     } catch (error) {
       if (asked !== this.#asked) return;
-      const reason = error instanceof DecodeError ? error.message : "it cannot be reached from here";
-      this.complain(`The trace could not be shown: ${reason}.`);
+      this.complain(
+        error instanceof DecodeError
+          ? label("player-not-shown", { reason: error.message })
+          : label("player-unreachable"),
+      );
     }
   }
 

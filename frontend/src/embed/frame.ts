@@ -5,6 +5,7 @@
 
 import type { TraceState } from "../model/trace";
 import { commandOf, isClaimed } from "../player/keys";
+import { label } from "../words/say";
 import { fetchTypesetter } from "./load";
 import { type Inbound, type Kind, type Outbound, readMessage, SETTABLE, writeMessage } from "./messages";
 import { type Runner, runnerOf, runnerOfRequest } from "./rerun";
@@ -57,14 +58,14 @@ export function takePage(element: PageElement): () => void {
 
 function report(element: PageElement, unreadable: readonly string[]): void {
   if (unreadable.length === 0) return;
-  element.viewer.trouble = `This address is damaged: ${unreadable.join(", ")} could not be read.`;
+  element.viewer.trouble = label("player-damaged", { names: unreadable.join(", ") });
 }
 
 /** A program may come from anybody: it runs by itself only where the reader runs the server. */
 async function runHash(element: PageElement, keys: URLSearchParams): Promise<void> {
   try {
     const request = await requestIn(keys);
-    if (request === null) throw new Error("there is no program in it");
+    if (request === null) throw new Error(label("player-damaged-empty"));
     const go = async (): Promise<void> => {
       element.viewer.offer = null;
       try {
@@ -72,18 +73,14 @@ async function runHash(element: PageElement, keys: URLSearchParams): Promise<voi
         await run(request, (trace) => element.showTrace(trace));
         element.takeRunner(runnerOfRequest(request));
       } catch (error) {
-        element.complain(`The program could not be run here: ${messageOf(error)}`);
+        element.complain(label("player-not-run", { reason: (error as Error).message }));
       }
     };
     if (["localhost", "127.0.0.1", "[::1]"].includes(location.hostname)) await go();
     else element.viewer.offer = { source: request.source, accept: () => void go() };
   } catch (error) {
-    element.complain(`This address is damaged: ${messageOf(error)}.`);
+    element.complain(error instanceof SyntaxError ? label("player-damaged-value") : (error as Error).message);
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof SyntaxError ? "a value in it could not be read" : (error as Error).message;
 }
 
 /** The conversation with the page round the frame; see `messages.ts`. */

@@ -6,6 +6,7 @@ import { emptyTrace, foldEvents, type TraceState } from "../model/trace";
 import { DecodeError, decodeDocument } from "../protocol/decode";
 import { rememberMath, useTypesetter } from "../render/math";
 import { withRepeats } from "../scene/repeats";
+import { label } from "../words/say";
 import { BAKED_VERSION, type BakedDocument, unpackLayout } from "./baked";
 
 const fetched = new Map<string, Promise<string>>();
@@ -26,8 +27,8 @@ export async function fetchFresh(address: string): Promise<string> {
   if (response.status === 200) return response.text();
   throw new DecodeError(
     response.status === 202
-      ? "the program is still running: reload in a moment"
-      : `the server answered ${response.status} for the trace`,
+      ? label("player-still-running")
+      : label("player-server-answered", { status: String(response.status) }),
   );
 }
 

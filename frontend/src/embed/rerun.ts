@@ -4,6 +4,7 @@
  */
 import type { TraceState } from "../model/trace";
 import type { Nested, TraceRequest } from "../stream/client";
+import { label } from "../words/say";
 import { fetchFresh, openTrace } from "./load";
 import { run } from "./run";
 
@@ -77,7 +78,7 @@ export class Rerun {
           if (this.#wish === null && trace.finished !== null) this.ontrace(trace, asked);
         });
       } catch (error) {
-        this.ontrouble(`It could not be run with these inputs: ${(error as Error).message}.`);
+        this.ontrouble(label("player-inputs-not-run", { reason: (error as Error).message }));
       }
     }
     this.#isBusy = false;

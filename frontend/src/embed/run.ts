@@ -2,17 +2,18 @@
 import { inflate } from "../model/packed";
 import { emptyTrace, foldEvents, type TraceState } from "../model/trace";
 import { runTrace, type TraceRequest } from "../stream/client";
+import { label } from "../words/say";
 
 /** The program in `c` or `code`, with `i`, `g` and `seed`; null where there is none. Throws for what cannot be read. */
 export async function requestIn(keys: URLSearchParams): Promise<TraceRequest | null> {
   const packed = keys.get("c");
   const source = packed === null ? keys.get("code") : await inflate(packed);
   if (source === null) {
-    if (packed !== null) throw new Error("the program in it could not be read");
+    if (packed !== null) throw new Error(label("player-damaged-program"));
     return null;
   }
   const seed = Number(keys.get("seed") ?? "0");
-  if (!Number.isSafeInteger(seed) || seed < 0) throw new Error("the seed in it could not be read");
+  if (!Number.isSafeInteger(seed) || seed < 0) throw new Error(label("player-damaged-seed"));
   const inputs = keys.has("i") ? JSON.parse(keys.get("i") ?? "") : {};
   const options: TraceRequest["options"] = { inputs, seed };
   if (keys.has("g")) options.grad_output = JSON.parse(keys.get("g") ?? "");

@@ -114,7 +114,7 @@ function restart(reason: string): void {
     if (request.attempts < ATTEMPTS) send(id);
     else {
       waiting.delete(id);
-      request.reject(new Error(`The graph could not be laid out: ${reason}`));
+      request.reject(new Error(reason));
     }
   }
 }

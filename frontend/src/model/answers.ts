@@ -1,14 +1,14 @@
 /** What a learner committed, read and judged: right, or wrong with the likely reason. */
-import { shapeText } from "./matrix";
+import { fact, numbers, type Plain } from "../protocol/facts";
+import type { Fact, Filling } from "../protocol/trace.gen";
 import type { NodesQuestion, NumberQuestion, Question, ShapeQuestion, Sign } from "./questions";
-import { spell } from "./questions";
 
 export type Answer = readonly number[] | readonly string[] | Sign;
 
 export interface Verdict {
   readonly isRight: boolean;
-  /** A whole sentence: `You said 6, it is 10: ...` */
-  readonly sentence: string;
+  /** `You said 6, it is 10: ...` */
+  readonly said: Fact;
 }
 
 /** Numbers are right to this share, so that what was rounded to be typed still counts. */
@@ -49,75 +49,93 @@ function readNumber(text: string): number | null {
   return Number.isNaN(value) ? null : value;
 }
 
-/** An answer as a hall tells it apart from others. */
-export function spellAnswer(question: Question, answer: Answer): string {
-  if (question.kind === "sign") return String(answer);
-  if (question.kind === "shape") return shapeText(answer as readonly number[]);
-  if (question.kind !== "nodes") return spell(answer as readonly number[]);
-  const label = (id: string) => question.choices.find((choice) => choice.id === id)?.label ?? id;
-  return question.choices
-    .filter(({ id }) => (answer as readonly string[]).includes(id))
-    .map(({ id }) => label(id))
-    .join(" and ");
-}
-
-export function judge(question: Question, answer: Answer): Verdict {
+/** What was answered, as it is put into a sentence. */
+export function answered(question: Question, answer: Answer): Filling {
   switch (question.kind) {
     case "shape":
-      return judgeShape(question, answer as readonly number[]);
+      return { shape: [...(answer as readonly number[])] };
     case "sign":
-      return answer === question.answer
-        ? right(`it is ${question.answer}`)
-        : wrong(
-            String(answer),
-            question.answer,
-            answer !== "zero" && question.answer !== "zero"
-              ? "the sign of a product is that of v times that of the local derivative"
-              : null,
-          );
+      return fact(SIGNS[answer as Sign]);
     case "nodes":
-      return judgeNodes(question, answer as readonly string[]);
+      return choicesOf(question, answer as readonly string[]);
     default:
-      return judgeNumbers(question, answer as readonly number[]);
+      return numbers(answer as readonly number[]);
   }
 }
 
-function judgeNumbers(question: NumberQuestion, said: readonly number[]): Verdict {
-  if (agree(said, question.answer)) return right(`it is ${spell(question.answer)}`);
-  const mistake = question.mistakes.find(
-    ({ values }) => agree(said, values) && !agree(values, question.answer),
-  );
-  return wrong(spell(said), spell(question.answer), mistake?.because ?? null);
+/** What the signs are called. */
+export const SIGNS = {
+  positive: "ask-positive",
+  negative: "ask-negative",
+  zero: "ask-zero",
+} as const satisfies Record<Sign, Plain>;
+
+export function judge(question: Question, answer: Answer): Verdict {
+  const is = answered(question, question.answer);
+  const wrong = (because: Fact | null): Verdict => {
+    const said = answered(question, answer);
+    return {
+      isRight: false,
+      said:
+        because === null ? fact("ask-wrong", { said, is }) : fact("ask-wrong-because", { said, is, because }),
+    };
+  };
+  const right = (kind: "ask-right" | "ask-right-shape" | "ask-right-nodes" = "ask-right"): Verdict => ({
+    isRight: true,
+    said: fact(kind, { is }),
+  });
+  switch (question.kind) {
+    case "shape":
+      return sameShape(answer as readonly number[], question.answer)
+        ? right("ask-right-shape")
+        : wrong(whyShape(question, answer as readonly number[]));
+    case "sign":
+      if (answer === question.answer) return right();
+      return wrong(answer === "zero" || question.answer === "zero" ? null : fact("ask-sign-of-product"));
+    case "nodes":
+      return sameNodes(question.answer, answer as readonly string[])
+        ? right("ask-right-nodes")
+        : wrong(whyNodes(question, answer as readonly string[]));
+    default:
+      return agree(answer as readonly number[], question.answer)
+        ? right()
+        : wrong(whyNumbers(question, answer as readonly number[]));
+  }
 }
 
-function judgeShape(question: ShapeQuestion, said: readonly number[]): Verdict {
-  const same = (a: readonly number[], b: readonly number[]) =>
-    a.length === b.length && a.every((size, axis) => size === b[axis]);
-  const { answer, outputShape } = question;
-  if (same(said, answer)) return right(`it is ${shapeText(answer)}, the shape of the input`);
-  const reasons: readonly (readonly [readonly number[], string])[] = [
-    [
-      outputShape,
-      "that is the shape of v; what was broadcast or reduced must be undone, a gradient has its input's shape",
-    ],
-    [[...answer].reverse(), "you forgot the transpose: a gradient has its input's shape"],
-    [[...outputShape, ...answer], "that is the whole Jacobian; backward returns v times it"],
+function whyNumbers({ mistakes, answer }: NumberQuestion, said: readonly number[]): Fact | null {
+  return mistakes.find(({ values }) => agree(said, values) && !agree(values, answer))?.because ?? null;
+}
+
+function whyShape({ answer, outputShape }: ShapeQuestion, said: readonly number[]): Fact | null {
+  const reasons: readonly (readonly [readonly number[], Plain])[] = [
+    [outputShape, "ask-shape-of-v"],
+    [[...answer].reverse(), "ask-shape-transposed"],
+    [[...outputShape, ...answer], "ask-shape-jacobian"],
   ];
-  return wrong(shapeText(said), shapeText(answer), reasons.find(([shape]) => same(said, shape))?.[1] ?? null);
+  const reason = reasons.find(([shape]) => sameShape(said, shape))?.[1];
+  return reason === undefined ? null : fact(reason);
 }
 
-function judgeNodes(question: NodesQuestion, said: readonly string[]): Verdict {
-  const name = (id: string) => question.choices.find((choice) => choice.id === id)?.label ?? id;
-  const list = (ids: readonly string[]) => (ids.length === 0 ? "none" : ids.map(name).join(" and "));
+function whyNodes(question: NodesQuestion, said: readonly string[]): Fact | null {
   const extra = said.filter((id) => !question.answer.includes(id));
   const left = question.answer.filter((id) => !said.includes(id));
-  if (extra.length === 0 && left.length === 0) return right(`it goes to ${list(question.answer)}`);
   const reason = extra.flatMap((id) => question.reasons.get(id) ?? [])[0];
-  return wrong(
-    list(said),
-    list(question.answer),
-    reason ?? (left.length > 0 ? `${list(left)} was left out` : null),
-  );
+  if (reason !== undefined || left.length === 0) return reason ?? null;
+  return fact("ask-left-out", { nodes: choicesOf(question, left), count: left.length });
+}
+
+function choicesOf({ choices }: NodesQuestion, ids: readonly string[]): Filling {
+  if (ids.length === 0) return fact("ask-none");
+  return choices.flatMap(({ id, name }) => (ids.includes(id) ? [name] : []));
+}
+
+function sameShape(a: readonly number[], b: readonly number[]): boolean {
+  return a.length === b.length && a.every((size, axis) => size === b[axis]);
+}
+
+function sameNodes(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((id) => b.includes(id));
 }
 
 function agree(a: readonly number[], b: readonly number[]): boolean {
@@ -126,15 +144,4 @@ function agree(a: readonly number[], b: readonly number[]): boolean {
 
 function isClose(a: number, b: number): boolean {
   return Object.is(a, b) || a === b || Math.abs(a - b) <= TOLERANCE * Math.max(Math.abs(a), Math.abs(b));
-}
-
-function right(what: string): Verdict {
-  return { isRight: true, sentence: `Right, ${what}.` };
-}
-
-function wrong(said: string, is: string, because: string | null): Verdict {
-  return {
-    isRight: false,
-    sentence: `You said ${said}, it is ${is}${because === null ? "." : `: ${because}.`}`,
-  };
 }

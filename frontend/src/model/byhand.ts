@@ -3,12 +3,13 @@
  * and what is said about it. The program is the learner's own with the lines under it, so that it needs no more trust
  * than any other.
  */
-import type { Cell, Contribution, Gradient, Step, TensorValue } from "../protocol/trace.gen";
+import { code, fact, numbers } from "../protocol/facts";
+import type { Cell, Contribution, Fact, Gradient, Step, TensorValue } from "../protocol/trace.gen";
 import { isTensor } from "./gradients";
-import { elementCount, shapeText } from "./matrix";
+import { elementCount } from "./matrix";
 import { toNumber } from "./numbers";
 import type { Position } from "./position";
-import { type Mistake, mistakesAt, spell } from "./questions";
+import { type Mistake, mistakesAt } from "./questions";
 import { edgesById, nodesById } from "./selectors";
 import type { PassState, TraceState } from "./trace";
 
@@ -36,12 +37,12 @@ export interface Written {
 
 export interface Judgement {
   readonly isRight: boolean;
-  readonly sentence: string;
+  readonly said: Fact;
 }
 
 /** The pass cannot be written by hand, and why. */
 export interface Unsuited {
-  readonly because: string;
+  readonly because: Fact;
 }
 
 const MOST_INTERMEDIATES = 24;
@@ -49,7 +50,7 @@ const MOST_CHARACTERS = 18_000;
 export const MARK = "gradwalk-backward";
 
 export function intermediatesOf(trace: TraceState, pass: PassState): readonly Intermediate[] | Unsuited {
-  if (pass.finished === null) return { because: "The pass did not come to its end." };
+  if (pass.finished === null) return { because: fact("ask-write-no-end") };
   const nodes = nodesById(pass.started.graph);
   const used = new Set<string>(["v", "torch"]);
   const found: Intermediate[] = [];
@@ -62,7 +63,7 @@ export function intermediatesOf(trace: TraceState, pass: PassState): readonly In
       if (!isTensor(gradient) || contributions.length === 0) continue;
       const given = node.leaf ?? node.outputs[outputNr]?.name ?? null;
       if (!isWritable(gradient) || value === null || !isWritable(value))
-        return { because: `\`${given ?? node.label}\` is too large or complex to be written by hand.` };
+        return { because: fact("ask-write-value", { name: code(given ?? node.label) }) };
       const name = uniqueName(given ?? `${node.label}1`, used);
       found.push({
         variable: `d${name}`,
@@ -78,9 +79,8 @@ export function intermediatesOf(trace: TraceState, pass: PassState): readonly In
       });
     }
   }
-  if (found.length > MOST_INTERMEDIATES)
-    return { because: `This pass has ${found.length} gradients: too many to write by hand.` };
-  return found.every(({ isGiven }) => isGiven) ? { because: "There is nothing to write." } : found;
+  if (found.length > MOST_INTERMEDIATES) return { because: fact("ask-write-many", { count: found.length }) };
+  return found.every(({ isGiven }) => isGiven) ? { because: fact("ask-write-nothing") } : found;
 }
 
 /** Up to where the trace may be seen while some gradients are not found yet; null: all of it. */
@@ -120,9 +120,7 @@ export function programOf(
     lines.push(`    ${variable} = ${literal(gradient)}`);
   }
   const text = `${lines.join("\n")}\n`;
-  return text.length > MOST_CHARACTERS
-    ? { because: "The tensors of this pass are too large to be written by hand." }
-    : { text, rowOfLine };
+  return text.length > MOST_CHARACTERS ? { because: fact("ask-write-large") } : { text, rowOfLine };
 }
 
 /** What the lines printed, by variable. */
@@ -143,38 +141,48 @@ export function readWritten(stdout: string): ReadonlyMap<string, Written> {
 }
 
 /** Right where every entry is the engine's own, to the last bit or up to rounding; else with the likely mistake. */
-export function judgeWritten(
-  { variable, gradient, mistakes, contributions }: Intermediate,
-  written: Written,
-): Judgement {
+export function judgeWritten(intermediate: Intermediate, written: Written): Judgement {
+  const { gradient } = intermediate;
   const wanted = gradient.data?.map(toNumber) ?? [];
   if (!sameShape(written.shape, gradient.shape)) {
+    const shapes = { said: { shape: [...written.shape] }, is: { shape: gradient.shape } };
     const because = shapeMistake(written.shape, gradient.shape);
     return {
       isRight: false,
-      sentence: `It has the shape ${shapeText(written.shape)}, and a gradient has the shape of its tensor, ${shapeText(gradient.shape)}${because}.`,
+      said:
+        because === null
+          ? fact("ask-written-shape", shapes)
+          : fact("ask-written-shape-because", { ...shapes, because: fact(because) }),
     };
   }
   const precision = PRECISIONS[gradient.dtype] ?? PRECISIONS.float32;
   if (wanted.every((entry, index) => precision.same(entry, written.values[index] ?? Number.NaN)))
-    return { isRight: true, sentence: "Right: exactly what the engine computed." };
+    return { isRight: true, said: fact("ask-written-exact") };
   if (isClose(wanted, written.values, precision.rounding))
-    return { isRight: true, sentence: "Right: what the engine computed, up to rounding." };
-  const mistake = mistakes.find(
-    ({ values }) => isClose(values, written.values, LOOSE) && !isClose(values, wanted, LOOSE),
-  );
-  const factor = factorBetween(wanted, written.values);
-  const because =
-    mistake?.because ??
-    (factor !== null
-      ? `every entry is ${spell([factor])} times too large`
-      : contributions.length > 1
-        ? `${contributions.length} contributions arrive here; all of them are summed`
-        : null);
+    return { isRight: true, said: fact("ask-written-right") };
+  const name = code(intermediate.variable);
+  const because = whyWrong(intermediate, wanted, written);
   return {
     isRight: false,
-    sentence: `\`${variable}\` is not what the engine computed${because === null ? "" : `: ${because}`}.`,
+    said:
+      because === null
+        ? fact("ask-written-wrong", { name })
+        : fact("ask-written-wrong-because", { name, because }),
   };
+}
+
+function whyWrong(
+  { mistakes, contributions }: Intermediate,
+  wanted: readonly number[],
+  { values: said }: Written,
+): Fact | null {
+  const mistake = mistakes.find(
+    ({ values }) => isClose(values, said, LOOSE) && !isClose(values, wanted, LOOSE),
+  );
+  if (mistake !== undefined) return mistake.because;
+  const factor = factorBetween(wanted, said);
+  if (factor !== null) return fact("ask-written-factor", { factor: numbers([factor]) });
+  return contributions.length > 1 ? fact("ask-written-some", { count: contributions.length }) : null;
 }
 
 /** Whether what was written is what the sum of numeric contributions says. */
@@ -245,12 +253,10 @@ function sameShape(a: readonly number[], b: readonly number[]): boolean {
   return a.length === b.length && a.every((size, axis) => size === b[axis]);
 }
 
-function shapeMistake(said: readonly number[], is: readonly number[]): string {
-  if (sameShape([...said].reverse(), is)) return ": you forgot the transpose";
-  if (elementCount(said) > elementCount(is)) return ": what was broadcast going forward is summed going back";
-  return elementCount(said) < elementCount(is)
-    ? ": what was summed or picked going forward is spread out again"
-    : "";
+function shapeMistake(said: readonly number[], is: readonly number[]) {
+  if (sameShape([...said].reverse(), is)) return "ask-written-transposed";
+  if (elementCount(said) > elementCount(is)) return "ask-written-broadcast";
+  return elementCount(said) < elementCount(is) ? "ask-written-reduced" : null;
 }
 
 /** The one factor by which all entries differ; null where there is none. */
@@ -281,7 +287,7 @@ function mistakesOf(
         ? [
             {
               values: value.data.map(toNumber),
-              because: "that is one contribution alone; all that arrive are summed",
+              because: fact("ask-written-one"),
             },
           ]
         : [],

@@ -39,7 +39,7 @@ function nodeOf(graph: Graph, { op, span, operands }: FailedCall): Node {
     group: null,
     inputs: operands.map(({ value, node }, argnum) => ({
       argnum,
-      name: (node === null ? null : names.get(node)) ?? `operand ${argnum + 1}`,
+      name: (node === null ? null : names.get(node)) ?? "",
       value,
       ...(node === null ? {} : { edge: edgeId(argnum) }),
     })),

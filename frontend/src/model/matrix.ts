@@ -17,11 +17,6 @@ export function elementCount(shape: readonly number[]): number {
   return shape.reduce((product, size) => product * size, 1);
 }
 
-/** `[3 × 2]`; a scalar has no axes and says so. */
-export function shapeText(shape: readonly number[]): string {
-  return shape.length === 0 ? "scalar" : `[${shape.join(" × ")}]`;
-}
-
 /** A tensor as a grid of its last axis by all others; null where only a summary was recorded. */
 export function matrixOf(value: TensorValue): Matrix | null {
   if (value.data === undefined) return null;

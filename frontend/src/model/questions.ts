@@ -2,10 +2,11 @@
  * What a learner can be asked before a phase is shown. Questions come from the trace alone, the same one at the same
  * place every time; the answers are what the engine computed.
  */
-import type { Graph, LocalJacobian, Node, Step, TensorValue } from "../protocol/trace.gen";
+import { code, fact, numbers, type Plain } from "../protocol/facts";
+import type { Fact, Filling, Graph, LocalJacobian, Node, Step, TensorValue } from "../protocol/trace.gen";
 import { isTensor, LAND } from "./gradients";
-import { elementCount, jacobianMatrix, shapeText } from "./matrix";
-import { formatNumber, toNumber } from "./numbers";
+import { elementCount, jacobianMatrix } from "./matrix";
+import { toNumber } from "./numbers";
 import type { Position } from "./position";
 import { formatPosition, MULTIPLY, previousPhase } from "./position";
 import { edgesById, nodeAt, nodesById, nodeTitle, passAt, stepAt, variableOf } from "./selectors";
@@ -16,14 +17,16 @@ export type QuestionKind = "sum" | "value" | "shape" | "sign" | "nodes" | "grad"
 /** What can be ticked. */
 export interface Choice {
   readonly id: string;
-  readonly label: string;
+  readonly name: Fact;
 }
 
 interface Asked {
   /** `4.3`: the phase that answers it. */
   readonly id: string;
   readonly position: Position;
-  readonly prompt: string;
+  /** What the lecturer wrote before it. */
+  readonly lead?: string;
+  readonly prompt: Fact;
 }
 
 /** `sum`, `value` and `grad`: one number per asked entry. */
@@ -50,7 +53,7 @@ export interface NodesQuestion extends Asked {
   readonly choices: readonly Choice[];
   readonly answer: readonly string[];
   /** Why one that was ticked is wrong, by its id. */
-  readonly reasons: ReadonlyMap<string, string>;
+  readonly reasons: ReadonlyMap<string, Fact>;
 }
 
 export type Question = NumberQuestion | ShapeQuestion | SignQuestion | NodesQuestion;
@@ -58,7 +61,7 @@ export type Sign = "positive" | "negative" | "zero";
 
 export interface Mistake {
   readonly values: readonly number[];
-  readonly because: string;
+  readonly because: Fact;
 }
 
 const SEND = 4;
@@ -129,31 +132,35 @@ function askForSum({ step, node, graph, position, id }: Context): NumberQuestion
   const known = parts.filter((part) => part !== null);
   const asked = entriesWorthAsking(answer);
   const pick = (values: readonly number[]) => asked.map((entry) => values[entry] ?? Number.NaN);
-  const names = summands.map(({ edge }) => senderName(graph, edge));
-  const name = node.leaf ?? node.outputs[outputNr]?.name ?? `the result of ${node.label}`;
-  const given = known.map((part) => spell(pick(part)));
+  const senders = summands.map(({ edge }) => senderOf(graph, edge));
+  const name = node.leaf ?? node.outputs[outputNr]?.name;
   return {
     kind: "sum",
     id,
     position,
-    prompt: `\`${name}\` was used ${times(known.length)}: ${joinWords(given)} arrive. What is v${entryText(asked, sum)}?`,
+    prompt: fact("ask-sum", {
+      name: name == null ? fact("result-of", { op: code(node.label) }) : code(name),
+      count: known.length,
+      values: known.map((part) => numbers(pick(part))),
+      asked: entryOf("v", asked, sum),
+    }),
     answer: pick(answer),
     mistakes: [
       ...known.map((part, index) => ({
         values: pick(part),
-        because: `that is only what ${names[index] ?? "one use"} sent; contributions are summed, and the others were left out`,
+        because: fact("ask-only-one-use", { sender: senders[index] ?? fact("ask-one-use") }),
       })),
       {
         values: combine(known.map(pick), (a, b) => a * b),
-        because: "contributions are summed, not multiplied",
+        because: fact("ask-sum-not-product"),
       },
       {
         values: pick(answer).map((value) => value / known.length),
-        because: "contributions are summed, not averaged",
+        because: fact("ask-sum-not-mean"),
       },
       {
         values: combine(known.map(pick), (a, b) => a - b),
-        because: "contributions are added, with their own signs; none is subtracted",
+        because: fact("ask-sum-own-signs"),
       },
     ],
   };
@@ -165,7 +172,7 @@ function askForProduct(context: Context): Question | null {
   const operand = node.inputs.find(({ argnum }) => isTensor(step.grad_inputs[argnum]));
   const returned = operand === undefined ? undefined : step.grad_inputs[operand.argnum];
   if (operand === undefined || !isTensor(returned)) return null;
-  const name = variableOf(context.graph, operand) ?? operand.name;
+  const name = code(variableOf(context.graph, operand) ?? operand.name);
   const jacobian = step.local_jacobians.find(({ argnum }) => argnum === operand.argnum);
   const v = step.grad_outputs[jacobian?.output_nr ?? 0];
   const answer = numbersOf(returned);
@@ -174,7 +181,7 @@ function askForProduct(context: Context): Question | null {
   const shapes: ShapeQuestion = {
     ...head,
     kind: "shape",
-    prompt: `v has the shape ${shapeText(outputShape)}. Which shape has the gradient returned for \`${name}\`?`,
+    prompt: fact("ask-shape", { shape: { shape: [...outputShape] }, name }),
     answer: returned.shape,
     outputShape,
   };
@@ -189,7 +196,7 @@ function askForProduct(context: Context): Question | null {
     return {
       ...head,
       kind: "sign",
-      prompt: `Which sign has the gradient returned for \`${name}\`${entryText([entry], returned)}?`,
+      prompt: fact("ask-sign", { asked: entryOf(name, [entry], returned) }),
       answer: signOf(answer[entry] ?? 0),
     };
   }
@@ -197,7 +204,7 @@ function askForProduct(context: Context): Question | null {
   return {
     ...head,
     kind: "value",
-    prompt: `What is v times J for \`${name}\`${entryText(asked, returned)}?`,
+    prompt: fact("ask-product", { asked: entryOf(name, asked, returned) }),
     answer: asked.map((entry) => answer[entry] ?? Number.NaN),
     mistakes: jacobian === undefined ? [] : productMistakes(context, jacobian, asked, answer),
   };
@@ -209,19 +216,15 @@ function askForNodes({ step, node, graph, position, id }: Context): NodesQuestio
     return null;
   const edges = edgesById(graph);
   const answer: string[] = [];
-  const reasons = new Map<string, string>();
+  const reasons = new Map<string, Fact>();
   for (const { argnum, edge, name } of node.inputs) {
     const producer = edge === undefined ? undefined : edges.get(edge)?.from.node;
     if (producer === undefined) continue;
     if (isTensor(step.grad_inputs[argnum])) answer.push(producer);
-    else if (!reasons.has(producer)) reasons.set(producer, `for \`${name}\` no gradient was returned`);
+    else if (!reasons.has(producer)) reasons.set(producer, fact("ask-no-gradient", { name: code(name) }));
   }
   for (const edge of graph.edges) {
-    if (edge.from.node === node.id)
-      reasons.set(
-        edge.to.node,
-        "that is where the value went in the forward pass; gradients go the other way",
-      );
+    if (edge.from.node === node.id) reasons.set(edge.to.node, fact("ask-other-way"));
   }
   const receivers = [...new Set(answer)];
   if (receivers.length === 0) return null;
@@ -236,7 +239,7 @@ function askForNodes({ step, node, graph, position, id }: Context): NodesQuestio
     kind: "nodes",
     id,
     position,
-    prompt: `Which nodes does ${node.name} send a gradient to?`,
+    prompt: fact("ask-nodes", { node: node.name }),
     choices: graph.nodes.filter(({ id: each }) => offered.has(each)).map((each) => choiceOf(each)),
     answer: receivers,
     reasons,
@@ -252,26 +255,31 @@ function askForGrad({ step, position, id }: Context): NumberQuestion | null {
   if (before == null || summand == null || after == null) return null;
   const asked = entriesWorthAsking(after);
   const pick = (values: readonly number[]) => asked.map((entry) => values[entry] ?? Number.NaN);
-  const where = entryText(asked, accumulate.after);
+  const grad = code(`${accumulate.leaf}.grad`);
   return {
     kind: "grad",
     id,
     position,
-    prompt: `\`${accumulate.leaf}.grad\` was ${spell(pick(before))}, and ${spell(pick(summand))} arrives. What is \`${accumulate.leaf}.grad\`${where} afterwards?`,
+    prompt: fact("ask-grad", {
+      grad,
+      before: numbers(pick(before)),
+      arrived: numbers(pick(summand)),
+      asked: entryOf(grad, asked, accumulate.after),
+    }),
     answer: pick(after),
     mistakes: [
       {
         values: pick(summand),
-        because: "backward does not replace `.grad`, it adds to what is already there",
+        because: fact("ask-grad-replaced"),
       },
-      { values: pick(before), because: "what arrives is added to `.grad`; nothing stays as it was" },
+      { values: pick(before), because: fact("ask-grad-kept") },
       {
         values: combine([pick(before), pick(summand)], (a, b) => a - b),
-        because: "what arrives is added, not subtracted: descending is the optimizer's business",
+        because: fact("ask-grad-subtracted"),
       },
       {
         values: combine([pick(before), pick(summand)], (a, b) => (a + b) / 2),
-        because: "`.grad` is a sum, not a mean",
+        because: fact("ask-grad-mean"),
       },
     ],
   };
@@ -309,55 +317,48 @@ function productMistakes(
   const times = (left: readonly number[], column: number) =>
     rowsOf.reduce((sum, row) => sum + (left[row] ?? 0) * at(row, column), 0);
   const mistakes: Mistake[] = [];
-  const add = (because: string, entry: (column: number) => number) =>
-    mistakes.push({ values: asked.map(entry), because });
+  const add = (because: Plain | Fact, entry: (column: number) => number) =>
+    mistakes.push({
+      values: asked.map(entry),
+      because: typeof because === "string" ? fact(because) : because,
+    });
 
   for (const contribution of step.contributions) {
     const part =
       contribution.output_nr === jacobian.output_nr && isTensor(contribution.value)
         ? numbersOf(contribution.value)
         : null;
-    if (part !== null && part.length === rows)
-      add("you forgot to sum the contributions: v is all of them together", (column) => times(part, column));
+    if (part !== null && part.length === rows) add("ask-forgot-sum", (column) => times(part, column));
   }
   if (rows > columns || jacobian.structure === "sum_over_copies") {
     for (const row of rowsOf) {
       if (rows === 1) break;
-      add(
-        "the copies were not summed: what was repeated going forward is reduced going back",
-        (column) => (v[row] ?? 0) * at(row, column),
-      );
+      add("ask-forgot-copies", (column) => (v[row] ?? 0) * at(row, column));
     }
   }
-  add("you forgot to multiply by v: that is the local derivative alone", (column) =>
-    rowsOf.reduce((sum, row) => sum + at(row, column), 0),
-  );
+  add("ask-forgot-v", (column) => rowsOf.reduce((sum, row) => sum + at(row, column), 0));
   for (const row of rowsOf) {
     if (rows === 1) break;
-    add("you forgot to multiply by v: that is a row of the local Jacobian", (column) => at(row, column));
+    add("ask-forgot-v-row", (column) => at(row, column));
   }
   for (const values of untransposed(step, node, jacobian.argnum)) {
     mistakes.push({
       values: asked.map((entry) => values[entry] ?? Number.NaN),
-      because: "you forgot the transpose of the other factor",
+      because: fact("ask-forgot-transpose-factor"),
     });
   }
   if (rows === columns && rows > 1) {
-    add("you forgot the transpose: that is J times v, and backward computes v times J", (column) =>
-      rowsOf.reduce((sum, k) => sum + at(column, k) * (v[k] ?? 0), 0),
-    );
+    add("ask-forgot-transpose", (column) => rowsOf.reduce((sum, k) => sum + at(column, k) * (v[k] ?? 0), 0));
   }
-  add("the sign is wrong", (column) => -(answer[column] ?? Number.NaN));
+  add("ask-wrong-sign", (column) => -(answer[column] ?? Number.NaN));
   for (const operand of node.inputs) {
     const other = step.grad_inputs[operand.argnum];
     const values = operand.argnum !== jacobian.argnum && isTensor(other) ? numbersOf(other) : null;
     if (values !== null && values.length === answer.length)
-      add(`that is the gradient for the other operand, \`${operand.name}\``, (entry) => values[entry] ?? 0);
+      add(fact("ask-other-operand", { name: code(operand.name) }), (entry) => values[entry] ?? 0);
   }
-  if (rows === columns)
-    add("that is v itself: it was not multiplied by the local derivative", (column) => v[column] ?? 0);
-  if (rows === 1)
-    add("v and the local derivative are multiplied, not added", (column) => (v[0] ?? 0) + at(0, column));
+  if (rows === columns) add("ask-only-v", (column) => v[column] ?? 0);
+  if (rows === 1) add("ask-added", (column) => (v[0] ?? 0) + at(0, column));
   return mistakes;
 }
 
@@ -411,34 +412,39 @@ function largestEntry(values: readonly number[]): number {
   return best;
 }
 
-/** ` at [1, 2]`, nothing where the whole tensor is asked for. */
-function entryText(asked: Entries, value: TensorValue): string {
+/** `x at [1, 2]`, `x` where the whole tensor is asked for. */
+function entryOf(name: string | Fact, asked: Entries, value: TensorValue): Filling {
   const only = asked[0];
-  if (only === undefined || asked.length === elementCount(value.shape)) return "";
+  if (only === undefined || asked.length === elementCount(value.shape)) return name;
   const place: number[] = [];
   let rest = only;
   for (const size of [...value.shape].reverse()) {
     place.unshift(rest % size);
     rest = Math.floor(rest / size);
   }
-  return ` at [${place.join(", ")}]`;
+  return fact("entry-of", { name, entry: { shape: place } });
 }
 
-function senderName(graph: Graph, edge: string): string {
-  if (edge === "seed") return "the external gradient";
+function senderOf(graph: Graph, edge: string): Filling {
+  if (edge === "seed") return fact("player-external-gradient");
   const consumer = edgesById(graph).get(edge)?.to.node;
   const node = consumer === undefined ? undefined : nodesById(graph).get(consumer);
-  return node === undefined ? "one use" : nodeTitle(node);
+  return node === undefined ? fact("ask-one-use") : nodeTitle(node);
 }
 
-function choiceOf(node: Node): Choice {
-  const name = node.leaf === undefined ? (node.outputs[0]?.name ?? null) : null;
-  const line = node.span === null ? null : `line ${node.span.line}`;
-  const notes = [node.leaf === undefined ? name : "leaf", line].filter((note) => note !== null);
-  return {
-    id: node.id,
-    label: notes.length === 0 ? nodeTitle(node) : `${nodeTitle(node)} (${notes.join(", ")})`,
-  };
+function choiceOf(each: Node): Choice {
+  const node = nodeTitle(each);
+  const note = each.leaf === undefined ? (each.outputs[0]?.name ?? null) : fact("player-leaf");
+  const line = each.span === null ? null : String(each.span.line);
+  return { id: each.id, name: chosen(node, note, line) };
+}
+
+function chosen(node: string, note: Filling | null, line: string | null): Fact {
+  if (note === null)
+    return line === null ? fact("told", { text: node }) : fact("ask-node-in-line", { node, line });
+  return line === null
+    ? fact("ask-node", { node, note })
+    : fact("ask-node-noted-in-line", { node, note, line });
 }
 
 function combine(
@@ -453,20 +459,4 @@ function combine(
 
 export function signOf(value: number): Sign {
   return value > 0 ? "positive" : value < 0 ? "negative" : "zero";
-}
-
-/** Numbers as the page spells them. */
-export function spell(values: readonly number[]): string {
-  const texts = values.map((value) =>
-    formatNumber(Number.isFinite(value) ? value : (String(value) as "NaN")),
-  );
-  return texts.length === 1 ? (texts[0] ?? "") : `[${texts.join(", ")}]`;
-}
-
-function times(count: number): string {
-  return count === 2 ? "twice" : `${count} times`;
-}
-
-function joinWords(words: readonly string[]): string {
-  return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
 }

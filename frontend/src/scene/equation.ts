@@ -4,7 +4,7 @@
  */
 
 import { accumulatedBy, isTensor, LAND } from "../model/gradients";
-import { bytesPerElement, elementCount, shapeText } from "../model/matrix";
+import { bytesPerElement, elementCount } from "../model/matrix";
 import { DEFAULT_PRECISION } from "../model/numbers";
 import type { Position } from "../model/position";
 import { MULTIPLY } from "../model/position";
@@ -28,9 +28,10 @@ import { inDerivativesYaml, notInDerivativesYaml, ownFunction, partOfComposite }
 import { calledShort, operandLabel, type Scene, savedLabel } from "../words/names";
 import { type NoGrad, noGradAt } from "../words/nograds";
 import { whyNoFormula } from "../words/rule";
-import { markedUp } from "../words/say";
+import { label, markedUp } from "../words/say";
 import { toldAt } from "../words/sentences";
 import type { Told } from "../words/told";
+import { shapeText } from "../words/values";
 import type { Still } from "./still";
 
 export interface Summand {
@@ -261,10 +262,12 @@ function formulaCheck(formula: Formula | null, step: Step): boolean | null {
 /** The step is counted as the transport counts them, over all passes. */
 function bornText(trace: TraceState, { born }: Node): string | null {
   if (born === undefined) return null;
-  const pass = `pass ${born.pass_index + 1} (create_graph)`;
-  if (born.node === null) return `built by the engine's sum in ${pass}`;
+  const pass = String(born.pass_index + 1);
+  if (born.node === null) return label("player-built-by-sum", { pass });
   const index = trace.steps.findIndex((step) => step.pass === born.pass_index && step.node === born.node);
-  return index < 0 ? `built in ${pass}` : `built by step ${index + 1} of ${pass}`;
+  return index < 0
+    ? label("player-built-in", { pass })
+    : label("player-built-by-step", { pass, step: String(index + 1) });
 }
 
 function shownAt({ direction, phase }: Position): Shown {
@@ -282,10 +285,11 @@ function shownAt({ direction, phase }: Position): Shown {
 
 function notesOf(node: Node): readonly string[] {
   const notes: string[] = [];
-  if (node.span !== null) notes.push(`line ${node.span.line}`);
-  if (node.kind === "custom") notes.push("custom Function");
+  if (node.span !== null) notes.push(label("player-line", { line: String(node.span.line) }));
+  if (node.kind === "custom") notes.push(label("player-custom-function"));
   if (node.note !== undefined) notes.push(node.note);
-  if (node.backward_span !== undefined) notes.push(`its backward is on line ${node.backward_span.line}`);
+  if (node.backward_span !== undefined)
+    notes.push(label("player-its-backward", { line: String(node.backward_span.line) }));
   return notes;
 }
 
@@ -297,13 +301,17 @@ function summandsOf(trace: TraceState, still: Still, graph: Graph, step: Step): 
     const sender = contribution.from_step === null ? undefined : trace.steps[contribution.from_step];
     const node = sender === undefined ? undefined : nodes.get(sender.node);
     const from =
-      contribution.edge === "seed" ? seedName(still) : node === undefined ? "elsewhere" : nodeTitle(node);
+      contribution.edge === "seed"
+        ? seedName(still)
+        : node === undefined
+          ? label("player-elsewhere")
+          : nodeTitle(node);
     return { edge: contribution.edge, from, value: contribution.value };
   });
 }
 
 function seedName(still: Still): string {
-  return still.pass?.started.call === "grad" ? "grad_outputs of the call" : "the external gradient";
+  return label(still.pass?.started.call === "grad" ? "player-grad-outputs" : "player-external-gradient");
 }
 
 function operandEquation(scene: Scene, node: Node, step: Step, argnum: number): OperandEquation {

@@ -3,6 +3,7 @@ import { differenceOf } from "../model/comparison";
 import { isTensor } from "../model/gradients";
 import { formatNumber, toNumber } from "../model/numbers";
 import type { TensorValue } from "../protocol/trace.gen";
+import { label } from "../words/say";
 import type { CardScene } from "./still";
 
 export interface Ghost {
@@ -38,9 +39,9 @@ function ghostText(was: TensorValue, difference: TensorValue): string {
   const cells = difference.data ?? [];
   if (cells.length > MOST_WRITTEN) {
     const largest = Math.max(...cells.map((cell) => Math.abs(toNumber(cell))));
-    return `changed by up to ${formatNumber(largest, PRECISION)}`;
+    return label("player-changed-by", { number: formatNumber(largest, PRECISION) });
   }
   const signed = cells.map((cell) => `${toNumber(cell) > 0 ? "+" : ""}${formatNumber(cell, PRECISION)}`);
   const before = (was.data ?? []).map((cell) => formatNumber(cell, PRECISION));
-  return `was ${before.join(", ")} (${signed.join(", ")})`;
+  return label("player-was", { value: before.join(", "), change: signed.join(", ") });
 }

@@ -3,6 +3,7 @@ import type { Matrix } from "../model/matrix";
 import { elementCount } from "../model/matrix";
 import { formatNumber } from "../model/numbers";
 import type { GradcheckReport, Problem, Real, TensorValue } from "../protocol/trace.gen";
+import { type Key, label } from "../words/say";
 
 /** One operand of one step (`stepIndex` over the whole trace, from 0), or what a whole pass gave each leaf. */
 export type GradcheckQuestion =
@@ -26,30 +27,47 @@ export interface GradcheckScene {
   /** How many sentences were left out. */
   readonly more: number;
   readonly tolerances: string;
+  /** Of which output of several, or of which leaf. */
+  readonly verdict: string;
 }
 
 const MOST_SENTENCES = 8;
 
-export const VERDICTS: Readonly<Record<GradcheckReport["verdict"], string>> = {
-  agrees: "Agrees with finite differences",
-  differs: "Differs from finite differences",
-  not_differentiable: "Not differentiable here",
-  unavailable: "Cannot be compared",
-};
+const VERDICTS = {
+  agrees: "player-agrees",
+  differs: "player-differs",
+  not_differentiable: "player-not-differentiable",
+  unavailable: "player-incomparable",
+} as const satisfies Record<GradcheckReport["verdict"], Key>;
 
-export function drawGradcheck(report: GradcheckReport, precision: number): GradcheckScene {
+/** @param isOneOfMany its operand has several Jacobians, one for each output */
+export function drawGradcheck(
+  report: GradcheckReport,
+  precision: number,
+  isOneOfMany = false,
+): GradcheckScene {
   const marks = new Map<string, CellMark>();
   for (const { row, column } of report.kinks) marks.set(`${row},${column}`, "kink");
   for (const { row, column } of report.wrong) marks.set(`${row},${column}`, "wrong");
   const number = (value: Real): string => formatNumber(value, precision);
-  const wrong = report.wrong.map(
-    ({ row, column, analytic, numeric }) =>
-      `Row ${row}, column ${column}: backward says ${number(analytic)}, finite differences ${number(numeric)}.`,
+  const wrong = report.wrong.map(({ row, column, analytic, numeric }) =>
+    label("player-wrong-entry", {
+      row: String(row),
+      column: String(column),
+      analytic: number(analytic),
+      numeric: number(numeric),
+    }),
   );
-  const kinks = report.kinks.map(
-    ({ row, column, at, left, right, analytic }) =>
-      `Row ${row}, column ${column}, at ${report.name} = ${number(at)}: the slope is ${number(left)} to the left and ` +
-      `${number(right)} to the right; backward takes ${number(analytic)}.`,
+  const kinks = report.kinks.map(({ row, column, at, left, right, analytic }) =>
+    label("player-kink", {
+      row: String(row),
+      column: String(column),
+      name: report.name,
+      at: number(at),
+      left: number(left),
+      right: number(right),
+      analytic: number(analytic),
+    }),
   );
   return {
     analytic: jacobian(report, report.analytic),
@@ -57,11 +75,24 @@ export function drawGradcheck(report: GradcheckReport, precision: number): Gradc
     markAt: (row, column) => marks.get(`${row},${column}`) ?? null,
     wrong: wrong.slice(0, MOST_SENTENCES),
     kinks: kinks.slice(0, MOST_SENTENCES),
+    verdict: verdictOf(report, isOneOfMany),
     more: Math.max(0, wrong.length - MOST_SENTENCES) + Math.max(0, kinks.length - MOST_SENTENCES),
-    tolerances:
-      `Central differences in double precision, step ${number(report.step_size)}. An entry is right within ` +
-      `${number(report.absolute_tolerance)} + ${number(report.relative_tolerance)} × its size.`,
+    tolerances: label("player-tolerances", {
+      step: number(report.step_size),
+      absolute: number(report.absolute_tolerance),
+      relative: number(report.relative_tolerance),
+    }),
   };
+}
+
+function verdictOf(
+  { verdict: kind, argnum, name, output_nr }: GradcheckReport,
+  isOneOfMany: boolean,
+): string {
+  const verdict = label(VERDICTS[kind]);
+  if (argnum === null) return label("player-verdict-grad", { verdict, leaf: name });
+  if (!isOneOfMany || output_nr === null) return label("player-verdict", { verdict });
+  return label("player-verdict-output", { verdict, output: String(output_nr) });
 }
 
 function jacobian({ output_shape, input_shape }: GradcheckReport, value: TensorValue | null): Matrix | null {

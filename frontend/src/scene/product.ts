@@ -6,11 +6,13 @@
 
 import { isTensor } from "../model/gradients";
 import type { Matrix } from "../model/matrix";
-import { cellAt, jacobianMatrix, matrixOf, rowOf, shapeText } from "../model/matrix";
+import { cellAt, jacobianMatrix, matrixOf, rowOf } from "../model/matrix";
 import { toNumber } from "../model/numbers";
 import type { Cell, Node, TensorValue } from "../protocol/trace.gen";
 import { ownJacobian } from "../words/advice";
 import { transposedText } from "../words/names";
+import { label } from "../words/say";
+import { shapeText } from "../words/values";
 import type { Factor, OperandEquation } from "./equation";
 
 export type FormKind = "matrix_product" | "elementwise" | "grid" | "words";
@@ -165,8 +167,6 @@ function manyVs(operand: OperandEquation, returned: TensorValue): ProductForm | 
     }));
   if (!reproduces(result, termsAt)) return null;
   const size = (count: number, matching: boolean) => ({ size: count, matching });
-  const outputs = parts.length > 1 ? `the v's of all ${parts.length} outputs` : null;
-  const eachRow = isBatch ? `${m} v's, one per row` : null;
   return {
     kind: "grid",
     operator: "×",
@@ -174,21 +174,21 @@ function manyVs(operand: OperandEquation, returned: TensorValue): ProductForm | 
     isStacked: false,
     left: {
       role: "v",
-      caption: outputs === null ? (eachRow ?? V_CAPTION) : isBatch ? `${outputs}, ${m} rows` : outputs,
+      caption: manyCaption(parts.length, isBatch ? m : null),
       matrix: left,
       shape: [...(isBatch ? [size(m, false)] : []), size(jacobian.rows, true)],
       flattenedFrom: parts.length === 1 && first.v.shape.length > 2 ? shapeText(first.v.shape) : null,
     },
     right: {
       role: "jacobian",
-      caption: parts.length > 1 ? derivative(operand, "outputs") : derivative(operand),
+      caption: parts.length > 1 ? derivative(operand, "player-partial-outputs") : derivative(operand),
       matrix: jacobian,
       shape: [size(jacobian.rows, true), size(columns, false)],
       flattenedFrom: null,
     },
     result: {
       role: "result",
-      caption: isBatch ? `${returnedFor(operand)}, one row per v` : returnedFor(operand),
+      caption: isBatch ? label("player-returned-rows", { name: operand.name }) : returnedFor(operand),
       matrix: result,
       shape: [...(isBatch ? [size(m, false)] : []), size(columns, false)],
       flattenedFrom: returned.shape.length > (isBatch ? 2 : 1) ? shapeText(returned.shape) : null,
@@ -199,6 +199,13 @@ function manyVs(operand: OperandEquation, returned: TensorValue): ProductForm | 
         ? { row: place.row, column: current.column }
         : { row: current.row, column: place.column },
   };
+}
+
+/** @param rows how many v's each output has; null where they are not stacked */
+function manyCaption(count: number, rows: number | null): string {
+  if (count > 1 && rows !== null) return label("player-outputs-vs-rows", { count, rows: String(rows) });
+  if (rows !== null) return label("player-row-vs", { count: rows });
+  return count > 1 ? label("player-outputs-vs", { count }) : V_CAPTION;
 }
 
 function below(matrices: readonly Matrix[]): Matrix {
@@ -248,7 +255,12 @@ function elementwise(
     isTrue: reproduces(result, termsAt),
     isStacked: false,
     left: { role: "v", caption: V_CAPTION, matrix: left, ...shared },
-    right: { role: "jacobian", caption: `diagonal of ${derivative(operand)}`, matrix: diagonal, ...shared },
+    right: {
+      role: "jacobian",
+      caption: label("player-diagonal-of", { jacobian: derivative(operand) }),
+      matrix: diagonal,
+      ...shared,
+    },
     result: { role: "result", caption: returnedFor(operand), matrix: result, ...shared },
     termsAt,
     resultOf: (_, place) => place,
@@ -293,7 +305,7 @@ function matrixProduct(
     v: { role: "v", caption: V_CAPTION, flattenedFrom: null },
     jacobian: {
       role: "jacobian",
-      caption: `${transposedText(operand.names.get(other.argnum) ?? "")}, which acts as J`,
+      caption: label("player-acts-as-j", { factor: transposedText(operand.names.get(other.argnum) ?? "") }),
       flattenedFrom: null,
     },
   } as const;
@@ -350,16 +362,22 @@ function transposed(matrix: Matrix): Matrix {
 }
 
 /** What J is: the derivative, or where that is not known, what a custom backward makes of one-hot v's. */
-export function derivative(operand: OperandEquation, of = "output"): string {
+export function derivative(
+  operand: OperandEquation,
+  of: Parameters<typeof partial>[1] = "player-partial",
+): string {
   return operand.isUnproven ? ownJacobian() : `J = ${partial(operand, of)}`;
 }
 
-export function partial(operand: OperandEquation, of = "output"): string {
-  return `∂${of}/∂${operand.name}`;
+export function partial(
+  operand: OperandEquation,
+  of: "player-partial" | "player-partial-outputs" = "player-partial",
+): string {
+  return label(of, { name: operand.name });
 }
 
 export function returnedFor(operand: OperandEquation): string {
-  return `returned for ${operand.name}`;
+  return label("player-returned-for", { name: operand.name });
 }
 
 function ownShape(value: TensorValue): string | null {

@@ -2,6 +2,7 @@
 import { executions, groupsById, nodeTitle } from "../model/selectors";
 import type { PassState, TraceState } from "../model/trace";
 import type { Graph, Node } from "../protocol/trace.gen";
+import { label } from "../words/say";
 import { groupsRound } from "./still";
 
 export interface Hit {
@@ -24,13 +25,20 @@ export interface Hits {
   readonly count: number;
 }
 
+/** `7`, `line 7`. */
+function lineIn(query: string): string | undefined {
+  const number = /\d+$/.exec(query)?.[0];
+  const bare = (text: string) => text.toLowerCase().replace(/\s/g, "");
+  if (number === undefined) return undefined;
+  return [number, bare(label("player-line", { line: number }))].includes(bare(query)) ? number : undefined;
+}
+
 export const MOST_HITS = 60;
-const LINE = /^(?:line\s*)?(\d+)$/;
 
 /** Every word must be found; a number alone, or "line 7", is a line of the program. */
 export function search(trace: TraceState, pass: PassState, graph: Graph, query: string): Hits {
   const text = query.trim().toLowerCase();
-  const line = LINE.exec(text)?.[1];
+  const line = lineIn(text);
   const words = text.split(/\s+/).filter((word) => word !== "");
   const groups = groupsById(graph);
   const steps = executions(trace, pass);

@@ -22,7 +22,8 @@ import {
   usesOf,
 } from "../model/selectors";
 import type { PassState, TraceState } from "../model/trace";
-import type { Edge, Gradient, Graph, Node, Span, Step, TensorValue } from "../protocol/trace.gen";
+import type { Edge, Gradient, Graph, GroupKind, Node, Span, Step, TensorValue } from "../protocol/trace.gen";
+import { label } from "../words/say";
 import { repeatsOf, withRepeats } from "./repeats";
 
 /** `waiting`: nothing received; `pending`: some contributions are in; `active`: at work; `done`: executed. */
@@ -55,7 +56,7 @@ export interface CardScene {
 export interface GroupScene {
   readonly id: string;
   readonly label: string;
-  readonly kind: string;
+  readonly kind: GroupKind;
   readonly nodeCount: number;
   /** How often its block stands in it, one after another; null where it is a group of the program itself. */
   readonly repeats: number | null;
@@ -109,19 +110,25 @@ export function drawStill(trace: TraceState, position: Position): Still {
   const executed = executions(trace, pass);
   const cardOf = (each: Node): CardScene => {
     const execution = executed.get(each.id);
+    const failed = problemOfNode(trace.problems, pass.index, each.id) !== null;
     return {
       ...drawCard(each, pass, graph, ledger, position),
       value: computed === null || computed.has(each.id) ? (each.outputs[0]?.value ?? null) : null,
       progress: progressOf(each, node, ledger, position, computed),
       involved: taking === null || taking.has(each.id),
-      failed: problemOfNode(trace.problems, pass.index, each.id) !== null,
+      failed,
       saving: position.direction === "forward" && position.phase === 3 && each.id === node?.id,
-      name:
-        problemOfNode(trace.problems, pass.index, each.id) !== null
-          ? `${each.name}, raised an error`
-          : execution === undefined
-            ? `${each.name}, ${pass.finished === null ? "no step yet" : "not executed"}`
-            : `${each.name}, step ${execution.number} of ${total}`,
+      name: failed
+        ? label("player-node-raised", { node: each.name })
+        : execution === undefined
+          ? label(pass.finished === null ? "player-node-no-step" : "player-node-not-executed", {
+              node: each.name,
+            })
+          : label("player-node-step", {
+              node: each.name,
+              step: String(execution.number),
+              total: String(total),
+            }),
     };
   };
   return { ...shared, taking, cardOf, edgeOf: (edge) => drawEdge(edge, position, node, step, ledger) };

@@ -7,11 +7,12 @@ import type { Box, Curve, Point, Size } from "../layout/geometry";
 import { boxesOverlap, pointAt } from "../layout/geometry";
 import type { Layout } from "../layout/place";
 import { isTensor, LAND, NOT_COMPUTED } from "../model/gradients";
-import { elementCount, shapeText } from "../model/matrix";
+import { elementCount } from "../model/matrix";
 import { missingMark, missingSentence } from "../model/missing";
 import { formatNumber } from "../model/numbers";
 import { edgesById, nodesById } from "../model/selectors";
 import type { Gradient, Graph, Node, Step, TensorValue } from "../protocol/trace.gen";
+import { shapeText } from "../words/values";
 import type { Still } from "./still";
 import { boxOf } from "./still";
 

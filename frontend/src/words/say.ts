@@ -4,7 +4,7 @@
  */
 import { FluentBundle, FluentResource } from "@fluent/bundle";
 import english from "../../../server/gradwalk/words/en.ftl?raw";
-import type { Catalogue } from "./catalogue.gen";
+import type { Catalogue } from "../protocol/catalogue.gen";
 
 /** Which traced value a part spells: a place in the step, or in its node. */
 export interface Reference {

@@ -3,13 +3,18 @@ import { isTensor } from "../model/gradients";
 import { isUnseen } from "../model/mask";
 import { formatNumber, HIDDEN, type Precision } from "../model/numbers";
 import type { Cell, Gradient, TensorValue } from "../protocol/trace.gen";
-import { type Reference, type Said, say, text, textOf } from "./say";
+import { label, type Reference, type Said, say, text, textOf } from "./say";
 
 /** As many entries are read aloud; of more only the shape. */
 const ENTRIES_READ_ALOUD = 4;
 
 export function spellShape(shape: readonly number[]): Said {
   return text(`[${shape.join(", ")}]`);
+}
+
+/** In a label: `[2 × 3]`. */
+export function shapeText(shape: readonly number[]): string {
+  return shape.length === 0 ? label("player-scalar") : `[${shape.join(" × ")}]`;
 }
 
 /** Whether `spellGradient` writes the entries out. */

@@ -782,7 +782,302 @@ page-file-broken = The connection broke before the file was made.
 
 ## The player: stage, callout, panels
 
+player-play = Play
+player-pause = Pause
+player-first-step = First step
+player-previous-step = Previous step
+player-previous-phase = Previous phase
+player-next-phase = Next phase
+player-next-step = Next step
+player-last-step = Last step
+player-name = Backward pass
+player-transport = Player
+player-narration = Narration
+player-arriving = arriving…
+player-no-steps = no steps
+player-step = Step
+player-step-of = step { $step } of { $total }
+player-step-so-far = step { $step } of { $total }…
+player-phase = Phase
+player-phase-of = phase { $phase } of { $total }
+player-before-first-step = before the first step
+player-direction = Direction
+player-forward = Forward
+player-backward = Backward
+player-pass = Pass
+player-pass-of = pass { $pass } of { $total } · { $call }
+player-pass-of-in-line = pass { $pass } of { $total } · { $call }, line { $line }
+player-speed = Speed
+player-laying-out = Laying out the graph…
+player-layout-failed = The graph could not be laid out: { $reason }. This is a bug in gradwalk, not in your program.
+player-no-pass = No backward pass to show.
+
+player-graph = Autograd graph
+player-role-graph = graph
+player-map = Overview of the graph: centre the active node
+player-tools = Graph tools
+player-zoom-in = Zoom in
+player-zoom-out = Zoom out
+player-fit = Fit
+player-fit-button = fit
+player-find = Find in the graph
+player-find-button = find
+player-find-title = Find by name, operation or line (/)
+player-heat = Heat map
+player-heat-button = heat
+player-heat-title = How large the gradient is at every node
+player-heat-none = No gradient has arrived anywhere yet.
+player-heat-range = ‖v‖ from { $least } to { $greatest }
+player-heat-up-to = up to { $number }
+player-open-all = open all
+player-open-all-title = Open every group
+player-close-all = close all
+player-close-all-title = Close every group
+player-search = Graph
+player-search-what = name, operation or line
+player-search-close = Close search
+player-search-results = Search results
+player-search-found = Found
+player-search-hint = Such as relu, weight or line 4.
+player-search-nothing = Nothing matches.
+player-search-first = { $count } nodes, the first { $shown } here
+player-nodes = { $count } { $count ->
+    [one] node
+   *[other] nodes
+}
+player-line = line { $line }
+player-no-line = no line
+player-show-line = { $name }, show line { $line }
+player-step-number = step { $step }
+player-go-to-step = Go to step { $step }
+player-go-to-step-at = Go to step { $step }, { $name }
+player-show-step = Show step { $step }
+
+player-node-step = { $node }, step { $step } of { $total }
+player-node-no-step = { $node }, no step yet
+player-node-not-executed = { $node }, not executed
+player-node-raised = { $node }, raised an error
+player-leaf = leaf
+player-raised = raised
+player-saved = saved
+player-some-arrived = { $received } of { $expected } arrived
+player-waiting = waiting for { $count } more
+player-module = module { $name }
+player-function = function { $name }
+player-composite = composite { $name }
+player-repeated = { $group }, { $count } times in a row
+player-was = was { $value } ({ $change })
+player-changed-by = changed by up to { $number }
+
+player-vjp = Vector-Jacobian product
+player-accumulation = Accumulation
+player-is-none = { $name } is None.
+player-without-gradient = Without a gradient
+player-custom-function = custom Function
+player-its-backward = its backward is on line { $line }
+player-built-in = built in pass { $pass } (create_graph)
+player-built-by-sum = built by the engine's sum in pass { $pass } (create_graph)
+player-built-by-step = built by step { $step } of pass { $pass } (create_graph)
+player-external-gradient = the external gradient
+player-grad-outputs = grad_outputs of the call
+player-elsewhere = elsewhere
+player-from = from { $name }
+player-arrived = arrived
+player-v-sum = v, the sum
+player-output-sum = the sum for output { $output }
+player-grad-before = { $leaf }.grad before
+player-grad-after = { $leaf }.grad after
+player-equation = Equation
+player-operand = Operand
+player-output = Output
+player-output-number = output { $output }
+player-what-to-show = What to show
+player-derivative-alone = local derivative alone
+player-times-v = times v
+player-how-to-write = How to write it
+player-as-matrices = as matrices
+player-by-element = element by element
+player-as-v-times-j = as v times J
+player-jacobian = Local Jacobian
+player-v-times-j = v times J
+player-partial = ∂output/∂{ $name }
+player-partial-outputs = ∂outputs/∂{ $name }
+player-diagonal-of = diagonal of { $jacobian }
+player-acts-as-j = { $factor }, which acts as J
+player-returned-for = returned for { $name }
+player-returned-rows = returned for { $name }, one row per v
+player-outputs-vs = the v's of all { $count } outputs
+player-outputs-vs-rows = the v's of all { $count } outputs, { $rows } rows
+player-row-vs = { $count } v's, one per row
+player-scalar = scalar
+player-not-returned = v times J is not what backward returned
+player-backward-returned = , which backward returned
+player-more-terms = { $count } more { $count ->
+    [one] term
+   *[other] terms
+}
+player-entry-of = entry { $entry } of { $total }
+player-compute-jacobian = Compute this Jacobian
+player-not-written-out = not written out
+player-rule-returns = returned =
+player-then = then
+player-checked = checked against the engine
+player-memory = full Jacobian { $rows } × { $columns } ({ $full }); kept { $kept }
+player-saved-as = saved { $name }
+player-saved-input = saved for backward: an input of this node
+player-saved-output = saved for backward: its own output
+player-saved-made = saved for backward: made in its forward
+player-saved-alias = shares memory with { $name }
+player-saved-version = version { $version }
+player-inside-forward = Inside forward: { $count } { $count ->
+    [one] operation
+   *[other] operations
+}
+player-inside-backward = Inside backward: { $count } { $count ->
+    [one] operation
+   *[other] operations
+}
+player-gives = gives
+player-result = result
+player-not-observed = not observed
+player-not-observed-title = This value was not observed.
+
+player-check = Check by finite differences
+player-check-pass = Check the whole pass by finite differences
+player-check-again = Check again
+player-checking = Running the program again to compare…
+player-differences = Finite differences for { $name }
+player-differences-pass = Finite differences for the whole pass
+player-agrees = Agrees with finite differences
+player-differs = Differs from finite differences
+player-not-differentiable = Not differentiable here
+player-incomparable = Cannot be compared
+player-verdict = { $verdict }.
+player-verdict-grad = { $verdict }: { $leaf }.grad.
+player-verdict-output = { $verdict }, output { $output }.
+player-nothing-to-compare = No gradient flows here, so there is nothing to compare.
+player-used-jacobian = J that backward uses
+player-found-jacobian = J by finite differences
+player-used-grad = what this pass gave { $leaf }
+player-found-grad = by finite differences
+player-analytic-table = analytic Jacobian
+player-numeric-table = numeric Jacobian
+player-true-table = Jacobian by finite differences
+player-mark-wrong = differs
+player-mark-kink = not differentiable
+player-wrong-entry = Row { $row }, column { $column }: backward says { $analytic }, finite differences { $numeric }.
+player-kink = Row { $row }, column { $column }, at { $name } = { $at }: the slope is { $left } to the left and { $right } to the right; backward takes { $analytic }.
+player-more-entries = { $count } more like these.
+player-tolerances = Central differences in double precision, step { $step }. An entry is right within { $absolute } + { $relative } × its size.
+
+player-stands-out = What stands out
+player-worth-knowing = Worth knowing
+player-steps = Steps
+player-operation = operation
+player-line-head = line
+player-returned = returned
+player-min = min
+player-max = max
+player-mean = mean
+player-norm = norm
+player-zeros = zeros
+player-nans = NaN
+player-infinite = infinite
+
+player-program = Program
+player-inputs = Inputs
+player-inputs-reset = Reset inputs
+player-inputs-value = { $name } value
+player-inputs-fixed = { $shape }, set in the program
+player-inputs-missing = The sliders could not be loaded.
+player-inputs-not-run = The program could not be run with these inputs: { $reason }.
+player-offer = This program came in a link. It has not been run; read it first.
+player-run = Run
+player-loading = Loading…
+player-open = Open in gradwalk
+player-unreachable = The trace could not be shown: it cannot be reached from here.
+player-not-shown = The trace could not be shown: { $reason }.
+player-still-running = the program is still running: reload in a moment
+player-server-answered = the server answered { $status } for the trace
+player-not-run = The program could not be run here: { $reason }
+player-damaged = This address is damaged: { $names } could not be read.
+player-damaged-value = This address is damaged: a value in it could not be read.
+player-damaged-program = This address is damaged: the program in it could not be read.
+player-damaged-seed = This address is damaged: the seed in it could not be read.
+player-damaged-empty = This address is damaged: there is no program in it.
+
 ## Questions and answers
+
+ask-sum = { $name } was used { $count ->
+    [2] twice
+   *[other] { $count } times
+}: { $values } arrive. What is { $asked }?
+ask-product = What is v times J for { $asked }?
+ask-sign = Which sign has the gradient returned for { $asked }?
+ask-shape = v has the shape { $shape }. Which shape has the gradient returned for { $name }?
+ask-nodes = Which nodes does { $node } send a gradient to?
+ask-grad = { $grad } was { $before }, and { $arrived } arrives. What is { $asked } afterwards?
+ask-node = { $node } ({ $note })
+ask-node-in-line = { $node } (line { $line })
+ask-node-noted-in-line = { $node } ({ $note }, line { $line })
+ask-none = none
+ask-positive = positive
+ask-negative = negative
+ask-zero = zero
+
+ask-right = Right, it is { $is }.
+ask-right-shape = Right, it is { $is }, the shape of the input.
+ask-right-nodes = Right, it goes to { $is }.
+ask-wrong = You said { $said }, it is { $is }.
+ask-wrong-because = You said { $said }, it is { $is }: { $because }.
+ask-left-out = { $count ->
+    [one] { $nodes } was left out
+   *[other] { $nodes } were left out
+}
+ask-one-use = one use
+ask-only-one-use = that is only what { $sender } sent; contributions are summed, and the others were left out
+ask-sum-not-product = contributions are summed, not multiplied
+ask-sum-not-mean = contributions are summed, not averaged
+ask-sum-own-signs = contributions are added with their own signs; none is subtracted
+ask-no-gradient = for { $name } no gradient was returned
+ask-other-way = the value went there in the forward pass; gradients go the other way
+ask-grad-replaced = backward does not replace `.grad`, it adds to what is already there
+ask-grad-kept = what arrives is added to `.grad`; nothing stays as it was
+ask-grad-subtracted = what arrives is added, not subtracted: descending is the optimizer's business
+ask-grad-mean = `.grad` is a sum, not a mean
+ask-forgot-sum = you forgot to sum the contributions: v is all of them together
+ask-forgot-copies = the copies were not summed: what was repeated going forward is summed going back
+ask-forgot-v = you forgot to multiply by v: that is the local derivative alone
+ask-forgot-v-row = you forgot to multiply by v: that is a row of the local Jacobian
+ask-forgot-transpose-factor = you forgot the transpose of the other factor
+ask-forgot-transpose = you forgot the transpose: that is J times v, and backward computes v times J
+ask-wrong-sign = the sign is wrong
+ask-other-operand = that is the gradient for the other operand, { $name }
+ask-only-v = that is v itself: it was not multiplied by the local derivative
+ask-added = v and the local derivative are multiplied, not added
+ask-sign-of-product = the sign of a product is that of v times that of the local derivative
+ask-shape-of-v = that is the shape of v; a gradient has the shape of its input, so what was broadcast or reduced is undone
+ask-shape-transposed = you forgot the transpose: a gradient has the shape of its input
+ask-shape-jacobian = that is the whole Jacobian; backward returns v times it
+
+ask-write-no-end = The pass did not come to its end.
+ask-write-no-pass = There is no backward pass to write.
+ask-write-nothing = There is nothing to write.
+ask-write-value = { $name } is too large or complex to be written by hand.
+ask-write-many = This pass has { $count } gradients: too many to write by hand.
+ask-write-large = The tensors of this pass are too large to be written by hand.
+ask-written-exact = Right: exactly what the engine computed.
+ask-written-right = Right: what the engine computed, up to rounding.
+ask-written-wrong = { $name } is not what the engine computed.
+ask-written-wrong-because = { $name } is not what the engine computed: { $because }.
+ask-written-shape = It has the shape { $said }, and a gradient has the shape of its tensor, { $is }.
+ask-written-shape-because = It has the shape { $said }, and a gradient has the shape of its tensor, { $is }: { $because }.
+ask-written-transposed = you forgot the transpose
+ask-written-broadcast = what was broadcast going forward is summed going back
+ask-written-reduced = what was summed or picked going forward is spread out again
+ask-written-factor = every entry is { $factor } times too large
+ask-written-one = that is one contribution alone; all that arrive are summed
+ask-written-some = { $count } contributions arrive here; all of them are summed
 
 ## Examples
 

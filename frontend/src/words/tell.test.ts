@@ -1,0 +1,42 @@
+import { expect, it } from "vitest";
+import { judge } from "../model/answers";
+import { questionsOfStep } from "../model/questions";
+import { SAMPLES, sampleTrace } from "../model/samples";
+import { textOf } from "./say";
+import { tell } from "./tell";
+
+const questionsIn = (name: string) => {
+  const trace = sampleTrace(name);
+  return trace.steps.flatMap((_, index) => [...questionsOfStep(trace, index + 1)]);
+};
+
+it.each(SAMPLES)("every question of %s and every verdict on an answer is a sentence", (name) => {
+  for (const question of questionsIn(name)) {
+    expect(textOf(tell(question.prompt))).toMatch(/^[^{}]+\?$/);
+    const answers = "mistakes" in question ? question.mistakes.map(({ values }) => values) : [];
+    for (const answer of [question.answer, ...answers]) {
+      const { isRight, said } = judge(question, answer);
+      expect(textOf(tell(said))).toMatch(
+        isRight ? /^Right, it [^{}]+\.$/ : /^You said [^{}]+, it is [^{}]+: [^{}]+\.$/,
+      );
+    }
+  }
+});
+
+it("a wrong answer is told with the right one and the reason", () => {
+  // f = w x + b with x = 2 and v = 14: w gets 14 * 2.
+  const question = questionsIn("why-grad-output").find(
+    (each) => each.kind === "value" && each.answer[0] === 28,
+  );
+  if (question === undefined) throw new Error("28 is not asked for");
+  expect(textOf(tell(judge(question, [2]).said))).toBe(
+    "You said 2, it is 28: you forgot to multiply by v: that is the local derivative alone.",
+  );
+});
+
+it("numbers of a tensor stand in brackets, and all summands are listed", () => {
+  const sums = questionsIn("whole-jacobian").filter(({ kind }) => kind === "sum");
+  expect(sums.map(({ prompt }) => textOf(tell(prompt)))).toContain(
+    "x was used 3 times: [0, 3, 0], [2, 0, 0] and [2, 0, 0] arrive. What is v?",
+  );
+});

@@ -2,9 +2,13 @@
  * The lecture kit, into `static/kit/` under names that do not change: decks and notebooks link to them.
  * Without a mode the module for browsers, `--mode bake` the script that the server runs, `--mode reveal` the plugin.
  */
-import { readFile } from "node:fs/promises";
+import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { defineConfig, type LibraryOptions, type Plugin } from "vite";
+
+const SERVER = new URL("../server/gradwalk/", import.meta.url);
+const UNTWEENED = fileURLToPath(new URL("src/embed/untweened.ts", import.meta.url));
 
 /** Styles go into the shadow root: a component's own by Svelte, the theme by the element. No file beside the module. */
 const withoutStyleSheets: Plugin = {
@@ -13,18 +17,38 @@ const withoutStyleSheets: Plugin = {
   load: (id) => (id.endsWith(".css") ? "" : null),
 };
 
-/** What only the page and Python say: sections of the catalogues, under the same headings in every language. */
-const ELSEWHERE = ["Problems of the server and of requests", "Examples", "The command line"];
+/** Kinds of facts that the server makes: they may come in a trace. */
+function kindsInTraces(): ReadonlySet<string> {
+  const files = readdirSync(SERVER, { recursive: true, encoding: "utf8" }).filter((path) =>
+    path.endsWith(".py"),
+  );
+  const source = files.map((path) => readFileSync(new URL(path, SERVER), "utf8")).join("\n");
+  return new Set([...source.matchAll(/(?:\bfact\(|"kind":)\s*"([a-z-]+)"/g)].map(([, kind = ""]) => kind));
+}
 
-/** A viewer says none of that; what a server refuses it says in the server's own sentence. */
-const withoutSectionsOfOthers: Plugin = {
-  name: "without-sections-of-others",
+/** The viewer carries only those messages of a catalogue that it can say: those that it names, and facts of traces. */
+const withOwnMessages: Plugin = {
+  name: "with-own-messages",
   enforce: "pre",
-  async load(id) {
-    if (!id.endsWith(".ftl?raw")) return null;
-    const sections = (await readFile(id.slice(0, -"?raw".length), "utf-8")).split(/^(?=## )/m);
-    const kept = sections.filter((section) => !ELSEWHERE.some((name) => section.startsWith(`## ${name}\n`)));
-    return `export default ${JSON.stringify(kept.join(""))}`;
+  load: (id) => (id.endsWith(".ftl?raw") ? `export default "@@${id.replace("?raw", "")}@@"` : null),
+  generateBundle(_, bundle) {
+    const chunks = Object.values(bundle).filter((file) => file.type === "chunk");
+    const written = chunks.map(({ code }) => code).join("\n");
+    const inTraces = kindsInTraces();
+    const isSaid = (message: string): boolean => {
+      const [key = ""] = message.split(" ", 1);
+      return inTraces.has(key) || new RegExp(`(["'\`])${key}\\1`).test(written);
+    };
+    const shortened = (path: string): string =>
+      readFileSync(path, "utf8")
+        .split(/^(?=[a-z])/m)
+        .map((message) => message.replace(/^(#.*)?\n/gm, ""))
+        .filter(isSaid)
+        .join("");
+    for (const chunk of chunks)
+      chunk.code = chunk.code.replace(/(["'`])@@(.*?\.ftl)@@\1/g, (_text, _quote, path: string) =>
+        JSON.stringify(shortened(path)),
+      );
   },
 };
 
@@ -50,11 +74,11 @@ export default defineConfig(({ mode }) => {
   const isModule = mode === "production";
   return {
     publicDir: false,
+    resolve: { alias: { "d3-transition": UNTWEENED, "d3-interpolate": UNTWEENED } },
     plugins: [
       svelte({ compilerOptions: { css: "injected" } }),
       withoutStyleSheets,
-      // The server has everything said by this script.
-      ...(mode === "bake" ? [] : [withoutSectionsOfOthers]),
+      ...(isModule ? [withOwnMessages] : []),
     ],
     define: { "process.env.NODE_ENV": '"production"' },
     build: {

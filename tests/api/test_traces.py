@@ -288,7 +288,7 @@ def test_a_bad_program_is_a_whole_stream_with_a_sentence(server: Any, source: st
     events = post(server, source)
     (problem,) = [event for event in events if event["type"] == "problem"]
     assert problem["kind"] == kind
-    assert problem["message"]
+    assert problem["fact"]["kind"]
     assert post(server, "x * x")[-1]["problems"] == 0
 
 

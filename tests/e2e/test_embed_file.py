@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
+from gradwalk.words.problems import tell_problem
 from gradwalk.exports.exporter import Selection
 from gradwalk.exports.html import write_html
 from gradwalk.exports.places import find_layouts
@@ -50,7 +51,7 @@ def test_what_went_wrong_is_told_beside_the_graph(new_page: Opener, tmp_path: Pa
     page.goto(file.as_uri())
     page.wait_for_function("() => document.querySelector('grad-walk').isReady")
     expect(page.get_by_role("article").first).to_be_visible()
-    expect(page.get_by_text(problems[-1]["title"]).first).to_be_visible()
+    expect(page.get_by_text(tell_problem(problems[-1]).title).first).to_be_visible()
 
 
 def test_a_group_opens_and_closes_without_a_network(new_page: Opener, tmp_path: Path) -> None:

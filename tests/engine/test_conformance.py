@@ -232,7 +232,7 @@ def test_a_replay_is_answered_and_one_that_is_called_off_says_so(opened: Open) -
             assert await read_all(endless) == []
             assert endless.outcome is not None
             assert endless.outcome.problem is not None
-            assert endless.outcome.problem["title"] == "Called off"
+            assert endless.outcome.problem["fact"]["kind"] in ("problem-left", "problem-called-off")
 
     run_in_own_loop(work())
 
@@ -245,7 +245,7 @@ def test_a_worker_of_another_version_says_so_instead_of_naming_its_trace_wrongly
             run = await runs.join_or_start("f" * 40, job("x * 3"), Lane.LIVE)
             events = [json.loads(event) for event in await read_all(run)]
             assert [event["type"] for event in events] == ["started", "problem", "finished"]
-            assert events[1]["title"] == "This server is being upgraded"
+            assert events[1]["fact"] == {"kind": "problem-upgraded"}
             assert kept == []
 
     run_in_own_loop(work())
@@ -286,12 +286,11 @@ def test_what_lost_its_worker_three_times_is_given_up_and_says_so(celery: Open) 
             blocking.cancellation.cancel()
             events = [json.loads(event) for event in await read_all(trace)]
             assert [event["type"] for event in events] == ["started", "problem", "finished"]
-            assert events[1]["title"] == "This run was given up"
-            assert "begun 3 times" in events[1]["message"]
+            assert events[1]["fact"] == {"kind": "problem-given-up", "operands": {"count": 3}}
             await read_all(replay)
             assert replay.outcome is not None
             assert replay.outcome.problem is not None
-            assert replay.outcome.problem["title"] == "This run was given up"
+            assert replay.outcome.problem["fact"]["kind"] == "problem-given-up"
             again = await ask(runs, "x * 19")
             assert '"problems":0' in (await read_all(again))[-1].decode(), "it may be asked for once more"
 

@@ -128,7 +128,7 @@ def test_what_cannot_be_drawn_says_so(opened: Open) -> None:
             await to_the_end(run)
             assert run.outcome is not None
             assert run.outcome.problem is not None
-            assert run.outcome.problem["title"] == "Nothing to draw"
+            assert run.outcome.problem["fact"]["kind"] == "problem-nothing-to-draw"
 
     run_in_own_loop(work())
 

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from gradwalk.words.problems import tell_problem
 import torch
 
 import gradwalk
@@ -73,7 +74,7 @@ def test_a_program_that_fails_is_shown_in_words() -> None:
     view = gradwalk.show(gradwalk.trace("x = torch.ones(2, requires_grad=True)\ny = x @ torch.ones(3)"))
     bundle, _ = view._repr_mimebundle_()
     assert set(bundle) == {"text/plain", "text/html"}
-    assert view.trace.problems[0]["title"] in bundle["text/html"]
+    assert tell_problem(view.trace.problems[0]).title in bundle["text/html"]
 
 
 def test_a_step_that_is_none_is_refused(weight: torch.Tensor) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from gradwalk.words.problems import tell_problem
 from gradwalk.protocol.document import encode
 from gradwalk.protocol.events import EVENTS, Event
 from gradwalk.protocol.requests import TraceRequest, resolve_limits
@@ -80,10 +81,12 @@ def check_sentence(listed: Listed, problem: Any) -> None:
     assert problem["span"], (listed.name, problem)
     line = problem["span"]["line"]
     assert 1 <= line <= listed.source.count("\n"), (listed.name, problem)
-    assert problem["message"].startswith(f"Line {line}: "), (listed.name, problem)
-    assert "is not available here: it " in problem["message"], (listed.name, problem)
-    assert problem["title"].endswith("is not available here"), (listed.name, problem)
-    assert problem["hint"].endswith((".", "?", "= 1", "self):", ")")), (listed.name, problem)
+    assert problem["fact"]["kind"] == "refusal", (listed.name, problem)
+    told = tell_problem(problem)
+    assert "is not available here: it " in told.message, (listed.name, problem)
+    assert told.title.endswith("is not available here"), (listed.name, problem)
+    assert told.hint is not None, (listed.name, problem)
+    assert told.hint.endswith((".", "?", "...`")), (listed.name, problem)
 
 
 def children_of(pid: int) -> set[int]:

@@ -11,6 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from gradwalk.words.problems import tell_problem
+from gradwalk.words.catalogue import tell
+from gradwalk.protocol.facts import code, fact
 import torch
 
 from gradwalk.sandbox.attributes import ALWAYS_REFUSED, REFUSED_UNLESS_OWN
@@ -115,38 +118,42 @@ def test_honest_programs_have_the_same_trace_as_without_a_policy(honest: list[Li
 
 
 @pytest.mark.parametrize(
-    ("source", "thing", "reason", "instead"),
+    ("source", "thing", "written", "reason", "instead"),
     [
-        ("x = 1\ntorch.load('a')", "torch.load", "files", "torch.tensor"),
-        ("x = 1\nimport os", "import os", "files", "torch.tensor"),
-        ("x = 1\nopen('a')", "open", "files", "torch.tensor"),
-        ("x = 1\nimport matplotlib.pyplot as plt", "import matplotlib.pyplot", "window", "print"),
-        ("x = 1\nimport torhc", "import torhc", "library", "import torch?"),
-        ("x = 1\nprint(x.__class__.__bases__)", "the attribute .__bases__", "class tree", "isinstance"),
-        ("x = 1\nasync def f(): pass", "async def", "outside", "Write def"),
-        ("x = 1\nfrom os import *", "import os", "files", "torch.tensor"),
-        ("x = 1\nclass M(type): pass", "a metaclass", "classes", "__init_subclass__"),
-        ("import operator\noperator.attrgetter('x')", "operator.attrgetter", "any text", "lambda"),
-        ("x = 1\nclass A:\n    def __del__(self): pass", "defining __del__", "nobody", "method of your own"),
-        ("x = 1\ninput()", "input", "nobody", "inputs panel"),
-        ("x = 1\nprint(nn.LSTM(1, 1)._flat_weights)", "the attribute ._flat_weights", "private", "private names work"),
+        ("x = 1\ntorch.load('a')", "code", "`torch.load`", "files", "use-values"),
+        ("x = 1\nimport os", "code", "`import os`", "files", "use-values"),
+        ("x = 1\nopen('a')", "code", "`open`", "files", "use-values"),
+        ("x = 1\nimport matplotlib.pyplot as plt", "code", "`import matplotlib.pyplot`", "drawing", "use-print"),
+        ("x = 1\nimport torhc", "code", "`import torhc`", "library", "near-module"),
+        ("x = 1\nprint(x.__class__.__bases__)", "refusal-attribute", "attribute `.__bases__`", "class-tree", "use-class-checks"),
+        ("x = 1\nasync def f(): pass", "code", "`async def`", "outside", "write-def"),
+        ("x = 1\nfrom os import *", "code", "`import os`", "files", "use-values"),
+        ("x = 1\nclass M(type): pass", "refusal-metaclass", "A metaclass", "class-making", "use-decorator"),
+        ("import operator\noperator.attrgetter('x')", "code", "`operator.attrgetter`", "any-text", "use-lambda"),
+        ("x = 1\nclass A:\n    def __del__(self): pass", "refusal-defining", "`__del__`", "untimed", "own-method"),
+        ("x = 1\ninput()", "code", "`input`", "types", "use-panel"),
+        ("x = 1\nprint(nn.LSTM(1, 1)._flat_weights)", "refusal-attribute", "`._flat_weights`", "library-private", "own-private"),
     ],
 )
-def test_a_refusal_teaches(offer: Offer, source: str, thing: str, reason: str, instead: str) -> None:
+def test_a_refusal_teaches(offer: Offer, source: str, thing: str, written: str, reason: str, instead: str) -> None:
     problem = problem_of(offer, source)
     assert problem["kind"] == "rejected"
-    assert thing in problem["message"]
-    assert reason in problem["message"]
-    assert instead in problem["hint"]
+    assert {name: one["kind"] for name, one in problem["fact"]["operands"].items()} == {
+        "thing": thing,
+        "reason": f"refusal-{reason}",
+        "instead": f"refusal-{instead}",
+    }
+    assert written in tell_problem(problem).message
     assert problem["span"]["line"] == (3 if "__del__" in source else 2)
 
 
 def test_every_sentence_of_the_tables_is_whole() -> None:
     for table in (MODULES, PATHS, BUILTINS, ATTRIBUTES):
         for name, (reason, instead) in table.items():
-            assert reason[0].islower(), name
-            assert not reason.endswith("."), name
-            assert instead[0].isupper(), name
+            assert tell(reason).startswith("it "), name
+            assert not tell(reason).endswith("."), name
+            assert tell(instead)[0].isupper(), name
+            assert tell(instead).endswith((".", "...`")), name
 
 
 def test_spans_count_utf16_units(offer: Offer) -> None:
@@ -189,7 +196,7 @@ def test_a_new_name_in_the_library_stays_out(offer: Offer) -> None:
     torch.brand_new_operation = torch.sin  # type: ignore[attr-defined]
     try:
         problem = problem_of(offer, "torch.brand_new_operation(torch.ones(1))")
-        assert "torch.brand_new_operation" in problem["title"]
+        assert problem["fact"]["operands"]["thing"] == code("torch.brand_new_operation")
         assert "torch.brand_new_operation" not in compute_offer()["modules"]["torch"]
     finally:
         del torch.brand_new_operation  # type: ignore[attr-defined]
@@ -251,7 +258,7 @@ def test_the_table_of_an_own_object_is_checked_and_written_through(offer: Offer)
 def test_own_private_names_do_not_open_torch_s(offer: Offer) -> None:
     assert run(offer, "class V:\n    def __init__(self): self._prev = 3\nx = V()._prev")["x"] == 3
     problem = problem_of(offer, "class V:\n    def __init__(self): self._typed_storage = 3\n")
-    assert "belongs to torch" in problem["message"]
+    assert problem["fact"]["operands"]["reason"] == fact("refusal-torch-name")
 
 
 def test_the_price_of_the_policy_is_small(offer: Offer) -> None:

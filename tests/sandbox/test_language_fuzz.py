@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gradwalk.words.problems import tell_problem
 from gradwalk.sandbox.attributes import (
     ALWAYS_REFUSED,
     GUARDED,
@@ -94,8 +95,10 @@ def admit(offer: Offer, source: str) -> ast.Module | None:
 
 def check_problem(problem: Any, source: str) -> None:
     assert problem["kind"] in ("rejected", "too_big", "syntax", "not_differentiable")
-    assert problem["message"]
-    assert problem["hint"] or problem["kind"] == "syntax"
+    told = tell_problem(problem)
+    assert told.title
+    assert told.message
+    assert told.hint or problem["kind"] == "syntax"
     if problem["span"]:
         lines = source.replace("\r\n", "\n").replace("\r", "\n").count("\n") + 1
         assert 1 <= problem["span"]["line"] <= lines

@@ -256,7 +256,7 @@ def test_a_cancelled_run_is_killed_before_its_limit() -> None:
     running.start()
     running.join(60)
     assert not running.is_alive()
-    assert problem_of(events)["title"] == "Called off"
+    assert problem_of(events)["fact"] == {"kind": "problem-left"}
 
 
 def test_a_reader_that_gives_up_leaves_no_child(unpoliced: Sandbox) -> None:

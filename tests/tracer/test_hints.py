@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import pytest
+from gradwalk.words.problems import tell_problem
 import torch
 
 from tests.tracer.oracle import run_plain, run_traced
@@ -67,8 +68,9 @@ def test_a_hint_leads_to_a_program_that_runs(hint: Hint) -> None:
     traced = run_traced(hint.source)
     assert str(traced.run.error) == str(run_plain(hint.source).error)
     [problem] = traced.of("problem")
-    said = f"{problem['title']} {problem['message']} {problem['hint']}"
-    assert problem["hint"]
+    told = tell_problem(problem)
+    said = f"{told.title} {told.message} {told.hint}"
+    assert told.hint
     for words in hint.words:
         assert words in said
     assert run_plain(hint.followed).error is None
@@ -82,4 +84,5 @@ def test_descending_by_the_hint_is_descending() -> None:
 
 def test_none_that_is_no_grad_is_left_alone() -> None:
     [problem] = run_traced("n = None\nw = torch.ones(2, requires_grad=True)\nprint(n * 2)").of("problem")
-    assert problem["title"] == "TypeError"
+    assert problem["fact"]["kind"] == "problem-raised"
+    assert problem["fact"]["operands"]["name"] == "TypeError"

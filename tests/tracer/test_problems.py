@@ -1,9 +1,11 @@
 """What a person reads when the program is wrong: every promised message, its line, and what is still shown."""
 
+import json
 from typing import NamedTuple
 
 import pytest
 
+from gradwalk.words.problems import tell_problem
 from gradwalk.protocol.requests import ResolvedLimits
 from tests.tracer.oracle import run_plain, run_traced
 
@@ -125,7 +127,7 @@ BAD = {
 def test_a_mistake_is_explained(bad: Bad) -> None:
     traced = run_traced(bad.source)
     (problem,) = traced.of("problem")
-    said = " ".join(str(problem[part]) for part in ("title", "message", "hint"))
+    said = " ".join(map(str, tell_problem(problem)))
     assert problem["kind"] == bad.kind
     assert (problem["span"] or {}).get("line") == bad.line
     for words in bad.words:
@@ -172,7 +174,10 @@ def test_a_print_flood_is_cut_and_said() -> None:
     traced = run_traced(f"for i in range(5000):\n    print('x' * 99)\n{LEAF}(x * x).sum().backward()")
     printed = sum(len(event["text"]) for event in traced.of("stdout"))
     assert printed == ResolvedLimits().stdout_characters
-    assert traced.of("problem")[0]["title"] == "The program printed too much"
+    assert traced.of("problem")[0]["fact"] == {
+        "kind": "problem-too-much-printed",
+        "operands": {"count": ResolvedLimits().stdout_characters},
+    }
     assert traced.events[-1]["truncated"] == "stdout_characters"
     assert len(traced.of("step")) == 3
 
@@ -222,7 +227,8 @@ def test_a_chain_of_a_hundred_thousand_nodes_does_not_recurse() -> None:
 )
 def test_a_wrong_input_is_explained(inputs: dict[str, object], grad_output: object, words: str) -> None:
     (problem,) = run_traced("y = x * 2", inputs=inputs, grad_output=grad_output).of("problem")
-    assert words in problem["message"]
+    assert problem["fact"]["kind"] == "problem-input"
+    assert words in tell_problem(problem).message
 
 
 @pytest.mark.parametrize(
@@ -237,8 +243,7 @@ def test_a_wrong_input_is_explained(inputs: dict[str, object], grad_output: obje
 def test_a_huge_message_is_told_in_short(source: str) -> None:
     [told] = run_traced(source).of("problem")
     assert told["kind"] == "error"
-    assert len(told["message"]) < 2_000
-    assert len(told["hint"] or "") < 2_000
+    assert len(json.dumps(told["fact"])) + len(told.get("words", "")) < 3_000
 
 
 HELPED = {
@@ -261,8 +266,9 @@ def test_what_people_paste_gets_a_hint(name):
     source, line, words, hint = HELPED[name]
     problem = run_traced(source).of("problem")[0]
     assert problem["span"]["line"] == line
-    assert words in problem["title"] + problem["message"]
-    assert hint in problem["hint"]
+    told = tell_problem(problem)
+    assert words in told.title + told.message
+    assert hint in str(told.hint)
 
 
 def test_time_is_up_once():

@@ -79,7 +79,7 @@ def test_they_stand_in_their_place_among_what_was_printed():
 def test_a_filter_that_raises_ends_the_program_as_in_python():
     traced = run_traced(X + "warnings.filterwarnings('error')\nF.mse_loss(x, torch.zeros(4)).backward()")
     [problem] = traced.of("problem")
-    assert (problem["title"], problem["span"]["line"]) == ("UserWarning", 4)
+    assert (problem["fact"]["operands"]["name"], problem["span"]["line"]) == ("UserWarning", 4)
     assert traced.of("warning") == []
 
 

@@ -12,7 +12,7 @@ from fluent.syntax.ast import Message, VariableReference
 from fluent.syntax.visitor import Visitor
 from py_mini_racer import MiniRacer
 
-from gradwalk.exports.kit import BAKE_SCRIPT
+from gradwalk.exports.kit import BAKE_SCRIPT, MODULE
 from gradwalk.words.catalogue import read_catalogue, say, tell, tell_attribute
 
 ROOT = Path(__file__).parents[2]
@@ -72,6 +72,14 @@ def test_every_fact_has_a_message_that_takes_just_its_operands() -> None:
     found = [(path.name, *each) for path in (ROOT / "server/gradwalk").rglob("*.py") for each in facts_in(path)]
     assert len(found) > 3
     assert [(name, kind, given) for name, kind, given in found if known.get(kind) != given] == []
+
+
+def test_the_viewer_has_words_for_facts_and_none_for_the_page() -> None:
+    viewer = MODULE.read_text("utf-8")
+    kinds = {kind for path in (ROOT / "server/gradwalk").rglob("*.py") for kind, _ in facts_in(path)}
+    assert {kind for kind in kinds if f"{kind} = " not in viewer} == set()
+    assert "player-play = " in viewer
+    assert "ask-sum = " not in viewer
 
 
 def test_every_message_is_used_and_every_message_that_is_used_exists() -> None:

@@ -4,8 +4,9 @@ import math
 from typing import Final
 
 from gradwalk.protocol.events import LocalJacobian
-from gradwalk.protocol.values import Gradient, MissingReason, Number, Structure, TensorValue
-from gradwalk.words.catalogue import say
+from gradwalk.protocol.numbers import Number
+from gradwalk.protocol.values import Gradient, MissingReason, Structure, TensorValue
+from gradwalk.words.catalogue import say, tell_attribute
 from gradwalk.words.numbers import spell_number, spell_numbers, spell_shape
 
 LONGEST = 34
@@ -47,6 +48,10 @@ def spell_value(value: TensorValue, most: int = LONGEST) -> str:
         if len(numbers) <= most:
             return numbers
     shape = spell_shape(value["shape"])
+    why = value.get("unavailable")
+    if why is not None:
+        described = f"{shape} {tell_attribute(why, 'title') or value['dtype']}"
+        return described if len(described) <= most else shape
     norm = _norm(value)
     if norm is None:
         described = f"{shape} {value.get('layout', value['dtype'])}"

@@ -5,7 +5,9 @@ from typing import Literal
 from pydantic import with_config
 from typing_extensions import TypedDict
 
-from gradwalk.protocol.values import STRICT, Real, TensorValue
+from gradwalk.protocol.facts import Fact
+from gradwalk.protocol.numbers import STRICT, Real
+from gradwalk.protocol.values import TensorValue
 
 GradcheckVerdict = Literal["agrees", "differs", "not_differentiable", "unavailable"]
 
@@ -51,7 +53,7 @@ class GradcheckReport(TypedDict):
     """Null for the whole program."""
     output_nr: int | None
     verdict: GradcheckVerdict
-    because: str
+    because: Fact
     """The verdict in a sentence or two."""
     output_shape: list[int]
     """Complex sides have a last axis of 2, as in local Jacobians. Empty for the whole program: there the one row is

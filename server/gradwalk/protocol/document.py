@@ -10,8 +10,8 @@ from pydantic import ConfigDict, TypeAdapter, with_config
 from typing_extensions import TypedDict
 
 from gradwalk.protocol.events import Event, Versions
+from gradwalk.protocol.numbers import STRICT
 from gradwalk.protocol.requests import TraceRequest
-from gradwalk.protocol.values import STRICT
 
 FORMAT = 2
 ADDRESS_HEX_DIGITS = 40

@@ -11,7 +11,8 @@ from typing_extensions import TypedDict
 
 from gradwalk.protocol.facts import Fact
 from gradwalk.protocol.graph import Graph, InnerOp, Span
-from gradwalk.protocol.values import STRICT, Gradient, OnDemand, Structure, TensorValue
+from gradwalk.protocol.numbers import STRICT
+from gradwalk.protocol.values import Gradient, OnDemand, Structure, TensorValue
 
 ProblemKind = Literal[
     "syntax",
@@ -174,8 +175,6 @@ class Batch(TypedDict):
     so v J adds up one product per row."""
     size: int
     """How many rows."""
-    because: str
-    """The same in words, with the operand's name."""
 
 
 @with_config(STRICT)
@@ -186,8 +185,8 @@ class Differences(TypedDict):
     """`not_differentiable`: at a corner or a jump, where any slope between the one-sided ones is as good."""
     value: NotRequired[TensorValue]
     """Only where it differs: the Jacobian by finite differences, of the same shape."""
-    because: NotRequired[str]
-    """Only where it differs: how, in words."""
+    because: NotRequired[Fact]
+    """Only where it differs: how."""
 
 
 @with_config(STRICT)

@@ -10,7 +10,7 @@ from pydantic import with_config
 from typing_extensions import TypeAliasType, TypedDict
 
 from gradwalk.protocol.fact_kinds import FactKind
-from gradwalk.protocol.values import STRICT, Number
+from gradwalk.protocol.numbers import STRICT, Number
 
 
 @final
@@ -50,6 +50,18 @@ Filling = TypeAliasType("Filling", "str | int | Numbers | Shape | Fact | list[Fi
 def fact(kind: FactKind, **operands: Filling) -> Fact:
     """A fact; `kind` and the names of the operands are those of a message in the catalogues."""
     return {"kind": kind, "operands": operands} if operands else {"kind": kind}
+
+
+def number(value: Number) -> Numbers:
+    """One number, to be spelled as all numbers on the screen are."""
+    return {"numbers": [value]}
+
+
+def in_turn(first: Fact, *rest: Fact) -> Fact:
+    """Sentences, one after the other."""
+    for one in rest:
+        first = fact("then", first=first, rest=one)
+    return first
 
 
 def code(text: str) -> Fact:

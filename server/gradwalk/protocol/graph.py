@@ -10,7 +10,9 @@ from typing import Literal, NotRequired
 from pydantic import with_config
 from typing_extensions import TypedDict
 
-from gradwalk.protocol.values import STRICT, Missing, TensorValue
+from gradwalk.protocol.facts import Fact
+from gradwalk.protocol.numbers import STRICT
+from gradwalk.protocol.values import Missing, TensorValue
 
 NodeKind = Literal["op", "custom", "accumulate_grad", "view_write", "other"]
 GroupKind = Literal["module", "function", "composite"]
@@ -68,7 +70,7 @@ class SavedTensor(TypedDict):
     """The tensor's version counter when it was saved, null for what is not a tensor."""
     is_input: bool
     is_output: bool
-    note: NotRequired[str]
+    note: NotRequired[Fact]
     """Why there is no value: packed by a hook, already freed, ..."""
     alias_of: NotRequired[str]
     """The variable whose storage this shares."""
@@ -180,7 +182,7 @@ class Node(TypedDict):
     """Only `custom`: where the user's `backward` is written."""
     inside: NotRequired[list[InnerOp]]
     """Only `custom`: what its forward did; what its backward does is on the step."""
-    note: NotRequired[str]
+    note: NotRequired[Fact]
     """What cannot be known of this node, and why."""
 
 

@@ -7,18 +7,11 @@ pydantic's `TypeAdapter`, TypeScript reads types generated from the same declara
 
 from typing import Literal, NotRequired, final
 
-from pydantic import ConfigDict, with_config
+from pydantic import with_config
 from typing_extensions import TypedDict
 
-STRICT = ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=True)
-"""Every protocol object: unknown keys and converted types are refused, attribute docstrings describe the schema."""
-
-NonFinite = Literal["NaN", "Infinity", "-Infinity"]
-Real = int | float | NonFinite
-Number = bool | Real | list[Real]
-"""One entry of a tensor: a real number, a boolean, or `[re, im]`.
-
-Finite numbers are the shortest decimal that reads back to the same number in the tensor's dtype."""
+from gradwalk.protocol.facts import Fact
+from gradwalk.protocol.numbers import STRICT, Number, Real
 
 MissingReason = Literal["undefined", "not_required", "returned_none", "no_path", "not_computed"]
 Structure = Literal[
@@ -40,14 +33,16 @@ for `sum_over_copies` as well as for its transpose `copy_to_summands`."""
 
 @with_config(STRICT)
 class Thumbnail(TypedDict):
-    """A large value pooled down to something that can be drawn."""
+    """A large value pooled down to something that can be drawn, with its last axis across.
+
+    Each entry is the mean of a block, of magnitudes where the value is complex, to four digits; NaN and infinity spread
+    over their block.
+    """
 
     shape: list[int]
     """Two axes at most, each at most 64."""
     data: list[Real]
     """Row-major, flat."""
-    pooled: str
-    """How it was pooled, in words."""
 
 
 @with_config(STRICT)
@@ -88,40 +83,8 @@ class TensorValue(TypedDict):
     summary: NotRequired[Summary]
     layout: NotRequired[str]
     """Only for layouts other than strided, e.g. `sparse_coo`; `data` is then the dense form."""
-    unavailable: NotRequired[str]
-    """Why there are no numbers, in words: a meta tensor has only a shape."""
-
-
-MissingCauseKind = Literal[
-    "cut",
-    "data",
-    "detach",
-    "discrete",
-    "frozen",
-    "integer",
-    "no_grad",
-    "non_leaf",
-    "not_in_output",
-    "not_required",
-    "numbers",
-    "reassigned",
-    "rebuilt",
-    "unused",
-]
-
-
-@final
-@with_config(STRICT)
-class MissingCause(TypedDict):
-    """What in the program keeps a gradient away, where it is something that the program could write otherwise."""
-
-    kind: MissingCauseKind
-    """`numbers`: read out as Python numbers; `discrete`: whole numbers or booleans have no slope; `rebuilt`: copied
-    into a new tensor; `cut`: by another call; `not_in_output`: used, but not for what backward started from."""
-    line: int | None
-    """1-based, of the call or the use, else of the assignment to the name; null where there is none."""
-    call: NotRequired[str]
-    """What did it, as the program calls it: `detach`, `item`, `argmax`."""
+    unavailable: NotRequired[Fact]
+    """Why there are no numbers: a meta tensor has only a shape."""
 
 
 @final
@@ -130,14 +93,15 @@ class Missing(TypedDict):
     """A gradient that is not a tensor. Never drawn as zeros."""
 
     missing: MissingReason
-    because: NotRequired[str]
-    """The reason in words, where more is known than the name of the reason says."""
+    because: NotRequired[Fact]
+    """Where more is known than the name of the reason says."""
+    line: NotRequired[int | None]
+    """Only where a leaf ended without a gradient and the program could be written otherwise, as the hint of `because`
+    says: 1-based, of the call or the use, else of the assignment to the name; null where there is none."""
     materialized: NotRequired[bool]
     """True: the backward of the program's Function got zeros in its place, as it does unless told otherwise."""
     dropped: NotRequired[TensorValue]
     """What the node returned all the same, and the engine dropped, since no gradient goes there."""
-    cause: NotRequired[MissingCause]
-    """Only where a leaf ended without a gradient."""
 
 
 @final

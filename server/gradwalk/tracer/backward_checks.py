@@ -16,15 +16,16 @@ from torch.autograd.function import FunctionCtx
 
 from gradwalk.protocol.answers import GradcheckReport
 from gradwalk.protocol.events import Differences, LocalJacobian
+from gradwalk.protocol.facts import Fact, fact, number
 from gradwalk.tracer import originals
 from gradwalk.tracer.calls import Call
+from gradwalk.tracer.decimals import spell_non_finite
 from gradwalk.tracer.finite_differences import NARROWINGS
 from gradwalk.tracer.forward_check import compare_with_forward
 from gradwalk.tracer.node_calls import unnoticed
 from gradwalk.tracer.originals import Tensor
 from gradwalk.tracer.reevaluation import CannotRepeat, Forward, floating, only_wide, wider
 from gradwalk.tracer.repeatable import is_repeatable_forward
-from gradwalk.tracer.spelling import spell_number
 
 CHECKS_PER_FUNCTION: Final = 4
 OPERATIONS_PER_CHECK: Final = 4_000
@@ -92,7 +93,7 @@ def _forward_of(node: Any, call: Call, given: tuple[Any, ...]) -> Forward:
             context.needs_input_grad = node.needs_input_grad
             returned = function.forward(context, *arguments)
         if not torch.equal(state, _get_rng_state()):
-            raise CannotRepeat("The forward draws random numbers.")
+            raise CannotRepeat(fact("check-draws"))
         return floating(returned)
 
     def run(operands: Sequence[torch.Tensor]) -> list[torch.Tensor | None]:
@@ -137,28 +138,21 @@ def _differences(found: GradcheckReport, dtype: torch.dtype) -> Differences | No
     return {"verdict": "differs", "value": value, "because": _because(found, numeric, analytic)}
 
 
-def _because(found: GradcheckReport, numeric: Any, analytic: Any) -> str:
+def _because(found: GradcheckReport, numeric: Any, analytic: Any) -> Fact:
     name = found["name"]
     smooth = numeric.copy()
     for kink in found["kinks"]:
         smooth[kink["row"], kink["column"]] = 0.0
     if not smooth.any():
-        return (
-            f"forward does not change with small changes of `{name}`: its derivative is 0 here. backward returns "
-            "something else, as a straight-through estimator does on purpose."
-        )
+        return fact("check-flat", name=name)
     if not analytic.any():
-        return (
-            f"forward depends on `{name}`, while backward returns None or zeros for it, which stops the gradient there."
-        )
+        return fact("check-stops", name=name)
     if numeric.shape[0] == numeric.shape[1] and np.allclose(numeric, np.eye(len(numeric)), rtol=0.0, atol=1e-6):
         factors = analytic[numeric > 1 / 2]
-        what = f"multiplies v by {spell_number(float(factors[0]))}" if (factors == factors[0]).all() else "changes v"
-        return (
-            f"forward hands `{name}` on as it is, while backward {what}, as a gradient reversal or clipping of "
-            "gradients does on purpose."
-        )
-    return f"for `{name}`, {found['because']}"
+        if (factors == factors[0]).all():
+            return fact("check-identity-times", name=name, factor=number(spell_non_finite(float(factors[0]))))
+        return fact("check-identity", name=name)
+    return found["because"]
 
 
 def _matrix(found: GradcheckReport, side: Any) -> Any:

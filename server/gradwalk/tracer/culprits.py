@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from gradwalk.protocol.facts import Fact
 from gradwalk.protocol.graph import Span
 from gradwalk.tracer.calls import CallLog
 from gradwalk.tracer.custom import parameter_names
@@ -10,6 +11,7 @@ from gradwalk.tracer.description import Record
 from gradwalk.tracer.frames import Place
 from gradwalk.tracer.histories import Lost
 from gradwalk.tracer.places import Places
+from gradwalk.tracer.saved import FREED
 from gradwalk.tracer.text import called
 from gradwalk.tracer.values import storage_address
 from gradwalk.tracer.walk import Node
@@ -30,8 +32,8 @@ class Unused(NamedTuple):
     """An input that a pass was asked for and to which nothing leads."""
 
     name: str | None
-    detail: str
-    """Whole sentences, or nothing."""
+    detail: Fact | None
+    """Why nothing leads to it, where that is known."""
     span: Span | None
     """Where it was made."""
 
@@ -153,4 +155,4 @@ class Culprits:
 
 
 def _holds_tensor(saved: Any) -> bool:
-    return saved["version"] is not None or "freed" in saved.get("note", "")
+    return saved["version"] is not None or saved.get("note") == FREED

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Iterator
 from types import FrameType
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import torch
 
-from gradwalk.protocol.values import MissingCauseKind, TensorValue
+from gradwalk.protocol.facts import Fact, fact
+from gradwalk.protocol.values import TensorValue
 from gradwalk.tracer import originals
 from gradwalk.tracer.arguments import tensors_in
 from gradwalk.tracer.frames import Place, snippet_place
@@ -25,6 +26,9 @@ _REBUILDING: Final = frozenset(
     {torch.tensor, torch.as_tensor, torch.asarray, torch.scalar_tensor, torch.Tensor.new_tensor}
 )
 """They copy the values of a tensor into a new one."""
+CutKind = Literal["cut", "data", "detach", "discrete", "no_grad", "numbers", "rebuilt"]
+"""`numbers`: read out as Python numbers; `discrete`: whole numbers or booleans have no slope; `rebuilt`: copied into a
+new tensor; `cut`: by another call."""
 WITHOUT_TENSOR: Final = _TO_NUMBERS | {_SET_REQUIRES_GRAD}
 """Torch functions that cut although they return no tensor."""
 
@@ -32,13 +36,12 @@ WITHOUT_TENSOR: Final = _TO_NUMBERS | {_SET_REQUIRES_GRAD}
 class Cut:
     """A call that took a differentiable tensor and returned what is not."""
 
-    __slots__ = ("call", "identity", "kind", "leaves", "place", "reason", "result")
+    __slots__ = ("call", "identity", "kind", "leaves", "place", "result")
 
-    def __init__(  # noqa: PLR0913 (all there is to know)
+    def __init__(
         self,
-        kind: MissingCauseKind,
+        kind: CutKind,
         call: str,
-        reason: str,
         place: Place,
         leaves: frozenset[int],
         identity: int,
@@ -46,8 +49,7 @@ class Cut:
     ) -> None:
         self.kind = kind
         self.call = call
-        """What cut, as the program calls it."""
-        self.reason = reason
+        """What cut, as the program writes it: `.detach()`."""
         self.place = place
         self.leaves = leaves
         """`id`s of the leaves that the argument depends on."""
@@ -55,6 +57,24 @@ class Cut:
         """`id` of what it returned, which may be gone by now."""
         self.result = result
         """None where it gave plain numbers."""
+
+    def keeps_from(self, name: str, call: Fact) -> Fact:
+        """That it keeps the gradient away from the leaf of this name; `call` is what cut, and where."""
+        match self.kind:
+            case "data":
+                return fact("missing-data", name=name, call=call)
+            case "detach":
+                return fact("missing-detach", name=name, call=call)
+            case "discrete":
+                return fact("missing-discrete", name=name, call=call)
+            case "no_grad":
+                return fact("missing-no-grad", name=name, call=call)
+            case "numbers":
+                return fact("missing-numbers", name=name, call=call)
+            case "rebuilt":
+                return fact("missing-rebuilt", name=name, call=call)
+            case "cut":
+                return fact("missing-cut", name=name, call=call)
 
 
 class CutLog:
@@ -93,22 +113,22 @@ class CutLog:
         self.found.append(Cut(*found, place, leaves, id(result), value))
 
 
-def _cut_reason(func: Callable[..., Any], result: torch.Tensor | None) -> tuple[MissingCauseKind, str, str] | None:
-    """What cut: its kind, what the program calls it, and that in words; None for a getter that gives no values."""
+def _cut_reason(func: Callable[..., Any], result: torch.Tensor | None) -> tuple[CutKind, str] | None:
+    """What cut: its kind, and how the program writes it; None for a getter that gives no values."""
     name: str = getattr(func, "__name__", "")
     if name == "__get__":
         name = getattr(getattr(func, "__self__", None), "__name__", "")
-        return ("data", name, "`.data`") if name == "data" else None
+        return ("data", ".data") if name == "data" else None
     bare = name.strip("_")
     if bare == "detach":
-        return "detach", name, f"`.{name}()`"
+        return "detach", f".{name}()"
     if func in _TO_NUMBERS:
-        return "numbers", bare, f"`{bare}()`" if name.startswith("__") else f"`.{name}()`"
+        return "numbers", f"{bare}()" if name.startswith("__") else f".{name}()"
     if not originals.is_grad_enabled():
-        return "no_grad", "no_grad", "`torch.no_grad()`"
+        return "no_grad", "torch.no_grad()"
     if result is not None and not (result.is_floating_point() or result.is_complex()):
-        return "discrete", bare, f"`{bare}`, which gives whole numbers or booleans,"
-    return ("rebuilt" if func in _REBUILDING else "cut"), bare, f"`{bare}`"
+        return "discrete", bare
+    return ("rebuilt" if func in _REBUILDING else "cut"), bare
 
 
 def _is_from_program(frame: FrameType | None) -> bool:

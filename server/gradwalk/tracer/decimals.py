@@ -11,7 +11,7 @@ import numpy as np
 import orjson
 import torch
 
-from gradwalk.protocol.values import Real
+from gradwalk.protocol.numbers import Real
 
 _INFINITY = float("inf")
 _dumps, _loads, _SERIALIZE_NUMPY = orjson.dumps, orjson.loads, orjson.OPT_SERIALIZE_NUMPY

@@ -9,6 +9,7 @@ import torch
 from gradwalk.formulas.derivatives import DerivativeEntry, derivative_line, operand_names
 from gradwalk.formulas.letters import Letters
 from gradwalk.protocol import graph as protocol
+from gradwalk.protocol.facts import fact
 from gradwalk.protocol.values import Missing, TensorValue
 from gradwalk.tracer.births import Births
 from gradwalk.tracer.calls import Call, CallLog, InnerCall
@@ -22,7 +23,7 @@ from gradwalk.tracer.places import Places
 from gradwalk.tracer.saved import SavedReader, note_on, plain_value
 from gradwalk.tracer.sides import Side, side_of
 from gradwalk.tracer.source import Program
-from gradwalk.tracer.text import transposed
+from gradwalk.tracer.text import called, transposed
 from gradwalk.tracer.threads import NOTE, ThreadMarks
 from gradwalk.tracer.transforms import unwrapped
 from gradwalk.tracer.unseen import fill_unseen, not_kept, shapes_of
@@ -33,10 +34,7 @@ from gradwalk.tracer.wording import Wording
 ACCUMULATE_GRAD: Final = "torch::autograd::AccumulateGrad"
 _VIEW_WRITES: Final = frozenset({"CopySlices", "CopyBackwards"})
 _OPERANDS: Final = 2
-_OUT_OF_SIGHT: Final = (
-    "No call of the program was seen to build this node: code of torch.jit, and what runs with torch functions "
-    "switched off, is out of sight. So it has no line; its numbers are the engine's all the same."
-)
+_OUT_OF_SIGHT: Final = fact("note-out-of-sight")
 _OVERLOAD_DIGITS: Final = re.compile(r"Backward\d*$")
 
 
@@ -281,6 +279,9 @@ class GraphWriter:
                 operand["source"] = source
         for argnum, source in self._wording.constants(record.call, described["op"], described["inputs"]).items():
             described["inputs"][argnum]["source"] = source
+        for operand in described["inputs"]:
+            if "edge" not in operand:
+                operand["missing"] = _missing(operand, record)
         if record.kind == "op":
             found = self.formulas.describe(
                 node,
@@ -417,11 +418,6 @@ class GraphWriter:
             edge_id = record.edge_ids[argnum]
             if edge_id is not None:
                 operand["edge"] = edge_id
-            else:
-                is_optional = (
-                    value is None and record.entry is not None and f"Tensor? {names[argnum]}" in record.entry.schema
-                )
-                operand["missing"] = _not_given(names[argnum]) if is_optional else not_required(names[argnum], value)
             operands.append(operand)
         return operands
 
@@ -526,18 +522,23 @@ def _is_argument(tensor: torch.Tensor, call: Call | None) -> bool:
     return any(identity == id(tensor) for identity, _, _ in call.arguments)
 
 
-def _not_given(name: str) -> Missing:
-    """Why no gradient flows to an operand that a call may leave out, and that was not seen."""
-    because = f"No `{name}` that requires grad was given, so no gradient is computed for it."
-    return {"missing": "not_required", "because": because}
+def _missing(operand: protocol.Operand, record: Record) -> Missing:
+    """Why no gradient flows to an operand without an edge: one that a call may leave out, a number, a tensor."""
+    name, value = called(operand), operand["value"]
+    if value is None and record.entry is not None and f"Tensor? {operand['name']}" in record.entry.schema:
+        return {"missing": "not_required", "because": fact("missing-not-given", name=name)}
+    if value is not None and record.call is not None and value is record.call.number:
+        return {"missing": "not_required", "because": fact("missing-number", name=name)}
+    return not_required(operand)
 
 
-def not_required(name: str, value: TensorValue | None) -> Missing:
-    """Why no gradient flows to an operand without an edge."""
+def not_required(operand: protocol.Operand) -> Missing:
+    """Why no gradient flows to a tensor without an edge."""
+    name, value = called(operand), operand["value"]
     if value is not None and not value["dtype"].startswith(("float", "bfloat", "complex")):
-        because = f"`{name}` holds {value['dtype']} values: only real and complex numbers can have a gradient."
+        because = fact("missing-integer", name=name, dtype=value["dtype"])
     else:
-        because = f"`{name}` does not require grad here, so no gradient goes there."
+        because = fact("missing-not-asked", name=name)
     return {"missing": "not_required", "because": because}
 
 

@@ -18,6 +18,7 @@ from gradwalk.tracer.frames import Place
 from gradwalk.tracer.interruption import TimeLimitError
 from gradwalk.tracer.originals import SNIPPET
 from gradwalk.tracer.places import Places
+from gradwalk.words.catalogue import tell
 
 _WORDS_MAX: Final = 600
 _TEXT_MAX: Final = 20_000
@@ -325,7 +326,7 @@ def _leaf_in_place(_match: "re.Match[str]", _culprits: Culprits) -> Explained:
 def _unused_input(match: "re.Match[str]", culprits: Culprits) -> Explained:
     unused, which = culprits.unused, f"Input number {match.group('index')} of torch.autograd.grad"
     named = which if unused is None or unused.name is None else f"`{unused.name}` (input number {match.group('index')})"
-    detail = f" {unused.detail}" if unused is not None and unused.detail else ""
+    detail = f" {tell(unused.detail)}" if unused is not None and unused.detail is not None else ""
     return Explained(
         "The output does not depend on one of the inputs",
         f"{named} is not on any path of the graph.{detail}",

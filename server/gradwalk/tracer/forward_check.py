@@ -8,6 +8,7 @@ import torch
 
 from gradwalk.protocol.answers import GradcheckReport
 from gradwalk.protocol.events import LocalJacobian
+from gradwalk.protocol.facts import Fact, fact
 from gradwalk.tracer.gradcheck import entries_in, report, unavailable
 from gradwalk.tracer.reevaluation import CannotRepeat, Forward, wider
 
@@ -31,9 +32,9 @@ def compare_with_forward(
     if "missing" in value or "data" not in value:
         cells = entries_in(jacobian["output_shape"]) * entries_in(jacobian["input_shape"])
         because = (
-            f"This Jacobian has {cells:,} entries; up to {cells_max:,} are compared one by one."
+            fact("check-large-jacobian", entries=f"{cells:,}", most=f"{cells_max:,}")
             if cells > cells_max
-            else "This node's Jacobian cannot be had by itself, so there is nothing to compare."
+            else fact("check-no-jacobian")
         )
         return unavailable(name, argnum, slot, because)
     shape = (entries_in(jacobian["output_shape"]), entries_in(jacobian["input_shape"]))
@@ -44,12 +45,12 @@ def compare_with_forward(
         outputs = forward.run([operand if at == argnum else wider(one) for at, one in enumerate(others)])
         found = outputs[slot] if slot < len(outputs) else None
         if found is None or tuple(found.shape) != tuple(output_shape):
-            raise CannotRepeat("Run again by itself, this operation does not give the output that the node has.")
+            raise CannotRepeat(fact("check-other-output"))
         return found
 
     try:
         if not _is_same(forward.run_again()[slot], function(wider(forward.operands[argnum]))):
-            raise CannotRepeat("In double precision this operation gives something else: its random numbers differ.")
+            raise CannotRepeat(fact("check-other-numbers"))
         return report(
             function,
             forward.operands[argnum],
@@ -74,9 +75,8 @@ def _is_same(own: torch.Tensor | None, double: torch.Tensor) -> bool:
     return torch.allclose(own, exact, rtol=SAME_OUTPUT, atol=SAME_OUTPUT * largest, equal_nan=True)
 
 
-def why_not(error: Exception) -> str:
-    """Why a forward cannot be compared with, in a sentence."""
+def why_not(error: Exception) -> Fact:
+    """Why a forward cannot be compared with."""
     if isinstance(error, CannotRepeat):
-        return str(error)
-    first = str(error).partition("\n")[0][:200]
-    return f"Run again with its operands in double precision, the forward raised {type(error).__name__}: {first}"
+        return error.why
+    return fact("check-raised", error=type(error).__name__, text=str(error).partition("\n")[0][:200])

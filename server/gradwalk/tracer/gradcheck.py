@@ -3,21 +3,22 @@
 from collections.abc import Callable, Sequence
 from math import isfinite, prod
 from statistics import median
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 import torch
 
-from gradwalk.protocol.answers import GradcheckCell, GradcheckKink, GradcheckReport
-from gradwalk.protocol.values import Real
+from gradwalk.protocol.answers import GradcheckCell, GradcheckKink, GradcheckReport, GradcheckVerdict
+from gradwalk.protocol.facts import Fact, fact, in_turn, number
+from gradwalk.protocol.numbers import Real
 from gradwalk.tracer.decimals import spell_non_finite
 from gradwalk.tracer.finite_differences import STEP, Comparison, Matrix, Tolerances, compare
 from gradwalk.tracer.snapshot import value_of_entries
-from gradwalk.tracer.spelling import spell_number
 
 CELLS_LISTED: Final = 256
 """Wrong entries and kinks that are listed one by one."""
 FACTOR_TOLERANCE: Final = 1e-3
+_OF_CORNER: Final[tuple[Literal["at", "left", "right", "analytic"], ...]] = ("at", "left", "right", "analytic")
 
 _TOLERANCES: Final = {
     torch.float16: Tolerances(1e-3, 1e-2),
@@ -30,7 +31,7 @@ def tolerances_for(dtype: torch.dtype) -> Tolerances:
     return _TOLERANCES.get(dtype, Tolerances())
 
 
-def unavailable(name: str, argnum: int | None, output_nr: int | None, because: str) -> GradcheckReport:
+def unavailable(name: str, argnum: int | None, output_nr: int | None, because: Fact) -> GradcheckReport:
     """No verdict, and why."""
     tolerances = Tolerances()
     return {
@@ -61,7 +62,7 @@ def report(  # noqa: PLR0913 (one comparison's own facts)
     output_nr: int | None,
     output_shape: Sequence[int],
     input_shape: Sequence[int],
-    because_of: str = "",
+    cut: Fact | None = None,
 ) -> GradcheckReport:
     """The comparison for one operand and one output.
 
@@ -70,7 +71,7 @@ def report(  # noqa: PLR0913 (one comparison's own facts)
         operand: the values of the run; complex ones are moved along both axes.
         analytic: of shape (output entries, operand entries), complex entries as pairs.
         output_shape: and `input_shape`, of the report, complex sides with their last axis of 2.
-        because_of: what else to know when entries differ.
+        cut: what keeps a gradient away from the operand, to be said when entries differ.
     """
     tolerances = tolerances_for(operand.dtype)
     is_complex = operand.is_complex()
@@ -89,7 +90,7 @@ def report(  # noqa: PLR0913 (one comparison's own facts)
     excused |= {place for place in compared.wrong if np.isnan(analytic[place]) and place[1] in endless}
     wrong = [_cell(compared, analytic, place) for place in compared.wrong if place not in excused]
     shape = [*output_shape, *input_shape]
-    verdict, because = _verdict(wrong, kinks, compared.numeric, analytic, because_of)
+    verdict, because = _verdict(wrong, kinks, compared.numeric, analytic, cut)
     return {
         "name": name,
         "argnum": argnum,
@@ -145,52 +146,53 @@ def _spelled(number: Any) -> Real:
 
 
 def _verdict(
-    wrong: list[GradcheckCell], kinks: list[GradcheckKink], numeric: Matrix, analytic: Matrix, because_of: str
-) -> tuple[Any, str]:
-    total = analytic.size
-    corner = _corner_words(kinks[0], len(kinks)) if kinks else ""
+    wrong: list[GradcheckCell], kinks: list[GradcheckKink], numeric: Matrix, analytic: Matrix, cut: Fact | None
+) -> tuple[GradcheckVerdict, Fact]:
+    corners = _corners(kinks[0], len(kinks)) if kinks else []
     if wrong:
         first = wrong[0]
-        words = (
-            f"{len(wrong)} of {total} entries differ from finite differences, first row {first['row']}, column "
-            f"{first['column']}: {spell_number(first['analytic'])} where it should be {spell_number(first['numeric'])}."
+        because = fact(
+            "check-differs",
+            count=len(wrong),
+            total=f"{analytic.size:,}",
+            row=str(first["row"]),
+            column=str(first["column"]),
+            analytic=number(first["analytic"]),
+            numeric=number(first["numeric"]),
         )
-        return "differs", " ".join(part for part in (words, _guess(numeric, analytic), because_of, corner) if part)
+        guess = _guess(numeric, analytic)
+        unseen = None if cut is None else fact("check-unseen-use", why=cut)
+        return "differs", in_turn(because, *(one for one in (guess, unseen) if one is not None), *corners)
     if kinks:
-        return "not_differentiable", corner
-    return "agrees", f"All {total} entries agree with finite differences, to within the tolerances."
+        return "not_differentiable", in_turn(*corners)
+    return "agrees", fact("check-agrees", count=analytic.size)
 
 
-def _corner_words(kink: GradcheckKink, count: int) -> str:
-    at, left, right = (spell_number(kink[key]) for key in ("at", "left", "right"))
-    taken = spell_number(kink["analytic"])
-    others = "" if count == 1 else f" ({count} entries like this one.)"
-    if "NaN" in (left, right) or "Infinity" in (left.lstrip("-"), right.lstrip("-")):
-        return (
-            f"Not differentiable at {at} (row {kink['row']}, column {kink['column']}): the function ends there, or its "
-            f"slope has no limit (left {left}, right {right}). The backward says {taken}.{others}"
-        )
-    return (
-        f"Not differentiable at {at} (row {kink['row']}, column {kink['column']}): the slope is {left} to the left and "
-        f"{right} to the right. There is no derivative to compare with; the backward takes {taken}.{others}"
-    )
+def _corners(kink: GradcheckKink, count: int) -> list[Fact]:
+    row, column = str(kink["row"]), str(kink["column"])
+    at, left, right, taken = (number(kink[key]) for key in _OF_CORNER)
+    if isfinite(float(kink["left"])) and isfinite(float(kink["right"])):
+        first = fact("check-kink", row=row, column=column, at=at, left=left, right=right, taken=taken)
+    else:
+        first = fact("check-no-slope", row=row, column=column, at=at, left=left, right=right, taken=taken)
+    return [first] if count == 1 else [first, fact("check-like-this", count=count - 1)]
 
 
-def _guess(numeric: Matrix, analytic: Matrix) -> str:
+def _guess(numeric: Matrix, analytic: Matrix) -> Fact | None:
     """What the mistake looks like, where it has a simple look."""
     if not (np.all(np.isfinite(numeric)) and np.all(np.isfinite(analytic))):
-        return ""
+        return None
     if not analytic.any():
-        return "The backward returns nothing but zeros."
+        return fact("check-zeros")
     known = (np.abs(numeric) > FACTOR_TOLERANCE) & (analytic != 0)
     if known.any():
         factor = median((analytic[known] / numeric[known]).tolist())
         if np.allclose(analytic, factor * numeric, rtol=FACTOR_TOLERANCE, atol=FACTOR_TOLERANCE):
-            return f"Every entry is {spell_number(round(factor, 3))} times what it should be."
+            return fact("check-factor", factor=number(round(factor, 3)))
     is_square = numeric.shape[0] == numeric.shape[1]
     if is_square and np.allclose(analytic, numeric.T, rtol=FACTOR_TOLERANCE, atol=FACTOR_TOLERANCE):
-        return "It is the transpose of what it should be."
-    return ""
+        return fact("check-transposed")
+    return None
 
 
 def entries_in(shape: Sequence[int]) -> int:

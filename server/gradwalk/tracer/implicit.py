@@ -80,7 +80,7 @@ def nothing_differentiable(program: Program, recorder: Recorder, namespace: Mapp
         if recorder.log.cuts.found:
             cut = recorder.log.cuts.found[-1]
             span = recorder.places.span(cut.place)
-            message += f" It is cut off by {cut.reason}" + ("." if span is None else f" in line {span['line']}.")
+            message += f" It is cut off by `{cut.call}`" + ("." if span is None else f" in line {span['line']}.")
     elif last is not None and not (last.is_floating_point() or last.is_complex()):
         message = f"The result holds {str(last.dtype).removeprefix('torch.')} values, which cannot have a gradient."
     elif tensors or last is not None:

@@ -52,9 +52,9 @@ class LeafGrads:
         return [self._entry(name, grad) for name, grad in grads.items()]
 
     def _entry(self, name: str, grad: Gradient) -> LeafGrad:
-        if "missing" in grad and "cause" in grad and grad["cause"]["line"] is None and name in self._lines:
+        if "missing" in grad and grad.get("line", 0) is None and name in self._lines:
             # Nothing that ran is to blame, so the line is where the tensor comes from.
-            grad["cause"]["line"] = self._lines[name][-1]
+            grad["line"] = self._lines[name][-1]
         return {"leaf": name, "grad": grad, "is_read": True} if self._is_read(name) else {"leaf": name, "grad": grad}
 
     def _is_read(self, name: str) -> bool:

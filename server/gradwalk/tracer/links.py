@@ -41,5 +41,5 @@ def _no_edge(record: Record, argnum: int) -> Missing:
     described = record.node
     if described is not None and argnum < len(described["inputs"]):
         operand = described["inputs"][argnum]
-        return operand.get("missing") or not_required(operand["name"], operand["value"])
+        return operand.get("missing") or not_required(operand)
     return {"missing": "not_required"}

@@ -13,6 +13,7 @@ import torch
 
 from gradwalk.protocol.events import Call as CallName
 from gradwalk.protocol.events import Contribution
+from gradwalk.protocol.facts import fact
 from gradwalk.protocol.graph import Span
 from gradwalk.protocol.values import Gradient, Missing, TensorValue
 from gradwalk.tracer import originals
@@ -25,14 +26,12 @@ from gradwalk.tracer.walk import NextFunctions, Node, leading_to, next_to_run
 
 UNDEFINED: Final[Missing] = {
     "missing": "undefined",
-    "because": "Nothing used this output, or what used it returned None: the engine hands over an undefined tensor, "
-    "which acts as zero.",
+    "because": fact("missing-unused-output"),
 }
 
 MATERIALIZED: Final[Missing] = {
     "missing": "undefined",
-    "because": "Nothing used this output, or what used it returned None: the engine hands over an undefined tensor, "
-    "and the Function's backward gets zeros in its place.",
+    "because": fact("missing-materialized"),
     "materialized": True,
 }
 

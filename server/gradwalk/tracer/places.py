@@ -2,6 +2,7 @@
 
 from types import CodeType
 
+from gradwalk.protocol.facts import Fact, code, fact
 from gradwalk.protocol.graph import Span
 from gradwalk.tracer.frames import Place
 from gradwalk.tracer.source import Program
@@ -32,6 +33,16 @@ class Places:
                 known = self._positions[id(code)] = code, list(code.co_positions())
             span = self._spans[key] = self._program.span(known[1][offset // 2]) if offset >= 0 else None
             return span
+
+    def line(self, place: Place | None) -> str | None:
+        """The number of the line of an instruction, as facts hold it."""
+        span = self.span(place)
+        return None if span is None else str(span["line"])
+
+    def called(self, call: str, place: Place | None) -> Fact:
+        """A call of the program, and its line where that is known."""
+        line = self.line(place)
+        return code(call) if line is None else fact("call-in-line", call=call, line=line)
 
     def targets(self, place: Place | None) -> tuple[str | None, ...]:
         """The names that the value made at an instruction is given to, by output index."""

@@ -9,20 +9,22 @@ import torch
 
 from gradwalk.protocol.answers import GradcheckReport
 from gradwalk.protocol.events import Event
+from gradwalk.protocol.facts import Fact, fact
 from gradwalk.protocol.requests import ResolvedLimits, TraceRequest
 from gradwalk.tracer import originals
 from gradwalk.tracer.finite_differences import Matrix
+from gradwalk.tracer.forward_check import why_not
 from gradwalk.tracer.gradcheck import report, unavailable
 from gradwalk.tracer.language import Language
 from gradwalk.tracer.perturbation import Leaves, Move, watching
 from gradwalk.tracer.recorder import Recorder
+from gradwalk.tracer.reevaluation import CannotRepeat
 from gradwalk.tracer.run import Run
 
 ENTRIES_MAX: Final = 100
 """Leaf entries that are moved; each costs two runs of the program, at least."""
 SAME_OUTPUT: Final = 1e-2
 """How far the outputs in double precision may be from the program's own, relative to their largest entry."""
-_SAME_POINT: Final = "run in double precision, the program computes something else"
 
 
 class PassReachedError(BaseException):
@@ -40,12 +42,8 @@ class _Look(NamedTuple):
     writes: list[int]
     """How often each leaf was written to."""
     gradients: list[torch.Tensor | None]
-    cuts: list[str]
-    """Per leaf, why the engine does not see all of its uses; empty words where nothing is known."""
-
-
-class CannotCheck(Exception):  # noqa: N818 (said in an answer)
-    """Why a program cannot be compared, in a sentence."""
+    cuts: list[Fact | None]
+    """Per leaf, why the engine does not see all of its uses; None where nothing is known."""
 
 
 def gradcheck_of_program(
@@ -62,20 +60,18 @@ def gradcheck_of_program(
         if real is None:
             return []
         double = program.run(in_double=True)
-    except CannotCheck as error:
-        return [unavailable("", None, None, str(error))]
+    except CannotRepeat as error:
+        return [unavailable("", None, None, error.why)]
     if double is None or not _is_same(real, double):
-        because = f"Cannot compare: {_SAME_POINT}, so its random numbers or decisions depend on the dtype."
-        return [unavailable("", None, None, because)]
+        return [unavailable("", None, None, fact("check-other-program"))]
     reports: list[GradcheckReport] = []
     entries_left = ENTRIES_MAX
     for number, value in enumerate(real.values):
         name = real.names[number]
         entries = value.numel() * (2 if value.is_complex() else 1)
         if entries > entries_left:
-            because = (
-                f"`{name}` has {entries:,} entries, and each takes two runs of the program; "
-                f"{entries_left} of {ENTRIES_MAX} are left."
+            because = fact(
+                "check-large-leaf", name=name, entries=f"{entries:,}", left=str(entries_left), most=str(ENTRIES_MAX)
             )
             reports.append(unavailable(name, None, None, because))
             continue
@@ -124,13 +120,13 @@ def _look(
     recorder: Recorder, leaves: Leaves, outputs: Sequence[Any], seeds: Sequence[Any], *, gradients: bool
 ) -> _Look:
     if not all(isinstance(one, torch.Tensor) for one in outputs):
-        raise CannotCheck("This pass starts from edges of the graph instead of tensors, so its outputs have no values.")
+        raise CannotRepeat(fact("check-edges"))
     if any(originals.is_legacy_batched(one) or originals.is_functorch_wrapped(one) for one in (*outputs, *seeds)
            if one is not None):  # fmt: skip
-        raise CannotCheck("This pass runs inside vmap or torch.func, where its values cannot be taken out.")
+        raise CannotRepeat(fact("check-vmap"))
     found: list[torch.Tensor | None] = []
     names: list[str] = []
-    cuts: list[str] = []
+    cuts: list[Fact | None] = []
     if gradients:
         try:
             found = list(torch._C._ImperativeEngine().run_backward(
@@ -138,8 +134,9 @@ def _look(
                 accumulate_grad=False,
             )) if leaves.found else []  # fmt: skip
         except Exception as error:
-            raise CannotCheck(f"This pass raises: {str(error).partition(chr(10))[0][:300]}") from error
-        names, cuts = recorder.leaf_names(leaves.found), [recorder.cut_words(leaf) for leaf in leaves.found]
+            raise CannotRepeat(fact("check-pass-raises", text=str(error).partition("\n")[0][:300])) from error
+        names = recorder.leaf_names(leaves.found)
+        cuts = [recorder.cut_of(leaf, name) for leaf, name in zip(leaves.found, names, strict=True)]
     return _Look(
         [originals.clone(originals.detach(one)) for one in outputs],
         [torch.ones_like(out) if one is None else originals.clone(originals.detach(one))
@@ -176,7 +173,7 @@ def _report(program: _Program, real: _Look, double: _Look, number: int, name: st
     def function(moved: torch.Tensor) -> torch.Tensor:
         look = program.run(in_double=True, move=Move(number, double.writes[number], moved))
         if look is None or [one.shape for one in look.outputs] != [one.shape for one in double.outputs]:
-            raise CannotCheck("With this leaf moved a little, the program does not come to the same outputs.")
+            raise CannotRepeat(fact("check-other-outputs"))
         total = torch.zeros((), dtype=torch.float64)
         for output, seed in zip(look.outputs, double.seeds, strict=True):
             product = output.to(torch.complex128) * seed.conj() if output.is_complex() else output * seed
@@ -193,10 +190,10 @@ def _report(program: _Program, real: _Look, double: _Look, number: int, name: st
             output_nr=None,
             output_shape=[],
             input_shape=shape,
-            because_of=real.cuts[number],
+            cut=real.cuts[number],
         )
     except Exception as error:  # noqa: BLE001 (the program itself, at values it has not seen)
-        return unavailable(name, None, None, f"{type(error).__name__}: {str(error)[:300]}")
+        return unavailable(name, None, None, why_not(error))
     return found
 
 

@@ -342,7 +342,7 @@ class Recorder(PassListener):
             missing = entry.missing[argnum]
             if missing is not None:
                 # cat and stack compute one for each of their tensors.
-                returned.append(missing if gradient is None else self._reasons.dropped(missing, value_of(gradient)))
+                returned.append(missing if gradient is None else {**missing, "dropped": value_of(gradient)})
                 continue
             value: Gradient
             if gradient is None:
@@ -539,10 +539,9 @@ class Recorder(PassListener):
         named = self._read_names(originals.frame_at(1))
         return [self.writer.leaf_name(leaf, named) for leaf in leaves]
 
-    def cut_words(self, leaf: torch.Tensor) -> str:
-        """Where the program takes something computed from this leaf out of the graph, as a sentence; or nothing."""
-        cut = self._reasons.cut_of(leaf)
-        return "" if cut is None else f"The engine does not see every use: {cut}"
+    def cut_of(self, leaf: torch.Tensor, name: str) -> Fact | None:
+        """Where the program takes something computed from this leaf, of this name, out of the graph."""
+        return self._reasons.cut_of(leaf, name)
 
     def leaves_of(self, output: torch.Tensor) -> list[torch.Tensor]:
         """The leaves that an output depends on, in the order of the graph."""

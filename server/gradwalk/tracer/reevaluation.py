@@ -16,6 +16,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map
 
 from gradwalk.formulas.derivatives import derivative_line, operand_names
+from gradwalk.protocol.facts import Fact, fact
 from gradwalk.tracer import originals
 from gradwalk.tracer.custom import parameter_names
 from gradwalk.tracer.originals import Tensor, sequence_number
@@ -31,7 +32,11 @@ _get_rng_state, _set_rng_state = torch.get_rng_state, torch.set_rng_state
 
 
 class CannotRepeat(Exception):  # noqa: N818 (said in an answer)
-    """Why a node's forward cannot be run by itself, in a sentence."""
+    """Why a program, or a node's forward by itself, cannot be run again to be compared with."""
+
+    def __init__(self, why: Fact) -> None:
+        super().__init__(why["kind"])
+        self.why = why
 
 
 class Forward(NamedTuple):
@@ -114,10 +119,7 @@ def forward_of(node: Any, catcher: Catcher) -> Forward:
     """
     call = catcher.caught
     if call is None or catcher.sequence is None:
-        raise CannotRepeat(
-            f"No call of the program built {node.name()}: it was made inside a backward pass (create_graph=True), or "
-            "out of sight. So its forward cannot be run again by itself."
-        )
+        raise CannotRepeat(fact("check-no-call", op=node.name()))
     if isinstance(call.function, type):
         return _custom_forward(node, call)
     return _operation_forward(node, call, catcher.sequence)
@@ -126,7 +128,7 @@ def forward_of(node: Any, catcher: Catcher) -> Forward:
 def _custom_forward(node: Any, call: CaughtCall) -> Forward:
     positions = [position for position, argument in enumerate(call.args) if isinstance(argument, Tensor)]
     if len(positions) != len(node.next_functions):
-        raise CannotRepeat("The tensors that forward got are not those that the node knows.")
+        raise CannotRepeat(fact("check-other-tensors"))
 
     def run(operands: Sequence[torch.Tensor]) -> list[torch.Tensor | None]:
         given = [wider(argument) for argument in call.args]
@@ -153,10 +155,7 @@ def _operation_forward(node: Any, call: CaughtCall, sequence: int) -> Forward:
     name = node.name().removeprefix("torch::autograd::")
     entry = derivative_line(name)
     if entry is None:
-        raise CannotRepeat(
-            f"{name} is the engine's own node for a write into a view, or has no entry in torch's table: there is no "
-            "single operation that could be repeated."
-        )
+        raise CannotRepeat(fact("check-no-operation", op=name))
     operation, args, kwargs = _isolated(call, sequence, entry.op)
     names = operand_names(name, len(node.next_functions))
     parameters = [argument.name for argument in operation._schema.arguments]
@@ -218,10 +217,7 @@ def _isolated(call: CaughtCall, sequence: int, op: str) -> tuple[Any, tuple[Any,
         with isolation:
             call.function(*args, **kwargs)
     if isolation.found is None:
-        raise CannotRepeat(
-            f"The call builds several nodes at once, and the operation of this one ({op}) cannot be told from the "
-            "others."
-        )
+        raise CannotRepeat(fact("check-several-nodes", op=op))
     return isolation.found
 
 
@@ -246,16 +242,16 @@ def _slot_of(name: str, parameters: Sequence[str], args: tuple[Any, ...], kwargs
     if base not in parameters and len(tensors) == 1:
         return tensors[0], None
     if base not in parameters:
-        raise CannotRepeat(f"Which argument of the operation `{name}` is cannot be told.")
+        raise CannotRepeat(fact("check-unclear", name=name))
     position = parameters.index(base)
     key: int | str = position if position < len(args) else base
     slot = (key, int(member.rstrip("]")) if bracket else None)
     try:
         found = _at(slot, args, kwargs)
     except (LookupError, TypeError) as error:
-        raise CannotRepeat(f"`{name}` was not given to the operation.") from error
+        raise CannotRepeat(fact("check-not-given", name=name)) from error
     if not isinstance(found, Tensor):
-        raise CannotRepeat(f"`{name}` is no tensor in this call.")
+        raise CannotRepeat(fact("check-no-tensor", name=name))
     return slot
 
 
@@ -299,10 +295,7 @@ def only_wide(outputs: list[torch.Tensor | None]) -> list[torch.Tensor | None]:
     """
     for one in outputs:
         if one is not None and one.dtype in _WIDER:
-            name = str(one.dtype).removeprefix("torch.")
-            raise CannotRepeat(
-                f"The forward gives {name} even where its operands are float64, which is too coarse for differences."
-            )
+            raise CannotRepeat(fact("check-coarse", dtype=str(one.dtype).removeprefix("torch.")))
     return outputs
 
 

@@ -6,6 +6,7 @@ from typing import Any, Final
 import torch
 
 from gradwalk.formulas.derivatives import DerivativeEntry
+from gradwalk.protocol.facts import Fact, fact
 from gradwalk.protocol.graph import SavedTensor
 from gradwalk.tracer.originals import Tensor
 from gradwalk.tracer.values import ValueTable, storage_address
@@ -13,7 +14,8 @@ from gradwalk.tracer.walk import Node
 
 _PREFIX: Final = "_saved_"
 _UNSIGNED_HALF: Final = 1 << 63
-_HOOKED: Final = "packed by a saved-tensors hook (checkpointing, for example); unpacking it here would disturb the run"
+_HOOKED: Final = fact("note-packed")
+FREED: Final = fact("note-freed")
 
 Plain = int | float | bool | str | None
 
@@ -90,14 +92,14 @@ def is_hooked(packed: Any) -> bool:
     return packed is not None and getattr(packed, "unpack_hook", None) is not None
 
 
-def note_on(error: RuntimeError) -> str:
+def note_on(error: RuntimeError) -> Fact:
     """Why a saved tensor could not be read."""
     text = str(error)
     if "after they have already been freed" in text or "already been freed" in text:
-        return "freed: an earlier backward released it"
+        return FREED
     if "modified by an inplace operation" in text:
-        return "changed in place since it was saved"
-    return text.partition("\n")[0][:200]
+        return fact("note-saved-changed")
+    return fact("note-unreadable", text=text.partition("\n")[0][:200])
 
 
 def plain_value(value: Any) -> Any:
@@ -114,7 +116,7 @@ def plain_value(value: Any) -> Any:
 
 
 def _entry(
-    name: str, value: Any, version: int | None, is_input: bool, *, is_output: bool = False, note: str | None = None
+    name: str, value: Any, version: int | None, is_input: bool, *, is_output: bool = False, note: Fact | None = None
 ) -> SavedTensor:
     entry: SavedTensor = {
         "name": name,

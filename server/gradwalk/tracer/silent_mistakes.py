@@ -149,7 +149,7 @@ class SilentMistakes:
                 maker, cut, span = source
                 if self._is_new("rebuilt", str(span["line"])):
                     message = (
-                        f"`{maker}` in line {span['line']} makes a new tensor of numbers that {cut.reason} read out of "
+                        f"`{maker}` in line {span['line']} makes a new tensor of numbers that `{cut.call}` read out of "
                         "the graph: no gradient goes through it. Compute with the tensor itself, or join tensors by "
                         "torch.stack or torch.cat."
                     )

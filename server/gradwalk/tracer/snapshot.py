@@ -8,16 +8,20 @@ unwrapped what functorch wraps.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import torch
 
-from gradwalk.protocol.values import Number, TensorValue
+from gradwalk.protocol.facts import fact
+from gradwalk.protocol.numbers import Number
+from gradwalk.protocol.values import TensorValue
 from gradwalk.tracer.decimals import ShortestTable, shortest_float32, shortest_float32_scalar, shortest_float64
 from gradwalk.tracer.originals import to_list
 from gradwalk.tracer.summary import summarise
 
+_META: Final = fact("note-meta")
+_TOO_LARGE: Final = fact("note-dense-too-large")
 SPARSE_ENTRIES = 2**24
 """A sparse tensor whose dense form has more entries is described by its shape alone."""
 
@@ -68,7 +72,7 @@ def _unusual_layout(tensor: torch.Tensor, elements: int) -> TensorValue:
         value["layout"] = "nested, padded with NaN"
         return value
     if _numel(tensor) > SPARSE_ENTRIES or _is_meta(tensor):
-        why = "a meta tensor has a shape but no numbers" if _is_meta(tensor) else "its dense form is too large to make"
+        why = _META if _is_meta(tensor) else _TOO_LARGE
         name, shape = _DTYPE_NAMES[_dtype_of(tensor)], [*_shape_of(tensor)]
         return {"shape": shape, "dtype": name, "layout": layout, "unavailable": why}
     value = snapshot(_to_dense(tensor), elements)
@@ -77,7 +81,7 @@ def _unusual_layout(tensor: torch.Tensor, elements: int) -> TensorValue:
 
 
 def _without_numbers(shape: list[int], dtype: str) -> TensorValue:
-    return {"shape": shape, "dtype": dtype, "unavailable": "a meta tensor has a shape but no numbers"}
+    return {"shape": shape, "dtype": dtype, "unavailable": _META}
 
 
 def _flat(dtype: Any) -> _Spell:

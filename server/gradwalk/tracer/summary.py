@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from gradwalk.protocol.values import Histogram, Real, Summary, Thumbnail
+from gradwalk.protocol.numbers import Real
+from gradwalk.protocol.values import Histogram, Summary, Thumbnail
 from gradwalk.tracer.decimals import shortest_float64, spell_non_finite
 
 BLOCK_ENTRIES = 2**20
@@ -198,7 +199,6 @@ def _thumbnail(tensor: torch.Tensor, distinct: torch.Tensor, held: _Floats | Non
     return {
         "shape": [*small] if len(shape) > 1 else [small[1]],
         "data": _four_digits(pooled.reshape(-1)),
-        "pooled": _pooling_in_words(tensor, full, small),
     }
 
 
@@ -256,14 +256,3 @@ def _shift_and_round(numbers: _Floats, shifts: _Floats) -> list[Real]:
     up, down = _POWERS[np.maximum(places, 0)], _POWERS[np.maximum(-places, 0)]
     rounded: list[Real] = (np.rint(numbers / down * up) * down / up).tolist()
     return rounded
-
-
-def _pooling_in_words(tensor: torch.Tensor, full: tuple[int, int], small: tuple[int, int]) -> str:
-    of = "magnitudes of " if _is_complex(tensor) else ""
-    if tensor.dim() > 2:
-        of = f"{of}the value seen as {full[0]} x {full[1]}, " if not of else f"{of}the value as {full[0]} x {full[1]}, "
-    if full == small:
-        return f"{of}every entry, to 4 digits".strip()
-    block = [f"{math.ceil(one / other)}" for one, other in zip(full, small, strict=True)]
-    size = block[1] if tensor.dim() == 1 else " x ".join(block)
-    return f"{of}means over blocks of up to {size} entries; a block holding NaN or infinity shows that"

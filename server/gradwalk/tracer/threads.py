@@ -6,11 +6,12 @@ from typing import Any, Final
 
 from torch.overrides import TorchFunctionMode
 
+from gradwalk.protocol.facts import fact
 from gradwalk.tracer.arguments import tensors_in
 from gradwalk.tracer.originals import sequence_number
 from gradwalk.tracer.walk import Node
 
-NOTE: Final = "Made in another thread: which line made it, and from which values, is not known."
+NOTE: Final = fact("note-thread")
 _MARK: Final = object()
 
 

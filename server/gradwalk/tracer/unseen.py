@@ -12,12 +12,13 @@ from typing import Any, Final
 import numpy as np
 import torch
 
+from gradwalk.protocol.facts import fact
 from gradwalk.protocol.graph import Edge, Node
 from gradwalk.protocol.values import TensorValue
 from gradwalk.tracer.values import ValueTable
 
-NOTE: Final = "Its result stayed inside one call of torch, which did not hand it out: the value was not seen."
-NOT_KEPT: Final = "not kept: neither a variable of yours nor what PyTorch saved for backward holds this result any more"
+NOTE: Final = fact("note-unseen")
+NOT_KEPT: Final = fact("note-not-kept")
 """Where there was no program to watch, only the graph that it left."""
 
 _RESHAPES: Final = frozenset(

@@ -34,11 +34,14 @@ code = `{ $text }`
 and = { $first } and { $last }
 comma = { $first }, { $rest }
 semicolon = { $first }; { $rest }
+then = { $first } { $rest }
 and-more = { $first }, and { $count } more
 result-in-line = the result of { $op } in line { $line }
 result-of = the result of { $op }
 result-born = the result of { $op } in the backward of line { $line }
 output-of = output { $number } of { $op }
+call-in-line = `{ $call }` in line { $line }
+node-in-line = { $op } (line { $line })
 
 operand-number = operand { $number }
 operand-use = { $name }, use { $number }
@@ -251,24 +254,9 @@ origin-function = Your Function { $name } has the derivative.
 origin-function-in-line = Your Function { $name } has the derivative: its `backward` in line { $line }.
 origin-composite = It is a part of { $label }, which is composite in PyTorch { $version } (CompositeImplicit, or Python): built of other operations, each with a derivative of its own.
 
-## Why there is no gradient, and what to write instead
+## Warnings
 
 warning-times = { $category }, { $count } times
-also-others = The same holds for { $names }.
-also-others-more = The same holds for { $names } and { $count } more.
-instead-detach = Leave out `.{ $call }()` there if the gradient should reach { $leaf }.
-instead-data = Write { $leaf } instead of `{ $leaf }.data` if the gradient should reach it.
-instead-numbers = Compute with the tensor itself instead of the number that { $call } reads out of it.
-instead-no-grad = Move that computation out of the `no_grad` block if the gradient should go through it.
-instead-rebuilt = `torch.{ $call }` copies values. Use the tensor itself, or join tensors by `torch.stack` or `torch.cat`.
-instead-discrete = Whole numbers and booleans have no slope. Compute with what they were made from (softmax instead of argmax, for example).
-instead-cut = Use an operation of torch that keeps the history.
-instead-unused = Use { $leaf } in what backward starts from.
-instead-not-in-output = Add what was computed there to what backward starts from.
-instead-integer = Make it of floating point: `{ $leaf }.float().requires_grad_()`.
-instead-not-required = Make it with `requires_grad=True`, or call `{ $leaf }.requires_grad_()` before it is used.
-instead-frozen = Call `{ $leaf }.requires_grad_(True)` before it is used, if it should learn.
-instead-reassigned = Keep the first tensor under a name of its own, or change it in place under `torch.no_grad()`.
 
 ## Asking
 
@@ -463,13 +451,146 @@ problem-told-hint = { $text }
 
 ## Why there is no gradient
 
+missing-undefined = The engine passed an undefined tensor: no gradient, which acts as zero.
+    .title = undefined
+missing-not-required = This operand does not require a gradient, so none was computed.
+    .title = not required
+missing-returned-none = The backward function returned None for this operand.
+    .title = None
+missing-no-path = Nothing reached it in this pass.
+    .title = no path
+missing-not-computed = Not computed: the pass has not reached it.
+    .title = not computed
+missing-hidden = Hidden until you get there.
+
+missing-detach = `{ $name }` is cut off: { $call } gives a tensor without a history.
+    .hint = Leave that out if the gradient should reach `{ $name }`.
+missing-data = `{ $name }` is cut off: { $call } gives a tensor without a history.
+    .hint = Write `{ $name }` instead of `{ $name }.data` if the gradient should reach it.
+missing-numbers = `{ $name }` is cut off: { $call } gives plain numbers without a history.
+    .hint = Compute with the tensor itself instead of the numbers read out of it.
+missing-no-grad = `{ $name }` is cut off: what is computed under { $call } has no history.
+    .hint = Move that computation out of the `no_grad` block if the gradient should go through it.
+missing-discrete = `{ $name }` is cut off: { $call } gives whole numbers or booleans, which have no slope.
+    .hint = Compute with what they were made from: with softmax instead of argmax, for example.
+missing-rebuilt = `{ $name }` is cut off: { $call } copies values into a new tensor without a history.
+    .hint = Use the tensor itself, or join tensors by `torch.stack` or `torch.cat`.
+missing-cut = `{ $name }` is cut off: { $call } gives a tensor without a history.
+    .hint = Use an operation of torch that keeps the history.
+missing-unused = No differentiable operation uses `{ $name }`, so its `.grad` stays None.
+    .hint = Use `{ $name }` in what backward starts from.
+missing-not-in-output = `{ $name }` goes into { $call }, but what comes of that does not go into the output: its `.grad` stays None.
+    .hint = Add what was computed there to what backward starts from.
+missing-made-without = `{ $name }` was made without `requires_grad=True`, so the engine computes no gradient for it.
+    .hint = Make it with `requires_grad=True`, or call `{ $name }.requires_grad_()` before it is used.
+missing-frozen = `requires_grad` of `{ $name }` was switched off, so the engine computes no gradient for it.
+    .hint = Call `{ $name }.requires_grad_(True)` before it is used, if it should learn.
+missing-frozen-in-line = `requires_grad` of `{ $name }` was switched off in line { $line }, so the engine computes no gradient for it.
+    .hint = { missing-frozen.hint }
+missing-integer = `{ $name }` holds { $dtype } values: only real and complex numbers can have a gradient.
+    .hint = Make it of floating point: `{ $name }.float().requires_grad_()`.
+missing-reassigned = `{ $name }` was assigned again: the gradient went to the tensor that it named before.
+    .hint = Keep the first tensor under a name of its own, or change it in place under `torch.no_grad()`.
+missing-reassigned-in-line = `{ $name }` was assigned again in line { $line }: the gradient went to the tensor that it named before.
+    .hint = { missing-reassigned.hint }
+missing-non-leaf = `{ $name }` is no leaf: { $call } computed it, so the engine passes its gradient on and keeps nothing in `.grad`.
+    .hint = Call `{ $name }.retain_grad()` before backward to keep it, or set `requires_grad` on the result instead.
+missing-non-leaf-of = { missing-non-leaf } { $count ->
+    [one] The leaf made in line { $lines } has it.
+   *[other] The leaves made in lines { $lines } have it.
+}
+    .hint = { missing-non-leaf.hint }
+
+missing-only-none = The only gradient for `{ $name }` was a None that a custom backward returned: `.grad` stays None.
+missing-nothing-arrived = Only undefined gradients arrived at `{ $name }`: `.grad` stays None, which is not the same as zeros.
+missing-none-before = The backward of { $op } returned None, so only undefined gradients arrived at `{ $name }`: `.grad` stays None, which is not the same as zeros.
+missing-cleared-by-hook = A gradient was accumulated in `{ $name }.grad`; then a hook that runs after accumulation set it to None again.
+missing-cleared = A gradient was accumulated in `{ $name }.grad`; then code that ran while the pass did set it to None again.
+missing-no-grad-yet = `.grad` was still None.
+missing-not-reached = The pass did not get here.
+missing-not-inputs = `inputs=` of this call does not name `{ $name }`, so nothing is accumulated there.
+missing-grad-returned = `{ $call }` returns gradients; it leaves `{ $name }.grad` alone.
+missing-around = This pass runs inside pass { $number }, which leads to `{ $name }` and has not got there yet; this one has no part in it.
+missing-functional = This pass is one of `torch.func`, which differentiates with respect to arguments of its function only: to it `{ $name }` is a constant.
+missing-pruned = This call asks only for the gradients of its inputs, and nothing along this edge leads to one of them.
+missing-result-undefined = Only undefined gradients arrived here.
+missing-result-no-path = The outputs do not depend on this input: no path in the graph leads to it.
+
+missing-op-returned-none = The backward of { $op } returned None for `{ $name }`.
+missing-op-undefined = { $op } had no gradient to work with, so it returns an undefined tensor for `{ $name }`.
+missing-unused-output = Nothing used this output, or what used it returned None: the engine hands over an undefined tensor, which acts as zero.
+missing-materialized = Nothing used this output, or what used it returned None: the engine hands over an undefined tensor, and the Function's backward gets zeros in its place.
+missing-number = `{ $name }` is a plain number, so no gradient goes there.
+missing-not-asked = `{ $name }` does not require grad here, so no gradient goes there.
+missing-not-given = No `{ $name }` that requires grad was given, so no gradient is computed for it.
+
+nograd-result = result for { $name }
+nograd-others = The same holds for { $names }.
+nograd-others-more = The same holds for { $names } and { $count } more.
+
 ## Findings and notes
 
 note-input = The input `{ $name }` was not used: the program has no place for it.
 note-compiled = `torch.compile` ran eagerly here: compiled, the whole function would be one opaque node. Operation by operation it computes the same gradients, up to rounding.
 note-compiled-in-line = `torch.compile` in line { $line } ran eagerly: compiled, the whole function would be one opaque node. Operation by operation it computes the same gradients, up to rounding.
 
+note-out-of-sight = No call of the program was seen to build this node: code of `torch.jit`, and what runs with torch functions switched off, is out of sight. So it has no line; its numbers are the engine's all the same.
+note-thread = Made in another thread: which line made it, and from which values, is not known.
+note-unseen = Its result stayed inside one call of torch, which did not hand it out: the value was not seen.
+note-not-kept = Not kept: neither a variable of yours nor what PyTorch saved for backward holds this result any more.
+    .title = not kept
+note-meta = A meta tensor has a shape but no numbers.
+note-dense-too-large = Its dense form is too large to make.
+note-packed = packed by a saved-tensors hook (checkpointing, for example); unpacking it here would disturb the run
+note-freed = freed: an earlier backward released it
+note-saved-changed = changed in place since it was saved
+note-unreadable = cannot be read: { $text }
+
 ## Checks by finite differences
+
+check-agrees = { $count ->
+    [one] The one entry agrees
+   *[other] All { $count } entries agree
+} with finite differences, to within the tolerances.
+check-differs = { $count } of { $total } entries { $count ->
+    [one] differs
+   *[other] differ
+} from finite differences, first row { $row }, column { $column }: { $analytic } where it should be { $numeric }.
+check-zeros = The backward returns nothing but zeros.
+check-factor = Every entry is { $factor } times what it should be.
+check-transposed = It is the transpose of what it should be.
+check-unseen-use = The engine does not see every use: { $why }
+check-kink = Not differentiable at { $at } (row { $row }, column { $column }): the slope is { $left } to the left and { $right } to the right. There is no derivative to compare with; the backward takes { $taken }.
+check-no-slope = Not differentiable at { $at } (row { $row }, column { $column }): the function ends there, or its slope has no limit (left { $left }, right { $right }). The backward takes { $taken }.
+check-like-this = { $count ->
+    [one] One more entry is like this one.
+   *[other] { $count } more entries are like this one.
+}
+check-flat = forward does not change with small changes of `{ $name }`: its derivative is 0 here. backward returns something else, as a straight-through estimator does on purpose.
+check-stops = forward depends on `{ $name }`, while backward returns None or zeros for it, which stops the gradient there.
+check-identity = forward hands `{ $name }` on as it is, while backward changes `v`, as clipping of gradients does on purpose.
+check-identity-times = forward hands `{ $name }` on as it is, while backward multiplies `v` by { $factor }, as a gradient reversal does on purpose.
+
+check-large-jacobian = This Jacobian has { $entries } entries; up to { $most } are compared one by one.
+check-no-jacobian = This node's Jacobian cannot be had by itself, so there is nothing to compare.
+check-no-call = No call of the program built { $op }: it was made inside a backward pass (`create_graph=True`), or out of sight. So its forward cannot be run again by itself.
+check-no-operation = { $op } is the engine's own node for a write into a view, or has no entry in torch's table: there is no single operation that could be repeated.
+check-several-nodes = The call builds several nodes at once, and the operation of this one ({ $op }) cannot be told from the others.
+check-other-tensors = The tensors that forward got are not those that the node knows.
+check-other-output = Run again by itself, this operation does not give the output that the node has.
+check-other-numbers = In double precision this operation gives something else: its random numbers differ.
+check-unclear = Which argument of the operation `{ $name }` is cannot be told.
+check-not-given = `{ $name }` was not given to the operation.
+check-no-tensor = `{ $name }` is no tensor in this call.
+check-coarse = The forward gives { $dtype } even where its operands are float64, which is too coarse for differences.
+check-draws = The forward draws random numbers.
+check-raised = Run again in double precision, it raised { $error }: { $text }
+check-edges = This pass starts from edges of the graph instead of tensors, so its outputs have no values.
+check-vmap = This pass runs inside `vmap` or `torch.func`, where its values cannot be taken out.
+check-pass-raises = This pass raises: { $text }
+check-other-program = Run in double precision, the program computes something else: its random numbers or decisions depend on the dtype.
+check-other-outputs = With this leaf moved a little, the program does not come to the same outputs.
+check-large-leaf = `{ $name }` has { $entries } entries, and each takes two runs of the program; { $left } of { $most } are left.
 
 ## Why a rule is what it is
 

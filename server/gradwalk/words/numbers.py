@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Final
 
-from gradwalk.protocol.values import Number
+from gradwalk.protocol.numbers import Number
 
 SIGNIFICANT_DIGITS: Final = 4
 _MINUS: Final = "\N{MINUS SIGN}"

@@ -344,7 +344,8 @@ class Finding(TypedDict):
     span: Span | None
     group: str | None
     """The node's group."""
-    message: str
+    fact: Fact
+    """Its title names the kind, its hint says what to write instead."""
     used_at: NotRequired[Span]
     """Only `cut_derivative`: where backward uses what forward saved at `span`."""
 

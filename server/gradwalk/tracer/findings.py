@@ -17,80 +17,35 @@ of it is read off what was recorded, so the same trace has the same findings.
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-import torch
 
 from gradwalk.protocol.events import Contribution, Finding, FindingKind
-from gradwalk.protocol.graph import Node, Operand, Span
+from gradwalk.protocol.facts import Fact, code, fact
+from gradwalk.protocol.graph import Node
 from gradwalk.protocol.values import TensorValue
+from gradwalk.tracer.finding import entries, finding, measured, name_of, name_with_operands
+from gradwalk.tracer.forward_findings import LISTED, dead_relus, forward_findings
+from gradwalk.tracer.magnitudes import norm_of, numbers_of, tensors, trouble_of
 from gradwalk.tracer.second_derivatives import Cut
-from gradwalk.tracer.spelling import spell_number, spell_shape
 from gradwalk.tracer.text import called
 
 FAINTER: Final = 1e-4
 LOUDER: Final = 1e4
-ENTRIES_OF_A_LAYER: Final = 2
-LISTED: Final = 8
 CANCELS: Final = 1e-2
 """What is left of the sum of the terms' magnitudes, where terms are said to cancel: such a gradient is 0 in theory."""
 _NORMS_KEPT: Final = 4_096
-"""Findings of one kind."""
 
-_WITHOUT_POLES: Final = frozenset(
-    {"add", "addmm", "addmv", "baddbmm", "bmm", "cosh", "cumprod", "cumsum", "dot", "exp", "exp2", "expm1", "mm", "mul",
-     "mv", "pow", "prod", "sinh", "square", "sub", "sum", "_to_copy", "to_copy"}
-)  # fmt: skip
-_PUTTING: Final = frozenset(
-    {"cat", "constant_pad_nd", "copy", "fill", "index_copy", "index_fill", "index_put", "masked_fill", "masked_scatter",
-     "scatter", "select_scatter", "slice_scatter", "stack", "where"}
-)  # fmt: skip
-"""Operations that put given values somewhere and compute none."""
 _SUMMING: Final = frozenset(
     {"add", "addmm", "addmv", "baddbmm", "bmm", "convolution", "expand", "mm", "mv", "native_batch_norm",
      "native_group_norm", "native_layer_norm", "sub"}
 )  # fmt: skip
 """Operations whose gradients are sums of many terms, or lose a mean."""
 _SATURATING: Final = frozenset({"sigmoid", "softmax", "tanh"})
-
-
-_VANISHES: Final = (
-    "vanishes",
-    "smaller than at its largest",
-    "Slopes below 1 are multiplied along the chain; relu, residual connections, normalisation or a better "
-    "initialisation keep them near 1.",
-)
 _NEARLY_ALL: Final = 0.8
 """Of a decrease, by its logarithm: where one step has that much of it, the chain is not to blame."""
-_ONE_STEP_VANISHES: Final = (
-    "There a slope is nearly 0, or the terms of a sum cancel, as they do before a normalisation: "
-    "that may well be right."
-)
-_EXPLODES: Final = (
-    "explodes",
-    "larger than the v it began with",
-    "Slopes above 1 are multiplied along the chain; smaller weights, normalisation or gradient clipping keep them in "
-    "bounds.",
-)
-
-
-class _Trouble(NamedTuple):
-    """Entries of a value that are no numbers."""
-
-    nans: int
-    infinities: int
-
-    def __str__(self) -> str:
-        parts = [f"{self.nans} NaN" if self.nans else "", f"{self.infinities} infinite" if self.infinities else ""]
-        noun = "entry" if self.nans + self.infinities == 1 else "entries"
-        return f"{' and '.join(part for part in parts if part)} {noun}"
-
-
-_PLAIN_NUMBERS: Final = frozenset({float, int, bool})
-"""Of a value written out, what is not finite is a text."""
-_FINE: Final = _Trouble(0, 0)
 
 
 class _Step(NamedTuple):
@@ -138,15 +93,14 @@ class Findings:
         new = [node for node in nodes if node["id"] not in self._seen]
         self._seen.update(node["id"] for node in new)
         by_id = {node["id"]: node for node in nodes}
-        found = notes.locate(_forward_findings(new))
+        found = notes.locate(forward_findings(new))
         wrong = {key: one for key, one in notes.wrong_backwards.items() if key not in self._wrong}
         self._wrong.update(wrong)
         found += wrong.values()
         found += notes.of_gradients()
-        found += notes.locate(_dead_relus(new))
+        found += notes.locate(dead_relus(new))
         for cut in cuts:
-            one = _finding("cut_derivative", by_id[cut.node], notes.steps_of.get(cut.node), cut.message)
-            one["span"] = cut.saved_at or one["span"]
+            one = finding("cut_derivative", by_id[cut.node], notes.steps_of.get(cut.node), cut.fact, cut.saved_at)
             if cut.used_at is not None:
                 one["used_at"] = cut.used_at
             found.append(one)
@@ -173,7 +127,7 @@ class _PassNotes:
     def note(self, event: Mapping[str, Any], described: Node) -> None:
         """A step, in the order of the engine."""
         index, identity = event["index"], described["id"]
-        received = _tensors(event["grad_outputs"])
+        received = tensors(event["grad_outputs"])
         norms = [self._norm(value) for value in received]
         norm = norms[0] if len(norms) == 1 else math.hypot(*norms)
         source = self._largest_source(event["contributions"])
@@ -188,19 +142,15 @@ class _PassNotes:
             return
         if described["kind"] == "custom":
             self._note_differences(event, described)
-        returned = [self._norm(value) for value in _tensors(event["grad_inputs"])]
+        returned = [self._norm(value) for value in tensors(event["grad_inputs"])]
         if returned and min(returned) < CANCELS * norm:
             self._note_cancelled(event, described, norm)
         if self._first is None and not math.isfinite(sum(returned) + norm):
             self._look_closer(event, described, received)
         is_saturated = norm > 0 and returned and not any(returned)
         if is_saturated and described["op"].lstrip("_") in _SATURATING and len(self._saturated) < LISTED:
-            message = (
-                f"{_where(described)} received a gradient of norm {spell_number(norm)} and returned exactly 0: it is "
-                "saturated, its slope is too small for the dtype. Nothing before it gets a gradient. Keep its operand "
-                "near 0 (smaller weights, normalised inputs)."
-            )
-            self._saturated.append(_finding("vanishing", described, index, message))
+            what = fact("finding-saturated", node=name_of(described), norm=measured(norm))
+            self._saturated.append(finding("vanishing", described, index, what))
 
     def _note_differences(self, event: Mapping[str, Any], described: Node) -> None:
         for jacobian in event["local_jacobians"]:
@@ -208,17 +158,17 @@ class _PassNotes:
             key = described["op"], jacobian["argnum"]
             if differences.get("verdict") == "differs" and key not in self.wrong_backwards:
                 span = described.get("backward_span")
-                line = "" if span is None else f" (line {span['line']})"
-                message = f"{key[0]}.backward{line} is not the derivative of its forward: {differences['because']}"
-                found = _finding("wrong_backward", described, event["index"], message)
-                self.wrong_backwards[key] = {**found, "span": span or found["span"]}
+                call, name = f"{key[0]}.backward", called(described["inputs"][key[1]])
+                backward = code(call) if span is None else fact("call-in-line", call=call, line=str(span["line"]))
+                what = fact("finding-wrong-backward", backward=backward, name=name, why=differences["because"])
+                self.wrong_backwards[key] = finding("wrong_backward", described, event["index"], what, span)
 
     def _norm(self, value: TensorValue) -> float:
         """Of a value that comes by as a grad_input, as a contribution and as a grad_output."""
         known = self._norms.get(id(value))
         if known is not None and known[0] is value:
             return known[1]
-        norm = _norm(value)
+        norm = norm_of(value)
         if len(self._norms) >= _NORMS_KEPT:
             self._norms.clear()
         self._norms[id(value)] = value, norm
@@ -272,32 +222,29 @@ class _PassNotes:
 
     def _look_closer(self, event: Mapping[str, Any], described: Node, received: list[TensorValue]) -> None:
         """The first gradient that is no number, and whether this node made it."""
-        if any(map(_trouble, received)):
+        if any(map(trouble_of, received)):
             arrived = [one for one in event["contributions"] if "missing" not in one["value"]]
-            where = _where(described)
-            if any(_trouble(one["value"]) for one in arrived if one["edge"] == "seed"):
-                message = f"The external gradient v that {where} starts from is no finite number itself."
-            elif any(_trouble(one["value"]) for one in arrived):
+            node = name_of(described)
+            if any(trouble_of(one["value"]) for one in arrived if one["edge"] == "seed"):
+                what = fact("finding-seed", node=node)
+            elif any(trouble_of(one["value"]) for one in arrived):
                 return
             elif event.get("hooks"):
-                message = f"A hook put a gradient that is no finite number in front of {where}."
+                what = fact("finding-hook", node=node)
             else:
-                message = f"The contributions at {where} are finite, but their sum is not: it ran over its dtype's end."
-            self._first = _finding("first_non_finite", described, event["index"], message)
+                what = fact("finding-sum", node=node)
+            self._first = finding("first_non_finite", described, event["index"], what)
             return
-        if any(_trouble(one["value"]) for one in described["outputs"] if one["value"] is not None):
+        if any(trouble_of(one["value"]) for one in described["outputs"] if one["value"] is not None):
             # Said where its value was computed.
             return
         for argnum, value in enumerate(event["grad_inputs"]):
-            if "missing" in value or not _trouble(value):
+            trouble = None if "missing" in value else trouble_of(value)
+            if trouble is None:
                 continue
-            operand = described["inputs"][argnum]
-            message = (
-                f"The first gradient that is no finite number is made by {_where(described)}: its grad_output is finite"
-                f"{_said(received)}, what it returns for `{called(operand)}` has {_trouble(value)}. "
-                f"{_operands_said(described)}It has no finite slope there; every step after this one inherits that."
-            )
-            self._first = _finding("first_non_finite", described, event["index"], message)
+            node, name = name_with_operands(described), called(described["inputs"][argnum])
+            what = fact("finding-gradient", node=node, name=name, entries=entries(trouble))
+            self._first = finding("first_non_finite", described, event["index"], what)
             return
 
     def _way(self, index: int) -> list[int]:
@@ -342,34 +289,39 @@ class _PassNotes:
             return None
         norm, end = self.steps[worst[1]].norm, ends[worst[1]]
         ratio = norm / end.top if kind == "vanishing" else end.start / norm
-        return self._spell_extreme(kind, ratio, self._way(worst[1]))
+        return self._tell_extreme(kind, ratio, self._way(worst[1]))
 
-    def _spell_extreme(self, kind: FindingKind, ratio: float, way: list[int]) -> Finding:
-        leaf = self._nodes[self.steps[way[-1]].node]
+    def _tell_extreme(self, kind: FindingKind, ratio: float, way: list[int]) -> Finding:
         changes = [self._change(before, after) for before, after in zip(way, way[1:], strict=False)]
         steepest = min(range(len(changes)), key=changes.__getitem__) if kind == "vanishing" else max(
             range(len(changes)), key=changes.__getitem__
         )  # fmt: skip
         culprit = self._nodes[self.steps[way[steepest]].node]
-        steps = len(way) - 1
-        average = ratio ** (1 / steps) if kind == "vanishing" else ratio ** (-1 / steps)
-        verb, times, cure = _VANISHES if kind == "vanishing" else _EXPLODES
-        if steps == 1:
-            chain = f"{_where(culprit)} does it alone."
-        elif kind == "vanishing" and changes[steepest] < ratio**_NEARLY_ALL:
-            change = spell_number(changes[steepest])
-            chain = f"Nearly all of that is one step: {_where(culprit)} returns {change} times what it got."
-            cure = _ONE_STEP_VANISHES
-        else:
-            chain = (
-                f"Over {steps} steps that is a factor of {spell_number(average)} each on average; the strongest, "
-                f"{spell_number(changes[steepest])}, is {_where(culprit)}."
-            )
-        message = (
-            f"The gradient {verb}: it reaches `{leaf.get('leaf', leaf['label'])}` with norm "
-            f"{spell_number(self.steps[way[-1]].norm)}, {spell_number(1 / ratio)} times {times}. {chain} {cure}"
+        what = self._steepness(kind, ratio, way, changes[steepest], culprit)
+        return finding(kind, culprit, way[steepest], what)
+
+    def _steepness(self, kind: FindingKind, ratio: float, way: list[int], change: float, culprit: Node) -> Fact:
+        """How the gradient of a leaf came to its size: in one step, nearly so, or along a chain."""
+        last, steps, node = self.steps[way[-1]], len(way) - 1, name_of(culprit)
+        leaf = self._nodes[last.node]
+        name, norm, times = leaf.get("leaf", leaf["label"]), measured(last.norm), measured(1 / ratio)
+        reaches = (
+            fact("finding-faint", name=name, norm=norm, times=times)
+            if kind == "vanishing"
+            else fact("finding-loud", name=name, norm=norm, times=times)
         )
-        return _finding(kind, culprit, way[steepest], message)
+        if kind == "vanishing" and steps > 1 and change < ratio**_NEARLY_ALL:
+            return fact("finding-vanishing-at", reaches=reaches, node=node, change=measured(change))
+        if kind == "vanishing" and steps == 1:
+            return fact("finding-vanishing-alone", reaches=reaches, node=node)
+        if steps == 1:
+            return fact("finding-exploding-alone", reaches=reaches, node=node)
+        average, strongest = measured(ratio ** ((1 if kind == "vanishing" else -1) / steps)), measured(change)
+        if kind == "vanishing":
+            return fact(
+                "finding-vanishing", reaches=reaches, count=steps, average=average, strongest=strongest, node=node
+            )
+        return fact("finding-exploding", reaches=reaches, count=steps, average=average, strongest=strongest, node=node)
 
     def _change(self, before: int, after: int) -> float:
         start = self.steps[before].norm
@@ -382,239 +334,13 @@ def _left_of_product(event: Mapping[str, Any], described: Node, argnum: int, ret
         if one["argnum"] == argnum and "data" in one["value"]:
             v = event["grad_outputs"][one["output_nr"]]
             if "data" in v and len(event["local_jacobians"]) == len(described["inputs"]):
-                matrix = np.abs(np.array(one["value"]["data"], np.float64)).reshape(len(_numbers(v)), -1)
+                matrix = np.abs(np.array(one["value"]["data"], np.float64)).reshape(len(numbers_of(v)), -1)
                 return returned / (
-                    float(np.linalg.norm(np.abs(np.array(_numbers(v), np.float64)) @ matrix)) or returned
+                    float(np.linalg.norm(np.abs(np.array(numbers_of(v), np.float64)) @ matrix)) or returned
                 )
     if described["op"].strip("_") not in _SUMMING:
         return 1.0
     others = [one["value"] for one in described["inputs"] if one["argnum"] != argnum and one["value"] is not None]
     # In a product of matrices, small factors make a small result, too.
-    sizes = [_norm(one) / math.sqrt(max(1, math.prod(one["shape"]))) for one in others]
+    sizes = [norm_of(one) / math.sqrt(max(1, math.prod(one["shape"]))) for one in others]
     return returned / (norm * min([1.0, *(size for size in sizes if size > 0)]))
-
-
-def _forward_findings(nodes: Iterable[Node]) -> list[Finding]:
-    """The first value that is no finite number, and what ran over the end of its dtype, in the program's order."""
-    found: list[Finding] = []
-    overflows: list[Finding] = []
-    ordered = sorted(nodes, key=lambda node: -1 if node["sequence_nr"] is None else node["sequence_nr"])
-    masks = _Masks()
-    for node in masks.left_out(ordered):
-        outputs = [one["value"] for one in node["outputs"] if one["value"] is not None]
-        troubles = [trouble for trouble in map(_trouble, outputs) if trouble]
-        operands = [one["value"] for one in node["inputs"] if one["value"] is not None]
-        if node["kind"] == "accumulate_grad":
-            message = f"The leaf `{node.get('leaf', '')}` holds {troubles[0]} before anything is computed."
-        else:
-            message = (
-                f"The first value that is no finite number is made by {_where(node)}: its result has {troubles[0]}. "
-                f"{_operands_said(node)}{_reason(node, troubles[0])}"
-            )
-        if not found:
-            found.append(_finding("first_non_finite", node, None, message))
-        if troubles[0].infinities and _has_overflown(node, operands) and len(overflows) < LISTED:
-            overflows.append(_finding("overflow", node, None, _overflow_words(node, outputs[0])))
-    return found + overflows
-
-
-class _Masks:
-    """Infinities that were put somewhere, not computed, such as those of a causal mask: a softmax takes them away."""
-
-    def __init__(self) -> None:
-        self._meant: dict[int, tuple[TensorValue, Node]] = {}
-        """By identity of a value, which is kept beside it: who put its infinities there."""
-
-    def left_out(self, nodes: Sequence[Node]) -> Iterator[Node]:
-        """The nodes that make numbers that are not finite of such as are, or of what a mask put there.
-
-        An infinity that a mask put there and nothing takes away is no mask: its node comes last.
-        """
-        used: set[int] = set()
-        for node in nodes:
-            used.update(id(one["value"]) for one in node["inputs"])
-            outputs = [one["value"] for one in node["outputs"] if one["value"] is not None]
-            troubles = [trouble for trouble in map(_trouble, outputs) if trouble]
-            if not troubles:
-                continue
-            troubled = [one for one in node["inputs"] if one["value"] is not None and _trouble(one["value"])]
-            sources = [self._source(one, node) for one in troubled]
-            if None in sources:
-                continue
-            is_put = bool(sources) or node["op"].strip("_") in _PUTTING
-            if is_put and not any(trouble.nans for trouble in troubles):
-                source = next((one for one in sources if one is not None), node)
-                self._meant.update((id(value), (value, source)) for value in outputs if _trouble(value))
-            else:
-                yield node
-        lasting = {source["id"]: source for identity, (_, source) in self._meant.items() if identity not in used}
-        yield from lasting.values()
-
-    def _source(self, operand: Operand, node: Node) -> Node | None:
-        """Who put the infinities of an operand there; None where they were computed."""
-        value = operand["value"]
-        known = self._meant.get(id(value))
-        if known is not None:
-            return known[1]
-        trouble = None if value is None else _trouble(value)
-        is_constant = "edge" not in operand and trouble is not None and not trouble.nans
-        return node if is_constant else None
-
-
-def _has_overflown(node: Node, operands: Sequence[TensorValue]) -> bool:
-    op = node["op"].lstrip("_").rstrip("_")
-    if op not in _WITHOUT_POLES or not operands or any(one["value"] is None for one in node["inputs"]):
-        return False
-    # A negative power of 0 is a pole.
-    return op != "pow" or all(_smallest_magnitude(value) > 0 for value in operands[:1])
-
-
-def _overflow_words(node: Node, value: TensorValue) -> str:
-    limit = torch.finfo(getattr(torch, value["dtype"])).max
-    return (
-        f"{_where(node)} ran over the end of {value['dtype']}, whose largest number is {spell_number(limit)}: its "
-        f"operands are finite, its result is infinite. {_operands_said(node)}Use a wider dtype, or rearrange the "
-        "formula (logsumexp, log_softmax, subtracting the maximum first)."
-    )
-
-
-def _dead_relus(nodes: Iterable[Node]) -> list[Finding]:
-    found: list[Finding] = []
-    more = 0
-    for node in sorted(nodes, key=lambda one: one["sequence_nr"] or 0):
-        if node["op"].rstrip("_") != "relu" or not _is_dead(node):
-            continue
-        if len(found) == LISTED:
-            more += 1
-            continue
-        shape = next((one["value"]["shape"] for one in node["outputs"] if one["value"] is not None), [])
-        message = (
-            f"{_where(node)} is dead here: its whole operand of shape {spell_shape(shape)} is 0 or less, so its result "
-            "and all its slopes are 0, and nothing before it gets a gradient through it. A smaller learning rate, "
-            "another initialisation or leaky_relu avoids it."
-        )
-        found.append(_finding("dead_relu", node, None, message))
-    if more:
-        found[-1]["message"] += f" {more} more like this one."
-    return found
-
-
-def _is_dead(node: Node) -> bool:
-    """Of several entries: a single one is 0 for every second input, and learns from the others."""
-    value = next((one["value"] for one in node["inputs"] if one["value"] is not None), None)
-    if value is not None and "summary" in value:
-        top = value["summary"]["max"]
-        return not _trouble(value) and isinstance(top, int | float) and top <= 0
-    # A relu in place has overwritten its operand; its result says the same.
-    value = value if value is not None else next((one["value"] for one in node["outputs"]), None)
-    if value is None or len(value.get("data", ())) < ENTRIES_OF_A_LAYER:
-        return False
-    return all(isinstance(one, int | float) and one <= 0 for one in value["data"])
-
-
-def _reason(node: Node, trouble: _Trouble) -> str:
-    """Why this operation gives no number, where that is well known."""
-    op = node["op"].strip("_")
-    if op == "div":
-        return "0 / 0 is NaN, anything else / 0 is infinite." if trouble.nans else "A division by 0 is infinite."
-    known = {
-        "sqrt": "The square root of a negative number is NaN.",
-        "rsqrt": "1 / sqrt(x) is infinite at 0 and NaN below.",
-        "log": "log(0) is -infinity, and NaN below 0: add a small number, or use log1p.",
-        "reciprocal": "1 / 0 is infinite.",
-        "acos": "acos needs -1 to 1.",
-        "asin": "asin needs -1 to 1.",
-        "log_softmax": "A row that is -infinity throughout has no softmax.",
-        "softmax": "A row that is -infinity throughout has no softmax.",
-        "pow": "A negative number has no real fractional power, and 0 has no negative one.",
-    }
-    return known.get(op, "")
-
-
-def _finding(kind: FindingKind, node: Node, step: int | None, message: str) -> Finding:
-    span: Span | None = node["span"]
-    return {
-        "kind": kind,
-        "node": node["id"],
-        "step": step,
-        "span": span,
-        "group": node["group"],
-        "message": message.strip(),
-    }
-
-
-def _where(node: Node) -> str:
-    span = node["span"]
-    return node["name"] if span is None else f"{node['name']} (line {span['line']})"
-
-
-def _operands_said(node: Node) -> str:
-    said = [f"`{called(one)}` = {short}" for one in node["inputs"] if (short := _short(one["value"]))]
-    return f"Here {', '.join(said)}. " if said else ""
-
-
-def _said(received: Sequence[TensorValue]) -> str:
-    short = _short(received[0]) if len(received) == 1 else ""
-    return f" ({short})" if short else ""
-
-
-def _short(value: TensorValue | None) -> str:
-    data = None if value is None else value.get("data")
-    if value is None or not data:
-        return ""
-    if len(data) == 1:
-        return spell_number(data[0])
-    if len(data) <= 4 and len(value["shape"]) == 1:
-        return f"[{', '.join(map(spell_number, data))}]"
-    return ""
-
-
-def _tensors(gradients: Iterable[Any]) -> list[TensorValue]:
-    return [one for one in gradients if "missing" not in one]
-
-
-def _numbers(value: TensorValue) -> list[Any]:
-    """Its entries, complex ones as two."""
-    flat: list[Any] = []
-    for entry in value.get("data", ()):
-        if isinstance(entry, list):
-            flat += entry
-        else:
-            flat.append(entry)
-    return flat
-
-
-def _trouble(value: TensorValue) -> _Trouble | None:
-    """The entries that are no finite numbers; None where all are. Ragged values are padded with NaN."""
-    if value.get("layout", "").startswith("nested"):
-        return None
-    if "summary" in value:
-        found = _Trouble(value["summary"]["nans"], value["summary"]["infs"])
-        return None if found == _FINE else found
-    data: Any = value.get("data", ())
-    if _PLAIN_NUMBERS.issuperset(map(type, data)):
-        return None
-    texts = [entry for entry in _numbers(value) if isinstance(entry, str)]
-    if not texts:
-        return None
-    nans = texts.count("NaN")
-    return _Trouble(nans, len(texts) - nans)
-
-
-def _norm(value: TensorValue) -> float:
-    """Euclidean; NaN where an entry is no finite number."""
-    if "summary" in value:
-        norm = value["summary"]["norm"]
-        return math.nan if _trouble(value) or isinstance(norm, str) else float(norm)
-    data: Any = value.get("data", ())
-    try:
-        return math.hypot(*data)
-    except TypeError:
-        numbers = _numbers(value)
-        return math.nan if any(isinstance(one, str) for one in numbers) else math.hypot(*numbers)
-
-
-def _smallest_magnitude(value: TensorValue) -> float:
-    if "summary" in value:
-        return 0.0 if value["summary"]["zeros"] else math.ulp(0.0)
-    return min((abs(one) for one in _numbers(value) if not isinstance(one, str)), default=0.0)

@@ -13,6 +13,7 @@ from gradwalk.tracer.description import Record
 from gradwalk.tracer.passes import Pass
 from gradwalk.tracer.places import Places
 from gradwalk.tracer.values import ValueTable
+from gradwalk.words.catalogue import tell
 
 
 class Lost(NamedTuple):
@@ -90,7 +91,7 @@ class Histories:
 def _because(one: Pass) -> str:
     """Why a pass under create_graph gave plain numbers."""
     if one.cuts:
-        return f"it has no history. {one.cuts[0].message}"
+        return f"it has no history. {tell(one.cuts[0].fact)}"
     for node in one.nodes:
         function = getattr(type(node), "_forward_cls", None)
         if function is not None and is_once_differentiable(function):

@@ -12,6 +12,7 @@ did, by their values: the same bytes are the same dictionary, see `values`.
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
+from gradwalk.protocol.facts import Fact, code, fact
 from gradwalk.protocol.graph import Node, SavedTensor, Span
 from gradwalk.tracer.calls import Call, InnerCall
 from gradwalk.tracer.places import Places
@@ -29,7 +30,7 @@ class Cut(NamedTuple):
     node: str
     saved_at: Span | None
     used_at: Span | None
-    message: str
+    fact: Fact
 
 
 def find_cut(  # noqa: PLR0913 (one node, and where things are written)
@@ -60,7 +61,7 @@ def find_cut(  # noqa: PLR0913 (one node, and where things are written)
         if use is None:
             continue
         saved_at, used_at = save_span(saved["name"]), places.span(use.place)
-        return Cut(node["id"], saved_at, used_at, _words(node, saved, saved_at, used_at))
+        return Cut(node["id"], saved_at, used_at, _told(node, saved, saved_at, used_at))
     return None
 
 
@@ -77,13 +78,12 @@ def _dependent_values(inputs: Sequence[Any], operations: Sequence[InnerCall]) ->
                     yield value
 
 
-def _words(node: Node, saved: SavedTensor, saved_at: Span | None, used_at: Span | None) -> str:
-    saved_line = "" if saved_at is None else f" in line {saved_at['line']}"
-    used_line = "" if used_at is None else f" (line {used_at['line']})"
+def _told(node: Node, saved: SavedTensor, saved_at: Span | None, used_at: Span | None) -> Fact:
     name = saved["name"]
-    return (
-        f"{node['op']} saves `{name}`{saved_line}, which forward computed from its inputs but which is neither an "
-        f"input nor an output. Forward runs without grad mode, so for backward{used_line} `{name}` is a constant: this "
-        f"gradient is right, but a derivative of it leaves out how `{name}` changes, and PyTorch is silent. "
-        f"Compute `{name}` again in backward from saved inputs, or return it as an output of forward too and save that."
+    return fact(
+        "finding-cut-derivative",
+        op=node["op"],
+        name=name,
+        saved=code(name) if saved_at is None else fact("call-in-line", call=name, line=str(saved_at["line"])),
+        use="backward" if used_at is None else fact("node-in-line", op="backward", line=str(used_at["line"])),
     )

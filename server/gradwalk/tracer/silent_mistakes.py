@@ -13,16 +13,17 @@ from typing import Any, Final
 
 import torch
 
-from gradwalk.protocol.events import Finding, FindingKind
+from gradwalk.protocol.events import Finding
+from gradwalk.protocol.facts import Fact, Numbers, Shape, fact
 from gradwalk.protocol.graph import Node, Span
 from gradwalk.protocol.values import TensorValue
 from gradwalk.tracer import originals
 from gradwalk.tracer.calls import CallLog
 from gradwalk.tracer.cuts import Cut
+from gradwalk.tracer.finding import finding, name_of, short
 from gradwalk.tracer.passes import Pass
 from gradwalk.tracer.places import Places
 from gradwalk.tracer.source import Program
-from gradwalk.tracer.spelling import spell_number, spell_shape
 from gradwalk.tracer.values import storage_address
 
 LISTED: Final = 4
@@ -63,16 +64,13 @@ class SilentMistakes:
 
     def _behind(self, node: Any, described: Node, index: int, saved: Any, then: TensorValue) -> Finding:
         place = self._write_to(node, saved["name"])
-        name = saved.get("alias_of") or saved["name"]
-        span = self._places.span(place)
-        where = "" if span is None else f" in line {span['line']}"
-        message = (
-            f"{described['name']} saved `{name}`{_spelled(' as ', then)} in the forward; when its backward runs, it "
-            f"holds {_spelled('', saved['value']) or 'other values'}: it was changed{where} behind autograd's back (as "
-            "`.data` or numpy can), so PyTorch does not complain and the gradient is not that of the forward that ran. "
-            "Write a new tensor instead, or change it before it is used."
+        what = fact(
+            "finding-behind-autograd",
+            node=described["name"],
+            name=saved.get("alias_of") or saved["name"],
+            change=_change(short(then), short(saved["value"]), self._places.line(place)),
         )
-        return _finding("behind_autograd", described, index, message, span)
+        return finding("behind_autograd", described, index, what, self._places.span(place))
 
     def _write_to(self, node: Any, name: str) -> Any:
         try:
@@ -125,14 +123,10 @@ class SilentMistakes:
             is_meant = maker is not None and maker["op"].strip("_") in _AXIS_MAKERS
             is_target = any("edge" not in one for one in node["inputs"][:2])
             if is_target and not is_meant and self._is_new("broadcast", str(node["span"] and node["span"]["line"])):
-                line = "" if node["span"] is None else f" (line {node['span']['line']})"
-                message = (
-                    f"{node['name']}{line} got the shapes {spell_shape(tall)} and {spell_shape(flat)}: broadcasting "
-                    f"pairs every entry of one with every entry of the other, which gives "
-                    f"{spell_shape(output['shape'])}. For one difference per entry give both the same shape, by "
-                    "squeeze(1) or unsqueeze(1)."
-                )
-                yield _finding("broadcast", node, None, message, node["span"])
+                shapes: list[Shape] = [{"shape": shape} for shape in (tall, flat, output["shape"])]
+                tall_one, flat_one, square = shapes
+                what = fact("finding-broadcast", node=name_of(node), tall=tall_one, flat=flat_one, shape=square)
+                yield finding("broadcast", node, None, what)
 
     def _rebuilt(self, one: Pass) -> Iterable[Finding]:
         made = self._log.made
@@ -148,12 +142,8 @@ class SilentMistakes:
                     continue
                 maker, cut, span = source
                 if self._is_new("rebuilt", str(span["line"])):
-                    message = (
-                        f"`{maker}` in line {span['line']} makes a new tensor of numbers that `{cut.call}` read out of "
-                        "the graph: no gradient goes through it. Compute with the tensor itself, or join tensors by "
-                        "torch.stack or torch.cat."
-                    )
-                    yield _finding("rebuilt", described, None, message, span)
+                    what = fact("finding-rebuilt", call=maker, line=str(span["line"]), numbers=cut.call)
+                    yield finding("rebuilt", described, None, what, span)
 
     def _numbers_in(self, made: tuple[str, Any, TensorValue]) -> tuple[str, Cut, Span] | None:
         """The cut whose numbers a call that made a tensor was given, by its text."""
@@ -194,29 +184,28 @@ class _LeafHistory:
 
 def _no_zero_grad(stale: Sequence[tuple[str, Node, int, int]], one: Pass) -> Finding:
     name, described, index, older = stale[0]
-    others = "" if len(stale) == 1 else f" (and that of {len(stale) - 1} more)"
-    message = (
-        f"`{name}.grad`{others} still held the gradient of pass {older + 1} when pass {one.index + 1} added to it, "
-        f"although `{name}` was updated in between: each update then uses the sum of all gradients so far. Call "
-        "optimizer.zero_grad(), or set .grad to None, before backward."
+    first, second, more = str(older + 1), str(one.index + 1), len(stale) - 1
+    what = (
+        fact("finding-no-zero-grad-more", name=name, older=first, newer=second, count=more)
+        if more
+        else fact("finding-no-zero-grad", name=name, older=first, newer=second)
     )
-    return _finding("no_zero_grad", described, index, message, one.span)
+    return finding("no_zero_grad", described, index, what, one.span)
 
 
-def _finding(kind: FindingKind, node: Node, step: int | None, message: str, span: Span | None) -> Finding:
-    return {"kind": kind, "node": node["id"], "step": step, "span": span or node["span"], "group": node["group"],
-            "message": message}  # fmt: skip
+def _change(was: Numbers | None, now: Numbers | None, line: str | None) -> Fact:
+    """What a saved tensor holds now, written by a line or by nobody knows what."""
+    if was is None or now is None:
+        return fact("finding-changed") if line is None else fact("finding-changed-in-line", line=line)
+    if line is None:
+        return fact("finding-changed-from", was=was, now=now)
+    return fact("finding-changed-from-in-line", was=was, now=now, line=line)
 
 
 def _is_nonzero(value: TensorValue) -> bool:
     if "summary" in value:
         return value["summary"]["norm"] != 0
     return any(value.get("data", ()))
-
-
-def _spelled(before: str, value: Any) -> str:
-    data: list[Any] = value.get("data", [])
-    return f"{before}{spell_number(data[0])}" if len(data) == 1 else ""
 
 
 def _text_at(program: Program, span: Span) -> str:

@@ -464,7 +464,7 @@ missing-not-computed = Not computed: the pass has not reached it.
 missing-hidden = Hidden until you get there.
 
 missing-detach = `{ $name }` is cut off: { $call } gives a tensor without a history.
-    .hint = Leave that out if the gradient should reach `{ $name }`.
+    .hint = Leave it out if the gradient should reach `{ $name }`.
 missing-data = `{ $name }` is cut off: { $call } gives a tensor without a history.
     .hint = Write `{ $name }` instead of `{ $name }.data` if the gradient should reach it.
 missing-numbers = `{ $name }` is cut off: { $call } gives plain numbers without a history.
@@ -533,6 +533,100 @@ nograd-others-more = The same holds for { $names } and { $count } more.
 note-input = The input `{ $name }` was not used: the program has no place for it.
 note-compiled = `torch.compile` ran eagerly here: compiled, the whole function would be one opaque node. Operation by operation it computes the same gradients, up to rounding.
 note-compiled-in-line = `torch.compile` in line { $line } ran eagerly: compiled, the whole function would be one opaque node. Operation by operation it computes the same gradients, up to rounding.
+
+finding-value = The first value that is not finite is made by { $node }: its result has { $entries }.
+    .title = first NaN or infinity
+finding-value-why = The first value that is not finite is made by { $node }: its result has { $entries }. { $why }
+    .title = { finding-value.title }
+finding-leaf = The leaf `{ $name }` holds { $entries } before anything is computed.
+    .title = { finding-value.title }
+finding-gradient = The first gradient that is not finite is made by { $node }: its grad_output is finite, what it returns for `{ $name }` has { $entries }. It has no finite slope there; every step after this one inherits that.
+    .title = { finding-value.title }
+finding-seed = The external gradient `v` that { $node } starts from is not finite itself.
+    .title = { finding-value.title }
+finding-hook = A hook put a gradient that is not finite in front of { $node }.
+    .title = { finding-value.title }
+finding-sum = The contributions at { $node } are finite, but their sum is not: it ran over the end of its dtype.
+    .title = { finding-value.title }
+finding-node = { $node } with { $operands }
+finding-operand = `{ $name }` = { $value }
+finding-nans = { $count ->
+    [one] 1 NaN entry
+   *[other] { $count } NaN entries
+}
+finding-infinities = { $count ->
+    [one] 1 infinite entry
+   *[other] { $count } infinite entries
+}
+finding-div = A division by 0 is infinite.
+finding-div-nan = 0 / 0 is NaN, anything else / 0 is infinite.
+finding-sqrt = The square root of a negative number is NaN.
+finding-rsqrt = 1 / sqrt(x) is infinite at 0 and NaN below.
+finding-log = log(0) is −infinity, and NaN below 0: add a small number, or use `log1p`.
+finding-reciprocal = 1 / 0 is infinite.
+finding-arc = It is defined from −1 to 1 only.
+finding-softmax = A row that is −infinity throughout has no softmax.
+finding-pow = A negative number has no real fractional power, and 0 has no negative one.
+finding-overflow = { $node } ran over the end of { $dtype }, whose largest number is { $limit }: its operands are finite, its result is infinite.
+    .title = overflow
+    .hint = Use a wider dtype, or rearrange the formula: `logsumexp`, `log_softmax`, or subtract the maximum first.
+
+finding-faint = The gradient vanishes: it reaches `{ $name }` with norm { $norm }, { $times } times smaller than at its largest.
+finding-loud = The gradient explodes: it reaches `{ $name }` with norm { $norm }, { $times } times larger than the `v` it began with.
+finding-vanishing = { $reaches } Over { $count } steps that is a factor of { $average } each on average; the strongest, { $strongest }, is { $node }. Slopes below 1 are multiplied along the chain.
+    .title = vanishing gradient
+    .hint = relu, residual connections, normalisation or a better initialisation keep the slopes near 1.
+finding-vanishing-alone = { $reaches } { $node } does it alone.
+    .title = { finding-vanishing.title }
+    .hint = { finding-vanishing.hint }
+finding-vanishing-at = { $reaches } Nearly all of that is one step: { $node } returns { $change } times what it got. There a slope is nearly 0, or the terms of a sum cancel, as they do before a normalisation: that may well be right.
+    .title = { finding-vanishing.title }
+finding-saturated = { $node } received a gradient of norm { $norm } and returned exactly 0: it is saturated, its slope is too small for the dtype. Nothing before it gets a gradient.
+    .title = { finding-vanishing.title }
+    .hint = Keep its operand near 0, by smaller weights or normalised inputs.
+finding-exploding = { $reaches } Over { $count } steps that is a factor of { $average } each on average; the strongest, { $strongest }, is { $node }. Slopes above 1 are multiplied along the chain.
+    .title = exploding gradient
+    .hint = Smaller weights, normalisation or gradient clipping keep them in bounds.
+finding-exploding-alone = { $reaches } { $node } does it alone.
+    .title = { finding-exploding.title }
+    .hint = { finding-exploding.hint }
+finding-dead-relu = { $node } is dead here: its whole operand of shape { $shape } is 0 or less, so its result and all its slopes are 0, and nothing before it gets a gradient through it.
+    .title = dead relu
+    .hint = A smaller learning rate, another initialisation or `leaky_relu` avoids it.
+finding-dead-relu-more = { finding-dead-relu } { $count ->
+    [one] One more is like this one.
+   *[other] { $count } more are like this one.
+}
+    .title = { finding-dead-relu.title }
+    .hint = { finding-dead-relu.hint }
+
+finding-wrong-backward = { $backward } is not the derivative of its forward for `{ $name }`: { $why }
+    .title = custom backward
+finding-cut-derivative = { $op } saves { $saved }, which forward computed from its inputs but which is neither an input nor an output. Forward runs without grad mode, so for { $use } `{ $name }` is a constant: this gradient is right, but a derivative of it leaves out how `{ $name }` changes, and PyTorch is silent.
+    .title = second derivative cut short
+    .hint = Compute `{ $name }` again in backward from saved inputs, or return it as an output of forward too and save that.
+finding-behind-autograd = { $node } saved `{ $name }` in the forward; when its backward runs, { $change }. That happened behind autograd's back (as `.data` or numpy can), so PyTorch does not complain, and the gradient is not that of the forward that ran.
+    .title = changed behind autograd
+    .hint = Write a new tensor instead, or change it before it is used.
+finding-changed = it holds other values
+finding-changed-in-line = it holds other values, written in line { $line }
+finding-changed-from = it holds { $now } instead of { $was }
+finding-changed-from-in-line = it holds { $now } instead of { $was }, written in line { $line }
+finding-no-zero-grad = `{ $name }.grad` still held the gradient of pass { $older } when pass { $newer } added to it, although `{ $name }` was updated in between: each update then uses the sum of all gradients so far.
+    .title = gradients not cleared
+    .hint = Call `optimizer.zero_grad()`, or set `.grad` to None, before backward.
+finding-no-zero-grad-more = { finding-no-zero-grad } { $count ->
+    [one] So did the `.grad` of one more leaf.
+   *[other] So did the `.grad` of { $count } more leaves.
+}
+    .title = { finding-no-zero-grad.title }
+    .hint = { finding-no-zero-grad.hint }
+finding-broadcast = { $node } got the shapes { $tall } and { $flat }: broadcasting pairs every entry of one with every entry of the other, which gives { $shape }.
+    .title = broadcast to a square
+    .hint = For one difference per entry give both the same shape, by `squeeze(1)` or `unsqueeze(1)`.
+finding-rebuilt = `{ $call }` in line { $line } makes a new tensor of numbers that `{ $numbers }` read out of the graph: no gradient goes through it.
+    .title = cut by numbers
+    .hint = { missing-rebuilt.hint }
 
 note-out-of-sight = No call of the program was seen to build this node: code of `torch.jit`, and what runs with torch functions switched off, is out of sight. So it has no line; its numbers are the engine's all the same.
 note-thread = Made in another thread: which line made it, and from which values, is not known.

@@ -32,12 +32,11 @@ def name_of(node: Node) -> Filling:
 
 def name_with_operands(node: Node) -> Filling:
     """`SqrtBackward0 (line 3) with x = 0`, as far as operands are short."""
-    operands: list[Filling] = [
-        fact("finding-operand", name=called(one), value=value)
-        for one in node["inputs"]
-        if (value := short(one["value"])) is not None
-    ]
-    return fact("finding-node", node=name_of(node), operands=operands) if operands else name_of(node)
+    values = {called(one): value for one in node["inputs"] if (value := short(one["value"])) is not None}
+    if not values:
+        return name_of(node)
+    operands: list[Filling] = [fact("finding-operand", name=name, value=value) for name, value in values.items()]
+    return fact("finding-node", node=name_of(node), operands=operands)
 
 
 def entries(trouble: Trouble) -> list[Filling]:

@@ -74,14 +74,14 @@ class Histories:
             if cut.identity == id(tensor) and cut.result is self._values.value_of(tensor):
                 line = _in_line(self._places.span(cut.place))
                 return Lost(
-                    f"{spelled} comes from {cut.reason}{line}, which gives a tensor without a history.",
+                    f"{spelled} comes from `{cut.call}`{line}, which gives a tensor without a history.",
                     f"Leave that out{line}, so that every step from the input to the output is in the graph.",
                 )
         if self._log.cuts.found:
             cut = self._log.cuts.found[-1]
             line = _in_line(self._places.span(cut.place))
             return Lost(
-                f"{spelled} has no history. The last thing that was taken out of the graph was cut off by {cut.reason}"
+                f"{spelled} has no history. The last thing that was taken out of the graph was cut off by `{cut.call}`"
                 f"{line}; or no tensor that requires grad went into it.",
                 "Create an input with requires_grad=True and keep every step from it to the output in torch.",
             )

@@ -23,7 +23,7 @@ import type { PassState } from "../model/trace";
 import { fact } from "../protocol/facts";
 import type { Contribution, Event, GradcheckReport, Problem } from "../protocol/trace.gen";
 import { runTrace } from "../stream/client";
-import { label, markedUp } from "../words/say";
+import { label, markedUp, textOf } from "../words/say";
 import { tell } from "../words/tell";
 import { isExpression, type Session } from "./session.svelte";
 
@@ -222,7 +222,7 @@ export class ByHand {
     if (!Array.isArray(reports)) return reports.message;
     let sum: readonly number[] = Array.from({ length: columns }, () => 0);
     for (const { numeric, because, output_nr } of reports) {
-      if (numeric?.data === undefined) return because;
+      if (numeric?.data === undefined) return textOf(tell(because));
       const v = sender.grad_outputs[output_nr ?? 0];
       if (v !== undefined) sum = addEntries(sum, throughJacobian(v, numeric, columns));
     }

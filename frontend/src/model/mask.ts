@@ -5,6 +5,7 @@
 import type {
   Accumulate,
   Cell,
+  Fact,
   Gradient,
   Graph,
   LocalJacobian,
@@ -31,8 +32,8 @@ export interface Horizon {
   readonly isShapeHidden: boolean;
 }
 
-const HIDDEN_SENTENCE = "Hidden until you get there.";
-const UNSEEN: Missing = { missing: "not_computed", because: HIDDEN_SENTENCE };
+const UNTIL_THEN: Fact = { kind: "missing-hidden" };
+const UNSEEN: Missing = { missing: "not_computed", because: UNTIL_THEN };
 
 /** Whether this stands for a gradient that must not be seen yet, though it may be there. */
 export function isUnseen(gradient: Gradient): boolean {
@@ -152,7 +153,7 @@ export function hideGradient(gradient: Gradient): Gradient {
 
 function hideTensor(value: TensorValue): TensorValue {
   const { shape, dtype } = value;
-  if (value.data === undefined) return { shape, dtype, unavailable: HIDDEN_SENTENCE };
+  if (value.data === undefined) return { shape, dtype, unavailable: UNTIL_THEN };
   return { shape, dtype, data: value.data.map((): Cell => HIDDEN) };
 }
 
@@ -194,6 +195,6 @@ function hideNode(node: Node): Node {
     ...node,
     inputs: node.inputs.map((operand) => ({ ...operand, value: hide(operand.value) })),
     outputs: node.outputs.map((output) => ({ ...output, value: hide(output.value) })),
-    saved: node.saved.map(({ was: _was, ...saved }) => ({ ...saved, value: null, note: HIDDEN_SENTENCE })),
+    saved: node.saved.map(({ was: _was, ...saved }) => ({ ...saved, value: null, note: UNTIL_THEN })),
   };
 }

@@ -5,12 +5,12 @@
 export type Event = Started | Stdout | Warned | PassStarted | Step | PassFinished | Problem | Finished;
 export type Cell = boolean | number | ("NaN" | "Infinity" | "-Infinity") | Real[];
 export type Real = number | ("NaN" | "Infinity" | "-Infinity");
+export type Filling = string | number | Numbers | Shape | Fact | Filling[];
 export type Call = "backward" | "grad" | "implicit";
 export type Gradient = TensorValue | Missing;
 export type MissingReason = "undefined" | "not_required" | "returned_none" | "no_path" | "not_computed";
 export type NodeKind = "op" | "custom" | "accumulate_grad" | "view_write" | "other";
 export type GroupKind = "module" | "function" | "composite";
-export type Filling = string | number | Numbers | Shape | Fact | Filling[];
 export type Structure =
   | "scalar"
   | "diagonal"
@@ -104,10 +104,7 @@ export interface TensorValue {
    * Only for layouts other than strided, e.g. `sparse_coo`; `data` is then the dense form.
    */
   layout?: string;
-  /**
-   * Why there are no numbers, in words: a meta tensor has only a shape.
-   */
-  unavailable?: string;
+  unavailable?: Fact;
 }
 /**
  * Stands in the place of `data` when a value is over the element limit.
@@ -133,7 +130,10 @@ export interface Histogram {
   counts: number[];
 }
 /**
- * A large value pooled down to something that can be drawn.
+ * A large value pooled down to something that can be drawn, with its last axis across.
+ *
+ * Each entry is the mean of a block, of magnitudes where the value is complex, to four digits; NaN and infinity spread
+ * over their block.
  */
 export interface Thumbnail {
   /**
@@ -144,10 +144,41 @@ export interface Thumbnail {
    * Row-major, flat.
    */
   data: Real[];
+}
+/**
+ * Something that is so, to be said in a sentence or a part of one.
+ */
+export interface Fact {
   /**
-   * How it was pooled, in words.
+   * The message's name in the catalogues.
    */
-  pooled: string;
+  kind: string;
+  /**
+   * By the names that the message calls them. Text is copied as it stands: names, operations, words of PyTorch's. An
+   * integer chooses the plural. A list is said as `a, b and c`.
+   */
+  operands?: {
+    [k: string]: Filling;
+  };
+}
+/**
+ * Entries of a tensor, to be spelled as all numbers on the screen are.
+ */
+export interface Numbers {
+  /**
+   * Row-major, flat.
+   */
+  numbers: Cell[];
+  /**
+   * Of the tensor that they are all entries of; absent where there is one number.
+   */
+  shape?: number[];
+}
+/**
+ * The shape of a tensor.
+ */
+export interface Shape {
+  shape: number[];
 }
 /**
  * A comment in the program that directs the lecture: `#@ note text`.
@@ -243,48 +274,17 @@ export interface PassOutput {
  */
 export interface Missing {
   missing: MissingReason;
+  because?: Fact;
   /**
-   * The reason in words, where more is known than the name of the reason says.
+   * Only where a leaf ended without a gradient and the program could be written otherwise, as the hint of `because`
+   * says: 1-based, of the call or the use, else of the assignment to the name; null where there is none.
    */
-  because?: string;
+  line?: number | null;
   /**
    * True: the backward of the program's Function got zeros in its place, as it does unless told otherwise.
    */
   materialized?: boolean;
   dropped?: TensorValue;
-  cause?: MissingCause;
-}
-/**
- * What in the program keeps a gradient away, where it is something that the program could write otherwise.
- */
-export interface MissingCause {
-  /**
-   * `numbers`: read out as Python numbers; `discrete`: whole numbers or booleans have no slope; `rebuilt`: copied
-   * into a new tensor; `cut`: by another call; `not_in_output`: used, but not for what backward started from.
-   */
-  kind:
-    | "cut"
-    | "data"
-    | "detach"
-    | "discrete"
-    | "frozen"
-    | "integer"
-    | "no_grad"
-    | "non_leaf"
-    | "not_in_output"
-    | "not_required"
-    | "numbers"
-    | "reassigned"
-    | "rebuilt"
-    | "unused";
-  /**
-   * 1-based, of the call or the use, else of the assignment to the name; null where there is none.
-   */
-  line: number | null;
-  /**
-   * What did it, as the program calls it: `detach`, `item`, `argmax`.
-   */
-  call?: string;
 }
 /**
  * What a `grad` call (or `backward(inputs=...)`) asks for.
@@ -353,10 +353,7 @@ export interface Node {
    * Only `custom`: what its forward did; what its backward does is on the step.
    */
   inside?: InnerOp[];
-  /**
-   * What cannot be known of this node, and why.
-   */
-  note?: string;
+  note?: Fact;
 }
 /**
  * One differentiable operand of a node; the position in `inputs` is that of `grad_inputs`.
@@ -408,10 +405,7 @@ export interface SavedTensor {
   version: number | null;
   is_input: boolean;
   is_output: boolean;
-  /**
-   * Why there is no value: packed by a hook, already freed, ...
-   */
-  note?: string;
+  note?: Fact;
   /**
    * The variable whose storage this shares.
    */
@@ -551,41 +545,6 @@ export interface Group {
   dot: string;
 }
 /**
- * Something that is so, to be said in a sentence or a part of one.
- */
-export interface Fact {
-  /**
-   * The message's name in the catalogues.
-   */
-  kind: string;
-  /**
-   * By the names that the message calls them. Text is copied as it stands: names, operations, words of PyTorch's. An
-   * integer chooses the plural. A list is said as `a, b and c`.
-   */
-  operands?: {
-    [k: string]: Filling;
-  };
-}
-/**
- * Entries of a tensor, to be spelled as all numbers on the screen are.
- */
-export interface Numbers {
-  /**
-   * Row-major, flat.
-   */
-  numbers: Cell[];
-  /**
-   * Of the tensor that they are all entries of; absent where there is one number.
-   */
-  shape?: number[];
-}
-/**
- * The shape of a tensor.
- */
-export interface Shape {
-  shape: number[];
-}
-/**
  * One executed autograd node. `index` counts over the whole trace, from 0.
  *
  * `hooks` tell what each hook made of a sum of contributions before the node saw it as grad_output. `changes` tell,
@@ -670,10 +629,6 @@ export interface Batch {
    * How many rows.
    */
   size: number;
-  /**
-   * The same in words, with the operand's name.
-   */
-  because: string;
 }
 /**
  * The Jacobian that a custom backward computes, beside central differences of its forward in double precision.
@@ -684,10 +639,7 @@ export interface Differences {
    */
   verdict: "agrees" | "differs" | "not_differentiable";
   value?: TensorValue;
-  /**
-   * Only where it differs: how, in words.
-   */
-  because?: string;
+  because?: Fact;
 }
 /**
  * What an AccumulateGrad node did to `.grad`.
@@ -809,7 +761,7 @@ export interface Finding {
    * The node's group.
    */
   group: string | null;
-  message: string;
+  fact: Fact;
   used_at?: Span;
 }
 /**
@@ -932,10 +884,7 @@ export interface GradcheckReport {
   argnum: number | null;
   output_nr: number | null;
   verdict: "agrees" | "differs" | "not_differentiable" | "unavailable";
-  /**
-   * The verdict in a sentence or two.
-   */
-  because: string;
+  because: Fact;
   /**
    * Complex sides have a last axis of 2, as in local Jacobians. Empty for the whole program: there the one row is
    * v times the Jacobian of the outputs, which is what a backward pass computes.

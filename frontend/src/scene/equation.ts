@@ -28,8 +28,9 @@ import { inDerivativesYaml, notInDerivativesYaml, ownFunction, partOfComposite }
 import { calledShort, operandLabel, type Scene, savedLabel } from "../words/names";
 import { type NoGrad, noGradAt } from "../words/nograds";
 import { whyNoFormula } from "../words/rule";
-import { label, markedUp } from "../words/say";
+import { label, markedUp, textOf } from "../words/say";
 import { toldAt } from "../words/sentences";
+import { tell } from "../words/tell";
 import type { Told } from "../words/told";
 import { shapeText } from "../words/values";
 import type { Still } from "./still";
@@ -287,7 +288,7 @@ function notesOf(node: Node): readonly string[] {
   const notes: string[] = [];
   if (node.span !== null) notes.push(label("player-line", { line: String(node.span.line) }));
   if (node.kind === "custom") notes.push(label("player-custom-function"));
-  if (node.note !== undefined) notes.push(node.note);
+  if (node.note !== undefined) notes.push(textOf(tell(node.note)));
   if (node.backward_span !== undefined)
     notes.push(label("player-its-backward", { line: String(node.backward_span.line) }));
   return notes;

@@ -2,12 +2,13 @@
  * A whole pass at a glance: how large the gradient was at every node, on a logarithmic scale, and where something
  * stands out. It tells of the pass as it ended, whatever step is on show.
  */
-import { standouts } from "../model/findings";
+
 import { isTensor } from "../model/gradients";
 import { toNumber } from "../model/numbers";
 import { executions } from "../model/selectors";
 import type { PassState, TraceState } from "../model/trace";
 import type { Gradient, Graph } from "../protocol/trace.gen";
+import { standouts } from "../words/standouts";
 import { groupsRound } from "./still";
 
 /** What is known of one node, or of the largest gradient in a group. */
@@ -31,13 +32,13 @@ export const HEAT_LEVELS = 6;
 
 export function drawHeat(trace: TraceState, pass: PassState, graph: Graph): Heat {
   const marks = new Map<string, string[]>();
-  for (const { step, kind } of standouts(trace)) {
+  for (const { step, title } of standouts(trace)) {
     const at = step === null ? undefined : trace.steps[step - 1];
     if (at === undefined || at.pass !== pass.index) continue;
     for (const id of [at.node, ...groupsRound(graph, at.node)]) {
       const list = marks.get(id);
-      if (list === undefined) marks.set(id, [kind]);
-      else if (!list.includes(kind)) list.push(kind);
+      if (list === undefined) marks.set(id, [title]);
+      else if (!list.includes(title)) list.push(title);
     }
   }
   const norms = new Map<string, number>();

@@ -1,17 +1,18 @@
 /** Leaves that ended without a gradient, and names that one may take for a leaf: which, why, and what to write instead. */
 
-import { missingSentence } from "../model/missing";
 import type { PassState, TraceState } from "../model/trace";
-import type { Missing, MissingCause, Node } from "../protocol/trace.gen";
-import { alsoOthers, instead } from "./advice";
+import type { Missing, Node } from "../protocol/trace.gen";
+import { missingSaid } from "./missing";
+import { code, enumerated, inSentences, label, type Said, say } from "./say";
+import { tellAttribute } from "./tell";
 
 export interface NoGrad {
   /** `x.grad`, or what a call of `grad` returned for `x`. */
   readonly title: string;
   readonly leaf: string;
   readonly line: number | null;
-  /** Why, and what to write instead; what stands between backticks is code. */
-  readonly text: string;
+  /** Why, and what to write instead. */
+  readonly said: Said;
   /** Somebody may wait for it: it is worth saying before the first step. */
   readonly isMissed: boolean;
 }
@@ -59,7 +60,7 @@ function entriesOf(passes: readonly PassState[]): readonly Entry[] {
     (finished?.results ?? []).forEach((result, index) => {
       const leaf = started.inputs[index]?.name;
       if (!("missing" in result) || result.missing !== "no_path" || leaf == null) return;
-      const title = `result for ${leaf}`;
+      const title = label("nograd-result", { name: leaf });
       latest.set(title, { title, leaf, missing: result, isRead: true });
     });
   }
@@ -67,32 +68,38 @@ function entriesOf(passes: readonly PassState[]): readonly Entry[] {
 }
 
 /** Not where a pass leaves `.grad` alone, or has not got there. */
-function isTelling({ missing, cause }: Missing): boolean {
-  return cause !== undefined || missing === "returned_none" || missing === "undefined";
+function isTelling({ missing, line }: Missing): boolean {
+  return line !== undefined || missing === "returned_none" || missing === "undefined";
 }
 
-function keyOf({ title, missing }: Entry): string {
-  const { cause } = missing;
-  return cause === undefined || SINGLE.has(cause.kind) ? title : `${cause.kind} ${cause.line} ${cause.call}`;
+/** Leaves that the same thing keeps a gradient from share a key. */
+function keyOf({ title, missing: { because, line } }: Entry): string {
+  if (line === undefined || because === undefined) return title;
+  return JSON.stringify([because.kind, line, { ...because.operands, name: null }]);
 }
-
-/** Their sentences speak of the leaf itself. */
-const SINGLE: ReadonlySet<MissingCause["kind"]> = new Set(["integer", "non_leaf", "reassigned"]);
-/** What a person may well have meant. */
-const DELIBERATE: ReadonlySet<MissingCause["kind"]> = new Set(["frozen", "integer", "not_required"]);
 
 function toNoGrad(group: readonly Entry[]): NoGrad {
   const [first, ...rest] = group;
   if (first === undefined) throw new Error("a group has a first entry");
   const { title, leaf, missing } = first;
-  const { cause } = missing;
-  const others = alsoOthers(rest.map((entry) => entry.leaf));
-  const advice = cause === undefined ? "" : instead(leaf, cause);
+  const { because, line } = missing;
+  const hint = because === undefined ? null : tellAttribute(because, "hint");
   return {
     title,
     leaf,
-    line: cause?.line ?? null,
-    text: [missingSentence(missing), others, advice].filter((part) => part !== "").join(" "),
-    isMissed: group.some(({ isRead }) => isRead) || cause === undefined || !DELIBERATE.has(cause.kind),
+    line: line ?? null,
+    said: inSentences([missingSaid(missing), others(rest.map((entry) => entry.leaf)), hint]),
+    // That a tensor does not require grad may well be meant.
+    isMissed: group.some(({ isRead }) => isRead) || line === undefined || missing.missing !== "not_required",
   };
+}
+
+const OTHERS_LISTED = 4;
+
+/** Of leaves that share a reason. */
+function others(leaves: readonly string[]): Said | null {
+  if (leaves.length === 0) return null;
+  const names = enumerated(leaves.slice(0, OTHERS_LISTED).map((name) => code(name)));
+  const count = leaves.length - OTHERS_LISTED;
+  return count > 0 ? say("nograd-others-more", { names, count }) : say("nograd-others", { names });
 }

@@ -197,6 +197,11 @@ export function enumerated(parts: readonly Said[]): Said {
   return parts.reduce((first, rest) => say("comma", { first, rest }));
 }
 
+/** Whole sentences, one after the other. */
+export function inSentences(parts: readonly (Said | null)[]): Said {
+  return parts.filter((part) => part !== null).reduce((first, rest) => say("then", { first, rest }));
+}
+
 /** `a; b; c`: parts of a sentence that could each be one. */
 export function inTurn(parts: readonly Said[]): Said {
   return parts.reduce((first, rest) => say("semicolon", { first, rest }));

@@ -23,7 +23,7 @@ export function tellAttribute(
   attribute: Attribute,
   precision: Precision = DEFAULT_PRECISION,
 ): Said | null {
-  return hasAttribute(fact.kind, attribute) ? sentence(told(fact, attribute, precision)) : null;
+  return hasAttribute(fact.kind, attribute) ? told(fact, attribute, precision) : null;
 }
 
 function told(fact: Fact, attribute: Attribute | null, precision: Precision): Said {

@@ -20,8 +20,10 @@ const messages = new Map(
 function operandsOf(part, found = new Set()) {
   if (Array.isArray(part)) for (const each of part) operandsOf(each, found);
   else if (part?.type === "var") found.add(part.name);
-  else if (part?.type === "mesg" || part?.type === "term")
-    operandsOf(patternsOf(messages.get(part.type === "term" ? `-${part.name}` : part.name)), found);
+  else if (part?.type === "mesg" || part?.type === "term") {
+    const message = messages.get(part.type === "term" ? `-${part.name}` : part.name);
+    operandsOf(part.attr ? message?.attributes[part.attr] : message?.value, found);
+  }
   else if (part?.type === "select") {
     operandsOf(part.selector, found);
     for (const { value } of part.variants) operandsOf(value, found);

@@ -79,10 +79,12 @@ def truth_of(name):
 
 
 def test_what_is_done_on_purpose_is_called_so():
-    words = {"a straight-through estimator": "straight-through estimator does on purpose",
-             "a reversal": "multiplies v by -1, as a gradient reversal"}  # fmt: skip
-    for name, each in words.items():
-        assert each in differences(function(*FUNCTIONS[name]))[2][0]["message"]
+    called = {
+        "a straight-through estimator": {"kind": "check-flat", "operands": {"name": "x"}},
+        "a reversal": {"kind": "check-identity-times", "operands": {"name": "x", "factor": {"numbers": [-1.0]}}},
+    }
+    for name, each in called.items():
+        assert differences(function(*FUNCTIONS[name]))[2][0]["fact"]["operands"]["why"] == each
 
 
 QUIET = {

@@ -70,4 +70,3 @@ def test_a_jacobian_on_demand_has_the_mark_too() -> None:
     request = TraceRequest(source=PROGRAMS["mm"][0], options=Options())
     [found] = jacobian_of_step(request, 0, 1, ResolvedLimits())
     assert (found["batch"]["kind"], found["batch"]["size"]) == ("sum", 4)
-    assert "v J is the sum of 4 products" in found["batch"]["because"]

@@ -83,11 +83,20 @@ def test_exactly_the_wrong_entries_of_a_backward_are_marked(name, dtype):
 
 def test_the_shape_of_a_mistake_is_said():
     said = {name: check(MATMUL.format(BACKWARDS[name][0]), "ProductBackward")[0]["because"] for name in BACKWARDS}
-    assert "2 times what it should be" in said["factor"]
-    assert "-1 times" in said["sign"]
-    assert "nothing but zeros" in said["forgotten"]
-    assert "1 of 16 entries" in said["one entry"]
-    assert "row 0, column 1" in said["one entry"]
+    guesses = {name: sentences(one)[1:] for name, one in said.items()}
+    assert guesses["factor"] == [{"kind": "check-factor", "operands": {"factor": {"numbers": [2.0]}}}]
+    assert guesses["sign"] == [{"kind": "check-factor", "operands": {"factor": {"numbers": [-1.0]}}}]
+    assert guesses["forgotten"] == [{"kind": "check-zeros"}]
+    [differs] = sentences(said["one entry"])
+    assert differs["kind"] == "check-differs"
+    assert [differs["operands"][name] for name in ("count", "total", "row", "column")] == [1, "16", "0", "1"]
+
+
+def sentences(told):
+    """The facts of sentences that stand one after the other."""
+    if told["kind"] != "then":
+        return [told]
+    return [*sentences(told["operands"]["first"]), *sentences(told["operands"]["rest"])]
 
 
 BUILT_IN = {
@@ -146,7 +155,16 @@ def test_points_without_a_derivative_are_named(name):
     assert report["wrong"] == []
     found = [(one["row"], one["column"], round(one["left"], 6), round(one["right"], 6)) for one in report["kinks"]]
     assert found == expected
-    assert "Not differentiable at 0" in report["because"]
+    told, *more = sentences(report["because"])
+    row, column, left, right = expected[0]
+    operands = {name: told["operands"][name] for name in ("row", "column", "at")}
+    assert (told["kind"], operands) == (
+        "check-kink",
+        {"row": str(row), "column": str(column), "at": {"numbers": [0]}},
+    )
+    slopes = [told["operands"][side]["numbers"][0] for side in ("left", "right")]
+    assert slopes == pytest.approx([left, right], abs=1e-6)
+    assert [one["operands"]["count"] for one in more] == ([len(expected) - 1] if len(expected) > 1 else [])
 
 
 def test_the_edge_of_a_domain_is_no_mistake():
@@ -169,13 +187,14 @@ def test_a_tie_to_numbers_too_coarse_or_a_node_without_a_call_is_said():
     double += "create_graph=True)\ng.sum().backward()"
     reports = [one for argnum in range(2) for one in check(double, "MulBackward0", argnum)]
     assert {one["verdict"] for one in reports} == {"unavailable"}
-    assert "create_graph" in reports[0]["because"]
+    assert reports[0]["because"] == {"kind": "check-no-call", "operands": {"op": "MulBackward0"}}
     coarse = MATMUL.format("g @ b.T, None").replace("return a @ b", "return (a @ b).float()")
-    assert "float32" in check(coarse, "ProductBackward")[0]["because"]
+    told = check(coarse, "ProductBackward")[0]["because"]
+    assert told == {"kind": "check-coarse", "operands": {"dtype": "float32"}}
     [large] = check(
         "x = torch.ones(9, requires_grad=True)\nx.exp().sum().backward()", "ExpBackward0", jacobian_cells=80
     )
-    assert "81 entries" in large["because"]
+    assert large["because"] == {"kind": "check-large-jacobian", "operands": {"entries": "81", "most": "80"}}
 
 
 def test_a_step_that_is_not_there_has_no_report():
@@ -255,7 +274,10 @@ def test_whole_programs(name):
     reports = check_program(source, pass_index)
     assert {one["name"]: one["verdict"] for one in reports.values()} == expected
     if name == "detached":
-        assert "`.detach()` in line 2" in reports["x"]["because"]
+        told = sentences(reports["x"]["because"])[-1]
+        call = {"kind": "call-in-line", "operands": {"call": ".detach()", "line": "2"}}
+        cut = {"kind": "missing-detach", "operands": {"name": "x", "call": call}}
+        assert told == {"kind": "check-unseen-use", "operands": {"why": cut}}
 
 
 def test_the_second_derivative_that_a_function_cuts_is_wrong_in_numbers_too():

@@ -4,60 +4,73 @@ import warnings
 
 import pytest
 
+from gradwalk.words.catalogue import tell_attribute
 from tests.tracer.oracle import run_plain, run_traced
 
 BOTH = "x = torch.tensor([1., 2.], requires_grad=True)\nw = torch.tensor([3., 4.], requires_grad=True)\n"
 OUT = "\ny = (z * w).sum()\ny.backward()"
 ABSENT = {
-    "not used": (BOTH + "y = (w * 2).sum()\ny.backward()", "no_path", ["no differentiable operation uses it"]),
-    "used elsewhere": (BOTH + "z = x * 2\ny = (w * 2).sum()\ny.backward()", "no_path", ["used in line 3"]),
-    "detach": (BOTH + "z = x.detach()" + OUT, "no_path", ["`.detach()` in line 3"]),
-    "detach in place": (BOTH + "z = x * 2\nz.detach_()" + OUT, "no_path", ["`.detach_()` in line 4"]),
-    "the detach that is used": (BOTH + "z = x.detach()\nprint(x.detach())" + OUT, "no_path", ["in line 3"]),
-    "detach in a function": (BOTH + "def f(a):\n    return a.detach() * 2\nz = f(x)" + OUT, "no_path", ["line 4"]),
-    "no_grad": (BOTH + "with torch.no_grad():\n    z = x * 2" + OUT, "no_path", ["`torch.no_grad()` in line 4"]),
+    "not used": (BOTH + "y = (w * 2).sum()\ny.backward()", "no_path", "missing-unused", {}),
+    "used elsewhere": (BOTH + "z = x * 2\ny = (w * 2).sum()\ny.backward()", "no_path", "missing-not-in-output",
+        {"call": "mul", "line": "3"}),
+    "detach": (BOTH + "z = x.detach()" + OUT, "no_path", "missing-detach", {"call": ".detach()", "line": "3"}),
+    "detach in place": (BOTH + "z = x * 2\nz.detach_()" + OUT, "no_path", "missing-detach",
+        {"call": ".detach_()", "line": "4"}),
+    "the detach that is used": (BOTH + "z = x.detach()\nprint(x.detach())" + OUT, "no_path", "missing-detach",
+        {"call": ".detach()", "line": "3"}),
+    "detach in a function": (BOTH + "def f(a):\n    return a.detach() * 2\nz = f(x)" + OUT, "no_path",
+        "missing-detach", {"call": ".detach()", "line": "4"}),
+    "no_grad": (BOTH + "with torch.no_grad():\n    z = x * 2" + OUT, "no_path", "missing-no-grad",
+        {"call": "torch.no_grad()", "line": "4"}),
     "no_grad around a module": ("m = nn.Linear(2, 2)\nw = torch.ones(2, requires_grad=True)\nwith torch.no_grad():\n"
-                                "    z = m(w)" + OUT, "no_path", ["`torch.no_grad()` in line 4"]),
+                                "    z = m(w)" + OUT, "no_path", "missing-no-grad",
+        {"call": "torch.no_grad()", "line": "4"}),
     "no_grad as decorator": (BOTH + "@torch.no_grad()\ndef f(a):\n    return a * 2\nz = f(x)" + OUT, "no_path",
-                             ["`torch.no_grad()` in line 5"]),
+                             "missing-no-grad", {"call": "torch.no_grad()", "line": "5"}),
     "requires_grad false": ("x = torch.tensor([1., 2.])\nw = torch.ones(2, requires_grad=True)\nz = x * 2" + OUT
-                            + "\nprint(x.grad)", "not_required", ["made without requires_grad=True"]),
-    "switched off": (BOTH + "x.requires_grad_(False)\nz = x * 2" + OUT, "not_required", ["switched off in line 3"]),
+                            + "\nprint(x.grad)", "not_required", "missing-made-without", {}),
+    "switched off": (BOTH + "x.requires_grad_(False)\nz = x * 2" + OUT, "not_required", "missing-frozen-in-line",
+        {"line": "3"}),
     "switched off by hand": (BOTH + "x.requires_grad = False\nz = x * 2" + OUT, "not_required",
-                             ["switched off in line 3"]),
+                             "missing-frozen-in-line", {"line": "3"}),
     "whole numbers asked": ("x = torch.tensor([1, 2])\nw = torch.ones(2, requires_grad=True)\nz = x * 2" + OUT
-                            + "\nprint(x.grad)", "not_required", ["int64"]),
-    "whole numbers": (BOTH + "z = x.long()" + OUT, "no_path", ["`long`", "whole numbers", "line 3"]),
-    "comparison": (BOTH + "z = x > 1" + OUT, "no_path", ["`gt`", "line 3"]),
-    "argmax": (BOTH + "z = w[x.argmax()]" + OUT, "no_path", ["`argmax`", "line 3"]),
-    "data": (BOTH + "z = x.data * 2" + OUT, "no_path", ["`.data` in line 3"]),
-    "item": (BOTH + "z = x.sum().item()" + OUT, "no_path", ["`.item()` in line 3", "plain numbers"]),
-    "float": (BOTH + "z = float(x[0])" + OUT, "no_path", ["`float()` in line 3"]),
-    "tolist": (BOTH + "z = torch.tensor(x.tolist())" + OUT, "no_path", ["`.tolist()` in line 3"]),
-    "numpy": (BOTH + "z = torch.from_numpy(x.detach().numpy() * 2)" + OUT, "no_path", ["`.detach()` in line 3"]),
-    "copied by torch.tensor": (BOTH + "z = torch.tensor(x)" + OUT, "no_path", ["`tensor` in line 3"]),
+                            + "\nprint(x.grad)", "not_required", "missing-integer", {"dtype": "int64"}),
+    "whole numbers": (BOTH + "z = x.long()" + OUT, "no_path", "missing-discrete", {"call": "long", "line": "3"}),
+    "comparison": (BOTH + "z = x > 1" + OUT, "no_path", "missing-discrete", {"call": "gt", "line": "3"}),
+    "argmax": (BOTH + "z = w[x.argmax()]" + OUT, "no_path", "missing-discrete", {"call": "argmax", "line": "3"}),
+    "data": (BOTH + "z = x.data * 2" + OUT, "no_path", "missing-data", {"call": ".data", "line": "3"}),
+    "item": (BOTH + "z = x.sum().item()" + OUT, "no_path", "missing-numbers", {"call": ".item()", "line": "3"}),
+    "float": (BOTH + "z = float(x[0])" + OUT, "no_path", "missing-numbers", {"call": "float()", "line": "3"}),
+    "tolist": (BOTH + "z = torch.tensor(x.tolist())" + OUT, "no_path", "missing-numbers",
+        {"call": ".tolist()", "line": "3"}),
+    "numpy": (BOTH + "z = torch.from_numpy(x.detach().numpy() * 2)" + OUT, "no_path", "missing-detach",
+        {"call": ".detach()", "line": "3"}),
+    "copied by torch.tensor": (BOTH + "z = torch.tensor(x)" + OUT, "no_path", "missing-rebuilt",
+        {"call": "tensor", "line": "3"}),
     "overwritten": (BOTH + "z = x * 2\nx = torch.ones(2, requires_grad=True)" + OUT, "no_path",
-                    ["assigned again in line 4"]),
+                    "missing-reassigned-in-line", {"line": "4"}),
     "no leaf any more": (BOTH + "x = x * 1\nz = x * 2" + OUT, "not_computed",
-                         ["`x` is no leaf: `mul` in line 3", "retain_grad()", "made in line 1"]),
+                         "missing-non-leaf-of", {"call": "mul", "line": "3", "count": 1, "lines": ["1"]}),
     "moved": ("w = torch.ones(2)\nx = torch.ones(2, requires_grad=True).to(torch.float64)\nz = x * 2" + OUT,
-              "not_computed", ["`to` in line 2", "made in line 2"]),
+              "not_computed", "missing-non-leaf-of", {"call": "to", "line": "2", "count": 1, "lines": ["2"]}),
     "intermediate asked": ("w = torch.ones(2, requires_grad=True)\nx = w * 2\nz = x * 2" + OUT + "\nprint(x.grad)",
-                           "not_computed", ["`mul` in line 2", "retain_grad"]),
+                           "not_computed", "missing-non-leaf-of",
+        {"call": "mul", "line": "2", "count": 1, "lines": ["1"]}),
     "returned None": ("class F1(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, a):\n"
                       "        return a * 2\n    @staticmethod\n    def backward(ctx, g):\n        return None\n" + BOTH
-                      + "z = F1.apply(x)" + OUT, "returned_none", ["a None that a custom backward returned"]),
+                      + "z = F1.apply(x)" + OUT, "returned_none", "missing-only-none", {}),
     "taken away by a hook": (BOTH + "x.register_post_accumulate_grad_hook(lambda p: setattr(p, 'grad', None))\n"
-                             "z = x * 2" + OUT, "not_computed", ["set to None again", "a hook"]),
-    "not named in inputs": (BOTH + "z = x * 2\ny = (z * w).sum()\ny.backward(inputs=[w])", "no_path", ["`inputs=`"]),
+                             "z = x * 2" + OUT, "not_computed", "missing-cleared-by-hook", {}),
+    "not named in inputs": (BOTH + "z = x * 2\ny = (z * w).sum()\ny.backward(inputs=[w])", "no_path",
+        "missing-not-inputs", {}),
     "grad instead": (BOTH + "z = x * 2\ny = (z * w).sum()\ntorch.autograd.grad(y, [x, w])", "not_computed",
-                     ["torch.autograd.grad returns"]),
+                     "missing-grad-returned", {"call": "torch.autograd.grad"}),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ABSENT)
 def test_a_grad_that_stays_none_says_why_and_where(name):
-    source, reason, words = ABSENT[name]
+    source, reason, kind, operands = ABSENT[name]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         plain = run_plain(source).namespace
@@ -68,34 +81,39 @@ def test_a_grad_that_stays_none_says_why_and_where(name):
     names = ["m.weight"] if "m" in plain else [one for one in absent if one.partition(" ")[0] == "x"]
     [found] = [absent[one] for one in names]
     assert found["missing"] == reason
-    for each in words:
-        assert each in found["because"]
+    assert spoken(found["because"]) == (kind, {"name": names[0].partition(" ")[0], **operands})
 
 
-CAUSES = {
-    "detach": ("detach", 3), "detach in place": ("detach", 4), "the detach that is used": ("detach", 3),
-    "no_grad": ("no_grad", 4), "not used": ("unused", 1), "used elsewhere": ("not_in_output", 3),
-    "requires_grad false": ("not_required", 1), "switched off by hand": ("frozen", 3),
-    "whole numbers asked": ("integer", 1), "whole numbers": ("discrete", 3), "argmax": ("discrete", 3),
-    "data": ("data", 3), "item": ("numbers", 3), "float": ("numbers", 3), "tolist": ("numbers", 3),
-    "copied by torch.tensor": ("rebuilt", 3), "overwritten": ("reassigned", 4), "no leaf any more": ("non_leaf", 3),
+def spoken(told):
+    """The kind of a fact and its operands, those of the call that it names among them."""
+    operands = dict(told["operands"])
+    if isinstance(operands.get("call"), dict):
+        operands |= operands.pop("call")["operands"]
+    return told["kind"], operands
+
+
+LINES = {
+    "detach": 3, "detach in place": 4, "the detach that is used": 3, "no_grad": 4, "not used": 1, "used elsewhere": 3,
+    "requires_grad false": 1, "switched off by hand": 3, "whole numbers asked": 1, "whole numbers": 3, "argmax": 3,
+    "data": 3, "item": 3, "float": 3, "tolist": 3, "copied by torch.tensor": 3, "overwritten": 4, "no leaf any more": 3,
     "returned None": None, "not named in inputs": None, "grad instead": None,
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", CAUSES)
-def test_what_the_program_could_write_otherwise_has_a_kind_and_a_line(name):
+@pytest.mark.parametrize("name", LINES)
+def test_what_the_program_could_write_otherwise_has_a_line_and_says_what_to_write(name):
     [event] = run_traced(ABSENT[name][0]).of("pass_finished")
     [found] = [one for one in event["leaf_grads"] if one["leaf"].partition(" ")[0] == "x"][-1:]
-    cause = found["grad"].get("cause")
-    assert (None if cause is None else (cause["kind"], cause["line"])) == CAUSES[name]
+    assert found["grad"].get("line") == LINES[name]
+    assert ("line" in found["grad"]) is (tell_attribute(found["grad"]["because"], "hint") is not None)
 
 
 def test_a_copy_that_requires_grad_itself_is_a_copy_all_the_same():
     source = BOTH + "z = torch.tensor(x, requires_grad=True)" + OUT
     [event] = run_traced(source).of("pass_finished")
     [found] = [one["grad"] for one in event["leaf_grads"] if one["leaf"] == "x"]
-    assert found["cause"] == {"kind": "rebuilt", "line": 3, "call": "tensor"}
+    assert spoken(found["because"]) == ("missing-rebuilt", {"name": "x", "call": "tensor", "line": "3"})
+    assert found["line"] == 3
 
 
 READ = ["m[0].weight.grad", "m[0].weight.grad.norm()", "list(m.parameters()); m[0].weight.grad"]
@@ -119,7 +137,7 @@ def test_a_leaf_of_the_pass_around_is_not_said_to_be_cut_off():
     assert (inner["pass"], outer["pass"]) == (1, 0)
     [found] = [one["grad"] for one in inner["leaf_grads"] if one["leaf"] == "x"]
     assert found["missing"] == "not_computed"
-    assert "inside pass 1" in found["because"]
+    assert found["because"] == {"kind": "missing-around", "operands": {"name": "x", "number": "1"}}
     [kept] = [one["grad"] for one in outer["leaf_grads"] if one["leaf"] == "x"]
     assert kept["data"] == pytest.approx(run_plain(source).namespace["x"].grad.tolist())
 

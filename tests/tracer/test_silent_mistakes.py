@@ -6,6 +6,7 @@ import pytest
 import torch
 
 import gradwalk.examples
+from gradwalk.words.catalogue import tell, tell_attribute
 from tests.tracer.oracle import run_plain, run_traced
 
 SEED = "torch.manual_seed(0)\n"
@@ -53,7 +54,7 @@ def test_it_is_told_once_with_its_line(name):
     source, kind, line, words = TOLD[name]
     [finding] = [one for one in found_in(source) if one["kind"] == kind]
     assert finding["span"]["line"] == line
-    assert words in finding["message"]
+    assert words in tell(finding["fact"]) + (tell_attribute(finding["fact"], "hint") or "")
 
 
 @pytest.mark.parametrize("name", ["data written after forward", "a result written after forward", "numpy"])

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from fluent.syntax import FluentParser
-from fluent.syntax.ast import Message, VariableReference
+from fluent.syntax.ast import Message, MessageReference, VariableReference
 from fluent.syntax.visitor import Visitor
 from py_mini_racer import MiniRacer
 
@@ -26,6 +26,11 @@ class Operands(Visitor):
 
     def __init__(self) -> None:
         self.names: set[str] = set()
+
+    def visit_MessageReference(self, node: MessageReference) -> None:  # noqa: N802 (the visitor's own convention)
+        message = next(message for message in MESSAGES if message.id.name == node.id.name)
+        parts = {attribute.id.name: attribute.value for attribute in message.attributes}
+        self.visit(message.value if node.attribute is None else parts[node.attribute.name])
 
     def visit_VariableReference(self, node: VariableReference) -> None:  # noqa: N802 (the visitor's own convention)
         self.names.add(node.id.name)

@@ -9,14 +9,44 @@ Upgrade = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 def _without_sentences(raw: dict[str, Any]) -> dict[str, Any]:
-    """Format 1 carried what is said of each step; since 2 whoever shows a trace says it, of the step's own facts."""
-    events = []
-    for event in raw.get("events", []):
-        kept = {name: value for name, value in event.items() if name not in ("narration", "phases")}
-        if "notes" in kept:
-            kept["notes"] = [_told(text) for text in kept["notes"]]
-        events.append({**kept, "format": 2} if event.get("type") == "started" else kept)
-    return {**raw, "format": 2, "events": events}
+    """Format 1 carried sentences; since 2 whoever shows a trace makes them, of the step's own facts or of a fact."""
+    return {**raw, "format": 2, "events": [_event_without_sentences(event) for event in raw.get("events", [])]}
+
+
+def _event_without_sentences(event: dict[str, Any]) -> dict[str, Any]:
+    kept = {name: value for name, value in event.items() if name not in ("narration", "phases")}
+    if event.get("type") == "started":
+        # The names of options and inputs are the program's own.
+        return {**kept, "format": 2, **({"inputs": _with_facts(kept["inputs"])} if "inputs" in kept else {})}
+    kept = _with_facts(kept)
+    if "notes" in kept:
+        kept["notes"] = [_told(text) for text in kept["notes"]]
+    if "findings" in kept:
+        kept["findings"] = [_finding(one) for one in kept["findings"]]
+    return kept
+
+
+def _with_facts(value: Any) -> Any:
+    """With the reasons of gradients, values and nodes as facts, all the way down."""
+    if isinstance(value, list):
+        return [_with_facts(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    kept = {name: one if name == "data" else _with_facts(one) for name, one in value.items() if name != "pooled"}
+    for name in ("because", "note", "unavailable"):
+        if isinstance(kept.get(name), str) and (name != "because" or "missing" in kept or "verdict" in kept):
+            kept[name] = _told(kept[name])
+    if "cause" in kept:
+        kept["line"] = kept.pop("cause")["line"]
+    if "batch" in kept and isinstance(kept["batch"], dict):
+        kept["batch"].pop("because", None)
+    return kept
+
+
+def _finding(one: dict[str, Any]) -> dict[str, Any]:
+    kept = {name: value for name, value in one.items() if name != "message"}
+    operands = {"text": one["message"], "title": one["kind"].replace("_", " ")}
+    return {**kept, "fact": {"kind": "problem-told", "operands": operands}}
 
 
 def _told(text: str) -> dict[str, Any]:

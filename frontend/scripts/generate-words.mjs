@@ -23,8 +23,7 @@ function operandsOf(part, found = new Set()) {
   else if (part?.type === "mesg" || part?.type === "term") {
     const message = messages.get(part.type === "term" ? `-${part.name}` : part.name);
     operandsOf(part.attr ? message?.attributes[part.attr] : message?.value, found);
-  }
-  else if (part?.type === "select") {
+  } else if (part?.type === "select") {
     operandsOf(part.selector, found);
     for (const { value } of part.variants) operandsOf(value, found);
   }

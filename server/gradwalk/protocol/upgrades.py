@@ -18,7 +18,7 @@ def _event_without_sentences(event: dict[str, Any]) -> dict[str, Any]:
     if event.get("type") == "started":
         # The names of options and inputs are the program's own.
         return {**kept, "format": 2, **({"inputs": _with_facts(kept["inputs"])} if "inputs" in kept else {})}
-    kept = _with_facts(kept)
+    kept = {name: _with_facts(value) for name, value in kept.items()}
     if "notes" in kept:
         kept["notes"] = [_told(text) for text in kept["notes"]]
     if "findings" in kept:

@@ -464,7 +464,7 @@ missing-not-computed = Not computed: the pass has not reached it.
 missing-hidden = Hidden until you get there.
 
 missing-detach = `{ $name }` is cut off: { $call } gives a tensor without a history.
-    .hint = Leave it out if the gradient should reach `{ $name }`.
+    .hint = Leave out { $call } if the gradient should reach `{ $name }`.
 missing-data = `{ $name }` is cut off: { $call } gives a tensor without a history.
     .hint = Write `{ $name }` instead of `{ $name }.data` if the gradient should reach it.
 missing-numbers = `{ $name }` is cut off: { $call } gives plain numbers without a history.

@@ -32,7 +32,7 @@ def test_the_true_jacobian_stands_beside_that_of_a_wrong_backward(player: Player
     assert player.cells("Local Jacobian") == [[0.5, 0, 0], [0, -1.5, 0], [0, 0, 3]]
     assert player.cells("Jacobian by finite differences") == [[1, 0, 0], [0, -3, 0], [0, 0, 6]]
     out = player.page.get_by_role("region", name="What stands out")
-    expect(out).to_contain_text("F1.backward (line 7) is not the derivative of its forward")
+    expect(out).to_contain_text("F1.backward in line 7 is not the derivative of its forward for x:")
 
 
 def test_a_right_backward_has_the_derivative_as_its_jacobian(player: PlayerPage) -> None:

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from gradwalk.words.problems import tell_problem
 from gradwalk.exports.exporter import Selection
 from gradwalk.exports.html import write_html
 from gradwalk.exports.places import find_layouts
 from gradwalk.protocol.upgrades import load_document
+from gradwalk.words.problems import tell_problem
 from tests.e2e.conftest import Opener
 from tests.e2e.hosts import serving
 

@@ -5,11 +5,11 @@ import re
 from pathlib import Path
 
 import pytest
-from gradwalk.words.problems import tell_problem
 import torch
 
 import gradwalk
 from gradwalk.notebook.grads import find_leaves
+from gradwalk.words.problems import tell_problem
 from tests.exports.readers import ink_of, words_of
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from gradwalk.protocol.document import FORMAT
 from gradwalk.protocol.upgrades import UPGRADES, load_document
+from gradwalk.words.problems import tell_problem
 from tests.protocol.same_numbers import first_difference, numbers_of
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -46,3 +47,11 @@ def test_a_changed_number_is_found() -> None:
     value = next(one for step in steps for one in step["grad_inputs"] if "data" in one)
     value["data"][0] = 12345.0
     assert "12345" in (first_difference(old, changed) or "")
+
+
+@pytest.mark.parametrize("hint", [None, "Write 1.0."])
+def test_an_older_problem_says_what_it_said(hint: str | None) -> None:
+    told = {"title": "A title", "message": "A message.", "hint": hint}
+    old = {"seq": 1, "type": "problem", "kind": "error", "span": None, **told}
+    [event] = UPGRADES[1]({"format": 1, "events": [old]})["events"]
+    assert tell_problem(event) == tuple(told.values())

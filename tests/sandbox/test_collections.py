@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 
-from gradwalk.words.problems import tell_problem
 from gradwalk.protocol.document import encode
 from gradwalk.protocol.events import EVENTS, Event
 from gradwalk.protocol.requests import TraceRequest, resolve_limits
@@ -24,6 +23,7 @@ from gradwalk.sandbox.cancellation import Cancellation
 from gradwalk.sandbox.jobs import TraceJob
 from gradwalk.sandbox.limits import RunLimits
 from gradwalk.sandbox.supervisor import Sandbox
+from gradwalk.words.problems import tell_problem
 from tests.sandbox.programs import Listed, read_collection
 from tests.sweeps import is_sampled
 

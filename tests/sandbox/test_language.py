@@ -11,11 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gradwalk.words.problems import tell_problem
-from gradwalk.words.catalogue import tell
-from gradwalk.protocol.facts import code, fact
 import torch
 
+from gradwalk.protocol.facts import code, fact
 from gradwalk.sandbox.attributes import ALWAYS_REFUSED, REFUSED_UNLESS_OWN
 from gradwalk.sandbox.language import OfferedLanguage, load_offer
 from gradwalk.sandbox.offer import Offer, read_offer
@@ -23,6 +21,8 @@ from gradwalk.sandbox.offer_rules import compute_offer
 from gradwalk.sandbox.proxies import RefusedAttributeError
 from gradwalk.sandbox.refusals import ATTRIBUTES, BUILTINS, MODULES, PATHS
 from gradwalk.tracer.source import SourceProblem
+from gradwalk.words.catalogue import tell
+from gradwalk.words.problems import tell_problem
 from tests.sandbox.programs import Listed, read_collection
 from tests.sweeps import is_sampled
 
@@ -125,14 +125,26 @@ def test_honest_programs_have_the_same_trace_as_without_a_policy(honest: list[Li
         ("x = 1\nopen('a')", "code", "`open`", "files", "use-values"),
         ("x = 1\nimport matplotlib.pyplot as plt", "code", "`import matplotlib.pyplot`", "drawing", "use-print"),
         ("x = 1\nimport torhc", "code", "`import torhc`", "library", "near-module"),
-        ("x = 1\nprint(x.__class__.__bases__)", "refusal-attribute", "attribute `.__bases__`", "class-tree", "use-class-checks"),
+        (
+            "x = 1\nprint(x.__class__.__bases__)",
+            "refusal-attribute",
+            "attribute `.__bases__`",
+            "class-tree",
+            "use-class-checks",
+        ),
         ("x = 1\nasync def f(): pass", "code", "`async def`", "outside", "write-def"),
         ("x = 1\nfrom os import *", "code", "`import os`", "files", "use-values"),
         ("x = 1\nclass M(type): pass", "refusal-metaclass", "A metaclass", "class-making", "use-decorator"),
         ("import operator\noperator.attrgetter('x')", "code", "`operator.attrgetter`", "any-text", "use-lambda"),
         ("x = 1\nclass A:\n    def __del__(self): pass", "refusal-defining", "`__del__`", "untimed", "own-method"),
         ("x = 1\ninput()", "code", "`input`", "types", "use-panel"),
-        ("x = 1\nprint(nn.LSTM(1, 1)._flat_weights)", "refusal-attribute", "`._flat_weights`", "library-private", "own-private"),
+        (
+            "x = 1\nprint(nn.LSTM(1, 1)._flat_weights)",
+            "refusal-attribute",
+            "`._flat_weights`",
+            "library-private",
+            "own-private",
+        ),
     ],
 )
 def test_a_refusal_teaches(offer: Offer, source: str, thing: str, written: str, reason: str, instead: str) -> None:

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gradwalk.words.problems import tell_problem
 from gradwalk.sandbox.attributes import (
     ALWAYS_REFUSED,
     GUARDED,
@@ -20,6 +19,7 @@ from gradwalk.sandbox.language import OfferedLanguage, load_offer
 from gradwalk.sandbox.offer import Offer
 from gradwalk.sandbox.refusals import BUILTINS
 from gradwalk.tracer.source import SourceProblem, read_program
+from gradwalk.words.problems import tell_problem
 from tests.sandbox.programs import read_collection
 
 FRAGMENTS = [listed.source for listed in read_collection("honest") + read_collection("hostile")]

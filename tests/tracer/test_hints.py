@@ -3,9 +3,9 @@
 from typing import NamedTuple
 
 import pytest
-from gradwalk.words.problems import tell_problem
 import torch
 
+from gradwalk.words.problems import tell_problem
 from tests.tracer.oracle import run_plain, run_traced
 
 LOOP = "w = torch.tensor([1., 2.], requires_grad=True)\nfor _ in range(2):\n    (w * w).sum().backward()\n"
@@ -36,7 +36,7 @@ HINTS = {
         "w = torch.ones(2, requires_grad=True)\nh = w * 2\nh.retain_grad()\nh.sum().backward()\nprint(h.grad.norm())",
     ),
     "before backward": Hint(
-        "w = torch.ones(2, requires_grad=True)\nprint(w.grad * 2)", ("Call backward()", "`w.grad`"),
+        "w = torch.ones(2, requires_grad=True)\nprint(w.grad * 2)", ("Call `backward()`", "`w.grad`"),
         "w = torch.ones(2, requires_grad=True)\nw.sum().backward()\nprint(w.grad * 2)",
     ),
     "in a function": Hint(

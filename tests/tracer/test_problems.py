@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import pytest
 
-from gradwalk.words.problems import tell_problem
 from gradwalk.protocol.requests import ResolvedLimits
+from gradwalk.words.problems import tell_problem
 from tests.tracer.oracle import run_plain, run_traced
 
 
@@ -55,7 +55,7 @@ BAD = {
     "no grad anywhere": Bad("x = torch.ones(2)\ny = x * 2", "not_differentiable", None, ("requires_grad=True",)),
     "no tensors": Bad("x = 1\ny = x * 2", "not_differentiable", None, ("no tensors",)),
     "whole numbers": Bad(LEAF + "y = (x > 0).sum()", "not_differentiable", 2, ("`gt`", "line 2")),
-    "detached": Bad(LEAF + "y = (x * 2).detach()", "not_differentiable", 2, ("`.detach()`", "line 2")),
+    "detached": Bad(LEAF + "y = (x * 2).detach()", "not_differentiable", 2, ("detach", "line 2")),
     "not scalar": Bad(LEAF + "y = x * 2\ny.backward()", "error", 3, ("gradient=torch.ones_like", "output's shape")),
     "seed shape": Bad(LEAF + "y = x * 2\ny.backward(torch.ones(3))", "error", 3, ("[3]", "[2]")),
     "twice": Bad(
@@ -64,30 +64,30 @@ BAD = {
     ),
     "in place": Bad(
         LEAF + "y = x.exp()\nz = (y * y).sum()\ny.add_(1)\nz.backward()", "error", 3,
-        ("`y`", "version 0", "in line 3", "add_ in line 4", "version 1"), 1,
+        ("`y`", "version 0", "(line 3)", "`add_` in line 4", "version 1"), 1,
     ),
     "in place on a leaf": Bad(LEAF + "x += 1", "error", 2, ("no_grad",)),
-    "wrong shape": Bad(CUSTOM.format("torch.ones(3), None"), "error", 11, ("`x`", "[3]", "[2]", "v times J"), 1),
-    "wrong count": Bad(CUSTOM.format("2 * x * g"), "error", 11, ("returned 1", "should return 2", "(x, k)"), 1),
-    "no tensor": Bad(CUSTOM.format("3.0, None"), "error", 11, ("a float",), 1),
-    "gradient for a number": Bad(CUSTOM.format("g, torch.ones(2)"), "error", 11, ("Argument k", "None"), 1),
+    "wrong shape": Bad(CUSTOM.format("torch.ones(3), None"), "error", 11, ("`x`", "[3]", "[2]", "`v` times J"), 1),
+    "wrong count": Bad(CUSTOM.format("2 * x * g"), "error", 11, ("returned 1", "should return 2", "(`x` and `k`)"), 1),
+    "no tensor": Bad(CUSTOM.format("3.0, None"), "error", 11, ("a `float`",), 1),
+    "gradient for a number": Bad(CUSTOM.format("g, torch.ones(2)"), "error", 11, ("argument `k`", "None"), 1),
     "complex for real": Bad(CUSTOM.format("g * 1j, None"), "error", 11, ("complex", "dtype"), 1),
-    "on another device": Bad(CUSTOM.format("g.to('meta'), None"), "error", 11, ("`x`", "device meta", "cpu"), 1),
+    "on another device": Bad(CUSTOM.format("g.to('meta'), None"), "error", 11, ("`x`", "device `meta`", "cpu"), 1),
     "gradient of a gradient": Bad(
         LEAF + "g, = torch.autograd.grad((x**3).sum(), x)\ng.sum().backward()", "not_differentiable", 3,
         ("requires grad",), 2,
     ),
     "gradient of a gradient itself": Bad(
         LEAF + "g, = torch.autograd.grad((x**3).sum(), x)\ng.backward(torch.ones(2))", "not_differentiable", 3,
-        ("`g`", "line 2 without create_graph=True", "Pass create_graph=True to the call in line 2"), 2,
+        ("`g`", "line 2 without `create_graph=True`", "Pass `create_graph=True` to the call in line 2"), 2,
     ),
     "gradient of .grad": Bad(
         LEAF + "(x**3).sum().backward()\nx.grad.backward(torch.ones(2))", "not_differentiable", 3,
-        ("`x.grad`", "line 2 without create_graph=True"), 3,
+        ("`x.grad`", "line 2 without `create_graph=True`"), 3,
     ),
     "gradient of a constant gradient": Bad(
         LEAF + "g, = torch.autograd.grad((x * 3).sum(), x, create_graph=True)\ng.backward(torch.ones(2))",
-        "not_differentiable", 3, ("`g`", "with create_graph=True", "linear"), 2,
+        "not_differentiable", 3, ("`g`", "with `create_graph=True`", "linear"), 2,
     ),
     "once differentiable": Bad(
         CUSTOM.format("g * x, None").replace("    def backward", "    @torch.autograd.function.once_differentiable\n"
@@ -96,7 +96,7 @@ BAD = {
     ),
     "detached output": Bad(
         LEAF + "y = (x * 2).detach()\ny.backward(torch.ones(2))", "not_differentiable", 3,
-        ("`y`", "`.detach()` in line 2"),
+        ("`y`", "detach", "in line 2"),
     ),
     "anomaly": Bad(
         "x = torch.tensor(-1., requires_grad=True)\nwith torch.autograd.detect_anomaly(check_nan=True):\n"
@@ -221,7 +221,7 @@ def test_a_chain_of_a_hundred_thousand_nodes_does_not_recurse() -> None:
         ({"x": [[1, 2], [3]]}, None, "`x` cannot be read as a tensor"),
         ({"x": "abc"}, None, "'abc' is not a number"),
         ({"x": {"value": 1.0, "dtype": "float31"}}, None, "float31"),
-        ({"x": [1.0, 2.0]}, [1, 2, 3], "grad_output has shape [3], but the output has shape [2]"),
+        ({"x": [1.0, 2.0]}, [1, 2, 3], "`grad_output` has shape [3], but the output has shape [2]"),
         ({"x": [1.0, 2.0]}, "no", "'no' is not a number"),
     ],
 )
@@ -247,17 +247,17 @@ def test_a_huge_message_is_told_in_short(source: str) -> None:
 
 
 HELPED = {
-    "cuda": ("x = torch.ones(2, requires_grad=True).cuda()", 1, "no GPU here", "Leave out .cuda()"),
+    "cuda": ("x = torch.ones(2, requires_grad=True).cuda()", 1, "no GPU here", "Leave out `.cuda()`"),
     "to cuda": ("x = torch.ones(2).to('cuda')", 1, "no GPU here", "torch.cuda.is_available()"),
-    "mps": ("x = torch.ones(2, device='mps')", 1, "no GPU here", "Leave out .cuda()"),
+    "mps": ("x = torch.ones(2, device='mps')", 1, "no GPU here", "Leave out `.cuda()`"),
     "a class too many": ("s = torch.randn(2, 3, requires_grad=True)\nF.cross_entropy(s, torch.tensor([0, 3]))", 2,
-                         "classes 0 to C - 1", "at least 4 columns"),
+                         "classes 0 to C − 1", "at least 4 columns"),
     "a leaf that is none any more": ("w = torch.ones(2, requires_grad=True)\nfor _ in 1, 2:\n    w.sum().backward()\n"
                                      "    w = w - 0.1 * w.grad", 4, "NoneType", "torch.no_grad():`"),
     "a shell's line": ("!pip install torch", 1, "not valid Python", "leave it out"),
     "a notebook's line": ("%matplotlib inline\nx = 1", 1, "not valid Python", "leave it out"),
-    "a prompt": (">>> x = torch.ones(2)", 1, "not valid Python", "prompts (>>>)"),
-    "a prompt's second line": ("x = [1,\n... 2]", 2, "not valid Python", "prompts (...)"),
+    "a prompt": (">>> x = torch.ones(2)", 1, "not valid Python", "prompts (`>>>`)"),
+    "a prompt's second line": ("x = [1,\n... 2]", 2, "not valid Python", "prompts (`...`)"),
 }  # fmt: skip
 
 

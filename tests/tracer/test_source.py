@@ -6,13 +6,13 @@ import types
 
 import pytest
 
-from gradwalk.words.problems import tell_problem
 from gradwalk.protocol.events import EVENTS
 from gradwalk.protocol.requests import SERVER_LIMITS, TraceRequest
 from gradwalk.tracer.directions import Direction
 from gradwalk.tracer.names import MATHS, PRELUDE
 from gradwalk.tracer.run import trace_program
 from gradwalk.tracer.source import Program, SourceProblem, nearest_name, read_program
+from gradwalk.words.problems import tell_problem
 
 
 def text_of(source: str, span) -> str:
@@ -232,7 +232,7 @@ def test_an_unknown_name_has_a_nearest_one(name, source, expected):
     ("source", "line", "marked", "hint"),
     [
         ("if x\n    y", 1, "x", "colon"),
-        ("α = (1 + 2", 1, "(", "closes this '('"),
+        ("α = (1 + 2", 1, "(", "closes this `(`"),
         ("x = 1)", 1, ")", "closes nothing"),
         ("if x = 3:\n    pass", 1, "x = 3", "=="),
         ("f(x) = 3", 1, "f(x)", "name"),

@@ -24,7 +24,7 @@ import { fact } from "../protocol/facts";
 import type { Contribution, Event, GradcheckReport, Problem } from "../protocol/trace.gen";
 import { runTrace } from "../stream/client";
 import { label, markedUp, textOf } from "../words/say";
-import { tell } from "../words/tell";
+import { tell, tellProblem, titleOf } from "../words/tell";
 import { isExpression, type Session } from "./session.svelte";
 
 /** What is said about one line. */
@@ -34,8 +34,6 @@ export interface Remark {
   readonly differences: string | null;
 }
 
-/** Of the program that was made round the lines, which nobody sees. */
-const PLACE = /^Line \d+, column \d+: /;
 const BEFORE_THE_PASS: Position = { direction: "backward", step: 0, phase: 1 };
 
 export class ByHand {
@@ -148,15 +146,15 @@ export class ByHand {
       const row = problem?.span == null ? undefined : program.rowOfLine.get(problem.span.line);
       if (problem === null || row === undefined) {
         const found = readWritten(stdout);
-        if (problem !== null && found.size === 0) this.trouble = problem.message;
+        if (problem !== null && found.size === 0) this.trouble = textOf(tellProblem(problem));
         return found;
       }
       this.remark(row, {
         judgement: {
           isRight: false,
           said: fact("page-by-hand-raised", {
-            title: problem.title,
-            message: problem.message.replace(PLACE, ""),
+            title: textOf(titleOf(problem)),
+            message: textOf(tellProblem(problem)),
           }),
         },
         differences: "",
@@ -219,7 +217,7 @@ export class ByHand {
     const sender = pass.steps.find(({ index }) => index === contribution.from_step);
     if (argnum === null || sender === undefined) return label("page-by-hand-no-way");
     const reports = await this.reportsOn(sender.index, argnum);
-    if (!Array.isArray(reports)) return reports.message;
+    if (!Array.isArray(reports)) return textOf(tellProblem(reports));
     let sum: readonly number[] = Array.from({ length: columns }, () => 0);
     for (const { numeric, because, output_nr } of reports) {
       if (numeric?.data === undefined) return textOf(tell(because));

@@ -19,7 +19,8 @@ import {
 } from "@codemirror/view";
 import { classHighlighter } from "@lezer/highlight";
 import type { Problem, Span, Warned } from "../protocol/trace.gen";
-import { label } from "../words/say";
+import { label, textOf } from "../words/say";
+import { tellAttribute, tellProblem, titleOf } from "../words/tell";
 
 export interface EditorEvents {
   onchange: (source: string) => void;
@@ -93,8 +94,9 @@ type Remark = Pick<Diagnostic, "severity" | "source" | "message">;
 
 function remarkOf(said: Problem | Warned): Remark {
   if (said.type === "warning") return { severity: "warning", source: said.category, message: said.text };
-  const hint = said.hint === null ? "" : `\n${said.hint}`;
-  return { severity: "error", source: said.title, message: said.message + hint };
+  const hint = tellAttribute(said.fact, "hint");
+  const lines = hint === null ? [tellProblem(said)] : [tellProblem(said), hint];
+  return { severity: "error", source: textOf(titleOf(said)), message: lines.map(textOf).join("\n") };
 }
 
 function diagnose(text: Text, span: Span, remark: Remark): Diagnostic {

@@ -10,12 +10,18 @@ import { clampPosition, type Position, stepCount } from "../model/position";
 import { emptyTrace, foldEvents, type MetProblem, type TraceState } from "../model/trace";
 import type { GradcheckReport, Problem, TraceDocument } from "../protocol/trace.gen";
 import type { GradcheckQuestion } from "../scene/gradcheck";
-import { type InputValue, type Nested, runTrace, type Status, type TraceRequest } from "../stream/client";
+import {
+  type InputValue,
+  type Nested,
+  newProblem,
+  runTrace,
+  type Status,
+  type TraceRequest,
+} from "../stream/client";
 import type { Example } from "../stream/examples";
 import { fetchGradcheck } from "../stream/gradcheck";
 import { fetchJacobians } from "../stream/jacobian";
 import { keepProgram } from "../stream/snippet";
-import { label } from "../words/say";
 import { type Address, DEFAULT_VIEW, type View } from "./address";
 import { type Given, give, givenFor } from "./given";
 import { startsPassesItself } from "./gradient";
@@ -210,9 +216,9 @@ export class Session {
   /** Compares what backward uses with finite differences, for one operand of one step or for a whole pass. */
   async check(question: GradcheckQuestion): Promise<GradcheckReport[] | Problem> {
     const trace = this.trace.started?.id;
-    if (trace === undefined) return unreachable(label("page-not-checked-no-trace"));
+    if (trace === undefined) return unreachable("problem-no-trace");
     const signal = AbortSignal.timeout(GRADCHECK_MS);
-    return fetchGradcheck(trace, question, signal).catch(() => unreachable(label("page-not-checked-server")));
+    return fetchGradcheck(trace, question, signal).catch(() => unreachable("problem-not-answered"));
   }
 
   /** Keeps the trace on screen to compare the next one with. */
@@ -314,9 +320,8 @@ export class Session {
   }
 }
 
-function unreachable(message: string): Problem {
-  const title = label("page-not-checked");
-  return { seq: 0, type: "problem", kind: "protocol", title, message, span: null, hint: null };
+function unreachable(kind: "problem-no-trace" | "problem-not-answered"): Problem {
+  return newProblem("protocol", { kind });
 }
 
 function hasGraph(trace: TraceState): boolean {

@@ -2,7 +2,8 @@
 import { inflate } from "../model/packed";
 import { emptyTrace, foldEvents, type TraceState } from "../model/trace";
 import { runTrace, type TraceRequest } from "../stream/client";
-import { label } from "../words/say";
+import { label, textOf } from "../words/say";
+import { tellProblem } from "../words/tell";
 
 /** The program in `c` or `code`, with `i`, `g` and `seed`; null where there is none. Throws for what cannot be read. */
 export async function requestIn(keys: URLSearchParams): Promise<TraceRequest | null> {
@@ -31,5 +32,5 @@ export async function run(request: TraceRequest, ontrace: (trace: TraceState) =>
     onstatus: () => undefined,
     signal: new AbortController().signal,
   });
-  if (outcome.kind === "refused") throw new Error(outcome.problem.message);
+  if (outcome.kind === "refused") throw new Error(textOf(tellProblem(outcome.problem)));
 }

@@ -40,10 +40,8 @@ describe("folding events", () => {
       seq: 1,
       type: "problem",
       kind: "error",
-      title: "",
-      message: "",
+      fact: { kind: "problem-interrupted" },
       span: null,
-      hint: null,
       graph: begun.graph,
     };
     const state = foldEvents(emptyTrace(), [{ ...started, seq: 0 }, raised]);
@@ -63,7 +61,7 @@ describe("folding events", () => {
     const { events } = readSample("x-times-x");
     const finished = events.at(-1);
     if (finished?.type !== "finished") throw new Error("the sample has an end");
-    const problem = { kind: "error", title: "", message: "", span: null, hint: null } as const;
+    const problem = { kind: "error", fact: { kind: "problem-interrupted" }, span: null } as const;
     const [first, second] = [finished.seq, finished.seq + 1];
     const state = foldEvents(emptyTrace(), [
       ...events.slice(0, -1),

@@ -767,6 +767,9 @@ export interface Finding {
 /**
  * Something a person can see and mend. The events before it stay valid.
  *
+ * The message of `fact` has a title, and a hint where there is something to try. `words` is what Python or PyTorch
+ * said itself, verbatim, where it adds something.
+ *
  * Where the program raised outside a pass, `graph` is what leads to every differentiable tensor that was alive then,
  * and `failed` the torch call that raised, if it was one.
  */
@@ -774,10 +777,9 @@ export interface Problem {
   seq: number;
   type: "problem";
   kind: ProblemKind;
-  title: string;
-  message: string;
+  fact: Fact;
   span: Span | null;
-  hint: string | null;
+  words?: string;
   pass?: number;
   node?: string;
   graph?: Graph;

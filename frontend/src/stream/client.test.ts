@@ -152,8 +152,10 @@ describe("a run", () => {
       kind: "refused",
       problem: {
         kind: "too_big",
-        title: "The program is too long",
-        message: "It has 1 MB; 20 kB are allowed.",
+        fact: {
+          kind: "problem-told",
+          operands: { title: "The program is too long", text: "It has 1 MB; 20 kB are allowed." },
+        },
       },
     });
   });

@@ -11,9 +11,10 @@
  */
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 import { DecodeError, decodeBatch, decodeDocument } from "../protocol/decode";
+import { fact } from "../protocol/facts";
 import type { Event, Fact, Problem } from "../protocol/trace.gen";
-import { hasMessage, label, markedUp, textOf } from "../words/say";
-import { tell, tellAttribute } from "../words/tell";
+import { hasMessage, markedUp } from "../words/say";
+import { tell } from "../words/tell";
 
 /** A number or nested lists of numbers; non-finite ones spelled "NaN", "Infinity", "-Infinity". */
 export type Nested = number | string | boolean | Nested[];
@@ -74,7 +75,11 @@ export async function runTrace(request: TraceRequest, listeners: Listeners): Pro
       if (outcome !== "again") return outcome;
     } catch (error) {
       if (listeners.signal.aborted) return { kind: "aborted" };
-      if (error instanceof DecodeError) return { kind: "refused", problem: unreadable(error) };
+      if (error instanceof DecodeError)
+        return {
+          kind: "refused",
+          problem: newProblem("protocol", fact("problem-unreadable", { reason: error.message })),
+        };
       if (!(error instanceof TypeError)) throw error;
       failures = run.lastSeq > before ? 0 : failures + 1;
       const pauses = listeners.backoffMs ?? BACKOFF_MS;
@@ -213,16 +218,28 @@ async function refusedBy(response: Response): Promise<Outcome> {
 /** `application/problem+json` as a problem event, so that it ends as a card like any other. */
 export async function problemOf(response: Response): Promise<Problem> {
   const body: unknown = await response.json().catch(() => null);
-  const { title, detail, kind, hint } = inOurWords(
-    (typeof body === "object" && body !== null ? body : {}) as Refusal,
+  const answer = (typeof body === "object" && body !== null ? body : {}) as Refusal;
+  const { kind, words } = answer;
+  const problem = newProblem(
+    response.status === 413
+      ? "too_big"
+      : response.status >= 500
+        ? "internal"
+        : isText(kind)
+          ? kind
+          : "protocol",
+    factOf(answer, response),
   );
-  const serverFault = response.status >= 500;
-  return newProblem(
-    response.status === 413 ? "too_big" : serverFault ? "internal" : isText(kind) ? kind : "protocol",
-    isText(title) ? title : label(serverFault ? "page-server-mistake" : "page-server-refused"),
-    isText(detail) ? detail : label("page-server-answered", { status: statusOf(response) }),
-    isText(hint) ? hint : null,
-  );
+  return isText(words) ? { ...problem, words } : problem;
+}
+
+/** In the language of the page, where that has words for it; else as the server told it. */
+function factOf({ fact: given, title, detail, hint }: Refusal, response: Response): Fact {
+  if (given !== undefined && hasMessage(given.kind)) return given;
+  if (!isText(title) || !isText(detail)) return fact("problem-answered", { status: statusOf(response) });
+  return isText(hint)
+    ? fact("problem-told-hint", { title, text: detail, hint })
+    : fact("problem-told", { title, text: detail });
 }
 
 /** What an error answer holds; its `fact` is what the other members say in the language that was asked for. */
@@ -232,30 +249,13 @@ export interface Refusal {
   readonly kind?: unknown;
   readonly hint?: unknown;
   readonly fact?: Fact;
+  readonly words?: unknown;
 }
 
 /** The sentence of an error answer, null where it has none. */
-export function sentenceOf(answer: Refusal): string | null {
-  const { detail } = inOurWords(answer);
+export function sentenceOf({ fact: given, detail }: Refusal): string | null {
+  if (given !== undefined && hasMessage(given.kind)) return markedUp(tell(given));
   return isText(detail) ? detail : null;
-}
-
-/** In the language of the page, where that has words for it. */
-function inOurWords(answer: Refusal): Refusal {
-  const { fact } = answer;
-  if (fact === undefined || !hasMessage(fact.kind)) return answer;
-  const [title, hint] = [tellAttribute(fact, "title"), tellAttribute(fact, "hint")];
-  return {
-    ...answer,
-    title: title && textOf(title),
-    detail: markedUp(tell(fact)),
-    hint: hint && markedUp(hint),
-  };
-}
-
-function unreadable({ message }: DecodeError): Problem {
-  const detail = label("page-answer-unreadable-detail", { detail: message });
-  return newProblem("protocol", label("page-answer-unreadable"), detail);
 }
 
 /** `404 Not Found`. */
@@ -263,8 +263,8 @@ export function statusOf({ status, statusText }: Response): string {
   return `${status} ${statusText}`.trimEnd();
 }
 
-function newProblem(kind: string, title: string, message: string, hint: string | null = null): Problem {
-  return { seq: 0, type: "problem", kind: kind as Problem["kind"], title, message, span: null, hint };
+export function newProblem(kind: string, given: Fact): Problem {
+  return { seq: 0, type: "problem", kind: kind as Problem["kind"], fact: given, span: null };
 }
 
 function isText(value: unknown): value is string {

@@ -4,7 +4,8 @@
  * Whoever reconnects gets the last state and needs nothing in between, so a lost line is only a pause.
  */
 import { createParser } from "eventsource-parser";
-import { label } from "../words/say";
+import { label, textOf } from "../words/say";
+import { tellProblem } from "../words/tell";
 import { pause, problemOf } from "./client";
 
 export interface RoomQuestion {
@@ -133,7 +134,7 @@ async function listen(
   const response = await fetch(`/api/rooms/${key.code}/events${query}`, { headers, signal });
   if (response.status === 404) return { kind: "gone" };
   if (response.status === 403 || response.status === 422) {
-    return { kind: "refused", message: (await problemOf(response)).message };
+    return { kind: "refused", message: textOf(tellProblem(await problemOf(response))) };
   }
   if (!response.ok || response.body === null) return null;
   let closed = false;
@@ -161,7 +162,7 @@ async function send(method: string, path: string, secret: string | null, body: u
   }).catch(() => {
     throw new Error(label("page-server-unreachable"));
   });
-  if (!response.ok) throw new Error((await problemOf(response)).message);
+  if (!response.ok) throw new Error(textOf(tellProblem(await problemOf(response))));
   return response;
 }
 

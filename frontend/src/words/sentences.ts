@@ -7,7 +7,8 @@ import type { TraceState } from "../model/trace";
 import { backwardSentence, LONGEST_SENTENCE, wholeSentence } from "./backward";
 import { forwardSentence } from "./forward";
 import { opOf, resultName } from "./names";
-import { code, listed, type Said, say, text, textOf } from "./say";
+import { code, listed, type Said, say, textOf } from "./say";
+import { titleOf } from "./tell";
 import type { Told } from "./told";
 
 /** What is said at a phase, its numbers with as many digits as those on screen. */
@@ -58,7 +59,7 @@ function forwardAt(trace: TraceState, position: Position, precision: Precision):
   if (node === null || graph === undefined) return say("start-program");
   const problem = node.id === FAILED_NODE ? problemOfNode(trace.problems, -1, node.id) : null;
   if (problem !== null && position.phase > 1)
-    return say("forward-raises", { op: opOf(node), title: text(problem.title) });
+    return say("forward-raises", { op: opOf(node), title: titleOf(problem) });
   return forwardSentence({ graph, precision }, node, position.phase);
 }
 

@@ -1,11 +1,24 @@
 /** Facts of a trace, said: a fact names a message of the catalogue and carries what fills it in. */
 import { DEFAULT_PRECISION, type Precision } from "../model/numbers";
-import type { Fact, Filling } from "../protocol/trace.gen";
+import type { Fact, Filling, Problem } from "../protocol/trace.gen";
 import { fill, hasAttribute, listed, type Operand, type Said, say, sentence, text } from "./say";
 import { entriesText, spellShape } from "./values";
 
 /** What a message may say besides its sentence: a heading, what to do about it, what somebody asked. */
 type Attribute = "title" | "hint" | "question";
+
+/** What a problem says, with the words of PyTorch's or Python's own. */
+export function tellProblem({ fact, words }: Pick<Problem, "fact" | "words">): Said {
+  const sentence = tellSentence(fact);
+  return words === undefined
+    ? sentence
+    : [...sentence, ...text(" "), ...say("problem-words", { words: text(words) })];
+}
+
+/** What it is called. */
+export function titleOf({ fact }: Pick<Problem, "fact">): Said {
+  return tellAttribute(fact, "title") ?? [];
+}
 
 /** The fact as a part of a sentence. */
 export function tell(fact: Fact, precision: Precision = DEFAULT_PRECISION): Said {

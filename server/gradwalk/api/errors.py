@@ -21,7 +21,7 @@ from gradwalk.protocol.events import Problem
 from gradwalk.protocol.facts import Fact, fact
 from gradwalk.rooms.rooms import NoSuchRoom, NotAsked, NotThePresenter, RoomError, RoomsFull, RoomsOutOfReach
 from gradwalk.store.store import StoreError
-from gradwalk.words.catalogue import tell, tell_attribute
+from gradwalk.words.catalogue import say, tell, tell_attribute
 
 log = logging.getLogger(__name__)
 
@@ -44,10 +44,19 @@ class FactAnswer(HTTPException):
         self.fact = why
 
 
-def problem_response(
-    status: int, why: Fact, language: str, *, kind: str = "protocol", headers: dict[str, str] | None = None
+def problem_response(  # noqa: PLR0913 - what an answer of RFC 9457 has, and what a page needs
+    status: int,
+    why: Fact,
+    language: str,
+    *,
+    kind: str = "protocol",
+    words: str | None = None,
+    headers: dict[str, str] | None = None,
 ) -> Response:
-    """One error answer: the fact in that language, with its title and its hint, and as it is."""
+    """One error answer: the fact in that language, with its title and its hint, and as it is.
+
+    `words` are what Python or PyTorch said itself.
+    """
     body: dict[str, Any] = {
         "type": "about:blank",
         "title": tell_attribute(why, "title", language) or HTTPStatus(status).phrase,
@@ -56,6 +65,8 @@ def problem_response(
         "kind": kind,
         "fact": why,
     }
+    if words is not None:
+        body |= {"detail": f"{body['detail']} {say('problem-words', language, words=words)}", "words": words}
     hint = tell_attribute(why, "hint", language)
     if hint is not None:
         body["hint"] = hint
@@ -65,14 +76,7 @@ def problem_response(
 
 def answer_problem(status: int, found: Problem, language: str) -> Response:
     """A problem of a run as an error answer."""
-    return problem_response(status, fact_of(found), language, kind=found["kind"])
-
-
-def fact_of(found: Problem) -> Fact:
-    """What a problem says."""
-    if found["hint"] is None:
-        return fact("problem-told", title=found["title"], text=found["message"])
-    return fact("problem-told-hint", title=found["title"], text=found["message"], hint=found["hint"])
+    return problem_response(status, found["fact"], language, kind=found["kind"], words=found.get("words"))
 
 
 def too_long_response(language: str) -> Response:

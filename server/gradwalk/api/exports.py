@@ -14,14 +14,14 @@ from fastapi import APIRouter, Depends, Path, Query
 from fastapi.sse import format_sse_event
 from starlette.responses import JSONResponse, Response
 
-from gradwalk.api.errors import FactAnswer, answer_problem, fact_of
+from gradwalk.api.errors import FactAnswer, answer_problem
 from gradwalk.api.event_stream import EventStream
 from gradwalk.api.files import LOST, begin_file, find_finished_document, finish_file, follow_file
 from gradwalk.api.finished import IMMUTABLE
 from gradwalk.api.languages import VARIES
 from gradwalk.api.service import Service
 from gradwalk.api.traces import NOT_FOUND, PROBLEM, REFUSALS, Client, Language, ServiceOf, TraceId
-from gradwalk.engine.export import UNAVAILABLE, ExportJob, NoFileError
+from gradwalk.engine.export import ExportJob, NoFileError
 from gradwalk.engine.runs import Run
 from gradwalk.exports.catalogue import EXPORTERS, find_exporter
 from gradwalk.exports.exporter import LAST_PHASE, Direction, Every, Exporter
@@ -140,7 +140,7 @@ async def _tell(
     try:
         await finish_file(service, exporter, job, run)
     except NoFileError as refusal:
-        why = fact_of(_why(refusal))
+        why = _why(refusal)["fact"]
         yield _message("problem", {"detail": tell(why, language), "fact": why})
     else:
         yield _message("done", {"address": address})
@@ -170,8 +170,8 @@ def _why(refusal: NoFileError) -> Problem:
 
 
 def _refusal(why: Problem, language: str) -> Response:
-    status = HTTPStatus.NOT_IMPLEMENTED if why["title"] == UNAVAILABLE else HTTPStatus.CONFLICT
-    return answer_problem(status, why, language)
+    is_unavailable = why["fact"]["kind"] == "problem-unavailable"
+    return answer_problem(HTTPStatus.NOT_IMPLEMENTED if is_unavailable else HTTPStatus.CONFLICT, why, language)
 
 
 def _exporter(name: str) -> Exporter:

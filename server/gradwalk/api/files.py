@@ -20,7 +20,7 @@ from gradwalk.protocol.problems import problem
 from gradwalk.protocol.upgrades import load_document
 from gradwalk.store.store import compress
 
-LOST = problem("internal", "The file is gone", "It was made, but is not kept any more. Ask for it again.")
+LOST = problem("internal", fact("problem-file-lost"))
 
 
 async def find_finished_document(service: Service, trace: str) -> bytes:

@@ -34,6 +34,7 @@ from gradwalk.exports.preview import write_preview
 from gradwalk.exports.sentences import find_words
 from gradwalk.protocol.facts import fact
 from gradwalk.words.catalogue import say, tell, tell_attribute
+from gradwalk.words.problems import tell_problem
 
 router = APIRouter(include_in_schema=False)
 
@@ -110,9 +111,8 @@ async def read_without_script(snippet: SnippetId, request: Request, service: Ser
         for number, (sentence, *_) in enumerate(words.steps, start=1)
     ]
     problems = [
-        f"<p>{escape(event['title'])}: {escape(event['message'])}</p>"
-        for event in document["events"]
-        if event["type"] == "problem"
+        f"<p>{escape(told.title)}: {escape(told.message)}</p>"
+        for told in (tell_problem(event) for event in document["events"] if event["type"] == "problem")
     ]
     page = _NOSCRIPT.format(
         language=language,

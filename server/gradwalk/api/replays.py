@@ -6,13 +6,14 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query
 from starlette.responses import Response
 
-from gradwalk.api.errors import FactAnswer, answer_problem, problem_response
+from gradwalk.api.errors import FactAnswer, answer_problem
 from gradwalk.api.finished import IMMUTABLE
 from gradwalk.api.service import Service, limits_alone
 from gradwalk.api.streams import PING_SECONDS
 from gradwalk.api.traces import NOT_FOUND, PROBLEM, REFUSALS, Client, Language, ServiceOf, TraceId
 from gradwalk.engine.runs import Run, RunState
 from gradwalk.protocol.facts import fact
+from gradwalk.protocol.problems import problem
 from gradwalk.protocol.requests import TraceRequest
 from gradwalk.sandbox.jobs import GradcheckJob
 
@@ -86,6 +87,4 @@ async def _answer(service: Service, run: Run, language: str) -> Response:
     if run.log and run.outcome is not None and run.outcome.lasting:
         return Response(run.log[0], media_type="application/json", headers={"Cache-Control": IMMUTABLE})
     found = run.outcome.problem if run.outcome is not None else None
-    if found is None:
-        return problem_response(HTTPStatus.CONFLICT, fact("api-going-down"), language, kind="internal")
-    return answer_problem(HTTPStatus.CONFLICT, found, language)
+    return answer_problem(HTTPStatus.CONFLICT, found or problem("internal", fact("problem-going-down")), language)

@@ -18,13 +18,12 @@ from pydantic import BaseModel, ConfigDict, Field
 from gradwalk.exports.exporter import LAST_PHASE, Direction, Every, ExportUnavailable, NothingToExport
 from gradwalk.protocol.document import encode
 from gradwalk.protocol.events import Problem
-from gradwalk.protocol.facts import Fact
+from gradwalk.protocol.facts import Fact, fact
 from gradwalk.protocol.problems import problem
 from gradwalk.sandbox.cancellation import Cancellation
 from gradwalk.words.catalogue import tell
 
 LONGEST_SECONDS = 600.0
-UNAVAILABLE = "Not available here"
 # A crash flushes nothing: unbuffered, and with faulthandler, what was said before and where it happened arrive.
 _MAKER = (sys.executable, "-P", "-u", "-X", "faulthandler", "-m", "gradwalk.exports.maker")
 _SECRETS = "GRADWALK_"
@@ -56,7 +55,7 @@ class NoFileError(Exception):
     """There is no file; `problem` says why, and None that nobody waits for it any more."""
 
     def __init__(self, why: Problem | None) -> None:
-        super().__init__(why and why["message"])
+        super().__init__(why and tell(why["fact"]))
         self.problem = why
 
 
@@ -72,7 +71,7 @@ def make_file(job: ExportJob, report: Callable[[int, int], None], cancellation: 
         MakerBrokeError: our mistake.
     """
     if job.document is None:
-        raise NoFileError(problem("internal", "Not here any more", "The trace is not kept any more. Run it again."))
+        raise NoFileError(problem("internal", fact("problem-trace-gone")))
     document = gzip.decompress(job.document)
     with tempfile.TemporaryFile() as complaints:
         # A group of its own: Graphviz and ffmpeg, which it starts, end with it.
@@ -100,9 +99,7 @@ def make_file(job: ExportJob, report: Callable[[int, int], None], cancellation: 
         if found is not None:
             return found
         if ending.is_late:
-            raise NoFileError(
-                problem("timeout", "This file takes too long", f"It was not made in {LONGEST_SECONDS:g} seconds.")
-            )
+            raise NoFileError(problem("timeout", fact("problem-file-late", seconds={"numbers": [LONGEST_SECONDS]})))
         if cancellation.is_wished or cancellation.is_postponed:
             raise NoFileError(None)
         raise MakerBrokeError(_last_words(complaints))
@@ -153,11 +150,10 @@ def _converse(
 
 def say_why(kind: str, why: Fact) -> Problem:
     """What an exporter's refusal (the name of its exception, and its fact) says to whoever asked."""
-    text = tell(why)
     if kind == NothingToExport.__name__:
-        return problem("not_differentiable", "Nothing to draw", text)
+        return problem("not_differentiable", fact("problem-nothing-to-draw", text=why))
     assert kind == ExportUnavailable.__name__
-    return problem("internal", UNAVAILABLE, text)
+    return problem("internal", fact("problem-unavailable", text=why))
 
 
 def _last_words(complaints: IO[bytes]) -> str:

@@ -11,6 +11,7 @@ from gradwalk.engine.export import ExportJob, NoFileError, make_file
 from gradwalk.exports.exporter import Report, report_nothing
 from gradwalk.protocol.document import encode
 from gradwalk.protocol.events import Event, Problem
+from gradwalk.protocol.facts import fact
 from gradwalk.protocol.problems import problem
 from gradwalk.protocol.versions import installed_versions
 from gradwalk.sandbox.answers import EventAnswer
@@ -39,15 +40,8 @@ class Outcome:
     """Why there is no result; never of a trace, which carries its problems as events."""
 
 
-CALLED_OFF = Outcome(lasting=False, problem=problem("internal", "Called off", "This run was called off."))
-OUR_FAULT = Outcome(
-    lasting=False,
-    problem=problem(
-        "internal",
-        "The server made a mistake",
-        "This is a bug of gradwalk, not of your program; it was written to the server's log.",
-    ),
-)
+CALLED_OFF = Outcome(lasting=False, problem=problem("internal", fact("problem-called-off")))
+OUR_FAULT = Outcome(lasting=False, problem=problem("internal", fact("problem-server-mistake")))
 
 
 def execute(
@@ -91,7 +85,7 @@ def _execute_replay(job: ReplayJob, emit: Emit, sandbox: Sandbox, cancellation: 
     except ReplayProblemError as error:
         return Outcome(lasting=False, problem=error.problem)
     if isinstance(job, JacobianJob) and found and all(one["structure"] is None for one in found):
-        return Outcome(lasting=False, problem=_cannot_be_asked())
+        return Outcome(lasting=False, problem=problem("not_differentiable", fact("problem-no-jacobian")))
     emit([encode(found)])
     return Outcome(lasting=True)
 
@@ -102,16 +96,6 @@ def _execute_export(job: ExportJob, emit: Emit, cancellation: Cancellation, repo
     except NoFileError as refusal:
         return CALLED_OFF if refusal.problem is None else Outcome(lasting=False, problem=refusal.problem)
     return Outcome(lasting=True)
-
-
-def _cannot_be_asked() -> Problem:
-    return problem(
-        "not_differentiable",
-        "This local Jacobian cannot be had by itself",
-        "The node cannot be asked for more than the one product that its pass computed: it works inside a transform "
-        "of torch.func such as vmap, on values that have no numbers of their own.",
-        hint="Compute the same without torch.func to see it; v times J is right as shown.",
-    )
 
 
 def _has_passing_problem(events: Sequence[Event]) -> bool:

@@ -27,6 +27,7 @@ from gradwalk.engine.job import OUR_FAULT, PASSING_KINDS, Job, Outcome, execute
 from gradwalk.engine.runlog import Attempt, FencedError, RunLog
 from gradwalk.protocol.document import encode, join_document, trace_id
 from gradwalk.protocol.events import EVENT
+from gradwalk.protocol.facts import Fact, fact
 from gradwalk.protocol.problems import problem
 from gradwalk.protocol.versions import installed_versions
 from gradwalk.sandbox.answers import EventAnswer, expected_header
@@ -136,25 +137,25 @@ class Worker:
         refusal = self._refusal(work.attempt)
         if refusal is None:
             return self._execute(work, answer)
-        rest = answer.end_with(problem("internal", *refusal), "crashed")
+        rest = answer.end_with(problem("internal", refusal), "crashed")
         if rest:
             self._append(work, [encode(event) for event in rest])
         return Outcome(lasting=False)
 
-    def _refusal(self, attempt: Attempt) -> tuple[str, str] | None:
-        """Title and message where this run is not to be carried out."""
+    def _refusal(self, attempt: Attempt) -> Fact | None:
+        """Why this run is not to be carried out."""
         if attempt.tries > TRIES_MAX:
-            return "This run was given up", f"It was begun {TRIES_MAX} times, and each time its worker was lost."
+            return fact("problem-given-up", count=TRIES_MAX)
         if not isinstance(attempt.job, TraceJob):
             return None
         if trace_id(attempt.job.request, installed_versions()) != attempt.run_id:
-            return "This server is being upgraded", "Its parts are of different versions at the moment. Run it again."
+            return fact("problem-upgraded")
         return None
 
     def _execute_once(self, work: _Work) -> Outcome:
         refusal = self._refusal(work.attempt)
         if refusal is not None:
-            return Outcome(lasting=False, problem=problem("internal", *refusal))
+            return Outcome(lasting=False, problem=problem("internal", refusal))
         return self._execute(work, None)
 
     def _execute(self, work: _Work, answer: EventAnswer | None) -> Outcome:
@@ -204,9 +205,7 @@ class Worker:
                 self._wait_for(self._log.beat(work.attempt, work.progress))
         except StoreError as error:
             log.exception("a finished run could not be kept")
-            lost = problem(
-                "internal", "This file cannot be handed over", f"The shared store does not take it: {error}."
-            )
+            lost = problem("internal", fact("problem-file-not-kept", error=str(error)))
             return Outcome(lasting=False, problem=lost if isinstance(job, ExportJob) else outcome.problem)
         return outcome
 

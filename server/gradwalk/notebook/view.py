@@ -19,6 +19,7 @@ from gradwalk.notebook.document import Trace
 from gradwalk.notebook.grads import grads_kept
 from gradwalk.notebook.recording import LimitsLike, trace_tensors
 from gradwalk.words.catalogue import say
+from gradwalk.words.problems import tell_problem
 
 DEFAULT_HEIGHT_PX = 560
 PICTURE_PX = 1600
@@ -81,8 +82,9 @@ class View:
         lines = [say("notebook-steps", count=len(steps))]
         lines += [f"{number:>4}  {sentence}" for number, sentence in enumerate(self._sentences()[:LINES_MAX], start=1)]
         if len(steps) > LINES_MAX:
-            lines.append(f"      {say('notebook-more', count=len(steps) - LINES_MAX)}")
-        return "\n".join([*lines, *(f"{problem['title']}: {problem['message']}" for problem in self.trace.problems)])
+            lines.append(f"      and {len(steps) - LINES_MAX} steps more")
+        lines += [f"{told.title}: {told.message}" for told in map(tell_problem, self.trace.problems)]
+        return "\n".join(lines)
 
     def _sentences(self) -> list[str]:
         try:

@@ -399,10 +399,9 @@ _Problem = TypedDict(
         "seq": int,
         "type": Literal["problem"],
         "kind": ProblemKind,
-        "title": str,
-        "message": str,
+        "fact": Fact,
         "span": Span | None,
-        "hint": str | None,
+        "words": NotRequired[str],
         "pass": NotRequired[int],
         "node": NotRequired[str],
         "graph": NotRequired[Graph],
@@ -414,6 +413,9 @@ _Problem = TypedDict(
 @with_config(STRICT)
 class Problem(_Problem):
     """Something a person can see and mend. The events before it stay valid.
+
+    The message of `fact` has a title, and a hint where there is something to try. `words` is what Python or PyTorch
+    said itself, verbatim, where it adds something.
 
     Where the program raised outside a pass, `graph` is what leads to every differentiable tensor that was alive then,
     and `failed` the torch call that raised, if it was one.

@@ -23,7 +23,7 @@ def _event_without_sentences(event: dict[str, Any]) -> dict[str, Any]:
         kept["notes"] = [_told(text) for text in kept["notes"]]
     if "findings" in kept:
         kept["findings"] = [_finding(one) for one in kept["findings"]]
-    return kept
+    return _with_fact(kept) if kept["type"] == "problem" else kept
 
 
 def _with_facts(value: Any) -> Any:
@@ -52,6 +52,18 @@ def _finding(one: dict[str, Any]) -> dict[str, Any]:
 def _told(text: str) -> dict[str, Any]:
     """What an older version wrote out in English, as a fact."""
     return {"kind": "told", "operands": {"text": text}}
+
+
+def _with_fact(problem: dict[str, Any]) -> dict[str, Any]:
+    """A problem whose sentences an older version wrote out."""
+    rest = dict(problem)
+    operands = {"title": rest.pop("title"), "text": rest.pop("message"), "hint": rest.pop("hint")}
+    if operands["hint"] is None:
+        del operands["hint"]
+    return {
+        **rest,
+        "fact": {"kind": "problem-told-hint" if "hint" in operands else "problem-told", "operands": operands},
+    }
 
 
 UPGRADES: dict[int, Upgrade] = {1: _without_sentences}

@@ -6,6 +6,7 @@ The rules are about names, because what an object is shows only at run time. Nam
 
 from collections.abc import Container
 
+from gradwalk.protocol.facts import fact
 from gradwalk.sandbox.refusals import Refusal, refuse_attribute
 
 
@@ -109,6 +110,6 @@ def find_definition_refusal(name: str, library: Container[str]) -> Refusal | Non
     if name in ALWAYS_REFUSED:
         return refuse_attribute(name)
     if name.startswith("_") and name in library and name not in HARMLESS_PRIVATE:
-        instead = f"Give it another name, such as my{name}."
-        return Refusal(f"the name {name}", "belongs to torch's own machinery", instead)
+        instead = fact("refusal-another-name", name=name)
+        return Refusal(fact("refusal-name", name=name), fact("refusal-torch-name"), instead)
     return None

@@ -17,8 +17,9 @@ from gradwalk.sandbox.deadline import Alarm
 from gradwalk.sandbox.frames import LENGTH_BYTES, encode_frame
 from gradwalk.sandbox.jobs import ERRAND, JacobianJob, ProbeJob, ReplayJob, TraceJob
 from gradwalk.sandbox.language import OfferedLanguage
-from gradwalk.sandbox.limits import EXIT_OF_MEMORY, EXIT_OF_OUR_FAULT
+from gradwalk.sandbox.limits import EXIT_OF_MEMORY, EXIT_OF_OUR_FAULT, EXIT_OF_TIME
 from gradwalk.sandbox.probes import probe
+from gradwalk.tracer.interruption import TimeLimitError
 from gradwalk.tracer.program_check import gradcheck_of_program
 from gradwalk.tracer.replay import gradcheck_of_step, jacobian_of_step
 from gradwalk.tracer.run import trace_program
@@ -59,6 +60,9 @@ def run_child(channel: int, confinement: Confinement) -> NoReturn:
     except (MemoryError, RuntimeError) as error:
         if is_out_of_memory(error):
             status = EXIT_OF_MEMORY
+    except TimeLimitError:
+        # It rang while the recorder looked at a tensor, which ran code of the program.
+        status = EXIT_OF_TIME
     finally:
         # Not sys.exit: whatever the program has left behind (atexit, destructors, buffers) must not run.
         os._exit(status)

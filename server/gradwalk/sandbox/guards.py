@@ -14,6 +14,7 @@ from typing import Any
 import numpy
 from torch.optim.lr_scheduler import LRScheduler
 
+from gradwalk.protocol.facts import code, fact
 from gradwalk.sandbox.attribute_table import view_attributes
 from gradwalk.sandbox.attributes import (
     GUARDED,
@@ -24,7 +25,7 @@ from gradwalk.sandbox.attributes import (
 )
 from gradwalk.sandbox.policy import READ, WRAP_GETATTR
 from gradwalk.sandbox.proxies import RefusedAttributeError
-from gradwalk.sandbox.refusals import RAW_MEMORY, Refusal, refuse_attribute
+from gradwalk.sandbox.refusals import METACLASS, RAW_MEMORY, Refusal, refuse_attribute
 
 OFFERED_BUILTINS = words(
     """abs all any ascii bin bool bytearray bytes callable chr classmethod complex dict divmod enumerate filter float
@@ -50,7 +51,7 @@ class _TypeOfTypes(builtins.type):
         if len(values) == 1 and not keywords:
             found = builtins.type(values[0])
             return cls if issubclass(found, builtins.type) else found
-        refusal = Refusal("type(name, bases, body)", "makes classes out of text", "Write a class statement.")
+        refusal = Refusal(code("type(name, bases, body)"), fact("refusal-text-class"), fact("refusal-class-statement"))
         raise RefusedAttributeError(refusal)
 
     def __instancecheck__(cls, value: Any) -> bool:
@@ -67,9 +68,7 @@ class _Type(metaclass=_TypeOfTypes):
     """`type` with one argument, as a check, and as an annotation; it makes no classes and leads to no metaclass."""
 
     def __init_subclass__(cls, **keywords: Any) -> None:
-        raise RefusedAttributeError(
-            Refusal("a metaclass", "takes over how classes are made", "Use __init_subclass__ or a class decorator.")
-        )
+        raise RefusedAttributeError(METACLASS)
 
     def __class_getitem__(cls, item: Any) -> Any:
         return builtins.type[item]
@@ -149,8 +148,8 @@ class _AttributeGuards:
     def vars(self, *values: Any) -> dict[str, Any]:
         """`vars(x)`."""
         if len(values) != 1:
-            instead = "Give it an object of a class of your own, or use a dict: values = {'x': x}."
-            raise RefusedAttributeError(Refusal("vars()", "hands out Python's own tables of names", instead))
+            refusal = Refusal(code("vars()"), fact("refusal-tables"), fact("refusal-own-object"))
+            raise RefusedAttributeError(refusal)
         return self._attributes_of(values[0])
 
     def is_readable(self, name: str) -> bool:
@@ -186,8 +185,8 @@ class _AttributeGuards:
             case "obj" if _belongs_to(value, BaseException):
                 raise RefusedAttributeError(refuse_attribute(name))
             case "data" if _belongs_to(value, numpy.ndarray | numpy.generic):
-                instead = "Use a.copy(), a.ravel() or a.tolist()."
-                raise RefusedAttributeError(Refusal("the attribute .data of an array", RAW_MEMORY, instead))
+                refusal = Refusal(fact("refusal-array-data"), RAW_MEMORY, fact("refusal-array-copy"))
+                raise RefusedAttributeError(refusal)
             case "__getattr__" | "__setattr__" | "__delattr__":
                 return self._guard_method(builtins.getattr(value, name), name, value)
             case _:
@@ -314,6 +313,6 @@ def _attributes_of(field: str) -> Iterator[str]:
 
 def _print(*values: Any, sep: str | None = " ", end: str | None = "\n", file: Any = None, flush: bool = False) -> None:
     if file is not None:
-        refusal = Refusal("print(file=...)", "writes into another place than the page", "Use print(...) alone.")
+        refusal = Refusal(code("print(file=...)"), fact("refusal-elsewhere"), fact("refusal-print-alone"))
         raise RefusedAttributeError(refusal)
     print(*values, sep=sep, end=end, flush=flush)  # noqa: T201

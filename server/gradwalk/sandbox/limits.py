@@ -12,6 +12,9 @@ EXIT_OF_OUR_FAULT = 70
 EXIT_OF_MEMORY = 71
 """Exit status of a child whose program left too little memory to go on telling about it."""
 
+EXIT_OF_TIME = 72
+"""Exit status of a child whose time was up where the run could not say so itself."""
+
 WARM = b"warm"
 """What a spawned child says when it is ready for its job."""
 

@@ -17,6 +17,7 @@ import ast
 from collections.abc import Callable, Iterable
 from typing import ClassVar, NamedTuple, Protocol, TypeVar
 
+from gradwalk.protocol.facts import Fact, code, fact
 from gradwalk.protocol.graph import Span
 from gradwalk.protocol.problems import problem
 from gradwalk.sandbox.attributes import (
@@ -33,6 +34,7 @@ from gradwalk.sandbox.attributes import (
 from gradwalk.sandbox.refusals import (
     BUILTINS,
     MACHINERY,
+    METACLASS,
     Refusal,
     describe,
     refuse_attribute,
@@ -120,7 +122,7 @@ class Policy:
         while pending:
             node, scope = pending.pop()
             if scope.depth > MAX_DEPTH:
-                raise self._too_big("is nested too deeply", "Give names to parts of it, or use a loop.", node)
+                raise self._too_big(fact("problem-program-nested"), node)
             inner = _scope_inside(node, scope)
             for name in node._fields:
                 value = getattr(node, name, None)
@@ -168,7 +170,7 @@ class Policy:
             node = pending.pop()
             count += 1
             if count > MAX_NODES:
-                raise self._too_big("is too large", "Keep the part whose backward pass you want to see.", node)
+                raise self._too_big(fact("problem-program-large"), node)
             kind = type(node)
             if kind is ast.Name:
                 if not isinstance(node.ctx, ast.Load):  # type: ignore[attr-defined]
@@ -229,7 +231,7 @@ class Policy:
                 raise self._refused(refusal, node)
         if is_special(name) and name not in _STORED_MODULE_NAMES:
             refusal = refuse_builtin(name) if name in BUILTINS else refuse_attribute(name)
-            raise self._refused(Refusal(f"the name {name}", refusal.reason, refusal.instead), node)
+            raise self._refused(Refusal(fact("refusal-name", name=name), refusal.reason, refusal.instead), node)
 
     def _check_name(self, node: ast.Name, scope: _Scope) -> None:
         name = node.id
@@ -243,9 +245,9 @@ class Policy:
         if is_special(name) and name not in _MODULE_NAMES and not (scope.kind == "class" and name in CLASS_NAMES):
             if name in self._bound and name in _STORED_MODULE_NAMES:
                 return
-            raise self._refused(Refusal(f"the name {name}", MACHINERY), node)
+            raise self._refused(Refusal(fact("refusal-name", name=name), MACHINERY), node)
         if name == "type" and isinstance(scope.parent, ast.ClassDef) and node in scope.parent.bases:
-            raise self._refused(_METACLASS, node)
+            raise self._refused(METACLASS, node)
 
     def _check_named(self, node: ast.AST, scope: _Scope) -> None:
         self._check_bound_name(node.name, node, scope)  # type: ignore[attr-defined]
@@ -276,7 +278,7 @@ class Policy:
         if is_special(name):
             if name not in DEFINABLE:
                 refusal = refuse_attribute(name)
-                raise self._refused(Refusal(f"defining {name}", refusal.reason, refusal.instead), node)
+                raise self._refused(Refusal(fact("refusal-defining", name=name), refusal.reason, refusal.instead), node)
             if name == "__getattr__":
                 wrap = ast.copy_location(ast.Name(WRAP_GETATTR, ast.Load()), node)
                 node.decorator_list.append(wrap)
@@ -288,7 +290,7 @@ class Policy:
         self._check_bound_name(node.name, node, scope)
         for keyword in node.keywords:
             if keyword.arg is None or (keyword.arg == "metaclass" and not _is_abc_meta(keyword.value)):
-                raise self._refused(_METACLASS, node)
+                raise self._refused(METACLASS, node)
 
     def _refuse_type_parameters(self, node: ast.AST) -> None:
         if getattr(node, "type_params", None):
@@ -296,7 +298,7 @@ class Policy:
 
     def _check_keyword(self, node: ast.keyword, _: _Scope) -> None:
         if node.arg and is_special(node.arg):
-            raise self._refused(Refusal(f"the name {node.arg}", MACHINERY), node)
+            raise self._refused(Refusal(fact("refusal-name", name=node.arg), MACHINERY), node)
 
     # Attributes
 
@@ -384,8 +386,8 @@ class Policy:
             return None
         module = node.module or ""
         if node.level:
-            thing = f"from {'.' * node.level}{module} import"
-            raise self._refused(Refusal(thing, "needs other files beside the program", "Put the code in here."), node)
+            thing = code(f"from {'.' * node.level}{module} import")
+            raise self._refused(Refusal(thing, fact("refusal-other-files"), fact("refusal-put-here")), node)
         if module not in self._catalogue.modules and not scope.catches_import:
             raise self._refused(refuse_module(module, self._catalogue.modules), node)
         if node.names[0].name == "*":
@@ -419,10 +421,8 @@ class Policy:
     def _refused(self, refusal: Refusal, node: ast.AST) -> SourceProblem:
         return SourceProblem(describe(refusal, self._span(node)))
 
-    def _too_big(self, reason: str, hint: str, node: ast.AST) -> SourceProblem:
-        span = self._span(node)
-        title = f"The program {reason}"
-        return SourceProblem(problem("too_big", title, f"{title}.", span=span, hint=hint))
+    def _too_big(self, found: Fact, node: ast.AST) -> SourceProblem:
+        return SourceProblem(problem("too_big", found, span=self._span(node)))
 
     _CHECKS: ClassVar[dict[str, Callable[..., _Replacement]]] = {
         "Name": _check_name,
@@ -443,7 +443,6 @@ class Policy:
     }
 
 
-_METACLASS = Refusal("a metaclass", "takes over how classes are made", "Use __init_subclass__ or a class decorator.")
 _PLAIN_CLASSES = words("object tuple float int str complex bytes frozenset list dict set")
 _PRELUDE = {"torch": "torch", "nn": "torch.nn", "F": "torch.nn.functional", "math": "math"}
 _MILD = ("torch.cuda", "torch.backends")

@@ -5,16 +5,18 @@ from collections.abc import Set as AbstractSet
 from types import MappingProxyType, ModuleType
 from typing import Any, NoReturn
 
+from gradwalk.protocol.facts import fact
 from gradwalk.sandbox.refusals import Refusal, is_known, refuse_path
+from gradwalk.words.catalogue import tell
 
 
 class RefusedError(Exception):
-    """Something that is not offered was asked for while the program ran; `refusal` has the sentences."""
+    """Something that is not offered was asked for while the program ran; `refusal` says what and why."""
 
     refusal: Refusal
 
     def __init__(self, refusal: Refusal) -> None:
-        super().__init__(refusal.sentence)
+        super().__init__(tell(refusal.fact))
         self.refusal = refusal
 
 
@@ -57,7 +59,7 @@ def make_proxy(
         raise RefusedAttributeError(refuse_path(name, asked))
 
     def refuse_change(_self: object, asked: str, *_: object) -> NoReturn:
-        refusal = Refusal(f"changing {name}.{asked}", "would change the library for the rest of the run")
+        refusal = Refusal(fact("refusal-changing", path=f"{name}.{asked}"), fact("refusal-changes-library"))
         raise RefusedAttributeError(refusal)
 
     body: dict[str, Callable[..., Any] | tuple[()]] = {

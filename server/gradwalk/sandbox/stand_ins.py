@@ -16,6 +16,7 @@ import torch
 from torch.autograd import graph
 from torch.utils import data as torch_data
 
+from gradwalk.protocol.facts import code, fact
 from gradwalk.sandbox.attributes import find_definition_refusal
 from gradwalk.sandbox.guards import build_class
 from gradwalk.sandbox.parameter_dict import ParameterDict
@@ -28,8 +29,8 @@ def wraps(
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """`functools.wraps` for names and docstrings; `assigned` and `updated` stay as they are by default."""
     if assigned is not None or updated is not None:
-        instead = "Use functools.wraps(f) alone."
-        raise RefusedAttributeError(Refusal("wraps(assigned=...)", "copies attributes by any text", instead))
+        refusal = Refusal(code("wraps(assigned=...)"), fact("refusal-copies-any"), fact("refusal-wraps-alone"))
+        raise RefusedAttributeError(refusal)
 
     def decorate(wrapper: Callable[..., Any]) -> Callable[..., Any]:
         for name in ("__module__", "__name__", "__qualname__", "__doc__"):
@@ -101,7 +102,7 @@ class _EnumMaker(enum.EnumMeta):
         if names is None:
             return super().__call__(value)
         if type not in (None, int, float, str):
-            refusal = Refusal("Enum(type=...)", "mixes classes", "Write a class statement: class Color(str, Enum): ...")
+            refusal = Refusal(code("Enum(type=...)"), fact("refusal-mixes"), fact("refusal-enum-statement"))
             raise RefusedAttributeError(refusal)
         members = _members(names)
         _check_names(member if isinstance(member, str) else member[0] for member in members)
@@ -146,7 +147,7 @@ def asarray(
 ) -> torch.Tensor:
     """`torch.asarray`, which gives out no memory of Python's own: bytes may not change, a bytearray may move."""
     if isinstance(obj, bytes | bytearray):
-        refusal = Refusal("torch.asarray(bytes)", RAW_MEMORY, "Use torch.tensor(list(values), dtype=torch.uint8).")
+        refusal = Refusal(code("torch.asarray(bytes)"), RAW_MEMORY, fact("refusal-bytes-tensor"))
         raise RefusedAttributeError(refusal)
     return torch.asarray(obj, dtype=dtype, device=device, copy=copy, requires_grad=requires_grad)
 
@@ -156,8 +157,8 @@ class DataLoader(torch_data.DataLoader[Any]):
 
     def __init__(self, dataset: Any, *values: Any, num_workers: int = 0, **keywords: Any) -> None:
         if num_workers:
-            instead = "Leave num_workers out: the batches are the same."
-            raise RefusedAttributeError(Refusal("DataLoader(num_workers=...)", PROCESSES, instead))
+            refusal = Refusal(code("DataLoader(num_workers=...)"), PROCESSES, fact("refusal-no-workers"))
+            raise RefusedAttributeError(refusal)
         if len(values) > _POSITION_OF_NUM_WORKERS:
             raise TypeError("DataLoader: name the arguments after batch_sampler")
         super().__init__(dataset, *values, **keywords)

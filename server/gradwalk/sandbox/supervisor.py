@@ -31,7 +31,7 @@ class ReplayProblemError(Exception):
     """A replay that gave no answer; `problem` says why."""
 
     def __init__(self, problem: Problem) -> None:
-        super().__init__(problem["message"])
+        super().__init__(tell(problem["fact"]))
         self.problem = problem
 
 

@@ -18,6 +18,8 @@ from gradwalk.protocol.requests import SERVER_LIMITS, TraceRequest
 from gradwalk.sandbox.jobs import PROGRAM_JOB, JacobianJob, TraceJob
 from gradwalk.sandbox.language import OfferedLanguage, load_offer
 from gradwalk.sandbox.offer import Offer
+from gradwalk.sandbox.proxies import RefusedAttributeError
+from gradwalk.sandbox.refusals import METACLASS
 from gradwalk.sandbox.warmup import CHECKED, PROGRAMS
 from gradwalk.tracer.program_check import gradcheck_of_program
 from gradwalk.tracer.replay import gradcheck_of_step, jacobian_of_step
@@ -49,6 +51,8 @@ def warm_up(policy: bool) -> Offer | None:
     warnings.simplefilter("ignore")
     logging.disable(logging.CRITICAL)
     offer = load_offer() if policy else None
+    # What a program catches of a refusal is text, and a child can read no catalogue.
+    str(RefusedAttributeError(METACLASS))
     for source in PROGRAMS:
         request = TraceRequest(source=source)
         job = PROGRAM_JOB.validate_json(TraceJob(request=request, limits=SERVER_LIMITS).model_dump_json())

@@ -3,13 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from gradwalk.protocol.facts import Fact
+from gradwalk.protocol.facts import Fact, Filling, code, fact
 from gradwalk.protocol.graph import Span
 from gradwalk.tracer.calls import CallLog
 from gradwalk.tracer.custom import parameter_names
 from gradwalk.tracer.description import Record
 from gradwalk.tracer.frames import Place
-from gradwalk.tracer.histories import Lost
 from gradwalk.tracer.places import Places
 from gradwalk.tracer.saved import FREED
 from gradwalk.tracer.text import called
@@ -21,11 +20,10 @@ WRITES_TOLD: Final = 3
 
 
 class Changed(NamedTuple):
-    """Words about a saved tensor that was changed in place."""
+    """A saved tensor that was changed in place, and the calls that wrote into it."""
 
-    what: str
-    saved_at: str
-    changed_at: str
+    tensor: Fact
+    writes: Filling
 
 
 class Unused(NamedTuple):
@@ -39,7 +37,7 @@ class Unused(NamedTuple):
 
 
 class Culprits:
-    """What is known around one error; says it in pieces of sentences."""
+    """What is known around one error."""
 
     def __init__(
         self,
@@ -49,7 +47,7 @@ class Culprits:
         node: Node | None = None,
         finished_spans: Sequence[Span | None] = (),
         storages: Mapping[int, str] | None = None,
-        lost: Lost | None = None,
+        lost: Fact | None = None,
     ) -> None:
         self.places = places
         self.lost = lost
@@ -70,34 +68,37 @@ class Culprits:
         described = None if self._record is None else self._record.node
         return None if described is None else described["span"]
 
-    def node_words(self) -> str:
+    def failed_node(self) -> Fact | str:
         """`MulBackward0 (line 3)`."""
         if self._record is None:
-            return "A node"
+            return fact("problem-a-node")
         span = self.span
-        return self._record.name if span is None else f"{self._record.name} (line {span['line']})"
+        return self._record.name if span is None else fact("node-in-line", op=self._record.name, line=str(span["line"]))
 
-    def saved_names(self) -> str:
-        """The saved tensors of the node, listed."""
+    def saved_names(self) -> list[str]:
+        """The saved tensors of the node."""
         described = None if self._record is None else self._record.node
-        names = [one["name"] for one in described["saved"] if _holds_tensor(one)] if described is not None else []
-        return " and ".join(f"`{name}`" for name in names)
+        return [one["name"] for one in described["saved"] if _holds_tensor(one)] if described is not None else []
 
-    def earlier_pass_words(self) -> str:
+    def earlier_line(self) -> str | None:
         """Where the backward was called that freed the graph."""
         lines = [span["line"] for span in self._finished_spans if span is not None]
-        return f" in line {lines[-1]}" if lines else ""
+        return str(lines[-1]) if lines else None
 
-    def operand_name(self, argnum: int) -> str:
-        """The name of forward's argument at a position among all of them."""
+    def argument(self, argnum: int) -> Fact:
+        """Forward's argument at a position among all of them."""
         names = self.forward_arguments()
-        return f"`{names[argnum]}`" if argnum < len(names) else f"number {argnum}"
+        if 0 <= argnum < len(names):
+            return fact("problem-argument", name=names[argnum])
+        return fact("problem-argument-number", number=str(argnum))
 
-    def operand_of_node(self, argnum: int) -> str:
-        """The name of a node's operand at a position among its edges."""
+    def operand_of_node(self, argnum: int) -> Fact:
+        """A node's operand at a position among its edges."""
         described = None if self._record is None else self._record.node
         known = described is not None and argnum < len(described["inputs"])
-        return f"`{called(described['inputs'][argnum])}`" if known and described else f"operand {argnum}"
+        if known and described:
+            return code(called(described["inputs"][argnum]))
+        return fact("operand-number", number=str(argnum))
 
     def forward_arguments(self) -> list[str]:
         """The names of a custom forward's arguments."""
@@ -110,12 +111,10 @@ class Culprits:
     def function_name(self, node_name: str) -> str:
         """The class of the custom Function."""
         function = self._function()
-        return function.__name__ if function is not None else node_name.removesuffix("Backward") or "The Function"
+        return function.__name__ if function is not None else node_name.removesuffix("Backward") or "Function"
 
     def changed_tensor(self, saved_version: int, version: int) -> Changed:
         """Which saved tensor was changed, and by which lines, between its version when saved and its version now."""
-        span = self.span
-        saved_at = "" if span is None else f" in line {span['line']}"
         for name, packed in self._packed():
             data = getattr(packed, "data", None)
             if data is None or data._version != version:
@@ -123,17 +122,13 @@ class Culprits:
             address = storage_address(data)
             writes = [one for one in self._log.changes if one[0] == address and saved_version < one[1] <= version]
             if writes:
-                return Changed(f"`{self._storages.get(address, name)}`", saved_at, self._writes_in_words(writes))
-        return Changed("a tensor", saved_at, "an operation then wrote into it,")
+                return Changed(code(self._storages.get(address, name)), self._told(writes))
+        return Changed(fact("problem-a-tensor"), fact("problem-an-operation"))
 
-    def _writes_in_words(self, writes: Sequence[tuple[int, int, Place | None, str]]) -> str:
-        told = []
-        for _, _, place, label in writes[:WRITES_TOLD]:
-            span = self.places.span(place)
-            told.append(label if span is None else f"{label} in line {span['line']}")
+    def _told(self, writes: Sequence[tuple[int, int, Place | None, str]]) -> Filling:
+        told: list[Filling] = [self.places.called(label, place) for _, _, place, label in writes[:WRITES_TOLD]]
         more = len(writes) - len(told)
-        rest = f" and {more} more" if more > 0 else ""
-        return f"{', then '.join(told)}{rest} {'then ' if len(told) == 1 else ''}wrote into it,"
+        return fact("and-more", first=told, count=more) if more > 0 else told
 
     def _packed(self) -> list[tuple[str, Any]]:
         node = self._node

@@ -6,6 +6,7 @@ from typing import Any
 import torch
 
 from gradwalk.protocol.events import Problem
+from gradwalk.protocol.facts import Filling, Shape, code, fact
 from gradwalk.protocol.problems import problem
 from gradwalk.tracer.inputs import InputError, make_tensor
 from gradwalk.tracer.recorder import Recorder
@@ -59,10 +60,11 @@ def external_gradient(output: torch.Tensor, grad_output: Any) -> torch.Tensor:
         return torch.ones_like(output, memory_format=torch.preserve_format)
     seed = make_tensor("grad_output", grad_output, output.dtype, requires_grad=False)
     if seed.shape != output.shape and seed.shape[1:] != output.shape:
-        raise InputError(
-            f"grad_output has shape {list(seed.shape)}, but the output has shape {list(output.shape)}: v holds one "
-            f"number per entry of the output. (Shape [m, {', '.join(map(str, output.shape))}] gives m rows at once.)"
-        )
+        got, expected = Shape(shape=[*seed.shape]), Shape(shape=[*output.shape])
+        if output.dim() == 0:
+            raise InputError(fact("problem-input-seed-scalar", got=got, expected=expected))
+        sizes = ", ".join(map(str, output.shape))
+        raise InputError(fact("problem-input-seed-shape", got=got, expected=expected, sizes=sizes))
     return seed
 
 
@@ -72,22 +74,20 @@ def nothing_differentiable(program: Program, recorder: Recorder, namespace: Mapp
     wanting = [name for name, value in tensors.items() if value.requires_grad and value.is_leaf]
     last = result if isinstance(result, torch.Tensor) else next(reversed(tensors.values()), None)
     span = None
-    hint = "Create an input with requires_grad=True, for example x = torch.tensor([1., 2.], requires_grad=True)."
     if wanting:
-        listed = ", ".join(f"`{name}`" for name in wanting)
-        message = f"{listed} requires grad, but the program computes nothing differentiable from it."
-        hint = "Compute something from it that stays in torch: detach, no_grad, .item() and whole numbers cut it off."
+        names: list[Filling] = [code(name) for name in wanting]
+        found = fact("problem-nothing-required", names=names)
         if recorder.log.cuts.found:
             cut = recorder.log.cuts.found[-1]
             span = recorder.places.span(cut.place)
-            message += f" It is cut off by `{cut.call}`" + ("." if span is None else f" in line {span['line']}.")
+            found = fact("problem-nothing-cut", names=names, call=recorder.places.called(cut.call, cut.place))
     elif last is not None and not (last.is_floating_point() or last.is_complex()):
-        message = f"The result holds {str(last.dtype).removeprefix('torch.')} values, which cannot have a gradient."
+        found = fact("problem-nothing-real", dtype=str(last.dtype).removeprefix("torch."))
     elif tensors or last is not None:
-        message = "None of the program's tensors requires grad, so PyTorch recorded no history to walk back through."
+        found = fact("problem-nothing-recorded")
     else:
-        message = "The program makes no tensors, so there is no graph to walk."
-    return problem("not_differentiable", "Nothing is differentiable", message, span=span, hint=hint)
+        found = fact("problem-nothing-made")
+    return problem("not_differentiable", found, span=span)
 
 
 def _is_differentiable(value: Any) -> bool:

@@ -5,6 +5,9 @@ from typing import Any, Final, NamedTuple
 
 import torch
 
+from gradwalk.protocol.facts import Fact, fact
+from gradwalk.words.catalogue import tell
+
 _NON_FINITE: Final[Mapping[str, float]] = {
     "NaN": float("nan"),
     "Infinity": float("inf"),
@@ -14,7 +17,15 @@ _KEYS: Final = frozenset({"value", "requires_grad", "dtype"})
 
 
 class InputError(ValueError):
-    """A value of the request that is no tensor; the message is for the person who gave it."""
+    """A value of the request that is no tensor; `fact` tells the person who gave it why."""
+
+    def __init__(self, why: Fact) -> None:
+        super().__init__(tell(why))
+        self.fact = why
+
+
+class _NoNumberError(ValueError):
+    """Text where a number should be."""
 
 
 class InputValue(NamedTuple):
@@ -35,11 +46,11 @@ def read_input(name: str, entry: Any) -> InputValue:
         return InputValue(entry, None, None)
     unknown = set(entry) - _KEYS
     if unknown or "value" not in entry:
-        raise InputError(f"`{name}` must be a number, nested lists, or an object with value, requires_grad and dtype.")
+        raise InputError(fact("problem-input-form", name=name))
     dtype = entry.get("dtype")
     found = getattr(torch, dtype, None) if isinstance(dtype, str) else None
     if dtype is not None and not isinstance(found, torch.dtype):
-        raise InputError(f"`{name}` has the dtype {dtype!r}, which torch does not have; float64 is one, for example.")
+        raise InputError(fact("problem-input-dtype", name=name, dtype=str(dtype)))
     return InputValue(entry["value"], entry.get("requires_grad"), found)
 
 
@@ -65,7 +76,7 @@ def override(name: str, entry: Any, current: Any) -> Any:
     if not isinstance(current, torch.Tensor):
         return given.value if given.dtype is None else make_tensor(name, given.value, given.dtype, requires_grad=False)
     if current.grad_fn is not None:
-        raise InputError(f"`{name}` is computed by the program from other tensors, so it cannot be set from outside.")
+        raise InputError(fact("problem-input-computed", name=name))
     requires_grad = current.requires_grad if given.requires_grad is None else given.requires_grad
     return make_tensor(name, given.value, given.dtype or current.dtype, requires_grad=requires_grad)
 
@@ -78,16 +89,18 @@ def make_tensor(name: str, value: Any, dtype: torch.dtype | None, *, requires_gr
     """
     try:
         return torch.tensor(_plain(value, dtype), dtype=dtype, requires_grad=requires_grad)
+    except _NoNumberError as error:
+        raise InputError(fact("problem-input-no-number", name=name, text=str(error))) from error
     except (TypeError, ValueError, RuntimeError, OverflowError) as error:
         reason = str(error).partition("\n")[0]
-        raise InputError(f"`{name}` cannot be read as a tensor: {reason}.") from error
+        raise InputError(fact("problem-input-no-tensor", name=name, reason=reason)) from error
 
 
 def _plain(value: Any, dtype: torch.dtype | None) -> Any:
     """Non-finite spellings to numbers, and `[re, im]` to complex numbers where the dtype is complex."""
     if isinstance(value, str):
         if value not in _NON_FINITE:
-            raise ValueError(f"{value!r} is not a number")
+            raise _NoNumberError(repr(value))
         return _NON_FINITE[value]
     if isinstance(value, (list, tuple)):
         is_pair = len(value) == 2 and not any(isinstance(one, (list, tuple)) for one in value)

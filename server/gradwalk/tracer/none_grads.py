@@ -7,6 +7,8 @@ from typing import Any, Final
 import torch
 
 from gradwalk.protocol.events import Problem
+from gradwalk.protocol.facts import Fact, fact
+from gradwalk.tracer.explanation import words_of
 from gradwalk.tracer.frames import Place
 from gradwalk.tracer.originals import SNIPPET, Tensor
 from gradwalk.tracer.places import Places
@@ -24,27 +26,17 @@ def explain_none_grad(error: BaseException, found: Problem, places: Places) -> N
     for name in () if frame is None or text is None else _GRAD.findall(text):
         tensor = _resolve(name, frame)
         if isinstance(tensor, Tensor) and tensor.grad is None:
-            found["title"] = f"`{name}.grad` is None"
-            found["message"], found["hint"] = _why(name, tensor, found["message"])
+            found["fact"] = _why(name, tensor)
+            found["words"] = words_of(error)
             return
 
 
-def _why(name: str, tensor: torch.Tensor, words: str) -> tuple[str, str]:
+def _why(name: str, tensor: torch.Tensor) -> Fact:
     if tensor.grad_fn is not None:
-        return (
-            f"`{name}` is no leaf: an operation computed it, so backward leaves nothing in its `.grad`. {words}",
-            f"Change the leaf in place instead of computing a new tensor: `with torch.no_grad():` around "
-            f"`{name} -= lr * {name}.grad`. Or call {name}.retain_grad() before backward.",
-        )
+        return fact("problem-grad-none-result", name=name)
     if not tensor.requires_grad:
-        return (
-            f"`{name}` does not require grad, so no backward pass leaves anything in its `.grad`. {words}",
-            f"Create it with requires_grad=True, or call {name}.requires_grad_() before it is used.",
-        )
-    return (
-        f"No backward pass has left a gradient in `{name}.grad` before this line, or zero_grad() took it away. {words}",
-        "Call backward() on a result of it before this line, and zero_grad() after it.",
-    )
+        return fact("problem-grad-none-not-required", name=name)
+    return fact("problem-grad-none-before", name=name)
 
 
 def _innermost(error: BaseException) -> tuple[FrameType | None, Place | None]:

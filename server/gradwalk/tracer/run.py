@@ -24,7 +24,7 @@ from torch.compiler import set_stance
 
 from gradwalk.protocol.document import FORMAT, canonical_request, trace_id
 from gradwalk.protocol.events import Event, Input, Problem
-from gradwalk.protocol.facts import fact
+from gradwalk.protocol.facts import Fact, fact
 from gradwalk.protocol.problems import problem
 from gradwalk.protocol.requests import ResolvedLimits, TraceRequest
 from gradwalk.protocol.versions import installed_versions
@@ -33,7 +33,7 @@ from gradwalk.tracer.calls import CallRecorder
 from gradwalk.tracer.compiled import CompileWatch
 from gradwalk.tracer.custom import FunctionPatch
 from gradwalk.tracer.directions import Direction
-from gradwalk.tracer.explanation import explain_error
+from gradwalk.tracer.explanation import explain_error, unknown_name
 from gradwalk.tracer.implicit import conclude
 from gradwalk.tracer.inputs import InputError, free_variable, override
 from gradwalk.tracer.interruption import TimeLimitError
@@ -219,7 +219,7 @@ class Run:
         if found is not None:
             explained = found
         elif isinstance(error, NameError) and error.name:
-            explained["hint"] = _where_from(error.name, program)
+            explained["fact"] = unknown_name(error, _where_from(error.name, program))
         else:
             explain_none_grad(error, explained, recorder.places)
         self._attach_graph(error, explained, recorder)
@@ -244,13 +244,13 @@ class Run:
                 recorder.fail_inside(fault)
 
 
-def _where_from(name: str, program: Program) -> str:
+def _where_from(name: str, program: Program) -> Fact:
     """What to do about a name that nothing gave a value."""
     line = MISSING_IMPORTS.get(name)
     if line is not None:
-        return f"Write `{line}` at the top of the program."
+        return fact("problem-import-first", line=line)
     meant = nearest_name(name, program, dir(torch))
-    return f"Did you mean `{meant}`?" if meant else "Assign it before it is used, or import it."
+    return fact("problem-name-near", name=meant) if meant else fact("problem-assign-first")
 
 
 @contextmanager
@@ -280,11 +280,6 @@ def seed_everything(seed: int) -> None:
     np.random.seed(seed % _NUMPY_SEEDS)
 
 
-def input_problem(error: InputError) -> Any:
+def input_problem(error: InputError) -> Problem:
     """The problem for a value of the request that cannot be used."""
-    return problem(
-        "error",
-        "An input cannot be used",
-        str(error),
-        hint="A number such as 2.0, or nested lists of equal length such as [[1, 2], [3, 4]].",
-    )
+    return problem("error", fact("problem-input", problem=error.fact))

@@ -13,6 +13,7 @@ from functools import cached_property
 from types import CodeType
 
 from gradwalk.protocol.events import Problem
+from gradwalk.protocol.facts import fact
 from gradwalk.protocol.graph import Span
 from gradwalk.protocol.problems import problem
 from gradwalk.protocol.requests import SERVER_LIMITS
@@ -23,6 +24,7 @@ from gradwalk.tracer.names import nearest_name as _nearest_name
 from gradwalk.tracer.spans import InstructionPosition, SpanIndex
 from gradwalk.tracer.syntax import explain_syntax_error
 from gradwalk.tracer.text import Columns, normalise_source
+from gradwalk.words.catalogue import tell
 
 FILENAME = "<snippet>"
 RESULT = "__gradwalk_result__"
@@ -34,7 +36,7 @@ class SourceProblem(Exception):  # noqa: N818 (the format calls it a problem)
     """The program cannot be run; `problem` says why, to the person who wrote it."""
 
     def __init__(self, found: Problem) -> None:
-        super().__init__(found["message"])
+        super().__init__(tell(found["fact"]))
         self.problem = found
 
 
@@ -202,19 +204,15 @@ def _assigned_lines(tree: ast.Module) -> dict[str, list[int]]:
 def _refuse_unreadable(text: str, limit: int) -> None:
     length = len(text.encode("utf-8", "surrogatepass"))
     if length > limit:
-        message = f"The program is {length:,} bytes long; at most {limit:,} are read."
-        hint = "Keep the part whose backward pass you want to see."
-        raise SourceProblem(problem("too_big", "The program is too long", message, hint=hint))
-    for character, name in (("\x00", "a NUL byte"), (_surrogate(text), "half of a surrogate pair")):
+        raise SourceProblem(problem("too_big", fact("problem-program-long", bytes={"numbers": [length]}, count=limit)))
+    for character, found in (("\x00", fact("problem-nul")), (_surrogate(text), fact("problem-surrogate"))):
         at = text.find(character) if character else -1
         if at >= 0:
             line = text.count("\n", 0, at) + 1
             column = at - (text.rfind("\n", 0, at) + 1)
             column = Columns(text).from_character(line, column)
             span: Span = {"line": line, "column": column, "end_line": line, "end_column": column + 1}
-            message = f"Line {line}, column {column + 1}: the program holds {name}, which is not text."
-            hint = "Delete the character; it often comes with copying from another program."
-            raise SourceProblem(problem("syntax", "This is not valid Python", message, span=span, hint=hint))
+            raise SourceProblem(problem("syntax", found, span=span))
 
 
 def _surrogate(text: str) -> str:
@@ -225,12 +223,8 @@ def _surrogate(text: str) -> str:
 
 def _refuse_empty(tree: ast.Module) -> None:
     if not tree.body:
-        message = "There is no statement in the program, so nothing was computed and there is no graph to walk."
-        hint = "Type an expression such as sin(x*y) + x, or open an example."
-        raise SourceProblem(problem("not_differentiable", "The program is empty", message, hint=hint))
+        raise SourceProblem(problem("not_differentiable", fact("problem-program-empty")))
 
 
 def _nested_too_deeply() -> Problem:
-    message = "The expressions are nested so deeply that Python's own parser gives up."
-    hint = "Give names to parts of the expression, or build a long sum in a loop."
-    return problem("too_big", "Nested too deeply", message, hint=hint)
+    return problem("too_big", fact("problem-nested"))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from gradwalk.protocol.events import Event, Problem
-from gradwalk.protocol.facts import Fact
+from gradwalk.protocol.facts import Fact, Filling, fact
 from gradwalk.protocol.graph import Span
 from gradwalk.protocol.problems import problem
 
@@ -46,7 +46,9 @@ class EventStream:
 
     def send_problem(self, event: Problem) -> int:
         """As `send`, counting; gives the event's number."""
-        event["message"] = mask_addresses(event["message"])
+        event["fact"] = _masked(event["fact"])
+        if "words" in event:
+            event["words"] = mask_addresses(event["words"])
         self.send(cast("dict[str, Any]", event))
         self.problems += 1
         return event["seq"]
@@ -114,14 +116,7 @@ class EventStream:
 
     def _say_print_flood(self) -> None:
         self.truncated = self.truncated or "stdout_characters"
-        self.send_problem(
-            problem(
-                "too_big",
-                "The program printed too much",
-                f"Only the first {self._stdout_characters:,} characters are shown; the program ran on.",
-                hint="Print less, for example the shape of a tensor or its mean, or print only every hundredth step.",
-            )
-        )
+        self.send_problem(problem("too_big", fact("problem-too-much-printed", count=self._stdout_characters)))
 
     def _send(self, event: dict[str, Any]) -> None:
         event["seq"] = self._next_seq
@@ -133,6 +128,20 @@ class EventStream:
 def mask_addresses(text: str) -> str:
     """`<MulBackward0 object at 0x7f…>`: where an object lies differs from run to run, and is nobody's business."""
     return _ADDRESS.sub(_MASKED, text) if " at 0x" in text else text
+
+
+def _masked(found: Fact) -> Fact:
+    """The fact with addresses masked in all that it is filled in with."""
+    operands = found.get("operands", {})
+    return {**found, "operands": {name: _mask(one) for name, one in operands.items()}} if operands else found
+
+
+def _mask(operand: Filling) -> Filling:
+    if isinstance(operand, str):
+        return mask_addresses(operand)
+    if isinstance(operand, list):
+        return [_mask(one) for one in operand]
+    return _masked(operand) if isinstance(operand, dict) and "kind" in operand else operand
 
 
 class ProgramOutput(io.TextIOBase):

@@ -1,48 +1,47 @@
 """What Python's parser says about a program that does not parse, in a student's words."""
 
 import re
-from typing import NamedTuple
+from collections.abc import Callable
 
 from gradwalk.protocol.events import Problem
+from gradwalk.protocol.facts import Fact, fact
 from gradwalk.protocol.graph import Span
 from gradwalk.protocol.problems import problem
 from gradwalk.tracer.text import Columns
 
+_Instead = Fact | Callable[[str], Fact]
+"""What to write; some take the sign that Python's message names."""
 
-class _Advice(NamedTuple):
-    pattern: str
-    hint: str
-
-
-_ADVICE = (
-    _Advice(r"expected ':'", "A line that opens a block (def, class, for, while, if, else, with) ends with a colon."),
-    _Advice(r"'(.)' was never closed", "Add the bracket that closes this '{0}'."),
-    _Advice(r"unmatched '(.)'", "This '{0}' closes nothing: remove it, or add the bracket that opens it."),
-    _Advice(r"parenthesis '(.)' does not match", "Brackets close in the reverse order of opening; check this '{0}'."),
-    _Advice(r"'==' (?:or ':=' )?instead of '='", "Use == to compare; a single = gives a value to a name on its left."),
-    _Advice(r"cannot assign to", "On the left of = stands a name, as in y = f(x)."),
-    _Advice(r"unterminated triple-quoted", "Close the text with the same three quotes that opened it."),
-    _Advice(r"unterminated (?:f-)?string", "Close the text with the same quote that opened it, on the same line."),
-    _Advice(r"inconsistent use of tabs", "Indent with spaces only: tabs and spaces are mixed here."),
-    _Advice(r"unexpected indent", "This line is indented more than the one before, but no block was opened."),
-    _Advice(r"expected an indented block", "Indent the lines that belong to the block, by four spaces."),
-    _Advice(r"unindent does not match", "Indent this line exactly as much as another line of the same block."),
-    _Advice(r"forgot a comma", "Two values stand side by side: a comma or an operator is missing between them."),
-    _Advice(r"invalid (?:decimal|imaginary) literal", "Multiplication is written out: 2 * x, not 2x."),
-    _Advice(r"Missing parentheses in call to 'print'", "print is a function: print(y)."),
-    _Advice(r"outside function", "This word works only inside a function (def)."),
-    _Advice(r"invalid character '[\u2018\u2019\u201c\u201d]'", "Use straight quotes: ' or \"."),
-    _Advice(r"invalid character '[\u00d7\u22c5\u00b7]'", "Multiplication is written *."),
-    _Advice(r"invalid character '\u00f7'", "Division is written /."),
-    _Advice(r"invalid character '[\u2212\u2013\u2014]'", "The minus sign is the plain hyphen: -."),
-    _Advice(r"invalid character '[\u00b2\u00b3]'", "Powers are written **: x ** 2."),
-    _Advice(r"invalid non-printable character", "An invisible character was pasted in: delete it and type a space."),
+_ADVICE: tuple[tuple[str, _Instead], ...] = (
+    (r"expected ':'", fact("problem-syntax-colon")),
+    (r"'(.)' was never closed", lambda bracket: fact("problem-syntax-unclosed", bracket=bracket)),
+    (r"unmatched '(.)'", lambda bracket: fact("problem-syntax-unmatched", bracket=bracket)),
+    (r"parenthesis '(.)' does not match", lambda bracket: fact("problem-syntax-brackets", bracket=bracket)),
+    (r"'==' (?:or ':=' )?instead of '='", fact("problem-syntax-compare")),
+    (r"cannot assign to", fact("problem-syntax-assign")),
+    (r"unterminated triple-quoted", fact("problem-syntax-triple-quotes")),
+    (r"unterminated (?:f-)?string", fact("problem-syntax-quotes")),
+    (r"inconsistent use of tabs", fact("problem-syntax-tabs")),
+    (r"unexpected indent", fact("problem-syntax-indented")),
+    (r"expected an indented block", fact("problem-syntax-block")),
+    (r"unindent does not match", fact("problem-syntax-unindent")),
+    (r"forgot a comma", fact("problem-syntax-comma")),
+    (r"invalid (?:decimal|imaginary) literal", fact("problem-syntax-times")),
+    (r"Missing parentheses in call to 'print'", fact("problem-syntax-print")),
+    (r"outside function", fact("problem-syntax-outside")),
+    (r"invalid character '[\u2018\u2019\u201c\u201d]'", fact("problem-syntax-straight")),
+    (r"invalid character '[\u00d7\u22c5\u00b7]'", fact("problem-syntax-star")),
+    (r"invalid character '\u00f7'", fact("problem-syntax-slash")),
+    (r"invalid character '[\u2212\u2013\u2014]'", fact("problem-syntax-minus")),
+    (r"invalid character '[\u00b2\u00b3]'", fact("problem-syntax-power")),
+    (r"invalid non-printable character", fact("problem-syntax-invisible")),
 )
-_NOTEBOOK = (
-    _Advice(r"[!]", "A line that begins with ! is a command of a notebook's shell: leave it out."),
-    _Advice(r"%", "A line that begins with % is a notebook's own command: leave it out."),
-    _Advice(r"(>>>|\.\.\.)", "Leave out the prompts ({0}) that were copied along, and the lines of output below them."),
-    _Advice(r"In \[\d*\]:", "Leave out the notebook's marks such as In [1]:."),
+"""By what Python says."""
+_NOTEBOOK: tuple[tuple[str, _Instead], ...] = (
+    (r"[!]", fact("problem-syntax-shell")),
+    (r"%", fact("problem-syntax-magic")),
+    (r"(>>>|\.\.\.)", lambda prompt: fact("problem-syntax-prompt", prompt=prompt)),
+    (r"In \[\d*\]:", fact("problem-syntax-notebook")),
 )
 """By how the line begins that does not parse."""
 
@@ -55,15 +54,26 @@ def explain_syntax_error(error: SyntaxError, columns: Columns, *, offset_in_byte
     """
     span = _span(error, columns, offset_in_bytes=offset_in_bytes)
     said = error.msg.split(" (detected at line")[0]
-    where = "" if span is None else f"Line {span['line']}, column {span['column'] + 1}: "
-    title = "Wrong indentation" if isinstance(error, IndentationError) else "This is not valid Python"
-    return problem("syntax", title, f"{where}{said}.", span=span, hint=_hint(said, error.text or ""))
+    return problem("syntax", _told(error, said, _instead(said, error.text or "")), span=span)
 
 
-def _hint(said: str, line: str) -> str | None:
-    found = [(advice, re.match(advice.pattern, line.lstrip())) for advice in _NOTEBOOK]
-    found += [(advice, re.search(advice.pattern, said)) for advice in _ADVICE]
-    return next((advice.hint.format(*match.groups()) for advice, match in found if match is not None), None)
+def _told(error: SyntaxError, said: str, instead: Fact | None) -> Fact:
+    if isinstance(error, IndentationError):
+        if instead is None:
+            return fact("problem-indentation", text=said)
+        return fact("problem-indentation-hint", text=said, instead=instead)
+    if instead is None:
+        return fact("problem-syntax", text=said)
+    return fact("problem-syntax-hint", text=said, instead=instead)
+
+
+def _instead(said: str, line: str) -> Fact | None:
+    found = [(instead, re.match(pattern, line.lstrip())) for pattern, instead in _NOTEBOOK]
+    found += [(instead, re.search(pattern, said)) for pattern, instead in _ADVICE]
+    for instead, match in found:
+        if match is not None:
+            return instead(match[1]) if callable(instead) else instead
+    return None
 
 
 def _span(error: SyntaxError, columns: Columns, *, offset_in_bytes: bool) -> Span | None:

@@ -268,7 +268,467 @@ hint-numbers = { $count } numbers, such as { $sample }.
 
 ## Problems: what stopped the program (a sentence, a title, a hint)
 
+problem-words = The error reads: “{ $words }”
+problem-raised = “{ $text }”
+    .title = { $name }
+problem-raised-near = “{ $text }”
+    .title = { $name }
+    .hint = Did you mean `{ $near }`?
+problem-raised-silent = The program raised `{ $name }`.
+    .title = { $name }
+problem-unknown-name = Python says: “{ $text }”
+    .title = Unknown name
+    .hint = { $instead }
+problem-assign-first = Assign it before it is used, or import it.
+problem-import-first = Write `{ $line }` at the top of the program.
+problem-name-near = Did you mean `{ $name }`?
+problem-exited = It called `sys.exit` or `exit`. What ran before is shown; a backward pass that would have followed is not.
+    .title = The program ended itself
+    .hint = Remove the call of `exit`.
+problem-exited-with = It called `sys.exit` or `exit` with `{ $code }`. What ran before is shown; a backward pass that would have followed is not.
+    .title = { problem-exited.title }
+    .hint = { problem-exited.hint }
+problem-out-of-time = The program ran longer than it may. What was recorded until then is shown.
+    .title = Out of time
+    .hint = Use fewer iterations or smaller tensors, or see whether a loop waits for what never happens.
+problem-interrupted = The program was interrupted. What was recorded until then is shown.
+    .title = Interrupted
+problem-recursion = A function calls itself, directly or through others, until Python gives up after about a thousand nested calls.
+    .title = Calls nested too deeply
+    .hint = Check the condition that should end the recursion, or use a loop.
+problem-recursion-recorded = The program's functions call each other so deeply that Python has no room left for recording it. What is shown before this is right; what the program did afterwards is not recorded.
+    .title = { problem-recursion.title }
+    .hint = { problem-recursion.hint }
+problem-memory = The program asked for more memory than it may have.
+    .title = Out of memory
+    .hint = Use smaller tensors or shorter lists.
+problem-memory-tensor = The program asked for a tensor that is larger than the memory it may have.
+    .title = { problem-memory.title }
+    .hint = Use smaller shapes.
+problem-memory-recorded = The program and the record of what it does need more memory than they may have. What is shown before this is right; what the program did afterwards is not recorded.
+    .title = { problem-memory.title }
+    .hint = Use smaller tensors, shorter lists or fewer iterations.
+problem-internal = While recording, gradwalk itself failed with `{ $name }`. The program ran on; what is shown before this is right.
+    .title = This is a fault of gradwalk, not of the program
+    .hint = Please report it together with the program.
+problem-internal-in = While recording, gradwalk itself failed with `{ $name }` in `{ $function }`, line { $line }. The program ran on; what is shown before this is right.
+    .title = { problem-internal.title }
+    .hint = { problem-internal.hint }
+problem-intrusion = gradwalk reads the attributes of each tensor to record it. That ran this line of the program, which raised `{ $name }`. The program ran on; what is shown before this is right.
+    .title = { $name } in code that ran while gradwalk was recording
+    .hint = Give properties that you put on tensors another name than torch's own, or let them not raise.
+
+problem-too-many-nodes = This backward pass walks more than { $count } autograd nodes. It was run, but not recorded.
+    .title = The graph is too large to show
+    .hint = Use fewer iterations or a smaller model: the rules at each node stay the same.
+problem-too-many-steps = The first { $count } steps are shown. The program ran on without being recorded.
+    .title = Too many steps to show
+    .hint = Use fewer iterations or a smaller model.
+problem-too-much-printed = Only the first { $count } characters are shown; the program ran on.
+    .title = The program printed too much
+    .hint = Print less, for example the shape of a tensor or its mean, or print only every hundredth step.
+
+problem-a-node = a node
+problem-saved-tensors = its saved tensors
+problem-a-tensor = a tensor
+problem-an-operation = an operation
+problem-this-tensor = this tensor
+problem-argument = argument `{ $name }`
+problem-argument-number = argument number { $number }
+problem-the-call = the call
+problem-the-call-in-line = the call in line { $line }
+
+problem-freed = { $node } needs { $saved } again, which an earlier backward freed.
+    .title = Backward a second time through the same graph
+    .hint = Pass `retain_graph=True` to the first backward, or compute the output anew before the second one.
+problem-freed-in-line = { $node } needs { $saved } again, which an earlier backward freed in line { $line }.
+    .title = { problem-freed.title }
+    .hint = { problem-freed.hint }
+problem-changed-in-place = { $node } saved { $tensor } at version { $saved }. Then { $writes } wrote into it, and it is now at version { $now }: the gradient would be wrong.
+    .title = A saved tensor was changed in place
+    .hint = Write the changed value to a new tensor (`y = y + 1` instead of `y += 1`), or change it before it is used.
+problem-grad-shape = The gradient for { $argument } has shape { $got }; it should be { $expected }, the shape of the argument itself: backward returns `v` times J, which has one number per entry of the argument, not the Jacobian.
+    .title = { $function }.backward returned a gradient of the wrong shape
+    .hint = Multiply `grad_output` by the local derivative and sum over the output's axes, so that the result has shape { $expected }.
+problem-grad-count = It returned { $got }; it should return { $expected }, one for each argument of forward, because the engine pairs them by position.
+    .title = { $function }.backward returned the wrong number of gradients
+    .hint = Return None for an argument that needs no gradient, such as a number or a flag.
+problem-grad-count-named = It returned { $got }; it should return { $expected }, one for each argument of forward ({ $names }), because the engine pairs them by position.
+    .title = { $function }.backward returned the wrong number of gradients
+    .hint = { problem-grad-count.hint }
+problem-grad-not-none = Forward's { $argument } is not a tensor, so nothing can be done with a gradient for it.
+    .title = { $function }.backward returned a gradient for what is no tensor
+    .hint = Return None in its place.
+problem-grad-no-tensor = It returned a `{ $got }`; the engine takes a tensor for each argument of forward, or None.
+    .title = { $function }.backward returned something that is no tensor
+    .hint = Return tensors, for example by multiplying `grad_output`, which is one.
+problem-grad-kind = The gradient for { $argument } has the { $what } `{ $got }`; it should be `{ $expected }`, that of the argument itself: it is added to its other gradients.
+    .title = { $function }.backward returned a gradient of the wrong { $what }
+    .hint = Return a gradient with the { $what } `{ $expected }`.
+problem-grad-complex = The gradient is complex but the argument is real (or it holds whole numbers), and there is no way to turn one into the other without losing something.
+    .title = { $function }.backward returned a gradient of the wrong dtype
+    .hint = Return a gradient of the argument's own dtype, for example with `.real`.
+problem-nan-returned = { $node } returned NaN for { $operand }, and `detect_anomaly` ends the pass there: its slope is no number at this point.
+    .title = A node returned NaN
+    .hint = Look at its operand: a square root or logarithm of a negative number, or 0 times infinity, does that.
+problem-not-scalar = The output has more than one entry, so there is no single number whose gradient could be meant: backward computes `v` times the Jacobian, and `v` (`grad_output`) must have the output's shape.
+    .title = backward() needs to know v for this output
+    .hint = Reduce it to a scalar with `.sum()` or `.mean()`, or pass `gradient=torch.ones_like(y)`.
+problem-seed-shape = The external gradient `v` has shape { $got }, the output has shape { $expected }. `v` holds one number per entry of the output, so the shapes must be equal.
+    .title = grad_output has the wrong shape
+    .hint = Give `v` the shape { $expected }.
+
+problem-no-history = Tensor number { $index } given to backward has no history: no tensor that requires grad went into it, or it was cut off by detach, no_grad, .data, .item or a conversion to whole numbers.
+    .title = Nothing here is differentiable
+    .hint = Create an input with `requires_grad=True` and keep every step from it to the output in torch.
+problem-no-history-plain = { $tensor } was computed by { $call } without `create_graph=True`: it came back as plain numbers, so there is nothing to differentiate a second time.
+    .title = { problem-no-history.title }
+    .hint = Pass `create_graph=True` to { $call }.
+problem-no-history-constant = { $tensor } was computed by { $call } with `create_graph=True`, but { $because }
+    .title = { problem-no-history.title }
+    .hint = Check what backward does there with values that depend on the inputs.
+problem-because-cut = it has no history. { $message }
+problem-because-once = the backward of `{ $function }` is marked `@once_differentiable`: it runs without grad mode, and what it returns cannot be differentiated again.
+problem-because-linear = nothing that it was computed from requires grad: the derivative does not depend on the inputs (that of a linear function is a constant), or a custom backward used only numbers without a history.
+problem-no-history-cut = { $tensor } comes from { $call }, which gives a tensor without a history.
+    .title = { problem-no-history.title }
+    .hint = Leave that out, so that every step from the input to the output is in the graph.
+problem-no-history-last-cut = { $tensor } has no history: { $call } took the last thing out of the graph before it, or no tensor that requires grad went into it.
+    .title = { problem-no-history.title }
+    .hint = Create an input with `requires_grad=True` and keep every step from it to the output in torch.
+
+problem-nothing-required = { $names } requires grad, but the program computes nothing differentiable from it.
+    .title = Nothing is differentiable
+    .hint = Compute something from it that stays in torch: detach, no_grad, .item() and whole numbers cut it off.
+problem-nothing-cut = { $names } requires grad, but the program computes nothing differentiable from it: { $call } cuts it off.
+    .title = { problem-nothing-required.title }
+    .hint = { problem-nothing-required.hint }
+problem-nothing-real = The result holds `{ $dtype }` values, which cannot have a gradient.
+    .title = Nothing is differentiable
+    .hint = { problem-nothing-made.hint }
+problem-nothing-recorded = None of the program's tensors requires grad, so PyTorch recorded no history to walk back through.
+    .title = Nothing is differentiable
+    .hint = { problem-nothing-made.hint }
+problem-nothing-made = The program makes no tensors, so there is no graph to walk.
+    .title = Nothing is differentiable
+    .hint = Create an input with `requires_grad=True`, for example `x = torch.tensor([1., 2.], requires_grad=True)`.
+
+problem-leaf-in-place = Its old value may be needed for the backward pass, and there is no node that could record the change.
+    .title = A leaf that requires grad cannot be changed in place
+    .hint = Change it where nothing is recorded: `with torch.no_grad():` around `w -= lr * w.grad`. `w = w - lr * w.grad` is no way out: its result is no leaf, so the next backward leaves no `.grad` there.
+problem-input-number = input number { $index } of `torch.autograd.grad`
+problem-input-named = `{ $name }` (input number { $index })
+problem-unused-input = { $input } is not on any path of the graph.
+    .title = The output does not depend on one of the inputs
+    .hint = Pass `allow_unused=True` to get None for it, or check where it drops out of the computation.
+problem-unused-input-because = { $input } is not on any path of the graph. { $because }
+    .title = { problem-unused-input.title }
+    .hint = { problem-unused-input.hint }
+problem-input-not-required = Only tensors that require grad, and what is computed from them, are in the graph.
+    .title = An input of torch.autograd.grad does not require grad
+    .hint = Create it with `requires_grad=True` before it is used.
+problem-whole-numbers = Only floating-point and complex tensors can require grad: a derivative needs values that can change by a little.
+    .title = Whole numbers have no gradient
+    .hint = Write 1.0 instead of 1, or pass `dtype=torch.float32`.
+problem-no-gpu = The program asks for a GPU; here PyTorch runs on the CPU, where the graph and its gradients are the same.
+    .title = There is no GPU here
+    .hint = Leave out `.cuda()` and `.to("cuda")`, or choose: `device = "cuda" if torch.cuda.is_available() else "cpu"`.
+problem-matrix-shapes = The shapes are { $left } and { $right }: the inner sizes ({ $columns } and { $rows }) must be equal.
+    .title = These matrices cannot be multiplied
+    .hint = Transpose one of them (`.T`), or check the sizes where they are made.
+problem-broadcast = Sizes { $left } and { $right } meet in axis { $axis }; they must be equal, or one of them must be 1.
+    .title = These shapes do not fit together
+    .hint = Print the shapes, and use `unsqueeze` or `reshape` where an axis is missing.
+problem-target-too-large = Target { $target } asks for the score of class { $target }. Classes count from 0: scores with C columns have classes 0 to C − 1.
+    .title = A target is no class of the scores
+    .hint = Count the targets from 0, or give the scores at least { $columns } columns.
+problem-target-negative = Target { $target } asks for the score of class { $target }. Classes count from 0: scores with C columns have classes 0 to C − 1.
+    .title = A target is no class of the scores
+    .hint = Targets are 0 or more; name another one with `ignore_index` to leave entries out.
+problem-no-such-row = An embedding has `num_embeddings` rows, with indices from 0 to `num_embeddings - 1`.
+    .title = An index is outside of the table
+    .hint = Give the embedding a `num_embeddings` larger than the largest index, or look where that index comes from.
+problem-views-in-place = The operation gave several views of one tensor at once; the engine cannot record a write into one of them.
+    .title = One of several views cannot be changed in place
+    .hint = Write the result to a new tensor instead.
+problem-needs-detach = numpy would not record what is done with the numbers, so the gradient would silently be lost.
+    .title = A tensor in the graph cannot become a numpy array
+    .hint = Use `.detach().numpy()` if no gradient is wanted from here on.
+
+problem-grad-none-result = `{ $name }` is no leaf: an operation computed it, so backward leaves nothing in its `.grad`.
+    .title = `{ $name }.grad` is None
+    .hint = Change the leaf in place instead of computing a new tensor: `with torch.no_grad():` around `{ $name } -= lr * { $name }.grad`. Or call `{ $name }.retain_grad()` before backward.
+problem-grad-none-not-required = `{ $name }` does not require grad, so no backward pass leaves anything in its `.grad`.
+    .title = `{ $name }.grad` is None
+    .hint = Create it with `requires_grad=True`, or call `{ $name }.requires_grad_()` before it is used.
+problem-grad-none-before = No backward pass has left a gradient in `{ $name }.grad` before this line, or `zero_grad()` took it away.
+    .title = `{ $name }.grad` is None
+    .hint = Call `backward()` on a result of it before this line, and `zero_grad()` after it.
+
+problem-input = { $problem }
+    .title = An input cannot be used
+    .hint = A number such as 2.0, or nested lists of equal length such as `[[1, 2], [3, 4]]`.
+problem-input-form = `{ $name }` must be a number, nested lists, or an object with `value`, `requires_grad` and `dtype`.
+problem-input-dtype = `{ $name }` has the dtype `{ $dtype }`, which torch does not have; `float64` is one, for example.
+problem-input-computed = `{ $name }` is computed by the program from other tensors, so it cannot be set from outside.
+problem-input-no-tensor = `{ $name }` cannot be read as a tensor: { $reason }.
+problem-input-no-number = `{ $name }` cannot be read as a tensor: { $text } is not a number.
+problem-input-seed-shape = `grad_output` has shape { $got }, but the output has shape { $expected }: `v` holds one number per entry of the output. (Shape [m, { $sizes }] gives m rows at once.)
+problem-input-seed-scalar = `grad_output` has shape { $got }, but the output is a scalar, of shape { $expected }: `v` is one number. (Shape [m] gives m rows at once.)
+
+problem-program-long = The program is { $bytes } bytes long; at most { $count } are read.
+    .title = The program is too long
+    .hint = Keep the part whose backward pass you want to see.
+problem-program-empty = There is no statement in the program, so nothing was computed and there is no graph to walk.
+    .title = The program is empty
+    .hint = Type an expression such as `sin(x*y) + x`, or open an example.
+problem-program-large = The program is too large.
+    .title = The program is too large
+    .hint = Keep the part whose backward pass you want to see.
+problem-program-nested = The program is nested too deeply.
+    .title = The program is nested too deeply
+    .hint = Give names to parts of it, or use a loop.
+problem-nested = The expressions are nested so deeply that Python's own parser gives up.
+    .title = Nested too deeply
+    .hint = Give names to parts of the expression, or build a long sum in a loop.
+problem-nul = The program holds a NUL byte, which is not text.
+    .title = This is not valid Python
+    .hint = Delete the character; it often comes with copying from another program.
+problem-surrogate = The program holds half of a surrogate pair, which is not text.
+    .title = This is not valid Python
+    .hint = Delete the character; it often comes with copying from another program.
+
+problem-syntax = Python says: “{ $text }”
+    .title = This is not valid Python
+problem-syntax-hint = Python says: “{ $text }”
+    .title = This is not valid Python
+    .hint = { $instead }
+problem-indentation = Python says: “{ $text }”
+    .title = Wrong indentation
+problem-indentation-hint = Python says: “{ $text }”
+    .title = Wrong indentation
+    .hint = { $instead }
+problem-syntax-colon = A line that opens a block (def, class, for, while, if, else, with) ends with a colon.
+problem-syntax-unclosed = Add the bracket that closes this `{ $bracket }`.
+problem-syntax-unmatched = This `{ $bracket }` closes nothing: remove it, or add the bracket that opens it.
+problem-syntax-brackets = Brackets close in the reverse order of opening; check this `{ $bracket }`.
+problem-syntax-compare = Use `==` to compare; a single `=` gives a value to a name on its left.
+problem-syntax-assign = On the left of `=` stands a name, as in `y = f(x)`.
+problem-syntax-triple-quotes = Close the text with the same three quotes that opened it.
+problem-syntax-quotes = Close the text with the same quote that opened it, on the same line.
+problem-syntax-tabs = Indent with spaces only: tabs and spaces are mixed here.
+problem-syntax-indented = This line is indented more than the one before, but no block was opened.
+problem-syntax-block = Indent the lines that belong to the block, by four spaces.
+problem-syntax-unindent = Indent this line exactly as much as another line of the same block.
+problem-syntax-comma = Two values stand side by side: a comma or an operator is missing between them.
+problem-syntax-times = Multiplication is written out: `2 * x`, not `2x`.
+problem-syntax-print = `print` is a function: `print(y)`.
+problem-syntax-outside = This word works only inside a function (def).
+problem-syntax-straight = Use straight quotes: ' or ".
+problem-syntax-star = Multiplication is written `*`.
+problem-syntax-slash = Division is written `/`.
+problem-syntax-minus = The minus sign is the plain hyphen: `-`.
+problem-syntax-power = Powers are written `**`: `x ** 2`.
+problem-syntax-invisible = An invisible character was pasted in: delete it and type a space.
+problem-syntax-shell = A line that begins with `!` is a command of a notebook's shell: leave it out.
+problem-syntax-magic = A line that begins with `%` is a notebook's own command: leave it out.
+problem-syntax-prompt = Leave out the prompts (`{ $prompt }`) that were copied along, and the lines of output below them.
+problem-syntax-notebook = Leave out the notebook's marks such as `In [1]:`.
+
+problem-stopped = It was stopped after { $seconds } s.
+    .title = The program ran too long
+    .hint = Use fewer iterations or smaller tensors, or see whether a loop waits for what never happens.
+problem-left = Everybody who watched this run has left, so it was stopped.
+    .title = Called off
+problem-called-off = This run was called off.
+    .title = Called off
+problem-going-down = The server is going down.
+    .title = Called off
+problem-trace-too-large = This program records more than one trace can hold; everything before this point is kept.
+    .title = The trace is too large
+    .hint = Use smaller tensors or fewer steps, or lower the limit on elements per value.
+problem-unusable-answer = The process that ran this program answered in a way that cannot be read, so its answer was dropped.
+    .title = No usable answer
+    .hint = If the program writes to file descriptors or changes the standard library, remove that. Otherwise this is a bug of gradwalk: please report the program.
+problem-forbidden = The program asked the operating system for something that programs may not do here, and was ended.
+    .title = A forbidden system operation
+    .hint = Files, the network and other processes are out of reach; tensors made in the program itself work.
+problem-crashed = A call in this program crashed PyTorch ({ $signal }); nothing else was affected.
+    .title = PyTorch itself crashed
+    .hint = Compare the shapes and dtypes of the last call with its documentation: some mistakes are not checked by PyTorch and end the process.
+problem-killed = The operating system ended this program, most likely because memory ran out.
+    .title = The program was ended by the system
+    .hint = Try smaller tensors; if it was small already, run it again.
+problem-ended-itself = The process ended (status { $status }) before the trace was whole.
+    .title = The program ended its own process
+    .hint = Remove what ends the process (`os._exit`, `quit` from a thread), and run it again.
+problem-memory-used-up = The program used up all of its memory, so that nothing was left to tell its trace with.
+    .title = Out of memory
+    .hint = Use smaller tensors or fewer of them; what is shown before this is right.
+problem-lost = The process that runs programs had to be restarted. This is not a mistake in your program.
+    .title = The server lost this run
+    .hint = Run it again.
+problem-broken-off = gradwalk itself failed while it ran this program, so the trace ends here.
+    .title = This is a fault of gradwalk, not of the program
+    .hint = Please report it together with the program.
+
+problem-server-mistake = This is a bug of gradwalk, not of your program; it was written to the server's log.
+    .title = The server made a mistake
+problem-no-jacobian = The node cannot be asked for more than the one product that its pass computed: it works inside a transform of torch.func such as vmap, on values that have no numbers of their own.
+    .title = This local Jacobian cannot be had by itself
+    .hint = Compute the same without torch.func to see it; `v` times J is right as shown.
+problem-given-up = It was begun { $count } times, and each time its worker was lost.
+    .title = This run was given up
+problem-upgraded = Its parts are of different versions at the moment. Run it again.
+    .title = This server is being upgraded
+problem-file-not-kept = The shared store does not take it: { $error }.
+    .title = This file cannot be handed over
+problem-file-lost = It was made, but is not kept any more. Ask for it again.
+    .title = The file is gone
+problem-file-late = It was not made in { $seconds } seconds.
+    .title = This file takes too long
+problem-trace-gone = The trace is not kept any more. Run it again.
+    .title = Not here any more
+problem-answered = The server answered { $status }.
+    .title = The server refused this request
+problem-unreadable = { $reason }.
+    .title = The answer could not be read
+problem-no-trace = There is no trace to check yet.
+    .title = Not checked
+problem-not-answered = The server cannot be reached, or took too long to run the program again.
+    .title = Not checked
+problem-nothing-to-draw = { $text }
+    .title = Nothing to draw
+problem-unavailable = { $text }
+    .title = Not available here
+
 ## Refusals: what a program here may not use
+
+refusal = { $thing } is not available here: { $reason }.
+    .title = { $thing } is not available here
+    .hint = { $instead }
+
+refusal-attribute = the attribute `.{ $name }`
+refusal-array-data = the attribute `.data` of an array
+refusal-name = the name `{ $name }`
+refusal-defining = defining `{ $name }`
+refusal-changing = changing `{ $path }`
+refusal-metaclass = a metaclass
+refusal-type-statement = a `type` statement
+refusal-type-parameter = a type parameter
+refusal-t-string = a t-string
+refusal-form = the form `{ $name }`
+
+refusal-files = it reaches files, and a program here has none
+refusal-processes = it starts other processes or threads, and a program here runs alone
+refusal-network = it reaches the network, and a program here has none
+refusal-machinery = it reaches into Python's own machinery
+refusal-raw-memory = it hands out raw memory
+refusal-compiler = it needs a compiler, and there is none here
+refusal-devices = it is about devices, and there is only the CPU here
+refusal-drawing = it draws or reports on its own, and there is no window to draw in
+refusal-library = it is another library, and only torch, numpy and a part of the standard library are here
+refusal-strings = it turns text into program
+refusal-command-line = it reads a command line, and there is none here
+refusal-any-name = it puts attributes on modules by any name
+refusal-any-text = it looks up attributes by any text
+refusal-copies-any = it copies attributes by any text
+refusal-waits = it only waits
+refusal-ends = it ends the interpreter
+refusal-types = it waits for somebody to type, and nobody can
+refusal-tables = it hands out Python's own tables of names
+refusal-interactive = it belongs to the interactive Python
+refusal-several-errors = it carries several errors at once
+refusal-async = it is for asynchronous programs, and there is nothing to wait for
+refusal-stack = it hands out Python's own call stack
+refusal-function-inside = it hands out the inside of a function
+refusal-class-tree = it walks Python's class tree
+refusal-object-table = it hands out the table behind an object
+refusal-rebuilding = it steers how objects are rebuilt
+refusal-look-up = it takes over every attribute look-up
+refusal-untimed = it runs at a time that nobody can say
+refusal-dispatcher = it hands out torch's own dispatcher
+refusal-per-element = it calls Python once per element, behind autograd's back
+refusal-old-name = it is the old name of `saved_tensors`
+refusal-pretends = it makes classes pretend to be others
+refusal-fixed = it cannot be changed
+refusal-error-object = it hands out the object behind an error
+refusal-private = it is a private name
+refusal-not-part = it is not among the parts of the library that a traced program may use
+refusal-library-private = it is private to the library, and the program itself does not define it
+refusal-torch-name = it belongs to torch's own machinery
+refusal-outside = it is outside the Python that a traced program may use
+refusal-other-files = it needs other files beside the program
+refusal-class-making = it takes over how classes are made
+refusal-text-class = it makes classes out of text
+refusal-mixes = it mixes classes
+refusal-elsewhere = it writes into another place than the page
+refusal-changes-library = it would change the library for the rest of the run
+
+refusal-use-values = Write the values into the program: `torch.tensor([...])`, `torch.randn(...)`.
+refusal-use-print = Use `print(...)`; the page itself draws the graph, the gradients and the values.
+refusal-use-cpu = Leave it out: every tensor is on the CPU, and the graph is the same.
+refusal-leave-out = Leave it out: the backward pass needs tensor code only.
+refusal-eager = Leave it out: the program is run eagerly, and its graph is the one that is shown.
+refusal-one-thread = Leave it out: one program runs in one thread, and its graph is the same.
+refusal-use-loop = Write the work as a plain loop; it runs in one process.
+refusal-print-it = Print what you want to see: `print(type(x).__name__, x.grad_fn, x.shape)`.
+refusal-use-arguments = Write the values themselves: `lr = 0.1` instead of `args.lr`.
+refusal-use-torch = Write the layer, the loss or the data with torch itself: `torch.randn(...)` stands in for a data set.
+refusal-use-tolist = Use `x.tolist()`, `x.clone()` or `x.numpy()`.
+refusal-use-clone = Use `torch.tensor(values)`, `x.clone()` or `torch.as_strided`.
+refusal-use-forward = Compute it in forward: `w = self.v / self.v.norm()`, then `F.linear(x, w)`.
+refusal-use-types = Write the types where they are used.
+refusal-use-lambda = Use a small function: `lambda x: x.name`.
+refusal-use-isinstance = Use `isinstance` checks or `match`.
+refusal-no-pause = Leave it out: the player sets the pace of the steps.
+refusal-use-random = Use `random.seed(0)` and `random.random()`.
+refusal-let-end = Just let the program end, or put the rest in an `else`.
+refusal-write-code = Write the code itself, or a lambda: `f = lambda x: x * x`.
+refusal-use-panel = Use a free variable and set it in the inputs panel, or write the value.
+refusal-own-dict = Use a dict of your own: `values = dict(x=x, y=y)`.
+refusal-own-object = Give it an object of a class of your own, or use a dict: `values = dict(x=x)`.
+refusal-use-bytes = Use `bytes`, a list, or a tensor.
+refusal-use-import = Use an import statement.
+refusal-use-type = Use `type(self)`.
+refusal-one-exception = Raise one exception.
+refusal-use-next = Use `iter` and `next`.
+refusal-print-error = Print what you need: `except ValueError as error: print(error)`.
+refusal-print-attribute-error = Print the error: `except AttributeError as error: print(error)`.
+refusal-keep-variable = Keep what you need in a variable of your own.
+refusal-use-class-checks = Use `isinstance(x, SomeClass)`, `issubclass` or `type(x).__name__`.
+refusal-own-table = Objects of classes of your own may be asked for theirs; or use `dataclasses.asdict(x)` or a dict of your own.
+refusal-use-deepcopy = Use `copy.deepcopy(x)`, or define `__deepcopy__`.
+refusal-use-getattr = Define `__getattr__(self, name)`.
+refusal-own-method = Call a method of your own when you are done.
+refusal-use-torch-function = Define `__torch_function__`.
+refusal-plain-method = Write a plain method.
+refusal-use-operations = Use tensor operations, or `torch.tensor([f(v) for v in x])`.
+refusal-use-saved-tensors = Write `ctx.saved_tensors`.
+refusal-use-parameters = Use `list(module.parameters())`.
+refusal-derive = Derive the class: `class Mine(Base)`.
+refusal-new-object = Make a new object of the other class.
+refusal-public-names = Use the public names, as the documentation lists them.
+refusal-own-private = Use the public names; in classes of your own, private names work as usual.
+refusal-another-name = Give it another name, such as `my{ $name }`.
+refusal-near-module = Did you mean `import { $name }`?
+refusal-put-here = Put the code in here.
+refusal-use-decorator = Use `__init_subclass__` or a class decorator.
+refusal-class-statement = Write a class statement.
+refusal-enum-statement = Write a class statement: `class Color(str, Enum): ...`
+refusal-wraps-alone = Use `functools.wraps(f)` alone.
+refusal-print-alone = Use `print(...)` alone.
+refusal-array-copy = Use `a.copy()`, `a.ravel()` or `a.tolist()`.
+refusal-bytes-tensor = Use `torch.tensor(list(values), dtype=torch.uint8)`.
+refusal-no-workers = Leave `num_workers` out: the batches are the same.
+refusal-write-def = Write `def`; a backward pass has nothing to wait for.
+refusal-write-for = Write `for`.
+refusal-write-with = Write `with`.
+refusal-no-await = Call the function without `await`.
+refusal-write-except = Write `except`.
+refusal-assign-type = Assign the type: `Pair = tuple[float, float]`.
+refusal-use-typevar = Use `typing.TypeVar`, or leave the parameter out.
+refusal-f-string = Write an f-string.
 
 ## Problems of the server and of requests
 

@@ -8,6 +8,8 @@ import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { defineConfig, type LibraryOptions, type Plugin } from "vite";
 
 const SERVER = new URL("../server/gradwalk/", import.meta.url);
+/** Packages that make the facts of a trace. */
+const TRACERS = ["engine", "formulas", "protocol", "sandbox", "tracer"];
 const UNTWEENED = fileURLToPath(new URL("src/embed/untweened.ts", import.meta.url));
 
 /** Styles go into the shadow root: a component's own by Svelte, the theme by the element. No file beside the module. */
@@ -19,11 +21,12 @@ const withoutStyleSheets: Plugin = {
 
 /** Kinds of facts that the server makes: they may come in a trace. */
 function kindsInTraces(): ReadonlySet<string> {
-  const files = readdirSync(SERVER, { recursive: true, encoding: "utf8" }).filter((path) =>
-    path.endsWith(".py"),
-  );
+  const files = TRACERS.flatMap((name) =>
+    readdirSync(new URL(name, SERVER), { encoding: "utf8" }).map((file) => `${name}/${file}`),
+  ).filter((path) => path.endsWith(".py"));
   const source = files.map((path) => readFileSync(new URL(path, SERVER), "utf8")).join("\n");
-  return new Set([...source.matchAll(/(?:\bfact\(|"kind":)\s*"([a-z-]+)"/g)].map(([, kind = ""]) => kind));
+  const made = source.matchAll(/(?:\bfact\(|"kind":)\s*"([a-z0-9-]+)"|"((?:why|tie)-[a-z0-9-]+)"/g);
+  return new Set([...made].map(([, kind, reason]) => kind ?? reason ?? ""));
 }
 
 /** The viewer carries only those messages of a catalogue that it can say: those that it names, and facts of traces. */

@@ -479,7 +479,6 @@ export interface Catalogue {
   "api-busy-participant": never;
   "api-store": never;
   "api-bug": never;
-  "api-going-down": never;
   "api-host": "host";
   "api-other-site": never;
   "api-not-json": never;
@@ -816,13 +815,6 @@ export interface Catalogue {
   "page-examples-title": never;
   "page-examples-coming": never;
   "page-examples-failed": never;
-  "page-not-checked": never;
-  "page-not-checked-no-trace": never;
-  "page-not-checked-server": never;
-  "page-answer-unreadable": never;
-  "page-answer-unreadable-detail": "detail";
-  "page-server-mistake": never;
-  "page-server-refused": never;
   "page-server-answered": "status";
   "page-server-unreachable": never;
   "page-went-wrong": never;
@@ -844,7 +836,6 @@ export interface Catalogue {
   "page-protection-loop": never;
   "page-by-hand-form": never;
   "page-by-hand-waiting": never;
-  "page-by-hand-no-pass": never;
   "page-by-hand-task": never;
   "page-by-hand-given": never;
   "page-by-hand-label": "name" | "shape";
@@ -875,9 +866,6 @@ export interface Catalogue {
   "page-note": never;
   "page-prediction": never;
   "page-feedback": never;
-  "page-positive": never;
-  "page-negative": never;
-  "page-zero": never;
   "page-commit": never;
   "page-skip": never;
   "page-skip-hint": "hint";

@@ -112,7 +112,7 @@ async def read_without_script(snippet: SnippetId, request: Request, service: Ser
     ]
     problems = [
         f"<p>{escape(told.title)}: {escape(told.message)}</p>"
-        for told in (tell_problem(event) for event in document["events"] if event["type"] == "problem")
+        for told in (tell_problem(event, language) for event in document["events"] if event["type"] == "problem")
     ]
     page = _NOSCRIPT.format(
         language=language,

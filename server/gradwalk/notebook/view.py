@@ -82,7 +82,7 @@ class View:
         lines = [say("notebook-steps", count=len(steps))]
         lines += [f"{number:>4}  {sentence}" for number, sentence in enumerate(self._sentences()[:LINES_MAX], start=1)]
         if len(steps) > LINES_MAX:
-            lines.append(f"      and {len(steps) - LINES_MAX} steps more")
+            lines.append(f"      {say('notebook-more', count=len(steps) - LINES_MAX)}")
         lines += [f"{told.title}: {told.message}" for told in map(tell_problem, self.trace.problems)]
         return "\n".join(lines)
 

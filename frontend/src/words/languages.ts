@@ -1,6 +1,4 @@
 /** The languages that there is a catalogue for: one file each, fetched when it is spoken. */
-import english from "../../../server/gradwalk/words/en.ftl?raw";
-
 const CATALOGUES = import.meta.glob<string>(
   ["../../../server/gradwalk/words/*.ftl", "!../../../server/gradwalk/words/en.ftl"],
   { query: "?raw", import: "default" },
@@ -26,7 +24,7 @@ export function languageFor(wanted: readonly string[]): string {
   return tags.find((tag) => LANGUAGES.includes(tag)) ?? "en";
 }
 
-/** The text of a language's catalogue. */
-export async function fetchCatalogue(language: string): Promise<string> {
-  return (await FETCHERS.get(language)?.()) ?? english;
+/** The text of a language's catalogue; null for English, which is always here. */
+export async function fetchCatalogue(language: string): Promise<string | null> {
+  return (await FETCHERS.get(language)?.()) ?? null;
 }

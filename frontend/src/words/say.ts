@@ -132,12 +132,13 @@ export function format(
 const asCode = (said: Said): Said =>
   said.map((part) => (part.kind === "text" ? { ...part, kind: "code" } : part));
 
-let spoken = { language: "en", bundle: makeBundle("en", english) };
+const ENGLISH = { language: "en", bundle: makeBundle("en", english) };
+let spoken = ENGLISH;
 let notice = (): void => {};
 
-/** From now on sentences are made of this catalogue: the text of a file in Fluent's syntax. */
-export function speak(language: string, catalogue: string): void {
-  spoken = { language, bundle: makeBundle(language, catalogue) };
+/** From now on sentences are made of this catalogue: the text of a file in Fluent's syntax; null for English. */
+export function speak(language: string, catalogue: string | null): void {
+  spoken = catalogue === null ? ENGLISH : { language, bundle: makeBundle(language, catalogue) };
 }
 
 /** The language of the sentences, as a BCP 47 tag. */

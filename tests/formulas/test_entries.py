@@ -18,11 +18,12 @@ from gradwalk.formulas import check
 from gradwalk.formulas.check import check_formula, out_of_sight
 from gradwalk.formulas.derivatives import derivative_line
 from gradwalk.formulas.display import formula_of, letters_of
-from gradwalk.formulas.entry import Entry, Kind
+from gradwalk.formulas.entry import Entry, Kind, Reason
 from gradwalk.formulas.expression import number
 from gradwalk.formulas.registry import ENTRIES
 from gradwalk.formulas.specialise import Line, lines, values_of
 from gradwalk.protocol.graph import Formula
+from gradwalk.words.catalogue import tell
 from tests.formulas.live_nodes import Visit, operators, run_backward, sample_visits
 from tests.formulas.printed import printed
 from tests.formulas.samples import NOT_WRITTEN, UNREACHABLE
@@ -38,9 +39,9 @@ def test_at_least_150_operations_are_written() -> None:
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: f"{entry.op}-{entry.nodes[0]}")
 def test_an_entry_is_complete(entry: Entry) -> None:
-    for vjp in entry.vjps:
-        assert callable(vjp.because) or vjp.because.endswith(".")
-    assert all(case.endswith(".") for case in entry.special_cases)
+    reasons = [vjp.because for vjp in entry.vjps if isinstance(vjp.because, Reason)]
+    for reason in (*reasons, *entry.special_cases):
+        assert tell(reason.told(lambda symbol: f"<{symbol}>")).endswith(".")
     for node_name in entry.nodes:
         table = derivative_line(node_name)
         if table is not None:

@@ -64,12 +64,12 @@ def test_both_languages_say_the_same(message: Message, engine: MiniRacer) -> Non
 
 
 def facts_in(path: Path) -> Iterator[tuple[str, set[str]]]:
-    """Every `fact("kind", name=...)` of a module: the kind and the names of the operands."""
+    """Every `fact("kind", name=...)` and `why("kind", "name")` of a module: the kind and the names of the operands."""
     for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "fact":
-            kind = node.args[0]
-            assert isinstance(kind, ast.Constant), f"{path}:{node.lineno}: the kind is computed"
-            yield kind.value, {keyword.arg or "**" for keyword in node.keywords}
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("fact", "why"):
+            kind, *symbols = [one.value if isinstance(one, ast.Constant) else None for one in node.args]
+            assert kind is not None, f"{path}:{node.lineno}: the kind is computed"
+            yield kind, {*symbols, *(keyword.arg or "**" for keyword in node.keywords)}
 
 
 def test_every_fact_has_a_message_that_takes_just_its_operands() -> None:

@@ -434,9 +434,9 @@ export interface Formula {
    */
   checked?: boolean;
   /**
-   * What to know about ties, kinks, broadcasting and optional arguments; whole sentences.
+   * What to know about ties, kinks, broadcasting and optional arguments.
    */
-  special_cases?: string[];
+  special_cases?: Fact[];
   /**
    * How the vjps write the values they need, as LaTeX by the name of the saved tensor: `self` as `x`.
    */
@@ -451,7 +451,7 @@ export interface VjpLine {
   argnum: number;
   latex: string;
   text: string;
-  because: string;
+  because: Fact;
   /**
    * The text with the program's own texts for all values, however long; `tanh(...)` for what has none. Absent in
    * traces of older versions.

@@ -7,13 +7,13 @@ from typing import Any
 
 import torch
 
-from gradwalk.formulas.entry import BROADCAST, Entry, Given, Vjp, elementwise, unary, value_of
+from gradwalk.formulas.entry import BROADCAST, Entry, Given, Vjp, elementwise, unary, value_of, why
 from gradwalk.formulas.expression import Expression, Named, Scalar, apply, conj, divided, number, product, total, where
 
-_GATE = "Inside the range the result moves with `{self}`, outside it is stuck."
-_EXACT_BOUND = "Exactly at a bound torch lets v pass."
-_BOUND = "Where `{self}` was cut off, the bound itself is the result, so the bound gets v."
-_SOFTMAX = "Raising one score raises its own share and lowers all others, because the shares always add up to 1."
+_GATE = why("why-hardtanh", "self")
+_EXACT_BOUND = why("case-clamp")
+_BOUND = why("why-clamp-min", "self")
+_SOFTMAX = why("why-softmax")
 
 
 def _kept(n: Given) -> Any:
@@ -198,8 +198,8 @@ def _softmax(op: str, node: str, forward: Any) -> Entry:
         forward,
         (Vjp("self", lambda n: n.result * (n.v - _along(n, n.v * n.result)), _SOFTMAX),),
         (
-            "v all ones gives 0: the sum of the shares is 1 whatever `{self}` is.",
-            "The sum runs over dim only; along other dims are independent rows.",
+            why("case-softmax", "self"),
+            why("case-softmax-rows"),
         ),
     )
 
@@ -210,10 +210,10 @@ ACTIVATIONS: tuple[Entry, ...] = (
         ("ReluBackward0",),
         lambda x: apply("max", 0, x),
         lambda n: n.v * (n.result > 0),
-        "Where `{self}` is positive the result is `{self}` itself and v passes; where it is negative the result is stuck at 0.",
+        why("why-relu", "self"),
         (
-            "At 0 there is a corner; torch uses 0.",
-            "A unit that is negative for every input gets no gradient: a dead relu.",
+            why("case-abs"),
+            why("case-relu"),
         ),
     ),
     elementwise(
@@ -222,8 +222,8 @@ ACTIVATIONS: tuple[Entry, ...] = (
         # What takes the place of small values is not saved.
         None,
         lambda n: n.self > n.threshold,
-        "Above the threshold the result is `{self}` itself, below it the result is a constant.",
-        ("Exactly at the threshold torch uses 0.",),
+        why("why-threshold", "self"),
+        (why("case-threshold"),),
     ),
     Entry(
         "leaky_relu",
@@ -233,10 +233,10 @@ ACTIVATIONS: tuple[Entry, ...] = (
             Vjp(
                 "self",
                 lambda n: n.v * where(_kept(n) > 0, 1, n.negative_slope),
-                "Slope 1 on the right; on the left a slope of its own instead of none, so that no unit dies.",
+                why("why-leaky-relu"),
             ),
         ),
-        ("At 0 torch uses the left slope.",),
+        (why("case-leaky-relu"),),
     ),
     Entry(
         "elu",
@@ -246,10 +246,10 @@ ACTIVATIONS: tuple[Entry, ...] = (
             Vjp(
                 "self",
                 lambda n: n.v * _elu_slope(n),
-                "A straight line on the right, an exponential that levels out on the left.",
+                why("why-elu"),
             ),
         ),
-        ("selu is this op with fixed alpha and scale.", "At 0 the left slope is used."),
+        (why("case-elu"), why("case-elu-kink")),
     ),
     Entry(
         "celu",
@@ -259,10 +259,10 @@ ACTIVATIONS: tuple[Entry, ...] = (
             Vjp(
                 "self",
                 lambda n: n.v * _celu_slope(n),
-                "The exponential on the left is stretched by alpha so that both sides meet with slope 1.",
+                why("why-celu"),
             ),
         ),
-        ("torch divides by alpha in single precision, whatever the dtype.",),
+        (why("case-celu"),),
     ),
     Entry(
         "gelu",
@@ -272,7 +272,7 @@ ACTIVATIONS: tuple[Entry, ...] = (
             Vjp(
                 "self",
                 lambda n: n.v * _gelu_slope(n),
-                "The product rule: `{self}` times an area under the bell curve (or its approximation), whose slope is the bell curve.",
+                why("why-gelu", "self"),
             ),
         ),
     ),
@@ -281,28 +281,28 @@ ACTIVATIONS: tuple[Entry, ...] = (
         ("SiluBackward0",),
         lambda x: x * apply("sigmoid", x),
         _silu_slope,
-        "The product rule: `{self}` times its own sigmoid, which has the slope sigmoid times 1 minus sigmoid.",
+        why("why-silu", "self"),
     ),
     elementwise(
         "mish",
         ("MishBackward0",),
         lambda x: x * apply("tanh", apply("softplus", x)),
         _mish_slope,
-        "The product rule, with the slope of tanh and of softplus inside.",
+        why("why-mish"),
     ),
     unary(
         "sigmoid",
         ("SigmoidBackward0",),
         lambda x: apply("sigmoid", x),
         lambda n: n.v * conj(n.result) * conj(1 - n.result),
-        "The slope is at most 1/4 for real numbers, and nearly 0 where the result is near 0 or 1: in a deep chain gradients vanish.",
+        why("why-sigmoid"),
     ),
     elementwise(
         "log_sigmoid",
         ("LogSigmoidBackward0",),
         lambda x: apply("log", apply("sigmoid", x)),
         lambda n: apply("sigmoid", -n.self),
-        "The slope of the logarithm times that of the sigmoid leaves 1 minus the sigmoid, which is the sigmoid of the negative of `{self}`.",
+        why("why-log-sigmoid", "self"),
     ),
     Entry(
         "softplus",
@@ -312,32 +312,32 @@ ACTIVATIONS: tuple[Entry, ...] = (
             Vjp(
                 "self",
                 lambda n: n.v * _softplus_slope(n),
-                "A relu with a round corner; its slope goes smoothly from 0 to 1 as the sigmoid does.",
+                why("why-softplus"),
             ),
         ),
-        ("Above the threshold torch takes the straight line, with slope 1.",),
+        (why("case-softplus"),),
     ),
     Entry(
         "hardtanh",
         ("HardtanhBackward0",),
         lambda n: _clamped(n.operand("self"), n.min_val, n.max_val),
         (Vjp("self", lambda n: n.v * ((n.self > n.min_val) & (n.self < n.max_val)), _GATE),),
-        ("Exactly at a bound torch uses 0 here (clamp lets v pass).", "relu6 is this op with the bounds 0 and 6."),
+        (why("case-hardtanh"), why("case-relu6")),
     ),
     unary(
         "hardsigmoid",
         ("HardsigmoidBackward0",),
         lambda x: _ramp(x) / 6,
         lambda n: _single(n, number(1) / 6) * n.v * ((n.self > -3) & (n.self < 3)),
-        "A straight ramp between -3 and 3, flat outside.",
-        ("Exactly at -3 and 3 torch uses 0.", "torch keeps 1/6 in single precision here, whatever the dtype."),
+        why("why-hardsigmoid"),
+        (why("case-hardsigmoid"), why("case-hardsigmoid-sixth")),
     ),
     elementwise(
         "hardswish",
         ("HardswishBackward0",),
         lambda x: x * _ramp(x) / 6,
         lambda n: where(n.self <= -3, 0, where(n.self < 3, n.self / 3 + number(1) / 2, 1)),
-        "0 on the left, `{self}` itself on the right, a parabola between.",
+        why("why-hardswish", "self"),
     ),
     Entry(
         "softshrink",
@@ -347,7 +347,7 @@ ACTIVATIONS: tuple[Entry, ...] = (
             Vjp(
                 "self",
                 lambda n: n.v * _outside(n.self, n.lambd),
-                "Small values are stuck at 0; the others are shifted, which keeps slope 1.",
+                why("why-softshrink"),
             ),
         ),
     ),
@@ -359,7 +359,7 @@ ACTIVATIONS: tuple[Entry, ...] = (
             Vjp(
                 "self",
                 lambda n: n.v if n.lambd < 0 else n.v * _outside(n.self, n.lambd),
-                "Small values are replaced by 0; the others are `{self}` itself.",
+                why("why-hardshrink", "self"),
             ),
         ),
     ),
@@ -371,7 +371,7 @@ ACTIVATIONS: tuple[Entry, ...] = (
             Vjp(
                 "self",
                 lambda n: n.v * _rrelu_slope(n),
-                "The slope of the forward pass is used again: drawn by chance in training, the middle of the bounds in evaluation.",
+                why("why-rrelu"),
             ),
         ),
     ),
@@ -383,15 +383,15 @@ ACTIVATIONS: tuple[Entry, ...] = (
             Vjp(
                 "self",
                 lambda n: n.v * where(n.self > 0, 1, n.weight),
-                "Slope 1 on the right, the learned slope `{weight}` on the left.",
+                why("why-prelu", "weight"),
             ),
             Vjp(
                 "weight",
                 lambda n: n.v * where(n.self > 0, 0, n.self),
-                "`{weight}` multiplies `{self}` where that is negative, and does nothing elsewhere.",
+                why("why-prelu-weight", "weight", "self"),
             ),
         ),
-        ("At 0 torch uses the left slope.", BROADCAST),
+        (why("case-leaky-relu"), BROADCAST),
         {"weight": "w"},
     ),
     Entry(
@@ -402,7 +402,7 @@ ACTIVATIONS: tuple[Entry, ...] = (
             Vjp(
                 "self",
                 _glu_vjp,
-                "The product rule: the first half is scaled by the gate, the second half moves the gate.",
+                why("why-glu"),
             ),
         ),
     ),
@@ -417,10 +417,10 @@ ACTIVATIONS: tuple[Entry, ...] = (
             Vjp(
                 "self",
                 lambda n: n.v - apply("exp", n.result) * _along(n, n.v),
-                "Every result moves with its own score (v), and all are lowered by the common logarithm, whose slope is the softmax.",
+                why("why-log-softmax"),
             ),
         ),
-        ("Where v is -1 at the target and 0 elsewhere, as under cross entropy, this is softmax minus one-hot.",),
+        (why("case-log-softmax"),),
     ),
     Entry(
         "clamp",
@@ -430,7 +430,7 @@ ACTIVATIONS: tuple[Entry, ...] = (
         (
             _EXACT_BOUND,
             BROADCAST,
-            "If the lower bound is above the upper one, the result is the upper one, and that gets v.",
+            why("case-clamp-crossed"),
         ),
     ),
     Entry(

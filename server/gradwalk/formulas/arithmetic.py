@@ -5,11 +5,10 @@
 
 from typing import Any
 
-from gradwalk.formulas.entry import BROADCAST, Entry, Formula, Given, Sentence, Vjp, unary, value_of, zero
+from gradwalk.formulas.entry import BROADCAST, Entry, Formula, Given, Reason, Vjp, unary, value_of, why, zero
 from gradwalk.formulas.expression import (
     Expression,
     Number,
-    Scalar,
     apply,
     conj,
     divided,
@@ -21,23 +20,29 @@ from gradwalk.formulas.expression import (
     where,
 )
 
-_PASSES = "A nudge of `{self}` moves the result by the same nudge, so v passes unchanged."
-_POWER = "The power rule: the exponent comes down in front and drops by one."
+_PASSES = why("why-add", "self")
+_POWER = why("why-pow")
 
 
-def _added(operand: str) -> Sentence:
+def _added(n: Given) -> Reason:
     """Of the second operand of a sum, which may have a factor."""
-
-    def because(n: Given) -> str:
-        if n.alpha == 1:
-            return f"A nudge of `{operand}` moves the result by the same nudge, so v passes unchanged."
-        return f"`{operand}` is multiplied by {n.alpha} before it is added, so its nudge is, too."
-
-    return because
+    if n.alpha == 1:
+        return why("why-added", "other")
+    return why("why-added-times", "other", factor=n.alpha)
 
 
-def _and_by(factor: Scalar, joined: str = "by") -> str:
-    return "" if factor == 1 else f" and {joined} {factor}"
+def _multiplied(n: Given, first: str, second: str) -> Reason:
+    """Of a factor of a product that is added."""
+    if n.value == 1:
+        return why("why-factor-added", first=first, second=second)
+    return why("why-factor-added-times", first=first, second=second, factor=n.value)
+
+
+def _divided(n: Given) -> Reason:
+    """Of the dividend of a quotient that is added."""
+    if n.value == 1:
+        return why("why-quotient-added", "tensor1", "tensor2")
+    return why("why-quotient-added-times", "tensor1", "tensor2", factor=n.value)
 
 
 def _power(n: Given) -> Expression:
@@ -132,16 +137,16 @@ def _taken_away(rounding_mode: str) -> Vjp:
     return Vjp(
         "other",
         lambda n: -(n.v * _rounded(rounding_mode, n.self, n.other)),
-        "`{other}` is taken away as often as the rounded quotient says, so each nudge of it counts that often.",
+        why("why-remainder-other", "other"),
     )
 
 
-_BETWEEN_JUMPS = "Between two jumps the remainder moves exactly as `{self}` does."
-_LARGER = "Only the larger of the two decides the result, so only it gets v; equal ones get half each."
-_SMALLER = "Only the smaller of the two decides the result, so only it gets v; equal ones get half each."
-_TIE = "Where both are equal each gets half of v; where one is NaN both get all of it."
-_NAN_LOSES = "A NaN loses: the other operand gets all of v. Equal values: the first operand gets all of it."
-_STAIRCASE = "A rounded quotient is a staircase, flat almost everywhere: no nudge gets through."
+_BETWEEN_JUMPS = why("why-remainder", "self")
+_LARGER = why("why-maximum")
+_SMALLER = why("why-minimum")
+_TIE = why("case-maximum")
+_NAN_LOSES = why("case-fmax")
+_STAIRCASE = why("why-div-rounded")
 
 ARITHMETIC: tuple[Entry, ...] = (
     Entry(
@@ -153,7 +158,7 @@ ARITHMETIC: tuple[Entry, ...] = (
             Vjp(
                 "other",
                 lambda n: times(n.alpha, n.v),
-                _added("{other}"),
+                _added,
             ),
         ),
         (BROADCAST,),
@@ -167,7 +172,7 @@ ARITHMETIC: tuple[Entry, ...] = (
             Vjp(
                 "other",
                 lambda n: -times(n.alpha, n.v),
-                "More of `{other}` means less of the difference, so the sign turns.",
+                why("why-sub-other", "other"),
             ),
         ),
         (BROADCAST,),
@@ -180,11 +185,11 @@ ARITHMETIC: tuple[Entry, ...] = (
             Vjp(
                 "self",
                 lambda n: -times(n.alpha, n.v),
-                "`{self}` is what is taken away, so a nudge upwards moves the result down.",
+                why("why-rsub", "self"),
             ),
-            Vjp("other", lambda n: n.v, "A nudge of `{other}` moves the result by the same nudge."),
+            Vjp("other", lambda n: n.v, why("why-rsub-other", "other")),
         ),
-        (BROADCAST, "A number minus a tensor is written this way round: the number has no gradient."),
+        (BROADCAST, why("case-rsub")),
     ),
     Entry(
         "mul",
@@ -194,15 +199,15 @@ ARITHMETIC: tuple[Entry, ...] = (
             Vjp(
                 "self",
                 lambda n: n.v * conj(n.other),
-                "`{other}` scales `{self}`, so a nudge of `{self}` moves the product `{other}` times as much.",
+                why("why-mul", "other", "self"),
             ),
             Vjp(
                 "other",
                 lambda n: n.v * conj(n.self),
-                "`{self}` scales `{other}`, so a nudge of `{other}` moves the product `{self}` times as much.",
+                why("why-mul-other", "self", "other"),
             ),
         ),
-        (BROADCAST, "A product of a tensor with itself has two operands that are the same: what each gets adds up."),
+        (BROADCAST, why("case-same-operand")),
     ),
     Entry(
         "mul",
@@ -212,7 +217,7 @@ ARITHMETIC: tuple[Entry, ...] = (
             Vjp(
                 "self",
                 lambda n: times(n.other, n.v),
-                "The number scales `{self}`, so a nudge of `{self}` moves the product that many times as much.",
+                why("why-mul-number", "self"),
             ),
         ),
     ),
@@ -224,15 +229,15 @@ ARITHMETIC: tuple[Entry, ...] = (
             Vjp(
                 "self",
                 _quotient,
-                "A nudge of `{self}` is divided like `{self}` itself.",
+                why("why-div", "self"),
             ),
             Vjp(
                 "other",
                 _quotient_other,
-                "A larger divisor makes the quotient smaller, in proportion to the quotient, which is divided once more.",
+                why("why-div-other"),
             ),
         ),
-        (BROADCAST, "Where the divisor is 0 the gradients are infinite or NaN, as the quotient is."),
+        (BROADCAST, why("case-div")),
     ),
     Entry(
         "div",
@@ -242,36 +247,36 @@ ARITHMETIC: tuple[Entry, ...] = (
             Vjp("self", lambda n: _quotient(n) if n.rounding_mode is None else zero(n), _STAIRCASE),
             Vjp("other", lambda n: _quotient_other(n) if n.rounding_mode is None else zero(n), _STAIRCASE),
         ),
-        (BROADCAST, "With rounding_mode=None it is an ordinary division."),
+        (BROADCAST, why("case-div-unrounded")),
     ),
     Entry(
         "remainder",
         ("RemainderBackward0", "RemainderBackward1"),
         _remainder("floor"),
         (Vjp("self", lambda n: n.v, _BETWEEN_JUMPS), _taken_away("floor")),
-        ("At the jumps, where `{self}` is a multiple of the divisor, torch uses the slope beside the jump.", BROADCAST),
+        (why("case-remainder", "self"), BROADCAST),
     ),
     Entry(
         "fmod",
         ("FmodBackward0", "FmodBackward1"),
         _remainder("trunc"),
         (Vjp("self", lambda n: n.v, _BETWEEN_JUMPS), _taken_away("trunc")),
-        ("fmod keeps the sign of `{self}`, remainder that of the divisor: trunc here, floor there.", BROADCAST),
+        (why("case-fmod", "self"), BROADCAST),
     ),
     unary(
         "neg",
         ("NegBackward0", "NegViewBackward0"),
         lambda x: -x,
         lambda n: -n.v,
-        "The result moves as much as `{self}`, the other way.",
+        why("why-neg", "self"),
     ),
     unary(
         "reciprocal",
         ("ReciprocalBackward0",),
         lambda x: 1 / x,
         lambda n: -(n.v * conj(n.result**2)),
-        "The slope of the reciprocal is minus its square; the result is saved, so it is squared instead of dividing again.",
-        ("Where `{self}` is 0 the result is infinite, and so is the gradient.",),
+        why("why-reciprocal"),
+        (why("case-reciprocal", "self"),),
     ),
     Entry(
         "pow",
@@ -279,8 +284,8 @@ ARITHMETIC: tuple[Entry, ...] = (
         lambda n: n.operand("self") ** n.exponent,
         (Vjp("self", _power, _POWER),),
         (
-            "With exponent 0 the result is constant, so the gradient is 0 even where `{self}` is 0.",
-            "An exponent between 0 and 1 has infinite slope at 0.",
+            why("case-pow", "self"),
+            why("case-pow-root"),
         ),
     ),
     Entry(
@@ -292,13 +297,13 @@ ARITHMETIC: tuple[Entry, ...] = (
             Vjp(
                 "exponent",
                 _exponent,
-                "In the exponent a power is an exponential whose rate is the logarithm of its base.",
+                why("why-pow-exponent"),
             ),
         ),
         (
             BROADCAST,
-            "Where the base is 0 and the exponent is not negative the exponent's gradient is 0, not 0 times minus infinity.",
-            "A negative base has no real logarithm: the exponent's gradient is NaN there.",
+            why("case-pow-base-0"),
+            why("case-pow-negative-base"),
         ),
     ),
     Entry(
@@ -309,10 +314,10 @@ ARITHMETIC: tuple[Entry, ...] = (
             Vjp(
                 "exponent",
                 _exponent_of_number,
-                "In the exponent a power is an exponential whose rate is the logarithm of its base.",
+                why("why-pow-exponent"),
             ),
         ),
-        ("With base 0 the gradient is 0 for exponents that are not negative.",),
+        (why("case-pow-constant-base-0"),),
     ),
     Entry(
         "addcmul",
@@ -323,12 +328,12 @@ ARITHMETIC: tuple[Entry, ...] = (
             Vjp(
                 "tensor1",
                 lambda n: times(n.value, n.v) * conj(n.tensor2),
-                lambda n: f"`{{tensor1}}` is multiplied by `{{tensor2}}`{_and_by(n.value)} before it is added.",
+                lambda n: _multiplied(n, "tensor1", "tensor2"),
             ),
             Vjp(
                 "tensor2",
                 lambda n: times(n.value, n.v) * conj(n.tensor1),
-                lambda n: f"`{{tensor2}}` is multiplied by `{{tensor1}}`{_and_by(n.value)} before it is added.",
+                lambda n: _multiplied(n, "tensor2", "tensor1"),
             ),
         ),
         (BROADCAST,),
@@ -342,14 +347,12 @@ ARITHMETIC: tuple[Entry, ...] = (
             Vjp(
                 "tensor1",
                 lambda n: times(n.value, n.v) / conj(n.tensor2),
-                lambda n: (
-                    f"`{{tensor1}}` is divided by `{{tensor2}}`{_and_by(n.value, 'multiplied by')} before it is added."
-                ),
+                _divided,
             ),
             Vjp(
                 "tensor2",
                 lambda n: -(times(n.value, n.v) * conj(n.tensor1) / conj(n.tensor2) ** 2),
-                "A larger divisor makes the added quotient smaller: the quotient rule.",
+                why("why-addcdiv-tensor2"),
             ),
         ),
         (BROADCAST,),
@@ -362,13 +365,13 @@ ARITHMETIC: tuple[Entry, ...] = (
             Vjp(
                 "self",
                 lambda n: _weighted(n, 1 - expressed(n.weight)),
-                "`{self}` has the share 1 - weight in the mixture.",
+                why("why-lerp", "self"),
             ),
-            Vjp("end", lambda n: _weighted(n, n.weight), "`{end}` has the share weight in the mixture."),
+            Vjp("end", lambda n: _weighted(n, n.weight), why("why-lerp-end", "end")),
             Vjp(
                 "weight",
                 lambda n: n.v * conj(n.end - n.self),
-                "Moving `{weight}` from 0 to 1 moves the result all the way from `{self}` to `{end}`.",
+                why("why-lerp-weight", "weight", "self", "end"),
             ),
         ),
         (BROADCAST,),
@@ -399,12 +402,8 @@ ARITHMETIC: tuple[Entry, ...] = (
         ("FmaxBackward0",),
         lambda n: apply("fmax", n.operand("self"), n.operand("other")),
         (
-            Vjp(
-                "self", lambda n: where(_first_is_largest(n), n.v, 0), "Only the larger of the two decides the result."
-            ),
-            Vjp(
-                "other", lambda n: where(_first_is_largest(n), 0, n.v), "Only the larger of the two decides the result."
-            ),
+            Vjp("self", lambda n: where(_first_is_largest(n), n.v, 0), why("why-fmax")),
+            Vjp("other", lambda n: where(_first_is_largest(n), 0, n.v), why("why-fmax")),
         ),
         (_NAN_LOSES, BROADCAST),
     ),
@@ -416,12 +415,12 @@ ARITHMETIC: tuple[Entry, ...] = (
             Vjp(
                 "self",
                 lambda n: where(_first_is_smallest(n), n.v, 0),
-                "Only the smaller of the two decides the result.",
+                why("why-fmin"),
             ),
             Vjp(
                 "other",
                 lambda n: where(_first_is_smallest(n), 0, n.v),
-                "Only the smaller of the two decides the result.",
+                why("why-fmin"),
             ),
         ),
         (_NAN_LOSES, BROADCAST),
@@ -434,18 +433,18 @@ ARITHMETIC: tuple[Entry, ...] = (
             Vjp(
                 "self",
                 lambda n: where(n.condition, n.v, 0),
-                "`{self}` is copied where the condition holds, and ignored elsewhere.",
+                why("why-where", "self"),
             ),
             Vjp(
                 "other",
                 lambda n: where(n.condition, 0, n.v),
-                "`{other}` is copied where the condition fails, and ignored elsewhere.",
+                why("why-where-other", "other"),
             ),
         ),
         (
             BROADCAST,
-            "The condition gets no gradient: it is true or false, nothing in between.",
-            "A NaN or infinite slope further back in the branch that was not chosen still spoils the gradient: 0 times infinity is NaN.",
+            why("case-where"),
+            why("case-where-nan"),
         ),
     ),
     Entry(
@@ -456,15 +455,15 @@ ARITHMETIC: tuple[Entry, ...] = (
             Vjp(
                 "self",
                 lambda n: n.v * n.self / n.result,
-                "The length grows with `{self}` by the cosine of the angle, `{self}` divided by the length.",
+                why("why-hypot", "self"),
             ),
             Vjp(
                 "other",
                 lambda n: n.v * n.other / n.result,
-                "The length grows with `{other}` by the sine of the angle, `{other}` divided by the length.",
+                why("why-hypot-other", "other"),
             ),
         ),
-        (BROADCAST, "Where both are 0 the gradient is 0 / 0 = NaN."),
+        (BROADCAST, why("case-hypot")),
     ),
     Entry(
         "copysign",
@@ -474,10 +473,10 @@ ARITHMETIC: tuple[Entry, ...] = (
             Vjp(
                 "self",
                 lambda n: n.v * where(n.self.equals(0), 0, n.result / n.self),
-                "The sign was kept (slope 1) or turned (slope -1); the result divided by `{self}` says which.",
+                why("why-copysign", "self"),
             ),
-            Vjp("other", zero, "Only the sign of `{other}` is used, and a sign does not change with a nudge."),
+            Vjp("other", zero, why("why-copysign-other", "other")),
         ),
-        ("Where `{self}` is 0 the gradient is 0.", BROADCAST),
+        (why("case-copysign", "self"), BROADCAST),
     ),
 )

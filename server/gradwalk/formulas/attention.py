@@ -7,10 +7,8 @@ import math
 
 import torch
 
-from gradwalk.formulas.entry import Entry, Given, Vjp
+from gradwalk.formulas.entry import Entry, Given, Vjp, why
 from gradwalk.formulas.expression import Expression, Named, apply, ones, times, total, transpose, where
-
-_SOFTMAX = "Through the softmax: v reaches the weights through the values, what all weights of a row have in common is taken out, and "
 
 
 def _scaled(n: Given, scores: Expression) -> Expression:
@@ -46,22 +44,22 @@ ATTENTION: tuple[Entry, ...] = (
             Vjp(
                 "query",
                 lambda n: _scaled(n, _to_scores(n) @ n.key),
-                _SOFTMAX + "the scores hand the rest to `{query}` as through any matrix product.",
+                why("why-attention", operand="query"),
             ),
             Vjp(
                 "key",
                 lambda n: _scaled(n, transpose(_to_scores(n)) @ n.query),
-                _SOFTMAX + "the scores hand the rest to `{key}` as through any matrix product.",
+                why("why-attention", operand="key"),
             ),
             Vjp(
                 "value",
                 lambda n: transpose(_weights(n)) @ n.v,
-                "The result mixes the rows of `{value}`, so each row gets the v's it was mixed into, with the same weights.",
+                why("why-scaled-dot-product-attention-value", "value"),
             ),
         ),
         (
-            "Masked scores have weight 0 and get no gradient.",
-            "Neither the weights nor the scores are kept: torch computes them again on the way back, and so does the check.",
+            why("case-scaled-dot-product-attention"),
+            why("case-attention-not-kept"),
         ),
         {"value": "V", "attn_mask": "M"},
     ),

@@ -1,12 +1,9 @@
 """Complex numbers: their parts, their conjugate, and the passage to pairs of reals."""
 
-from gradwalk.formulas.entry import Entry, Given, Vjp, unary, zero
+from gradwalk.formulas.entry import Entry, Given, Vjp, unary, why, zero
 from gradwalk.formulas.expression import Expression, apply, conj, real, where
 
-_CONVENTION = (
-    "Of torch's gradient of a real loss the real part is its slope along the real axis, the imaginary part that along "
-    "the imaginary axis: together the direction in which the loss grows fastest.",
-)
+_CONVENTION = (why("case-conj"),)
 
 
 def _angle(n: Given) -> Expression:
@@ -28,7 +25,7 @@ COMPLEX_NUMBERS: tuple[Entry, ...] = (
         ("ConjBackward0", "ConjPhysicalBackward0", "ConjPhysicalBackward1"),
         lambda x: apply("conj", x),
         lambda n: conj(n.v),
-        "Mirroring at the real axis is undone by mirroring the gradient.",
+        why("why-conj"),
         _CONVENTION,
     ),
     unary(
@@ -36,7 +33,7 @@ COMPLEX_NUMBERS: tuple[Entry, ...] = (
         ("ViewAsRealBackward0",),
         lambda x: apply("view_as_real", x),
         lambda n: apply("view_as_complex", n.v),
-        "The pair of real gradients is read as one complex number again.",
+        why("why-view-as-real"),
         _CONVENTION,
     ),
     unary(
@@ -44,7 +41,7 @@ COMPLEX_NUMBERS: tuple[Entry, ...] = (
         ("ViewAsComplexBackward0",),
         lambda x: apply("view_as_complex", x),
         lambda n: apply("view_as_real", n.v),
-        "The two real numbers get the two parts of the complex gradient.",
+        why("why-view-as-complex"),
         _CONVENTION,
     ),
     Entry(
@@ -52,8 +49,8 @@ COMPLEX_NUMBERS: tuple[Entry, ...] = (
         ("ComplexBackward0",),
         lambda n: n.operand("real") + 1j * n.operand("imag"),
         (
-            Vjp("real", lambda n: real(n.v), "The real part moves only along the real axis."),
-            Vjp("imag", lambda n: apply("imag", n.v), "The imaginary part moves only along the imaginary axis."),
+            Vjp("real", lambda n: real(n.v), why("why-complex-real")),
+            Vjp("imag", lambda n: apply("imag", n.v), why("why-complex-imag")),
         ),
         _CONVENTION,
     ),
@@ -65,12 +62,12 @@ COMPLEX_NUMBERS: tuple[Entry, ...] = (
             Vjp(
                 "abs",
                 lambda n: real(conj(n.v) * apply("sgn", n.result)),
-                "More length moves the point outwards, so the part of v that points outwards counts.",
+                why("why-polar-abs"),
             ),
             Vjp(
                 "angle",
                 lambda n: real(1j * conj(n.v) * n.result),
-                "More angle moves the point at right angles to where it is, as far as it is away from 0.",
+                why("why-polar-angle"),
             ),
         ),
         _CONVENTION,
@@ -80,15 +77,15 @@ COMPLEX_NUMBERS: tuple[Entry, ...] = (
         ("AngleBackward0",),
         lambda x: apply("angle", x),
         _angle,
-        "Only a move at right angles to `{self}` turns it, and the farther out it is, the less.",
-        ("For real numbers the angle is 0 or pi: a staircase with gradient 0.", "At 0 torch uses 0."),
+        why("why-angle", "self"),
+        (why("case-angle"), why("case-zero-at-0")),
     ),
     unary(
         "sgn",
         ("SgnBackward0",),
         lambda x: apply("sgn" if x.is_complex else "sign", x),
         _sgn,
-        "Only the part of v at right angles to the result counts: moving outwards does not change the direction.",
-        ("For real numbers this is the sign, a staircase with gradient 0.", "At 0 torch uses 0."),
+        why("why-sgn"),
+        (why("case-sgn"), why("case-zero-at-0")),
     ),
 )

@@ -6,7 +6,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from gradwalk.formulas.entry import Entry, Given, Vjp, per_axis
+from gradwalk.formulas.entry import Entry, Given, Vjp, per_axis, why
 from gradwalk.formulas.expression import Expression, apply, conj, reshape, total
 
 Sizes = tuple[int, ...]
@@ -107,22 +107,22 @@ _VJPS = (
     Vjp(
         "input",
         _to_input,
-        "Every v goes back to all the inputs that made it, weighted by the kernel entry it met them with; contributions add up.",
+        why("why-convolution"),
     ),
     Vjp(
         "weight",
         _to_weight,
-        "A kernel entry was used at every place, so it gets the sum over all places of v times the input that it met there.",
+        why("why-convolution-weight"),
     ),
     Vjp(
         "bias",
         lambda n: total(n.v, (0, *range(2, n.v.rank))),
-        "The bias of a channel was added at every place of every example.",
+        why("why-convolution-bias"),
     ),
 )
 _CASES = (
-    "Going back through a convolution is a transposed convolution, and the other way round.",
-    "With groups each group of channels is a convolution of its own.",
+    why("case-convolution"),
+    why("case-convolution-groups"),
 )
 
 CONVOLUTIONS: tuple[Entry, ...] = (Entry("convolution", ("ConvolutionBackward0",), _forward, _VJPS, _CASES),)

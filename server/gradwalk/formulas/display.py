@@ -1,13 +1,12 @@
 """A node's mathematics as the protocol carries it, in the program's own names."""
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
 from gradwalk.formulas.derivatives import derivative_line
-from gradwalk.formulas.entry import Kind
+from gradwalk.formulas.entry import Kind, Reason
 from gradwalk.formulas.expression import Expression, Symbol, names_of, symbols_of
 from gradwalk.formulas.factors import factor_of
 from gradwalk.formulas.letters import Letters, is_seed, source_strength
@@ -15,11 +14,11 @@ from gradwalk.formulas.notation import Strength
 from gradwalk.formulas.registry import entry_of
 from gradwalk.formulas.specialise import Line, forward, lines, unwritten
 from gradwalk.formulas.writing import Form, Written, write_explained
+from gradwalk.protocol.facts import Fact
 from gradwalk.protocol.graph import Formula, UnwrittenLine, VjpLine
 
 LONGEST_SAID: Final = 100
 """Characters of source text in a sentence."""
-_HOLE = re.compile(r"\{(\w+)\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +80,7 @@ def formula_of(
     if reasons:
         formula["unwritten"] = reasons
     if entry.special_cases:
-        formula["special_cases"] = [_filled(case, letters) for case in entry.special_cases]
+        formula["special_cases"] = [_told(case, letters) for case in entry.special_cases]
     if symbols := _symbols(found, letters):
         formula["symbols"] = symbols
     return formula
@@ -99,7 +98,7 @@ def _vjp_line(line: Line, letters: Letters, seeds: Sequence[Kind | None], texts:
         "argnum": line.argnum,
         "latex": _written(line.expression, letters, "latex"),
         "text": _written(line.expression, letters, "text"),
-        "because": _filled(line.because, letters),
+        "because": _told(line.because, letters),
     }
     reads = [name for name in symbols_of(line.expression) if not is_seed(name)]
     if texts is None or not texts.values.keys() >= set(reads):
@@ -135,9 +134,8 @@ def _write(expression: Expression, form: Form, names: tuple[tuple[str, Written],
     return write_explained(expression, form, lambda one: known[one.name if isinstance(one, Symbol) else one.letter])
 
 
-def _filled(sentence: str, letters: Letters) -> str:
-    """A sentence with the names of what `{self}` and the like stand for."""
-    return _HOLE.sub(lambda hole: letters.write(hole[1], "text"), sentence)
+def _told(reason: Reason, letters: Letters) -> Fact:
+    return reason.told(lambda name: letters.write(name, "text"))
 
 
 def _symbols(found: Sequence[Line], letters: Letters) -> dict[str, str]:

@@ -3,15 +3,15 @@
 import math
 from collections.abc import Callable
 
-from gradwalk.formulas.entry import BROADCAST, Entry, Given, Vjp, elementwise, unary, value_of, zero
+from gradwalk.formulas.entry import BROADCAST, Entry, Given, Vjp, elementwise, unary, value_of, why, zero
 from gradwalk.formulas.expression import Expression, Named, Symbol, apply, conj, expressed, number, product, where
 
-_STAIRCASE = "A staircase is flat between its jumps, so a nudge changes nothing: the gradient is 0 everywhere."
+_STAIRCASE = why("why-sign")
 _PI = apply("pi")
 
 
 def _flat(op: str, node: str, forward: Callable[[Symbol], Expression] | None) -> Entry:
-    return unary(op, (node,), forward, zero, _STAIRCASE, ("Also at the jumps, where there is no slope at all.",))
+    return unary(op, (node,), forward, zero, _STAIRCASE, (why("case-sign"),))
 
 
 def _bell(n: Given) -> Expression:
@@ -77,7 +77,7 @@ def _logit_vjp(n: Given) -> Expression:
     return where((n.self < n.eps) | (n.self > 1 - number(n.eps)), 0, product)
 
 
-_SHARED = "The gradient is shared in the proportion of the two exponentials: a softmax of two."
+_SHARED = why("why-logaddexp")
 
 ELEMENTARY_FUNCTIONS: tuple[Entry, ...] = (
     unary(
@@ -85,65 +85,65 @@ ELEMENTARY_FUNCTIONS: tuple[Entry, ...] = (
         ("SqrtBackward0",),
         lambda x: apply("sqrt", x),
         lambda n: n.v / (2 * conj(n.result)),
-        "The square of the root is `{self}`, so its slope is one over twice the root, which is saved and used again.",
-        ("The slope is infinite at 0, and NaN for negative numbers.",),
+        why("why-sqrt", "self"),
+        (why("case-sqrt"),),
     ),
     unary(
         "rsqrt",
         ("RsqrtBackward0",),
         lambda x: 1 / apply("sqrt", x),
         lambda n: -(n.v * conj(n.result) ** 3 / 2),
-        "The power rule for the exponent -1/2: the power -3/2 is the cube of the result, which is saved.",
+        why("why-rsqrt"),
     ),
     elementwise(
         "exp",
         ("ExpBackward0",),
         lambda x: apply("exp", x),
         lambda n: n.result,
-        "The exponential is its own slope, so the result is saved and used again.",
+        why("why-exp"),
     ),
     unary(
         "exp2",
         ("Exp2Backward0",),
         lambda x: number(2) ** x,
         lambda n: apply("log", 2) * n.v * conj(n.result),
-        "A power of 2 is an exponential with the rate log 2, which comes down in front.",
+        why("why-exp2"),
     ),
     elementwise(
         "expm1",
         ("Expm1Backward0",),
         lambda x: apply("exp", x) - 1,
         lambda n: n.result + 1,
-        "The exponential is its own slope, and that is the saved result plus 1.",
+        why("why-expm1"),
     ),
     unary(
         "log",
         ("LogBackward0",),
         lambda x: apply("log", x),
         lambda n: n.v / conj(n.self),
-        "The logarithm counts factors: the same nudge is a smaller factor of a larger `{self}`.",
-        ("At 0 the slope is infinite; for negative numbers the value is NaN though the gradient is finite.",),
+        why("why-log", "self"),
+        (why("case-log"),),
     ),
     unary(
         "log2",
         ("Log2Backward0",),
         lambda x: apply("log", x) / apply("log", 2),
         lambda n: n.v / (apply("log", 2) * conj(n.self)),
-        "The logarithm to base 2 is the natural logarithm divided by log 2.",
+        why("why-log2"),
     ),
     unary(
         "log10",
         ("Log10Backward0",),
         lambda x: apply("log", x) / apply("log", 10),
         lambda n: n.v / (apply("log", 10) * conj(n.self)),
-        "The logarithm to base 10 is the natural logarithm divided by log 10.",
+        why("why-log10"),
     ),
     unary(
         "log1p",
         ("Log1PBackward0",),
         lambda x: apply("log", 1 + x),
         lambda n: n.v / conj(1 + n.self),
-        "The slope of the logarithm, one over what it is taken of: 1 + `{self}`.",
+        why("why-log1p", "self"),
     ),
     Entry(
         "logaddexp",
@@ -162,12 +162,8 @@ ELEMENTARY_FUNCTIONS: tuple[Entry, ...] = (
             apply("log", number(2) ** n.operand("self") + number(2) ** n.operand("other")) / apply("log", number(2))
         ),
         (
-            Vjp(
-                "self", lambda n: n.v / (1 + 2 ** (n.other - n.self)), "The gradient is shared as the powers of 2 are."
-            ),
-            Vjp(
-                "other", lambda n: n.v / (1 + 2 ** (n.self - n.other)), "The gradient is shared as the powers of 2 are."
-            ),
+            Vjp("self", lambda n: n.v / (1 + 2 ** (n.other - n.self)), why("why-logaddexp2")),
+            Vjp("other", lambda n: n.v / (1 + 2 ** (n.self - n.other)), why("why-logaddexp2")),
         ),
         (BROADCAST,),
     ),
@@ -176,54 +172,54 @@ ELEMENTARY_FUNCTIONS: tuple[Entry, ...] = (
         ("XlogyBackward0", "XlogyBackward1", "XlogyBackward2"),
         lambda n: apply("xlogy", value_of(n, "self"), value_of(n, "other")),
         (
-            Vjp("self", _logged, "`{self}` is scaled by a logarithm, so its nudges are, too."),
-            Vjp("other", _to_logarithm, "The slope of the logarithm is one over `{other}`."),
+            Vjp("self", _logged, why("why-xlogy", "self")),
+            Vjp("other", _to_logarithm, why("why-xlogy-other", "other")),
         ),
-        (BROADCAST, "0 times any logarithm counts as 0; xlogy is a product with a logarithm under this rule."),
+        (BROADCAST, why("case-xlogy")),
     ),
     elementwise(
         "sin",
         ("SinBackward0",),
         lambda x: apply("sin", x),
         lambda n: apply("cos", n.self),
-        "The slope of the sine is the cosine: steepest at 0, flat at its peaks.",
+        why("why-sin"),
     ),
     unary(
         "cos",
         ("CosBackward0",),
         lambda x: apply("cos", x),
         lambda n: -(n.v * conj(apply("sin", n.self))),
-        "The cosine falls where the sine is positive.",
+        why("why-cos"),
     ),
     elementwise(
         "tan",
         ("TanBackward0",),
         lambda x: apply("tan", x),
         lambda n: 1 + n.result**2,
-        "One over the square of the cosine is the same as 1 plus the square of the tangent, which is saved.",
+        why("why-tan"),
     ),
     unary(
         "asin",
         ("AsinBackward0",),
         lambda x: apply("asin", x),
         lambda n: n.v / conj(apply("sqrt", 1 - n.self**2)),
-        "The inverse of the sine has the inverse slope: one over the cosine of the result, written with `{self}`.",
-        ("The slope is infinite at -1 and 1.",),
+        why("why-asin", "self"),
+        (why("case-asin"),),
     ),
     unary(
         "acos",
         ("AcosBackward0",),
         lambda x: apply("acos", x),
         lambda n: -(n.v / conj(apply("sqrt", 1 - n.self**2))),
-        "The arccosine is a right angle minus the arcsine, so its slope is the negative of that one.",
-        ("The slope is infinite at -1 and 1.",),
+        why("why-acos"),
+        (why("case-asin"),),
     ),
     unary(
         "atan",
         ("AtanBackward0",),
         lambda x: apply("atan", x),
         lambda n: n.v / conj(1 + n.self**2),
-        "The inverse of the tangent has the inverse slope.",
+        why("why-atan"),
     ),
     Entry(
         "atan2",
@@ -233,68 +229,68 @@ ELEMENTARY_FUNCTIONS: tuple[Entry, ...] = (
             Vjp(
                 "self",
                 lambda n: _turned(n, n.v * n.other),
-                "The angle turns fastest when the point is nudged across the line of sight, and less the farther out it is.",
+                why("why-atan2"),
             ),
             Vjp(
                 "other",
                 lambda n: _turned(n, -(n.v * n.self)),
-                "The angle turns fastest when the point is nudged across the line of sight, and less the farther out it is.",
+                why("why-atan2"),
             ),
         ),
-        (BROADCAST, "Where both are 0 there is no angle; torch uses 0."),
+        (BROADCAST, why("case-atan2")),
     ),
     elementwise(
         "sinh",
         ("SinhBackward0",),
         lambda x: apply("sinh", x),
         lambda n: apply("cosh", n.self),
-        "The slope of the hyperbolic sine is the hyperbolic cosine.",
+        why("why-sinh"),
     ),
     elementwise(
         "cosh",
         ("CoshBackward0",),
         lambda x: apply("cosh", x),
         lambda n: apply("sinh", n.self),
-        "The slope of the hyperbolic cosine is the hyperbolic sine.",
+        why("why-cosh"),
     ),
     elementwise(
         "tanh",
         ("TanhBackward0",),
         lambda x: apply("tanh", x),
         lambda n: 1 - n.result**2,
-        "The slope is 1 minus the square of the result: nearly 0 where that is near -1 or 1, and there gradients vanish.",
-        ("Far from 0 the result is exactly -1 or 1 in floating point, and the gradient exactly 0.",),
+        why("why-tanh"),
+        (why("case-tanh"),),
     ),
     unary(
         "asinh",
         ("AsinhBackward0",),
         lambda x: apply("asinh", x),
         lambda n: n.v / conj(apply("sqrt", n.self**2 + 1)),
-        "The inverse of sinh has the inverse slope: one over cosh of the result, written with `{self}`.",
+        why("why-asinh", "self"),
     ),
     unary(
         "acosh",
         ("AcoshBackward0",),
         lambda x: apply("acosh", x),
         _acosh,
-        "The inverse of cosh has the inverse slope: one over sinh of the result, written with `{self}`.",
-        ("The slope is infinite at 1.",),
+        why("why-acosh", "self"),
+        (why("case-acosh"),),
     ),
     unary(
         "atanh",
         ("AtanhBackward0",),
         lambda x: apply("atanh", x),
         lambda n: n.v / conj(1 - n.self**2),
-        "The inverse of tanh has the inverse slope.",
-        ("The slope is infinite at -1 and 1.",),
+        why("why-atanh"),
+        (why("case-asin"),),
     ),
     unary(
         "abs",
         ("AbsBackward0",),
         lambda x: apply("abs", x),
         lambda n: n.v * apply("sgn" if n.self.is_complex else "sign", n.self),
-        "Moving away from 0 makes the result larger, moving towards 0 smaller.",
-        ("At 0 there is a corner; torch uses 0.",),
+        why("why-abs"),
+        (why("case-abs"),),
     ),
     _flat("sign", "SignBackward0", lambda x: apply("sign", x)),
     _flat("floor", "FloorBackward0", lambda x: apply("floor", x)),
@@ -308,72 +304,72 @@ ELEMENTARY_FUNCTIONS: tuple[Entry, ...] = (
         ("FracBackward0",),
         lambda x: x - apply("trunc", x),
         lambda n: n.v,
-        "Between the jumps the fractional part moves exactly as `{self}` does.",
+        why("why-frac", "self"),
     ),
     unary(
         "erf",
         ("ErfBackward0",),
         lambda x: apply("erf", x),
         _bell,
-        "The error function is the area under the bell curve, so its slope is the bell curve.",
+        why("why-erf"),
     ),
     unary(
         "erfc",
         ("ErfcBackward0",),
         lambda x: apply("erfc", x),
         lambda n: -_bell(n),
-        "What is left of the area under the bell curve shrinks as the curve is high.",
+        why("why-erfc"),
     ),
     unary(
         "erfinv",
         ("ErfinvBackward0",),
         lambda x: apply("erfinv", x),
         lambda n: apply("sqrt", _PI) / 2 * n.v * apply("exp", apply("erfinv", n.self) ** 2),
-        "The inverse of the error function has the inverse slope.",
-        ("The slope is infinite at -1 and 1.",),
+        why("why-erfinv"),
+        (why("case-asin"),),
     ),
     elementwise(
         "lgamma",
         ("LgammaBackward0",),
         lambda x: apply("lgamma", x),
         lambda n: apply("digamma", n.self),
-        "The slope of the logarithm of the gamma function has its own name, digamma.",
+        why("why-lgamma"),
     ),
     elementwise(
         "digamma",
         ("DigammaBackward0",),
         lambda x: apply("digamma", x),
         lambda n: apply("polygamma", 1, n.self),
-        "The slope of digamma is the trigamma function, polygamma of order 1.",
+        why("why-digamma"),
     ),
     elementwise(
         "sinc",
         ("SincBackward0",),
         _sinc,
         _sinc_slope,
-        "The quotient rule for the sine of an angle over that angle.",
-        ("At 0 the slope is 0, the limit of the quotient.",),
+        why("why-sinc"),
+        (why("case-sinc"),),
     ),
     Entry(
         "logit",
         ("LogitBackward0",),
         _logit,
-        (Vjp("self", _logit_vjp, "The inverse of the sigmoid has the inverse slope."),),
-        ("With eps, `{self}` is clamped first and the gradient outside is 0; without, it is NaN outside of [0, 1].",),
+        (Vjp("self", _logit_vjp, why("why-logit")),),
+        (why("case-logit", "self"),),
     ),
     unary(
         "deg2rad",
         ("Deg2RadBackward0",),
         lambda x: _PI / 180 * x,
         lambda n: _PI / 180 * n.v,
-        "A degree is pi / 180 radians.",
+        why("why-deg2rad"),
     ),
     unary(
         "rad2deg",
         ("Rad2DegBackward0",),
         lambda x: 180 / _PI * x,
         lambda n: 180 / _PI * n.v,
-        "A radian is 180 / pi degrees.",
+        why("why-rad2deg"),
     ),
     # What NaN and the infinities are replaced with is not saved, so the result is not written.
     unary(
@@ -381,13 +377,13 @@ ELEMENTARY_FUNCTIONS: tuple[Entry, ...] = (
         ("NanToNumBackward0",),
         None,
         lambda n: where(apply("isfinite", n.self), n.v, 0),
-        "What was replaced no longer depends on `{self}`; all else passes unchanged.",
+        why("why-nan-to-num", "self"),
     ),
     elementwise(
         "i0",
         ("I0Backward0",),
         lambda x: apply("i0", x),
         lambda n: apply("i1", n.self),
-        "The slope of the modified Bessel function of order 0 is that of order 1.",
+        why("why-i0"),
     ),
 )

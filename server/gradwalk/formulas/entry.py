@@ -13,7 +13,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gradwalk.formulas.expression import Expression, Number, Symbol, conj, reshape
+from gradwalk.formulas.expression import Expression, Number, Scalar, Symbol, conj, reshape
+from gradwalk.protocol.fact_kinds import FactKind
+from gradwalk.protocol.facts import Fact, Filling, Numbers
 from gradwalk.protocol.graph import UnwrittenReason
 
 Shape = tuple[int, ...]
@@ -142,8 +144,31 @@ def _symbolic(name: str, value: Any) -> Any:
 
 
 Formula = Callable[[Given], Expression]
-Sentence = str | Callable[[Given], str]
-"""A sentence, or how it is chosen by the node's options; `{self}` stands for what an operand is called here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """A message of the catalogues, in which operands have the names that the formula beside it gives them."""
+
+    kind: FactKind
+    symbols: tuple[tuple[str, str | Scalar], ...]
+    """By operand of the message, the symbol that it names, or a number."""
+
+    def told(self, written: Callable[[str], str]) -> Fact:
+        """The fact, with symbols written as in the formula."""
+        operands: dict[str, Filling] = {
+            name: written(one) if isinstance(one, str) else _number(one) for name, one in self.symbols
+        }
+        return {"kind": self.kind, "operands": operands} if operands else {"kind": self.kind}
+
+
+def why(kind: FactKind, *symbols: str, **others: str | Scalar) -> Reason:
+    """A reason whose message calls the symbols by their own names, and `others` by the names given here."""
+    return Reason(kind, (*((name, name) for name in symbols), *others.items()))
+
+
+def _number(number: Scalar) -> Numbers:
+    return {"numbers": [[number.real, number.imag] if isinstance(number, complex) else number]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,8 +179,8 @@ class Vjp:
     """As derivatives.yaml names it; a list operand stands for all its members."""
     formula: Formula
     """Before it is brought to the operand's shape and dtype: sums over broadcast dims and real parts are added."""
-    because: Sentence
-    """The reason, for someone who meets it for the first time."""
+    because: Reason | Callable[[Given], Reason]
+    """The reason, or how it is chosen by the node's options, for someone who meets it for the first time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +193,7 @@ class Entry:
     forward: Formula | None
     """The result, of `n.operand("self")` and the options; None where it cannot be written exactly."""
     vjps: tuple[Vjp, ...]
-    special_cases: tuple[str, ...] = ()
+    special_cases: tuple[Reason, ...] = ()
     letters: Mapping[str, str] = field(default_factory=dict)
     """Other letters than those of `letters.LETTERS`, as LaTeX."""
     roughness: float = 1.0
@@ -179,7 +204,7 @@ class Entry:
         return next((vjp for vjp in self.vjps if vjp.operand == operand), None)
 
 
-BROADCAST = "An operand that was broadcast gets its gradient summed over the dims along which it was repeated."
+BROADCAST = why("case-broadcast")
 
 
 def unary(
@@ -187,8 +212,8 @@ def unary(
     nodes: tuple[str, ...],
     forward: Callable[[Symbol], Expression] | None,
     formula: Formula,
-    because: Sentence,
-    special_cases: tuple[str, ...] = (),
+    because: Reason,
+    special_cases: tuple[Reason, ...] = (),
 ) -> Entry:
     """An entry for a function of one operand; `forward` is the function of that operand, `formula` its vjp."""
     result = None if forward is None else (lambda n: forward(n.operand("self")))
@@ -200,8 +225,8 @@ def elementwise(
     nodes: tuple[str, ...],
     forward: Callable[[Symbol], Expression] | None,
     slope: Formula,
-    because: Sentence,
-    special_cases: tuple[str, ...] = (),
+    because: Reason,
+    special_cases: tuple[Reason, ...] = (),
 ) -> Entry:
     """An entry for a function applied to every element by itself: its Jacobian is the diagonal of slopes.
 

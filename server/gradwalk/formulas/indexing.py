@@ -5,16 +5,16 @@
 
 import torch
 
-from gradwalk.formulas.entry import BROADCAST, Entry, Formula, Given, NotWritten, Shape, Vjp, zero
+from gradwalk.formulas.entry import BROADCAST, Entry, Formula, Given, NotWritten, Shape, Vjp, why, zero
 from gradwalk.formulas.expression import Expression, Named, Symbol, apply, reshape, times, total, where, zeros
 from gradwalk.formulas.shapes import diagonal_options, diagonal_taken, place_along, sliced
 
-_READ = "What was read gets its v; what was read several times gets all of its v's, added up; the rest gets 0."
-_OVERWRITTEN = "Where it was overwritten the old content no longer has any effect, so it gets 0 there and v elsewhere."
-_WRITTEN = "What was written is read off v at the places where it went."
-_ADDED_TO = "Adding something to `{self}` does not change how `{self}` enters the result."
-_TWICE = "An index that occurs twice adds both gradients: never one of them alone."
-_NO_INDEX_GRADIENT = "The index gets no gradient: it is an integer."
+_READ = why("why-index")
+_OVERWRITTEN = why("why-masked-fill")
+_WRITTEN = why("why-masked-scatter-source")
+_ADDED_TO = why("why-scatter-add", "self")
+_TWICE = why("case-index")
+_NO_INDEX_GRADIENT = why("case-index-whole")
 
 
 class _Indices:
@@ -166,7 +166,7 @@ INDEXING: tuple[Entry, ...] = (
         ("IndexBackward0", "UnsafeIndexBackward0"),
         lambda n: _indexed(n.operand("self"), _Indices(n)),
         (Vjp("self", _index_back, _READ),),
-        (_TWICE, _NO_INDEX_GRADIENT, "A boolean mask is an index, too."),
+        (_TWICE, _NO_INDEX_GRADIENT, why("case-index-mask")),
     ),
     Entry(
         "index_select",
@@ -187,7 +187,7 @@ INDEXING: tuple[Entry, ...] = (
         ("TakeBackward0",),
         lambda n: apply("take", n.operand("self"), n.index),
         (Vjp("self", lambda n: apply("put", zeros(n.shape), n.index, n.v, accumulate=True), _READ),),
-        (_TWICE, _NO_INDEX_GRADIENT, "Places are counted through all dims, as if `{self}` were flat."),
+        (_TWICE, _NO_INDEX_GRADIENT, why("case-take", "self")),
     ),
     Entry(
         "embedding",
@@ -197,13 +197,13 @@ INDEXING: tuple[Entry, ...] = (
             Vjp(
                 "weight",
                 _embedding,
-                "A row that was looked up gets the v of every place where it was used; all other rows get 0.",
+                why("why-embedding-weight"),
             ),
         ),
         (
             _TWICE,
-            "The row padding_idx never gets a gradient.",
-            "sparse=True gives the same gradient, stored sparsely.",
+            why("case-embedding"),
+            why("case-embedding-sparse"),
         ),
     ),
     Entry(
@@ -222,10 +222,10 @@ INDEXING: tuple[Entry, ...] = (
             Vjp(
                 "value",
                 lambda n: where(n.mask, n.v, 0),
-                "The one value was written to every masked place, so their v's add up.",
+                why("why-masked-fill-value"),
             ),
         ),
-        (BROADCAST, "An attention mask works like this: what was set to minus infinity gets no gradient."),
+        (BROADCAST, why("case-masked-fill")),
     ),
     Entry(
         "masked_scatter",
@@ -235,16 +235,14 @@ INDEXING: tuple[Entry, ...] = (
             Vjp("self", lambda n: where(n.mask, 0, n.v), _OVERWRITTEN),
             Vjp("source", _masked_source, _WRITTEN),
         ),
-        ("Elements of `{source}` that were not needed get 0.",),
+        (why("case-masked-scatter", "source"),),
     ),
     Entry(
         "scatter",
         ("ScatterBackward0", "ScatterBackward1"),
         None,
         (Vjp("self", _along("scatter", value=0), _OVERWRITTEN), Vjp("src", _along("gather"), _WRITTEN)),
-        (
-            "If an index occurs twice only one value survives, but both get v: the gradient is right only without repeats.",
-        ),
+        (why("case-scatter"),),
     ),
     Entry(
         "scatter_add",
@@ -276,7 +274,7 @@ INDEXING: tuple[Entry, ...] = (
             Vjp(
                 "value",
                 _filled_value,
-                "The one value was written to every indexed place, so their v's add up; a place that is named twice counts once.",
+                why("why-index-fill-value"),
             ),
         ),
     ),
@@ -285,10 +283,10 @@ INDEXING: tuple[Entry, ...] = (
         ("IndexPutBackward0", "IndexPutImplBackward0", "UnsafeIndexPutBackward0"),
         None,
         (
-            Vjp("self", _index_put_self, "What was overwritten gets 0; what was kept or added to gets v."),
+            Vjp("self", _index_put_self, why("why-index-put")),
             Vjp("values", _index_put_values, _WRITTEN),
         ),
-        (BROADCAST, "This is `x[i] = y`. With accumulate=True the values are added, and the old content keeps its v."),
+        (BROADCAST, why("case-index-put")),
         {"values": "y"},
     ),
     Entry(
@@ -296,7 +294,7 @@ INDEXING: tuple[Entry, ...] = (
         ("PutBackward0",),
         lambda n: apply("put", n.operand("self"), n.index, n.operand("source"), accumulate=n.accumulate),
         (
-            Vjp("self", _put_self, "What was overwritten gets 0; what was kept or added to gets v."),
+            Vjp("self", _put_self, why("why-index-put")),
             Vjp("source", lambda n: _in_shape(apply("take", n.v, n.index), n.index.shape, n.shape), _WRITTEN),
         ),
     ),
@@ -336,14 +334,14 @@ INDEXING: tuple[Entry, ...] = (
         ("FillBackward0", "FillBackward1", "FillBackward2", "FillBackward3"),
         None,
         (
-            Vjp("self", zero, "The old content was overwritten, so it no longer has any effect."),
-            Vjp("value", lambda n: n.v, "The one value was written everywhere, so all of v adds up."),
+            Vjp("self", zero, why("why-copy")),
+            Vjp("value", lambda n: n.v, why("why-fill-value")),
         ),
     ),
     Entry(
         "zero_",
         ("ZeroBackward0",),
         lambda n: zeros(n.operand("self").shape),
-        (Vjp("self", zero, "The old content was overwritten, so it no longer has any effect."),),
+        (Vjp("self", zero, why("why-copy")),),
     ),
 )

@@ -5,7 +5,7 @@
 
 import math
 
-from gradwalk.formulas.entry import BROADCAST, Entry, Formula, Given, Vjp, zero
+from gradwalk.formulas.entry import BROADCAST, Entry, Formula, Given, Reason, Vjp, why, zero
 from gradwalk.formulas.expression import (
     Expression,
     Named,
@@ -24,31 +24,13 @@ from gradwalk.formulas.expression import (
 )
 from gradwalk.formulas.placing_operations import Place
 
-_LEFT = (
-    "Row i of `{left}` meets every column of `{right}` to make row i of the product, so its gradient collects row i of v "
-    "against all columns of `{right}`."
-)
-_RIGHT = (
-    "Column j of `{right}` meets every row of `{left}` to make column j of the product, so its gradient collects column j of v "
-    "against all rows of `{left}`."
-)
-_SHAPES = "Where the sizes differ, v and the other operand fit together in one way only: that tells what is transposed."
-_ADDED = "`{self}` is added, times its factor if it has one, and moves the result just as much."
-_OUTER = (
-    "Entry (i, j) of `{mat}` multiplies entry j of `{vec}` into entry i of the result, so it gets entry i of v times entry j "
-    "of `{vec}`."
-)
-_THROUGH = "Entry j of `{vec}` reaches every entry of the result through column j of `{mat}`."
-_BATCH_ADDED = "All products of the batch are added up, so every one of them gets the same v."
-_BACK_SOLVED = "The solution is linear in `{B}`; going back solves with the transposed matrix."
-_AWAY = "Moving a point away from another lengthens their distance most along the line between them."
-
-
-def _because(sentence: str, **names: str) -> str:
-    """The sentence about an entry whose operands have these names."""
-    for role, name in names.items():
-        sentence = sentence.replace(f"{{{role}}}", f"{{{name}}}")
-    return sentence
+_SHAPES = why("case-mm")
+_ADDED = why("why-addmm", "self")
+_OUTER = why("why-matrix-entry", "mat", "vec")
+_THROUGH = why("why-matrix-columns", "mat", "vec")
+_BATCH_ADDED = why("why-addbmm-batch1")
+_BACK_SOLVED = why("why-linalg-solve-ex-b", "B")
+_AWAY = why("why-cdist-x1")
 
 
 def _scaled(factor: Scalar, value: Expression) -> Expression:
@@ -220,7 +202,7 @@ def _triangle(operation: str) -> Entry:
         operation,
         (f"{operation.capitalize()}Backward0",),
         lambda n: kept(n.operand("self"), n),
-        (Vjp("self", lambda n: kept(n.v, n), "What was cut off had no effect; the rest was copied."),),
+        (Vjp("self", lambda n: kept(n.v, n), why("why-tril")),),
     )
 
 
@@ -279,22 +261,21 @@ def _row_product(matrix: str) -> Formula:
     return lambda n: n.operand("vec") @ transpose(n.operand(matrix))
 
 
-def _matrices(op: str, node: str, special_cases: tuple[str, ...]) -> Entry:
-    names = {"left": "self", "right": "mat2"}
+def _matrices(op: str, node: str, special_cases: tuple[Reason, ...]) -> Entry:
     return Entry(
         op,
         (node,),
         _product("self", "mat2"),
         (
-            Vjp("self", lambda n: n.v @ adjoint(n.mat2), _because(_LEFT, **names)),
-            Vjp("mat2", lambda n: adjoint(n.self) @ n.v, _because(_RIGHT, **names)),
+            Vjp("self", lambda n: n.v @ adjoint(n.mat2), why("why-product-rows", left="self", right="mat2")),
+            Vjp("mat2", lambda n: adjoint(n.self) @ n.v, why("why-product-columns", left="self", right="mat2")),
         ),
         special_cases,
         {"self": "A", "mat2": "B"},
     )
 
 
-def _sum_entry(op: str, forward: Formula, vjps: tuple[Vjp, ...], special_cases: tuple[str, ...] = ()) -> Entry:
+def _sum_entry(op: str, forward: Formula, vjps: tuple[Vjp, ...], special_cases: tuple[Reason, ...] = ()) -> Entry:
     """addmm and its kin: beta times self plus alpha times a product."""
     kept = Vjp("self", lambda n: times(n.beta, n.v), _ADDED)
     return Entry(
@@ -313,14 +294,14 @@ def _scaled_by_alpha(formula: Formula) -> Formula:
 
 LINEAR_ALGEBRA: tuple[Entry, ...] = (
     _matrices("mm", "MmBackward0", (_SHAPES,)),
-    _matrices("bmm", "BmmBackward0", ("Each matrix of the batch is a product of its own.", _SHAPES)),
+    _matrices("bmm", "BmmBackward0", (why("case-bmm"), _SHAPES)),
     Entry(
         "matmul",
         ("MatmulBackward0",),
         _product("self", "other"),
         (
-            Vjp("self", _matmul_self, _because(_LEFT, left="self", right="other")),
-            Vjp("other", _matmul_other, _because(_RIGHT, left="self", right="other")),
+            Vjp("self", _matmul_self, why("why-product-rows", left="self", right="other")),
+            Vjp("other", _matmul_other, why("why-product-columns", left="self", right="other")),
         ),
         (BROADCAST, _SHAPES),
         {"self": "A", "other": "B"},
@@ -330,8 +311,8 @@ LINEAR_ALGEBRA: tuple[Entry, ...] = (
         ("MvBackward0",),
         _row_product("self"),
         (
-            Vjp("self", lambda n: _outer(n.v, n.vec), _because(_OUTER, mat="self")),
-            Vjp("vec", lambda n: n.v @ conj(n.self), _because(_THROUGH, mat="self")),
+            Vjp("self", lambda n: _outer(n.v, n.vec), why("why-matrix-entry", "vec", mat="self")),
+            Vjp("vec", lambda n: n.v @ conj(n.self), why("why-matrix-columns", "vec", mat="self")),
         ),
         (),
         {"self": "A"},
@@ -344,11 +325,9 @@ LINEAR_ALGEBRA: tuple[Entry, ...] = (
             Vjp(
                 "self",
                 lambda n: n.v * conj(n.tensor),
-                "Each entry is scaled by its partner in `{tensor}` and added up.",
+                why("why-dot", "tensor"),
             ),
-            Vjp(
-                "tensor", lambda n: n.v * conj(n.self), "Each entry is scaled by its partner in `{self}` and added up."
-            ),
+            Vjp("tensor", lambda n: n.v * conj(n.self), why("why-dot-tensor", "self")),
         ),
     ),
     Entry(
@@ -359,20 +338,28 @@ LINEAR_ALGEBRA: tuple[Entry, ...] = (
             Vjp(
                 "self",
                 lambda n: conj(n.v) * n.other,
-                "Each entry is scaled by its partner in `{other}`; `{self}` enters conjugated, so v comes back conjugated.",
+                why("why-vdot", "other", "self"),
             ),
-            Vjp("other", lambda n: n.v * n.self, "Each entry is scaled by the conjugate of its partner in `{self}`."),
+            Vjp("other", lambda n: n.v * n.self, why("why-vdot-other", "self")),
         ),
     ),
     _sum_entry(
         "addmm",
         _product("mat1", "mat2"),
         (
-            Vjp("mat1", _scaled_by_alpha(lambda n: n.v @ adjoint(n.mat2)), _because(_LEFT, left="mat1", right="mat2")),
-            Vjp("mat2", _scaled_by_alpha(lambda n: adjoint(n.mat1) @ n.v), _because(_RIGHT, left="mat1", right="mat2")),
+            Vjp(
+                "mat1",
+                _scaled_by_alpha(lambda n: n.v @ adjoint(n.mat2)),
+                why("why-product-rows", left="mat1", right="mat2"),
+            ),
+            Vjp(
+                "mat2",
+                _scaled_by_alpha(lambda n: adjoint(n.mat1) @ n.v),
+                why("why-product-columns", left="mat1", right="mat2"),
+            ),
         ),
         (
-            "This is what nn.Linear runs. The bias is added to every row, so its gradient is the sum over the rows of v.",
+            why("case-addmm"),
             _SHAPES,
         ),
     ),
@@ -391,12 +378,12 @@ LINEAR_ALGEBRA: tuple[Entry, ...] = (
             Vjp(
                 "vec1",
                 _scaled_by_alpha(lambda n: conj(n.vec2) @ transpose(n.v)),
-                "Entry i of `{vec1}` is spread over row i, weighted with `{vec2}`.",
+                why("why-addr-vec1", "vec1", "vec2"),
             ),
             Vjp(
                 "vec2",
                 _scaled_by_alpha(lambda n: conj(n.vec1) @ n.v),
-                "Entry j of `{vec2}` is spread over column j, weighted with `{vec1}`.",
+                why("why-addr-vec2", "vec2", "vec1"),
             ),
         ),
     ),
@@ -407,15 +394,15 @@ LINEAR_ALGEBRA: tuple[Entry, ...] = (
             Vjp(
                 "batch1",
                 _scaled_by_alpha(lambda n: n.v @ adjoint(n.batch2)),
-                _because(_LEFT, left="batch1", right="batch2"),
+                why("why-product-rows", left="batch1", right="batch2"),
             ),
             Vjp(
                 "batch2",
                 _scaled_by_alpha(lambda n: adjoint(n.batch1) @ n.v),
-                _because(_RIGHT, left="batch1", right="batch2"),
+                why("why-product-columns", left="batch1", right="batch2"),
             ),
         ),
-        ("Each matrix of the batch is a product of its own.",),
+        (why("case-bmm"),),
     ),
     _sum_entry(
         "addbmm",
@@ -433,12 +420,10 @@ LINEAR_ALGEBRA: tuple[Entry, ...] = (
             Vjp(
                 "input",
                 lambda n: n.v @ conj(n.weight),
-                "Every output is a sum over the entries of `{input}`, weighted with a row of `{weight}`.",
+                why("why-linear", "input", "weight"),
             ),
-            Vjp(
-                "weight", _linear_weight, "Every row of the batch used the same weights, so their contributions add up."
-            ),
-            Vjp("bias", lambda n: n.v, "The bias was added to every row, so it gets the sum of all rows."),
+            Vjp("weight", _linear_weight, why("why-linear-weight")),
+            Vjp("bias", lambda n: n.v, why("why-linear-bias")),
         ),
     ),
     Entry(
@@ -449,8 +434,7 @@ LINEAR_ALGEBRA: tuple[Entry, ...] = (
             Vjp(
                 "A",
                 lambda n: -(adjoint(n.inverse) @ n.v @ adjoint(n.inverse)),
-                "The product of `{A}` and its inverse stays 1 however `{A}` is nudged, so the inverse moves by minus the nudge "
-                "between two inverses: the matrix form of the slope of the reciprocal, minus one over the square.",
+                why("why-linalg-inv-ex-a", "A"),
             ),
         ),
     ),
@@ -462,13 +446,10 @@ LINEAR_ALGEBRA: tuple[Entry, ...] = (
             Vjp(
                 "A",
                 lambda n: _matrix_factor(n.v * conj(n.result), n) * _inverse_adjoint(n.A),
-                "Jacobi's formula: entry (i, j) is scaled by its cofactor, and all cofactors together are the determinant "
-                "times the inverse, transposed.",
+                why("why-linalg-det-a"),
             ),
         ),
-        (
-            "For a singular matrix the cofactors still exist though the inverse does not; torch computes them another way.",
-        ),
+        (why("case-linalg-det"),),
     ),
     Entry(
         "linalg_slogdet",
@@ -478,10 +459,10 @@ LINEAR_ALGEBRA: tuple[Entry, ...] = (
             Vjp(
                 "A",
                 _slogdet,
-                "The logarithm of the determinant: the determinant's gradient divided by the determinant.",
+                why("why-linalg-slogdet-a"),
             ),
         ),
-        ("The sign of a real matrix is a staircase and adds nothing; for a complex one it can turn.",),
+        (why("case-linalg-slogdet"),),
     ),
     Entry(
         "linalg_cholesky_ex",
@@ -491,11 +472,10 @@ LINEAR_ALGEBRA: tuple[Entry, ...] = (
             Vjp(
                 "self",
                 _cholesky,
-                "A nudge of `{self}` must stay the product of the factor and its own transpose; solved for a triangular nudge of "
-                "the factor, only one triangle counts, and the other mirrors it.",
+                why("why-linalg-cholesky-ex", "self"),
             ),
         ),
-        ("The gradient is symmetric, as if `{self}` could only be nudged symmetrically.",),
+        (why("case-linalg-cholesky-ex", "self"),),
         {"self": "A"},
     ),
     Entry(
@@ -506,7 +486,7 @@ LINEAR_ALGEBRA: tuple[Entry, ...] = (
             Vjp(
                 "A",
                 _solve_matrix,
-                "`{B}` stays as it is, so a nudge of `{A}` acts through the solution `{result}`, and is undone by `{A}`.",
+                why("why-linalg-solve-ex-a", "B", "A", "result"),
             ),
             Vjp("B", _solve_right_side, _BACK_SOLVED),
         ),
@@ -518,10 +498,10 @@ LINEAR_ALGEBRA: tuple[Entry, ...] = (
         ("LinalgSolveTriangularBackward0",),
         lambda n: _solved_triangular(n, n.operand("self"), n.operand("B"), n.upper),
         (
-            Vjp("self", _triangular_matrix, "As for any linear system, but only the triangle that is used can matter."),
+            Vjp("self", _triangular_matrix, why("why-linalg-solve-triangular")),
             Vjp("B", _triangular_right_side, _BACK_SOLVED),
         ),
-        ("With unitriangular=True the diagonal counts as 1 and gets no gradient.", BROADCAST),
+        (why("case-linalg-solve-triangular"), BROADCAST),
         {"self": "A", "result": "Z"},
     ),
     Entry(
@@ -532,11 +512,10 @@ LINEAR_ALGEBRA: tuple[Entry, ...] = (
             Vjp(
                 "A",
                 _eigh,
-                "An eigenvalue moves by the nudge seen from its own eigenvector; an eigenvector turns towards the others, "
-                "faster the closer their eigenvalues.",
+                why("why-linalg-eigh-a"),
             ),
         ),
-        ("Equal eigenvalues make the eigenvectors' part infinite: they are not determined.",),
+        (why("case-linalg-eigh"),),
     ),
     Entry(
         "linalg_matrix_exp",
@@ -546,8 +525,7 @@ LINEAR_ALGEBRA: tuple[Entry, ...] = (
             Vjp(
                 "self",
                 _matrix_exp,
-                "Matrices do not commute, so v times the result would be wrong; the block matrix collects v at every place in "
-                "every power.",
+                why("why-linalg-matrix-exp"),
             ),
         ),
         (),
@@ -558,7 +536,7 @@ LINEAR_ALGEBRA: tuple[Entry, ...] = (
         "trace",
         ("TraceBackward0",),
         lambda n: total(apply("diagonal", n.operand("self"))),
-        (Vjp("self", _trace, "Only the diagonal is added up, each entry once."),),
+        (Vjp("self", _trace, why("why-trace")),),
     ),
     _triangle("tril"),
     _triangle("triu"),
@@ -570,12 +548,12 @@ LINEAR_ALGEBRA: tuple[Entry, ...] = (
             Vjp(
                 "self",
                 lambda n: apply("cross", conj(n.other), n.v, dim=n.dim),
-                "In the product of v with a cross product the factors may be turned in a circle.",
+                why("why-linalg-cross"),
             ),
             Vjp(
                 "other",
                 lambda n: apply("cross", n.v, conj(n.self), dim=n.dim),
-                "In the product of v with a cross product the factors may be turned in a circle.",
+                why("why-linalg-cross"),
             ),
         ),
         (BROADCAST,),
@@ -585,13 +563,13 @@ LINEAR_ALGEBRA: tuple[Entry, ...] = (
         ("CdistBackward0",),
         None,
         (Vjp("x1", _cdist(first=True), _AWAY), Vjp("x2", _cdist(first=False), _AWAY)),
-        ("Where two points coincide torch uses 0.",),
+        (why("case-cdist"),),
     ),
     Entry(
         "dist",
         ("DistBackward0",),
         None,
         (Vjp("self", _dist(1), _AWAY), Vjp("other", _dist(-1), _AWAY)),
-        ("Where both are equal torch uses 0.", BROADCAST),
+        (why("case-dist"), BROADCAST),
     ),
 )

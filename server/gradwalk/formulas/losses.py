@@ -8,13 +8,13 @@ from collections.abc import Callable
 
 import torch
 
-from gradwalk.formulas.entry import Entry, Given, Vjp, zero
+from gradwalk.formulas.entry import Entry, Given, Reason, Vjp, why, zero
 from gradwalk.formulas.expression import Expression, Named, apply, mean, number, reshape, total, where
 
 _MEAN, _SUM = 1, 2
 """torch's numbers for reduction='mean' and 'sum'."""
 _HALF = number(1) / 2
-_TARGET = "The same the other way round: moving `{target}` towards `{self}` helps as much as moving `{self}` towards `{target}`."
+_TARGET = why("why-mse-loss-target", "target", "self")
 
 
 def _averaged(n: Given, sent: Expression) -> Expression:
@@ -38,8 +38,8 @@ def _pairwise(  # noqa: PLR0913 - a loss has this many things to say
     node_name: str,
     term: Callable[[Given, Expression], Expression],
     sent: Callable[[Given, Expression], Expression],
-    because: str,
-    special_cases: tuple[str, ...] = (),
+    because: Reason,
+    special_cases: tuple[Reason, ...] = (),
 ) -> Entry:
     """A loss of the difference x - t: both operands have the same slope with opposite signs."""
     return Entry(
@@ -184,16 +184,15 @@ def _multi_margin_sent(n: Given) -> Expression:
 
 
 def _of_log_probabilities(op: str, node_name: str) -> Entry:
-    because = "Only the log-probability of the right class is looked at, and more of it means less loss."
+    because = why("why-nll-loss")
     return Entry(
         op,
         (node_name,),
         _nll,
         (Vjp("self", _nll_sent, because),),
         (
-            "`{target}` gets no gradient: it holds class numbers.",
-            "Places whose class number is ignore_index get 0 and do not count in a mean. Where all of them are, torch returns 0 "
-            "though the mean is 0 / 0.",
+            why("case-nll-loss", "target"),
+            why("case-nll-ignored"),
         ),
         {"weight": "w", "total_weight": r"\Omega"},
     )
@@ -205,22 +204,22 @@ LOSSES: tuple[Entry, ...] = (
         "MseLossBackward0",
         lambda _, difference: difference**2,
         lambda n, difference: 2 * n.v * difference,
-        "The square's slope: the farther off, the harder it pulls back.",
+        why("why-mse-loss"),
     ),
     _pairwise(
         "smooth_l1_loss",
         "SmoothL1LossBackward0",
         _smooth_l1,
         _smooth_l1_sent,
-        "Far from the target the loss is a straight line, so outliers pull with a constant force.",
-        ("With beta above 0 the loss is a parabola near the target; with beta 0 it is the plain l1 loss.",),
+        why("why-smooth-l1-loss"),
+        (why("case-smooth-l1-loss"),),
     ),
     _pairwise(
         "huber_loss",
         "HuberLossBackward0",
         _huber,
         lambda n, difference: n.v * apply("clamp", difference, min=-n.delta, max=n.delta),
-        "As for the square, but the pull is capped: that is gradient clipping, built into the loss.",
+        why("why-huber-loss"),
     ),
     Entry(
         "binary_cross_entropy",
@@ -230,17 +229,15 @@ LOSSES: tuple[Entry, ...] = (
             Vjp(
                 "self",
                 _cross_entropy_sent,
-                "The error `{self}` - `{target}`, blown up where `{self}` is close to 0 or 1: there the logarithm is steep.",
+                why("why-binary-cross-entropy", "self", "target"),
             ),
             Vjp(
                 "target",
                 lambda n: _averaged(n, _weighted(n, n.v) * (apply("log", 1 - n.self) - apply("log", n.self))),
-                "The target mixes the two logarithms.",
+                why("why-binary-cross-entropy-target"),
             ),
         ),
-        (
-            "The divisor is kept at 1e-12 or more, rounded to single precision (float32) also where the dtype is double.",
-        ),
+        (why("case-binary-cross-entropy"),),
         {"weight": "w"},
     ),
     Entry(
@@ -251,9 +248,9 @@ LOSSES: tuple[Entry, ...] = (
             Vjp(
                 "self",
                 _logits_sent,
-                "What the sigmoid makes flat the logarithm makes steep again by as much; only the error is left.",
+                why("why-binary-cross-entropy-with-logits"),
             ),
-            Vjp("target", _logits_sent_to_target, "The target mixes the costs of a yes and of a no."),
+            Vjp("target", _logits_sent_to_target, why("why-binary-cross-entropy-with-logits-target")),
         ),
         letters={"weight": "w"},
     ),
@@ -267,7 +264,7 @@ LOSSES: tuple[Entry, ...] = (
             Vjp(
                 "self",
                 lambda n: -_averaged(n, n.v * n.target * apply("sigmoid", -(n.target * n.self))),
-                "A wrong sign is pulled with almost full force, a clear right one hardly at all.",
+                why("why-soft-margin-loss"),
             ),
         ),
     ),
@@ -279,7 +276,7 @@ LOSSES: tuple[Entry, ...] = (
             Vjp(
                 "self",
                 _multi_margin_sent,
-                "Each class that comes closer than the margin is pushed down, and the right class up by as much.",
+                why("why-multi-margin-loss"),
             ),
         ),
         letters={"weight": "w"},

@@ -5,15 +5,12 @@
 
 from collections.abc import Callable
 
-from gradwalk.formulas.entry import Entry, Formula, Given, Vjp, zero
+from gradwalk.formulas.entry import Entry, Formula, Given, Reason, Vjp, why, zero
 from gradwalk.formulas.expression import Expression, Named, Symbol, apply, mean, number, ones, reshape, total
 
-_NORMALISED = (
-    "Three ways lead through: the element itself, the mean it moves, the spread it moves. "
-    "The last two take back what every element of the group has in common."
-)
-_GAIN = "`{weight}` multiplies the normalised input, and it is shared, so its gradient adds up over all places where it was used."
-_OFFSET = "`{bias}` is added at every place where it is used, so it gets the sum of v."
+_NORMALISED = why("why-native-layer-norm")
+_GAIN = why("why-native-layer-norm-weight", "weight")
+_OFFSET = why("why-native-layer-norm-bias", "bias")
 _LETTERS = {
     "weight": r"\gamma",
     "bias": r"\beta",
@@ -22,7 +19,7 @@ _LETTERS = {
     "running_mean": r"\mu",
     "running_var": "var",
 }
-_RSTD = "rstd is torch's word for 1 over the standard deviation."
+_RSTD = why("case-rstd")
 
 Dims = tuple[int, ...]
 
@@ -186,10 +183,10 @@ def _entry(  # noqa: PLR0913 - an entry has this many things to say
     nodes: tuple[str, ...],
     forward: Formula,
     to_input: Formula,
-    because: str,
+    because: Reason,
     normalised: Formula,
     gathered: Callable[[Given, Expression], Expression],
-    special_cases: tuple[str, ...],
+    special_cases: tuple[Reason, ...],
 ) -> Entry:
     """`gathered` adds up over all places where one gain or offset is used."""
     return Entry(
@@ -216,8 +213,8 @@ NORMALIZATION: tuple[Entry, ...] = (
         _layer_normalised,
         lambda n, sent: total(sent, _outer_dims(n)),
         (
-            "Mean and spread are of each row by itself, over the dims in normalized_shape.",
-            "v all ones gives 0 where the gain is constant: shifting a row is undone by the normalisation.",
+            why("case-native-layer-norm"),
+            why("case-layer-norm-shift"),
             _RSTD,
         ),
     ),
@@ -229,11 +226,11 @@ NORMALIZATION: tuple[Entry, ...] = (
             Vjp(
                 "input",
                 _rms_input,
-                "Two ways lead through: the element itself, and the length of the row, which it moves.",
+                why("why-rms-norm"),
             ),
             Vjp("weight", lambda n: total(n.v * _rms_normalised(n), _outer_dims(n)), _GAIN),
         ),
-        ("rrms is 1 over the root of the mean of the squares.",),
+        (why("case-rms-norm"),),
         {"weight": r"\gamma", "result1": "rrms"},
     ),
     _entry(
@@ -241,12 +238,11 @@ NORMALIZATION: tuple[Entry, ...] = (
         ("NativeBatchNormBackward0", "NativeBatchNormLegitBackward0"),
         _batch_forward,
         _batch_input,
-        "In evaluation the statistics are constants and only the element itself counts. While training it also moves the mean "
-        "and the spread of its channel, which takes back what the whole batch has in common.",
+        why("why-native-batch-norm"),
         _batch_normalised,
         lambda n, sent: total(sent, _batch_dims(n)),
         (
-            "While training, mean and spread are of the batch, per channel: every example's gradient depends on all others.",
+            why("case-native-batch-norm"),
             _RSTD,
         ),
     ),
@@ -259,8 +255,8 @@ NORMALIZATION: tuple[Entry, ...] = (
         _group_normalised,
         lambda n, sent: reshape(total(sent, (0, 3)), (n.C,)),
         (
-            "Mean and spread are of each group of channels of each example.",
-            "They are results, too; if a program uses them, their gradients are added.",
+            why("case-native-group-norm"),
+            why("case-group-norm-results"),
             _RSTD,
         ),
     ),
@@ -272,12 +268,12 @@ NORMALIZATION: tuple[Entry, ...] = (
             Vjp(
                 "weight_v",
                 _weight_norm_direction,
-                "Only the direction of `{weight_v}` counts, so the part of the gradient along `{weight_v}` is taken out.",
+                why("why-weight-norm-weight-v", "weight_v"),
             ),
             Vjp(
                 "weight_g",
                 lambda n: total(_direction(n) * n.v, _slice_dims(n)),
-                "`{weight_g}` is the length of the result along the direction of `{weight_v}`.",
+                why("why-weight-norm-weight-g", "weight_g", "weight_v"),
             ),
         ),
         letters={"weight_v": "w", "weight_g": "g", "result1": r"\ell"},
@@ -290,10 +286,10 @@ NORMALIZATION: tuple[Entry, ...] = (
             Vjp(
                 "input",
                 lambda n: _dropped(n, n.v),
-                "The same mask as in the forward pass: what was dropped had no effect, what was kept was scaled up.",
+                why("why-native-dropout"),
             ),
         ),
-        ("Outside training nothing is dropped and v passes.",),
+        (why("case-native-dropout"),),
         {"result1": "m"},
     ),
 )

@@ -7,13 +7,11 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gradwalk.formulas.entry import Entry, Given, NotWritten, Vjp, per_axis
+from gradwalk.formulas.entry import Entry, Given, NotWritten, Reason, Vjp, per_axis, why
 from gradwalk.formulas.expression import Expression, apply, reshape, zeros
 
-_WINNER = (
-    "Only the largest element of a window decides its result, so it gets the window's v. Overlapping windows add up."
-)
-_EVERYONE = "Each element of a window has the same weight in its average, so each gets that share of the window's v."
+_WINNER = why("why-max-pool2d")
+_EVERYONE = why("why-avg-pool2d")
 
 
 def _to_winners(n: Given, planes: int) -> Expression:
@@ -81,7 +79,7 @@ def _largest(op: str, node_name: str, planes: int) -> Entry:
         (node_name,),
         None if op.startswith("adaptive") else forward,
         (Vjp("self", lambda n: _to_winners(n, planes), _WINNER),),
-        ("Ties: only the element whose index was kept gets v.",),
+        (why("case-max-pool2d"),),
         {"result1": "i"},
     )
 
@@ -96,7 +94,7 @@ def _averaged(op: str, node_name: str, planes: int) -> Entry:
         (node_name,),
         lambda n: apply(op, n.operand("self"), **_windows(n, planes)),
         (Vjp("self", back, _EVERYONE),),
-        ("Overlapping windows add up.",),
+        (why("case-avg-pool2d"),),
     )
 
 
@@ -112,11 +110,11 @@ def _adaptively_averaged(op: str, node_name: str, planes: int) -> Entry:
                 _EVERYONE,
             ),
         ),
-        ("The windows are as even as the sizes allow; they may overlap.",),
+        (why("case-adaptive-avg-pool2d"),),
     )
 
 
-def _resized(op: str, node_name: str, planes: int, mode: str, because: str) -> Entry:
+def _resized(op: str, node_name: str, planes: int, mode: str, because: Reason) -> Entry:
     def forward(n: Given) -> Expression:
         size = _scale(n, planes) or {"size": n.output_size}
         return apply("interpolate", n.operand("self"), **size, **_mode(n, mode))
@@ -127,8 +125,8 @@ def _resized(op: str, node_name: str, planes: int, mode: str, because: str) -> E
     return Entry(op, (node_name,), forward, (Vjp("self", back, because),))
 
 
-_COPIED = "A pixel that was copied to several places gets the sum of their v's."
-_MIXED = "A pixel gets the v of every place it was mixed into, times its weight in the mixture."
+_COPIED = why("why-upsample-nearest1d")
+_MIXED = why("why-upsample-linear1d")
 
 POOLING: tuple[Entry, ...] = (
     _largest("max_pool2d", "MaxPool2DWithIndicesBackward0", 2),

@@ -6,7 +6,7 @@
 import math
 from collections.abc import Callable
 
-from gradwalk.formulas.entry import Entry, Formula, Given, NotWritten, Vjp, normal_dims, restored, zero
+from gradwalk.formulas.entry import Entry, Formula, Given, NotWritten, Vjp, normal_dims, restored, why, zero
 from gradwalk.formulas.expression import (
     Expression,
     apply,
@@ -20,8 +20,8 @@ from gradwalk.formulas.expression import (
     where,
 )
 
-_SHARED = "Every element of the group enters the sum once with weight 1, so each gets the whole of the group's v."
-_TWO_RESULTS = "Two results, two gradients: both reach `{self}`, and they add up."
+_SHARED = why("why-sum")
+_TWO_RESULTS = why("why-var-mean", "self")
 MATRIX_LIMIT = 10_000_000
 """Formulas that compare every place with every other are not evaluated with more entries than this."""
 
@@ -250,7 +250,7 @@ REDUCTIONS: tuple[Entry, ...] = (
         "nansum",
         ("NansumBackward0",),
         lambda n: apply("nansum", n.operand("self"), dim=_over(n) or None),
-        (Vjp("self", lambda n: where(apply("isnan", n.self), 0, _spread(n, n.v)), "NaNs are left out of the sum."),),
+        (Vjp("self", lambda n: where(apply("isnan", n.self), 0, _spread(n, n.v)), why("why-nansum")),),
     ),
     Entry(
         "mean",
@@ -260,7 +260,7 @@ REDUCTIONS: tuple[Entry, ...] = (
             Vjp(
                 "self",
                 lambda n: _averaged(n, _repeated(n, n.v)),
-                "Each element of the group has the same weight in the mean: 1 over their count.",
+                why("why-mean"),
             ),
         ),
     ),
@@ -272,10 +272,10 @@ REDUCTIONS: tuple[Entry, ...] = (
             Vjp(
                 "self",
                 lambda n: _variance_sent(n, n.v),
-                "Moving away from the mean widens the spread, twice the distance; the mean's own move cancels out.",
+                why("why-var"),
             ),
         ),
-        ("What is taken from the count is the correction: 1 unless given (Bessel's).",),
+        (why("case-var"),),
     ),
     Entry(
         "std",
@@ -285,10 +285,10 @@ REDUCTIONS: tuple[Entry, ...] = (
             Vjp(
                 "self",
                 lambda n: _deviation_sent(n, n.v, n.result),
-                "The variance's gradient through a square root: divided by twice the root.",
+                why("why-std"),
             ),
         ),
-        ("Where all elements are equal the deviation is 0 and torch uses 0.",),
+        (why("case-std"),),
     ),
     Entry(
         "var_mean",
@@ -306,8 +306,8 @@ REDUCTIONS: tuple[Entry, ...] = (
         "prod",
         ("ProdBackward0", "ProdBackward1"),
         _product,
-        (Vjp("self", _product_sent, "Each factor is scaled by all the others, as in a product of two."),),
-        ("One zero: only that factor has a gradient. Two zeros: all gradients are 0.",),
+        (Vjp("self", _product_sent, why("why-prod")),),
+        (why("case-prod"),),
     ),
     Entry(
         "cumsum",
@@ -317,7 +317,7 @@ REDUCTIONS: tuple[Entry, ...] = (
             Vjp(
                 "self",
                 _cumsum_sent,
-                "An element is part of its own running sum and of all later ones, so v is summed from the end.",
+                why("why-cumsum"),
             ),
         ),
     ),
@@ -329,10 +329,10 @@ REDUCTIONS: tuple[Entry, ...] = (
             Vjp(
                 "self",
                 _cumprod_sent,
-                "An element is a factor of its own running product and of all later ones: a row per element, with 1 in its place.",
+                why("why-cumprod"),
             ),
         ),
-        ("Zeros are handled without dividing by them.",),
+        (why("case-cumprod"),),
     ),
     Entry(
         "logsumexp",
@@ -342,7 +342,7 @@ REDUCTIONS: tuple[Entry, ...] = (
             Vjp(
                 "self",
                 _logsumexp_sent,
-                "A soft maximum: v is shared in the proportion of the exponentials, which is the softmax.",
+                why("why-logsumexp"),
             ),
         ),
     ),
@@ -354,7 +354,7 @@ REDUCTIONS: tuple[Entry, ...] = (
             Vjp(
                 "self",
                 _logcumsumexp_sent,
-                "An element has its softmax share in its own running result and in all later ones.",
+                why("why-logcumsumexp"),
             ),
         ),
         roughness=100.0,
@@ -367,16 +367,12 @@ REDUCTIONS: tuple[Entry, ...] = (
             Vjp(
                 "self",
                 _norm_sent,
-                lambda n: (
-                    "The length grows fastest in the direction of `{self}` itself, as the norm measures length."
-                    if _order(n)
-                    else "The number of entries that are not 0 does not change with a nudge."
-                ),
+                lambda n: why("why-norm", "self") if _order(n) else why("why-norm-of-order-0"),
             ),
         ),
         (
-            "Where the norm is 0 torch uses 0.",
-            "With order inf, entries that tie for the largest size share v; with -inf, those that tie for the smallest.",
+            why("case-norm"),
+            why("case-norm-infinite"),
         ),
     ),
 )

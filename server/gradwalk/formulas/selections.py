@@ -3,19 +3,15 @@
 # mypy: disable-error-code="no-any-return"
 # What a node saved has no static type.
 
-from gradwalk.formulas.entry import Entry, Formula, Given, Vjp, normal_dims, restored
+from gradwalk.formulas.entry import Entry, Formula, Given, Reason, Vjp, normal_dims, restored, why
 from gradwalk.formulas.expression import Expression, apply, reshape, total, zeros
 
-_ROUTER = (
-    "Only the element that was picked decides the result, so it gets all of v; a nudge of the others changes nothing."
-)
-_SHARING = (
-    "Only the elements that equal the result decide it, and they share its v; a nudge of the others changes nothing."
-)
-_RECORD = "The record holder of each moment gets that moment's v; a record held for long gets several, and they add up."
-_FIRST = "Ties: only the element whose index was returned gets v."
-_SHARE = "Ties: all elements equal to the result share v evenly."
-_INDICES = "The indices get no gradient: they are integers."
+_ROUTER = why("why-max")
+_SHARING = why("why-max-shared")
+_RECORD = why("why-cummax")
+_FIRST = why("case-max")
+_SHARE = why("case-ties-shared")
+_INDICES = why("case-indices-whole")
 
 
 def _picked(n: Given) -> Expression:
@@ -71,16 +67,16 @@ def _along(op: str, node_name: str, forward: Formula = _picked) -> Entry:
     return Entry(op, (node_name,), forward, (Vjp("self", _to_picked, _ROUTER),), (_FIRST, _INDICES))
 
 
-def _sharing(op: str, node_name: str, operation: str, special_cases: tuple[str, ...] = ()) -> Entry:
+def _sharing(op: str, node_name: str, operation: str, special_cases: tuple[Reason, ...] = ()) -> Entry:
     vjp = Vjp("self", lambda n: _shared(n, n.v, n.result), _SHARING)
     return Entry(op, (node_name,), _extreme(operation), (vjp,), (_SHARE, *special_cases))
 
 
-def _ordered(op: str, node_names: tuple[str, ...], because: str) -> Entry:
+def _ordered(op: str, node_names: tuple[str, ...], because: Reason) -> Entry:
     return Entry(op, node_names, _picked, (Vjp("self", _to_picked, because),), (_INDICES,))
 
 
-_PICKS_ONE = "Where max and min pick one of several, this op shares v between them."
+_PICKS_ONE = why("case-amax")
 
 SELECTIONS: tuple[Entry, ...] = (
     _along("max", "MaxBackward0", _extreme("amax")),
@@ -103,7 +99,7 @@ SELECTIONS: tuple[Entry, ...] = (
             Vjp(
                 "self",
                 _of_extremes,
-                "Two results, two gradients: each goes to the elements that decided its result.",
+                why("why-aminmax"),
             ),
         ),
         (_SHARE,),
@@ -111,12 +107,12 @@ SELECTIONS: tuple[Entry, ...] = (
     _ordered(
         "topk",
         ("TopkBackward0",),
-        "The elements that made it get their own v back; the others had no say.",
+        why("why-topk"),
     ),
     _ordered(
         "sort",
         ("SortBackward0", "SortBackward1"),
-        "Sorting only moves the elements, so v moves back along the same ways.",
+        why("why-sort"),
     ),
     _ordered("cummax", ("CummaxBackward0",), _RECORD),
     _ordered("cummin", ("CumminBackward0",), _RECORD),

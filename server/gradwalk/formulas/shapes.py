@@ -5,17 +5,17 @@
 
 from collections.abc import Callable
 
-from gradwalk.formulas.entry import Entry, Formula, Given, NotWritten, Shape, Vjp, normal_dims, zero
+from gradwalk.formulas.entry import Entry, Formula, Given, NotWritten, Shape, Vjp, normal_dims, why, zero
 from gradwalk.formulas.expression import Expression, Symbol, apply, reshape, total, zeros
 from gradwalk.formulas.expression import transpose as transposed
 from gradwalk.formulas.placing_operations import Index, Place
 
-_MOVED = "The numbers are the same, only their places changed, so v is put back into the old places."
-_PART = "What was taken gets its v back; the rest had no effect on the result, so it gets 0."
-_REPEATED = "A number that was used several times gets the sum of all its v's."
-_ONE_PART = "Every element went into exactly one part and gets that part's v."
-_VIEW = ("A view shares memory with its operand; for the gradient that makes no difference.",)
-_UNUSED_PART = "A part that nobody used has no v; it counts as zeros."
+_MOVED = why("why-view")
+_PART = why("why-select")
+_REPEATED = why("why-expand")
+_ONE_PART = why("why-split")
+_VIEW = (why("case-view-memory"),)
+_UNUSED_PART = why("case-split")
 
 
 def _moved(op: str, nodes: tuple[str, ...], forward: Formula | None, back: Formula) -> Entry:
@@ -220,7 +220,7 @@ def _mirrored(op: str, node: str, mode: str) -> Entry:
             Vjp(
                 "self",
                 lambda n: apply("pad_transposed", n.v, pad=n.padding, mode=mode, shape=n.shape),
-                "A number at the border was copied outwards; what arrives at its copies is added to its own v.",
+                why("why-reflection-pad"),
             ),
         ),
     )
@@ -251,7 +251,7 @@ SHAPES: tuple[Entry, ...] = (
         _variants("Expand"),
         None,
         (Vjp("self", lambda n: n.v, _REPEATED),),
-        ("Broadcasting in any op is an expand that nobody wrote.",),
+        (why("case-expand"),),
     ),
     _moved(
         "squeeze",
@@ -272,7 +272,7 @@ SHAPES: tuple[Entry, ...] = (
         _variants("Slice"),
         lambda n: apply("part", n.operand("self"), at=sliced(n, n.operand("self").shape)),
         (Vjp("self", lambda n: _into_zeros(n, sliced(n, n.shape)), _PART),),
-        (*_VIEW, "narrow and chunk are slices, too."),
+        (*_VIEW, why("case-slice")),
     ),
     Entry(
         "split",
@@ -296,7 +296,7 @@ SHAPES: tuple[Entry, ...] = (
             Vjp(
                 "tensors",
                 _stretch_of_cat,
-                "Each operand was copied into its own stretch of the result, and gets that stretch of v.",
+                why("why-cat-tensors"),
             ),
         ),
     ),
@@ -308,7 +308,7 @@ SHAPES: tuple[Entry, ...] = (
             Vjp(
                 "tensors",
                 lambda n: apply("select", n.v, dim=n.dim, index=n.member),
-                "Each operand is one slice of the result, and gets that slice of v.",
+                why("why-stack-tensors"),
             ),
         ),
     ),
@@ -320,7 +320,7 @@ SHAPES: tuple[Entry, ...] = (
             Vjp(
                 "tensors",
                 _block_of_diagonal,
-                "Each operand was copied into its own block; the zeros beside it belong to nobody.",
+                why("why-block-diag-tensors"),
             ),
         ),
     ),
@@ -341,7 +341,7 @@ SHAPES: tuple[Entry, ...] = (
             Vjp(
                 "self",
                 _windows_back,
-                "A number stands in every window that lies over it, and gets the sum of its v's in all of them.",
+                why("why-unfold"),
             ),
         ),
     ),
@@ -360,7 +360,7 @@ SHAPES: tuple[Entry, ...] = (
             Vjp(
                 "self",
                 lambda n: diagonal_taken(n, n.v),
-                "The zeros beside the diagonal belong to nobody, so their v is dropped.",
+                why("why-diag-embed"),
             ),
         ),
     ),
@@ -372,10 +372,10 @@ SHAPES: tuple[Entry, ...] = (
             Vjp(
                 "self",
                 _memory_back,
-                "A memory cell that is read several times gets the sum of all its v's; one that is not read gets 0.",
+                why("why-as-strided"),
             ),
         ),
-        ("The formula depends on how `{self}` lies in memory, which the node does not save; so none is shown.",),
+        (why("case-as-strided", "self"),),
     ),
     Entry(
         "clone",
@@ -390,18 +390,18 @@ SHAPES: tuple[Entry, ...] = (
             "ToCopyBackward0",
         ),
         lambda n: n.operand("self"),
-        (Vjp("self", lambda n: n.v, "A copy moves exactly as its original does."),),
-        ("A copy to another dtype casts v back to the dtype of `{self}`.",),
+        (Vjp("self", lambda n: n.v, why("why-clone")),),
+        (why("case-clone", "self"),),
     ),
     Entry(
         "copy_",
         ("CopyBackwards", "torch::autograd::CopyBackwards"),
         lambda n: n.operand("src"),
         (
-            Vjp("self", zero, "The old content was overwritten, so it no longer has any effect."),
-            Vjp("src", lambda n: n.v, "The new content is a copy of `{src}`."),
+            Vjp("self", zero, why("why-copy")),
+            Vjp("src", lambda n: n.v, why("why-copy-src", "src")),
         ),
-        ("A source of another dtype gets v cast back.",),
+        (why("case-copy"),),
     ),
     Entry(
         "constant_pad_nd",
@@ -411,10 +411,10 @@ SHAPES: tuple[Entry, ...] = (
             Vjp(
                 "self",
                 lambda n: apply("pad", n.v, pad=tuple(-amount for amount in n.pad)),
-                "The border is a constant, nothing that `{self}` could move: padding by negative amounts cuts it off again.",
+                why("why-constant-pad-nd", "self"),
             ),
         ),
-        ("Where the op itself cut something off, what it cut off gets 0.",),
+        (why("case-constant-pad-nd"),),
     ),
     _mirrored("reflection_pad", "ReflectionPad", "reflect"),
     _mirrored("replication_pad", "ReplicationPad", "replicate"),

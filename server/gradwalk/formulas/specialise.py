@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from gradwalk.formulas.derivatives import operand_names, unmistakable
-from gradwalk.formulas.entry import Entry, Given, Kind, NotWritten, Shape
+from gradwalk.formulas.entry import Entry, Given, Kind, NotWritten, Reason, Shape
 from gradwalk.formulas.expression import (
     Apply,
     Expression,
@@ -46,8 +46,7 @@ class Line:
     expression: Expression
     shape: Shape
     dtype: torch.dtype
-    because: str = ""
-    """The reason, with `{self}` for what an operand is called."""
+    because: Reason
 
     def value(self, values: Mapping[str, Tensor]) -> Tensor:
         """The formula's value in the operand's shape and dtype.
@@ -173,7 +172,7 @@ def _line(entry: Entry, name: str, given: Given, argnum: int, operand: Kind) -> 
         return None
     try:
         expression = vjp.formula(given)
-        because = vjp.because if isinstance(vjp.because, str) else vjp.because(given)
+        because = vjp.because if isinstance(vjp.because, Reason) else vjp.because(given)
         return Line(argnum, _settled(expression, given, operand), operand.shape, operand.dtype, because)
     except NotWritten as reason:
         return reason.with_traceback(None)

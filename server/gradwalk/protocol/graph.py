@@ -86,7 +86,7 @@ class VjpLine(TypedDict):
     argnum: int
     latex: str
     text: str
-    because: str
+    because: Fact
     said: NotRequired[str]
     """The text with the program's own texts for all values, however long; `tanh(...)` for what has none. Absent in
     traces of older versions."""
@@ -126,8 +126,8 @@ class Formula(TypedDict):
     """The lines of torch's own derivatives.yaml for this node, `name: formula`."""
     checked: NotRequired[bool]
     """Evaluated on this node's saved tensors it gave what the engine returned; where false it must not be shown."""
-    special_cases: NotRequired[list[str]]
-    """What to know about ties, kinks, broadcasting and optional arguments; whole sentences."""
+    special_cases: NotRequired[list[Fact]]
+    """What to know about ties, kinks, broadcasting and optional arguments."""
     symbols: NotRequired[dict[str, str]]
     """How the vjps write the values they need, as LaTeX by the name of the saved tensor: `self` as `x`."""
 

@@ -34,12 +34,14 @@ def _with_facts(value: Any) -> Any:
         return value
     kept = {name: one if name == "data" else _with_facts(one) for name, one in value.items() if name != "pooled"}
     for name in ("because", "note", "unavailable"):
-        if isinstance(kept.get(name), str) and (name != "because" or "missing" in kept or "verdict" in kept):
+        if isinstance(kept.get(name), str):
             kept[name] = _told(kept[name])
+    if "special_cases" in kept:
+        kept["special_cases"] = [_told(text) for text in kept["special_cases"]]
     if "cause" in kept:
         kept["line"] = kept.pop("cause")["line"]
-    if "batch" in kept and isinstance(kept["batch"], dict):
-        kept["batch"].pop("because", None)
+    if isinstance(kept.get("batch"), dict):
+        kept["batch"] = {"kind": kept["batch"]["kind"], "size": kept["batch"]["size"]}
     return kept
 
 

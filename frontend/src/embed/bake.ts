@@ -160,9 +160,10 @@ export function say(key: string, operands: string): string {
   return format(key, null, JSON.parse(operands) as Record<string, string | number>);
 }
 
-/** From now on sentences are made of this catalogue. */
-export function speak(language: string, catalogue: string): void {
+/** From now on sentences are made of this catalogue; the language that is spoken then. */
+export function speak(language: string, catalogue: string): string {
   speakIn(language, catalogue);
+  return language;
 }
 
 /** A fact as Python's own reader tells it, as JSON. */

@@ -23,19 +23,24 @@ v-is = `v` = { $value }
 v-of-shape = `v` der Form { $shape }
 v-of-output = `v` = { $value } für { $output }
 v-of-output-shape = `v` der Form { $shape } für { $output }
+
 fact-unknown = Diese Aufzeichnung stammt von einem neueren gradwalk; für eine Angabe darin ({ $kind }) fehlen dieser Seite die Worte.
 
 ## Lists and names
 
 code = `{ $text }`
+
 and = { $first } und { $last }
 comma = { $first }, { $rest }
 semicolon = { $first }; { $rest }
+then = { $first } { $rest }
 and-more = { $first } und { $count } weitere
 result-in-line = das Ergebnis von { $op } in Zeile { $line }
 result-of = das Ergebnis von { $op }
 result-born = das Ergebnis von { $op } im Rückwärtsdurchlauf von Zeile { $line }
 output-of = Ausgang { $number } von { $op }
+call-in-line = `{ $call }` in Zeile { $line }
+node-in-line = { $op } (Zeile { $line })
 
 operand-number = Operand { $number }
 operand-use = { $name }, Verwendung { $number }
@@ -247,3 +252,1618 @@ origin-no-line = `derivatives.yaml` von PyTorch { $version } hat keine Zeile fü
 origin-function = Die Ableitung steht in deiner Function { $name }.
 origin-function-in-line = Die Ableitung steht in deiner Function { $name }: ihr `backward` in Zeile { $line }.
 origin-composite = Der Knoten ist ein Teil von { $label }. Das ist in PyTorch { $version } zusammengesetzt (CompositeImplicit oder Python): aus anderen Operationen, jede mit eigener Ableitung.
+
+## Warnings
+
+warning-times = { $category }, { $count }-mal
+
+## Asking
+
+hint-shape = Eine Form, etwa [3, 2].
+hint-sign = Wähle eins.
+hint-nodes = Kreuze mindestens einen an.
+hint-number = Eine Zahl, etwa 6 oder −0.5.
+hint-numbers = { $count } Zahlen, etwa { $sample }.
+
+## Problems: what stopped the program (a sentence, a title, a hint)
+
+problem-words = Die Fehlermeldung lautet: „{ $words }“
+problem-raised = „{ $text }“
+    .title = { $name }
+problem-raised-near = „{ $text }“
+    .title = { $name }
+    .hint = Meintest du `{ $near }`?
+problem-raised-silent = Das Programm hat `{ $name }` ausgelöst.
+    .title = { $name }
+problem-unknown-name = Python meldet: „{ $text }“
+    .title = Unbekannter Name
+    .hint = { $instead }
+problem-assign-first = Weise ihm einen Wert zu, bevor du ihn verwendest, oder importiere ihn.
+problem-import-first = Schreib `{ $line }` an den Anfang des Programms.
+problem-name-near = Meintest du `{ $name }`?
+problem-exited = Es hat `sys.exit` oder `exit` aufgerufen. Was vorher lief, ist zu sehen; ein Rückwärtsdurchlauf, der danach gekommen wäre, nicht.
+    .title = Das Programm hat sich selbst beendet
+    .hint = Entferne den Aufruf von `exit`.
+problem-exited-with = Es hat `sys.exit` oder `exit` mit `{ $code }` aufgerufen. Was vorher lief, ist zu sehen; ein Rückwärtsdurchlauf, der danach gekommen wäre, nicht.
+    .title = { problem-exited.title }
+    .hint = { problem-exited.hint }
+problem-out-of-time = Das Programm lief länger als erlaubt. Was bis dahin aufgezeichnet wurde, ist zu sehen.
+    .title = Zeit abgelaufen
+    .hint = Nimm weniger Iterationen oder kleinere Tensoren, oder prüf, ob eine Schleife auf etwas wartet, das nie eintritt.
+problem-interrupted = Das Programm wurde unterbrochen. Was bis dahin aufgezeichnet wurde, ist zu sehen.
+    .title = Unterbrochen
+problem-recursion = Eine Funktion ruft sich selbst auf, direkt oder über andere, bis Python nach etwa tausend verschachtelten Aufrufen aufgibt.
+    .title = Aufrufe zu tief verschachtelt
+    .hint = Prüf die Bedingung, die die Rekursion beenden soll, oder nimm eine Schleife.
+problem-recursion-recorded = Die Funktionen des Programms rufen einander so tief auf, dass Python kein Platz zum Aufzeichnen bleibt. Was davor zu sehen ist, stimmt; was das Programm danach tat, ist nicht aufgezeichnet.
+    .title = { problem-recursion.title }
+    .hint = { problem-recursion.hint }
+problem-memory = Das Programm hat mehr Speicher verlangt, als es haben darf.
+    .title = Nicht genug Speicher
+    .hint = Nimm kleinere Tensoren oder kürzere Listen.
+problem-memory-tensor = Das Programm hat einen Tensor verlangt, der größer ist als der Speicher, den es haben darf.
+    .title = { problem-memory.title }
+    .hint = Nimm kleinere Formen.
+problem-memory-recorded = Das Programm und seine Aufzeichnung brauchen mehr Speicher, als sie haben dürfen. Was davor zu sehen ist, stimmt; was das Programm danach tat, ist nicht aufgezeichnet.
+    .title = { problem-memory.title }
+    .hint = Nimm kleinere Tensoren, kürzere Listen oder weniger Iterationen.
+problem-internal = Beim Aufzeichnen ist gradwalk selbst mit `{ $name }` gescheitert. Das Programm lief weiter; was davor zu sehen ist, stimmt.
+    .title = Der Fehler liegt bei gradwalk, nicht im Programm
+    .hint = Bitte melde ihn zusammen mit dem Programm.
+problem-internal-in = Beim Aufzeichnen ist gradwalk selbst mit `{ $name }` in `{ $function }`, Zeile { $line }, gescheitert. Das Programm lief weiter; was davor zu sehen ist, stimmt.
+    .title = { problem-internal.title }
+    .hint = { problem-internal.hint }
+problem-intrusion = Zum Aufzeichnen liest gradwalk die Attribute jedes Tensors. Dabei lief diese Programmzeile und löste `{ $name }` aus. Das Programm lief weiter; was davor zu sehen ist, stimmt.
+    .title = { $name } in Code, der beim Aufzeichnen durch gradwalk lief
+    .hint = Gib Properties, die du an Tensoren hängst, andere Namen als die von torch, oder lass sie keinen Fehler auslösen.
+
+problem-too-many-nodes = Dieser Rückwärtsdurchlauf besucht mehr als { $count } autograd-Knoten. Er wurde ausgeführt, aber nicht aufgezeichnet.
+    .title = Der Graph ist zu groß zum Anzeigen
+    .hint = Nimm weniger Iterationen oder ein kleineres Modell: Die Regeln an jedem Knoten bleiben dieselben.
+problem-too-many-steps = Die ersten { $count } Schritte sind zu sehen. Das Programm lief ohne Aufzeichnung weiter.
+    .title = Zu viele Schritte zum Anzeigen
+    .hint = Nimm weniger Iterationen oder ein kleineres Modell.
+problem-too-much-printed = Nur die ersten { $count } Zeichen sind zu sehen; das Programm lief weiter.
+    .title = Das Programm hat zu viel ausgegeben
+    .hint = Gib weniger aus, zum Beispiel die Form eines Tensors oder sein Mittel, oder nur jeden hundertsten Schritt.
+
+problem-a-node = ein Knoten
+problem-saved-tensors = seine gespeicherten Tensoren
+problem-a-tensor = ein Tensor
+problem-an-operation = eine Operation
+problem-this-tensor = dieser Tensor
+problem-argument = Argument `{ $name }`
+problem-argument-number = Argument Nummer { $number }
+problem-the-call = der Aufruf
+problem-the-call-in-line = der Aufruf in Zeile { $line }
+
+problem-freed = { $node } braucht { $saved } noch einmal, aber ein früheres backward hat das schon freigegeben.
+    .title = Ein zweites backward durch denselben Graphen
+    .hint = Übergib dem ersten backward `retain_graph=True`, oder berechne die Ausgabe vor dem zweiten neu.
+problem-freed-in-line = { $node } braucht { $saved } noch einmal, aber ein früheres backward in Zeile { $line } hat das schon freigegeben.
+    .title = { problem-freed.title }
+    .hint = { problem-freed.hint }
+problem-changed-in-place = Als { $node } den Wert speicherte, hatte { $tensor } die Version { $saved }. Danach schrieb { $writes } hinein, jetzt ist es Version { $now }: Der Gradient wäre falsch.
+    .title = Ein gespeicherter Tensor wurde in-place geändert
+    .hint = Schreib den geänderten Wert in einen neuen Tensor (`y = y + 1` statt `y += 1`), oder ändere ihn, bevor er verwendet wird.
+problem-grad-shape = Der Gradient für { $argument } hat die Form { $got }; richtig wäre { $expected }, die Form des Arguments selbst: backward gibt `v` mal J zurück, also eine Zahl je Eintrag des Arguments, nicht die Jacobi-Matrix.
+    .title = { $function }.backward gab einen Gradienten der falschen Form zurück
+    .hint = Multipliziere `grad_output` mit der lokalen Ableitung und summiere über die Achsen der Ausgabe, sodass das Ergebnis die Form { $expected } hat.
+problem-grad-count = Zurückgegeben: { $got }; erwartet: { $expected }, einer je Argument von forward, denn die Engine ordnet sie nach der Position zu.
+    .title = { $function }.backward gab die falsche Anzahl von Gradienten zurück
+    .hint = Gib None zurück, wenn ein Argument keinen Gradienten braucht, etwa eine Zahl oder ein Flag.
+problem-grad-count-named = Zurückgegeben: { $got }; erwartet: { $expected }, einer je Argument von forward ({ $names }), denn die Engine ordnet sie nach der Position zu.
+    .title = { $function }.backward gab die falsche Anzahl von Gradienten zurück
+    .hint = { problem-grad-count.hint }
+problem-grad-not-none = { $argument } von forward ist kein Tensor; mit einem Gradienten dafür lässt sich nichts anfangen.
+    .title = { $function }.backward gab einen Gradienten für etwas zurück, das kein Tensor ist
+    .hint = Gib an dieser Stelle None zurück.
+problem-grad-no-tensor = Zurück kam `{ $got }`; die Engine nimmt für jedes Argument von forward einen Tensor oder None.
+    .title = { $function }.backward gab etwas zurück, das kein Tensor ist
+    .hint = Gib Tensoren zurück: Multipliziere zum Beispiel `grad_output`, das ist einer.
+problem-grad-kind = Der Gradient für { $argument } hat { $what } `{ $got }`; richtig wäre `{ $expected }` wie beim Argument selbst: Er wird zu dessen anderen Gradienten addiert.
+    .title = { $function }.backward gab einen Gradienten mit falschem { $what } zurück
+    .hint = Gib einen Gradienten mit { $what } `{ $expected }` zurück.
+problem-grad-complex = Der Gradient ist komplex, das Argument aber reell (oder ganzzahlig), und umwandeln lässt sich das eine ins andere nicht, ohne dass etwas verloren geht.
+    .title = { $function }.backward gab einen Gradienten mit falschem dtype zurück
+    .hint = Gib einen Gradienten mit dem dtype des Arguments zurück, zum Beispiel mit `.real`.
+problem-nan-returned = { $node } gab für { $operand } NaN zurück, und `detect_anomaly` beendet den Durchlauf dort: Die Steigung ist an dieser Stelle keine Zahl.
+    .title = Ein Knoten gab NaN zurück
+    .hint = Sieh dir seinen Operanden an: Wurzel oder Logarithmus einer negativen Zahl oder 0 mal unendlich führen dazu.
+problem-not-scalar = Die Ausgabe hat mehr als einen Eintrag, also gibt es keine einzelne Zahl, deren Gradient gemeint sein könnte: backward berechnet `v` mal die Jacobi-Matrix, und `v` (`grad_output`) muss die Form der Ausgabe haben.
+    .title = backward() muss für diese Ausgabe v kennen
+    .hint = Mach daraus mit `.sum()` oder `.mean()` einen Skalar, oder übergib `gradient=torch.ones_like(y)`.
+problem-seed-shape = Der Gradient `v` von außen hat die Form { $got }, die Ausgabe die Form { $expected }. `v` enthält eine Zahl je Eintrag der Ausgabe, also müssen die Formen gleich sein.
+    .title = grad_output hat die falsche Form
+    .hint = Gib `v` die Form { $expected }.
+
+problem-no-history = Tensor Nummer { $index } für backward hat keine Vorgeschichte: Kein Tensor mit `requires_grad` ging ein, oder er wurde abgetrennt durch detach, no_grad, .data, .item oder eine Umwandlung in ganze Zahlen.
+    .title = Hier ist nichts differenzierbar
+    .hint = Erzeuge eine Eingabe mit `requires_grad=True` und bleib bei jedem Schritt von ihr bis zur Ausgabe in torch.
+problem-no-history-plain = { $tensor } entstand ohne `create_graph=True` ({ $call }): Zurück kamen bloße Zahlen, ein zweites Mal ableiten lässt sich da nichts.
+    .title = { problem-no-history.title }
+    .hint = Setze hier `create_graph=True`: { $call }.
+problem-no-history-constant = { $tensor } entstand zwar mit `create_graph=True` ({ $call }), aber { $because }
+    .title = { problem-no-history.title }
+    .hint = Prüf, was backward dort mit Werten macht, die von den Eingaben abhängen.
+problem-because-cut = die Vorgeschichte fehlt. { $message }
+problem-because-once = das backward von `{ $function }` ist mit `@once_differentiable` markiert: Es läuft ohne Grad-Modus, und was es zurückgibt, lässt sich nicht noch einmal ableiten.
+problem-because-linear = nichts, woraus er berechnet wurde, hat `requires_grad`: Die Ableitung hängt nicht von den Eingaben ab (bei einer linearen Funktion ist sie konstant), oder ein eigenes backward hat nur mit Zahlen ohne Vorgeschichte gerechnet.
+problem-no-history-cut = { $tensor } hat keine Vorgeschichte: { $call } trennt vom Graphen ab.
+    .title = { problem-no-history.title }
+    .hint = Lass das weg, damit jeder Schritt von der Eingabe bis zur Ausgabe im Graphen ist.
+problem-no-history-last-cut = { $tensor } hat keine Vorgeschichte: { $call } hat davor das Letzte aus dem Graphen genommen, oder kein Tensor mit `requires_grad` ging ein.
+    .title = { problem-no-history.title }
+    .hint = Erzeuge eine Eingabe mit `requires_grad=True` und bleib bei jedem Schritt von ihr bis zur Ausgabe in torch.
+
+problem-nothing-required = Zwar ist `requires_grad` gesetzt ({ $names }), aber das Programm berechnet daraus nichts Differenzierbares.
+    .title = Nichts ist differenzierbar
+    .hint = Berechne daraus etwas, das in torch bleibt: detach, no_grad, .item() und ganze Zahlen trennen es ab.
+problem-nothing-cut = Zwar ist `requires_grad` gesetzt ({ $names }), aber das Programm berechnet daraus nichts Differenzierbares: { $call } trennt vom Graphen ab.
+    .title = { problem-nothing-required.title }
+    .hint = { problem-nothing-required.hint }
+problem-nothing-real = Das Ergebnis enthält Werte vom Typ `{ $dtype }`; die können keinen Gradienten haben.
+    .title = Nichts ist differenzierbar
+    .hint = { problem-nothing-made.hint }
+problem-nothing-recorded = Kein Tensor des Programms hat `requires_grad`, also hat PyTorch keine Vorgeschichte aufgezeichnet, durch die man zurückgehen könnte.
+    .title = Nichts ist differenzierbar
+    .hint = { problem-nothing-made.hint }
+problem-nothing-made = Das Programm erzeugt keine Tensoren, also gibt es keinen Graphen zum Durchlaufen.
+    .title = Nichts ist differenzierbar
+    .hint = Erzeuge eine Eingabe mit `requires_grad=True`, zum Beispiel `x = torch.tensor([1., 2.], requires_grad=True)`.
+
+problem-leaf-in-place = Sein alter Wert wird vielleicht im Rückwärtsdurchlauf gebraucht, und es gibt keinen Knoten, der die Änderung aufzeichnen könnte.
+    .title = Ein Blatt mit requires_grad lässt sich nicht in-place ändern
+    .hint = Ändere es dort, wo nichts aufgezeichnet wird: `with torch.no_grad():` um `w -= lr * w.grad`. `w = w - lr * w.grad` hilft nicht: Das Ergebnis ist kein Blatt, das nächste backward hinterlässt dort also kein `.grad`.
+problem-input-number = Eingabe Nummer { $index } von `torch.autograd.grad`
+problem-input-named = `{ $name }` (Eingabe Nummer { $index })
+problem-unused-input = { $input } liegt auf keinem Weg im Graphen.
+    .title = Die Ausgabe hängt von einer der Eingaben nicht ab
+    .hint = Übergib `allow_unused=True`, dann bekommst du dafür None, oder prüf, wo sie aus der Rechnung herausfällt.
+problem-unused-input-because = { $input } liegt auf keinem Weg im Graphen. { $because }
+    .title = { problem-unused-input.title }
+    .hint = { problem-unused-input.hint }
+problem-input-not-required = Im Graphen sind nur Tensoren mit `requires_grad` und was aus ihnen berechnet wird.
+    .title = Eine Eingabe von torch.autograd.grad hat kein requires_grad
+    .hint = Erzeuge sie mit `requires_grad=True`, bevor sie verwendet wird.
+problem-whole-numbers = Nur Gleitkomma- und komplexe Tensoren können `requires_grad` haben: Eine Ableitung braucht Werte, die sich ein wenig ändern können.
+    .title = Ganze Zahlen haben keinen Gradienten
+    .hint = Schreib 1.0 statt 1, oder übergib `dtype=torch.float32`.
+problem-no-gpu = Das Programm verlangt eine GPU; hier läuft PyTorch auf der CPU, wo der Graph und seine Gradienten dieselben sind.
+    .title = Hier gibt es keine GPU
+    .hint = Lass `.cuda()` und `.to("cuda")` weg, oder wähle: `device = "cuda" if torch.cuda.is_available() else "cpu"`.
+problem-matrix-shapes = Die Formen sind { $left } und { $right }: Die inneren Größen ({ $columns } und { $rows }) müssen gleich sein.
+    .title = Diese Matrizen lassen sich nicht multiplizieren
+    .hint = Transponiere eine von ihnen (`.T`), oder prüf die Größen dort, wo sie entstehen.
+problem-broadcast = In Achse { $axis } treffen die Größen { $left } und { $right } aufeinander; sie müssen gleich sein, oder eine davon muss 1 sein.
+    .title = Diese Formen passen nicht zusammen
+    .hint = Gib die Formen mit `print` aus, und nimm `unsqueeze` oder `reshape`, wo eine Achse fehlt.
+problem-target-too-large = Target { $target } verlangt den Score der Klasse { $target }. Klassen zählen ab 0: Bei Scores mit C Spalten gibt es die Klassen 0 bis C − 1.
+    .title = Zu einem Target fehlt in den Scores die Klasse
+    .hint = Zähle die Targets ab 0, oder gib den Scores mindestens { $columns } Spalten.
+problem-target-negative = Target { $target } verlangt den Score der Klasse { $target }. Klassen zählen ab 0: Bei Scores mit C Spalten gibt es die Klassen 0 bis C − 1.
+    .title = Zu einem Target fehlt in den Scores die Klasse
+    .hint = Targets sind 0 oder größer; nenne mit `ignore_index` einen anderen Wert, um Einträge auszulassen.
+problem-no-such-row = Ein Embedding hat `num_embeddings` Zeilen, mit Indizes von 0 bis `num_embeddings - 1`.
+    .title = Ein Index liegt außerhalb der Tabelle
+    .hint = Gib dem Embedding ein `num_embeddings`, das größer ist als der größte Index, oder sieh nach, woher dieser Index kommt.
+problem-views-in-place = Die Operation lieferte mehrere Views eines Tensors auf einmal; wird in einen davon geschrieben, kann die Engine das nicht aufzeichnen.
+    .title = Einer von mehreren Views lässt sich nicht in-place ändern
+    .hint = Schreib das Ergebnis stattdessen in einen neuen Tensor.
+problem-needs-detach = numpy würde nicht aufzeichnen, was mit den Zahlen geschieht; der Gradient ginge unbemerkt verloren.
+    .title = Aus einem Tensor im Graphen wird kein numpy-Array
+    .hint = Nimm `.detach().numpy()`, wenn du ab hier keinen Gradienten willst.
+
+problem-grad-none-result = `{ $name }` ist kein Blatt: Eine Operation hat es berechnet, also hinterlässt backward nichts in seinem `.grad`.
+    .title = `{ $name }.grad` ist None
+    .hint = Ändere das Blatt in-place, statt einen neuen Tensor zu berechnen: `with torch.no_grad():` um `{ $name } -= lr * { $name }.grad`. Oder ruf vor backward `{ $name }.retain_grad()` auf.
+problem-grad-none-not-required = `{ $name }` hat kein `requires_grad`, also hinterlässt kein Rückwärtsdurchlauf etwas in seinem `.grad`.
+    .title = `{ $name }.grad` ist None
+    .hint = Erzeuge es mit `requires_grad=True`, oder ruf `{ $name }.requires_grad_()` auf, bevor es verwendet wird.
+problem-grad-none-before = Vor dieser Zeile hat kein Rückwärtsdurchlauf einen Gradienten in `{ $name }.grad` hinterlassen, oder `zero_grad()` hat ihn entfernt.
+    .title = `{ $name }.grad` ist None
+    .hint = Ruf vor dieser Zeile `backward()` auf einem Ergebnis davon auf und `zero_grad()` erst danach.
+
+problem-input = { $problem }
+    .title = Eine Eingabe ist nicht verwendbar
+    .hint = Eine Zahl wie 2.0 oder verschachtelte Listen gleicher Länge wie `[[1, 2], [3, 4]]`.
+problem-input-form = `{ $name }` muss eine Zahl sein, verschachtelte Listen oder ein Objekt mit `value`, `requires_grad` und `dtype`.
+problem-input-dtype = `{ $name }` hat den dtype `{ $dtype }`, den torch nicht kennt; `float64` zum Beispiel ist einer.
+problem-input-computed = Das Programm berechnet `{ $name }` aus anderen Tensoren; von außen setzen lässt es sich nicht.
+problem-input-no-tensor = `{ $name }` lässt sich nicht als Tensor lesen: { $reason }.
+problem-input-no-number = `{ $name }` lässt sich nicht als Tensor lesen: { $text } ist keine Zahl.
+problem-input-seed-shape = `grad_output` hat die Form { $got }, die Ausgabe aber die Form { $expected }: `v` enthält eine Zahl je Eintrag der Ausgabe. (Form [m, { $sizes }] gibt m Zeilen auf einmal.)
+problem-input-seed-scalar = `grad_output` hat die Form { $got }, die Ausgabe aber ist ein Skalar der Form { $expected }: `v` ist eine einzige Zahl. (Form [m] gibt m Zeilen auf einmal.)
+
+problem-program-long = Das Programm ist { $bytes } Bytes lang; gelesen werden höchstens { $count }.
+    .title = Das Programm ist zu lang
+    .hint = Behalte den Teil, dessen Rückwärtsdurchlauf du sehen willst.
+problem-program-empty = Im Programm steht keine Anweisung, also wurde nichts berechnet, und es gibt keinen Graphen zum Durchlaufen.
+    .title = Das Programm ist leer
+    .hint = Gib einen Ausdruck ein wie `sin(x*y) + x`, oder öffne ein Beispiel.
+problem-program-large = Das Programm ist zu groß.
+    .title = Das Programm ist zu groß
+    .hint = Behalte den Teil, dessen Rückwärtsdurchlauf du sehen willst.
+problem-program-nested = Das Programm ist zu tief verschachtelt.
+    .title = Das Programm ist zu tief verschachtelt
+    .hint = Gib Teilen davon Namen, oder nimm eine Schleife.
+problem-nested = Die Ausdrücke sind so tief verschachtelt, dass Pythons eigener Parser aufgibt.
+    .title = Zu tief verschachtelt
+    .hint = Gib Teilen des Ausdrucks Namen, oder bau eine lange Summe in einer Schleife auf.
+problem-nul = Das Programm enthält ein NUL-Byte, und das ist kein Text.
+    .title = Das ist kein gültiges Python
+    .hint = Lösch das Zeichen; es kommt oft beim Kopieren aus einem anderen Programm mit.
+problem-surrogate = Das Programm enthält ein halbes Surrogat-Paar, und das ist kein Text.
+    .title = Das ist kein gültiges Python
+    .hint = Lösch das Zeichen; es kommt oft beim Kopieren aus einem anderen Programm mit.
+
+problem-syntax = Python meldet: „{ $text }“
+    .title = Das ist kein gültiges Python
+problem-syntax-hint = Python meldet: „{ $text }“
+    .title = Das ist kein gültiges Python
+    .hint = { $instead }
+problem-indentation = Python meldet: „{ $text }“
+    .title = Falsche Einrückung
+problem-indentation-hint = Python meldet: „{ $text }“
+    .title = Falsche Einrückung
+    .hint = { $instead }
+problem-syntax-colon = Eine Zeile, die einen Block eröffnet (def, class, for, while, if, else, with), endet mit einem Doppelpunkt.
+problem-syntax-unclosed = Ergänze die Klammer, die dieses `{ $bracket }` schließt.
+problem-syntax-unmatched = Dieses `{ $bracket }` schließt nichts: Entferne es, oder ergänze die öffnende Klammer.
+problem-syntax-brackets = Klammern schließen sich in umgekehrter Reihenfolge; prüf dieses `{ $bracket }`.
+problem-syntax-compare = Verglichen wird mit `==`; ein einfaches `=` gibt dem Namen links davon einen Wert.
+problem-syntax-assign = Links von `=` steht ein Name, wie in `y = f(x)`.
+problem-syntax-triple-quotes = Schließ den Text mit denselben drei Anführungszeichen, mit denen er beginnt.
+problem-syntax-quotes = Schließ den Text in derselben Zeile mit dem Anführungszeichen, mit dem er beginnt.
+problem-syntax-tabs = Rück nur mit Leerzeichen ein: Hier sind Tabs und Leerzeichen gemischt.
+problem-syntax-indented = Diese Zeile ist weiter eingerückt als die davor, aber es wurde kein Block eröffnet.
+problem-syntax-block = Rück die Zeilen, die zum Block gehören, um vier Leerzeichen ein.
+problem-syntax-unindent = Rück diese Zeile genauso weit ein wie eine andere Zeile desselben Blocks.
+problem-syntax-comma = Zwei Werte stehen nebeneinander: Dazwischen fehlt ein Komma oder ein Operator.
+problem-syntax-times = Das Malzeichen lässt man nicht weg: `2 * x`, nicht `2x`.
+problem-syntax-print = `print` ist eine Funktion: `print(y)`.
+problem-syntax-outside = Dieses Wort ist nur in einer Funktion (def) erlaubt.
+problem-syntax-straight = Nimm gerade Anführungszeichen: ' oder ".
+problem-syntax-star = Mal schreibt man `*`.
+problem-syntax-slash = Geteilt schreibt man `/`.
+problem-syntax-minus = Das Minuszeichen ist der einfache Bindestrich: `-`.
+problem-syntax-power = Potenzen schreibt man `**`: `x ** 2`.
+problem-syntax-invisible = Hier wurde ein unsichtbares Zeichen eingefügt: Lösch es und tipp ein Leerzeichen.
+problem-syntax-shell = Eine Zeile, die mit `!` beginnt, ist ein Shell-Befehl eines Notebooks: Lass sie weg.
+problem-syntax-magic = Eine Zeile, die mit `%` beginnt, ist ein Befehl an das Notebook: Lass sie weg.
+problem-syntax-prompt = Lass die mitkopierten Prompts (`{ $prompt }`) weg und die Ausgabezeilen darunter.
+problem-syntax-notebook = Lass die Marken des Notebooks wie `In [1]:` weg.
+
+problem-stopped = Es wurde nach { $seconds } s angehalten.
+    .title = Das Programm lief zu lange
+    .hint = Nimm weniger Iterationen oder kleinere Tensoren, oder prüf, ob eine Schleife auf etwas wartet, das nie eintritt.
+problem-left = Alle, die diesem Lauf zusahen, sind gegangen; darum wurde er angehalten.
+    .title = Abgebrochen
+problem-called-off = Dieser Lauf wurde abgebrochen.
+    .title = Abgebrochen
+problem-going-down = Der Server wird gerade heruntergefahren.
+    .title = Abgebrochen
+problem-trace-too-large = Dieses Programm zeichnet mehr auf, als in eine Aufzeichnung passt; alles bis hierher bleibt erhalten.
+    .title = Die Aufzeichnung ist zu groß
+    .hint = Nimm kleinere Tensoren oder weniger Schritte, oder senke die Grenze für Elemente je Wert.
+problem-unusable-answer = Der Prozess, in dem dieses Programm lief, hat etwas Unlesbares geantwortet; die Antwort wurde verworfen.
+    .title = Keine brauchbare Antwort
+    .hint = Falls das Programm in Dateideskriptoren schreibt oder die Standardbibliothek ändert, entferne das. Sonst ist es ein Fehler von gradwalk: Bitte melde das Programm.
+problem-forbidden = Das Programm hat vom Betriebssystem etwas verlangt, das Programme hier nicht dürfen, und wurde beendet.
+    .title = Ein verbotener Systemaufruf
+    .hint = Dateien, Netz und andere Prozesse sind nicht erreichbar; Tensoren, die im Programm selbst entstehen, gehen.
+problem-crashed = Ein Aufruf in diesem Programm hat PyTorch zum Absturz gebracht ({ $signal }); sonst ist nichts betroffen.
+    .title = PyTorch selbst ist abgestürzt
+    .hint = Vergleiche Formen und dtypes des letzten Aufrufs mit seiner Dokumentation: Manche Fehler prüft PyTorch nicht, und sie beenden den Prozess.
+problem-killed = Das Betriebssystem hat dieses Programm beendet, wahrscheinlich weil der Speicher ausging.
+    .title = Das System hat das Programm beendet
+    .hint = Versuch es mit kleineren Tensoren; waren sie schon klein, führ es noch einmal aus.
+problem-ended-itself = Der Prozess endete (Status { $status }), bevor die Aufzeichnung vollständig war.
+    .title = Das Programm hat seinen eigenen Prozess beendet
+    .hint = Entferne, was den Prozess beendet (`os._exit`, `quit` aus einem Thread), und führ es noch einmal aus.
+problem-memory-used-up = Das Programm hat seinen ganzen Speicher verbraucht; für den Rest der Aufzeichnung blieb nichts übrig.
+    .title = Nicht genug Speicher
+    .hint = Nimm kleinere oder weniger Tensoren; was davor zu sehen ist, stimmt.
+problem-lost = Der Prozess, der Programme ausführt, musste neu gestartet werden. An deinem Programm liegt es nicht.
+    .title = Der Server hat diesen Lauf verloren
+    .hint = Führ es noch einmal aus.
+problem-broken-off = gradwalk selbst ist gescheitert, während dieses Programm lief; darum endet die Aufzeichnung hier.
+    .title = Der Fehler liegt bei gradwalk, nicht im Programm
+    .hint = Bitte melde ihn zusammen mit dem Programm.
+
+problem-server-mistake = Der Fehler liegt bei gradwalk, nicht in deinem Programm; er steht jetzt im Log des Servers.
+    .title = Der Server hat einen Fehler gemacht
+problem-no-jacobian = Mehr als das eine Produkt, das sein Durchlauf berechnet hat, gibt der Knoten nicht her: Er arbeitet in einer Transformation von torch.func wie vmap, auf Werten ohne eigene Zahlen.
+    .title = Diese lokale Jacobi-Matrix gibt es nicht für sich allein
+    .hint = Um sie zu sehen, berechne dasselbe ohne torch.func; `v` mal J ist so, wie es hier steht, richtig.
+problem-given-up = Er wurde { $count }-mal begonnen, und jedes Mal ging sein Worker verloren.
+    .title = Dieser Lauf wurde aufgegeben
+problem-upgraded = Seine Teile haben im Moment verschiedene Versionen. Führ das Programm noch einmal aus.
+    .title = Dieser Server wird gerade aktualisiert
+problem-file-not-kept = Der gemeinsame Speicher nimmt sie nicht an: { $error }.
+    .title = Diese Datei lässt sich nicht übergeben
+problem-file-lost = Sie wurde erzeugt, ist aber nicht mehr gespeichert. Fordere sie noch einmal an.
+    .title = Die Datei ist nicht mehr da
+problem-file-late = Nach { $seconds } Sekunden war sie noch nicht fertig.
+    .title = Diese Datei dauert zu lange
+problem-trace-gone = Die Aufzeichnung ist nicht mehr gespeichert. Führ das Programm noch einmal aus.
+    .title = Nicht mehr da
+problem-answered = Der Server hat mit { $status } geantwortet.
+    .title = Der Server hat diese Anfrage abgelehnt
+problem-unreadable = { $reason }.
+    .title = Die Antwort war nicht lesbar
+problem-no-trace = Es gibt noch keine Aufzeichnung zum Prüfen.
+    .title = Nicht geprüft
+problem-not-answered = Der Server ist nicht erreichbar oder brauchte zu lange, um das Programm noch einmal auszuführen.
+    .title = Nicht geprüft
+problem-nothing-to-draw = { $text }
+    .title = Nichts zu zeichnen
+problem-unavailable = { $text }
+    .title = Hier nicht verfügbar
+
+## Refusals: what a program here may not use
+
+refusal = { $thing } ist hier nicht verfügbar: { $reason }.
+    .title = { $thing } ist hier nicht verfügbar
+    .hint = { $instead }
+
+refusal-attribute = das Attribut `.{ $name }`
+refusal-array-data = das Attribut `.data` eines Arrays
+refusal-name = der Name `{ $name }`
+refusal-defining = das Definieren von `{ $name }`
+refusal-changing = das Ändern von `{ $path }`
+refusal-metaclass = eine Metaklasse
+refusal-type-statement = eine `type`-Anweisung
+refusal-type-parameter = ein Typparameter
+refusal-t-string = ein t-String
+refusal-form = das Konstrukt `{ $name }`
+
+refusal-files = Das greift auf Dateien zu, und ein Programm hat hier keine
+refusal-processes = Das startet weitere Prozesse oder Threads, und ein Programm läuft hier allein
+refusal-network = Das greift auf das Netz zu, und ein Programm hat hier keines
+refusal-machinery = Das greift in Pythons Innenleben ein
+refusal-raw-memory = Das gibt rohen Speicher heraus
+refusal-compiler = Das braucht einen Compiler, und hier gibt es keinen
+refusal-devices = Dabei geht es um Geräte, und hier gibt es nur die CPU
+refusal-drawing = Das zeichnet oder berichtet selbst, und hier gibt es kein Fenster dafür
+refusal-library = Das ist eine andere Bibliothek, und hier gibt es nur torch, numpy und einen Teil der Standardbibliothek
+refusal-strings = Das macht aus Text ein Programm
+refusal-command-line = Das liest eine Kommandozeile, und hier gibt es keine
+refusal-any-name = Das gibt Modulen Attribute mit beliebigem Namen
+refusal-any-text = Das sucht Attribute anhand von beliebigem Text
+refusal-copies-any = Das kopiert Attribute anhand von beliebigem Text
+refusal-waits = Das wartet nur
+refusal-ends = Das beendet den Interpreter
+refusal-types = Das wartet auf eine Eingabe, und hier kann niemand tippen
+refusal-tables = Das gibt Pythons eigene Namenstabellen heraus
+refusal-interactive = Das gehört zum interaktiven Python
+refusal-several-errors = Das fasst mehrere Fehler zusammen
+refusal-async = Das ist für asynchrone Programme, und hier gibt es nichts abzuwarten
+refusal-stack = Das gibt Pythons Aufrufstapel heraus
+refusal-function-inside = Das gibt das Innere einer Funktion heraus
+refusal-class-tree = Das durchläuft Pythons Klassenbaum
+refusal-object-table = Das gibt die Tabelle hinter einem Objekt heraus
+refusal-rebuilding = Das steuert, wie Objekte wieder zusammengesetzt werden
+refusal-look-up = Das fängt jeden Attributzugriff ab
+refusal-untimed = Das läuft zu einem Zeitpunkt, den niemand kennt
+refusal-dispatcher = Das gibt den Dispatcher von torch heraus
+refusal-per-element = Das ruft Python für jedes Element einzeln auf, an autograd vorbei
+refusal-old-name = Das ist der alte Name von `saved_tensors`
+refusal-pretends = Das lässt Klassen sich als andere ausgeben
+refusal-fixed = Das lässt sich nicht ändern
+refusal-error-object = Das gibt das Objekt hinter einem Fehler heraus
+refusal-private = Das ist ein privater Name
+refusal-not-part = Das gehört nicht zu dem Teil der Bibliothek, den ein aufgezeichnetes Programm verwenden darf
+refusal-library-private = Das ist in der Bibliothek privat, und das Programm selbst definiert es nicht
+refusal-torch-name = Das gehört zum Innenleben von torch
+refusal-outside = Das gehört nicht zu dem Python, das ein aufgezeichnetes Programm verwenden darf
+refusal-other-files = Das braucht weitere Dateien neben dem Programm
+refusal-class-making = Das greift in die Erzeugung von Klassen ein
+refusal-text-class = Das macht aus Text Klassen
+refusal-mixes = Das vermischt Klassen
+refusal-elsewhere = Das schreibt anderswohin als auf die Seite
+refusal-changes-library = Das würde die Bibliothek für den Rest des Laufs verändern
+
+refusal-use-values = Schreib die Werte ins Programm: `torch.tensor([...])`, `torch.randn(...)`.
+refusal-use-print = Nimm `print(...)`; Graph, Gradienten und Werte zeichnet die Seite selbst.
+refusal-use-cpu = Lass es weg: Alle Tensoren liegen auf der CPU, und der Graph ist derselbe.
+refusal-leave-out = Lass es weg: Der Rückwärtsdurchlauf braucht nur Code mit Tensoren.
+refusal-eager = Lass es weg: Das Programm läuft eager, und sein Graph ist der, den du siehst.
+refusal-one-thread = Lass es weg: Ein Programm läuft in einem Thread, und sein Graph ist derselbe.
+refusal-use-loop = Schreib die Arbeit als einfache Schleife; sie läuft in einem Prozess.
+refusal-print-it = Gib aus, was du sehen willst: `print(type(x).__name__, x.grad_fn, x.shape)`.
+refusal-use-arguments = Schreib die Werte direkt hin: `lr = 0.1` statt `args.lr`.
+refusal-use-torch = Schreib Schicht, Loss oder Daten mit torch selbst: `torch.randn(...)` ersetzt einen Datensatz.
+refusal-use-tolist = Nimm `x.tolist()`, `x.clone()` oder `x.numpy()`.
+refusal-use-clone = Nimm `torch.tensor(values)`, `x.clone()` oder `torch.as_strided`.
+refusal-use-forward = Berechne es in forward: `w = self.v / self.v.norm()`, dann `F.linear(x, w)`.
+refusal-use-types = Schreib die Typen dorthin, wo du sie brauchst.
+refusal-use-lambda = Nimm eine kleine Funktion: `lambda x: x.name`.
+refusal-use-isinstance = Prüf mit `isinstance` oder `match`.
+refusal-no-pause = Lass es weg: Das Tempo der Schritte bestimmt der Player.
+refusal-use-random = Nimm `random.seed(0)` und `random.random()`.
+refusal-let-end = Lass das Programm einfach enden, oder schreib den Rest in ein `else`.
+refusal-write-code = Schreib den Code selbst hin, oder ein Lambda: `f = lambda x: x * x`.
+refusal-use-panel = Nimm eine freie Variable und setz sie im Bereich „Eingaben“, oder schreib den Wert hin.
+refusal-own-dict = Nimm ein eigenes Dict: `values = dict(x=x, y=y)`.
+refusal-own-object = Gib ihm ein Objekt einer eigenen Klasse, oder nimm ein Dict: `values = dict(x=x)`.
+refusal-use-bytes = Nimm `bytes`, eine Liste oder einen Tensor.
+refusal-use-import = Nimm eine import-Anweisung.
+refusal-use-type = Nimm `type(self)`.
+refusal-one-exception = Wirf nur eine Exception.
+refusal-use-next = Nimm `iter` und `next`.
+refusal-print-error = Gib aus, was du brauchst: `except ValueError as error: print(error)`.
+refusal-print-attribute-error = Gib den Fehler aus: `except AttributeError as error: print(error)`.
+refusal-keep-variable = Heb in einer eigenen Variablen auf, was du brauchst.
+refusal-use-class-checks = Nimm `isinstance(x, SomeClass)`, `issubclass` oder `type(x).__name__`.
+refusal-own-table = Objekte eigener Klassen darfst du danach fragen; oder nimm `dataclasses.asdict(x)` oder ein eigenes Dict.
+refusal-use-deepcopy = Nimm `copy.deepcopy(x)`, oder definiere `__deepcopy__`.
+refusal-use-getattr = Definiere `__getattr__(self, name)`.
+refusal-own-method = Ruf am Ende eine eigene Methode auf.
+refusal-use-torch-function = Definiere `__torch_function__`.
+refusal-plain-method = Schreib eine gewöhnliche Methode.
+refusal-use-operations = Nimm Tensoroperationen, oder `torch.tensor([f(v) for v in x])`.
+refusal-use-saved-tensors = Schreib `ctx.saved_tensors`.
+refusal-use-parameters = Nimm `list(module.parameters())`.
+refusal-derive = Leite die Klasse ab: `class Mine(Base)`.
+refusal-new-object = Erzeug ein neues Objekt der anderen Klasse.
+refusal-public-names = Nimm die öffentlichen Namen, wie sie in der Dokumentation stehen.
+refusal-own-private = Nimm die öffentlichen Namen; in eigenen Klassen gehen private Namen wie gewohnt.
+refusal-another-name = Nimm einen anderen Namen, zum Beispiel `my{ $name }`.
+refusal-near-module = Meinst du `import { $name }`?
+refusal-put-here = Schreib den Code hier hinein.
+refusal-use-decorator = Nimm `__init_subclass__` oder einen Klassendekorator.
+refusal-class-statement = Schreib eine class-Anweisung.
+refusal-enum-statement = Schreib eine class-Anweisung: `class Color(str, Enum): ...`
+refusal-wraps-alone = Nimm nur `functools.wraps(f)`.
+refusal-print-alone = Nimm nur `print(...)`.
+refusal-array-copy = Nimm `a.copy()`, `a.ravel()` oder `a.tolist()`.
+refusal-bytes-tensor = Nimm `torch.tensor(list(values), dtype=torch.uint8)`.
+refusal-no-workers = Lass `num_workers` weg: Die Batches sind dieselben.
+refusal-write-def = Schreib `def`; ein Rückwärtsdurchlauf hat nichts, worauf er warten müsste.
+refusal-write-for = Schreib `for`.
+refusal-write-with = Schreib `with`.
+refusal-no-await = Ruf die Funktion ohne `await` auf.
+refusal-write-except = Schreib `except`.
+refusal-assign-type = Weis den Typ zu: `Pair = tuple[float, float]`.
+refusal-use-typevar = Nimm `typing.TypeVar`, oder lass den Parameter weg.
+refusal-f-string = Schreib einen f-String.
+
+## Problems of the server and of requests
+
+api-status = Der Server antwortete mit { $status } { $phrase }.
+    .title = { $phrase }
+api-too-long = Diese Anfrage ist länger, als der Server liest. Schick ein kürzeres Programm oder kleinere Eingaben.
+    .title = Die Anfrage ist zu lang
+api-invalid = { $faults }.
+    .title = Die Anfrage stimmt so nicht
+    .hint = Wie Anfragen aussehen, steht unter `/docs`.
+api-fault = { $place }: { $reason }
+api-no-json = Schreib nicht endliche Zahlen als "NaN", "Infinity" oder "-Infinity", und Text ohne einzelne Surrogate.
+    .title = Das lässt sich nicht als JSON schreiben
+api-busy = { $why } Versuch es in { $count ->
+    [one] einer Sekunde
+   *[other] { $count } Sekunden
+} noch einmal.
+    .title = Der Server ist ausgelastet
+api-busy-queue = Viele Programme stehen in der Warteschlange.
+api-busy-client-queue = Viele Programme von deiner Adresse stehen in der Warteschlange.
+api-busy-no-workers = Die Worker, die Programme ausführen, sind noch nicht da.
+api-busy-memory = Der gemeinsame Speicher des Servers antwortet nicht.
+api-busy-client = Von deiner Adresse kamen zu viele Programme.
+api-busy-room = Von deiner Adresse kam zu viel.
+api-busy-participant = Von deiner Seite kam zu viel.
+api-store = Aufzeichnungen können gerade weder gelesen noch aufgehoben werden. Wer diesen Server betreibt, findet den Grund im Log.
+    .title = Der Speicher der Aufzeichnungen antwortet nicht
+api-bug = Das ist ein Fehler von gradwalk, nicht von deinem Programm; er steht jetzt im Log des Servers.
+    .title = Dem Server ist ein Fehler passiert
+api-host = Er wurde als `{ $host }` angesprochen.
+    .title = Auf diesen Namen antwortet der Server nicht
+    .hint = Wer ihn betreibt, kann den Namen mit `GRADWALK_ALLOWED_HOSTS` erlauben.
+api-other-site = Programme werden nur für die eigene Seite dieses Servers ausgeführt und für Anfragen außerhalb eines Browsers.
+    .title = Diese Anfrage kam von einer fremden Seite
+api-not-json = Schick ihn mit `Content-Type: application/json`.
+    .title = Der Inhalt muss JSON sein
+api-no-trace = Diese Aufzeichnung gibt es hier nicht. Schick ihr Programm noch einmal.
+    .title = Keine solche Aufzeichnung
+api-no-program = Unter diesem Link wurde hier nie ein Programm aufgehoben.
+    .title = Kein solches Programm
+api-program-unreadable = Das Programm dieses Links stammt von einer anderen Version und ist nicht mehr lesbar.
+    .title = Kein solches Programm
+api-program-waits = Das Programm dieses Links ist noch nicht an der Reihe. Lade gleich neu.
+    .title = Noch nicht
+api-inputs = Diese Eingaben sind nicht lesbar.
+    .title = Die Anfrage stimmt so nicht
+api-no-export = Einen Export mit diesem Namen gibt es nicht. Es gibt: { $names }.
+    .title = Kein solcher Export
+api-oembed-format = Hier gibt es nur `format=json`.
+    .title = Nur JSON
+api-oembed-address = Das ist keine Adresse.
+    .title = Keine solche Seite
+api-oembed-page = Das ist keine Seite dieses Servers, die sich einbetten lässt.
+    .title = Keine solche Seite
+api-no-picture = Davon gibt es kein Bild. { $why }
+    .title = Kein Bild
+api-nothing-to-read = Es gibt nichts zu lesen. { $why }
+    .title = Nichts zu lesen
+
+api-room-none = Diesen Raum gibt es nicht, oder er wurde geschlossen.
+    .title = Kein solcher Raum
+api-room-steered = Steuern kann diesen Raum nur, wer ihn geöffnet hat.
+    .title = Du steuerst diesen Raum nicht
+api-room-not-asked = Diese Frage ist nicht mehr offen.
+    .title = Diese Frage ist geschlossen
+api-room-revealed = Die Antworten sind schon zu sehen.
+    .title = Diese Frage ist geschlossen
+api-room-answers-full = In diesem Raum ist kein Platz für eine weitere Antwort.
+    .title = Kein Platz mehr
+api-room-full = In diesem Raum sind alle Plätze belegt.
+    .title = Kein Platz mehr
+api-rooms-full = Auf diesem Server sind alle Räume belegt.
+    .title = Kein Platz mehr
+api-rooms-away = Der gemeinsame Server hinter den Räumen antwortet nicht. Versuch es gleich noch einmal.
+    .title = Die Räume antworten nicht
+api-rooms-elsewhere = Dieser Server wird heruntergefahren; der Raum bleibt. Versuch es gleich noch einmal.
+    .title = Die Räume antworten nicht
+api-other-answers = andere Antworten
+
+api-title = Ein Rückwärtsdurchlauf
+api-title-of = Der Rückwärtsdurchlauf von { $line }
+api-preview = Der Rückwärtsdurchlauf Schritt für Schritt, jedes Vektor-Jacobi-Produkt mit seinen Zahlen.
+api-preview-nothing = Dieses Programm hat keinen Rückwärtsdurchlauf.
+api-preview-at = { $where }: { $sentence }
+api-page-open = Schritt für Schritt ansehen
+api-page-nothing = Es enthält keinen Rückwärtsdurchlauf.
+api-page-pictures = Jeder Schritt als Bild und Satz
+api-not-built = In einem Checkout baut `make run` die Seite und startet den Server; `make install` baut nur die Seite.
+    .title = gradwalk läuft, aber seine Seite wurde noch nicht gebaut
+api-description = Die API funktioniert: siehe ihre Beschreibung.
+
+export-needs-page = Dafür muss das Frontend gebaut sein: Führ `make install` aus, oder installier ein veröffentlichtes Wheel.
+export-needs-graphviz = Bilder brauchen Graphviz: `pip install pygraphviz`, oder ein `dot` im PATH.
+export-graphviz-unloadable = Bilder brauchen Graphviz, aber dessen Bibliothek lässt sich hier nicht laden ({ $reason }): Installier Graphviz selbst.
+export-graphviz-late = Dieses Bild ist zu groß: Graphviz war nach { $count } Sekunden nicht fertig.
+export-graphviz-failed = Dieses Bild ist zu groß: Graphviz hat aufgegeben (Status { $status }).
+export-graphviz-no-size = Graphviz lieferte eine Zeichnung ohne Größe.
+export-needs-ffmpeg = Videos brauchen ffmpeg: `pip install imageio-ffmpeg`, oder ein `ffmpeg` im PATH.
+export-ffmpeg-failed = ffmpeg konnte dieses Video nicht schreiben: { $reason }
+export-no-pass = Diese Aufzeichnung hat keinen Rückwärtsdurchlauf: Das Programm endete vorher oder hatte nichts abzuleiten.
+export-no-backward-step = Diese Aufzeichnung hat keinen Rückwärtsschritt.
+export-no-forward-step = Diese Aufzeichnung hat keinen Vorwärtsschritt.
+export-too-many-pages = Diese Aufzeichnung bräuchte { $pages } Seiten, mehr als { $most }; eine je Schritt ist kürzer als eine je Phase.
+
+export-json = Die ganze Aufzeichnung; öffnet überall ohne Server
+export-dot = Ein Schritt als Graphviz-Quelltext
+export-svg = Ein Schritt als Vektorbild
+export-png = Ein Schritt als Bild
+export-pdf = Ein Schritt als Seite
+export-html = Eine Seite mit dem Player darin; öffnet ohne Netz
+export-kit = Die Aufzeichnung mit ihrem Layout, für `<grad-walk>`
+export-pages = Ein PDF mit einer Seite je Schritt oder Phase
+export-tex = Bilder und ein Frame für LaTeX Beamer
+export-pptx = PowerPoint, eine Folie je Schritt oder Phase, die Sätze als Notizen
+export-gif = Ein animiertes Bild
+export-mp4 = Ein Video für Folien (H.264)
+export-webm = Ein Video für Webseiten (VP9)
+
+export-title = Der Rückwärtsdurchlauf, Schritt für Schritt
+export-sentences = Zum Durchgehen braucht es JavaScript. Was jeder Schritt sagt:
+export-frame = Ein Frame, { $count } Bilder: vor dem Durchlauf, dann jeder Schritt. In die Präambel:
+export-before-pass = Vor dem Durchlauf
+export-before-program = Vor dem Programm
+export-step = Schritt { $number } von { $total }
+export-operation = Operation { $number } von { $total }
+export-place = { $where }, { $phase }
+export-page-title = { $where }: { $name }
+export-line = Zeile { $line }
+export-nodes = { $count ->
+    [one] ein Knoten
+   *[other] { $count } Knoten
+}
+export-leaf = Blatt
+export-not-observed = { $name }: nicht beobachtet
+export-operands-more = { $count ->
+    [one] und ein weiterer Operand
+   *[other] und { $count } weitere Operanden
+}
+export-result = Ergebnis
+export-saved = gespeichert: { $what }
+export-undefined = undefiniert
+export-not-required = nicht benötigt
+export-returned-none = None zurückgegeben
+export-no-path = kein Weg
+export-not-computed = nicht berechnet
+export-norm = { $shape } Norm { $norm }
+export-matrix = { $rows } × { $columns }, { $structure }
+export-diagonal = diagonal
+export-permutation = Permutation
+export-selection = Auswahl
+export-copies = Kopien
+export-reduction = Reduktion
+export-kronecker = wiederholte Blöcke
+export-dense = dicht besetzt
+export-zero = null
+export-on-demand = auf Abruf
+
+notebook-steps = { $count ->
+    [0] Kein Rückwärtsschritt
+    [one] Rückwärtsdurchlauf mit einem Schritt
+   *[other] Rückwärtsdurchlauf mit { $count } Schritten
+}
+notebook-more = { $count ->
+    [one] und ein weiterer Schritt
+   *[other] und { $count } weitere Schritte
+}
+notebook-needs-anywidget = Das Widget braucht anywidget: `pip install anywidget`.
+notebook-place = Ein Schritt sieht aus wie `7.3` (Schritt 7, Phase 3 von 5) oder `f7.3` (vorwärts), nicht wie `{ $text }`.
+
+## What older versions wrote out
+
+told = { $text }
+problem-told = { $text }
+    .title = { $title }
+problem-told-hint = { $text }
+    .title = { $title }
+    .hint = { $hint }
+
+## Why there is no gradient
+
+missing-undefined = Die Engine hat einen undefinierten Tensor übergeben: Es gibt keinen Gradienten, das wirkt wie null.
+    .title = undefiniert
+missing-not-required = Dieser Operand braucht keinen Gradienten, also wurde keiner berechnet.
+    .title = nicht verlangt
+missing-returned-none = backward hat für diesen Operanden None zurückgegeben.
+    .title = None
+missing-no-path = In diesem Durchlauf kam hier nichts an.
+    .title = kein Weg
+missing-not-computed = Nicht berechnet: So weit ist der Durchlauf nicht gekommen.
+    .title = nicht berechnet
+missing-hidden = Verdeckt, bis du dort ankommst.
+
+missing-detach = `{ $name }` ist abgeschnitten: { $call } liefert einen Tensor ohne Vorgeschichte.
+    .hint = Lass { $call } weg, wenn der Gradient `{ $name }` erreichen soll.
+missing-data = `{ $name }` ist abgeschnitten: { $call } liefert einen Tensor ohne Vorgeschichte.
+    .hint = Schreib `{ $name }` statt `{ $name }.data`, wenn der Gradient dort ankommen soll.
+missing-numbers = `{ $name }` ist abgeschnitten: { $call } liefert bloße Zahlen ohne Vorgeschichte.
+    .hint = Rechne mit dem Tensor selbst statt mit den Zahlen, die du aus ihm liest.
+missing-no-grad = `{ $name }` ist abgeschnitten: Was unter { $call } berechnet wird, hat keine Vorgeschichte.
+    .hint = Zieh diese Rechnung aus dem `no_grad`-Block heraus, wenn der Gradient durch sie hindurch soll.
+missing-discrete = `{ $name }` ist abgeschnitten: { $call } liefert ganze Zahlen oder Wahrheitswerte, und die haben keine Ableitung.
+    .hint = Rechne mit dem, woraus sie entstanden sind: zum Beispiel mit softmax statt argmax.
+missing-rebuilt = `{ $name }` ist abgeschnitten: { $call } kopiert Werte in einen neuen Tensor ohne Vorgeschichte.
+    .hint = Nimm den Tensor selbst oder füge Tensoren mit `torch.stack` oder `torch.cat` zusammen.
+missing-cut = `{ $name }` ist abgeschnitten: { $call } liefert einen Tensor ohne Vorgeschichte.
+    .hint = Nimm eine Operation von torch, die die Vorgeschichte behält.
+missing-unused = Keine differenzierbare Operation verwendet `{ $name }`, also bleibt `.grad` dort None.
+    .hint = Verwende `{ $name }` in dem, wovon backward ausgeht.
+missing-not-in-output = `{ $name }` geht in { $call } ein, aber was daraus wird, geht nicht in die Ausgabe ein: `.grad` bleibt None.
+    .hint = Addiere, was dort berechnet wurde, zu dem, wovon backward ausgeht.
+missing-made-without = `{ $name }` entstand ohne `requires_grad=True`, also berechnet die Engine dafür keinen Gradienten.
+    .hint = Erzeuge es mit `requires_grad=True` oder ruf `{ $name }.requires_grad_()` auf, bevor es verwendet wird.
+missing-frozen = `requires_grad` von `{ $name }` wurde ausgeschaltet, also berechnet die Engine dafür keinen Gradienten.
+    .hint = Soll es lernen, ruf `{ $name }.requires_grad_(True)` auf, bevor es verwendet wird.
+missing-frozen-in-line = `requires_grad` von `{ $name }` wurde in Zeile { $line } ausgeschaltet, also berechnet die Engine dafür keinen Gradienten.
+    .hint = { missing-frozen.hint }
+missing-integer = `{ $name }` enthält { $dtype }-Werte: Nur reelle und komplexe Zahlen können einen Gradienten haben.
+    .hint = Nimm Gleitkommazahlen: `{ $name }.float().requires_grad_()`.
+missing-reassigned = `{ $name }` wurde neu zugewiesen: Der Gradient ging an den Tensor, der vorher so hieß.
+    .hint = Gib dem ersten Tensor einen eigenen Namen oder ändere ihn in-place unter `torch.no_grad()`.
+missing-reassigned-in-line = `{ $name }` wurde in Zeile { $line } neu zugewiesen: Der Gradient ging an den Tensor, der vorher so hieß.
+    .hint = { missing-reassigned.hint }
+missing-non-leaf = `{ $name }` ist kein Blatt: { $call } hat es berechnet, also gibt die Engine den Gradienten weiter und behält nichts in `.grad`.
+    .hint = Ruf vor backward `{ $name }.retain_grad()` auf, um ihn zu behalten, oder setz `requires_grad` erst am Ergebnis.
+missing-non-leaf-of = { missing-non-leaf } { $count ->
+    [one] Das Blatt aus Zeile { $lines } hat ihn.
+   *[other] Die Blätter aus den Zeilen { $lines } haben ihn.
+}
+    .hint = { missing-non-leaf.hint }
+
+missing-only-none = Der einzige Gradient für `{ $name }` war ein None, das ein eigenes backward zurückgab: `.grad` bleibt None.
+missing-nothing-arrived = Bei `{ $name }` kamen nur undefinierte Gradienten an: `.grad` bleibt None, und das ist etwas anderes als Nullen.
+missing-none-before = backward von { $op } gab None zurück, also kamen bei `{ $name }` nur undefinierte Gradienten an: `.grad` bleibt None, und das ist etwas anderes als Nullen.
+missing-cleared-by-hook = In `{ $name }.grad` wurde ein Gradient aufaddiert; danach hat ein Hook es wieder auf None gesetzt.
+missing-cleared = In `{ $name }.grad` wurde ein Gradient aufaddiert; noch im selben Durchlauf hat anderer Code es wieder auf None gesetzt.
+missing-no-grad-yet = `.grad` war noch None.
+missing-not-reached = Bis hierher kam der Durchlauf nicht.
+missing-not-inputs = `inputs=` in diesem Aufruf nennt `{ $name }` nicht, also wird dort nichts aufaddiert.
+missing-grad-returned = `{ $call }` gibt Gradienten zurück und lässt `{ $name }.grad`, wie es ist.
+missing-around = Dieser Durchlauf läuft innerhalb von Durchlauf { $number }. Der führt zu `{ $name }`, ist aber noch nicht dort; dieser hier hat damit nichts zu tun.
+missing-functional = Dieser Durchlauf gehört zu `torch.func`, das nur nach den Argumenten seiner Funktion ableitet: `{ $name }` ist dafür eine Konstante.
+missing-pruned = Dieser Aufruf will nur die Gradienten seiner Eingaben, und über diese Kante führt kein Weg zu ihnen.
+missing-result-undefined = Hier kamen nur undefinierte Gradienten an.
+missing-result-no-path = Die Ausgaben hängen nicht von dieser Eingabe ab: Im Graphen führt kein Weg zu ihr.
+
+missing-op-returned-none = backward von { $op } gab für `{ $name }` None zurück.
+missing-op-undefined = { $op } hatte keinen Gradienten zum Rechnen und gibt deshalb für `{ $name }` einen undefinierten Tensor zurück.
+missing-unused-output = Nichts hat diesen Ausgang verwendet, oder es gab None zurück: Die Engine übergibt einen undefinierten Tensor, der wie null wirkt.
+missing-materialized = Nichts hat diesen Ausgang verwendet, oder es gab None zurück: Die Engine übergibt einen undefinierten Tensor, und backward der Function bekommt stattdessen Nullen.
+missing-number = `{ $name }` ist eine bloße Zahl, also geht dort kein Gradient hin.
+missing-not-asked = `{ $name }` braucht hier keinen Gradienten, also geht dort keiner hin.
+missing-not-given = Kein `{ $name }` mit requires_grad wurde übergeben, also wird dafür kein Gradient berechnet.
+
+nograd-result = Ergebnis für { $name }
+nograd-others = Dasselbe gilt für { $names }.
+nograd-others-more = Dasselbe gilt für { $names } und { $count } weitere.
+
+## Findings and notes
+
+note-input = Die Eingabe `{ $name }` wurde nicht verwendet: Das Programm hat keinen Platz für sie.
+note-compiled = `torch.compile` lief hier eager: Kompiliert wäre die ganze Funktion ein einziger undurchsichtiger Knoten. Operation für Operation ergeben sich dieselben Gradienten, bis auf Rundung.
+note-compiled-in-line = `torch.compile` in Zeile { $line } lief eager: Kompiliert wäre die ganze Funktion ein einziger undurchsichtiger Knoten. Operation für Operation ergeben sich dieselben Gradienten, bis auf Rundung.
+
+finding-value = Der erste Wert, der nicht endlich ist, entsteht in { $node }: Das Ergebnis hat { $entries }.
+    .title = erstes NaN oder Unendlich
+finding-value-why = Der erste Wert, der nicht endlich ist, entsteht in { $node }: Das Ergebnis hat { $entries }. { $why }
+    .title = { finding-value.title }
+finding-leaf = Das Blatt `{ $name }` hat { $entries }, noch bevor irgendetwas berechnet ist.
+    .title = { finding-value.title }
+finding-gradient = Der erste Gradient, der nicht endlich ist, entsteht in { $node }: grad_output ist endlich, der Gradient für `{ $name }` hat { $entries }. Die Ableitung ist dort nicht endlich; jeder spätere Schritt erbt das.
+    .title = { finding-value.title }
+finding-seed = Der externe Gradient `v`, mit dem { $node } beginnt, ist selbst nicht endlich.
+    .title = { finding-value.title }
+finding-hook = Ein Hook hat vor { $node } einen Gradienten eingesetzt, der nicht endlich ist.
+    .title = { finding-value.title }
+finding-sum = Die Beiträge bei { $node } sind endlich, ihre Summe ist es nicht: Sie ist für ihren dtype zu groß.
+    .title = { finding-value.title }
+finding-node = { $node } für { $operands }
+finding-operand = `{ $name }` = { $value }
+finding-nans = { $count ->
+    [one] 1 NaN-Eintrag
+   *[other] { $count } NaN-Einträge
+}
+finding-infinities = { $count ->
+    [one] 1 unendlichen Eintrag
+   *[other] { $count } unendliche Einträge
+}
+finding-div = Eine Division durch 0 ergibt unendlich.
+finding-div-nan = 0 / 0 ist NaN, alles andere / 0 ist unendlich.
+finding-sqrt = Die Wurzel einer negativen Zahl ist NaN.
+finding-rsqrt = 1 / sqrt(x) ist bei 0 unendlich und darunter NaN.
+finding-log = log(0) ist −∞, unter 0 ist der Logarithmus NaN: Addiere eine kleine Zahl oder nimm `log1p`.
+finding-reciprocal = 1 / 0 ist unendlich.
+finding-arc = Die Funktion ist nur von −1 bis 1 definiert.
+finding-softmax = Für eine Zeile, in der überall −∞ steht, gibt es kein Softmax.
+finding-pow = Eine negative Zahl hat keine reelle gebrochene Potenz, und 0 hat keine negative.
+finding-overflow = { $node } überschreitet den Bereich von { $dtype }, die größte Zahl dort ist { $limit }: Die Operanden sind endlich, das Ergebnis ist unendlich.
+    .title = Überlauf
+    .hint = Nimm einen größeren dtype oder stell die Formel um: `logsumexp`, `log_softmax`, oder zieh zuerst das Maximum ab.
+
+finding-faint = Der Gradient verschwindet: Bei `{ $name }` hat er nur noch die Norm { $norm }, um den Faktor { $times } kleiner als dort, wo er am größten ist.
+finding-loud = Der Gradient explodiert: Bei `{ $name }` hat er die Norm { $norm }, um den Faktor { $times } größer als das `v` am Anfang.
+finding-vanishing = { $reaches } Über { $count } Schritte ist das im Mittel ein Faktor von { $average } je Schritt; am stärksten wirkt { $node } mit { $strongest }. Entlang der Kette werden Ableitungen unter 1 multipliziert.
+    .title = verschwindender Gradient
+    .hint = ReLU, Residualverbindungen, Normalisierung oder eine bessere Initialisierung halten die Ableitungen nahe bei 1.
+finding-vanishing-alone = { $reaches } Das macht { $node } ganz allein.
+    .title = { finding-vanishing.title }
+    .hint = { finding-vanishing.hint }
+finding-vanishing-at = { $reaches } Fast alles davon geschieht in einem Schritt: { $node } gibt das { $change }-Fache dessen zurück, was ankam. Dort ist eine Ableitung fast 0, oder die Summanden heben sich auf, wie vor einer Normalisierung: Das kann durchaus richtig sein.
+    .title = { finding-vanishing.title }
+finding-saturated = { $node } bekam einen Gradienten der Norm { $norm } und gab genau 0 zurück: gesättigt, die Ableitung ist zu klein für den dtype. Nichts davor bekommt einen Gradienten.
+    .title = { finding-vanishing.title }
+    .hint = Halte den Operanden nahe bei 0: mit kleineren Gewichten oder normalisierten Eingaben.
+finding-exploding = { $reaches } Über { $count } Schritte ist das im Mittel ein Faktor von { $average } je Schritt; am stärksten wirkt { $node } mit { $strongest }. Entlang der Kette werden Ableitungen über 1 multipliziert.
+    .title = explodierender Gradient
+    .hint = Kleinere Gewichte, Normalisierung oder Gradient Clipping halten ihn im Rahmen.
+finding-exploding-alone = { $reaches } Das macht { $node } ganz allein.
+    .title = { finding-exploding.title }
+    .hint = { finding-exploding.hint }
+finding-dead-relu = { $node } ist hier tot: Der ganze Operand der Form { $shape } ist 0 oder kleiner, also sind das Ergebnis und alle Ableitungen 0, und nichts davor bekommt auf diesem Weg einen Gradienten.
+    .title = tote ReLU
+    .hint = Eine kleinere Lernrate, eine andere Initialisierung oder `leaky_relu` hilft dagegen.
+finding-dead-relu-more = { finding-dead-relu } { $count ->
+    [one] Einer weiteren geht es genauso.
+   *[other] { $count } weiteren geht es genauso.
+}
+    .title = { finding-dead-relu.title }
+    .hint = { finding-dead-relu.hint }
+
+finding-wrong-backward = { $backward } ist für `{ $name }` nicht die Ableitung von forward: { $why }
+    .title = eigenes backward
+finding-cut-derivative = { $op } speichert { $saved }: von forward aus den Eingaben berechnet, aber weder Eingabe noch Ausgabe. forward läuft ohne Grad-Modus, also ist `{ $name }` für { $use } eine Konstante: Dieser Gradient stimmt, aber leitest du ihn noch einmal ab, fehlt, wie sich `{ $name }` ändert, und PyTorch sagt nichts.
+    .title = zweite Ableitung unvollständig
+    .hint = Berechne `{ $name }` in backward neu aus gespeicherten Eingaben, oder gib es in forward mit zurück und speichere diese Ausgabe.
+finding-behind-autograd = { $node } hat im Vorwärtsdurchlauf `{ $name }` gespeichert; wenn backward läuft, { $change }. Das geschah an autograd vorbei (etwa mit `.data` oder numpy), deshalb beschwert sich PyTorch nicht, und der Gradient gehört nicht zu dem forward, das lief.
+    .title = an autograd vorbei geändert
+    .hint = Schreib stattdessen einen neuen Tensor, oder ändere ihn, bevor er verwendet wird.
+finding-changed = stehen dort andere Werte
+finding-changed-in-line = stehen dort andere Werte, geschrieben in Zeile { $line }
+finding-changed-from = steht dort { $now } statt { $was }
+finding-changed-from-in-line = steht dort { $now } statt { $was }, geschrieben in Zeile { $line }
+finding-no-zero-grad = In `{ $name }.grad` stand noch der Gradient von Durchlauf { $older }, als Durchlauf { $newer } dazuaddierte, obwohl `{ $name }` inzwischen aktualisiert wurde: Jedes Update nimmt dann die Summe aller bisherigen Gradienten.
+    .title = Gradienten nicht zurückgesetzt
+    .hint = Ruf vor backward `optimizer.zero_grad()` auf oder setz `.grad` auf None.
+finding-no-zero-grad-more = { finding-no-zero-grad } { $count ->
+    [one] Ebenso beim `.grad` eines weiteren Blatts.
+   *[other] Ebenso beim `.grad` von { $count } weiteren Blättern.
+}
+    .title = { finding-no-zero-grad.title }
+    .hint = { finding-no-zero-grad.hint }
+finding-broadcast = { $node } bekam die Formen { $tall } und { $flat }: Broadcasting verknüpft jeden Eintrag des einen mit jedem Eintrag des anderen, das ergibt { $shape }.
+    .title = Broadcasting zur Matrix
+    .hint = Für eine Differenz je Eintrag gib beiden dieselbe Form, mit `squeeze(1)` oder `unsqueeze(1)`.
+finding-rebuilt = `{ $call }` in Zeile { $line } macht einen neuen Tensor aus Zahlen, die `{ $numbers }` aus dem Graphen gelesen hat: Da geht kein Gradient hindurch.
+    .title = durch Zahlen abgeschnitten
+    .hint = { missing-rebuilt.hint }
+
+note-out-of-sight = Kein Aufruf des Programms war zu sehen, der diesen Knoten baut: Code von `torch.jit` und alles, was ohne Torch-Functions läuft, bleibt unsichtbar. Deshalb hat er keine Zeile; seine Zahlen stammen trotzdem von der Engine.
+note-thread = In einem anderen Thread entstanden: In welcher Zeile und aus welchen Werten, ist nicht bekannt.
+note-unseen = Das Ergebnis blieb innerhalb eines Aufrufs von torch und kam nie heraus: Der Wert war nicht zu sehen.
+note-not-kept = Nicht behalten: Weder eine deiner Variablen noch das, was PyTorch für backward gespeichert hat, enthält dieses Ergebnis noch.
+    .title = nicht behalten
+note-meta = Ein Meta-Tensor hat eine Form, aber keine Zahlen.
+note-dense-too-large = Als dichter Tensor wäre er zu groß.
+note-packed = von einem Hook für gespeicherte Tensoren gepackt (etwa beim Checkpointing); ihn hier auszupacken würde die Ausführung stören
+note-freed = von einem früheren Rückwärtsdurchlauf freigegeben
+note-saved-changed = seit dem Speichern in-place geändert
+note-unreadable = nicht lesbar: { $text }
+
+## Checks by finite differences
+
+check-agrees = { $count ->
+    [one] Der eine Eintrag stimmt
+   *[other] Alle { $count } Einträge stimmen
+} im Rahmen der Toleranzen mit den Differenzenquotienten überein.
+check-differs = { $count } von { $total } Einträgen { $count ->
+    [one] weicht
+   *[other] weichen
+} von den Differenzenquotienten ab, zuerst in Zeile { $row }, Spalte { $column }: { $analytic }, richtig wäre { $numeric }.
+check-zeros = backward gibt nichts als Nullen zurück.
+check-factor = Jeder Eintrag ist das { $factor }-Fache von dem, was er sein sollte.
+check-transposed = Es ist die Transponierte dessen, was es sein sollte.
+check-unseen-use = Die Engine sieht nicht jede Verwendung: { $why }
+check-kink = Nicht differenzierbar bei { $at } (Zeile { $row }, Spalte { $column }): Die Steigung ist links { $left } und rechts { $right }. Es gibt keine Ableitung zum Vergleichen; backward nimmt { $taken }.
+check-no-slope = Nicht differenzierbar bei { $at } (Zeile { $row }, Spalte { $column }): Die Funktion endet dort, oder ihre Steigung hat keinen Grenzwert (links { $left }, rechts { $right }). backward nimmt { $taken }.
+check-like-this = { $count ->
+    [one] Bei einem weiteren Eintrag ist es genauso.
+   *[other] Bei { $count } weiteren Einträgen ist es genauso.
+}
+check-flat = forward ändert sich bei kleinen Änderungen von `{ $name }` nicht: Die Ableitung ist hier 0. backward gibt etwas anderes zurück, wie es ein Straight-Through-Estimator mit Absicht tut.
+check-stops = forward hängt von `{ $name }` ab, aber backward gibt dafür None oder Nullen zurück; der Gradient endet dort.
+check-identity = forward gibt `{ $name }` unverändert weiter, aber backward ändert `v`, wie es Gradient Clipping mit Absicht tut.
+check-identity-times = forward gibt `{ $name }` unverändert weiter, aber backward multipliziert `v` mit { $factor }, wie es Gradient Reversal mit Absicht tut.
+
+check-large-jacobian = Diese Jacobi-Matrix hat { $entries } Einträge; bis zu { $most } werden einzeln verglichen.
+check-no-jacobian = Die Jacobi-Matrix dieses Knotens lässt sich nicht für sich allein bestimmen, also gibt es nichts zu vergleichen.
+check-no-call = Kein Aufruf im Programm hat { $op } gebaut: Der Knoten entstand in einem Rückwärtsdurchlauf (`create_graph=True`) oder war nicht zu sehen. Deshalb lässt sich sein forward nicht einzeln wiederholen.
+check-no-operation = { $op } ist der Knoten, mit dem die Engine in eine View schreibt, oder fehlt in der Tabelle von torch: Es gibt keine einzelne Operation, die sich wiederholen ließe.
+check-several-nodes = Der Aufruf baut mehrere Knoten auf einmal, und welche Operation zu diesem ({ $op }) gehört, lässt sich nicht sagen.
+check-other-tensors = forward bekam andere Tensoren als die, die der Knoten kennt.
+check-other-output = Einzeln wiederholt liefert diese Operation nicht die Ausgabe, die der Knoten hat.
+check-other-numbers = In doppelter Genauigkeit liefert diese Operation etwas anderes: Ihre Zufallszahlen sind andere.
+check-unclear = Welches Argument der Operation `{ $name }` ist, lässt sich nicht sagen.
+check-not-given = `{ $name }` wurde der Operation nicht übergeben.
+check-no-tensor = `{ $name }` ist in diesem Aufruf kein Tensor.
+check-coarse = forward liefert { $dtype }, selbst wenn die Operanden float64 sind; für Differenzenquotienten ist das zu grob.
+check-draws = forward zieht Zufallszahlen.
+check-raised = In doppelter Genauigkeit wiederholt, bricht es mit { $error } ab: { $text }
+check-edges = Dieser Durchlauf beginnt bei Kanten des Graphen statt bei Tensoren, also haben seine Ausgaben keine Werte.
+check-vmap = Dieser Durchlauf läuft innerhalb von `vmap` oder `torch.func`; dort kommt man an seine Werte nicht heran.
+check-pass-raises = Dieser Durchlauf bricht ab: { $text }
+check-other-program = In doppelter Genauigkeit berechnet das Programm etwas anderes: Seine Zufallszahlen oder Entscheidungen hängen vom dtype ab.
+check-other-outputs = Wird dieses Blatt ein wenig verschoben, kommt das Programm nicht zu denselben Ausgaben.
+check-large-leaf = `{ $name }` hat { $entries } Einträge, und jeder braucht zwei Läufe des Programms; von { $most } sind noch { $left } übrig.
+
+## Why a rule is what it is
+
+## The page: code, inputs, v
+
+page-language = Sprache
+page-language-auto = Die der Lesenden
+page-step-table = Schritttabelle
+page-steps = Schritte
+page-hide = Ausblenden
+page-hide-steps = Schritttabelle ausblenden
+page-navigation = Seite
+page-predict = Vorhersage
+page-predict-title = Vor jeder Phase fragen, was sie ergibt
+page-examples = Beispiele
+page-room = Raum
+page-view = Ansicht
+page-share = Teilen
+page-dismiss = Schließen
+page-close = Schließen
+page-done = Fertig
+page-back = Zurück
+page-stop = Stopp
+page-try-again = Noch einmal
+page-panels = Bereiche
+page-code = Code
+page-output = Ausgabe
+page-printed-nothing = Das Programm hat nichts ausgegeben.
+page-program-output = Programmausgabe
+page-walk-title = Ein Rückwärtsdurchlauf, Schritt für Schritt
+
+page-program = Programm
+page-program-keys = Strg und Enter führen es aus. Escape, dann Tab, verlässt den Editor.
+page-run = Ausführen
+page-control-key = Strg
+page-by-hand = Von Hand
+page-by-hand-title = Schreib den Rückwärtsdurchlauf selbst; was du noch nicht gefunden hast, bleibt verborgen
+page-came-with-link = Dieser Link brachte ein Programm mit. Lies es, dann führ es aus.
+page-edited = Seit dem Lauf geändert: Das Bild gehört zum Programm davor.
+page-stopped-early = Der letzte Lauf brach ab: Das Bild gehört zum Lauf davor.
+page-problems = Probleme
+page-operands-of = Was in { $op } einging
+page-operand-shape = Operand { $number }: { $shape }
+page-show-node = Im Graphen zeigen
+page-go-to-line = Zu Zeile { $line }
+page-warnings = Warnungen
+
+page-link-program = Ein Programm aus einem Link
+page-link-program-waits = Es ist noch nicht gelaufen. Lies es, dann drück „Ausführen“.
+page-no-pass = Hier gibt es keinen Rückwärtsdurchlauf
+page-no-pass-hint = Berechne etwas aus einem Tensor, der einen Gradienten braucht, oder tipp einen Ausdruck wie `sin(x*y) + x` ein.
+page-server-away = Der Server ist nicht erreichbar
+page-server-away-hint = Läuft `gradwalk serve`?
+
+page-run-status = Lauf
+page-run-starting = Das Programm startet…
+page-run-waiting = In der Warteschlange…
+page-run-waiting-ahead = In der Warteschlange, { $count } davor…
+page-run-running = Läuft; Schritte erscheinen nach und nach…
+page-run-busy = Der Server ist ausgelastet. Neuer Versuch in { $count } s.
+page-run-offline = Der Server ist nicht erreichbar. Neuer Versuch läuft; was du siehst, bleibt benutzbar.
+
+page-v = Externer Gradient
+page-v-title = Externer Gradient `v`
+page-v-reset = v zurücksetzen
+page-v-unreadable = Eine Zahl oder eine Liste von Zahlen, etwa [0.2, 0.8].
+page-v-ones = Einsen
+page-v-row = Zeile { $number }
+page-v-row-label = One-Hot, Zeile { $number }
+page-v-row-title = v greift Zeile { $number } der Jacobi-Matrix heraus
+page-v-all-rows = alle Zeilen
+page-v-all-rows-title = { $count } One-Hot-Vektoren v wandern zusammen als Stapel: [{ $count } × { $count }] hinein, die ganze Jacobi-Matrix heraus
+page-v-random = zufällig
+page-v-from-program = Das Programm startet { $count ->
+    [one] den Rückwärtsdurchlauf
+   *[other] seine { $count } Rückwärtsdurchläufe
+} selbst, also kommt v von dort.
+page-v-from-line = Das Programm startet { $count ->
+    [one] den Rückwärtsdurchlauf
+   *[other] seine { $count } Rückwärtsdurchläufe
+} selbst in Zeile { $line }, also kommt v von dort.
+page-v-from-first-line = Das Programm startet { $count ->
+    [one] den Rückwärtsdurchlauf
+   *[other] seine { $count } Rückwärtsdurchläufe
+} selbst, zuerst in Zeile { $line }, also kommt v von dort.
+page-v-from-lines = Das Programm startet { $count ->
+    [one] den Rückwärtsdurchlauf
+   *[other] seine { $count } Rückwärtsdurchläufe
+} selbst in den Zeilen { $lines }, also kommt v von dort.
+
+page-changes = Seit dem Lauf davor
+page-changes-forget = Vergessen
+page-was = war { $value }, { $difference }
+
+page-theme = Design
+page-theme-auto = Wie das System
+page-theme-light = Hell
+page-theme-dark = Dunkel
+page-theme-contrast = Hoher Kontrast
+page-show = Zeigen
+page-projector = Beamer-Modus
+page-compare = Mit dem Lauf davor vergleichen
+page-digits = Stellen
+page-fewer-digits = Weniger Stellen
+page-more-digits = Mehr Stellen
+page-text-size = Schriftgröße
+page-smaller-text = Kleinere Schrift
+page-larger-text = Größere Schrift
+
+page-link-damaged = Dieser Link ist beschädigt. Nicht lesbar: { $parts }.
+page-link-version = seine Version ({ $version })
+page-link-code = das Programm
+page-link-theme = das Design
+page-link-digits = die Zahl der Stellen
+page-link-text-size = die Schriftgröße
+page-link-inputs = die Eingaben
+page-link-v = der externe Gradient
+page-link-seed = der Seed
+page-link-step = der Schritt
+page-link-projector = der Beamer-Modus
+page-link-predict = der Vorhersagemodus
+page-link-compare = der Vergleich
+page-link-by-hand = backward von Hand
+page-link-unknown = Das Programm dieses Links ist nicht hier: Es wurde auf diesem Server nie aufgehoben, oder der Server ist nicht erreichbar.
+
+page-examples-title = Was möchtest du sehen?
+page-examples-coming = Die Beispiele werden geladen…
+page-examples-failed = Die Beispiele ließen sich nicht laden: Der Server ist nicht erreichbar.
+
+page-server-answered = Der Server antwortete mit { $status }.
+page-server-unreachable = Der Server ist nicht erreichbar.
+page-went-wrong = Etwas ist schiefgegangen.
+
+page-protection = Schutz dieses Servers
+page-protection-partial = Schutz: teilweise
+page-protection-none = Schutz: keiner
+page-protection-full = Alle Testzugriffe wurden abgewiesen.
+page-protection-open = Programme laufen hier mit weniger Sperren, als sie sollten: Sie können { $can }. Führ nur Code aus, dem du vertraust.
+page-protection-read = Dateien lesen
+page-protection-list = Ordner auflisten
+page-protection-stat = Dateien nachschlagen
+page-protection-connect = ins Netz gehen
+page-protection-fork = Prozesse starten
+page-protection-thread = Threads starten
+page-protection-signal = anderen Prozessen Signale senden
+page-protection-memory = 4 GiB Speicher belegen
+page-protection-raise = ihre eigenen Grenzen anheben
+page-protection-exec = andere Programme starten
+page-protection-loop = endlos laufen
+
+page-by-hand-form = Backward von Hand
+page-by-hand-waiting = Die Aufzeichnung kommt gerade an…
+page-by-hand-task = Schreib jeden Gradienten mithilfe der Gradienten darüber. Sie stehen bereit, ebenso die Tensoren des Programms und `torch`; jede Zeile wird für sich geprüft.
+page-by-hand-given = gegeben
+page-by-hand-label = der Gradient von { $name }, { $shape }
+page-by-hand-reveal = Zeigen
+page-by-hand-reveal-label = { $name } zeigen
+page-by-hand-asking = Differenzenquotienten werden berechnet…
+page-by-hand-agree = Die Differenzenquotienten stimmen überein.
+page-by-hand-disagree = Die Differenzenquotienten sagen etwas anderes.
+page-by-hand-unknown = Differenzenquotienten können das nicht entscheiden: { $why }
+page-by-hand-no-v = Der externe Gradient fehlt.
+page-by-hand-no-way = Der Weg dorthin ist nicht bekannt.
+page-by-hand-raised = { $title }: { $message }
+page-by-hand-check = Prüfen
+page-by-hand-checking = Wird geprüft…
+page-by-hand-found-label = Gefunden
+page-by-hand-found = { $found } von { $count } gefunden
+
+## The page: lesson, rooms, sharing
+
+page-tour = Tour
+page-tour-stop = Station der Tour
+page-tour-offer = Neu hier? Die Tour hat vier Stationen.
+page-tour-program = Dein Programm. Beliebiges PyTorch: Ändere es und drück „Ausführen“.
+page-tour-graph = Sein autograd-Graph. Gradienten wandern von der Ausgabe zurück zu den Blättern; am Knoten, der gerade rechnet, steht die Gleichung v × J.
+page-tour-player = Ein Rückwärtsschritt hat fünf Phasen: sammeln, lokale Regel, multiplizieren, senden, ankommen. Die Pfeiltasten führen hindurch.
+page-tour-page = „Vorhersage“ fragt dich vor jeder Phase; „Beispiele“ sind nach den Fragen sortiert, die oft gestellt werden.
+page-tour-take = Tour starten
+page-tour-next = Weiter
+page-tour-no = Nein, danke
+page-of = { $number } von { $count }
+
+page-note = Notiz
+page-prediction = Vorhersage
+page-feedback = Rückmeldung
+page-commit = Abgeben
+page-skip = Auslassen
+page-skip-hint = { $hint } „Auslassen“ geht ohne Antwort weiter.
+page-answer-sent = Gesendet. Die Antwort bleibt verborgen, bis die Lehrperson sie aufdeckt; bis dahin kannst du sie ändern.
+
+page-answers = Antworten aus dem Hörsaal
+page-answers-count = { $count ->
+    [one] { $count } Antwort
+   *[other] { $count } Antworten
+}
+page-line-broken = Verbindung unterbrochen; neuer Versuch…
+page-following = { $away ->
+    [0] { $count } dabei
+   *[other] { $count } dabei, { $away } auf eigenen Wegen
+}
+page-invite = Einladen
+page-answered = Geantwortet: { $count }
+page-mask-answers = Antworten verdecken
+page-show-answers = Antworten zeigen
+page-on-your-own = Du gehst eigene Wege: Die Vorlesung läuft weiter, ohne dich mitzunehmen.
+page-back-to-lecture = Zurück zur Vorlesung
+page-you-follow = Du folgst der Vorlesung.
+page-try-yourself = Selbst etwas probieren
+page-what-i-tried = Mein Versuch
+page-close-room = Raum schließen
+page-leave-room = Verlassen
+page-room-closed = Der Raum wurde geschlossen.
+page-room-closed-by-lecturer = Die Lehrperson hat den Raum geschlossen.
+page-room-no-program = Das Programm der Lehrperson ist gerade nicht auf diesem Server.
+
+page-room-yours = Dein Raum ist offen
+page-room-title = Ein Raum für eine Vorlesung
+page-room-picture = QR-Code mit der Adresse dieses Raums
+page-room-address = Alle öffnen diese Adresse:
+page-room-second = Zweiten Bildschirm öffnen
+page-room-second-about = Er zeigt deine Notizen, den nächsten Satz und die Antworten. Behalte seine Adresse für dich: Sie steuert diesen Raum.
+page-room-privacy = Der Hörsaal sieht dein Programm, die Stelle, an der du bist, und deine Fragen. Ist der Raum geschlossen, bleibt nichts gespeichert.
+page-room-present = Vortragen
+page-room-present-about = Wer hereinkommt, folgt deinem Programm, deinen Schritten und deinen Fragen. Ohne Konto, nichts wird gespeichert.
+page-room-open = Raum öffnen
+page-room-follow = Folgen
+page-room-code = Code
+page-room-come-in = Eintreten
+page-room-code-hint = Ein Code hat sechs Buchstaben, etwa BCDFGH.
+
+page-screen-title = Zweiter Bildschirm · { $code } · gradwalk
+page-screen-step = Schritt { $step } von { $count }
+page-screen-now = Jetzt · { $step }
+page-screen-next = Danach · { $step }
+page-screen-notes = Notizen
+page-screen-no-note = Kein `#@ note` in dieser Zeile.
+page-screen-question = Frage
+page-screen-question-hidden = Frage · Antworten vor dem Hörsaal verborgen
+
+page-link-copied = Link kopiert
+page-copy-link = Diesen Link kopieren
+page-more-sharing = Einbetten, Folien, LMS…
+page-copy = Kopieren
+page-copied = Kopiert
+page-copy-by-hand = Markier den Text und kopier ihn: Dieser Browser lässt es eine Seite nicht selbst tun.
+page-run-first = Führ das Programm zuerst aus: Bis dahin gibt es nur den privaten Link.
+page-not-kept = Nur der lange Link lässt sich jetzt teilen: { $why }
+page-share-for = Für
+page-opens-at = Öffnet bei Schritt
+page-colours = Farben
+page-colours-viewers = Wie auf dem jeweiligen Gerät
+page-viewers-see = Sichtbar
+page-part-title = Titel
+page-part-link = Link zum ganzen Werkzeug
+page-part-narration = Satz
+page-part-transport = Player-Knöpfe
+page-part-equation = Gleichung
+page-part-zoom = Zoom-Knöpfe
+page-viewers-keys = Pfeiltasten wirken darin
+page-viewers-inputs = Eingaben sind änderbar
+page-to-be-copied = Zum Kopieren
+page-preview = Vorschau
+
+page-snippet-link = Kurzer Link
+page-snippet-link-about = Bleibt für immer auf diesem Server; Chatprogramme und Wikis zeigen seinen Schritt als Bild.
+page-snippet-hash = Privater Link
+page-snippet-hash-about = Enthält das Programm selbst; nichts davon erreicht den Server, bevor jemand den Link öffnet.
+page-snippet-iframe = Webseite: iframe
+page-snippet-iframe-about = Geht auf jeder Seite, auch wo keine Skripte erlaubt sind.
+page-snippet-element = Webseite: Element
+page-snippet-element-about = Ein Teil der Seite selbst; wo kein Skript läuft, ist das Bild zu sehen.
+page-snippet-reveal = reveal.js
+page-snippet-reveal-about = Jede Phase ist ein Fragment: Tasten, Sprecheransicht und Druckansicht der Präsentation gehen. Lade das Skript einmal je Präsentation.
+page-snippet-reveal-frame = Folien ohne Plugin
+page-snippet-reveal-frame-about = Ein iframe, das reveal.js an beiden Enden die Tasten zurückgibt.
+page-snippet-quarto = Quarto
+page-snippet-quarto-about = Rohes HTML in einer Seite oder einer reveal.js-Präsentation.
+page-snippet-notion = Notion und andere Seiten, die Links einbetten
+page-snippet-notion-about = Füg nur den Link ein: Die Seite holt sich den Rahmen selbst (oEmbed).
+page-snippet-lti = Canvas, Moodle und andere LMS
+page-snippet-lti-about = In der HTML-Ansicht des Editors; der Rahmen fordert die Höhe an, die er braucht (lti.frameResize), und setzt kein Cookie.
+page-snippet-markdown = Markdown-Bild
+page-snippet-markdown-about = Der Schritt als Bild, das zur Seite führt.
+
+page-file = Als Datei
+page-file-format = Format
+page-file-pages = Eine Seite für
+page-file-every-step = jeden Schritt
+page-file-every-phase = jede Phase
+page-file-make = Datei erstellen
+page-file-stop = Nicht mehr warten
+page-file-drawn = Gezeichnete Seiten
+page-file-ahead = wartet, { $count } davor
+page-file-working = in Arbeit…
+page-file-download = Datei herunterladen
+page-file-kinds-failed = Die Liste der Dateien ließ sich nicht laden: { $why }
+page-file-broken = Die Verbindung brach ab, bevor die Datei fertig war.
+
+## The player: stage, callout, panels
+
+player-play = Abspielen
+player-pause = Pause
+player-first-step = Erster Schritt
+player-previous-step = Voriger Schritt
+player-previous-phase = Vorige Phase
+player-next-phase = Nächste Phase
+player-next-step = Nächster Schritt
+player-last-step = Letzter Schritt
+player-name = Rückwärtsdurchlauf
+player-transport = Player
+player-narration = Erklärung
+player-arriving = trifft ein…
+player-no-steps = keine Schritte
+player-step = Schritt
+player-step-of = Schritt { $step } von { $total }
+player-step-so-far = Schritt { $step } von { $total }…
+player-phase = Phase
+player-phase-of = Phase { $phase } von { $total }
+player-before-first-step = vor dem ersten Schritt
+player-direction = Richtung
+player-forward = Vorwärts
+player-backward = Rückwärts
+player-pass = Durchlauf
+player-pass-of = Durchlauf { $pass } von { $total } · { $call }
+player-pass-of-in-line = Durchlauf { $pass } von { $total } · { $call }, Zeile { $line }
+player-speed = Tempo
+player-laying-out = Der Graph wird angeordnet…
+player-layout-failed = Der Graph ließ sich nicht anordnen: { $reason }. Das ist ein Fehler in gradwalk, nicht in deinem Programm.
+player-no-pass = Kein Rückwärtsdurchlauf vorhanden.
+
+player-graph = Autograd-Graph
+player-role-graph = Graph
+player-map = Übersicht über den Graphen: aktiven Knoten zentrieren
+player-tools = Werkzeuge für den Graphen
+player-zoom-in = Vergrößern
+player-zoom-out = Verkleinern
+player-fit = Alles zeigen
+player-fit-button = alles
+player-find = Im Graphen suchen
+player-find-button = suchen
+player-find-title = Nach Name, Operation oder Zeile suchen (/)
+player-heat = Heatmap
+player-heat-button = Heatmap
+player-heat-title = Wie groß der Gradient an jedem Knoten ist
+player-heat-none = Noch ist nirgends ein Gradient angekommen.
+player-heat-range = ‖v‖ von { $least } bis { $greatest }
+player-heat-up-to = bis { $number }
+player-open-all = alle öffnen
+player-open-all-title = Alle Gruppen öffnen
+player-close-all = alle schließen
+player-close-all-title = Alle Gruppen schließen
+player-search = Graph
+player-search-what = Name, Operation oder Zeile
+player-search-close = Suche schließen
+player-search-results = Suchergebnisse
+player-search-found = Gefunden
+player-search-hint = Zum Beispiel relu, weight oder Zeile 4.
+player-search-nothing = Nichts gefunden.
+player-search-first = { $count } Knoten, hier die ersten { $shown }
+player-nodes = { $count } { $count ->
+    [one] Knoten
+   *[other] Knoten
+}
+player-line = Zeile { $line }
+player-no-line = keine Zeile
+player-show-line = { $name }, Zeile { $line } zeigen
+player-step-number = Schritt { $step }
+player-go-to-step = Zu Schritt { $step }
+player-go-to-step-at = Zu Schritt { $step }, { $name }
+player-show-step = Schritt { $step } zeigen
+
+player-node-step = { $node }, Schritt { $step } von { $total }
+player-node-no-step = { $node }, noch kein Schritt
+player-node-not-executed = { $node }, nicht ausgeführt
+player-node-raised = { $node }, mit Fehler abgebrochen
+player-leaf = Blatt
+player-raised = Fehler
+player-saved = gespeichert
+player-some-arrived = { $received } von { $expected } angekommen
+player-waiting = wartet auf { $count } weitere
+player-module = Modul { $name }
+player-function = Funktion { $name }
+player-composite = zusammengesetzt: { $name }
+player-repeated = { $group }, { $count }-mal hintereinander
+player-was = war { $value } ({ $change })
+player-changed-by = um bis zu { $number } geändert
+
+player-vjp = Vektor-Jacobi-Produkt
+player-accumulation = Akkumulation
+player-is-none = { $name } ist None.
+player-without-gradient = Ohne Gradient
+player-custom-function = eigene Function
+player-its-backward = ihr backward steht in Zeile { $line }
+player-built-in = gebaut in Durchlauf { $pass } (create_graph)
+player-built-by-sum = gebaut von der Engine beim Summieren in Durchlauf { $pass } (create_graph)
+player-built-by-step = gebaut in Schritt { $step } von Durchlauf { $pass } (create_graph)
+player-external-gradient = der externe Gradient
+player-grad-outputs = grad_outputs des Aufrufs
+player-elsewhere = anderswo
+player-from = von { $name }
+player-arrived = angekommen
+player-v-sum = v, die Summe
+player-output-sum = die Summe für Ausgang { $output }
+player-grad-before = { $leaf }.grad vorher
+player-grad-after = { $leaf }.grad nachher
+player-equation = Gleichung
+player-operand = Operand
+player-output = Ausgang
+player-output-number = Ausgang { $output }
+player-what-to-show = Anzeige
+player-derivative-alone = nur lokale Ableitung
+player-times-v = mal v
+player-how-to-write = Schreibweise
+player-as-matrices = als Matrizen
+player-by-element = elementweise
+player-as-v-times-j = als v mal J
+player-jacobian = Lokale Jacobi-Matrix
+player-v-times-j = v mal J
+player-partial = ∂Ausgang/∂{ $name }
+player-partial-outputs = ∂Ausgänge/∂{ $name }
+player-diagonal-of = Diagonale von { $jacobian }
+player-acts-as-j = { $factor }, wirkt als J
+player-returned-for = zurückgegeben für { $name }
+player-returned-rows = zurückgegeben für { $name }, eine Zeile je v
+player-outputs-vs = die v aller { $count } Ausgänge
+player-outputs-vs-rows = die v aller { $count } Ausgänge, { $rows } Zeilen
+player-row-vs = { $count } v, eines je Zeile
+player-scalar = Skalar
+player-not-returned = v mal J ist nicht das, was backward zurückgab
+player-backward-returned = , und das gab backward zurück
+player-more-terms = { $count } { $count ->
+    [one] weiterer Summand
+   *[other] weitere Summanden
+}
+player-entry-of = Eintrag { $entry } von { $total }
+player-compute-jacobian = Diese Jacobi-Matrix berechnen
+player-not-written-out = nicht ausgeschrieben
+player-rule-returns = zurückgegeben =
+player-then = dann
+player-checked = mit der Engine abgeglichen
+player-memory = volle Jacobi-Matrix { $rows } × { $columns } ({ $full }); behalten: { $kept }
+player-saved-as = gespeichert: { $name }
+player-saved-input = für backward gespeichert: eine Eingabe dieses Knotens
+player-saved-output = für backward gespeichert: sein eigenes Ergebnis
+player-saved-made = für backward gespeichert: in seinem forward entstanden
+player-saved-alias = derselbe Speicher wie { $name }
+player-saved-version = Version { $version }
+player-inside-forward = In forward: { $count } { $count ->
+    [one] Operation
+   *[other] Operationen
+}
+player-inside-backward = In backward: { $count } { $count ->
+    [one] Operation
+   *[other] Operationen
+}
+player-gives = ergibt
+player-result = Ergebnis
+player-not-observed = nicht beobachtet
+player-not-observed-title = Dieser Wert wurde nicht beobachtet.
+
+player-check = Mit Differenzenquotienten prüfen
+player-check-pass = Ganzen Durchlauf mit Differenzenquotienten prüfen
+player-check-again = Erneut prüfen
+player-checking = Das Programm läuft zum Vergleich noch einmal…
+player-differences = Differenzenquotienten für { $name }
+player-differences-pass = Differenzenquotienten für den ganzen Durchlauf
+player-agrees = Stimmt mit den Differenzenquotienten überein
+player-differs = Weicht von den Differenzenquotienten ab
+player-not-differentiable = Hier nicht differenzierbar
+player-incomparable = Nicht vergleichbar
+player-verdict = { $verdict }.
+player-verdict-grad = { $verdict }: { $leaf }.grad.
+player-verdict-output = { $verdict }, Ausgang { $output }.
+player-nothing-to-compare = Hier fließt kein Gradient, also gibt es nichts zu vergleichen.
+player-used-jacobian = J, wie backward sie verwendet
+player-found-jacobian = J aus Differenzenquotienten
+player-used-grad = was dieser Durchlauf für { $leaf } ergab
+player-found-grad = aus Differenzenquotienten
+player-analytic-table = analytische Jacobi-Matrix
+player-numeric-table = numerische Jacobi-Matrix
+player-true-table = Jacobi-Matrix aus Differenzenquotienten
+player-mark-wrong = weicht ab
+player-mark-kink = nicht differenzierbar
+player-wrong-entry = Zeile { $row }, Spalte { $column }: backward sagt { $analytic }, die Differenzenquotienten sagen { $numeric }.
+player-kink = Zeile { $row }, Spalte { $column }, bei { $name } = { $at }: Die Steigung ist links { $left } und rechts { $right }; backward nimmt { $analytic }.
+player-more-entries = { $count } weitere dieser Art.
+player-tolerances = Zentrale Differenzen in doppelter Genauigkeit, Schrittweite { $step }. Ein Eintrag darf höchstens um { $absolute } + { $relative } × Betrag abweichen.
+
+player-stands-out = Was auffällt
+player-worth-knowing = Gut zu wissen
+player-steps = Schritte
+player-operation = Operation
+player-line-head = Zeile
+player-returned = zurückgegeben
+player-min = Min
+player-max = Max
+player-mean = Mittel
+player-norm = Norm
+player-zeros = Nullen
+player-nans = NaN
+player-infinite = unendlich
+
+player-program = Programm
+player-inputs = Eingaben
+player-inputs-reset = Eingaben zurücksetzen
+player-inputs-value = Wert von { $name }
+player-inputs-fixed = { $shape }, im Programm festgelegt
+player-inputs-missing = Die Regler konnten nicht geladen werden.
+player-inputs-not-run = Mit diesen Eingaben ließ sich das Programm nicht ausführen: { $reason }.
+player-offer = Dieses Programm kam mit einem Link. Es wurde noch nicht ausgeführt; lies es zuerst.
+player-run = Ausführen
+player-loading = Lädt…
+player-open = In gradwalk öffnen
+player-unreachable = Die Aufzeichnung lässt sich nicht zeigen: Sie ist von hier aus nicht erreichbar.
+player-not-shown = Die Aufzeichnung lässt sich nicht zeigen: { $reason }.
+player-still-running = das Programm läuft noch, lade die Seite gleich neu
+player-server-answered = der Server antwortete auf die Anfrage nach der Aufzeichnung mit { $status }
+player-not-run = Das Programm ließ sich hier nicht ausführen: { $reason }
+player-damaged = Diese Adresse ist beschädigt. Nicht lesbar: { $names }.
+player-damaged-value = Diese Adresse ist beschädigt: Ein Wert darin ist nicht lesbar.
+player-damaged-program = Diese Adresse ist beschädigt: Das Programm darin ist nicht lesbar.
+player-damaged-seed = Diese Adresse ist beschädigt: Der Seed darin ist nicht lesbar.
+player-damaged-empty = Diese Adresse ist beschädigt: Sie enthält kein Programm.
+
+## Questions and answers
+
+ask-sum = { $name } wurde { $count ->
+    [2] zweimal
+   *[other] { $count }-mal
+} verwendet, und es kommen { $values } an. Was ist { $asked }?
+ask-product = Was ist v mal J für { $asked }?
+ask-sign = Welches Vorzeichen hat der Gradient, der für { $asked } zurückgegeben wird?
+ask-shape = v hat die Form { $shape }. Welche Form hat der Gradient, der für { $name } zurückgegeben wird?
+ask-nodes = An welche Knoten schickt { $node } einen Gradienten?
+ask-grad = { $grad } war { $before }, und { $arrived } kommt an. Was ist { $asked } danach?
+ask-node = { $node } ({ $note })
+ask-node-in-line = { $node } (Zeile { $line })
+ask-node-noted-in-line = { $node } ({ $note }, Zeile { $line })
+ask-none = keine
+ask-positive = positiv
+ask-negative = negativ
+ask-zero = null
+
+ask-right = Richtig: { $is }.
+ask-right-shape = Richtig: { $is }, die Form der Eingabe.
+ask-right-nodes = Richtig: an { $is }.
+ask-wrong = Du sagst { $said }, richtig ist { $is }.
+ask-wrong-because = Du sagst { $said }, richtig ist { $is }: { $because }.
+ask-left-out = { $count ->
+    [one] { $nodes } fehlt
+   *[other] { $nodes } fehlen
+}
+ask-one-use = eine Verwendung
+ask-only-one-use = Das hat { $sender } allein geschickt; Beiträge werden addiert, und die anderen fehlen
+ask-sum-not-product = Beiträge werden addiert, nicht multipliziert
+ask-sum-not-mean = Beiträge werden addiert, nicht gemittelt
+ask-sum-own-signs = Beiträge werden mit ihrem eigenen Vorzeichen addiert; keiner wird abgezogen
+ask-no-gradient = Für { $name } wurde kein Gradient zurückgegeben
+ask-other-way = Dorthin ging der Wert im Vorwärtsdurchlauf; Gradienten gehen in die andere Richtung
+ask-grad-replaced = backward ersetzt `.grad` nicht, sondern addiert zu dem, was schon da ist
+ask-grad-kept = Was ankommt, wird zu `.grad` addiert; es bleibt nicht, wie es war
+ask-grad-subtracted = Was ankommt, wird addiert, nicht abgezogen; der Abstieg ist Sache des Optimizers
+ask-grad-mean = `.grad` ist eine Summe, kein Mittelwert
+ask-forgot-sum = Du hast vergessen, die Beiträge zu addieren; v ist ihre Summe
+ask-forgot-copies = Die Kopien wurden nicht addiert; was vorwärts wiederholt wird, wird rückwärts addiert
+ask-forgot-v = Du hast vergessen, mit v zu multiplizieren; das ist nur die lokale Ableitung
+ask-forgot-v-row = Du hast vergessen, mit v zu multiplizieren; das ist eine Zeile der lokalen Jacobi-Matrix
+ask-forgot-transpose-factor = Du hast vergessen, den anderen Faktor zu transponieren
+ask-forgot-transpose = Du hast vergessen zu transponieren; das ist J mal v, aber backward berechnet v mal J
+ask-wrong-sign = Das Vorzeichen stimmt nicht
+ask-other-operand = Das ist der Gradient für den anderen Operanden, { $name }
+ask-only-v = Das ist v selbst, noch nicht mit der lokalen Ableitung multipliziert
+ask-added = v und die lokale Ableitung werden multipliziert, nicht addiert
+ask-sign-of-product = Das Vorzeichen des Produkts ist das von v mal das der lokalen Ableitung
+ask-shape-of-v = Das ist die Form von v; ein Gradient hat die Form seiner Eingabe, Broadcasting oder Reduktion wird also rückgängig gemacht
+ask-shape-transposed = Du hast vergessen zu transponieren; ein Gradient hat die Form seiner Eingabe
+ask-shape-jacobian = Das ist die ganze Jacobi-Matrix; backward gibt v mal J zurück
+
+ask-write-no-end = Der Durchlauf kam nicht bis zum Ende.
+ask-write-no-pass = Hier gibt es keinen Rückwärtsdurchlauf zum Schreiben.
+ask-write-nothing = Hier gibt es nichts zu schreiben.
+ask-write-value = { $name } ist zu groß oder komplex, um es von Hand zu schreiben.
+ask-write-many = Dieser Durchlauf hat { $count } Gradienten: zu viele, um sie von Hand zu schreiben.
+ask-write-large = Die Tensoren dieses Durchlaufs sind zu groß, um sie von Hand zu schreiben.
+ask-written-exact = Richtig: genau das, was die Engine berechnet hat.
+ask-written-right = Richtig: bis auf Rundung das, was die Engine berechnet hat.
+ask-written-wrong = { $name } ist nicht das, was die Engine berechnet hat.
+ask-written-wrong-because = { $name } ist nicht das, was die Engine berechnet hat: { $because }.
+ask-written-shape = Die Form ist { $said }, aber ein Gradient hat die Form seines Tensors, { $is }.
+ask-written-shape-because = Die Form ist { $said }, aber ein Gradient hat die Form seines Tensors, { $is }: { $because }.
+ask-written-transposed = Du hast vergessen zu transponieren
+ask-written-broadcast = Was vorwärts durch Broadcasting vervielfacht wurde, wird rückwärts addiert
+ask-written-reduced = Was vorwärts summiert oder ausgewählt wurde, wird rückwärts wieder verteilt
+ask-written-factor = Jeder Eintrag ist um den Faktor { $factor } zu groß
+ask-written-one = Das ist nur einer der Beiträge; alle, die ankommen, werden addiert
+ask-written-some = Hier kommen { $count } Beiträge an; alle werden addiert
+
+## Examples
+
+example-map = `backward` bekommt `v`, eine Zahl je Ausgabe (hier 3), und gibt v mal J zurück, eine Zahl je Eingabe (hier 2). J ist [[4, 0], [3, 2], [0, 6]]; v = [0, 1, 0] wählt die mittlere Zeile aus, [3, 2]. Ändere v und sieh zu.
+    .title = Eine Abbildung von R² nach R³: v mal J
+    .question = Mein f geht von R² nach R³. Seine Ableitung ist eine 3 × 2-Matrix, warum nimmt und liefert backward dann Vektoren?
+example-rows-of-j = Jedes backward liefert eine Zeile von J: Ein One-Hot-v fragt, wie eine einzelne Ausgabe von allen Eingaben abhängt. Die drei Durchläufe geben [4, 0], [3, 2] und [0, 6] aus.
+    .title = One-Hot-v: J Zeile für Zeile
+    .question = Wo ist die Jacobi-Matrix, die ich von Hand ausrechnen würde?
+example-whole-jacobian = Ja: Mit is_grads_batched=True laufen m Zeilen von v gemeinsam zurück. Die 3 × 3-Einheitsmatrix geht hinein, J = [[4, 0], [3, 2], [0, 6]] kommt heraus.
+    .title = `m` Zeilen von `v` auf einmal: ganz J
+    .question = Ich hätte erwartet, dass backward einen Tensor A der Form [m, 3] nimmt und A mal J der Form [m, 2] liefert. Geht das?
+example-ones-as-v = Eine vektorwertige Ausgabe braucht ein v. Einsen geben jeder Ausgabe dasselbe Gewicht, das ist der Gradient der Summe: Beide Wege geben [2, 4, 6] aus.
+    .title = `backward(ones)` ist der Gradient der Summe
+    .question = Warum bekommt backward() einen Tensor als Argument, und warum sind es immer Einsen?
+example-weights-as-v = `v` gewichtet die Ausgaben, bevor etwas zurückläuft: 0.2 mal Zeile [2, 1] plus 0.8 mal Zeile [1, 3] ist [1.2, 2.6], in einem einzigen backward.
+    .title = [0.2, 0.8] als v: wie viel jeder Loss zählt
+    .question = Was, wenn ich als externen Gradienten andere Zahlen als Einsen übergebe?
+example-doubling-loop = Autograd zeichnet die zehn Verdopplungen auf, die gelaufen sind. Jede multipliziert v mit 2, und 2 hoch 10 ist 1024: Aus v = [0.1, 1, 0.0001] wird [102.4, 1024, 0.1024].
+    .title = Die Verdopplungsschleife aus dem Autograd-Tutorial
+    .question = `x*2` in einer while-Schleife, dann y.backward(v): Woher kommen 102.4, 1024 und 0.1024?
+example-chain-of-two = `v = [1, 1]` trifft zuerst auf die Jacobi-Matrix von F2: [6, 14]. Dieser Vektor ist das v für F1: [48, 68]. Zwei Jacobi-Matrizen werden nie miteinander multipliziert.
+    .title = `F2(F1(x))`: Was herauskommt, ist das nächste v
+    .question = Was wird bei z = F2(F1(x)) womit multipliziert, und in welcher Reihenfolge?
+example-why-grad-output = `df/dw = x = 2` ist nur der lokale Teil. Der Loss ändert sich 14-mal so schnell wie f, also ist w.grad 14 · 2 = 28: In grad_output steckt alles, was nach f kommt.
+    .title = Warum mal grad_output?
+    .question = Wenn backward die Formel für den Gradienten ist, df/dw = x, warum wird dann mit grad_output multipliziert?
+example-exp-function = Die Jacobi-Matrix einer elementweisen Funktion ist diagonal, also ist v mal J ein elementweises Produkt mit e^x. Die Matrix entsteht nie; es genügt, das Ergebnis einmal zu speichern.
+    .title = `exp` als eigene Function
+    .question = Was berechnet backward eigentlich, wenn e^x seine eigene Ableitung ist?
+example-wrong-shape = `backward` muss `v` mal `J` zurückgeben, in der Form der Eingabe. Die transponierte Jacobi-Matrix hat die Form [2, 3], p hat die Form [2]: Multipliziere mit v, dann fällt die 3 weg.
+    .title = `backward` gibt eine Matrix zurück: ein Fehler
+    .question = „Function returned an invalid gradient at index 0 - got [2, 3] but expected shape compatible with [2]“: Warum?
+example-returned-jacobian = Nein. Eine [3, 3]-Matrix lässt sich zu [3] aufsummieren, und das tut die Engine wortlos: [1, e, e²], als wäre v lauter Einsen. Mit v = [1, 10, 100] müsste der letzte Eintrag 738.9 sein, nicht 7.39.
+    .title = `backward` gibt `J` selbst zurück: kein Fehler, falsche Zahlen
+    .question = Mein backward gibt die ganze Jacobi-Matrix zurück, und PyTorch beschwert sich nicht. Ist das in Ordnung?
+example-batch = Die Zeilen mischen sich nicht: Jede hat ein eigenes v und ein eigenes J, [3] und [3, 2], und bekommt ihr Produkt v J der Form [2]. Der Mittelwert über den Batch zeigt sich als 1/3 in jedem v.
+    .title = Ein Batch von Eingaben
+    .question = Was, wenn ich einen Batch durch meine Funktion schicke? Ich würde einen Gradienten der Form b × k × n erwarten.
+example-linear-function = Ein Gradient je Eingabe von forward, in derselben Reihenfolge, und None, wo keiner verlangt ist: Die Eingabe sind Daten, und die zweite Schicht hat keinen Bias.
+    .title = LinearFunction, mit oder ohne Bias
+    .question = Was tun grad_weight und needs_input_grad in der LinearFunction aus dem Tutorial „Extending PyTorch“, und warum gibt backward dort None zurück?
+example-gradcheck = Ein falsches backward läuft ohne Beschwerde: Es sagt [2, 8], wo die Differenzenquotienten [3, 12] sagen. gradcheck vergleicht die beiden und antwortet False.
+    .title = `gradcheck` bei einem falschen backward
+    .question = Wie teste ich eine Autograd-Formel, die ich selbst geschrieben habe?
+example-composite = `cross_entropy` hat keinen eigenen Knoten: Autograd verfolgt log_softmax und nll_loss darin. Ihre beiden Vektor-Jacobi-Produkte ergeben zusammen Softmax minus One-Hot.
+    .title = Zusammengesetzt und aufgeklappt: `cross_entropy`
+    .question = Was ist eine zusammengesetzte Funktion, und wo ist ihr backward?
+example-none-zeros-undefined = In Summen wirken sie alle wie null, aber sie bedeuten Verschiedenes: c hat einen Weg und bekommt 0; der Ausgang von b wurde nie verwendet, backward sieht None und gibt None zurück; d hat gar keinen Weg.
+    .title = None, Nullen und undefiniert
+    .question = Ein Tensor voller Nullen, None und ein undefinierter Tensor: Es heißt, das sei alles dasselbe. Was ist der Unterschied?
+example-sin-expression = `x` wird zweimal verwendet, also ist sein Gradient die Summe zweier Beiträge: y · cos(x·y) auf dem einen Weg und 1 auf dem anderen.
+    .title = `sin(x*y) + x`, mit Schiebereglern
+    .question = Kann ich einfach eine Formel eintippen und an ihren Eingaben drehen?
+example-used-twice = Die Engine wartet, bis beide Verwendungen sich gemeldet haben, addiert 10 und 6 zu 16 und geht erst dann zu a = x * y weiter: x.grad ist 16 · 3 = 48, y.grad ist 16 · 2 = 32.
+    .title = Ein Wert, zweimal verwendet: Beiträge addieren sich
+    .question = Was passiert, wenn ein Tensor in zwei Operationen eingeht?
+example-x-times-x = Jeder Operand von x * x schickt über seine eigene Kante 3 zurück; das Blatt addiert sie zu 6. Die 2 ist eine Summe aus zwei Beiträgen.
+    .title = `x * x` hat zwei Kanten
+    .question = Woher kommt die 2 in der Ableitung von x²?
+example-broadcast-bias = Ein Bias für alle Zeilen, das heißt: zweimal verwendet. Die zwei Zeilen von v ergeben addiert [3, 30, 300].
+    .title = Vorwärts Broadcasting, rückwärts Summe
+    .question = Warum ist der Gradient eines Bias eine Summe über den Batch?
+example-gradient-accumulation = `backward` addiert zu `.grad`: Nach zwei Hälften steht dort 2.5 + 12.5 = 15, genau der Gradient des ganzen Batches.
+    .title = `.grad` akkumuliert
+    .question = Warum muss ich die Gradienten auf null setzen, und wie trainiere ich mit je einem halben Batch?
+example-double-backward = Mit create_graph=True hinterlässt der erste Durchlauf selbst einen Graphen: Durch die Ableitung 3x² = 27 geht es noch einmal zurück, zu 6x = 18.
+    .title = Der Gradient eines Gradienten
+    .question = Wie kann ich eine Ableitung noch einmal ableiten?
+example-detach = (3x - target)² mit abgetrenntem target wird nur durch 3x abgeleitet: 2 · (6 - 4) · 3 = 12. Mit dem Weg durch x² wäre es 2 · 2 · (3 - 4) = -4.
+    .title = `detach` unterbricht den Weg
+    .question = Mein target wird aus x berechnet. Warum kommt da kein Gradient durch?
+example-backward-twice = Wer durch einen Knoten zurückgeht, gibt frei, was er gespeichert hat. Der erste Durchlauf hinterlässt x.grad = 4; der zweite findet das gespeicherte x nicht mehr. retain_graph=True behält es, dann wäre .grad am Ende 8.
+    .title = backward zum zweiten Mal
+    .question = „Trying to backward through the graph a second time“: Was wurde freigegeben?
+example-in-place = `exp` speichert sein Ergebnis mit Version 0; add_ setzt den Zähler auf 1. backward vergleicht die beiden und weigert sich, einen falschen Gradienten zu berechnen.
+    .title = In-place-Änderungen und Versionszähler
+    .question = „One of the variables needed for gradient computation has been modified by an in-place operation“: Welche, und wann?
+example-vanishing = Jede Sigmoidfunktion multipliziert mit höchstens 1/4. Nach zehn davon sind von einem Gradienten von 1 noch 3.9 · 10⁻⁷ übrig.
+    .title = Verschwindende Gradienten in einer tiefen Sigmoid-Kette
+    .question = Warum lernen die ersten Schichten eines tiefen Sigmoid-Netzes nicht?
+example-mlp-step = Aus einem v = 1 am Loss wird ein Gradient für jeden der 13 Parameter; ein kleiner Schritt in Gegenrichtung senkt den Loss von 1.59 auf 1.05.
+    .title = Ein Trainingsschritt eines kleinen Netzes
+    .question = Was passiert zwischen loss.backward() und optimizer.step()?
+example-attention = Jedes Matrixprodukt schickt zwei Matrixprodukte zurück. Das Softmax dazwischen verschiebt Gewicht von Token zu Token: Jede Zeile, die es zurückgibt, hat die Summe null.
+    .title = Attention, rückwärts
+    .question = Wie kommen Gradienten durch `softmax(QKᵀ)V`?
+
+## The command line
+
+cli-torch-elsewhere = Nicht installiert und nicht nötig: Programme laufen in Workern.
+cli-torch-missing = PyTorch ist nicht installiert. Führ aus: `pip install { $wanted }`
+cli-torch-other = PyTorch ist { $found }, getestet mit { $wanted }: Aufzeichnungen können abweichen. Führ aus: `pip install { $wanted }`
+cli-torch = PyTorch { $found }.
+cli-sandbox-elsewhere = Programme laufen in Workern; jeder prüft seine Sperren, bevor er anfängt.
+cli-sandbox-broken = Programme lassen sich nicht ausführen: { $reason }. Siehe das Log oben.
+cli-sandbox = Jeder Ausbruchsversuch wurde abgewiesen: voller Schutz.
+cli-sandbox-open = { $protection } Nur dieser Rechner kann bedient werden; für andere nimm das Container-Image unter Linux mit seccomp.
+cli-store-shared = Aufzeichnungen liegen dort, wohin GRADWALK_CLUSTER_URL zeigt.
+cli-store-broken = In { $folder } lassen sich keine Aufzeichnungen ablegen: { $reason }. Schaff Platz, gib diesem Benutzer dort Schreibrechte oder nenne mit GRADWALK_DATA_DIRECTORY einen anderen Ordner.
+cli-store-small = In { $folder } ist { $free } frei, die Grenzen erlauben { $wanted }. Senk GRADWALK_TRACE_BYTES_MAX oder schaff Platz.
+cli-store = Aufzeichnungen liegen in { $folder }, { $free } frei.
+cli-cluster-none = Nur dieser Rechner: GRADWALK_CLUSTER_URL ist nicht gesetzt.
+cli-cluster-extra = GRADWALK_CLUSTER_URL ist gesetzt. Führ aus: `pip install 'gradwalk[cluster]'`
+cli-cluster-silent = { $address } antwortet nicht ({ $reason }). Starte den Dienst oder korrigiere GRADWALK_CLUSTER_URL.
+cli-cluster = { $address } antwortet.
+cli-page-missing = In { $folder } liegt keine Seite. Führ aus: `make install`
+cli-page-without-player = Einbettungen und Exporte als einzelne Datei gibt es nicht. { $why }
+cli-page = Die Seite und der Player für andere Seiten sind gebaut.
+cli-port-taken = Auf { $address } lässt sich nicht lauschen: { $reason }. Läuft gradwalk schon? Sonst wähl einen anderen Port mit `--port` oder GRADWALK_PORT.
+cli-port = { $address } ist frei.
+cli-memory-small = Vorhanden: { $have }, zugleich gebraucht werden bis zu { $wanted }. Senk GRADWALK_RUNNING_COUNT oder GRADWALK_RUN_MEMORY_BYTES, sonst bringen gierige Programme einander zu Fall.
+cli-memory = Bis zu { $wanted } können zugleich gebraucht werden.
+cli-pictures-missing = Es gibt keine Bilder. { $why } Unter Debian: `apt install graphviz`
+cli-pictures-without-letters = Die Bilder haben keine Buchstaben: Graphviz findet keine Schriften. Unter Debian: `apt install fonts-dejavu-core`
+cli-pictures = Graphviz zeichnet.
+cli-videos-missing = MP4 und WebM brauchen ffmpeg. Führ aus: `pip install 'gradwalk[video]'`. Alles andere geht auch ohne.
+cli-videos = ffmpeg ist da.
+
+cli-drawing = Zeichne { $name }
+cli-worker-alone = Ein Worker braucht GRADWALK_CLUSTER_URL, etwa redis://host:6379/0.
+cli-worker-open = Nimmt keine fremden Programme an: Der Selbsttest meldet { $level }, offen: { $open }.
+cli-worker-unmeasured = Nimmt keine fremden Programme an: Der Selbsttest gab keine Antwort.
+cli-not-listening = Lauscht nicht auf { $host }: Der Selbsttest meldet { $level }, offen: { $open }. { $protection } Starte das Container-Image auf einem Linux-Kernel mit seccomp, oder lausche auf 127.0.0.1.
+cli-not-saved = { $file } ist keine gespeicherte Aufzeichnung: { $reason }
+cli-not-text = { $file } ist kein UTF-8-Text: { $reason }
+cli-not-named = `{ $text }` hat nicht die Form `name=value`.
+cli-not-json = `{ $text }` ist kein JSON (eine Zahl oder verschachtelte Listen von Zahlen).

@@ -1,7 +1,7 @@
 /** Files of a trace: which there are, and one in the making with news of how far it is. */
 import { createParser } from "eventsource-parser";
 import type { Fact } from "../protocol/trace.gen";
-import { label } from "../words/say";
+import { label, languageSpoken } from "../words/say";
 import { type Refusal, sentenceOf, statusOf } from "./client";
 
 export interface ExportKind {
@@ -44,7 +44,8 @@ export async function makeExport(
   onprogress: (progress: Progress) => void,
   signal: AbortSignal,
 ): Promise<string> {
-  const query = new URLSearchParams({ step: String(step), phase: String(phase), every, direction });
+  const lang = languageSpoken();
+  const query = new URLSearchParams({ step: String(step), phase: String(phase), every, direction, lang });
   const answer = await fetch(`/api/traces/${trace}/export/${name}/progress?${query}`, { signal });
   if (!answer.ok || answer.body === null) throw new Error(await reasonOf(answer));
   let address: string | null = null;

@@ -28,7 +28,7 @@ from gradwalk.exports.exporter import LAST_PHASE, Direction, Every, Exporter
 from gradwalk.protocol.document import encode
 from gradwalk.protocol.events import Problem
 from gradwalk.protocol.facts import Filling, code, fact
-from gradwalk.words.catalogue import tell
+from gradwalk.words.catalogue import LANGUAGE, LANGUAGES, tell
 
 router = APIRouter(prefix="/api", tags=["exports"])
 
@@ -68,11 +68,25 @@ class Wanted:
     phase: Annotated[int, Query(ge=1, le=LAST_PHASE)] = LAST_PHASE
     every: Annotated[Every, Query(description="What one page, slide or picture of a film shows.")] = "step"
     direction: Annotated[Direction, Query(description="Which walk; the forward one has phases 1 to 3.")] = "backward"
+    lang: Annotated[str, Query(description="Of what the file says.", json_schema_extra={"enum": [*LANGUAGES]})] = (
+        LANGUAGE
+    )
+
+    @property
+    def language(self) -> str:
+        """One that there is a catalogue for."""
+        return self.lang if self.lang in LANGUAGES else LANGUAGE
 
     @property
     def query(self) -> str:
         """As in an address."""
-        given = {"step": self.step, "phase": self.phase, "every": self.every, "direction": self.direction}
+        given = {
+            "step": self.step,
+            "phase": self.phase,
+            "every": self.every,
+            "direction": self.direction,
+            "lang": None if self.language == LANGUAGE else self.language,
+        }
         return urlencode({name: value for name, value in given.items() if value is not None})
 
 
@@ -161,6 +175,7 @@ async def _job(service: Service, trace: str, exporter: Exporter, wanted: Wanted)
         phase=place.phase,
         every=wanted.every,
         direction=wanted.direction,
+        language=wanted.language,
         document=document,
     )
 

@@ -89,8 +89,8 @@ async def finish_file(service: Service, exporter: Exporter, job: ExportJob, run:
 async def _make_here(service: Service, exporter: Exporter, job: ExportJob) -> bytes:
     def make() -> bytes:
         assert job.document is not None
-        selection = Selection(job.step, job.phase, job.every, job.direction)
-        return exporter.write(load_document(json.loads(gzip.decompress(job.document))), selection)
+        selection = Selection(job.step, job.phase, job.every, job.direction, job.language)
+        return exporter.make(load_document(json.loads(gzip.decompress(job.document))), selection)
 
     try:
         return await service.workshop.ask(job.address(""), make)

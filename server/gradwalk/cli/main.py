@@ -218,7 +218,7 @@ def export(  # noqa: PLR0913 (one parameter per option)
     document = saved or load_document(json.loads(join_document(events)))
     try:
         with _progress_bar(exporter) as report:
-            body = exporter.write(document, Selection(step, phase, every, direction, report))
+            body = exporter.make(document, Selection(step, phase, every, direction, current_language(), report))
     except (NothingToExport, ExportUnavailable) as reason:
         raise Failure(reason.fact) from reason
     _write(body, output)

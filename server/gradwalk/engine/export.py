@@ -21,7 +21,7 @@ from gradwalk.protocol.events import Problem
 from gradwalk.protocol.facts import Fact, fact
 from gradwalk.protocol.problems import problem
 from gradwalk.sandbox.cancellation import Cancellation
-from gradwalk.words.catalogue import tell
+from gradwalk.words.catalogue import LANGUAGE, tell
 
 LONGEST_SECONDS = 600.0
 # A crash flushes nothing: unbuffered, and with faulthandler, what was said before and where it happened arrive.
@@ -42,6 +42,7 @@ class ExportJob(BaseModel):
     phase: int = LAST_PHASE
     every: Every = "step"
     direction: Direction = "backward"
+    language: str = LANGUAGE
     document: bytes | None = Field(
         default=None, exclude=True, repr=False, description="gzip; not sent to a worker, which finds it by `trace`."
     )
@@ -129,7 +130,7 @@ def _converse(
     """The file; None when the process ended before."""
     assert maker.stdin is not None
     assert maker.stdout is not None
-    selection = {"step": job.step, "phase": job.phase, "every": job.every, "direction": job.direction}
+    selection = job.model_dump(include={"step", "phase", "every", "direction", "language"})
     with suppress(BrokenPipeError):
         maker.stdin.write(encode({"name": job.name, "selection": selection, "bytes": len(document)}) + b"\n")
         maker.stdin.write(document)

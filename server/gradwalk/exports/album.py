@@ -10,7 +10,7 @@ from gradwalk.exports.places import find_layouts
 from gradwalk.exports.raster import LARGEST_PX, draw_still
 from gradwalk.protocol.document import TraceDocument
 from gradwalk.protocol.facts import fact
-from gradwalk.words.catalogue import say
+from gradwalk.words.catalogue import language_spoken, say, speaking
 
 AT_ONCE = 2
 """Graphviz processes side by side."""
@@ -62,7 +62,14 @@ def draw_pages(
         raise ExportUnavailable(fact("export-too-many-pages", pages=str(count), most=str(MOST_PAGES)))
     layouts = find_layouts(document)
 
+    language = language_spoken()
+
     def draw(moment: Moment) -> Page:
+        # A thread of the pool knows nothing of the language of the one that started it.
+        with speaking(language):
+            return draw_here(moment)
+
+    def draw_here(moment: Moment) -> Page:
         layout = layouts[moment.started["pass"]]
         fractions = travel if moment.phase == SEND and moment.sent else ()
         under_way = [draw_still(moment, layout, file_format, fraction, longest_px) for fraction in fractions]

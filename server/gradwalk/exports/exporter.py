@@ -6,6 +6,7 @@ from typing import Literal
 
 from gradwalk.protocol.document import TraceDocument
 from gradwalk.protocol.facts import Fact
+from gradwalk.words.catalogue import LANGUAGE, speaking
 from gradwalk.words.errors import FactError
 
 LAST_PHASE = 5
@@ -33,6 +34,8 @@ class Selection:
     """For an exporter with pages: one per step, or one per phase of each step."""
     direction: Direction = "backward"
     """Which of the two walks: the forward one has a step per differentiable operation."""
+    language: str = LANGUAGE
+    """Of sentences and captions; one of `LANGUAGES`."""
     report: Report = field(default=report_nothing, compare=False)
     """For an exporter with pages: called before the first page and after each."""
 
@@ -60,6 +63,15 @@ class Exporter:
     write: Callable[[TraceDocument, Selection], bytes]
     has_pages: bool = False
     """True: the whole trace as one page, slide or frame per step, or per phase with `Selection.every`."""
+
+    def make(self, document: TraceDocument, selection: Selection) -> bytes:
+        """The file, in the language of the selection.
+
+        Raises:
+            ExportUnavailable, NothingToExport: see there.
+        """
+        with speaking(selection.language):
+            return self.write(document, selection)
 
 
 class ExportUnavailable(FactError):

@@ -13,6 +13,7 @@ from typing import Any
 from gradwalk.exports.exporter import ExportUnavailable, Selection
 from gradwalk.protocol.document import TraceDocument, encode
 from gradwalk.protocol.facts import fact
+from gradwalk.words.catalogue import LANGUAGE, language_spoken
 
 log = logging.getLogger(__name__)
 
@@ -47,24 +48,24 @@ def bake(document: bytes) -> dict[str, Any] | None:
 
 def tell(document: bytes) -> dict[str, Any] | None:
     """What is said of an encoded document, as `Told` in frontend/src/embed/baked.ts; None: not here."""
-    return _remembered(document, "tell")
+    return _remembered(document, "tell", language_spoken())
 
 
 _WORKING = [Lock() for _ in range(16)]
 """The same document is never worked out twice at once."""
 
 
-def _remembered(document: bytes, function: str) -> dict[str, Any] | None:
+def _remembered(document: bytes, function: str, language: str = LANGUAGE) -> dict[str, Any] | None:
     """A page with a picture per step asks for the same document as often as it has steps."""
     with _WORKING[hash(document) % len(_WORKING)]:
-        return _work_out(document, function)
+        return _work_out(document, function, language)
 
 
 @lru_cache(maxsize=32)
-def _work_out(document: bytes, function: str) -> dict[str, Any] | None:
+def _work_out(document: bytes, function: str, language: str) -> dict[str, Any] | None:
     if not HAS_ENGINE or not BAKE_SCRIPT.is_file():
         return None
-    command = [*BAKER, str(BAKE_SCRIPT), function]
+    command = [*BAKER, str(BAKE_SCRIPT), function, language]
     try:
         done = subprocess.run(command, input=document, capture_output=True, timeout=LONGEST_SECONDS)
     except subprocess.TimeoutExpired:

@@ -30,7 +30,7 @@ def main() -> None:
     assert exporter is not None
     selection = Selection(**asked["selection"], report=lambda done, of: _say({"done": done, "of": of}))
     try:
-        body = exporter.write(load_document(json.loads(document)), selection)
+        body = exporter.make(load_document(json.loads(document)), selection)
     except (NothingToExport, ExportUnavailable) as refusal:
         _say({"refusal": type(refusal).__name__, "fact": refusal.fact})
         return

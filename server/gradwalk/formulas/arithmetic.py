@@ -3,6 +3,7 @@
 # mypy: disable-error-code="no-any-return"
 # What a node saved has no static type.
 
+from collections.abc import Callable
 from typing import Any
 
 from gradwalk.formulas.entry import BROADCAST, Entry, Formula, Given, Reason, Vjp, unary, value_of, why, zero
@@ -146,7 +147,14 @@ _LARGER = why("why-maximum")
 _SMALLER = why("why-minimum")
 _TIE = why("case-maximum")
 _NAN_LOSES = why("case-fmax")
-_STAIRCASE = why("why-div-rounded")
+_QUOTIENT = why("why-div", "self")
+_DIVISOR = why("why-div-other")
+
+
+def _divided_or_flat(kept: Reason) -> Callable[[Given], Reason]:
+    """Of a quotient that may be rounded."""
+    return lambda n: kept if n.rounding_mode is None else why("why-div-rounded")
+
 
 ARITHMETIC: tuple[Entry, ...] = (
     Entry(
@@ -229,12 +237,12 @@ ARITHMETIC: tuple[Entry, ...] = (
             Vjp(
                 "self",
                 _quotient,
-                why("why-div", "self"),
+                _QUOTIENT,
             ),
             Vjp(
                 "other",
                 _quotient_other,
-                why("why-div-other"),
+                _DIVISOR,
             ),
         ),
         (BROADCAST, why("case-div")),
@@ -244,8 +252,12 @@ ARITHMETIC: tuple[Entry, ...] = (
         ("DivBackward2", "DivBackward3"),
         lambda n: _rounded(n.rounding_mode, n.operand("self"), value_of(n, "other")),
         (
-            Vjp("self", lambda n: _quotient(n) if n.rounding_mode is None else zero(n), _STAIRCASE),
-            Vjp("other", lambda n: _quotient_other(n) if n.rounding_mode is None else zero(n), _STAIRCASE),
+            Vjp("self", lambda n: _quotient(n) if n.rounding_mode is None else zero(n), _divided_or_flat(_QUOTIENT)),
+            Vjp(
+                "other",
+                lambda n: _quotient_other(n) if n.rounding_mode is None else zero(n),
+                _divided_or_flat(_DIVISOR),
+            ),
         ),
         (BROADCAST, why("case-div-unrounded")),
     ),

@@ -1,5 +1,8 @@
 """Sentences from the catalogues that the page reads too (`en.ftl`, one file per language; Project Fluent)."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 from typing import Final, Literal
@@ -16,30 +19,50 @@ Attribute = Literal["title", "hint", "question"]
 """What a message may say besides its sentence: a heading, what to do about it, what somebody asked."""
 
 
-def say(key: str, /, language: str = LANGUAGE, **operands: str | int) -> str:
+_SPOKEN: ContextVar[str] = ContextVar("language", default=LANGUAGE)
+
+
+@contextmanager
+def speaking(language: str) -> Iterator[None]:
+    """Inside, everything is said in this language where no other is asked for: a file is of one language throughout."""
+    before = _SPOKEN.set(language)
+    try:
+        yield
+    finally:
+        _SPOKEN.reset(before)
+
+
+def language_spoken() -> str:
+    """The language of what is said here and now."""
+    return _SPOKEN.get()
+
+
+def say(key: str, /, language: str | None = None, **operands: str | int) -> str:
     """The message `key` with its operands filled in; a number chooses the plural and is written with it.
 
     Raises:
         LookupError: there is no such message, or it needs an operand that is not there.
     """
-    return _filled(key, None, {**operands}, language)
+    return _filled(key, None, {**operands}, language or _SPOKEN.get())
 
 
-def tell(fact: Fact, language: str = LANGUAGE) -> str:
+def tell(fact: Fact, language: str | None = None) -> str:
     """A fact as a sentence or a part of one, with backticks round code.
 
     Raises:
         LookupError: as `say`.
     """
+    language = language or _SPOKEN.get()
     return _filled(fact["kind"], None, _operands(fact, language), language)
 
 
-def tell_attribute(fact: Fact, attribute: Attribute, language: str = LANGUAGE) -> str | None:
+def tell_attribute(fact: Fact, attribute: Attribute, language: str | None = None) -> str | None:
     """A fact's heading, or what to do about it; None where the catalogue has none.
 
     Raises:
         LookupError: as `say`.
     """
+    language = language or _SPOKEN.get()
     bundle = _bundle(language)
     if not bundle.has_message(fact["kind"]) or attribute not in bundle.get_message(fact["kind"]).attributes:
         return None

@@ -11,9 +11,9 @@ from py_mini_racer import MiniRacer
 
 from gradwalk.exports.kit import BAKE_SCRIPT
 from gradwalk.words.catalogue import LANGUAGE, LANGUAGES, read_catalogue, tell, tell_attribute
+from tests.words.test_catalogue import COUNTS, operands_of
 
 OTHERS = [language for language in LANGUAGES if language != LANGUAGE]
-COUNTS = {"count", "seeds"}
 ATTRIBUTES = ("title", "hint", "question")
 
 
@@ -76,7 +76,7 @@ def test_the_page_and_python_read_it_alike(language: str) -> None:
     for key, entry in ENGLISH.items():
         if entry.value is None:
             continue
-        names = {name for name in needs(entry) if not name.startswith("-> ")}
+        names = operands_of(entry)
         for count in (1, 2, 3):
             operands = {name: count if name in COUNTS else f"<{name} {count}>" for name in names}
             fact = {"kind": key, "operands": operands}

@@ -345,8 +345,14 @@ function isProven({ differences }: LocalJacobian): boolean {
   return differences !== undefined && differences.verdict !== "differs";
 }
 
+/** An operation's plain options stand in its formula, and torch's names for them say nothing. */
 function savedOf(scene: Scene, node: Node): readonly Saved[] {
-  return node.saved.map((saved) => ({ ...saved, label: savedLabel(scene, node, saved) }));
+  const shown = node.kind === "op" ? node.saved.filter(({ value }) => !isPlain(value)) : node.saved;
+  return shown.map((saved) => ({ ...saved, label: savedLabel(scene, node, saved) }));
+}
+
+function isPlain(value: SavedTensor["value"]): boolean {
+  return Array.isArray(value) || (value !== null && typeof value !== "object");
 }
 
 function fillsOf({ formula }: Node, saved: readonly Saved[], { latex }: VjpLine): readonly Fill[] {

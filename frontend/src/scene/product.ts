@@ -10,7 +10,7 @@ import { cellAt, jacobianMatrix, matrixOf, rowOf } from "../model/matrix";
 import { toNumber } from "../model/numbers";
 import type { Cell, Node, TensorValue } from "../protocol/trace.gen";
 import { ownJacobian } from "../words/advice";
-import { transposedText } from "../words/names";
+import { bracketedText, transposedText } from "../words/names";
 import { label } from "../words/say";
 import { shapeText } from "../words/values";
 import type { Factor, OperandEquation } from "./equation";
@@ -373,7 +373,7 @@ export function partial(
   operand: OperandEquation,
   of: "player-partial" | "player-partial-outputs" = "player-partial",
 ): string {
-  return label(of, { name: operand.name });
+  return label(of, { name: bracketedText(operand.name) });
 }
 
 export function returnedFor(operand: OperandEquation): string {

@@ -98,7 +98,12 @@ function producerOf(graph: Graph, operand: Operand): { node: Node; outputNr: num
 
 /** A name with the sign of transposition, in brackets where it would belong to a part of the name only. */
 export function transposedText(name: string): string {
-  return /^[\p{L}_][\p{L}\p{N}_.]*(?:[([][^()[\]]*[)\]])?$/u.test(name) ? `${name}ᵀ` : `(${name})ᵀ`;
+  return `${bracketedText(name)}ᵀ`;
+}
+
+/** A name as a sign may stand before or behind it: `x`, `x[0]`, `(x*y)`. */
+export function bracketedText(name: string): string {
+  return /^[\p{L}_][\p{L}\p{N}_.]*(?:[([][^()[\]]*[)\]])?$/u.test(name) ? name : `(${name})`;
 }
 
 /** A saved tensor by what the program calls it. */

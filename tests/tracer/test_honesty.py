@@ -232,3 +232,30 @@ def test_code_of_the_program_that_fails_when_it_is_looked_at_is_not_ours(source:
     assert found["kind"] == "error"
     assert found["span"]["line"] == line
     assert found["fact"]["kind"] == "problem-intrusion"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "class Odd(torch.Tensor):\n    def detach(self): return 'forged'\n    def tolist(self): return ['<b>']\n"
+        "y = (torch.ones(1, requires_grad=True) * 2).as_subclass(Odd)\n",
+        "class Odd(torch.Tensor):\n    def is_inference(self): return 1 / 0\n    _version = 'forged'\n"
+        "x = torch.ones(2, requires_grad=True)\ny = (x * 2).as_subclass(Odd).mul_(3)\ny.sum().backward()\n",
+        "class Odd(torch.Tensor):\n    dtype = shape = is_cpu = 'forged'\n"
+        "x = torch.ones(2, requires_grad=True)\ny = (x * 2).as_subclass(Odd)\n(y * y).sum().backward()\n",
+        "f = torch.sin\nfor _ in range(3000): f = torch.func.grad(f)\nf(torch.ones(()))\n",
+    ],
+    ids=["methods", "version", "attributes", "wrappers"],
+)
+def test_no_program_makes_us_say_that_it_is_our_fault(source: str) -> None:
+    assert all(found["kind"] != "internal" for found in run_traced(source).of("problem"))
+
+
+def test_what_is_read_of_a_tensor_is_not_seen_by_its_torch_function() -> None:
+    source = (
+        "seen = []\nclass Odd(torch.Tensor):\n    @classmethod\n"
+        "    def __torch_function__(cls, func, types, args=(), kwargs=None):\n        seen.append(func.__name__)\n"
+        "        return super().__torch_function__(func, types, args, kwargs or {})\n"
+        "x = torch.ones(2).as_subclass(Odd).requires_grad_()\ny = torch.sin(x * 2).mul_(2)\ny.sum().backward()\n"
+    )
+    assert run_traced(source).run.namespace["seen"] == run_plain(source).namespace["seen"]

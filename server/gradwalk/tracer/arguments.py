@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from gradwalk.tracer.originals import Tensor
+from gradwalk.tracer.originals import Tensor, is_inference, version_of, without_torch_function
 
 
 def tensors_in(arguments: Iterable[Any]) -> Iterator[torch.Tensor]:
@@ -26,8 +26,11 @@ def _writes_in_place(func: Callable[..., Any]) -> bool:
     return name[-1:] == "_" and (name[-2:] != "__" or name == "__setitem__" or name[:3] == "__i")
 
 
-def written(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> torch.Tensor | None:
-    """What an operation is about to write into: its first argument, or its `out=`."""
+def written(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[torch.Tensor, int] | None:
+    """What an operation is about to write into (its first argument, or its `out=`), and the version of that."""
     target = args[0] if args and _writes_in_place(func) else kwargs.get("out") if kwargs else None
-    # An inference tensor has no version counter, and nothing can have saved it.
-    return target if isinstance(target, Tensor) and not target.is_inference() else None
+    if not isinstance(target, Tensor):
+        return None
+    with without_torch_function():
+        # An inference tensor has no version counter, and nothing can have saved it.
+        return None if is_inference(target) else (target, version_of(target))

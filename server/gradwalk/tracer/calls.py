@@ -22,7 +22,7 @@ from gradwalk.tracer.chains import Chains
 from gradwalk.tracer.cuts import WITHOUT_TENSOR, CutLog
 from gradwalk.tracer.frames import Place, calls_directly, function_frame, snippet_frame, snippet_place
 from gradwalk.tracer.opened import openable_body
-from gradwalk.tracer.originals import SNIPPET, Tensor, frame_at, sequence_number
+from gradwalk.tracer.originals import SNIPPET, Tensor, frame_at, sequence_number, version_of, without_torch_function
 from gradwalk.tracer.transforms import argument_name
 from gradwalk.tracer.values import ValueTable, storage_address
 
@@ -347,10 +347,9 @@ class CallRecorder(TorchFunctionMode):
             if func is _DETACH_IN_PLACE:
                 self._guard(log.cuts.note, func, args, None, frame_at(1))
             target = written(func, args, kwargs)
-            version = 0 if target is None else target._version
             result = func(*args, **kwargs)
             if target is not None:
-                self._guard(self._note_change, func, target, version)
+                self._guard(self._note_change, func, *target)
         if sequence_number() != low:
             label = getattr(func, "__name__", "call")
             arguments = (*args, *kwargs.values()) if kwargs else args
@@ -360,9 +359,10 @@ class CallRecorder(TorchFunctionMode):
         return result
 
     def _guard(self, note: Callable[..., Any], *arguments: Any) -> Any:
-        """Our own fault must not become the program's."""
+        """Our own fault must not become the program's, nor what we read be seen by its `__torch_function__`."""
         try:
-            return note(*arguments)
+            with without_torch_function():
+                return note(*arguments)
         except Exception as error:  # noqa: BLE001 (see above)
             self._on_failure(error)
             return None
@@ -389,11 +389,10 @@ class CallRecorder(TorchFunctionMode):
         log = self._log
         frame = frame_at(2)
         target = written(func, args, kwargs)
-        version = 0 if target is None else target._version
         entry = self._guard(self._inner_call, func, (*args, *kwargs.values()), frame)
         result = func(*args, **kwargs)
         if target is not None:
-            self._guard(self._note_change, func, target, version)
+            self._guard(self._note_change, func, *target)
         if entry is not None:
             self._guard(self._end_inner_call, entry, result)
         if sequence_number() != low:
@@ -445,8 +444,8 @@ class CallRecorder(TorchFunctionMode):
 
     def _note_change(self, func: Callable[..., Any], tensor: torch.Tensor, version: int) -> None:
         changes = self._log.changes
-        if tensor._version != version and len(changes) < _CHANGES_KEPT:
-            changes.append((storage_address(tensor), tensor._version, snippet_place(frame_at(3)), func.__name__))
+        if version_of(tensor) != version and len(changes) < _CHANGES_KEPT:
+            changes.append((storage_address(tensor), version_of(tensor), snippet_place(frame_at(3)), func.__name__))
 
 
 WRITE: Final = -1

@@ -16,6 +16,7 @@ from gradwalk.tracer.originals import (
     clone,
     detach,
     frame_at,
+    innermost,
     is_functorch_wrapped,
     sequence_number,
     without_torch_function,
@@ -194,7 +195,7 @@ class FunctionTexts:
                 yield from ast.walk(definition)
 
     def _definition(self, method: Any) -> ast.FunctionDef | None:
-        method = inspect.unwrap(method) if callable(method) else method
+        method = innermost(method) if callable(method) else method
         code = getattr(method, "__code__", None)
         if code is None or code.co_filename != SNIPPET:
             return None

@@ -99,6 +99,7 @@ class NodeFormulas:
         """Whether the entry reproduces `grad_inputs`; None where nothing was evaluated. Call it in a hook."""
         if self._steps_left <= 0 or entry_of(name) is None:
             return None
+        grad_outputs, grad_inputs = ([*map(originals.plain, each)] for each in (grad_outputs, grad_inputs))
         gradients = [one for one in (*grad_outputs, *grad_inputs) if one is not None]
         if any(map(_is_wrapped, gradients)) or sum(one.numel() for one in gradients) > self._elements:
             return None
@@ -127,7 +128,7 @@ class NodeFormulas:
             name = attribute.removeprefix("_saved_")
             try:
                 if packed is None or not is_hooked(getattr(node, packed)):
-                    saved[name] = getattr(node, attribute)
+                    saved[name] = originals.plain(getattr(node, attribute))
                     continue
             except RuntimeError:
                 pass

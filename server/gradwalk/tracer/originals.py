@@ -3,7 +3,9 @@
 A program may patch `torch.Tensor.clone` or the like; the recorder must go on reading true values.
 """
 
+import inspect
 import sys
+from collections.abc import Callable
 from types import FrameType
 from typing import Any, Final
 
@@ -11,6 +13,8 @@ import torch
 
 detach: Final = torch._C.TensorBase.detach
 clone: Final = torch._C.TensorBase.clone
+is_inference: Final = torch._C.TensorBase.is_inference
+version_of: Final[Callable[[torch.Tensor], int]] = vars(torch._C.TensorBase)["_version"].__get__
 zeros_like: Final = torch.zeros_like
 to_numpy: Final = torch._C.TensorBase.numpy
 Tensor: Final = torch.Tensor
@@ -38,6 +42,19 @@ def is_batched(tensor: torch.Tensor) -> bool:
             return True
         tensor = functorch_unwrapped(tensor)
     return False
+
+
+def plain(value: Any) -> Any:
+    """A tensor without what its class adds to torch's; other values as they are. No graph is built."""
+    return value if type(value) is Tensor or not isinstance(value, Tensor) else detach(value)
+
+
+def innermost(function: Callable[..., Any]) -> Callable[..., Any]:
+    """What a function wraps; the function itself where its wrappers are too many to follow, or go in a circle."""
+    try:
+        return inspect.unwrap(function)
+    except ValueError:
+        return function
 
 
 GradientEdge: Final = torch.autograd.graph.GradientEdge

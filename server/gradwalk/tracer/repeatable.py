@@ -22,6 +22,8 @@ from weakref import WeakKeyDictionary
 
 import torch
 
+from gradwalk.tracer.originals import innermost
+
 FRESH_MAKERS = frozenset(
     {"clone", "copy", "empty", "empty_like", "eye", "full", "full_like", "new_empty", "new_full", "new_ones",
      "new_tensor", "new_zeros", "ones", "ones_like", "tensor", "zeros", "zeros_like"}
@@ -61,12 +63,12 @@ def is_repeatable_forward(function: type) -> bool:
     forward = getattr(function, "forward", None)
     if "setup_context" in vars(function):
         return _is_pure(forward, depth=0)
-    forward = inspect.unwrap(forward) if callable(forward) else forward
+    forward = innermost(forward) if callable(forward) else forward
     return isinstance(forward, FunctionType) and _reads_pure(forward, depth=0, saves=True)
 
 
 def _is_pure(function: Any, depth: int) -> bool:
-    function = inspect.unwrap(function) if callable(function) else function
+    function = innermost(function) if callable(function) else function
     if not isinstance(function, FunctionType) or depth > 4:
         return False
     known = _known.get(function)

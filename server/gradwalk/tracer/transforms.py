@@ -52,7 +52,7 @@ def _name_among(leaf: torch.Tensor, function: Any, variables: Mapping[str, Any])
 
 
 def _is_users(function: Any) -> bool:
-    code = getattr(inspect.unwrap(function), "__code__", None)
+    code = getattr(originals.innermost(function), "__code__", None)
     return code is not None and code.co_filename == originals.SNIPPET
 
 

@@ -46,6 +46,7 @@ class ValueTable:
     def value_of(self, tensor: torch.Tensor) -> TensorValue:
         """The tensor's content now. Call it where torch functions are not intercepted."""
         try:
+            tensor = originals.plain(tensor)
             dtype = tensor.dtype
             count = _count_of(tensor)
             item_bytes = _ITEM_BYTES.get(dtype)

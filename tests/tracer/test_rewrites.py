@@ -94,6 +94,26 @@ def test_hooks_after_accumulation_are_told_apart() -> None:
     assert run_plain(source).namespace["x"].grad is None
 
 
+@pytest.mark.parametrize("passes", [1, 2])
+def test_a_hook_that_writes_into_grad_is_a_part_of_the_step(passes: int) -> None:
+    source = FORWARD + (
+        "def double(p):\n    p.grad.mul_(2)\nx.register_post_accumulate_grad_hook(double)\n"
+        + "y.sum().backward(retain_graph=True)\n" * passes
+    )
+    traced = run_traced(source)
+    assert not traced.of("problem")
+    step = [one for one in traced.of("step") if one["accumulate"] is not None][-1]
+    [change] = step["accumulate"]["changes"]
+    assert (change["kind"], change["span"]["line"]) == ("post_accumulate_hook", 5)
+    assert torch.equal(tensor_of(change["before"]) * 2, tensor_of(change["after"]))
+    assert step["accumulate"]["after"] == change["after"]
+    assert torch.equal(tensor_of(change["after"]), run_plain(source).namespace["x"].grad)
+    plain = run_plain(FORWARD + "y.sum().backward()\n").namespace["x"].grad
+    assert torch.equal(tensor_of(step["grad_outputs"][0]), plain)
+    before = step["accumulate"]["before"]
+    assert torch.equal(plain if "missing" in before else tensor_of(before) + plain, tensor_of(change["before"]))
+
+
 NONE_RETURNED = """
 class Forget(torch.autograd.Function):
     @staticmethod

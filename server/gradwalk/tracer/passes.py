@@ -76,7 +76,7 @@ class PassNode:
         self.inner: list[InnerCall] | None = None
         """What a custom backward did."""
         self.changed: list[TensorValue | None] | None = None
-        """grad_outputs as a custom backward found them, which may write into them."""
+        """grad_outputs before a custom backward, or hooks after accumulation, which may write into them."""
         self.started_at = 0
         self.received: dict[int, Chain] = {}
         """By output, what hooks that run before the node made of its gradient."""

@@ -246,7 +246,8 @@ class Recorder(PassListener):
         if variable is not None:
             before = variable.grad
             entry.before = self._reasons.no_grad_yet() if before is None else self.values.value_of(before)
-        elif entry.record.kind == "custom":
+        # Where nothing had arrived, `.grad` is the grad_output itself, and hooks may write into it.
+        if entry.record.kind == "custom" or (variable is not None and variable._post_accumulate_grad_hooks):
             entry.changed = [None if one is None else self.values.value_of(one) for one in grad_outputs]
 
     def watch(self, node: Node, entry: PassNode) -> Sequence[Any]:
@@ -361,7 +362,7 @@ class Recorder(PassListener):
         return returned
 
     def _grad_outputs(self, node: Node, entry: PassNode, grad_outputs: Any) -> list[Gradient]:
-        """What the engine handed to the node, as it was before a custom backward could write into it."""
+        """What the engine handed to the node, as it was before a custom backward or a hook could write into it."""
         received: list[Gradient] = [self._received(gradient) for gradient in grad_outputs]
         if entry.changed is not None:
             received = [UNDEFINED if value is None else value for value in entry.changed]

@@ -128,6 +128,31 @@ def reaches(finding):
     return [*operands["norm"]["numbers"], *operands["times"]["numbers"]]
 
 
+NORMALIZED = {
+    "batch": "nn.BatchNorm1d(1, eps={eps})(x.T)",
+    "layer": "nn.LayerNorm(2, eps={eps})(x)",
+    "group": "F.group_norm(x, 1, eps={eps})",
+}
+
+
+@pytest.mark.parametrize("name", NORMALIZED)
+def test_a_gradient_that_a_normalization_takes_away_does_not_vanish(name):
+    source = f"x = torch.tensor([[1., 3.]], requires_grad=True)\n({NORMALIZED[name]}**2).sum().backward()"
+    assert findings(source.format(eps=1e-5), "vanishing")[1] == []
+    assert run_plain(source.format(eps=1e-12)).namespace["x"].grad.abs().max() < 1e-6
+
+
+@pytest.mark.parametrize("mode", ["train()", "eval()"])
+def test_a_normalization_that_divides_by_much_lets_a_gradient_vanish(mode):
+    source = (
+        f"x = torch.tensor([[1e6], [2e6], [6e6]], requires_grad=True)\nm = nn.BatchNorm1d(1).{mode}\n"
+        "m.running_var.fill_(1e12)\n(m(x) ** 3).sum().backward()"
+    )
+    [finding] = findings(source, "vanishing")[1]
+    twin = run_plain(source).namespace["x"].grad.norm().item()
+    assert reaches(finding)[0] == pytest.approx(twin)
+
+
 def test_a_saturated_activation_is_told():
     _, [finding] = findings("x = torch.tensor([200.], requires_grad=True)\ny = torch.sigmoid(x)\ny.sum().backward()")
     assert (finding["kind"], lines([finding])) == ("vanishing", [2])

@@ -43,6 +43,7 @@ _SUMMING: Final = frozenset(
      "native_group_norm", "native_layer_norm", "sub"}
 )  # fmt: skip
 """Operations whose gradients are sums of many terms, or lose a mean."""
+_NORMALIZING: Final = frozenset({"native_batch_norm", "native_group_norm", "native_layer_norm"})
 _SATURATING: Final = frozenset({"sigmoid", "softmax", "tanh"})
 _NEARLY_ALL: Final = 0.8
 """Of a decrease, by its logarithm: where one step has that much of it, the chain is not to blame."""
@@ -330,6 +331,9 @@ class _PassNotes:
 
 def _left_of_product(event: Mapping[str, Any], described: Node, argnum: int, returned: float, norm: float) -> float:
     """The norm of v times J beside that of |v| times |J|; 1 where nothing is known of the terms."""
+    factor = _normalizing_factor(described) if argnum == 0 else None
+    if factor is not None:
+        return returned / (norm * factor)
     for one in event["local_jacobians"]:
         if one["argnum"] == argnum and "data" in one["value"]:
             v = event["grad_outputs"][one["output_nr"]]
@@ -344,3 +348,20 @@ def _left_of_product(event: Mapping[str, Any], described: Node, argnum: int, ret
     # In a product of matrices, small factors make a small result, too.
     sizes = [norm_of(one) / math.sqrt(max(1, math.prod(one["shape"]))) for one in others]
     return returned / (norm * min([1.0, *(size for size in sizes if size > 0)]))
+
+
+def _normalizing_factor(described: Node) -> float | None:
+    """The factor on v in a normalisation's vjp, before v's mean and its part along the result are taken away.
+
+    They are taken away inside the Jacobian, so its entries say nothing of the terms. None for other operations.
+    """
+    if described["op"].strip("_") not in _NORMALIZING:
+        return None
+    saved: dict[str, Any] = {one["name"]: one["value"] for one in described["saved"]}
+    deviation, weight = saved.get("result2"), saved.get("weight")
+    if not isinstance(deviation, dict) or not math.prod(deviation.get("shape", ())):
+        # In evaluation the mean and the deviation are constants.
+        return None
+    sizes = [norm_of(one) / math.sqrt(math.prod(one["shape"])) for one in (deviation, weight) if isinstance(one, dict)]
+    factor = math.prod(sizes)
+    return factor if 0 < factor < math.inf else None

@@ -362,6 +362,6 @@ def _normalizing_factor(described: Node) -> float | None:
     if not isinstance(deviation, dict) or not math.prod(deviation.get("shape", ())):
         # In evaluation the mean and the deviation are constants.
         return None
-    sizes = [norm_of(one) / math.sqrt(math.prod(one["shape"])) for one in (deviation, weight) if isinstance(one, dict)]
-    factor = math.prod(sizes)
+    scales: list[Any] = [one for one in (deviation, weight) if isinstance(one, dict)]
+    factor = math.prod(norm_of(one) / math.sqrt(math.prod(one["shape"])) for one in scales)
     return factor if 0 < factor < math.inf else None

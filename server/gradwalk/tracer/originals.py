@@ -52,9 +52,10 @@ def plain(value: Any) -> Any:
 def innermost(function: Callable[..., Any]) -> Callable[..., Any]:
     """What a function wraps; the function itself where its wrappers are too many to follow, or go in a circle."""
     try:
-        return inspect.unwrap(function)
+        inner: Callable[..., Any] = inspect.unwrap(function)
     except ValueError:
         return function
+    return inner
 
 
 GradientEdge: Final = torch.autograd.graph.GradientEdge

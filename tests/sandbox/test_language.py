@@ -3,6 +3,7 @@
 import ast
 import json
 import os
+import statistics
 import subprocess
 import sys
 import time
@@ -274,14 +275,17 @@ def test_own_private_names_do_not_open_torch_s(offer: Offer) -> None:
 
 
 def test_the_price_of_the_policy_is_small(offer: Offer) -> None:
-    """A lesson of some forty lines: about 2 ms of processor; the least of many tries, as others share the machine."""
+    """A lesson of some forty lines: beside Python compiling the same text a moment later, however busy the machine."""
     source = next(listed.source for listed in HONEST if listed.name == "torch/module with parameters and buffers")
     OfferedLanguage(offer).admit(ast.parse(source), source)
-    spent = []
+    ratios = []
     for _ in range(30):
         tree, language = ast.parse(source), OfferedLanguage(offer)
         start = time.process_time()
         language.admit(tree, source)
         language.namespace()
-        spent.append(time.process_time() - start)
-    assert min(spent) < 0.004
+        admitted = time.process_time()
+        compile(source, "<lesson>", "exec")
+        ratios.append((admitted - start) / (time.process_time() - admitted))
+    # 3 are usual.
+    assert statistics.median(ratios) < 6

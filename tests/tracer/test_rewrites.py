@@ -114,6 +114,22 @@ def test_a_hook_that_writes_into_grad_is_a_part_of_the_step(passes: int) -> None
     assert torch.equal(plain if "missing" in before else tensor_of(before) + plain, tensor_of(change["before"]))
 
 
+def test_a_posthook_that_is_registered_during_the_pass_is_told_with_its_line() -> None:
+    source = START + (
+        "y = x.exp()\nz = y * 2\ndef triple(grads, _):\n    return tuple(3 * g for g in grads)\n"
+        "def late(g):\n    y.grad_fn.register_hook(triple)\nz.register_hook(late)\nz.sum().backward()\n"
+    )
+    traced = run_traced(source)
+    assert not traced.of("problem")
+    step = step_of(traced, "ExpBackward0")
+    [change] = step["changes"]
+    assert (change["kind"], change["span"]["line"]) == ("node_hook", 7)
+    plain = run_plain(source).namespace["x"].grad
+    assert torch.equal(tensor_of(step["grad_inputs"][0]), plain)
+    assert torch.equal(tensor_of(change["before"]) * 3, plain)
+    assert step["local_jacobians"][0]["checked"]
+
+
 NONE_RETURNED = """
 class Forget(torch.autograd.Function):
     @staticmethod

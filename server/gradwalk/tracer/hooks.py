@@ -17,7 +17,7 @@ from gradwalk.tracer.frames import Place, snippet_place
 from gradwalk.tracer.originals import frame_at, without_torch_function
 from gradwalk.tracer.passes import PassNode
 from gradwalk.tracer.places import Places
-from gradwalk.tracer.rewrites import Chain, Hook, Look, WatchedHooks
+from gradwalk.tracer.rewrites import Chain, Hook, KnownHooks, Look, WatchedHooks
 from gradwalk.tracer.walk import Node
 
 _OURS = "gradwalk.tracer."
@@ -42,6 +42,8 @@ class HookWatch:
         """Whether the program may have put a hook on a node."""
         self._latest: dict[Any, Any] = {}
         """All hooks of the node and of the kind at which one of ours was registered last."""
+        self._watched: dict[int, _Posthooks] = {}
+        """By the `id` of its dictionary, the node of a running pass that has these posthooks."""
         self._of_tensors: dict[object, weakref.ref[OrderedDict[Any, Any]]] = {}
         """By the keys of `CallLog.hooks`."""
         self._originals: list[tuple[Any, str, Any]] = []
@@ -58,6 +60,8 @@ class HookWatch:
             if not caller.f_globals.get("__name__", "").startswith(_OURS):
                 self._places[result[1].id] = snippet_place(caller)
                 self._on_nodes = True
+                if id(result[0]) in self._watched:
+                    self._watched[id(result[0])].watch()
             else:
                 self._latest = result[0]
             return result
@@ -109,10 +113,8 @@ class HookWatch:
 
     # Looks at the gradients beside the hooks, for the time of a pass.
 
-    def watch_after(self, entry: PassNode, spell: Spell) -> list[WatchedHooks]:
-        """Looks beside the posthooks of the node at which one of ours was registered just now."""
-        if len(self._latest) <= 1:
-            return []
+    def watch_after(self, entry: PassNode, spell: Spell) -> "_Posthooks":
+        """Looks beside the posthooks, also later ones, of the node at which one of ours was registered just now."""
 
         def look_after(hook: Hook | None) -> Look:
             def look(grad_inputs: Any, _grad_outputs: Any) -> None:
@@ -125,7 +127,7 @@ class HookWatch:
 
             return _quietly(look)
 
-        return [WatchedHooks(self._latest, look_after, self._known("node_hook"))]
+        return _Posthooks(self._watched, self._latest, look_after, self._known("node_hook"))
 
     def watch_before(self, node: Node, entry: PassNode, spell: Spell) -> list[WatchedHooks]:
         """Looks beside what runs before a node: hooks of its outputs, its prehooks; at a leaf also what runs after."""
@@ -180,6 +182,46 @@ class HookWatch:
         if key in self._log.hooks:
             return True, self._spans.span(self._log.hooks[key])
         return not self._is_complete, None
+
+
+class _Posthooks:
+    """The posthooks of a node in a pass; the program may add some while it runs."""
+
+    __slots__ = ("_around", "_hooks", "_known", "_look_after", "_running", "_watched")
+
+    def __init__(
+        self,
+        running: dict[int, "_Posthooks"],
+        hooks: dict[Any, Any],
+        look_after: Callable[[Hook | None], Look],
+        known: KnownHooks,
+    ) -> None:
+        self._running, self._hooks, self._look_after, self._known = running, hooks, look_after, known
+        self._around = running.get(id(hooks))
+        self._watched: WatchedHooks | None = None
+        running[id(hooks)] = self
+        if len(hooks) > 1:
+            self.watch()
+
+    def watch(self) -> None:
+        """Puts looks beside the hooks that are there now, and our own hook after them."""
+        if self._watched is not None:
+            self._watched.remove()
+        ours = [
+            key for key, hook in self._hooks.items() if self._known(key, hook) is None and not isinstance(key, tuple)
+        ]
+        for key in ours:
+            self._hooks[key] = self._hooks.pop(key)
+        self._watched = WatchedHooks(self._hooks, self._look_after, self._known)
+
+    def remove(self) -> None:
+        """Takes the looks away."""
+        if self._watched is not None:
+            self._watched.remove()
+        if self._around is None:
+            del self._running[id(self._hooks)]
+        else:
+            self._running[id(self._hooks)] = self._around
 
 
 def _see(chains: dict[int, Chain], number: int, hook: Hook | None, value: Gradient) -> None:

@@ -256,7 +256,7 @@ class Recorder(PassListener):
             return entry.missing[argnum] or missing or self._received(gradient)
 
         watched = self.hooks.watch_after(entry, sent)
-        return watched + self.hooks.watch_before(node, entry, lambda gradient, _slot: self._received(gradient))
+        return [watched, *self.hooks.watch_before(node, entry, lambda gradient, _slot: self._received(gradient))]
 
     def step(self, one: Pass, node: Node, entry: PassNode, grad_inputs: Any, grad_outputs: Any) -> None:
         if self._is_full:

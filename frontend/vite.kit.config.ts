@@ -25,7 +25,7 @@ function kindsInTraces(): ReadonlySet<string> {
     readdirSync(new URL(name, SERVER), { encoding: "utf8" }).map((file) => `${name}/${file}`),
   ).filter((path) => path.endsWith(".py"));
   const source = files.map((path) => readFileSync(new URL(path, SERVER), "utf8")).join("\n");
-  const made = source.matchAll(/(?:\bfact\(|"kind":)\s*"([a-z0-9-]+)"|"((?:why|case)-[a-z0-9-]+)"/g);
+  const made = source.matchAll(/(?:\bfact\(|"kind":)\s*"([a-z0-9-]+)"|"(why-[a-z0-9-]+)"/g);
   return new Set([...made].map(([, kind, reason]) => kind ?? reason ?? ""));
 }
 

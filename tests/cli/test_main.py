@@ -167,10 +167,10 @@ def test_check_says_what_to_do_about_each_thing_that_is_missing(
     found = findings(done)
     assert {name for name, (verdict, _) in found.items() if verdict == "missing"} == {"cluster", "page", "pictures"}
     assert "libglib-2.0.so.0" in found["pictures"][1]
-    assert found["pictures"][1].endswith("On Debian: apt install graphviz.")
+    assert found["pictures"][1].endswith("On Debian: `apt install graphviz`.")
     assert "redis://user:***@127.0.0.1:1/0 does not answer" in found["cluster"][1]
     assert "make install" in found["page"][1]
     assert found["sandbox"] == ("ok", "Every probe was refused: protection is full.")
-    assert all(sentence.endswith((".", "install", "wheel")) for _, sentence in found.values()), "sentences"
+    assert all(sentence.endswith((".", "install`", "wheel`")) for _, sentence in found.values()), "sentences"
     assert "hush" not in done.stdout + done.stderr
     assert "Traceback" not in done.stderr

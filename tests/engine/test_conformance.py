@@ -154,7 +154,7 @@ def test_an_abandoned_run_is_called_off_and_can_be_asked_for_again(opened: Open)
             with again.follower():
                 await until(lambda: len(again.log) == 1)
             await until(lambda: again.state is RunState.DONE and run.state is RunState.DONE)
-            assert b"Called off" in b"".join(again.log)
+            assert b"problem-left" in b"".join(again.log) or b"problem-called-off" in b"".join(again.log)
             await until(lambda: engine.status().running == 0)
 
     run_in_own_loop(work())

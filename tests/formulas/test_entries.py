@@ -315,7 +315,7 @@ def test_the_formulas_fit_the_protocol(visits: dict[str, list[tuple[str, Visit]]
         formula = described(met[0][1])
         TypeAdapter(Formula).validate_python(formula)
         assert formula is not None
-        assert all("{" not in line["because"] + line["text"] for line in formula["vjp"])
+        assert all("{" not in tell(line["because"]) + line["text"] for line in formula["vjp"])
 
 
 def test_a_list_of_operands_gets_a_line_each() -> None:

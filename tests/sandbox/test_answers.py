@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 
 from gradwalk.protocol.events import EVENTS
+from gradwalk.protocol.facts import fact
 from gradwalk.protocol.problems import problem
 from gradwalk.protocol.requests import TraceRequest, resolve_limits
 from gradwalk.sandbox.answers import AnswerError, EventAnswer, ReplayAnswer, expected_header
@@ -54,7 +55,7 @@ def test_a_payload_that_is_not_the_next_event_is_refused_and_the_stream_still_en
     events = answer.accept(json.dumps(header()).encode())
     with pytest.raises(AnswerError):
         answer.accept(payload)
-    events += answer.end_with(problem("protocol", "No usable answer", "It could not be read."), None)
+    events += answer.end_with(problem("protocol", fact("problem-unreadable", reason="no JSON")), None)
     EVENTS.validate_python(events)
     assert [(event["seq"], event["type"]) for event in events] == [(0, "started"), (1, "problem"), (2, "finished")]
 
@@ -65,7 +66,7 @@ def test_a_stream_must_begin_with_started() -> None:
 
 
 def test_a_silent_child_gets_a_whole_stream_made_for_it() -> None:
-    events = EventAnswer(header()).end_with(problem("timeout", "Too long", "Stopped."), "time")
+    events = EventAnswer(header()).end_with(problem("timeout", fact("told", text="Stopped.")), "time")
     EVENTS.validate_python(events)
     assert [event["type"] for event in events] == ["started", "problem", "finished"]
     assert events[-1]["problems"] == 1

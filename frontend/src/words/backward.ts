@@ -649,7 +649,14 @@ function withheld(told: Told): Said[] {
   return node.inputs.flatMap((operand) => {
     const value = step.grad_inputs[operand.argnum];
     const name = value === undefined || isThere(value) ? null : operandText(told, node, operand);
-    if (name === null || isTensor(value) || value === undefined || /^[-\u2212\d]/.test(name)) return [];
+    // Nobody expects a gradient of a plain number.
+    if (
+      name === null ||
+      isTensor(value) ||
+      value === undefined ||
+      operand.missing?.because?.kind === "missing-number"
+    )
+      return [];
     if (value.missing === "returned_none") return [say("send-returned-none", { op, name: code(name) })];
     return value.missing === "not_required" ? [say("send-not-required", { name: code(name) })] : [];
   });

@@ -173,7 +173,9 @@ def _plain(latex: str) -> str:
 def _source(source: str, form: Form) -> Written:
     if _NUMBER.fullmatch(source):
         return Written(source, Strength.SUM if source[0] == "-" else Strength.ATOM)
-    strength = Strength.ATOM if source.endswith("(…)") else source_strength(source)
+    # `model.0.weight` is the path of a parameter.
+    is_atom = source.endswith("(…)") or _PATH.fullmatch(source) is not None
+    strength = Strength.ATOM if is_atom else source_strength(source)
     if form == "text":
         return Written(source, strength)
     if len(source) == 1 and source.isalpha():
@@ -181,6 +183,7 @@ def _source(source: str, form: Form) -> Written:
     return Written(_typewriter(source), strength)
 
 
+_PATH = re.compile(r"[^\W\d]\w*(\.\w+)+")
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")
 
 

@@ -650,13 +650,8 @@ function withheld(told: Told): Said[] {
     const value = step.grad_inputs[operand.argnum];
     const name = value === undefined || isThere(value) ? null : operandText(told, node, operand);
     // Nobody expects a gradient of a plain number.
-    if (
-      name === null ||
-      isTensor(value) ||
-      value === undefined ||
-      operand.missing?.because?.kind === "missing-number"
-    )
-      return [];
+    const isNumber = operand.missing?.because?.kind === "missing-number" || /^[-\u2212\d]/.test(name ?? "");
+    if (name === null || isTensor(value) || value === undefined || isNumber) return [];
     if (value.missing === "returned_none") return [say("send-returned-none", { op, name: code(name) })];
     return value.missing === "not_required" ? [say("send-not-required", { name: code(name) })] : [];
   });

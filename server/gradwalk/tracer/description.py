@@ -310,12 +310,17 @@ class GraphWriter:
         if producer.is_foreign:
             return None
         output = producer.sequence, slot
-        found = self._wording.variable(output) or self._wording.text(output) or self._names_held.get((node, slot))
+        found = self._wording.variable(output) or self._wording.text(output) or self._unpacked((node, slot))
         if found is not None or producer.name != "TBackward0" or producer.call is None or producer.call is not user:
             return found
         ((origin, origin_slot),) = node.next_functions
         name = None if origin is None else self._source(origin, origin_slot, user, records, named)
         return None if name is None else transposed(name)
+
+    def _unpacked(self, output: tuple[Node, int]) -> str | None:
+        """The variable that holds an output now, as of `x, y = p`; a place in a list may have been another's before."""
+        name = self._names_held.get(output)
+        return name if name is not None and name.isidentifier() else None
 
     def _describe_new(self, node: Node, record: Record, saved: list[protocol.SavedTensor]) -> protocol.Node:
         call, op = record.call, _op_of(record)

@@ -106,7 +106,7 @@ def test_pdf_has_a_picture_for_every_step(written: Path, pandoc: str, run) -> No
     (written / "lesson.md").write_text(source.replace('step="2.3"', 'steps="all"'))
     run(pandoc, "lesson.md", "-L", FILTER, "--pdf-engine=lualatex", "-o", "lesson.pdf", cwd=written)
     words = words_of_pdf(written / "lesson.pdf")
-    assert all(f"step {number} of 3" in words for number in (1, 2, 3))
+    assert all(f"Step {number} of 3" in words for number in (1, 2, 3))
     assert all(ink_of(page) > 0.01 for page in draw_pages(written / "lesson.pdf"))
 
 

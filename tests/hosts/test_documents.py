@@ -21,7 +21,7 @@ def test_the_beamer_set_compiles_to_a_page_per_step(engine: str, lesson: Path, r
     assert all(ink_of(page) > 0.01 for page in pages)
     words = words_of_pdf(lesson / "deck.pdf")
     for step in (1, 2, 3):
-        assert f"step {step} of 3" in words
+        assert f"Step {step} of 3" in words
 
 
 def test_libreoffice_opens_the_slides_and_their_notes(lesson: Path, run) -> None:
@@ -43,7 +43,7 @@ def test_a_handout_has_a_page_per_step_with_ink_and_text(lesson: Path, run) -> N
     run("bash", "-ec", recipe("handouts.md", "sh"), cwd=lesson)
     assert all(ink_of(page) > 0.01 for page in draw_pages(lesson / "lesson.pdf"))
     words = words_of_pdf(lesson / "lesson.pdf")
-    assert [number for number in range(1, 5) if f"step {number} of 3" in words] == [1, 2, 3]
+    assert [number for number in range(1, 5) if f"Step {number} of 3" in words] == [1, 2, 3]
     run("bash", "-ec", recipe("handouts.md", "sh", 1), cwd=lesson)
     run("rsvg-convert", "lesson.svg", "-o", "lesson.png", cwd=lesson)
     assert ink_of(lesson / "lesson.png") > 0.01

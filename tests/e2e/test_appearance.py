@@ -81,6 +81,7 @@ def test_axe_finds_nothing_in_any_mode(new_page: Opener, theme: str) -> None:
         across, down = WIDTHS["smallest" if place % 2 else "projector"]
         player.page.set_viewport_size({"width": across, "height": down})
         known = urllib.parse.urlencode({**keys, "theme": theme}) if "example" in keys else None
+        player.page.goto("about:blank")  # else only the hash changes, and the callout is still the last mode's
         player.open(known or fragment(MAP, theme=theme, **keys))
         player.page.wait_for_selector(".callout")
         player.page.wait_for_load_state("networkidle")  # the whole trace is there, and nothing comes in any more

@@ -1,7 +1,7 @@
 /**
  * Writes src/protocol/trace.gen.ts from the JSON Schema that the Python models print.
  *
- *     node scripts/generate-types.mjs            runs ${PYTHON:-../.venv/bin/python} for the schema
+ *     node scripts/generate-types.mjs            runs .venv's Python for the schema
  *     node scripts/generate-types.mjs --stdin    takes the schema on standard input
  *     node scripts/generate-types.mjs --check    writes nothing; exit status 1 when the file is stale
  */
@@ -34,7 +34,7 @@ const ALIASES = {
 
 function readSchema() {
   if (process.argv.includes("--stdin")) return JSON.parse(readFileSync(0, "utf8"));
-  const python = process.env.PYTHON ?? new URL("../../.venv/bin/python", import.meta.url).pathname;
+  const python = new URL("../../.venv/bin/python", import.meta.url).pathname;
   const env = { ...process.env, PYTHONPATH: SERVER };
   return JSON.parse(execFileSync(python, ["-c", PRINT_SCHEMA], { encoding: "utf8", env }));
 }

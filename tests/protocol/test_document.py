@@ -158,6 +158,7 @@ def test_every_event_of_a_document_is_discriminated_by_its_type() -> None:
         "started",
         "stdout",
         "warning",
+        "unrecorded",
         "pass_started",
         "step",
         "pass_finished",

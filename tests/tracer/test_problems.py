@@ -200,12 +200,20 @@ def test_a_graph_over_the_limit_is_run_but_not_recorded() -> None:
     assert traced.run.namespace["x"].grad is not None
 
 
-def test_steps_over_the_limit_are_run_but_not_recorded() -> None:
+def test_passes_over_the_limit_are_run_and_listed() -> None:
     source = LEAF + "for _ in range(10):\n    (x * x).sum().backward()\n"
     traced = run_traced(source, limits=ResolvedLimits(steps=7))
-    assert len(traced.of("step")) == 7
-    assert traced.events[-1]["truncated"] == "steps"
+    assert len(traced.of("step")) == 6
+    assert traced.events[-1]["unrecorded"] == 8
+    assert traced.events[-1]["truncated"] is None
     assert traced.run.namespace["x"].grad.tolist() == [20.0, 20.0]
+
+
+def test_a_pass_over_the_limit_is_recorded_as_far_as_it_goes() -> None:
+    traced = run_traced(LEAF + "((x * x).sum() * 2).backward()\n", limits=ResolvedLimits(steps=2))
+    assert len(traced.of("step")) == 2
+    assert traced.events[-1]["truncated"] == "steps"
+    assert traced.run.namespace["x"].grad.tolist() == [4.0, 4.0]
 
 
 def test_a_chain_of_a_hundred_thousand_nodes_does_not_recurse() -> None:

@@ -64,7 +64,7 @@ class Settings(BaseSettings):
     )
     snippet_bytes_max: int = Field(default=256 << 20, gt=0, description="Programs kept for permalinks.")
 
-    run_seconds: float = Field(default=5.0, gt=0, description="Wall time of one run.")
+    run_seconds: float = Field(default=10.0, gt=0, description="Wall time of one run.")
     run_memory_bytes: int = Field(default=512 << 20, gt=0, description="Memory of one run, on top of torch itself.")
     spare_count: int = Field(default=1, ge=0, description="Children forked ahead of the next request.")
     running_count: int = Field(

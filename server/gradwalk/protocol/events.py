@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 
 from gradwalk.protocol.facts import Fact
 from gradwalk.protocol.graph import Graph, InnerOp, Span
-from gradwalk.protocol.numbers import STRICT
+from gradwalk.protocol.numbers import STRICT, Real
 from gradwalk.protocol.values import Gradient, OnDemand, Structure, TensorValue
 
 ProblemKind = Literal[
@@ -29,6 +29,8 @@ ProblemKind = Literal[
     "internal",
 ]
 Call = Literal["backward", "grad", "implicit"]
+Between = Literal["step", "zero_grad"]
+"""What was done to leaves between two passes: they were written to, or their `.grad` became None or zero."""
 
 
 @with_config(STRICT)
@@ -135,6 +137,8 @@ _PassStarted = TypedDict(
         "inputs": list[PassInput],
         "create_graph": bool,
         "graph": Graph,
+        "number": NotRequired[int],
+        "between": NotRequired[list[Between]],
         "parent": NotRequired[int],
         "batch": NotRequired[int],
         "examples": NotRequired[list[int]],
@@ -145,7 +149,10 @@ _PassStarted = TypedDict(
 
 @with_config(STRICT)
 class PassStarted(_PassStarted):
-    """A backward pass begins. `parent` names the pass in which a nested one runs; `batch` is the m of m stacked v's.
+    """A backward pass begins. `pass` counts those that are recorded, from 0; `number` counts all that ran, absent where
+    it is the same. `between` says what was done to leaves since the pass before, absent where nothing was.
+
+    `parent` names the pass in which a nested one runs; `batch` is the m of m stacked v's.
 
     `examples` are the batch sizes of torch.func's vmap, outermost first, where the outputs are batched as well:
     values and gradients have them as their first axes, and each example has local Jacobians of its own.
@@ -375,6 +382,43 @@ class PassFinished(_PassFinished):
 
 
 @with_config(STRICT)
+class UnrecordedCall(TypedDict):
+    """A place in the program that starts passes."""
+
+    call: Call
+    span: Span | None
+    output: str | None
+    """What the program calls the tensor it starts from."""
+    leaves: list[str]
+    """Those whose gradients were measured."""
+
+
+@with_config(STRICT)
+class BetweenPasses(TypedDict):
+    """Before which passes leaves were written to, and before which their gradients were cleared; by number."""
+
+    step: list[int]
+    zero_grad: list[int]
+
+
+@with_config(STRICT)
+class Unrecorded(TypedDict):
+    """Passes that ran without being recorded: `first`, `first + 1`, and so on. Each can be asked for by its number."""
+
+    seq: int
+    type: Literal["unrecorded"]
+    first: int
+    calls: list[UnrecordedCall]
+    of: list[int]
+    """Per pass, its position in `calls`."""
+    values: list[Real | None]
+    """Per pass, the number that it started from; null where that was no single real number."""
+    norms: list[list[Real | None]]
+    """Per pass, the Euclidean norm of each leaf's `.grad` after it, in six digits; null where there is none."""
+    between: BetweenPasses
+
+
+@with_config(STRICT)
 class FailedOperand(TypedDict):
     """A tensor that was handed to a call that raised."""
 
@@ -438,11 +482,14 @@ class Finished(TypedDict):
     seq: int
     type: Literal["finished"]
     passes: int
+    """Those that are recorded."""
     steps: int
     problems: int
     """Without those that the program coped with."""
     truncated: str | None
     """The name of the limit that cut the trace short."""
+    unrecorded: NotRequired[int]
+    """How many passes ran besides, where any did."""
     notes: NotRequired[list[Fact]]
     """As those of `PassStarted`, where no pass followed that could have told them."""
     caught: NotRequired[list[int]]
@@ -452,7 +499,8 @@ class Finished(TypedDict):
 
 
 Event = Annotated[
-    Started | Stdout | Warned | PassStarted | Step | PassFinished | Problem | Finished, Field(discriminator="type")
+    Started | Stdout | Warned | PassStarted | Step | PassFinished | Unrecorded | Problem | Finished,
+    Field(discriminator="type"),
 ]
 EVENT: TypeAdapter[Event] = TypeAdapter(Event)
 EVENTS: TypeAdapter[list[Event]] = TypeAdapter(list[Event])

@@ -14,6 +14,7 @@ class Limits(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     steps: int | None = Field(None, ge=1, description="Executed autograd nodes recorded in full.")
+    passes: int | None = Field(None, ge=1, description="Backward passes of one loop recorded in full.")
     elements: int | None = Field(None, ge=0, description="Entries of one value written out; larger are summarised.")
     jacobian_cells: int | None = Field(None, ge=0, description="Cells of one local Jacobian written out.")
 
@@ -32,6 +33,13 @@ class Options(BaseModel):
         None, description="The external gradient v for a program that makes no backward call itself."
     )
     seed: int = Field(0, ge=0, le=2**63 - 1, description="Manual seed of torch, random and numpy.")
+    passes: list[Annotated[int, Field(ge=0, lt=2**31)]] | None = Field(
+        default=None,
+        min_length=1,
+        max_length=16,
+        description="Backward passes to record, by number from 0, with the rest of their turns of a loop; unset: the "
+        "first, the last and some between.",
+    )
     limits: Limits = Limits()  # type: ignore[call-arg]
 
 
@@ -51,6 +59,8 @@ class ResolvedLimits(BaseModel):
 
     steps: int = 20_000
     """Executed autograd nodes recorded in full."""
+    passes: int = 64
+    """Backward passes of one loop recorded in full."""
     nodes: int = 20_000
     """Nodes of one graph written out."""
     elements: int = 1_024

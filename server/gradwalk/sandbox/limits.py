@@ -26,7 +26,7 @@ class RunLimits(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    wall_seconds: float = Field(default=5.0, gt=0, description="From the start of a run to SIGKILL.")
+    wall_seconds: float = Field(default=10.0, gt=0, description="From the start of a run to SIGKILL.")
     memory_bytes: int = Field(default=512 << 20, gt=0, description="On top of what the warm process has.")
     spare_count: int = Field(default=1, ge=0, description="Children forked ahead of the next request.")
     policy: bool = Field(default=True, description="Off only in tests of the kernel layers.")

@@ -7,7 +7,7 @@ what C++ builds inside one call (`F.linear` is two nodes) is found by itself.
 
 import types
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from threading import get_ident
 from types import FrameType
 from typing import Any, Final
@@ -127,6 +127,8 @@ class CallLog:
 
     def __init__(self, values: ValueTable, kept_calls: int) -> None:
         self.values = values
+        self.is_listening = True
+        """False while nothing listens to the forward pass."""
         self.by_sequence: dict[int, Call] = {}
         self.outputs: dict[tuple[int, int], TensorValue] = {}
         self.written: dict[tuple[int, int], tuple[Place, int | None]] = {}
@@ -283,6 +285,13 @@ class CallLog:
         """What the function of a transform calls the argument that this leaf stands for; None for other leaves."""
         found = self._arguments.get(id(leaf))
         return found[1] if found is not None and found[0]() is leaf else None
+
+    def forget_identities(self, kept: Container[int]) -> None:
+        """Drops what is known of tensors by their `id`, but for these leaves: others may have theirs by now."""
+        self.made.clear()
+        for table in (self.leaf_places, self._arguments, self.hooks):
+            for key in [key for key in table if isinstance(key, int) and key not in kept]:
+                del table[key]
 
     def forget(self, sequence: int) -> None:
         """Drops what is known of a node that was walked and freed."""

@@ -19,7 +19,9 @@ from gradwalk.protocol.values import Gradient, Missing, TensorValue
 from gradwalk.tracer import originals
 from gradwalk.tracer.calls import CallLog, InnerCall
 from gradwalk.tracer.description import Record
+from gradwalk.tracer.frames import Place, snippet_place
 from gradwalk.tracer.rewrites import Chain
+from gradwalk.tracer.schedule import Schedule
 from gradwalk.tracer.second_derivatives import Cut
 from gradwalk.tracer.sides import Side
 from gradwalk.tracer.walk import NextFunctions, Node, leading_to, next_to_run
@@ -114,9 +116,12 @@ class Pass:
         "latest",
         "lost",
         "materialized",
+        "name",
         "nodes",
+        "number",
         "outputs",
         "parent",
+        "place",
         "seq_low",
         "skipped_steps",
         "span",
@@ -124,6 +129,13 @@ class Pass:
 
     def __init__(self, index: int, call: CallName, parent: int | None, *, create_graph: bool) -> None:
         self.index = index
+        """Among those that are recorded."""
+        self.number = index
+        """Among all that ran."""
+        self.place: Place | None = None
+        """What starts it."""
+        self.name: str | None = None
+        """What the program calls its last output."""
         self.call = call
         self.parent = parent
         self.create_graph = create_graph
@@ -157,6 +169,16 @@ class Pass:
         self.cuts: list[Cut] = []
         """Second derivatives that will be incomplete."""
 
+    def particulars(self) -> dict[str, Any]:
+        """What the event of its start says only where there is something to say."""
+        told = {
+            "number": None if self.number == self.index else self.number,
+            "parent": self.parent,
+            "batch": self.batch,
+            "examples": self.examples or None,
+        }
+        return {name: value for name, value in told.items() if value is not None}
+
     def failing_node(self, error: BaseException) -> Node | None:
         """The node that was running, or was next, when the engine raised; what a node returned is judged after it."""
         blamed = self.latest if NAN_FOUND in str(error) else self.current
@@ -185,6 +207,10 @@ class PassListener:
 
     def begin(self, one: Pass, outputs: Sequence[Any], seeds: Sequence[Any], inputs: Sequence[Any]) -> None:
         """The pass is about to run."""
+        raise NotImplementedError
+
+    def skip(self, one: Pass, outputs: Sequence[Any]) -> Callable[[], None]:
+        """The pass is about to run and is not recorded; what this gives is called once it came to its end."""
         raise NotImplementedError
 
     def watch(self, node: Node, entry: PassNode) -> Sequence[Any]:
@@ -249,13 +275,16 @@ class RecordingEngine(torch._C._ImperativeEngine):
 class Passes:
     """The stack of running passes, and the hooks on their nodes."""
 
-    def __init__(self, listener: PassListener, log: CallLog, on_failure: Callable[[Exception], None]) -> None:
+    def __init__(
+        self, listener: PassListener, log: CallLog, schedule: Schedule, on_failure: Callable[[Exception], None]
+    ) -> None:
         self._listener = listener
         self._log = log
+        self._schedule = schedule
         self._on_failure = on_failure
         self._stacks: dict[int, list[Pass]] = {}
         self._latest: list[Pass] = []
-        self._count = 0
+        self._recorded = 0
         self._original: Any = None
         self.mode: Any = None
         """Entered while Python code of a node runs: the engine starts every node without function modes."""
@@ -264,8 +293,13 @@ class Passes:
 
     @property
     def count(self) -> int:
-        """Passes started so far."""
-        return self._count
+        """Passes started so far, recorded or not."""
+        return self._schedule.number
+
+    @property
+    def recorded(self) -> int:
+        """Passes recorded so far."""
+        return self._recorded
 
     def install(self) -> None:
         """Puts the recording engine in torch's place for it."""
@@ -292,18 +326,24 @@ class Passes:
         stack = self._stacks.setdefault(get_ident(), [])
         around = next((one for one in reversed(stack) if one.is_recorded), None)
         call: CallName = "implicit" if self.implicit else "backward" if accumulate else "grad"
-        one = Pass(self._count, call, None if around is None else around.index, create_graph=create_graph)
+        one = Pass(self._recorded, call, None if around is None else around.index, create_graph=create_graph)
         one.around = around
+        one.place = snippet_place(originals.frame_at(2))
+        is_due = stack[-1].is_recorded if stack else self._schedule.is_due(one.place)
+        one.number = self._schedule.take_number()
         handles: list[Any] = []
-        with originals.without_torch_function():
-            try:
-                self._listener.begin(one, outputs, seeds, inputs)
-                if one.is_recorded:
-                    self._count += 1
-                    handles = self._attach(one)
-            except Exception as error:  # noqa: BLE001 (our own fault must not become the program's)
-                one.is_recorded = False
-                self._on_failure(error)
+        if is_due:
+            with originals.without_torch_function():
+                try:
+                    self._listener.begin(one, outputs, seeds, inputs)
+                    if one.is_recorded:
+                        self._recorded += 1
+                        handles = self._attach(one)
+                except Exception as error:  # noqa: BLE001 (our own fault must not become the program's)
+                    one.is_recorded = False
+                    self._on_failure(error)
+        if not one.is_recorded and not stack:
+            return self._pass_by(run, one, outputs)
         stack.append(one)
         self._latest = stack
         # Operations of an enclosing custom backward are listed there, those of this pass are not.
@@ -316,6 +356,27 @@ class Passes:
             raise
         self._end(one, handles, stack, inner)
         self._tell(one, self._listener.finish, results)
+        return results
+
+    def _pass_by(self, run: Callable[[], Any], one: Pass, outputs: Sequence[Any]) -> Any:
+        """Runs a pass that is not recorded. Nothing was hooked, so nothing is told of its nodes."""
+        end: Callable[[], None] | None = None
+        with originals.without_torch_function():
+            try:
+                end = self._listener.skip(one, outputs)
+            except Exception as error:  # noqa: BLE001 (our own fault must not become the program's)
+                self._on_failure(error)
+        inner, self._log.inner = self._log.inner, []
+        try:
+            results = run()
+        finally:
+            self._log.inner = inner
+        if end is not None:
+            with originals.without_torch_function():
+                try:
+                    end()
+                except Exception as error:  # noqa: BLE001 (our own fault must not become the program's)
+                    self._on_failure(error)
         return results
 
     def _end(self, one: Pass, handles: list[Any], stack: list[Pass], inner: list[list[InnerCall]]) -> None:

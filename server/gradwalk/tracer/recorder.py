@@ -1,13 +1,13 @@
 """What happens in a pass, told as events."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import FrameType
 from typing import Any
 
 import torch
 
 from gradwalk.protocol import graph as protocol
-from gradwalk.protocol.events import Accumulate, PassOutput, Problem, ReturnedChange
+from gradwalk.protocol.events import Accumulate, Between, PassOutput, Problem, ReturnedChange
 from gradwalk.protocol.facts import Fact
 from gradwalk.protocol.graph import Span
 from gradwalk.protocol.requests import ResolvedLimits
@@ -44,12 +44,14 @@ from gradwalk.tracer.places import Places
 from gradwalk.tracer.reasons import Reasons
 from gradwalk.tracer.refits import fits
 from gradwalk.tracer.repeatable import is_repeatable
+from gradwalk.tracer.schedule import Schedule
 from gradwalk.tracer.second_derivatives import find_cut
 from gradwalk.tracer.silent_mistakes import SilentMistakes
 from gradwalk.tracer.source import Program
 from gradwalk.tracer.stream import EventStream
 from gradwalk.tracer.sums import ContributionSums
 from gradwalk.tracer.transforms import batch_sizes, runs_in_transform
+from gradwalk.tracer.unrecorded import Unrecorded
 from gradwalk.tracer.values import ValueTable
 from gradwalk.tracer.walk import Node, walk
 
@@ -68,6 +70,7 @@ class Recorder(PassListener):
         limits: ResolvedLimits,
         program: Program | None,
         read_variables: Callable[[], Mapping[str, Any]],
+        asked: Sequence[int] | None = None,
     ) -> None:
         self.stream = stream
         self.limits = limits
@@ -75,7 +78,9 @@ class Recorder(PassListener):
         self.log = CallLog(self.values, kept_calls=2 * limits.nodes)
         self.places = Places(program)
         self.writer = GraphWriter(self.log, self.values, self.places, program)
-        self.passes = Passes(self, self.log, self.fail_inside)
+        self.schedule = Schedule(limits, () if program is None else program.loops, asked, self.log)
+        self.unrecorded = Unrecorded(self.places, stream.send)
+        self.passes = Passes(self, self.log, self.schedule, self.fail_inside)
         self.failure: Exception | None = None
         """The first fault of our own; what the program did is not affected by it."""
         self.look_at_step: LookAtStep | None = None
@@ -97,7 +102,7 @@ class Recorder(PassListener):
         self._leaf_grads = LeafGrads(self.writer, self.values, self._reasons, program)
         self._sums = ContributionSums(self.values, self.hooks, self.places, self.fail_inside)
         self._backward_checks = BackwardChecks()
-        self._mistakes = SilentMistakes(self.log, self.places, program)
+        self._mistakes = SilentMistakes(self.log, self.places, program, self.unrecorded)
         self._findings = Findings()
         self._histories = Histories(self.log, self.places, self.values)
         self._named = NamedTensors()
@@ -121,7 +126,7 @@ class Recorder(PassListener):
 
     def begin(self, one: Pass, outputs: Sequence[Any], seeds: Sequence[Any], inputs: Sequence[Any]) -> None:
         if self.look_at_pass is not None:
-            self.look_at_pass(self.passes.count, outputs, seeds)
+            self.look_at_pass(self.passes.recorded, outputs, seeds)
         if self._is_full or self.stream.steps >= self.limits.steps:
             return
         frame = originals.frame_at(3)
@@ -130,8 +135,12 @@ class Recorder(PassListener):
         if graph is None:
             self.stream.end_at("nodes", too_many_nodes(self.limits.nodes, self.places.span(snippet_place(frame))))
             return
+        if self._reaches_too_far(graph) or (
+            self.stream.passes and one.parent is None and self.stream.steps + len(graph) > self.limits.steps
+        ):
+            return
         one.is_recorded = True
-        one.index = self.passes.count
+        between = self.unrecorded.between()
         one.graph = graph
         one.seq_low = originals.sequence_number()
         self._find_batch(one, outputs, seeds, frame)
@@ -148,7 +157,36 @@ class Recorder(PassListener):
         named.held += [output for output in outputs if isinstance(output, originals.Tensor)]
         written = self.writer.write(graph, records, named, one.index)
         link(one, records, self._reasons)
-        self._start(one, outputs, seeds, inputs, records, written, frame)
+        self.unrecorded.flush()
+        self._start(one, outputs, seeds, inputs, records, written, frame, between)
+
+    def skip(self, one: Pass, outputs: Sequence[Any]) -> Callable[[], None]:
+        is_new = self.unrecorded.is_new(one)
+        if is_new or self.schedule.is_learning:
+            nodes = [node for node, _ in resolve_slots(outputs) if node is not None]
+            graph = walk(nodes, self.limits.nodes) or {}
+            self._reaches_too_far(graph)
+            if is_new:
+                self._learn(one, outputs, graph, originals.frame_at(4))
+        return self.unrecorded.note(one, outputs)
+
+    def _learn(self, one: Pass, outputs: Sequence[Any], graph: Mapping[Node, Any], frame: FrameType) -> None:
+        """What the passes that start here start from and lead to, where none of them was recorded yet."""
+        self._named = self._read_names(frame)
+        one.name = next((self._tensor_name(output) for output in outputs), None)
+        leaves = self.writer.records({node: () for node in graph if node.name() == ACCUMULATE_GRAD})
+        self.unrecorded.learn(one, self._named_leaves(leaves.values()))
+
+    def _named_leaves(self, records: Iterable[Record]) -> list[tuple[str, torch.Tensor]]:
+        return [
+            (self.writer.leaf_name(record.variable, self._named), record.variable)
+            for record in records
+            if record.variable is not None
+        ]
+
+    def _reaches_too_far(self, graph: Mapping[Node, Any]) -> bool:
+        """Whether a graph has operations that were called while nothing listened."""
+        return self.schedule.reaches([node._sequence_nr() for node in graph if node.name() != ACCUMULATE_GRAD])
 
     def _start(  # noqa: PLR0913 (all of one pass's beginnings)
         self,
@@ -159,6 +197,7 @@ class Recorder(PassListener):
         records: dict[Node, Record],
         written: Any,
         frame: FrameType,
+        between: Sequence[Between],
     ) -> None:
         one.span = self.places.span(snippet_place(frame))
         event: dict[str, Any] = {
@@ -180,6 +219,7 @@ class Recorder(PassListener):
             value: Gradient = self._received(seed)
             name = self._slot_name(record, slot) or self._tensor_name(tensor)
             output: PassOutput = {"node": record.id, "output_nr": slot, "name": name, "seed": value}
+            one.name = name
             event["outputs"].append(output)
             if seed is not None and seed.dtype != record.sides[slot].dtype:
                 # The engine casts a seed as it casts what a node returns.
@@ -198,12 +238,9 @@ class Recorder(PassListener):
                     "name": named or self._tensor_name(tensor),
                 }
             )
-        if one.parent is not None:
-            event["parent"] = one.parent
-        if one.batch is not None:
-            event["batch"] = one.batch
-        if one.examples:
-            event["examples"] = one.examples
+        event |= one.particulars()
+        if between:
+            event["between"] = [*between]
         if self.notes:
             event["notes"] = [*self.notes]
             self.notes.clear()
@@ -481,9 +518,15 @@ class Recorder(PassListener):
         found = self._findings.conclude(one.index, nodes, one.cuts) + self._mistakes.conclude(one, nodes)
         if found:
             event["findings"] = found
+        self._note_recorded(one)
         self._finished_spans.append(one.span)
         self._histories.note_pass(one, results)
         self.stream.send(event)
+
+    def _note_recorded(self, one: Pass) -> None:
+        self.schedule.steps = self.stream.steps
+        leaves = self._named_leaves(entry.record for entry in one.nodes.values())
+        self.unrecorded.note_recorded(one, leaves)
 
     def _no_result(self, one: Pass, position: int) -> Gradient:
         if one.materialized:

@@ -38,9 +38,12 @@ from gradwalk.tracer.implicit import conclude
 from gradwalk.tracer.inputs import InputError, free_variable, override
 from gradwalk.tracer.interruption import TimeLimitError
 from gradwalk.tracer.language import Language
+from gradwalk.tracer.listening import Listening
+from gradwalk.tracer.loops import LEAVE, LOOP, TURN
 from gradwalk.tracer.names import MISSING_IMPORTS
 from gradwalk.tracer.none_grads import explain_none_grad
 from gradwalk.tracer.recorder import Recorder
+from gradwalk.tracer.schedule import AllRecordedError
 from gradwalk.tracer.scopes import ModuleScopes
 from gradwalk.tracer.source import FILENAME, INPUT, RESULT, Program, SourceProblem, nearest_name, read_program
 from gradwalk.tracer.stream import EventStream, ProgramOutput
@@ -103,11 +106,13 @@ class Run:
             self.stream.send_problem(refusal.problem)
         else:
             seed_everything(options.seed)
-            recorder = self.recorder = Recorder(self.stream, self.limits, program, lambda: self.namespace)
+            recorder = self.recorder = Recorder(
+                self.stream, self.limits, program, lambda: self.namespace, options.passes
+            )
             if self._prepare is not None:
                 self._prepare(recorder)
             try:
-                self._prepare_namespace(program)
+                self._prepare_namespace(program, recorder)
             except InputError as error:
                 self._start([])
                 self.stream.send_problem(input_problem(error))
@@ -116,7 +121,8 @@ class Run:
         if self.recorder is None:
             self.stream.finish()
         else:
-            self.stream.finish(self.recorder.notes, self.recorder.caught(self.error))
+            self.recorder.unrecorded.flush()
+            self.stream.finish(self.recorder.notes, self.recorder.caught(self.error), self.recorder.passes.count)
 
     def release(self) -> None:
         """Lets go of what the program made, long graphs piece by piece; nothing can be looked at afterwards."""
@@ -137,7 +143,12 @@ class Run:
         with recording(recorder, self.stream) as recorded:
             try:
                 with recorded:
-                    exec(program.code, self.namespace)  # noqa: S102 (running the program is what this is for)
+                    try:
+                        exec(program.code, self.namespace)  # noqa: S102 (running the program is what this is for)
+                    finally:
+                        recorder.schedule.listen()
+            except AllRecordedError:
+                return
             except BaseException as error:  # noqa: BLE001 (sys.exit and interrupts are results, too)
                 self.error = error
                 self._explain(error, program, recorder)
@@ -156,13 +167,15 @@ class Run:
             self.error = error
             self._explain(error, program, recorder)
 
-    def _prepare_namespace(self, program: Program) -> None:
+    def _prepare_namespace(self, program: Program, recorder: Recorder) -> None:
         options = self.request.options
         namespace: dict[str, Any] = {"__name__": "__main__"}
         if self._language is not None:
             namespace |= self._language.namespace()
         namespace[RESULT] = self._keep_result
         namespace[INPUT] = self._override_input
+        schedule = recorder.schedule
+        namespace |= {LOOP: schedule.start_loop, TURN: schedule.begin_turn, LEAVE: schedule.leave_loop}
         for name, path in {**program.prelude, **program.maths_names}.items():
             namespace[name] = self._look_up(path)
         for name, default in program.default_inputs.items():
@@ -230,7 +243,7 @@ class Run:
         with originals.without_torch_function():
             try:
                 unfinished = Unfinished(error, self.namespace)
-                found = unfinished.write(recorder.writer, recorder.passes.count, self.limits.nodes)
+                found = unfinished.write(recorder.writer, recorder.passes.recorded, self.limits.nodes)
                 if found is None:
                     return
                 explained["graph"], records = found
@@ -270,6 +283,7 @@ def recording(recorder: Recorder, stream: EventStream) -> Iterator[CallRecorder]
             part.install()
             stack.callback(part.remove)
         calls = recorder.passes.mode = CallRecorder(recorder.log, recorder.fail_inside)
+        recorder.schedule.listening = Listening(recorder.log, calls, scopes, recorder.writer.names)
         yield calls
 
 

@@ -24,6 +24,7 @@ from gradwalk.tracer.finding import finding, name_of, short
 from gradwalk.tracer.passes import Pass
 from gradwalk.tracer.places import Places
 from gradwalk.tracer.source import Program
+from gradwalk.tracer.unrecorded import LeafState, Unrecorded
 from gradwalk.tracer.values import storage_address
 
 LISTED: Final = 4
@@ -35,7 +36,8 @@ _AXIS_MAKERS: Final = frozenset({"reshape", "unsqueeze", "unsafe_view", "view"})
 class SilentMistakes:
     """Looks for them in the passes of one run."""
 
-    def __init__(self, log: CallLog, places: Places, program: Program | None) -> None:
+    def __init__(self, log: CallLog, places: Places, program: Program | None, unrecorded: Unrecorded) -> None:
+        self._unrecorded = unrecorded
         self._log = log
         self._places = places
         self._program = program
@@ -82,12 +84,15 @@ class SilentMistakes:
     def note_accumulation(self, leaf: torch.Tensor, before: Any, described: Node, index: int, one: Pass) -> None:
         """`.grad` of a leaf was added to."""
         known = self._leaves.get(id(leaf))
+        latest = self._unrecorded.state_of(leaf)
+        if latest is not None and (known is None or known.number < latest.number):
+            known = _LeafHistory.of_unrecorded(latest)
         has_older = before is not None and "missing" not in before and _is_nonzero(before)
-        if known is not None and has_older and known.index != one.index and known.is_updated(leaf):
-            self._stale.append((described.get("leaf", described["label"]), described, index, known.index))
+        if known is not None and has_older and known.number != one.number and known.is_updated(leaf):
+            self._stale.append((described.get("leaf", described["label"]), described, index, known.number))
         elif not has_older:
             self._fresh += 1
-        self._leaves[id(leaf)] = _LeafHistory(leaf, one.index)
+        self._leaves[id(leaf)] = _LeafHistory(leaf, one.number)
 
     def conclude(self, one: Pass, nodes: Sequence[Node]) -> list[Finding]:
         """What was found in a pass that is over."""
@@ -166,13 +171,20 @@ class SilentMistakes:
 class _LeafHistory:
     """A leaf as it was when its gradient was last added to."""
 
-    def __init__(self, leaf: torch.Tensor, index: int) -> None:
-        self.index = index
-        """Of the pass."""
+    def __init__(self, leaf: torch.Tensor, number: int) -> None:
+        self.number = number
+        """Of the pass, among all that ran."""
         self._version = leaf._version
         is_small = leaf.numel() <= _ENTRIES_COMPARED and leaf.layout is torch.strided
         self._leaf = weakref.ref(leaf)
         self._values = originals.clone(originals.detach(leaf)) if is_small else None
+
+    @classmethod
+    def of_unrecorded(cls, state: LeafState) -> "_LeafHistory":
+        """What is known of a leaf after a pass that was not recorded: its version alone."""
+        history = cls.__new__(cls)
+        history.number, history._version, history._leaf, history._values = state.number, state.version, state.leaf, None
+        return history
 
     def is_updated(self, leaf: torch.Tensor) -> bool:
         if leaf is not self._leaf():
@@ -184,7 +196,7 @@ class _LeafHistory:
 
 def _no_zero_grad(stale: Sequence[tuple[str, Node, int, int]], one: Pass) -> Finding:
     name, described, index, older = stale[0]
-    first, second, more = str(older + 1), str(one.index + 1), len(stale) - 1
+    first, second, more = str(older + 1), str(one.number + 1), len(stale) - 1
     what = (
         fact("finding-no-zero-grad-more", name=name, older=first, newer=second, count=more)
         if more

@@ -1,9 +1,9 @@
 """The program before it runs: parsed, its names resolved, its places known. No torch.
 
-Without a `Language`, the syntax tree is changed in two spots only, and every position in it stays: the value of a last
-expression statement is passed through `__gradwalk_result__(value)`, so that the tracer learns it, and
-the first top-level assignment to a name that `inputs` sets becomes
-`x = __gradwalk_input__("x", value)`, so that the tracer can put another value in its place.
+Without a `Language`, the syntax tree is changed in three spots only, and every position in it stays: the value of a
+last expression statement is passed through `__gradwalk_result__(value)`, so that the tracer learns it; the first
+top-level assignment to a name that `inputs` sets becomes `x = __gradwalk_input__("x", value)`, so that the tracer can
+put another value in its place; and loops tell their turns (`loops.py`).
 """
 
 import ast
@@ -19,6 +19,7 @@ from gradwalk.protocol.problems import problem
 from gradwalk.protocol.requests import SERVER_LIMITS
 from gradwalk.tracer.directions import Direction, read_directions
 from gradwalk.tracer.language import Language
+from gradwalk.tracer.loops import Loop, mark_loops
 from gradwalk.tracer.names import Names, resolve_names
 from gradwalk.tracer.names import nearest_name as _nearest_name
 from gradwalk.tracer.spans import InstructionPosition, SpanIndex
@@ -65,8 +66,9 @@ class Program:
         self._columns = Columns(text)
         # The index is built from the tree before it is changed, and on first use: a fast run may never ask.
         self._tree = tree
-        self.overridden_inputs, self.code = _compile(text, inputs, names, language)
-        """Names whose first top-level assignment goes through `__gradwalk_input__`, and the code to run."""
+        self.overridden_inputs, self.loops, self.code = _compile(text, inputs, names, language)
+        """Names whose first top-level assignment goes through `__gradwalk_input__`, the loops that tell their turns,
+        and the code to run."""
         self.unused_inputs = tuple(
             name for name in inputs if name not in self.overridden_inputs and name not in names.free_variables
         )
@@ -139,7 +141,7 @@ def _parse(text: str, columns: Columns) -> ast.Module:
 
 def _compile(
     text: str, inputs: Collection[str], names: Names, language: Language | None
-) -> tuple[tuple[str, ...], CodeType]:
+) -> tuple[tuple[str, ...], tuple[Loop, ...], CodeType]:
     tree = ast.parse(text, FILENAME)
     if language is not None:
         tree = language.admit(tree, text)
@@ -148,7 +150,8 @@ def _compile(
     last = tree.body[-1]
     if isinstance(last, ast.Expr):
         last.value = _call(RESULT, last.value)
-    return overridden, compile(tree, FILENAME, "exec", dont_inherit=True)
+    loops = mark_loops(tree)
+    return overridden, loops, compile(tree, FILENAME, "exec", dont_inherit=True)
 
 
 def _pass_inputs(tree: ast.Module, wanted: set[str]) -> tuple[str, ...]:

@@ -94,9 +94,14 @@ class EventStream:
         if text:
             self._send({"seq": 0, "type": "stdout", "text": text})
 
-    def finish(self, notes: Sequence[Fact] = (), caught: Sequence[int] = ()) -> None:
-        """The last event: what was counted, what no pass told, and the problems that the program coped with."""
+    def finish(self, notes: Sequence[Fact] = (), caught: Sequence[int] = (), passes: int = 0) -> None:
+        """The last event: what was counted, what no pass told, and the problems that the program coped with.
+
+        `passes` is how many ran, recorded or not.
+        """
         told: dict[str, Any] = {"notes": [*notes]} if notes else {}
+        if passes > self.passes:
+            told["unrecorded"] = passes - self.passes
         if caught:
             told["caught"] = [*caught]
         repeated = [{"seq": seq, "count": count} for seq, count in self._warned.values() if count > 1]

@@ -253,6 +253,40 @@ def test_the_web_process_never_imports_torch(server: Any) -> None:
     assert "pydantic_core" in mapped  # the test can see what is loaded
 
 
+LOOP = """
+import torch
+w = torch.tensor(1.0, requires_grad=True)
+for i in range(500):
+    (w * w * (1 + i)).backward()
+    w.grad = None
+"""
+
+
+def test_a_pass_comes_on_demand(server: Any) -> None:
+    events = post(server, LOOP)
+    assert events[-1]["unrecorded"] == 500 - events[-1]["passes"] > 400
+    path = f"/api/traces/{events[0]['id']}/passes/321"
+    streamed = events_of(frames(server.client.get(path, headers=STREAM).text))
+    (started,) = [event for event in streamed if event["type"] == "pass_started"]
+    (finished,) = [event for event in streamed if event["type"] == "pass_finished"]
+    assert started["number"] == 321
+    assert streamed[0]["options"]["passes"] == [321]
+    leaf = next(step for step in streamed if step["type"] == "step" and step["accumulate"])
+    assert leaf["accumulate"]["after"]["data"] == [644.0]
+    assert finished["leaf_grads"][0]["leaf"] == "w"
+    receipt = server.client.get(path)
+    assert receipt.status_code == 200
+    assert receipt.json()["id"] == streamed[0]["id"]
+    assert server.client.get(path.replace(events[0]["id"], "0" * 40)).status_code == 404
+
+
+def test_a_loop_of_seconds_finishes_under_the_limits_of_a_run(start_server: Callable[..., Any]) -> None:
+    source = LOOP.replace("    w.grad", "    torch.randn(300, 300) @ torch.randn(300, 300)\n    w.grad")
+    events = post(start_server(run_seconds=10), source)
+    assert events[-1]["truncated"] is None
+    assert events[-1]["problems"] == 0
+
+
 def test_local_jacobians_come_on_demand(server: Any) -> None:
     events = post(server, PROGRAM, limits={"jacobian_cells": 0})
     step = next(event for event in events if event["type"] == "step" and event["local_jacobians"])

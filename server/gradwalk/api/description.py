@@ -24,6 +24,8 @@ BODIES: Final[dict[tuple[str, str, str], Any]] = {
     ("post", "/api/traces", "202"): answers.Receipt,
     ("get", "/api/traces/{trace}", "200"): TraceDocument,
     ("get", "/api/traces/{trace}", "202"): answers.UnderWay,
+    ("get", "/api/traces/{trace}/passes/{number}", "200"): answers.Receipt,
+    ("get", "/api/traces/{trace}/passes/{number}", "202"): answers.Receipt,
     ("get", "/api/traces/{trace}/steps/{index}/jacobian", "200"): list[LocalJacobian],
     ("get", "/api/traces/{trace}/steps/{index}/gradcheck", "200"): list[GradcheckReport],
     ("get", "/api/traces/{trace}/gradcheck", "200"): list[GradcheckReport],
@@ -49,6 +51,7 @@ _TRACE_MESSAGES: Final[dict[str, Any]] = {
 MESSAGES: Final[dict[tuple[str, str], dict[str, Any]]] = {
     ("post", "/api/traces"): _TRACE_MESSAGES,
     ("get", "/api/traces/{trace}/events"): _TRACE_MESSAGES,
+    ("get", "/api/traces/{trace}/passes/{number}"): _TRACE_MESSAGES,
     ("get", "/api/traces/{trace}/export/{name}/progress"): {
         "progress": answers.ExportProgress,
         "done": answers.ExportDone,

@@ -1,4 +1,4 @@
-"""Questions about a trace that its program is run again for: local Jacobians on demand, and finite differences."""
+"""What a trace's program is run again for: passes and local Jacobians on demand, finite differences."""
 
 from http import HTTPStatus
 from typing import Annotated, Any
@@ -10,7 +10,18 @@ from gradwalk.api.errors import FactAnswer, answer_problem
 from gradwalk.api.finished import IMMUTABLE
 from gradwalk.api.service import Service, limits_alone
 from gradwalk.api.streams import PING_SECONDS
-from gradwalk.api.traces import NOT_FOUND, PROBLEM, REFUSALS, Client, Language, ServiceOf, TraceId
+from gradwalk.api.traces import (
+    EVENT_STREAM,
+    NOT_FOUND,
+    PROBLEM,
+    REFUSALS,
+    Accept,
+    Client,
+    Language,
+    ServiceOf,
+    TraceId,
+    find_or_run,
+)
 from gradwalk.engine.runs import Run, RunState
 from gradwalk.protocol.facts import fact
 from gradwalk.protocol.problems import problem
@@ -20,6 +31,7 @@ from gradwalk.sandbox.jobs import GradcheckJob
 router = APIRouter(prefix="/api/traces", tags=["replays"])
 
 StepIndex = Annotated[int, Path(ge=0, lt=2**31, description="Of the step, over the whole trace, from 0.")]
+PassNumber = Annotated[int, Path(ge=0, lt=2**31, description="Of the pass, among all that ran, from 0.")]
 Argnum = Annotated[int, Query(ge=0, lt=2**31)]
 _NO_ANSWER: dict[int | str, dict[str, Any]] = {
     409: {"description": "The replay gave no answer; the problem says why.", **PROBLEM},
@@ -71,6 +83,29 @@ async def check_pass(
     request = await _request_of(service, trace)
     job = GradcheckJob(request=request, limits=limits_alone(request), pass_index=number)
     return await _answer(service, await service.start_gradcheck(trace, job, client), language)
+
+
+@router.get(
+    "/{trace}/passes/{number}",
+    response_model=None,
+    responses={
+        200: {
+            "description": "Known already, or the events themselves.",
+            "content": {"application/json": {}, EVENT_STREAM: {}},
+        },
+        202: {"description": "It runs; follow it at `events`."},
+        429: REFUSALS[429],
+        **NOT_FOUND,
+    },
+)
+async def record_pass(
+    trace: TraceId, number: PassNumber, service: ServiceOf, client: Client, accept: Accept = ""
+) -> Response:
+    """Runs the program again up to one backward pass, and records that. What it gives is a trace of its own."""
+    request = await _request_of(service, trace)
+    options = request.options.model_copy(update={"passes": [number]})
+    one = request.model_copy(update={"options": options})
+    return await find_or_run(service, one, client, streamed=EVENT_STREAM in accept)
 
 
 async def _request_of(service: Service, trace: str) -> TraceRequest:

@@ -75,9 +75,13 @@ async def create_trace(request: Request, body: TraceRequest, accept: Accept = ""
     # Asked for by a whole hall at once, and each dependency costs as much as all that follows here.
     service, client = await service_of(request), await client_of(request)
     _refuse_what_json_cannot_say(body)
+    return await find_or_run(service, body, client, streamed=EVENT_STREAM in accept)
+
+
+async def find_or_run(service: Service, body: TraceRequest, client: str, *, streamed: bool) -> Response:
+    """The events of a program as they come, or where its trace is to be had."""
     trace, snippet = service.identify(body)
     note(trace_id=trace)
-    streamed = EVENT_STREAM in accept
     stored = await service.find_trace(trace)
     if stored is not None:
         if streamed:

@@ -49,6 +49,7 @@ const states: fc.Arbitrary<Address> = fc.record({
   inputs: fc.dictionary(name, fc.oneof(nested, described), { maxKeys: 4, noNullPrototype: true }),
   gradOutput: fc.option(nested, { nil: null }),
   seed: fc.maxSafeNat(),
+  pass: fc.option(fc.nat(), { nil: null }),
   position: fc.option(position, { nil: null }),
   view: fc.record(
     {

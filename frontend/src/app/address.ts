@@ -10,6 +10,7 @@
  * | `i` | `options.inputs` as JSON |
  * | `g` | `options.grad_output` as JSON |
  * | `seed` | manual seed |
+ * | `pass` | a backward pass that is recorded for itself, by number from 0 |
  * | `s` | step and phase, `7.3`, `f3.2` in the forward walk |
  * | `theme`, `digits`, `font` | how it is shown |
  * | `lang` | in which language; absent: the reader's own |
@@ -50,6 +51,8 @@ export interface Address {
   inputs: Readonly<Record<string, InputValue>>;
   gradOutput: Nested | null;
   seed: number;
+  /** A backward pass that is recorded for itself, by number from 0; null: those that the server chooses. */
+  pass: number | null;
   position: Position | null;
   view: Partial<View>;
 }
@@ -83,12 +86,14 @@ export const DIGITS = { min: 2, max: 9 };
 export const FONT_SCALES: readonly number[] = [0.85, 1, 1.15, 1.3, 1.5, 2];
 
 const VERSION = "1";
+const LAST_PASS = 2 ** 31 - 1;
 export const EMPTY_ADDRESS: Address = {
   source: null,
   example: null,
   inputs: {},
   gradOutput: null,
   seed: 0,
+  pass: null,
   position: null,
   view: {},
 };
@@ -107,6 +112,7 @@ export async function writeAddress(address: Address): Promise<string> {
   if (Object.keys(address.inputs).length > 0) keys.set("i", JSON.stringify(address.inputs));
   if (address.gradOutput !== null) keys.set("g", JSON.stringify(address.gradOutput));
   if (address.seed !== 0) keys.set("seed", String(address.seed));
+  if (address.pass !== null) keys.set("pass", String(address.pass));
   if (address.position !== null) keys.set("s", formatPosition(address.position));
   const { theme, language, digits, fontScale } = address.view;
   if (theme !== undefined && theme !== DEFAULT_VIEW.theme) keys.set("theme", theme);
@@ -164,6 +170,7 @@ export async function readAddress(hash: string): Promise<{ address: Address; tro
     inputs: read("i", "page-link-inputs", parseInputs) ?? {},
     gradOutput: read("g", "page-link-v", parseNestedJson),
     seed: read("seed", "page-link-seed", (text) => integerBetween(text, 0, Number.MAX_SAFE_INTEGER)) ?? 0,
+    pass: read("pass", "page-link-pass", (text) => integerBetween(text, 0, LAST_PASS)),
     position: read("s", "page-link-step", parsePosition),
     view,
   };

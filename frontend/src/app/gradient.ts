@@ -1,6 +1,7 @@
 /** The external gradient v of the page's own pass: what is typed, and the ready-made choices beside it. */
 
 import { nest } from "../embed/inputs";
+import { curveOf } from "../model/curve";
 import type { PassState, TraceState } from "../model/trace";
 import type { TensorValue } from "../protocol/trace.gen";
 import type { Nested } from "../stream/client";
@@ -22,8 +23,8 @@ export function startsPassesItself(trace: TraceState): boolean {
 
 /** Where v comes from when the program starts its passes itself: a sentence. */
 export function whereVComesFrom(trace: TraceState): string {
-  const calls = trace.passes.filter((pass) => pass?.started.parent === undefined);
-  const lines = [...new Set(calls.flatMap((pass) => pass?.started.span?.line ?? []))].sort((a, b) => a - b);
+  const calls = curveOf(trace);
+  const lines = [...new Set(calls.flatMap(({ span }) => span?.line ?? []))].sort((a, b) => a - b);
   const count = calls.length;
   const [line, ...rest] = lines.map(String);
   if (line === undefined) return label("page-v-from-program", { count });

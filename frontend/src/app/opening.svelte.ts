@@ -95,7 +95,7 @@ export class Opening {
       this.linkTrouble = label("page-link-unknown");
       return address;
     }
-    const { inputs, grad_output, seed } = request.options;
+    const { inputs, grad_output, seed, passes } = request.options;
     // A short link names its step in the query, which the server needs for the link's preview.
     const position = address.position ?? parsePosition(new URLSearchParams(location.search).get("s") ?? "");
     return {
@@ -105,6 +105,7 @@ export class Opening {
       inputs: inputs ?? {},
       gradOutput: grad_output ?? null,
       seed: seed ?? 0,
+      pass: passes?.[0] ?? null,
     };
   }
 

@@ -5,9 +5,12 @@
  */
 
 import { withValue } from "../embed/inputs";
+import { passAlone } from "../model/comparison";
+import { curveOf, numberOf, passOfInterest } from "../model/curve";
 import { focusPosition } from "../model/directions";
 import { clampPosition, type Position, stepCount } from "../model/position";
-import { emptyTrace, foldEvents, type MetProblem, type TraceState } from "../model/trace";
+import { firstStepOfPass, passAt } from "../model/selectors";
+import { emptyTrace, foldEvents, type MetProblem, type PassState, type TraceState } from "../model/trace";
 import type { GradcheckReport, Problem, TraceDocument } from "../protocol/trace.gen";
 import type { GradcheckQuestion } from "../scene/gradcheck";
 import {
@@ -22,6 +25,7 @@ import type { Example } from "../stream/examples";
 import { fetchGradcheck } from "../stream/gradcheck";
 import { fetchJacobians } from "../stream/jacobian";
 import { keepProgram } from "../stream/snippet";
+import { label } from "../words/say";
 import { type Address, DEFAULT_VIEW, type View } from "./address";
 import { type Given, give, givenFor } from "./given";
 import { startsPassesItself } from "./gradient";
@@ -67,6 +71,15 @@ export class Session {
   status = $state.raw<Status | null>(null);
   /** The run before the last change, for comparison; null where there is none of the same program. */
   previous = $state.raw<TraceState | null>(null);
+  /** The pass on screen where it was recorded for itself, by number; null: one of those that the server chose. */
+  pass = $state<number | null>(null);
+  /** The run that such a pass was chosen from: it knows all passes. */
+  overview = $state.raw<TraceState | null>(null);
+  /** What is told of a pass that was asked for. */
+  passTold = $state<string | null>(null);
+  private passWish: AbortController | null = null;
+  /** The pass that others are compared with, and its trace. */
+  pinned = $state.raw<{ readonly trace: TraceState; readonly pass: PassState } | null>(null);
   private changedAt = Number.NEGATIVE_INFINITY;
   /** Nobody has said where to stand: a `#@ focus` of the program may. */
   private unplaced = true;
@@ -112,14 +125,27 @@ export class Session {
     inputs: { ...this.inputs },
     gradOutput: this.gradOutput,
     seed: this.seed,
+    pass: this.pass,
     position: this.wanted,
     view: { ...this.view },
+  });
+
+  /** What is on screen beside what it is compared with: another pass, or the run before the last change. */
+  readonly compared = $derived.by((): { before: TraceState; after: TraceState } | null => {
+    const { pinned, previous, trace } = this;
+    if (pinned === null) return previous === null ? null : { before: previous, after: trace };
+    const pass = passAt(trace, this.position);
+    return pass === null
+      ? null
+      : { before: passAlone(pinned.trace, pinned.pass), after: passAlone(trace, pass) };
   });
 
   /** Takes over a program and its settings without running it. */
   open(address: Address): void {
     this.take(address.source ?? "", address.inputs, address.gradOutput);
     this.seed = address.seed;
+    this.leavePass();
+    this.pass = address.pass;
     this.wanted = address.position ?? FIRST_STEP;
     this.unplaced = address.position === null;
     this.view = { ...this.view, ...address.view };
@@ -140,9 +166,11 @@ export class Session {
   /** Takes over a finished trace with its program and settings; runs nothing. */
   adopt(document: TraceDocument): void {
     this.stop();
-    const { inputs, grad_output, seed } = document.options;
+    const { inputs, grad_output, seed, passes } = document.options;
     this.take(document.source, (inputs ?? {}) as Inputs, (grad_output ?? null) as Nested | null);
     this.seed = typeof seed === "number" ? seed : 0;
+    this.leavePass();
+    this.pass = Array.isArray(passes) && typeof passes[0] === "number" ? passes[0] : null;
     this.selectedNode = null;
     this.previous = null;
     this.held = null;
@@ -152,12 +180,96 @@ export class Session {
     this.dropUnusedGradient();
   }
 
+  /** Shows a pass, by its number among all that ran; one that is not recorded is recorded by running again to it. */
+  async choosePass(number: number): Promise<void> {
+    this.passWish?.abort();
+    this.passTold = null;
+    const overview = this.overview ?? this.trace;
+    for (const trace of [this.trace, overview]) {
+      const pass = trace.passes.find((each) => numberOf(each) === number);
+      if (pass === undefined) continue;
+      if (trace === overview) {
+        this.pass = null;
+        this.overview = null;
+      }
+      this.showPass(trace, pass);
+      return;
+    }
+    await this.recordPass(number, overview);
+  }
+
+  private async recordPass(number: number, overview: TraceState): Promise<void> {
+    const { started } = overview;
+    if (started === null) return;
+    const wish = new AbortController();
+    this.passWish = wish;
+    const pass = String(number + 1);
+    this.passTold = label("player-curve-recording", { pass });
+    let arriving = emptyTrace();
+    const request = { source: started.source, options: { ...started.options, passes: [number] } };
+    await runTrace(request, {
+      signal: wish.signal,
+      onstatus: ({ kind }) => {
+        if (wish.signal.aborted) return;
+        this.passTold = label(kind === "offline" ? "player-curve-offline" : "player-curve-recording", {
+          pass,
+        });
+      },
+      onevents: (events) => {
+        arriving = foldEvents(arriving, events);
+      },
+    });
+    if (wish.signal.aborted) return;
+    const found = arriving.passes.find((each) => numberOf(each) === number);
+    if (found === undefined || found.steps.length === 0) {
+      this.passTold = label("player-curve-failed", { pass });
+      return;
+    }
+    this.passTold = null;
+    this.overview ??= this.trace;
+    this.pass = number;
+    this.showPass(arriving, found);
+  }
+
+  /** At the step of the pass that has the place of the one on screen in its own. */
+  private showPass(trace: TraceState, pass: PassState): void {
+    const { position } = this;
+    const before = passAt(this.trace, position);
+    const isWalking = position.direction === "backward" && position.step > 0 && before !== null;
+    const offset = isWalking ? position.step - firstStepOfPass(this.trace, before.index) : 0;
+    const step = firstStepOfPass(trace, pass.index) + Math.min(offset, Math.max(0, pass.steps.length - 1));
+    this.held = null;
+    this.trace = trace;
+    this.goTo({ direction: "backward", step, phase: isWalking ? position.phase : 1 });
+  }
+
+  /** Keeps the pass of this number beside others; null: no longer. */
+  pin(number: number | null): void {
+    const pass = number === null ? undefined : this.trace.passes.find((each) => numberOf(each) === number);
+    this.pinned = pass === undefined ? null : { trace: this.trace, pass };
+  }
+
+  /** What is on screen is compared with nothing any more. */
+  forgetCompared(): void {
+    this.previous = null;
+    this.pinned = null;
+  }
+
+  private leavePass(): void {
+    this.passWish?.abort();
+    this.pass = null;
+    this.overview = null;
+    this.passTold = null;
+    this.pinned = null;
+  }
+
   /** Runs the program as it stands in the editor. */
   run(): void {
     const changed = this.source !== this.ranSource;
     if (changed && this.ranSource !== null) {
       this.wanted = FIRST_STEP;
       this.unplaced = true;
+      this.leavePass();
     } else this.remember();
     this.request(changed ? "fresh" : "again");
   }
@@ -168,6 +280,7 @@ export class Session {
   }
 
   runLive(): void {
+    this.leavePass();
     this.request("live");
   }
 
@@ -223,6 +336,7 @@ export class Session {
 
   /** Keeps the trace on screen to compare the next one with. */
   private remember(): void {
+    this.leavePass();
     const now = performance.now();
     if (now - this.changedAt > DRAG_PAUSE_MS && this.trace.finished !== null) this.previous = this.trace;
     this.changedAt = now;
@@ -251,8 +365,13 @@ export class Session {
     const show = () => {
       shown = true;
       this.held = null;
-      this.trace = arriving;
       this.ranSource = source;
+      // Whoever looks at a pass that was recorded for itself goes on looking at it.
+      if (this.overview !== null) {
+        this.overview = arriving;
+        return;
+      }
+      this.trace = arriving;
       this.place(arriving);
     };
     if (kind === "fresh") {
@@ -290,7 +409,8 @@ export class Session {
   }
 
   private place(arriving: TraceState): void {
-    const focus = this.unplaced ? focusPosition(arriving) : null;
+    if (!this.unplaced) return;
+    const focus = focusPosition(arriving) ?? openingOf(arriving);
     if (focus !== null) this.goTo(focus);
   }
 
@@ -315,9 +435,17 @@ export class Session {
         seed: this.seed,
         ...(Object.keys(this.inputs).length > 0 ? { inputs: { ...this.inputs } } : {}),
         ...(this.gradOutput === null ? {} : { grad_output: this.gradOutput }),
+        ...(this.pass === null ? {} : { passes: [this.pass] }),
       },
     };
   }
+}
+
+/** The first step of the pass that a program is about, once all have run; null where that is where one stands anyway. */
+function openingOf(trace: TraceState): Position | null {
+  const pass = trace.finished === null || curveOf(trace).length < 2 ? null : passOfInterest(trace);
+  if (pass === null || pass.index === 0) return null;
+  return { ...FIRST_STEP, step: firstStepOfPass(trace, pass.index) };
 }
 
 function unreachable(kind: "problem-no-trace" | "problem-not-answered"): Problem {

@@ -5,7 +5,7 @@ import { runTrace, type TraceRequest } from "../stream/client";
 import { label, textOf } from "../words/say";
 import { tellProblem } from "../words/tell";
 
-/** The program in `c` or `code`, with `i`, `g` and `seed`; null where there is none. Throws for what cannot be read. */
+/** The program in `c` or `code`, with `i`, `g`, `seed` and `pass`; null where there is none. Throws for what cannot be read. */
 export async function requestIn(keys: URLSearchParams): Promise<TraceRequest | null> {
   const packed = keys.get("c");
   const source = packed === null ? keys.get("code") : await inflate(packed);
@@ -17,6 +17,7 @@ export async function requestIn(keys: URLSearchParams): Promise<TraceRequest | n
   if (!Number.isSafeInteger(seed) || seed < 0) throw new Error(label("player-damaged-seed"));
   const inputs = keys.has("i") ? JSON.parse(keys.get("i") ?? "") : {};
   const options: TraceRequest["options"] = { inputs, seed };
+  if (keys.has("pass")) options.passes = [Number(keys.get("pass"))];
   if (keys.has("g")) options.grad_output = JSON.parse(keys.get("g") ?? "");
   return { source, options };
 }

@@ -3,7 +3,7 @@ import type { Cell, Gradient, TensorValue } from "../protocol/trace.gen";
 import { isTensor } from "./gradients";
 import { toNumber } from "./numbers";
 import { nodesById } from "./selectors";
-import type { TraceState } from "./trace";
+import type { PassState, TraceState } from "./trace";
 
 export interface Change {
   /** `x.grad`, `loss`. */
@@ -41,6 +41,11 @@ export function compareRuns(before: TraceState, after: TraceState): readonly Cha
   return changes;
 }
 
+/** A trace of one of its passes alone, to compare it with another one. */
+export function passAlone(trace: TraceState, pass: PassState): TraceState {
+  return { ...trace, passes: [pass], steps: pass.steps };
+}
+
 function changeBetween(name: string, kind: Change["kind"], was: TensorValue, is: TensorValue): Change | null {
   const difference = differenceOf(was, is);
   return difference === null ? null : { name, kind, was, is, difference };
@@ -70,15 +75,19 @@ function topologyOf(trace: TraceState): string {
   const known = topologies.get(trace.passes);
   if (known !== undefined) return known;
   const made = JSON.stringify(
-    trace.passes.map(({ started: { graph } }) => [
-      graph.nodes.map(({ id, name, leaf, outputs }) => [
-        id,
-        name,
-        leaf,
-        outputs.map(({ value }) => value?.shape),
-      ]),
-      graph.edges.map(({ from, to }) => [from.node, from.output_nr, to.node, to.argnum]),
-    ]),
+    trace.passes.map(({ started: { graph } }) => {
+      // Two passes of one loop have nodes of their own: what counts is where each stands.
+      const places = new Map(graph.nodes.map(({ id }, place) => [id, place]));
+      return [
+        graph.nodes.map(({ name, leaf, outputs }) => [name, leaf, outputs.map(({ value }) => value?.shape)]),
+        graph.edges.map(({ from, to }) => [
+          places.get(from.node),
+          from.output_nr,
+          places.get(to.node),
+          to.argnum,
+        ]),
+      ];
+    }),
   );
   topologies.set(trace.passes, made);
   return made;

@@ -4,6 +4,7 @@
  * have been walked already; a node that is not executed yet can still show what it has received.
  */
 import type { Accumulate, Gradient, Missing, Step, TensorValue } from "../protocol/trace.gen";
+import { toNumber } from "./numbers";
 import type { Position } from "./position";
 import { edgesById, executions, nodesById } from "./selectors";
 import type { PassState, TraceState } from "./trace";
@@ -33,6 +34,18 @@ export const NOT_COMPUTED: Missing = { missing: "not_computed" };
 /** What the engine left in `.grad`, before the hooks that run after it. */
 export function accumulatedBy({ after, changes }: Accumulate): Gradient {
   return changes?.[0]?.before ?? after;
+}
+
+/** Euclidean, of the whole tensor: where only a part of it was sent, the server's own norm. */
+export function normOf(gradient: TensorValue): number {
+  if (gradient.summary !== undefined) return toNumber(gradient.summary.norm);
+  const cells = gradient.data ?? [];
+  return Math.sqrt(
+    cells.reduce<number>((sum, cell) => {
+      const parts = Array.isArray(cell) ? cell : [cell];
+      return sum + parts.reduce<number>((part, each) => part + toNumber(each) ** 2, 0);
+    }, 0),
+  );
 }
 
 export function isTensor(gradient: Gradient | null | undefined): gradient is TensorValue {

@@ -11,12 +11,13 @@ import type {
   Problem,
   Started,
   Step,
+  Unrecorded,
   Warned,
 } from "../protocol/trace.gen";
 import { withFailedCall } from "./failed";
 
 export interface PassState {
-  /** The pass's own number; also its position in `TraceState.passes`. */
+  /** Its position among the recorded ones, in `TraceState.passes`. */
   readonly index: number;
   readonly started: PassStarted;
   /** Its steps, in order of execution. */
@@ -38,6 +39,8 @@ export interface MetProblem extends Problem {
 export interface TraceState {
   readonly started: Started | null;
   readonly passes: readonly PassState[];
+  /** Passes that ran without being recorded, in the order of their numbers. */
+  readonly unrecorded: readonly Unrecorded[];
   /** The steps of all passes, in order of execution: step number n (1-based) is `steps[n - 1]`. */
   readonly steps: readonly Step[];
   readonly stdout: readonly Printed[];
@@ -52,6 +55,7 @@ export interface TraceState {
 const EMPTY: TraceState = {
   started: null,
   passes: [],
+  unrecorded: [],
   steps: [],
   stdout: [],
   problems: [],
@@ -71,6 +75,7 @@ export function foldEvents(state: TraceState, events: readonly Event[]): TraceSt
   const next = {
     ...state,
     passes: state.passes.slice(),
+    unrecorded: state.unrecorded.slice(),
     steps: state.steps.slice(),
     stdout: state.stdout.slice(),
     problems: state.problems.slice(),
@@ -101,6 +106,9 @@ export function foldEvents(state: TraceState, events: readonly Event[]): TraceSt
       }
       case "pass_finished":
         next.passes[event.pass] = withPass(next.passes[event.pass], { finished: event });
+        break;
+      case "unrecorded":
+        next.unrecorded.push(event);
         break;
       case "problem":
         next.problems.push(event);

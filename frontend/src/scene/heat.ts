@@ -3,11 +3,10 @@
  * stands out. It tells of the pass as it ended, whatever step is on show.
  */
 
-import { isTensor } from "../model/gradients";
-import { toNumber } from "../model/numbers";
+import { isTensor, normOf } from "../model/gradients";
 import { executions } from "../model/selectors";
 import type { PassState, TraceState } from "../model/trace";
-import type { Gradient, Graph } from "../protocol/trace.gen";
+import type { Graph } from "../protocol/trace.gen";
 import { standouts } from "../words/standouts";
 import { groupsRound } from "./still";
 
@@ -70,16 +69,4 @@ export function heatLevel(spot: HeatSpot | undefined, heat: Heat): number | null
 /** Not a number is worse than any number. */
 function larger(a: number | undefined, b: number): number {
   return a === undefined || Number.isNaN(b) || b > a ? b : a;
-}
-
-/** Of the whole tensor: where only a part of it was sent, the server's own norm. */
-function normOf(gradient: Exclude<Gradient, { missing: unknown }>): number {
-  if (gradient.summary !== undefined) return toNumber(gradient.summary.norm);
-  const cells = gradient.data ?? [];
-  return Math.sqrt(
-    cells.reduce<number>((sum, cell) => {
-      const parts = Array.isArray(cell) ? cell : [cell];
-      return sum + parts.reduce<number>((part, each) => part + toNumber(each) ** 2, 0);
-    }, 0),
-  );
 }

@@ -26,6 +26,8 @@ export interface TraceOptions {
   inputs?: Record<string, InputValue>;
   grad_output?: Nested;
   seed?: number;
+  /** Backward passes to record, by number from 0; the server chooses where nothing is said. */
+  passes?: number[];
   limits?: { steps?: number; elements?: number; jacobian_cells?: number };
 }
 

@@ -1552,6 +1552,7 @@ page-v-from-lines = Das Programm startet { $count ->
 } selbst in den Zeilen { $lines }, also kommt v von dort.
 
 page-changes = Seit dem Lauf davor
+page-changes-pass = Neben Durchlauf { $pass }
 page-changes-forget = Vergessen
 page-was = war { $value }, { $difference }
 
@@ -1579,6 +1580,7 @@ page-link-text-size = die Schriftgröße
 page-link-inputs = die Eingaben
 page-link-v = der externe Gradient
 page-link-seed = der Seed
+page-link-pass = der Durchlauf
 page-link-step = der Schritt
 page-link-projector = der Beamer-Modus
 page-link-predict = der Vorhersagemodus
@@ -1787,6 +1789,20 @@ player-backward = Rückwärts
 player-pass = Durchlauf
 player-pass-of = Durchlauf { $pass } von { $total } · { $call }
 player-pass-of-in-line = Durchlauf { $pass } von { $total } · { $call }, Zeile { $line }
+player-curve = Rückwärtsdurchläufe
+player-curve-pass = Durchlauf { $pass } von { $total }
+player-curve-value = Ausgabe
+player-curve-series = Was die Kurve zeigt
+player-curve-after = nach { $calls }
+player-curve-unrecorded = nicht aufgezeichnet
+player-curve-offline = Durchlauf { $pass } ist nicht aufgezeichnet; dazu braucht es den Server, der nicht antwortet.
+player-curve-no-server = Durchlauf { $pass } ist nicht aufgezeichnet; dazu braucht es den Server.
+player-curve-recording = Das Programm läuft noch einmal bis zu Durchlauf { $pass }…
+player-curve-failed = Durchlauf { $pass } ließ sich nicht aufzeichnen.
+player-curve-non-finite = Erstes NaN oder Unendlich in einem Gradienten: Durchlauf { $pass }
+player-curve-compare = Vergleichen
+player-curve-compare-title = Die Zahlen dieses Durchlaufs neben die eines anderen stellen
+player-curve-compared = Neben Durchlauf { $pass }
 player-speed = Tempo
 player-laying-out = Der Graph wird angeordnet…
 player-layout-failed = Der Graph ließ sich nicht anordnen: { $reason }. Das ist ein Fehler in gradwalk, nicht in deinem Programm.

@@ -1553,6 +1553,7 @@ page-v-from-lines = The program starts { $count ->
 } itself in lines { $lines }, so v comes from there.
 
 page-changes = Since the run before
+page-changes-pass = Beside pass { $pass }
 page-changes-forget = Forget it
 page-was = was { $value }, { $difference }
 
@@ -1580,6 +1581,7 @@ page-link-text-size = the text size
 page-link-inputs = the inputs
 page-link-v = the external gradient
 page-link-seed = the seed
+page-link-pass = the pass
 page-link-step = the step
 page-link-projector = projector mode
 page-link-predict = predict mode
@@ -1788,6 +1790,20 @@ player-backward = Backward
 player-pass = Pass
 player-pass-of = pass { $pass } of { $total } · { $call }
 player-pass-of-in-line = pass { $pass } of { $total } · { $call }, line { $line }
+player-curve = Backward passes
+player-curve-pass = pass { $pass } of { $total }
+player-curve-value = output
+player-curve-series = What the curve shows
+player-curve-after = after { $calls }
+player-curve-unrecorded = not recorded
+player-curve-offline = Pass { $pass } is not recorded; recording it needs the server, which does not answer.
+player-curve-no-server = Pass { $pass } is not recorded; recording it needs the server.
+player-curve-recording = Running the program again up to pass { $pass }…
+player-curve-failed = Pass { $pass } could not be recorded.
+player-curve-non-finite = First NaN or infinity in a gradient: pass { $pass }
+player-curve-compare = Compare
+player-curve-compare-title = Keep the numbers of this pass beside those of another one
+player-curve-compared = Beside pass { $pass }
 player-speed = Speed
 player-laying-out = Laying out the graph…
 player-layout-failed = The graph could not be laid out: { $reason }. This is a bug in gradwalk, not in your program.

@@ -99,8 +99,6 @@ class GraphWriter:
         self._records: dict[int, Record] = {}
         self._leaves: dict[int, Record] = {}
         self._leaf_names: dict[str, str] = {}
-        self._names_held: dict[tuple[Node, int], str] = {}
-        """What the results of the graph at hand are called, where a variable holds them."""
         self._next_edge = 0
         self._first_sequence = sequence_number()
         """Numbers are told relative to the run's start: what ran before in this process must not show."""
@@ -149,7 +147,6 @@ class GraphWriter:
         """The graph of one pass."""
         if self._program is None and not self._next_edge:
             self._first_sequence = min((one.sequence for one in records.values() if one.sequence >= 0), default=0)
-        self._names_held = _names_of_results(named)
         nodes: list[protocol.Node] = []
         edges: list[protocol.Edge] = []
         owners: dict[str, Call] = {}
@@ -172,8 +169,7 @@ class GraphWriter:
                 if producer.variable is not None and "." in self.names.get(id(producer.variable), ""):
                     users.setdefault(producer.id, []).append(record.id)
         _name_by_their_uses(nodes, edges)
-        self._name_intermediates(records)
-        self._names_held = {}  # it would keep the graph alive
+        _name_intermediates(records, named)
         if self._program is None:
             self._read_held(records, named.held)
         left_over = not_kept(records.values()) if self._program is None else None
@@ -310,17 +306,12 @@ class GraphWriter:
         if producer.is_foreign:
             return None
         output = producer.sequence, slot
-        found = self._wording.variable(output) or self._wording.text(output) or self._unpacked((node, slot))
+        found = self._wording.variable(output) or self._wording.text(output) or _unpacked((node, slot), named)
         if found is not None or producer.name != "TBackward0" or producer.call is None or producer.call is not user:
             return found
         ((origin, origin_slot),) = node.next_functions
         name = None if origin is None else self._source(origin, origin_slot, user, records, named)
         return None if name is None else transposed(name)
-
-    def _unpacked(self, output: tuple[Node, int]) -> str | None:
-        """The variable that holds an output now, as of `x, y = p`; a place in a list may have been another's before."""
-        name = self._names_held.get(output)
-        return name if name is not None and name.isidentifier() else None
 
     def _describe_new(self, node: Node, record: Record, saved: list[protocol.SavedTensor]) -> protocol.Node:
         call, op = record.call, _op_of(record)
@@ -473,15 +464,6 @@ class GraphWriter:
             )
         return found
 
-    def _name_intermediates(self, records: dict[Node, Record]) -> None:
-        for (node, slot), name in self._names_held.items():
-            record = records.get(node)
-            if record is None or record.node is None:
-                continue
-            outputs = record.node["outputs"]
-            if slot < len(outputs) and outputs[slot]["name"] is None:
-                outputs[slot]["name"] = name
-
     def _read_held(self, records: dict[Node, Record], held: list[torch.Tensor]) -> None:
         """Values of results that somebody still holds, where no call was seen to give them."""
         for tensor in held:
@@ -499,14 +481,20 @@ class GraphWriter:
         return f"e{self._next_edge - 1}"
 
 
-def _names_of_results(named: NamedTensors) -> dict[tuple[Node, int], str]:
-    """What the results are called that a variable holds; the first name where there are several."""
-    found: dict[tuple[Node, int], str] = {}
-    for name, tensor in named.intermediates:
-        # Asking a view that was written into for its grad_fn would make the engine build another node.
-        if not (tensor._is_view() and tensor._version):
-            found.setdefault((tensor.grad_fn, tensor.output_nr), name)
-    return found
+def _unpacked(output: tuple[Node, int], named: NamedTensors) -> str | None:
+    """The variable that holds an output now, as of `x, y = p`; a place in a list may have been another's before."""
+    name = named.results.get(output)
+    return name if name is not None and name.isidentifier() else None
+
+
+def _name_intermediates(records: Mapping[Node, Record], named: NamedTensors) -> None:
+    for (node, slot), name in named.results.items():
+        record = records.get(node)
+        if record is None or record.node is None:
+            continue
+        outputs = record.node["outputs"]
+        if slot < len(outputs) and outputs[slot]["name"] is None:
+            outputs[slot]["name"] = name
 
 
 def _name_by_their_uses(nodes: Sequence[protocol.Node], edges: Sequence[protocol.Edge]) -> None:

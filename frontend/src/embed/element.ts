@@ -3,7 +3,6 @@
  * until the trace is there, and stay where no script runs.
  */
 import { flushSync, mount, unmount } from "svelte";
-import { stayOffline } from "../layout/client";
 import { parsePosition } from "../model/position";
 import type { TraceState } from "../model/trace";
 import { DecodeError } from "../protocol/decode";
@@ -12,7 +11,7 @@ import theme from "../render/theme.css?inline";
 import { label } from "../words/say";
 import { sentenceAt } from "../words/sentences";
 import { takePage } from "./frame";
-import { fetchText, openTrace } from "./load";
+import { fetchText, openTrace, stayOffline } from "./load";
 import type { Side } from "./moves";
 import { Rerun, type Runner, readInputs, runnerOf } from "./rerun";
 import { applySetting, SETTING_NAMES } from "./settings";
@@ -79,6 +78,7 @@ export class GradWalkElement extends HTMLElement {
   }
 
   attributeChangedCallback(name: string, before: string | null, after: string | null): void {
+    if (name === "lang" && this.hasAttribute("offline")) stayOffline();
     if (name === "src") {
       if (this.isConnected && before !== after) {
         this.#forget();

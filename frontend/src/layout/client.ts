@@ -32,8 +32,8 @@ export function rememberLayout(drawing: Drawing, layout: Layout): void {
   ready.set(JSON.stringify(drawing), layout);
 }
 
-/** From now on nothing is fetched: what no layout was made for beforehand is laid out in the plain way. */
-export function stayOffline(): void {
+/** From now on Graphviz is not fetched: what no layout was made for beforehand is laid out in the plain way. */
+export function layOutOffline(): void {
   isOffline = true;
 }
 

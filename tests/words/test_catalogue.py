@@ -59,11 +59,12 @@ def test_the_viewer_has_words_for_facts_and_none_for_the_page() -> None:
     tracing = ("engine", "formulas", "protocol", "sandbox", "tracer")
     paths = [path for name in tracing for path in (ROOT / "server/gradwalk" / name).glob("*.py")]
     kinds = {kind for path in paths for kind, _ in facts_in(path)}
-    # What is special about an operation is in the trace, and shown nowhere.
+    # What is special about an operation is told on the page alone.
     shown = {kind for kind in kinds if not kind.startswith("case-")}
     assert {kind for kind in shown if f"{kind} = " not in viewer} == set()
     assert "player-play = " in viewer
     assert "ask-sum = " not in viewer
+    assert "case-" not in viewer
 
 
 def test_every_message_is_used_and_every_message_that_is_used_exists() -> None:

@@ -1423,6 +1423,7 @@ export interface Catalogue {
   "player-saved-alias": "name";
   "player-saved-version": "version";
   "player-inside-forward": "count";
+  "player-to-know": never;
   "player-inside-backward": "count";
   "player-gives": never;
   "player-result": never;

@@ -51,7 +51,7 @@ def write_html(document: TraceDocument, selection: Selection) -> bytes:
         ExportUnavailable: the front end has not been built.
     """
     step = "" if selection.place is None else f' step="{selection.place}"'
-    language = language_spoken()
+    language, module = language_spoken(), read_module()
     page = _PAGE.format(
         language=language,
         policy=POLICY,
@@ -61,8 +61,8 @@ def write_html(document: TraceDocument, selection: Selection) -> bytes:
         lead=escape(say("export-sentences")),
         sentences="".join(f"<li>{escape(step.whole)}</li>" for step in find_words(document).steps),
         data=script_json(with_baked(document)),
-        catalogue="" if language == LANGUAGE else _catalogue(language),
-        module=script_code(read_module()),
+        catalogue="" if language == LANGUAGE else _catalogue(language, module),
+        module=script_code(module),
     )
     return page.encode("utf-8", "replace")
 
@@ -76,9 +76,10 @@ def heading_of(source: str) -> str:
     return say("export-title")
 
 
-def _catalogue(language: str) -> str:
-    """What the player, which has English in it, reads another language from."""
-    text = script_json(read_catalogue(language))
+def _catalogue(language: str, module: str) -> str:
+    """What the player reads another language from: the messages that it has in English."""
+    messages = re.split("^(?=[a-z])", read_catalogue(language), flags=re.MULTILINE)
+    text = script_json("".join(one for one in messages if one.partition(" ")[0] + " =" in module))
     return f'<script type="application/json" data-catalogue="{language}">{text}</script>\n'
 
 

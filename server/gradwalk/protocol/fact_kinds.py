@@ -1422,6 +1422,7 @@ FactKind = Literal[
     "player-saved-alias",
     "player-saved-version",
     "player-inside-forward",
+    "player-to-know",
     "player-inside-backward",
     "player-gives",
     "player-result",

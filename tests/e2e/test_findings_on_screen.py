@@ -54,6 +54,16 @@ def test_a_page_in_one_file_tells_the_warning_and_shows_its_line(new_page: Opene
     expect(page.get_by_role("region", name="Program").locator("mark")).to_have_text("F.mse_loss(x, torch.zeros(4))")
 
 
+def test_an_error_that_the_program_caught_is_marked_as_information(player: PlayerPage) -> None:
+    again = "y = (x * x).sum()\ny.backward()\ntry:\n    y.backward()\nexcept RuntimeError:\n    pass"
+    player.open(fragment("x = torch.ones(2, requires_grad=True)\n" + again))
+    mark = player.page.locator(".cm-lintRange-info")
+    expect(mark).to_have_text("x * x", timeout=STREAM_MS)
+    mark.hover()
+    expect(player.page.locator(".cm-diagnostic-info")).to_contain_text("The program caught this error and went on.")
+    expect(player.page.locator(".cm-lintRange-error")).to_have_count(0)
+
+
 def test_the_true_jacobian_stands_beside_that_of_a_wrong_backward(player: PlayerPage) -> None:
     player.open(fragment(function("return x * x", "return x * g"), s="2.3"))
     expect(player.product).to_contain_text("J as your backward computes it", timeout=STREAM_MS)

@@ -7,13 +7,14 @@ import { useLanguage } from "../render/language.svelte";
 import { useTypesetter } from "../render/math";
 import { typeset } from "../render/typesetter";
 import App from "./App.svelte";
+import { languageIn } from "./address";
 import { placeOf } from "./room.svelte";
 import SecondScreen from "./SecondScreen.svelte";
 
 const target = document.getElementById("page");
 if (target === null) throw new Error("index.html has no #page");
 useTypesetter(typeset);
-await useLanguage(new URLSearchParams(location.hash.slice(1)).get("lang") ?? "auto");
+await useLanguage(languageIn(location.hash) ?? "auto");
 const place = placeOf(location);
 if (place?.screen) mount(SecondScreen, { target, props: { code: place.code, secret: place.screen } });
 else mount(App, { target });

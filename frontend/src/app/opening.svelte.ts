@@ -3,7 +3,7 @@ import { type Position, parsePosition } from "../model/position";
 import { type Example, fetchExamples } from "../stream/examples";
 import { fetchSnippet, snippetOf } from "../stream/snippet";
 import { label } from "../words/say";
-import { type Address, EMPTY_ADDRESS, readAddress } from "./address";
+import { type Address, EMPTY_ADDRESS, languageIn, readAddress } from "./address";
 import { type LiveRoom, placeOf } from "./room.svelte";
 import type { Session } from "./session.svelte";
 
@@ -29,7 +29,11 @@ export class Opening {
   constructor(
     private readonly session: Session,
     private readonly room: LiveRoom,
-  ) {}
+  ) {
+    // Before anything is said: the rest of the address takes a while to read.
+    const language = languageIn(location.hash);
+    if (language !== null) session.view.language = language;
+  }
 
   async loadExamples(): Promise<void> {
     try {

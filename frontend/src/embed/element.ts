@@ -57,9 +57,7 @@ export class GradWalkElement extends HTMLElement {
 
   connectedCallback(): void {
     if (this.hasAttribute("offline")) stayOffline();
-    if (!this.hasAttribute("lang")) {
-      void useLanguage(this.closest<HTMLElement>("[lang]")?.lang || "auto");
-    }
+    if (!this.hasAttribute("lang")) this.#speakAsAround();
     this.#mounted ??= mount(ViewerBox, { target: this.#box, props: { viewer: this.viewer } });
     if (this.hasAttribute("page")) this.#letGo ??= takePage(this);
     this.#box.hidden = this.#hasFallback && !this.#isReady;
@@ -87,10 +85,16 @@ export class GradWalkElement extends HTMLElement {
       return;
     }
     if (after !== null) applySetting(this.viewer, name, after);
+    else if (name === "lang") this.#speakAsAround();
     else if (name === "hide" || name === "steps" || name === "heading") applySetting(this.viewer, name, "");
     else if (name === "keys") applySetting(this.viewer, name, "on");
     else if (name === "theme") applySetting(this.viewer, name, "auto");
     else if (name === "projector" || name === "inputs") applySetting(this.viewer, name, "off");
+  }
+
+  /** The language of the text that it stands in. */
+  #speakAsAround(): void {
+    if (this.isConnected) void useLanguage(this.closest<HTMLElement>("[lang]")?.lang || "auto");
   }
 
   /** A trace document, as an object or as JSON text. */

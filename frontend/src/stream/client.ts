@@ -13,7 +13,7 @@ import { createParser, type EventSourceMessage } from "eventsource-parser";
 import { DecodeError, decodeBatch, decodeDocument } from "../protocol/decode";
 import { fact } from "../protocol/facts";
 import type { Event, Fact, Problem } from "../protocol/trace.gen";
-import { hasMessage, markedUp } from "../words/say";
+import { hasMessage, textOf } from "../words/say";
 import { tell } from "../words/tell";
 
 /** A number or nested lists of numbers; non-finite ones spelled "NaN", "Infinity", "-Infinity". */
@@ -254,7 +254,7 @@ export interface Refusal {
 
 /** The sentence of an error answer, null where it has none. */
 export function sentenceOf({ fact: given, detail }: Refusal): string | null {
-  if (given !== undefined && hasMessage(given.kind)) return markedUp(tell(given));
+  if (given !== undefined && hasMessage(given.kind)) return textOf(tell(given));
   return isText(detail) ? detail : null;
 }
 

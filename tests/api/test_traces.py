@@ -18,8 +18,8 @@ import pytest
 from gradwalk.engine.job import execute
 from gradwalk.notebook.recording import trace as trace_in_this_process
 from gradwalk.protocol.document import encode
-from gradwalk.protocol.events import EVENTS
 from gradwalk.protocol.requests import TraceRequest, resolve_limits
+from gradwalk.protocol.wire import read_events, write_document
 from gradwalk.sandbox.jobs import TraceJob
 from tests.own_loop import run_in_own_loop
 
@@ -69,7 +69,7 @@ def post(server: Any, source: str, **options: Any) -> list[Any]:
     messages = frames(answer.text)
     assert messages[-1]["event"] == "done"
     events = events_of(messages)
-    EVENTS.validate_python(events)
+    read_events(events)
     return events
 
 
@@ -102,7 +102,7 @@ def test_cli_python_post_and_a_twice_broken_event_source_give_the_same_bytes(ser
     resumed = resume_with_drops(server, trace_id, drop_after=(40, 100))
     assert posted == resumed
     assert posted == b"[" + b",".join(executed) + b"]"
-    assert posted == encode(EVENTS.validate_python(here.document["events"]))
+    assert posted == encode(write_document(here.document)["events"])
 
 
 def resume_with_drops(server: Any, trace_id: str, drop_after: tuple[int, ...]) -> bytes:

@@ -16,9 +16,10 @@ from typing import Any
 import pytest
 
 from gradwalk.protocol.document import encode
-from gradwalk.protocol.events import EVENTS, Event
+from gradwalk.protocol.events import Event
 from gradwalk.protocol.requests import TraceRequest, resolve_limits
 from gradwalk.protocol.versions import installed_versions
+from gradwalk.protocol.wire import read_events
 from gradwalk.sandbox.cancellation import Cancellation
 from gradwalk.sandbox.jobs import TraceJob
 from gradwalk.sandbox.limits import RunLimits
@@ -41,7 +42,7 @@ HOSTILE = read_collection("hostile")
 
 def kind_of(events: list[Event]) -> str:
     """How a whole stream says that the run went."""
-    EVENTS.validate_python(events)
+    read_events(events)
     assert [event["seq"] for event in events] == list(range(len(events)))
     assert events[0]["type"] == "started"
     assert events[-1]["type"] == "finished"

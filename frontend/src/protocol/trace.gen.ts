@@ -87,7 +87,8 @@ export interface Input {
   value: TensorValue;
 }
 /**
- * A tensor at a moment. Exactly one of `data`, `summary` and `unavailable` is present.
+ * A tensor at a moment. Exactly one of `data`, `summary` and `unavailable` is present; of many entries, only on the
+ * wire, `packed` in the place of `data`.
  */
 export interface TensorValue {
   shape: number[];
@@ -99,6 +100,10 @@ export interface TensorValue {
    * Row-major, flat.
    */
   data?: Cell[];
+  /**
+   * The same as little-endian bytes in base64.
+   */
+  packed?: string;
   summary?: Summary;
   /**
    * Only for layouts other than strided, e.g. `sparse_coo`; `data` is then the dense form.
@@ -398,7 +403,11 @@ export interface Output {
  */
 export interface SavedTensor {
   name: string;
-  value: TensorValue | number | boolean | string | (number | boolean | string | null)[] | null;
+  value: TensorValue | null;
+  /**
+   * What it is where it is no tensor: a number, a flag, sizes.
+   */
+  option?: number | boolean | string | (number | boolean | string | null)[];
   /**
    * The tensor's version counter when it was saved, null for what is not a tensor.
    */
@@ -907,3 +916,115 @@ export interface GradcheckReport {
   wrong: GradcheckCell[];
   kinks: GradcheckKink[];
 }
+
+/** Where values stand, by type and field: "" for a value, else the type that holds some. On the wire a number stands there. */
+export const VALUE_PLACES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "Missing": {
+    "dropped": ""
+  },
+  "Operand": {
+    "value": "",
+    "missing": "Missing"
+  },
+  "Output": {
+    "value": ""
+  },
+  "SavedTensor": {
+    "value": "",
+    "was": ""
+  },
+  "Node": {
+    "inputs": "Operand",
+    "outputs": "Output",
+    "saved": "SavedTensor",
+    "inside": "InnerOp"
+  },
+  "Graph": {
+    "nodes": "Node"
+  },
+  "InnerOp": {
+    "inputs": "",
+    "outputs": "",
+    "inside": "InnerOp"
+  },
+  "Input": {
+    "value": ""
+  },
+  "Started": {
+    "inputs": "Input"
+  },
+  "PassOutput": {
+    "seed": "",
+    "cast": ""
+  },
+  "PassStarted": {
+    "outputs": "PassOutput",
+    "graph": "Graph"
+  },
+  "Contribution": {
+    "value": ""
+  },
+  "Differences": {
+    "value": ""
+  },
+  "LocalJacobian": {
+    "value": "",
+    "differences": "Differences"
+  },
+  "GradientChange": {
+    "before": "",
+    "after": ""
+  },
+  "Accumulate": {
+    "before": "",
+    "after": "",
+    "changes": "GradientChange"
+  },
+  "HookChange": {
+    "before": "",
+    "after": ""
+  },
+  "ReturnedChange": {
+    "before": "",
+    "after": ""
+  },
+  "Step": {
+    "grad_outputs": "",
+    "contributions": "Contribution",
+    "grad_inputs": "",
+    "local_jacobians": "LocalJacobian",
+    "accumulate": "Accumulate",
+    "hooks": "HookChange",
+    "changes": "ReturnedChange",
+    "inside": "InnerOp"
+  },
+  "LeafGrad": {
+    "grad": ""
+  },
+  "PassFinished": {
+    "leaf_grads": "LeafGrad",
+    "results": ""
+  },
+  "FailedOperand": {
+    "value": ""
+  },
+  "FailedCall": {
+    "operands": "FailedOperand"
+  },
+  "Problem": {
+    "graph": "Graph",
+    "failed": "FailedCall"
+  }
+};
+
+/** The name of each event's type. */
+export const EVENT_DEFINITIONS: Readonly<Record<Event["type"], string>> = {
+  "started": "Started",
+  "stdout": "Stdout",
+  "warning": "Warned",
+  "pass_started": "PassStarted",
+  "step": "Step",
+  "pass_finished": "PassFinished",
+  "problem": "Problem",
+  "finished": "Finished"
+};

@@ -346,12 +346,8 @@ function isProven({ differences }: LocalJacobian): boolean {
 
 /** An operation's plain options stand in its formula, and torch's names for them say nothing. */
 function savedOf(scene: Scene, node: Node): readonly Saved[] {
-  const shown = node.kind === "op" ? node.saved.filter(({ value }) => !isPlain(value)) : node.saved;
+  const shown = node.kind === "op" ? node.saved.filter(({ option }) => option === undefined) : node.saved;
   return shown.map((saved) => ({ ...saved, label: savedLabel(scene, node, saved) }));
-}
-
-function isPlain(value: SavedTensor["value"]): boolean {
-  return Array.isArray(value) || (value !== null && typeof value !== "object");
 }
 
 function fillsOf({ formula }: Node, saved: readonly Saved[], { latex }: VjpLine): readonly Fill[] {
@@ -406,8 +402,6 @@ function memoryOf(
   };
 }
 
-function bytesOf(saved: SavedTensor): number {
-  const { value } = saved;
-  if (value === null || typeof value !== "object" || Array.isArray(value)) return 0;
-  return elementCount(value.shape) * bytesPerElement(value.dtype);
+function bytesOf({ value }: SavedTensor): number {
+  return value === null ? 0 : elementCount(value.shape) * bytesPerElement(value.dtype);
 }

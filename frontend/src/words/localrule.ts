@@ -78,14 +78,7 @@ function savedValue({ node, precision }: Told, operand: number | null): Said | n
   const name = operand === null ? "result" : node.inputs.find(({ argnum }) => argnum === operand)?.name;
   const index = node.saved.findIndex((each) => each.name === name);
   const { value, was } = node.saved[index] ?? {};
-  if (
-    was !== undefined ||
-    value === undefined ||
-    typeof value !== "object" ||
-    value === null ||
-    Array.isArray(value)
-  )
-    return null;
+  if (was !== undefined || value === undefined || value === null) return null;
   const number = scalarOf(value);
   return number === null ? null : spellNumber(number, { of: "saved", index }, precision);
 }

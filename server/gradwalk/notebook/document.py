@@ -10,6 +10,7 @@ from gradwalk.exports.raster import write_still
 from gradwalk.protocol.document import TraceDocument, assemble_document, encode
 from gradwalk.protocol.events import Event, Problem, Step
 from gradwalk.protocol.upgrades import load_document
+from gradwalk.protocol.wire import write_document
 
 
 class Trace:
@@ -36,7 +37,7 @@ class Trace:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Writes the document; the same trace always gives the same bytes."""
-        Path(path).write_bytes(encode(self.document))
+        Path(path).write_bytes(encode(write_document(self.document)))
 
     @property
     def id(self) -> str:

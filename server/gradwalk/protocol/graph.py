@@ -65,7 +65,9 @@ class SavedTensor(TypedDict):
     """What a node keeps for its backward."""
 
     name: str
-    value: TensorValue | int | float | bool | str | None | list[int | float | bool | str | None]
+    value: TensorValue | None
+    option: NotRequired[int | float | bool | str | list[int | float | bool | str | None]]
+    """What it is where it is no tensor: a number, a flag, sizes."""
     version: int | None
     """The tensor's version counter when it was saved, null for what is not a tensor."""
     is_input: bool

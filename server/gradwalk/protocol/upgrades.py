@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gradwalk.protocol.document import DOCUMENT, FORMAT, TraceDocument
+from gradwalk.protocol.wire import read_document
 
 Upgrade = Callable[[dict[str, Any]], dict[str, Any]]
 
@@ -40,6 +41,9 @@ def _with_facts(value: Any) -> Any:
         kept["special_cases"] = [_told(text) for text in kept["special_cases"]]
     if "cause" in kept:
         kept["line"] = kept.pop("cause")["line"]
+    if "is_input" in kept and "version" in kept and not isinstance(kept["value"], dict | None):
+        kept["option"] = kept.pop("value")
+        kept["value"] = None
     if isinstance(kept.get("batch"), dict):
         kept["batch"] = {"kind": kept["batch"]["kind"], "size": kept["batch"]["size"]}
     return kept
@@ -69,7 +73,7 @@ def _with_fact(problem: dict[str, Any]) -> dict[str, Any]:
 
 
 UPGRADES: dict[int, Upgrade] = {1: _without_sentences}
-"""From version n to n + 1. See README.md beside this file."""
+"""From version n to n + 1, in memory: values stand where they belong. See README.md beside this file."""
 
 
 def load_document(raw: dict[str, Any]) -> TraceDocument:
@@ -83,6 +87,8 @@ def load_document(raw: dict[str, Any]) -> TraceDocument:
         raise ValueError("not a gradwalk trace: it has no format version")
     if version > FORMAT:
         raise ValueError(f"this trace has format {version}; this gradwalk reads up to {FORMAT}: upgrade gradwalk")
+    if version == FORMAT:
+        return read_document(raw)
     while version < FORMAT:
         raw = UPGRADES[version](raw)
         version += 1

@@ -20,7 +20,7 @@ from gradwalk.tracer.naming import NamedTensors
 from gradwalk.tracer.node_formulas import NodeFormulas
 from gradwalk.tracer.originals import Tensor, sequence_number
 from gradwalk.tracer.places import Places
-from gradwalk.tracer.saved import SavedReader, note_on, plain_value
+from gradwalk.tracer.saved import SavedReader, note_on, option_entry
 from gradwalk.tracer.sides import Side, side_of
 from gradwalk.tracer.source import Program
 from gradwalk.tracer.text import called, transposed
@@ -386,7 +386,7 @@ class GraphWriter:
                 output["source"] = text
         if len(outputs) == 1 and outputs[0]["value"] is None:
             for one in saved:
-                if one["is_output"] and isinstance(one["value"], dict):
+                if one["is_output"] and one["value"] is not None:
                     outputs[0]["value"] = one["value"]
         return outputs
 
@@ -401,7 +401,7 @@ class GraphWriter:
         names = operand_names(record.name, len(edges))
         if call is not None and call.parameters is not None and len(call.parameters) == len(edges):
             names = tuple(call.parameters)
-        by_name = {one["name"]: one["value"] for one in saved if one["is_input"] and isinstance(one["value"], dict)}
+        by_name = {one["name"]: one["value"] for one in saved if one["is_input"] and one["value"] is not None}
         constants = _constants(call, edges)
         if call is not None and call.number is not None and len(edges) == _OPERANDS and record.kind == "op":
             constants = [call.number]
@@ -456,12 +456,13 @@ class GraphWriter:
                 is_input = not is_output and _is_argument(tensor, call)
                 found.append(self._saved.tensor_entry(name, tensor, is_input, is_output))
         for name, value in [("needs_input_grad", node.needs_input_grad), *vars(node).items()]:
-            held = self._values.value_of(value) if isinstance(value, Tensor) else plain_value(value)
-            is_output = isinstance(value, Tensor) and value.grad_fn is node
-            is_input = isinstance(value, Tensor) and not is_output and _is_argument(value, call)
-            found.append(
-                {"name": f"ctx.{name}", "value": held, "version": None, "is_input": is_input, "is_output": is_output}
-            )
+            if isinstance(value, Tensor):
+                is_output = value.grad_fn is node
+                is_input = not is_output and _is_argument(value, call)
+                held = self._saved.tensor_entry(f"ctx.{name}", value, is_input, is_output)
+                found.append({**held, "version": None})
+            else:
+                found.append(option_entry(f"ctx.{name}", value, is_input=False))
         return found
 
     def _read_held(self, records: dict[Node, Record], held: list[torch.Tensor]) -> None:
@@ -552,7 +553,7 @@ def _compare_saved(described: protocol.Node) -> None:
     for saved in described["saved"]:
         was = forward.get(saved["name"]) if saved["is_input"] else result if saved["is_output"] else None
         now = saved["value"]
-        if was is None or not isinstance(now, dict) or "unavailable" in was or "unavailable" in now:
+        if was is None or now is None or "unavailable" in was or "unavailable" in now:
             continue
         if (was["shape"], was["dtype"]) == (now["shape"], now["dtype"]) and was != now:
             saved["was"] = was

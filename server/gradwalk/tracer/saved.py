@@ -45,11 +45,11 @@ class SavedReader:
         self, node: Node, storages: Mapping[int, str], attribute: str, name: str, packed: str | None, is_input: bool
     ) -> list[SavedTensor]:
         if packed is not None and is_hooked(getattr(node, packed, None)):
-            return [_entry(name, None, None, is_input, note=_HOOKED)]
+            return [_entry(name, None, is_input, note=_HOOKED)]
         try:
             saved = getattr(node, attribute)
         except RuntimeError as error:
-            return [_entry(name, None, None, is_input, note=note_on(error))]
+            return [_entry(name, None, is_input, note=note_on(error))]
         if isinstance(saved, Tensor):
             entry = self.tensor_entry(name, saved, is_input, is_output=not is_input and saved.grad_fn is node)
             if storages and saved.layout is torch.strided:
@@ -61,14 +61,14 @@ class SavedReader:
             return [
                 self.tensor_entry(f"{name}[{position}]", one, is_input, is_output=False)
                 if isinstance(one, Tensor)
-                else _entry(f"{name}[{position}]", None, None, is_input)
+                else _entry(f"{name}[{position}]", None, is_input)
                 for position, one in enumerate(saved)
             ]
-        return [_entry(name, plain_value(saved), None, is_input)]
+        return [option_entry(name, saved, is_input)]
 
     def tensor_entry(self, name: str, tensor: torch.Tensor, is_input: bool, is_output: bool) -> SavedTensor:
         """The entry of a saved tensor, its content as it is now."""
-        entry = _entry(name, None, tensor._version, is_input, is_output=is_output)
+        entry = _entry(name, tensor._version, is_input, is_output=is_output)
         entry["value"] = self._values.value_of(tensor)
         return entry
 
@@ -115,12 +115,21 @@ def plain_value(value: Any) -> Any:
     return str(value) if isinstance(value, (torch.dtype, torch.device, torch.layout, complex)) else type(value).__name__
 
 
+def option_entry(name: str, saved: Any, is_input: bool) -> SavedTensor:
+    """The entry of what is saved beside tensors."""
+    entry = _entry(name, None, is_input)
+    option = plain_value(saved)
+    if option is not None:
+        entry["option"] = option
+    return entry
+
+
 def _entry(
-    name: str, value: Any, version: int | None, is_input: bool, *, is_output: bool = False, note: Fact | None = None
+    name: str, version: int | None, is_input: bool, *, is_output: bool = False, note: Fact | None = None
 ) -> SavedTensor:
     entry: SavedTensor = {
         "name": name,
-        "value": value,
+        "value": None,
         "version": version,
         "is_input": is_input,
         "is_output": is_output,

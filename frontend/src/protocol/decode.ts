@@ -9,7 +9,7 @@
 import type { Event, TraceDocument } from "./trace.gen";
 
 export const FORMAT = 2;
-/** Formats whose events hold all that those of the newest one do: 1 had sentences besides. */
+/** Formats whose events hold all that those of the newest one do: 1 had sentences and DOT besides. */
 const READABLE: readonly unknown[] = [1, FORMAT];
 
 /** Keyed by type so that a new event without an entry does not compile. */

@@ -304,11 +304,6 @@ export interface Graph {
   nodes: Node[];
   edges: Edge[];
   groups: Group[];
-  /**
-   * The top level as Graphviz DOT with opaque ids: one statement per direct child, one `in_<edge>` or
-   * `out_<edge>` point per edge that crosses a group's border. Sizes and places are the reader's business.
-   */
-  dot: string;
 }
 /**
  * One autograd node.
@@ -539,10 +534,6 @@ export interface Group {
    * Direct members only.
    */
   nodes: string[];
-  /**
-   * The group's direct children as Graphviz DOT; see `Graph.dot`.
-   */
-  dot: string;
 }
 /**
  * One executed autograd node. `index` counts over the whole trace, from 0.

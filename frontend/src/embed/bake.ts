@@ -3,6 +3,7 @@
  * objects, so that the server can run it: the places and the formulas of a file are those of the screen.
  */
 import { Graphviz } from "@hpcc-js/wasm-graphviz";
+import { askGraphviz, remembered } from "../layout/dot";
 import { type Layout, place } from "../layout/place";
 import { drawingOf } from "../layout/sizes";
 import { layOutSimply } from "../layout/spare";
@@ -50,18 +51,17 @@ export async function bake(text: string): Promise<string> {
   for (const { index, started } of trace.passes) {
     const graph = withRepeats(started.graph);
     const isLarge = graph.nodes.length > MANY_NODES;
-    const known: Parameters<typeof place>[2] = new Map();
-    const runDot = (dot: string): string => {
+    const placeLevel = remembered(new Map(), (dot, level) => {
       try {
-        return engine.layout(dot, "json0" as "json", "dot");
+        return askGraphviz(engine, dot);
       } catch (error) {
         // A long chain overflows its stack. A small graph that it refuses is a fault of ours, not to be papered over.
         if (!isLarge) throw error;
-        return layOutSimply(dot);
+        return layOutSimply(level);
       }
-    };
+    });
     const openings = openingsOf(graph).slice(0, isLarge ? 1 : undefined);
-    const placed = openings.map((open) => place(drawingOf(graph, new Set(open)), runDot, known));
+    const placed = openings.map((open) => place(drawingOf(graph, new Set(open)), placeLevel));
     layouts.push(...placed.map((layout, at) => packLayout(index, openings[at] ?? [], layout)));
     const [first] = placed;
     if (first === undefined) continue;
@@ -69,7 +69,7 @@ export async function bake(text: string): Promise<string> {
     const all = graph.groups.map(({ id }) => id);
     const opened =
       isClosed && graph.nodes.length <= MOST_NODES_OPENED
-        ? packLayout(index, all, place(drawingOf(graph, new Set(all)), runDot, known))
+        ? packLayout(index, all, place(drawingOf(graph, new Set(all)), placeLevel))
         : null;
     boxes.push(boxesOf(index, graph, first, opened));
   }

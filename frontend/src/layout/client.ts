@@ -43,7 +43,7 @@ export function requestLayout(graph: Graph, open: ReadonlySet<string>): Promise<
     const drawing = drawingOf(graph, open);
     const before = ready.get(JSON.stringify(drawing));
     if (before !== undefined) return Promise.resolve(before);
-    if (isOffline) return Promise.resolve(place(drawing, layOutSimply, new Map()));
+    if (isOffline) return Promise.resolve(place(drawing, layOutSimply));
   }
   lastId += 1;
   const id = lastId;
@@ -74,7 +74,7 @@ function send(id: number): void {
 
 function messageOf(id: number, { graph, open }: Waiting): LayoutRequest {
   const key = pictureKey(graph);
-  const { open: inOrder, ...subject } = drawingOf(graph, open);
+  const { subject, open: inOrder } = drawingOf(graph, open);
   const known = sent.get(key);
   if (known !== undefined) return { id, subjectId: known, open: inOrder };
   sent.set(key, id);

@@ -2,7 +2,7 @@
 
 Edges run from the producer of a forward value to its consumer; gradients flow the other way. They
 are a list, never a set: `x * x` has two. Ids are opaque (`n0`, `e0`, `g0`), safe inside DOT, and keep
-their meaning over all passes of one trace.
+their meaning over all passes of one trace. Sizes and places are the reader's business.
 """
 
 from typing import Literal, NotRequired
@@ -223,8 +223,6 @@ class Group(TypedDict):
     span: Span | None
     nodes: list[str]
     """Direct members only."""
-    dot: str
-    """The group's direct children as Graphviz DOT; see `Graph.dot`."""
 
 
 @with_config(STRICT)
@@ -234,6 +232,3 @@ class Graph(TypedDict):
     nodes: list[Node]
     edges: list[Edge]
     groups: list[Group]
-    dot: str
-    """The top level as Graphviz DOT with opaque ids: one statement per direct child, one `in_<edge>` or
-    `out_<edge>` point per edge that crosses a group's border. Sizes and places are the reader's business."""

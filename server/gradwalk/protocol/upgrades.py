@@ -10,7 +10,7 @@ Upgrade = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 def _without_sentences(raw: dict[str, Any]) -> dict[str, Any]:
-    """Format 1 carried sentences; since 2 whoever shows a trace makes them, of the step's own facts or of a fact."""
+    """Format 1 carried sentences and DOT; since 2 whoever shows a trace makes them, of its facts and its graph."""
     return {**raw, "format": 2, "events": [_event_without_sentences(event) for event in raw.get("events", [])]}
 
 
@@ -20,11 +20,18 @@ def _event_without_sentences(event: dict[str, Any]) -> dict[str, Any]:
         # The names of options and inputs are the program's own.
         return {**kept, "format": 2, **({"inputs": _with_facts(kept["inputs"])} if "inputs" in kept else {})}
     kept = {name: _with_facts(value) for name, value in kept.items()}
+    if "graph" in kept:
+        groups = [_without_dot(group) for group in kept["graph"]["groups"]]
+        kept["graph"] = {**_without_dot(kept["graph"]), "groups": groups}
     if "notes" in kept:
         kept["notes"] = [_told(text) for text in kept["notes"]]
     if "findings" in kept:
         kept["findings"] = [_finding(one) for one in kept["findings"]]
     return _with_fact(kept) if kept["type"] == "problem" else kept
+
+
+def _without_dot(drawn: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in drawn.items() if name != "dot"}
 
 
 def _with_facts(value: Any) -> Any:

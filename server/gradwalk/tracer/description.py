@@ -14,7 +14,6 @@ from gradwalk.protocol.values import Missing, TensorValue
 from gradwalk.tracer.births import Births
 from gradwalk.tracer.calls import Call, CallLog, InnerCall
 from gradwalk.tracer.custom import FunctionTexts, is_users_function
-from gradwalk.tracer.drawing import draw
 from gradwalk.tracer.grouping import Grouping
 from gradwalk.tracer.naming import NamedTensors
 from gradwalk.tracer.node_formulas import NodeFormulas
@@ -177,10 +176,7 @@ class GraphWriter:
         groups, group_of = self._grouping.group(owners, named.modules, users)
         for described in nodes:
             described["group"] = group_of.get(described["id"])
-        dot, group_dots = draw(nodes, edges, groups)
-        for group in groups:
-            group["dot"] = group_dots.get(group["id"], "")
-        return {"nodes": nodes, "edges": edges, "groups": groups, "dot": dot}
+        return {"nodes": nodes, "edges": edges, "groups": groups}
 
     def save_span(self, function: type, name: str) -> protocol.Span | None:
         """Where a custom Function saves what is called `name`."""

@@ -12,7 +12,7 @@ import { forwardOrder, type Position, phaseCount, START } from "../model/positio
 import { nodeAt, passAt } from "../model/selectors";
 import { emptyTrace, foldEvents, type TraceState } from "../model/trace";
 import { decodeDocument } from "../protocol/decode";
-import type { Event, Fact, Graph } from "../protocol/trace.gen";
+import type { Fact, Graph } from "../protocol/trace.gen";
 import { mathml, useTypesetter } from "../render/math";
 import { typeset } from "../render/typesetter";
 import { repeatsOf, withRepeats } from "../scene/repeats";
@@ -74,7 +74,7 @@ export async function bake(text: string): Promise<string> {
     boxes.push(boxesOf(index, graph, first, opened));
   }
   useTypesetter(typeset);
-  const math = Object.fromEntries(formulasOf(document.events).map((latex) => [latex, mathml(latex)]));
+  const math = Object.fromEntries(formulasOf(trace).map((latex) => [latex, mathml(latex)]));
   const baked: Baked = {
     version: BAKED_VERSION,
     made_by: document.versions.gradwalk,
@@ -172,17 +172,16 @@ export function tellFact(fact: string): string {
 }
 
 /** Every LaTeX text that a picture of this trace may show, once, in the order of its first use. */
-function formulasOf(events: readonly Event[]): readonly string[] {
+function formulasOf({ passes }: TraceState): readonly string[] {
   const found = new Set<string>();
-  for (const event of events) {
-    if (event.type === "pass_started") {
-      for (const { formula } of event.graph.nodes) {
-        if (formula === null) continue;
-        found.add(formula.forward);
-        for (const line of formula.vjp) found.add(line.latex);
-      }
-    } else if (event.type === "step") {
-      for (const { with_v, with_numbers } of event.substitutions ?? []) found.add(with_v).add(with_numbers);
+  for (const { started, steps } of passes) {
+    for (const { formula } of started.graph.nodes) {
+      if (formula === null) continue;
+      found.add(formula.forward);
+      for (const line of formula.vjp) found.add(line.latex);
+    }
+    for (const { substitutions = [] } of steps) {
+      for (const { with_v, with_numbers } of substitutions) found.add(with_v).add(with_numbers);
     }
   }
   return [...found].filter((latex) => latex !== "" && latex.length <= LONGEST_LATEX);

@@ -109,6 +109,9 @@ it("narrows events on their type, exhaustively", () => {
         return event.call;
       case "step":
         return event.node;
+      case "forward":
+      case "explained":
+        return String(event.nodes.length);
       case "pass_finished":
         return String(event.leaf_grads.length);
       case "problem":

@@ -2,7 +2,8 @@
  * Generated from server/gradwalk/protocol by `npm run generate`; edit the Python models, not this file.
  */
 
-export type Event = Started | Stdout | Warned | PassStarted | Step | PassFinished | Problem | Finished;
+export type Event =
+  Started | Stdout | Warned | PassStarted | Forward | Step | Explained | PassFinished | Problem | Finished;
 export type Cell = boolean | number | ("NaN" | "Infinity" | "-Infinity") | Real[];
 export type Real = number | ("NaN" | "Infinity" | "-Infinity");
 export type Filling = string | number | Numbers | Shape | Fact | Filling[];
@@ -309,11 +310,6 @@ export interface Graph {
   nodes: Node[];
   edges: Edge[];
   groups: Group[];
-  /**
-   * The top level as Graphviz DOT with opaque ids: one statement per direct child, one `in_<edge>` or
-   * `out_<edge>` point per edge that crosses a group's border. Sizes and places are the reader's business.
-   */
-  dot: string;
 }
 /**
  * One autograd node.
@@ -389,6 +385,10 @@ export interface Operand {
  */
 export interface Output {
   value: TensorValue | null;
+  /**
+   * Where the value is known: what a picture needs before it.
+   */
+  shape?: number[];
   /**
    * The variable the program gave it to, where it gave it to one.
    */
@@ -548,10 +548,25 @@ export interface Group {
    * Direct members only.
    */
   nodes: string[];
-  /**
-   * The group's direct children as Graphviz DOT; see `Graph.dot`.
-   */
-  dot: string;
+}
+/**
+ * Values of nodes whose places in the graph `pass_started` told: whoever reads a trace puts them there.
+ */
+export interface Forward {
+  seq: number;
+  type: "forward";
+  pass: number;
+  nodes: NodeValues[];
+}
+/**
+ * What the forward pass put into a node, in the order of the node's own lists.
+ */
+export interface NodeValues {
+  node: string;
+  inputs: (TensorValue | null)[];
+  outputs: (TensorValue | null)[];
+  saved: SavedTensor[];
+  inside?: InnerOp[];
 }
 /**
  * One executed autograd node. `index` counts over the whole trace, from 0.
@@ -716,6 +731,29 @@ export interface Substitution {
    * All numbers filled in, ending in what the engine returned.
    */
   with_numbers: string;
+}
+/**
+ * What is not needed to show what happened, and takes longest: whoever reads a trace puts it into node and step.
+ */
+export interface Explained {
+  seq: number;
+  type: "explained";
+  pass: number;
+  nodes: Explanation[];
+}
+/**
+ * The mathematics of a node, and of one of its steps with its numbers.
+ */
+export interface Explanation {
+  node: string;
+  /**
+   * Index of the step; null for a node that did not run.
+   */
+  step: number | null;
+  formula: Formula | null;
+  formula_checked?: boolean;
+  substitutions?: Substitution[];
+  local_jacobians: LocalJacobian[];
 }
 /**
  * A backward pass is over; `results` are what a `grad` call returned, in the order of its inputs.
@@ -929,10 +967,6 @@ export const VALUE_PLACES: Readonly<Record<string, Readonly<Record<string, strin
   "Output": {
     "value": ""
   },
-  "SavedTensor": {
-    "value": "",
-    "was": ""
-  },
   "Node": {
     "inputs": "Operand",
     "outputs": "Output",
@@ -942,10 +976,21 @@ export const VALUE_PLACES: Readonly<Record<string, Readonly<Record<string, strin
   "Graph": {
     "nodes": "Node"
   },
+  "SavedTensor": {
+    "value": "",
+    "was": ""
+  },
   "InnerOp": {
     "inputs": "",
     "outputs": "",
     "inside": "InnerOp"
+  },
+  "Differences": {
+    "value": ""
+  },
+  "LocalJacobian": {
+    "value": "",
+    "differences": "Differences"
   },
   "Input": {
     "value": ""
@@ -961,15 +1006,17 @@ export const VALUE_PLACES: Readonly<Record<string, Readonly<Record<string, strin
     "outputs": "PassOutput",
     "graph": "Graph"
   },
+  "NodeValues": {
+    "inputs": "",
+    "outputs": "",
+    "saved": "SavedTensor",
+    "inside": "InnerOp"
+  },
+  "Forward": {
+    "nodes": "NodeValues"
+  },
   "Contribution": {
     "value": ""
-  },
-  "Differences": {
-    "value": ""
-  },
-  "LocalJacobian": {
-    "value": "",
-    "differences": "Differences"
   },
   "GradientChange": {
     "before": "",
@@ -998,6 +1045,12 @@ export const VALUE_PLACES: Readonly<Record<string, Readonly<Record<string, strin
     "changes": "ReturnedChange",
     "inside": "InnerOp"
   },
+  "Explanation": {
+    "local_jacobians": "LocalJacobian"
+  },
+  "Explained": {
+    "nodes": "Explanation"
+  },
   "LeafGrad": {
     "grad": ""
   },
@@ -1023,7 +1076,9 @@ export const EVENT_DEFINITIONS: Readonly<Record<Event["type"], string>> = {
   "stdout": "Stdout",
   "warning": "Warned",
   "pass_started": "PassStarted",
+  "forward": "Forward",
   "step": "Step",
+  "explained": "Explained",
   "pass_finished": "PassFinished",
   "problem": "Problem",
   "finished": "Finished"

@@ -9,6 +9,7 @@ from gradwalk.exports.exporter import LAST_PHASE, Selection
 from gradwalk.exports.raster import write_still
 from gradwalk.protocol.document import TraceDocument, assemble_document, encode
 from gradwalk.protocol.events import Event, Problem, Step
+from gradwalk.protocol.merging import merge
 from gradwalk.protocol.upgrades import load_document
 from gradwalk.protocol.wire import write_document
 
@@ -52,7 +53,7 @@ class Trace:
     @property
     def steps(self) -> list[Step]:
         """The executed autograd nodes, in order, over all passes."""
-        return [event for event in self.events if event["type"] == "step"]
+        return [event for event in merge(self.events) if event["type"] == "step"]
 
     @property
     def problems(self) -> list[Problem]:

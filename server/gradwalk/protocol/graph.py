@@ -54,6 +54,8 @@ class Output(TypedDict):
     """One differentiable output of a node."""
 
     value: TensorValue | None
+    shape: NotRequired[list[int]]
+    """Where the value is known: what a picture needs before it."""
     name: str | None
     """The variable the program gave it to, where it gave it to one."""
     source: NotRequired[str]

@@ -13,6 +13,7 @@ from gradwalk.protocol.events import Event, Problem
 from gradwalk.protocol.facts import Fact, Filling, fact
 from gradwalk.protocol.graph import Span
 from gradwalk.protocol.problems import problem
+from gradwalk.tracer.order import TellingOrder
 
 WARNINGS_MAX = 50
 """Distinct ones in a trace."""
@@ -33,6 +34,7 @@ class EventStream:
         self._stdout_characters = stdout_characters
         self._warned: dict[tuple[str, str, int | None], tuple[int, int]] = {}
         """By what is said and where: `seq` of its event, and how often."""
+        self._order = TellingOrder()
         self.passes = 0
         self.steps = 0
         self.problems = 0
@@ -42,7 +44,8 @@ class EventStream:
         """Gives `event` its number and hands it on, after whatever was printed before it."""
         if self._printed:
             self.flush()
-        self._send(event)
+        for part in self._order.apart(event):
+            self._send(part)
 
     def send_problem(self, event: Problem) -> int:
         """As `send`, counting; gives the event's number."""

@@ -41,9 +41,15 @@ function placed(found: unknown, holder: string, values: Values): unknown {
   return found;
 }
 
+/** Not every browser has the first, and the engine that makes files has no `atob`. */
+const fromBase64: (text: string) => Uint8Array<ArrayBuffer> =
+  "fromBase64" in Uint8Array
+    ? (Uint8Array.fromBase64 as (text: string) => Uint8Array<ArrayBuffer>)
+    : (text) => Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+
 /** Row-major entries of little-endian bytes in base64. */
 function unpack(packed: string, dtype: string): NonNullable<TensorValue["data"]> {
-  const bytes = Uint8Array.from(atob(packed), (character) => character.charCodeAt(0));
+  const bytes = fromBase64(packed);
   const view = new DataView(bytes.buffer);
   const floats = (width: 4 | 8) =>
     Array.from({ length: bytes.length / width }, (_, at) =>

@@ -81,7 +81,7 @@ def test_a_program_posted_for_its_stream_is_traced_and_then_known(server: Any) -
     receipt = answer.json()
     assert receipt["status"] == "done"
     document = server.client.get(receipt["links"]["self"])
-    assert document.headers["etag"] == f'"{receipt["id"]}"'
+    assert document.headers["etag"] == f'W/"{receipt["id"]}"'
     assert "immutable" in document.headers["cache-control"]
     assert document.headers["content-encoding"] == "gzip"
     assert document.json()["events"] == events

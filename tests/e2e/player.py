@@ -37,7 +37,8 @@ class PlayerPage:
     def open(self, fragment: str = "") -> None:
         """Goes to a link and waits for the editor."""
         self.page.goto(f"{self.server}/#{fragment}" if fragment else self.server)
-        expect(self.program).to_be_visible()
+        # Until then the program is in a text area.
+        expect(self.program).to_have_attribute("contenteditable", "true")
 
     @property
     def program(self) -> Locator:

@@ -36,6 +36,8 @@ export interface Editor {
   setActiveSpan(span: Span | null): void;
   setProblems(problems: readonly MetProblem[], warnings: readonly Warned[]): void;
   goTo(line: number, column: number): void;
+  /** Goes on where somebody was writing: UTF-16 units from the beginning, pixels scrolled. */
+  resume(anchor: number, head: number, scrollTop: number): void;
   destroy(): void;
 }
 
@@ -183,6 +185,11 @@ export function createEditor(parent: HTMLElement, source: string, events: Editor
       const { from } = rangeOf(view.state.doc, { line, column, end_line: line, end_column: column });
       view.dispatch({ selection: { anchor: from }, scrollIntoView: true });
       view.focus();
+    },
+    resume(anchor, head, scrollTop) {
+      view.dispatch({ selection: { anchor, head } });
+      view.focus();
+      view.scrollDOM.scrollTop = scrollTop;
     },
     destroy: () => view.destroy(),
   };

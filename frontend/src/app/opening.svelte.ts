@@ -60,7 +60,9 @@ export class Opening {
     const address = await this.withSnippet(written);
     if (address.source === null && this.examples.length === 0) await this.loadExamples();
     if (turn !== this.latest) return;
-    if (address.source === null) this.openExample(address);
+    // Who has begun to write meanwhile goes on writing.
+    if (!this.opened && this.session.source !== "") this.opened = true;
+    else if (address.source === null) this.openExample(address);
     else await this.openProgram(address, address.source);
   }
 

@@ -4,7 +4,8 @@ import { layOutOffline, rememberLayout } from "../layout/client";
 import { drawingOf } from "../layout/sizes";
 import { emptyTrace, foldEvents, type TraceState } from "../model/trace";
 import { DecodeError, decodeDocument } from "../protocol/decode";
-import { rememberMath, useTypesetter } from "../render/math";
+import { rememberMath } from "../render/math";
+import { fetchTypesetter } from "../render/typesetting.svelte";
 import { withRepeats } from "../scene/repeats";
 import { speakOffline } from "../words/languages";
 import { label } from "../words/say";
@@ -60,14 +61,4 @@ export async function openTrace(text: string, isOffline: boolean): Promise<Trace
     await fetchTypesetter();
   }
   return trace;
-}
-
-/** Without it formulas are plain text, which is better than no picture. */
-export async function fetchTypesetter(): Promise<void> {
-  try {
-    const { typeset } = await import("../render/typesetter");
-    useTypesetter(typeset);
-  } catch {
-    console.warn("gradwalk: formulas are shown as plain text, the typesetter could not be fetched");
-  }
 }

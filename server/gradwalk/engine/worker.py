@@ -33,7 +33,8 @@ from gradwalk.sandbox.answers import EventAnswer, expected_header
 from gradwalk.sandbox.cancellation import Cancellation
 from gradwalk.sandbox.jobs import TraceJob
 from gradwalk.sandbox.supervisor import Sandbox
-from gradwalk.store.store import StoreError, TraceStore, compress
+from gradwalk.store.compression import compress
+from gradwalk.store.store import StoreError, TraceStore
 
 log = logging.getLogger(__name__)
 

@@ -18,6 +18,7 @@ import pytest
 from gradwalk.engine.job import execute
 from gradwalk.notebook.recording import trace as trace_in_this_process
 from gradwalk.protocol.document import encode
+from gradwalk.protocol.merging import merge
 from gradwalk.protocol.requests import TraceRequest, resolve_limits
 from gradwalk.protocol.wire import read_events, write_document
 from gradwalk.sandbox.jobs import TraceJob
@@ -255,14 +256,14 @@ def test_the_web_process_never_imports_torch(server: Any) -> None:
 
 def test_local_jacobians_come_on_demand(server: Any) -> None:
     events = post(server, PROGRAM, limits={"jacobian_cells": 0})
-    step = next(event for event in events if event["type"] == "step" and event["local_jacobians"])
+    step = next(event for event in merge(read_events(events)) if event["type"] == "step" and event["local_jacobians"])
     assert step["local_jacobians"][0]["value"] == {"missing": "on_demand"}
     path = f"/api/traces/{events[0]['id']}/steps/{step['index']}/jacobian"
     answer = server.client.get(path, params={"argnum": step["local_jacobians"][0]["argnum"]})
     assert answer.status_code == 200
     assert "immutable" in answer.headers["cache-control"]
     (jacobian,) = answer.json()
-    full = next(event for event in post(server, PROGRAM) if event.get("index") == step["index"])
+    full = next(one for one in merge(read_events(post(server, PROGRAM))) if one.get("index") == step["index"])
     assert jacobian["structure"] == full["local_jacobians"][0]["structure"]
     assert server.client.get(path.replace(events[0]["id"], "0" * 40)).status_code == 404
 
@@ -328,7 +329,7 @@ def test_stored_bodies_are_compressed_once(server: Any) -> None:
 def test_a_jacobian_that_cannot_be_had_says_why(server: Any) -> None:
     source = "import torch\ntorch.func.vmap(torch.func.grad(lambda x: (x.sin() * x).sum()))(torch.ones(2, 3))\n"
     events = post(server, source)
-    step = [event for event in events if event["type"] == "step" and event["local_jacobians"]][-1]
+    step = [event for event in merge(read_events(events)) if event["type"] == "step" and event["local_jacobians"]][-1]
     assert step["local_jacobians"][0]["value"] == {"missing": "on_demand"}
     path = f"/api/traces/{events[0]['id']}/steps/{step['index']}/jacobian"
     answer = server.client.get(path, params={"argnum": step["local_jacobians"][0]["argnum"]})

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from gradwalk.protocol.document import TraceDocument
+from gradwalk.protocol.merging import merge
 from gradwalk.protocol.upgrades import load_document
 
 NUMBERS = ("shape", "dtype", "data", "summary")
@@ -20,7 +21,7 @@ NUMBERS = ("shape", "dtype", "data", "summary")
 
 def numbers_of(document: TraceDocument) -> Iterator[tuple[str, Any]]:
     """Place and value of everything that was computed, in the order of the events."""
-    for event in document["events"]:
+    for event in merge(document["events"]):
         if event["type"] == "pass_started":
             yield from _of_pass(event)
         elif event["type"] == "step":
@@ -39,7 +40,7 @@ def _of_pass(event: Any) -> Iterator[tuple[str, Any]]:
         yield f"{here}, edges", [operand.get("edge") for operand in node["inputs"]]
         for side in ("inputs", "outputs", "saved"):
             for number, one in enumerate(node[side]):
-                yield f"{here}, {side}[{number}]", _value(one["value"])
+                yield f"{here}, {side}[{number}]", _value(one.get("option", one["value"]))
 
 
 def _of_step(event: Any) -> Iterator[tuple[str, Any]]:

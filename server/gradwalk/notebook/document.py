@@ -1,7 +1,7 @@
 """A finished trace in Python: what was recorded, saved and loaded as the document that every reader knows."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from os import PathLike
 from pathlib import Path
 
@@ -17,9 +17,16 @@ from gradwalk.protocol.wire import write_document
 class Trace:
     """One trace. Its parts share values and are not meant to be changed."""
 
-    def __init__(self, document: TraceDocument) -> None:
-        self.document = document
+    def __init__(self, document: TraceDocument | Callable[[], TraceDocument]) -> None:
+        """A document, or what makes it when it is asked for."""
+        self._document = document
+
+    @property
+    def document(self) -> TraceDocument:
         """The JSON document as Python objects."""
+        if callable(self._document):
+            self._document = self._document()
+        return self._document
 
     @classmethod
     def from_events(cls, events: Sequence[Event]) -> "Trace":

@@ -16,10 +16,14 @@ from gradwalk.tracer.calls import Call, CallLog, InnerCall
 from gradwalk.tracer.custom import FunctionTexts, is_users_function
 from gradwalk.tracer.grouping import Grouping
 from gradwalk.tracer.naming import NamedTensors
-from gradwalk.tracer.node_formulas import NodeFormulas
+from gradwalk.tracer.node_formulas import NodeFormulas, Unexplained
 from gradwalk.tracer.originals import Tensor, sequence_number
 from gradwalk.tracer.places import Places
+<<<<<<< HEAD
 from gradwalk.tracer.saved import SavedReader, note_on, option_entry
+=======
+from gradwalk.tracer.saved import KeptFields, SavedReader, note_on, plain_value
+>>>>>>> 72d3db6 (Record a pass by references, tell it afterwards)
 from gradwalk.tracer.sides import Side, side_of
 from gradwalk.tracer.source import Program
 from gradwalk.tracer.text import called, transposed
@@ -82,6 +86,10 @@ class Record:
         """What its formula calls its symbols."""
 
 
+_Unexplained = tuple[Record, protocol.Node, list[protocol.Output], Unexplained, list[Record | None]]
+"""A node, its description, its outputs as they were named then, what its formula needs, and who made its operands."""
+
+
 class GraphWriter:
     """Describes the graph of each pass."""
 
@@ -91,7 +99,8 @@ class GraphWriter:
         self._places = places
         self._program = program
         self._texts = None if program is None else FunctionTexts(program)
-        self._saved = SavedReader(values)
+        self.kept = KeptFields()
+        self._saved = SavedReader(values, self.kept)
         self._wording = Wording(log, places)
         self._grouping = Grouping(places)
         self._token = object()
@@ -102,13 +111,21 @@ class GraphWriter:
         self._first_sequence = sequence_number()
         """Numbers are told relative to the run's start: what ran before in this process must not show."""
         self._entries: dict[str, DerivativeEntry | None] = {}
-        self.formulas = NodeFormulas(() if program is None else sorted(program.defined_names))
+        self.explains = True
+        """Whether formulas are written with the graph; else when `explain` is called."""
+        self._unexplained: list[_Unexplained] = []
+        self.formulas = NodeFormulas(self.kept, () if program is None else sorted(program.defined_names))
         self.births = Births()
         self.threads = ThreadMarks()
         self.names: dict[int, str] = {}
         """`id` of a leaf -> its name; the leaf is kept alive by its record."""
         self.given_names: dict[int, str] = {}
         """`id` of a leaf -> the name that the caller of `trace_tensors` gives."""
+
+    @property
+    def met_python(self) -> bool:
+        """Whether Python of the program runs where the latest graph's saved tensors are read."""
+        return self._saved.met_python
 
     def records(self, graph: dict[Node, NextFunctions]) -> dict[Node, Record]:
         """The record of each node of a graph, new ones numbered in its order."""
@@ -146,12 +163,25 @@ class GraphWriter:
         """The graph of one pass."""
         if self._program is None and not self._next_edge:
             self._first_sequence = min((one.sequence for one in records.values() if one.sequence >= 0), default=0)
+<<<<<<< HEAD
         nodes: list[protocol.Node] = []
+=======
+        self._names_held = _names_of_results(named)
+        self._saved.met_python = False
+        with self._values.together():
+            nodes = [
+                self._describe(node, record, graph[node], records, named, pass_index)
+                for node, record in records.items()
+            ]
+        for described in nodes:
+            _compare_saved(described)
+        if self.explains:
+            self.explain()
+>>>>>>> 72d3db6 (Record a pass by references, tell it afterwards)
         edges: list[protocol.Edge] = []
         owners: dict[str, Call] = {}
         users: dict[str, list[str]] = {}
         for node, record in records.items():
-            nodes.append(self._describe(node, record, graph[node], records, named, pass_index))
             if record.call is not None:
                 owners[record.id] = record.call
             for argnum, ((target, slot), edge_id) in enumerate(zip(graph[node], record.edge_ids, strict=True)):
@@ -263,7 +293,6 @@ class GraphWriter:
         if known is not None:
             described = record.node = known.copy()
             described["saved"] = self._read_saved(node, record, {})
-            _compare_saved(described)
             return described
         record.edge_ids = [None if target is None else self._new_edge() for target, _ in edges]
         saved = self._read_saved(node, record, named.storages)
@@ -279,18 +308,21 @@ class GraphWriter:
             if "edge" not in operand:
                 operand["missing"] = _missing(operand, record)
         if record.kind == "op":
-            found = self.formulas.describe(
-                node,
-                record.name,
-                edges,
-                described["inputs"],
-                record.sides,
-                described["outputs"],
-                [_said_op(record), *(None if target is None else _said_op(records[target]) for target, _ in edges)],
-            )
-            described["formula"], record.letters = found.formula, found.letters
-        _compare_saved(described)
+            operand_sides = [None if target is None else records[target].sides[slot] for target, slot in edges]
+            known_now = self.formulas.read(node, record.name, described["inputs"], operand_sides, record.sides)
+            makers = [None if target is None else records[target] for target, _ in edges]
+            # Outputs get further names from where they are used; a formula is written in those of its own line.
+            outputs = [one.copy() for one in described["outputs"]]
+            self._unexplained.append((record, described, outputs, known_now, makers))
         return described
+
+    def explain(self) -> None:
+        """Writes the formulas of all nodes that were described and have none yet."""
+        unexplained, self._unexplained = self._unexplained, []
+        for record, described, outputs, known_now, makers in unexplained:
+            ops = [_said_op(record), *(None if maker is None else _said_op(maker) for maker in makers)]
+            found = self.formulas.describe(record.name, known_now, described["inputs"], outputs, ops)
+            described["formula"], record.letters = found.formula, found.letters
 
     def _source(
         self, node: Node, slot: int, user: Call | None, records: dict[Node, Record], named: NamedTensors

@@ -23,6 +23,7 @@ between those pairs, for holomorphic and other operations alike.
 """
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple, NotRequired, TypedDict
 
 import numpy as np
@@ -101,9 +102,11 @@ def local_jacobians(  # noqa: PLR0913 (what one step saw)
     if flowing is not None:
         operands = [side if flowing[argnum] else None for argnum, side in enumerate(operands)]
     arrived = [slot for slot, gradient in enumerate(grad_outputs) if gradient is not None and slot < len(outputs)]
-    found = [_left_out(argnum, slot, outputs[slot], side, budget)
+    if not budget.cells_each:
+        return _all_left_out(tuple(arrived), tuple(outputs), tuple(operands))
+    found = [_left_out(argnum, slot, outputs[slot], side, budget.cells_each)
              for slot in arrived for argnum, side in enumerate(operands) if side is not None]  # fmt: skip
-    if not budget.cells_each or is_being_asked(node):
+    if is_being_asked(node):
         return found
     wanted = [slot for slot in arrived if _fits(outputs[slot], operands, budget)]
     is_packed = bool(wanted) and not _is_unpackable(node)
@@ -167,8 +170,17 @@ def _fits(output: Side, operands: Sequence[Side | None], budget: JacobianBudget)
     return is_small and output.is_plain and all(side.is_plain for side in sides)
 
 
-def _left_out(argnum: int, slot: int, output: Side, operand: Side, budget: JacobianBudget) -> LocalJacobian:
-    is_too_large = budget.cells_each > 0 and output.entries * operand.entries > budget.cells_each
+@lru_cache(maxsize=4_096)
+def _all_left_out(
+    arrived: tuple[int, ...], outputs: tuple[Side, ...], operands: tuple[Side | None, ...]
+) -> list[LocalJacobian]:
+    """Where none is computed, layers that are alike say so in one list, which must not be changed."""
+    return [_left_out(argnum, slot, outputs[slot], side, 0)
+            for slot in arrived for argnum, side in enumerate(operands) if side is not None]  # fmt: skip
+
+
+def _left_out(argnum: int, slot: int, output: Side, operand: Side, cells_each: int) -> LocalJacobian:
+    is_too_large = cells_each > 0 and output.entries * operand.entries > cells_each
     return {
         "argnum": argnum,
         "output_nr": slot,

@@ -5,9 +5,9 @@ torch.func and checkpointing all come through `run_backward`. One shared posthoo
 asks the engine which node is running and captures nothing, so no graph is kept alive.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from threading import get_ident
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import torch
 
@@ -37,6 +37,41 @@ MATERIALIZED: Final[Missing] = {
 
 NAN_FOUND: Final = "returned nan values in its"
 """What anomaly mode says of the node that ran last."""
+
+
+class Asked(NamedTuple):
+    """What only a live node can tell, while its hook runs."""
+
+    jacobians: list[Any]
+    unfitted: dict[int, torch.Tensor]
+    """By grad_input, what the rule returned where the engine then summed or cast it."""
+    saved: dict[str, Any] | None
+    """What it saved, where its formula is to be checked."""
+
+
+class Taken(NamedTuple):
+    """One executed node of a quiet pass, to be told later."""
+
+    node: Node
+    grad_inputs: Sequence[torch.Tensor | None]
+    grad_outputs: Sequence[torch.Tensor | None]
+    copies: Mapping[int, torch.Tensor]
+    """By argnum, the grad_inputs into which a hook that nobody saw might write, as they were returned."""
+    asked: Asked | None
+    """None where everything can still be asked when it is told."""
+    leaf: torch.Tensor | None
+    """Whose `.grad` was accumulated."""
+
+
+class Begun(NamedTuple):
+    """How a pass began, while its graph is not described yet."""
+
+    outputs: Sequence[Any]
+    seeds: Sequence[Any]
+    inputs: Sequence[Any]
+    records: dict[Node, Record]
+    grads: dict[Node, torch.Tensor]
+    """Copies of the `.grad`s that its leaves had."""
 
 
 class PassNode:
@@ -100,6 +135,7 @@ class Pass:
         "around",
         "asked",
         "batch",
+        "begun",
         "call",
         "create_graph",
         "current",
@@ -110,6 +146,8 @@ class Pass:
         "index",
         "inputs",
         "is_functional",
+        "is_kept",
+        "is_quiet",
         "is_recorded",
         "latest",
         "lost",
@@ -120,6 +158,7 @@ class Pass:
         "seq_low",
         "skipped_steps",
         "span",
+        "taken",
     )
 
     def __init__(self, index: int, call: CallName, parent: int | None, *, create_graph: bool) -> None:
@@ -128,6 +167,14 @@ class Pass:
         self.parent = parent
         self.create_graph = create_graph
         self.is_recorded = False
+        self.is_quiet = False
+        """True where no Python of the program runs in it: then hooks take references, and steps are told later."""
+        self.is_kept = False
+        """True where it is told of after all; whoever tells it lets go of it."""
+        self.begun: Begun | None = None
+        """Until its graph is described."""
+        self.taken: list[Taken] = []
+        """What ran and is not told yet, in order."""
         self.graph: dict[Node, NextFunctions] = {}
         self.nodes: dict[Node, PassNode] = {}
         self.alive: set[Node] | None = None
@@ -178,6 +225,8 @@ class Pass:
         self.around = None
         self.current = None
         self.latest = None
+        self.begun = None
+        self.taken = []
 
 
 class PassListener:
@@ -193,6 +242,10 @@ class PassListener:
 
     def step(self, one: Pass, node: Node, entry: PassNode, grad_inputs: Any, grad_outputs: Any) -> None:
         """A node ran."""
+        raise NotImplementedError
+
+    def watch_quietly(self, one: Pass) -> Any:
+        """Puts hooks on the nodes of a quiet pass, to be removed after it; None where the pass is none."""
         raise NotImplementedError
 
     def prepare(self, entry: PassNode, grad_outputs: Any) -> None:
@@ -332,10 +385,14 @@ class Passes:
                     tell(one, outcome)
                 except Exception as error:  # noqa: BLE001 (our own fault must not become the program's)
                     self._on_failure(error)
-        one.release()
+        if not one.is_kept:
+            one.release()
 
     def _attach(self, one: Pass) -> list[Any]:
         """Hooks on every node that will run. A prehook costs as much as a posthook, so only where it is needed."""
+        quiet = self._listener.watch_quietly(one)
+        if quiet is not None:
+            return [quiet]
         handles = []
         alive = one.alive
         before, after = self._before, self._after

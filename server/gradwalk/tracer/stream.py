@@ -22,6 +22,10 @@ _ADDRESS = re.compile(r"(?<= at )0x[0-9a-fA-F]+")
 _MASKED = "0x…"
 
 
+def _nothing() -> None:
+    return None
+
+
 class EventStream:
     """Numbers events and hands them on."""
 
@@ -39,6 +43,8 @@ class EventStream:
         self.steps = 0
         self.problems = 0
         self.truncated: str | None = None
+        self.catch_up: Callable[[], None] = _nothing
+        """Tells what happened before, but is not told yet."""
 
     def send(self, event: dict[str, Any]) -> None:
         """Gives `event` its number and hands it on, after whatever was printed before it."""
@@ -58,6 +64,7 @@ class EventStream:
 
     def send_warning(self, category: str, text: str, span: Span | None) -> None:
         """Tells a warning the first time, and counts what is warned of again at the same line."""
+        self.catch_up()
         text = mask_addresses(text)
         key = category, text, None if span is None else span["line"]
         if key in self._warned:
@@ -76,6 +83,7 @@ class EventStream:
 
     def write(self, text: str) -> None:
         """Takes what the program prints, up to the limit."""
+        self.catch_up()
         left = self._stdout_characters_left
         if left <= 0:
             return

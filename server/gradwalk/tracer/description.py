@@ -19,11 +19,7 @@ from gradwalk.tracer.naming import NamedTensors
 from gradwalk.tracer.node_formulas import NodeFormulas, Unexplained
 from gradwalk.tracer.originals import Tensor, sequence_number
 from gradwalk.tracer.places import Places
-<<<<<<< HEAD
-from gradwalk.tracer.saved import SavedReader, note_on, option_entry
-=======
-from gradwalk.tracer.saved import KeptFields, SavedReader, note_on, plain_value
->>>>>>> 72d3db6 (Record a pass by references, tell it afterwards)
+from gradwalk.tracer.saved import KeptFields, SavedReader, note_on, option_entry
 from gradwalk.tracer.sides import Side, side_of
 from gradwalk.tracer.source import Program
 from gradwalk.tracer.text import called, transposed
@@ -111,8 +107,6 @@ class GraphWriter:
         self._first_sequence = sequence_number()
         """Numbers are told relative to the run's start: what ran before in this process must not show."""
         self._entries: dict[str, DerivativeEntry | None] = {}
-        self.explains = True
-        """Whether formulas are written with the graph; else when `explain` is called."""
         self._unexplained: list[_Unexplained] = []
         self.formulas = NodeFormulas(self.kept, () if program is None else sorted(program.defined_names))
         self.births = Births()
@@ -163,10 +157,6 @@ class GraphWriter:
         """The graph of one pass."""
         if self._program is None and not self._next_edge:
             self._first_sequence = min((one.sequence for one in records.values() if one.sequence >= 0), default=0)
-<<<<<<< HEAD
-        nodes: list[protocol.Node] = []
-=======
-        self._names_held = _names_of_results(named)
         self._saved.met_python = False
         with self._values.together():
             nodes = [
@@ -175,9 +165,6 @@ class GraphWriter:
             ]
         for described in nodes:
             _compare_saved(described)
-        if self.explains:
-            self.explain()
->>>>>>> 72d3db6 (Record a pass by references, tell it afterwards)
         edges: list[protocol.Edge] = []
         owners: dict[str, Call] = {}
         users: dict[str, list[str]] = {}
@@ -291,6 +278,7 @@ class GraphWriter:
             record.edge_ids = []
             return described
         if known is not None:
+            self.explain()
             described = record.node = known.copy()
             described["saved"] = self._read_saved(node, record, {})
             return described

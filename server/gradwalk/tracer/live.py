@@ -13,20 +13,21 @@ from gradwalk.tracer.stream import EventStream
 
 
 class LiveRecording:
-    """One backward that was recorded. Tell it before anything that took part in it is changed."""
+    """One backward that was recorded. Tell it before anything that took part in it is changed; then explain it."""
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
 
     def tell(self) -> None:
-        """Emits the events, `finished` last; formulas are left out."""
+        """Emits the events, all but what explains them and the last."""
         with paused_collection():
             self._recorder.tell_passes()
-            self._recorder.stream.finish()
 
     def explain(self) -> None:
-        """Writes formulas, and whether they held, into the events that were emitted."""
-        self._recorder.explain()
+        """Emits the rest: formulas, whether they held, and `finished`."""
+        with paused_collection():
+            self._recorder.explain()
+            self._recorder.stream.finish()
 
 
 def record_backward(  # noqa: PLR0913 (one backward call's own arguments)
@@ -44,7 +45,7 @@ def record_backward(  # noqa: PLR0913 (one backward call's own arguments)
     """
     stream = EventStream(emit, limits.stdout_characters)
     recorder = Recorder(stream, limits, None, lambda: variables)
-    recorder.writer.explains = False
+    stream.explain_last()
     recorder.tells_later = True
     recorder.hooks.install()
     recorder.passes.install()

@@ -17,9 +17,12 @@ class TellingOrder:
     """Takes the events of a run apart, and says what is to be sent when."""
 
     def __init__(self) -> None:
-        self._formulas: dict[int, dict[str, Any]] = {}
-        """By pass and node, as long as the pass runs."""
-        self._explanations: dict[int, list[dict[str, Any]]] = {}
+        self.explains_last = False
+        """Whether what explains a pass is sent at the end of all, not of the pass."""
+        self._unexplained: dict[int, dict[str, Any]] = {}
+        """By pass and node, the nodes whose formula is not sent yet."""
+        self._steps: dict[int, list[dict[str, Any]]] = {}
+        """By pass, the steps that were sent bare. What explains them may still be written into them."""
 
     def apart(self, event: dict[str, Any]) -> list[dict[str, Any]]:
         """What is sent in the place of an event, in order."""
@@ -29,34 +32,39 @@ class TellingOrder:
             case "step":
                 return [self._bare_step(event)]
             case "pass_finished":
-                return [event, *self._explained(event["pass"])]
+                return [event, *(() if self.explains_last else self._explained(event["pass"]))]
             case "finished":
-                return [*(one for number in list(self._formulas) for one in self._explained(number)), event]
+                return [*(one for number in list(self._steps) for one in self._explained(number)), event]
             case _:
                 return [event]
 
     def _structure_first(self, event: dict[str, Any]) -> list[dict[str, Any]]:
         graph, number = event["graph"], event["pass"]
-        self._formulas[number] = {node["id"]: node["formula"] for node in graph["nodes"]}
-        self._explanations[number] = []
+        self._unexplained[number] = {node["id"]: node for node in graph["nodes"]}
+        self._steps[number] = []
         bare = {**event, "graph": {**graph, "nodes": [_bare_node(node) for node in graph["nodes"]]}}
         told = [_values_of(node) for node in graph["nodes"]]
         return [bare, *({"seq": 0, "type": "forward", "pass": number, "nodes": [*some]} for some in _together(told))]
 
     def _bare_step(self, event: dict[str, Any]) -> dict[str, Any]:
-        number, node = event["pass"], event["node"]
-        explained: dict[str, Any] = {name: event[name] for name in _OF_A_STEP if name in event}
-        formula = self._formulas[number].pop(node, None)
-        if formula is not None or len(explained) > 1 or event["local_jacobians"]:
-            self._explanations[number].append({"node": node, "step": event["index"], "formula": formula, **explained})
-        return {**{name: part for name, part in event.items() if name not in explained}, "local_jacobians": []}
+        self._steps[event["pass"]].append(event)
+        bare = {name: part for name, part in event.items() if name not in _OF_A_STEP}
+        bare["local_jacobians"] = []
+        return bare
 
     def _explained(self, number: int) -> Iterator[dict[str, Any]]:
-        formulas, explanations = self._formulas.pop(number), self._explanations.pop(number)
+        nodes = self._unexplained.pop(number)
+        explanations = []
+        for event in self._steps.pop(number):
+            node = nodes.pop(event["node"], None)
+            explained = {name: event[name] for name in _OF_A_STEP if name in event}
+            formula = None if node is None else node["formula"]
+            if formula is not None or len(explained) > 1 or event["local_jacobians"]:
+                explanations.append({"node": event["node"], "step": event["index"], "formula": formula, **explained})
         explanations += [
-            {"node": node, "step": None, "formula": formula, "local_jacobians": []}
-            for node, formula in formulas.items()
-            if formula is not None
+            {"node": name, "step": None, "formula": node["formula"], "local_jacobians": []}
+            for name, node in nodes.items()
+            if node["formula"] is not None
         ]
         for some in _together(explanations):
             yield {"seq": 0, "type": "explained", "pass": number, "nodes": [*some]}

@@ -131,7 +131,7 @@ class Recorder(PassListener):
         self.look_at_pass: LookAtPass | None = None
         """Given each pass before it is recorded; what it raises ends the run."""
         self.tells_later = False
-        """Whether a pass that can be described after it ran is told of only by `tell_passes`."""
+        """Whether a pass that can be described after it ran is told by `tell_passes`, and explained by `explain`."""
         self._untold: list[tuple[Pass, Any]] = []
         self.hooks = HookWatch(self.log, self.places, is_complete=program is not None)
         self.notes: list[Fact] = []
@@ -463,7 +463,7 @@ class Recorder(PassListener):
         changes = self._changes(entry, asked.unfitted, grad_inputs)
         if changes:
             event["changes"] = changes
-        described = self._check_formula(entry, event, asked, grad_outputs, grad_inputs)
+        described = self._check_formula(one, entry, event, asked, grad_outputs, grad_inputs)
         if self.look_at_step is None:
             self._findings.note(event, described)
             if record.variable is None:
@@ -484,8 +484,8 @@ class Recorder(PassListener):
         if cut is not None and all(known.node != cut.node for known in one.cuts):
             one.cuts.append(cut)
 
-    def _check_formula(
-        self, entry: PassNode, event: dict[str, Any], asked: Asked, grad_outputs: Any, grad_inputs: Any
+    def _check_formula(  # noqa: PLR0913 (what one step saw)
+        self, one: Pass, entry: PassNode, event: dict[str, Any], asked: Asked, grad_outputs: Any, grad_inputs: Any
     ) -> protocol.Node:
         """Says whether the node's formula holds here, with its numbers; gives the node as it may be told of."""
         record = entry.record
@@ -494,13 +494,14 @@ class Recorder(PassListener):
             return described
         shapes = [None if side is None else side.shape for side in entry.operand_sides()]
         step = Unchecked(event, record, asked.saved, grad_outputs, grad_inputs, shapes)
-        if self.writer.explains:
-            return described if step.check(self.writer.formulas) else {**described, "formula": None}
-        self._unchecked.append(step)
-        return described
+        if one.is_quiet:
+            self._unchecked.append(step)
+            return described
+        self.writer.explain()
+        return described if step.check(self.writer.formulas) else {**described, "formula": None}
 
     def explain(self) -> None:
-        """Writes into events that were sent what was left out of them: formulas, and whether they hold."""
+        """Writes what explains the passes into what was told of them: formulas, and whether they hold."""
         self.writer.explain()
         unchecked, self._unchecked = self._unchecked, []
         with originals.without_torch_function():
@@ -660,7 +661,6 @@ class Recorder(PassListener):
             "pass": one.index,
             "leaf_grads": self._leaf_grads.read(one, self._named),
         }
-        self._release()
         if one.call == "grad" or (one.call == "implicit" and one.batch is not None):
             event["results"] = [
                 self._no_result(one, position) if result is None else self.values.value_of(result)
@@ -669,6 +669,7 @@ class Recorder(PassListener):
             filled = [position for position, result in enumerate(results or ()) if result is None]
             if filled and one.materialized:
                 event["materialized"] = filled
+        self._release()
         nodes = [_described(entry.record) for entry in one.nodes.values()]
         found = self._findings.conclude(one.index, nodes, one.cuts) + self._mistakes.conclude(one, nodes)
         if found:
@@ -678,8 +679,11 @@ class Recorder(PassListener):
         self.stream.send(event)
 
     def _release(self) -> None:
-        copies: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
-        self._unchecked = [step.lasting(copies) for step in self._unchecked]
+        if self.tells_later:
+            copies: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
+            self._unchecked = [step.lasting(copies) for step in self._unchecked]
+        else:
+            self.explain()
         self.values.unpack()
         self.writer.kept.release()
 

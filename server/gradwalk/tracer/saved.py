@@ -96,15 +96,10 @@ class SavedReader:
     def _read_one(  # noqa: PLR0913 (a row of the table of fields)
         self, node: Node, storages: Mapping[int, str], attribute: str, name: str, packed: str | None, is_input: bool
     ) -> list[SavedTensor]:
-<<<<<<< HEAD
-        if packed is not None and is_hooked(getattr(node, packed, None)):
-            return [_entry(name, None, is_input, note=_HOOKED)]
-=======
         kept = self._kept.of(node)
         if packed is not None and kept is None and is_hooked(getattr(node, packed, None)):
             self.met_python = True
-            return [_entry(name, None, None, is_input, note=_HOOKED)]
->>>>>>> 72d3db6 (Record a pass by references, tell it afterwards)
+            return [_entry(name, None, is_input, note=_HOOKED)]
         try:
             saved = getattr(node, attribute) if kept is None else kept[name]
         except RuntimeError as error:
@@ -127,12 +122,8 @@ class SavedReader:
 
     def tensor_entry(self, name: str, tensor: torch.Tensor, is_input: bool, is_output: bool) -> SavedTensor:
         """The entry of a saved tensor, its content as it is now."""
-<<<<<<< HEAD
-        entry = _entry(name, tensor._version, is_input, is_output=is_output)
-=======
         self.met_python = self.met_python or type(tensor) not in _PLAIN_TYPES
-        entry = _entry(name, None, tensor._version, is_input, is_output=is_output)
->>>>>>> 72d3db6 (Record a pass by references, tell it afterwards)
+        entry = _entry(name, tensor._version, is_input, is_output=is_output)
         entry["value"] = self._values.value_of(tensor)
         return entry
 

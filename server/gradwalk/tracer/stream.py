@@ -46,6 +46,10 @@ class EventStream:
         self.catch_up: Callable[[], None] = _nothing
         """Tells what happened before, but is not told yet."""
 
+    def explain_last(self) -> None:
+        """What explains a pass is sent with the last event."""
+        self._order.explains_last = True
+
     def send(self, event: dict[str, Any]) -> None:
         """Gives `event` its number and hands it on, after whatever was printed before it."""
         if self._printed:

@@ -22,7 +22,7 @@ def relaxed_collection() -> Iterator[None]:
 
 @contextmanager
 def paused_collection() -> Iterator[None]:
-    """Collects nothing inside; afterwards what was made there counts as old, so that nobody looks through it at once."""
+    """Collects nothing inside; afterwards what was made there counts as old, and is not looked through at once."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

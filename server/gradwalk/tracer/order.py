@@ -57,7 +57,7 @@ class TellingOrder:
         explanations = []
         for event in self._steps.pop(number):
             node = nodes.pop(event["node"], None)
-            explained = {name: event[name] for name in _OF_A_STEP if name in event}
+            explained: dict[str, Any] = {name: event[name] for name in _OF_A_STEP if name in event}
             formula = None if node is None else node["formula"]
             if formula is not None or len(explained) > 1 or event["local_jacobians"]:
                 explanations.append({"node": event["node"], "step": event["index"], "formula": formula, **explained})

@@ -166,9 +166,8 @@ class Pass:
         self.call = call
         self.parent = parent
         self.create_graph = create_graph
-        self.is_recorded = False
-        self.is_quiet = False
-        """True where no Python of the program runs in it: then hooks take references, and steps are told later."""
+        self.is_recorded = self.is_quiet = False
+        """Quiet: no Python of the program runs in it; hooks take references, and steps are told later."""
         self.is_kept = False
         """True where it is told of after all; whoever tells it lets go of it."""
         self.begun: Begun | None = None

@@ -48,7 +48,11 @@ class QuietPasses:
         `on_nodes`: the program may have put hooks on nodes.
         """
         running = _running(one)
-        if self._writer.met_python or not self._is_quiet(one) or not all(_is_unwatched(one.nodes[node]) for node in running):
+        if (
+            self._writer.met_python
+            or not self._is_quiet(one)
+            or not all(_is_unwatched(one.nodes[node]) for node in running)
+        ):
             return None
         ask, append, is_due, tell = self._ask, one.taken.append, _by_time(), self._tell
 
@@ -113,6 +117,8 @@ class QuietPasses:
             leaf = records[node].variable
             if leaf is not None and leaf.grad is not None:
                 begun.grads[node] = clone(originals.detach(leaf.grad))
+        seeds = [clone(each) if isinstance(each, originals.Tensor) else each for each in begun.seeds]
+        one.begun = begun._replace(seeds=seeds)
         one.is_quiet = True
         return hooks
 
@@ -141,7 +147,9 @@ class QuietPasses:
         for _, grad_inputs, grad_outputs, copies, _, leaf in taken:
             if copies:
                 copied += [(grad_inputs[argnum], copy) for argnum, copy in copies.items()]  # type: ignore[misc]
-                tensors += [each for argnum, each in enumerate(grad_inputs) if each is not None and argnum not in copies]
+                tensors += [
+                    each for argnum, each in enumerate(grad_inputs) if each is not None and argnum not in copies
+                ]
             else:
                 tensors += [each for each in grad_inputs if each is not None]
             tensors += [each for each in grad_outputs if each is not None]
@@ -256,5 +264,3 @@ class _FreeError(Exception):
 def _look_before(node: Node) -> None:
     with suppress(_FreeError):
         node.register_prehook(_look_before)
-
-

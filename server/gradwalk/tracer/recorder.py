@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from types import FrameType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import torch
 
 from gradwalk.protocol import graph as protocol
-from gradwalk.protocol.events import Accumulate, PassOutput, Problem, ReturnedChange
+from gradwalk.protocol.events import Accumulate, PassInput, PassOutput, Problem, ReturnedChange
 from gradwalk.protocol.facts import Fact
 from gradwalk.protocol.graph import Span
 from gradwalk.protocol.requests import ResolvedLimits
@@ -16,6 +16,7 @@ from gradwalk.tracer import originals
 from gradwalk.tracer.backward_checks import BackwardChecks
 from gradwalk.tracer.births import Birth
 from gradwalk.tracer.calls import Call, CallLog
+from gradwalk.tracer.checking import Unchecked
 from gradwalk.tracer.culprits import Culprits
 from gradwalk.tracer.description import ACCUMULATE_GRAD, GraphWriter, Record
 from gradwalk.tracer.endings import room_ended, too_many_nodes, too_many_steps
@@ -29,7 +30,6 @@ from gradwalk.tracer.jacobian import JacobianBudget, local_jacobians
 from gradwalk.tracer.leaf_grads import LeafGrads
 from gradwalk.tracer.links import link
 from gradwalk.tracer.naming import NamedTensors, running_variables
-from gradwalk.tracer.node_formulas import NodeFormulas
 from gradwalk.tracer.passes import (
     MATERIALIZED,
     UNDEFINED,
@@ -62,46 +62,6 @@ LookAtPass = Callable[[int, Sequence[Any], Sequence[Any]], None]
 """Given the pass's index, its outputs and its seeds."""
 LookAtStep = Callable[[int, Node, Any, Any, Sequence[bool] | None], None]
 """Given index, live node, grad_outputs, grad_inputs and, per operand, whether a gradient flows there (None: to all)."""
-
-class Unchecked(NamedTuple):
-    """A step, and what it takes to check its node's formula."""
-
-    event: dict[str, Any]
-    record: Record
-    saved: Mapping[str, Any]
-    grad_outputs: Sequence[torch.Tensor | None]
-    grad_inputs: Sequence[torch.Tensor | None]
-    shapes: Sequence[tuple[int, ...] | None]
-
-    def check(self, formulas: NodeFormulas) -> bool:
-        """Writes into the event whether the formula holds, and with which numbers; False where it does not."""
-        verdict = formulas.check(
-            self.saved, self.record.name, self.grad_outputs, self.grad_inputs, self.shapes, self.record.letters
-        )
-        if verdict is None:
-            return True
-        self.event["formula_checked"] = verdict.holds
-        if verdict.holds and verdict.substitutions:
-            self.event["substitutions"] = verdict.substitutions
-        return verdict.holds
-
-    def lasting(self, copies: dict[int, tuple[torch.Tensor, torch.Tensor]]) -> "Unchecked":
-        """The same with copies of all tensors, which the program may go on to change. `copies` has those made so far."""
-        saved = {name: _lasting(one, copies) for name, one in self.saved.items()}
-        received = [_lasting(one, copies) for one in self.grad_outputs]
-        returned = [_lasting(one, copies) for one in self.grad_inputs]
-        return self._replace(saved=saved, grad_outputs=received, grad_inputs=returned)
-
-
-def _lasting(value: Any, copies: dict[int, tuple[torch.Tensor, torch.Tensor]]) -> Any:
-    if isinstance(value, list | tuple):
-        return type(value)(_lasting(one, copies) for one in value)
-    if not isinstance(value, originals.Tensor):
-        return value
-    known = copies.get(id(value))
-    if known is None:
-        known = copies[id(value)] = value, originals.clone(originals.detach(value))
-    return known[1]
 
 
 _NOTHING_ASKED: Final = Asked([], {}, None)
@@ -213,10 +173,9 @@ class Recorder(PassListener):
         begun, one.begun = one.begun, None
         if begun is None:
             return
-        outputs, seeds, inputs, records, grads = begun
-        written = self.writer.write(one.graph, records, self._named, one.index)
-        link(one, records, self._reasons)
-        for node, grad in grads.items():
+        written = self.writer.write(one.graph, begun.records, self._named, one.index)
+        link(one, begun.records, self._reasons)
+        for node, grad in begun.grads.items():
             one.nodes[node].before = self.values.value_of(grad)
         event: dict[str, Any] = {
             "seq": 0,
@@ -229,32 +188,8 @@ class Recorder(PassListener):
             "create_graph": one.create_graph,
             "graph": written,
         }
-        for (node, slot), seed, tensor in zip(one.outputs, seeds, outputs, strict=False):
-            if node is None:
-                one.lost = one.lost or self._histories.lost(tensor, self._tensor_name(tensor))
-                continue
-            record = records[node]
-            value: Gradient = self._received(seed)
-            name = self._slot_name(record, slot) or self._tensor_name(tensor)
-            output: PassOutput = {"node": record.id, "output_nr": slot, "name": name, "seed": value}
-            event["outputs"].append(output)
-            if seed is not None and seed.dtype != record.sides[slot].dtype:
-                # The engine casts a seed as it casts what a node returns.
-                seed = originals.detach(self.values.unwrap(seed)).to(record.sides[slot].dtype)
-                value = output["cast"] = self.values.value_of(seed)
-            entry = one.nodes[node]
-            entry.arrived[slot].append({"output_nr": slot, "edge": "seed", "from_step": None, "value": value})
-            if entry.summands is not None and seed is not None:
-                entry.summands[slot].append(self._sums.copy(seed))
-        for (node, slot), tensor in zip(one.inputs, inputs, strict=True):
-            named = None if node is None else self._slot_name(records[node], slot)
-            event["inputs"].append(
-                {
-                    "node": None if node is None else records[node].id,
-                    "output_nr": slot,
-                    "name": named or self._tensor_name(tensor),
-                }
-            )
+        event["outputs"] = self._outputs(one, begun)
+        event["inputs"] = self._inputs(one, begun)
         if one.parent is not None:
             event["parent"] = one.parent
         if one.batch is not None:
@@ -266,6 +201,42 @@ class Recorder(PassListener):
             self.notes.clear()
         self.stream.send(event)
         self.stream.passes += 1
+
+    def _outputs(self, one: Pass, begun: Begun) -> list[PassOutput]:
+        """Where the pass starts; each seed is put down as a contribution."""
+        outputs: list[PassOutput] = []
+        for (node, slot), seed, tensor in zip(one.outputs, begun.seeds, begun.outputs, strict=False):
+            if node is None:
+                one.lost = one.lost or self._histories.lost(tensor, self._tensor_name(tensor))
+                continue
+            record = begun.records[node]
+            value: Gradient = self._received(seed)
+            name = self._slot_name(record, slot) or self._tensor_name(tensor)
+            output: PassOutput = {"node": record.id, "output_nr": slot, "name": name, "seed": value}
+            outputs.append(output)
+            if seed is not None and seed.dtype != record.sides[slot].dtype:
+                # The engine casts a seed as it casts what a node returns.
+                seed = originals.detach(self.values.unwrap(seed)).to(record.sides[slot].dtype)
+                value = output["cast"] = self.values.value_of(seed)
+            entry = one.nodes[node]
+            entry.arrived[slot].append({"output_nr": slot, "edge": "seed", "from_step": None, "value": value})
+            if entry.summands is not None and seed is not None:
+                entry.summands[slot].append(self._sums.copy(seed))
+        return outputs
+
+    def _inputs(self, one: Pass, begun: Begun) -> list[PassInput]:
+        """What the pass is asked for."""
+        inputs: list[PassInput] = []
+        for (node, slot), tensor in zip(one.inputs, begun.inputs, strict=True):
+            named = None if node is None else self._slot_name(begun.records[node], slot)
+            inputs.append(
+                {
+                    "node": None if node is None else begun.records[node].id,
+                    "output_nr": slot,
+                    "name": named or self._tensor_name(tensor),
+                }
+            )
+        return inputs
 
     def _find_vmaps(self, one: Pass, outputs: Sequence[Any], seeds: Sequence[Any]) -> None:
         """The vmaps of torch.func around a pass: of stacked v's alone, or of whole examples."""
@@ -389,7 +360,11 @@ class Recorder(PassListener):
         if copies:
             grad_inputs = [copies.get(argnum, gradient) for argnum, gradient in enumerate(grad_inputs)]
         if asked is None:
-            asked = _NOTHING_ASKED if entry.record.variable is not None else self._ask(one, node, entry, grad_outputs, grad_inputs, {})
+            asked = (
+                _NOTHING_ASKED
+                if entry.record.variable is not None
+                else self._ask(one, node, entry, grad_outputs, grad_inputs, {})
+            )
         index = self.stream.steps
         received = self._grad_outputs(entry, grad_outputs, frozenset())
         returned = self._returned(one, entry, grad_inputs, index)

@@ -315,9 +315,7 @@ def _pool(rows: _Floats, small: tuple[int, int]) -> _Floats:
             tall = reduce(np.add, [rows[..., row::height, :] for row in range(height)])
             quick: _Floats = reduce(np.add, [tall[..., column::width] for column in range(width)]) / (height * width)
             return quick
-        edges = [
-            [index * length // count for index in range(count)] for length, count in zip(full, small, strict=True)
-        ]
+        edges = [[index * length // count for index in range(count)] for length, count in zip(full, small, strict=True)]
         heights, widths = (np.diff([*starts, length]) for starts, length in zip(edges, full, strict=True))
         means: _Floats = np.add.reduceat(np.add.reduceat(rows, edges[0], axis=-2), edges[1], axis=-1)
         means /= np.outer(heights, widths)

@@ -70,9 +70,7 @@ class ValueTable:
             self._together = None
             _fill_summaries(waiting)
 
-    def pack(
-        self, tensors: Iterable[torch.Tensor], copied: Sequence[tuple[torch.Tensor, torch.Tensor]] = ()
-    ) -> None:
+    def pack(self, tensors: Iterable[torch.Tensor], copied: Sequence[tuple[torch.Tensor, torch.Tensor]] = ()) -> None:
         """Reads many tensors at once; until `unpack`, `value_of` knows each by its identity.
 
         None of them may change as long. Call it where torch functions are not intercepted and no graph is built.

@@ -27,7 +27,7 @@ from gradwalk.tracer.walk import walk
 
 LIMITS = {"steps": 10**7, "elements": 16, "jacobian_cells": 0}
 RESOLVED = ResolvedLimits(**LIMITS, nodes=10**7)
-ROUNDS = {32: 15, 490: 9, 4_882: 3}
+ROUNDS = {32: 7, 490: 5, 4_882: 2}
 GOALS = {"recorded": {32: 12, 490: 4, 4_882: 4}, "told and encoded": {32: 20, 490: 8, 4_882: 8}}
 CHAINS = (1_000, 10_000, 100_000)
 """Nodes, about, of the chains that show how cost grows."""
@@ -130,23 +130,25 @@ def rows_of(model: nn.Module, x: torch.Tensor) -> dict[str, Run]:
     return rows
 
 
-def seconds(run: Run) -> float:
-    """Processor time of one run."""
+def seconds(run: Run, repeats: int) -> float:
+    """Processor time of one of several runs in a row, the median; the first is not counted."""
     gc.collect()
-    start = time.process_time()
     run()
-    return time.process_time() - start
+    times = []
+    for _ in range(repeats):
+        start = time.process_time()
+        run()
+        times.append(time.process_time() - start)
+    return statistics.median(times)
 
 
 def measure(model: nn.Module, x: torch.Tensor, rounds: int) -> dict[str, tuple[float, float]]:
     """By row, the median ratio to plain, and the median seconds."""
     rows = rows_of(model, x)
-    for run in rows.values():
-        run()
     found: dict[str, list[float]] = {name: [] for name in rows}
     for _ in range(rounds):
         for name, run in rows.items():
-            found[name].append(min(seconds(run) for _ in range(3 if name == "plain" else 1)))
+            found[name].append(seconds(run, 9 if name == "plain" else 3))
     plain = found["plain"]
     return {
         name: (statistics.median(one / base for one, base in zip(times, plain, strict=True)), statistics.median(times))
@@ -191,7 +193,7 @@ def main() -> None:
     columns: dict[int, dict[str, tuple[float, float]]] = {}
     for name, model, x in programs():
         nodes = count_nodes(model(x))
-        columns[nodes] = measure(model, x, ROUNDS.get(nodes, 3))
+        columns[nodes] = measure(model, x, ROUNDS.get(nodes, 2))
         print(f"{name}: {nodes} nodes, plain {columns[nodes]['plain'][1] * 1e3:.2f} ms", flush=True)
     print(f"\n{'times plain forward + backward':<34}" + "".join(f"{nodes:>16,}" for nodes in columns))
     for row in next(iter(columns.values())):

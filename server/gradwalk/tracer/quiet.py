@@ -22,6 +22,8 @@ from gradwalk.tracer.walk import Node
 
 SECONDS_UNTOLD: Final = 0.05
 """A pass that takes longer is told in pieces."""
+TAKEN_TOGETHER: Final = 32
+"""Nodes after which memory is looked at."""
 BYTES_HELD: Final = 2**28
 """Of gradients that are not told yet, where nobody waits for them."""
 _PLAIN_TYPES: Final = frozenset({torch.Tensor, torch.nn.Parameter})
@@ -195,12 +197,15 @@ def _by_time() -> Callable[[], bool]:
 
 
 def _by_memory(one: Pass) -> Callable[[], bool]:
+    """What is told depends on when, so when depends on counts."""
     held = 0
 
     def is_due() -> bool:
         nonlocal held
-        _, returned, received, *_ = one.taken[-1]
-        held += sum(each.nbytes for each in (*returned, *received) if each is not None)
+        if len(one.taken) % TAKEN_TOGETHER:
+            return False
+        for taken in one.taken[-TAKEN_TOGETHER:]:
+            held += sum(each.nbytes for each in (*taken.grad_inputs, *taken.grad_outputs) if each is not None)
         if held < BYTES_HELD:
             return False
         held = 0

@@ -105,12 +105,12 @@ def test_a_hook_that_nobody_saw_may_write_into_its_gradient(
     h = x.sin()
     h.register_hook(lambda gradient: None if write(gradient) is None else None)
     steps = [
-        event for event in trace_tensors((h * h).sum(), limits={"jacobian_cells": 0}).events if event["type"] == "step"
+        event for event in trace_tensors((h * 5).sum(), limits={"jacobian_cells": 0}).events if event["type"] == "step"
     ]
     assert taken
     [sine] = [step for step in steps if "hooks" in step]
     sent = sum(tensor_of(one["value"]) for one in sine["contributions"])
-    expected = 2 * torch.tensor([1.0, 2.0]).sin()
+    expected = torch.tensor([5.0, 5.0])
     assert torch.allclose(sent, expected)
     assert torch.allclose(tensor_of(sine["grad_outputs"][0]), 3 * expected)
     assert torch.allclose(x.grad, 3 * expected * torch.tensor([1.0, 2.0]).cos())  # type: ignore[arg-type]

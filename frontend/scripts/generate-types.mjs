@@ -126,6 +126,19 @@ function valuePlaces({ $defs, properties }) {
   );
 }
 
+/** What stands in a field that was left out, by the name of each definition and field. */
+function defaults({ $defs }) {
+  const found = Object.entries($defs).map(([name, { properties = {} }]) => [
+    name,
+    Object.fromEntries(
+      Object.entries(properties).flatMap(([field, schema]) =>
+        "default" in schema ? [[field, schema.default]] : [],
+      ),
+    ),
+  ]);
+  return Object.fromEntries(found.filter(([, fields]) => Object.keys(fields).length > 0));
+}
+
 /** The definition of each type of event. */
 function eventDefinitions({ properties }) {
   const { mapping } = properties.events.items.discriminator;
@@ -146,6 +159,9 @@ const generated = await compile(schema, "TraceDocument", {
 const tables = `
 /** Where values stand, by type and field: "" for a value, else the type that holds some. On the wire a number stands there. */
 export const VALUE_PLACES: Readonly<Record<string, Readonly<Record<string, string>>>> = ${JSON.stringify(valuePlaces(plain), null, 2)};
+
+/** What stands in a field that is left out on the wire, by type and field. */
+export const DEFAULTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = ${JSON.stringify(defaults(plain), null, 2)};
 
 /** The name of each event's type. */
 export const EVENT_DEFINITIONS: Readonly<Record<Event["type"], string>> = ${JSON.stringify(eventDefinitions(plain), null, 2)};

@@ -65,7 +65,7 @@ export function requestLayout(
     if (onplain !== undefined && !isFetched)
       setTimeout(
         () => {
-          if (!isFetched && waiting.has(id)) onplain(place(drawingOf(graph, open), layOutSimply, new Map()));
+          if (!isFetched && waiting.has(id)) onplain(place(drawingOf(graph, open), layOutSimply));
         },
         fetchBegan + PATIENCE_MS - performance.now(),
       );

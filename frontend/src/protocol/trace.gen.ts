@@ -1070,6 +1070,40 @@ export const VALUE_PLACES: Readonly<Record<string, Readonly<Record<string, strin
   }
 };
 
+/** What stands in a field that is left out on the wire, by type and field. */
+export const DEFAULTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  "Operand": {
+    "value": null
+  },
+  "Output": {
+    "value": null,
+    "name": null
+  },
+  "Node": {
+    "kind": "op",
+    "span": null,
+    "group": null,
+    "output_count": 1,
+    "saved": [],
+    "formula": null,
+    "sequence_nr": null
+  },
+  "SavedTensor": {
+    "value": null,
+    "version": null,
+    "is_input": false,
+    "is_output": false
+  },
+  "Step": {
+    "local_jacobians": [],
+    "accumulate": null
+  },
+  "Explanation": {
+    "formula": null,
+    "local_jacobians": []
+  }
+};
+
 /** The name of each event's type. */
 export const EVENT_DEFINITIONS: Readonly<Record<Event["type"], string>> = {
   "started": "Started",

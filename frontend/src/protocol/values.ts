@@ -1,5 +1,8 @@
-/** Values of the wire: written once, and referred to by their numbers. */
-import { type TensorValue, VALUE_PLACES } from "./trace.gen";
+/**
+ * From the wire to memory: values were written once and stand as numbers, fields that have their default were left out,
+ * an edge is a row.
+ */
+import { DEFAULTS, type Edge, type TensorValue, VALUE_PLACES } from "./trace.gen";
 
 type Fields = Record<string, unknown>;
 
@@ -24,9 +27,22 @@ export function readValue(written: TensorValue): TensorValue {
  * @throws {RangeError} for the number of a value that did not come
  */
 export function placeValues(object: Fields, definition: string, values: Values): void {
+  for (const [field, value] of Object.entries(DEFAULTS[definition] ?? {})) {
+    if (!(field in object)) object[field] = Array.isArray(value) ? [] : value;
+  }
+  if (definition === "Graph") object.edges = (object.edges as (Edge | Row)[]).map(edgeOf);
   for (const [field, holder] of Object.entries(VALUE_PLACES[definition] ?? {})) {
     if (object[field] !== undefined) object[field] = placed(object[field], holder, values);
   }
+}
+
+/** An edge's id, producer, output_nr, consumer, argnum. */
+type Row = [string, string, number, string, number];
+
+function edgeOf(edge: Edge | Row): Edge {
+  if (!Array.isArray(edge)) return edge;
+  const [id, producer, output_nr, consumer, argnum] = edge;
+  return { id, from: { node: producer, output_nr }, to: { node: consumer, argnum } };
 }
 
 function placed(found: unknown, holder: string, values: Values): unknown {

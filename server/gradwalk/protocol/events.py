@@ -302,10 +302,10 @@ class Explanation(TypedDict):
     node: str
     step: int | None
     """Index of the step; null for a node that did not run."""
-    formula: Formula | None
+    formula: Annotated[Formula | None, Field(default=None)]
     formula_checked: NotRequired[bool]
     substitutions: NotRequired[list[Substitution]]
-    local_jacobians: list[LocalJacobian]
+    local_jacobians: Annotated[list[LocalJacobian], Field(default=[])]
 
 
 _Explained = TypedDict(
@@ -330,8 +330,8 @@ _Step = TypedDict(
         "grad_outputs": list[Gradient],
         "contributions": list[Contribution],
         "grad_inputs": list[Gradient],
-        "local_jacobians": list[LocalJacobian],
-        "accumulate": Accumulate | None,
+        "local_jacobians": Annotated[list[LocalJacobian], Field(default=[])],
+        "accumulate": Annotated[Accumulate | None, Field(default=None)],
         "hooks": NotRequired[list[HookChange]],
         "changes": NotRequired[list[ReturnedChange]],
         "inside": NotRequired[list[InnerOp]],

@@ -9,8 +9,9 @@ from pydantic_core import CoreSchema, core_schema
 
 from gradwalk.protocol.answers import GradcheckReport
 from gradwalk.protocol.document import DOCUMENT
+from gradwalk.protocol.graph import Edge
 from gradwalk.protocol.values import TensorValue
-from gradwalk.protocol.wire import VALUES, numbers_for_values
+from gradwalk.protocol.wire import VALUES, exchange, row_schema
 
 _NUMBER = "ValueNumber"
 
@@ -23,7 +24,11 @@ class _Schema(GenerateJsonSchema):
 def trace_schema() -> dict[str, Any]:
     """The schema of a document as it is kept and sent, keys in order of declaration."""
     number = core_schema.int_schema(ge=0)
-    schema = _renamed(_json_schema(numbers_for_values(DOCUMENT.core_schema, number)), TensorValue.__name__, _NUMBER)
+    schema = _renamed(
+        _json_schema(exchange(DOCUMENT.core_schema, {TensorValue: number, Edge: row_schema()})),
+        TensorValue.__name__,
+        _NUMBER,
+    )
     values = _json_schema(VALUES.core_schema)
     definitions = {**values.pop("$defs"), **schema["$defs"]}
     for reference in schema["properties"]["events"]["items"]["discriminator"]["mapping"].values():
@@ -35,6 +40,10 @@ def trace_schema() -> dict[str, Any]:
 def page_schema() -> dict[str, Any]:
     """The schema of a document in memory, with what else the page reads among its definitions."""
     schema = _json_schema(DOCUMENT.core_schema)
+    for definition in schema["$defs"].values():
+        # In memory nothing is left out.
+        defaults = [name for name, field in definition.get("properties", {}).items() if "default" in field]
+        definition["required"] = [*definition.get("required", ()), *defaults]
     answers = _json_schema(TypeAdapter(GradcheckReport).core_schema)
     definitions = answers.pop("$defs")
     return {**schema, "$defs": {**definitions, **schema["$defs"], answers["title"]: answers}}

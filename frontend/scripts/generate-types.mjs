@@ -97,6 +97,56 @@ function nameAliases(schema) {
   return named;
 }
 
+/**
+ * Where values stand, by the name of each definition and field: "" for a value, else the definition that holds some.
+ * On the wire a number stands there.
+ */
+function valuePlaces({ $defs, properties }) {
+  const mentioned = (value) => {
+    if (Array.isArray(value)) return value.flatMap(mentioned);
+    if (value === null || typeof value !== "object") return [];
+    if (typeof value.$ref === "string") return [value.$ref.slice("#/$defs/".length)];
+    return Object.values(value).flatMap(mentioned);
+  };
+  const places = {};
+  for (let before = -1; before < Object.keys(places).length; ) {
+    before = Object.keys(places).length;
+    for (const [name, { properties: fields = {} }] of Object.entries($defs)) {
+      const found = Object.entries(fields).flatMap(([field, schema]) => {
+        const holder = mentioned(schema).find((each) => each === "TensorValue" || each in places);
+        return holder === undefined ? [] : [[field, holder === "TensorValue" ? "" : holder]];
+      });
+      if (found.length > 0) places[name] = Object.fromEntries(found);
+    }
+  }
+  const isInEvent = new Set(Object.values(eventDefinitions({ properties })));
+  for (const name of isInEvent) for (const holder of Object.values(places[name] ?? {})) isInEvent.add(holder);
+  return Object.fromEntries(
+    Object.entries(places).filter(([name]) => isInEvent.has(name) || name === "Missing"),
+  );
+}
+
+/** What stands in a field that was left out, by the name of each definition and field. */
+function defaults({ $defs }) {
+  const found = Object.entries($defs).map(([name, { properties = {} }]) => [
+    name,
+    Object.fromEntries(
+      Object.entries(properties).flatMap(([field, schema]) =>
+        "default" in schema ? [[field, schema.default]] : [],
+      ),
+    ),
+  ]);
+  return Object.fromEntries(found.filter(([, fields]) => Object.keys(fields).length > 0));
+}
+
+/** The definition of each type of event. */
+function eventDefinitions({ properties }) {
+  const { mapping } = properties.events.items.discriminator;
+  return Object.fromEntries(
+    Object.entries(mapping).map(([type, reference]) => [type, reference.slice("#/$defs/".length)]),
+  );
+}
+
 const plain = dropIntegerBesideNumber(dropPropertyTitles(readSchema()));
 const schema = nameAliases(dropDescriptionBesideReference(plain));
 const generated = await compile(schema, "TraceDocument", {
@@ -106,7 +156,18 @@ const generated = await compile(schema, "TraceDocument", {
   style: { printWidth: 110 },
 });
 
-const text = generated
+const tables = `
+/** Where values stand, by type and field: "" for a value, else the type that holds some. On the wire a number stands there. */
+export const VALUE_PLACES: Readonly<Record<string, Readonly<Record<string, string>>>> = ${JSON.stringify(valuePlaces(plain), null, 2)};
+
+/** What stands in a field that is left out on the wire, by type and field. */
+export const DEFAULTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = ${JSON.stringify(defaults(plain), null, 2)};
+
+/** The name of each event's type. */
+export const EVENT_DEFINITIONS: Readonly<Record<Event["type"], string>> = ${JSON.stringify(eventDefinitions(plain), null, 2)};
+`;
+
+const text = `${generated}${tables}`
   .replace(/\/\*\*\n \* This interface was referenced by .*\n \* via the .*\n \*\/\n/g, "")
   .replace(/ \*\n \* This interface was referenced by .*\n \* via the .*\n/g, "");
 

@@ -5,7 +5,6 @@ Longer and larger faults are in `tests/benchmarks/cluster.py`.
 
 import asyncio
 import contextlib
-import gzip
 import io
 import json
 import re
@@ -25,6 +24,7 @@ from pypdf import PdfReader
 
 from gradwalk.engine.runlog import WORKERS
 from gradwalk.protocol.versions import installed_versions
+from gradwalk.store.compression import decompress
 from tests.own_cluster import STREAM, Cluster, OwnProcess, OwnServer, assert_whole, follow_to_the_end, read_stream
 from tests.own_loop import run_in_own_loop
 from tests.own_redis import OwnRedis
@@ -93,7 +93,7 @@ def test_two_servers_without_torch_share_one_run_and_give_the_same_bytes(cluster
     documents = {server.client.get(f"/api/traces/{found[0][0]['id']}").content for server in cluster.servers}
     assert [json.loads(document)["events"] for document in documents] == [found[0]]
     with cluster.shared.client() as client:
-        assert gzip.decompress(client.get(f"gradwalk:trace:{found[0][0]['id']}")) in documents
+        assert decompress(client.get(f"gradwalk:trace:{found[0][0]['id']}")) in documents
     cluster.servers[0].wait_until(lambda: cluster.servers[0].client.get("/readyz").json()["started"] == before + 1)
 
 

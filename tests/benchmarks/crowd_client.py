@@ -93,7 +93,8 @@ async def ask_at_once(url: str, requests: list[bytes]) -> list[Answer]:
 
 def get(path: str, *headers: str) -> bytes:
     """A GET as it goes over the wire."""
-    return "\r\n".join([f"GET {path} HTTP/1.1", "Host: 127.0.0.1", "Accept-Encoding: gzip", *headers, "", ""]).encode()
+    head = [f"GET {path} HTTP/1.1", "Host: 127.0.0.1", "Accept-Encoding: gzip, deflate, br, zstd"]
+    return "\r\n".join([*head, *headers, "", ""]).encode()
 
 
 def send(method: str, path: str, body: object, *headers: str) -> bytes:

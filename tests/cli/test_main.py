@@ -13,7 +13,7 @@ import jsonschema
 import pytest
 from pypdf import PdfReader
 
-from gradwalk.protocol.document import DOCUMENT
+from gradwalk.protocol.upgrades import load_document
 
 PROGRAM = "import torch\nx = torch.tensor([1.0, 2.0], requires_grad=True)\ny = (x * x) * scale\ny.sum().backward()\n"
 
@@ -37,8 +37,7 @@ def leaf_grads(document: Any) -> dict[str, Any]:
 def test_trace_prints_the_document_with_inputs_and_grad_output_taken_from_the_command_line() -> None:
     done = run("trace", "-", "--input", "x=[1, 2, 3]", "--grad-output", "[0.5, 1, 2]", "--seed", "7", stdin="x * x")
     assert done.returncode == 0, done.stderr
-    document = json.loads(done.stdout)
-    DOCUMENT.validate_python(document)
+    document = load_document(json.loads(done.stdout))
     assert document["options"] == {
         "inputs": {"x": [1, 2, 3]},
         "grad_output": [0.5, 1, 2],

@@ -37,7 +37,8 @@ class PlayerPage:
     def open(self, fragment: str = "") -> None:
         """Goes to a link and waits for the editor."""
         self.page.goto(f"{self.server}/#{fragment}" if fragment else self.server)
-        expect(self.program).to_be_visible()
+        # Until then the program is in a text area.
+        expect(self.program).to_have_attribute("contenteditable", "true")
 
     @property
     def program(self) -> Locator:
@@ -72,6 +73,10 @@ class PlayerPage:
         self.page.keyboard.press("ControlOrMeta+a")
         self.page.keyboard.press("Delete")
         self.page.keyboard.insert_text(source)
+
+    def wait_for_end_of_run(self) -> None:
+        """Of the run that is under way; what the status says would not do, it is silent for the first moments."""
+        expect(self.page.locator("[data-is-running]")).to_have_attribute("data-is-running", "false", timeout=STREAM_MS)
 
     def wait_for_steps(self, count: int) -> None:
         expect(self.rows).to_have_count(count, timeout=STREAM_MS)

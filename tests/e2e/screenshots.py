@@ -30,7 +30,7 @@ def shoot(browser: Browser, server: str, slug: str, size: tuple[int, int], look:
         player = PlayerPage(context.new_page(), server)
         player.open(f"example={slug}&{'projector=1' if look == 'projector' else f'theme={look}'}")
         player.page.wait_for_function("() => new URLSearchParams(location.hash.slice(1)).has('s')", timeout=STREAM_MS)
-        player.page.wait_for_function("() => !document.querySelector('[role=status][aria-label=Run]').textContent")
+        player.wait_for_end_of_run()
         player.page.wait_for_selector("[aria-label='Autograd graph'] article", timeout=STREAM_MS)
         player.page.wait_for_load_state("networkidle")
         target = FOLDER / f"{slug}-{width}-{look}.png"

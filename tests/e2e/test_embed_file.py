@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
+from gradwalk.exports.catalogue import find_exporter
 from gradwalk.exports.exporter import Selection
 from gradwalk.exports.html import write_html
 from gradwalk.exports.places import find_layouts
 from gradwalk.protocol.upgrades import load_document
+from gradwalk.words.catalogue import say
 from gradwalk.words.problems import tell_problem
 from tests.e2e.conftest import Opener
 from tests.e2e.hosts import serving
@@ -38,6 +40,27 @@ def test_it_opens_without_a_network_and_every_step_can_be_reached(new_page: Open
     steps = [event for event in document["events"] if event["type"] == "step"]
     assert len(stops) == 1 + 5 * len(steps)
     assert len(said) > len(steps)
+    assert asked == [file.as_uri()]
+
+
+@pytest.mark.parametrize(("language", "reader"), [("de", "en-GB"), ("de", "de-AT"), ("en", "de-DE")])
+def test_it_speaks_the_language_it_was_made_in_and_asks_for_none(
+    new_page: Opener, tmp_path: Path, language: str, reader: str
+) -> None:
+    exporter = find_exporter("html")
+    assert exporter is not None
+    document = load_document(json.loads((GOLDEN / "x-times-x.json").read_text()))
+    file = tmp_path / "page.html"
+    file.write_bytes(exporter.make(document, Selection(language=language)))
+    page = new_page(offline=True, locale=reader).page
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(file.as_uri())
+    expect(page.locator("html")).to_have_attribute("lang", language)
+    for address in ("", "#lang=de"):
+        page.evaluate("address => { location.hash = address }", address)
+        expect(page.get_by_role("button", name=say("player-next-step", language), exact=True)).to_be_visible()
+        expect(page.get_by_role("status", name=say("player-narration", language), exact=True)).to_be_visible()
     assert asked == [file.as_uri()]
 
 

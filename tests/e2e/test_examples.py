@@ -43,7 +43,7 @@ def test_a_program_of_ones_own_is_the_same_there_and_back(new_page: Opener, prog
     player = new_page(reduced_motion="reduce")
     player.open(fragment(f"import torch\n{program}"))
     expect(player.rows.first).to_be_visible(timeout=STREAM_MS)
-    player.page.wait_for_function("() => !document.querySelector('[role=status][aria-label=Run]').textContent")
+    player.wait_for_end_of_run()
     walk_there_and_back(player, 5 * player.rows.count())
 
 
@@ -54,7 +54,7 @@ def test_example_opens_where_it_should_and_walks_to_its_end_and_back(new_page: O
     player.wait_for_place(example.start)
     expect(player.rows.first).to_be_visible(timeout=STREAM_MS)
     expect(player.page.get_by_role("region", name="Program", exact=True)).to_contain_text(shown(tell(example.fact)))
-    player.page.wait_for_function("() => !document.querySelector('[role=status][aria-label=Run]').textContent")
+    player.wait_for_end_of_run()
 
     assert overlaps(player.page) == []
 
@@ -83,7 +83,7 @@ def test_a_link_shows_the_pixels_of_walking_there(new_page: Opener, slug: str, p
         player.wait_for_place(opened_at)
         step, phase = (int(part) for part in place.split("."))
         expect(player.page.locator(".stage")).to_be_visible(timeout=STREAM_MS)
-        player.page.wait_for_function("() => !document.querySelector('[role=status][aria-label=Run]').textContent")
+        player.wait_for_end_of_run()
         walk(player.page, *["Next phase"] * (5 * (step - 1) + phase) * (opened_at == "0"))
         player.wait_for_place(place)
         player.page.evaluate("document.activeElement.blur()")

@@ -131,7 +131,7 @@ ANNOUNCEMENTS = """() => {
 def test_each_phase_is_announced_once_and_none_while_playing(player: PlayerPage) -> None:
     player.open(fragment(THREE_STEPS, i=INPUTS, s="0"))
     player.wait_for_steps(3)
-    player.page.wait_for_function("() => !document.querySelector('[role=status][aria-label=Run]').textContent")
+    player.wait_for_end_of_run()
     player.page.evaluate(ANNOUNCEMENTS)
     sentences = []
     for place in ("1.1", "1.2", "1.3", "1.4", "1.5", "2.1"):

@@ -85,7 +85,7 @@ def test_a_product_is_nowhere_until_it_is_committed(player: PlayerPage) -> None:
     player.open(fragment(PRODUCT, s="2.3", predict="1"))
     expect(form(player)).to_contain_text("What is v times J for w?")
     player.wait_for_steps(4)
-    player.page.wait_for_function("() => !document.querySelector('[role=status][aria-label=Run]').textContent")
+    player.wait_for_end_of_run()
     assert not re.search(rf"(?<![\w.]){ANSWER}(?![\w])", said(player))
 
     commit(player, ANSWER)
@@ -280,7 +280,7 @@ def test_the_run_before_stays_beside_the_new_numbers(player: PlayerPage) -> None
     player.open(fragment("x * x * 3", i={"x": 2.0}))
     expect(player.slider("x")).to_have_value("2")
     player.product.wait_for()
-    player.page.wait_for_function("() => !document.querySelector('[role=status][aria-label=Run]').textContent")
+    player.wait_for_end_of_run()
     player.page.get_by_role("spinbutton", name="x value").fill("2.5")
     player.page.keyboard.press("Enter")
     panel = player.page.get_by_role("region", name="Since the run before")

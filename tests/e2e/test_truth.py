@@ -156,3 +156,14 @@ def test_a_whole_pass_is_checked_at_its_leaf(player: PlayerPage) -> None:
     expect(region).to_contain_text("Agrees with finite differences: x.grad", timeout=STREAM_MS)
     table = region.get_by_role("table", name="numeric Jacobian")
     np.testing.assert_allclose(numbers(table), expected.reshape(1, -1).numpy(), rtol=1e-3)
+
+
+def test_what_is_special_about_an_operation_is_told_to_those_who_ask(player: PlayerPage) -> None:
+    player.open(fragment("x = torch.tensor([0.0, -1.0], requires_grad=True)\nx.sqrt().sum().backward()\n", s="2.5"))
+    told = player.product.get_by_text("At 0 the slope is infinite; for a negative number of a real dtype it is NaN.")
+    expect(told).to_be_hidden(timeout=STREAM_MS)
+    player.product.get_by_text("What to know", exact=True).click()
+    expect(told).to_be_visible()
+    x = torch.tensor([0.0, -1.0], requires_grad=True)
+    at_0, below = torch.autograd.grad(x.sqrt().sum(), x)[0].tolist()
+    assert (at_0, np.isnan(below)) == (np.inf, True)

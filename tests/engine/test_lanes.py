@@ -1,7 +1,6 @@
 """Files are made on the batch lane: by the same function on both engines, after everything that somebody looks at."""
 
 import asyncio
-import gzip
 import json
 import os
 import re
@@ -19,6 +18,7 @@ from gradwalk.exports.catalogue import find_exporter
 from gradwalk.exports.exporter import Selection, report_nothing
 from gradwalk.protocol.upgrades import load_document
 from gradwalk.sandbox.cancellation import Cancellation
+from gradwalk.store.compression import compress
 from gradwalk.store.redis_store import RedisStore
 from tests.engine.engines import Open, address, celery_engine, job, local_engine, until
 from tests.own_loop import run_in_own_loop
@@ -43,7 +43,7 @@ class Setup:
         """An order for a file of this trace."""
         trace = json.loads(document)["id"]
         if self._store is None:
-            return ExportJob(trace=trace, name=name, every=every, document=gzip.compress(document))
+            return ExportJob(trace=trace, name=name, every=every, document=compress(document))
         await self._store.put_trace(trace, document)
         return ExportJob(trace=trace, name=name, every=every)
 
@@ -203,7 +203,7 @@ def test_the_maker_does_not_know_the_servers_secrets(monkeypatch: pytest.MonkeyP
 def last_words(program: str, monkeypatch: pytest.MonkeyPatch) -> str:
     """What is told of a maker that is this program."""
     monkeypatch.setattr(export, "_MAKER", (*export._MAKER[:-2], "-c", program))
-    job = ExportJob(trace="a" * 40, name="pages", document=gzip.compress(DOCUMENT))
+    job = ExportJob(trace="a" * 40, name="pages", document=compress(DOCUMENT))
     with pytest.raises(MakerBrokeError) as found:
         make_file(job, report_nothing, Cancellation())
     return str(found.value)
@@ -212,7 +212,7 @@ def last_words(program: str, monkeypatch: pytest.MonkeyPatch) -> str:
 def test_a_file_that_takes_too_long_is_given_up_with_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(export, "LONGEST_SECONDS", 0.5)
     monkeypatch.setattr(export, "_MAKER", (*export._MAKER[:-2], "-c", "import time; time.sleep(60)"))
-    job = ExportJob(trace="a" * 40, name="pages", document=gzip.compress(DOCUMENT))
+    job = ExportJob(trace="a" * 40, name="pages", document=compress(DOCUMENT))
     with pytest.raises(NoFileError, match="not made in 0.5 seconds"):
         make_file(job, report_nothing, Cancellation())
 

@@ -58,7 +58,6 @@ def square() -> TraceDocument:
             {"id": f"e{k}", "from": {"node": "n1", "output_nr": 0}, "to": {"node": "n0", "argnum": k}} for k in (0, 1)
         ],
         "groups": [],
-        "dot": "digraph top { n0\n n1\n n1 -> n0 [id=e0]\n n1 -> n0 [id=e1]\n}",
     }
     jacobian = {
         "argnum": 0,

@@ -199,6 +199,8 @@ SPECIAL: dict[str, tuple[Callable[[Tensor], Tensor], list[float], list[float]]] 
     "norm at 0": (lambda x: x.norm(), [0, 0], [0, 0]),
     "one zero in a product": (lambda x: x.prod(), [2, 0, 3], [0, 6, 0]),
     "two zeros in a product": (lambda x: x.prod(), [2, 0, 0], [0, 0, 0]),
+    "one zero in a row": (lambda x: x.reshape(2, 2).prod(1), [2, 0, 3, 4], [0, 2, 4, 3]),
+    "crossed bounds": (lambda x: x.clamp(3.0, 1.0), [0, 2, 4], [0, 0, 0]),
     "cumprod with a zero": (lambda x: x.cumprod(0), [2, 0, 3], [1, 8, 0]),
     "std of equal values": (lambda x: x.std(), [2, 2], [0, 0]),
     "softmax of ones": (lambda x: x.softmax(0), [1, 2], [0, 0]),
@@ -236,6 +238,8 @@ def test_embedding_and_nll_leave_out_what_they_say() -> None:
     assert x.grad is not None
     assert x.grad.tolist() == [[0, -0.5], [0, 0], [-0.5, 0]]
     assert visit.check() is True
+    [only_ignored] = torch.autograd.grad(functional.nll_loss(x, torch.tensor([-100, -100, -100])), x)
+    assert not only_ignored.any()
 
 
 @pytest.mark.parametrize(

@@ -94,7 +94,7 @@ def test_the_lock_has_what_those_pull_in_on_every_python(declared: list[str], lo
 def missing_pins(declared: list[str], lock: Lock, environment: dict[str, str]) -> set[str]:
     """What would be installed there and is not pinned, or not in a version that fits: who wants it, and what."""
     missing = set()
-    waiting = [("pyproject.toml", Requirement(text)) for text in declared]
+    waiting = [("pyproject.toml", needed) for needed in map(Requirement, declared) if applies(needed, environment)]
     seen = set()
     while waiting:
         owner, wanted = waiting.pop()
@@ -200,6 +200,7 @@ def test_every_package_that_is_imported_is_declared() -> None:
     for extra in ("notebook", "video", "cluster"):
         declared |= {canonicalize_name(Requirement(text).name) for text in EXTRAS[extra]}
     declared.add("traitlets")  # what an anywidget is made of
+    declared |= {"backports", "compression"}  # where zstd is, in older Pythons and newer ones
     distributions = packages_distributions()
     undeclared = {
         f"{path.relative_to(ROOT)}: {name}"

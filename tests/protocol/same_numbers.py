@@ -1,4 +1,6 @@
-"""Whether two folders of traces hold the same numbers, whatever their formats: `python same_numbers.py OLD NEW`.
+"""Whether two folders of traces hold the same numbers, whatever their formats.
+
+`python -m tests.protocol.same_numbers OLD NEW`
 
 A change of format may take away what is said and add what is known; no number of a pass may change with it.
 """
@@ -9,13 +11,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from gradwalk.protocol.document import TraceDocument
+from gradwalk.protocol.merging import merge
+from gradwalk.protocol.upgrades import load_document
+
 NUMBERS = ("shape", "dtype", "data", "summary")
 """What a value is made of."""
 
 
-def numbers_of(document: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+def numbers_of(document: TraceDocument) -> Iterator[tuple[str, Any]]:
     """Place and value of everything that was computed, in the order of the events."""
-    for event in document["events"]:
+    for event in merge(document["events"]):
         if event["type"] == "pass_started":
             yield from _of_pass(event)
         elif event["type"] == "step":
@@ -25,7 +31,7 @@ def numbers_of(document: dict[str, Any]) -> Iterator[tuple[str, Any]]:
                 yield f"pass {event['pass']}, {leaf['leaf']}.grad", _value(leaf["grad"])
 
 
-def _of_pass(event: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+def _of_pass(event: Any) -> Iterator[tuple[str, Any]]:
     where = f"pass {event['pass']}"
     for output in event["outputs"]:
         yield f"{where}, seed", _value(output["seed"])
@@ -34,10 +40,10 @@ def _of_pass(event: dict[str, Any]) -> Iterator[tuple[str, Any]]:
         yield f"{here}, edges", [operand.get("edge") for operand in node["inputs"]]
         for side in ("inputs", "outputs", "saved"):
             for number, one in enumerate(node[side]):
-                yield f"{here}, {side}[{number}]", _value(one["value"])
+                yield f"{here}, {side}[{number}]", _value(one.get("option", one["value"]))
 
 
-def _of_step(event: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+def _of_step(event: Any) -> Iterator[tuple[str, Any]]:
     where = f"step {event['index']} {event['node']}"
     for side in ("grad_outputs", "grad_inputs"):
         for number, value in enumerate(event[side]):
@@ -58,7 +64,7 @@ def _value(value: Any) -> Any:
     return value
 
 
-def first_difference(old: dict[str, Any], new: dict[str, Any]) -> str | None:
+def first_difference(old: TraceDocument, new: TraceDocument) -> str | None:
     """Where two documents first disagree; None where they hold the same numbers."""
     ours, theirs = list(numbers_of(old)), list(numbers_of(new))
     for (where, one), (there, other) in zip(ours, theirs, strict=False):
@@ -72,7 +78,7 @@ def main(old: Path, new: Path) -> int:
     paths = sorted(old.glob("*.json"))
     found = {}
     for path in paths:
-        both = [json.loads((side / path.name).read_text()) for side in (old, new)]
+        both = [load_document(json.loads((side / path.name).read_text())) for side in (old, new)]
         found[path.name] = first_difference(*both)
     for name, difference in found.items():
         print(f"{name}: {difference or 'the same numbers'}")  # noqa: T201

@@ -235,7 +235,7 @@ def test_a_room_that_its_presenter_left_ends_by_itself(
     kind: str, start_server: Callable[..., Server], shared: OwnRedis
 ) -> None:
     url = shared.url if kind == "shared" else ""
-    server = start_server(ready="/healthz", room_idle_seconds=0.5, cluster_url=url)
+    server = start_server(ready="/healthz", room_idle_seconds=2, cluster_url=url)
 
     async def act(client: httpx.AsyncClient) -> None:
         kept, left = await Hall.open(client), await Hall.open(client)

@@ -4,6 +4,7 @@ Used by `test_faults.py` (a few kills) and by `tests/benchmarks/faults.py` (two 
 goes by how long a trace takes here: where others use the machine too, a client interrupted every blink never ends.
 """
 
+import json
 import os
 import random
 import signal
@@ -17,8 +18,6 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-
-from gradwalk.protocol.events import EVENTS
 
 SERVER = Path(__file__).parents[2] / "server"
 ENVIRONMENT = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(SERVER)}
@@ -139,7 +138,7 @@ def ask_once(url: str, source: str) -> list[Any]:
     if "event: done" not in text:
         raise EOFError
     batches = [line[len("data: ") :] for line in text.split("\n") if line.startswith("data: [")]
-    return [event for batch in batches for event in EVENTS.validate_json(batch)]
+    return [event for batch in batches for event in json.loads(batch)]
 
 
 def check_whole(events: list[Any]) -> None:

@@ -3,10 +3,10 @@ from typing import Any
 
 import pytest
 
-from gradwalk.protocol.events import EVENTS
 from gradwalk.protocol.facts import fact
 from gradwalk.protocol.problems import problem
 from gradwalk.protocol.requests import TraceRequest, resolve_limits
+from gradwalk.protocol.wire import read_events
 from gradwalk.sandbox.answers import AnswerError, EventAnswer, ReplayAnswer, expected_header
 from gradwalk.sandbox.jobs import JacobianJob
 
@@ -56,7 +56,7 @@ def test_a_payload_that_is_not_the_next_event_is_refused_and_the_stream_still_en
     with pytest.raises(AnswerError):
         answer.accept(payload)
     events += answer.end_with(problem("protocol", fact("problem-unreadable", reason="no JSON")), None)
-    EVENTS.validate_python(events)
+    read_events(events)
     assert [(event["seq"], event["type"]) for event in events] == [(0, "started"), (1, "problem"), (2, "finished")]
 
 
@@ -67,7 +67,7 @@ def test_a_stream_must_begin_with_started() -> None:
 
 def test_a_silent_child_gets_a_whole_stream_made_for_it() -> None:
     events = EventAnswer(header()).end_with(problem("timeout", fact("told", text="Stopped.")), "time")
-    EVENTS.validate_python(events)
+    read_events(events)
     assert [event["type"] for event in events] == ["started", "problem", "finished"]
     assert events[-1]["problems"] == 1
     assert events[-1]["truncated"] == "time"

@@ -16,9 +16,10 @@ import pytest
 from gradwalk.examples.catalogue import EXAMPLES
 from gradwalk.examples.example import Example
 from gradwalk.protocol.document import encode
-from gradwalk.protocol.events import EVENTS, Event
+from gradwalk.protocol.events import Event
 from gradwalk.protocol.requests import TraceRequest, resolve_limits
 from gradwalk.protocol.versions import installed_versions
+from gradwalk.protocol.wire import read_events
 from gradwalk.sandbox.cancellation import Cancellation
 from gradwalk.sandbox.jobs import JacobianJob, TraceJob
 from gradwalk.sandbox.launcher import ForkLauncher, LauncherGoneError, SpawnLauncher
@@ -34,7 +35,7 @@ REFERENCE = "import torch\nx = torch.tensor([1.0, 2.0], requires_grad=True)\n(x 
 
 def problem_of(events: list[Event]) -> Any:
     """The one problem of a whole stream."""
-    EVENTS.validate_python(events)
+    read_events(events)
     assert [event["seq"] for event in events] == list(range(len(events)))
     assert events[0]["type"] == "started"
     assert events[-1]["type"] == "finished"

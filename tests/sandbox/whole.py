@@ -95,7 +95,7 @@ def run_hostile(stride: int) -> dict[str, Any]:
     with Sandbox(limits) as sandbox:
         reference = encode(trace_in(sandbox, REFERENCE))
         launcher = sandbox.launcher
-        run_all(sandbox, hostile, lambda *_: True)
+        run_all(sandbox, hostile, lambda *_: True, WALL_SECONDS)
         same = encode(trace_in(sandbox, REFERENCE)) == reference and sandbox.launcher is launcher
     left = len(children_of(launcher.pid))  # type: ignore[union-attr]
     return {"hostile": len(hostile), "same": same, "left": left}

@@ -1,7 +1,6 @@
 """Both stores keep the same promises: one SQLite file, and a real redis-server."""
 
 import asyncio
-import gzip
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
@@ -9,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from gradwalk.cluster.connection import connect
+from gradwalk.store.compression import decompress
 from gradwalk.store.redis_store import SNIPPET_SECONDS, TRACE_SECONDS, RedisStore
 from gradwalk.store.sqlite import SqliteStore
 from gradwalk.store.store import StoreError, TraceStore
@@ -67,7 +67,7 @@ def test_what_one_server_kept_another_one_finds(opened: Open) -> None:
 
     use(opened, put)
     body, request, absent = use(opened, get)  # type: ignore[misc]
-    assert (gzip.decompress(body), request, absent) == (b"document", b"request", None)
+    assert (decompress(body), request, absent) == (b"document", b"request", None)
 
 
 def test_the_first_writer_wins_also_among_many_at_once(opened: Open) -> None:
@@ -82,7 +82,7 @@ def test_the_first_writer_wins_also_among_many_at_once(opened: Open) -> None:
 
     bodies = run_in_own_loop(race())
     assert len(bodies) == 1
-    assert gzip.decompress(bodies.pop() or b"") in {b"%d" % n for n in range(20)}
+    assert decompress(bodies.pop() or b"") in {b"%d" % n for n in range(20)}
 
 
 def test_a_file_is_kept_byte_for_byte_and_one_that_is_too_large_is_refused(

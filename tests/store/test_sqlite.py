@@ -1,6 +1,5 @@
 """The SQLite store against real files: restarts, two at once, eviction, a full disk, damage."""
 
-import gzip
 import os
 import signal
 import sqlite3
@@ -13,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from gradwalk.store.compression import decompress
 from gradwalk.store.sqlite import _COUNT_EVERY, SqliteStore
 from gradwalk.store.store import StoreError
 from tests.own_loop import run_in_own_loop
@@ -82,7 +82,7 @@ def test_a_full_disk_is_a_clear_error_and_old_traces_are_still_served(tmp_path: 
         with pytest.raises(StoreError, match="full"):
             await store.check()
         store._memory.forget_all()
-        assert gzip.decompress(await store.get_trace("old") or b"") == b"document"
+        assert decompress(await store.get_trace("old") or b"") == b"document"
         store._writer.execute("PRAGMA max_page_count = 1000000")
         await store.check()
         await store.put_trace("new", b"room again")

@@ -9,6 +9,7 @@ import torch
 from torch.autograd.graph import get_gradient_edge
 
 from gradwalk.protocol.events import EVENTS
+from gradwalk.protocol.merging import merge
 from gradwalk.protocol.requests import Options, ResolvedLimits, TraceRequest
 from gradwalk.tracer.run import Run
 
@@ -135,7 +136,7 @@ def run_traced(source: str, limits: ResolvedLimits | None = None, **options: Any
     assert [event["seq"] for event in events] == list(range(len(events)))
     assert events[0]["type"] == "started"
     assert events[-1]["type"] == "finished"
-    return Traced(events, run, states)
+    return Traced(merge(events), run, states)
 
 
 def tensor_of(value: Any) -> torch.Tensor:

@@ -164,15 +164,16 @@ def broken_slots(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def broken_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forgets the seeds."""
-    start = Recorder._start
+    outputs = Recorder._outputs
 
-    def started(recorder: Recorder, one: Any, *args: Any) -> None:
-        start(recorder, one, *args)
+    def forgetting(recorder: Recorder, one: Any, begun: Any) -> Any:
+        found = outputs(recorder, one, begun)
         for entry in one.nodes.values():
             for arrived in entry.arrived:
                 arrived.clear()
+        return found
 
-    monkeypatch.setattr(Recorder, "_start", started)
+    monkeypatch.setattr(Recorder, "_outputs", forgetting)
 
 
 def broken_none(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,6 +17,8 @@ from tests.tracer import conformance
 SAMPLES = int(os.environ.get("GRADWALK_SAMPLES", "1"))
 """Samples that are compared per case; more for a long run."""
 LIMITS = ResolvedLimits(steps=100_000, elements=1_000_000, jacobian_cells=1_024, jacobian_cells_total=200_000)
+ON_DEMAND = LIMITS.model_copy(update={"jacobian_cells": 0})
+"""Without Jacobians a pass is told after it ran, of references that hooks took."""
 
 Tensors = list[torch.Tensor]
 Compute = Callable[[], tuple[Tensors, Tensors]]
@@ -62,9 +64,14 @@ def compare_with_twin(compute: Compute) -> str | None:
         twin.append(conformance.watch_backward(outputs, seeds, lambda: torch.autograd.backward(outputs, seeds)))
 
     plain = _run(compute, watched)
+    reasons = [_judge(compute, plain, twin, limits) for limits in (LIMITS, ON_DEMAND)]
+    return reasons[0]
+
+
+def _judge(compute: Compute, plain: Run, twin: list[conformance.Twin], limits: ResolvedLimits) -> str | None:
     events: list[Any] = []
-    stream = EventStream(events.append, LIMITS.stdout_characters)
-    recorder = Recorder(stream, LIMITS, None, dict)
+    stream = EventStream(events.append, limits.stdout_characters)
+    recorder = Recorder(stream, limits, None, dict)
     with recording(recorder, stream) as mode:
         traced = _run(compute, torch.autograd.backward, mode)
     stream.finish()

@@ -126,6 +126,12 @@ export async function writeAddress(address: Address): Promise<string> {
   return keys.toString();
 }
 
+/** The language that a hash asks for, null where it asks for none that there is: known before the rest is read. */
+export function languageIn(hash: string): string | null {
+  const language = new URLSearchParams(hash.replace(/^#/, "")).get("lang");
+  return language !== null && LANGUAGES.includes(language) ? language : null;
+}
+
 /** The state that a hash (with or without `#`) describes, and a sentence about what in it could not be read. */
 export async function readAddress(hash: string): Promise<{ address: Address; trouble: string | null }> {
   const keys = new URLSearchParams(hash.replace(/^#/, ""));
@@ -154,9 +160,9 @@ export async function readAddress(hash: string): Promise<{ address: Address; tro
     "page-link-text-size",
     (text) => FONT_SCALES.find((scale) => scale === Number(text)) ?? null,
   );
-  const language = keys.get("lang");
+  const language = languageIn(hash);
   if (theme !== null) view.theme = theme;
-  if (language !== null && LANGUAGES.includes(language)) view.language = language;
+  if (language !== null) view.language = language;
   if (digits !== null) view.digits = digits;
   if (fontScale !== null) view.fontScale = fontScale;
   for (const name of SWITCH_NAMES) {

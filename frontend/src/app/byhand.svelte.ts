@@ -23,7 +23,7 @@ import type { PassState } from "../model/trace";
 import { fact } from "../protocol/facts";
 import type { Contribution, Event, GradcheckReport, Problem } from "../protocol/trace.gen";
 import { runTrace } from "../stream/client";
-import { label, markedUp, textOf } from "../words/say";
+import { label, type Said, textOf } from "../words/say";
 import { tell, tellProblem, titleOf } from "../words/tell";
 import { isExpression, type Session } from "./session.svelte";
 
@@ -41,7 +41,7 @@ export class ByHand {
   written = $state<Record<string, string>>({});
   remarks = $state.raw<ReadonlyMap<string, Remark>>(new Map());
   /** Why nothing could be checked at all. */
-  trouble = $state<string | null>(null);
+  trouble = $state.raw<Said | null>(null);
   isRunning = $state(false);
   private known = $state.raw<ReadonlySet<string>>(new Set());
   /** Which pass of which trace all of this is about. */
@@ -139,14 +139,14 @@ export class ByHand {
     for (;;) {
       const program = programOf(session.source, isExpression(session.source), this.listed, rest);
       if ("because" in program) {
-        this.trouble = markedUp(tell(program.because));
+        this.trouble = tell(program.because);
         return new Map();
       }
       const { stdout, problem } = await this.play(program.text);
       const row = problem?.span == null ? undefined : program.rowOfLine.get(problem.span.line);
       if (problem === null || row === undefined) {
         const found = readWritten(stdout);
-        if (problem !== null && found.size === 0) this.trouble = textOf(tellProblem(problem));
+        if (problem !== null && found.size === 0) this.trouble = tellProblem(problem);
         return found;
       }
       this.remark(row, {

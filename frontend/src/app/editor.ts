@@ -18,8 +18,9 @@ import {
   lineNumbers,
 } from "@codemirror/view";
 import { classHighlighter } from "@lezer/highlight";
-import type { Problem, Span, Warned } from "../protocol/trace.gen";
-import { label, textOf } from "../words/say";
+import type { MetProblem } from "../model/trace";
+import type { Span, Warned } from "../protocol/trace.gen";
+import { label, say, textOf } from "../words/say";
 import { tellAttribute, tellProblem, titleOf } from "../words/tell";
 
 export interface EditorEvents {
@@ -33,8 +34,10 @@ export interface Editor {
   setSource(source: string): void;
   /** Lights up the sub-expression at work; null puts the light out. */
   setActiveSpan(span: Span | null): void;
-  setProblems(problems: readonly Problem[], warnings: readonly Warned[]): void;
+  setProblems(problems: readonly MetProblem[], warnings: readonly Warned[]): void;
   goTo(line: number, column: number): void;
+  /** Goes on where somebody was writing: UTF-16 units from the beginning, pixels scrolled. */
+  resume(anchor: number, head: number, scrollTop: number): void;
   destroy(): void;
 }
 
@@ -92,11 +95,12 @@ function showPlace(view: EditorView, place: number): void {
 
 type Remark = Pick<Diagnostic, "severity" | "source" | "message">;
 
-function remarkOf(said: Problem | Warned): Remark {
+function remarkOf(said: MetProblem | Warned): Remark {
   if (said.type === "warning") return { severity: "warning", source: said.category, message: said.text };
   const hint = tellAttribute(said.fact, "hint");
-  const lines = hint === null ? [tellProblem(said)] : [tellProblem(said), hint];
-  return { severity: "error", source: textOf(titleOf(said)), message: lines.map(textOf).join("\n") };
+  const lines = [said.isCaught ? say("problem-caught") : null, tellProblem(said), hint];
+  const message = lines.flatMap((line) => (line === null ? [] : [textOf(line)])).join("\n");
+  return { severity: said.isCaught ? "info" : "error", source: textOf(titleOf(said)), message };
 }
 
 function diagnose(text: Text, span: Span, remark: Remark): Diagnostic {
@@ -181,6 +185,11 @@ export function createEditor(parent: HTMLElement, source: string, events: Editor
       const { from } = rangeOf(view.state.doc, { line, column, end_line: line, end_column: column });
       view.dispatch({ selection: { anchor: from }, scrollIntoView: true });
       view.focus();
+    },
+    resume(anchor, head, scrollTop) {
+      view.dispatch({ selection: { anchor, head } });
+      view.focus();
+      view.scrollDOM.scrollTop = scrollTop;
     },
     destroy: () => view.destroy(),
   };

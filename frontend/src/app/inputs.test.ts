@@ -28,7 +28,7 @@ function traceWith(inputs: Record<string, TensorValue>, leaves: Record<string, T
       type: "started",
       inputs: Object.entries(inputs).map(([name, value]) => ({ name, value })),
     },
-    { seq: 1, type: "pass_started", pass: 0, graph: { nodes, edges: [], groups: [], dot: "" } },
+    { seq: 1, type: "pass_started", pass: 0, graph: { nodes, edges: [], groups: [] } },
   ] as unknown as Event[];
   return foldEvents(emptyTrace(), events);
 }

@@ -3,7 +3,7 @@ import { type Position, parsePosition } from "../model/position";
 import { type Example, fetchExamples } from "../stream/examples";
 import { fetchSnippet, snippetOf } from "../stream/snippet";
 import { label } from "../words/say";
-import { type Address, EMPTY_ADDRESS, readAddress } from "./address";
+import { type Address, EMPTY_ADDRESS, languageIn, readAddress } from "./address";
 import { type LiveRoom, placeOf } from "./room.svelte";
 import type { Session } from "./session.svelte";
 
@@ -29,7 +29,11 @@ export class Opening {
   constructor(
     private readonly session: Session,
     private readonly room: LiveRoom,
-  ) {}
+  ) {
+    // Before anything is said: the rest of the address takes a while to read.
+    const language = languageIn(location.hash);
+    if (language !== null) session.view.language = language;
+  }
 
   async loadExamples(): Promise<void> {
     try {
@@ -56,7 +60,9 @@ export class Opening {
     const address = await this.withSnippet(written);
     if (address.source === null && this.examples.length === 0) await this.loadExamples();
     if (turn !== this.latest) return;
-    if (address.source === null) this.openExample(address);
+    // Who has begun to write meanwhile goes on writing.
+    if (!this.opened && this.session.source !== "") this.opened = true;
+    else if (address.source === null) this.openExample(address);
     else await this.openProgram(address, address.source);
   }
 

@@ -3,6 +3,7 @@
  * objects, so that the server can run it: the places and the formulas of a file are those of the screen.
  */
 import { Graphviz } from "@hpcc-js/wasm-graphviz";
+import { askGraphviz, remembered } from "../layout/dot";
 import { type Layout, place } from "../layout/place";
 import { drawingOf } from "../layout/sizes";
 import { layOutSimply } from "../layout/spare";
@@ -11,7 +12,7 @@ import { forwardOrder, type Position, phaseCount, START } from "../model/positio
 import { nodeAt, passAt } from "../model/selectors";
 import { emptyTrace, foldEvents, type TraceState } from "../model/trace";
 import { decodeDocument } from "../protocol/decode";
-import type { Event, Fact, Graph } from "../protocol/trace.gen";
+import type { Fact, Graph } from "../protocol/trace.gen";
 import { mathml, useTypesetter } from "../render/math";
 import { typeset } from "../render/typesetter";
 import { repeatsOf, withRepeats } from "../scene/repeats";
@@ -50,18 +51,17 @@ export async function bake(text: string): Promise<string> {
   for (const { index, started } of trace.passes) {
     const graph = withRepeats(started.graph);
     const isLarge = graph.nodes.length > MANY_NODES;
-    const known: Parameters<typeof place>[2] = new Map();
-    const runDot = (dot: string): string => {
+    const placeLevel = remembered(new Map(), (dot, level) => {
       try {
-        return engine.layout(dot, "json0" as "json", "dot");
+        return askGraphviz(engine, dot);
       } catch (error) {
         // A long chain overflows its stack. A small graph that it refuses is a fault of ours, not to be papered over.
         if (!isLarge) throw error;
-        return layOutSimply(dot);
+        return layOutSimply(level);
       }
-    };
+    });
     const openings = openingsOf(graph).slice(0, isLarge ? 1 : undefined);
-    const placed = openings.map((open) => place(drawingOf(graph, new Set(open)), runDot, known));
+    const placed = openings.map((open) => place(drawingOf(graph, new Set(open)), placeLevel));
     layouts.push(...placed.map((layout, at) => packLayout(index, openings[at] ?? [], layout)));
     const [first] = placed;
     if (first === undefined) continue;
@@ -69,12 +69,12 @@ export async function bake(text: string): Promise<string> {
     const all = graph.groups.map(({ id }) => id);
     const opened =
       isClosed && graph.nodes.length <= MOST_NODES_OPENED
-        ? packLayout(index, all, place(drawingOf(graph, new Set(all)), runDot, known))
+        ? packLayout(index, all, place(drawingOf(graph, new Set(all)), placeLevel))
         : null;
     boxes.push(boxesOf(index, graph, first, opened));
   }
   useTypesetter(typeset);
-  const math = Object.fromEntries(formulasOf(document.events).map((latex) => [latex, mathml(latex)]));
+  const math = Object.fromEntries(formulasOf(trace).map((latex) => [latex, mathml(latex)]));
   const baked: Baked = {
     version: BAKED_VERSION,
     made_by: document.versions.gradwalk,
@@ -172,17 +172,16 @@ export function tellFact(fact: string): string {
 }
 
 /** Every LaTeX text that a picture of this trace may show, once, in the order of its first use. */
-function formulasOf(events: readonly Event[]): readonly string[] {
+function formulasOf({ passes }: TraceState): readonly string[] {
   const found = new Set<string>();
-  for (const event of events) {
-    if (event.type === "pass_started") {
-      for (const { formula } of event.graph.nodes) {
-        if (formula === null) continue;
-        found.add(formula.forward);
-        for (const line of formula.vjp) found.add(line.latex);
-      }
-    } else if (event.type === "step") {
-      for (const { with_v, with_numbers } of event.substitutions ?? []) found.add(with_v).add(with_numbers);
+  for (const { started, steps } of passes) {
+    for (const { formula } of started.graph.nodes) {
+      if (formula === null) continue;
+      found.add(formula.forward);
+      for (const line of formula.vjp) found.add(line.latex);
+    }
+    for (const { substitutions = [] } of steps) {
+      for (const { with_v, with_numbers } of substitutions) found.add(with_v).add(with_numbers);
     }
   }
   return [...found].filter((latex) => latex !== "" && latex.length <= LONGEST_LATEX);

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { layOut } from "../layout/graphviz";
 import { drawingOf } from "../layout/sizes";
-import { readSample, SAMPLES, sampleTrace } from "../model/samples";
+import { readSampleText, SAMPLES, sampleTrace } from "../model/samples";
 import { bake } from "./bake";
 import { type Baked, openingsOf, packLayout, unpackLayout } from "./baked";
 
@@ -24,7 +24,7 @@ it.each(SAMPLES)("brings back from plain JSON the places that Graphviz gave: %s"
 });
 
 it("bakes the same bytes every time, with every formula that parses", async () => {
-  const text = JSON.stringify(readSample("mlp-step"));
+  const text = readSampleText("mlp-step");
   const first = await bake(text);
   expect(await bake(text)).toBe(first);
   const { math, layouts } = JSON.parse(first) as Baked;

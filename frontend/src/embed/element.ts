@@ -3,7 +3,6 @@
  * until the trace is there, and stay where no script runs.
  */
 import { flushSync, mount, unmount } from "svelte";
-import { stayOffline } from "../layout/client";
 import { parsePosition } from "../model/position";
 import type { TraceState } from "../model/trace";
 import { DecodeError } from "../protocol/decode";
@@ -12,7 +11,7 @@ import theme from "../render/theme.css?inline";
 import { label } from "../words/say";
 import { sentenceAt } from "../words/sentences";
 import { takePage } from "./frame";
-import { fetchText, openTrace } from "./load";
+import { fetchText, openTrace, stayOffline } from "./load";
 import type { Side } from "./moves";
 import { Rerun, type Runner, readInputs, runnerOf } from "./rerun";
 import { applySetting, SETTING_NAMES } from "./settings";
@@ -58,9 +57,7 @@ export class GradWalkElement extends HTMLElement {
 
   connectedCallback(): void {
     if (this.hasAttribute("offline")) stayOffline();
-    if (!this.hasAttribute("lang")) {
-      void useLanguage(this.closest<HTMLElement>("[lang]")?.lang || "auto");
-    }
+    if (!this.hasAttribute("lang")) this.#speakAsAround();
     this.#mounted ??= mount(ViewerBox, { target: this.#box, props: { viewer: this.viewer } });
     if (this.hasAttribute("page")) this.#letGo ??= takePage(this);
     this.#box.hidden = this.#hasFallback && !this.#isReady;
@@ -79,6 +76,7 @@ export class GradWalkElement extends HTMLElement {
   }
 
   attributeChangedCallback(name: string, before: string | null, after: string | null): void {
+    if (name === "lang" && this.hasAttribute("offline")) stayOffline();
     if (name === "src") {
       if (this.isConnected && before !== after) {
         this.#forget();
@@ -87,10 +85,16 @@ export class GradWalkElement extends HTMLElement {
       return;
     }
     if (after !== null) applySetting(this.viewer, name, after);
+    else if (name === "lang") this.#speakAsAround();
     else if (name === "hide" || name === "steps" || name === "heading") applySetting(this.viewer, name, "");
     else if (name === "keys") applySetting(this.viewer, name, "on");
     else if (name === "theme") applySetting(this.viewer, name, "auto");
     else if (name === "projector" || name === "inputs") applySetting(this.viewer, name, "off");
+  }
+
+  /** The language of the text that it stands in. */
+  #speakAsAround(): void {
+    if (this.isConnected) void useLanguage(this.closest<HTMLElement>("[lang]")?.lang || "auto");
   }
 
   /** A trace document, as an object or as JSON text. */

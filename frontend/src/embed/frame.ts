@@ -5,8 +5,8 @@
 
 import type { TraceState } from "../model/trace";
 import { commandOf, isClaimed } from "../player/keys";
+import { fetchTypesetter } from "../render/typesetting.svelte";
 import { label } from "../words/say";
-import { fetchTypesetter } from "./load";
 import { type Inbound, type Kind, type Outbound, readMessage, SETTABLE, writeMessage } from "./messages";
 import { type Runner, runnerOf, runnerOfRequest } from "./rerun";
 import { requestIn, run } from "./run";

@@ -1,11 +1,13 @@
 /** From a trace, wherever it comes from, to what a viewer shows; Graphviz and the typesetter come only where needed. */
 
-import { rememberLayout } from "../layout/client";
+import { layOutOffline, rememberLayout } from "../layout/client";
 import { drawingOf } from "../layout/sizes";
 import { emptyTrace, foldEvents, type TraceState } from "../model/trace";
 import { DecodeError, decodeDocument } from "../protocol/decode";
-import { rememberMath, useTypesetter } from "../render/math";
+import { rememberMath } from "../render/math";
+import { fetchTypesetter } from "../render/typesetting.svelte";
 import { withRepeats } from "../scene/repeats";
+import { speakOffline } from "../words/languages";
 import { label } from "../words/say";
 import { BAKED_VERSION, type BakedDocument, unpackLayout } from "./baked";
 
@@ -19,6 +21,15 @@ export function fetchText(address: string): Promise<string> {
   fetched.set(address, asked);
   asked.catch(() => fetched.delete(address));
   return asked;
+}
+
+/** From now on nothing is fetched: what a page without a network needs was made beforehand and stands in it. */
+export function stayOffline(): void {
+  layOutOffline();
+  const scripts = document.querySelectorAll<HTMLScriptElement>("script[data-catalogue]");
+  speakOffline(
+    new Map(Array.from(scripts, (one) => [one.dataset.catalogue ?? "", async () => JSON.parse(one.text)])),
+  );
 }
 
 /** The text behind an address, asked for anew. */
@@ -50,14 +61,4 @@ export async function openTrace(text: string, isOffline: boolean): Promise<Trace
     await fetchTypesetter();
   }
   return trace;
-}
-
-/** Without it formulas are plain text, which is better than no picture. */
-export async function fetchTypesetter(): Promise<void> {
-  try {
-    const { typeset } = await import("../render/typesetter");
-    useTypesetter(typeset);
-  } catch {
-    console.warn("gradwalk: formulas are shown as plain text, the typesetter could not be fetched");
-  }
 }

@@ -5,7 +5,7 @@
 import { type Position, parsePosition } from "../model/position";
 import { useLanguage } from "../render/language.svelte";
 import type { Theme } from "../render/options";
-import { LANGUAGES } from "../words/languages";
+import { isSpoken } from "../words/languages";
 import { parseRange } from "./moves";
 import { PARTS, type Part, type Viewer } from "./viewer.svelte";
 
@@ -35,7 +35,7 @@ const READERS: Readonly<Record<string, (viewer: Viewer, text: string) => boolean
     return true;
   },
   lang: (_viewer, text) => {
-    if (!LANGUAGES.includes(text)) return false;
+    if (!isSpoken(text)) return false;
     void useLanguage(text);
     return true;
   },

@@ -13,7 +13,7 @@ interface Model {
   off?: (event: string, callback: () => void) => void;
 }
 
-const ATTRIBUTES = ["src", ...SETTING_NAMES];
+const ATTRIBUTES = ["offline", "src", ...SETTING_NAMES];
 
 export function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
   defineElement();

@@ -18,6 +18,8 @@ interface Waiting {
 }
 
 const ATTEMPTS = 2;
+/** How long a picture waits for Graphviz to be fetched, from when that began. */
+const PATIENCE_MS = 1500;
 const waiting = new Map<number, Waiting>();
 let worker: Promise<Worker> | null = null;
 let lastId = 0;
@@ -26,37 +28,57 @@ const sent = new Map<string, number>();
 
 const ready = new Map<string, Layout>();
 let isOffline = false;
+let isFetched = false;
+let fetchBegan = 0;
 
 /** Takes over a layout that was made beforehand: this drawing needs no Graphviz. */
 export function rememberLayout(drawing: Drawing, layout: Layout): void {
   ready.set(JSON.stringify(drawing), layout);
 }
 
-/** From now on nothing is fetched: what no layout was made for beforehand is laid out in the plain way. */
-export function stayOffline(): void {
+/** From now on Graphviz is not fetched: what no layout was made for beforehand is laid out in the plain way. */
+export function layOutOffline(): void {
   isOffline = true;
 }
 
-/** Rejects when Graphviz refuses the drawing twice: that is our bug, not the student's. */
-export function requestLayout(graph: Graph, open: ReadonlySet<string>): Promise<Layout> {
+/**
+ * Rejects when Graphviz refuses the drawing twice: that is our bug, not the student's.
+ *
+ * @param onplain is given the plain layout where Graphviz is still on a slow line: a picture now, a better one later.
+ */
+export function requestLayout(
+  graph: Graph,
+  open: ReadonlySet<string>,
+  onplain?: (layout: Layout) => void,
+): Promise<Layout> {
   if (ready.size > 0 || isOffline) {
     const drawing = drawingOf(graph, open);
     const before = ready.get(JSON.stringify(drawing));
     if (before !== undefined) return Promise.resolve(before);
-    if (isOffline) return Promise.resolve(place(drawing, layOutSimply, new Map()));
+    if (isOffline) return Promise.resolve(place(drawing, layOutSimply));
   }
   lastId += 1;
   const id = lastId;
   return new Promise((resolve, reject) => {
     waiting.set(id, { graph, open, resolve, reject, attempts: 0 });
     send(id);
+    if (onplain !== undefined && !isFetched)
+      setTimeout(
+        () => {
+          if (!isFetched && waiting.has(id)) onplain(place(drawingOf(graph, open), layOutSimply));
+        },
+        fetchBegan + PATIENCE_MS - performance.now(),
+      );
   });
 }
 
-/** Fetches Graphviz before the first graph is there to be laid out; a failure shows at the first request. */
-export function prepareLayout(): void {
+/**
+ * Fetches Graphviz before the first graph is there to be laid out; a failure shows at the first request. Resolves when
+ * the line is free again.
+ */
+export async function prepareLayout(): Promise<void> {
   worker ??= startWorker();
-  worker.catch(() => undefined);
+  await worker.catch(() => undefined);
 }
 
 function send(id: number): void {
@@ -74,7 +96,7 @@ function send(id: number): void {
 
 function messageOf(id: number, { graph, open }: Waiting): LayoutRequest {
   const key = pictureKey(graph);
-  const { open: inOrder, ...subject } = drawingOf(graph, open);
+  const { subject, open: inOrder } = drawingOf(graph, open);
   const known = sent.get(key);
   if (known !== undefined) return { id, subjectId: known, open: inOrder };
   sent.set(key, id);
@@ -83,7 +105,9 @@ function messageOf(id: number, { graph, open }: Waiting): LayoutRequest {
 
 /** Graphviz is most of the page's weight: it is fetched beside the first paint, not before it. */
 async function startWorker(): Promise<Worker> {
+  fetchBegan ||= performance.now();
   const { default: LayoutWorker } = await import("./worker?worker&inline");
+  isFetched = true;
   const started = new LayoutWorker();
   started.onmessage = (event: MessageEvent<LayoutAnswer>) => receive(event.data);
   started.onerror = (event) => {

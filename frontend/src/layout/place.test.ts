@@ -1,13 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { SAMPLES, sampleTrace } from "../model/samples";
 import type { Graph } from "../protocol/trace.gen";
+import { remembered } from "./dot";
 import type { Box } from "./geometry";
 import { boxesOverlap, lengthOf, pointAt } from "./geometry";
-import { layOut } from "./graphviz";
+import { askEngine, layOut } from "./graphviz";
 import { place } from "./place";
 import { cardSize, drawingOf } from "./sizes";
 
-const graphs = SAMPLES.flatMap((name) =>
+/** In the last one a call raised. */
+const graphs = [...SAMPLES, "wrong-shape"].flatMap((name) =>
   sampleTrace(name).passes.map((pass) => [`${name}, pass ${pass.index}`, pass.started.graph] as const),
 );
 const allOpen = (graph: Graph) => new Set(graph.groups.map((group) => group.id));
@@ -70,13 +72,13 @@ it("asks Graphviz once for the same drawing", () => {
   if (graph === undefined) throw new Error("no pass");
   const drawing = drawingOf(graph, allOpen(graph));
   let calls = 0;
-  const known: Parameters<typeof place>[2] = new Map();
-  const runDot = (): string => {
+  const placeLevel = remembered(new Map(), (dot) => {
     calls += 1;
-    return '{"bb":"0,0,100,100"}';
-  };
-  place(drawing, runDot, known);
+    return askEngine(dot);
+  });
+  const first = place(drawing, placeLevel);
   expect(calls).toBe(graph.groups.length + 1);
-  place(drawing, runDot, known);
+  const other = { ...drawing, subject: structuredClone(drawing.subject) };
+  expect(place(other, placeLevel)).toEqual(first);
   expect(calls).toBe(graph.groups.length + 1);
 });

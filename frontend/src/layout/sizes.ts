@@ -4,10 +4,10 @@
  */
 import { elementCount } from "../model/matrix";
 import { nodeTitle, usesOf } from "../model/selectors";
-import type { Graph, Group, Node, TensorValue } from "../protocol/trace.gen";
+import type { Edge, Graph, Group, Node, TensorValue } from "../protocol/trace.gen";
 import type { Size } from "./geometry";
-import type { Drawing, GroupDrawing, Subject } from "./place";
-import { TOP } from "./place";
+import { type Subject, TOP } from "./levels";
+import type { Drawing } from "./place";
 
 const TITLE_CHARACTER_PX = 8.6;
 const VALUE_CHARACTER_PX = 7.9;
@@ -44,10 +44,10 @@ export function isWrittenOut(shape: readonly number[]): boolean {
   return shape.length <= 1 && elementCount(shape) <= CELLS_SHOWN_AS_NUMBERS;
 }
 
-/** What to lay out for a graph: its DOTs, the sizes of all cards, and which groups are open. */
+/** What to lay out for a graph: its structure, the sizes of all cards, and which groups are open. */
 export function drawingOf(graph: Graph, open: ReadonlySet<string>): Drawing {
   const subject = subjectOf(graph);
-  return { ...subject, open: subject.groups.map((group) => group.id).filter((id) => open.has(id)) };
+  return { subject, open: subject.groups.map((group) => group.id).filter((id) => open.has(id)) };
 }
 
 const subjects = new WeakMap<Graph, Subject>();
@@ -73,19 +73,21 @@ export function pictureKey(graph: Graph): string {
 }
 
 function makeSubject(graph: Graph): Subject {
-  const sizes: Record<string, Size> = {};
-  for (const node of graph.nodes) sizes[node.id] = cardSize(node);
-  for (const group of graph.groups) sizes[group.id] = closedGroupSize(group);
-  const top: GroupDrawing = {
-    id: TOP,
-    parent: null,
-    dot: graph.dot,
-    nodes: graph.nodes.filter((node) => node.group === null).map((node) => node.id),
-  };
+  const loose = looseEdges(graph);
   return {
-    groups: [top, ...graph.groups.map(({ id, parent, dot, nodes }) => ({ id, parent, dot, nodes }))],
-    sizes,
-    loose: looseEdges(graph),
+    nodes: graph.nodes.map((node) => ({ id: node.id, home: node.group ?? TOP, ...cardSize(node) })),
+    groups: graph.groups.map((group) => ({
+      id: group.id,
+      home: group.parent ?? TOP,
+      isFold: isFold(group),
+      ...closedGroupSize(group),
+    })),
+    edges: graph.edges.map((edge) => ({
+      id: edge.id,
+      from: edge.from.node,
+      to: edge.to.node,
+      isLoose: loose.has(edge),
+    })),
   };
 }
 
@@ -96,17 +98,19 @@ const LARGE_GRAPH_NODES = 200;
 const USES_TOO_MANY = 24;
 
 /** In a large graph, the edges of values that are used over and over: shared parameters, an input fed to every layer. */
-function looseEdges(graph: Graph): Drawing["loose"] {
-  if (graph.nodes.length <= LARGE_GRAPH_NODES) return [];
-  return graph.nodes
-    .map((node) => usesOf(graph, node.id))
-    .filter((uses) => uses.length >= USES_TOO_MANY)
-    .flat()
-    .map((edge) => ({ id: edge.id, from: edge.from.node, to: edge.to.node }));
+function looseEdges(graph: Graph): ReadonlySet<Edge> {
+  if (graph.nodes.length <= LARGE_GRAPH_NODES) return new Set();
+  const uses = graph.nodes.map((node) => usesOf(graph, node.id));
+  return new Set(uses.filter((each) => each.length >= USES_TOO_MANY).flat());
+}
+
+/** Whether a block that is repeated was folded into this group. */
+function isFold(group: Group): boolean {
+  return "repeats" in group;
 }
 
 function closedGroupSize(group: Group): Size {
-  const count = "repeats" in group ? REPEATS_PX : 0;
+  const count = isFold(group) ? REPEATS_PX : 0;
   const width = Math.max(GROUP_SIZE.width, group.label.length * TITLE_CHARACTER_PX + GROUP_FRAME_PX) + count;
   return { width: Math.min(WIDEST_PX + 40, Math.ceil(width)), height: GROUP_SIZE.height };
 }

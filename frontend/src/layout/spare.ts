@@ -1,78 +1,50 @@
 /**
  * A plain layered layout in the place of Graphviz, for graphs on which that gives up: a chain of thousands of nodes
- * overflows its stack. It reads the same DOT and answers in the same json0: columns by longest path from the left,
- * each column stacked in the order of the DOT, edges as one Bezier piece.
+ * overflows its stack. Columns by longest path from the left, each stacked in the order of the level, edges as one
+ * Bezier piece.
  */
-const NODE = /^\s*(\w+) \[.*?\bwidth=([\d.]+) height=([\d.]+)/;
-const EDGE = /^\s*(\w+)\s*->\s*(\w+)\s*\[.*?\bid="?(\w+)"?/;
-const POINTS_PER_INCH = 72;
+import type { Places } from "./dot";
+import type { Point, Size } from "./geometry";
+import type { Level, Line } from "./levels";
+
 const COLUMN_GAP = 76;
 const ROW_GAP = 24;
-const POINT: Box = { width: 2, height: 2 };
+const BORDER_POINT: Size = { width: 2, height: 2 };
 
-interface Box {
-  readonly width: number;
-  readonly height: number;
-}
-
-interface Link {
-  readonly tail: string;
-  readonly head: string;
-  readonly id: string;
-}
-
-export function layOutSimply(dot: string): string {
-  const boxes = new Map<string, Box>();
-  const links: Link[] = [];
-  for (const line of dot.split("\n")) {
-    const [, tail, head, id] = EDGE.exec(line) ?? [];
-    if (tail !== undefined && head !== undefined && id !== undefined) links.push({ tail, head, id });
-    const [, name, width, height] = NODE.exec(line) ?? [];
-    if (name === undefined || ["graph", "node", "edge"].includes(name)) continue;
-    boxes.set(name, { width: Number(width) * POINTS_PER_INCH, height: Number(height) * POINTS_PER_INCH });
+export function layOutSimply({ items, lines }: Level): Places {
+  const sizes = new Map<string, Size>(items.map((item) => [item.id, item]));
+  for (const { tail, head } of lines) {
+    for (const end of [tail, head]) if (!sizes.has(end)) sizes.set(end, BORDER_POINT);
   }
-  for (const { tail, head } of links) {
-    for (const end of [tail, head]) if (!boxes.has(end)) boxes.set(end, POINT);
-  }
-  const columns = columnsOf([...boxes.keys()], links);
-  const places = new Map<string, { x: number; y: number }>();
+  const sizeOf = (name: string) => sizes.get(name) ?? BORDER_POINT;
+  const middles = new Map<string, Point>();
   let left = 0;
   let tallest = 0;
-  for (const column of columns) {
-    const sizes = column.map((name) => boxes.get(name) ?? POINT);
-    const width = Math.max(...sizes.map((size) => size.width));
+  for (const column of columnsOf([...sizes.keys()], lines)) {
+    const width = Math.max(...column.map((name) => sizeOf(name).width));
     let y = 0;
-    column.forEach((name, index) => {
-      const height = sizes[index]?.height ?? 0;
-      places.set(name, { x: left + width / 2, y: y + height / 2 });
+    for (const name of column) {
+      const { height } = sizeOf(name);
+      middles.set(name, { x: left + width / 2, y: y + height / 2 });
       y += height + ROW_GAP;
-    });
+    }
     left += width + COLUMN_GAP;
     tallest = Math.max(tallest, y - ROW_GAP);
   }
-  const names = [...boxes.keys()];
-  const numbers = new Map(names.map((name, index) => [name, index]));
-  const at = (name: string) => places.get(name) ?? { x: 0, y: 0 };
-  return JSON.stringify({
-    bb: `0,0,${Math.max(0, left - COLUMN_GAP)},${tallest}`,
-    objects: names.map((name, index) => ({
-      _gvid: index,
-      name,
-      pos: `${at(name).x},${tallest - at(name).y}`,
-    })),
-    edges: links.map(({ tail, head, id }) => {
-      const start = at(tail).x + (boxes.get(tail)?.width ?? 0) / 2;
-      const end = at(head).x - (boxes.get(head)?.width ?? 0) / 2;
-      const [from, to] = [tallest - at(tail).y, tallest - at(head).y];
-      const bend = COLUMN_GAP / 2;
-      const pos = `${start},${from} ${start + bend},${from} ${end - bend},${to} ${end},${to}`;
-      return { id, pos, tail: numbers.get(tail), head: numbers.get(head) };
-    }),
+  const sideOf = (name: string, side: -1 | 1): Point => {
+    const { x, y } = middles.get(name) ?? { x: 0, y: 0 };
+    return { x: x + (side * sizeOf(name).width) / 2, y };
+  };
+  const curves = lines.map((line) => {
+    const [start, end] = [sideOf(line.tail, 1), sideOf(line.head, -1)];
+    const bend = COLUMN_GAP / 2;
+    return { ...line, curve: [start, { ...start, x: start.x + bend }, { ...end, x: end.x - bend }, end] };
   });
+  return { width: Math.max(0, left - COLUMN_GAP), height: tallest, middles, curves };
 }
 
 /** Longest path from the nodes that nothing leads to; the links of a cycle that close it are passed over. */
-function columnsOf(names: readonly string[], links: readonly Link[]): readonly (readonly string[])[] {
+function columnsOf(names: readonly string[], links: readonly Line[]): readonly (readonly string[])[] {
   const next = new Map<string, string[]>();
   const waitsFor = new Map(names.map((name) => [name, 0]));
   for (const { tail, head } of links) {

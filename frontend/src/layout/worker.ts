@@ -1,7 +1,8 @@
 /** The layout worker: Graphviz in WebAssembly, off the main thread. */
 import { Graphviz } from "@hpcc-js/wasm-graphviz";
-import type { Drawing, Layout, Subject } from "./place";
-import { place } from "./place";
+import { askGraphviz, type Places, remembered } from "./dot";
+import type { Subject } from "./levels";
+import { type Layout, place } from "./place";
 import { layOutSimply } from "./spare";
 
 export interface LayoutRequest {
@@ -16,13 +17,11 @@ export type LayoutAnswer =
   | { readonly id: number; readonly layout: Layout }
   | { readonly id: number; readonly error: string };
 
-// The package's Format type lacks json0, which is json without drawing operations.
-const JSON0 = "json0" as "json";
 const subjects = new Map<number, Subject>();
-const known: Parameters<typeof place>[2] = new Map();
+const known = new Map<string, Places>();
 let graphviz = Graphviz.load();
 // The first run costs up to 0.4 s while the engine compiles: have it over before the first graph comes.
-graphviz.then((engine) => engine.layout("digraph { a -> b }", JSON0, "dot")).catch(() => undefined);
+graphviz.then((engine) => askGraphviz(engine, "digraph { a -> b [id=e] }")).catch(() => undefined);
 
 self.onmessage = async (event: MessageEvent<LayoutRequest>): Promise<void> => {
   const { id, subjectId, open } = event.data;
@@ -30,23 +29,19 @@ self.onmessage = async (event: MessageEvent<LayoutRequest>): Promise<void> => {
   try {
     const subject = subjects.get(subjectId);
     if (subject === undefined) throw new Error("the graph to lay out was never sent");
-    const drawing: Drawing = { ...subject, open };
     const engine = await graphviz;
     let gaveUp = false;
-    const layout = place(
-      drawing,
-      (dot) => {
-        if (!gaveUp) {
-          try {
-            return engine.layout(dot, JSON0, "dot");
-          } catch {
-            gaveUp = true;
-          }
+    const placeLevel = remembered(known, (dot, level) => {
+      if (!gaveUp) {
+        try {
+          return askGraphviz(engine, dot);
+        } catch {
+          gaveUp = true;
         }
-        return layOutSimply(dot);
-      },
-      known,
-    );
+      }
+      return layOutSimply(level);
+    });
+    const layout = place({ subject, open }, placeLevel);
     self.postMessage({ id, layout } satisfies LayoutAnswer);
     if (gaveUp) renew();
   } catch (error) {

@@ -3,7 +3,16 @@
  * place every time; the answers are what the engine computed.
  */
 import { code, fact, numbers, type Plain } from "../protocol/facts";
-import type { Fact, Filling, Graph, LocalJacobian, Node, Step, TensorValue } from "../protocol/trace.gen";
+import type {
+  Fact,
+  Filling,
+  Graph,
+  LocalJacobian,
+  Node,
+  Operand,
+  Step,
+  TensorValue,
+} from "../protocol/trace.gen";
 import { isTensor, LAND } from "./gradients";
 import { elementCount, jacobianMatrix } from "./matrix";
 import { toNumber } from "./numbers";
@@ -172,7 +181,7 @@ function askForProduct(context: Context): Question | null {
   const operand = node.inputs.find(({ argnum }) => isTensor(step.grad_inputs[argnum]));
   const returned = operand === undefined ? undefined : step.grad_inputs[operand.argnum];
   if (operand === undefined || !isTensor(returned)) return null;
-  const name = code(variableOf(context.graph, operand) ?? operand.name);
+  const name = calledIn(context.graph, operand);
   const jacobian = step.local_jacobians.find(({ argnum }) => argnum === operand.argnum);
   const v = step.grad_outputs[jacobian?.output_nr ?? 0];
   const answer = numbersOf(returned);
@@ -217,11 +226,13 @@ function askForNodes({ step, node, graph, position, id }: Context): NodesQuestio
   const edges = edgesById(graph);
   const answer: string[] = [];
   const reasons = new Map<string, Fact>();
-  for (const { argnum, edge, name } of node.inputs) {
+  for (const operand of node.inputs) {
+    const { argnum, edge } = operand;
     const producer = edge === undefined ? undefined : edges.get(edge)?.from.node;
     if (producer === undefined) continue;
     if (isTensor(step.grad_inputs[argnum])) answer.push(producer);
-    else if (!reasons.has(producer)) reasons.set(producer, fact("ask-no-gradient", { name: code(name) }));
+    else if (!reasons.has(producer))
+      reasons.set(producer, fact("ask-no-gradient", { name: calledIn(graph, operand) }));
   }
   for (const edge of graph.edges) {
     if (edge.from.node === node.id) reasons.set(edge.to.node, fact("ask-other-way"));
@@ -296,12 +307,12 @@ export function mistakesAt(
   const jacobian = step.local_jacobians.find((each) => each.argnum === argnum);
   if (node === undefined || jacobian === undefined) return [];
   const asked = answer.map((_, entry) => entry);
-  return productMistakes({ step, node }, jacobian, asked, answer);
+  return productMistakes({ graph, step, node }, jacobian, asked, answer);
 }
 
 /** What one gets for a product by the usual slips. */
 function productMistakes(
-  { step, node }: Pick<Context, "step" | "node">,
+  { graph, step, node }: Pick<Context, "graph" | "step" | "node">,
   jacobian: LocalJacobian,
   asked: Entries,
   answer: readonly number[],
@@ -355,7 +366,7 @@ function productMistakes(
     const other = step.grad_inputs[operand.argnum];
     const values = operand.argnum !== jacobian.argnum && isTensor(other) ? numbersOf(other) : null;
     if (values !== null && values.length === answer.length)
-      add(fact("ask-other-operand", { name: code(operand.name) }), (entry) => values[entry] ?? 0);
+      add(fact("ask-other-operand", { name: calledIn(graph, operand) }), (entry) => values[entry] ?? 0);
   }
   if (rows === columns) add("ask-only-v", (column) => v[column] ?? 0);
   if (rows === 1) add("ask-added", (column) => (v[0] ?? 0) + at(0, column));
@@ -410,6 +421,15 @@ function largestEntry(values: readonly number[]): number {
     if (Math.abs(value) > Math.abs(values[best] ?? 0)) best = entry;
   });
   return best;
+}
+
+/** The variable, else the program's own text, else what made it: never a name of torch's own. */
+function calledIn(graph: Graph, operand: Operand): Fact {
+  const name = variableOf(graph, operand) ?? operand.source;
+  if (name !== undefined) return code(name);
+  const producer = operand.edge === undefined ? undefined : edgesById(graph).get(operand.edge)?.from.node;
+  const op = producer === undefined ? undefined : nodesById(graph).get(producer)?.label;
+  return op === undefined ? code(operand.name) : fact("result-of", { op: code(op) });
 }
 
 /** `x at [1, 2]`, `x` where the whole tensor is asked for. */

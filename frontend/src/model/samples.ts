@@ -1,6 +1,7 @@
 /** Real traces for unit tests: the golden ones that both languages read. */
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { decodeDocument } from "../protocol/decode";
 import type { TraceDocument } from "../protocol/trace.gen";
 import type { TraceState } from "./trace";
 import { emptyTrace, foldEvents } from "./trace";
@@ -23,9 +24,13 @@ export const GOLDENS: readonly string[] = readdirSync(FOLDER)
   .filter((file) => file.endsWith(".json"))
   .map((file) => file.slice(0, -".json".length));
 
+/** As it is kept. */
+export function readSampleText(name: string): string {
+  return readFileSync(fileURLToPath(new URL(`${name}.json`, FOLDER)), "utf8");
+}
+
 export function readSample(name: string): TraceDocument {
-  const path = fileURLToPath(new URL(`${name}.json`, FOLDER));
-  return JSON.parse(readFileSync(path, "utf8")) as TraceDocument;
+  return decodeDocument(readSampleText(name));
 }
 
 export function sampleTrace(name: string): TraceState {

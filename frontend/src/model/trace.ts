@@ -4,8 +4,12 @@
  */
 import type {
   Event,
+  Explained,
+  Explanation,
   Finished,
+  Forward,
   Graph,
+  Node,
   PassFinished,
   PassStarted,
   Problem,
@@ -104,6 +108,17 @@ export function foldEvents(state: TraceState, events: readonly Event[]): TraceSt
         openPasses.set(event.pass, steps);
         break;
       }
+      case "forward":
+        next.passes[event.pass] = withValues(next.passes[event.pass], event);
+        break;
+      case "explained":
+        next.passes[event.pass] = withFormulas(next.passes[event.pass], event);
+        for (const told of event.nodes) explain(next.steps, told);
+        openPasses.set(
+          event.pass,
+          openPasses.get(event.pass) ?? next.passes[event.pass]?.steps.slice() ?? [],
+        );
+        break;
       case "pass_finished":
         next.passes[event.pass] = withPass(next.passes[event.pass], { finished: event });
         break;
@@ -126,7 +141,11 @@ export function foldEvents(state: TraceState, events: readonly Event[]): TraceSt
         assertNever(event);
     }
   }
-  for (const [pass, steps] of openPasses) next.passes[pass] = withPass(next.passes[pass], { steps });
+  for (const [pass, steps] of openPasses) {
+    next.passes[pass] = withPass(next.passes[pass], {
+      steps: steps.map((step) => next.steps[step.index] ?? step),
+    });
+  }
   return next;
 }
 
@@ -147,6 +166,46 @@ function unstartedPass({ seq, span, failed }: Problem, graph: Graph, index: numb
     graph: withFailedCall(graph, failed),
   };
   return { index, started, steps: [], finished: null };
+}
+
+/** With what the forward pass put into its nodes. */
+function withValues(pass: PassState | undefined, { nodes }: Forward): PassState {
+  return withNodes(pass, nodes, (node, { inputs, outputs, saved, inside }) => ({
+    ...node,
+    inputs: node.inputs.map((operand, at) => ({ ...operand, value: inputs[at] ?? null })),
+    outputs: node.outputs.map((output, at) => ({ ...output, value: outputs[at] ?? null })),
+    saved,
+    ...(inside === undefined ? {} : { inside }),
+  }));
+}
+
+function withFormulas(pass: PassState | undefined, { nodes }: Explained): PassState {
+  const written = nodes.filter(({ formula }) => formula !== null);
+  return withNodes(pass, written, (node, { formula }) => ({ ...node, formula }));
+}
+
+function withNodes<Told extends { node: string }>(
+  pass: PassState | undefined,
+  nodes: readonly Told[],
+  put: (node: Node, told: Told) => Node,
+): PassState {
+  if (pass === undefined) throw new Error("what a node is came before the pass_started that names it");
+  const told = new Map(nodes.map((each) => [each.node, each]));
+  const { graph } = pass.started;
+  const changed = graph.nodes.map((node) => {
+    const found = told.get(node.id);
+    return found === undefined ? node : put(node, found);
+  });
+  return { ...pass, started: { ...pass.started, graph: { ...graph, nodes: changed } } };
+}
+
+/** Puts what explains a step in its place. */
+function explain(
+  steps: Step[],
+  { step: index, node: _node, formula: _formula, ...parts }: Explanation,
+): void {
+  const step = index === null ? undefined : steps[index];
+  if (step !== undefined) steps[step.index] = { ...step, ...parts };
 }
 
 function withPass(pass: PassState | undefined, change: Partial<PassState>): PassState {

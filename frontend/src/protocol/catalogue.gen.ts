@@ -1099,6 +1099,7 @@ export interface Catalogue {
   "page-v-from-first-line": "count" | "line";
   "page-v-from-lines": "count" | "lines";
   "page-changes": never;
+  "page-changes-pass": "pass";
   "page-changes-forget": never;
   "page-was": "value" | "difference";
   "page-theme": never;
@@ -1124,6 +1125,7 @@ export interface Catalogue {
   "page-link-inputs": never;
   "page-link-v": never;
   "page-link-seed": never;
+  "page-link-pass": never;
   "page-link-step": never;
   "page-link-projector": never;
   "page-link-predict": never;
@@ -1309,6 +1311,20 @@ export interface Catalogue {
   "player-pass": never;
   "player-pass-of": "pass" | "total" | "call";
   "player-pass-of-in-line": "pass" | "total" | "call" | "line";
+  "player-curve": never;
+  "player-curve-pass": "pass" | "total";
+  "player-curve-value": never;
+  "player-curve-series": never;
+  "player-curve-after": "calls";
+  "player-curve-unrecorded": never;
+  "player-curve-offline": "pass";
+  "player-curve-no-server": "pass";
+  "player-curve-recording": "pass";
+  "player-curve-failed": "pass";
+  "player-curve-non-finite": "pass";
+  "player-curve-compare": never;
+  "player-curve-compare-title": never;
+  "player-curve-compared": "pass";
   "player-speed": never;
   "player-laying-out": never;
   "player-layout-failed": "reason";
@@ -1423,6 +1439,7 @@ export interface Catalogue {
   "player-saved-alias": "name";
   "player-saved-version": "version";
   "player-inside-forward": "count";
+  "player-to-know": never;
   "player-inside-backward": "count";
   "player-gives": never;
   "player-result": never;

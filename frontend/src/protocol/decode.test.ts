@@ -1,9 +1,12 @@
 import { describe, expect, expectTypeOf, it } from "vitest";
-import { DecodeError, decodeBatch, decodeDocument } from "./decode";
+import { GOLDENS, readSample } from "../model/samples";
+import { DecodeError, Decoder, decodeDocument } from "./decode";
 import { assertNever } from "./exhaustive";
-import type { Event, Real } from "./trace.gen";
+import type { Event, Real, Step } from "./trace.gen";
+import { readValue } from "./values";
 
 const stdout = (seq: number) => ({ seq, type: "stdout", text: "hi\n" });
+const step = (seq: number, grad_outputs: unknown[]) => ({ seq, type: "step", index: seq, grad_outputs });
 const finished = (seq: number) => ({
   seq,
   type: "finished",
@@ -14,20 +17,65 @@ const finished = (seq: number) => ({
 });
 
 describe("a batch", () => {
-  it("comes out in its order", () => {
-    expect(decodeBatch(JSON.stringify([stdout(3), finished(4)])).map((event) => event.seq)).toEqual([3, 4]);
+  const read = (items: unknown) => new Decoder().readBatch(JSON.stringify(items));
+
+  it("comes out in its order, and once where it comes twice", () => {
+    const decoder = new Decoder();
+    const seqs = (items: unknown) => decoder.readBatch(JSON.stringify(items)).map((event) => event.seq);
+    expect(seqs([stdout(0), stdout(1)])).toEqual([0, 1]);
+    expect(seqs([stdout(1), finished(2)])).toEqual([2]);
+    expect(seqs([])).toEqual([]);
   });
 
   it.each([
-    ["text that is not JSON", "[{", /cut short/],
-    ["an object", "{}", /should be a list/],
-    ["an event type of the future", JSON.stringify([{ seq: 0, type: "oracle" }]), /"oracle"/],
-    ["a type inherited from Object", JSON.stringify([{ seq: 0, type: "toString" }]), /"toString"/],
-    ["a lost event", JSON.stringify([stdout(1), finished(3)]), /event 3 follows event 1/],
-    ["a newer format", JSON.stringify([{ seq: 0, type: "started", format: 3 }]), /has format 3/],
-  ])("refuses %s", (_, text, message) => {
-    expect(() => decodeBatch(text)).toThrow(DecodeError);
-    expect(() => decodeBatch(text)).toThrow(message);
+    ["an object", {}, /should be a list/],
+    ["an event type of the future", [{ seq: 0, type: "oracle" }], /"oracle"/],
+    ["a type inherited from Object", [{ seq: 0, type: "toString" }], /"toString"/],
+    ["a lost event", [stdout(0), finished(2)], /event 2 follows event 0/],
+    ["a newer format", [{ seq: 0, type: "started", format: 3 }], /has format 3/],
+    ["the number of a value that did not come", [step(0, [7])], /value that is lost/],
+  ])("refuses %s", (_, items, message) => {
+    expect(() => read(items)).toThrow(DecodeError);
+    expect(() => read(items)).toThrow(message);
+  });
+
+  it("refuses text that is not JSON", () => {
+    expect(() => new Decoder().readBatch("[{")).toThrow(/cut short/);
+  });
+});
+
+describe("values", () => {
+  const value = { shape: [], dtype: "float32", data: [2] };
+
+  it("stand wherever their numbers do, as one object", () => {
+    const decoder = new Decoder();
+    const [first] = decoder.read([{ ...step(0, [0, { missing: "undefined" }]), values: [value] }]);
+    const [second] = decoder.read([step(1, [0])]);
+    expect(first).toMatchObject({ type: "step", index: 0, grad_outputs: [value, { missing: "undefined" }] });
+    expect(first).not.toHaveProperty("values");
+    expect((second as Step).grad_outputs[0]).toBe((first as Step).grad_outputs[0]);
+  });
+
+  it.each(GOLDENS)("of %s are numbers nowhere any more", (name) => {
+    const isValue = (found: unknown) => found === null || typeof found === "object";
+    for (const event of readSample(name).events) {
+      if (event.type === "step")
+        expect([...event.grad_outputs, ...event.grad_inputs].every(isValue)).toBe(true);
+      if (event.type !== "pass_started") continue;
+      for (const { inputs, outputs, saved } of event.graph.nodes) {
+        for (const { value: found } of [...inputs, ...outputs, ...saved]) expect(isValue(found)).toBe(true);
+      }
+    }
+  });
+
+  it("are unpacked to the shortest decimals of their dtype", () => {
+    const floats = [0.1, 16777216, -0, 1.17549435e-38, 3.4028235e38, 0.333333343, Number.NaN, -Infinity];
+    const bytes = new Uint8Array(Float32Array.from(floats).buffer);
+    const packed = btoa(String.fromCharCode(...bytes));
+    const { data } = readValue({ shape: [8], dtype: "float32", packed });
+    expect(data).toEqual([0.1, 16777216, -0, 1.1754944e-38, 3.4028235e38, 0.33333334, "NaN", "-Infinity"]);
+    expect(readValue({ shape: [4], dtype: "complex64", packed }).data?.[0]).toEqual([0.1, 16777216]);
+    expect(readValue({ shape: [2], dtype: "bool", packed: btoa("\x01\x00") }).data).toEqual([true, false]);
   });
 });
 
@@ -61,6 +109,9 @@ it("narrows events on their type, exhaustively", () => {
         return event.call;
       case "step":
         return event.node;
+      case "forward":
+      case "explained":
+        return String(event.nodes.length);
       case "pass_finished":
         return String(event.leaf_grads.length);
       case "problem":

@@ -2,7 +2,18 @@
  * Generated from server/gradwalk/protocol by `npm run generate`; edit the Python models, not this file.
  */
 
-export type Event = Started | Stdout | Warned | PassStarted | Step | PassFinished | Problem | Finished;
+export type Event =
+  | Started
+  | Stdout
+  | Warned
+  | PassStarted
+  | Forward
+  | Step
+  | Explained
+  | PassFinished
+  | Unrecorded
+  | Problem
+  | Finished;
 export type Cell = boolean | number | ("NaN" | "Infinity" | "-Infinity") | Real[];
 export type Real = number | ("NaN" | "Infinity" | "-Infinity");
 export type Filling = string | number | Numbers | Shape | Fact | Filling[];
@@ -87,7 +98,8 @@ export interface Input {
   value: TensorValue;
 }
 /**
- * A tensor at a moment. Exactly one of `data`, `summary` and `unavailable` is present.
+ * A tensor at a moment. Exactly one of `data`, `summary` and `unavailable` is present; of many entries, only on the
+ * wire, `packed` in the place of `data`.
  */
 export interface TensorValue {
   shape: number[];
@@ -99,6 +111,10 @@ export interface TensorValue {
    * Row-major, flat.
    */
   data?: Cell[];
+  /**
+   * The same as little-endian bytes in base64.
+   */
+  packed?: string;
   summary?: Summary;
   /**
    * Only for layouts other than strided, e.g. `sparse_coo`; `data` is then the dense form.
@@ -237,7 +253,10 @@ export interface Span {
   end_column: number;
 }
 /**
- * A backward pass begins. `parent` names the pass in which a nested one runs; `batch` is the m of m stacked v's.
+ * A backward pass begins. `pass` counts those that are recorded, from 0; `number` counts all that ran, absent where
+ * it is the same. `between` says what was done to leaves since the pass before, absent where nothing was.
+ *
+ * `parent` names the pass in which a nested one runs; `batch` is the m of m stacked v's.
  *
  * `examples` are the batch sizes of torch.func's vmap, outermost first, where the outputs are batched as well:
  * values and gradients have them as their first axes, and each example has local Jacobians of its own.
@@ -254,6 +273,8 @@ export interface PassStarted {
   inputs: PassInput[];
   create_graph: boolean;
   graph: Graph;
+  number?: number;
+  between?: ("step" | "zero_grad")[];
   parent?: number;
   batch?: number;
   examples?: number[];
@@ -304,11 +325,6 @@ export interface Graph {
   nodes: Node[];
   edges: Edge[];
   groups: Group[];
-  /**
-   * The top level as Graphviz DOT with opaque ids: one statement per direct child, one `in_<edge>` or
-   * `out_<edge>` point per edge that crosses a group's border. Sizes and places are the reader's business.
-   */
-  dot: string;
 }
 /**
  * One autograd node.
@@ -385,6 +401,10 @@ export interface Operand {
 export interface Output {
   value: TensorValue | null;
   /**
+   * Where the value is known: what a picture needs before it.
+   */
+  shape?: number[];
+  /**
    * The variable the program gave it to, where it gave it to one.
    */
   name: string | null;
@@ -398,7 +418,11 @@ export interface Output {
  */
 export interface SavedTensor {
   name: string;
-  value: TensorValue | number | boolean | string | (number | boolean | string | null)[] | null;
+  value: TensorValue | null;
+  /**
+   * What it is where it is no tensor: a number, a flag, sizes.
+   */
+  option?: number | boolean | string | (number | boolean | string | null)[];
   /**
    * The tensor's version counter when it was saved, null for what is not a tensor.
    */
@@ -539,10 +563,25 @@ export interface Group {
    * Direct members only.
    */
   nodes: string[];
-  /**
-   * The group's direct children as Graphviz DOT; see `Graph.dot`.
-   */
-  dot: string;
+}
+/**
+ * Values of nodes whose places in the graph `pass_started` told: whoever reads a trace puts them there.
+ */
+export interface Forward {
+  seq: number;
+  type: "forward";
+  pass: number;
+  nodes: NodeValues[];
+}
+/**
+ * What the forward pass put into a node, in the order of the node's own lists.
+ */
+export interface NodeValues {
+  node: string;
+  inputs: (TensorValue | null)[];
+  outputs: (TensorValue | null)[];
+  saved: SavedTensor[];
+  inside?: InnerOp[];
 }
 /**
  * One executed autograd node. `index` counts over the whole trace, from 0.
@@ -709,6 +748,29 @@ export interface Substitution {
   with_numbers: string;
 }
 /**
+ * What is not needed to show what happened, and takes longest: whoever reads a trace puts it into node and step.
+ */
+export interface Explained {
+  seq: number;
+  type: "explained";
+  pass: number;
+  nodes: Explanation[];
+}
+/**
+ * The mathematics of a node, and of one of its steps with its numbers.
+ */
+export interface Explanation {
+  node: string;
+  /**
+   * Index of the step; null for a node that did not run.
+   */
+  step: number | null;
+  formula: Formula | null;
+  formula_checked?: boolean;
+  substitutions?: Substitution[];
+  local_jacobians: LocalJacobian[];
+}
+/**
  * A backward pass is over; `results` are what a `grad` call returned, in the order of its inputs.
  *
  * `materialized` are the positions in `results` at which nothing arrived and `materialize_grads=True` made zeros.
@@ -765,6 +827,50 @@ export interface Finding {
   used_at?: Span;
 }
 /**
+ * Passes that ran without being recorded: `first`, `first + 1`, and so on. Each can be asked for by its number.
+ */
+export interface Unrecorded {
+  seq: number;
+  type: "unrecorded";
+  first: number;
+  calls: UnrecordedCall[];
+  /**
+   * Per pass, its position in `calls`.
+   */
+  of: number[];
+  /**
+   * Per pass, the number that it started from; null where that was no single real number.
+   */
+  values: (number | ("NaN" | "Infinity" | "-Infinity") | null)[];
+  /**
+   * Per pass, the Euclidean norm of each leaf's `.grad` after it, in six digits; null where there is none.
+   */
+  norms: (number | ("NaN" | "Infinity" | "-Infinity") | null)[][];
+  between: BetweenPasses;
+}
+/**
+ * A place in the program that starts passes.
+ */
+export interface UnrecordedCall {
+  call: Call;
+  span: Span | null;
+  /**
+   * What the program calls the tensor it starts from.
+   */
+  output: string | null;
+  /**
+   * Those whose gradients were measured.
+   */
+  leaves: string[];
+}
+/**
+ * Before which passes leaves were written to, and before which their gradients were cleared; by number.
+ */
+export interface BetweenPasses {
+  step: number[];
+  zero_grad: number[];
+}
+/**
  * Something a person can see and mend. The events before it stay valid.
  *
  * The message of `fact` has a title, and a hint where there is something to try. `words` is what Python or PyTorch
@@ -810,6 +916,9 @@ export interface FailedOperand {
 export interface Finished {
   seq: number;
   type: "finished";
+  /**
+   * Those that are recorded.
+   */
   passes: number;
   steps: number;
   /**
@@ -820,6 +929,10 @@ export interface Finished {
    * The name of the limit that cut the trace short.
    */
   truncated: string | null;
+  /**
+   * How many passes ran besides, where any did.
+   */
+  unrecorded?: number;
   /**
    * As those of `PassStarted`, where no pass followed that could have told them.
    */
@@ -907,3 +1020,167 @@ export interface GradcheckReport {
   wrong: GradcheckCell[];
   kinks: GradcheckKink[];
 }
+
+/** Where values stand, by type and field: "" for a value, else the type that holds some. On the wire a number stands there. */
+export const VALUE_PLACES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "Missing": {
+    "dropped": ""
+  },
+  "Operand": {
+    "value": "",
+    "missing": "Missing"
+  },
+  "Output": {
+    "value": ""
+  },
+  "Node": {
+    "inputs": "Operand",
+    "outputs": "Output",
+    "saved": "SavedTensor",
+    "inside": "InnerOp"
+  },
+  "Graph": {
+    "nodes": "Node"
+  },
+  "SavedTensor": {
+    "value": "",
+    "was": ""
+  },
+  "InnerOp": {
+    "inputs": "",
+    "outputs": "",
+    "inside": "InnerOp"
+  },
+  "Differences": {
+    "value": ""
+  },
+  "LocalJacobian": {
+    "value": "",
+    "differences": "Differences"
+  },
+  "Input": {
+    "value": ""
+  },
+  "Started": {
+    "inputs": "Input"
+  },
+  "PassOutput": {
+    "seed": "",
+    "cast": ""
+  },
+  "PassStarted": {
+    "outputs": "PassOutput",
+    "graph": "Graph"
+  },
+  "NodeValues": {
+    "inputs": "",
+    "outputs": "",
+    "saved": "SavedTensor",
+    "inside": "InnerOp"
+  },
+  "Forward": {
+    "nodes": "NodeValues"
+  },
+  "Contribution": {
+    "value": ""
+  },
+  "GradientChange": {
+    "before": "",
+    "after": ""
+  },
+  "Accumulate": {
+    "before": "",
+    "after": "",
+    "changes": "GradientChange"
+  },
+  "HookChange": {
+    "before": "",
+    "after": ""
+  },
+  "ReturnedChange": {
+    "before": "",
+    "after": ""
+  },
+  "Step": {
+    "grad_outputs": "",
+    "contributions": "Contribution",
+    "grad_inputs": "",
+    "local_jacobians": "LocalJacobian",
+    "accumulate": "Accumulate",
+    "hooks": "HookChange",
+    "changes": "ReturnedChange",
+    "inside": "InnerOp"
+  },
+  "Explanation": {
+    "local_jacobians": "LocalJacobian"
+  },
+  "Explained": {
+    "nodes": "Explanation"
+  },
+  "LeafGrad": {
+    "grad": ""
+  },
+  "PassFinished": {
+    "leaf_grads": "LeafGrad",
+    "results": ""
+  },
+  "FailedOperand": {
+    "value": ""
+  },
+  "FailedCall": {
+    "operands": "FailedOperand"
+  },
+  "Problem": {
+    "graph": "Graph",
+    "failed": "FailedCall"
+  }
+};
+
+/** What stands in a field that is left out on the wire, by type and field. */
+export const DEFAULTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  "Operand": {
+    "value": null
+  },
+  "Output": {
+    "value": null,
+    "name": null
+  },
+  "Node": {
+    "kind": "op",
+    "span": null,
+    "group": null,
+    "output_count": 1,
+    "saved": [],
+    "formula": null,
+    "sequence_nr": null
+  },
+  "SavedTensor": {
+    "value": null,
+    "version": null,
+    "is_input": false,
+    "is_output": false
+  },
+  "Step": {
+    "local_jacobians": [],
+    "accumulate": null
+  },
+  "Explanation": {
+    "formula": null,
+    "local_jacobians": []
+  }
+};
+
+/** The name of each event's type. */
+export const EVENT_DEFINITIONS: Readonly<Record<Event["type"], string>> = {
+  "started": "Started",
+  "stdout": "Stdout",
+  "warning": "Warned",
+  "pass_started": "PassStarted",
+  "forward": "Forward",
+  "step": "Step",
+  "explained": "Explained",
+  "pass_finished": "PassFinished",
+  "unrecorded": "Unrecorded",
+  "problem": "Problem",
+  "finished": "Finished"
+};

@@ -1,7 +1,7 @@
 /**
  * LaTeX to MathML, cached; null where it does not parse, so that the caller falls back to plain text. What sets the
- * formulas is a guest: the page brings it along, the embedded player fetches it only for a trace whose formulas were
- * not set beforehand.
+ * formulas is a guest (`typesetting.svelte.ts`): the page fetches it beside the trace, the embedded player only for a
+ * trace whose formulas were not set beforehand.
  */
 
 /** Throws for what it cannot parse. */
@@ -9,9 +9,15 @@ export type Typesetter = (latex: string) => string;
 
 const known = new Map<string, string | null>();
 let typeset: Typesetter | null = null;
+let notice: () => void = () => undefined;
 
 export function useTypesetter(made: Typesetter): void {
   typeset = made;
+}
+
+/** `noticed` is called whenever a formula is asked for, so that what shows it as text can ask again. */
+export function onMath(noticed: () => void): void {
+  notice = noticed;
 }
 
 /** Takes over formulas that were set beforehand, by their LaTeX; null for what does not parse. */
@@ -20,6 +26,7 @@ export function rememberMath(markup: Readonly<Record<string, string | null>>): v
 }
 
 export function mathml(latex: string): string | null {
+  notice();
   const before = known.get(latex);
   if (before !== undefined) return before;
   if (typeset === null) return null;

@@ -28,7 +28,7 @@ import { inDerivativesYaml, notInDerivativesYaml, ownFunction, partOfComposite }
 import { calledShort, operandLabel, type Scene, savedLabel } from "../words/names";
 import { type NoGrad, noGradAt } from "../words/nograds";
 import { whyNoFormula } from "../words/rule";
-import { label, markedUp, textOf } from "../words/say";
+import { label, type Said, textOf } from "../words/say";
 import { toldAt } from "../words/sentences";
 import { tell } from "../words/tell";
 import type { Told } from "../words/told";
@@ -55,7 +55,7 @@ export interface OperandEquation {
   readonly returned: Gradient;
   readonly vjp: VjpLine | null;
   /** Why there is none, as a sentence; null where there is one, or where the rule is the program's own. */
-  readonly whyNoVjp: string | null;
+  readonly whyNoVjp: Said | null;
   /** What the node saved that the vjp names. */
   readonly fills: readonly Fill[];
   /** The vjp with v and then all numbers filled in. */
@@ -133,8 +133,8 @@ export interface VjpCallout extends Heading {
   readonly traceId: string;
   /** What ran inside the backward of a custom Function. */
   readonly inside: readonly InnerOp[];
-  /** How PyTorch has this operation's derivative, as sentences; what stands between backticks is code. */
-  readonly origin: readonly string[];
+  /** How PyTorch has this operation's derivative, as sentences. */
+  readonly origin: readonly Said[];
   /** Whether the written formula gave what the engine returned; null where it was not evaluated. */
   readonly formulaCheck: boolean | null;
 }
@@ -223,7 +223,7 @@ export function drawCallout(trace: TraceState, still: Still): CalloutScene | nul
   };
 }
 
-function originOf(trace: TraceState, graph: Graph, node: Node): readonly string[] {
+function originOf(trace: TraceState, graph: Graph, node: Node): readonly Said[] {
   // What follows the plus sign says how it was built, not which it is.
   const version = (trace.started?.versions.torch ?? "").replace(/\+.*/, "");
   const groups = groupsById(graph);
@@ -322,7 +322,6 @@ function operandEquation(scene: Scene, node: Node, step: Step, argnum: number): 
   const jacobians = step.local_jacobians.filter((jacobian) => jacobian.argnum === argnum);
   const returned = step.grad_inputs[argnum] ?? operand?.missing ?? UNDEFINED;
   const vjp = trusted(node.formula, step)?.vjp.find((line) => line.argnum === argnum) ?? null;
-  const why = whyNoFormula(node, step, argnum);
   return {
     argnum,
     name,
@@ -331,7 +330,7 @@ function operandEquation(scene: Scene, node: Node, step: Step, argnum: number): 
     value: operand?.value ?? null,
     returned,
     vjp,
-    whyNoVjp: why === null ? null : markedUp(why),
+    whyNoVjp: whyNoFormula(node, step, argnum),
     fills: vjp === null ? [] : fillsOf(node, savedOf(scene, node), vjp),
     substitution: step.substitutions?.find((each) => each.argnum === argnum) ?? null,
     factors: factorsOf(step, jacobians),
@@ -347,12 +346,8 @@ function isProven({ differences }: LocalJacobian): boolean {
 
 /** An operation's plain options stand in its formula, and torch's names for them say nothing. */
 function savedOf(scene: Scene, node: Node): readonly Saved[] {
-  const shown = node.kind === "op" ? node.saved.filter(({ value }) => !isPlain(value)) : node.saved;
+  const shown = node.kind === "op" ? node.saved.filter(({ option }) => option === undefined) : node.saved;
   return shown.map((saved) => ({ ...saved, label: savedLabel(scene, node, saved) }));
-}
-
-function isPlain(value: SavedTensor["value"]): boolean {
-  return Array.isArray(value) || (value !== null && typeof value !== "object");
 }
 
 function fillsOf({ formula }: Node, saved: readonly Saved[], { latex }: VjpLine): readonly Fill[] {
@@ -407,8 +402,6 @@ function memoryOf(
   };
 }
 
-function bytesOf(saved: SavedTensor): number {
-  const { value } = saved;
-  if (value === null || typeof value !== "object" || Array.isArray(value)) return 0;
-  return elementCount(value.shape) * bytesPerElement(value.dtype);
+function bytesOf({ value }: SavedTensor): number {
+  return value === null ? 0 : elementCount(value.shape) * bytesPerElement(value.dtype);
 }

@@ -8,8 +8,6 @@ import { repeatsOf, withRepeats } from "./repeats";
 import { boxOf, groupsRound } from "./still";
 
 const BLOCKS = 12;
-const DEFAULTS = "\tgraph [ordering=out]\n\tnode [fixedsize=true]\n\tedge [arrowhead=none]";
-const POINT = "node [shape=point width=0.02 height=0.02 style=invis]";
 
 const bare = { span: null, output_count: 1, saved: [], formula: null, leaf: null } as const;
 
@@ -34,9 +32,6 @@ function op(id: string, name: string, order: number, group: string | null, from:
 const edge = (id: string, from: string, to: string, argnum: number): Edge =>
   ({ id, from: { node: from, output_nr: 0 }, to: { node: to, argnum } }) as unknown as Edge;
 
-const dot = (id: string, lines: readonly string[]): string =>
-  `digraph ${id} {\n${DEFAULTS}\n${lines.map((line) => `\t${line}`).join("\n")}\n}\n`;
-
 /**
  * x -> sin -> 12 blocks (mul by a weight of its own, then tanh) -> sum. The weights stand beside the blocks. The
  * block numbered `odd` uses exp in place of tanh.
@@ -53,9 +48,7 @@ function chain(odd: number | null = null): Graph {
   ];
   const edges: Edge[] = [edge("ex", "x", "s", 0)];
   const groups: Group[] = [];
-  const top = ["x", "s", "x -> s [id=ex]"];
   let last = "s";
-  let lastGroup: string | null = null;
   for (let i = 0; i < BLOCKS; i += 1) {
     const [g, w, m, t] = [`g${i}`, `w${i}`, `m${i}`, `t${i}`];
     nodes.push(
@@ -69,13 +62,6 @@ function chain(odd: number | null = null): Graph {
       op(t, i === odd ? "ExpBackward0" : "TanhBackward0", 10 * i + 3, g, [`i${i}`]),
     );
     edges.push(edge(`h${i}`, last, m, 0), edge(`v${i}`, w, m, 1), edge(`i${i}`, m, t, 0));
-    const inside = [m, t, `{rank=min ${POINT} in_h${i} in_v${i}}`, `{rank=max ${POINT} out_h${i + 1}}`];
-    inside.push(
-      `in_h${i} -> ${m} [id=h${i}]`,
-      `in_v${i} -> ${m} [id=v${i}]`,
-      `${m} -> ${t} [id=i${i}]`,
-      `${t} -> out_h${i + 1} [id=h${i + 1}]`,
-    );
     groups.push({
       id: g,
       kind: "function",
@@ -83,20 +69,12 @@ function chain(odd: number | null = null): Graph {
       parent: null,
       span: null,
       nodes: [m, t],
-      dot: dot(g, inside),
     } as unknown as Group);
-    top.push(w, g, `${w} -> ${g} [id=v${i} headport=v${i}]`);
-    top.push(
-      lastGroup === null
-        ? `${last} -> ${g} [id=h${i} headport=h${i}]`
-        : `${lastGroup} -> ${g} [id=h${i} tailport=h${i} headport=h${i}]`,
-    );
-    [last, lastGroup] = [t, g];
+    last = t;
   }
   nodes.push(op("z", "SumBackward0", 999, null, [`h${BLOCKS}`]));
   edges.push(edge(`h${BLOCKS}`, last, "z", 0));
-  top.push("z", `${lastGroup} -> z [id=h${BLOCKS} tailport=h${BLOCKS}]`);
-  return { nodes, edges, groups, dot: dot("top", top) };
+  return { nodes, edges, groups };
 }
 
 const all = (graph: Graph): ReadonlySet<string> => new Set(graph.groups.map((group) => group.id));

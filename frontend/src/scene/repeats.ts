@@ -1,6 +1,6 @@
 /**
  * Blocks that a program runs through again and again, folded into one group with a count: twelve transformer blocks in
- * a row become "Block × 12". Only the tree of groups and their DOTs change; every node and edge stays.
+ * a row become "Block × 12". Only the tree of groups changes; every node and edge stays.
  */
 import { groupsById, nodesById, usesOf } from "../model/selectors";
 import type { Graph, Group, Node } from "../protocol/trace.gen";
@@ -52,8 +52,6 @@ interface Run {
 function fold(graph: Graph): Graph {
   const siblings = itemsByParent(graph);
   const level: Level = {
-    dots: new Map(graph.groups.map((group) => [group.id, group.dot])),
-    top: graph.dot,
     homes: new Map(graph.nodes.map((node) => [node.id, node.group])),
     parents: new Map(graph.groups.map((group) => [group.id, group.parent])),
     made: [],
@@ -68,21 +66,18 @@ function fold(graph: Graph): Graph {
   });
   const members = new Map<string, string[]>();
   for (const node of nodes) if (node.group !== null) append(members, node.group, node.id);
-  const groups = [...graph.groups, ...level.made].map((group): Group => {
-    const changed = {
+  const groups = [...graph.groups, ...level.made].map(
+    (group): Group => ({
       ...group,
       parent: level.parents.get(group.id) ?? null,
       nodes: members.get(group.id) ?? [],
-    };
-    return { ...changed, dot: level.dots.get(group.id) ?? group.dot };
-  });
-  return { ...graph, nodes, groups, dot: level.top };
+    }),
+  );
+  return { ...graph, nodes, groups };
 }
 
 /** What changes while runs are folded. */
 interface Level {
-  readonly dots: Map<string, string>;
-  top: string;
   readonly homes: Map<string, string | null>;
   readonly parents: Map<string, string | null>;
   readonly made: Folded[];
@@ -102,14 +97,6 @@ function foldRun(
   const id = `r${parent ?? ""}_${index}`;
   const first = chosen.find((item) => item.isGroup);
   if (first === undefined) return;
-  const { outer, inner } = splitDot(
-    parent === null ? level.top : (level.dots.get(parent) ?? ""),
-    id,
-    members,
-  );
-  if (parent === null) level.top = outer;
-  else level.dots.set(parent, outer);
-  level.dots.set(id, inner);
   for (const member of members) {
     if (level.homes.has(member)) level.homes.set(member, id);
     if (level.parents.has(member)) level.parents.set(member, id);
@@ -120,7 +107,7 @@ function foldRun(
     .slice(0, run.period)
     .map((item) => item.label)
     .join(", ");
-  level.made.push({ id, kind, label, parent, span, nodes: [], dot: inner, repeats: run.count });
+  level.made.push({ id, kind, label, parent, span, nodes: [], repeats: run.count });
 }
 
 /** The leaves beside a run that feed nothing outside it: its own parameters. */
@@ -222,55 +209,4 @@ function append<K, T>(lists: Map<K, T[]>, key: K, item: T): void {
 function itemOfNode(node: Node): Item {
   const signature = `${node.name}/${node.inputs.length}`;
   return { id: node.id, isGroup: false, label: node.label, signature, order: node.sequence_nr ?? Infinity };
-}
-
-const STATEMENT = /^\s*(\w+)\s*$/;
-const DEFAULTS = /^\s*(?:graph|node|edge) \[/;
-const EDGE = /^\s*(\w+) -> (\w+) \[id=(\w+)(.*)\]\s*$/;
-const POINT = "shape=point width=0.02 height=0.02 style=invis";
-
-/** One level's DOT as two: what stays, with the new group as one box, and what goes into it. */
-function splitDot(dot: string, id: string, members: ReadonlySet<string>): { outer: string; inner: string } {
-  const outer: string[] = [];
-  const inner: string[] = [];
-  const defaults: string[] = [];
-  const ends: Record<"min" | "max", string[]> = { min: [], max: [] };
-  let placed = false;
-  for (const line of dot.split("\n")) {
-    if (DEFAULTS.test(line)) defaults.push(line);
-    const statement = STATEMENT.exec(line)?.[1];
-    const [, tail = "", head = "", edge = "", ports = ""] = EDGE.exec(line) ?? [];
-    const leaves = members.has(tail);
-    const enters = members.has(head);
-    if (statement !== undefined && members.has(statement)) {
-      inner.push(line);
-      if (!placed) outer.push(`\t${id}`);
-      placed = true;
-    } else if (leaves && enters) inner.push(line);
-    else if (leaves) {
-      inner.push(
-        `\t${tail} -> out_${edge} [id=${edge}${ports.includes("tailport") ? ` tailport=${edge}` : ""}]`,
-      );
-      outer.push(
-        `\t${id} -> ${head} [id=${edge} tailport=${edge}${ports.includes("headport") ? ` headport=${edge}` : ""}]`,
-      );
-      ends.max.push(`out_${edge}`);
-    } else if (enters) {
-      inner.push(
-        `\tin_${edge} -> ${head} [id=${edge}${ports.includes("headport") ? ` headport=${edge}` : ""}]`,
-      );
-      outer.push(
-        `\t${tail} -> ${id} [id=${edge}${ports.includes("tailport") ? ` tailport=${edge}` : ""} headport=${edge}]`,
-      );
-      ends.min.push(`in_${edge}`);
-    } else outer.push(line);
-  }
-  const points = (["min", "max"] as const)
-    .filter((rank) => ends[rank].length > 0)
-    .map((rank) => `\t{rank=${rank} node [${POINT}] ${ends[rank].join(" ")}}`);
-  // Points come before the edges: what an edge mentions first is born with the size of a card.
-  const statements = inner.filter((line) => STATEMENT.test(line));
-  const edges = inner.filter((line) => !STATEMENT.test(line));
-  const body = [...defaults, ...statements, ...points, ...edges];
-  return { outer: outer.join("\n"), inner: `digraph ${id} {\n${body.join("\n")}\n}\n` };
 }

@@ -10,10 +10,11 @@ export function savedWorthShowing<T extends SavedTensor>(all: readonly T[]): rea
   return shown.filter(isSetting).length > MOST_SETTINGS ? shown.filter((each) => !isSetting(each)) : shown;
 }
 
-function isNoBookkeeping({ name, value, note }: SavedTensor): boolean {
-  return !/^ctx\.needs_|_sym_(sizes|strides)$/.test(name) && (value !== null || note !== undefined);
+function isNoBookkeeping({ name, value, option, note }: SavedTensor): boolean {
+  const isKnown = value !== null || option !== undefined || note !== undefined;
+  return !/^ctx\.needs_|_sym_(sizes|strides)$/.test(name) && isKnown;
 }
 
-function isSetting({ value }: SavedTensor): boolean {
-  return typeof value !== "object" || Array.isArray(value);
+function isSetting({ option }: SavedTensor): boolean {
+  return option !== undefined;
 }

@@ -10,10 +10,10 @@
  * first `Last-Event-ID`.
  */
 import { createParser, type EventSourceMessage } from "eventsource-parser";
-import { DecodeError, decodeBatch, decodeDocument } from "../protocol/decode";
+import { DecodeError, Decoder, decodeDocument } from "../protocol/decode";
 import { fact } from "../protocol/facts";
 import type { Event, Fact, Problem } from "../protocol/trace.gen";
-import { hasMessage, markedUp } from "../words/say";
+import { hasMessage, textOf } from "../words/say";
 import { tell } from "../words/tell";
 
 /** A number or nested lists of numbers; non-finite ones spelled "NaN", "Infinity", "-Infinity". */
@@ -96,7 +96,7 @@ export async function runTrace(request: TraceRequest, listeners: Listeners): Pro
 /** What is known of a run over all its connections. */
 class Run {
   id: string | null = null;
-  lastSeq = -1;
+  private readonly decoder = new Decoder();
   private finished = false;
 
   constructor(private readonly listeners: Listeners) {}
@@ -105,17 +105,24 @@ class Run {
     return this.finished;
   }
 
-  accept(events: Event[]): void {
-    const fresh = events.filter((event) => event.seq > this.lastSeq);
-    const first = fresh[0];
-    if (first === undefined) return;
-    if (first.seq !== this.lastSeq + 1) {
-      throw new DecodeError(`event ${first.seq} follows event ${this.lastSeq}: some are lost`);
-    }
+  /** The `seq` of the last event, -1 before the first. */
+  get lastSeq(): number {
+    return this.decoder.count - 1;
+  }
+
+  acceptBatch(text: string): void {
+    this.accept(this.decoder.readBatch(text));
+  }
+
+  acceptDocument(text: string): void {
+    this.accept(decodeDocument(text).events.slice(this.decoder.count));
+  }
+
+  private accept(fresh: Event[]): void {
+    if (fresh.length === 0) return;
     for (const event of fresh) {
       if (event.type === "started") this.id = event.id;
       if (event.type === "finished") this.finished = true;
-      this.lastSeq = event.seq;
     }
     this.listeners.onevents(fresh);
   }
@@ -163,7 +170,7 @@ async function readStream(response: Response, run: Run, listeners: Listeners): P
   let done = false;
   const parser = createParser({
     onEvent(message) {
-      if (message.event === "batch") run.accept(decodeBatch(message.data));
+      if (message.event === "batch") run.acceptBatch(message.data);
       else if (message.event === "done") done = true;
       else if (message.event === "status") reportStatus(message, listeners);
     },
@@ -187,7 +194,7 @@ async function readAnswer(response: Response, run: Run, listeners: Listeners): P
   if (response.status === 202) return "again";
   const document = await fetch(`${listeners.base ?? ""}/api/traces/${id}`, { signal: listeners.signal });
   if (document.status !== 200) return "again";
-  run.accept(decodeDocument(await document.text()).events);
+  run.acceptDocument(await document.text());
   return { kind: "finished", id };
 }
 
@@ -256,7 +263,7 @@ export interface Refusal {
 
 /** The sentence of an error answer, null where it has none. */
 export function sentenceOf({ fact: given, detail }: Refusal): string | null {
-  if (given !== undefined && hasMessage(given.kind)) return markedUp(tell(given));
+  if (given !== undefined && hasMessage(given.kind)) return textOf(tell(given));
   return isText(detail) ? detail : null;
 }
 

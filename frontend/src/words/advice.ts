@@ -1,5 +1,5 @@
-/** What is said of findings and reasons beside what the trace says in words. */
-import { code, enumerated, markedUp, say, text, textOf } from "./say";
+/** Titles over Jacobians and warnings, and where PyTorch has a derivative from. */
+import { code, enumerated, type Said, say, text, textOf } from "./say";
 
 /** Over the Jacobian of a custom Function, until finite differences have shown that it is the derivative. */
 export function ownJacobian(): string {
@@ -17,21 +17,19 @@ export function warningTitle(category: string, count: number): string {
 }
 
 /** Where a derivative comes from: the table from which PyTorch generates its backward functions. */
-export function inDerivativesYaml(version: string, lines: readonly string[]): string {
-  return markedUp(
-    say("origin-table", { version: text(version), lines: enumerated(lines.map((line) => code(line))) }),
-  );
+export function inDerivativesYaml(version: string, lines: readonly string[]): Said {
+  return say("origin-table", { version: text(version), lines: enumerated(lines.map(code)) });
 }
 
-export function notInDerivativesYaml(version: string): string {
-  return markedUp(say("origin-no-line", { version: text(version) }));
+export function notInDerivativesYaml(version: string): Said {
+  return say("origin-no-line", { version: text(version) });
 }
 
-export function ownFunction(name: string, line: number | null): string {
-  if (line === null) return markedUp(say("origin-function", { name: code(name) }));
-  return markedUp(say("origin-function-in-line", { name: code(name), line: text(String(line)) }));
+export function ownFunction(name: string, line: number | null): Said {
+  if (line === null) return say("origin-function", { name: code(name) });
+  return say("origin-function-in-line", { name: code(name), line: text(String(line)) });
 }
 
-export function partOfComposite(label: string, version: string): string {
-  return markedUp(say("origin-composite", { label: code(label), version: text(version) }));
+export function partOfComposite(label: string, version: string): Said {
+  return say("origin-composite", { label: code(label), version: text(version) });
 }

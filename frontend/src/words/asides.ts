@@ -3,7 +3,7 @@
  * stood in for nothing. The sentence of the phase says it where it has the room, the callout and the step table always.
  */
 import { isTensor } from "../model/gradients";
-import type { Gradient, ReturnedChange, Span, TensorValue } from "../protocol/trace.gen";
+import type { Gradient, ReturnedChange, Span } from "../protocol/trace.gen";
 import { opOf, resultName, savedName } from "./names";
 import { code, inTurn, listed, type Reference, type Said, say, sentence, text } from "./say";
 import { nameAt, operandAt, ruleOf, type Told } from "./told";
@@ -84,7 +84,7 @@ function changedBehind(told: Told): Said[] {
   const { node, precision } = told;
   return node.saved.flatMap(({ was, ...saved }, index) => {
     const { value } = saved;
-    if (was === undefined || !isSavedTensor(value)) return [];
+    if (was === undefined || value === null) return [];
     const name = savedName(told, node, saved);
     if (!isShort(was) || !isShort(value)) return [say("fact-saved-changed", { name })];
     const spelled = {
@@ -93,10 +93,6 @@ function changedBehind(told: Told): Said[] {
     };
     return [say("fact-saved-was", { name, ...spelled })];
   });
-}
-
-function isSavedTensor(value: unknown): value is TensorValue {
-  return typeof value === "object" && value !== null && "shape" in value;
 }
 
 // 3 multiply

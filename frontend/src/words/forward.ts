@@ -43,7 +43,7 @@ function kept(scene: Scene, node: Node): Said {
 
 /** Sizes, strides and flags, which PyTorch saves under names of its own, are no tensors. */
 function isSavedTensor({ value, version }: SavedTensor): boolean {
-  return version !== null || (typeof value === "object" && value !== null && "shape" in value);
+  return version !== null || value !== null;
 }
 
 /** `x = 2`, `x of shape [2, 3]`; a constant is its own name. */

@@ -27,6 +27,14 @@ export function savedInRule(node: Node, argnum: number): readonly (number | null
   });
 }
 
+/** The side of v where the vjp is a product with another matrix and nothing else: left in `v @ values.T`; else null. */
+export function sideOfV(node: Node, argnum: number): "left" | "right" | null {
+  const scale = node.saved.find(({ name }) => name === "alpha")?.value ?? 1;
+  const reason = lineOf(node, argnum)?.because.kind;
+  if (scale !== 1 || (reason !== "why-product-rows" && reason !== "why-product-columns")) return null;
+  return reason === "why-product-rows" ? "left" : "right";
+}
+
 const UNWRITTEN = {
   mask_among_indices: "no-formula-mask",
   matrix_too_large: "no-formula-matrix",

@@ -162,6 +162,14 @@ function makeBundle(language: string, catalogue: string): FluentBundle {
 export const text = (content: string): Said => [{ kind: "text", text: content }];
 export const code = (content: string): Said => [{ kind: "code", text: content }];
 
+/** A text that a person wrote, with backticks round code. */
+export function written(markedUp: string): Said {
+  return markedUp
+    .split("`")
+    .map((piece, index) => ({ kind: index % 2 === 1 ? "code" : "text", text: piece }) as const)
+    .filter(({ text }) => text !== "");
+}
+
 /** As plain text. */
 export function textOf(said: Said): string {
   return said.map((part) => part.text).join("");

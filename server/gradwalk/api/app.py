@@ -28,6 +28,7 @@ from gradwalk.api import (
     snippets,
     traces,
 )
+from gradwalk.api.compression import Compression
 from gradwalk.api.description import describe
 from gradwalk.api.errors import install_error_handlers
 from gradwalk.api.finished import FinishedTraces
@@ -78,6 +79,7 @@ def create_app(settings: Settings, sandbox: Sandbox | None = None) -> FastAPI:
     app.state.rooms = make_rooms(settings)
     app.state.rates = choose_rates(settings)
     # The last one added is the first one asked.
+    app.add_middleware(Compression)
     app.add_middleware(Guard, hosts=hosts, body_bytes_max=settings.body_bytes_max)
     app.add_middleware(Observer, numbers=numbers, metrics=counters, lines=lines)
     install_error_handlers(app)
@@ -100,7 +102,7 @@ async def _live(app: "_Application") -> AsyncIterator[None]:
         app.state.settings, app.state.sandbox, app.state.metrics, app.state.rates
     )
     service.engine.start()
-    app.finished.store = service.store
+    app.finished.service = service
 
     def say_goodbye() -> None:
         service.runs.stop()

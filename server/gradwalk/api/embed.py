@@ -19,6 +19,7 @@ from gradwalk.exports.kit import with_baked
 from gradwalk.protocol.document import encode
 from gradwalk.protocol.facts import fact
 from gradwalk.protocol.requests import TraceRequest
+from gradwalk.protocol.wire import write_document
 from gradwalk.words.catalogue import say
 
 router = APIRouter(include_in_schema=False)
@@ -113,7 +114,7 @@ async def read_embedded_trace(
     if inputs is not None:
         document = await find_trace(service, _with_inputs(program, inputs), client)
         headers = {"Access-Control-Allow-Origin": "*", "Cache-Control": "no-cache"}
-        return Response(encode(document), media_type="application/json", headers=headers)
+        return Response(encode(write_document(document)), media_type="application/json", headers=headers)
     document = await find_trace(service, program, client)
     body = encode(await asyncio.to_thread(with_baked, document))
     headers = {"Access-Control-Allow-Origin": "*", "Cache-Control": "no-cache", "ETag": f'"{document["id"]}-kit"'}

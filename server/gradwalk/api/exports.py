@@ -90,29 +90,73 @@ class Wanted:
         return urlencode({name: value for name, value in given.items() if value is not None})
 
 
-@router.get(
-    "/traces/{trace}/export/{name}", response_model=None, responses={200: {"description": "The file."}, **_PROBLEMS}
-)
-async def export_trace(
+@dataclass(frozen=True, slots=True)
+class Making:
+    """A file that is being made for a client."""
+
+    service: Service
+    exporter: Exporter
+    wanted: Wanted
+    job: ExportJob
+    run: Run | None
+    """None where it is quick to make, or made already."""
+    language: str
+    """Of what the client is told."""
+
+    async def finish(self) -> bytes:
+        """The file.
+
+        Raises:
+            NoFileError: there is none; the problem says why.
+        """
+        return await finish_file(self.service, self.exporter, self.job, self.run)
+
+
+async def _begin(
     trace: TraceId,
     name: Name,
     service: ServiceOf,
     client: Client,
     language: Language,
     wanted: Annotated[Wanted, Depends()],
-) -> Response:
+) -> Making:
+    """Before the answer, so that a refusal has its status."""
+    exporter = find_exporter(name)
+    if exporter is None:
+        known: list[Filling] = [code(each.name) for each in EXPORTERS]
+        raise FactAnswer(HTTPStatus.NOT_FOUND, fact("api-no-export", names=known))
+    # A file with all pages is the same one wherever the reader stands.
+    place = Wanted() if exporter.has_pages else wanted
+    job = ExportJob(
+        trace=trace,
+        name=exporter.name,
+        step=place.step,
+        phase=place.phase,
+        every=wanted.every,
+        direction=wanted.direction,
+        language=wanted.language,
+        document=await find_finished_document(service, trace),
+    )
+    return Making(service, exporter, wanted, job, await begin_file(service, exporter, job, client), language)
+
+
+FileOf = Annotated[Making, Depends(_begin)]
+
+
+@router.get(
+    "/traces/{trace}/export/{name}", response_model=None, responses={200: {"description": "The file."}, **_PROBLEMS}
+)
+async def export_trace(making: FileOf) -> Response:
     """The whole trace, or one still of it: the last step unless `step` says another."""
-    exporter = _exporter(name)
-    job = await _job(service, trace, exporter, wanted)
-    run = await begin_file(service, exporter, job, client)
-    async for _ in follow_file(service, run):
+    exporter, wanted = making.exporter, making.wanted
+    async for _ in follow_file(making.service, making.run):
         pass
     try:
-        body = await finish_file(service, exporter, job, run)
+        body = await making.finish()
     except NoFileError as refusal:
-        return _refusal(_why(refusal), language)
+        return _refusal(_why(refusal), making.language)
     still = "" if not exporter.is_still or wanted.step is None else f"-{wanted.step}.{wanted.phase}"
-    disposition = f'inline; filename="gradwalk-{trace[:8]}{still}.{exporter.suffix}"'
+    disposition = f'inline; filename="gradwalk-{making.job.trace[:8]}{still}.{exporter.suffix}"'
     headers = {"Content-Disposition": disposition, "Cache-Control": IMMUTABLE}
     return Response(body, media_type=exporter.media_type, headers=headers)
 
@@ -129,55 +173,26 @@ async def export_trace(
         **NOT_FOUND,
     },
 )
-async def follow_export(
-    trace: TraceId,
-    name: Name,
-    service: ServiceOf,
-    client: Client,
-    language: Language,
-    wanted: Annotated[Wanted, Depends()],
-) -> Response:
+async def follow_export(making: FileOf) -> Response:
     """Makes the same file and tells how far it is; it is then fetched from the address told at the end."""
-    exporter = _exporter(name)
-    job = await _job(service, trace, exporter, wanted)
-    # Begun before the answer, so that a refusal has its status.
-    run = await begin_file(service, exporter, job, client)
-    told = _tell(service, exporter, job, run, f"/api/traces/{trace}/export/{name}?{wanted.query}", language)
-    return EventStream(told, service.metrics.stream("export"))
+    return EventStream(_tell(making), making.service.metrics.stream("export"))
 
 
-async def _tell(
-    service: Service, exporter: Exporter, job: ExportJob, run: Run | None, address: str, language: str
-) -> AsyncGenerator[bytes]:
-    async for done, of, ahead in follow_file(service, run):
+async def _tell(making: Making) -> AsyncGenerator[bytes]:
+    async for done, of, ahead in follow_file(making.service, making.run):
         yield _message("progress", {"done": done, "of": of, "ahead": ahead})
     try:
-        await finish_file(service, exporter, job, run)
+        await making.finish()
     except NoFileError as refusal:
         why = _why(refusal)["fact"]
-        yield _message("problem", {"detail": tell(why, language), "fact": why})
+        yield _message("problem", {"detail": tell(why, making.language), "fact": why})
     else:
+        address = f"/api/traces/{making.job.trace}/export/{making.exporter.name}?{making.wanted.query}"
         yield _message("done", {"address": address})
 
 
 def _message(name: str, data: dict[str, Any]) -> bytes:
     return format_sse_event(event=name, data_str=encode(data).decode())
-
-
-async def _job(service: Service, trace: str, exporter: Exporter, wanted: Wanted) -> ExportJob:
-    document = await find_finished_document(service, trace)
-    # A file with all pages is the same one wherever the reader stands.
-    place = Wanted() if exporter.has_pages else wanted
-    return ExportJob(
-        trace=trace,
-        name=exporter.name,
-        step=place.step,
-        phase=place.phase,
-        every=wanted.every,
-        direction=wanted.direction,
-        language=wanted.language,
-        document=document,
-    )
 
 
 def _why(refusal: NoFileError) -> Problem:
@@ -187,11 +202,3 @@ def _why(refusal: NoFileError) -> Problem:
 def _refusal(why: Problem, language: str) -> Response:
     is_unavailable = why["fact"]["kind"] == "problem-unavailable"
     return answer_problem(HTTPStatus.NOT_IMPLEMENTED if is_unavailable else HTTPStatus.CONFLICT, why, language)
-
-
-def _exporter(name: str) -> Exporter:
-    exporter = find_exporter(name)
-    if exporter is None:
-        known: list[Filling] = [code(each.name) for each in EXPORTERS]
-        raise FactAnswer(HTTPStatus.NOT_FOUND, fact("api-no-export", names=known))
-    return exporter

@@ -1,7 +1,6 @@
 """Files of traces: the quick ones made here while one waits, those with a page per step by the engine's batch lane."""
 
 import asyncio
-import gzip
 import json
 from collections.abc import AsyncGenerator
 from http import HTTPStatus
@@ -18,13 +17,13 @@ from gradwalk.protocol.document import join_document
 from gradwalk.protocol.facts import fact
 from gradwalk.protocol.problems import problem
 from gradwalk.protocol.upgrades import load_document
-from gradwalk.store.store import compress
+from gradwalk.store.compression import compress, decompress
 
 LOST = problem("internal", fact("problem-file-lost"))
 
 
 async def find_finished_document(service: Service, trace: str) -> bytes:
-    """A finished trace, gzip-compressed.
+    """A finished trace, compressed.
 
     Raises:
         FactAnswer: there is none.
@@ -35,7 +34,7 @@ async def find_finished_document(service: Service, trace: str) -> bytes:
     run = await service.find_run(trace)
     if run is None or run.outcome is None or not run.log:
         raise FactAnswer(HTTPStatus.NOT_FOUND, fact("api-no-trace"))
-    return await asyncio.to_thread(compress, join_document(run.log))
+    return await asyncio.to_thread(lambda log: compress(join_document(log)), run.log)
 
 
 async def begin_file(service: Service, exporter: Exporter, job: ExportJob, client: str) -> Run | None:
@@ -90,9 +89,9 @@ async def _make_here(service: Service, exporter: Exporter, job: ExportJob) -> by
     def make() -> bytes:
         assert job.document is not None
         selection = Selection(job.step, job.phase, job.every, job.direction, job.language)
-        return exporter.make(load_document(json.loads(gzip.decompress(job.document))), selection)
+        return exporter.make(load_document(json.loads(decompress(job.document))), selection)
 
     try:
-        return await service.workshop.ask(job.address(""), make)
+        return await service.quick_files.ask(job.address(""), make)
     except (NothingToExport, ExportUnavailable) as refusal:
         raise NoFileError(say_why(type(refusal).__name__, refusal.fact)) from refusal

@@ -2,7 +2,7 @@
 
 Answered before the middleware and the router, whose road costs several times what sending the bytes costs; so what
 they would check, say and count is done here as well. Whatever is out of the ordinary (a trace that this process does
-not remember, a foreign name in `Host`, a reader without gzip) goes on to them.
+not remember in the reader's coding, a foreign name in `Host`) goes on to them.
 """
 
 import logging
@@ -11,10 +11,12 @@ from typing import Any, Protocol
 
 from starlette.types import Scope, Send
 
+from gradwalk.api.codings import choose_coding
 from gradwalk.api.headers import SECURITY, Hosts
 from gradwalk.api.logs import RequestLines
 from gradwalk.api.metrics import Metrics
 from gradwalk.api.observer import RequestNumbers
+from gradwalk.store.compression import Coding
 
 IMMUTABLE = "public, max-age=31536000, immutable"
 ROUTE = "/api/traces/{trace}"
@@ -27,15 +29,15 @@ _KEPT = [
     *SECURITY,
     (b"access-control-allow-origin", b"*"),
 ]
-_COMPRESSED = [*_KEPT, (b"content-type", b"application/json"), (b"content-encoding", b"gzip")]
+_WHOLE = [*_KEPT, (b"content-type", b"application/json")]
 _OK, _NOT_MODIFIED = 200, 304
 
 
 class Recalls(Protocol):
-    """A store, as far as it is asked here."""
+    """The service, as far as it is asked here."""
 
-    def recall(self, trace_id: str) -> bytes | None:
-        """A finished document that can be had without waiting, gzip-compressed."""
+    def recall_trace(self, trace: str, coding: Coding) -> bytes | None:
+        """A kept document in this coding, where that takes no waiting."""
 
 
 class FinishedTraces:
@@ -46,36 +48,37 @@ class FinishedTraces:
         self._numbers = numbers
         self._metrics = metrics
         self._lines = lines
-        self.store: Recalls | None = None
+        self.service: Recalls | None = None
         """Set when the server has one."""
 
     async def answer(self, scope: Scope, send: Send) -> bool:
         """Whether the request was one of these and has its answer now."""
-        if scope["type"] != "http" or self.store is None or scope["method"] != "GET":
+        if scope["type"] != "http" or self.service is None or scope["method"] != "GET":
             return False
         path: str = scope["path"]
         if len(path) != _PATH_LENGTH or not path.startswith(_PREFIX):
             return False
         began = time.perf_counter()
         said = dict(reversed(scope["headers"]))  # of two with one name the first, as the router reads them
-        if b"gzip" not in said.get(b"accept-encoding", b"") or said.get(b"host", b"") not in self._hosts:
+        coding = choose_coding(said.get(b"accept-encoding", b"").decode("latin-1"))
+        if coding is None or said.get(b"host", b"") not in self._hosts:
             return False
         trace = path[len(_PREFIX) :]
-        stored = self.store.recall(trace)
+        stored = self.service.recall_trace(trace, coding)
         if stored is None:
             return False
         self._metrics.cache_hits.inc()
         number = self._numbers.of(said.get(b"x-request-id"))
         etag = f'"{trace}"'.encode()
-        own = [(b"etag", etag), (b"x-request-id", number.encode())]
+        own = [(b"etag", b"W/" + etag), (b"x-request-id", number.encode())]
         if etag in said.get(b"if-none-match", b""):
             status, sent = _NOT_MODIFIED, 0
             await send({"type": "http.response.start", "status": status, "headers": _KEPT + own})
             await send({"type": "http.response.body"})
         else:
             status, sent = _OK, len(stored)
-            own.append((b"content-length", b"%d" % sent))
-            await send({"type": "http.response.start", "status": status, "headers": _COMPRESSED + own})
+            own += [(b"content-encoding", coding.encode()), (b"content-length", b"%d" % sent)]
+            await send({"type": "http.response.start", "status": status, "headers": _WHOLE + own})
             await send({"type": "http.response.body", "body": stored})
         self._tell(path, trace, number, status, sent, time.perf_counter() - began)
         return True

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from fastapi import APIRouter, FastAPI, Request
 from starlette.responses import FileResponse, HTMLResponse, PlainTextResponse, Response
-from starlette.staticfiles import StaticFiles
 
 from gradwalk.api.errors import FactAnswer
 from gradwalk.api.languages import VARIES, language_of
 from gradwalk.api.oembed import PREVIEW_HEIGHT, PREVIEW_WIDTH
+from gradwalk.api.page_files import PageFiles
 from gradwalk.api.programs import (
     Addresses,
     Place,
@@ -135,7 +135,7 @@ def mount_static(app: FastAPI, directory: Path) -> None:
     """Every other file of the front end; last, because it answers to any path."""
     app.state.page = directory / "index.html"
     if directory.is_dir():
-        app.mount("/", StaticFiles(directory=directory), name="static")
+        app.mount("/", PageFiles(directory), name="static")
 
 
 async def _page(request: Request, head: str = "") -> Response:

@@ -1,7 +1,6 @@
 """A program behind a link: its trace, its title, and the addresses of its pages."""
 
 import asyncio
-import gzip
 import json
 import re
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from gradwalk.protocol.document import TraceDocument, join_document
 from gradwalk.protocol.facts import fact
 from gradwalk.protocol.requests import TraceRequest
 from gradwalk.protocol.upgrades import load_document
+from gradwalk.store.compression import decompress
 from gradwalk.words.catalogue import say, tell_attribute
 
 RUN_SECONDS_MAX = 60.0
@@ -93,7 +93,7 @@ async def find_stored(service: Service, request: TraceRequest) -> TraceDocument 
     if service.engine.status().versions is None:
         return None
     stored = await service.find_trace(service.identify(request)[0])
-    return None if stored is None else await asyncio.to_thread(_decode, gzip.decompress(stored))
+    return None if stored is None else await asyncio.to_thread(_decode_compressed, stored)
 
 
 async def find_trace(service: Service, request: TraceRequest, client: str) -> TraceDocument:
@@ -130,6 +130,10 @@ def title_of(source: str, language: str) -> str:
     if not first:
         return say("api-title", language)
     return say("api-title-of", language, line=first[: TITLE_CHARACTERS_MAX - _ROOM_FOR_WORDS])
+
+
+def _decode_compressed(stored: bytes) -> TraceDocument:
+    return _decode(decompress(stored))
 
 
 def _decode(body: bytes) -> TraceDocument:

@@ -1,17 +1,16 @@
 """What the routes share: the engine, the runs under way, the store."""
 
 import asyncio
-import gzip
 import json
 import logging
 from importlib import import_module
 from typing import Any, cast
 
 from gradwalk.api.clients import OwnRate, Rates, close_nothing, make_rates
-from gradwalk.api.kept_events import KeptEvents
+from gradwalk.api.made_once import MadeOnce
 from gradwalk.api.metrics import Metrics
+from gradwalk.api.pieces import Pieces
 from gradwalk.api.settings import Settings
-from gradwalk.api.workshop import Workshop
 from gradwalk.engine.engine import Engine, Lane
 from gradwalk.engine.export import ExportJob
 from gradwalk.engine.job import Job
@@ -30,6 +29,7 @@ from gradwalk.rooms.local import LocalRooms
 from gradwalk.rooms.rooms import Rooms
 from gradwalk.sandbox.jobs import GradcheckJob, JacobianJob, TraceJob
 from gradwalk.sandbox.supervisor import Sandbox
+from gradwalk.store.compression import Coding, coding_of, compress, decompress
 from gradwalk.store.sqlite import SqliteStore
 from gradwalk.store.store import StoreError, TraceStore
 
@@ -37,6 +37,10 @@ log = logging.getLogger(__name__)
 
 STORE_FILE = "traces.sqlite3"
 _CLUSTERED = "gradwalk.api.clustered"
+_KEPT_BYTES_MAX = 64 << 20
+"""Of each kind of what was made of traces lately."""
+_QUICK_FILES_AT_ONCE = 2
+"""Each runs Graphviz beside it."""
 
 
 class Service:
@@ -47,7 +51,12 @@ class Service:
         self.engine = engine
         self.store = store
         self.metrics = metrics
-        self.kept_events = KeptEvents(_events_of)
+        self.pieces = Pieces()
+        self.quick_files = MadeOnce[str, bytes](_KEPT_BYTES_MAX, lambda _, file: len(file), _QUICK_FILES_AT_ONCE)
+        """Those that are made here, by their address."""
+        self._events = MadeOnce[str, list[bytes]](_KEPT_BYTES_MAX, lambda _, events: sum(map(len, events)))
+        self._transcoded = MadeOnce[str, bytes](_KEPT_BYTES_MAX, lambda _, body: len(body))
+        """Documents for readers who do not take the coding in which they are kept."""
         self.runs = Runs(
             engine,
             self._keep,
@@ -55,7 +64,6 @@ class Service:
             retain_seconds=settings.retain_seconds,
             on_outcome=metrics.count_run,
         )
-        self.workshop = Workshop()
         self._rates = rates
         self._background: set[asyncio.Task[None]] = set()
 
@@ -120,7 +128,7 @@ class Service:
         return await self.runs.join_or_start(run_id, job, lane, client)
 
     async def find_trace(self, trace: str) -> bytes | None:
-        """A finished document that is kept, gzip-compressed.
+        """A finished document that is kept, compressed.
 
         Raises:
             StoreError: it cannot be looked up.
@@ -128,6 +136,23 @@ class Service:
         stored = await self.store.get_trace(trace)
         (self.metrics.cache_misses if stored is None else self.metrics.cache_hits).inc()
         return stored
+
+    def recall_trace(self, trace: str, coding: Coding) -> bytes | None:
+        """A kept document in this coding, where that takes no waiting."""
+        stored = self.store.recall(trace)
+        return stored if stored is None or coding_of(stored) == coding else self._transcoded.recall(trace)
+
+    async def encode_trace(self, trace: str, stored: bytes, coding: Coding | None) -> bytes:
+        """A kept document in this coding; None for plain bytes."""
+        if coding is None:
+            return await asyncio.to_thread(decompress, stored)
+        if coding_of(stored) == coding:
+            return stored
+        return await self._transcoded.ask(trace, lambda: compress(decompress(stored), coding))
+
+    async def events_of(self, trace: str, stored: bytes) -> list[bytes]:
+        """The encoded events of a kept document; taken apart once, not once per reader."""
+        return await self._events.ask(trace, lambda: split_document(decompress(stored)))
 
     async def find_run(self, trace: str) -> Run | None:
         """A run that may still be followed, wherever it was asked for."""
@@ -201,12 +226,8 @@ def make_rooms(settings: Settings) -> Rooms:
     )
 
 
-def _events_of(body: bytes) -> list[bytes]:
-    return split_document(gzip.decompress(body))
-
-
 def _decompress_document(body: bytes) -> dict[str, Any]:
-    document: dict[str, Any] = json.loads(gzip.decompress(body))
+    document: dict[str, Any] = json.loads(decompress(body))
     return document
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
 
 from gradwalk.api.event_stream import EventStream
-from gradwalk.api.metrics import Metrics
+from gradwalk.api.service import Service
 from gradwalk.engine.runs import BATCH_EVENTS_MAX, Run, Runs, RunState
 from gradwalk.protocol.document import encode
 
@@ -24,14 +24,14 @@ QUEUE_NEWS_SECONDS = 1.0
 _RETRY_MS = (300, 900)
 
 
-def stream_run(metrics: Metrics, runs: Runs, run: Run, after: int) -> EventStream:
+def stream_run(service: Service, run: Run, after: int) -> EventStream:
     """A run's events after the one numbered `after`, as they come."""
-    return EventStream(_follow(runs, run, after + 1), metrics.stream("trace"))
+    return EventStream(_follow(service.runs, run, after + 1), service.metrics.stream("trace"), service.pieces)
 
 
-def stream_events(metrics: Metrics, events: list[bytes], trace: str, after: int) -> EventStream:
+def stream_events(service: Service, events: list[bytes], trace: str, after: int) -> EventStream:
     """The events of a finished trace after the one numbered `after`."""
-    return EventStream(_replay(events, trace, after + 1), metrics.stream("trace"))
+    return EventStream(_replay(events, trace, after + 1), service.metrics.stream("trace"), service.pieces)
 
 
 def read_last_event_id(text: str | None) -> int:

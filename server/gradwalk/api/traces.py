@@ -1,7 +1,5 @@
 """Traces: asked for, followed, fetched."""
 
-import asyncio
-import gzip
 from http import HTTPStatus
 from typing import Annotated, Any
 
@@ -10,6 +8,7 @@ from fastapi.responses import JSONResponse
 from starlette.responses import Response
 
 from gradwalk.api.clients import client_of
+from gradwalk.api.codings import choose_coding
 from gradwalk.api.errors import FactAnswer
 from gradwalk.api.finished import IMMUTABLE
 from gradwalk.api.languages import language_of
@@ -85,11 +84,11 @@ async def find_or_run(service: Service, body: TraceRequest, client: str, *, stre
     stored = await service.find_trace(trace)
     if stored is not None:
         if streamed:
-            return stream_events(service.metrics, await service.kept_events.of(trace, stored), trace, -1)
+            return stream_events(service, await service.events_of(trace, stored), trace, -1)
         return _receipt(HTTPStatus.OK, trace, snippet, RunState.DONE.value)
     run = await service.start_trace(body, client, (trace, snippet))
     if streamed:
-        return stream_run(service.metrics, service.runs, run, -1)
+        return stream_run(service, run, -1)
     return _receipt(HTTPStatus.ACCEPTED, trace, snippet, run.state.value)
 
 
@@ -107,13 +106,16 @@ async def read_trace(
     trace: TraceId, service: ServiceOf, accept_encoding: Accept = "", if_none_match: Accept = ""
 ) -> Response:
     """The finished document: immutable, compressed once."""
-    etag = f'"{trace}"'
-    kept = {"ETag": etag, "Cache-Control": IMMUTABLE, "Vary": "Accept-Encoding"}
+    name = f'"{trace}"'
+    kept = {"ETag": f"W/{name}", "Cache-Control": IMMUTABLE, "Vary": "Accept-Encoding"}
     stored = await service.find_trace(trace)
     if stored is not None:
-        if etag in if_none_match:
+        if name in if_none_match:
             return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=kept)
-        return await _document(stored, accept_encoding, kept)
+        coding = choose_coding(accept_encoding)
+        body = await service.encode_trace(trace, stored, coding)
+        encoded = kept if coding is None else {**kept, "Content-Encoding": coding}
+        return Response(body, media_type=JSON, headers=encoded)
     run = await service.find_run(trace)
     if run is None or (run.outcome is not None and not run.log):
         raise FactAnswer(HTTPStatus.NOT_FOUND, fact("api-no-trace"))
@@ -138,20 +140,14 @@ async def follow_trace(trace: TraceId, service: ServiceOf, last_event_id: LastEv
     after = read_last_event_id(last_event_id)
     stored = await service.find_trace(trace)
     if stored is not None:
-        events = await service.kept_events.of(trace, stored)
-        return _nothing_left() if after >= len(events) - 1 else stream_events(service.metrics, events, trace, after)
+        events = await service.events_of(trace, stored)
+        return _nothing_left() if after >= len(events) - 1 else stream_events(service, events, trace, after)
     run = await service.find_run(trace)
     if run is None:
         raise FactAnswer(HTTPStatus.NOT_FOUND, fact("api-no-trace"))
     if run.outcome is not None and after >= len(run.log) - 1:
         return _nothing_left()
-    return stream_run(service.metrics, service.runs, run, after)
-
-
-async def _document(stored: bytes, accept_encoding: str, headers: dict[str, str]) -> Response:
-    if "gzip" in accept_encoding:
-        return Response(stored, media_type="application/json", headers={**headers, "Content-Encoding": "gzip"})
-    return Response(await asyncio.to_thread(gzip.decompress, stored), media_type="application/json", headers=headers)
+    return stream_run(service, run, after)
 
 
 def _refuse_what_json_cannot_say(request: TraceRequest) -> None:

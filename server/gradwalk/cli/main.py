@@ -7,7 +7,7 @@ found missing; 2 for wrong usage.
 import json
 import logging
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -172,7 +172,7 @@ def trace(
     """Trace FILE (- for standard input) in a child and print the trace document."""
     events = _trace_file(file, inputs, grad_output, seed)
     _write(join_document(events), output)
-    sys.exit(_status(events))
+    sys.exit(_status(map(json.loads, events)))
 
 
 @main.command()
@@ -214,15 +214,14 @@ def export(  # noqa: PLR0913 (one parameter per option)
     exporter = find_exporter(name)
     assert exporter is not None
     saved = _read_saved_trace(file)
-    events = [encode(e) for e in saved["events"]] if saved else _trace_file(file, inputs, grad_output, seed)
-    document = saved or load_document(json.loads(join_document(events)))
+    document = saved or load_document(json.loads(join_document(_trace_file(file, inputs, grad_output, seed))))
     try:
         with _progress_bar(exporter) as report:
             body = exporter.make(document, Selection(step, phase, every, direction, current_language(), report))
     except (NothingToExport, ExportUnavailable) as reason:
         raise Failure(reason.fact) from reason
     _write(body, output)
-    sys.exit(_status(events))
+    sys.exit(_status(document["events"]))
 
 
 @contextmanager
@@ -251,8 +250,8 @@ def _read_saved_trace(file: IO[bytes]) -> TraceDocument | None:
         raise Misuse(fact("cli-not-saved", file=file.name, reason=str(error))) from error
 
 
-def _status(events: list[bytes]) -> int:
-    return 1 if any(json.loads(event)["type"] == "problem" for event in events) else 0
+def _status(events: Iterable[Any]) -> int:
+    return 1 if any(event["type"] == "problem" for event in events) else 0
 
 
 def _trace_file(file: IO[bytes], inputs: tuple[tuple[str, Any], ...], grad_output: Any, seed: int) -> list[bytes]:

@@ -1,6 +1,5 @@
 """A trace as a file with many pages, made by a process of its own: work of minutes, in nobody's way."""
 
-import gzip
 import json
 import os
 import signal
@@ -21,6 +20,7 @@ from gradwalk.protocol.events import Problem
 from gradwalk.protocol.facts import Fact, fact
 from gradwalk.protocol.problems import problem
 from gradwalk.sandbox.cancellation import Cancellation
+from gradwalk.store.compression import decompress
 from gradwalk.words.catalogue import LANGUAGE, tell
 
 LONGEST_SECONDS = 600.0
@@ -44,7 +44,10 @@ class ExportJob(BaseModel):
     direction: Direction = "backward"
     language: str = LANGUAGE
     document: bytes | None = Field(
-        default=None, exclude=True, repr=False, description="gzip; not sent to a worker, which finds it by `trace`."
+        default=None,
+        exclude=True,
+        repr=False,
+        description="Compressed; not sent to a worker, which finds it by `trace`.",
     )
 
     def address(self, version: str) -> str:
@@ -73,7 +76,7 @@ def make_file(job: ExportJob, report: Callable[[int, int], None], cancellation: 
     """
     if job.document is None:
         raise NoFileError(problem("internal", fact("problem-trace-gone")))
-    document = gzip.decompress(job.document)
+    document = decompress(job.document)
     with tempfile.TemporaryFile() as complaints:
         # A group of its own: Graphviz and ffmpeg, which it starts, end with it.
         with subprocess.Popen(

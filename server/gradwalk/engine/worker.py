@@ -26,7 +26,6 @@ from gradwalk.engine.export import LONGEST_SECONDS, ExportJob
 from gradwalk.engine.job import OUR_FAULT, PASSING_KINDS, Job, Outcome, execute
 from gradwalk.engine.runlog import Attempt, FencedError, RunLog
 from gradwalk.protocol.document import encode, join_document, trace_id
-from gradwalk.protocol.events import EVENT
 from gradwalk.protocol.facts import Fact, fact
 from gradwalk.protocol.problems import problem
 from gradwalk.protocol.versions import installed_versions
@@ -34,7 +33,8 @@ from gradwalk.sandbox.answers import EventAnswer, expected_header
 from gradwalk.sandbox.cancellation import Cancellation
 from gradwalk.sandbox.jobs import TraceJob
 from gradwalk.sandbox.supervisor import Sandbox
-from gradwalk.store.store import StoreError, TraceStore, compress
+from gradwalk.store.compression import compress
+from gradwalk.store.store import StoreError, TraceStore
 
 log = logging.getLogger(__name__)
 
@@ -133,7 +133,7 @@ class Worker:
         if work.attempt.count:
             # Another attempt got so far; programs are deterministic, so this one goes on from there.
             work.results = self._wait_for(self._log.results(work.attempt.run_id))
-            answer.pass_over([EVENT.validate_json(event) for event in work.results])
+            answer.pass_over([json.loads(event) for event in work.results])
         refusal = self._refusal(work.attempt)
         if refusal is None:
             return self._execute(work, answer)

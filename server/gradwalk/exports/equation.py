@@ -80,9 +80,9 @@ def _named(name: str, value: TensorValue | None) -> str:
 
 def _saved(name: str, saved: SavedTensor) -> str:
     value = saved["value"]
-    if isinstance(value, dict):
+    if value is not None:
         return _named(name, value)
-    return f"{text(name)} = {text(str(value))}" if "note" not in saved else text(name)
+    return f"{text(name)} = {text(str(saved.get('option')))}" if "note" not in saved else text(name)
 
 
 def _operand(moment: Moment, argnum: int) -> str:

@@ -9,14 +9,14 @@ from gradwalk.exports.exporter import Selection
 from gradwalk.exports.kit import read_module, with_baked
 from gradwalk.exports.sentences import find_words
 from gradwalk.protocol.document import TraceDocument
-from gradwalk.words.catalogue import say
+from gradwalk.words.catalogue import LANGUAGE, language_spoken, read_catalogue, say
 
 POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; "
     "base-uri 'none'; form-action 'none'"
 )
 _PAGE = """<!doctype html>
-<html lang="en">
+<html lang="{language}">
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="{policy}">
@@ -38,20 +38,22 @@ noscript {{ display: block; padding: 1rem 2rem; }}
 <ol>{sentences}</ol></noscript>
 <script type="application/json">{data}</script>
 </grad-walk>
-<script type="module">{module}</script>
+{catalogue}<script type="module">{module}</script>
 </body>
 </html>
 """
 
 
 def write_html(document: TraceDocument, selection: Selection) -> bytes:
-    """The page, UTF-8; it opens at the selection, at the first step's equation without one.
+    """The page, UTF-8, in the language spoken here; it opens at the selection, else at the first step's equation.
 
     Raises:
         ExportUnavailable: the front end has not been built.
     """
     step = "" if selection.place is None else f' step="{selection.place}"'
+    language, module = language_spoken(), read_module()
     page = _PAGE.format(
+        language=language,
         policy=POLICY,
         version=escape(document["versions"]["gradwalk"]),
         title=escape(heading_of(document["source"])),
@@ -59,7 +61,8 @@ def write_html(document: TraceDocument, selection: Selection) -> bytes:
         lead=escape(say("export-sentences")),
         sentences="".join(f"<li>{escape(step.whole)}</li>" for step in find_words(document).steps),
         data=script_json(with_baked(document)),
-        module=script_code(read_module()),
+        catalogue="" if language == LANGUAGE else _catalogue(language, module),
+        module=script_code(module),
     )
     return page.encode("utf-8", "replace")
 
@@ -71,6 +74,13 @@ def heading_of(source: str) -> str:
         if text.startswith("#") and not text.startswith("#@") and text.strip("# "):
             return text.strip("# ")[:110]
     return say("export-title")
+
+
+def _catalogue(language: str, module: str) -> str:
+    """What the player reads another language from: the messages that it has in English."""
+    messages = re.split("^(?=[a-z])", read_catalogue(language), flags=re.MULTILINE)
+    text = script_json("".join(one for one in messages if one.partition(" ")[0] + " =" in module))
+    return f'<script type="application/json" data-catalogue="{language}">{text}</script>\n'
 
 
 def mark_up(text: str) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 from gradwalk.exports.exporter import ExportUnavailable, Selection
 from gradwalk.protocol.document import TraceDocument, encode
 from gradwalk.protocol.facts import fact
+from gradwalk.protocol.wire import write_document
 from gradwalk.words.catalogue import LANGUAGE, language_spoken
 
 log = logging.getLogger(__name__)
@@ -31,14 +32,15 @@ def write_kit(document: TraceDocument, _selection: Selection) -> bytes:
 
 
 def with_baked(document: TraceDocument) -> dict[str, Any]:
-    """The document with `baked` beside its other fields; without it where nothing here can work it out.
+    """The document as it is kept, with `baked` beside its other fields; without it where nothing here can work it out.
 
     A viewer does the same work by itself then, with what it fetches from the server.
     """
-    baked = bake(encode(document))
+    written = write_document(document)
+    baked = bake(encode(written))
     if baked is None:
-        return {**document}
-    return {**document, "baked": {name: part for name, part in baked.items() if name != "stills"}}
+        return written
+    return {**written, "baked": {name: part for name, part in baked.items() if name != "stills"}}
 
 
 def bake(document: bytes) -> dict[str, Any] | None:

@@ -11,6 +11,7 @@ from gradwalk.protocol.document import TraceDocument
 from gradwalk.protocol.events import PassStarted, Step
 from gradwalk.protocol.facts import fact
 from gradwalk.protocol.graph import Graph, Node
+from gradwalk.protocol.merging import merge
 from gradwalk.protocol.values import Gradient
 from gradwalk.words.catalogue import say
 
@@ -89,8 +90,9 @@ class Walk:
             NothingToExport: the trace has no backward pass.
         """
         self._document = document
-        self.passes = [event for event in document["events"] if event["type"] == "pass_started"]
-        self.steps = [event for event in document["events"] if event["type"] == "step"]
+        events = merge(document["events"])
+        self.passes = [event for event in events if event["type"] == "pass_started"]
+        self.steps = [event for event in events if event["type"] == "step"]
         self._nodes = {p["pass"]: {node["id"]: node for node in p["graph"]["nodes"]} for p in self.passes}
         if not self.passes:
             raise NothingToExport(fact("export-no-pass"))

@@ -10,6 +10,7 @@ from gradwalk.exports.exporter import ExportUnavailable
 from gradwalk.exports.kit import bake
 from gradwalk.protocol.document import TraceDocument, encode
 from gradwalk.protocol.facts import fact
+from gradwalk.protocol.wire import write_document
 
 POINTS_PER_INCH = 72
 
@@ -149,7 +150,7 @@ def find_forward(document: TraceDocument) -> list[ForwardStep]:
 
 
 def _bake(document: TraceDocument) -> dict[str, Any]:
-    baked = bake(encode(document))
+    baked = bake(encode(write_document(document)))
     if baked is None:
         raise ExportUnavailable(fact("export-needs-page"))
     return baked

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from gradwalk.formulas.expression import Expression, Number, Scalar, Symbol, conj, reshape
 from gradwalk.protocol.fact_kinds import FactKind
-from gradwalk.protocol.facts import Fact, Filling, Numbers
+from gradwalk.protocol.facts import Fact, Filling, number
 from gradwalk.protocol.graph import UnwrittenReason
 
 Shape = tuple[int, ...]
@@ -156,9 +156,7 @@ class Reason:
 
     def told(self, written: Callable[[str], str]) -> Fact:
         """The fact, with symbols written as in the formula."""
-        operands: dict[str, Filling] = {
-            name: written(one) if isinstance(one, str) else _number(one) for name, one in self.symbols
-        }
+        operands = {name: _filling(one, written) for name, one in self.symbols}
         return {"kind": self.kind, "operands": operands} if operands else {"kind": self.kind}
 
 
@@ -167,8 +165,10 @@ def why(kind: FactKind, *symbols: str, **others: str | Scalar) -> Reason:
     return Reason(kind, (*((name, name) for name in symbols), *others.items()))
 
 
-def _number(number: Scalar) -> Numbers:
-    return {"numbers": [[number.real, number.imag] if isinstance(number, complex) else number]}
+def _filling(one: str | Scalar, written: Callable[[str], str]) -> Filling:
+    if isinstance(one, str):
+        return written(one)
+    return number([one.real, one.imag] if isinstance(one, complex) else one)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """A finished trace in Python: what was recorded, saved and loaded as the document that every reader knows."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from os import PathLike
 from pathlib import Path
 
@@ -9,15 +9,24 @@ from gradwalk.exports.exporter import LAST_PHASE, Selection
 from gradwalk.exports.raster import write_still
 from gradwalk.protocol.document import TraceDocument, assemble_document, encode
 from gradwalk.protocol.events import Event, Problem, Step
+from gradwalk.protocol.merging import merge
 from gradwalk.protocol.upgrades import load_document
+from gradwalk.protocol.wire import write_document
 
 
 class Trace:
     """One trace. Its parts share values and are not meant to be changed."""
 
-    def __init__(self, document: TraceDocument) -> None:
-        self.document = document
+    def __init__(self, document: TraceDocument | Callable[[], TraceDocument]) -> None:
+        """A document, or what makes it when it is asked for."""
+        self._document = document
+
+    @property
+    def document(self) -> TraceDocument:
         """The JSON document as Python objects."""
+        if callable(self._document):
+            self._document = self._document()
+        return self._document
 
     @classmethod
     def from_events(cls, events: Sequence[Event]) -> "Trace":
@@ -36,7 +45,7 @@ class Trace:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Writes the document; the same trace always gives the same bytes."""
-        Path(path).write_bytes(encode(self.document))
+        Path(path).write_bytes(encode(write_document(self.document)))
 
     @property
     def id(self) -> str:
@@ -51,7 +60,7 @@ class Trace:
     @property
     def steps(self) -> list[Step]:
         """The executed autograd nodes, in order, over all passes."""
-        return [event for event in self.events if event["type"] == "step"]
+        return [event for event in merge(self.events) if event["type"] == "step"]
 
     @property
     def problems(self) -> list[Problem]:

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from gradwalk.notebook.document import Trace
-from gradwalk.protocol.document import ADDRESS_HEX_DIGITS, FORMAT, encode
+from gradwalk.protocol.document import ADDRESS_HEX_DIGITS, FORMAT, TraceDocument, assemble_document, encode
 from gradwalk.protocol.events import Event
 from gradwalk.protocol.requests import Limits, Options, ResolvedLimits, TraceRequest, resolve_limits
 from gradwalk.protocol.versions import installed_versions
@@ -56,7 +56,7 @@ def trace_tensors(
     """Runs one backward from live tensors, as `torch.autograd.backward` would, and records it.
 
     There is no source, so spans are null. Leaves are called by `params` where it names them, else by the caller's
-    variables. An error of the engine becomes `Trace.problems`.
+    variables. An error of the engine becomes `Trace.problems`. Formulas are written when the trace is first read.
     """
     caller = sys._getframe(1)  # noqa: SLF001 (the only way to the caller's names)
     named = {**caller.f_globals, **caller.f_locals} if params is None else dict(params)
@@ -65,8 +65,14 @@ def trace_tensors(
     seeds = [grad_outputs] if isinstance(grad_outputs, torch.Tensor) else grad_outputs
     resolved: ResolvedLimits = resolve_limits(asked, None)
     recorded: list[dict[str, Any]] = []
-    record_backward(several, seeds, recorded.append, resolved, named, retain_graph=retain_graph)
-    return Trace.from_events(_with_header(recorded, asked))
+    recording = record_backward(several, seeds, recorded.append, resolved, named, retain_graph=retain_graph)
+    recording.tell()
+
+    def document() -> TraceDocument:
+        recording.explain()
+        return assemble_document(_with_header(recorded, asked))
+
+    return Trace(document)
 
 
 def _with_header(recorded: list[dict[str, Any]], asked: Limits) -> list[Any]:

@@ -10,7 +10,7 @@ from pydantic import Field, TypeAdapter, with_config
 from typing_extensions import TypedDict
 
 from gradwalk.protocol.facts import Fact
-from gradwalk.protocol.graph import Graph, InnerOp, Span
+from gradwalk.protocol.graph import Formula, Graph, InnerOp, SavedTensor, Span
 from gradwalk.protocol.numbers import STRICT, Real
 from gradwalk.protocol.values import Gradient, OnDemand, Structure, TensorValue
 
@@ -280,6 +280,52 @@ class Substitution(TypedDict):
     """All numbers filled in, ending in what the engine returned."""
 
 
+@with_config(STRICT)
+class NodeValues(TypedDict):
+    """What the forward pass put into a node, in the order of the node's own lists."""
+
+    node: str
+    inputs: list[TensorValue | None]
+    outputs: list[TensorValue | None]
+    saved: list[SavedTensor]
+    inside: NotRequired[list[InnerOp]]
+
+
+_Forward = TypedDict(
+    "_Forward",
+    {"seq": int, "type": Literal["forward"], "pass": int, "nodes": list[NodeValues]},
+)
+
+
+@with_config(STRICT)
+class Forward(_Forward):
+    """Values of nodes whose places in the graph `pass_started` told: whoever reads a trace puts them there."""
+
+
+@with_config(STRICT)
+class Explanation(TypedDict):
+    """The mathematics of a node, and of one of its steps with its numbers."""
+
+    node: str
+    step: int | None
+    """Index of the step; null for a node that did not run."""
+    formula: Annotated[Formula | None, Field(default=None)]
+    formula_checked: NotRequired[bool]
+    substitutions: NotRequired[list[Substitution]]
+    local_jacobians: Annotated[list[LocalJacobian], Field(default=[])]
+
+
+_Explained = TypedDict(
+    "_Explained",
+    {"seq": int, "type": Literal["explained"], "pass": int, "nodes": list[Explanation]},
+)
+
+
+@with_config(STRICT)
+class Explained(_Explained):
+    """What is not needed to show what happened, and takes longest: whoever reads a trace puts it into node and step."""
+
+
 _Step = TypedDict(
     "_Step",
     {
@@ -291,8 +337,8 @@ _Step = TypedDict(
         "grad_outputs": list[Gradient],
         "contributions": list[Contribution],
         "grad_inputs": list[Gradient],
-        "local_jacobians": list[LocalJacobian],
-        "accumulate": Accumulate | None,
+        "local_jacobians": Annotated[list[LocalJacobian], Field(default=[])],
+        "accumulate": Annotated[Accumulate | None, Field(default=None)],
         "hooks": NotRequired[list[HookChange]],
         "changes": NotRequired[list[ReturnedChange]],
         "inside": NotRequired[list[InnerOp]],
@@ -499,7 +545,17 @@ class Finished(TypedDict):
 
 
 Event = Annotated[
-    Started | Stdout | Warned | PassStarted | Step | PassFinished | Unrecorded | Problem | Finished,
+    Started
+    | Stdout
+    | Warned
+    | PassStarted
+    | Forward
+    | Step
+    | Explained
+    | PassFinished
+    | Unrecorded
+    | Problem
+    | Finished,
     Field(discriminator="type"),
 ]
 EVENT: TypeAdapter[Event] = TypeAdapter(Event)

@@ -1438,6 +1438,7 @@ FactKind = Literal[
     "player-saved-alias",
     "player-saved-version",
     "player-inside-forward",
+    "player-to-know",
     "player-inside-backward",
     "player-gives",
     "player-result",

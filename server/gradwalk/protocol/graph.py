@@ -2,12 +2,12 @@
 
 Edges run from the producer of a forward value to its consumer; gradients flow the other way. They
 are a list, never a set: `x * x` has two. Ids are opaque (`n0`, `e0`, `g0`), safe inside DOT, and keep
-their meaning over all passes of one trace.
+their meaning over all passes of one trace. Sizes and places are the reader's business.
 """
 
-from typing import Literal, NotRequired
+from typing import Annotated, Literal, NotRequired
 
-from pydantic import with_config
+from pydantic import Field, with_config
 from typing_extensions import TypedDict
 
 from gradwalk.protocol.facts import Fact
@@ -39,7 +39,7 @@ class Operand(TypedDict):
     """0-based position among the node's `next_functions`."""
     name: str
     """The name torch's derivatives table gives it (`self`, `other`), or the forward's parameter name."""
-    value: TensorValue | None
+    value: Annotated[TensorValue | None, Field(default=None)]
     """The forward value, null where it could not be observed."""
     source: NotRequired[str]
     """What the program calls it: a variable (`model.0.weight`), else the text that computes it (`x*y`, on one line)
@@ -53,8 +53,10 @@ class Operand(TypedDict):
 class Output(TypedDict):
     """One differentiable output of a node."""
 
-    value: TensorValue | None
-    name: str | None
+    value: Annotated[TensorValue | None, Field(default=None)]
+    shape: NotRequired[list[int]]
+    """Where the value is known: what a picture needs before it."""
+    name: Annotated[str | None, Field(default=None)]
     """The variable the program gave it to, where it gave it to one."""
     source: NotRequired[str]
     """The text that computes it, on one line, where it is an expression of its own and short."""
@@ -65,11 +67,13 @@ class SavedTensor(TypedDict):
     """What a node keeps for its backward."""
 
     name: str
-    value: TensorValue | int | float | bool | str | None | list[int | float | bool | str | None]
-    version: int | None
+    value: Annotated[TensorValue | None, Field(default=None)]
+    option: NotRequired[int | float | bool | str | list[int | float | bool | str | None]]
+    """What it is where it is no tensor: a number, a flag, sizes."""
+    version: Annotated[int | None, Field(default=None)]
     """The tensor's version counter when it was saved, null for what is not a tensor."""
-    is_input: bool
-    is_output: bool
+    is_input: Annotated[bool, Field(default=False)]
+    is_output: Annotated[bool, Field(default=False)]
     note: NotRequired[Fact]
     """Why there is no value: packed by a hook, already freed, ..."""
     alias_of: NotRequired[str]
@@ -161,17 +165,17 @@ class Node(TypedDict):
     """As torch prints it: `MulBackward0`, `AccumulateGrad`, `FBackward`."""
     op: str
     """`mul`, `F`, `accumulate_grad`."""
-    kind: NodeKind
+    kind: Annotated[NodeKind, Field(default="op")]
     label: str
     """Short text for the card."""
-    span: Span | None
-    group: str | None
+    span: Annotated[Span | None, Field(default=None)]
+    group: Annotated[str | None, Field(default=None)]
     inputs: list[Operand]
     outputs: list[Output]
-    output_count: int
-    saved: list[SavedTensor]
-    formula: Formula | None
-    sequence_nr: int | None
+    output_count: Annotated[int, Field(default=1)]
+    saved: Annotated[list[SavedTensor], Field(default=[])]
+    formula: Annotated[Formula | None, Field(default=None)]
+    sequence_nr: Annotated[int | None, Field(default=None)]
     """Null for `accumulate_grad`, which is always first in the engine's queue."""
     leaf: NotRequired[str]
     """Only `accumulate_grad`: the variable's name (`x`, `model.0.weight`)."""
@@ -221,8 +225,6 @@ class Group(TypedDict):
     span: Span | None
     nodes: list[str]
     """Direct members only."""
-    dot: str
-    """The group's direct children as Graphviz DOT; see `Graph.dot`."""
 
 
 @with_config(STRICT)
@@ -232,6 +234,3 @@ class Graph(TypedDict):
     nodes: list[Node]
     edges: list[Edge]
     groups: list[Group]
-    dot: str
-    """The top level as Graphviz DOT with opaque ids: one statement per direct child, one `in_<edge>` or
-    `out_<edge>` point per edge that crosses a group's border. Sizes and places are the reader's business."""

@@ -1,12 +1,19 @@
 """JSON Schema of a trace document and of what the server answers besides; TypeScript types are generated from both."""
 
+import json
 from typing import Any
 
 from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
+from pydantic_core import CoreSchema, core_schema
 
 from gradwalk.protocol.answers import GradcheckReport
 from gradwalk.protocol.document import DOCUMENT
+from gradwalk.protocol.graph import Edge
+from gradwalk.protocol.values import TensorValue
+from gradwalk.protocol.wire import VALUES, exchange, row_schema
+
+_NUMBER = "ValueNumber"
 
 
 class _Schema(GenerateJsonSchema):
@@ -15,14 +22,39 @@ class _Schema(GenerateJsonSchema):
 
 
 def trace_schema() -> dict[str, Any]:
-    """The schema of the newest format, keys in order of declaration."""
-    schema = DOCUMENT.json_schema(mode="serialization", schema_generator=_Schema)
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+    """The schema of a document as it is kept and sent, keys in order of declaration."""
+    number = core_schema.int_schema(ge=0)
+    schema = _renamed(
+        _json_schema(exchange(DOCUMENT.core_schema, {TensorValue: number, Edge: row_schema()})),
+        TensorValue.__name__,
+        _NUMBER,
+    )
+    values = _json_schema(VALUES.core_schema)
+    definitions = {**values.pop("$defs"), **schema["$defs"]}
+    for reference in schema["properties"]["events"]["items"]["discriminator"]["mapping"].values():
+        event = definitions[reference.rpartition("/")[2]]
+        event["properties"]["values"] = {**values, "description": "Those that this event is the first to refer to."}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "$defs": definitions}
 
 
 def page_schema() -> dict[str, Any]:
-    """The schema of a trace document, with what else the page reads among its definitions."""
-    schema = trace_schema()
-    answers = TypeAdapter(GradcheckReport).json_schema(mode="serialization", schema_generator=_Schema)
+    """The schema of a document in memory, with what else the page reads among its definitions."""
+    schema = _json_schema(DOCUMENT.core_schema)
+    for definition in schema["$defs"].values():
+        # In memory nothing is left out.
+        defaults = [name for name, field in definition.get("properties", {}).items() if "default" in field]
+        definition["required"] = [*definition.get("required", ()), *defaults]
+    answers = _json_schema(TypeAdapter(GradcheckReport).core_schema)
     definitions = answers.pop("$defs")
     return {**schema, "$defs": {**definitions, **schema["$defs"], answers["title"]: answers}}
+
+
+def _renamed(schema: dict[str, Any], name: str, to: str) -> dict[str, Any]:
+    """The schema with another name for one of its definitions."""
+    renamed: dict[str, Any] = json.loads(json.dumps(schema).replace(f'"#/$defs/{name}"', f'"#/$defs/{to}"'))
+    renamed["$defs"][to] = renamed["$defs"].pop(name)
+    return renamed
+
+
+def _json_schema(schema: CoreSchema) -> dict[str, Any]:
+    return _Schema().generate(schema, mode="serialization")

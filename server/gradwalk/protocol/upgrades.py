@@ -4,12 +4,13 @@ from collections.abc import Callable
 from typing import Any
 
 from gradwalk.protocol.document import DOCUMENT, FORMAT, TraceDocument
+from gradwalk.protocol.wire import read_document
 
 Upgrade = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 def _without_sentences(raw: dict[str, Any]) -> dict[str, Any]:
-    """Format 1 carried sentences; since 2 whoever shows a trace makes them, of the step's own facts or of a fact."""
+    """Format 1 carried sentences and DOT; since 2 whoever shows a trace makes them, of its facts and its graph."""
     return {**raw, "format": 2, "events": [_event_without_sentences(event) for event in raw.get("events", [])]}
 
 
@@ -19,11 +20,18 @@ def _event_without_sentences(event: dict[str, Any]) -> dict[str, Any]:
         # The names of options and inputs are the program's own.
         return {**kept, "format": 2, **({"inputs": _with_facts(kept["inputs"])} if "inputs" in kept else {})}
     kept = {name: _with_facts(value) for name, value in kept.items()}
+    if "graph" in kept:
+        groups = [_without_dot(group) for group in kept["graph"]["groups"]]
+        kept["graph"] = {**_without_dot(kept["graph"]), "groups": groups}
     if "notes" in kept:
         kept["notes"] = [_told(text) for text in kept["notes"]]
     if "findings" in kept:
         kept["findings"] = [_finding(one) for one in kept["findings"]]
     return _with_fact(kept) if kept["type"] == "problem" else kept
+
+
+def _without_dot(drawn: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in drawn.items() if name != "dot"}
 
 
 def _with_facts(value: Any) -> Any:
@@ -40,6 +48,9 @@ def _with_facts(value: Any) -> Any:
         kept["special_cases"] = [_told(text) for text in kept["special_cases"]]
     if "cause" in kept:
         kept["line"] = kept.pop("cause")["line"]
+    if "is_input" in kept and "version" in kept and not isinstance(kept["value"], dict | None):
+        kept["option"] = kept.pop("value")
+        kept["value"] = None
     if isinstance(kept.get("batch"), dict):
         kept["batch"] = {"kind": kept["batch"]["kind"], "size": kept["batch"]["size"]}
     return kept
@@ -69,7 +80,7 @@ def _with_fact(problem: dict[str, Any]) -> dict[str, Any]:
 
 
 UPGRADES: dict[int, Upgrade] = {1: _without_sentences}
-"""From version n to n + 1. See README.md beside this file."""
+"""From version n to n + 1, in memory: values stand where they belong. See README.md beside this file."""
 
 
 def load_document(raw: dict[str, Any]) -> TraceDocument:
@@ -83,6 +94,8 @@ def load_document(raw: dict[str, Any]) -> TraceDocument:
         raise ValueError("not a gradwalk trace: it has no format version")
     if version > FORMAT:
         raise ValueError(f"this trace has format {version}; this gradwalk reads up to {FORMAT}: upgrade gradwalk")
+    if version == FORMAT:
+        return read_document(raw)
     while version < FORMAT:
         raw = UPGRADES[version](raw)
         version += 1

@@ -73,13 +73,16 @@ class Summary(TypedDict):
 @final
 @with_config(STRICT)
 class TensorValue(TypedDict):
-    """A tensor at a moment. Exactly one of `data`, `summary` and `unavailable` is present."""
+    """A tensor at a moment. Exactly one of `data`, `summary` and `unavailable` is present; of many entries, only on the
+    wire, `packed` in the place of `data`."""
 
     shape: list[int]
     dtype: str
     """torch's name without the prefix: `float32`, `complex64`, `bool`."""
     data: NotRequired[list[Number]]
     """Row-major, flat."""
+    packed: NotRequired[str]
+    """The same as little-endian bytes in base64."""
     summary: NotRequired[Summary]
     layout: NotRequired[str]
     """Only for layouts other than strided, e.g. `sparse_coo`; `data` is then the dense form."""

@@ -12,12 +12,15 @@ from pydantic import TypeAdapter
 
 from gradwalk.protocol.answers import GradcheckReport
 from gradwalk.protocol.document import FORMAT, canonical_request, trace_id
-from gradwalk.protocol.events import EVENT, Event, Finished, LocalJacobian, Problem, Started, Versions
+from gradwalk.protocol.events import Event, Finished, LocalJacobian, Problem, Started, Versions
 from gradwalk.protocol.requests import TraceRequest
+from gradwalk.protocol.wire import Checker
 from gradwalk.sandbox.jobs import JacobianJob, ReplayJob
 
 LOCAL_JACOBIANS: Final[TypeAdapter[list[Any]]] = TypeAdapter(list[LocalJacobian])
 GRADCHECK_REPORTS: Final[TypeAdapter[list[Any]]] = TypeAdapter(list[GradcheckReport])
+_OF_THE_PROGRAM: Final = ("inputs", "directions", "values")
+"""What only the child can say of a header."""
 
 
 class AnswerError(ValueError):
@@ -47,6 +50,7 @@ class EventAnswer:
 
     def __init__(self, header: Started) -> None:
         self._header = header
+        self._checker = Checker()
         self._next_seq = 0
         self._passed_on = 0
         self._passes = 0
@@ -65,7 +69,7 @@ class EventAnswer:
         Raises:
             AnswerError: not an event, or not the one whose turn it is.
         """
-        event = _decode_event(payload)
+        event = self._decode(payload)
         if event["seq"] != self._next_seq:
             raise AnswerError(f"event {event['seq']} came where {self._next_seq} was due")
         if (event["type"] == "started") != (self._next_seq == 0):
@@ -82,6 +86,7 @@ class EventAnswer:
 
     def restart(self) -> None:
         """The next payload comes from a new child that runs the same program again."""
+        self._checker = Checker()
         self._next_seq = 0
 
     def pass_over(self, events: list[Event]) -> None:
@@ -108,12 +113,17 @@ class EventAnswer:
         return [*events, problem, finished]
 
     def _with_our_header(self, event: Started) -> Started:
-        header = self._header.copy()
-        if "inputs" in event:
-            header["inputs"] = event["inputs"]
-        if "directions" in event:
-            header["directions"] = event["directions"]
-        return header
+        header: Any = self._header.copy()
+        own: Any = event
+        header.update({name: own[name] for name in _OF_THE_PROGRAM if name in own})
+        return header  # type: ignore[no-any-return]
+
+    def _decode(self, payload: bytes) -> Any:
+        # pydantic's ValidationError is a ValueError, as is what its parser says of invalid UTF-8 and lone surrogates.
+        try:
+            return self._checker.check(payload)
+        except (ValueError, RecursionError) as error:
+            raise AnswerError("not an event of the trace format") from error
 
     def _count(self, event: Event) -> None:
         self._passed_on += 1
@@ -146,11 +156,3 @@ class ReplayAnswer:
             raise AnswerError("not an answer of the kind that was asked for") from error
         self._complete = True
         return found
-
-
-def _decode_event(payload: bytes) -> Event:
-    # pydantic's ValidationError is a ValueError, as is what its parser says of invalid UTF-8 and lone surrogates.
-    try:
-        return EVENT.validate_json(payload)
-    except (ValueError, RecursionError) as error:
-        raise AnswerError("not an event of the trace format") from error

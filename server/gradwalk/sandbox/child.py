@@ -12,6 +12,7 @@ from typing import NoReturn
 
 from gradwalk.protocol.document import encode
 from gradwalk.protocol.events import Event
+from gradwalk.protocol.wire import Writer
 from gradwalk.sandbox import lockdown
 from gradwalk.sandbox.deadline import Alarm
 from gradwalk.sandbox.frames import LENGTH_BYTES, encode_frame
@@ -105,8 +106,10 @@ def _run_job(payload: bytes, confinement: Confinement) -> None:
 
 
 def _run_trace(job: TraceJob, language: OfferedLanguage | None, send: Callable[[bytes], None]) -> None:
+    writer = Writer()
+
     def emit(event: Event) -> None:
-        send(encode(event))
+        send(encode(writer.write(event)))
 
     trace_program(job.request, emit, job.limits, language)
 

@@ -21,9 +21,10 @@ from gradwalk.sandbox.offer import Offer
 from gradwalk.sandbox.proxies import RefusedAttributeError
 from gradwalk.sandbox.refusals import METACLASS
 from gradwalk.sandbox.warmup import CHECKED, PROGRAMS
+from gradwalk.tracer.collection import RELAXED_COLLECTION
 from gradwalk.tracer.program_check import gradcheck_of_program
 from gradwalk.tracer.replay import gradcheck_of_step, jacobian_of_step
-from gradwalk.tracer.run import RELAXED_COLLECTION, trace_program
+from gradwalk.tracer.run import trace_program
 
 _REPLAYED = "import torch\nx = torch.ones(2, requires_grad=True)\n(x * x).sum().backward()"
 

@@ -12,8 +12,9 @@ import redis.asyncio
 from redis.exceptions import RedisError
 
 from gradwalk.cluster.connection import name_key
+from gradwalk.store.compression import compress
 from gradwalk.store.memory import Memory
-from gradwalk.store.store import StoreError, compress, refuse_too_large
+from gradwalk.store.store import StoreError, refuse_too_large
 
 _DAY_SECONDS = 86_400
 TRACE_SECONDS = 30 * _DAY_SECONDS

@@ -13,8 +13,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import TypeVar
 
+from gradwalk.store.compression import compress
 from gradwalk.store.memory import Memory
-from gradwalk.store.store import StoreError, compress, refuse_too_large
+from gradwalk.store.store import StoreError, refuse_too_large
 
 T = TypeVar("T")
 

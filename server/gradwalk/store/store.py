@@ -1,9 +1,7 @@
 """What every store offers."""
 
-import gzip
 from typing import Protocol
 
-_GZIP_LEVEL = 6
 FILE_BYTES_MAX = 64 << 20
 """Of one file made of a trace."""
 
@@ -19,7 +17,7 @@ class TraceStore(Protocol):
         """As `get_trace`, of what this process has in memory; None says nothing about the rest."""
 
     async def get_trace(self, trace_id: str) -> bytes | None:
-        """The document, gzip-compressed; None when it is not here (any more)."""
+        """The document, compressed (`compression.py`); None when it is not here (any more)."""
 
     async def put_trace(self, trace_id: str, document: bytes) -> None:
         """Keeps a document, compressing it; may evict those that were not used for longest.
@@ -63,8 +61,3 @@ def refuse_too_large(body: bytes) -> None:
     """
     if len(body) > FILE_BYTES_MAX:
         raise StoreError(f"a file of {len(body) >> 20} MiB is not kept; the most is {FILE_BYTES_MAX >> 20} MiB")
-
-
-def compress(document: bytes) -> bytes:
-    """The body at rest: gzip, which every browser reads; the same bytes for the same document."""
-    return gzip.compress(document, _GZIP_LEVEL, mtime=0)

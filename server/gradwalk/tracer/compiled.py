@@ -1,7 +1,15 @@
-"""Notices that a function of `torch.compile` ran: here it runs eagerly, and that must be said."""
+"""Functions of `torch.compile` run eagerly here, and that is said.
+
+What the compiler would fuse is one opaque node; run eagerly, it is the graph that was written. The compiler itself is
+loaded only when the program asks for it: its modules take more than a second.
+"""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
+from types import ModuleType
 from typing import Any, Final
 
 from gradwalk.protocol.facts import Fact, fact
@@ -9,25 +17,35 @@ from gradwalk.tracer.frames import snippet_place
 from gradwalk.tracer.originals import frame_at
 from gradwalk.tracer.places import Places
 
+_COMPILER: Final = "torch._dynamo"
 _MODULE: Final = "torch._dynamo.eval_frame"
 _NAME: Final = "_callback_from_stance"
 """What every compiled function asks, each time it is called, before it runs eagerly or not."""
 
 
 class CompileWatch:
-    """Says once where a compiled function was first called."""
+    """Has compiled functions run eagerly, and says once where one was first called."""
 
     def __init__(self, places: Places, note: Callable[[Fact], None]) -> None:
         self._places = places
         self._note = note
-        self._module: Any = None
-        self._original: Any = None
         self._said = False
+        self._undo = ExitStack()
 
     def install(self) -> None:
-        """Starts to watch; the stance must be set already, since that loads the compiler."""
-        self._module = sys.modules.get(_MODULE)
-        self._original = original = getattr(self._module, _NAME, None)
+        """Starts to watch, now or as soon as the compiler is loaded."""
+        if _COMPILER in sys.modules:
+            self._watch()
+            return
+        waiting = _Waiting(self._watch)
+        sys.meta_path.insert(0, waiting)
+        self._undo.callback(waiting.leave)
+
+    def _watch(self) -> None:
+        compiler: Any = sys.modules[_COMPILER]
+        self._undo.enter_context(compiler.set_stance("force_eager"))
+        module = sys.modules.get(_MODULE)
+        original = getattr(module, _NAME, None)
         if original is None:
             return
 
@@ -37,14 +55,53 @@ class CompileWatch:
                 self._notice()
             return original(callback)
 
-        setattr(self._module, _NAME, noticing)
+        setattr(module, _NAME, noticing)
+        self._undo.callback(setattr, module, _NAME, original)
 
     def remove(self) -> None:
         """Stops watching."""
-        if self._original is not None:
-            setattr(self._module, _NAME, self._original)
-            self._original = None
+        self._undo.close()
 
     def _notice(self) -> None:
         span = self._places.span(snippet_place(frame_at(2)))
         self._note(fact("note-compiled") if span is None else fact("note-compiled-in-line", line=span["line"]))
+
+
+class _Waiting(MetaPathFinder):
+    """Finds nothing itself; calls `loaded` once the compiler was imported."""
+
+    def __init__(self, loaded: Callable[[], None]) -> None:
+        self._loaded = loaded
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname != _COMPILER:
+            return None
+        self.leave()
+        found = PathFinder.find_spec(fullname, path, target)
+        if found is not None and found.loader is not None:
+            found.loader = _Telling(found.loader, self._loaded)
+        return found
+
+    def leave(self) -> None:
+        if self in sys.meta_path:
+            sys.meta_path.remove(self)
+
+
+class _Telling(Loader):
+    """Loads as another loader does, and says so."""
+
+    def __init__(self, loader: Loader, loaded: Callable[[], None]) -> None:
+        self._loader, self._loaded = loader, loaded
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module: ModuleType) -> None:
+        # The module keeps the loader that it would have had.
+        if module.__spec__ is not None:
+            module.__spec__.loader = self._loader
+        module.__loader__ = self._loader
+        self._loader.exec_module(module)
+        self._loaded()

@@ -14,13 +14,12 @@ from gradwalk.protocol.values import Missing, TensorValue
 from gradwalk.tracer.births import Births
 from gradwalk.tracer.calls import Call, CallLog, InnerCall
 from gradwalk.tracer.custom import FunctionTexts, is_users_function
-from gradwalk.tracer.drawing import draw
 from gradwalk.tracer.grouping import Grouping
 from gradwalk.tracer.naming import NamedTensors
-from gradwalk.tracer.node_formulas import NodeFormulas
+from gradwalk.tracer.node_formulas import NodeFormulas, Unexplained
 from gradwalk.tracer.originals import Tensor, sequence_number
 from gradwalk.tracer.places import Places
-from gradwalk.tracer.saved import SavedReader, note_on, plain_value
+from gradwalk.tracer.saved import KeptFields, SavedReader, note_on, option_entry
 from gradwalk.tracer.sides import Side, side_of
 from gradwalk.tracer.source import Program
 from gradwalk.tracer.text import called, transposed
@@ -83,6 +82,10 @@ class Record:
         """What its formula calls its symbols."""
 
 
+_Unexplained = tuple[Record, protocol.Node, list[protocol.Output], Unexplained, list[Record | None]]
+"""A node, its description, its outputs as they were named then, what its formula needs, and who made its operands."""
+
+
 class GraphWriter:
     """Describes the graph of each pass."""
 
@@ -92,26 +95,31 @@ class GraphWriter:
         self._places = places
         self._program = program
         self._texts = None if program is None else FunctionTexts(program)
-        self._saved = SavedReader(values)
+        self.kept = KeptFields()
+        self._saved = SavedReader(values, self.kept)
         self._wording = Wording(log, places)
         self._grouping = Grouping(places)
         self._token = object()
         self._records: dict[int, Record] = {}
         self._leaves: dict[int, Record] = {}
         self._leaf_names: dict[str, str] = {}
-        self._names_held: dict[tuple[Node, int], str] = {}
-        """What the results of the graph at hand are called, where a variable holds them."""
         self._next_edge = 0
         self._first_sequence = sequence_number()
         """Numbers are told relative to the run's start: what ran before in this process must not show."""
         self._entries: dict[str, DerivativeEntry | None] = {}
-        self.formulas = NodeFormulas(() if program is None else sorted(program.defined_names))
+        self._unexplained: list[_Unexplained] = []
+        self.formulas = NodeFormulas(self.kept, () if program is None else sorted(program.defined_names))
         self.births = Births()
         self.threads = ThreadMarks()
         self.names: dict[int, str] = {}
         """`id` of a leaf -> its name; the leaf is kept alive by its record."""
         self.given_names: dict[int, str] = {}
         """`id` of a leaf -> the name that the caller of `trace_tensors` gives."""
+
+    @property
+    def met_python(self) -> bool:
+        """Whether Python of the program runs where the latest graph's saved tensors are read."""
+        return self._saved.met_python
 
     def records(self, graph: dict[Node, NextFunctions]) -> dict[Node, Record]:
         """The record of each node of a graph, new ones numbered in its order."""
@@ -149,13 +157,18 @@ class GraphWriter:
         """The graph of one pass."""
         if self._program is None and not self._next_edge:
             self._first_sequence = min((one.sequence for one in records.values() if one.sequence >= 0), default=0)
-        self._names_held = _names_of_results(named)
-        nodes: list[protocol.Node] = []
+        self._saved.met_python = False
+        with self._values.together():
+            nodes = [
+                self._describe(node, record, graph[node], records, named, pass_index)
+                for node, record in records.items()
+            ]
+        for described in nodes:
+            _compare_saved(described)
         edges: list[protocol.Edge] = []
         owners: dict[str, Call] = {}
         users: dict[str, list[str]] = {}
         for node, record in records.items():
-            nodes.append(self._describe(node, record, graph[node], records, named, pass_index))
             if record.call is not None:
                 owners[record.id] = record.call
             for argnum, ((target, slot), edge_id) in enumerate(zip(graph[node], record.edge_ids, strict=True)):
@@ -172,8 +185,7 @@ class GraphWriter:
                 if producer.variable is not None and "." in self.names.get(id(producer.variable), ""):
                     users.setdefault(producer.id, []).append(record.id)
         _name_by_their_uses(nodes, edges)
-        self._name_intermediates(records)
-        self._names_held = {}  # it would keep the graph alive
+        _name_intermediates(records, named)
         if self._program is None:
             self._read_held(records, named.held)
         left_over = not_kept(records.values()) if self._program is None else None
@@ -181,10 +193,7 @@ class GraphWriter:
         groups, group_of = self._grouping.group(owners, named.modules, users)
         for described in nodes:
             described["group"] = group_of.get(described["id"])
-        dot, group_dots = draw(nodes, edges, groups)
-        for group in groups:
-            group["dot"] = group_dots.get(group["id"], "")
-        return {"nodes": nodes, "edges": edges, "groups": groups, "dot": dot}
+        return {"nodes": nodes, "edges": edges, "groups": groups}
 
     def save_span(self, function: type, name: str) -> protocol.Span | None:
         """Where a custom Function saves what is called `name`."""
@@ -269,9 +278,9 @@ class GraphWriter:
             record.edge_ids = []
             return described
         if known is not None:
+            self.explain()
             described = record.node = known.copy()
             described["saved"] = self._read_saved(node, record, {})
-            _compare_saved(described)
             return described
         record.edge_ids = [None if target is None else self._new_edge() for target, _ in edges]
         saved = self._read_saved(node, record, named.storages)
@@ -287,18 +296,21 @@ class GraphWriter:
             if "edge" not in operand:
                 operand["missing"] = _missing(operand, record)
         if record.kind == "op":
-            found = self.formulas.describe(
-                node,
-                record.name,
-                edges,
-                described["inputs"],
-                record.sides,
-                described["outputs"],
-                [_said_op(record), *(None if target is None else _said_op(records[target]) for target, _ in edges)],
-            )
-            described["formula"], record.letters = found.formula, found.letters
-        _compare_saved(described)
+            operand_sides = [None if target is None else records[target].sides[slot] for target, slot in edges]
+            known_now = self.formulas.read(node, record.name, described["inputs"], operand_sides, record.sides)
+            makers = [None if target is None else records[target] for target, _ in edges]
+            # Outputs get further names from where they are used; a formula is written in those of its own line.
+            outputs = [one.copy() for one in described["outputs"]]
+            self._unexplained.append((record, described, outputs, known_now, makers))
         return described
+
+    def explain(self) -> None:
+        """Writes the formulas of all nodes that were described and have none yet."""
+        unexplained, self._unexplained = self._unexplained, []
+        for record, described, outputs, known_now, makers in unexplained:
+            ops = [_said_op(record), *(None if maker is None else _said_op(maker) for maker in makers)]
+            found = self.formulas.describe(record.name, known_now, described["inputs"], outputs, ops)
+            described["formula"], record.letters = found.formula, found.letters
 
     def _source(
         self, node: Node, slot: int, user: Call | None, records: dict[Node, Record], named: NamedTensors
@@ -310,17 +322,12 @@ class GraphWriter:
         if producer.is_foreign:
             return None
         output = producer.sequence, slot
-        found = self._wording.variable(output) or self._wording.text(output) or self._unpacked((node, slot))
+        found = self._wording.variable(output) or self._wording.text(output) or _unpacked((node, slot), named)
         if found is not None or producer.name != "TBackward0" or producer.call is None or producer.call is not user:
             return found
         ((origin, origin_slot),) = node.next_functions
         name = None if origin is None else self._source(origin, origin_slot, user, records, named)
         return None if name is None else transposed(name)
-
-    def _unpacked(self, output: tuple[Node, int]) -> str | None:
-        """The variable that holds an output now, as of `x, y = p`; a place in a list may have been another's before."""
-        name = self._names_held.get(output)
-        return name if name is not None and name.isidentifier() else None
 
     def _describe_new(self, node: Node, record: Record, saved: list[protocol.SavedTensor]) -> protocol.Node:
         call, op = record.call, _op_of(record)
@@ -395,7 +402,7 @@ class GraphWriter:
                 output["source"] = text
         if len(outputs) == 1 and outputs[0]["value"] is None:
             for one in saved:
-                if one["is_output"] and isinstance(one["value"], dict):
+                if one["is_output"] and one["value"] is not None:
                     outputs[0]["value"] = one["value"]
         return outputs
 
@@ -410,7 +417,7 @@ class GraphWriter:
         names = operand_names(record.name, len(edges))
         if call is not None and call.parameters is not None and len(call.parameters) == len(edges):
             names = tuple(call.parameters)
-        by_name = {one["name"]: one["value"] for one in saved if one["is_input"] and isinstance(one["value"], dict)}
+        by_name = {one["name"]: one["value"] for one in saved if one["is_input"] and one["value"] is not None}
         constants = _constants(call, edges)
         if call is not None and call.number is not None and len(edges) == _OPERANDS and record.kind == "op":
             constants = [call.number]
@@ -465,22 +472,14 @@ class GraphWriter:
                 is_input = not is_output and _is_argument(tensor, call)
                 found.append(self._saved.tensor_entry(name, tensor, is_input, is_output))
         for name, value in [("needs_input_grad", node.needs_input_grad), *vars(node).items()]:
-            held = self._values.value_of(value) if isinstance(value, Tensor) else plain_value(value)
-            is_output = isinstance(value, Tensor) and value.grad_fn is node
-            is_input = isinstance(value, Tensor) and not is_output and _is_argument(value, call)
-            found.append(
-                {"name": f"ctx.{name}", "value": held, "version": None, "is_input": is_input, "is_output": is_output}
-            )
+            if isinstance(value, Tensor):
+                is_output = value.grad_fn is node
+                is_input = not is_output and _is_argument(value, call)
+                held = self._saved.tensor_entry(f"ctx.{name}", value, is_input, is_output)
+                found.append({**held, "version": None})
+            else:
+                found.append(option_entry(f"ctx.{name}", value, is_input=False))
         return found
-
-    def _name_intermediates(self, records: dict[Node, Record]) -> None:
-        for (node, slot), name in self._names_held.items():
-            record = records.get(node)
-            if record is None or record.node is None:
-                continue
-            outputs = record.node["outputs"]
-            if slot < len(outputs) and outputs[slot]["name"] is None:
-                outputs[slot]["name"] = name
 
     def _read_held(self, records: dict[Node, Record], held: list[torch.Tensor]) -> None:
         """Values of results that somebody still holds, where no call was seen to give them."""
@@ -499,14 +498,20 @@ class GraphWriter:
         return f"e{self._next_edge - 1}"
 
 
-def _names_of_results(named: NamedTensors) -> dict[tuple[Node, int], str]:
-    """What the results are called that a variable holds; the first name where there are several."""
-    found: dict[tuple[Node, int], str] = {}
-    for name, tensor in named.intermediates:
-        # Asking a view that was written into for its grad_fn would make the engine build another node.
-        if not (tensor._is_view() and tensor._version):
-            found.setdefault((tensor.grad_fn, tensor.output_nr), name)
-    return found
+def _unpacked(output: tuple[Node, int], named: NamedTensors) -> str | None:
+    """The variable that holds an output now, as of `x, y = p`; a place in a list may have been another's before."""
+    name = named.results.get(output)
+    return name if name is not None and name.isidentifier() else None
+
+
+def _name_intermediates(records: Mapping[Node, Record], named: NamedTensors) -> None:
+    for (node, slot), name in named.results.items():
+        record = records.get(node)
+        if record is None or record.node is None:
+            continue
+        outputs = record.node["outputs"]
+        if slot < len(outputs) and outputs[slot]["name"] is None:
+            outputs[slot]["name"] = name
 
 
 def _name_by_their_uses(nodes: Sequence[protocol.Node], edges: Sequence[protocol.Edge]) -> None:
@@ -564,7 +569,7 @@ def _compare_saved(described: protocol.Node) -> None:
     for saved in described["saved"]:
         was = forward.get(saved["name"]) if saved["is_input"] else result if saved["is_output"] else None
         now = saved["value"]
-        if was is None or not isinstance(now, dict) or "unavailable" in was or "unavailable" in now:
+        if was is None or now is None or "unavailable" in was or "unavailable" in now:
             continue
         if (was["shape"], was["dtype"]) == (now["shape"], now["dtype"]) and was != now:
             saved["was"] = was

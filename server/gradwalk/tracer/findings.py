@@ -359,9 +359,9 @@ def _normalizing_factor(described: Node) -> float | None:
         return None
     saved: dict[str, Any] = {one["name"]: one["value"] for one in described["saved"]}
     deviation, weight = saved.get("result2"), saved.get("weight")
-    if not isinstance(deviation, dict) or not math.prod(deviation.get("shape", ())):
+    if deviation is None or not math.prod(deviation.get("shape", ())):
         # In evaluation the mean and the deviation are constants.
         return None
-    scales: list[Any] = [one for one in (deviation, weight) if isinstance(one, dict)]
+    scales: list[Any] = [one for one in (deviation, weight) if one is not None]
     factor = math.prod(norm_of(one) / math.sqrt(math.prod(one["shape"])) for one in scales)
     return factor if 0 < factor < math.inf else None

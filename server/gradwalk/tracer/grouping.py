@@ -50,7 +50,6 @@ class Grouping:
                     "parent": None if parent is None else f"g{parent.number}",
                     "span": self._places.span(scope.place),
                     "nodes": direct.get(scope, []),
-                    "dot": "",
                 }
             )
         return groups, {node: f"g{scope.number}" for node, scope in innermost.items() if scope is not None}

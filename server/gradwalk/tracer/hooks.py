@@ -38,7 +38,7 @@ class HookWatch:
         """By the id of the handle."""
         self._at_modules: dict[int, Place | None] = {}
         """By the `id` of a function that is a hook of a module."""
-        self._on_nodes = not is_complete
+        self.may_be_on_nodes = not is_complete
         """Whether the program may have put a hook on a node."""
         self._latest: dict[Any, Any] = {}
         """All hooks of the node and of the kind at which one of ours was registered last."""
@@ -59,7 +59,7 @@ class HookWatch:
             caller = frame_at(1)
             if not caller.f_globals.get("__name__", "").startswith(_OURS):
                 self._places[result[1].id] = snippet_place(caller)
-                self._on_nodes = True
+                self.may_be_on_nodes = True
                 if id(result[0]) in self._watched:
                     self._watched[id(result[0])].watch()
             else:
@@ -137,7 +137,7 @@ class HookWatch:
             hooks = self._hooks_at(entry.record, slot)
             if hooks:
                 watched.append(WatchedHooks(hooks, _at_slot(entry, slot, spell), self._known("tensor_hook")))
-        if self._on_nodes:
+        if self.may_be_on_nodes:
             node.register_prehook(_nothing).remove()
             if self._latest:
                 watched.append(WatchedHooks(self._latest, _at_all_slots(entry, spell), self._known("node_prehook")))

@@ -22,7 +22,8 @@ its shape gets a last axis of 2 (real part, imaginary part), and the Jacobian is
 between those pairs, for holomorphic and other operations alike.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple, NotRequired, TypedDict
 
 import numpy as np
@@ -101,15 +102,14 @@ def local_jacobians(  # noqa: PLR0913 (what one step saw)
     if flowing is not None:
         operands = [side if flowing[argnum] else None for argnum, side in enumerate(operands)]
     arrived = [slot for slot, gradient in enumerate(grad_outputs) if gradient is not None and slot < len(outputs)]
-    found = [_left_out(argnum, slot, outputs[slot], side, budget)
-             for slot in arrived for argnum, side in enumerate(operands) if side is not None]  # fmt: skip
-    if not budget.cells_each or is_being_asked(node):
+    if not budget.cells_each:
+        return _all_left_out(tuple(arrived), tuple(outputs), tuple(operands))
+    found = [*_what_is_left_out(arrived, outputs, operands, budget.cells_each)]
+    if is_being_asked(node) or any(one is not None and originals.is_batched(one) for one in grad_outputs):
+        # Under vmap every example has a Jacobian of its own, and the sides are those of one example.
         return found
     wanted = [slot for slot in arrived if _fits(outputs[slot], operands, budget)]
     is_packed = bool(wanted) and not _is_unpackable(node)
-    if any(gradient is not None and originals.is_batched(gradient) for gradient in grad_outputs):
-        # Under vmap every example has a Jacobian of its own, and the sides are those of one example.
-        return found
     if not wanted or (not in_replay and (name in _NEVER_CALLED or is_packed)):
         return found
     with _no_grad():
@@ -167,8 +167,25 @@ def _fits(output: Side, operands: Sequence[Side | None], budget: JacobianBudget)
     return is_small and output.is_plain and all(side.is_plain for side in sides)
 
 
-def _left_out(argnum: int, slot: int, output: Side, operand: Side, budget: JacobianBudget) -> LocalJacobian:
-    is_too_large = budget.cells_each > 0 and output.entries * operand.entries > budget.cells_each
+@lru_cache(maxsize=4_096)
+def _all_left_out(
+    arrived: tuple[int, ...], outputs: tuple[Side, ...], operands: tuple[Side | None, ...]
+) -> list[LocalJacobian]:
+    """Where none is computed, layers that are alike say so in one list, which must not be changed."""
+    return [*_what_is_left_out(arrived, outputs, operands, 0)]
+
+
+def _what_is_left_out(
+    arrived: Sequence[int], outputs: Sequence[Side], operands: Sequence[Side | None], cells_each: int
+) -> Iterator[LocalJacobian]:
+    for slot in arrived:
+        for argnum, side in enumerate(operands):
+            if side is not None:
+                yield _left_out(argnum, slot, outputs[slot], side, cells_each)
+
+
+def _left_out(argnum: int, slot: int, output: Side, operand: Side, cells_each: int) -> LocalJacobian:
+    is_too_large = cells_each > 0 and output.entries * operand.entries > cells_each
     return {
         "argnum": argnum,
         "output_nr": slot,

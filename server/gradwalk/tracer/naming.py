@@ -12,6 +12,7 @@ import torch
 
 from gradwalk.tracer.originals import SNIPPET, Tensor
 from gradwalk.tracer.values import storage_address
+from gradwalk.tracer.walk import Node
 
 _ITEMS_READ: Final = 64
 _DEPTH: Final = 3
@@ -26,6 +27,8 @@ class NamedTensors:
         """`id` -> name and tensor, for leaves that require grad."""
         self.intermediates: list[tuple[str, torch.Tensor]] = []
         """Name and tensor, for results of differentiable operations."""
+        self.results: dict[tuple[Node, int], str] = {}
+        """Node and output_nr -> the first name of such a result."""
         self.constants: list[tuple[str, torch.Tensor]] = []
         """Name and tensor, for what does not require grad."""
         self.held: list[torch.Tensor] = []
@@ -77,6 +80,9 @@ class NamedTensors:
             else:
                 self.intermediates.append((name, tensor))
                 self.held.append(tensor)
+                # Asking a view that was written into for its grad_fn would make the engine build another node.
+                if not (tensor._is_view() and tensor._version):
+                    self.results.setdefault((tensor.grad_fn, tensor.output_nr), name)
         else:
             self.constants.append((name, tensor))
         address = storage_address(tensor)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import torch
 
@@ -13,13 +13,14 @@ from gradwalk.formulas.display import Texts, formula_of, letters_of
 from gradwalk.formulas.entry import Kind
 from gradwalk.formulas.letters import Letters
 from gradwalk.formulas.registry import entry_of
+from gradwalk.formulas.specialise import kind_of
 from gradwalk.formulas.substitute import substitution
 from gradwalk.protocol.events import Substitution
 from gradwalk.protocol.graph import Formula, Operand, Output
 from gradwalk.tracer import originals
-from gradwalk.tracer.saved import is_hooked
+from gradwalk.tracer.saved import KeptFields, is_hooked
 from gradwalk.tracer.sides import Side
-from gradwalk.tracer.walk import NextFunctions, Node
+from gradwalk.tracer.walk import Node
 
 STEPS_CHECKED: Final = 500
 """Of one trace; a loop repeats its nodes, and what held so often will hold."""
@@ -43,25 +44,57 @@ class Verdict:
     substitutions: list[Substitution]
 
 
+class Unexplained(NamedTuple):
+    """What is known of a node whose formula is not written yet."""
+
+    saved: dict[str, Any]
+    """Kinds stand for tensors."""
+    seeds: list[Kind]
+    kinds: list[Kind | None]
+    wanted: set[int]
+
+
 class NodeFormulas:
     """The formulas of one trace. Counts, not times, decide how many steps are checked: a trace is deterministic."""
 
     def __init__(
-        self, variables: Sequence[str] = (), steps: int = STEPS_CHECKED, elements: int = ELEMENTS_CHECKED
+        self,
+        kept: KeptFields,
+        variables: Sequence[str] = (),
+        steps: int = STEPS_CHECKED,
+        elements: int = ELEMENTS_CHECKED,
     ) -> None:
         """`variables` are the program's own names: no formula uses one of them as a letter."""
+        self._kept = kept
         self._variables = tuple(variables)
         self._steps_left = steps
         self._elements = elements
         self._fields: dict[type, tuple[tuple[str, str | None], ...]] = {}
 
-    def describe(  # noqa: PLR0913 - what a node's description knows, read here only
+    def read(
         self,
         node: Node,
         name: str,
-        edges: NextFunctions,
         operands: Sequence[Operand],
+        operand_sides: Sequence[Side | None],
         sides: Sequence[Side],
+    ) -> Unexplained:
+        """What a formula of a built-in node is written of, while the node still has what it saved."""
+        names = operand_names(name, len(operands))
+        kinds = [_kind(side, operand) for side, operand in zip(operand_sides, operands, strict=True)]
+        seeds = [side.kind for side in sides]
+        by_name = {key: kind for key, kind in zip(names, kinds, strict=True) if kind is not None}
+        if seeds:
+            by_name |= {"result": seeds[0], "result0": seeds[0]}
+        wanted = {argnum for argnum, side in enumerate(operand_sides) if side is not None}
+        saved = {key: kind_of(one) for key, one in self._read(node, by_name).items()}
+        return Unexplained(saved, seeds, kinds, wanted)
+
+    def describe(
+        self,
+        name: str,
+        known_now: Unexplained,
+        operands: Sequence[Operand],
         outputs: Sequence[Output],
         ops: Sequence[str | None],
     ) -> Described:
@@ -77,36 +110,41 @@ class NodeFormulas:
             sources |= {"result": result, "result0": result}
         texts = _texts(names, operands, outputs, result, ops)
         letters = letters_of(name, sources, self._variables)
-        kinds = [_kind(edge, operand) for edge, operand in zip(edges, operands, strict=True)]
-        seeds = [Kind(side.shape, side.dtype) for side in sides]
-        by_name = {key: kind for key, kind in zip(names, kinds, strict=True) if kind is not None}
-        if seeds:
-            by_name |= {"result": seeds[0], "result0": seeds[0]}
-        wanted = {argnum for argnum, (target, _) in enumerate(edges) if target is not None}
+        saved, seeds, kinds, wanted = known_now
         with out_of_sight():
-            formula = formula_of(name, self._read(node, by_name), seeds, kinds, letters, wanted, texts)
+            formula = formula_of(name, saved, seeds, kinds, letters, wanted, texts)
             return Described(formula, letters)
 
-    def check(  # noqa: PLR0913 - what one step saw
+    def evidence(
         self,
         node: Node,
         name: str,
         grad_outputs: Sequence[torch.Tensor | None],
         grad_inputs: Sequence[torch.Tensor | None],
-        operand_shapes: Sequence[tuple[int, ...] | None],
-        letters: Letters,
-    ) -> Verdict | None:
-        """Whether the entry reproduces `grad_inputs`; None where nothing was evaluated. Call it in a hook."""
+    ) -> dict[str, Any] | None:
+        """What `check` needs of a live node; None where it is not to be checked. Call it in a hook."""
         if self._steps_left <= 0 or entry_of(name) is None:
             return None
-        grad_outputs, grad_inputs = ([*map(originals.plain, each)] for each in (grad_outputs, grad_inputs))
-        gradients = [one for one in (*grad_outputs, *grad_inputs) if one is not None]
+        gradients = [originals.plain(one) for one in (*grad_outputs, *grad_inputs) if one is not None]
         if any(map(_is_wrapped, gradients)) or sum(one.numel() for one in gradients) > self._elements:
             return None
         saved = self._read(node)
         if any(isinstance(one, Kind) or (isinstance(one, torch.Tensor) and _is_wrapped(one)) for one in saved.values()):
             return None
         self._steps_left -= 1
+        return saved
+
+    def check(  # noqa: PLR0913 - what one step saw
+        self,
+        saved: Mapping[str, Any],
+        name: str,
+        grad_outputs: Sequence[torch.Tensor | None],
+        grad_inputs: Sequence[torch.Tensor | None],
+        operand_shapes: Sequence[tuple[int, ...] | None],
+        letters: Letters,
+    ) -> Verdict | None:
+        """Whether the entry reproduces `grad_inputs` of what the node saved; None where nothing was evaluated."""
+        grad_outputs, grad_inputs = ([*map(originals.plain, each)] for each in (grad_outputs, grad_inputs))
         checked = check_formula(name, saved, grad_outputs, grad_inputs, operand_shapes, self._elements)
         if checked.holds is None:
             return None
@@ -123,6 +161,9 @@ class NodeFormulas:
 
         `unread` gives the kinds of tensors that cannot be read now.
         """
+        kept = self._kept.of(node)
+        if kept is not None:
+            return kept
         saved: dict[str, Any] = {}
         for attribute, packed in self._fields_of(type(node)):
             name = attribute.removeprefix("_saved_")
@@ -172,12 +213,10 @@ def _texts(
     return Texts(values, sources, text)
 
 
-def _kind(edge: tuple[Node | None, int], operand: Operand) -> Kind | None:
+def _kind(side: Side | None, operand: Operand) -> Kind | None:
     """The kind of an operand: of the output it comes from, or of the constant that the call was given."""
-    target, slot = edge
-    if target is not None:
-        metadata = target._input_metadata[slot]
-        return Kind(tuple(metadata.shape), metadata.dtype)
+    if side is not None:
+        return side.kind
     value = operand["value"]
     return None if value is None else Kind(tuple(value["shape"]), getattr(torch, value["dtype"]))
 

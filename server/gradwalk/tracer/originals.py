@@ -32,6 +32,7 @@ functorch_unwrapped: Final = torch._C._functorch.get_unwrapped
 remove_batch_dimension: Final = torch._remove_batch_dim
 push_mode: Final = torch._C._push_on_torch_function_stack
 count_modes: Final = torch._C._len_torch_function_stack
+count_dispatch_modes: Final = torch._C._len_torch_dispatch_stack
 mode_at: Final = torch._C._get_function_stack_at
 pop_mode: Final = torch._C._pop_torch_function_stack
 

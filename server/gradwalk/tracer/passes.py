@@ -5,14 +5,15 @@ torch.func and checkpointing all come through `run_backward`. One shared posthoo
 asks the engine which node is running and captures nothing, so no graph is kept alive.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from threading import get_ident
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import torch
 
+from gradwalk.protocol.events import Between, Contribution
 from gradwalk.protocol.events import Call as CallName
-from gradwalk.protocol.events import Contribution
 from gradwalk.protocol.facts import fact
 from gradwalk.protocol.graph import Span
 from gradwalk.protocol.values import Gradient, Missing, TensorValue
@@ -39,6 +40,41 @@ MATERIALIZED: Final[Missing] = {
 
 NAN_FOUND: Final = "returned nan values in its"
 """What anomaly mode says of the node that ran last."""
+
+
+class Asked(NamedTuple):
+    """What only a live node can tell, while its hook runs."""
+
+    jacobians: list[Any]
+    unfitted: dict[int, torch.Tensor]
+    """By grad_input, what the rule returned where the engine then summed or cast it."""
+    saved: dict[str, Any] | None
+    """What it saved, where its formula is to be checked."""
+
+
+class Taken(NamedTuple):
+    """One executed node of a quiet pass, to be told later."""
+
+    node: Node
+    grad_inputs: Sequence[torch.Tensor | None]
+    grad_outputs: Sequence[torch.Tensor | None]
+    copies: Mapping[int, torch.Tensor]
+    """By argnum, the grad_inputs into which a hook that nobody saw might write, as they were returned."""
+    asked: Asked | None
+    """None where everything can still be asked when it is told."""
+    leaf: torch.Tensor | None
+    """Whose `.grad` was accumulated."""
+
+
+class Begun(NamedTuple):
+    """How a pass began, while its graph is not described yet."""
+
+    outputs: Sequence[Any]
+    seeds: Sequence[Any]
+    inputs: Sequence[Any]
+    records: dict[Node, Record]
+    grads: dict[Node, torch.Tensor]
+    """Copies of the `.grad`s that its leaves had."""
 
 
 class PassNode:
@@ -94,80 +130,60 @@ class PassNode:
         return [None if receiver is None else receiver.record.sides[slot] for receiver, slot, _ in self.targets]
 
 
+@dataclass(slots=True, eq=False)
 class Pass:
     """One backward pass while it runs."""
 
-    __slots__ = (
-        "alive",
-        "around",
-        "asked",
-        "batch",
-        "call",
-        "create_graph",
-        "current",
-        "cuts",
-        "error_node",
-        "examples",
-        "graph",
-        "index",
-        "inputs",
-        "is_functional",
-        "is_recorded",
-        "latest",
-        "lost",
-        "materialized",
-        "name",
-        "nodes",
-        "number",
-        "outputs",
-        "parent",
-        "place",
-        "seq_low",
-        "skipped_steps",
-        "span",
-    )
-
-    def __init__(self, index: int, call: CallName, parent: int | None, *, create_graph: bool) -> None:
-        self.index = index
-        """Among those that are recorded."""
-        self.number = index
-        """Among all that ran."""
-        self.place: Place | None = None
-        """What starts it."""
-        self.name: str | None = None
-        """What the program calls its last output."""
-        self.call = call
-        self.parent = parent
-        self.create_graph = create_graph
-        self.is_recorded = False
-        self.graph: dict[Node, NextFunctions] = {}
-        self.nodes: dict[Node, PassNode] = {}
-        self.alive: set[Node] | None = None
-        """The nodes that `inputs=` leaves of the pass; None when all run."""
-        self.outputs: list[tuple[Node | None, int]] = []
-        self.inputs: list[tuple[Node | None, int]] = []
-        self.examples: list[int] = []
-        """How many examples the vmaps of torch.func run at once, outermost first; each has a Jacobian of its own."""
-        self.is_functional = False
-        """True for a pass of torch.func, which knows only the arguments of its function."""
-        self.asked: Sequence[Any] = ()
-        """What `inputs` says, as it was given."""
-        self.materialized: list[TensorValue] = []
-        """Per input the zeros that `materialize_grads=True` gives where nothing arrives; empty without it."""
-        self.batch: int | None = None
-        self.current: PassNode | None = None
-        self.seq_low = 0
-        self.span: Span | None = None
-        """Of the call that started it."""
-        self.skipped_steps = 0
-        self.around: Pass | None = None
-        """The recorded pass that runs this one."""
-        self.latest: PassNode | None = None
-        """The node that ran last."""
-        self.lost: Any = None
-        """Why an output has no history, where one has none."""
-        self.cuts: list[Cut] = []
-        """Second derivatives that will be incomplete."""
+    index: int
+    """Among those that are recorded."""
+    number: int
+    """Among all that ran."""
+    call: CallName
+    parent: int | None
+    create_graph: bool
+    place: Place | None = None
+    """What starts it."""
+    name: str | None = None
+    """What the program calls its last output."""
+    between: Sequence[Between] = ()
+    """What was done to the leaves since the pass before."""
+    is_recorded: bool = False
+    is_quiet: bool = False
+    """Quiet: no Python of the program runs in it; hooks take references, and steps are told later."""
+    is_kept: bool = False
+    """True where it is told of after all; whoever tells it lets go of it."""
+    begun: Begun | None = None
+    """Until its graph is described."""
+    taken: list[Taken] = field(default_factory=list)
+    """What ran and is not told yet, in order."""
+    graph: dict[Node, NextFunctions] = field(default_factory=dict)
+    nodes: dict[Node, PassNode] = field(default_factory=dict)
+    alive: set[Node] | None = None
+    """The nodes that `inputs=` leaves of the pass; None when all run."""
+    outputs: list[tuple[Node | None, int]] = field(default_factory=list)
+    inputs: list[tuple[Node | None, int]] = field(default_factory=list)
+    examples: list[int] = field(default_factory=list)
+    """How many examples the vmaps of torch.func run at once, outermost first; each has a Jacobian of its own."""
+    is_functional: bool = False
+    """True for a pass of torch.func, which knows only the arguments of its function."""
+    asked: Sequence[Any] = ()
+    """What `inputs` says, as it was given."""
+    materialized: list[TensorValue] = field(default_factory=list)
+    """Per input the zeros that `materialize_grads=True` gives where nothing arrives; empty without it."""
+    batch: int | None = None
+    current: PassNode | None = None
+    seq_low: int = 0
+    span: Span | None = None
+    """Of the call that started it."""
+    skipped_steps: int = 0
+    around: "Pass | None" = None
+    """The recorded pass that runs this one."""
+    latest: PassNode | None = None
+    """The node that ran last."""
+    lost: Any = None
+    """Why an output has no history, where one has none."""
+    cuts: list[Cut] = field(default_factory=list)
+    """Second derivatives that will be incomplete."""
 
     def particulars(self) -> dict[str, Any]:
         """What the event of its start says only where there is something to say."""
@@ -176,6 +192,7 @@ class Pass:
             "parent": self.parent,
             "batch": self.batch,
             "examples": self.examples or None,
+            "between": [*self.between] or None,
         }
         return {name: value for name, value in told.items() if value is not None}
 
@@ -200,6 +217,8 @@ class Pass:
         self.around = None
         self.current = None
         self.latest = None
+        self.begun = None
+        self.taken = []
 
 
 class PassListener:
@@ -219,6 +238,10 @@ class PassListener:
 
     def step(self, one: Pass, node: Node, entry: PassNode, grad_inputs: Any, grad_outputs: Any) -> None:
         """A node ran."""
+        raise NotImplementedError
+
+    def watch_quietly(self, one: Pass) -> Any:
+        """Puts hooks on the nodes of a quiet pass, to be removed after it; None where the pass is none."""
         raise NotImplementedError
 
     def prepare(self, entry: PassNode, grad_outputs: Any) -> None:
@@ -326,11 +349,17 @@ class Passes:
         stack = self._stacks.setdefault(get_ident(), [])
         around = next((one for one in reversed(stack) if one.is_recorded), None)
         call: CallName = "implicit" if self.implicit else "backward" if accumulate else "grad"
-        one = Pass(self._recorded, call, None if around is None else around.index, create_graph=create_graph)
-        one.around = around
-        one.place = snippet_place(originals.frame_at(2))
-        is_due = stack[-1].is_recorded if stack else self._schedule.is_due(one.place)
-        one.number = self._schedule.take_number()
+        place = snippet_place(originals.frame_at(2))
+        is_due = stack[-1].is_recorded if stack else self._schedule.is_due(place)
+        one = Pass(
+            index=self._recorded,
+            number=self._schedule.take_number(),
+            call=call,
+            parent=None if around is None else around.index,
+            create_graph=create_graph,
+            place=place,
+            around=around,
+        )
         handles: list[Any] = []
         if is_due:
             with originals.without_torch_function():
@@ -393,10 +422,14 @@ class Passes:
                     tell(one, outcome)
                 except Exception as error:  # noqa: BLE001 (our own fault must not become the program's)
                     self._on_failure(error)
-        one.release()
+        if not one.is_kept:
+            one.release()
 
     def _attach(self, one: Pass) -> list[Any]:
         """Hooks on every node that will run. A prehook costs as much as a posthook, so only where it is needed."""
+        quiet = self._listener.watch_quietly(one)
+        if quiet is not None:
+            return [quiet]
         handles = []
         alive = one.alive
         before, after = self._before, self._after

@@ -1,13 +1,13 @@
 """What happens in a pass, told as events."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import FrameType
-from typing import Any
+from typing import Any, Final
 
 import torch
 
 from gradwalk.protocol import graph as protocol
-from gradwalk.protocol.events import Accumulate, Between, PassOutput, Problem, ReturnedChange
+from gradwalk.protocol.events import Accumulate, PassInput, PassOutput, Problem, ReturnedChange
 from gradwalk.protocol.facts import Fact
 from gradwalk.protocol.graph import Span
 from gradwalk.protocol.requests import ResolvedLimits
@@ -16,6 +16,7 @@ from gradwalk.tracer import originals
 from gradwalk.tracer.backward_checks import BackwardChecks
 from gradwalk.tracer.births import Birth
 from gradwalk.tracer.calls import Call, CallLog
+from gradwalk.tracer.checking import Unchecked
 from gradwalk.tracer.culprits import Culprits
 from gradwalk.tracer.description import ACCUMULATE_GRAD, GraphWriter, Record
 from gradwalk.tracer.endings import room_ended, too_many_nodes, too_many_steps
@@ -32,15 +33,19 @@ from gradwalk.tracer.naming import NamedTensors, running_variables
 from gradwalk.tracer.passes import (
     MATERIALIZED,
     UNDEFINED,
+    Asked,
+    Begun,
     Pass,
     Passes,
     PassListener,
     PassNode,
+    Taken,
     alive_nodes,
     resolve_inputs,
     resolve_slots,
 )
 from gradwalk.tracer.places import Places
+from gradwalk.tracer.quiet import QuietPasses
 from gradwalk.tracer.reasons import Reasons
 from gradwalk.tracer.refits import fits
 from gradwalk.tracer.repeatable import is_repeatable
@@ -59,6 +64,9 @@ LookAtPass = Callable[[int, Sequence[Any], Sequence[Any]], None]
 """Given the pass's index, its outputs and its seeds."""
 LookAtStep = Callable[[int, Node, Any, Any, Sequence[bool] | None], None]
 """Given index, live node, grad_outputs, grad_inputs and, per operand, whether a gradient flows there (None: to all)."""
+
+
+_NOTHING_ASKED: Final = Asked([], {}, None)
 
 
 class Recorder(PassListener):
@@ -87,6 +95,9 @@ class Recorder(PassListener):
         """Given each step instead of the usual local Jacobians."""
         self.look_at_pass: LookAtPass | None = None
         """Given each pass before it is recorded; what it raises ends the run."""
+        self.tells_later = False
+        """Whether a pass that can be described after it ran is told by `tell_passes`, and explained by `explain`."""
+        self._untold: list[tuple[Pass, Any]] = []
         self.hooks = HookWatch(self.log, self.places, is_complete=program is not None)
         self.notes: list[Fact] = []
         """Sentences for the next pass."""
@@ -105,6 +116,9 @@ class Recorder(PassListener):
         self._mistakes = SilentMistakes(self.log, self.places, program, self.unrecorded)
         self._findings = Findings()
         self._histories = Histories(self.log, self.places, self.values)
+        self._quiet = QuietPasses(self.values, self.log, self.writer, self._ask_quietly, self._tell_piece)
+        self._unchecked: list[Unchecked] = []
+        """Steps whose formulas are checked when somebody asks."""
         self._named = NamedTensors()
 
     def fail_inside(self, error: Exception) -> None:
@@ -127,6 +141,9 @@ class Recorder(PassListener):
     def begin(self, one: Pass, outputs: Sequence[Any], seeds: Sequence[Any], inputs: Sequence[Any]) -> None:
         if self.look_at_pass is not None:
             self.look_at_pass(self.passes.recorded, outputs, seeds)
+        if one.around is not None:
+            self._describe(one.around)
+            self._tell_piece(one.around)
         if self._is_full or self.stream.steps >= self.limits.steps:
             return
         frame = originals.frame_at(3)
@@ -140,7 +157,7 @@ class Recorder(PassListener):
         ):
             return
         one.is_recorded = True
-        between = self.unrecorded.between()
+        one.between = self.unrecorded.between()
         one.graph = graph
         one.seq_low = originals.sequence_number()
         self._find_batch(one, outputs, seeds, frame)
@@ -155,10 +172,10 @@ class Recorder(PassListener):
             one.materialized = [self.values.value_of(originals.zeros_like(tensor)) for tensor in inputs]
         named = self._named = self._read_names(frame)
         named.held += [output for output in outputs if isinstance(output, originals.Tensor)]
-        written = self.writer.write(graph, records, named, one.index)
-        link(one, records, self._reasons)
-        self.unrecorded.flush()
-        self._start(one, outputs, seeds, inputs, records, written, frame, between)
+        one.span = self.places.span(snippet_place(frame))
+        one.begun = Begun(outputs, seeds, inputs, records, {})
+        if self._program is not None or self._budget.cells_each:
+            self._describe(one)
 
     def skip(self, one: Pass, outputs: Sequence[Any]) -> Callable[[], None]:
         is_new = self.unrecorded.is_new(one)
@@ -188,18 +205,16 @@ class Recorder(PassListener):
         """Whether a graph has operations that were called while nothing listened."""
         return self.schedule.reaches([node._sequence_nr() for node in graph if node.name() != ACCUMULATE_GRAD])
 
-    def _start(  # noqa: PLR0913 (all of one pass's beginnings)
-        self,
-        one: Pass,
-        outputs: Sequence[Any],
-        seeds: Sequence[Any],
-        inputs: Sequence[Any],
-        records: dict[Node, Record],
-        written: Any,
-        frame: FrameType,
-        between: Sequence[Between],
-    ) -> None:
-        one.span = self.places.span(snippet_place(frame))
+    def _describe(self, one: Pass) -> None:
+        """Writes the graph of a pass, and begins to tell of it; once."""
+        begun, one.begun = one.begun, None
+        if begun is None:
+            return
+        self.unrecorded.flush()
+        written = self.writer.write(one.graph, begun.records, self._named, one.index)
+        link(one, begun.records, self._reasons)
+        for node, grad in begun.grads.items():
+            one.nodes[node].before = self.values.value_of(grad)
         event: dict[str, Any] = {
             "seq": 0,
             "type": "pass_started",
@@ -211,16 +226,28 @@ class Recorder(PassListener):
             "create_graph": one.create_graph,
             "graph": written,
         }
-        for (node, slot), seed, tensor in zip(one.outputs, seeds, outputs, strict=False):
+        event["outputs"] = self._outputs(one, begun)
+        event["inputs"] = self._inputs(one, begun)
+        event |= one.particulars()
+        if self.notes:
+            event["notes"] = [*self.notes]
+            self.notes.clear()
+        self.stream.send(event)
+        self.stream.passes += 1
+
+    def _outputs(self, one: Pass, begun: Begun) -> list[PassOutput]:
+        """Where the pass starts; each seed is put down as a contribution."""
+        outputs: list[PassOutput] = []
+        for (node, slot), seed, tensor in zip(one.outputs, begun.seeds, begun.outputs, strict=False):
             if node is None:
                 one.lost = one.lost or self._histories.lost(tensor, self._tensor_name(tensor))
                 continue
-            record = records[node]
+            record = begun.records[node]
             value: Gradient = self._received(seed)
             name = self._slot_name(record, slot) or self._tensor_name(tensor)
             output: PassOutput = {"node": record.id, "output_nr": slot, "name": name, "seed": value}
             one.name = name
-            event["outputs"].append(output)
+            outputs.append(output)
             if seed is not None and seed.dtype != record.sides[slot].dtype:
                 # The engine casts a seed as it casts what a node returns.
                 seed = originals.detach(self.values.unwrap(seed)).to(record.sides[slot].dtype)
@@ -229,23 +256,21 @@ class Recorder(PassListener):
             entry.arrived[slot].append({"output_nr": slot, "edge": "seed", "from_step": None, "value": value})
             if entry.summands is not None and seed is not None:
                 entry.summands[slot].append(self._sums.copy(seed))
-        for (node, slot), tensor in zip(one.inputs, inputs, strict=True):
-            named = None if node is None else self._slot_name(records[node], slot)
-            event["inputs"].append(
+        return outputs
+
+    def _inputs(self, one: Pass, begun: Begun) -> list[PassInput]:
+        """What the pass is asked for."""
+        inputs: list[PassInput] = []
+        for (node, slot), tensor in zip(one.inputs, begun.inputs, strict=True):
+            named = None if node is None else self._slot_name(begun.records[node], slot)
+            inputs.append(
                 {
-                    "node": None if node is None else records[node].id,
+                    "node": None if node is None else begun.records[node].id,
                     "output_nr": slot,
                     "name": named or self._tensor_name(tensor),
                 }
             )
-        event |= one.particulars()
-        if between:
-            event["between"] = [*between]
-        if self.notes:
-            event["notes"] = [*self.notes]
-            self.notes.clear()
-        self.stream.send(event)
-        self.stream.passes += 1
+        return inputs
 
     def _find_vmaps(self, one: Pass, outputs: Sequence[Any], seeds: Sequence[Any]) -> None:
         """The vmaps of torch.func around a pass: of stacked v's alone, or of whole examples."""
@@ -296,23 +321,131 @@ class Recorder(PassListener):
         return [watched, *self.hooks.watch_before(node, entry, lambda gradient, _slot: self._received(gradient))]
 
     def step(self, one: Pass, node: Node, entry: PassNode, grad_inputs: Any, grad_outputs: Any) -> None:
-        if self._is_full:
+        if not self._may_tell(one):
             return
+        if one.create_graph:
+            self._note_birth(one, entry)
+        unfitted = self.log.take_returned(node, entry.targets)
+        index = self.stream.steps
+        received = self._grad_outputs(entry, grad_outputs, self.log.materialized(node))
+        returned = self._returned(one, entry, grad_inputs, index)
+        hooks = self._sums.check(entry, received, ())
+        ruled = grad_inputs if entry.returned is None else entry.returned
+        asked = self._ask(one, node, entry, grad_outputs, ruled, unfitted)
+        event = self._step_event(one, entry, index, received, returned, asked)
+        if hooks:
+            event["hooks"] = hooks
+        if entry.inner:
+            event["inside"] = [self.writer.inner_op(call) for call in entry.inner]
+        self._send_step(one, node, entry, event, asked, grad_outputs, ruled)
+
+    def watch_quietly(self, one: Pass) -> Any:
+        if self.look_at_step is not None:
+            return None
+        self.stream.catch_up = lambda: self._tell_piece(one)
+        if one.begun is not None:
+            recording = self._quiet.record(one, one.begun)
+            if recording is None:
+                self.writer.kept.release()
+                self._describe(one)
+            return recording
+        return None if self._program is None else self._quiet.watch(one, on_nodes=self.hooks.may_be_on_nodes)
+
+    def _ask_quietly(self, one: Pass, entry: PassNode, grad_outputs: Any, grad_inputs: Any) -> Asked:
+        if entry.record.variable is not None:
+            return _NOTHING_ASKED
+        with originals.without_torch_function():
+            try:
+                return self._ask(one, originals.current_node(), entry, grad_outputs, grad_inputs, {})
+            except Exception as error:  # noqa: BLE001 (an exception here would become the program's)
+                self.fail_inside(error)
+                return _NOTHING_ASKED
+
+    def _tell_piece(self, one: Pass) -> None:
+        """Tells what the hooks of a quiet pass have taken, while it runs."""
+        taken = [*one.taken]
+        if taken:
+            self._tell(one)
+            self._quiet.forget(one, taken)
+
+    def _tell(self, one: Pass) -> None:
+        """Tells what the hooks of a quiet pass have taken since the last time."""
+        taken = [*one.taken]
+        one.taken.clear()
+        with originals.without_torch_function(), torch.no_grad():
+            try:
+                self._quiet.pack(one, taken)
+            except Exception as error:  # noqa: BLE001 (our own fault must not become the program's)
+                self.fail_inside(error)
+            self._describe(one)
+            for each in taken:
+                try:
+                    self._tell_taken(one, each)
+                except Exception as error:  # noqa: BLE001 (see above)
+                    self.fail_inside(error)
+
+    def _tell_taken(self, one: Pass, taken: Taken) -> None:
+        node, grad_inputs, grad_outputs, copies, asked, _ = taken
+        entry = one.nodes[node]
+        entry.executed = True
+        one.latest = entry
+        if not self._may_tell(one):
+            return
+        if copies:
+            grad_inputs = [copies.get(argnum, gradient) for argnum, gradient in enumerate(grad_inputs)]
+        if asked is None:
+            asked = (
+                _NOTHING_ASKED
+                if entry.record.variable is not None
+                else self._ask(one, node, entry, grad_outputs, grad_inputs, {})
+            )
+        index = self.stream.steps
+        received = self._grad_outputs(entry, grad_outputs, frozenset())
+        returned = self._returned(one, entry, grad_inputs, index)
+        hooks = self._sums.check(entry, received, grad_outputs)
+        event = self._step_event(one, entry, index, received, returned, asked)
+        if hooks:
+            event["hooks"] = hooks
+        self._send_step(one, node, entry, event, asked, grad_outputs, grad_inputs)
+
+    def _may_tell(self, one: Pass) -> bool:
+        """Whether another step may be told; says so once where no more may."""
+        if self._is_full:
+            return False
         if self.stream.steps >= self.limits.steps:
             one.skipped_steps += 1
             self.stream.end_at("steps", too_many_steps(self.limits.steps))
-            return
-        index = self.stream.steps
+            return False
+        return True
+
+    def _ask(  # noqa: PLR0913 (what one step saw)
+        self,
+        one: Pass,
+        node: Node,
+        entry: PassNode,
+        grad_outputs: Any,
+        grad_inputs: Any,
+        unfitted: dict[int, torch.Tensor],
+    ) -> Asked:
+        """What only the live node can tell."""
         record = entry.record
-        if one.create_graph:
-            self._note_birth(one, entry)
-        received = self._grad_outputs(node, entry, grad_outputs)
-        returned = self._returned(entry, grad_inputs, index)
-        hooks = self._sums.check(entry, received)
-        ruled = grad_inputs if entry.returned is None else entry.returned
-        unfitted = self.log.take_returned(node, entry.targets)
-        jacobians = self._jacobians(one, node, entry, grad_outputs, ruled, index, unfitted)
-        event: dict[str, Any] = {
+        jacobians = self._jacobians(one, node, entry, grad_outputs, grad_inputs, unfitted)
+        saved = None
+        if record.kind == "op" and self.look_at_step is None:
+            saved = self.writer.formulas.evidence(node, record.name, grad_outputs, grad_inputs)
+        return Asked(jacobians, unfitted, saved)
+
+    def _step_event(  # noqa: PLR0913 (what one step saw)
+        self,
+        one: Pass,
+        entry: PassNode,
+        index: int,
+        received: list[Gradient],
+        returned: list[Gradient],
+        asked: Asked,
+    ) -> dict[str, Any]:
+        record = entry.record
+        return {
             "seq": 0,
             "type": "step",
             "pass": one.index,
@@ -321,17 +454,25 @@ class Recorder(PassListener):
             "grad_outputs": received,
             "contributions": entry.arrived[0] if len(entry.arrived) == 1 else sum(entry.arrived, []),
             "grad_inputs": returned,
-            "local_jacobians": jacobians,
+            "local_jacobians": asked.jacobians,
             "accumulate": None if record.variable is None else self._accumulated(entry, record.variable),
         }
-        if hooks:
-            event["hooks"] = hooks
-        if entry.inner:
-            event["inside"] = [self.writer.inner_op(call) for call in entry.inner]
-        changes = self._changes(entry, unfitted, ruled)
+
+    def _send_step(  # noqa: PLR0913 (what one step saw)
+        self,
+        one: Pass,
+        node: Node,
+        entry: PassNode,
+        event: dict[str, Any],
+        asked: Asked,
+        grad_outputs: Any,
+        grad_inputs: Any,
+    ) -> None:
+        record, index = entry.record, event["index"]
+        changes = self._changes(entry, asked.unfitted, grad_inputs)
         if changes:
             event["changes"] = changes
-        described = self._check_formula(node, entry, event, grad_outputs, ruled)
+        described = self._check_formula(one, entry, event, asked, grad_outputs, grad_inputs)
         if self.look_at_step is None:
             self._findings.note(event, described)
             if record.variable is None:
@@ -352,26 +493,31 @@ class Recorder(PassListener):
         if cut is not None and all(known.node != cut.node for known in one.cuts):
             one.cuts.append(cut)
 
-    def _check_formula(
-        self, node: Node, entry: PassNode, event: dict[str, Any], grad_outputs: Any, grad_inputs: Any
+    def _check_formula(  # noqa: PLR0913 (what one step saw)
+        self, one: Pass, entry: PassNode, event: dict[str, Any], asked: Asked, grad_outputs: Any, grad_inputs: Any
     ) -> protocol.Node:
         """Says whether the node's formula holds here, with its numbers; gives the node as it may be told of."""
         record = entry.record
         described = _described(record)
-        if record.kind != "op" or self.look_at_step is not None:
+        if asked.saved is None:
             return described
         shapes = [None if side is None else side.shape for side in entry.operand_sides()]
-        verdict = self.writer.formulas.check(node, record.name, grad_outputs, grad_inputs, shapes, record.letters)
-        if verdict is None:
+        step = Unchecked(event, record, asked.saved, grad_outputs, grad_inputs, shapes)
+        if one.is_quiet:
+            self._unchecked.append(step)
             return described
-        event["formula_checked"] = verdict.holds
-        if not verdict.holds:
-            return {**described, "formula": None}
-        if verdict.substitutions:
-            event["substitutions"] = verdict.substitutions
-        return described
+        self.writer.explain()
+        return described if step.check(self.writer.formulas) else {**described, "formula": None}
 
-    def _returned(self, entry: PassNode, grad_inputs: Any, index: int) -> list[Gradient]:
+    def explain(self) -> None:
+        """Writes what explains the passes into what was told of them: formulas, and whether they hold."""
+        self.writer.explain()
+        unchecked, self._unchecked = self._unchecked, []
+        with originals.without_torch_function():
+            for step in unchecked:
+                step.check(self.writer.formulas)
+
+    def _returned(self, one: Pass, entry: PassNode, grad_inputs: Any, index: int) -> list[Gradient]:
         """The grad_inputs, each put down at the node that it is a contribution to."""
         returned: list[Gradient] = []
         value_of = self.values.value_of
@@ -390,7 +536,7 @@ class Recorder(PassListener):
                 if gradient.grad_fn is not None:
                     self.log.outputs[gradient.grad_fn._sequence_nr(), gradient.output_nr] = value
                 if receiver is not None and receiver.summands is not None:
-                    receiver.summands[slot].append(self._sums.copy(gradient))
+                    receiver.summands[slot].append(gradient if one.is_quiet else self._sums.copy(gradient))
             returned.append(value)
             if receiver is not None:
                 receiver.arrived[slot].append(
@@ -398,12 +544,12 @@ class Recorder(PassListener):
                 )
         return returned
 
-    def _grad_outputs(self, node: Node, entry: PassNode, grad_outputs: Any) -> list[Gradient]:
+    def _grad_outputs(self, entry: PassNode, grad_outputs: Any, materialized: Collection[int]) -> list[Gradient]:
         """What the engine handed to the node, as it was before a custom backward or a hook could write into it."""
         received: list[Gradient] = [self._received(gradient) for gradient in grad_outputs]
         if entry.changed is not None:
             received = [UNDEFINED if value is None else value for value in entry.changed]
-        for slot in self.log.materialized(node):
+        for slot in materialized:
             if "missing" in received[slot]:
                 received[slot] = MATERIALIZED
         return received
@@ -433,7 +579,6 @@ class Recorder(PassListener):
         entry: PassNode,
         grad_outputs: Any,
         grad_inputs: Any,
-        index: int,
         unfitted: dict[int, torch.Tensor],
     ) -> list[Any]:
         record = entry.record
@@ -444,7 +589,7 @@ class Recorder(PassListener):
             grad_inputs = [self._first_row(gradient) for gradient in grad_inputs]
         flowing = None if one.alive is None else [missing is None for missing in entry.missing]
         if self.look_at_step is not None:
-            self.look_at_step(index, node, grad_outputs, grad_inputs, flowing)
+            self.look_at_step(self.stream.steps, node, grad_outputs, grad_inputs, flowing)
             return []
         budget = self._budget
         is_wrapped = False
@@ -496,6 +641,25 @@ class Recorder(PassListener):
     # A pass ends.
 
     def finish(self, one: Pass, results: Any) -> None:
+        if one.begun is not None and self.tells_later:
+            one.is_kept = True
+            self._untold.append((one, results))
+            return
+        self._finish(one, results)
+
+    def tell_passes(self) -> None:
+        """Tells the passes that were only recorded. Nothing that they used may have changed since."""
+        untold, self._untold = self._untold, []
+        for one, results in untold:
+            with originals.without_torch_function():
+                try:
+                    self._finish(one, results)
+                except Exception as error:  # noqa: BLE001 (said as a problem)
+                    self.fail_inside(error)
+            one.release()
+
+    def _finish(self, one: Pass, results: Any) -> None:
+        self._tell(one)
         if self._is_full:
             return
         if one.create_graph:
@@ -514,6 +678,7 @@ class Recorder(PassListener):
             filled = [position for position, result in enumerate(results or ()) if result is None]
             if filled and one.materialized:
                 event["materialized"] = filled
+        self._release()
         nodes = [_described(entry.record) for entry in one.nodes.values()]
         found = self._findings.conclude(one.index, nodes, one.cuts) + self._mistakes.conclude(one, nodes)
         if found:
@@ -528,12 +693,23 @@ class Recorder(PassListener):
         leaves = self._named_leaves(entry.record for entry in one.nodes.values())
         self.unrecorded.note_recorded(one, leaves)
 
+    def _release(self) -> None:
+        if self.tells_later:
+            copies: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
+            self._unchecked = [step.lasting(copies) for step in self._unchecked]
+        else:
+            self.explain()
+        self.values.unpack()
+        self.writer.kept.release()
+
     def _no_result(self, one: Pass, position: int) -> Gradient:
         if one.materialized:
             return one.materialized[position]
         return self._reasons.no_result(one.inputs[position][0] is not None)
 
     def fail(self, one: Pass, error: BaseException) -> None:
+        self._tell(one)
+        self._release()
         if self.was_explained(error):
             return
         unused = unused_input(error)

@@ -20,7 +20,6 @@ from typing import Any, Final
 
 import numpy as np
 import torch
-from torch.compiler import set_stance
 
 from gradwalk.protocol.document import FORMAT, canonical_request, trace_id
 from gradwalk.protocol.events import Event, Input, Problem
@@ -30,6 +29,7 @@ from gradwalk.protocol.requests import ResolvedLimits, TraceRequest
 from gradwalk.protocol.versions import installed_versions
 from gradwalk.tracer import originals
 from gradwalk.tracer.calls import CallRecorder
+from gradwalk.tracer.collection import relaxed_collection
 from gradwalk.tracer.compiled import CompileWatch
 from gradwalk.tracer.custom import FunctionPatch
 from gradwalk.tracer.directions import Direction
@@ -50,8 +50,6 @@ from gradwalk.tracer.stream import EventStream, ProgramOutput
 from gradwalk.tracer.unfinished import Unfinished
 from gradwalk.tracer.warning_watch import WarningWatch
 
-RELAXED_COLLECTION: Final = (50_000, 20, 50)
-"""Thresholds of the garbage collector: events are many small dictionaries without cycles."""
 _NUMPY_SEEDS: Final = 2**32
 _MODULES: Final = {"torch": torch}
 
@@ -272,11 +270,7 @@ def recording(recorder: Recorder, stream: EventStream) -> Iterator[CallRecorder]
     patch = FunctionPatch(recorder.log, recorder.fail_inside)
     scopes = ModuleScopes(recorder.log)
     with ExitStack() as stack, redirect_stdout(ProgramOutput(stream)):
-        # What torch.compile would fuse is one opaque node; run eagerly, it is the graph that was written.
-        stack.enter_context(set_stance("force_eager"))
-        # To look through all events again and again costs a fifth.
-        stack.callback(gc.set_threshold, *gc.get_threshold())
-        gc.set_threshold(*RELAXED_COLLECTION)
+        stack.enter_context(relaxed_collection())
         compiled = CompileWatch(recorder.places, recorder.notes.append)
         heard = WarningWatch(stream.send_warning, recorder.places, recorder.fail_inside)
         for part in (heard, patch, scopes, recorder.hooks, recorder.writer.threads, compiled, recorder.passes):

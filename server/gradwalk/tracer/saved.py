@@ -1,6 +1,6 @@
 """What a node keeps for its backward."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import torch
@@ -17,15 +17,67 @@ _UNSIGNED_HALF: Final = 1 << 63
 _HOOKED: Final = fact("note-packed")
 FREED: Final = fact("note-freed")
 
+_PLAIN_TYPES: Final = frozenset({torch.Tensor, torch.nn.Parameter})
+
 Plain = int | float | bool | str | None
+
+
+class KeptFields:
+    """What built-in nodes saved, kept for as long as it takes to describe a pass after it ran."""
+
+    def __init__(self) -> None:
+        self._kept: dict[Node, dict[str, Any]] = {}
+        self._names: dict[type, list[tuple[str, str, str | None]]] = {}
+
+    def keep(self, node: Node) -> bool:
+        """Keeps it; False where torch will not hand it out, or Python of the program's would."""
+        kind = type(node)
+        names = self._names.get(kind)
+        if names is None:
+            found = [name for name in dir(kind) if name.startswith(_PREFIX)]
+            names = [
+                (name, name.removeprefix(_PREFIX), f"_raw{name}" if hasattr(kind, f"_raw{name}") else None)
+                for name in found
+            ]
+            self._names[kind] = names
+        kept: dict[str, Any] = {}
+        for attribute, name, packed in names:
+            if packed is not None and is_hooked(getattr(node, packed)):
+                return False
+            try:
+                saved = kept[name] = getattr(node, attribute)
+            except RuntimeError:
+                return False
+            if packed is not None and isinstance(saved, Tensor) and type(saved) not in _PLAIN_TYPES:
+                return False
+        self._kept[node] = kept
+        return True
+
+    def of(self, node: Node) -> dict[str, Any] | None:
+        """By bare names what the node saved; None where that was not kept."""
+        return self._kept.get(node)
+
+    def tensors(self) -> Iterator[torch.Tensor]:
+        """All that are kept."""
+        for kept in self._kept.values():
+            for saved in kept.values():
+                if isinstance(saved, Tensor):
+                    yield saved
+
+    def release(self) -> None:
+        """Lets go of all of it."""
+        self._kept.clear()
 
 
 class SavedReader:
     """Reads `_saved_*` of built-in nodes; the names are looked up once per type of node."""
 
-    def __init__(self, values: ValueTable) -> None:
+    def __init__(self, values: ValueTable, kept: KeptFields) -> None:
         self._values = values
+        self._kept = kept
         self._fields: dict[type, list[tuple[str, str, str | None, bool]]] = {}
+        self.met_python = False
+        """Whether some node saved a tensor that the program's own Python packs, or is of."""
 
     def read(self, node: Node, entry: DerivativeEntry | None, storages: Mapping[int, str]) -> list[SavedTensor]:
         """Everything the node saved, by name. What cannot be read now says why.
@@ -44,12 +96,14 @@ class SavedReader:
     def _read_one(  # noqa: PLR0913 (a row of the table of fields)
         self, node: Node, storages: Mapping[int, str], attribute: str, name: str, packed: str | None, is_input: bool
     ) -> list[SavedTensor]:
-        if packed is not None and is_hooked(getattr(node, packed, None)):
-            return [_entry(name, None, None, is_input, note=_HOOKED)]
+        kept = self._kept.of(node)
+        if packed is not None and kept is None and is_hooked(getattr(node, packed, None)):
+            self.met_python = True
+            return [_entry(name, None, is_input, note=_HOOKED)]
         try:
-            saved = getattr(node, attribute)
+            saved = getattr(node, attribute) if kept is None else kept[name]
         except RuntimeError as error:
-            return [_entry(name, None, None, is_input, note=note_on(error))]
+            return [_entry(name, None, is_input, note=note_on(error))]
         if isinstance(saved, Tensor):
             entry = self.tensor_entry(name, saved, is_input, is_output=not is_input and saved.grad_fn is node)
             if storages and saved.layout is torch.strided:
@@ -61,14 +115,15 @@ class SavedReader:
             return [
                 self.tensor_entry(f"{name}[{position}]", one, is_input, is_output=False)
                 if isinstance(one, Tensor)
-                else _entry(f"{name}[{position}]", None, None, is_input)
+                else _entry(f"{name}[{position}]", None, is_input)
                 for position, one in enumerate(saved)
             ]
-        return [_entry(name, plain_value(saved), None, is_input)]
+        return [option_entry(name, saved, is_input)]
 
     def tensor_entry(self, name: str, tensor: torch.Tensor, is_input: bool, is_output: bool) -> SavedTensor:
         """The entry of a saved tensor, its content as it is now."""
-        entry = _entry(name, None, tensor._version, is_input, is_output=is_output)
+        self.met_python = self.met_python or type(tensor) not in _PLAIN_TYPES
+        entry = _entry(name, tensor._version, is_input, is_output=is_output)
         entry["value"] = self._values.value_of(tensor)
         return entry
 
@@ -115,12 +170,21 @@ def plain_value(value: Any) -> Any:
     return str(value) if isinstance(value, (torch.dtype, torch.device, torch.layout, complex)) else type(value).__name__
 
 
+def option_entry(name: str, saved: Any, is_input: bool) -> SavedTensor:
+    """The entry of what is saved beside tensors."""
+    entry = _entry(name, None, is_input)
+    option = plain_value(saved)
+    if option is not None:
+        entry["option"] = option
+    return entry
+
+
 def _entry(
-    name: str, value: Any, version: int | None, is_input: bool, *, is_output: bool = False, note: Fact | None = None
+    name: str, version: int | None, is_input: bool, *, is_output: bool = False, note: Fact | None = None
 ) -> SavedTensor:
     entry: SavedTensor = {
         "name": name,
-        "value": value,
+        "value": None,
         "version": version,
         "is_input": is_input,
         "is_output": is_output,

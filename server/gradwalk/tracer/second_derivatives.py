@@ -53,7 +53,7 @@ def find_cut(  # noqa: PLR0913 (one node, and where things are written)
     dependent = {id(value) for value in _dependent_values(inputs, call.operations)}
     for saved in node["saved"]:
         value = saved["value"]
-        if saved["is_input"] or saved["is_output"] or not isinstance(value, dict):
+        if saved["is_input"] or saved["is_output"] or value is None:
             continue
         if not value["dtype"].startswith(("float", "bfloat", "complex")) or id(value) not in dependent:
             continue

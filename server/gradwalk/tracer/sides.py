@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 import torch
 
+from gradwalk.formulas.entry import Kind
 from gradwalk.tracer.originals import to_list
 
 _base = torch._C.TensorBase
@@ -31,11 +32,13 @@ _WIDE: Final = {torch.float32: np.float32, torch.float64: np.float64}
 class Side:
     """One output or one operand of a node. Complex entries count as two, a real and an imaginary part."""
 
-    __slots__ = ("_one_hots", "_stacked", "dtype", "entries", "is_plain", "real_dtype", "real_shape", "shape")
+    __slots__ = ("_one_hots", "_stacked", "dtype", "entries", "is_plain", "kind", "real_dtype", "real_shape", "shape")
 
     def __init__(self, shape: tuple[int, ...], dtype: torch.dtype, *, is_plain: bool) -> None:
         self.shape = shape
         self.dtype = dtype
+        self.kind = Kind(shape, dtype)
+        """What formulas know of it."""
         self.is_plain = is_plain
         """A dense tensor in ordinary memory."""
         self.real_dtype = dtype.to_real() if dtype.is_complex else dtype

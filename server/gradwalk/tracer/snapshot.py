@@ -30,6 +30,7 @@ _shape_of, _dtype_of, _layout_of, _is_nested, _is_meta = (
     vars(_base)[name].__get__ for name in ("shape", "dtype", "layout", "is_nested", "is_meta")
 )
 _detach, _numel, _to_dense = _base.detach, _base.numel, _base.to_dense
+_numpy, _FLOAT32 = _base.numpy, torch.float32
 _to_padded, _strided, _array = torch.nested.to_padded_tensor, torch.strided, np.array
 
 _Spell = Callable[[Any], list[Number]]
@@ -57,6 +58,19 @@ def snapshot(tensor: torch.Tensor, elements: int) -> TensorValue:
     if _numel(tensor) > elements:
         return {"shape": shape, "dtype": name, "summary": summarise(tensor)}
     return {"shape": shape, "dtype": name, "data": _SPELL[dtype](to_list(tensor))}
+
+
+def dtype_name(dtype: torch.dtype) -> str:
+    """`float32`."""
+    return _DTYPE_NAMES[dtype]
+
+
+def spell_entries(tensor: torch.Tensor) -> list[Number]:
+    """The entries of a vector that nobody else has, as a trace spells them."""
+    dtype = _dtype_of(tensor)
+    if dtype is _FLOAT32:
+        return [*shortest_float32(_numpy(tensor))]
+    return _SPELL[dtype](to_list(tensor))
 
 
 def value_of_entries(entries: Any, shape: list[int], dtype: torch.dtype) -> TensorValue:

@@ -13,12 +13,17 @@ from gradwalk.protocol.events import Event, Problem
 from gradwalk.protocol.facts import Fact, Filling, fact
 from gradwalk.protocol.graph import Span
 from gradwalk.protocol.problems import problem
+from gradwalk.tracer.order import TellingOrder
 
 WARNINGS_MAX = 50
 """Distinct ones in a trace."""
 _CHUNK_CHARACTERS = 4_096
 _ADDRESS = re.compile(r"(?<= at )0x[0-9a-fA-F]+")
 _MASKED = "0x…"
+
+
+def _nothing() -> None:
+    return None
 
 
 class EventStream:
@@ -33,16 +38,24 @@ class EventStream:
         self._stdout_characters = stdout_characters
         self._warned: dict[tuple[str, str, int | None], tuple[int, int]] = {}
         """By what is said and where: `seq` of its event, and how often."""
+        self._order = TellingOrder()
         self.passes = 0
         self.steps = 0
         self.problems = 0
         self.truncated: str | None = None
+        self.catch_up: Callable[[], None] = _nothing
+        """Tells what happened before, but is not told yet."""
+
+    def explain_last(self) -> None:
+        """What explains a pass is sent with the last event."""
+        self._order.explains_last = True
 
     def send(self, event: dict[str, Any]) -> None:
         """Gives `event` its number and hands it on, after whatever was printed before it."""
         if self._printed:
             self.flush()
-        self._send(event)
+        for part in self._order.apart(event):
+            self._send(part)
 
     def send_problem(self, event: Problem) -> int:
         """As `send`, counting; gives the event's number."""
@@ -55,6 +68,7 @@ class EventStream:
 
     def send_warning(self, category: str, text: str, span: Span | None) -> None:
         """Tells a warning the first time, and counts what is warned of again at the same line."""
+        self.catch_up()
         text = mask_addresses(text)
         key = category, text, None if span is None else span["line"]
         if key in self._warned:
@@ -73,6 +87,7 @@ class EventStream:
 
     def write(self, text: str) -> None:
         """Takes what the program prints, up to the limit."""
+        self.catch_up()
         left = self._stdout_characters_left
         if left <= 0:
             return

@@ -5,9 +5,10 @@ work goes in blocks of about a million entries, so that a summary never needs a 
 """
 
 import math
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
-from itertools import pairwise
+from itertools import compress, islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ from gradwalk.protocol.values import Histogram, Summary, Thumbnail
 from gradwalk.tracer.decimals import shortest_float64, spell_non_finite
 
 BLOCK_ENTRIES = 2**20
+ENTRIES_AT_ONCE = 2**14
+"""Of several values together: what fits the processor's nearest memory."""
 HISTOGRAM_BINS = 24
 THUMBNAIL_SIDE = 32
 """Half of what the format allows: a picture is never larger than the largest value that is written out."""
@@ -34,7 +37,7 @@ _Floats = np.ndarray[Any, np.dtype[np.float64]]
 _base = torch._C.TensorBase
 _detach, _narrow, _select, _reshape, _to = _base.detach, _base.narrow, _base.select, _base.reshape, _base.to
 _numpy, _stride, _is_complex, _resolve_conj = _base.numpy, _base.stride, _base.is_complex, _base.resolve_conj
-_expand, _float64, _complex128 = _base.expand, torch.float64, torch.complex128
+_expand, _float64, _complex128, _stack = _base.expand, torch.float64, torch.complex128, torch.stack
 
 
 def summarise(tensor: torch.Tensor) -> Summary:
@@ -63,6 +66,103 @@ def summarise(tensor: torch.Tensor) -> Summary:
         "histogram": _histogram(low, high, [count * repeats for count in moments.histogram]),
         "thumbnail": _thumbnail(tensor, distinct, held[0] if held and repeats == 1 else None),
     }
+
+
+def summarise_all(tensors: Sequence[torch.Tensor]) -> list[Summary]:
+    """The summaries of several strided tensors, the same numbers as one by one; those of one size are read at once."""
+    found: list[Summary | None] = [None] * len(tensors)
+    alike: defaultdict[tuple[Any, ...], list[int]] = defaultdict(list)
+    for place, tensor in enumerate(tensors):
+        if tensor.numel() <= ENTRIES_AT_ONCE and 0 not in _stride(tensor):
+            alike[tensor.numel(), tensor.dtype, tensor.device].append(place)
+    for (entries, *_), places in alike.items():
+        each = max(1, ENTRIES_AT_ONCE // entries)
+        for start in range(0, len(places) if len(places) > 1 else 0, each):
+            some = places[start : start + each]
+            rows = _floats(_stack([_reshape(_detach(tensors[place]), (-1,)) for place in some]))
+            shapes = [tuple(tensors[place].shape) for place in some]
+            for place, summary in zip(some, _summarise_rows(rows, shapes), strict=True):
+                found[place] = summary
+    return [summarise(tensor) if known is None else known for tensor, known in zip(tensors, found, strict=True)]
+
+
+def _summarise_rows(rows: _Floats, shapes: Sequence[tuple[int, ...]]) -> list[Summary | None]:
+    """Per row its summary; None where not all entries are finite."""
+    lows, highs = rows.min(axis=1), rows.max(axis=1)
+    is_finite = np.isfinite(lows) & np.isfinite(highs)
+    if not is_finite.all():
+        kept = [*compress(shapes, is_finite.tolist())]
+        inside = iter(_summarise_rows(rows[is_finite], kept) if kept else ())
+        return [next(inside) if each else None for each in is_finite.tolist()]
+    count = rows.shape[1]
+    zeros = (count - np.count_nonzero(rows, axis=1)).tolist()
+    scales = np.maximum(np.abs(lows), np.abs(highs))
+    scaled = rows / np.where(scales == 0.0, 1.0, scales)[:, np.newaxis]
+    means = scaled.mean(axis=1)
+    squares = np.square(scaled - means[:, np.newaxis]).sum(axis=1)
+    deviations = scales * np.sqrt(squares / (count - 1)) if count > 1 else np.zeros(len(rows))
+    norms = scales * np.sqrt(np.square(scaled).sum(axis=1))
+    counts = np.zeros((len(rows), HISTOGRAM_BINS), np.intp)
+    is_spread = lows != highs
+    counts[~is_spread, 0] = count
+    counts[is_spread] = _count_rows_in_bins(
+        scaled[is_spread], lows[is_spread] / scales[is_spread], highs[is_spread] / scales[is_spread]
+    )
+    statistics = np.stack([lows, highs, scales * means, deviations, norms], axis=1)
+    numbers = iter(spell_statistics(statistics.reshape(-1).tolist()))
+    thumbnails = _thumbnails(rows, shapes)
+    found: list[Summary | None] = []
+    for at, zero_count, bins in zip(range(len(rows)), zeros, counts.tolist(), strict=True):
+        low, high, mean, deviation, norm = islice(numbers, 5)
+        found.append(
+            {
+                "min": low,
+                "max": high,
+                "mean": mean,
+                "std": deviation,
+                "norm": norm,
+                "zeros": zero_count,
+                "nans": 0,
+                "infs": 0,
+                "histogram": {"low": low, "high": high, "counts": bins},
+                "thumbnail": thumbnails[at],
+            }
+        )
+    return found
+
+
+def _count_rows_in_bins(rows: _Floats, lows: _Floats, highs: _Floats) -> np.ndarray[Any, np.dtype[np.intp]]:
+    """As `_count_in_bins`, of each row within its own edges."""
+    edges = np.linspace(lows, highs, HISTOGRAM_BINS + 1, axis=1)
+    last = HISTOGRAM_BINS - 1
+    first, width = edges[:, :1], edges[:, -1:] - edges[:, :1]
+    bins = ((rows - first) / width * HISTOGRAM_BINS).astype(np.intp)
+    np.minimum(bins, last, out=bins)
+    bins -= rows < np.take_along_axis(edges, bins, axis=1)
+    bins += (rows >= np.take_along_axis(edges, bins + 1, axis=1)) & (bins != last)
+    bins += HISTOGRAM_BINS * np.arange(len(rows))[:, np.newaxis]
+    return np.bincount(bins.reshape(-1), minlength=HISTOGRAM_BINS * len(rows)).reshape(-1, HISTOGRAM_BINS)
+
+
+def _thumbnails(rows: _Floats, shapes: Sequence[tuple[int, ...]]) -> list[Thumbnail]:
+    alike: defaultdict[tuple[int, ...], list[int]] = defaultdict(list)
+    for at, shape in enumerate(shapes):
+        alike[shape or (1,)].append(at)
+    pooled: list[_Floats] = []
+    shown: list[tuple[int, tuple[int, ...]]] = []
+    for shape, places in alike.items():
+        full = (math.prod(shape[:-1]), shape[-1])
+        small = (min(full[0], THUMBNAIL_SIDE), min(full[1], THUMBNAIL_SIDE))
+        pooled.append(_pool(rows[places].reshape(len(places), *full), small).reshape(-1))
+        shown += [(at, small if len(shape) > 1 else small[1:]) for at in places]
+    numbers = iter(_four_digits(np.concatenate(pooled)))
+    found = {at: Thumbnail(shape=[*small], data=[*islice(numbers, math.prod(small))]) for at, small in shown}
+    return [found[at] for at in range(len(rows))]
+
+
+def spell_statistics(numbers: Sequence[float]) -> list[Real]:
+    """As `spell_statistic`, of finite numbers."""
+    return [*map(float, ("%.7g " * len(numbers) % tuple(numbers)).split())]
 
 
 def spell_statistic(number: float) -> Real:
@@ -203,19 +303,21 @@ def _thumbnail(tensor: torch.Tensor, distinct: torch.Tensor, held: _Floats | Non
 
 
 def _pool(rows: _Floats, small: tuple[int, int]) -> _Floats:
-    """Means over blocks of a matrix, `small` of them each way; NaN and infinity spread over their block."""
-    height, width = (length // count for length, count in zip(rows.shape, small, strict=True))
+    """Means over blocks of a matrix, `small` of them each way; NaN and infinity spread over their block.
+
+    Axes before the last two count matrices.
+    """
+    full = rows.shape[-2:]
+    height, width = (length // count for length, count in zip(full, small, strict=True))
     with np.errstate(invalid="ignore", over="ignore"):
-        if (height * small[0], width * small[1]) == rows.shape and max(height, width) < SHORTEST_PAIRWISE_SUM:
+        if (height * small[0], width * small[1]) == full and max(height, width) < SHORTEST_PAIRWISE_SUM:
             # Blocks of one size are summed quicker, in the same order.
-            tall = reduce(np.add, [rows[row::height] for row in range(height)])
-            quick: _Floats = reduce(np.add, [tall[:, column::width] for column in range(width)]) / (height * width)
+            tall = reduce(np.add, [rows[..., row::height, :] for row in range(height)])
+            quick: _Floats = reduce(np.add, [tall[..., column::width] for column in range(width)]) / (height * width)
             return quick
-        edges = [
-            [index * length // count for index in range(count)] for length, count in zip(rows.shape, small, strict=True)
-        ]
-        heights, widths = (np.diff([*starts, length]) for starts, length in zip(edges, rows.shape, strict=True))
-        means: _Floats = np.add.reduceat(np.add.reduceat(rows, edges[0], axis=0), edges[1], axis=1)
+        edges = [[index * length // count for index in range(count)] for length, count in zip(full, small, strict=True)]
+        heights, widths = (np.diff([*starts, length]) for starts, length in zip(edges, full, strict=True))
+        means: _Floats = np.add.reduceat(np.add.reduceat(rows, edges[0], axis=-2), edges[1], axis=-1)
         means /= np.outer(heights, widths)
     return means
 

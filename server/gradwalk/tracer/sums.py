@@ -1,6 +1,6 @@
 """What arrives at a node, added up again: the contributions we recorded against what the engine handed over."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import torch
@@ -40,15 +40,23 @@ class ContributionSums:
         """A contribution as it is now, to add up later."""
         return originals.clone(originals.detach(self._values.unwrap(gradient)))
 
-    def check(self, entry: PassNode, received: list[Gradient]) -> list[HookChange]:
-        """Compares the sum of what arrived with what the engine handed over; gives what hooks rewrote."""
+    def check(
+        self, entry: PassNode, received: list[Gradient], grad_outputs: Sequence[torch.Tensor | None]
+    ) -> list[HookChange]:
+        """Compares the sum of what arrived with what the engine handed over; gives what hooks rewrote.
+
+        Args:
+            entry: the node in its pass.
+            received: the values of grad_outputs when the engine handed them over.
+            grad_outputs: themselves, where they are still that; a value is not asked for again.
+        """
         changes: list[HookChange] = []
         for slot, value in enumerate(received):
             arrived = [summand for summand in entry.arrived[slot] if "missing" not in summand["value"]]
             if len(arrived) == 1:
                 total: Gradient = arrived[0]["value"]
             elif entry.summands is not None and arrived:
-                total = self._sum(entry.summands[slot])
+                total = self._sum(entry.summands[slot], grad_outputs[slot] if grad_outputs else None, value)
             else:
                 total = _NOTHING_ARRIVED
             chain = entry.received.get(slot, _UNWATCHED)
@@ -64,11 +72,14 @@ class ContributionSums:
             changes += [{"output_nr": slot, **change} for change in chain.changes(self._places)]
         return changes
 
-    def _sum(self, summands: list[torch.Tensor]) -> Gradient:
+    def _sum(self, summands: list[torch.Tensor], known: torch.Tensor | None, value: Gradient) -> Gradient:
+        """Their sum; `value` where it is what `known` holds."""
         total = summands[0]
         with torch.no_grad():
             for summand in summands[1:]:
                 total = total + summand
+        if known is not None and total.dtype == known.dtype and torch.equal(total, known):
+            return value
         return self._values.value_of(total)
 
 

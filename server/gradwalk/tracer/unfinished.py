@@ -62,7 +62,9 @@ class Unfinished:
         records = writer.records(graph)
         if all(record.node is not None for record in records.values()):
             return None
-        return writer.write(graph, records, self.named, pass_index), records
+        written = writer.write(graph, records, self.named, pass_index)
+        writer.explain()
+        return written, records
 
     def failed_call(self, records: dict[Node, Record], values: ValueTable, places: Places) -> FailedCall | None:
         """The torch call that raised, None where something else did."""

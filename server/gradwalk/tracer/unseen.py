@@ -198,7 +198,8 @@ def _shape_before(node: Node, shape: Sequence[int]) -> list[int] | None:
 
 
 def _saved(node: Node, name: str) -> Any:
-    return next((one["value"] for one in node["saved"] if one["name"] == name), None)
+    """A tensor's value, or an option."""
+    return next((one.get("option", one["value"]) for one in node["saved"] if one["name"] == name), None)
 
 
 def shapes_of(records: Iterable[Any]) -> dict[str, tuple[int, ...]]:

@@ -9,6 +9,9 @@ The bytes are read without `.numpy()`, which would forbid the program to resize 
 
 import ctypes
 import hashlib
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Final
 
 import numpy as np
@@ -17,13 +20,18 @@ import torch
 from gradwalk.protocol.values import TensorValue
 from gradwalk.tracer import originals
 from gradwalk.tracer.decimals import shortest_float32
-from gradwalk.tracer.snapshot import snapshot
+from gradwalk.tracer.snapshot import dtype_name, snapshot, spell_entries
+from gradwalk.tracer.summary import summarise_all
 
 _KEPT_VALUES: Final = 50_000
 _BASE: Final = torch._C.TensorBase
 _address_of, _bytes_at = _BASE.data_ptr, ctypes.string_at
 _count_of, _is_contiguous, _contiguous = _BASE.numel, _BASE.is_contiguous, _BASE.contiguous
-_is_negated = _BASE.is_neg
+_is_negated, _stride_of = _BASE.is_neg, _BASE.stride
+_cat, _reshape = torch.cat, _BASE.reshape
+_layout_of, _is_nested, _is_cpu = (vars(_BASE)[name].__get__ for name in ("layout", "is_nested", "is_cpu"))
+_TENSOR: Final = torch.Tensor
+_STRIDED: Final = torch.strided
 _FLOAT32: Final = torch.float32
 _ITEM_BYTES: Final = {
     dtype: dtype.itemsize
@@ -42,9 +50,77 @@ class ValueTable:
         self._values: dict[object, TensorValue] = {}
         self.batch_size: int | None = None
         """The m of the vmap in which the current pass runs."""
+        self._together: list[tuple[torch.Tensor, TensorValue]] | None = None
+        """Large values without their summaries, while several are read together."""
+        self._packed: dict[int, tuple[torch.Tensor, TensorValue]] = {}
+        """By `id`, tensors that are kept as they were, and their values."""
+        self._there: dict[tuple[Any, ...], TensorValue] = {}
+        """The same by address, shape, strides and dtype."""
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Inside, large values get their summaries only at the end, all at once; no tensor may change before that."""
+        if self._together is not None:
+            yield
+            return
+        waiting = self._together = []
+        try:
+            yield
+        finally:
+            self._together = None
+            _fill_summaries(waiting)
+
+    def pack(self, tensors: Iterable[torch.Tensor], copied: Sequence[tuple[torch.Tensor, torch.Tensor]] = ()) -> None:
+        """Reads many tensors at once; until `unpack`, `value_of` knows each by its identity.
+
+        None of them may change as long. Call it where torch functions are not intercepted and no graph is built.
+
+        Args:
+            tensors: in any order, also several times.
+            copied: tensors that may have changed already, with copies of what they were.
+        """
+        packed = self._packed
+        waiting = self._enter(copy for _, copy in copied)
+        for original, copy in _still_same([pair for pair in copied if _is_ordinary(pair[1])]):
+            packed[id(original)] = original, packed[id(copy)][1]
+        waiting += self._enter(tensors)
+        small: defaultdict[torch.dtype, list[tuple[torch.Tensor, TensorValue]]] = defaultdict(list)
+        large: list[tuple[torch.Tensor, TensorValue]] = []
+        for tensor, value in waiting:
+            (small[tensor.dtype] if _count_of(tensor) <= self._elements else large).append((tensor, value))
+        for alike in small.values():
+            _fill_entries(alike)
+        _fill_summaries(large)
+
+    def _enter(self, tensors: Iterable[torch.Tensor]) -> list[tuple[torch.Tensor, TensorValue]]:
+        """Those that nobody has read yet, with values that are still to be filled in."""
+        waiting: list[tuple[torch.Tensor, TensorValue]] = []
+        packed, there = self._packed, self._there
+        for tensor in tensors:
+            if id(tensor) in packed:
+                continue
+            if not _is_ordinary(tensor):
+                packed[id(tensor)] = tensor, self.value_of(tensor)
+                continue
+            dtype, shape = tensor.dtype, tensor.shape
+            place = _address_of(tensor), shape, _stride_of(tensor), dtype
+            value = there.get(place)
+            if value is None:
+                value = there[place] = {"shape": [*shape], "dtype": dtype_name(dtype)}
+                waiting.append((tensor, value))
+            packed[id(tensor)] = tensor, value
+        return waiting
+
+    def unpack(self, kept: Iterable[torch.Tensor] = ()) -> None:
+        """Forgets what was packed, but for these."""
+        self._packed = {id(tensor): known for tensor in kept if (known := self._packed.get(id(tensor))) is not None}
+        self._there.clear()
 
     def value_of(self, tensor: torch.Tensor) -> TensorValue:
         """The tensor's content now. Call it where torch functions are not intercepted."""
+        packed = self._packed.get(id(tensor))
+        if packed is not None and packed[0] is tensor:
+            return packed[1]
         try:
             tensor = originals.plain(tensor)
             dtype = tensor.dtype
@@ -73,6 +149,9 @@ class ValueTable:
                 # The commonest case, spelled from the bytes at hand: the same as a snapshot, three times as quick.
                 data: Any = shortest_float32(np.frombuffer(content, np.float32))
                 value = {"shape": [*shape], "dtype": "float32", "data": data}
+            elif count > self._elements and self._together is not None:
+                value = {"shape": [*shape], "dtype": dtype_name(dtype)}
+                self._together.append((originals.detach(tensor), value))
             else:
                 value = snapshot(originals.detach(tensor), self._elements)
             self._keep(key, value)
@@ -105,6 +184,49 @@ class ValueTable:
         if len(self._values) >= _KEPT_VALUES:
             self._values.clear()
         self._values[key] = value
+
+
+def _fill_entries(waiting: Sequence[tuple[torch.Tensor, TensorValue]]) -> None:
+    """Of tensors of one dtype."""
+    entries = spell_entries(_cat([_reshape(tensor, (-1,)) for tensor, _ in waiting]))
+    start = 0
+    for tensor, value in waiting:
+        end = start + _count_of(tensor)
+        value["data"] = entries[start:end]
+        start = end
+
+
+def _fill_summaries(waiting: Sequence[tuple[torch.Tensor, TensorValue]]) -> None:
+    for (_, value), summary in zip(waiting, summarise_all([tensor for tensor, _ in waiting]), strict=True):
+        value["summary"] = summary
+
+
+def _is_ordinary(tensor: torch.Tensor) -> bool:
+    """Whether its entries lie in the processor's memory as they are."""
+    if type(tensor) is not _TENSOR or _layout_of(tensor) is not _STRIDED or tensor.dtype not in _ITEM_BYTES:
+        return False
+    try:
+        return bool(_is_cpu(tensor) and not _is_nested(tensor) and not _is_negated(tensor) and _address_of(tensor))
+    except RuntimeError:
+        return False
+
+
+def _still_same(pairs: Sequence[tuple[torch.Tensor, torch.Tensor]]) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+    """The originals, with their copies, that nobody wrote into."""
+    alike: defaultdict[torch.dtype, list[tuple[torch.Tensor, torch.Tensor]]] = defaultdict(list)
+    for pair in pairs:
+        alike[pair[1].dtype].append(pair)
+    for some in alike.values():
+        if _are_same(some):
+            yield from some
+        else:
+            yield from (pair for pair in some if _are_same([pair]))
+
+
+def _are_same(pairs: Sequence[tuple[torch.Tensor, torch.Tensor]]) -> bool:
+    """Bit for bit; a NaN is itself."""
+    ours, theirs = (_cat([_reshape(one, (-1,)) for one in side]).view(torch.uint8) for side in zip(*pairs, strict=True))
+    return torch.equal(ours, theirs)
 
 
 def storage_address(tensor: torch.Tensor) -> int:

@@ -1,0 +1,140 @@
+/** Levels as Graphviz reads them: it finds a way for every line. */
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { dotOf } from "./dot";
+import { askEngine } from "./graphviz";
+import type { Item, Level, Subject } from "./levels";
+import { levelsOf, TOP } from "./levels";
+
+const item = (id: string, home: string = TOP): Item => ({ id, home, width: 140, height: 72 });
+const group = (id: string, home: string = TOP, isFold = false) => ({ ...item(id, home), isFold });
+const edge = (id: string, from: string, to: string, isLoose = false) => ({ id, from, to, isLoose });
+
+/** The lines that Graphviz drew at each level, as `id tail head`. */
+function drawn(subject: Subject): Readonly<Record<string, readonly string[]>> {
+  return Object.fromEntries(
+    [...levelsOf(subject)].map(([id, level]) => [id, linesOf(askEngine(dotOf(level))).sort()]),
+  );
+}
+
+function linesOf({ curves }: ReturnType<typeof askEngine>): string[] {
+  return curves.map(({ id, tail, head, curve }) => {
+    expect(curve.length % 3).toBe(1);
+    return `${id} ${tail} ${head}`;
+  });
+}
+
+it("keeps repeated edges", () => {
+  const subject = {
+    nodes: [item("a"), item("b")],
+    groups: [],
+    edges: [edge("e0", "a", "b"), edge("e1", "a", "b")],
+  };
+  expect(drawn(subject)).toEqual({ [TOP]: ["e0 a b", "e1 a b"] });
+});
+
+/** n0 -> [g0 n1 -> [g1 n2]] -> n3 and, into the depth, n0 -> n2. */
+const nested: Subject = {
+  nodes: [item("n0"), item("n1", "g0"), item("n2", "g1"), item("n3")],
+  groups: [group("g1", "g0"), group("g0")],
+  edges: [edge("e0", "n0", "n1"), edge("e1", "n1", "n2"), edge("e2", "n2", "n3"), edge("e3", "n0", "n2")],
+};
+
+it("leads an edge through every border between its ends", () => {
+  expect(drawn(nested)).toEqual({
+    [TOP]: ["e0 n0 g0", "e2 g0 n3", "e3 n0 g0"],
+    g0: ["e0 in_e0 n1", "e1 n1 g1", "e2 g1 out_e2", "e3 in_e3 g1"],
+    g1: ["e1 in_e1 n2", "e2 n2 out_e2", "e3 in_e3 n2"],
+  });
+});
+
+it("writes boxes before points and points before lines", () => {
+  expect(dotOf(levelsOf(nested).get("g1") as Level)).toBe(
+    [
+      "digraph {",
+      "graph [rankdir=LR nodesep=0.3 ranksep=1.15 ordering=out]",
+      'node [shape=box fixedsize=true label=""]',
+      "edge [arrowhead=none]",
+      "n2 [width=1.9444 height=1.0000]",
+      "{rank=min node [shape=point width=0.02 height=0.02 style=invis] in_e1 in_e3}",
+      "{rank=max node [shape=point width=0.02 height=0.02 style=invis] out_e2}",
+      "in_e1 -> n2 [id=e1]",
+      "n2 -> out_e2 [id=e2]",
+      "in_e3 -> n2 [id=e3]",
+      "}\n",
+    ].join("\n"),
+  );
+});
+
+it("puts the points of a border in the first and the last column", () => {
+  const nodes = [item("n0"), ...["n1", "n2", "n3", "n4"].map((id) => item(id, "g0")), item("n5")];
+  const chain = nodes.slice(1).map(({ id }, index) => edge(`e${index}`, `n${index}`, id));
+  const subject = { nodes, groups: [group("g0")], edges: [...chain, edge("e9", "n0", "n4")] };
+  const { middles } = askEngine(dotOf(levelsOf(subject).get("g0") as Level));
+  const columns = [...middles.values()].map(({ x }) => x);
+  expect(middles.get("in_e0")?.x).toBe(Math.min(...columns));
+  expect(middles.get("in_e9")?.x).toBe(Math.min(...columns));
+  expect(middles.get("out_e4")?.x).toBe(Math.max(...columns));
+});
+
+it("draws edges both ways where a group is left and entered again", () => {
+  const subject = {
+    nodes: [item("n0", "g0"), item("n1", "g1"), item("n2", "g0")],
+    groups: [group("g0"), group("g1")],
+    edges: [edge("e0", "n0", "n1"), edge("e1", "n1", "n2"), edge("e2", "n0", "n2")],
+  };
+  expect(drawn(subject)[TOP]).toEqual(["e0 g0 g1", "e1 g1 g0"]);
+});
+
+it("puts a fold where the first of its parts would stand, and other groups behind the nodes", () => {
+  const subject = {
+    nodes: [item("x"), item("w", "f"), item("z"), item("a", "g")],
+    groups: [group("g"), group("f", TOP, true)],
+    edges: [],
+  };
+  expect(
+    levelsOf(subject)
+      .get(TOP)
+      ?.items.map(({ id }) => id),
+  ).toEqual(["x", "f", "z", "g"]);
+});
+
+it("hides a loose edge from Graphviz", () => {
+  const subject = { nodes: [item("a"), item("b")], groups: [], edges: [edge("e0", "a", "b", true)] };
+  expect(drawn(subject)).toEqual({ [TOP]: [] });
+});
+
+it("draws any graph whole", () => {
+  const shape = fc.record({
+    parents: fc.array(fc.nat(4), { maxLength: 4 }),
+    homes: fc.array(fc.nat(4), { minLength: 1, maxLength: 12 }),
+    pairs: fc.array(fc.tuple(fc.nat(11), fc.nat(11)), { maxLength: 20 }),
+  });
+  fc.assert(
+    fc.property(shape, ({ parents, homes, pairs }) => {
+      // A group's parent is an earlier one, or none.
+      const groups = parents.map((parent, index) => group(`g${index}`, parent < index ? `g${parent}` : TOP));
+      const nodes = homes.map((home, index) => item(`n${index}`, home < groups.length ? `g${home}` : TOP));
+      const edges = pairs
+        .map(([a, b]) => [Math.min(a, b), Math.max(a, b)] as const)
+        .filter(([from, to]) => from < to && to < nodes.length)
+        .map(([from, to], index) => edge(`e${index}`, `n${from}`, `n${to}`));
+      const pieces = Object.values(drawn({ nodes, groups, edges }))
+        .flat()
+        .map((line) => line.split(" "));
+      const around = (id: string): string[] => {
+        const home = [...nodes, ...groups].find((each) => each.id === id)?.home ?? TOP;
+        return home === TOP ? [] : [home, ...around(home)];
+      };
+      for (const { id, from, to } of edges) {
+        const own = pieces.filter(([name]) => name === id);
+        expect(own.filter(([, tail]) => tail === from)).toHaveLength(1);
+        expect(own.filter(([, , head]) => head === to)).toHaveLength(1);
+        const [out, into] = [around(from), around(to)];
+        const borders = [...out, ...into].filter((each) => !(out.includes(each) && into.includes(each)));
+        expect(own).toHaveLength(borders.length + 1);
+      }
+    }),
+    { numRuns: 50, seed: 1 },
+  );
+});

@@ -1,0 +1,88 @@
+/** What is said of phase 1: what arrived, from where, and its sum. */
+import { isTensor } from "../model/gradients";
+import type { Contribution } from "../protocol/trace.gen";
+import { opOf, resultName } from "./names";
+import { listed, type Reference, type Said, say, text } from "./say";
+import { equation, isSum } from "./sums";
+import { firstFitting, SUMMANDS_READ_ALOUD, type Told, vIs } from "./told";
+import { isShort, isThere, spellGradient, spellShape } from "./values";
+
+export function collect(told: Told): Said {
+  const { step, node } = told;
+  if (step.grad_outputs.length > 1) return firstFitting(told, severalOutputs(told));
+  const name = resultName(node, step.contributions[0]?.output_nr ?? 0);
+  const there = step.contributions.flatMap((each, index) =>
+    isThere(each.value) ? [{ ...each, index }] : [],
+  );
+  if (there.length === 0) return say("collect-none", { name });
+  const ways =
+    there.length === 1 && step.contributions.length === 1 ? one(told, name) : several(told, name, there);
+  return firstFitting(told, [...ways, say("collect-short", { count: there.length })]);
+}
+
+function one(told: Told, name: Said): Said[] {
+  const [contribution] = told.step.contributions;
+  if (contribution === undefined) return [];
+  const { value, edge } = contribution;
+  if (edge !== "seed")
+    return [say("collect-one", { v: vIs(told, value, { of: "contribution", index: 0 }), name })];
+  if (isTensor(value) && !isShort(value))
+    return [say("collect-seed-shape", { name, shape: spellShape(value.shape) })];
+  return [
+    say("collect-seed", { name, v: spellGradient(value, { of: "contribution", index: 0 }, told.precision) }),
+  ];
+}
+
+type Numbered = Contribution & { readonly index: number };
+
+function several(told: Told, name: Said, there: readonly Numbered[]): Said[] {
+  const { contributions } = told.step;
+  const seeds = contributions.filter(({ edge }) => edge === "seed").length;
+  const count = contributions.length;
+  return sums(told, there).map((sum) => {
+    if (seeds === count) return say("collect-seeds", { name, count, sum });
+    if (seeds > 0) return say("collect-seed-and-uses", { name, count: there.length, seeds, sum });
+    if (there.length === count) return say("collect-used", { name, count, sum });
+    return say("collect-used-some", { name, count, arrived: text(String(there.length)), sum });
+  });
+}
+
+/** The sum written out where it can be, else what is added. */
+function sums(told: Told, there: readonly Numbered[]): Said[] {
+  const { step, precision } = told;
+  const [change] = step.hooks ?? [];
+  const total: Reference =
+    change === undefined ? { of: "grad_output", index: 0 } : { of: "before_hook", index: 0 };
+  const value = change?.before ?? step.grad_outputs[0];
+  const found: Said[] = [];
+  const values = there.map((each) => each.value);
+  if (value !== undefined && there.length <= SUMMANDS_READ_ALOUD && isSum(values, value)) {
+    const terms = there.map((each) =>
+      spellGradient(each.value, { of: "contribution", index: each.index }, precision),
+    );
+    found.push(equation(terms, "+", spellGradient(value, total, precision)));
+  }
+  const shape = values.find(isTensor)?.shape ?? [];
+  found.push(say("sum-of-shapes", { count: there.length, shape: spellShape(shape) }));
+  return found;
+}
+
+function severalOutputs(told: Told): Said[] {
+  const { step, node, precision } = told;
+  const there = step.grad_outputs.flatMap((value, index) => (isThere(value) ? [{ value, index }] : []));
+  const counts = {
+    count: text(String(step.grad_outputs.length)),
+    op: opOf(node),
+    arrived: text(String(there.length)),
+  };
+  if (there.length === 0) return [say("collect-none", { name: opOf(node) })];
+  const list = there.map(({ value, index }) =>
+    say("value-at", {
+      value: spellGradient(value, { of: "grad_output", index }, precision),
+      name: resultName(node, index),
+    }),
+  );
+  const said = { ...counts, list: listed(list) };
+  const isAll = there.length === step.grad_outputs.length;
+  return [say(isAll ? "collect-outputs-all" : "collect-outputs", said), say("collect-outputs-count", counts)];
+}

@@ -1,0 +1,108 @@
+/** What is said of phase 2: how a gradient of the results becomes one of the operands. */
+import { isCopied, ruleByShape, ruleByStructure } from "./jacobian";
+import { operandText, opOf, ownName, sourceText } from "./names";
+import { derivativeText, equationText, ruleText, savedInRule } from "./rule";
+import { code, inTurn, listed, type Said, say, textOf } from "./say";
+import { firstFitting, jacobianAt, nameAt, OPERANDS_READ_ALOUD, operandAt, sentOn, type Told } from "./told";
+import { scalarOf, spellNumber } from "./values";
+
+export function rule(told: Told): Said {
+  const { node } = told;
+  if (node.kind === "custom") return say("rule-custom", { op: opOf(node) });
+  if (node.kind === "view_write") return say("rule-view-write");
+  return firstFitting(told, [...rules(told), say("rule-plain", { op: opOf(node) })]);
+}
+
+/** Ways to say the rule, the most telling one first. */
+function* rules(told: Told): Generator<Said> {
+  const [argnum] = sentOn(told);
+  if (argnum === undefined) return;
+  yield* sameOperand(told);
+  yield* ruleByShape(told, argnum);
+  yield* copied(told);
+  yield* derivatives(told);
+  const { structure } = jacobianAt(told, argnum) ?? {};
+  // What only moves entries is clearer in words than as the calls that move them back; a transpose is not.
+  const isMove = structure === "selection" || structure === "permutation";
+  if (isMove && told.node.name !== "TBackward0") yield* ruleByStructure(told, argnum);
+  yield* written(told);
+  yield* ruleByStructure(told, argnum);
+}
+
+function* sameOperand(told: Told): Generator<Said> {
+  const { node } = told;
+  const [first, second, third] = node.inputs;
+  if (first?.edge === undefined || second?.edge === undefined || third !== undefined) return;
+  const name = operandText(told, node, first);
+  const output = sourceText(node) ?? ownName(told, node);
+  const derivative = derivativeText(node, 0);
+  if (name === null || output === null || name !== operandText(told, node, second)) return;
+  if (derivative === null || derivative !== derivativeText(node, 1)) return;
+  const said = { output: code(output), name: code(name), derivative: code(derivative) };
+  const value = savedValue(told, 0);
+  if (value !== null && derivative === name) yield say("rule-same-operand-saved", { ...said, value });
+  yield say("rule-same-operand", said);
+}
+
+/** `d sin(x*y)/d(x*y) = cos(x*y); x*y was saved as 2`. */
+function* derivatives(told: Told): Generator<Said> {
+  const argnums = sentOn(told).slice(0, OPERANDS_READ_ALOUD);
+  const names = argnums.map((argnum) => nameAt(told, argnum));
+  if (new Set(names).size < names.length) return;
+  const equations = argnums.flatMap((argnum) => {
+    const equation = equationText(told.node, argnum);
+    return equation === null ? [] : [code(equation)];
+  });
+  if (equations.length === 0) return;
+  const saved = equations.length < argnums.length ? [] : savedWords(told, argnums);
+  if (saved.length > 0)
+    yield say("rule-derivative-saved", { equations: listed(equations), saved: listed(saved) });
+  yield say("rule-derivative", { equations: listed(equations) });
+  const [first] = equations;
+  if (equations.length > 1 && first !== undefined) yield say("rule-derivative", { equations: first });
+}
+
+/** `x was saved as 2`, `w as 3`. */
+function savedWords(told: Told, argnums: readonly number[]): Said[] {
+  const needed = [...new Set(argnums.flatMap((argnum) => savedInRule(told.node, argnum)))];
+  const found = needed.flatMap((operand) => {
+    const name = operand === null ? ownName(told, told.node) : nameAt(told, operand);
+    const value = savedValue(told, operand);
+    return name === null || value === null || textOf(value) === name ? [] : [{ name: code(name), value }];
+  });
+  return found.map((each, at) => say(at === 0 ? "saved-as" : "saved-as-too", each));
+}
+
+/** The saved number of an operand, or of the result. */
+function savedValue({ node, precision }: Told, operand: number | null): Said | null {
+  const name = operand === null ? "result" : node.inputs.find(({ argnum }) => argnum === operand)?.name;
+  const index = node.saved.findIndex((each) => each.name === name);
+  const { value, was } = node.saved[index] ?? {};
+  if (was !== undefined || value === undefined || value === null) return null;
+  const number = scalarOf(value);
+  return number === null ? null : spellNumber(number, { of: "saved", index }, precision);
+}
+
+/** `for weights the rule is v @ values.T; for values it is weights.T @ v`. */
+function* written(told: Told): Generator<Said> {
+  const found = sentOn(told).flatMap((argnum) => {
+    const name = operandAt(told, argnum);
+    const rule = ruleText(told.node, argnum);
+    return name === null || rule === null ? [] : [{ name, rule: code(rule), argnum }];
+  });
+  // The rule of a bias alone says little of a layer.
+  if (found[0]?.argnum !== sentOn(told)[0]) return;
+  for (let count = Math.min(found.length, OPERANDS_READ_ALOUD); count > 0; count -= 1) {
+    const products = found
+      .slice(0, count)
+      .map(({ name, rule }, at) => say(at === 0 ? "rule-vjp-for" : "rule-vjp-for-too", { name, rule }));
+    yield say("rule-vjp", { products: inTurn(products) });
+  }
+}
+
+/** Where one of several operands was repeated: what became of the others follows. */
+function* copied(told: Told): Generator<Said> {
+  const argnums = sentOn(told);
+  if (argnums.length > 1 && argnums.some((argnum) => isCopied(jacobianAt(told, argnum))))
+    yield* written(told);
+}

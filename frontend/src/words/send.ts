@@ -1,0 +1,79 @@
+/** What is said of phases 4 and 5: where each gradient goes, and what a leaf has then. */
+import { accumulatedBy, isTensor } from "../model/gradients";
+import { operandText } from "./names";
+import { code, enumerated, inTurn, listed, type Reference, type Said, say } from "./say";
+import { equation, isSum } from "./sums";
+import { byOperand, firstFitting, OPERANDS_READ_ALOUD, ruleOf, type Told } from "./told";
+import { isShort, isThere, spellGradient } from "./values";
+
+const MOVES = {
+  send: { one: "goes-to", several: "go-to", whole: "send-list", none: "send-none", count: "send-count" },
+  land: { one: "waits-at", several: "wait-at", whole: "land-list", none: "land-none", count: "land-count" },
+} as const;
+
+export function send(told: Told): Said {
+  return moves(told, "send", withheld(told));
+}
+
+export function land(told: Told): Said {
+  return moves(told, "land");
+}
+
+/** Operands that get nothing, with the reason: what the program wrote down, not a number in it. */
+function withheld(told: Told): Said[] {
+  const { step, node } = told;
+  const op = ruleOf(told);
+  return node.inputs.flatMap((operand) => {
+    const value = step.grad_inputs[operand.argnum];
+    const name = value === undefined || isThere(value) ? null : operandText(told, node, operand);
+    // Nobody expects a gradient of a plain number.
+    const isNumber = operand.missing?.because?.kind === "missing-number" || /^[-\u2212\d]/.test(name ?? "");
+    if (name === null || isTensor(value) || value === undefined || isNumber) return [];
+    if (value.missing === "returned_none") return [say("send-returned-none", { op, name: code(name) })];
+    return value.missing === "not_required" ? [say("send-not-required", { name: code(name) })] : [];
+  });
+}
+
+/** Where each gradient goes; operands that want none are passed over. */
+function moves(told: Told, kind: keyof typeof MOVES, besides: readonly Said[] = []): Said {
+  const words = MOVES[kind];
+  const there = told.step.grad_inputs.flatMap((value, argnum) => (isThere(value) ? [argnum] : []));
+  const parts = byOperand(told, there).map(({ name, values: [first = [], ...rest] }) =>
+    rest.length === 0
+      ? say(words.one, { value: first, name })
+      : say(words.several, { values: listed([first, ...rest]), name }),
+  );
+  if (parts.length === 0)
+    return besides.length === 0 ? say(words.none) : say(words.whole, { list: inTurn(besides) });
+  const ways: Said[] =
+    besides.length === 0 ? [] : [say(words.whole, { list: inTurn([enumerated(parts), ...besides]) })];
+  for (let count = Math.min(parts.length, OPERANDS_READ_ALOUD + 1); count > 0; count -= 1) {
+    const rest = parts.length - count;
+    const list = enumerated(parts.slice(0, count));
+    ways.push(say(words.whole, { list: rest === 0 ? list : say("and-more", { first: list, count: rest }) }));
+  }
+  return firstFitting(told, [...ways, say(words.count, { count: parts.length })]);
+}
+
+export function accumulated(told: Told): Said {
+  const { step, precision } = told;
+  if (step.accumulate === null) return [];
+  const { before, changes } = step.accumulate;
+  const after = accumulatedBy(step.accumulate);
+  const leaf = code(step.accumulate.leaf);
+  const at: Reference = { of: changes === undefined ? "after" : "before_grad_hook", index: 0 };
+  const now = spellGradient(after, at, precision);
+  if (!isThere(after)) return say("leaf-none", { leaf });
+  if (!isThere(before))
+    return firstFitting(told, [say("leaf-first", { leaf, after: now }), say("leaf-first-short", { leaf })]);
+  const arrived = step.grad_outputs[0];
+  const was = spellGradient(before, { of: "before", index: 0 }, precision);
+  const ways: Said[] = [];
+  if (arrived !== undefined && isThere(arrived)) {
+    const added = spellGradient(arrived, { of: "grad_output", index: 0 }, precision);
+    if (isSum([before, arrived], after))
+      ways.push(say("leaf-added", { leaf, sum: equation([was, added], "+", now) }));
+    else if (!isShort(after)) ways.push(say("leaf-added-shape", { arrived: added, leaf }));
+  }
+  return firstFitting(told, [...ways, say("leaf-changed", { leaf, before: was, after: now })]);
+}

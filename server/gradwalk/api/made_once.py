@@ -1,0 +1,63 @@
+"""What several ask for at once is made once, in a thread, and kept for the next ones."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from contextlib import nullcontext
+from typing import Generic, TypeVar
+
+Key = TypeVar("Key", bound=Hashable)
+Made = TypeVar("Made")
+
+
+class MadeOnce(Generic[Key, Made]):
+    """Bounded by bytes; what was not asked for longest goes first. Lives on the event loop.
+
+    Args:
+        weigh: bytes that a key and what was made for it take.
+        at_once: how many are made at the same time; as many as there are threads unless given.
+    """
+
+    def __init__(self, bytes_max: int, weigh: Callable[[Key, Made], int], at_once: int | None = None) -> None:
+        self._bytes_max = bytes_max
+        self._weigh = weigh
+        self._room = nullcontext() if at_once is None else asyncio.Semaphore(at_once)
+        self._makings: dict[Key, asyncio.Task[Made]] = {}
+        self._made: OrderedDict[Key, Made] = OrderedDict()
+        self._bytes = 0
+
+    def recall(self, key: Key) -> Made | None:
+        """What was made already."""
+        made = self._made.get(key)
+        if made is not None:
+            self._made.move_to_end(key)
+        return made
+
+    async def ask(self, key: Key, make: Callable[[], Made]) -> Made:
+        """Made already, being made, or made now. Who stops waiting stops nobody else's.
+
+        Raises:
+            Exception: that of `make`, to all who wait; the next one tries again.
+        """
+        made = self.recall(key)
+        if made is not None:
+            return made
+        making = self._makings.get(key)
+        if making is None:
+            making = self._makings[key] = asyncio.create_task(self._make(make))
+            making.add_done_callback(lambda done: self._keep(key, done))
+        return await asyncio.shield(making)
+
+    async def _make(self, make: Callable[[], Made]) -> Made:
+        async with self._room:
+            return await asyncio.to_thread(make)
+
+    def _keep(self, key: Key, making: asyncio.Task[Made]) -> None:
+        del self._makings[key]
+        if making.cancelled() or making.exception() is not None:
+            return
+        self._made[key] = making.result()
+        self._bytes += self._weigh(key, making.result())
+        while self._bytes > self._bytes_max:
+            dropped, made = self._made.popitem(last=False)
+            self._bytes -= self._weigh(dropped, made)

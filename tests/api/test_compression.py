@@ -1,0 +1,218 @@
+"""Answers in the coding that the reader takes: zstd's own decoder and Python's gzip read them, as does httpx's."""
+
+import asyncio
+import gzip
+import json
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gradwalk.api.codings import choose_coding
+from gradwalk.api.made_once import MadeOnce
+from tests.own_loop import run_in_own_loop
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+READ = {"zstd": zstd.decompress, "gzip": gzip.decompress, "identity": bytes}
+CODINGS = sorted(READ)
+STATIC = Path(__file__).parents[2] / "server" / "gradwalk" / "static"
+PROGRAM = "import torch\nx = torch.linspace(0, 1, 40, requires_grad=True)\n(x.sin() * x.exp()).sum().backward()\n"
+ENDLESS = PROGRAM + "while True: pass\n"
+
+
+def raw(answer: Any) -> bytes:
+    return b"".join(answer.iter_raw())
+
+
+def ask(server: Any, path: str, coding: str, method: str = "GET", **headers: str) -> tuple[Any, bytes]:
+    """The answer, and its body as it went over the line."""
+    with server.client.stream(method, path, headers={"Accept-Encoding": coding, **headers}) as answer:
+        return answer, raw(answer)
+
+
+def trace(server: Any, source: str, coding: str) -> bytes:
+    """The whole stream of a POST, as it went over the line."""
+    headers = {"Accept": "text/event-stream", "Accept-Encoding": coding}
+    with server.client.stream("POST", "/api/traces", json={"source": source}, headers=headers) as answer:
+        assert answer.headers.get("content-encoding", "identity") == coding
+        assert "accept-encoding" in answer.headers["vary"].lower()
+        return raw(answer)
+
+
+def batches(stream: bytes) -> list[Any]:
+    return [event for data in re.findall(rb"^data: (\[.*)$", stream, re.MULTILINE) for event in json.loads(data)]
+
+
+@pytest.mark.parametrize(
+    ("accepted", "chosen"),
+    [
+        ("", None),
+        ("gzip", "gzip"),
+        ("GZIP", "gzip"),
+        ("gzip, deflate, br, zstd", "zstd"),
+        ("zstd;q=0.5, gzip;q=0.8", "gzip"),
+        ("zstd;q=0, gzip", "gzip"),
+        ("zstd ; q=0.001,gzip;q=0", "zstd"),
+        ("*", "zstd"),
+        ("zstd;q=0, *;q=0.1", "gzip"),
+        ("identity, gzip;q=0.5", None),
+        ("identity;q=0.5, gzip", "gzip"),
+        ("identity;q=0", None),
+        ("*;q=0", None),
+        ("br, deflate", None),
+        ("gzip;q=2, zstd;q=nan", None),
+        ("gzip;level=9", None),
+        (",,;;q=,\x7f", None),
+    ],
+)
+def test_the_coding_is_what_the_reader_likes_best(accepted: str, chosen: str | None) -> None:
+    assert choose_coding(accepted) == chosen
+
+
+def test_a_kept_trace_is_the_same_document_in_every_coding(server: Any) -> None:
+    events = batches(zstd.decompress(trace(server, PROGRAM, "zstd")))
+    path = f"/api/traces/{events[0]['id']}"
+    # Twice: the second time nothing has to be made any more.
+    for coding in CODINGS * 2:
+        answer, body = ask(server, path, coding)
+        assert answer.headers.get("content-encoding", "identity") == coding
+        assert int(answer.headers["content-length"]) == len(body)
+        assert json.loads(READ[coding](body))["events"] == events
+        assert answer.headers["vary"] == "Accept-Encoding"
+        known, nothing = ask(server, path, coding, **{"If-None-Match": answer.headers["etag"]})
+        assert (known.status_code, nothing, known.headers["etag"]) == (304, b"", f'W/"{events[0]["id"]}"')
+
+
+def test_a_stream_is_the_same_in_every_coding_live_and_kept(server: Any) -> None:
+    source = PROGRAM + "# its own\n"
+    streams = {coding: READ[coding](trace(server, source, coding)) for coding in CODINGS}
+    live = READ["gzip"](trace(server, source + "# another\n", "gzip"))
+    assert len({json.dumps(batches(stream)) for stream in streams.values()}) == 1
+    assert len(batches(live)) == len(batches(streams["zstd"])) > 5
+    assert all(stream.endswith(b"}\n\n") and b"event: done" in stream for stream in (*streams.values(), live))
+
+
+def test_a_reader_that_comes_back_gets_the_rest_compressed(server: Any) -> None:
+    events = batches(zstd.decompress(trace(server, PROGRAM, "zstd")))
+    for coding in CODINGS:
+        path = f"/api/traces/{events[0]['id']}/events"
+        _, body = ask(server, path, coding, **{"Last-Event-ID": "2"})
+        assert batches(READ[coding](body)) == events[3:]
+
+
+@pytest.mark.parametrize("coding", ["zstd", "gzip"])
+def test_what_has_happened_can_be_read_while_the_program_still_runs(server: Any, coding: str) -> None:
+    source = f"{ENDLESS}# {coding}\n"
+    headers = {"Accept": "text/event-stream", "Accept-Encoding": coding}
+    with server.client.stream("POST", "/api/traces", json={"source": source}, headers=headers) as answer:
+        read = b""
+        for arrived in answer.iter_bytes() if coding == "gzip" else decompressed(answer.iter_raw()):
+            read += arrived
+            if b'"type":"step"' in read:
+                break
+        assert server.client.get(f"/api/traces/{batches(read)[0]['id']}").status_code == 202
+
+
+def decompressed(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """Each chunk of zstd as soon as it is there."""
+    decoder = zstd.ZstdDecompressor()
+    for chunk in chunks:
+        rest = chunk
+        while rest:
+            yield decoder.decompress(rest)
+            rest = decoder.unused_data
+            decoder = zstd.ZstdDecompressor() if decoder.eof else decoder
+
+
+def test_ordinary_answers_are_compressed_where_that_is_worth_while(server: Any) -> None:
+    plain = server.client.get("/api/examples", headers={"Accept-Encoding": "identity"})
+    for coding in CODINGS:
+        answer, body = ask(server, "/api/examples", coding)
+        assert answer.headers.get("content-encoding", "identity") == coding
+        assert READ[coding](body) == plain.content
+        assert int(answer.headers["content-length"]) == len(body)
+        assert answer.headers.get_list("vary", split_commas=True) == ["Accept-Language", "Accept-Encoding"]
+    short, _ = ask(server, "/healthz", "zstd")
+    assert "content-encoding" not in short.headers
+    identity = batches(READ["zstd"](trace(server, PROGRAM, "zstd")))[0]["id"]
+    assert "content-encoding" not in ask(server, f"/api/traces/{identity}/export/png", "zstd")[0].headers
+    picture, body = ask(server, f"/api/traces/{identity}/export/svg", "zstd")
+    assert picture.headers.get("content-encoding") == "zstd", (picture.status_code, body[:300])
+    assert READ["zstd"](body).endswith(b"</svg>\n")
+
+
+@pytest.fixture
+def module() -> Path:
+    """The largest script of the built page."""
+    return max(STATIC.glob("assets/*.js"), key=lambda path: path.stat().st_size)
+
+
+def test_the_pages_files_are_the_same_in_every_coding(server: Any, module: Path) -> None:
+    path = f"/assets/{module.name}"
+    for coding in CODINGS:
+        answer, body = ask(server, path, coding)
+        assert READ[coding](body) == module.read_bytes()
+        assert int(answer.headers["content-length"]) == len(body)
+        assert "immutable" in answer.headers["cache-control"]
+        assert answer.headers["vary"] == "Accept-Encoding"
+        head, nothing = ask(server, path, coding, "HEAD")
+        kept = ("content-length", "content-encoding", "content-type", "etag", "vary")
+        assert nothing == b""
+        assert [head.headers.get(name) for name in kept] == [answer.headers.get(name) for name in kept]
+        known, nothing = ask(server, path, coding, **{"If-None-Match": answer.headers["etag"]})
+        assert (known.status_code, nothing) == (304, b"")
+
+
+def test_a_range_is_one_of_the_plain_file(server: Any, module: Path) -> None:
+    path = f"/assets/{module.name}"
+    part, body = ask(server, path, "zstd", Range="bytes=1000-1999")
+    assert (part.status_code, body) == (206, module.read_bytes()[1000:2000])
+    assert "content-encoding" not in part.headers
+    compressed, _ = ask(server, path, "zstd")
+    whole, body = ask(server, path, "zstd", Range="bytes=1000-1999", **{"If-Range": compressed.headers["etag"]})
+    assert (whole.status_code, body) == (200, module.read_bytes())
+
+
+def test_what_is_compressed_already_stays_as_it_is(server: Any) -> None:
+    font = next(STATIC.glob("assets/*.woff2"))
+    answer, body = ask(server, f"/assets/{font.name}", "zstd, gzip")
+    assert "content-encoding" not in answer.headers
+    assert body == font.read_bytes()
+
+
+def test_what_many_ask_for_at_once_is_made_once_and_a_failure_is_tried_again() -> None:
+    made: list[str] = []
+
+    def make() -> str:
+        made.append("x")
+        if len(made) == 1:
+            raise ValueError("the first one fails")
+        return "made"
+
+    async def crowd() -> list[Any]:
+        kept = MadeOnce[str, str](100, lambda key, value: len(key + value))
+        first = await asyncio.gather(*[kept.ask("a", make) for _ in range(20)], return_exceptions=True)
+        assert all(isinstance(each, ValueError) for each in first)
+        return await asyncio.gather(*[kept.ask("a", make) for _ in range(20)])
+
+    assert run_in_own_loop(crowd()) == ["made"] * 20
+    assert len(made) == 2
+
+
+def test_what_was_not_asked_for_longest_is_forgotten_first() -> None:
+    async def fill() -> list[bool]:
+        kept = MadeOnce[int, bytes](50, lambda _, value: len(value))
+        for number in range(5):
+            await kept.ask(number, lambda: bytes(10))
+        kept.recall(0)
+        await kept.ask(5, lambda: bytes(20))
+        return [kept.recall(number) is not None for number in range(6)]
+
+    assert run_in_own_loop(fill()) == [True, False, False, True, True, True]

@@ -1,0 +1,202 @@
+"""What hooks take by reference and tell later is what they would have told at once."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+import gradwalk
+from gradwalk.notebook.recording import trace_tensors
+from gradwalk.protocol.requests import ResolvedLimits, TraceRequest
+from gradwalk.tracer import quiet
+from gradwalk.tracer.quiet import QuietPasses
+from gradwalk.tracer.run import trace_program
+from gradwalk.tracer.summary import summarise, summarise_all
+from tests.tracer.oracle import tensor_of
+from tests.tracer.programs import PROGRAMS
+
+ON_DEMAND = {"elements": 16, "jacobian_cells": 0}
+LIMITS = [ResolvedLimits(), ResolvedLimits(elements=2, jacobian_cells=0)]
+RESERVED = frozenset({"rnn"})
+"""Saves memory that nobody has written into."""
+
+
+def events_of(source: str, limits: ResolvedLimits) -> list[Any]:
+    events: list[Any] = []
+    trace_program(TraceRequest(source=source), events.append, limits)
+    return json.loads(json.dumps(events))
+
+
+def net() -> nn.Module:
+    torch.manual_seed(0)
+    layers = [layer for _ in range(3) for layer in (nn.Linear(6, 6), nn.LayerNorm(6), nn.ReLU())]
+    return nn.Sequential(*layers, nn.Linear(6, 3))
+
+
+def traced(model: nn.Module, **options: Any) -> list[Any]:
+    loss = model(torch.linspace(-1, 1, 24).reshape(4, 6)).square().mean()
+    params = dict(model.named_parameters())
+    document = trace_tensors(loss, limits=ON_DEMAND, params=params, **options).document
+    return json.loads(json.dumps(document["events"]))
+
+
+@pytest.fixture
+def taken(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many passes were quiet."""
+    found: list[int] = []
+    for name in ("watch", "record"):
+        original = getattr(QuietPasses, name)
+
+        def counting(*args: Any, _original: Any = original, **kwargs: Any) -> Any:
+            hooks = _original(*args, **kwargs)
+            found.extend([1] if hooks is not None else [])
+            return hooks
+
+        monkeypatch.setattr(QuietPasses, name, counting)
+    return found
+
+
+def never_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("watch", "record"):
+        monkeypatch.setattr(QuietPasses, name, lambda *_args, **_kwargs: None)
+
+
+@pytest.mark.parametrize("limits", LIMITS, ids=["jacobians", "summaries"])
+@pytest.mark.parametrize("name", sorted(PROGRAMS.keys() - RESERVED))
+def test_a_program_is_told_the_same_at_once(name: str, limits: ResolvedLimits, monkeypatch: pytest.MonkeyPatch) -> None:
+    later = events_of(PROGRAMS[name], limits)
+    never_quiet(monkeypatch)
+    assert later == events_of(PROGRAMS[name], limits)
+
+
+def test_live_tensors_are_told_the_same_at_once(taken: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    model = net()
+    later = [traced(model), traced(model)]
+    assert len(taken) == 2
+    never_quiet(monkeypatch)
+    model = net()
+    assert later == [traced(model), traced(model)]
+
+
+def test_a_pass_told_in_pieces_is_the_same(taken: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    source = PROGRAMS["attention"]
+    whole, live = events_of(source, LIMITS[1]), traced(net())
+    monkeypatch.setattr(quiet, "SECONDS_UNTOLD", 0.0)
+    monkeypatch.setattr(quiet, "BYTES_HELD", 0)
+    assert whole == events_of(source, LIMITS[1])
+    assert live == traced(net())
+    assert len(taken) >= 4
+
+
+@pytest.mark.parametrize(
+    "write", [lambda gradient: gradient.mul_(3), lambda gradient: gradient.data.mul_(3)], ids=["in place", ".data"]
+)
+def test_a_hook_that_nobody_saw_may_write_into_its_gradient(
+    write: Callable[[torch.Tensor], Any], taken: list[int]
+) -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    h = x.sin()
+    h.register_hook(lambda gradient: None if write(gradient) is None else None)
+    steps = [
+        event for event in trace_tensors((h * 5).sum(), limits={"jacobian_cells": 0}).events if event["type"] == "step"
+    ]
+    assert taken
+    [sine] = [step for step in steps if "hooks" in step]
+    sent = sum(tensor_of(one["value"]) for one in sine["contributions"])
+    expected = torch.tensor([5.0, 5.0])
+    assert torch.allclose(sent, expected)
+    assert torch.allclose(tensor_of(sine["grad_outputs"][0]), 3 * expected)
+    assert torch.allclose(x.grad, 3 * expected * torch.tensor([1.0, 2.0]).cos())  # type: ignore[arg-type]
+
+
+def test_what_is_changed_afterwards_is_not_what_was_recorded() -> None:
+    model, twin = net(), net()
+    loss = model(torch.ones(4, 6)).square().mean()
+    trace = trace_tensors(loss, limits=ON_DEMAND, params=dict(model.named_parameters()))
+    for parameter in model.parameters():
+        parameter.data.zero_()
+        parameter.grad.zero_()  # type: ignore[union-attr]
+    expected = trace_tensors(
+        twin(torch.ones(4, 6)).square().mean(), limits=ON_DEMAND, params=dict(twin.named_parameters())
+    )
+    assert trace.document == expected.document
+    assert any(node.get("formula_checked") for node in explained(trace.events))
+
+
+def explained(events: list[Any]) -> list[Any]:
+    return [node for event in events if event["type"] == "explained" for node in event["nodes"]]
+
+
+def test_gradients_are_added_to_what_was_there(taken: list[int]) -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    (x * 3).sum().backward()
+    trace = trace_tensors((x * x).sum(), limits={"jacobian_cells": 0})
+    [step] = [event for event in trace.events if event["type"] == "step" and event["accumulate"] is not None]
+    assert taken
+    assert step["accumulate"]["before"]["data"] == [3.0, 3.0]
+    assert step["accumulate"]["after"]["data"] == [5.0, 7.0] == x.grad.tolist()  # type: ignore[union-attr]
+
+
+def test_nodes_keep_nothing_of_ours() -> None:
+    x = torch.ones(3, requires_grad=True)
+    y = (x * 2).sin()
+    trace_tensors(y.sum(), retain_graph=True, limits={"jacobian_cells": 0})
+    ran: list[str] = []
+    y.grad_fn.register_hook(lambda *_: ran.append("sin"))  # type: ignore[union-attr]
+    x.grad = None
+    y.sum().backward()
+    assert ran == ["sin"]
+    assert torch.equal(x.grad, 2 * (x * 2).cos())  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.int64, torch.complex64])
+def test_summaries_together_are_those_one_by_one(dtype: torch.dtype) -> None:
+    torch.manual_seed(0)
+    shapes = [(2, 4, 16), (8, 16), (128,), (33, 31), (100, 7), (1, 9), (40, 40), (65, 129), (1000,), ()]
+    tensors = [torch.randn(shape).mul(10.0**power).to(dtype) for shape in shapes for power in (-20, 0, 3)]
+    tensors += [torch.zeros(128).to(dtype), torch.ones(8, 16).to(dtype), torch.ones(()).to(dtype).expand(8, 16)]
+    tensors += [
+        tensors[0].transpose(0, 2),
+        torch.tensor([1.0, float("nan"), -float("inf")] * 20).nan_to_num(2).to(dtype),
+    ]
+    if dtype.is_floating_point:
+        tensors += [torch.tensor([1.0, float("nan"), -float("inf"), 4.0] * 32).to(dtype)] * 2
+    assert [repr(summarise(one)) for one in tensors] == [repr(one) for one in summarise_all(tensors)]
+
+
+def run_alone(code: str) -> str:
+    surroundings = {**os.environ, "PYTHONPATH": str(Path(gradwalk.__file__).parents[1])}
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=surroundings
+    ).stdout
+
+
+def test_recording_does_not_load_the_compiler() -> None:
+    code = """
+import sys, torch, gradwalk
+x = torch.ones(3, requires_grad=True)
+gradwalk.trace_tensors((x * x).sin().sum(), limits={"jacobian_cells": 0})
+print("torch._dynamo" in sys.modules)
+"""
+    assert run_alone(code) == "False\n"
+
+
+def test_a_compiler_loaded_by_the_program_runs_nothing() -> None:
+    code = """
+import sys, torch, gradwalk
+source = "@torch.compile\\ndef f(x):\\n    return (x * 2).sin()\\n"
+source += "a = torch.ones(3, requires_grad=True)\\nf(a).sum().backward()\\n"
+trace = gradwalk.trace(source)
+[started] = [event for event in trace.events if event["type"] == "pass_started"]
+print(sorted(node["name"] for node in started["graph"]["nodes"]), [note["kind"] for note in started["notes"]])
+print(torch._dynamo.eval_frame._stance.stance, [finder for finder in sys.meta_path if "gradwalk" in repr(finder)])
+"""
+    names = ["AccumulateGrad", "MulBackward0", "SinBackward0", "SumBackward0"]
+    assert run_alone(code) == f"{names} ['note-compiled-in-line']\ndefault []\n"

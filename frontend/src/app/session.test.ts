@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { readSample } from "../model/samples";
+import { readSample } from "../protocol/samples";
 import { EMPTY_ADDRESS } from "./address";
 import { isExpression, Session } from "./session.svelte";
 

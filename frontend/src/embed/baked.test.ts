@@ -1,7 +1,8 @@
 import { expect, it } from "vitest";
 import { layOut } from "../layout/graphviz";
 import { drawingOf } from "../layout/sizes";
-import { readSampleText, SAMPLES, sampleTrace } from "../model/samples";
+import { sampleTrace } from "../model/samples";
+import { readSampleText, SAMPLES } from "../protocol/samples";
 import { bake } from "./bake";
 import { type Baked, openingsOf, packLayout, unpackLayout } from "./baked";
 

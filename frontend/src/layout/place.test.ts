@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { SAMPLES, sampleTrace } from "../model/samples";
+import { sampleTrace } from "../model/samples";
+import { SAMPLES } from "../protocol/samples";
 import type { Graph } from "../protocol/trace.gen";
 import { remembered } from "./dot";
 import type { Box } from "./geometry";

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { SAMPLES, sampleTrace } from "../model/samples";
+import { sampleTrace } from "../model/samples";
+import { SAMPLES } from "../protocol/samples";
 import { boxesOverlap } from "./geometry";
 import { TOP } from "./levels";
 import { place } from "./place";

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { GOLDENS } from "../protocol/samples";
 import { isTensor, LAND, ledgerAt } from "./gradients";
-import { GOLDENS, sampleTrace } from "./samples";
+import { sampleTrace } from "./samples";
 
 describe.each(GOLDENS)("the ledger of %s", (name) => {
   const trace = sampleTrace(name);

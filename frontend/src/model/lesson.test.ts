@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { fact } from "../protocol/facts";
+import { readSample, SAMPLES } from "../protocol/samples";
 import type { Fact, Gradient } from "../protocol/trace.gen";
 import { judge, readAnswer, type Verdict } from "./answers";
 import { isTensor } from "./gradients";
@@ -7,7 +8,7 @@ import { maskTrace } from "./mask";
 import { toNumber } from "./numbers";
 import type { Position } from "./position";
 import { momentBefore, type NumberQuestion, type Question, questionAt, questionsOfStep } from "./questions";
-import { readSample, SAMPLES, sampleTrace } from "./samples";
+import { sampleTrace } from "./samples";
 import type { TraceState } from "./trace";
 import { emptyTrace, foldEvents } from "./trace";
 

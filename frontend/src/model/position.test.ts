@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { SAMPLES } from "../protocol/samples";
 import type { Position } from "./position";
 import {
   clampPosition,
@@ -12,7 +13,7 @@ import {
   previousStep,
   START,
 } from "./position";
-import { SAMPLES, sampleTrace } from "./samples";
+import { sampleTrace } from "./samples";
 
 const at = (text: string): Position => {
   const position = parsePosition(text);

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { readSample, SAMPLES } from "../protocol/samples";
 import type { Event } from "../protocol/trace.gen";
 import { forwardOrder } from "./position";
-import { readSample, SAMPLES } from "./samples";
 import { emptyTrace, foldEvents } from "./trace";
 
 const isOf = (type: Event["type"]) => (event: Event) => event.type === type;

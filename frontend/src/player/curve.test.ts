@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { curveOf, firstNonFinite, leavesOf, mergedCurve, passOfInterest } from "../model/curve";
-import { readSample, sampleTrace } from "../model/samples";
+import { sampleTrace } from "../model/samples";
 import { emptyTrace, foldEvents, type TraceState } from "../model/trace";
+import { readSample } from "../protocol/samples";
 import type { Event } from "../protocol/trace.gen";
 import { linesOf, scaleOf, segmentsOf } from "./curve";
 
@@ -11,7 +12,7 @@ const span = { line: 3, column: 0, end_line: 3, end_column: 9 };
 function recorded(index: number, number: number): Event[] {
   return readSample("x-times-x").events.flatMap((event): Event[] => {
     if (event.type === "pass_started") return [{ ...event, pass: index, number, span }];
-    return event.type === "step" || event.type === "pass_finished" ? [{ ...event, pass: index }] : [];
+    return "pass" in event ? [{ ...event, pass: index }] : [];
   });
 }
 

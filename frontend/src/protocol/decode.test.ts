@@ -1,7 +1,7 @@
 import { describe, expect, expectTypeOf, it } from "vitest";
-import { GOLDENS, readSample } from "../model/samples";
 import { DecodeError, Decoder, decodeDocument } from "./decode";
 import { assertNever } from "./exhaustive";
+import { GOLDENS, readSample } from "./samples";
 import type { Event, Real, Step } from "./trace.gen";
 import { readValue } from "./values";
 
@@ -112,6 +112,8 @@ it("narrows events on their type, exhaustively", () => {
       case "forward":
       case "explained":
         return String(event.nodes.length);
+      case "unrecorded":
+        return String(event.first);
       case "pass_finished":
         return String(event.leaf_grads.length);
       case "problem":

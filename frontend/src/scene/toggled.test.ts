@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import type { Box } from "../layout/geometry";
 import { layOut } from "../layout/graphviz";
 import { drawingOf } from "../layout/sizes";
-import { GOLDENS, sampleTrace } from "../model/samples";
+import { sampleTrace } from "../model/samples";
+import { GOLDENS } from "../protocol/samples";
 import { project } from "./camera";
 import { afterToggle } from "./toggled";
 

@@ -1,7 +1,8 @@
 import { expect, it } from "vitest";
 import { judge } from "../model/answers";
 import { questionsOfStep } from "../model/questions";
-import { SAMPLES, sampleTrace } from "../model/samples";
+import { sampleTrace } from "../model/samples";
+import { SAMPLES } from "../protocol/samples";
 import { textOf } from "./say";
 import { tell } from "./tell";
 

@@ -8,6 +8,7 @@ import pytest
 
 from gradwalk.api.settings import Settings, settings_table
 from gradwalk.examples.catalogue import EXAMPLES
+from gradwalk.protocol.format_tables import format_tables
 from tests.house.tree import ROOT, TRACKED
 
 DOCUMENTS = [path for path in TRACKED if path.suffix == ".md"]
@@ -35,6 +36,11 @@ def test_a_folder_of_more_than_three_files_says_what_is_in_it(folder: Path) -> N
 
 def test_every_setting_is_explained() -> None:
     assert settings_table() in (ROOT / "server" / "README.md").read_text(), "run `make fix`"
+
+
+def test_the_page_of_the_trace_format_says_what_the_models_say() -> None:
+    page = ROOT / "server" / "gradwalk" / "protocol" / "FORMAT.md"
+    assert page.read_text().endswith(f"\n{format_tables()}\n"), "run `make fix`"
 
 
 def test_every_setting_that_is_explained_exists() -> None:

@@ -1,6 +1,7 @@
 """Addresses, limits and the round trip of a document."""
 
 import json
+from typing import get_args
 
 import pytest
 from hypothesis import given
@@ -18,7 +19,7 @@ from gradwalk.protocol.document import (
     split_document,
     trace_id,
 )
-from gradwalk.protocol.events import EVENT, EVENTS
+from gradwalk.protocol.events import EVENT, EVENTS, Event
 from gradwalk.protocol.requests import SERVER_LIMITS, Limits, TraceRequest, resolve_limits
 from gradwalk.protocol.upgrades import load_document
 
@@ -178,3 +179,7 @@ def test_non_finite_inputs_from_python_are_spelled_as_in_values() -> None:
     # What a child is sent is the same request.
     sent = TraceRequest.model_validate_json(given.model_dump_json())
     assert sent.options.inputs == spelled.options.inputs
+
+
+def test_no_event_has_a_field_of_its_own_where_the_wire_puts_values() -> None:
+    assert all("values" not in kind.__annotations__ for kind in get_args(get_args(Event)[0]))

@@ -65,6 +65,9 @@ export interface TraceDocument {
  * Of everything that can change a number or a node.
  */
 export interface Versions {
+  /**
+   * A trace of another version is not the same trace.
+   */
   gradwalk: string;
   torch: string;
 }
@@ -74,9 +77,21 @@ export interface Versions {
 export interface Started {
   seq: number;
   type: "started";
+  /**
+   * 2.
+   */
   format: number;
+  /**
+   * The trace's address: a hash of source, options and versions.
+   */
   id: string;
+  /**
+   * The program, with LF endings.
+   */
   source: string;
+  /**
+   * As asked for, defaults spelled out.
+   */
   options: {
     [k: string]: unknown;
   };
@@ -94,6 +109,9 @@ export interface Started {
  * A free variable of the program: it is set from `options.inputs`, or to a default.
  */
 export interface Input {
+  /**
+   * Its key in `options.inputs`.
+   */
   name: string;
   value: TensorValue;
 }
@@ -102,6 +120,9 @@ export interface Input {
  * wire, `packed` in the place of `data`.
  */
 export interface TensorValue {
+  /**
+   * Empty for a number.
+   */
   shape: number[];
   /**
    * torch's name without the prefix: `float32`, `complex64`, `bool`.
@@ -131,8 +152,14 @@ export interface Summary {
   mean: Real;
   std: Real;
   norm: Real;
+  /**
+   * How many entries are 0.
+   */
   zeros: number;
   nans: number;
+  /**
+   * Of both signs.
+   */
   infs: number;
   histogram: Histogram;
   thumbnail: Thumbnail;
@@ -143,6 +170,9 @@ export interface Summary {
 export interface Histogram {
   low: Real;
   high: Real;
+  /**
+   * Per bin.
+   */
   counts: number[];
 }
 /**
@@ -200,6 +230,9 @@ export interface Shape {
  * A comment in the program that directs the lecture: `#@ note text`.
  */
 export interface DirectingComment {
+  /**
+   * What it asks the player for.
+   */
   kind: "note" | "break" | "hide" | "focus" | "predict";
   /**
    * What follows the kind, stripped.
@@ -216,6 +249,9 @@ export interface DirectingComment {
 export interface Stdout {
   seq: number;
   type: "stdout";
+  /**
+   * As much as came between two other events.
+   */
   text: string;
 }
 /**
@@ -228,6 +264,9 @@ export interface Warned {
    * The class's name: `UserWarning`.
    */
   category: string;
+  /**
+   * Its own words.
+   */
   text: string;
   /**
    * What the program was doing.
@@ -246,6 +285,9 @@ export interface Span {
    * 0-based, in UTF-16 units.
    */
   column: number;
+  /**
+   * 1-based.
+   */
   end_line: number;
   /**
    * Exclusive.
@@ -253,39 +295,74 @@ export interface Span {
   end_column: number;
 }
 /**
- * A backward pass begins. `pass` counts those that are recorded, from 0; `number` counts all that ran, absent where
- * it is the same. `between` says what was done to leaves since the pass before, absent where nothing was.
- *
- * `parent` names the pass in which a nested one runs; `batch` is the m of m stacked v's.
- *
- * `examples` are the batch sizes of torch.func's vmap, outermost first, where the outputs are batched as well:
- * values and gradients have them as their first axes, and each example has local Jacobians of its own.
- *
- * `notes` tell what ran before it and is worth knowing, though nothing is wrong.
+ * A backward pass begins.
  */
 export interface PassStarted {
+  /**
+   * The pass, counted from 0 among those that are recorded.
+   */
+  pass: number;
   seq: number;
   type: "pass_started";
-  pass: number;
   call: Call;
+  /**
+   * Where the program says so; null where no line of it does.
+   */
   span: Span | null;
+  /**
+   * Where it starts, in the order of the call.
+   */
   outputs: PassOutput[];
+  /**
+   * What it is asked for; empty: every leaf.
+   */
   inputs: PassInput[];
+  /**
+   * Whether the pass builds a graph of its own.
+   */
   create_graph: boolean;
   graph: Graph;
+  /**
+   * Among all passes that ran, where it is not `pass`.
+   */
   number?: number;
+  /**
+   * What was done to leaves since the pass before.
+   */
   between?: ("step" | "zero_grad")[];
+  /**
+   * The pass in which this one is nested.
+   */
   parent?: number;
+  /**
+   * The m of m stacked v's (`is_grads_batched`).
+   */
   batch?: number;
+  /**
+   * Batch sizes of torch.func's vmap, outermost first, where the outputs are batched as well: values and gradients
+   * have them as their first axes, and each example has local Jacobians of its own.
+   */
   examples?: number[];
+  /**
+   * What ran before it and is worth knowing, though nothing is wrong.
+   */
   notes?: Fact[];
 }
 /**
  * Where a pass starts; the same slot may be listed twice.
  */
 export interface PassOutput {
+  /**
+   * A node of the pass's graph, by its id.
+   */
   node: string;
+  /**
+   * 0-based number of a node's output.
+   */
   output_nr: number;
+  /**
+   * What the program calls the tensor.
+   */
   name: string | null;
   seed: Gradient;
   cast?: TensorValue;
@@ -315,13 +392,22 @@ export interface PassInput {
    * Null when nothing in this graph leads there.
    */
   node: string | null;
+  /**
+   * 0-based number of a node's output.
+   */
   output_nr: number;
+  /**
+   * What the program calls the tensor.
+   */
   name: string | null;
 }
 /**
  * The graph that one pass walks.
  */
 export interface Graph {
+  /**
+   * In the order in which they were met from the outputs on.
+   */
   nodes: Node[];
   edges: Edge[];
   groups: Group[];
@@ -330,6 +416,9 @@ export interface Graph {
  * One autograd node.
  */
 export interface Node {
+  /**
+   * A node of the pass's graph, by its id.
+   */
   id: string;
   /**
    * As torch prints it: `MulBackward0`, `AccumulateGrad`, `FBackward`.
@@ -344,12 +433,33 @@ export interface Node {
    * Short text for the card.
    */
   label: string;
+  /**
+   * Where the program says so; null where no line of it does.
+   */
   span: Span | null;
+  /**
+   * The innermost group that it is in.
+   */
   group: string | null;
+  /**
+   * In operand order; an operand that is used twice stands twice.
+   */
   inputs: Operand[];
+  /**
+   * By number.
+   */
   outputs: Output[];
+  /**
+   * How many the node has in all.
+   */
   output_count: number;
+  /**
+   * What it keeps for its backward.
+   */
   saved: SavedTensor[];
+  /**
+   * Null where none is known, or not told yet.
+   */
   formula: Formula | null;
   /**
    * Null for `accumulate_grad`, which is always first in the engine's queue.
@@ -392,6 +502,9 @@ export interface Operand {
    * where it is short, `weight.T` for a transpose inside the call, or the digits of a constant.
    */
   source?: string;
+  /**
+   * Id of the edge that brings it: gradients go back along it.
+   */
   edge?: string;
   missing?: Missing;
 }
@@ -399,6 +512,9 @@ export interface Operand {
  * One differentiable output of a node.
  */
 export interface Output {
+  /**
+   * The forward value, null where it could not be observed.
+   */
   value: TensorValue | null;
   /**
    * Where the value is known: what a picture needs before it.
@@ -417,7 +533,13 @@ export interface Output {
  * What a node keeps for its backward.
  */
 export interface SavedTensor {
+  /**
+   * As the node has it, without `_saved_`: `self`, `exponent`.
+   */
   name: string;
+  /**
+   * What backward reads; null where it is no tensor or cannot be had.
+   */
   value: TensorValue | null;
   /**
    * What it is where it is no tensor: a number, a flag, sizes.
@@ -427,7 +549,13 @@ export interface SavedTensor {
    * The tensor's version counter when it was saved, null for what is not a tensor.
    */
   version: number | null;
+  /**
+   * It is one of the operands.
+   */
   is_input: boolean;
+  /**
+   * It is the node's own result.
+   */
   is_output: boolean;
   note?: Fact;
   /**
@@ -444,6 +572,9 @@ export interface Formula {
    * LaTeX; empty when only the derivatives table knows this node.
    */
   forward: string;
+  /**
+   * One line per operand that has a gradient.
+   */
   vjp: VjpLine[];
   /**
    * Operands without a line in `vjp`, where the reason is known.
@@ -472,8 +603,17 @@ export interface Formula {
  * The vector-Jacobian product for one operand.
  */
 export interface VjpLine {
+  /**
+   * 0-based position among a node's operands.
+   */
   argnum: number;
+  /**
+   * With short letters for the operands, as in a textbook.
+   */
   latex: string;
+  /**
+   * The same as PyTorch would write it: `grad * cos(x)`.
+   */
   text: string;
   because: Fact;
   /**
@@ -499,7 +639,13 @@ export interface VjpLine {
  * An operand whose vjp has no formula here.
  */
 export interface UnwrittenLine {
+  /**
+   * 0-based position among a node's operands.
+   */
   argnum: number;
+  /**
+   * Why there is none.
+   */
   reason:
     | "mask_among_indices"
     | "matrix_too_large"
@@ -512,6 +658,9 @@ export interface UnwrittenLine {
  * The backward step that built this node under `create_graph=True`.
  */
 export interface Born {
+  /**
+   * The pass, counted from 0 among those that are recorded.
+   */
   pass_index: number;
   /**
    * Null: the engine's own sum at a fan-out.
@@ -522,10 +671,22 @@ export interface Born {
  * One operation inside a custom Function's forward or backward, or a composite.
  */
 export interface InnerOp {
+  /**
+   * torch's name for it: `mm`.
+   */
   op: string;
+  /**
+   * Where the program says so; null where no line of it does.
+   */
   span: Span | null;
+  /**
+   * Null: not observed.
+   */
   inputs: (TensorValue | null)[];
   outputs: (TensorValue | null)[];
+  /**
+   * What ran inside it.
+   */
   inside?: InnerOp[];
 }
 /**
@@ -540,24 +701,48 @@ export interface Edge {
  * Where a forward value comes from.
  */
 export interface Producer {
+  /**
+   * A node of the pass's graph, by its id.
+   */
   node: string;
+  /**
+   * 0-based number of a node's output.
+   */
   output_nr: number;
 }
 /**
  * Where a forward value goes to.
  */
 export interface Consumer {
+  /**
+   * A node of the pass's graph, by its id.
+   */
   node: string;
+  /**
+   * 0-based position among a node's operands.
+   */
   argnum: number;
 }
 /**
  * What collapses into one box.
  */
 export interface Group {
+  /**
+   * Unique in its graph.
+   */
   id: string;
   kind: GroupKind;
+  /**
+   * What is called: `model.0`, `attend`, `linear`.
+   */
   label: string;
+  /**
+   * Id of the group round it.
+   */
   parent: string | null;
+  /**
+   * Where the program says so; null where no line of it does.
+   */
   span: Span | null;
   /**
    * Direct members only.
@@ -568,52 +753,100 @@ export interface Group {
  * Values of nodes whose places in the graph `pass_started` told: whoever reads a trace puts them there.
  */
 export interface Forward {
+  /**
+   * The pass, counted from 0 among those that are recorded.
+   */
+  pass: number;
   seq: number;
   type: "forward";
-  pass: number;
   nodes: NodeValues[];
 }
 /**
  * What the forward pass put into a node, in the order of the node's own lists.
  */
 export interface NodeValues {
+  /**
+   * A node of the pass's graph, by its id.
+   */
   node: string;
+  /**
+   * Of its operands; null: not observed.
+   */
   inputs: (TensorValue | null)[];
   outputs: (TensorValue | null)[];
   saved: SavedTensor[];
+  /**
+   * Only of a custom Function: what its forward did.
+   */
   inside?: InnerOp[];
 }
 /**
- * One executed autograd node. `index` counts over the whole trace, from 0.
- *
- * `hooks` tell what each hook made of a sum of contributions before the node saw it as grad_output. `changes` tell,
- * in order, what became of what the rule returned: `before` of an operand's first change is what the rule returned,
- * `grad_inputs` is what was sent on. v times J is compared with what the rule returned.
- *
- * `formula_checked` tells whether the node's written formula, evaluated on its saved values, gave what the engine
- * returned; where it is false the formula does not apply here and must not be shown. Absent: not evaluated.
+ * One executed autograd node.
  */
 export interface Step {
+  /**
+   * The pass, counted from 0 among those that are recorded.
+   */
+  pass: number;
   seq: number;
   type: "step";
-  pass: number;
+  /**
+   * Over the whole trace, from 0.
+   */
   index: number;
+  /**
+   * A node of the pass's graph, by its id.
+   */
   node: string;
+  /**
+   * v: what the engine handed to the node, one for each output, summed.
+   */
   grad_outputs: Gradient[];
+  /**
+   * The summands of these, in the order in which they arrived.
+   */
   contributions: Contribution[];
+  /**
+   * v times J: what was sent on, one for each operand.
+   */
   grad_inputs: Gradient[];
+  /**
+   * Told by `explained`; empty until then.
+   */
   local_jacobians: LocalJacobian[];
+  /**
+   * Only at a leaf.
+   */
   accumulate: Accumulate | null;
+  /**
+   * What each hook made of a sum of contributions before the node saw it.
+   */
   hooks?: HookChange[];
+  /**
+   * What became, in order, of what the rule returned. v times J is compared with what the rule returned,
+   * `grad_inputs` is what was sent on.
+   */
   changes?: ReturnedChange[];
+  /**
+   * Only of a custom Function: what its backward did.
+   */
   inside?: InnerOp[];
+  /**
+   * Whether the node's written formula, evaluated on its saved values, gave what the engine returned; where it is false the formula does not apply here and must not be shown. Absent: not evaluated.
+   */
   formula_checked?: boolean;
+  /**
+   * Told by `explained`.
+   */
   substitutions?: Substitution[];
 }
 /**
  * One summand of a grad_output.
  */
 export interface Contribution {
+  /**
+   * 0-based number of a node's output.
+   */
   output_nr: number;
   /**
    * The edge it came along, or `seed`.
@@ -629,14 +862,29 @@ export interface Contribution {
  * d output / d operand at this node's forward values; dense shape is output shape then input shape.
  */
 export interface LocalJacobian {
+  /**
+   * 0-based position among a node's operands.
+   */
   argnum: number;
+  /**
+   * 0-based number of a node's output.
+   */
   output_nr: number;
   /**
    * Null while `value` is on demand.
    */
   structure: Structure | null;
+  /**
+   * Of shape `output_shape` then `input_shape`.
+   */
   value: TensorValue | OnDemand;
+  /**
+   * Of one output, without the examples of a vmap.
+   */
   output_shape: number[];
+  /**
+   * Of the operand.
+   */
   input_shape: number[];
   batch?: Batch;
   /**
@@ -653,6 +901,9 @@ export interface LocalJacobian {
  * Left out while tracing; the jacobian route computes it by re-running the program.
  */
 export interface OnDemand {
+  /**
+   * A mark, no reason.
+   */
   missing: "on_demand";
 }
 /**
@@ -684,6 +935,9 @@ export interface Differences {
  * What an AccumulateGrad node did to `.grad`.
  */
 export interface Accumulate {
+  /**
+   * The variable's name.
+   */
   leaf: string;
   before: Gradient;
   after: Gradient;
@@ -696,6 +950,9 @@ export interface Accumulate {
  * A hook of the program's made another gradient of one.
  */
 export interface GradientChange {
+  /**
+   * How it was registered.
+   */
   kind: "tensor_hook" | "node_prehook" | "node_hook" | "module_hook" | "post_accumulate_hook";
   before: Gradient;
   after: Gradient;
@@ -708,9 +965,15 @@ export interface GradientChange {
  * A hook of the program's rewrote a gradient before the node saw it.
  */
 export interface HookChange {
+  /**
+   * 0-based number of a node's output.
+   */
   output_nr: number;
   before: Gradient;
   after: Gradient;
+  /**
+   * Where the program says so; null where no line of it does.
+   */
   span: Span | null;
   /**
    * Absent in traces that older versions made.
@@ -721,6 +984,9 @@ export interface HookChange {
  * What became of a gradient after the rule had returned it.
  */
 export interface ReturnedChange {
+  /**
+   * 0-based position among a node's operands.
+   */
   argnum: number;
   /**
    * `sum_to_size` and `cast` are the engine's: it sums what was broadcast, and casts to the operand's dtype.
@@ -730,13 +996,22 @@ export interface ReturnedChange {
     | ("sum_to_size" | "cast");
   before: Gradient;
   after: Gradient;
+  /**
+   * Where the program says so; null where no line of it does.
+   */
   span: Span | null;
 }
 /**
  * One operand's vjp in three stages, as LaTeX.
  */
 export interface Substitution {
+  /**
+   * 0-based position among a node's operands.
+   */
   argnum: number;
+  /**
+   * The vjp as its formula has it.
+   */
   symbols: string;
   /**
    * grad_output filled in.
@@ -751,45 +1026,78 @@ export interface Substitution {
  * What is not needed to show what happened, and takes longest: whoever reads a trace puts it into node and step.
  */
 export interface Explained {
+  /**
+   * The pass, counted from 0 among those that are recorded.
+   */
+  pass: number;
   seq: number;
   type: "explained";
-  pass: number;
   nodes: Explanation[];
 }
 /**
  * The mathematics of a node, and of one of its steps with its numbers.
  */
 export interface Explanation {
+  /**
+   * A node of the pass's graph, by its id.
+   */
   node: string;
   /**
    * Index of the step; null for a node that did not run.
    */
   step: number | null;
+  /**
+   * Null where the node has none, or has it already.
+   */
   formula: Formula | null;
+  /**
+   * Whether the node's written formula, evaluated on its saved values, gave what the engine returned; where it is false the formula does not apply here and must not be shown. Absent: not evaluated.
+   */
   formula_checked?: boolean;
+  /**
+   * One per operand with a formula, where the numbers are few.
+   */
   substitutions?: Substitution[];
+  /**
+   * One per operand and output through which a gradient came.
+   */
   local_jacobians: LocalJacobian[];
 }
 /**
- * A backward pass is over; `results` are what a `grad` call returned, in the order of its inputs.
- *
- * `materialized` are the positions in `results` at which nothing arrived and `materialize_grads=True` made zeros.
- * `findings` are in a fixed order: of values going forward, of custom backwards, of gradients, of relus, of second
- * derivatives, of silent mistakes.
+ * A backward pass is over.
  */
 export interface PassFinished {
+  /**
+   * The pass, counted from 0 among those that are recorded.
+   */
+  pass: number;
   seq: number;
   type: "pass_finished";
-  pass: number;
+  /**
+   * Of every leaf that the program has a name for.
+   */
   leaf_grads: LeafGrad[];
+  /**
+   * What a `grad` call returned, in the order of its inputs.
+   */
   results?: Gradient[];
+  /**
+   * Positions in `results` at which nothing arrived and `materialize_grads=True` made zeros.
+   */
   materialized?: number[];
+  /**
+   * In a fixed order: of values going forward, of custom backwards, of gradients, of relus, of second derivatives,
+   * of silent mistakes.
+   */
   findings?: Finding[];
 }
 /**
  * `.grad` of a named leaf after a pass.
  */
 export interface LeafGrad {
+  /**
+   * The variable's name.
+   */
   leaf: string;
   grad: Gradient;
   /**
@@ -801,6 +1109,9 @@ export interface LeafGrad {
  * Something in the numbers of a pass that a person should look at.
  */
 export interface Finding {
+  /**
+   * What was looked for.
+   */
   kind:
     | "first_non_finite"
     | "overflow"
@@ -813,11 +1124,17 @@ export interface Finding {
     | "no_zero_grad"
     | "broadcast"
     | "rebuilt";
+  /**
+   * Where it shows.
+   */
   node: string | null;
   /**
    * Index of the step at which it shows; null where the node did not run.
    */
   step: number | null;
+  /**
+   * Where the program says so; null where no line of it does.
+   */
   span: Span | null;
   /**
    * The node's group.
@@ -832,7 +1149,13 @@ export interface Finding {
 export interface Unrecorded {
   seq: number;
   type: "unrecorded";
+  /**
+   * The number of the first of them, among all that ran.
+   */
   first: number;
+  /**
+   * The places that started them.
+   */
   calls: UnrecordedCall[];
   /**
    * Per pass, its position in `calls`.
@@ -841,7 +1164,7 @@ export interface Unrecorded {
   /**
    * Per pass, the number that it started from; null where that was no single real number.
    */
-  values: (number | ("NaN" | "Infinity" | "-Infinity") | null)[];
+  outputs: (number | ("NaN" | "Infinity" | "-Infinity") | null)[];
   /**
    * Per pass, the Euclidean norm of each leaf's `.grad` after it, in six digits; null where there is none.
    */
@@ -853,6 +1176,9 @@ export interface Unrecorded {
  */
 export interface UnrecordedCall {
   call: Call;
+  /**
+   * Where the program says so; null where no line of it does.
+   */
   span: Span | null;
   /**
    * What the program calls the tensor it starts from.
@@ -867,26 +1193,38 @@ export interface UnrecordedCall {
  * Before which passes leaves were written to, and before which their gradients were cleared; by number.
  */
 export interface BetweenPasses {
+  /**
+   * Leaves were written to before these.
+   */
   step: number[];
+  /**
+   * `.grad` became None or zero before these.
+   */
   zero_grad: number[];
 }
 /**
  * Something a person can see and mend. The events before it stay valid.
- *
- * The message of `fact` has a title, and a hint where there is something to try. `words` is what Python or PyTorch
- * said itself, verbatim, where it adds something.
- *
- * Where the program raised outside a pass, `graph` is what leads to every differentiable tensor that was alive then,
- * and `failed` the torch call that raised, if it was one.
  */
 export interface Problem {
+  /**
+   * The pass, counted from 0 among those that are recorded.
+   */
+  pass?: number;
   seq: number;
   type: "problem";
   kind: ProblemKind;
   fact: Fact;
+  /**
+   * Where the program says so; null where no line of it does.
+   */
   span: Span | null;
+  /**
+   * What Python or PyTorch said itself, verbatim, where it adds something.
+   */
   words?: string;
-  pass?: number;
+  /**
+   * A node of the pass's graph, by its id.
+   */
   node?: string;
   graph?: Graph;
   failed?: FailedCall;
@@ -895,8 +1233,17 @@ export interface Problem {
  * The torch call that raised.
  */
 export interface FailedCall {
+  /**
+   * torch's name for it.
+   */
   op: string;
+  /**
+   * Where the program says so; null where no line of it does.
+   */
   span: Span | null;
+  /**
+   * In the order of the call.
+   */
   operands: FailedOperand[];
 }
 /**
@@ -908,6 +1255,9 @@ export interface FailedOperand {
    * The node in the problem's graph that made it; null for a constant.
    */
   node: string | null;
+  /**
+   * 0-based number of a node's output.
+   */
   output_nr: number;
 }
 /**
@@ -920,6 +1270,9 @@ export interface Finished {
    * Those that are recorded.
    */
   passes: number;
+  /**
+   * Over all of them.
+   */
   steps: number;
   /**
    * Without those that the program coped with.
@@ -954,6 +1307,9 @@ export interface RepeatedWarning {
    * Of its event.
    */
   seq: number;
+  /**
+   * How often in all.
+   */
   count: number;
 }
 /**

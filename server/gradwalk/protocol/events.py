@@ -10,7 +10,18 @@ from pydantic import Field, TypeAdapter, with_config
 from typing_extensions import TypedDict
 
 from gradwalk.protocol.facts import Fact
-from gradwalk.protocol.graph import Formula, Graph, InnerOp, SavedTensor, Span
+from gradwalk.protocol.graph import (
+    Argnum,
+    Formula,
+    Graph,
+    InnerOp,
+    NodeId,
+    OutputNr,
+    PassIndex,
+    SavedTensor,
+    Span,
+    Where,
+)
 from gradwalk.protocol.numbers import STRICT, Real
 from gradwalk.protocol.values import Gradient, OnDemand, Structure, TensorValue
 
@@ -38,6 +49,7 @@ class Versions(TypedDict):
     """Of everything that can change a number or a node."""
 
     gradwalk: str
+    """A trace of another version is not the same trace."""
     torch: str
 
 
@@ -46,7 +58,9 @@ class Input(TypedDict):
     """A free variable of the program: it is set from `options.inputs`, or to a default."""
 
     name: str
+    """Its key in `options.inputs`."""
     value: TensorValue
+    """What it was set to."""
 
 
 DirectionKind = Literal["note", "break", "hide", "focus", "predict"]
@@ -57,6 +71,7 @@ class DirectingComment(TypedDict):
     """A comment in the program that directs the lecture: `#@ note text`."""
 
     kind: DirectionKind
+    """What it asks the player for."""
     text: str
     """What follows the kind, stripped."""
     line: int
@@ -70,9 +85,13 @@ class Started(TypedDict):
     seq: int
     type: Literal["started"]
     format: int
+    """2."""
     id: str
+    """The trace's address: a hash of source, options and versions."""
     source: str
+    """The program, with LF endings."""
     options: dict[str, Any]
+    """As asked for, defaults spelled out."""
     versions: Versions
     inputs: NotRequired[list[Input]]
     """The free variables, in the order of their first use."""
@@ -87,6 +106,7 @@ class Stdout(TypedDict):
     seq: int
     type: Literal["stdout"]
     text: str
+    """As much as came between two other events."""
 
 
 @with_config(STRICT)
@@ -98,6 +118,7 @@ class Warned(TypedDict):
     category: str
     """The class's name: `UserWarning`."""
     text: str
+    """Its own words."""
     span: Span | None
     """What the program was doing."""
 
@@ -106,9 +127,10 @@ class Warned(TypedDict):
 class PassOutput(TypedDict):
     """Where a pass starts; the same slot may be listed twice."""
 
-    node: str
-    output_nr: int
+    node: NodeId
+    output_nr: OutputNr
     name: str | None
+    """What the program calls the tensor."""
     seed: Gradient
     """The external gradient v."""
     cast: NotRequired[TensorValue]
@@ -121,56 +143,58 @@ class PassInput(TypedDict):
 
     node: str | None
     """Null when nothing in this graph leads there."""
-    output_nr: int
+    output_nr: OutputNr
     name: str | None
+    """What the program calls the tensor."""
 
 
-_PassStarted = TypedDict(
-    "_PassStarted",
-    {
-        "seq": int,
-        "type": Literal["pass_started"],
-        "pass": int,
-        "call": Call,
-        "span": Span | None,
-        "outputs": list[PassOutput],
-        "inputs": list[PassInput],
-        "create_graph": bool,
-        "graph": Graph,
-        "number": NotRequired[int],
-        "between": NotRequired[list[Between]],
-        "parent": NotRequired[int],
-        "batch": NotRequired[int],
-        "examples": NotRequired[list[int]],
-        "notes": NotRequired[list[Fact]],
-    },
-)
+_OfPass = TypedDict("_OfPass", {"pass": PassIndex})
+_MayBeOfPass = TypedDict("_MayBeOfPass", {"pass": NotRequired[PassIndex]})
 
 
 @with_config(STRICT)
-class PassStarted(_PassStarted):
-    """A backward pass begins. `pass` counts those that are recorded, from 0; `number` counts all that ran, absent where
-    it is the same. `between` says what was done to leaves since the pass before, absent where nothing was.
+class PassStarted(_OfPass):
+    """A backward pass begins."""
 
-    `parent` names the pass in which a nested one runs; `batch` is the m of m stacked v's.
-
-    `examples` are the batch sizes of torch.func's vmap, outermost first, where the outputs are batched as well:
-    values and gradients have them as their first axes, and each example has local Jacobians of its own.
-
-    `notes` tell what ran before it and is worth knowing, though nothing is wrong.
-    """
+    seq: int
+    type: Literal["pass_started"]
+    call: Call
+    """`implicit`: the program started no pass, so the page did."""
+    span: Where
+    outputs: list[PassOutput]
+    """Where it starts, in the order of the call."""
+    inputs: list[PassInput]
+    """What it is asked for; empty: every leaf."""
+    create_graph: bool
+    """Whether the pass builds a graph of its own."""
+    graph: Graph
+    """What it can reach, without values, which `forward` brings."""
+    number: NotRequired[int]
+    """Among all passes that ran, where it is not `pass`."""
+    between: NotRequired[list[Between]]
+    """What was done to leaves since the pass before."""
+    parent: NotRequired[int]
+    """The pass in which this one is nested."""
+    batch: NotRequired[int]
+    """The m of m stacked v's (`is_grads_batched`)."""
+    examples: NotRequired[list[int]]
+    """Batch sizes of torch.func's vmap, outermost first, where the outputs are batched as well: values and gradients
+    have them as their first axes, and each example has local Jacobians of its own."""
+    notes: NotRequired[list[Fact]]
+    """What ran before it and is worth knowing, though nothing is wrong."""
 
 
 @with_config(STRICT)
 class Contribution(TypedDict):
     """One summand of a grad_output."""
 
-    output_nr: int
+    output_nr: OutputNr
     edge: str
     """The edge it came along, or `seed`."""
     from_step: int | None
     """Index of the step that returned it, null for the seed."""
     value: Gradient
+    """What arrived along it."""
 
 
 @with_config(STRICT)
@@ -200,13 +224,16 @@ class Differences(TypedDict):
 class LocalJacobian(TypedDict):
     """d output / d operand at this node's forward values; dense shape is output shape then input shape."""
 
-    argnum: int
-    output_nr: int
+    argnum: Argnum
+    output_nr: OutputNr
     structure: Structure | None
     """Null while `value` is on demand."""
     value: TensorValue | OnDemand
+    """Of shape `output_shape` then `input_shape`."""
     output_shape: list[int]
+    """Of one output, without the examples of a vmap."""
     input_shape: list[int]
+    """Of the operand."""
     batch: NotRequired[Batch]
     """Only where `value` is computed and the first axis of the output is a batch."""
     checked: NotRequired[bool]
@@ -226,8 +253,11 @@ class GradientChange(TypedDict):
     """A hook of the program's made another gradient of one."""
 
     kind: HookKind
+    """How it was registered."""
     before: Gradient
+    """What it was given."""
     after: Gradient
+    """What it made of that."""
     span: Span | None
     """Where the hook was registered; of a module's hooks, the first."""
 
@@ -237,7 +267,9 @@ class Accumulate(TypedDict):
     """What an AccumulateGrad node did to `.grad`."""
 
     leaf: str
+    """The variable's name."""
     before: Gradient
+    """`.grad` until then."""
     after: Gradient
     """After the hooks that run after accumulation."""
     changes: NotRequired[list[GradientChange]]
@@ -248,10 +280,12 @@ class Accumulate(TypedDict):
 class HookChange(TypedDict):
     """A hook of the program's rewrote a gradient before the node saw it."""
 
-    output_nr: int
+    output_nr: OutputNr
     before: Gradient
+    """What it was given."""
     after: Gradient
-    span: Span | None
+    """What the node then saw."""
+    span: Where
     kind: NotRequired[HookKind]
     """Absent in traces that older versions made."""
 
@@ -260,105 +294,114 @@ class HookChange(TypedDict):
 class ReturnedChange(TypedDict):
     """What became of a gradient after the rule had returned it."""
 
-    argnum: int
+    argnum: Argnum
     kind: ChangeKind
     """`sum_to_size` and `cast` are the engine's: it sums what was broadcast, and casts to the operand's dtype."""
     before: Gradient
+    """Of an operand's first change: what the rule returned."""
     after: Gradient
-    span: Span | None
+    """What became of it."""
+    span: Where
 
 
 @with_config(STRICT)
 class Substitution(TypedDict):
     """One operand's vjp in three stages, as LaTeX."""
 
-    argnum: int
+    argnum: Argnum
     symbols: str
+    """The vjp as its formula has it."""
     with_v: str
     """grad_output filled in."""
     with_numbers: str
     """All numbers filled in, ending in what the engine returned."""
 
 
+FormulaChecked = Annotated[
+    bool,
+    Field(
+        description="Whether the node's written formula, evaluated on its saved values, gave what the engine returned; "
+        "where it is false the formula does not apply here and must not be shown. Absent: not evaluated."
+    ),
+]
+
+
 @with_config(STRICT)
 class NodeValues(TypedDict):
     """What the forward pass put into a node, in the order of the node's own lists."""
 
-    node: str
+    node: NodeId
     inputs: list[TensorValue | None]
+    """Of its operands; null: not observed."""
     outputs: list[TensorValue | None]
     saved: list[SavedTensor]
     inside: NotRequired[list[InnerOp]]
-
-
-_Forward = TypedDict(
-    "_Forward",
-    {"seq": int, "type": Literal["forward"], "pass": int, "nodes": list[NodeValues]},
-)
+    """Only of a custom Function: what its forward did."""
 
 
 @with_config(STRICT)
-class Forward(_Forward):
+class Forward(_OfPass):
     """Values of nodes whose places in the graph `pass_started` told: whoever reads a trace puts them there."""
+
+    seq: int
+    type: Literal["forward"]
+    nodes: list[NodeValues]
 
 
 @with_config(STRICT)
 class Explanation(TypedDict):
     """The mathematics of a node, and of one of its steps with its numbers."""
 
-    node: str
+    node: NodeId
     step: int | None
     """Index of the step; null for a node that did not run."""
     formula: Annotated[Formula | None, Field(default=None)]
-    formula_checked: NotRequired[bool]
+    """Null where the node has none, or has it already."""
+    formula_checked: NotRequired[FormulaChecked]
     substitutions: NotRequired[list[Substitution]]
+    """One per operand with a formula, where the numbers are few."""
     local_jacobians: Annotated[list[LocalJacobian], Field(default=[])]
-
-
-_Explained = TypedDict(
-    "_Explained",
-    {"seq": int, "type": Literal["explained"], "pass": int, "nodes": list[Explanation]},
-)
+    """One per operand and output through which a gradient came."""
 
 
 @with_config(STRICT)
-class Explained(_Explained):
+class Explained(_OfPass):
     """What is not needed to show what happened, and takes longest: whoever reads a trace puts it into node and step."""
 
-
-_Step = TypedDict(
-    "_Step",
-    {
-        "seq": int,
-        "type": Literal["step"],
-        "pass": int,
-        "index": int,
-        "node": str,
-        "grad_outputs": list[Gradient],
-        "contributions": list[Contribution],
-        "grad_inputs": list[Gradient],
-        "local_jacobians": Annotated[list[LocalJacobian], Field(default=[])],
-        "accumulate": Annotated[Accumulate | None, Field(default=None)],
-        "hooks": NotRequired[list[HookChange]],
-        "changes": NotRequired[list[ReturnedChange]],
-        "inside": NotRequired[list[InnerOp]],
-        "formula_checked": NotRequired[bool],
-        "substitutions": NotRequired[list[Substitution]],
-    },
-)
+    seq: int
+    type: Literal["explained"]
+    nodes: list[Explanation]
 
 
 @with_config(STRICT)
-class Step(_Step):
-    """One executed autograd node. `index` counts over the whole trace, from 0.
+class Step(_OfPass):
+    """One executed autograd node."""
 
-    `hooks` tell what each hook made of a sum of contributions before the node saw it as grad_output. `changes` tell,
-    in order, what became of what the rule returned: `before` of an operand's first change is what the rule returned,
-    `grad_inputs` is what was sent on. v times J is compared with what the rule returned.
-
-    `formula_checked` tells whether the node's written formula, evaluated on its saved values, gave what the engine
-    returned; where it is false the formula does not apply here and must not be shown. Absent: not evaluated.
-    """
+    seq: int
+    type: Literal["step"]
+    index: int
+    """Over the whole trace, from 0."""
+    node: NodeId
+    grad_outputs: list[Gradient]
+    """v: what the engine handed to the node, one for each output, summed."""
+    contributions: list[Contribution]
+    """The summands of these, in the order in which they arrived."""
+    grad_inputs: list[Gradient]
+    """v times J: what was sent on, one for each operand."""
+    local_jacobians: Annotated[list[LocalJacobian], Field(default=[])]
+    """Told by `explained`; empty until then."""
+    accumulate: Annotated[Accumulate | None, Field(default=None)]
+    """Only at a leaf."""
+    hooks: NotRequired[list[HookChange]]
+    """What each hook made of a sum of contributions before the node saw it."""
+    changes: NotRequired[list[ReturnedChange]]
+    """What became, in order, of what the rule returned. v times J is compared with what the rule returned,
+    `grad_inputs` is what was sent on."""
+    inside: NotRequired[list[InnerOp]]
+    """Only of a custom Function: what its backward did."""
+    formula_checked: NotRequired[FormulaChecked]
+    substitutions: NotRequired[list[Substitution]]
+    """Told by `explained`."""
 
 
 @with_config(STRICT)
@@ -366,7 +409,9 @@ class LeafGrad(TypedDict):
     """`.grad` of a named leaf after a pass."""
 
     leaf: str
+    """The variable's name."""
     grad: Gradient
+    """As it is then, or why there is none."""
     is_read: NotRequired[Literal[True]]
     """The program looks at this `.grad`."""
 
@@ -391,10 +436,12 @@ class Finding(TypedDict):
     """Something in the numbers of a pass that a person should look at."""
 
     kind: FindingKind
+    """What was looked for."""
     node: str | None
+    """Where it shows."""
     step: int | None
     """Index of the step at which it shows; null where the node did not run."""
-    span: Span | None
+    span: Where
     group: str | None
     """The node's group."""
     fact: Fact
@@ -403,28 +450,21 @@ class Finding(TypedDict):
     """Only `cut_derivative`: where backward uses what forward saved at `span`."""
 
 
-_PassFinished = TypedDict(
-    "_PassFinished",
-    {
-        "seq": int,
-        "type": Literal["pass_finished"],
-        "pass": int,
-        "leaf_grads": list[LeafGrad],
-        "results": NotRequired[list[Gradient]],
-        "materialized": NotRequired[list[int]],
-        "findings": NotRequired[list[Finding]],
-    },
-)
-
-
 @with_config(STRICT)
-class PassFinished(_PassFinished):
-    """A backward pass is over; `results` are what a `grad` call returned, in the order of its inputs.
+class PassFinished(_OfPass):
+    """A backward pass is over."""
 
-    `materialized` are the positions in `results` at which nothing arrived and `materialize_grads=True` made zeros.
-    `findings` are in a fixed order: of values going forward, of custom backwards, of gradients, of relus, of second
-    derivatives, of silent mistakes.
-    """
+    seq: int
+    type: Literal["pass_finished"]
+    leaf_grads: list[LeafGrad]
+    """Of every leaf that the program has a name for."""
+    results: NotRequired[list[Gradient]]
+    """What a `grad` call returned, in the order of its inputs."""
+    materialized: NotRequired[list[int]]
+    """Positions in `results` at which nothing arrived and `materialize_grads=True` made zeros."""
+    findings: NotRequired[list[Finding]]
+    """In a fixed order: of values going forward, of custom backwards, of gradients, of relus, of second derivatives,
+    of silent mistakes."""
 
 
 @with_config(STRICT)
@@ -432,7 +472,8 @@ class UnrecordedCall(TypedDict):
     """A place in the program that starts passes."""
 
     call: Call
-    span: Span | None
+    """`backward` or `grad`."""
+    span: Where
     output: str | None
     """What the program calls the tensor it starts from."""
     leaves: list[str]
@@ -444,7 +485,9 @@ class BetweenPasses(TypedDict):
     """Before which passes leaves were written to, and before which their gradients were cleared; by number."""
 
     step: list[int]
+    """Leaves were written to before these."""
     zero_grad: list[int]
+    """`.grad` became None or zero before these."""
 
 
 @with_config(STRICT)
@@ -454,10 +497,12 @@ class Unrecorded(TypedDict):
     seq: int
     type: Literal["unrecorded"]
     first: int
+    """The number of the first of them, among all that ran."""
     calls: list[UnrecordedCall]
+    """The places that started them."""
     of: list[int]
     """Per pass, its position in `calls`."""
-    values: list[Real | None]
+    outputs: list[Real | None]
     """Per pass, the number that it started from; null where that was no single real number."""
     norms: list[list[Real | None]]
     """Per pass, the Euclidean norm of each leaf's `.grad` after it, in six digits; null where there is none."""
@@ -469,9 +514,10 @@ class FailedOperand(TypedDict):
     """A tensor that was handed to a call that raised."""
 
     value: TensorValue
+    """What it held."""
     node: str | None
     """The node in the problem's graph that made it; null for a constant."""
-    output_nr: int
+    output_nr: OutputNr
 
 
 @with_config(STRICT)
@@ -479,37 +525,30 @@ class FailedCall(TypedDict):
     """The torch call that raised."""
 
     op: str
-    span: Span | None
+    """torch's name for it."""
+    span: Where
     operands: list[FailedOperand]
-
-
-_Problem = TypedDict(
-    "_Problem",
-    {
-        "seq": int,
-        "type": Literal["problem"],
-        "kind": ProblemKind,
-        "fact": Fact,
-        "span": Span | None,
-        "words": NotRequired[str],
-        "pass": NotRequired[int],
-        "node": NotRequired[str],
-        "graph": NotRequired[Graph],
-        "failed": NotRequired[FailedCall],
-    },
-)
+    """In the order of the call."""
 
 
 @with_config(STRICT)
-class Problem(_Problem):
-    """Something a person can see and mend. The events before it stay valid.
+class Problem(_MayBeOfPass):
+    """Something a person can see and mend. The events before it stay valid."""
 
-    The message of `fact` has a title, and a hint where there is something to try. `words` is what Python or PyTorch
-    said itself, verbatim, where it adds something.
-
-    Where the program raised outside a pass, `graph` is what leads to every differentiable tensor that was alive then,
-    and `failed` the torch call that raised, if it was one.
-    """
+    seq: int
+    type: Literal["problem"]
+    kind: ProblemKind
+    """`internal` is our own fault; the others are not."""
+    fact: Fact
+    """Its message has a title, and a hint where there is something to try."""
+    span: Where
+    words: NotRequired[str]
+    """What Python or PyTorch said itself, verbatim, where it adds something."""
+    node: NotRequired[NodeId]
+    graph: NotRequired[Graph]
+    """Where the program raised outside a pass: what leads to every differentiable tensor that was alive then."""
+    failed: NotRequired[FailedCall]
+    """The torch call that raised, if it was one."""
 
 
 @with_config(STRICT)
@@ -519,6 +558,7 @@ class RepeatedWarning(TypedDict):
     seq: int
     """Of its event."""
     count: int
+    """How often in all."""
 
 
 @with_config(STRICT)
@@ -530,6 +570,7 @@ class Finished(TypedDict):
     passes: int
     """Those that are recorded."""
     steps: int
+    """Over all of them."""
     problems: int
     """Without those that the program coped with."""
     truncated: str | None

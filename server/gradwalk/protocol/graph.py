@@ -16,6 +16,10 @@ from gradwalk.protocol.values import Missing, TensorValue
 
 NodeKind = Literal["op", "custom", "accumulate_grad", "view_write", "other"]
 GroupKind = Literal["module", "function", "composite"]
+NodeId = Annotated[str, Field(description="A node of the pass's graph, by its id.")]
+OutputNr = Annotated[int, Field(description="0-based number of a node's output.")]
+Argnum = Annotated[int, Field(description="0-based position among a node's operands.")]
+PassIndex = Annotated[int, Field(description="The pass, counted from 0 among those that are recorded.")]
 
 
 @with_config(STRICT)
@@ -27,8 +31,12 @@ class Span(TypedDict):
     column: int
     """0-based, in UTF-16 units."""
     end_line: int
+    """1-based."""
     end_column: int
     """Exclusive."""
+
+
+Where = Annotated[Span | None, Field(description="Where the program says so; null where no line of it does.")]
 
 
 @with_config(STRICT)
@@ -45,6 +53,7 @@ class Operand(TypedDict):
     """What the program calls it: a variable (`model.0.weight`), else the text that computes it (`x*y`, on one line)
     where it is short, `weight.T` for a transpose inside the call, or the digits of a constant."""
     edge: NotRequired[str]
+    """Id of the edge that brings it: gradients go back along it."""
     missing: NotRequired[Missing]
     """Stands in the place of `edge` when no gradient can flow here."""
 
@@ -54,6 +63,7 @@ class Output(TypedDict):
     """One differentiable output of a node."""
 
     value: Annotated[TensorValue | None, Field(default=None)]
+    """The forward value, null where it could not be observed."""
     shape: NotRequired[list[int]]
     """Where the value is known: what a picture needs before it."""
     name: Annotated[str | None, Field(default=None)]
@@ -67,13 +77,17 @@ class SavedTensor(TypedDict):
     """What a node keeps for its backward."""
 
     name: str
+    """As the node has it, without `_saved_`: `self`, `exponent`."""
     value: Annotated[TensorValue | None, Field(default=None)]
+    """What backward reads; null where it is no tensor or cannot be had."""
     option: NotRequired[int | float | bool | str | list[int | float | bool | str | None]]
     """What it is where it is no tensor: a number, a flag, sizes."""
     version: Annotated[int | None, Field(default=None)]
     """The tensor's version counter when it was saved, null for what is not a tensor."""
     is_input: Annotated[bool, Field(default=False)]
+    """It is one of the operands."""
     is_output: Annotated[bool, Field(default=False)]
+    """It is the node's own result."""
     note: NotRequired[Fact]
     """Why there is no value: packed by a hook, already freed, ..."""
     alias_of: NotRequired[str]
@@ -87,10 +101,13 @@ class SavedTensor(TypedDict):
 class VjpLine(TypedDict):
     """The vector-Jacobian product for one operand."""
 
-    argnum: int
+    argnum: Argnum
     latex: str
+    """With short letters for the operands, as in a textbook."""
     text: str
+    """The same as PyTorch would write it: `grad * cos(x)`."""
     because: Fact
+    """The derivative in words."""
     said: NotRequired[str]
     """The text with the program's own texts for all values, however long; `tanh(...)` for what has none. Absent in
     traces of older versions."""
@@ -113,8 +130,9 @@ UnwrittenReason = Literal[
 class UnwrittenLine(TypedDict):
     """An operand whose vjp has no formula here."""
 
-    argnum: int
+    argnum: Argnum
     reason: UnwrittenReason
+    """Why there is none."""
 
 
 @with_config(STRICT)
@@ -124,6 +142,7 @@ class Formula(TypedDict):
     forward: str
     """LaTeX; empty when only the derivatives table knows this node."""
     vjp: list[VjpLine]
+    """One line per operand that has a gradient."""
     unwritten: NotRequired[list[UnwrittenLine]]
     """Operands without a line in `vjp`, where the reason is known."""
     derivatives_yaml: list[str]
@@ -141,17 +160,20 @@ class InnerOp(TypedDict):
     """One operation inside a custom Function's forward or backward, or a composite."""
 
     op: str
-    span: Span | None
+    """torch's name for it: `mm`."""
+    span: Where
     inputs: list[TensorValue | None]
+    """Null: not observed."""
     outputs: list[TensorValue | None]
     inside: NotRequired[list["InnerOp"]]
+    """What ran inside it."""
 
 
 @with_config(STRICT)
 class Born(TypedDict):
     """The backward step that built this node under `create_graph=True`."""
 
-    pass_index: int
+    pass_index: PassIndex
     node: str | None
     """Null: the engine's own sum at a fan-out."""
 
@@ -160,21 +182,29 @@ class Born(TypedDict):
 class Node(TypedDict):
     """One autograd node."""
 
-    id: str
+    id: NodeId
     name: str
     """As torch prints it: `MulBackward0`, `AccumulateGrad`, `FBackward`."""
     op: str
     """`mul`, `F`, `accumulate_grad`."""
     kind: Annotated[NodeKind, Field(default="op")]
+    """`op`: PyTorch's own; `custom`: of a `torch.autograd.Function`; `accumulate_grad`: a leaf; `view_write`: a write
+    into a view (`CopySlices`)."""
     label: str
     """Short text for the card."""
-    span: Annotated[Span | None, Field(default=None)]
+    span: Annotated[Where, Field(default=None)]
     group: Annotated[str | None, Field(default=None)]
+    """The innermost group that it is in."""
     inputs: list[Operand]
+    """In operand order; an operand that is used twice stands twice."""
     outputs: list[Output]
+    """By number."""
     output_count: Annotated[int, Field(default=1)]
+    """How many the node has in all."""
     saved: Annotated[list[SavedTensor], Field(default=[])]
+    """What it keeps for its backward."""
     formula: Annotated[Formula | None, Field(default=None)]
+    """Null where none is known, or not told yet."""
     sequence_nr: Annotated[int | None, Field(default=None)]
     """Null for `accumulate_grad`, which is always first in the engine's queue."""
     leaf: NotRequired[str]
@@ -182,6 +212,7 @@ class Node(TypedDict):
     input: NotRequired[str]
     """Only `accumulate_grad`: the key of `options.inputs` that sets this leaf."""
     born: NotRequired[Born]
+    """Only where a backward pass built it."""
     backward_span: NotRequired[Span]
     """Only `custom`: where the user's `backward` is written."""
     inside: NotRequired[list[InnerOp]]
@@ -194,16 +225,16 @@ class Node(TypedDict):
 class Producer(TypedDict):
     """Where a forward value comes from."""
 
-    node: str
-    output_nr: int
+    node: NodeId
+    output_nr: OutputNr
 
 
 @with_config(STRICT)
 class Consumer(TypedDict):
     """Where a forward value goes to."""
 
-    node: str
-    argnum: int
+    node: NodeId
+    argnum: Argnum
 
 
 _Edge = TypedDict("_Edge", {"id": str, "from": Producer, "to": Consumer})
@@ -219,10 +250,14 @@ class Group(TypedDict):
     """What collapses into one box."""
 
     id: str
+    """Unique in its graph."""
     kind: GroupKind
+    """A call of a module, of a function of the program, or of a composite operation of PyTorch."""
     label: str
+    """What is called: `model.0`, `attend`, `linear`."""
     parent: str | None
-    span: Span | None
+    """Id of the group round it."""
+    span: Where
     nodes: list[str]
     """Direct members only."""
 
@@ -232,5 +267,6 @@ class Graph(TypedDict):
     """The graph that one pass walks."""
 
     nodes: list[Node]
+    """In the order in which they were met from the outputs on."""
     edges: list[Edge]
     groups: list[Group]

@@ -50,8 +50,11 @@ class Histogram(TypedDict):
     """Counts of the finite entries in equal bins."""
 
     low: Real
+    """The least finite entry."""
     high: Real
+    """The greatest."""
     counts: list[int]
+    """Per bin."""
 
 
 @with_config(STRICT)
@@ -59,13 +62,18 @@ class Summary(TypedDict):
     """Stands in the place of `data` when a value is over the element limit."""
 
     min: Real
+    """Of the finite entries, NaN where there is none; of magnitudes where the value is complex."""
     max: Real
     mean: Real
     std: Real
+    """Dividing by n - 1, as `torch.std`; 0 for a single entry."""
     norm: Real
+    """Euclidean."""
     zeros: int
+    """How many entries are 0."""
     nans: int
     infs: int
+    """Of both signs."""
     histogram: Histogram
     thumbnail: Thumbnail
 
@@ -77,6 +85,7 @@ class TensorValue(TypedDict):
     wire, `packed` in the place of `data`."""
 
     shape: list[int]
+    """Empty for a number."""
     dtype: str
     """torch's name without the prefix: `float32`, `complex64`, `bool`."""
     data: NotRequired[list[Number]]
@@ -84,6 +93,7 @@ class TensorValue(TypedDict):
     packed: NotRequired[str]
     """The same as little-endian bytes in base64."""
     summary: NotRequired[Summary]
+    """Of a value over the element limit."""
     layout: NotRequired[str]
     """Only for layouts other than strided, e.g. `sparse_coo`; `data` is then the dense form."""
     unavailable: NotRequired[Fact]
@@ -96,6 +106,9 @@ class Missing(TypedDict):
     """A gradient that is not a tensor. Never drawn as zeros."""
 
     missing: MissingReason
+    """`undefined`: the engine passes no tensor, which acts as zeros; `not_required`: the operand requires no grad;
+    `returned_none`: the program's backward returned None; `no_path`: nothing reached it in this pass; `not_computed`:
+    the pass has not come to it, or failed before."""
     because: NotRequired[Fact]
     """Where more is known than the name of the reason says."""
     line: NotRequired[int | None]
@@ -113,6 +126,7 @@ class OnDemand(TypedDict):
     """Left out while tracing; the jacobian route computes it by re-running the program."""
 
     missing: Literal["on_demand"]
+    """A mark, no reason."""
 
 
 Gradient = TensorValue | Missing

@@ -23,7 +23,7 @@ def test_importing_the_package_does_not_import_torch() -> None:
 
 def test_a_program_is_traced_and_saved_and_loaded(tmp_path: Path) -> None:
     trace = gradwalk.trace("y = x * x", inputs={"x": 3.0})
-    assert tensor_of(trace.steps[0]["grad_inputs"][0]) == 3.0
+    assert trace.steps[0].grad_inputs[0] == 3.0
     trace.save(tmp_path / "a.json")
     assert gradwalk.Trace.load(tmp_path / "a.json").document == trace.document
     gradwalk.trace("y = x * x", inputs={"x": 3.0}).save(tmp_path / "b.json")
@@ -42,12 +42,6 @@ def test_the_callers_random_states_stay() -> None:
     assert torch.equal(torch.get_rng_state(), before[0])
     assert random.getstate() == before[1]
     assert np.random.get_state()[1].tolist() == before[2]
-
-
-def test_limits_may_be_raised_here() -> None:
-    source = "x = torch.ones(2000, requires_grad=True)\n(x * 2).sum().backward()"
-    assert "summary" in gradwalk.trace(source).steps[1]["grad_inputs"][0]
-    assert "data" in gradwalk.trace(source, limits={"elements": 5_000}).steps[1]["grad_inputs"][0]
 
 
 def test_what_pytorch_keeps_of_an_expression_is_shown_and_the_rest_is_said_not_to_be_kept() -> None:

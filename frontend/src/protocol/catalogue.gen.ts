@@ -573,6 +573,8 @@ export interface Catalogue {
   "notebook-steps": "count";
   "notebook-more": "count";
   "notebook-needs-anywidget": never;
+  "notebook-summarised": "shape" | "count";
+  "notebook-no-such-name": "name" | "known";
   "notebook-place": "text";
   "told": "text";
   "problem-told": "text" | "title";

@@ -1,17 +1,24 @@
-"""A finished trace in Python: what was recorded, saved and loaded as the document that every reader knows."""
+"""A finished trace in Python: an object to work with, saved and loaded as the document that every reader knows."""
 
 import json
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
+from typing import Any, Final
 
 from gradwalk.exports.exporter import LAST_PHASE, Selection
 from gradwalk.exports.raster import write_still
+from gradwalk.notebook.forms import Forms
+from gradwalk.notebook.parts import Pass, Step, passes_of
+from gradwalk.notebook.tensors import NamedTensors
 from gradwalk.protocol.document import TraceDocument, assemble_document, encode
-from gradwalk.protocol.events import Event, Problem, Step
+from gradwalk.protocol.events import Event, Problem
 from gradwalk.protocol.merging import merge
 from gradwalk.protocol.upgrades import load_document
 from gradwalk.protocol.wire import write_document
+
+EQUATION_PHASE: Final = 3
 
 
 class Trace:
@@ -43,9 +50,13 @@ class Trace:
         """
         return cls(load_document(json.loads(Path(path).read_text(encoding="utf-8"))))
 
+    def to_dict(self) -> dict[str, Any]:
+        """The document as it is saved: each value once, referred to by number (`protocol/FORMAT.md`)."""
+        return write_document(self.document)
+
     def save(self, path: str | PathLike[str]) -> None:
         """Writes the document; the same trace always gives the same bytes."""
-        Path(path).write_bytes(encode(write_document(self.document)))
+        Path(path).write_bytes(encode(self.to_dict()))
 
     @property
     def id(self) -> str:
@@ -57,10 +68,20 @@ class Trace:
         """Everything, in order."""
         return self.document["events"]
 
+    @cached_property
+    def passes(self) -> tuple[Pass, ...]:
+        """The recorded backward passes, in order; `passes[0].steps[3].grad_inputs` are tensors."""
+        return passes_of(merge(self.events))
+
     @property
-    def steps(self) -> list[Step]:
+    def steps(self) -> tuple[Step, ...]:
         """The executed autograd nodes, in order, over all passes."""
-        return [event for event in merge(self.events) if event["type"] == "step"]
+        return tuple(sorted((step for one in self.passes for step in one.steps), key=lambda step: step.index))
+
+    @property
+    def leaf_grads(self) -> NamedTensors:
+        """`.grad` of every named leaf after the last pass that told it."""
+        return NamedTensors({name: one for each in self.passes for name, one in each.leaf_grads.written.items()})
 
     @property
     def problems(self) -> list[Problem]:
@@ -75,6 +96,9 @@ class Trace:
             ExportUnavailable: there is no Graphviz here.
         """
         return write_still("svg", self.document, Selection(step, phase)).decode()
+
+    def _repr_html_(self) -> str:
+        return Forms(self.document, Selection(1, EQUATION_PHASE)).html()
 
     def __repr__(self) -> str:
         problems = f", {len(self.problems)} problems" if self.problems else ""

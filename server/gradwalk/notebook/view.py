@@ -1,31 +1,18 @@
 """What a notebook shows: one object that says in every form a host may understand how a backward pass went."""
 
-import base64
 import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from html import escape
 from importlib import import_module
 from typing import Any
 
 import torch
 
-from gradwalk.exports.catalogue import find_exporter
-from gradwalk.exports.exporter import LAST_FORWARD_PHASE, LAST_PHASE, ExportUnavailable, NothingToExport, Selection
-from gradwalk.exports.moment import Moment, Walk
-from gradwalk.exports.places import find_layouts
-from gradwalk.exports.raster import draw_still
-from gradwalk.exports.sentences import find_words
+from gradwalk.exports.exporter import LAST_FORWARD_PHASE, LAST_PHASE, Selection
 from gradwalk.notebook.document import Trace
+from gradwalk.notebook.forms import DEFAULT_HEIGHT_PX, Bundle, Forms
 from gradwalk.notebook.grads import grads_kept
 from gradwalk.notebook.recording import LimitsLike, trace_tensors
 from gradwalk.words.catalogue import say
-from gradwalk.words.problems import tell_problem
-
-DEFAULT_HEIGHT_PX = 560
-PICTURE_PX = 1600
-LINES_MAX = 200
-Forms = tuple[dict[str, Any], dict[str, Any]]
-"""Data and metadata by MIME type."""
 
 
 def show(
@@ -77,91 +64,20 @@ class View:
             raise ImportError(say("notebook-needs-anywidget")) from error
         return widgets.WalkWidget.of(self.trace, self.selection.place, self.height)
 
-    def __repr__(self) -> str:
-        steps = self.trace.steps
-        lines = [say("notebook-steps", count=len(steps))]
-        lines += [f"{number:>4}  {sentence}" for number, sentence in enumerate(self._sentences()[:LINES_MAX], start=1)]
-        if len(steps) > LINES_MAX:
-            lines.append(f"      {say('notebook-more', count=len(steps) - LINES_MAX)}")
-        lines += [f"{told.title}: {told.message}" for told in map(tell_problem, self.trace.problems)]
-        return "\n".join(lines)
+    @property
+    def _forms(self) -> Forms:
+        return Forms(self.trace.document, self.selection, self.height)
 
-    def _sentences(self) -> list[str]:
-        try:
-            return [step.whole for step in find_words(self.trace.document).steps]
-        except ExportUnavailable:
-            passes = [event for event in self.trace.events if event["type"] == "pass_started"]
-            names = {node["id"]: node["name"] for one in passes for node in one["graph"]["nodes"]}
-            return [names[step["node"]] for step in self.trace.steps]
+    def __repr__(self) -> str:
+        return self._forms.text()
 
     def _repr_html_(self) -> str:
-        return self._html(self._picture("svg"))
+        return self._forms.html()
 
     def _repr_mimebundle_(
         self, include: Collection[str] | None = None, exclude: Collection[str] | None = None
-    ) -> Forms:
-        """Text, pictures and a self-contained page: no host is left without something it can show.
-
-        The PDF is for nbconvert's way to LaTeX, which stops at an SVG without one where there is no Inkscape.
-        """
-        svg = self._picture("svg")
-        forms: dict[str, Any] = {"text/plain": repr(self), "text/html": self._html(svg)}
-        if svg is not None:
-            forms["image/svg+xml"] = svg.decode()
-        for name, file_format in (("image/png", "png"), ("application/pdf", "pdf")):
-            picture = self._picture(file_format)
-            if picture is not None:
-                forms[name] = base64.b64encode(picture).decode()
-        wanted = {
-            name: form
-            for name, form in forms.items()
-            if (not include or name in include) and (not exclude or name not in exclude)
-        }
-        return wanted, {}
-
-    def _moment(self) -> Moment | None:
-        try:
-            return Walk(self.trace.document).moment(self.selection)
-        except NothingToExport:
-            return None
-
-    def _picture(self, file_format: str) -> bytes | None:
-        moment = self._moment()
-        if moment is None:
-            return None
-        try:
-            layout = find_layouts(self.trace.document)[moment.started["pass"]]
-            return draw_still(moment, layout, file_format, longest_px=PICTURE_PX)
-        except ExportUnavailable:
-            return None
-
-    def _html(self, svg: bytes | None) -> str:
-        """The player over its own picture: where a host takes the frame away, the picture is what remains."""
-        words = f"<pre>{escape(repr(self))}</pre>"
-        moment = self._moment()
-        picture = words
-        if svg is not None and moment is not None:
-            source = base64.b64encode(svg).decode()
-            style = "max-width: 100%; max-height: 100%; background: white"
-            picture = f'<img alt="{escape(moment.sentence)}" src="data:image/svg+xml;base64,{source}" style="{style}">'
-        page = self._page() if moment is not None else None
-        if page is None:
-            return f"<div>{picture}{words if svg else ''}</div>"
-        # Only scripts: what is shown may come from anywhere, the notebook is the reader's own.
-        frame = (
-            f'<iframe title="{escape(say("export-title"))}" sandbox="allow-scripts" srcdoc="{escape(page)}" '
-            'style="position: absolute; inset: 0; width: 100%; height: 100%; border: 0"></iframe>'
-        )
-        return f'<div style="position: relative; height: {self.height}px; overflow: hidden">{picture}{frame}</div>'
-
-    def _page(self) -> str | None:
-        exporter = find_exporter("html")
-        if exporter is None:
-            return None
-        try:
-            return exporter.write(self.trace.document, self.selection).decode()
-        except (ExportUnavailable, NothingToExport):
-            return None
+    ) -> Bundle:
+        return self._forms.bundle(include, exclude)
 
 
 def _read_step(text: str) -> Selection:

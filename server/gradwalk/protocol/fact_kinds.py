@@ -572,6 +572,8 @@ FactKind = Literal[
     "notebook-steps",
     "notebook-more",
     "notebook-needs-anywidget",
+    "notebook-summarised",
+    "notebook-no-such-name",
     "notebook-place",
     "told",
     "problem-told",

@@ -895,6 +895,8 @@ notebook-more = { $count ->
    *[other] und { $count } weitere Schritte
 }
 notebook-needs-anywidget = Das Widget braucht anywidget: `pip install anywidget`.
+notebook-summarised = { $shape } hat { $count } Einträge, von denen nur eine Zusammenfassung aufgezeichnet wurde: mit `limits=dict(elements={ $count })` werden es alle.
+notebook-no-such-name = es gibt kein `{ $name }`; es gibt { $known }
 notebook-place = Ein Schritt sieht aus wie `7.3` (Schritt 7, Phase 3 von 5) oder `f7.3` (vorwärts), nicht wie `{ $text }`.
 
 ## What older versions wrote out

@@ -896,6 +896,8 @@ notebook-more = { $count ->
    *[other] and { $count } steps more
 }
 notebook-needs-anywidget = The widget needs anywidget: `pip install anywidget`.
+notebook-summarised = { $shape } has { $count } entries, of which only a summary was recorded: trace again with `limits=dict(elements={ $count })`.
+notebook-no-such-name = there is no `{ $name }`; there are { $known }
 notebook-place = A step looks like `7.3` (step 7, phase 3 of 5) or `f7.3` (forward), not like `{ $text }`.
 
 ## What older versions wrote out

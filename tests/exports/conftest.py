@@ -2,8 +2,7 @@
 
 import pytest
 
-from gradwalk.protocol.document import FORMAT, TraceDocument
-from gradwalk.protocol.upgrades import load_document
+from gradwalk.protocol.document import DOCUMENT, FORMAT, TraceDocument
 
 
 def scalar(number: float) -> dict:
@@ -96,4 +95,4 @@ def square() -> TraceDocument:
     ]
     header = events[0]
     keys = ("format", "id", "source", "options", "versions")
-    return load_document({**{key: header[key] for key in keys}, "events": events})
+    return DOCUMENT.validate_python({**{key: header[key] for key in keys}, "events": events})

@@ -12,7 +12,8 @@ import torch
 import gradwalk
 from gradwalk.exports.catalogue import find_exporter
 from gradwalk.exports.exporter import Selection
-from gradwalk.protocol.events import EVENTS
+from gradwalk.protocol.events import EVENTS, PassFinished
+from gradwalk.protocol.merging import merge
 from tests.tracer.oracle import tensor_of
 
 
@@ -48,7 +49,7 @@ def test_what_pytorch_keeps_of_an_expression_is_shown_and_the_rest_is_said_not_t
     w, b = torch.tensor([0.25, -0.5], requires_grad=True), torch.tensor([0.5, 0.75], requires_grad=True)
     trace = gradwalk.trace_tensors((torch.sigmoid((w * w + b) ** 2) * w).sum())
     EVENTS.validate_python(trace.events)
-    (started,) = [event for event in trace.events if event["type"] == "pass_started"]
+    (started,) = [event for event in merge(trace.events) if event["type"] == "pass_started"]
     outputs = [(node["op"], node["outputs"][0]["value"]) for node in started["graph"]["nodes"] if "leaf" not in node]
     with torch.no_grad():
         base = w * w + b
@@ -63,12 +64,18 @@ def test_what_pytorch_keeps_of_an_expression_is_shown_and_the_rest_is_said_not_t
     assert drawn.count("not kept") == 2
 
 
+def finished(trace: gradwalk.Trace) -> PassFinished:
+    """What its only pass left behind."""
+    (event,) = [event for event in trace.events if event["type"] == "pass_finished"]
+    return event
+
+
 def test_live_tensors_are_traced_under_the_callers_names() -> None:
     weight = torch.tensor([1.0, 2.0], requires_grad=True)
     net = torch.nn.Linear(2, 1)
     trace = gradwalk.trace_tensors(net(weight * 2).sum())
     EVENTS.validate_python(trace.events)
-    grads = {one["leaf"]: one["grad"] for one in trace.events[-2]["leaf_grads"]}  # type: ignore[typeddict-item]
+    grads = {one["leaf"]: one["grad"] for one in finished(trace)["leaf_grads"]}
     assert torch.equal(tensor_of(grads["weight"]), weight.grad)
     assert torch.equal(tensor_of(grads["net.weight"]), net.weight.grad)
     assert trace.document["source"] == ""
@@ -79,7 +86,7 @@ def test_live_tensors_may_be_named_and_weighted_and_kept() -> None:
     y = x * x
     first = gradwalk.trace_tensors(y, torch.tensor([1.0, 0.5]), retain_graph=True, params={"theta": x})
     second = gradwalk.trace_tensors(y, torch.tensor([1.0, 0.5]), params={"theta": x})
-    assert [leaf["leaf"] for leaf in first.events[-2]["leaf_grads"]] == ["theta"]  # type: ignore[typeddict-item]
+    assert [leaf["leaf"] for leaf in finished(first)["leaf_grads"]] == ["theta"]
     assert x.grad is not None
     assert x.grad.tolist() == [4.0, 4.0]
     assert first.id != second.id

@@ -12,6 +12,8 @@ from typing import Any
 import torch
 from torch.autograd.graph import Node
 
+from gradwalk.protocol.merging import merge
+
 Tensors = Sequence[torch.Tensor]
 NON_FINITE = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
 
@@ -138,8 +140,9 @@ def check_pass(document: dict[str, Any], twin: Twin, pass_index: int = 0) -> Non
     Raises:
         Nonconformity: with the first thing that differs.
     """
-    started = next(e for e in document["events"] if e["type"] == "pass_started" and e["pass"] == pass_index)
-    steps = [e for e in document["events"] if e["type"] == "step" and e["pass"] == pass_index]
+    events = [event for event in merge(document["events"]) if event.get("pass") == pass_index]
+    started = next(event for event in events if event["type"] == "pass_started")
+    steps = [event for event in events if event["type"] == "step"]
     ids = check_topology(started, twin)
     if len(steps) != len(twin.steps):
         raise Nonconformity(f"{len(steps)} steps recorded, the engine ran {len(twin.steps)}")

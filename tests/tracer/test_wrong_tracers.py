@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from gradwalk.notebook.recording import trace_tensors
+from gradwalk.protocol.merging import merge
 from gradwalk.protocol.requests import Limits
 from gradwalk.tracer import links, recorder
 from gradwalk.tracer.description import GraphWriter
@@ -38,7 +39,8 @@ def right() -> tuple[Document, conformance.Twin]:
     outputs, seeds = program()
     twin = conformance.watch_backward(outputs, seeds, lambda: torch.autograd.backward(outputs, seeds))
     outputs, seeds = program()
-    return trace_tensors(outputs, seeds, limits=Limits(jacobian_cells=10_000)).document, twin
+    document = trace_tensors(outputs, seeds, limits=Limits(jacobian_cells=10_000)).document
+    return {**document, "events": merge(document["events"])}, twin
 
 
 def steps(document: Document) -> list[dict[str, Any]]:

@@ -14,15 +14,17 @@ from typing import Any
 
 import httpx
 import pytest
+import torch
 
 from gradwalk.engine.job import execute
 from gradwalk.notebook.recording import trace as trace_in_this_process
 from gradwalk.protocol.document import encode
 from gradwalk.protocol.merging import merge
 from gradwalk.protocol.requests import TraceRequest, resolve_limits
-from gradwalk.protocol.wire import read_events, write_document
+from gradwalk.protocol.wire import read_events, unpacked_value, write_document
 from gradwalk.sandbox.jobs import TraceJob
 from tests.own_loop import run_in_own_loop
+from tests.tracer.oracle import tensor_of
 
 STREAM = {"Accept": "text/event-stream"}
 PROGRAM = """
@@ -358,6 +360,61 @@ def test_stored_bodies_are_compressed_once(server: Any) -> None:
     with server.client.stream("GET", f"/api/traces/{events[0]['id']}") as answer:
         raw = b"".join(answer.iter_raw())
     assert json.loads(gzip.decompress(raw))["events"] == events
+
+
+LARGE = """
+torch.manual_seed(3)
+x = torch.randn(40, 50, requires_grad=True)
+x_before = x.detach().clone()
+y = torch.exp(x)
+(y * y).sum().backward()
+"""
+
+
+def large_values(events: list[Any]) -> list[tuple[int, Any]]:
+    """The values that have a summary, with their numbers."""
+    values = [value for event in events for value in event.get("values", ())]
+    return [(number, value) for number, value in enumerate(values) if "summary" in value]
+
+
+def test_all_numbers_of_a_value_come_on_demand(server: Any) -> None:
+    events = post(server, LARGE)
+    namespace: dict[str, Any] = {"torch": torch}
+    exec(LARGE, namespace)  # noqa: S102 (plain torch is the oracle)
+    x, y = namespace["x"], namespace["y"]
+    expected = {
+        "x": x.detach(), "y": y.detach(), "v": (2 * y).detach(), "grad": x.grad,
+    }  # fmt: skip
+    found = {}
+    for number, value in large_values(events):
+        path = f"/api/traces/{events[0]['id']}/values/{number}"
+        answer = server.client.get(path, headers={"Accept": "application/octet-stream"})
+        assert answer.status_code == 200, answer.text
+        assert (answer.headers["x-dtype"], answer.headers["x-shape"]) == ("float32", "40,50")
+        entries = torch.frombuffer(bytearray(answer.content), dtype=torch.float32).reshape(40, 50)
+        found[number] = entries
+        assert entries.min().item() == pytest.approx(value["summary"]["min"], rel=1e-6)
+        as_json = server.client.get(path).json()
+        assert tensor_of(unpacked_value(as_json)).tolist() == entries.tolist()
+    for name, tensor in expected.items():
+        assert any(torch.equal(tensor, entries) for entries in found.values()), name
+
+
+def test_a_small_value_comes_as_it_is_and_one_that_is_not_there_is_not_found(server: Any) -> None:
+    events = post(server, PROGRAM)
+    values = [value for event in events for value in event.get("values", ())]
+    path = f"/api/traces/{events[0]['id']}/values"
+    assert server.client.get(f"{path}/0").json() == values[0]
+    assert server.client.get(f"{path}/{len(values)}").status_code == 404
+    assert server.client.get(f"/api/traces/{'0' * 40}/values/0").status_code == 404
+
+
+def test_a_value_too_large_to_be_given_out_says_so(server: Any) -> None:
+    events = post(server, "x = torch.ones(1100, 1000, requires_grad=True)\n(x * x).sum().backward()")
+    ((number, _), *_) = large_values(events)
+    answer = server.client.get(f"/api/traces/{events[0]['id']}/values/{number}")
+    assert answer.status_code == 409
+    assert "1,100,000" in answer.json()["detail"]
 
 
 def test_a_jacobian_that_cannot_be_had_says_why(server: Any) -> None:

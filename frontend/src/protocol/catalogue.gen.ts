@@ -332,6 +332,8 @@ export interface Catalogue {
   "problem-broken-off": never;
   "problem-server-mistake": never;
   "problem-no-jacobian": never;
+  "problem-value-lost": never;
+  "problem-value-too-large": "count" | "most";
   "problem-given-up": "count";
   "problem-upgraded": never;
   "problem-file-not-kept": "error";
@@ -482,6 +484,7 @@ export interface Catalogue {
   "api-host": "host";
   "api-other-site": never;
   "api-not-json": never;
+  "api-no-value": never;
   "api-no-trace": never;
   "api-no-program": never;
   "api-program-unreadable": never;

@@ -4,6 +4,7 @@ FastAPI describes requests from the routes. Answers here are bytes that exist al
 table; what is not in it is a problem or has no body.
 """
 
+import json
 from typing import Any, Final
 
 from fastapi import FastAPI
@@ -15,9 +16,13 @@ from gradwalk.protocol.document import TraceDocument
 from gradwalk.protocol.events import Event, LocalJacobian
 from gradwalk.protocol.requests import TraceRequest
 from gradwalk.protocol.rooms import RoomView
+from gradwalk.protocol.schema import trace_schema
+from gradwalk.protocol.values import TensorValue
 
 _JSON, _PROBLEM, _STREAM = "application/json", "application/problem+json", "text/event-stream"
 _REFERENCE = "#/components/schemas/{model}"
+_WRITTEN = "Written"
+"""Begins the names of what a trace is made of on the wire (`protocol/FORMAT.md`)."""
 
 BODIES: Final[dict[tuple[str, str, str], Any]] = {
     ("post", "/api/traces", "200"): answers.Receipt,
@@ -29,6 +34,7 @@ BODIES: Final[dict[tuple[str, str, str], Any]] = {
     ("get", "/api/traces/{trace}/steps/{index}/jacobian", "200"): list[LocalJacobian],
     ("get", "/api/traces/{trace}/steps/{index}/gradcheck", "200"): list[GradcheckReport],
     ("get", "/api/traces/{trace}/gradcheck", "200"): list[GradcheckReport],
+    ("get", "/api/traces/{trace}/values/{number}", "200"): TensorValue,
     ("get", "/api/snippets/{snippet}", "200"): TraceRequest,
     ("post", "/api/rooms", "201"): answers.OpenedRoom,
     ("get", "/api/rooms/{code}", "200"): RoomView,
@@ -91,6 +97,9 @@ def _complete(description: dict[str, Any]) -> dict[str, Any]:
     schemas = {str(kind): shapes[str(kind), "serialization"] for kind in kinds}
     components = description["components"]["schemas"]
     components |= definitions["$defs"]
+    document = _as_written(components)
+    schemas[str(TraceDocument)] = document
+    schemas[str(list[Event])] = document["properties"]["events"]
     for name in ("HTTPValidationError", "ValidationError"):
         components.pop(name, None)
     for path, operations in description["paths"].items():
@@ -98,6 +107,15 @@ def _complete(description: dict[str, Any]) -> dict[str, Any]:
             _tell_answers(operation["responses"], method, path, schemas)
             _tell_examples(operation, EXAMPLES.get((method, path), {}))
     return description
+
+
+def _as_written(components: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a document as it is sent, where values are numbers; its parts go to the components."""
+    written = json.loads(json.dumps(trace_schema()).replace("#/$defs/", _REFERENCE.format(model=_WRITTEN)))
+    components |= {f"{_WRITTEN}{name}": one for name, one in written.pop("$defs").items()}
+    del written["$schema"]
+    found: dict[str, Any] = written
+    return found
 
 
 def _tell_answers(responses: dict[str, Any], method: str, path: str, schemas: dict[str, Any]) -> None:

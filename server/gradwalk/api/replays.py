@@ -1,7 +1,10 @@
-"""What a trace's program is run again for: passes and local Jacobians on demand, finite differences."""
+"""What a trace's program is run again for: passes, local Jacobians and whole values on demand, finite differences."""
 
+import json
+import math
+from base64 import b64decode
 from http import HTTPStatus
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Path, Query
 from starlette.responses import Response
@@ -23,15 +26,20 @@ from gradwalk.api.traces import (
     find_or_run,
 )
 from gradwalk.engine.runs import Run, RunState
+from gradwalk.protocol.document import encode
 from gradwalk.protocol.facts import fact
 from gradwalk.protocol.problems import problem
-from gradwalk.protocol.requests import TraceRequest
-from gradwalk.sandbox.jobs import GradcheckJob
+from gradwalk.protocol.requests import TraceRequest, resolve_limits
+from gradwalk.sandbox.jobs import GradcheckJob, ValueJob
 
 router = APIRouter(prefix="/api/traces", tags=["replays"])
 
 StepIndex = Annotated[int, Path(ge=0, lt=2**31, description="Of the step, over the whole trace, from 0.")]
 PassNumber = Annotated[int, Path(ge=0, lt=2**31, description="Of the pass, among all that ran, from 0.")]
+ValueNumber = Annotated[int, Path(ge=0, lt=2**31, description="Of the value, over the whole trace, from 0.")]
+OCTETS: Final = "application/octet-stream"
+ENTRIES_MAX: Final = 2**20
+"""Of a value that is given out whole."""
 Argnum = Annotated[int, Query(ge=0, lt=2**31)]
 _NO_ANSWER: dict[int | str, dict[str, Any]] = {
     409: {"description": "The replay gave no answer; the problem says why.", **PROBLEM},
@@ -106,6 +114,51 @@ async def record_pass(
     options = request.options.model_copy(update={"passes": [number]})
     one = request.model_copy(update={"options": options})
     return await find_or_run(service, one, client, streamed=EVENT_STREAM in accept)
+
+
+@router.get(
+    "/{trace}/values/{number}",
+    response_model=None,
+    responses={
+        200: {
+            "description": "All entries, as JSON or as little-endian bytes.",
+            "content": {"application/json": {}, OCTETS: {"schema": {"type": "string", "format": "binary"}}},
+        },
+        **_NO_ANSWER,
+    },
+)
+async def read_value(
+    trace: TraceId, number: ValueNumber, service: ServiceOf, client: Client, language: Language, accept: Accept = ""
+) -> Response:
+    """All entries of a value that the trace has as a summary; the program runs again to it.
+
+    Asked for bytes (`Accept: application/octet-stream`), a value that travels packed comes as its bytes, row-major,
+    with `X-Dtype` and `X-Shape`.
+    """
+    value = await service.find_value(trace, number)
+    if value is None:
+        raise FactAnswer(HTTPStatus.NOT_FOUND, fact("api-no-value"))
+    if "summary" not in value:
+        return _value_answer(encode(value), accept)
+    count = math.prod(value["shape"])
+    if count > ENTRIES_MAX:
+        refusal = problem("too_big", fact("problem-value-too-large", count=count, most=ENTRIES_MAX))
+        return answer_problem(HTTPStatus.CONFLICT, refusal, language)
+    request = await _request_of(service, trace)
+    limits = resolve_limits(request.options.limits)
+    job = ValueJob(request=request, limits=limits, value=value)
+    answer = await _answer(service, await service.start_value(trace, number, job, client), language)
+    return _value_answer(bytes(answer.body)[1:-1], accept) if answer.status_code == HTTPStatus.OK else answer
+
+
+def _value_answer(written: bytes, accept: str) -> Response:
+    headers = {"Cache-Control": IMMUTABLE, "Vary": "Accept"}
+    if OCTETS in accept:
+        value = json.loads(written)
+        if "packed" in value:
+            told = {"X-Dtype": value["dtype"], "X-Shape": ",".join(map(str, value["shape"]))}
+            return Response(b64decode(value["packed"]), media_type=OCTETS, headers=headers | told)
+    return Response(written, media_type="application/json", headers=headers)
 
 
 async def _request_of(service: Service, trace: str) -> TraceRequest:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, cast
 
@@ -25,9 +26,11 @@ from gradwalk.protocol.document import (
     trace_id,
 )
 from gradwalk.protocol.requests import ResolvedLimits, TraceRequest, resolve_limits
+from gradwalk.protocol.values import TensorValue
+from gradwalk.protocol.wire import nth_value
 from gradwalk.rooms.local import LocalRooms
 from gradwalk.rooms.rooms import Rooms
-from gradwalk.sandbox.jobs import GradcheckJob, JacobianJob, TraceJob
+from gradwalk.sandbox.jobs import GradcheckJob, JacobianJob, TraceJob, ValueJob
 from gradwalk.sandbox.supervisor import Sandbox
 from gradwalk.store.compression import Coding, coding_of, compress, decompress
 from gradwalk.store.sqlite import SqliteStore
@@ -106,6 +109,14 @@ class Service:
         place = f"pass {job.pass_index}" if job.index is None else f"{job.index}/{job.argnum}"
         return await self._join_or_start(f"{trace}/gradcheck/{place}", job, client)
 
+    async def start_value(self, trace: str, number: int, job: ValueJob, client: str) -> Run:
+        """The run that gives all entries of a value.
+
+        Raises:
+            BusyError: there is no room for it.
+        """
+        return await self._join_or_start(f"{trace}/values/{number}", job, client)
+
     def address_of_file(self, job: ExportJob) -> str:
         """Where the store has it, once it is made.
 
@@ -154,6 +165,18 @@ class Service:
         """The encoded events of a kept document; taken apart once, not once per reader."""
         return await self._events.ask(trace, lambda: split_document(decompress(stored)))
 
+    async def find_value(self, trace: str, number: int) -> TensorValue | None:
+        """A value of a trace by its number, as it was written."""
+        run = await self.runs.attach(trace)
+        if run is not None and run.log and not isinstance(run.job, ExportJob):
+            events: Sequence[bytes] = [*run.log]
+        else:
+            stored = await self.find_trace(trace)
+            if stored is None:
+                return None
+            events = await self.events_of(trace, stored)
+        return await asyncio.to_thread(nth_value, events, number)
+
     async def find_run(self, trace: str) -> Run | None:
         """A run that may still be followed, wherever it was asked for."""
         run = await self.runs.attach(trace)
@@ -179,7 +202,7 @@ class Service:
         await self.store.close()
 
     async def _keep(self, run: Run) -> bool:
-        if isinstance(run.job, JacobianJob | GradcheckJob):
+        if isinstance(run.job, JacobianJob | GradcheckJob | ValueJob):
             return False
         if self.engine.keeps_results:
             return True

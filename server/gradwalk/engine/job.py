@@ -16,11 +16,11 @@ from gradwalk.protocol.problems import problem
 from gradwalk.protocol.versions import installed_versions
 from gradwalk.sandbox.answers import EventAnswer
 from gradwalk.sandbox.cancellation import Cancellation
-from gradwalk.sandbox.jobs import GradcheckJob, JacobianJob, ReplayJob, TraceJob
+from gradwalk.sandbox.jobs import GradcheckJob, JacobianJob, ReplayJob, TraceJob, ValueJob
 from gradwalk.sandbox.limits import RunLimits
 from gradwalk.sandbox.supervisor import ReplayProblemError, Sandbox
 
-Job = Annotated[TraceJob | JacobianJob | GradcheckJob | ExportJob, Field(discriminator="kind")]
+Job = Annotated[TraceJob | JacobianJob | GradcheckJob | ValueJob | ExportJob, Field(discriminator="kind")]
 JOB: TypeAdapter[Job] = TypeAdapter(Job)
 
 Emit = Callable[[list[bytes]], None]
@@ -86,6 +86,8 @@ def _execute_replay(job: ReplayJob, emit: Emit, sandbox: Sandbox, cancellation: 
         return Outcome(lasting=False, problem=error.problem)
     if isinstance(job, JacobianJob) and found and all(one["structure"] is None for one in found):
         return Outcome(lasting=False, problem=problem("not_differentiable", fact("problem-no-jacobian")))
+    if isinstance(job, ValueJob) and not found:
+        return Outcome(lasting=False, problem=problem("internal", fact("problem-value-lost")))
     emit([encode(found)])
     return Outcome(lasting=True)
 

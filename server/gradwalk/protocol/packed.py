@@ -50,6 +50,21 @@ def unpack(packed: str, dtype: str) -> list[Number]:
     return [[*pair] for pair in zip(spelled[::2], spelled[1::2], strict=True)]
 
 
+def count_entries(packed: str, dtype: str) -> int:
+    """How many entries these are.
+
+    Raises:
+        ValueError: as `unpack`.
+    """
+    if dtype not in _FORMS:
+        raise ValueError(f"{dtype} is never packed")
+    parts = 2 if dtype.startswith("complex") else 1
+    count, rest = divmod(len(b64decode(packed, validate=True)), parts * array(_FORMS[dtype]).itemsize)
+    if rest:
+        raise ValueError("not whole entries")
+    return count
+
+
 def _little_endian(numbers: Any) -> Any:
     if sys.byteorder == "big":
         numbers.byteswap()

@@ -73,7 +73,7 @@ class Writer:
         known = self._known.get(id(value))
         if known is not None:
             return known[1]
-        written = _packed(value)
+        written = packed_value(value)
         content = orjson.dumps(written)
         number = self._numbers.get(content)
         if number is None:
@@ -98,7 +98,7 @@ class Reader:
             ValueError: it breaks the format, or refers to a value that did not come.
         """
         rest, values = _apart(written)
-        self._values += map(_unpacked, values)
+        self._values += map(unpacked_value, values)
         event: Event = _EVENT.validate_python(rest, context=self._values.__getitem__)
         return event
 
@@ -117,7 +117,7 @@ class Checker:
         """
         event = from_json(written, allow_inf_nan=False)
         rest, values = _apart(event)
-        self._count += len([_unpacked(value) for value in values])
+        self._count += len([unpacked_value(value) for value in values])
         _EVENT.validate_python(rest, context=self._existing)
         return event  # type: ignore[no-any-return]
 
@@ -155,6 +155,19 @@ def read_events(written: Iterable[Any]) -> list[Event]:
     """
     reader = Reader()
     return [reader.read(event) for event in written]
+
+
+def nth_value(events: Iterable[bytes], number: int) -> TensorValue | None:
+    """A value by its number, as it stands in the encoded events of a trace; None where they have not so many."""
+    count = 0
+    for event in events:
+        if b'"values":' in event:
+            values = orjson.loads(event).get("values", ())
+            if number < count + len(values):
+                found: TensorValue = values[number - count]
+                return found
+            count += len(values)
+    return None
 
 
 def exchange(schema: Any, types: dict[type, CoreSchema]) -> Any:
@@ -199,7 +212,8 @@ def _apart(written: Any) -> tuple[dict[str, Any], list[TensorValue]]:
     return rest, VALUES.validate_python(written["values"])
 
 
-def _packed(value: TensorValue) -> TensorValue:
+def packed_value(value: TensorValue) -> TensorValue:
+    """A value as it is written: many entries as packed bytes."""
     packed = pack(value["data"], value["dtype"]) if "data" in value else None
     if packed is None:
         return value
@@ -209,7 +223,8 @@ def _packed(value: TensorValue) -> TensorValue:
     return written
 
 
-def _unpacked(value: TensorValue) -> TensorValue:
+def unpacked_value(value: TensorValue) -> TensorValue:
+    """A value as it was before it was written; changed in place."""
     if "packed" in value:
         value["data"] = unpack(value.pop("packed"), value["dtype"])
     return value

@@ -6,6 +6,7 @@ protocol and rebuilt, the header is replaced by what the parent itself knows, an
 leaves here is well formed.
 """
 
+import math
 from typing import Any, Final
 
 from pydantic import TypeAdapter
@@ -13,9 +14,11 @@ from pydantic import TypeAdapter
 from gradwalk.protocol.answers import GradcheckReport
 from gradwalk.protocol.document import FORMAT, canonical_request, trace_id
 from gradwalk.protocol.events import Event, Finished, LocalJacobian, Problem, Started, Versions
+from gradwalk.protocol.packed import count_entries
 from gradwalk.protocol.requests import TraceRequest
-from gradwalk.protocol.wire import Checker
-from gradwalk.sandbox.jobs import JacobianJob, ReplayJob
+from gradwalk.protocol.values import TensorValue
+from gradwalk.protocol.wire import VALUES, Checker
+from gradwalk.sandbox.jobs import JacobianJob, ReplayJob, ValueJob
 
 LOCAL_JACOBIANS: Final[TypeAdapter[list[Any]]] = TypeAdapter(list[LocalJacobian])
 GRADCHECK_REPORTS: Final[TypeAdapter[list[Any]]] = TypeAdapter(list[GradcheckReport])
@@ -133,10 +136,10 @@ class EventAnswer:
 
 
 class ReplayAnswer:
-    """Checks the one payload of a replay: a list of local Jacobians, or of gradcheck reports."""
+    """Checks the one payload of a replay: a list of local Jacobians, of gradcheck reports, or of one value."""
 
     def __init__(self, job: ReplayJob) -> None:
-        self._form = LOCAL_JACOBIANS if isinstance(job, JacobianJob) else GRADCHECK_REPORTS
+        self._job = job
         self._complete = False
 
     @property
@@ -151,8 +154,29 @@ class ReplayAnswer:
             AnswerError: something else is in `payload`.
         """
         try:
-            found = self._form.validate_json(payload)
+            found = self._read(payload)
         except (ValueError, RecursionError) as error:
             raise AnswerError("not an answer of the kind that was asked for") from error
         self._complete = True
         return found
+
+    def _read(self, payload: bytes) -> list[Any]:
+        match self._job:
+            case JacobianJob():
+                return LOCAL_JACOBIANS.validate_json(payload)
+            case ValueJob(value=value):
+                found = VALUES.validate_json(payload)
+                if any(not _is_whole(one, value) for one in found):
+                    raise ValueError("not all entries of the value that was asked for")
+                return found
+            case _:
+                return GRADCHECK_REPORTS.validate_json(payload)
+
+
+def _is_whole(value: TensorValue, asked: TensorValue) -> bool:
+    """Whether these are all entries of the value that was asked for."""
+    if (value["shape"], value["dtype"]) != (asked["shape"], asked["dtype"]):
+        return False
+    packed = value.get("packed")
+    count = len(value.get("data", ())) if packed is None else count_entries(packed, value["dtype"])
+    return count == math.prod(value["shape"])

@@ -12,17 +12,17 @@ from typing import NoReturn
 
 from gradwalk.protocol.document import encode
 from gradwalk.protocol.events import Event
-from gradwalk.protocol.wire import Writer
+from gradwalk.protocol.wire import Writer, packed_value
 from gradwalk.sandbox import lockdown
 from gradwalk.sandbox.deadline import Alarm
 from gradwalk.sandbox.frames import LENGTH_BYTES, encode_frame
-from gradwalk.sandbox.jobs import ERRAND, JacobianJob, ProbeJob, ReplayJob, TraceJob
+from gradwalk.sandbox.jobs import ERRAND, JacobianJob, ProbeJob, ReplayJob, TraceJob, ValueJob
 from gradwalk.sandbox.language import OfferedLanguage
 from gradwalk.sandbox.limits import EXIT_OF_MEMORY, EXIT_OF_OUR_FAULT, EXIT_OF_TIME
 from gradwalk.sandbox.probes import probe
 from gradwalk.tracer.interruption import TimeLimitError
 from gradwalk.tracer.program_check import gradcheck_of_program
-from gradwalk.tracer.replay import gradcheck_of_step, jacobian_of_step
+from gradwalk.tracer.replay import entries_of_value, gradcheck_of_step, jacobian_of_step
 from gradwalk.tracer.run import trace_program
 
 CHANNEL = 200
@@ -117,6 +117,8 @@ def _run_trace(job: TraceJob, language: OfferedLanguage | None, send: Callable[[
 def _run_replay(job: ReplayJob, language: OfferedLanguage | None, send: Callable[[bytes], None]) -> None:
     if isinstance(job, JacobianJob):
         send(encode(jacobian_of_step(job.request, job.index, job.argnum, job.limits, language)))
+    elif isinstance(job, ValueJob):
+        send(encode([packed_value(one) for one in entries_of_value(job.request, job.value, job.limits, language)]))
     elif job.index is not None:
         send(encode(gradcheck_of_step(job.request, job.index, job.argnum, job.limits, language)))
     else:

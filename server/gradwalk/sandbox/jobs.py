@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from gradwalk.protocol.requests import ResolvedLimits, TraceRequest
+from gradwalk.protocol.values import TensorValue
 
 _FROZEN = ConfigDict(extra="forbid", frozen=True, ser_json_inf_nan="strings")
 
@@ -46,7 +47,18 @@ class GradcheckJob(BaseModel):
     pass_index: int = Field(default=0, ge=0, description="The pass that is checked when no step is named.")
 
 
-ReplayJob = JacobianJob | GradcheckJob
+class ValueJob(BaseModel):
+    """Run a program again and answer with all entries of a value that was only summarised."""
+
+    model_config = _FROZEN
+
+    kind: Literal["value"] = "value"
+    request: TraceRequest
+    limits: ResolvedLimits
+    value: TensorValue = Field(description="As the trace has it.")
+
+
+ReplayJob = JacobianJob | GradcheckJob | ValueJob
 
 ProbeName = Literal["read", "list", "stat", "connect", "fork", "thread", "signal", "memory", "raise", "exec", "loop"]
 
@@ -60,9 +72,9 @@ class ProbeJob(BaseModel):
     probes: tuple[ProbeName, ...]
 
 
-ProgramJob = Annotated[TraceJob | JacobianJob | GradcheckJob, Field(discriminator="kind")]
+ProgramJob = Annotated[TraceJob | JacobianJob | GradcheckJob | ValueJob, Field(discriminator="kind")]
 PROGRAM_JOB: TypeAdapter[ProgramJob] = TypeAdapter(ProgramJob)
 
-Errand = Annotated[TraceJob | JacobianJob | GradcheckJob | ProbeJob, Field(discriminator="kind")]
+Errand = Annotated[TraceJob | JacobianJob | GradcheckJob | ValueJob | ProbeJob, Field(discriminator="kind")]
 ERRAND: TypeAdapter[Errand] = TypeAdapter(Errand)
 """What a child reads: a job, or the self-test's questions."""

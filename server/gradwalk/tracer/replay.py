@@ -1,12 +1,15 @@
-"""One step on demand: the program is run again, which gives the same steps, and one node is looked at."""
+"""On demand: the program is run again, which gives the same steps, and one node or one value is looked at."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
+
+import torch
 
 from gradwalk.formulas.derivatives import operand_names
 from gradwalk.protocol.answers import GradcheckReport
 from gradwalk.protocol.events import Event, LocalJacobian
 from gradwalk.protocol.requests import ResolvedLimits, TraceRequest
+from gradwalk.protocol.values import TensorValue
 from gradwalk.tracer.forward_check import compare_with_forward, why_not
 from gradwalk.tracer.gradcheck import unavailable
 from gradwalk.tracer.jacobian import JacobianBudget, local_jacobians
@@ -15,6 +18,8 @@ from gradwalk.tracer.originals import sequence_number
 from gradwalk.tracer.recorder import LookAtStep, Recorder
 from gradwalk.tracer.reevaluation import Catcher, forward_of
 from gradwalk.tracer.run import Run
+from gradwalk.tracer.schedule import AllRecordedError
+from gradwalk.tracer.snapshot import snapshot
 from gradwalk.tracer.walk import Node
 
 
@@ -85,6 +90,27 @@ def gradcheck_of_step(
         with catcher:
             _replay(request, limits, language, check, note_start)
     return reports
+
+
+def entries_of_value(
+    request: TraceRequest,
+    value: TensorValue,
+    limits: ResolvedLimits,
+    language: Language | None = None,
+) -> list[TensorValue]:
+    """All entries of a value that a trace has as this summary. Empty when the program makes no such value."""
+    found: list[TensorValue] = []
+
+    def prepare(recorder: Recorder) -> None:
+        def look(tensor: torch.Tensor, summarised: TensorValue) -> None:
+            if not found and summarised == value:
+                found.append(snapshot(tensor, tensor.numel()))
+                raise AllRecordedError
+
+        recorder.values.look_at_summary = look
+
+    Run(request, _discard, limits, language, prepare).play()
+    return found
 
 
 def _reports(

@@ -10,7 +10,7 @@ The bytes are read without `.numpy()`, which would forbid the program to resize 
 import ctypes
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -56,6 +56,8 @@ class ValueTable:
         """By `id`, tensors that are kept as they were, and their values."""
         self._there: dict[tuple[Any, ...], TensorValue] = {}
         """The same by address, shape, strides and dtype."""
+        self.look_at_summary: Callable[[torch.Tensor, TensorValue], None] | None = None
+        """Given each tensor that is only summarised, while it is what its value says."""
 
     @contextmanager
     def together(self) -> Iterator[None]:
@@ -68,7 +70,7 @@ class ValueTable:
             yield
         finally:
             self._together = None
-            _fill_summaries(waiting)
+            self._fill_summaries(waiting)
 
     def pack(self, tensors: Iterable[torch.Tensor], copied: Sequence[tuple[torch.Tensor, torch.Tensor]] = ()) -> None:
         """Reads many tensors at once; until `unpack`, `value_of` knows each by its identity.
@@ -90,7 +92,7 @@ class ValueTable:
             (small[tensor.dtype] if _count_of(tensor) <= self._elements else large).append((tensor, value))
         for alike in small.values():
             _fill_entries(alike)
-        _fill_summaries(large)
+        self._fill_summaries(large)
 
     def _enter(self, tensors: Iterable[torch.Tensor]) -> list[tuple[torch.Tensor, TensorValue]]:
         """Those that nobody has read yet, with values that are still to be filled in."""
@@ -153,7 +155,7 @@ class ValueTable:
                 value = {"shape": [*shape], "dtype": dtype_name(dtype)}
                 self._together.append((originals.detach(tensor), value))
             else:
-                value = snapshot(originals.detach(tensor), self._elements)
+                value = self._snapshot(tensor)
             self._keep(key, value)
         return value
 
@@ -170,7 +172,7 @@ class ValueTable:
 
     def _value_of_unusual(self, tensor: torch.Tensor) -> TensorValue:
         """Wrapped by a transform, or of a dtype, device or layout whose bytes are not simply there."""
-        value = snapshot(originals.detach(self.unwrap(tensor)), self._elements)
+        value = self._snapshot(self.unwrap(tensor))
         if "data" not in value:
             return value
         key = (repr(value["data"]), tuple(value["shape"]), value["dtype"], value.get("layout"))
@@ -179,6 +181,20 @@ class ValueTable:
             self._keep(key, value)
             return value
         return known
+
+    def _snapshot(self, tensor: torch.Tensor) -> TensorValue:
+        plain = originals.detach(tensor)
+        value = snapshot(plain, self._elements)
+        if self.look_at_summary is not None and "summary" in value:
+            self.look_at_summary(plain, value)
+        return value
+
+    def _fill_summaries(self, waiting: Sequence[tuple[torch.Tensor, TensorValue]]) -> None:
+        tensors = [tensor for tensor, _ in waiting]
+        for (tensor, value), summary in zip(waiting, summarise_all(tensors), strict=True):
+            value["summary"] = summary
+            if self.look_at_summary is not None:
+                self.look_at_summary(tensor, value)
 
     def _keep(self, key: object, value: TensorValue) -> None:
         if len(self._values) >= _KEPT_VALUES:
@@ -194,11 +210,6 @@ def _fill_entries(waiting: Sequence[tuple[torch.Tensor, TensorValue]]) -> None:
         end = start + _count_of(tensor)
         value["data"] = entries[start:end]
         start = end
-
-
-def _fill_summaries(waiting: Sequence[tuple[torch.Tensor, TensorValue]]) -> None:
-    for (_, value), summary in zip(waiting, summarise_all([tensor for tensor, _ in waiting]), strict=True):
-        value["summary"] = summary
 
 
 def _is_ordinary(tensor: torch.Tensor) -> bool:

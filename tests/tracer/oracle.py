@@ -1,5 +1,6 @@
 """What plain torch says about a program: an untraced twin run, with hooks that know nothing of gradwalk."""
 
+import json
 import random
 import warnings
 from typing import Any, NamedTuple
@@ -8,9 +9,11 @@ import numpy as np
 import torch
 from torch.autograd.graph import get_gradient_edge
 
+from gradwalk.protocol.document import encode
 from gradwalk.protocol.events import EVENTS
 from gradwalk.protocol.merging import merge
 from gradwalk.protocol.requests import Options, ResolvedLimits, TraceRequest
+from gradwalk.protocol.wire import Writer, read_events
 from gradwalk.tracer.run import Run
 
 PRELUDE = "import torch, math\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
@@ -132,7 +135,9 @@ def run_traced(source: str, limits: ResolvedLimits | None = None, **options: Any
     states = random_states()
     if run.recorder is not None and run.recorder.failure is not None:
         raise run.recorder.failure
-    EVENTS.validate_python(events)
+    validated = EVENTS.validate_python(events)
+    writer = Writer()
+    assert read_events([json.loads(encode(writer.write(event))) for event in events]) == validated
     assert [event["seq"] for event in events] == list(range(len(events)))
     assert events[0]["type"] == "started"
     assert events[-1]["type"] == "finished"

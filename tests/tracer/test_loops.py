@@ -65,7 +65,7 @@ def curve_of(traced: Traced) -> dict[int, tuple[Any, list[Any], dict[str, Any]]]
     """By number, what an unrecorded pass started from, its norms and its call."""
     found = {}
     for event in traced.of("unrecorded"):
-        for at, (of, value, norms) in enumerate(zip(event["of"], event["values"], event["norms"], strict=True)):
+        for at, (of, value, norms) in enumerate(zip(event["of"], event["started_from"], event["norms"], strict=True)):
             found[event["first"] + at] = value, norms, event["calls"][of]
     return found
 

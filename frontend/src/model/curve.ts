@@ -45,7 +45,7 @@ export function curveOf(trace: TraceState): readonly CurvePoint[] {
           call,
           span,
           output,
-          value: toNumberOrNull(event.values[at] ?? null),
+          value: toNumberOrNull(event.started_from[at] ?? null),
           norms: new Map(
             leaves.flatMap((leaf, place): [string, number][] => {
               const norm = toNumberOrNull(event.norms[at]?.[place] ?? null);

@@ -22,7 +22,7 @@ const gap: Event = {
   first: 1,
   calls: [{ call: "backward", span, output: "loss", leaves: ["w", "b"] }],
   of: [0, 0, 0],
-  values: [4, "NaN", null],
+  started_from: [4, "NaN", null],
   norms: [
     [3, null],
     ["Infinity", 1],

@@ -841,7 +841,7 @@ export interface Unrecorded {
   /**
    * Per pass, the number that it started from; null where that was no single real number.
    */
-  values: (number | ("NaN" | "Infinity" | "-Infinity") | null)[];
+  started_from: (number | ("NaN" | "Infinity" | "-Infinity") | null)[];
   /**
    * Per pass, the Euclidean norm of each leaf's `.grad` after it, in six digits; null where there is none.
    */

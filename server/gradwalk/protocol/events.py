@@ -457,7 +457,7 @@ class Unrecorded(TypedDict):
     calls: list[UnrecordedCall]
     of: list[int]
     """Per pass, its position in `calls`."""
-    values: list[Real | None]
+    started_from: list[Real | None]
     """Per pass, the number that it started from; null where that was no single real number."""
     norms: list[list[Real | None]]
     """Per pass, the Euclidean norm of each leaf's `.grad` after it, in six digits; null where there is none."""

@@ -68,7 +68,7 @@ class Unrecorded:
         """By the `id` of a leaf."""
         self._first = 0
         self._of: list[_Call] = []
-        self._values: list[Real | None] = []
+        self._started_from: list[Real | None] = []
         self._norms: list[tuple[Sequence[int], Sequence[torch.Tensor]] | None] = []
         """Per pass, the positions of the leaves that have a gradient, and its norms."""
         self._between: dict[Between, list[int]] = {"step": [], "zero_grad": []}
@@ -127,7 +127,7 @@ class Unrecorded:
         for kind in self.between():
             self._between[kind].append(one.number)
         self._of.append(call)
-        self._values.append(_number_in(outputs))
+        self._started_from.append(_number_in(outputs))
         self._norms.append(None)
         at = len(self._norms) - 1
         norms = self._norms
@@ -178,11 +178,11 @@ class Unrecorded:
             "first": self._first,
             "calls": [self._told(one) for one in calls],
             "of": [calls.index(one) for one in self._of],
-            "values": self._values,
+            "started_from": self._started_from,
             "norms": self._read_norms(),
             "between": self._between,
         }
-        self._of, self._values, self._norms = [], [], []
+        self._of, self._started_from, self._norms = [], [], []
         self._between = {"step": [], "zero_grad": []}
         self._send(told)
 

@@ -56,11 +56,11 @@ HELD_BYTES_MAX = 5 << 20
 MOVES = 300
 LONG_TRACE = """
 import torch
-x = torch.ones(400, requires_grad=True)
+x = torch.linspace(1, 2, 800, dtype=torch.float64, requires_grad=True)
 y = x
 for _ in range(400):
     y = y * 1.01
-y.backward(torch.ones(400))
+y.backward(torch.linspace(2, 3, 800, dtype=torch.float64))
 """
 ENDLESS = "while {number} == {number}: pass"
 

@@ -269,7 +269,7 @@ def test_a_pass_comes_on_demand(server: Any) -> None:
     events = post(server, LOOP)
     assert events[-1]["unrecorded"] == 500 - events[-1]["passes"] > 400
     path = f"/api/traces/{events[0]['id']}/passes/321"
-    streamed = events_of(frames(server.client.get(path, headers=STREAM).text))
+    streamed = read_events(events_of(frames(server.client.get(path, headers=STREAM).text)))
     (started,) = [event for event in streamed if event["type"] == "pass_started"]
     (finished,) = [event for event in streamed if event["type"] == "pass_finished"]
     assert started["number"] == 321

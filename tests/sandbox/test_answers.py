@@ -73,6 +73,34 @@ def test_a_silent_child_gets_a_whole_stream_made_for_it() -> None:
     assert events[-1]["truncated"] == "time"
 
 
+def test_what_the_child_said_last_is_not_said_again() -> None:
+    answer = EventAnswer(header())
+    told = {**problem("memory", fact("problem-memory")), "seq": 1}
+    events = answer.accept(json.dumps(header()).encode()) + answer.accept(json.dumps(told).encode())
+    events += answer.end_with(problem("memory", fact("problem-memory-used-up")), "memory")
+    read_events(events)
+    assert [(event["seq"], event["type"]) for event in events] == [(0, "started"), (1, "problem"), (2, "finished")]
+    assert (events[-1]["problems"], events[-1]["truncated"]) == (1, "memory")
+
+
+def test_passes_that_were_not_recorded_are_counted_when_the_child_does_not_come_to_it() -> None:
+    answer = EventAnswer(header())
+    call = {"call": "backward", "span": None, "output": "loss", "leaves": []}
+    told = {
+        "seq": 1,
+        "type": "unrecorded",
+        "first": 0,
+        "calls": [call],
+        "of": [0, 0, 0],
+        "started_from": [1.0, 2.0, 3.0],
+    }
+    told |= {"norms": [[], [], []], "between": {"step": [], "zero_grad": []}}
+    events = answer.accept(json.dumps(header()).encode()) + answer.accept(json.dumps(told).encode())
+    events += answer.end_with(problem("timeout", fact("told", text="Stopped.")), "time")
+    read_events(events)
+    assert events[-1]["unrecorded"] == 3
+
+
 def test_after_a_restart_only_what_is_new_comes_out() -> None:
     answer = EventAnswer(header())
     first = answer.accept(json.dumps(header()).encode()) + answer.accept(stdout(1))

@@ -112,7 +112,8 @@ def test_memory_that_ends_while_recording_is_the_programs_limit(
         kinds = [event["type"] for event in traced.events]
         at = kinds.index("problem")
         assert kinds[:at] == whole[:at]
-        assert kinds[at + 1 :] == ["finished"]
+        # A pass of which nothing was put down is told in numbers, as one that is not recorded.
+        assert kinds[at + 1 :] == [*([] if "pass_started" in kinds else ["unrecorded"]), "finished"]
         assert traced.events[-1]["truncated"] == "memory"
         assert torch.equal(traced.run.namespace["x"].grad, run_plain(source).namespace["x"].grad)
 

@@ -21,8 +21,6 @@ from gradwalk.protocol.values import TensorValue
 
 _JSON, _PROBLEM, _STREAM = "application/json", "application/problem+json", "text/event-stream"
 _REFERENCE = "#/components/schemas/{model}"
-_WRITTEN = "Written"
-"""Begins the names of what a trace is made of on the wire (`protocol/FORMAT.md`)."""
 
 BODIES: Final[dict[tuple[str, str, str], Any]] = {
     ("post", "/api/traces", "200"): answers.Receipt,
@@ -91,15 +89,17 @@ def describe(app: FastAPI) -> dict[str, Any]:
 
 
 def _complete(description: dict[str, Any]) -> dict[str, Any]:
-    kinds = [answers.Refusal, *BODIES.values(), *(each for told in MESSAGES.values() for each in told.values())]
+    told = [answers.Refusal, *BODIES.values(), *(each for told in MESSAGES.values() for each in told.values())]
+    kinds = [kind for kind in told if kind not in (TraceDocument, list[Event])]
     adapters = [(str(kind), "serialization", TypeAdapter(kind)) for kind in kinds]
     shapes, definitions = TypeAdapter.json_schemas(adapters, ref_template=_REFERENCE)  # type: ignore[arg-type]
     schemas = {str(kind): shapes[str(kind), "serialization"] for kind in kinds}
+    written = _written()
+    schemas, full = _apart_from(written, schemas, definitions["$defs"])
+    schemas[str(TraceDocument)] = {"$ref": _reference(TraceDocument.__name__)}
+    schemas[str(list[Event])] = written[TraceDocument.__name__]["properties"]["events"]
     components = description["components"]["schemas"]
-    components |= definitions["$defs"]
-    document = _as_written(components)
-    schemas[str(TraceDocument)] = document
-    schemas[str(list[Event])] = document["properties"]["events"]
+    components |= full | written
     for name in ("HTTPValidationError", "ValidationError"):
         components.pop(name, None)
     for path, operations in description["paths"].items():
@@ -109,13 +109,27 @@ def _complete(description: dict[str, Any]) -> dict[str, Any]:
     return description
 
 
-def _as_written(components: dict[str, Any]) -> dict[str, Any]:
-    """The schema of a document as it is sent, where values are numbers; its parts go to the components."""
-    written = json.loads(json.dumps(trace_schema()).replace("#/$defs/", _REFERENCE.format(model=_WRITTEN)))
-    components |= {f"{_WRITTEN}{name}": one for name, one in written.pop("$defs").items()}
-    del written["$schema"]
-    found: dict[str, Any] = written
-    return found
+def _written() -> dict[str, Any]:
+    """The document as it is kept and sent, and what it is made of."""
+    document: dict[str, Any] = json.loads(json.dumps(trace_schema()).replace('"#/$defs/', f'"{_reference("")}'))
+    del document["$schema"]
+    return {**document.pop("$defs"), TraceDocument.__name__: document}
+
+
+def _apart_from(
+    written: dict[str, Any], schemas: dict[str, Any], definitions: dict[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """With other names for what holds values here, and in a document their numbers."""
+    names = {name: f"{name}InFull" for name, one in definitions.items() if written.get(name, one) != one}
+    text = json.dumps([schemas, {names.get(name, name): one for name, one in definitions.items()}])
+    for name, other in names.items():
+        text = text.replace(f'"{_reference(name)}"', f'"{_reference(other)}"')
+    schemas, definitions = json.loads(text)
+    return schemas, definitions
+
+
+def _reference(model: str) -> str:
+    return _REFERENCE.format(model=model)
 
 
 def _tell_answers(responses: dict[str, Any], method: str, path: str, schemas: dict[str, Any]) -> None:

@@ -58,7 +58,9 @@ class EventAnswer:
         self._passed_on = 0
         self._passes = 0
         self._steps = 0
+        self._unrecorded = 0
         self._problems = 0
+        self._latest: Event | None = None
         self._finished = False
 
     @property
@@ -103,17 +105,22 @@ class EventAnswer:
         if self._finished:
             return []
         events: list[Event] = [self._header] if self._passed_on == 0 else []
-        problem["seq"] = self._passed_on + len(events)
+        # A child may say what is wrong, and die of it before it says that it has finished.
+        if self._latest is None or self._latest["type"] != "problem" or self._latest["kind"] != problem["kind"]:
+            problem["seq"] = self._passed_on + len(events)
+            events.append(problem)
         finished: Finished = {
-            "seq": problem["seq"] + 1,
+            "seq": self._passed_on + len(events),
             "type": "finished",
             "passes": self._passes,
             "steps": self._steps,
-            "problems": self._problems + 1,
+            "problems": self._problems + (problem in events),
             "truncated": truncated,
         }
+        if self._unrecorded:
+            finished["unrecorded"] = self._unrecorded
         self._finished = True
-        return [*events, problem, finished]
+        return [*events, finished]
 
     def _with_our_header(self, event: Started) -> Started:
         header: Any = self._header.copy()
@@ -133,6 +140,9 @@ class EventAnswer:
         self._passes += event["type"] == "pass_started"
         self._steps += event["type"] == "step"
         self._problems += event["type"] == "problem"
+        if event["type"] == "unrecorded":
+            self._unrecorded += len(event["of"])
+        self._latest = event
 
 
 class ReplayAnswer:

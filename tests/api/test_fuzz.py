@@ -42,6 +42,7 @@ OPERATIONS = (
     ("GET", "/api/traces/{trace}/events"),
     ("GET", "/api/traces/{trace}/steps/{index}/jacobian"),
     ("GET", "/api/traces/{trace}/passes/{number}"),
+    ("GET", "/api/traces/{trace}/values/{number}"),
     ("GET", "/api/traces/{trace}/steps/{index}/gradcheck"),
     ("GET", "/api/traces/{trace}/gradcheck"),
     ("GET", "/api/traces/{trace}/export/{name}"),

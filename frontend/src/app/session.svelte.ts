@@ -11,7 +11,8 @@ import { focusPosition } from "../model/directions";
 import { clampPosition, type Position, stepCount } from "../model/position";
 import { firstStepOfPass, passAt } from "../model/selectors";
 import { emptyTrace, foldEvents, type MetProblem, type PassState, type TraceState } from "../model/trace";
-import type { GradcheckReport, Problem, TraceDocument } from "../protocol/trace.gen";
+import type { GradcheckReport, Problem, TensorValue, TraceDocument } from "../protocol/trace.gen";
+import { numberOf as numberOfValue } from "../protocol/values";
 import type { GradcheckQuestion } from "../scene/gradcheck";
 import {
   type InputValue,
@@ -25,6 +26,7 @@ import type { Example } from "../stream/examples";
 import { fetchGradcheck } from "../stream/gradcheck";
 import { fetchJacobians } from "../stream/jacobian";
 import { keepProgram } from "../stream/snippet";
+import { fetchValue } from "../stream/values";
 import { label } from "../words/say";
 import { type Address, DEFAULT_VIEW, type View } from "./address";
 import { type Given, give, givenFor } from "./given";
@@ -324,6 +326,15 @@ export class Session {
     if (this.trace.started?.id !== trace || found === null) return;
     if (Array.isArray(found)) this.trace = withJacobians(this.trace, stepIndex, argnum, found);
     else this.held = [found];
+  }
+
+  /** All numbers of a value that was only summarised. */
+  async allNumbers(value: TensorValue): Promise<TensorValue | Problem> {
+    const trace = this.trace.started?.id;
+    const number = numberOfValue(value);
+    if (trace === undefined || number === null) return unreachable("problem-no-trace");
+    const signal = AbortSignal.timeout(GRADCHECK_MS);
+    return fetchValue(trace, number, signal).catch(() => unreachable("problem-not-answered"));
   }
 
   /** Compares what backward uses with finite differences, for one operand of one step or for a whole pass. */

@@ -1037,6 +1037,7 @@ export interface Catalogue {
   "why-norm-of-order-0": never;
   "page-language": never;
   "page-language-auto": never;
+  "page-numbers-coming": never;
   "page-step-table": never;
   "page-steps": never;
   "page-hide": never;
@@ -1483,6 +1484,7 @@ export interface Catalogue {
   "player-operation": never;
   "player-line-head": never;
   "player-returned": never;
+  "player-all-numbers": never;
   "player-min": never;
   "player-max": never;
   "player-mean": never;

@@ -8,7 +8,7 @@
  */
 import { EVENT_DEFINITIONS, type Event, type TensorValue, type TraceDocument } from "./trace.gen";
 import { upgradeFirstFormat } from "./upgrade";
-import { placeValues, readValue } from "./values";
+import { placeValues, readValues } from "./values";
 
 export const FORMAT = 2;
 const READABLE: readonly unknown[] = [1, FORMAT];
@@ -58,7 +58,7 @@ export class Decoder {
     this.#count += 1;
     if (type === "started") checkFormat(item.format);
     if (!Array.isArray(values)) throw new DecodeError("the values of an event should be a list");
-    this.#values.push(...(values as TensorValue[]).map(readValue));
+    this.#values.push(...readValues(values as TensorValue[], this.#values.length));
     delete item.values;
     try {
       placeValues(item, EVENT_DEFINITIONS[type], this.#values);

@@ -21,6 +21,22 @@ export function readValue(written: TensorValue): TensorValue {
   });
 }
 
+const numbers = new WeakMap<TensorValue, number>();
+
+/** Its number in its trace, by which the server knows it; null for a value that came otherwise. */
+export function numberOf(value: TensorValue): number | null {
+  return numbers.get(value) ?? null;
+}
+
+/** The values that an event brings along; `before` came earlier. */
+export function readValues(written: readonly TensorValue[], before: number): TensorValue[] {
+  return written.map((each, place) => {
+    const value = readValue(each);
+    numbers.set(value, before + place);
+    return value;
+  });
+}
+
 /**
  * Puts values where their numbers stand, in an object of the type that `definition` names.
  *

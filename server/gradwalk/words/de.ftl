@@ -1476,6 +1476,7 @@ why-norm-of-order-0 = Die Anzahl der Einträge, die nicht 0 sind, ändert sich b
 
 page-language = Sprache
 page-language-auto = Die der Lesenden
+page-numbers-coming = Das Programm läuft noch einmal bis zu diesem Wert.
 page-step-table = Schritttabelle
 page-steps = Schritte
 page-hide = Ausblenden
@@ -1981,6 +1982,7 @@ player-steps = Schritte
 player-operation = Operation
 player-line-head = Zeile
 player-returned = zurückgegeben
+player-all-numbers = Alle Zahlen
 player-min = Min
 player-max = Max
 player-mean = Mittel

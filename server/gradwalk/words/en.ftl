@@ -1477,6 +1477,7 @@ why-norm-of-order-0 = The number of entries that are not 0 does not change with 
 
 page-language = Language
 page-language-auto = The reader’s own
+page-numbers-coming = The program runs again to this value.
 page-step-table = Step table
 page-steps = Steps
 page-hide = Hide
@@ -1982,6 +1983,7 @@ player-steps = Steps
 player-operation = operation
 player-line-head = line
 player-returned = returned
+player-all-numbers = All numbers
 player-min = min
 player-max = max
 player-mean = mean

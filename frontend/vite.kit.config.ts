@@ -29,6 +29,9 @@ function kindsInTraces(): ReadonlySet<string> {
   return new Set([...made].map(([, kind, reason]) => kind ?? reason ?? ""));
 }
 
+/** What to do about a problem is said where the program can be changed, which is not in the viewer. */
+const ADVICE = /^(problem-\w.*?)^ {4}\.hint =.*\n(?: {5,}.*\n)*/ms;
+
 /** The viewer carries only those messages of a catalogue that it can say: those that it names, and facts of traces. */
 const withOwnMessages: Plugin = {
   name: "with-own-messages",
@@ -45,7 +48,7 @@ const withOwnMessages: Plugin = {
     const shortened = (path: string): string =>
       readFileSync(path, "utf8")
         .split(/^(?=[a-z])/m)
-        .map((message) => message.replace(/^(#.*)?\n/gm, ""))
+        .map((message) => message.replace(/^(#.*)?\n/gm, "").replace(ADVICE, "$1"))
         .filter(isSaid)
         .join("");
     for (const chunk of chunks)

@@ -36,6 +36,7 @@ def test_the_module_needs_no_other_file_to_start() -> None:
         "chunks/typesetter",
         "chunks/worker",
         "chunks/InputsPanel",
+        "chunks/client",
         "chunks/de",
     }
     assert all((KIT / name).is_file() for name in fetched_later)

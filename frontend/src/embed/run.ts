@@ -1,7 +1,7 @@
 /** A program that came in a frame's own address: run on the server the frame came from, which keeps it from nobody else. */
 import { inflate } from "../model/packed";
 import { emptyTrace, foldEvents, type TraceState } from "../model/trace";
-import { runTrace, type TraceRequest } from "../stream/client";
+import type { TraceRequest } from "../stream/client";
 import { label, textOf } from "../words/say";
 import { tellProblem } from "../words/tell";
 
@@ -24,6 +24,8 @@ export async function requestIn(keys: URLSearchParams): Promise<TraceRequest | n
 
 /** Hands over the trace as it grows; throws, with the server's reason, where it may not run. */
 export async function run(request: TraceRequest, ontrace: (trace: TraceState) => void): Promise<void> {
+  // Most viewers show a trace that is there already.
+  const { runTrace } = await import("../stream/client");
   let trace = emptyTrace();
   const outcome = await runTrace(request, {
     onevents: (events) => {

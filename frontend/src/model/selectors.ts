@@ -12,6 +12,12 @@ export function stepAt(trace: TraceState, position: Position): Step | null {
   return trace.steps[position.step - 1] ?? null;
 }
 
+/** Whether what explains a step has come: steps are explained in their order, after their pass, if there is anything to say. */
+export function isStepExplained({ finished, steps }: TraceState, { index, pass }: Step): boolean {
+  const isTold = (one: Step): boolean => one.formula_checked !== undefined || one.local_jacobians.length > 0;
+  return finished !== null || steps.some((one) => one.pass === pass && one.index >= index && isTold(one));
+}
+
 /** The pass whose graph is on show; at step 0 the first one. */
 export function passAt(trace: TraceState, position: Position): PassState | null {
   const step = stepAt(trace, position);

@@ -104,6 +104,7 @@ export interface Catalogue {
   "no-formula-scales": never;
   "no-formula-unrolled": never;
   "no-formula-window": never;
+  "no-formula-yet": never;
   "rule-plain": "op";
   "multiply-leaf": never;
   "multiply-not-wanted": "op";
@@ -1434,6 +1435,7 @@ export interface Catalogue {
   "player-entry-of": "entry" | "total";
   "player-compute-jacobian": never;
   "player-not-written-out": never;
+  "player-not-yet": never;
   "player-rule-returns": never;
   "player-then": never;
   "player-checked": never;

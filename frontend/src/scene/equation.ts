@@ -8,7 +8,7 @@ import { bytesPerElement, elementCount } from "../model/matrix";
 import { DEFAULT_PRECISION } from "../model/numbers";
 import type { Position } from "../model/position";
 import { MULTIPLY } from "../model/position";
-import { groupsById, nodesById, nodeTitle } from "../model/selectors";
+import { groupsById, isStepExplained, nodesById, nodeTitle } from "../model/selectors";
 import type { TraceState } from "../model/trace";
 import type {
   Formula,
@@ -54,6 +54,8 @@ export interface OperandEquation {
   /** What the node returned for it. */
   readonly returned: Gradient;
   readonly vjp: VjpLine | null;
+  /** Whether all has come that explains it; until then a part that is missing is still being worked out. */
+  readonly isExplained: boolean;
   /** Why there is none, as a sentence; null where there is one, or where the rule is the program's own. */
   readonly whyNoVjp: Said | null;
   /** What the node saved that the vjp names. */
@@ -191,6 +193,7 @@ export function drawCallout(trace: TraceState, still: Still): CalloutScene | nul
     };
   }
   if (step === null) return null;
+  const isExplained = isStepExplained(trace, step);
   const summands = summandsOf(trace, still, graph, step);
   if (step.accumulate !== null) {
     const { leaf, before } = step.accumulate;
@@ -213,17 +216,17 @@ export function drawCallout(trace: TraceState, still: Still): CalloutScene | nul
     stepIndex: step.index,
     summands,
     sum: step.grad_outputs[0] ?? UNDEFINED,
-    operands: node.inputs.map((operand) => operandEquation(scene, node, step, operand.argnum)),
+    operands: node.inputs.map(({ argnum }) => operandEquation({ ...scene, isExplained }, node, step, argnum)),
     saved: savedOf(scene, node),
     formula: trusted(node.formula, step),
     traceId: trace.started?.id ?? "",
     inside: step.inside ?? [],
-    origin: originOf(trace, graph, node),
+    origin: originOf(trace, graph, node, isExplained),
     formulaCheck: formulaCheck(node.formula, step),
   };
 }
 
-function originOf(trace: TraceState, graph: Graph, node: Node): readonly Said[] {
+function originOf(trace: TraceState, graph: Graph, node: Node, isExplained: boolean): readonly Said[] {
   // What follows the plus sign says how it was built, not which it is.
   const version = (trace.started?.versions.torch ?? "").replace(/\+.*/, "");
   const groups = groupsById(graph);
@@ -237,7 +240,7 @@ function originOf(trace: TraceState, graph: Graph, node: Node): readonly Said[] 
       ? ownFunction(node.op, node.backward_span?.line ?? null)
       : node.formula !== null && node.formula.derivatives_yaml.length > 0
         ? inDerivativesYaml(version, node.formula.derivatives_yaml)
-        : node.kind === "op"
+        : node.kind === "op" && isExplained
           ? notInDerivativesYaml(version)
           : null;
   return [...(own === null ? [] : [own]), ...composites.map((label) => partOfComposite(label, version))];
@@ -315,7 +318,12 @@ function seedName(still: Still): string {
   return label(still.pass?.started.call === "grad" ? "player-grad-outputs" : "player-external-gradient");
 }
 
-function operandEquation(scene: Scene, node: Node, step: Step, argnum: number): OperandEquation {
+interface Explained extends Scene {
+  readonly isExplained: boolean;
+}
+
+function operandEquation(scene: Explained, node: Node, step: Step, argnum: number): OperandEquation {
+  const { isExplained } = scene;
   const operand = node.inputs.find((each) => each.argnum === argnum);
   const names = new Map(node.inputs.map((each) => [each.argnum, calledShort(scene, node, each)]));
   const name = names.get(argnum) ?? "";
@@ -330,11 +338,12 @@ function operandEquation(scene: Scene, node: Node, step: Step, argnum: number): 
     value: operand?.value ?? null,
     returned,
     vjp,
-    whyNoVjp: whyNoFormula(node, step, argnum),
+    isExplained,
+    whyNoVjp: whyNoFormula(node, step, argnum, isExplained),
     fills: vjp === null ? [] : fillsOf(node, savedOf(scene, node), vjp),
     substitution: step.substitutions?.find((each) => each.argnum === argnum) ?? null,
     factors: factorsOf(step, jacobians),
-    isUnproven: node.kind === "custom" && !jacobians.every(isProven),
+    isUnproven: node.kind === "custom" && !(isExplained && jacobians.every(isProven)),
     memory: isTensor(returned) ? memoryOf(node, step, jacobians, returned) : null,
   };
 }

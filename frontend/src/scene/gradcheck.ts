@@ -2,16 +2,13 @@
 import type { Matrix } from "../model/matrix";
 import { elementCount } from "../model/matrix";
 import { formatNumber } from "../model/numbers";
-import type { GradcheckReport, Problem, Real, TensorValue } from "../protocol/trace.gen";
+import type { GradcheckReport, Real, TensorValue } from "../protocol/trace.gen";
 import { type Key, label } from "../words/say";
 
 /** One operand of one step (`stepIndex` over the whole trace, from 0), or what a whole pass gave each leaf. */
 export type GradcheckQuestion =
   | { readonly stepIndex: number; readonly argnum: number }
   | { readonly pass: number };
-
-/** Finds out by finite differences; a problem where that cannot be done now. */
-export type AskGradcheck = (question: GradcheckQuestion) => Promise<GradcheckReport[] | Problem>;
 
 /** `wrong`: differs from finite differences. `kink`: no derivative there to compare with. */
 export type CellMark = "wrong" | "kink";

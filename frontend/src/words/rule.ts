@@ -44,11 +44,15 @@ const UNWRITTEN = {
   window: "no-formula-window",
 } as const satisfies Record<UnwrittenLine["reason"], Key>;
 
-/** Why there is no formula for an operand; null where there is one, or where the rule is the program's own. */
-export function whyNoFormula(node: Node, step: Step, argnum: number): Said | null {
+/**
+ * Why there is no formula for an operand; null where there is one, or where the rule is the program's own. What
+ * explains a step comes after it.
+ */
+export function whyNoFormula(node: Node, step: Step, argnum: number, isExplained: boolean): Said | null {
   if (node.formula?.checked === false || step.formula_checked === false) return say("no-formula-failed");
   const isWritten = node.formula?.vjp.some((line) => line.argnum === argnum) ?? false;
   if (isWritten || node.kind !== "op") return null;
+  if (!isExplained) return say("no-formula-yet");
   const reason = node.formula?.unwritten?.find((line) => line.argnum === argnum)?.reason;
   return say(reason === undefined ? "no-formula-here" : UNWRITTEN[reason], { op: opOf(node) });
 }

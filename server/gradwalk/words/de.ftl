@@ -139,6 +139,7 @@ no-formula-sizes = Hier steht keine Formel: Die Größen der anderen Operanden s
 no-formula-scales = Hier steht keine Formel: Ein Maßstab wurde nur für manche Dimensionen angegeben.
 no-formula-unrolled = Hier steht keine Formel: Über alle Zeitpunkte ausgeschrieben wäre sie zu lang zum Lesen.
 no-formula-window = Hier steht keine Formel: Der Knoten speichert nicht, wie sein Operand im Speicher liegt.
+no-formula-yet = Die Formel wird noch geprüft.
 rule-plain = Das ist die Regel von { $op }.
 
 ## 3 multiply
@@ -1924,6 +1925,7 @@ player-more-terms = { $count } { $count ->
 player-entry-of = Eintrag { $entry } von { $total }
 player-compute-jacobian = Diese Jacobi-Matrix berechnen
 player-not-written-out = nicht ausgeschrieben
+player-not-yet = wird noch ausgerechnet
 player-rule-returns = zurückgegeben =
 player-then = dann
 player-checked = mit der Engine abgeglichen

@@ -140,6 +140,7 @@ no-formula-sizes = No formula is shown: the sizes of the other operands are not 
 no-formula-scales = No formula is shown: a scale was given for some dimensions only.
 no-formula-unrolled = No formula is shown: unrolled over all moments it would be too long to be read.
 no-formula-window = No formula is shown: the node does not save how its operand lies in memory.
+no-formula-yet = The formula is still being checked.
 rule-plain = This is the rule of { $op }.
 
 ## 3 multiply
@@ -1925,6 +1926,7 @@ player-more-terms = { $count } more { $count ->
 player-entry-of = entry { $entry } of { $total }
 player-compute-jacobian = Compute this Jacobian
 player-not-written-out = not written out
+player-not-yet = still being worked out
 player-rule-returns = returned =
 player-then = then
 player-checked = checked against the engine

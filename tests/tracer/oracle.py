@@ -9,7 +9,6 @@ import numpy as np
 import torch
 from torch.autograd.graph import get_gradient_edge
 
-from gradwalk.protocol.document import encode
 from gradwalk.protocol.merging import merge
 from gradwalk.protocol.requests import Options, ResolvedLimits, TraceRequest
 from gradwalk.protocol.wire import Writer, read_events
@@ -135,7 +134,7 @@ def run_traced(source: str, limits: ResolvedLimits | None = None, **options: Any
     if run.recorder is not None and run.recorder.failure is not None:
         raise run.recorder.failure
     writer = Writer()
-    events = read_events(json.loads(encode(writer.write(event))) for event in events)
+    events = read_events(json.loads(writer.write(event)) for event in events)
     assert [event["seq"] for event in events] == list(range(len(events)))
     assert events[0]["type"] == "started"
     assert events[-1]["type"] == "finished"

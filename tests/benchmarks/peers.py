@@ -19,7 +19,6 @@ from torch import nn
 from torch.nn.functional import gelu
 
 from gradwalk.notebook.recording import trace_tensors
-from gradwalk.protocol.document import encode
 from gradwalk.protocol.requests import ResolvedLimits
 from gradwalk.protocol.wire import Writer, write_document
 from gradwalk.tracer.live import record_backward
@@ -98,10 +97,10 @@ def rows_of(model: nn.Module, x: torch.Tensor) -> dict[str, Run]:
         events: list[Any] = []
         record(events.append).tell()
         writer = Writer()
-        return encode([writer.write(event) for event in events])
+        return b",".join([writer.write(event) for event in events])
 
     def whole() -> bytes:
-        return encode(write_document(trace_tensors(loss(), limits=LIMITS, params=params).document))
+        return write_document(trace_tensors(loss(), limits=LIMITS, params=params).document)
 
     rows: dict[str, Run] = {
         "plain": lambda: loss().backward(),
@@ -175,7 +174,7 @@ def growth() -> None:
         recording.tell()
         told = time.process_time() - start
         writer = Writer()
-        size = sum(len(encode(writer.write(event))) for event in events)
+        size = sum(len(writer.write(event)) for event in events)
         print(
             f"  {len(events[0]['graph']['nodes']):>7} nodes: recorded {recorded / nodes * 1e6:5.1f} us/node, "
             f"told {told / nodes * 1e6:6.1f} us/node, {size / nodes:6.0f} bytes/node"

@@ -20,7 +20,7 @@ from gradwalk.exports.moment import LAND, MULTIPLY, SEND, find_moment
 from gradwalk.exports.picture import write_dot
 from gradwalk.exports.raster import write_still
 from gradwalk.exports.spelling import spell_gradient, spell_number
-from gradwalk.protocol.document import TraceDocument, encode
+from gradwalk.protocol.document import TraceDocument
 from gradwalk.protocol.upgrades import load_document
 from gradwalk.protocol.wire import write_document
 from tests.exports.readers import SVG, ink_of, pages_of, words_of
@@ -184,7 +184,7 @@ def test_json_is_the_document(square: TraceDocument) -> None:
     exporter = find_exporter("json")
     assert exporter is not None
     written = exporter.write(square, Selection())
-    assert written == encode(write_document(square))
+    assert written == write_document(square)
     assert load_document(json.loads(written)) == square
 
 

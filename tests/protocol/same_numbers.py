@@ -59,6 +59,10 @@ def _of_step(event: Any) -> Iterator[tuple[str, Any]]:
 
 def _value(value: Any) -> Any:
     if isinstance(value, dict):
+        if "summary" in value:
+            # A thumbnail is a picture, of few tints.
+            summary = {name: number for name, number in value["summary"].items() if name != "thumbnail"}
+            value = {**value, "summary": summary}
         # That there is no gradient is kept; the reason for it may be told better later.
         return {name: value[name] for name in NUMBERS if name in value} | {"is_missing": "missing" in value}
     return value

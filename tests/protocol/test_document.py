@@ -1,7 +1,7 @@
 """Addresses, limits and the round trip of a document."""
 
 import json
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
@@ -22,6 +22,7 @@ from gradwalk.protocol.document import (
 from gradwalk.protocol.events import EVENT, EVENTS, Event
 from gradwalk.protocol.requests import SERVER_LIMITS, Limits, TraceRequest, resolve_limits
 from gradwalk.protocol.upgrades import load_document
+from gradwalk.protocol.wire import Writer
 
 VERSIONS = {"gradwalk": "0.1.0", "torch": "2.13.0"}
 
@@ -118,6 +119,18 @@ def test_a_bare_number_without_a_json_form_is_refused_by_the_encoder(number: flo
         with pytest.raises(ValueError, match="not JSON compliant"):
             encode(value)
     assert json.loads(encode({"NaN": "-Infinity"})) == {"NaN": "-Infinity"}
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
+def test_a_bare_number_without_a_json_form_never_becomes_null_in_an_event(number: float) -> None:
+    value = {"shape": [], "dtype": "float32", "data": [number]}
+    event: Any = {"seq": 0, "type": "started", "format": FORMAT, "id": "", "source": "", "options": {}}
+    for broken in (
+        {**event, "versions": VERSIONS, "options": {"seed": number}},
+        {**event, "versions": VERSIONS, "inputs": [{"name": "x", "value": value}]},
+    ):
+        with pytest.raises(ValueError, match="JSON compliant"):
+            Writer().write(broken)
 
 
 def test_half_a_character_becomes_a_question_mark_wherever_it_stands() -> None:

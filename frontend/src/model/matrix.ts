@@ -2,7 +2,8 @@
  * Tensors as grids of cells. A vector-Jacobian product flattens every tensor row-major: v has one entry per element
  * of the output, the local Jacobian a row per element of the output and a column per element of the input.
  */
-import type { Cell, LocalJacobian, TensorValue } from "../protocol/trace.gen";
+import { bytesOf } from "../protocol/base64";
+import type { Cell, LocalJacobian, TensorValue, Thumbnail } from "../protocol/trace.gen";
 import { toNumber } from "./numbers";
 
 export interface Matrix {
@@ -21,7 +22,25 @@ export function elementCount(shape: readonly number[]): number {
 export function matrixOf(value: TensorValue): Matrix | null {
   if (value.data === undefined) return null;
   const columns = value.shape.at(-1) ?? 1;
-  return { rows: columns === 0 ? 0 : value.data.length / columns, columns, cells: value.data };
+  return {
+    rows: columns === 0 ? 0 : value.data.length / columns,
+    columns,
+    cells: value.data,
+  };
+}
+
+const LARGEST_CELL = 126;
+
+/** What is drawn of a tensor of which only a summary was recorded: cells relative to the largest among them. */
+export function pictureOf({ shape, cells }: Thumbnail): Matrix {
+  const bytes = Array.from(new Int8Array(bytesOf(cells).buffer), cellOf);
+  const columns = shape.at(-1) ?? 1;
+  return { rows: bytes.length / columns, columns, cells: bytes };
+}
+
+function cellOf(byte: number): Cell {
+  if (Math.abs(byte) <= LARGEST_CELL) return byte;
+  return byte === -LARGEST_CELL - 2 ? "NaN" : byte > 0 ? "Infinity" : "-Infinity";
 }
 
 /** A tensor as one row, however many axes it has; null where only a summary was recorded. */

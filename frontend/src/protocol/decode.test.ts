@@ -6,7 +6,12 @@ import type { Event, Real, Step } from "./trace.gen";
 import { readValue } from "./values";
 
 const stdout = (seq: number) => ({ seq, type: "stdout", text: "hi\n" });
-const step = (seq: number, grad_outputs: unknown[]) => ({ seq, type: "step", index: seq, grad_outputs });
+const step = (seq: number, grad_outputs: unknown[]) => ({
+  seq,
+  type: "step",
+  index: seq,
+  grad_outputs,
+});
 const finished = (seq: number) => ({
   seq,
   type: "finished",
@@ -51,7 +56,11 @@ describe("values", () => {
     const decoder = new Decoder();
     const [first] = decoder.read([{ ...step(0, [0, { missing: "undefined" }]), values: [value] }]);
     const [second] = decoder.read([step(1, [0])]);
-    expect(first).toMatchObject({ type: "step", index: 0, grad_outputs: [value, { missing: "undefined" }] });
+    expect(first).toMatchObject({
+      type: "step",
+      index: 0,
+      grad_outputs: [value, { missing: "undefined" }],
+    });
     expect(first).not.toHaveProperty("values");
     expect((second as Step).grad_outputs[0]).toBe((first as Step).grad_outputs[0]);
   });
@@ -80,7 +89,14 @@ describe("values", () => {
 });
 
 describe("a document", () => {
-  const document = { format: 1, id: "a", source: "", options: {}, versions: {}, events: [stdout(0)] };
+  const document = {
+    format: 1,
+    id: "a",
+    source: "",
+    options: {},
+    versions: {},
+    events: [stdout(0)],
+  };
 
   it("opens", () => {
     expect(decodeDocument(JSON.stringify(document)).events).toHaveLength(1);

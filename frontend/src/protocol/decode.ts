@@ -63,7 +63,9 @@ export class Decoder {
     try {
       placeValues(item, EVENT_DEFINITIONS[type], this.#values);
     } catch (cause) {
-      throw new DecodeError(`event ${seq} refers to a value that is lost`, { cause });
+      throw new DecodeError(`event ${seq} refers to a value that is lost`, {
+        cause,
+      });
     }
     return item as unknown as Event;
   }
@@ -82,7 +84,10 @@ export function decodeDocument(text: string): TraceDocument {
   }
   if (!Array.isArray(events)) throw new DecodeError("this is not a gradwalk trace: it has no events");
   const known = document.format === 1 ? upgradeFirstFormat(events) : events;
-  return { ...(document as unknown as TraceDocument), events: new Decoder().read(known) };
+  return {
+    ...(document as unknown as TraceDocument),
+    events: new Decoder().read(known),
+  };
 }
 
 function parse(text: string): unknown {

@@ -3,7 +3,9 @@ import type { Catalogue } from "./catalogue.gen";
 import type { Fact, Filling } from "./trace.gen";
 
 /** The kinds of facts that take no operands. */
-export type Plain = { [K in keyof Catalogue]: [Catalogue[K]] extends [never] ? K : never }[keyof Catalogue];
+export type Plain = {
+  [K in keyof Catalogue]: [Catalogue[K]] extends [never] ? K : never;
+}[keyof Catalogue];
 
 /** A fact; the operands are those of the message in the catalogue. */
 export function fact<K extends keyof Catalogue>(

@@ -178,8 +178,8 @@ export interface Histogram {
 /**
  * A large value pooled down to something that can be drawn, with its last axis across.
  *
- * Each entry is the mean of a block, of magnitudes where the value is complex, to four digits; NaN and infinity spread
- * over their block.
+ * Each cell is the mean of a block, of magnitudes where the value is complex; NaN and infinity spread over their
+ * block.
  */
 export interface Thumbnail {
   /**
@@ -187,9 +187,10 @@ export interface Thumbnail {
    */
   shape: number[];
   /**
-   * Row-major, flat.
+   * Row-major, a signed byte each, in base64: 126 stands for the largest finite magnitude in it, what is not zero is
+   * at least 1, 127 is infinity, -128 NaN.
    */
-  data: Real[];
+  cells: string;
 }
 /**
  * Something that is so, to be said in a sentence or a part of one.

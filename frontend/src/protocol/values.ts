@@ -2,7 +2,8 @@
  * From the wire to memory: values were written once and stand as numbers, fields that have their default were left out,
  * an edge is a row.
  */
-import { DEFAULTS, type Edge, type TensorValue, VALUE_PLACES } from "./trace.gen";
+import { bytesOf } from "./base64";
+import { DEFAULTS, type Edge, type Node, type TensorValue, VALUE_PLACES } from "./trace.gen";
 
 type Fields = Record<string, unknown>;
 
@@ -46,10 +47,17 @@ export function placeValues(object: Fields, definition: string, values: Values):
   for (const [field, value] of Object.entries(DEFAULTS[definition] ?? {})) {
     if (!(field in object)) object[field] = Array.isArray(value) ? [] : value;
   }
+  if (definition === "Node") fillIn(object as unknown as Node);
   if (definition === "Graph") object.edges = (object.edges as (Edge | Row)[]).map(edgeOf);
   for (const [field, holder] of Object.entries(VALUE_PLACES[definition] ?? {})) {
     if (object[field] !== undefined) object[field] = placed(object[field], holder, values);
   }
+}
+
+/** What follows from the rest of a node. */
+function fillIn(node: Node): void {
+  node.label ??= node.leaf ?? (node.op.replace(/^_+/u, "") || node.op);
+  for (const [position, operand] of node.inputs.entries()) operand.argnum ??= position;
 }
 
 /** An edge's id, producer, output_nr, consumer, argnum. */
@@ -58,7 +66,11 @@ type Row = [string, string, number, string, number];
 function edgeOf(edge: Edge | Row): Edge {
   if (!Array.isArray(edge)) return edge;
   const [id, producer, output_nr, consumer, argnum] = edge;
-  return { id, from: { node: producer, output_nr }, to: { node: consumer, argnum } };
+  return {
+    id,
+    from: { node: producer, output_nr },
+    to: { node: consumer, argnum },
+  };
 }
 
 function placed(found: unknown, holder: string, values: Values): unknown {
@@ -73,15 +85,9 @@ function placed(found: unknown, holder: string, values: Values): unknown {
   return found;
 }
 
-/** Not every browser has the first, and the engine that makes files has no `atob`. */
-const fromBase64: (text: string) => Uint8Array<ArrayBuffer> =
-  "fromBase64" in Uint8Array
-    ? (Uint8Array.fromBase64 as (text: string) => Uint8Array<ArrayBuffer>)
-    : (text) => Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
-
 /** Row-major entries of little-endian bytes in base64. */
 function unpack(packed: string, dtype: string): NonNullable<TensorValue["data"]> {
-  const bytes = fromBase64(packed);
+  const bytes = bytesOf(packed);
   const view = new DataView(bytes.buffer);
   const floats = (width: 4 | 8) =>
     Array.from({ length: bytes.length / width }, (_, at) =>

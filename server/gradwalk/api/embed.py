@@ -114,7 +114,7 @@ async def read_embedded_trace(
     if inputs is not None:
         document = await find_trace(service, _with_inputs(program, inputs), client)
         headers = {"Access-Control-Allow-Origin": "*", "Cache-Control": "no-cache"}
-        return Response(encode(write_document(document)), media_type="application/json", headers=headers)
+        return Response(write_document(document), media_type="application/json", headers=headers)
     document = await find_trace(service, program, client)
     body = encode(await asyncio.to_thread(with_baked, document))
     headers = {"Access-Control-Allow-Origin": "*", "Cache-Control": "no-cache", "ETag": f'"{document["id"]}-kit"'}

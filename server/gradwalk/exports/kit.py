@@ -37,10 +37,11 @@ def with_baked(document: TraceDocument) -> dict[str, Any]:
     A viewer does the same work by itself then, with what it fetches from the server.
     """
     written = write_document(document)
-    baked = bake(encode(written))
+    baked = bake(written)
+    shown: dict[str, Any] = json.loads(written)
     if baked is None:
-        return written
-    return {**written, "baked": {name: part for name, part in baked.items() if name != "stills"}}
+        return shown
+    return {**shown, "baked": {name: part for name, part in baked.items() if name != "stills"}}
 
 
 def bake(document: bytes) -> dict[str, Any] | None:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from gradwalk.exports.exporter import ExportUnavailable
 from gradwalk.exports.kit import bake
-from gradwalk.protocol.document import TraceDocument, encode
+from gradwalk.protocol.document import TraceDocument
 from gradwalk.protocol.facts import fact
 from gradwalk.protocol.wire import write_document
 
@@ -150,7 +150,7 @@ def find_forward(document: TraceDocument) -> list[ForwardStep]:
 
 
 def _bake(document: TraceDocument) -> dict[str, Any]:
-    baked = bake(encode(write_document(document)))
+    baked = bake(write_document(document))
     if baked is None:
         raise ExportUnavailable(fact("export-needs-page"))
     return baked

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from gradwalk.exports.exporter import ExportUnavailable
 from gradwalk.exports.kit import tell
-from gradwalk.protocol.document import TraceDocument, encode
+from gradwalk.protocol.document import TraceDocument
 from gradwalk.protocol.facts import fact
 from gradwalk.protocol.wire import write_document
 
@@ -33,7 +33,7 @@ def find_words(document: TraceDocument) -> Words:
     Raises:
         ExportUnavailable: there is no engine here for the page's code, or that code is not built.
     """
-    told = tell(encode(write_document(document)))
+    told = tell(write_document(document))
     if told is None:
         raise ExportUnavailable(fact("export-needs-page"))
     return Words(

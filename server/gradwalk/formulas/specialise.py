@@ -1,5 +1,6 @@
 """The vjps of one node: the entry's formulas with the node's options filled in, brought to the operands' shapes."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -36,6 +37,12 @@ CANNOT_EVALUATE = (
     NotImplementedError,
 )
 """What torch or a formula raises where values or options do not fit: the formula does not apply here."""
+
+_BY_CONTENT = frozenset({"bincount", "masked_select", "unique"})
+"""Operations whose shapes depend on more than shapes."""
+
+ENTRIES_MADE = 1_024
+"""Of all tensors of a formula, made to see what shapes its parts have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,16 +206,26 @@ def _settled(expression: Expression, given: Given, operand: Kind) -> Expression:
 
 
 def _shapes_of(expression: Expression, given: Given) -> dict[int, Shape]:
-    """The shapes of all its parts by `id`, found by running it on tensors without content; empty where that cannot be done."""
-    kinds = given.kinds()
+    """The shapes of all its parts by `id`, found by running it; empty where that cannot be done.
+
+    Small tensors are made: torch imports its compiler for the first product of tensors without content.
+    """
+    known = given.kinds()
+    kinds = {name: known[name] for name in symbols_of(expression) if name in known}
+    is_known = not any(isinstance(one, Apply) and one.operation in _BY_CONTENT for one in walk(expression))
+    is_small = is_known and sum(math.prod(kind.shape) for kind in kinds.values()) <= ENTRIES_MADE
+    found = _shapes_on("cpu", expression, kinds) if is_small else None
+    if found is None:
+        found = _shapes_on("meta", expression, kinds)
+    return found or {}
+
+
+def _shapes_on(device: str, expression: Expression, kinds: Mapping[str, Kind]) -> dict[int, Shape] | None:
+    made = {name: torch.zeros(kind.shape, dtype=kind.dtype, device=device) for name, kind in kinds.items()}
     try:
-        empty = {
-            name: torch.empty(kinds[name].shape, dtype=kinds[name].dtype, device="meta")
-            for name in symbols_of(expression)
-        }
-        found = evaluate_all(expression, empty)
+        found = evaluate_all(expression, made)
     except CANNOT_EVALUATE:
-        return {}
+        return None
     return {key: tuple(torch.as_tensor(value).shape) for key, value in found.items()}
 
 

@@ -12,7 +12,7 @@ from gradwalk.exports.raster import write_still
 from gradwalk.notebook.forms import Forms
 from gradwalk.notebook.parts import Pass, Step, passes_of
 from gradwalk.notebook.tensors import NamedTensors
-from gradwalk.protocol.document import TraceDocument, assemble_document, encode
+from gradwalk.protocol.document import TraceDocument, assemble_document
 from gradwalk.protocol.events import Event, Problem
 from gradwalk.protocol.merging import merge
 from gradwalk.protocol.upgrades import load_document
@@ -52,11 +52,11 @@ class Trace:
 
     def to_dict(self) -> dict[str, Any]:
         """The document as it is saved: each value once, referred to by number (`protocol/FORMAT.md`)."""
-        return write_document(self.document)
+        return json.loads(write_document(self.document))  # type: ignore[no-any-return]
 
     def save(self, path: str | PathLike[str]) -> None:
         """Writes the document; the same trace always gives the same bytes."""
-        Path(path).write_bytes(encode(self.to_dict()))
+        Path(path).write_bytes(write_document(self.document))
 
     @property
     def id(self) -> str:

@@ -9,9 +9,9 @@ from pydantic_core import CoreSchema, core_schema
 
 from gradwalk.protocol.answers import GradcheckReport
 from gradwalk.protocol.document import DOCUMENT
-from gradwalk.protocol.graph import Edge
+from gradwalk.protocol.graph import Edge, Node, Operand
 from gradwalk.protocol.values import TensorValue
-from gradwalk.protocol.wire import VALUES, exchange, row_schema
+from gradwalk.protocol.wire import VALUES, Exchange, exchange, row_schema, without
 
 _NUMBER = "ValueNumber"
 
@@ -23,12 +23,13 @@ class _Schema(GenerateJsonSchema):
 
 def trace_schema() -> dict[str, Any]:
     """The schema of a document as it is kept and sent, keys in order of declaration."""
-    number = core_schema.int_schema(ge=0)
-    schema = _renamed(
-        _json_schema(exchange(DOCUMENT.core_schema, {TensorValue: number, Edge: row_schema()})),
-        TensorValue.__name__,
-        _NUMBER,
-    )
+    written: dict[type, Exchange] = {
+        TensorValue: core_schema.int_schema(ge=0),
+        Edge: row_schema(),
+        Node: without("label"),
+        Operand: without("argnum"),
+    }
+    schema = _renamed(_json_schema(exchange(DOCUMENT.core_schema, written)), TensorValue.__name__, _NUMBER)
     values = _json_schema(VALUES.core_schema)
     definitions = {**values.pop("$defs"), **schema["$defs"]}
     for reference in schema["properties"]["events"]["items"]["discriminator"]["mapping"].values():

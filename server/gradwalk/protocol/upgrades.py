@@ -1,5 +1,8 @@
 """One function per step of the format version, so that every old trace still opens."""
 
+import math
+from array import array
+from base64 import b64encode
 from collections.abc import Callable
 from typing import Any
 
@@ -46,6 +49,8 @@ def _with_facts(value: Any) -> Any:
             kept[name] = _told(kept[name])
     if "special_cases" in kept:
         kept["special_cases"] = [_told(text) for text in kept["special_cases"]]
+    if "thumbnail" in kept:
+        kept["thumbnail"] = _with_cells(kept["thumbnail"])
     if "cause" in kept:
         kept["line"] = kept.pop("cause")["line"]
     if "is_input" in kept and "version" in kept and not isinstance(kept["value"], dict | None):
@@ -54,6 +59,23 @@ def _with_facts(value: Any) -> Any:
     if isinstance(kept.get("batch"), dict):
         kept["batch"] = {"kind": kept["batch"]["kind"], "size": kept["batch"]["size"]}
     return kept
+
+
+def _with_cells(thumbnail: Any) -> dict[str, Any]:
+    """A thumbnail of decimals as one of cells."""
+    numbers = [float(one) for one in thumbnail["data"]]
+    largest = max((abs(one) for one in numbers if math.isfinite(one)), default=0.0) or 1.0
+    cells = array("b", [_cell(one, largest) for one in numbers])
+    return {"shape": thumbnail["shape"], "cells": b64encode(cells).decode()}
+
+
+def _cell(number: float, largest: float) -> int:
+    if math.isnan(number):
+        return -128
+    if math.isinf(number):
+        return 127 if number > 0 else -127
+    share = round(abs(number) / largest * 126)
+    return int(math.copysign(max(share, number != 0), number))
 
 
 def _finding(one: dict[str, Any]) -> dict[str, Any]:

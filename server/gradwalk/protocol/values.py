@@ -35,14 +35,15 @@ for `sum_over_copies` as well as for its transpose `copy_to_summands`."""
 class Thumbnail(TypedDict):
     """A large value pooled down to something that can be drawn, with its last axis across.
 
-    Each entry is the mean of a block, of magnitudes where the value is complex, to four digits; NaN and infinity spread
-    over their block.
+    Each cell is the mean of a block, of magnitudes where the value is complex; NaN and infinity spread over their
+    block.
     """
 
     shape: list[int]
     """Two axes at most, each at most 64."""
-    data: list[Real]
-    """Row-major, flat."""
+    cells: str
+    """Row-major, a signed byte each, in base64: 126 stands for the largest finite magnitude in it, what is not zero is
+    at least 1, 127 is infinity, -128 NaN."""
 
 
 @with_config(STRICT)

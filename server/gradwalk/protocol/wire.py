@@ -5,21 +5,23 @@ In memory an event holds its values, and every field. On the wire
 * the event that is the first to need a value brings it along, in `values`; they are numbered from 0 over the whole
   trace, and wherever the models say `TensorValue` stands the number;
 * a field that has its default is left out;
+* so is the `argnum` of an operand where it is its position, and the `label` of a node where it is the name of its
+  leaf, or else its `op` without underscores before it;
 * an edge is a row: its id, producer, output_nr, consumer, argnum.
 
 Both forms come from one declaration: the models are read here with another schema for these two types.
 """
 
-from collections.abc import Iterable
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
 
 import orjson
 from pydantic import TypeAdapter
 from pydantic_core import CoreSchema, SchemaValidator, core_schema, from_json
 
-from gradwalk.protocol.document import DOCUMENT, TraceDocument
+from gradwalk.protocol.document import DOCUMENT, TraceDocument, encode, join_events
 from gradwalk.protocol.events import EVENT, Event
-from gradwalk.protocol.graph import Edge
+from gradwalk.protocol.graph import Edge, Node
 from gradwalk.protocol.packed import pack, unpack
 from gradwalk.protocol.values import Missing, TensorValue
 
@@ -36,49 +38,48 @@ class Writer:
         self._numbers: dict[bytes, int] = {}
         """By content."""
 
-    def write(self, event: Event) -> dict[str, Any]:
-        """One event, to be encoded."""
-        fresh: list[TensorValue] = []
-        written = self._written(event, _EVENT_TYPES[event["type"]], fresh)
-        if fresh:
-            written["values"] = fresh
+    def write(self, event: Event) -> bytes:
+        """One event, encoded."""
+        fresh: list[bytes] = []
+        written = self._written(event, _EVENT_KINDS[event["type"]], fresh)
+        text = encode(written)
+        return text[:-1] + b',"values":[' + b",".join(fresh) + b"]}" if fresh else text
+
+    def _written(self, part: Any, fields: "_Kind", fresh: list[bytes]) -> dict[str, Any]:
+        written: dict[str, Any] = part.copy()
+        for name, default, kind in fields.fields:
+            value = written.get(name, _ABSENT)
+            if value is _ABSENT:
+                continue
+            if value == default:
+                del written[name]
+            elif kind is not None:
+                written[name] = self._placed(value, kind, fresh)
+        if fields is _NODES:
+            _leave_out(written)
         return written
 
-    def _written(self, part: Any, kind: str, fresh: list[TensorValue]) -> dict[str, Any]:
-        fields = _FIELDS[kind]
-        written: dict[str, Any] = {}
-        for name, value in part.items():
-            field = fields.get(name)
-            if field is None:
-                written[name] = value
-            elif field.default is _NONE or value != field.default:
-                written[name] = value if field.holds is None else self._placed(value, field.holds, fresh)
-        return written
-
-    def _placed(self, part: Any, kind: str, fresh: list[TensorValue]) -> Any:
-        if isinstance(part, list):
+    def _placed(self, part: Any, kind: "_Kind", fresh: list[bytes]) -> Any:
+        if type(part) is list:
+            if kind is _EDGES:
+                return [*map(_row, part)]
             return [self._placed(one, kind, fresh) for one in part]
-        if not isinstance(part, dict):
+        if type(part) is not dict:
             return part
-        if kind == _EDGE:
-            return _row(part)
-        if kind != _VALUE:
+        if kind is not _VALUES:
             return self._written(part, kind, fresh)
-        if "shape" in part:
-            return self._number(part, fresh)  # type: ignore[arg-type]
-        # Where a value may stand, another object says why there is none.
-        return self._written(part, Missing.__name__, fresh)
-
-    def _number(self, value: TensorValue, fresh: list[TensorValue]) -> int:
-        known = self._known.get(id(value))
+        known = self._known.get(id(part))
         if known is not None:
             return known[1]
-        written = packed_value(value)
-        content = orjson.dumps(written)
+        # Where a value may stand, another object says why there is none.
+        return self._number(part, fresh) if "shape" in part else self._written(part, _MISSING, fresh)
+
+    def _number(self, value: Any, fresh: list[bytes]) -> int:
+        content = encode(packed_value(value))
         number = self._numbers.get(content)
         if number is None:
             number = self._numbers[content] = len(self._numbers)
-            fresh.append(written)
+            fresh.append(content)
         if len(self._known) >= _KNOWN_MAX:
             self._known.clear()
         self._known[id(value)] = value, number
@@ -127,10 +128,10 @@ class Checker:
         return number
 
 
-def write_document(document: TraceDocument) -> dict[str, Any]:
-    """The document, to be encoded."""
+def write_document(document: TraceDocument) -> bytes:
+    """The document, encoded."""
     writer = Writer()
-    return {**document, "events": [writer.write(event) for event in document["events"]]}
+    return join_events(dict(document), [writer.write(event) for event in document["events"]])
 
 
 def read_document(written: dict[str, Any]) -> TraceDocument:
@@ -170,16 +171,34 @@ def nth_value(events: Iterable[bytes], number: int) -> TensorValue | None:
     return None
 
 
-def exchange(schema: Any, types: dict[type, CoreSchema]) -> Any:
+Exchange = CoreSchema | Callable[[Any], CoreSchema]
+"""A schema, or what makes one of the schema that was there."""
+
+
+def exchange(schema: Any, types: Mapping[type, Exchange]) -> Any:
     """A schema of models with others in the places of some of their types."""
-    if isinstance(schema, dict):
-        other = types.get(schema.get("cls"))  # type: ignore[arg-type]
-        if other is not None:
-            return {**other, "ref": schema["ref"]} if "ref" in schema else other
-        return {name: part if name == "metadata" else exchange(part, types) for name, part in schema.items()}
     if isinstance(schema, list):
         return [exchange(part, types) for part in schema]
-    return schema
+    if not isinstance(schema, dict):
+        return schema
+    other = types.get(schema.get("cls"))  # type: ignore[arg-type]
+    if other is None or callable(other):
+        inside = {name: part if name == "metadata" else exchange(part, types) for name, part in schema.items()}
+        if other is None:
+            return inside
+        inside.pop("ref", None)
+        other = other(inside)
+    return {**other, "ref": schema["ref"]} if "ref" in schema else other
+
+
+def without(*names: str) -> Callable[[Any], CoreSchema]:
+    """Makes fields of a type such that they may be left out."""
+
+    def loosened(schema: Any) -> CoreSchema:
+        loose = {name: {**schema["fields"][name], "required": False} for name in names}
+        return {**schema, "fields": {**schema["fields"], **loose}}
+
+    return loosened
 
 
 def row_schema() -> CoreSchema:
@@ -200,6 +219,30 @@ def _edge(row: Any) -> dict[str, Any]:
         "from": {"node": producer, "output_nr": output_nr},
         "to": {"node": consumer, "argnum": argnum},
     }
+
+
+def _label(node: Any) -> str:
+    """What stands on a node's card, unless it says otherwise."""
+    return str(node.get("leaf") or node["op"].lstrip("_") or node["op"])
+
+
+def _leave_out(node: dict[str, Any]) -> None:
+    """Leaves out what follows from the rest of a node that is being written."""
+    if node["label"] == _label(node):
+        del node["label"]
+    node["inputs"] = [
+        {name: part for name, part in operand.items() if name != "argnum"} if operand["argnum"] == position else operand
+        for position, operand in enumerate(node["inputs"])
+    ]
+
+
+def _fill_in(node: Any) -> Any:
+    """A node as it was written, with what was left out; whatever else it may be, it is judged afterwards."""
+    try:
+        inputs = [{"argnum": position, **operand} for position, operand in enumerate(node["inputs"])]
+        return {"label": _label(node), **node, "inputs": inputs}
+    except (AttributeError, KeyError, TypeError):
+        return node
 
 
 def _apart(written: Any) -> tuple[dict[str, Any], list[TensorValue]]:
@@ -245,45 +288,54 @@ _EVENT: Final = SchemaValidator(
         {
             TensorValue: core_schema.with_info_plain_validator_function(_look_up),
             Edge: core_schema.no_info_after_validator_function(_edge, row_schema()),
+            Node: lambda schema: core_schema.no_info_before_validator_function(_fill_in, schema),
         },
     )
 )
 
 
-class _Field(NamedTuple):
-    """A field that is written otherwise than it stands in memory."""
-
-    holds: str | None
-    """The type in it, or in the lists in it: a value, an edge, or one that holds some."""
-    default: Any
+_ABSENT: Final = object()
 
 
-_NONE: Final = object()
-_VALUE, _EDGE = TensorValue.__name__, Edge.__name__
+class _Kind:
+    """The fields of a type that are written otherwise than they stand in memory."""
+
+    __slots__ = ("fields",)
+
+    def __init__(self) -> None:
+        self.fields: list[tuple[str, Any, _Kind | None]] = []
+        """Name, default, and the type in it, or in the lists in it: a value, an edge, or one that holds some."""
 
 
-def _read_fields(definitions: dict[str, Any]) -> dict[str, dict[str, _Field]]:
-    """Per type the fields that need a look."""
-    holders = {_VALUE, _EDGE}
+def _read_kinds(definitions: dict[str, Any]) -> dict[str, _Kind]:
+    kinds = {name: _Kind() for name in definitions}
+    for name, kind in kinds.items():
+        for field, schema in definitions[name].get("properties", {}).items():
+            mentioned = _mentioned(schema)
+            holds = next((one for one in (TensorValue.__name__, *mentioned) if one in mentioned), None)
+            kind.fields.append((field, schema.get("default", _ABSENT), None if holds is None else kinds[holds]))
+    return _needed(kinds, {TensorValue.__name__, Edge.__name__})
+
+
+def _needed(kinds: dict[str, _Kind], written: set[str]) -> dict[str, _Kind]:
+    """The same with only those fields that need a look, whatever they hold."""
+    looked_into = {id(kinds[name]) for name in written}
     while True:
         found = {
-            kind: {
-                name: field for name, one in definition.get("properties", {}).items() if (field := _field(one, holders))
-            }
-            for kind, definition in definitions.items()
+            id(kind)
+            for kind in kinds.values()
+            if any(default is not _ABSENT or id(holds) in looked_into for _, default, holds in kind.fields)
         }
-        larger = {_VALUE, _EDGE, *(kind for kind, fields in found.items() if any(one.holds for one in fields.values()))}
-        if larger == holders:
-            return found
-        holders = larger
-
-
-def _field(schema: dict[str, Any], holders: set[str]) -> _Field | None:
-    holds = [name for name in _mentioned(schema) if name in holders]
-    default = schema.get("default", _NONE)
-    if not holds and default is _NONE:
-        return None
-    return _Field(_VALUE if _VALUE in holds else holds[0] if holds else None, default)
+        if found <= looked_into:
+            break
+        looked_into |= found
+    for kind in kinds.values():
+        kind.fields = [
+            (name, default, holds if id(holds) in looked_into else None)
+            for name, default, holds in kind.fields
+            if default is not _ABSENT or id(holds) in looked_into
+        ]
+    return kinds
 
 
 def _mentioned(schema: Any) -> list[str]:
@@ -295,7 +347,8 @@ def _mentioned(schema: Any) -> list[str]:
 
 
 _SCHEMA: Final = EVENT.json_schema(mode="serialization")
-_FIELDS: Final = _read_fields(_SCHEMA["$defs"])
-_EVENT_TYPES: Final = {
-    kind: reference.rpartition("/")[2] for kind, reference in _SCHEMA["discriminator"]["mapping"].items()
+_KINDS: Final = _read_kinds(_SCHEMA["$defs"])
+_VALUES, _EDGES, _NODES, _MISSING = (_KINDS[one.__name__] for one in (TensorValue, Edge, Node, Missing))
+_EVENT_KINDS: Final = {
+    kind: _KINDS[reference.rpartition("/")[2]] for kind, reference in _SCHEMA["discriminator"]["mapping"].items()
 }

@@ -109,7 +109,7 @@ def _run_trace(job: TraceJob, language: OfferedLanguage | None, send: Callable[[
     writer = Writer()
 
     def emit(event: Event) -> None:
-        send(encode(writer.write(event)))
+        send(writer.write(event))
 
     trace_program(job.request, emit, job.limits, language)
 

@@ -81,6 +81,12 @@ class Record:
         self.letters = Letters()
         """What its formula calls its symbols."""
 
+    def described(self) -> protocol.Node:
+        """Its description, which the start of the pass wrote."""
+        if self.node is None:
+            raise LookupError(f"{self.name} ran in a pass that did not describe it")
+        return self.node
+
 
 _Unexplained = tuple[Record, protocol.Node, list[protocol.Output], Unexplained, list[Record | None]]
 """A node, its description, its outputs as they were named then, what its formula needs, and who made its operands."""

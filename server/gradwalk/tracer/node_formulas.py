@@ -18,7 +18,7 @@ from gradwalk.formulas.substitute import substitution
 from gradwalk.protocol.events import Substitution
 from gradwalk.protocol.graph import Formula, Operand, Output
 from gradwalk.tracer import originals
-from gradwalk.tracer.saved import KeptFields, is_hooked
+from gradwalk.tracer.saved import KeptFields, is_hooked, saved_fields
 from gradwalk.tracer.sides import Side
 from gradwalk.tracer.walk import Node
 
@@ -69,7 +69,6 @@ class NodeFormulas:
         self._variables = tuple(variables)
         self._steps_left = steps
         self._elements = elements
-        self._fields: dict[type, tuple[tuple[str, str | None], ...]] = {}
 
     def read(
         self,
@@ -165,8 +164,7 @@ class NodeFormulas:
         if kept is not None:
             return kept
         saved: dict[str, Any] = {}
-        for attribute, packed in self._fields_of(type(node)):
-            name = attribute.removeprefix("_saved_")
+        for attribute, name, packed in saved_fields(type(node)):
             try:
                 if packed is None or not is_hooked(getattr(node, packed)):
                     saved[name] = originals.plain(getattr(node, attribute))
@@ -177,15 +175,6 @@ class NodeFormulas:
             if unread is None:
                 saved[name] = _UNREAD
         return saved
-
-    def _fields_of(self, kind: type) -> tuple[tuple[str, str | None], ...]:
-        """Per saved value its attribute, and that of its packed form where it is a tensor."""
-        fields = self._fields.get(kind)
-        if fields is None:
-            names = [name for name in dir(kind) if name.startswith("_saved_")]
-            fields = tuple((name, f"_raw{name}" if hasattr(kind, f"_raw{name}") else None) for name in names)
-            self._fields[kind] = fields
-        return fields
 
 
 _UNREAD: Final = Kind((), torch.float32)

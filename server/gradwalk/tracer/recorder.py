@@ -1,19 +1,18 @@
 """What happens in a pass, told as events."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import FrameType
 from typing import Any, Final
 
 import torch
 
 from gradwalk.protocol import graph as protocol
-from gradwalk.protocol.events import Accumulate, PassInput, PassOutput, Problem, ReturnedChange
+from gradwalk.protocol.events import PassInput, PassOutput, Problem
 from gradwalk.protocol.facts import Fact
 from gradwalk.protocol.graph import Span
 from gradwalk.protocol.requests import ResolvedLimits
-from gradwalk.protocol.values import Gradient, Missing
+from gradwalk.protocol.values import Gradient
 from gradwalk.tracer import originals
-from gradwalk.tracer.backward_checks import BackwardChecks
 from gradwalk.tracer.births import Birth
 from gradwalk.tracer.calls import Call, CallLog
 from gradwalk.tracer.checking import Unchecked
@@ -23,16 +22,15 @@ from gradwalk.tracer.endings import room_ended, too_many_nodes, too_many_steps
 from gradwalk.tracer.explanation import explain_error, internal_problem, intrusion_problem, place_of, unused_input
 from gradwalk.tracer.findings import Findings
 from gradwalk.tracer.frames import is_materializing, snippet_place
+from gradwalk.tracer.gradients import StepGradients
 from gradwalk.tracer.histories import Histories
 from gradwalk.tracer.hooks import HookWatch
 from gradwalk.tracer.interruption import TimeLimitError
-from gradwalk.tracer.jacobian import JacobianBudget, local_jacobians
 from gradwalk.tracer.leaf_grads import LeafGrads
 from gradwalk.tracer.links import link
+from gradwalk.tracer.live_nodes import LiveNodes
 from gradwalk.tracer.naming import NamedTensors, running_variables
 from gradwalk.tracer.passes import (
-    MATERIALIZED,
-    UNDEFINED,
     Asked,
     Begun,
     Pass,
@@ -47,8 +45,6 @@ from gradwalk.tracer.passes import (
 from gradwalk.tracer.places import Places
 from gradwalk.tracer.quiet import QuietPasses
 from gradwalk.tracer.reasons import Reasons
-from gradwalk.tracer.refits import fits
-from gradwalk.tracer.repeatable import is_repeatable
 from gradwalk.tracer.schedule import Schedule
 from gradwalk.tracer.second_derivatives import find_cut
 from gradwalk.tracer.silent_mistakes import SilentMistakes
@@ -62,9 +58,6 @@ from gradwalk.tracer.walk import Node, walk
 
 LookAtPass = Callable[[int, Sequence[Any], Sequence[Any]], None]
 """Given the pass's index, its outputs and its seeds."""
-LookAtStep = Callable[[int, Node, Any, Any, Sequence[bool] | None], None]
-"""Given index, live node, grad_outputs, grad_inputs and, per operand, whether a gradient flows there (None: to all)."""
-
 
 _NOTHING_ASKED: Final = Asked([], {}, None)
 
@@ -91,8 +84,7 @@ class Recorder(PassListener):
         self.passes = Passes(self, self.log, self.schedule, self.fail_inside)
         self.failure: Exception | None = None
         """The first fault of our own; what the program did is not affected by it."""
-        self.look_at_step: LookAtStep | None = None
-        """Given each step instead of the usual local Jacobians."""
+        self.live_nodes = LiveNodes(limits, self.values, self.writer.formulas)
         self.look_at_pass: LookAtPass | None = None
         """Given each pass before it is recorded; what it raises ends the run."""
         self.tells_later = False
@@ -108,11 +100,10 @@ class Recorder(PassListener):
         self._finished_spans: list[Span | None] = []
         self._program = program
         self._read_variables = read_variables
-        self._budget = JacobianBudget(limits.jacobian_cells, limits.jacobian_cells_total)
         self._reasons = Reasons(self.log, self.places)
         self._leaf_grads = LeafGrads(self.writer, self.values, self._reasons, program)
         self._sums = ContributionSums(self.values, self.hooks, self.places, self.fail_inside)
-        self._backward_checks = BackwardChecks()
+        self._gradients = StepGradients(self.values, self.log, self.places, self.writer, self._reasons, self._sums)
         self._mistakes = SilentMistakes(self.log, self.places, program, self.unrecorded)
         self._findings = Findings()
         self._histories = Histories(self.log, self.places, self.values)
@@ -174,7 +165,7 @@ class Recorder(PassListener):
         named.held += [output for output in outputs if isinstance(output, originals.Tensor)]
         one.span = self.places.span(snippet_place(frame))
         one.begun = Begun(outputs, seeds, inputs, records, {})
-        if self._program is not None or self._budget.cells_each:
+        if self._program is not None or self.live_nodes.wants_jacobians:
             self._describe(one)
 
     def skip(self, one: Pass, outputs: Sequence[Any]) -> Callable[[], None]:
@@ -243,7 +234,7 @@ class Recorder(PassListener):
                 one.lost = one.lost or self._histories.lost(tensor, self._tensor_name(tensor))
                 continue
             record = begun.records[node]
-            value: Gradient = self._received(seed)
+            value: Gradient = self._gradients.value_of(seed)
             name = self._slot_name(record, slot) or self._tensor_name(tensor)
             output: PassOutput = {"node": record.id, "output_nr": slot, "name": name, "seed": value}
             one.name = name
@@ -315,10 +306,13 @@ class Recorder(PassListener):
     def watch(self, node: Node, entry: PassNode) -> Sequence[Any]:
         def sent(gradient: torch.Tensor | None, argnum: int) -> Gradient:
             missing = self._reasons.returned_nothing(entry.record, argnum) if gradient is None else None
-            return entry.missing[argnum] or missing or self._received(gradient)
+            return entry.missing[argnum] or missing or self._gradients.value_of(gradient)
 
         watched = self.hooks.watch_after(entry, sent)
-        return [watched, *self.hooks.watch_before(node, entry, lambda gradient, _slot: self._received(gradient))]
+        return [
+            watched,
+            *self.hooks.watch_before(node, entry, lambda gradient, _slot: self._gradients.value_of(gradient)),
+        ]
 
     def step(self, one: Pass, node: Node, entry: PassNode, grad_inputs: Any, grad_outputs: Any) -> None:
         if not self._may_tell(one):
@@ -327,11 +321,11 @@ class Recorder(PassListener):
             self._note_birth(one, entry)
         unfitted = self.log.take_returned(node, entry.targets)
         index = self.stream.steps
-        received = self._grad_outputs(entry, grad_outputs, self.log.materialized(node))
-        returned = self._returned(one, entry, grad_inputs, index)
+        received = self._gradients.received(entry, grad_outputs, self.log.materialized(node))
+        returned = self._gradients.returned(one, entry, grad_inputs, index)
         hooks = self._sums.check(entry, received, ())
         ruled = grad_inputs if entry.returned is None else entry.returned
-        asked = self._ask(one, node, entry, grad_outputs, ruled, unfitted)
+        asked = self.live_nodes.ask(one, node, entry, index, grad_outputs, ruled, unfitted)
         event = self._step_event(one, entry, index, received, returned, asked)
         if hooks:
             event["hooks"] = hooks
@@ -340,7 +334,7 @@ class Recorder(PassListener):
         self._send_step(one, node, entry, event, asked, grad_outputs, ruled)
 
     def watch_quietly(self, one: Pass) -> Any:
-        if self.look_at_step is not None:
+        if self.live_nodes.look_at_step is not None:
             return None
         self.stream.catch_up = lambda: self._tell_piece(one)
         if one.begun is not None:
@@ -356,7 +350,9 @@ class Recorder(PassListener):
             return _NOTHING_ASKED
         with originals.without_torch_function():
             try:
-                return self._ask(one, originals.current_node(), entry, grad_outputs, grad_inputs, {})
+                return self.live_nodes.ask(
+                    one, originals.current_node(), entry, self.stream.steps, grad_outputs, grad_inputs, {}
+                )
             except Exception as error:  # noqa: BLE001 (an exception here would become the program's)
                 self.fail_inside(error)
                 return _NOTHING_ASKED
@@ -397,11 +393,11 @@ class Recorder(PassListener):
             asked = (
                 _NOTHING_ASKED
                 if entry.record.variable is not None
-                else self._ask(one, node, entry, grad_outputs, grad_inputs, {})
+                else self.live_nodes.ask(one, node, entry, self.stream.steps, grad_outputs, grad_inputs, {})
             )
         index = self.stream.steps
-        received = self._grad_outputs(entry, grad_outputs, frozenset())
-        returned = self._returned(one, entry, grad_inputs, index)
+        received = self._gradients.received(entry, grad_outputs, frozenset())
+        returned = self._gradients.returned(one, entry, grad_inputs, index)
         hooks = self._sums.check(entry, received, grad_outputs)
         event = self._step_event(one, entry, index, received, returned, asked)
         if hooks:
@@ -418,23 +414,6 @@ class Recorder(PassListener):
             return False
         return True
 
-    def _ask(  # noqa: PLR0913 (what one step saw)
-        self,
-        one: Pass,
-        node: Node,
-        entry: PassNode,
-        grad_outputs: Any,
-        grad_inputs: Any,
-        unfitted: dict[int, torch.Tensor],
-    ) -> Asked:
-        """What only the live node can tell."""
-        record = entry.record
-        jacobians = self._jacobians(one, node, entry, grad_outputs, grad_inputs, unfitted)
-        saved = None
-        if record.kind == "op" and self.look_at_step is None:
-            saved = self.writer.formulas.evidence(node, record.name, grad_outputs, grad_inputs)
-        return Asked(jacobians, unfitted, saved)
-
     def _step_event(  # noqa: PLR0913 (what one step saw)
         self,
         one: Pass,
@@ -444,7 +423,7 @@ class Recorder(PassListener):
         returned: list[Gradient],
         asked: Asked,
     ) -> dict[str, Any]:
-        record = entry.record
+        record, leaf = entry.record, entry.record.variable
         return {
             "seq": 0,
             "type": "step",
@@ -455,7 +434,7 @@ class Recorder(PassListener):
             "contributions": entry.arrived[0] if len(entry.arrived) == 1 else sum(entry.arrived, []),
             "grad_inputs": returned,
             "local_jacobians": asked.jacobians,
-            "accumulate": None if record.variable is None else self._accumulated(entry, record.variable),
+            "accumulate": None if leaf is None else self._gradients.accumulated(entry, leaf, self._named),
         }
 
     def _send_step(  # noqa: PLR0913 (what one step saw)
@@ -469,11 +448,11 @@ class Recorder(PassListener):
         grad_inputs: Any,
     ) -> None:
         record, index = entry.record, event["index"]
-        changes = self._changes(entry, asked.unfitted, grad_inputs)
+        changes = self._gradients.changes(entry, asked.unfitted, grad_inputs)
         if changes:
             event["changes"] = changes
         described = self._check_formula(one, entry, event, asked, grad_outputs, grad_inputs)
-        if self.look_at_step is None:
+        if self.live_nodes.look_at_step is None:
             self._findings.note(event, described)
             if record.variable is None:
                 self._mistakes.note_step(node, described, index)
@@ -488,7 +467,7 @@ class Recorder(PassListener):
         """Whether a derivative of this pass would be incomplete because of what a Function saved."""
         function = type(node)._forward_cls
         cut = find_cut(
-            _described(record), call, entry.inner or (), lambda name: self.writer.save_span(function, name), self.places
+            record.described(), call, entry.inner or (), lambda name: self.writer.save_span(function, name), self.places
         )
         if cut is not None and all(known.node != cut.node for known in one.cuts):
             one.cuts.append(cut)
@@ -498,7 +477,7 @@ class Recorder(PassListener):
     ) -> protocol.Node:
         """Says whether the node's formula holds here, with its numbers; gives the node as it may be told of."""
         record = entry.record
-        described = _described(record)
+        described = record.described()
         if asked.saved is None:
             return described
         shapes = [None if side is None else side.shape for side in entry.operand_sides()]
@@ -516,123 +495,6 @@ class Recorder(PassListener):
         with originals.without_torch_function():
             for step in unchecked:
                 step.check(self.writer.formulas)
-
-    def _returned(self, one: Pass, entry: PassNode, grad_inputs: Any, index: int) -> list[Gradient]:
-        """The grad_inputs, each put down at the node that it is a contribution to."""
-        returned: list[Gradient] = []
-        value_of = self.values.value_of
-        for argnum, (receiver, slot, edge_id) in enumerate(entry.targets):
-            gradient = grad_inputs[argnum] if argnum < len(grad_inputs) else None
-            missing = entry.missing[argnum]
-            if missing is not None:
-                # cat and stack compute one for each of their tensors.
-                returned.append(missing if gradient is None else {**missing, "dropped": value_of(gradient)})
-                continue
-            value: Gradient
-            if gradient is None:
-                value = self._reasons.returned_nothing(entry.record, argnum)
-            else:
-                value = value_of(gradient)
-                if gradient.grad_fn is not None:
-                    self.log.outputs[gradient.grad_fn._sequence_nr(), gradient.output_nr] = value
-                if receiver is not None and receiver.summands is not None:
-                    receiver.summands[slot].append(gradient if one.is_quiet else self._sums.copy(gradient))
-            returned.append(value)
-            if receiver is not None:
-                receiver.arrived[slot].append(
-                    {"output_nr": slot, "edge": edge_id or "", "from_step": index, "value": value}
-                )
-        return returned
-
-    def _grad_outputs(self, entry: PassNode, grad_outputs: Any, materialized: Collection[int]) -> list[Gradient]:
-        """What the engine handed to the node, as it was before a custom backward or a hook could write into it."""
-        received: list[Gradient] = [self._received(gradient) for gradient in grad_outputs]
-        if entry.changed is not None:
-            received = [UNDEFINED if value is None else value for value in entry.changed]
-        for slot in materialized:
-            if "missing" in received[slot]:
-                received[slot] = MATERIALIZED
-        return received
-
-    def _changes(
-        self, entry: PassNode, unfitted: Mapping[int, torch.Tensor], ruled: Sequence[torch.Tensor | None]
-    ) -> list[ReturnedChange]:
-        """What became of what the rule returned before it was sent on: by the engine first, then by hooks."""
-        changes: list[ReturnedChange] = []
-        for argnum, missing in enumerate(entry.missing):
-            if missing is not None:
-                continue
-            gradient, fitted = unfitted.get(argnum), ruled[argnum] if argnum < len(ruled) else None
-            if gradient is not None and fitted is not None:
-                changes += [
-                    {"argnum": argnum, "span": None, **change} for change in fits(gradient, fitted, self.values)
-                ]
-            chain = entry.sent.get(argnum)
-            if chain is not None:
-                changes += [{"argnum": argnum, **change} for change in chain.changes(self.places)]
-        return changes
-
-    def _jacobians(  # noqa: PLR0913 (what one step saw)
-        self,
-        one: Pass,
-        node: Node,
-        entry: PassNode,
-        grad_outputs: Any,
-        grad_inputs: Any,
-        unfitted: dict[int, torch.Tensor],
-    ) -> list[Any]:
-        record = entry.record
-        if record.variable is not None:
-            return []
-        if one.batch is not None:
-            grad_outputs = [self._first_row(gradient) for gradient in grad_outputs]
-            grad_inputs = [self._first_row(gradient) for gradient in grad_inputs]
-        flowing = None if one.alive is None else [missing is None for missing in entry.missing]
-        if self.look_at_step is not None:
-            self.look_at_step(self.stream.steps, node, grad_outputs, grad_inputs, flowing)
-            return []
-        budget = self._budget
-        is_wrapped = False
-        for gradient in grad_outputs:
-            is_wrapped = is_wrapped or (gradient is not None and originals.is_functorch_wrapped(gradient))
-        if is_wrapped or (record.kind == "custom" and not is_repeatable(type(node)._forward_cls)):
-            budget = JacobianBudget(self.limits.jacobian_cells, 0)
-        if is_wrapped:
-            grad_inputs = None
-        sides = record.sides, entry.operand_sides()
-        refit = unfitted.update if one.batch is None and not is_wrapped else dict[int, torch.Tensor]().update
-        found: list[Any] = local_jacobians(
-            node, grad_outputs, grad_inputs, budget, flowing=flowing, sides=sides, refit=refit
-        )
-        if record.kind == "custom" and not is_wrapped:
-            self._backward_checks.add(node, record.call, found, _described(record)["outputs"])
-        return found
-
-    def _first_row(self, gradient: torch.Tensor | None) -> torch.Tensor | None:
-        """The first of m stacked v's: they all meet the same local Jacobian."""
-        if gradient is None or not originals.is_legacy_batched(gradient):
-            return gradient
-        return originals.detach(self.values.unwrap(gradient))[0]
-
-    def _accumulated(self, entry: PassNode, variable: torch.Tensor) -> Accumulate:
-        after = variable.grad
-        name = self.writer.leaf_name(variable, self._named)
-        accumulate: Accumulate = {
-            "leaf": name,
-            "before": entry.before if entry.before is not None else self._reasons.no_grad_yet(),
-            "after": self._no_grad_after(entry, name) if after is None else self.values.value_of(after),
-        }
-        chain = entry.kept.get(0)
-        changes = [] if chain is None else list(chain.changes(self.places))
-        if changes:
-            accumulate["changes"] = changes
-        return accumulate
-
-    def _no_grad_after(self, entry: PassNode, name: str) -> Missing:
-        return self._reasons.taken_away(name) if entry.kept else self._reasons.nothing_arrived(name)
-
-    def _received(self, gradient: torch.Tensor | None) -> Gradient:
-        return UNDEFINED if gradient is None else self.values.value_of(gradient)
 
     def _note_birth(self, one: Pass, entry: PassNode) -> None:
         birth = Birth(entry.started_at, originals.sequence_number(), one.index, entry.record.id)
@@ -679,7 +541,7 @@ class Recorder(PassListener):
             if filled and one.materialized:
                 event["materialized"] = filled
         self._release()
-        nodes = [_described(entry.record) for entry in one.nodes.values()]
+        nodes = [entry.record.described() for entry in one.nodes.values()]
         found = self._findings.conclude(one.index, nodes, one.cuts) + self._mistakes.conclude(one, nodes)
         if found:
             event["findings"] = found
@@ -786,10 +648,3 @@ class Recorder(PassListener):
 
 def _is_time_up(error: BaseException) -> bool:
     return isinstance(error, TimeLimitError)
-
-
-def _described(record: Record) -> protocol.Node:
-    """Its description, which the start of the pass wrote."""
-    if record.node is None:
-        raise LookupError(f"{record.name} ran in a pass that did not describe it")
-    return record.node

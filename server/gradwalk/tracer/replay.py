@@ -14,8 +14,9 @@ from gradwalk.tracer.forward_check import compare_with_forward, why_not
 from gradwalk.tracer.gradcheck import unavailable
 from gradwalk.tracer.jacobian import JacobianBudget, local_jacobians
 from gradwalk.tracer.language import Language
+from gradwalk.tracer.live_nodes import LookAtStep
 from gradwalk.tracer.originals import sequence_number
-from gradwalk.tracer.recorder import LookAtStep, Recorder
+from gradwalk.tracer.recorder import Recorder
 from gradwalk.tracer.reevaluation import Catcher, forward_of
 from gradwalk.tracer.run import Run
 from gradwalk.tracer.schedule import AllRecordedError
@@ -135,7 +136,7 @@ def _replay(
     note_start: Callable[[], None] | None = None,
 ) -> None:
     def prepare(recorder: Recorder) -> None:
-        recorder.look_at_step = look
+        recorder.live_nodes.look_at_step = look
         if note_start is not None:
             note_start()
 

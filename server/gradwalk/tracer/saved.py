@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
+from weakref import WeakKeyDictionary
 
 import torch
 
@@ -19,6 +20,9 @@ FREED: Final = fact("note-freed")
 
 _PLAIN_TYPES: Final = frozenset({torch.Tensor, torch.nn.Parameter})
 
+_FIELDS: Final = WeakKeyDictionary[type, tuple[tuple[str, str, str | None], ...]]()
+"""By type of node, which takes torch a third of a millisecond to list."""
+
 Plain = int | float | bool | str | None
 
 
@@ -27,21 +31,11 @@ class KeptFields:
 
     def __init__(self) -> None:
         self._kept: dict[Node, dict[str, Any]] = {}
-        self._names: dict[type, list[tuple[str, str, str | None]]] = {}
 
     def keep(self, node: Node) -> bool:
         """Keeps it; False where torch will not hand it out, or Python of the program's would."""
-        kind = type(node)
-        names = self._names.get(kind)
-        if names is None:
-            found = [name for name in dir(kind) if name.startswith(_PREFIX)]
-            names = [
-                (name, name.removeprefix(_PREFIX), f"_raw{name}" if hasattr(kind, f"_raw{name}") else None)
-                for name in found
-            ]
-            self._names[kind] = names
         kept: dict[str, Any] = {}
-        for attribute, name, packed in names:
+        for attribute, name, packed in saved_fields(type(node)):
             if packed is not None and is_hooked(getattr(node, packed)):
                 return False
             try:
@@ -131,12 +125,18 @@ class SavedReader:
 def _fields_of(kind: type, entry: DerivativeEntry | None) -> list[tuple[str, str, str | None, bool]]:
     """Per saved field: attribute, name, attribute of its packed form if it is a tensor, whether it is an argument."""
     arguments = "" if entry is None else entry.schema.partition("->")[0].replace(",", " ").replace(")", " ") + " "
-    fields = []
-    for attribute in dir(kind):
-        if attribute.startswith(_PREFIX):
-            name, packed = attribute.removeprefix(_PREFIX), f"_raw{attribute}"
-            is_input = f" {name} " in arguments or f" {name}=" in arguments
-            fields.append((attribute, name, packed if hasattr(kind, packed) else None, is_input))
+    return [(*field, f" {field[1]} " in arguments or f" {field[1]}=" in arguments) for field in saved_fields(kind)]
+
+
+def saved_fields(kind: type) -> tuple[tuple[str, str, str | None], ...]:
+    """What nodes of a type save: attribute, name, attribute of its packed form if it is a tensor."""
+    fields = _FIELDS.get(kind)
+    if fields is None:
+        fields = _FIELDS[kind] = tuple(
+            (name, name.removeprefix(_PREFIX), f"_raw{name}" if hasattr(kind, f"_raw{name}") else None)
+            for name in dir(kind)
+            if name.startswith(_PREFIX)
+        )
     return fields
 
 

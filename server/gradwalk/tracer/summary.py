@@ -5,6 +5,7 @@ work goes in blocks of about a million entries, so that a summary never needs a 
 """
 
 import math
+from binascii import b2a_base64
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
@@ -16,22 +17,20 @@ import torch
 
 from gradwalk.protocol.numbers import Real
 from gradwalk.protocol.values import Histogram, Summary, Thumbnail
-from gradwalk.tracer.decimals import shortest_float64, spell_non_finite
+from gradwalk.tracer.decimals import spell_non_finite
 
 BLOCK_ENTRIES = 2**20
 ENTRIES_AT_ONCE = 2**14
 """Of several values together: what fits the processor's nearest memory."""
 HISTOGRAM_BINS = 24
-THUMBNAIL_SIDE = 32
-"""Half of what the format allows: a picture is never larger than the largest value that is written out."""
+THUMBNAIL_SIDE = 16
+"""As many cells as are ever drawn."""
 
 SHORTEST_PAIRWISE_SUM = 8
 """From so many numbers on numpy sums in another order than one after the other."""
 
-LARGEST_EXACT_POWER = 22
-"""10 ** 22 is the largest power of ten that float64 holds exactly."""
-
-_POWERS = np.array([float(f"1e{power}") for power in range(LARGEST_EXACT_POWER + 1)])
+LARGEST_CELL = 126
+"""Of a thumbnail: what stands for its largest magnitude. Infinity and NaN come after it."""
 
 _Floats = np.ndarray[Any, np.dtype[np.float64]]
 _base = torch._C.TensorBase
@@ -148,16 +147,29 @@ def _thumbnails(rows: _Floats, shapes: Sequence[tuple[int, ...]]) -> list[Thumbn
     alike: defaultdict[tuple[int, ...], list[int]] = defaultdict(list)
     for at, shape in enumerate(shapes):
         alike[shape or (1,)].append(at)
-    pooled: list[_Floats] = []
-    shown: list[tuple[int, tuple[int, ...]]] = []
+    found: dict[int, Thumbnail] = {}
     for shape, places in alike.items():
         full = (math.prod(shape[:-1]), shape[-1])
         small = (min(full[0], THUMBNAIL_SIDE), min(full[1], THUMBNAIL_SIDE))
-        pooled.append(_pool(rows[places].reshape(len(places), *full), small).reshape(-1))
-        shown += [(at, small if len(shape) > 1 else small[1:]) for at in places]
-    numbers = iter(_four_digits(np.concatenate(pooled)))
-    found = {at: Thumbnail(shape=[*small], data=[*islice(numbers, math.prod(small))]) for at, small in shown}
+        pooled = _pool(rows[places].reshape(len(places), *full), small).reshape(len(places), -1)
+        shown = small if len(shape) > 1 else small[1:]
+        for at, cells in zip(places, _cells(pooled), strict=True):
+            found[at] = {"shape": [*shown], "cells": cells}
     return [found[at] for at in range(len(rows))]
+
+
+def _cells(pictures: _Floats) -> list[str]:
+    """Each row as the cells of a thumbnail."""
+    magnitudes = np.abs(pictures)
+    is_finite = np.isfinite(magnitudes)
+    largest = np.max(magnitudes, axis=1, keepdims=True, where=is_finite, initial=0.0)
+    with np.errstate(invalid="ignore", over="ignore"):
+        shares = np.rint(magnitudes / np.where(largest == 0.0, 1.0, largest) * LARGEST_CELL)
+    np.maximum(shares, magnitudes > 0.0, out=shares)
+    shares[~is_finite] = LARGEST_CELL + 1
+    cells = np.copysign(shares, pictures)
+    cells[np.isnan(pictures)] = -LARGEST_CELL - 2
+    return [b2a_base64(row, newline=False).decode() for row in cells.astype(np.int8)]
 
 
 def spell_statistics(numbers: Sequence[float]) -> list[Real]:
@@ -298,7 +310,7 @@ def _thumbnail(tensor: torch.Tensor, distinct: torch.Tensor, held: _Floats | Non
         pooled = np.concatenate([_pool(_rows(tensor, *ends), (1, small[1])) for ends in pairwise(edges)])
     return {
         "shape": [*small] if len(shape) > 1 else [small[1]],
-        "data": _four_digits(pooled.reshape(-1)),
+        "cells": _cells(pooled.reshape(1, -1))[0],
     }
 
 
@@ -331,30 +343,3 @@ def _rows(tensor: torch.Tensor, start: int, end: int) -> _Floats:
     first, last = start // inner, (end - 1) // inner
     outer = _floats(_reshape(_narrow(tensor, 0, first, last - first + 1), (-1, width)))
     return outer[start - first * inner : end - first * inner]
-
-
-def _four_digits(numbers: _Floats) -> list[Real]:
-    """Rounded to four significant digits, all at once where a decimal shift is exact in float64."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        shifts = np.where(numbers == 0, 0.0, 3 - np.floor(np.log10(np.abs(numbers))))
-    is_exact = np.abs(shifts) <= LARGEST_EXACT_POWER
-    if is_exact.all():
-        return _shift_and_round(numbers, shifts)
-    rounded: list[Real] = [0.0] * len(numbers)
-    for position, one in zip(
-        np.flatnonzero(is_exact).tolist(), _shift_and_round(numbers[is_exact], shifts[is_exact]), strict=True
-    ):
-        rounded[position] = one
-    others = numbers[~is_exact].tolist()
-    texts = ("%.4g " * len(others) % tuple(others)).split()
-    spelled = shortest_float64([*map(float, texts)])
-    for position, one in zip(np.flatnonzero(~is_exact).tolist(), spelled, strict=True):
-        rounded[position] = one
-    return rounded
-
-
-def _shift_and_round(numbers: _Floats, shifts: _Floats) -> list[Real]:
-    places = shifts.astype(np.intp)
-    up, down = _POWERS[np.maximum(places, 0)], _POWERS[np.maximum(-places, 0)]
-    rounded: list[Real] = (np.rint(numbers / down * up) * down / up).tolist()
-    return rounded

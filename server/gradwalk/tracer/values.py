@@ -30,7 +30,7 @@ _count_of, _is_contiguous, _contiguous = _BASE.numel, _BASE.is_contiguous, _BASE
 _is_negated, _stride_of = _BASE.is_neg, _BASE.stride
 _cat, _reshape = torch.cat, _BASE.reshape
 _layout_of, _is_nested, _is_cpu = (vars(_BASE)[name].__get__ for name in ("layout", "is_nested", "is_cpu"))
-_TENSOR: Final = torch.Tensor
+_PLAIN_TYPES: Final = frozenset({torch.Tensor, torch.nn.Parameter})
 _STRIDED: Final = torch.strided
 _FLOAT32: Final = torch.float32
 _ITEM_BYTES: Final = {
@@ -214,7 +214,7 @@ def _fill_entries(waiting: Sequence[tuple[torch.Tensor, TensorValue]]) -> None:
 
 def _is_ordinary(tensor: torch.Tensor) -> bool:
     """Whether its entries lie in the processor's memory as they are."""
-    if type(tensor) is not _TENSOR or _layout_of(tensor) is not _STRIDED or tensor.dtype not in _ITEM_BYTES:
+    if type(tensor) not in _PLAIN_TYPES or _layout_of(tensor) is not _STRIDED or tensor.dtype not in _ITEM_BYTES:
         return False
     try:
         return bool(_is_cpu(tensor) and not _is_nested(tensor) and not _is_negated(tensor) and _address_of(tensor))

@@ -92,7 +92,7 @@ def test_passes_that_were_not_recorded_are_counted_when_the_child_does_not_come_
         "first": 0,
         "calls": [call],
         "of": [0, 0, 0],
-        "started_from": [1.0, 2.0, 3.0],
+        "outputs": [1.0, 2.0, 3.0],
     }
     told |= {"norms": [[], [], []], "between": {"step": [], "zero_grad": []}}
     events = answer.accept(json.dumps(header()).encode()) + answer.accept(json.dumps(told).encode())

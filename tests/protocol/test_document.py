@@ -21,6 +21,7 @@ from gradwalk.protocol.document import (
 )
 from gradwalk.protocol.events import EVENT, EVENTS, Event
 from gradwalk.protocol.requests import SERVER_LIMITS, Limits, TraceRequest, resolve_limits
+from gradwalk.protocol.schema import trace_schema
 from gradwalk.protocol.upgrades import load_document
 from gradwalk.protocol.wire import Writer
 
@@ -181,6 +182,15 @@ def test_every_event_of_a_document_is_discriminated_by_its_type() -> None:
         "problem",
         "finished",
     }
+
+
+def test_no_event_has_a_field_where_it_brings_its_values_along() -> None:
+    own = EVENT.json_schema()["$defs"]
+    written = trace_schema()
+    for reference in written["properties"]["events"]["items"]["discriminator"]["mapping"].values():
+        kind = reference.rpartition("/")[2]
+        assert "values" in written["$defs"][kind]["properties"]
+        assert "values" not in own[kind]["properties"]
 
 
 def test_non_finite_inputs_from_python_are_spelled_as_in_values() -> None:

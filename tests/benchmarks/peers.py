@@ -9,6 +9,7 @@ import gc
 import statistics
 import sys
 import time
+import zlib
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from importlib.util import find_spec
@@ -19,6 +20,7 @@ from torch import nn
 from torch.nn.functional import gelu
 
 from gradwalk.notebook.recording import trace_tensors
+from gradwalk.protocol.document import split_document
 from gradwalk.protocol.requests import ResolvedLimits
 from gradwalk.protocol.wire import Writer, write_document
 from gradwalk.tracer.live import record_backward
@@ -155,6 +157,15 @@ def measure(model: nn.Module, x: torch.Tensor, rounds: int) -> dict[str, tuple[f
     }
 
 
+def sizes(model: nn.Module, x: torch.Tensor, nodes: int) -> str:
+    """What the whole document takes, formulas with it, and what comes first."""
+    document: Any = rows_of(model, x)["with formulas"]()
+    first = split_document(document)[1]
+    compressed = len(zlib.compress(document))
+    each = f"{len(document) / nodes:.0f} bytes a node, {compressed / nodes:.0f} compressed"
+    return f"{each}; graph first, {len(first)} bytes"
+
+
 def growth() -> None:
     """Prints seconds and bytes per node of ever longer chains, each in turn."""
     print("\nGrowth of a chain of scalars, recorded and told:")
@@ -193,7 +204,10 @@ def main() -> None:
     for name, model, x in programs():
         nodes = count_nodes(model(x))
         columns[nodes] = measure(model, x, ROUNDS.get(nodes, 2))
-        print(f"{name}: {nodes} nodes, plain {columns[nodes]['plain'][1] * 1e3:.2f} ms", flush=True)
+        print(
+            f"{name}: {nodes} nodes, plain {columns[nodes]['plain'][1] * 1e3:.2f} ms, {sizes(model, x, nodes)}",
+            flush=True,
+        )
     print(f"\n{'times plain forward + backward':<34}" + "".join(f"{nodes:>16,}" for nodes in columns))
     for row in next(iter(columns.values())):
         cells = [

@@ -22,6 +22,18 @@ def test_importing_the_package_does_not_import_torch() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+def test_a_first_trace_and_its_formulas_do_not_import_torchs_compiler() -> None:
+    program = (
+        "import torch\\nw = torch.ones(2, 3, requires_grad=True)\\n((w @ torch.ones(3)).tanh() ** 2).sum().backward()"
+    )
+    traced = f"import gradwalk; events = gradwalk.trace('{program}').events"
+    assert_formulas = (
+        "assert any(one['formula'] for event in events if event['type'] == 'explained' for one in event['nodes'])"
+    )
+    code = f"{traced}; {assert_formulas}; import sys; assert 'torch._dynamo' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 def test_a_program_is_traced_and_saved_and_loaded(tmp_path: Path) -> None:
     trace = gradwalk.trace("y = x * x", inputs={"x": 3.0})
     assert trace.steps[0].grad_inputs[0] == 3.0

@@ -21,6 +21,7 @@ from gradwalk.tracer import originals
 from gradwalk.tracer.calls import CallLog, InnerCall
 from gradwalk.tracer.description import Record
 from gradwalk.tracer.frames import Place, snippet_place
+from gradwalk.tracer.interruption import TELLING
 from gradwalk.tracer.rewrites import Chain
 from gradwalk.tracer.schedule import Schedule
 from gradwalk.tracer.second_derivatives import Cut
@@ -364,10 +365,11 @@ class Passes:
         if is_due:
             with originals.without_torch_function():
                 try:
-                    self._listener.begin(one, outputs, seeds, inputs)
-                    if one.is_recorded:
-                        self._recorded += 1
-                        handles = self._attach(one)
+                    with TELLING:
+                        self._listener.begin(one, outputs, seeds, inputs)
+                        if one.is_recorded:
+                            self._recorded += 1
+                            handles = self._attach(one)
                 except Exception as error:  # noqa: BLE001 (our own fault must not become the program's)
                     one.is_recorded = False
                     self._on_failure(error)
@@ -417,7 +419,7 @@ class Passes:
 
     def _tell(self, one: Pass, tell: Callable[[Pass, Any], None], outcome: Any) -> None:
         if one.is_recorded:
-            with originals.without_torch_function():
+            with TELLING, originals.without_torch_function():
                 try:
                     tell(one, outcome)
                 except Exception as error:  # noqa: BLE001 (our own fault must not become the program's)

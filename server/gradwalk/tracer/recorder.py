@@ -25,7 +25,7 @@ from gradwalk.tracer.frames import is_materializing, snippet_place
 from gradwalk.tracer.gradients import StepGradients
 from gradwalk.tracer.histories import Histories
 from gradwalk.tracer.hooks import HookWatch
-from gradwalk.tracer.interruption import TimeLimitError
+from gradwalk.tracer.interruption import TELLING, TimeLimitError
 from gradwalk.tracer.leaf_grads import LeafGrads
 from gradwalk.tracer.links import link
 from gradwalk.tracer.live_nodes import LiveNodes
@@ -361,8 +361,9 @@ class Recorder(PassListener):
         """Tells what the hooks of a quiet pass have taken, while it runs."""
         taken = [*one.taken]
         if taken:
-            self._tell(one)
-            self._quiet.forget(one, taken)
+            with TELLING:
+                self._tell(one)
+                self._quiet.forget(one, taken)
 
     def _tell(self, one: Pass) -> None:
         """Tells what the hooks of a quiet pass have taken since the last time."""

@@ -9,7 +9,6 @@ from gradwalk.sandbox.answers import AnswerError
 from gradwalk.sandbox.cancellation import Cancellation
 from gradwalk.sandbox.frames import FrameError, FrameReader, encode_frame
 from gradwalk.sandbox.launcher import Child, Exit, Launcher
-from gradwalk.sandbox.limits import RunLimits
 from gradwalk.sandbox.verdict import Ending
 
 log = logging.getLogger(__name__)
@@ -34,10 +33,13 @@ class Answer(Protocol[Item]):
 
 
 class Conversation(Generic[Item]):
-    """One child; single use."""
+    """One child; single use. It may be silent for `wall_seconds`, and has `total_seconds` in all."""
 
-    def __init__(self, limits: RunLimits, answer: Answer[Item], cancellation: Cancellation) -> None:
-        self._limits = limits
+    def __init__(
+        self, wall_seconds: float, total_seconds: float, answer: Answer[Item], cancellation: Cancellation
+    ) -> None:
+        self._wall_seconds = wall_seconds
+        self._total_seconds = total_seconds
         self._answer = answer
         self._cancellation = cancellation
         self.launcher: Launcher | None = None
@@ -48,7 +50,7 @@ class Conversation(Generic[Item]):
         """What the child says, batch by batch; afterwards `ending` and `exit` tell how it went."""
         self.launcher = launcher
         child = launcher.lease()
-        deadline = time.monotonic() + self._limits.total_seconds
+        deadline = time.monotonic() + self._total_seconds
         self._cancellation.bind(child.kill, child.step_back)
         try:
             yield from self._listen(child, payload, deadline)
@@ -100,7 +102,7 @@ class Conversation(Generic[Item]):
 
     def _patience(self, deadline: float) -> float:
         """How long the child may be silent from now on. Never 0, which would mean "do not block"."""
-        left = min(deadline - time.monotonic(), self._limits.wall_seconds)
+        left = min(deadline - time.monotonic(), self._wall_seconds)
         if left <= 0:
             raise TimeoutError
         return left

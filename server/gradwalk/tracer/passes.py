@@ -161,6 +161,8 @@ class Pass:
     nodes: dict[Node, PassNode] = field(default_factory=dict)
     alive: set[Node] | None = None
     """The nodes that `inputs=` leaves of the pass; None when all run."""
+    cut: frozenset[Node] = frozenset()
+    """The nodes of its graph at which recording ends, where that is too large: they run, and are not told."""
     outputs: list[tuple[Node | None, int]] = field(default_factory=list)
     inputs: list[tuple[Node | None, int]] = field(default_factory=list)
     examples: list[int] = field(default_factory=list)
@@ -212,6 +214,7 @@ class Pass:
         self.graph = {}
         self.nodes = {}
         self.alive = None
+        self.cut = frozenset()
         self.outputs = []
         self.inputs = []
         self.asked = ()
@@ -436,7 +439,7 @@ class Passes:
         alive = one.alive
         before, after = self._before, self._after
         for node, entry in one.nodes.items():
-            if alive is not None and node not in alive:
+            if (alive is not None and node not in alive) or node in one.cut:
                 continue
             handles.append(node.register_hook(after))
             handles += self._listener.watch(node, entry)

@@ -66,7 +66,7 @@ class Settings(BaseSettings):
 
     run_seconds: float = Field(default=10.0, gt=0, description="Time of one run, without what recording takes.")
     recording_seconds: float = Field(default=30.0, ge=0, description="Time for recording the passes of one run.")
-    run_memory_bytes: int = Field(default=512 << 20, gt=0, description="Memory of one run, on top of torch itself.")
+    run_memory_bytes: int = Field(default=1 << 30, gt=0, description="Memory of one run, on top of torch itself.")
     spare_count: int = Field(default=1, ge=0, description="Children forked ahead of the next request.")
     running_count: int = Field(
         default_factory=_default_running_count,

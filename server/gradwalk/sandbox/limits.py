@@ -32,7 +32,7 @@ class RunLimits(BaseModel):
     recording_seconds: float = Field(
         default=30.0, ge=0, description="On top of that, while backward passes are described and told."
     )
-    memory_bytes: int = Field(default=512 << 20, gt=0, description="On top of what the warm process has.")
+    memory_bytes: int = Field(default=1 << 30, gt=0, description="On top of what the warm process has.")
     spare_count: int = Field(default=1, ge=0, description="Children forked ahead of the next request.")
     policy: bool = Field(default=True, description="Off only in tests of the kernel layers.")
     landlock: bool = Field(default=True, description="Off only in tests of the other layers.")

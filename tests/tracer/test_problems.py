@@ -4,10 +4,11 @@ import json
 from typing import NamedTuple
 
 import pytest
+import torch
 
 from gradwalk.protocol.requests import ResolvedLimits
 from gradwalk.words.problems import tell_problem
-from tests.tracer.oracle import run_plain, run_traced
+from tests.tracer.oracle import assert_same, run_hooked, run_plain, run_traced, tensor_of
 
 
 class Bad(NamedTuple):
@@ -191,13 +192,41 @@ def test_output_stands_where_it_was_printed() -> None:
     assert [event["text"] for event in traced.of("stdout")] == ["before\n", "after\n"]
 
 
-def test_a_graph_over_the_limit_is_run_but_not_recorded() -> None:
-    source = LEAF + "h = x\nfor _ in range(300):\n    h = h * 1.01\nh.sum().backward()\n"
-    traced = run_traced(source, limits=ResolvedLimits(nodes=100))
+WIDE = """\
+w = torch.tensor([0.5, 1.5], requires_grad=True)
+tied = torch.tensor([2.0, -1.0], requires_grad=True)
+h = x * tied
+for k in range(60):
+    h = torch.sin(h * w) + h * (k % 3 == 0) + tied
+"""
+
+
+@pytest.mark.parametrize("end", ["h.sum().backward()", "torch.autograd.grad(h.sum(), [x, w])"])
+def test_of_a_graph_over_the_limit_the_nodes_that_run_first_are_recorded(end: str) -> None:
+    source = LEAF + WIDE + end + "\n"
+    twin, traced = run_hooked(source), run_traced(source, limits=ResolvedLimits(nodes=100, first_nodes=70))
     (problem,) = traced.of("problem")
     assert problem["kind"] == "too_big"
+    assert problem["fact"]["operands"]["first"] == 70
     assert traced.events[-1]["truncated"] == "nodes"
-    assert traced.run.namespace["x"].grad is not None
+    nodes, steps = traced.nodes(), traced.of("step")
+    assert len(steps) >= 60
+    for step, (name, grad_outputs, grad_inputs) in zip(steps, twin.steps, strict=False):
+        assert nodes[step["node"]]["name"] == name.removeprefix("torch::autograd::")
+        for found, expected in zip(step["grad_outputs"], grad_outputs, strict=True):
+            assert_same(found, expected, name)
+            arrived = [tensor_of(one["value"]) for one in step["contributions"]]
+            assert torch.allclose(sum(arrived), expected)
+        for found, expected in zip(step["grad_inputs"], grad_inputs, strict=True):
+            assert_same(found, expected, name)
+    told = {one["leaf"]: one["grad"] for event in traced.of("pass_finished") for one in event["leaf_grads"]}
+    for name in ("x", "w", "tied"):
+        grad = twin.namespace[name].grad
+        if grad is not None:
+            assert_same(told[name], grad, name)
+        elif name in told:
+            # No more is claimed of a leaf that lies behind what is recorded.
+            assert told[name]["because"]["kind"] == "missing-grad-returned"
 
 
 def test_passes_over_the_limit_are_run_and_listed() -> None:
@@ -220,6 +249,7 @@ def test_a_chain_of_a_hundred_thousand_nodes_does_not_recurse() -> None:
     source = LEAF + "h = x\nfor _ in range(100_000):\n    h = h + 1\nh.sum().backward()\n"
     traced = run_traced(source)
     assert traced.events[-1]["truncated"] == "nodes"
+    assert len(traced.of("step")) == ResolvedLimits().first_nodes
     assert traced.run.namespace["x"].grad.tolist() == [1.0, 1.0]
 
 

@@ -218,6 +218,7 @@ export interface Catalogue {
   "problem-internal-in": "name" | "function" | "line";
   "problem-intrusion": "name";
   "problem-too-many-nodes": "count";
+  "problem-first-nodes": "count" | "first";
   "problem-too-many-steps": "count";
   "problem-too-much-printed": "count";
   "problem-a-node": never;

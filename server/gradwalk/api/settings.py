@@ -64,8 +64,9 @@ class Settings(BaseSettings):
     )
     snippet_bytes_max: int = Field(default=256 << 20, gt=0, description="Programs kept for permalinks.")
 
-    run_seconds: float = Field(default=10.0, gt=0, description="Wall time of one run.")
-    run_memory_bytes: int = Field(default=512 << 20, gt=0, description="Memory of one run, on top of torch itself.")
+    run_seconds: float = Field(default=10.0, gt=0, description="Time of one run, without what recording takes.")
+    recording_seconds: float = Field(default=30.0, ge=0, description="Time for recording the passes of one run.")
+    run_memory_bytes: int = Field(default=1 << 30, gt=0, description="Memory of one run, on top of torch itself.")
     spare_count: int = Field(default=1, ge=0, description="Children forked ahead of the next request.")
     running_count: int = Field(
         default_factory=_default_running_count,
@@ -132,7 +133,10 @@ class Settings(BaseSettings):
     def run_limits(self) -> RunLimits:
         """The part that the sandbox needs."""
         return RunLimits(
-            wall_seconds=self.run_seconds, memory_bytes=self.run_memory_bytes, spare_count=self.spare_count
+            wall_seconds=self.run_seconds,
+            recording_seconds=self.recording_seconds,
+            memory_bytes=self.run_memory_bytes,
+            spare_count=self.spare_count,
         )
 
 

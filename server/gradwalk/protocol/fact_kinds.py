@@ -217,6 +217,7 @@ FactKind = Literal[
     "problem-internal-in",
     "problem-intrusion",
     "problem-too-many-nodes",
+    "problem-first-nodes",
     "problem-too-many-steps",
     "problem-too-much-printed",
     "problem-a-node",

@@ -63,6 +63,8 @@ class ResolvedLimits(BaseModel):
     """Backward passes of one loop recorded in full."""
     nodes: int = 20_000
     """Nodes of one graph written out."""
+    first_nodes: int = 5_000
+    """Of a graph with more nodes, those that are written out: what runs first."""
     elements: int = 1_024
     """Entries of one value written out."""
     jacobian_cells: int = 4_096

@@ -13,6 +13,7 @@ Both forms come from one declaration: the models are read here with another sche
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from hashlib import blake2b
 from typing import Any, Final
 
 import orjson
@@ -27,6 +28,7 @@ from gradwalk.protocol.values import Missing, TensorValue
 
 VALUES: Final[TypeAdapter[list[TensorValue]]] = TypeAdapter(list[TensorValue])
 _KNOWN_MAX: Final = 50_000
+_DIGEST_BYTES: Final = 20
 
 
 class Writer:
@@ -36,7 +38,7 @@ class Writer:
         self._known: dict[int, tuple[TensorValue, int]] = {}
         """By identity, which the value kept beside the number makes sure of."""
         self._numbers: dict[bytes, int] = {}
-        """By content."""
+        """By a digest of the content."""
 
     def write(self, event: Event) -> bytes:
         """One event, encoded."""
@@ -76,9 +78,10 @@ class Writer:
 
     def _number(self, value: Any, fresh: list[bytes]) -> int:
         content = encode(packed_value(value))
-        number = self._numbers.get(content)
+        digest = blake2b(content, digest_size=_DIGEST_BYTES).digest()
+        number = self._numbers.get(digest)
         if number is None:
-            number = self._numbers[content] = len(self._numbers)
+            number = self._numbers[digest] = len(self._numbers)
             fresh.append(content)
         if len(self._known) >= _KNOWN_MAX:
             self._known.clear()

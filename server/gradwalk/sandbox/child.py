@@ -45,7 +45,9 @@ class Confinement:
     language: OfferedLanguage | None
     """What a program may use; None lets it use everything. Made ahead for one run, since a child has one."""
     soft_seconds: float
-    """After which the alarm rings."""
+    """Of the program itself, after which the alarm rings."""
+    recording_seconds: float
+    """What recording may take on top."""
     resource_limits: bool = True
 
 
@@ -91,7 +93,7 @@ def _run_job(payload: bytes, confinement: Confinement) -> None:
     if confinement.resource_limits:
         lockdown.limit_resources(confinement.base_bytes, confinement.budget)
     alarm = Alarm()
-    alarm.set(confinement.soft_seconds)
+    alarm.set(confinement.soft_seconds, confinement.recording_seconds)
     if confinement.seccomp:
         lockdown.install_seccomp()
     send = _sender(alarm)

@@ -33,10 +33,13 @@ class Answer(Protocol[Item]):
 
 
 class Conversation(Generic[Item]):
-    """One child; single use."""
+    """One child; single use. It may be silent for `wall_seconds`, and has `total_seconds` in all."""
 
-    def __init__(self, wall_seconds: float, answer: Answer[Item], cancellation: Cancellation) -> None:
+    def __init__(
+        self, wall_seconds: float, total_seconds: float, answer: Answer[Item], cancellation: Cancellation
+    ) -> None:
         self._wall_seconds = wall_seconds
+        self._total_seconds = total_seconds
         self._answer = answer
         self._cancellation = cancellation
         self.launcher: Launcher | None = None
@@ -47,7 +50,7 @@ class Conversation(Generic[Item]):
         """What the child says, batch by batch; afterwards `ending` and `exit` tell how it went."""
         self.launcher = launcher
         child = launcher.lease()
-        deadline = time.monotonic() + self._wall_seconds
+        deadline = time.monotonic() + self._total_seconds
         self._cancellation.bind(child.kill, child.step_back)
         try:
             yield from self._listen(child, payload, deadline)
@@ -74,10 +77,10 @@ class Conversation(Generic[Item]):
     def _listen(self, child: Child, payload: bytes, deadline: float) -> Iterator[list[Item]]:
         reader = FrameReader()
         try:
-            child.channel.settimeout(_seconds_until(deadline))
+            child.channel.settimeout(self._patience(deadline))
             child.channel.sendall(encode_frame(payload))
             while not self._answer.is_complete:
-                child.channel.settimeout(_seconds_until(deadline))
+                child.channel.settimeout(self._patience(deadline))
                 chunk = child.channel.recv(_READ_BYTES)
                 if not chunk:
                     return
@@ -97,6 +100,13 @@ class Conversation(Generic[Item]):
         except OSError:
             self.ending = Ending.SILENT
 
+    def _patience(self, deadline: float) -> float:
+        """How long the child may be silent from now on. Never 0, which would mean "do not block"."""
+        left = min(deadline - time.monotonic(), self._wall_seconds)
+        if left <= 0:
+            raise TimeoutError
+        return left
+
     def _accept(self, payloads: Iterator[bytes]) -> tuple[list[Item], ValueError | None]:
         """What was good, and the fault that ended it."""
         batch: list[Item] = []
@@ -108,11 +118,3 @@ class Conversation(Generic[Item]):
         except (AnswerError, FrameError) as fault:
             return batch, fault
         return batch, None
-
-
-def _seconds_until(deadline: float) -> float:
-    """Never 0, which would mean "do not block"."""
-    left = deadline - time.monotonic()
-    if left <= 0:
-        raise TimeoutError
-    return left

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 LENGTH_BYTES = 4
 FRAME_BYTES_MAX = 32 << 20
-TOTAL_BYTES_MAX = 64 << 20
+TOTAL_BYTES_MAX = 128 << 20
 
 
 class FrameError(ValueError):

@@ -26,8 +26,13 @@ class RunLimits(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    wall_seconds: float = Field(default=10.0, gt=0, description="From the start of a run to SIGKILL.")
-    memory_bytes: int = Field(default=512 << 20, gt=0, description="On top of what the warm process has.")
+    wall_seconds: float = Field(
+        default=10.0, gt=0, description="A program that is silent for so long is ended by SIGKILL."
+    )
+    recording_seconds: float = Field(
+        default=30.0, ge=0, description="On top of that, while backward passes are described and told."
+    )
+    memory_bytes: int = Field(default=1 << 30, gt=0, description="On top of what the warm process has.")
     spare_count: int = Field(default=1, ge=0, description="Children forked ahead of the next request.")
     policy: bool = Field(default=True, description="Off only in tests of the kernel layers.")
     landlock: bool = Field(default=True, description="Off only in tests of the other layers.")
@@ -40,6 +45,11 @@ class RunLimits(BaseModel):
         return self.wall_seconds * _SOFT_SHARE
 
     @property
+    def total_seconds(self) -> float:
+        """From the start of a run to SIGKILL, whatever it says meanwhile."""
+        return self.wall_seconds + self.recording_seconds
+
+    @property
     def budget(self) -> Budget:
         """The kernel's share of these limits; processor time is the third stage, behind alarm and SIGKILL."""
-        return Budget(self.memory_bytes, math.ceil(self.wall_seconds) + 1)
+        return Budget(self.memory_bytes, math.ceil(self.total_seconds) + 1)

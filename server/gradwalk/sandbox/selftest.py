@@ -88,7 +88,7 @@ def _ask(launcher: Launcher, probes: list[ProbeName], seconds: float, answers: d
     """
     for _ in range(_ATTEMPTS):
         asked = [name for name in probes if name not in answers]
-        conversation = Conversation(seconds, _ProbeAnswer(asked), Cancellation())
+        conversation = Conversation(seconds, seconds, _ProbeAnswer(asked), Cancellation())
         payload = ProbeJob(probes=tuple(asked)).model_dump_json().encode()
         for batch in conversation.hold(launcher, payload):
             answers.update(batch)

@@ -38,6 +38,7 @@ def main() -> NoReturn:
             null_device=lockdown.open_null_device(),
             language=language,
             soft_seconds=limits.soft_seconds,
+            recording_seconds=limits.recording_seconds,
             resource_limits=limits.resource_limits,
         ),
     )

@@ -116,7 +116,7 @@ class Sandbox:
             answer = EventAnswer(expected_header(job.request, versions))
         payload = job.model_dump_json().encode()
         for attempt in range(_ATTEMPTS):
-            conversation = Conversation(self._limits.wall_seconds, answer, cancellation)
+            conversation = Conversation(self._limits.wall_seconds, self._limits.total_seconds, answer, cancellation)
             try:
                 launcher = self._working_launcher()
                 yield from conversation.hold(launcher, payload)
@@ -143,7 +143,9 @@ class Sandbox:
         found: list[Any] = []
         payload = job.model_dump_json().encode()
         for _ in range(_ATTEMPTS):
-            conversation = Conversation(self._limits.wall_seconds, ReplayAnswer(job), cancellation)
+            conversation = Conversation(
+                self._limits.wall_seconds, self._limits.total_seconds, ReplayAnswer(job), cancellation
+            )
             try:
                 found = [item for batch in conversation.hold(self._working_launcher(), payload) for item in batch]
             except LauncherGoneError:

@@ -85,7 +85,7 @@ class Zygote:
     def _lease(self, lease: int) -> None:
         child = self._spares.pop() if self._spares else self._fork()
         child.lease = lease
-        child.deadline = time.monotonic() + self._limits.wall_seconds + _BACKSTOP_SECONDS
+        child.deadline = time.monotonic() + self._limits.total_seconds + _BACKSTOP_SECONDS
         if child.channel is not None:
             self._say({"lease": lease, "pid": child.pid}, child.channel)
             child.channel.close()
@@ -167,6 +167,7 @@ def main() -> NoReturn:
         null_device=null_device,
         language=language,
         soft_seconds=limits.soft_seconds,
+        recording_seconds=limits.recording_seconds,
         resource_limits=limits.resource_limits,
     )
     zygote = Zygote(control, confinement, limits)

@@ -21,6 +21,11 @@ def too_many_nodes(nodes: int, span: Span | None) -> Problem:
     return problem("too_big", fact("problem-too-many-nodes", count=nodes), span=span)
 
 
+def only_first_nodes(first: int, nodes: int, span: Span | None) -> Problem:
+    """A pass of which only the `first` of `nodes` nodes are recorded."""
+    return problem("too_big", fact("problem-first-nodes", first=first, count=nodes), span=span)
+
+
 def too_many_steps(steps: int) -> Problem:
     """A run of more than `steps` steps."""
     return problem("too_big", fact("problem-too-many-steps", count=steps))

@@ -40,7 +40,7 @@ class LeafGrads:
                 )
         reached = {id(entry.record.variable) for entry in one.nodes.values() if entry.record.variable is not None}
         for name, leaf in named.leaves.values():
-            if id(leaf) in reached:
+            if id(leaf) in reached or (one.cut and leaf.grad is None):
                 continue
             known, grad = self._writer.names.get(id(leaf), name), leaf.grad
             if known not in grads:

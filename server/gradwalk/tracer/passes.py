@@ -21,6 +21,7 @@ from gradwalk.tracer import originals
 from gradwalk.tracer.calls import CallLog, InnerCall
 from gradwalk.tracer.description import Record
 from gradwalk.tracer.frames import Place, snippet_place
+from gradwalk.tracer.interruption import TELLING
 from gradwalk.tracer.rewrites import Chain
 from gradwalk.tracer.schedule import Schedule
 from gradwalk.tracer.second_derivatives import Cut
@@ -160,6 +161,8 @@ class Pass:
     nodes: dict[Node, PassNode] = field(default_factory=dict)
     alive: set[Node] | None = None
     """The nodes that `inputs=` leaves of the pass; None when all run."""
+    cut: frozenset[Node] = frozenset()
+    """The nodes of its graph at which recording ends, where that is too large: they run, and are not told."""
     outputs: list[tuple[Node | None, int]] = field(default_factory=list)
     inputs: list[tuple[Node | None, int]] = field(default_factory=list)
     examples: list[int] = field(default_factory=list)
@@ -211,6 +214,7 @@ class Pass:
         self.graph = {}
         self.nodes = {}
         self.alive = None
+        self.cut = frozenset()
         self.outputs = []
         self.inputs = []
         self.asked = ()
@@ -364,10 +368,11 @@ class Passes:
         if is_due:
             with originals.without_torch_function():
                 try:
-                    self._listener.begin(one, outputs, seeds, inputs)
-                    if one.is_recorded:
-                        self._recorded += 1
-                        handles = self._attach(one)
+                    with TELLING:
+                        self._listener.begin(one, outputs, seeds, inputs)
+                        if one.is_recorded:
+                            self._recorded += 1
+                            handles = self._attach(one)
                 except Exception as error:  # noqa: BLE001 (our own fault must not become the program's)
                     one.is_recorded = False
                     self._on_failure(error)
@@ -417,7 +422,7 @@ class Passes:
 
     def _tell(self, one: Pass, tell: Callable[[Pass, Any], None], outcome: Any) -> None:
         if one.is_recorded:
-            with originals.without_torch_function():
+            with TELLING, originals.without_torch_function():
                 try:
                     tell(one, outcome)
                 except Exception as error:  # noqa: BLE001 (our own fault must not become the program's)
@@ -434,7 +439,7 @@ class Passes:
         alive = one.alive
         before, after = self._before, self._after
         for node, entry in one.nodes.items():
-            if alive is not None and node not in alive:
+            if (alive is not None and node not in alive) or node in one.cut:
                 continue
             handles.append(node.register_hook(after))
             handles += self._listener.watch(node, entry)

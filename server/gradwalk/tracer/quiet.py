@@ -165,7 +165,7 @@ _NO_COPIES: Final[Mapping[int, torch.Tensor]] = {}
 
 def _running(one: Pass) -> list[Node]:
     alive = one.alive
-    return [node for node in one.graph if alive is None or node in alive]
+    return [node for node in one.graph if (alive is None or node in alive) and node not in one.cut]
 
 
 def _is_unwatched(entry: PassNode) -> bool:

@@ -18,14 +18,14 @@ from gradwalk.tracer.calls import Call, CallLog
 from gradwalk.tracer.checking import Unchecked
 from gradwalk.tracer.culprits import Culprits
 from gradwalk.tracer.description import ACCUMULATE_GRAD, GraphWriter, Record
-from gradwalk.tracer.endings import room_ended, too_many_nodes, too_many_steps
+from gradwalk.tracer.endings import only_first_nodes, room_ended, too_many_nodes, too_many_steps
 from gradwalk.tracer.explanation import explain_error, internal_problem, intrusion_problem, place_of, unused_input
 from gradwalk.tracer.findings import Findings
 from gradwalk.tracer.frames import is_materializing, snippet_place
 from gradwalk.tracer.gradients import StepGradients
 from gradwalk.tracer.histories import Histories
 from gradwalk.tracer.hooks import HookWatch
-from gradwalk.tracer.interruption import TimeLimitError
+from gradwalk.tracer.interruption import TELLING, TimeLimitError
 from gradwalk.tracer.leaf_grads import LeafGrads
 from gradwalk.tracer.links import link
 from gradwalk.tracer.live_nodes import LiveNodes
@@ -54,11 +54,13 @@ from gradwalk.tracer.sums import ContributionSums
 from gradwalk.tracer.transforms import batch_sizes, runs_in_transform
 from gradwalk.tracer.unrecorded import Unrecorded
 from gradwalk.tracer.values import ValueTable
-from gradwalk.tracer.walk import Node, walk
+from gradwalk.tracer.walk import NextFunctions, Node, first_to_run, walk
 
 LookAtPass = Callable[[int, Sequence[Any], Sequence[Any]], None]
 """Given the pass's index, its outputs and its seeds."""
 
+NODES_WALKED: Final = 1_000_000
+"""Of a graph that is too large to record as a whole."""
 _NOTHING_ASKED: Final = Asked([], {}, None)
 
 
@@ -139,13 +141,9 @@ class Recorder(PassListener):
             return
         frame = originals.frame_at(3)
         one.outputs = resolve_slots(outputs)
-        graph = walk([node for node, _ in one.outputs if node is not None], self.limits.nodes)
+        span = self.places.span(snippet_place(frame))
+        graph = self._graph_of(one, span)
         if graph is None:
-            self.stream.end_at("nodes", too_many_nodes(self.limits.nodes, self.places.span(snippet_place(frame))))
-            return
-        if self._reaches_too_far(graph) or (
-            self.stream.passes and one.parent is None and self.stream.steps + len(graph) > self.limits.steps
-        ):
             return
         one.is_recorded = True
         one.between = self.unrecorded.between()
@@ -155,18 +153,47 @@ class Recorder(PassListener):
         records = self.writer.records(graph)
         leaves = {id(record.variable): node for node, record in records.items() if record.variable is not None}
         one.inputs = resolve_inputs(inputs, graph, leaves)
-        one.alive = alive_nodes(one)
-        if inputs and one.alive is None:
-            one.alive = set()
+        if not one.cut:
+            # What is asked for may lie behind the part that is recorded.
+            one.alive = alive_nodes(one)
+            if inputs and one.alive is None:
+                one.alive = set()
         one.asked = inputs
         if is_materializing(frame) and all(isinstance(tensor, originals.Tensor) for tensor in inputs):
             one.materialized = [self.values.value_of(originals.zeros_like(tensor)) for tensor in inputs]
         named = self._named = self._read_names(frame)
         named.held += [output for output in outputs if isinstance(output, originals.Tensor)]
-        one.span = self.places.span(snippet_place(frame))
+        one.span = span
         one.begun = Begun(outputs, seeds, inputs, records, {})
         if self._program is not None or self.live_nodes.wants_jacobians:
             self._describe(one)
+
+    def _graph_of(self, one: Pass, span: Span | None) -> dict[Node, NextFunctions] | None:
+        """What is recorded of the graph of a pass; None where nothing is."""
+        starts = [node for node, _ in one.outputs if node is not None]
+        whole = walk(starts, NODES_WALKED)
+        if whole is None:
+            self.stream.end_at("nodes", too_many_nodes(NODES_WALKED, span))
+            return None
+        graph = self._part(one, starts, whole) if len(whole) > self.limits.nodes else whole
+        if self._reaches_too_far(graph) or (
+            self.stream.passes and one.parent is None and self.stream.steps + len(graph) > self.limits.steps
+        ):
+            return None
+        if one.cut:
+            self.stream.end_at("nodes", only_first_nodes(len(graph) - len(one.cut), len(whole), span))
+        return graph
+
+    def _part(self, one: Pass, starts: Sequence[Node], whole: dict[Node, NextFunctions]) -> dict[Node, NextFunctions]:
+        """The nodes that run first, with all their edges, and without edges the nodes that these lead to."""
+        first = first_to_run(starts, whole, min(self.limits.first_nodes, self.limits.nodes))
+        graph = {node: whole[node] for node in first}
+        one.cut = frozenset(
+            following for edges in [*graph.values()] for following, _ in edges if following not in graph
+        ) - {None}
+        # In an order that is the same in every run.
+        reached = dict.fromkeys(following for node in first for following, _ in whole[node])
+        return graph | {node: () for node in reached if node in one.cut}
 
     def skip(self, one: Pass, outputs: Sequence[Any]) -> Callable[[], None]:
         is_new = self.unrecorded.is_new(one)
@@ -361,8 +388,9 @@ class Recorder(PassListener):
         """Tells what the hooks of a quiet pass have taken, while it runs."""
         taken = [*one.taken]
         if taken:
-            self._tell(one)
-            self._quiet.forget(one, taken)
+            with TELLING:
+                self._tell(one)
+                self._quiet.forget(one, taken)
 
     def _tell(self, one: Pass) -> None:
         """Tells what the hooks of a quiet pass have taken since the last time."""
@@ -542,7 +570,9 @@ class Recorder(PassListener):
                 event["materialized"] = filled
         self._release()
         nodes = [entry.record.described() for entry in one.nodes.values()]
-        found = self._findings.conclude(one.index, nodes, one.cuts) + self._mistakes.conclude(one, nodes)
+        found = self._findings.conclude(one.index, nodes, one.cuts)
+        if not one.cut:
+            found += self._mistakes.conclude(one, nodes)
         if found:
             event["findings"] = found
         self._note_recorded(one)
@@ -551,6 +581,9 @@ class Recorder(PassListener):
         self.stream.send(event)
 
     def _note_recorded(self, one: Pass) -> None:
+        for node in one.cut:
+            # Its description has no operands; another pass may need them.
+            one.nodes[node].record.node = None
         self.schedule.steps = self.stream.steps
         leaves = self._named_leaves(entry.record for entry in one.nodes.values())
         self.unrecorded.note_recorded(one, leaves)

@@ -1,6 +1,8 @@
 """The nodes that a pass can reach, and the ones it needs; nothing here runs or changes anything."""
 
+from collections import Counter
 from collections.abc import Iterable
+from heapq import heapify, heappop, heappush
 from typing import Any, TypeAlias
 
 Node: TypeAlias = Any  # noqa: UP040 (torch has no class that all of its nodes share)
@@ -27,6 +29,27 @@ def walk(starts: Iterable[Node], nodes_max: int) -> dict[Node, NextFunctions] | 
         for following, _ in reversed(edges):
             if following is not None and following not in found:
                 pending.append(following)
+    return found
+
+
+def first_to_run(starts: Iterable[Node], graph: dict[Node, NextFunctions], count: int) -> list[Node]:
+    """The nodes of a graph that the engine runs first, in its order: of the ready ones the latest made, leaves first.
+
+    A node is ready when everything that hands it a gradient has run, so all that arrives at these comes from these.
+    """
+    waits = Counter(following for edges in graph.values() for following, _ in edges if following is not None)
+    ready = [(-node._sequence_nr(), at, node) for at, node in enumerate(dict.fromkeys(starts)) if not waits[node]]
+    heapify(ready)
+    found: list[Node] = []
+    while ready and len(found) < count:
+        _, at, node = heappop(ready)
+        found.append(node)
+        for following, _ in graph[node]:
+            if following is not None:
+                waits[following] -= 1
+                if not waits[following]:
+                    at = len(waits) + len(found) + len(ready)
+                    heappush(ready, (-following._sequence_nr(), at, following))
     return found
 
 

@@ -551,7 +551,7 @@ class Recorder(PassListener):
         self.stream.send(event)
 
     def _note_recorded(self, one: Pass) -> None:
-        self.schedule.steps = self.stream.steps
+        self.schedule.steps, self.schedule.entries = self.stream.steps, self.values.entries_summarised
         leaves = self._named_leaves(entry.record for entry in one.nodes.values())
         self.unrecorded.note_recorded(one, leaves)
 

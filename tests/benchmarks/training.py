@@ -8,6 +8,7 @@ import statistics
 import time
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import torch
 
@@ -49,9 +50,9 @@ def seconds(work: Callable[[], object]) -> float:
     return time.process_time() - begin
 
 
-def trace(source: str, passes: list[int] | None = None) -> None:
+def trace(source: str, **options: Any) -> None:
     """Traces a program; its events go nowhere."""
-    request = TraceRequest(source=source, options=Options(passes=passes))
+    request = TraceRequest(source=source, options=Options(**options))
     Run(request, lambda _event: None, ResolvedLimits()).play()
 
 

@@ -64,6 +64,7 @@ def test_a_pass_that_was_not_recorded_is_asked_for(player: PlayerPage) -> None:
     told = re.search(r"loss (\S+)", curve.inner_text())
     assert told is not None
     assert number(told[1]) == pytest.approx(weight_before(233) ** 2 * 234, rel=1e-3)
+    assert number(player.page.get_by_role("slider", name="w").input_value()) == 1.0
     curve.get_by_role("slider", name="Pass").press("Home")
     expect(curve).to_contain_text("pass 1 of 500")
     curve.get_by_role("slider", name="Pass").press("ArrowRight")

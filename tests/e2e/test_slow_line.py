@@ -7,11 +7,11 @@ from playwright.sync_api import Page, Response, Route, expect
 from tests.e2e.conftest import Opener
 
 
-def slow_down(page: Page, bytes_per_second: int) -> None:
+def slow_down(page: Page, bytes_per_second: int, latency: int = 100) -> None:
     """As DevTools does it."""
     session = page.context.new_cdp_session(page)
     session.send("Network.enable")
-    conditions = {"downloadThroughput": bytes_per_second, "uploadThroughput": bytes_per_second, "latency": 100}
+    conditions = {"downloadThroughput": bytes_per_second, "uploadThroughput": bytes_per_second, "latency": latency}
     session.send("Network.emulateNetworkConditions", {"offline": False, **conditions})
 
 

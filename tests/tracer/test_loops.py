@@ -263,3 +263,20 @@ def test_norms_do_not_overflow_where_the_gradient_does_not() -> None:
     source = "w = torch.full((4,), 1e30, requires_grad=True)\nfor t in range(200):\n    w.grad = None\n"
     traced = run_traced(source + "    (w * 2e25).sum().backward()\n")
     assert {tuple(norms) for _, norms, _ in curve_of(traced).values()} == {(4e25,)}
+
+
+def test_of_passes_over_large_tensors_fewer_are_recorded() -> None:
+    source = """\
+w = torch.randn(1000, 1000, requires_grad=True)
+for i in range(60):
+    (w * w).sum().backward()
+    with torch.no_grad():
+        w -= 0.1 * w.grad
+"""
+    traced = run_traced(source)
+    numbers = numbers_of(traced)
+    assert numbers[:2] == [0, 1]
+    assert numbers[-1] == 59
+    # Summarised in each: w, its gradients and what is saved of it; together 2 to 10 million entries.
+    assert 2**26 / 10e6 <= len(numbers) <= 2**26 / 2e6
+    assert sorted({*curve_of(traced), *numbers}) == list(range(60))

@@ -34,6 +34,14 @@ function traceWith(inputs: Record<string, TensorValue>, leaves: Record<string, T
 }
 
 describe("input controls", () => {
+  it("are no leaves of a later pass, which the program has changed", () => {
+    const trace = traceWith({}, { w: tensor([], [2]) });
+    const { passes } = trace;
+    const later = passes.map((pass) => ({ ...pass, started: { ...pass.started, number: 317 } }));
+    expect(inputControls({ ...trace, passes: later }, {})).toEqual([]);
+    expect(inputControls(trace, {})).toHaveLength(1);
+  });
+
   it("are the free variables and the leaves, each entry under the name one would write", () => {
     const controls = inputControls(
       traceWith({ x: tensor([], [2]) }, { W: tensor([2, 2], [1, 2, 3, "NaN"]), x: tensor([], [2]) }),

@@ -2,6 +2,7 @@
  * What can be set without touching the program: free variables of an expression and named leaves, each as a
  * nested value with one control per entry.
  */
+import { numberOf } from "../model/curve";
 import { toNumber } from "../model/numbers";
 import type { TraceState } from "../model/trace";
 import type { TensorValue } from "../protocol/trace.gen";
@@ -39,7 +40,9 @@ export function inputControls(
     if (value && !controls.has(key)) controls.set(key, inputControl(key, value, overrides[key]));
   };
   for (const input of trace.started?.inputs ?? []) add(input.name, input.value);
-  for (const pass of trace.passes) {
+  // Where the first pass was not recorded, the program may have changed its leaves since.
+  const isFromStart = trace.passes[0] === undefined || numberOf(trace.passes[0]) === 0;
+  for (const pass of isFromStart ? trace.passes : []) {
     for (const node of pass.started.graph.nodes) {
       if (node.input !== undefined) add(node.input, node.outputs[0]?.value);
     }

@@ -584,7 +584,7 @@ class Recorder(PassListener):
         for node in one.cut:
             # Its description has no operands; another pass may need them.
             one.nodes[node].record.node = None
-        self.schedule.steps = self.stream.steps
+        self.schedule.steps, self.schedule.entries = self.stream.steps, self.values.entries_summarised
         leaves = self._named_leaves(entry.record for entry in one.nodes.values())
         self.unrecorded.note_recorded(one, leaves)
 

@@ -14,12 +14,14 @@ from gradwalk.tracer.calls import CallLog
 from gradwalk.tracer.frames import Place
 from gradwalk.tracer.listening import Listening
 from gradwalk.tracer.loops import Loop
-from gradwalk.tracer.turns import RunningLoop, Turns, length_of
+from gradwalk.tracer.turns import RunningLoop, Spent, Turns, length_of
 
 FIRST_SHARE: Final = 8
 """Of the turns that can be recorded, one in so many is for the first ones."""
 LOOP_SHARE: Final = 10
 """The turns that are recorded of one loop have this part of all steps."""
+LOOP_ENTRIES: Final = 2**26
+"""Of large values, the entries that are summarised for one loop, about: two seconds of work."""
 FIRST_MIN: Final = 2
 """The second turn shows what was left over from the first one."""
 _PER_OCTAVE_BITS: Final = 2
@@ -41,6 +43,8 @@ class Schedule:
         """Of the next pass, among all that run."""
         self.steps = 0
         """Recorded so far."""
+        self.entries = 0
+        """Summarised so far."""
         self._limits = limits
         self._asked = None if asked is None else frozenset(asked)
         self._log = log
@@ -65,7 +69,7 @@ class Schedule:
         Raises:
             AllRecordedError: every pass that was asked for has run.
         """
-        one = self._turns.turn(number, self.number, self.steps)
+        one = self._turns.turn(number, Spent(self.number, self.steps, self.entries))
         history = one.history
         if not history.trains or not history.is_innermost:
             return
@@ -117,10 +121,14 @@ class Schedule:
         return self.listening is not None and self.listening.has_missed(sequences)
 
     def _is_due(self, one: RunningLoop) -> bool:
-        history = one.history
+        history, of_turn = one.history, one.history.of_turn
         if self._asked is not None:
-            return any(self.number <= asked < self.number + history.passes for asked in self._asked)
-        most = min(self._limits.passes // history.passes, self._limits.steps // LOOP_SHARE // history.steps)
+            return any(self.number <= asked < self.number + of_turn.passes for asked in self._asked)
+        most = min(
+            self._limits.passes // of_turn.passes,
+            self._limits.steps // LOOP_SHARE // of_turn.steps,
+            LOOP_ENTRIES // of_turn.entries,
+        )
         position, total = self._turns.progress()
         if total is None:
             return _is_on_grid(history.turns - 1, most)

@@ -1,7 +1,7 @@
 """How far the loops of a running program are: which are running, at which turn, of how many."""
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from torch.utils.data import DataLoader
 
@@ -11,6 +11,16 @@ from gradwalk.tracer.originals import sequence_number
 _COUNTED: Final = frozenset({range, list, tuple, dict, set, str})
 _ITERATORS: Final = frozenset(map(type, (iter(range(0)), iter([]), iter(()), iter({}), iter(set()), iter(""))))
 _OF_TORCH: Final = "torch."
+
+
+class Spent(NamedTuple):
+    """What was done so far in a run, or in one turn of a loop."""
+
+    passes: int
+    steps: int
+    """Recorded ones."""
+    entries: int
+    """Of large values, summarised."""
 
 
 class LoopHistory:
@@ -23,10 +33,8 @@ class LoopHistory:
         """False once a loop that runs passes was met inside it."""
         self.carries = False
         """True once a graph reached back into an earlier turn."""
-        self.passes = 1
-        """The most that one turn ran."""
-        self.steps = 1
-        """The most that were recorded of one turn."""
+        self.of_turn = Spent(1, 1, 1)
+        """The most that one turn took, of each."""
         self.turns = 0
         """Over all times that it ran."""
 
@@ -34,7 +42,7 @@ class LoopHistory:
 class RunningLoop:
     """One time that a loop runs."""
 
-    __slots__ = ("history", "length", "loop", "number_before", "position", "started_at", "steps_before", "turned_at")
+    __slots__ = ("history", "length", "loop", "position", "spent_before", "started_at", "turned_at")
 
     def __init__(self, loop: Loop, history: LoopHistory, length: int | None) -> None:
         self.loop = loop
@@ -43,9 +51,8 @@ class RunningLoop:
         """How many turns it makes; None where nobody knows."""
         self.position = -1
         """The turn that it is at, from 0."""
-        self.number_before = 0
-        """How many passes had run when this turn began."""
-        self.steps_before = 0
+        self.spent_before = Spent(0, 0, 0)
+        """What had been done when this turn began."""
         self.started_at = self.turned_at = sequence_number()
         """The sequence numbers at which it and its turn began."""
 
@@ -75,8 +82,8 @@ class Turns:
         if at is not None:
             del self.running[at:]
 
-    def turn(self, number: int, passes: int, steps: int) -> RunningLoop:
-        """A loop begins a turn, after so many passes and recorded steps of the whole run."""
+    def turn(self, number: int, spent: Spent) -> RunningLoop:
+        """A loop begins a turn, after so much was done in the whole run."""
         at = self._place(number)
         if at is None:
             # A `while` does not tell that it starts.
@@ -84,16 +91,16 @@ class Turns:
             at = len(self.running) - 1
         one = self.running[at]
         history = one.history
-        if one.position >= 0 and passes > one.number_before:
+        if one.position >= 0 and spent.passes > one.spent_before.passes:
             for around in self.running[:at]:
                 around.history.trains, around.history.is_innermost = True, False
             history.trains = True
-            history.passes = max(history.passes, passes - one.number_before)
-            history.steps = max(history.steps, steps - one.steps_before)
+            taken = (now - then for now, then in zip(spent, one.spent_before, strict=True))
+            history.of_turn = Spent(*map(max, history.of_turn, taken))
         del self.running[at + 1 :]
         one.position += 1
         history.turns += 1
-        one.number_before, one.steps_before = passes, steps
+        one.spent_before = spent
         one.turned_at = sequence_number()
         return one
 

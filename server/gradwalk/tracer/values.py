@@ -58,6 +58,8 @@ class ValueTable:
         """The same by address, shape, strides and dtype."""
         self.look_at_summary: Callable[[torch.Tensor, TensorValue], None] | None = None
         """Given each tensor that is only summarised, while it is what its value says."""
+        self.entries_summarised = 0
+        """Of all values so far; a measure of what they cost."""
 
     @contextmanager
     def together(self) -> Iterator[None]:
@@ -185,12 +187,16 @@ class ValueTable:
     def _snapshot(self, tensor: torch.Tensor) -> TensorValue:
         plain = originals.detach(tensor)
         value = snapshot(plain, self._elements)
-        if self.look_at_summary is not None and "summary" in value:
+        if "summary" not in value:
+            return value
+        self.entries_summarised += _count_of(plain)
+        if self.look_at_summary is not None:
             self.look_at_summary(plain, value)
         return value
 
     def _fill_summaries(self, waiting: Sequence[tuple[torch.Tensor, TensorValue]]) -> None:
         tensors = [tensor for tensor, _ in waiting]
+        self.entries_summarised += sum(map(_count_of, tensors))
         for (tensor, value), summary in zip(waiting, summarise_all(tensors), strict=True):
             value["summary"] = summary
             if self.look_at_summary is not None:

@@ -1,43 +1,38 @@
-"""The alarm inside a child, against a real clock."""
+"""The alarm raises where it may: in the program, and not between an event's number and its last byte."""
 
 import signal
-import time
+import sys
+from typing import Any
 
 import pytest
 
+from gradwalk.protocol.events import Event
 from gradwalk.sandbox.deadline import PROGRAM_FILENAME, Alarm
-from gradwalk.tracer.interruption import TELLING, TimeLimitError
-
-SECONDS = 0.2
-TOLD_SECONDS = 0.6
+from gradwalk.tracer.interruption import TimeLimitError
+from gradwalk.tracer.stream import EventStream
 
 
-def tell_a_pass() -> None:
-    with TELLING, TELLING:
-        time.sleep(TOLD_SECONDS)
+def run_snippet(source: str, **names: Any) -> None:
+    exec(compile(source, PROGRAM_FILENAME, "exec"), names)
 
 
-@pytest.mark.parametrize(("recording_seconds", "spent"), [(60.0, SECONDS + TOLD_SECONDS), (0.0, SECONDS)])
-def test_what_recording_takes_does_not_count_up_to_its_own_limit(recording_seconds: float, spent: float) -> None:
-    program = compile("tell_a_pass()\nwhile True: pass", PROGRAM_FILENAME, "exec")
-    started, before = time.monotonic(), signal.getsignal(signal.SIGALRM)
-    try:
-        Alarm().set(SECONDS, recording_seconds)
-        with pytest.raises(TimeLimitError):
-            exec(program, {"tell_a_pass": tell_a_pass})
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-    assert time.monotonic() - started >= spent
+def test_the_alarm_raises_in_the_program_and_in_what_it_calls() -> None:
+    alarm = Alarm()
+    with pytest.raises(TimeLimitError):
+        run_snippet("ring()", ring=lambda: alarm._ring(signal.SIGALRM, sys._getframe()))
 
 
-def test_code_of_the_program_that_recording_runs_counts() -> None:
-    program = compile("with TELLING:\n    while True: pass", PROGRAM_FILENAME, "exec")
-    before = signal.getsignal(signal.SIGALRM)
-    try:
-        Alarm().set(SECONDS, 60.0)
-        with pytest.raises(TimeLimitError):
-            exec(program, {"TELLING": TELLING})
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+def test_the_alarm_does_not_ring_outside_the_program() -> None:
+    Alarm()._ring(signal.SIGALRM, sys._getframe())
+
+
+def test_the_alarm_never_parts_an_event_from_its_number() -> None:
+    """A gap in the numbers would make the parent refuse the whole answer."""
+    alarm, events = Alarm(), []
+
+    def emit(event: Event) -> None:
+        alarm._ring(signal.SIGALRM, sys._getframe())
+        events.append(event)
+
+    run_snippet("send({'type': 'stdout', 'text': 'x'})", send=EventStream(emit, 100).send)
+    assert [event["seq"] for event in events] == [0]

@@ -15,6 +15,7 @@ from gradwalk.protocol.merging import merge
 from gradwalk.protocol.requests import Limits
 from gradwalk.tracer import links, recorder
 from gradwalk.tracer.description import GraphWriter
+from gradwalk.tracer.gradients import StepGradients
 from gradwalk.tracer.recorder import Recorder
 from gradwalk.tracer.sides import Side
 from gradwalk.tracer.stream import EventStream
@@ -180,9 +181,9 @@ def broken_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def broken_none(monkeypatch: pytest.MonkeyPatch) -> None:
     """Writes zeros for what is undefined."""
-    received = Recorder._received
+    value_of = StepGradients.value_of
     zeros = {"shape": [3], "dtype": "float64", "data": [0.0, 0.0, 0.0]}
-    monkeypatch.setattr(Recorder, "_received", lambda self, one: zeros if one is None else received(self, one))
+    monkeypatch.setattr(StepGradients, "value_of", lambda self, one: zeros if one is None else value_of(self, one))
 
 
 def broken_order(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch.autograd.graph import get_gradient_edge
 
+from gradwalk.protocol.document import join_document
 from gradwalk.protocol.merging import merge
 from gradwalk.protocol.requests import Options, ResolvedLimits, TraceRequest
 from gradwalk.protocol.wire import Writer, read_events
@@ -111,8 +112,11 @@ class Traced(NamedTuple):
     """A traced run."""
 
     events: list[Any]
+    """Put together."""
     run: Run
     random_states: tuple[Any, ...]
+    document: bytes
+    """As it is kept."""
 
     def of(self, kind: str) -> list[Any]:
         """The events of one type."""
@@ -134,11 +138,12 @@ def run_traced(source: str, limits: ResolvedLimits | None = None, **options: Any
     if run.recorder is not None and run.recorder.failure is not None:
         raise run.recorder.failure
     writer = Writer()
-    events = read_events(json.loads(writer.write(event)) for event in events)
+    written = [writer.write(event) for event in events]
+    events = read_events(map(json.loads, written))
     assert [event["seq"] for event in events] == list(range(len(events)))
     assert events[0]["type"] == "started"
     assert events[-1]["type"] == "finished"
-    return Traced(merge(events), run, states)
+    return Traced(merge(events), run, states, join_document(written))
 
 
 def tensor_of(value: Any) -> torch.Tensor:

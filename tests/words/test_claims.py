@@ -17,8 +17,6 @@ from hypothesis import given, settings
 
 from gradwalk.examples.catalogue import EXAMPLES
 from gradwalk.exports.kit import _remembered
-from gradwalk.protocol.document import assemble_document, encode
-from gradwalk.protocol.wire import write_document
 from tests.tracer.oracle import PRELUDE, Twin, run_hooked, run_traced
 from tests.tracer.test_random_graphs import programs
 
@@ -242,7 +240,7 @@ CLAIMS: dict[str, Callable[..., bool | None]] = {
 def moments_of(source: str) -> Iterator[tuple[Moment, list[str]]]:
     """Every step with its sentences, code in backticks."""
     twin, traced = run_hooked(source), run_traced(source)
-    told = _remembered(encode(write_document(assemble_document(traced.events))), "tellMarkedUp")
+    told = _remembered(traced.document, "tellMarkedUp")
     assert told is not None, "the front end is not built"
     nodes = traced.nodes()
     steps = traced.of("step")

@@ -10,8 +10,6 @@ import pytest
 import torch
 
 from gradwalk.exports.kit import _remembered
-from gradwalk.protocol.document import assemble_document, encode
-from gradwalk.protocol.wire import write_document
 from tests.tracer.oracle import run_plain, run_traced
 
 SEVERAL_HOOKS = """\
@@ -177,7 +175,7 @@ EXPECTED: dict[str, tuple[str, Callable[[dict[str, Any]], str]]] = {
 def test_a_fact_is_said_once(source: str, expected: Callable[[dict[str, Any]], str]) -> None:
     twin = run_plain(source)
     assert twin.error is None
-    told = _remembered(encode(write_document(assemble_document(run_traced(source).events))), "tellMarkedUp")
+    told = _remembered(run_traced(source).document, "tellMarkedUp")
     assert told is not None, "the front end is not built"
     sentences = [sentence for step in told["backward"] for sentence in step["phases"]]
     assert [sentence.count(expected(twin.namespace)) for sentence in sentences].count(1) == 1, sentences

@@ -4,7 +4,7 @@
  */
 import { elementCount } from "../model/matrix";
 import { nodeTitle, usesOf } from "../model/selectors";
-import type { Edge, Graph, Group, Node, TensorValue } from "../protocol/trace.gen";
+import type { Edge, Graph, Group, Node } from "../protocol/trace.gen";
 import type { Size } from "./geometry";
 import { type Subject, TOP } from "./levels";
 import type { Drawing } from "./place";
@@ -27,16 +27,17 @@ export const THUMBNAIL_CELL_PX = 8;
 export const GROUP_SIZE: Size = { width: 196, height: 64 };
 
 export function cardSize(node: Node): Size {
-  const value = node.outputs[0]?.value ?? null;
+  const output = node.outputs[0];
+  const shape = output?.shape ?? output?.value?.shape ?? null;
   const isLeaf = node.kind === "accumulate_grad";
-  const name = isLeaf ? "leaf" : (node.outputs[0]?.name ?? "");
+  const name = isLeaf ? "leaf" : (output?.name ?? "");
   const title = TITLE_CHARACTER_PX * (nodeTitle(node).length + (name === "" ? 0 : name.length + 2));
-  const line = VALUE_CHARACTER_PX * valueCharacters(value) + (isLeaf ? 40 : 0);
+  const line = VALUE_CHARACTER_PX * valueCharacters(shape) + (isLeaf ? 40 : 0);
   const width = Math.min(
     WIDEST_PX,
     Math.max(isLeaf ? NARROWEST_LEAF_PX : NARROWEST_PX, title + PADDING_PX, line + PADDING_PX),
   );
-  return { width: Math.ceil(width), height: TITLE_LINE_PX + 2 * valueHeight(value) + FRAME_PX };
+  return { width: Math.ceil(width), height: TITLE_LINE_PX + 2 * valueHeight(shape) + FRAME_PX };
 }
 
 /** Whether a value is written out on a card; larger ones become a thumbnail with their shape. */
@@ -50,15 +51,18 @@ export function drawingOf(graph: Graph, open: ReadonlySet<string>): Drawing {
   return { subject, open: subject.groups.map((group) => group.id).filter((id) => open.has(id)) };
 }
 
-const subjects = new WeakMap<Graph, Subject>();
+/** By edges and groups, which stay the same objects while values and formulas come to the nodes. */
+const subjects = new WeakMap<Graph["edges"], WeakMap<Graph["groups"], Subject>>();
 const keys = new WeakMap<Subject, string>();
 
 /** What there is to lay out, whichever groups are open; made once for a graph. */
 function subjectOf(graph: Graph): Subject {
-  const known = subjects.get(graph);
+  const ofEdges = subjects.get(graph.edges) ?? new WeakMap<Graph["groups"], Subject>();
+  subjects.set(graph.edges, ofEdges);
+  const known = ofEdges.get(graph.groups);
   if (known !== undefined) return known;
   const made = makeSubject(graph);
-  subjects.set(graph, made);
+  ofEdges.set(graph.groups, made);
   return made;
 }
 
@@ -115,18 +119,17 @@ function closedGroupSize(group: Group): Size {
   return { width: Math.min(WIDEST_PX + 40, Math.ceil(width)), height: GROUP_SIZE.height };
 }
 
-function valueCharacters(value: TensorValue | null): number {
-  if (value === null) return NUMBER_CHARACTERS;
-  const count = elementCount(value.shape);
-  if (isWrittenOut(value.shape))
-    return count > 1 ? count * SEPARATED_NUMBER_CHARACTERS : NUMBER_CHARACTERS + 2;
-  const thumbnail = (Math.min(value.shape.at(-1) ?? 1, 8) * THUMBNAIL_CELL_PX) / VALUE_CHARACTER_PX;
-  return thumbnail + value.shape.join(" × ").length + 3;
+function valueCharacters(shape: readonly number[] | null): number {
+  if (shape === null) return NUMBER_CHARACTERS;
+  const count = elementCount(shape);
+  if (isWrittenOut(shape)) return count > 1 ? count * SEPARATED_NUMBER_CHARACTERS : NUMBER_CHARACTERS + 2;
+  const thumbnail = (Math.min(shape.at(-1) ?? 1, 8) * THUMBNAIL_CELL_PX) / VALUE_CHARACTER_PX;
+  return thumbnail + shape.join(" × ").length + 3;
 }
 
-function valueHeight(value: TensorValue | null): number {
-  if (value === null || isWrittenOut(value.shape)) return VALUE_LINE_PX;
-  const columns = value.shape.at(-1) ?? 1;
-  const rows = columns === 0 ? 1 : elementCount(value.shape) / columns;
+function valueHeight(shape: readonly number[] | null): number {
+  if (shape === null || isWrittenOut(shape)) return VALUE_LINE_PX;
+  const columns = shape.at(-1) ?? 1;
+  const rows = columns === 0 ? 1 : elementCount(shape) / columns;
   return Math.max(VALUE_LINE_PX, Math.min(rows, THUMBNAIL_ROWS) * THUMBNAIL_CELL_PX + 6);
 }

@@ -86,6 +86,7 @@ export function foldEvents(state: TraceState, events: readonly Event[]): TraceSt
     warnings: state.warnings.slice(),
   };
   const openPasses = new Map<number, Step[]>();
+  const told = new Map<number, Map<string, ToldOfNode[]>>();
   for (const event of fresh) {
     next.seq = event.seq;
     switch (event.type) {
@@ -109,11 +110,11 @@ export function foldEvents(state: TraceState, events: readonly Event[]): TraceSt
         break;
       }
       case "forward":
-        next.passes[event.pass] = withValues(next.passes[event.pass], event);
+        note(told, event);
         break;
       case "explained":
-        next.passes[event.pass] = withFormulas(next.passes[event.pass], event);
-        for (const told of event.nodes) explain(next.steps, told);
+        note(told, event);
+        for (const each of event.nodes) explain(next.steps, each);
         openPasses.set(
           event.pass,
           openPasses.get(event.pass) ?? next.passes[event.pass]?.steps.slice() ?? [],
@@ -141,6 +142,7 @@ export function foldEvents(state: TraceState, events: readonly Event[]): TraceSt
         assertNever(event);
     }
   }
+  for (const [pass, ofNodes] of told) next.passes[pass] = withNodes(next.passes[pass], ofNodes);
   for (const [pass, steps] of openPasses) {
     next.passes[pass] = withPass(next.passes[pass], {
       steps: steps.map((step) => next.steps[step.index] ?? step),
@@ -168,35 +170,36 @@ function unstartedPass({ seq, span, failed }: Problem, graph: Graph, index: numb
   return { index, started, steps: [], finished: null };
 }
 
-/** With what the forward pass put into its nodes. */
-function withValues(pass: PassState | undefined, { nodes }: Forward): PassState {
-  return withNodes(pass, nodes, (node, { inputs, outputs, saved, inside }) => ({
+type ToldOfNode = Forward["nodes"][number] | Explanation;
+
+/** Keeps what was told of nodes until the end of the batch: a graph of thousands is gone through once. */
+function note(told: Map<number, Map<string, ToldOfNode[]>>, { pass, nodes }: Forward | Explained): void {
+  const ofPass = told.get(pass) ?? new Map<string, ToldOfNode[]>();
+  told.set(pass, ofPass);
+  for (const each of nodes) {
+    const before = ofPass.get(each.node);
+    if (before === undefined) ofPass.set(each.node, [each]);
+    else before.push(each);
+  }
+}
+
+function withNodes(pass: PassState | undefined, told: ReadonlyMap<string, readonly ToldOfNode[]>): PassState {
+  if (pass === undefined) throw new Error("what a node is came before the pass_started that names it");
+  const { graph } = pass.started;
+  const nodes = graph.nodes.map((node) => (told.get(node.id) ?? []).reduce(withTold, node));
+  return { ...pass, started: { ...pass.started, graph: { ...graph, nodes } } };
+}
+
+function withTold(node: Node, told: ToldOfNode): Node {
+  if ("formula" in told) return told.formula === null ? node : { ...node, formula: told.formula };
+  const { inputs, outputs, saved, inside } = told;
+  return {
     ...node,
     inputs: node.inputs.map((operand, at) => ({ ...operand, value: inputs[at] ?? null })),
     outputs: node.outputs.map((output, at) => ({ ...output, value: outputs[at] ?? null })),
     saved,
     ...(inside === undefined ? {} : { inside }),
-  }));
-}
-
-function withFormulas(pass: PassState | undefined, { nodes }: Explained): PassState {
-  const written = nodes.filter(({ formula }) => formula !== null);
-  return withNodes(pass, written, (node, { formula }) => ({ ...node, formula }));
-}
-
-function withNodes<Told extends { node: string }>(
-  pass: PassState | undefined,
-  nodes: readonly Told[],
-  put: (node: Node, told: Told) => Node,
-): PassState {
-  if (pass === undefined) throw new Error("what a node is came before the pass_started that names it");
-  const told = new Map(nodes.map((each) => [each.node, each]));
-  const { graph } = pass.started;
-  const changed = graph.nodes.map((node) => {
-    const found = told.get(node.id);
-    return found === undefined ? node : put(node, found);
-  });
-  return { ...pass, started: { ...pass.started, graph: { ...graph, nodes: changed } } };
+  };
 }
 
 /** Puts what explains a step in its place. */

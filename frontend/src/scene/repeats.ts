@@ -24,14 +24,44 @@ export function repeatsOf(group: Group): number | null {
 export function withRepeats(graph: Graph): Graph {
   const known = foldedGraphs.get(graph);
   if (known !== undefined) return known;
-  const made =
-    graph.nodes.length > SMALL_GRAPH_NODES && graph.groups.length >= FEWEST_REPEATS ? fold(graph) : graph;
+  const isLarge = graph.nodes.length > SMALL_GRAPH_NODES && graph.groups.length >= FEWEST_REPEATS;
+  const made = isLarge ? folded(graph, foldingOf(graph)) : graph;
   foldedGraphs.set(graph, made);
   foldedGraphs.set(made, made);
   return made;
 }
 
 const foldedGraphs = new WeakMap<Graph, Graph>();
+
+/** What folding changes; null where nothing is repeated. */
+interface Folding {
+  /** By node, its group. */
+  readonly homes: ReadonlyMap<string, string | null>;
+  readonly groups: readonly Group[];
+}
+
+/** By groups, which stay the same object while values and formulas come to the nodes. */
+const foldings = new WeakMap<
+  Graph["groups"],
+  { readonly edges: Graph["edges"]; readonly folding: Folding | null }
+>();
+
+function foldingOf(graph: Graph): Folding | null {
+  const known = foldings.get(graph.groups);
+  if (known?.edges === graph.edges) return known.folding;
+  const folding = fold(graph);
+  foldings.set(graph.groups, { edges: graph.edges, folding });
+  return folding;
+}
+
+function folded(graph: Graph, folding: Folding | null): Graph {
+  if (folding === null) return graph;
+  const nodes = graph.nodes.map((node): Node => {
+    const group = folding.homes.get(node.id) ?? null;
+    return group === node.group ? node : { ...node, group };
+  });
+  return { ...graph, nodes, groups: folding.groups as Group[] };
+}
 
 /** A node or group among its siblings, in the order in which the program ran them. */
 interface Item {
@@ -49,7 +79,7 @@ interface Run {
   readonly count: number;
 }
 
-function fold(graph: Graph): Graph {
+function fold(graph: Graph): Folding | null {
   const siblings = itemsByParent(graph);
   const level: Level = {
     homes: new Map(graph.nodes.map((node) => [node.id, node.group])),
@@ -59,13 +89,9 @@ function fold(graph: Graph): Graph {
   for (const [parent, items] of siblings) {
     for (const [index, run] of runsOf(items).entries()) foldRun(graph, level, parent, items, run, index);
   }
-  if (level.made.length === 0) return graph;
-  const nodes = graph.nodes.map((node): Node => {
-    const group = level.homes.get(node.id) ?? null;
-    return group === node.group ? node : { ...node, group };
-  });
+  if (level.made.length === 0) return null;
   const members = new Map<string, string[]>();
-  for (const node of nodes) if (node.group !== null) append(members, node.group, node.id);
+  for (const [node, group] of level.homes) if (group !== null) append(members, group, node);
   const groups = [...graph.groups, ...level.made].map(
     (group): Group => ({
       ...group,
@@ -73,7 +99,7 @@ function fold(graph: Graph): Graph {
       nodes: members.get(group.id) ?? [],
     }),
   );
-  return { ...graph, nodes, groups };
+  return { homes: level.homes, groups };
 }
 
 /** What changes while runs are folded. */

@@ -1,0 +1,20 @@
+import { describe, expect, it } from "vitest";
+import { emptyTrace, foldEvents } from "../model/trace";
+import { GOLDENS, readSample } from "../protocol/samples";
+import { pictureKey } from "./sizes";
+
+describe.each(GOLDENS)("%s", (name) => {
+  it("looks the same before its values have come", () => {
+    const { events } = readSample(name);
+    const whole = foldEvents(emptyTrace(), events);
+    const bare = foldEvents(
+      emptyTrace(),
+      events.filter(({ type }) => type !== "forward" && type !== "explained"),
+    );
+    expect(whole.passes.length).toBe(bare.passes.length);
+    whole.passes.forEach((pass, at) => {
+      const other = bare.passes[at];
+      if (other !== undefined) expect(pictureKey(other.started.graph)).toBe(pictureKey(pass.started.graph));
+    });
+  });
+});

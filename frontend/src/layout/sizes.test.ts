@@ -5,11 +5,10 @@ import { pictureKey } from "./sizes";
 
 describe.each(GOLDENS)("%s", (name) => {
   it("looks the same before its values have come", () => {
-    const { events } = readSample(name);
-    const whole = foldEvents(emptyTrace(), events);
+    const whole = foldEvents(emptyTrace(), readSample(name).events);
     const bare = foldEvents(
       emptyTrace(),
-      events.filter(({ type }) => type !== "forward" && type !== "explained"),
+      readSample(name).events.filter(({ type }) => type !== "forward" && type !== "explained"),
     );
     expect(whole.passes.length).toBe(bare.passes.length);
     whole.passes.forEach((pass, at) => {

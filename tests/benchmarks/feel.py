@@ -1,6 +1,6 @@
 """What a person feels: from Run to a picture and to numbers, a slider, the way through a long walk, a slow line.
 
-The server has seen none of the programs, and each visit has an empty cache. `GRADWALK_BEFORE` names another checkout
+The server has seen none of the programs, and each visit has an empty cache. `FEEL_BEFORE` names another checkout
 with a built page; its rows stand beside ours, taken in turn in the same run. "Numbers" are those of the step that the
 link names. `FEEL_SIZES` takes some of the sizes.
 """
@@ -190,7 +190,7 @@ def serving(checkout: Path) -> Iterator[str]:
 
 def main() -> None:
     """Prints the table."""
-    other = os.environ.get("GRADWALK_BEFORE")
+    other = os.environ.get("FEEL_BEFORE")
     checkouts = {**({} if other is None else {"before": Path(other)}), "now": ROOT}
     found: dict[str, Measured] = {name: {} for name in checkouts}
     with ExitStack() as stack:

@@ -107,7 +107,7 @@ def test_a_file_is_the_exporters_and_made_once_for_all_who_ask(opened: Open) -> 
             asked = await asyncio.gather(*[setup.start(job) for _ in range(20)])
             told = (await asyncio.gather(*map(to_the_end, asked)))[0]
             assert told == sorted(told)
-            assert told[-1] == (15, 15)
+            assert told[-1] == (10, 10)
             exporter = find_exporter("pages")
             assert exporter is not None
             oracle = exporter.write(load_document(json.loads(DOCUMENT)), Selection(every="phase"))

@@ -113,12 +113,14 @@ def test_the_window_moves_seldom_and_the_same_step_has_the_same_picture() -> Non
 def test_a_step_inside_a_closed_group_shows_its_own_card_and_the_groups_it_is_in() -> None:
     document = trace(BLOCKS).document
     walk, (layout,) = Walk(document), find_layouts(document).values()
-    inside = next(number for number, step in enumerate(walk.steps, start=1) if step["node"] in layout.home)
-    moment = walk.moment(Selection(inside, MULTIPLY))
-    words = words_of(draw_still(moment, layout, "svg"))
-    assert "Block × 5" in words
-    assert re.search(r"model\.\d\.(up|down): Linear", words)
-    assert f"all {len(moment.graph['nodes'])} nodes" in words
+    groups = {number: layout.home.get(step["node"], "") for number, step in enumerate(walk.steps, start=1)}
+    for closed, shown in (("model.6: Linear", r"model\.6: Linear"), ("Block × 5", r"model\.\d\.(up|down): Linear")):
+        inside = next(number for number, group in groups.items() if group and layout.groups[group].label == closed)
+        moment = walk.moment(Selection(inside, MULTIPLY))
+        words = words_of(draw_still(moment, layout, "svg"))
+        assert closed in words
+        assert re.search(shown, words)
+        assert f"all {len(moment.graph['nodes'])} nodes" in words
     before = draw_picture(walk.moment(Selection(0)), layout)
     assert "nodes</FONT>" in before, "before the pass the groups are closed"
 

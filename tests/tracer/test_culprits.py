@@ -18,18 +18,18 @@ PRODUCT = """class Product(torch.autograd.Function):
 """
 FREED = {
     "product": (BOTH + "y = (x * w).sum()\ny.backward()\ny.backward()", "MulBackward0 (line 3)",
-                "`other` and `self`", 4),
+                "`w` and `x`", 4),
     "custom": (PRODUCT + BOTH + "y = Product.apply(x, w).sum()\ny.backward()\ny.backward()",
-               "ProductBackward (line 12)", "`a` and `b`", 13),
+               "ProductBackward (line 12)", "`x` and `w`", 13),
     "shared part": (BOTH + "h = x.exp()\na = h.sum()\nb = (h * w).sum()\na.backward()\nb.backward()",
-                    "ExpBackward0 (line 3)", "`result`", 6),
+                    "ExpBackward0 (line 3)", "`h`", 6),
     "network": ("m = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))\no = m(torch.ones(1, 2)).sum()\n"
-                "for _ in range(2):\n    o.backward()", "AddmmBackward0 (line 2)", "`mat1` and `mat2`", 4),
+                "for _ in range(2):\n    o.backward()", "AddmmBackward0 (line 2)", "`mat1` and `m.2.weight.T`", 4),
     "hidden state": ("h = torch.zeros(2, requires_grad=True)\nw = torch.ones(2, requires_grad=True)\n"
                      "for t in range(2):\n    h = torch.tanh(h * w)\n    loss = h.sum()\n    loss.backward()",
-                     "TanhBackward0 (line 4)", "`result`", 6),
+                     "TanhBackward0 (line 4)", "`h`", 6),
     "grad before": (BOTH + "y = (x * w).sum()\ng, = torch.autograd.grad(y, x)\ny.backward()", "MulBackward0 (line 3)",
-                    "`other` and `self`", 4),
+                    "`w` and `x`", 4),
 }  # fmt: skip
 
 

@@ -61,7 +61,7 @@ BAD = {
     "seed shape": Bad(LEAF + "y = x * 2\ny.backward(torch.ones(3))", "error", 3, ("[3]", "[2]")),
     "twice": Bad(
         LEAF + "z = (x * x).sum()\nz.backward()\nz.backward()", "error", 2,
-        ("MulBackward0 (line 2)", "`other` and `self`", "freed in line 3", "retain_graph=True"), 4,
+        ("MulBackward0 (line 2)", "needs `x` again", "freed in line 3", "retain_graph=True"), 4,
     ),
     "in place": Bad(
         LEAF + "y = x.exp()\nz = (y * y).sum()\ny.add_(1)\nz.backward()", "error", 3,

@@ -234,7 +234,7 @@ def test_a_gradient_that_the_engine_drops_was_computed(call: str) -> None:
     missing = step["grad_inputs"][1]
     assert missing["missing"] == "not_required"
     assert torch.equal(tensor_of(missing["dropped"]), dropped)
-    assert missing["because"] == {"kind": "missing-not-asked", "operands": {"name": "tensors[1]"}}
+    assert missing["because"] == {"kind": "missing-not-asked", "operands": {"name": "y"}}
 
 
 def test_nothing_is_said_to_be_dropped_where_nothing_was_computed() -> None:

@@ -51,17 +51,17 @@ def sources_of(expression: str, name: str, head: str = HEAD) -> list[str | None]
         ("torch.mm(k + 1, x)", "MmBackward0", ["k + 1", "x"]),
         ("(k.t()).mm(x)", "MmBackward0", ["k.t()", "x"]),
         ("torch.mul(input=k, other=x)", "MulBackward0", ["k", "x"]),
-        ("functools.reduce(torch.mul, [x, k])", "MulBackward0", ["x", None]),
-        ("next(map(torch.mul, [x], [k]))", "MulBackward0", ["x", None]),
+        ("functools.reduce(torch.mul, [x, k])", "MulBackward0", ["x", "k"]),
+        ("next(map(torch.mul, [x], [k]))", "MulBackward0", ["x", "k"]),
         ("next(map(Both.apply, [x], [k], [k]))", "BothBackward", ["x", None, None]),
-        ("torch.mul(*[k, x])", "MulBackward0", [None, "x"]),
+        ("torch.mul(*[k, x])", "MulBackward0", ["k", "x"]),
         ("Both.apply(x, 2, k[:1])", "BothBackward", ["x", "k[:1]"]),
         ("Both.apply(x, 2, torch.tensor(3.))", "BothBackward", ["x", "torch.tensor(3.)"]),
         ("Both.apply(*(x, 2, k))", "BothBackward", ["x", None]),
         ("((x + 1)).exp()", "ExpBackward0", ["x + 1"]),
         ("(x  # a comment\n   + 1).exp()", "ExpBackward0", ["x + 1"]),
-        ("F.linear(k, x)", "MmBackward0", [None, "x.T"]),
-        ("F.linear(k, x + 1)", "MmBackward0", [None, "(x + 1).T"]),
+        ("F.linear(k, x)", "MmBackward0", ["k", "x.T"]),
+        ("F.linear(k, x + 1)", "MmBackward0", ["k", "(x + 1).T"]),
         ("F.cross_entropy(x * 2, k)", "LogSoftmaxBackward0", ["x * 2"]),
         ("F.linear(k, k, x[0])", "AddmmBackward0", ["x[0]", None, None]),
         ("F.mse_loss(x, k + 1)", "MseLossBackward0", ["x", None]),
@@ -191,3 +191,59 @@ def test_what_a_random_program_calls_a_value_evaluates_to_it(source: str) -> Non
 
 def test_texts_are_evaluated_at_all() -> None:
     assert check(f"{HEAD}y = (2 * x * (k + 1)).exp()\nz = torch.mm(k + 1, y)\nz.sum().backward()\n") >= 8
+
+
+def _formulas(source: str) -> list[tuple[str, list[str]]]:
+    nodes = run_traced(source).nodes().values()
+    return [(node["formula"]["forward"], [*map(str, node["formula"]["vjp"])]) for node in nodes if node["formula"]]
+
+
+def test_a_formula_is_no_tautology_and_a_name_in_it_means_one_value() -> None:
+    source = "x = torch.tensor(2., requires_grad=True)\nx = x * 3 + 0.1\nx = x.sin()\nx.backward()"
+    for forward, _ in _formulas(source):
+        left, right = forward.split(" = ")
+        assert left not in right
+        assert left != "x"
+
+
+def test_an_operand_without_a_short_text_is_called_by_its_operation() -> None:
+    source = (
+        "x = torch.ones(2, 2, requires_grad=True)\n"
+        "p = x.masked_fill(torch.eye(2).bool(), float('-inf')).softmax(-1)\np.sum().backward()"
+    )
+    forwards = [forward for forward, _ in _formulas(source)]
+    assert any(r"\exp\left(\texttt{masked\_fill(…)}\right)" in forward for forward in forwards)
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ("torch.stack([x, c])", ["x", "c"]),
+        ("torch.cat((c, x), dim=0)", ["c", "x"]),
+        ("torch.where(x > 0, x, torch.zeros(2))", ["x", "torch.zeros(2)"]),
+    ],
+)
+def test_constants_among_listed_and_masked_operands_have_their_texts(call: str, expected: list[str]) -> None:
+    source = f"x = torch.ones(2, requires_grad=True)\nc = torch.ones(2)\ny = {call}\ny.sum().backward()"
+    (node,) = [one for one in run_traced(source).nodes().values() if one["outputs"][0]["name"] == "y"]
+    texts = [one.get("source", "x") for one in node["inputs"]]
+    assert texts == expected
+    assert all(one["value"]["shape"] == [2] for one in node["inputs"])
+
+
+def test_operands_of_one_operation_without_text_are_told_apart() -> None:
+    source = (
+        "A = torch.ones(2, 2, requires_grad=True)\nb = torch.ones(2, requires_grad=True)\n"
+        "y = torch.einsum('ij,j->i', A, b)\ny.sum().backward()"
+    )
+    (node,) = [one for one in run_traced(source).nodes().values() if one["name"] == "BmmBackward0"]
+    assert [line["said"] for line in node["formula"]["vjp"]] == ["v @ operand2.mT", "operand1.mT @ v"]
+
+
+def test_what_a_module_was_given_is_called_by_its_variable() -> None:
+    source = "x = torch.ones(1, 2)\nnet = nn.Linear(2, 1)\nnet(x).sum().backward()"
+    (node,) = [one for one in run_traced(source).nodes().values() if one["name"] == "AddmmBackward0"]
+    assert node["inputs"][1]["source"] == "x"
+    other = source.replace("net(x)", "net(x[:, [0, 1]])")
+    (node,) = [one for one in run_traced(other).nodes().values() if one["name"] == "AddmmBackward0"]
+    assert node["inputs"][1].get("source") != "x"

@@ -116,7 +116,7 @@ class Walk:
         if selection.direction == "forward":
             return self._forward_moment(selection)
         count = len(self.steps)
-        number, phase = _within(selection, count, LAND)
+        number, phase = self._within(selection, count)
         step = self.steps[number - 1] if number else None
         started = self.passes[0] if step is None else next(p for p in self.passes if p["pass"] == step["pass"])
         words = self.words.steps[number - 1] if number else None
@@ -129,7 +129,7 @@ class Walk:
 
     def _forward_moment(self, selection: Selection) -> Moment:
         order = self.forward
-        number, phase = _within(selection, len(order), SAVE)
+        number, phase = self._within(selection, len(order))
         step = order[number - 1] if number else None
         started = self.passes[0] if step is None else next(p for p in self.passes if p["pass"] == step.pass_index)
         done = number if phase >= COMPUTE else number - 1
@@ -142,23 +142,33 @@ class Walk:
 
     def moments(self, selection: Selection) -> Iterator[Moment]:
         """One per step, as it ends, or one per phase."""
-        last = SAVE if selection.direction == "forward" else LAND
         for number in range(1, self._step_count(selection) + 1):
-            for phase in range(last if selection.every == "step" else 1, last + 1):
+            stops = self._stops(selection, number)
+            for phase in stops[-1:] if selection.every == "step" else stops:
                 yield self.moment(replace(selection, step=number, phase=phase))
 
     def count(self, selection: Selection) -> int:
         """How many `moments` gives."""
-        phases = LAST_FORWARD_PHASE if selection.direction == "forward" else LAST_PHASE
-        return self._step_count(selection) * (1 if selection.every == "step" else phases)
+        steps = self._step_count(selection)
+        if selection.every == "step":
+            return steps
+        return sum(len(self._stops(selection, number)) for number in range(1, steps + 1))
+
+    def _stops(self, selection: Selection, number: int) -> list[int]:
+        """The phases at which a step, counted from 1, has something to say: the page knows."""
+        steps = self.forward if selection.direction == "forward" else self.words.steps
+        return steps[number - 1].stops
+
+    def _within(self, selection: Selection, count: int) -> tuple[int, int]:
+        """The step, and the stop that the phase opens: itself, or the one before it."""
+        number = count if selection.step is None else min(max(selection.step, 0), count)
+        if number == 0:
+            return 0, 1
+        stops = self._stops(selection, number)
+        return number, max((stop for stop in stops if stop <= selection.phase), default=stops[0])
 
     def _step_count(self, selection: Selection) -> int:
         return len(self.forward if selection.direction == "forward" else self.steps)
-
-
-def _within(selection: Selection, count: int, last: int) -> tuple[int, int]:
-    number = count if selection.step is None else min(max(selection.step, 0), count)
-    return number, min(max(selection.phase, 1), last)
 
 
 def find_moment(document: TraceDocument, selection: Selection) -> Moment:

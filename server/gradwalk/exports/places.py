@@ -110,7 +110,9 @@ class ForwardStep(NamedTuple):
     pass_index: int
     node: str
     said: list[str]
-    """A sentence per phase: arrive, compute, save."""
+    """A sentence per phase: arrive, compute, save; where a step does not stop, what its stop before says."""
+    stops: list[int]
+    """At which of them the step stops, from 1."""
     operands: list[str]
     """What the page calls them, in the order of the node's inputs."""
     saved: list[str]
@@ -144,7 +146,7 @@ def find_forward(document: TraceDocument) -> list[ForwardStep]:
         ExportUnavailable: as `find_layouts`.
     """
     return [
-        ForwardStep(each["pass"], each["node"], each["said"], each["operands"], each["saved"])
+        ForwardStep(each["pass"], each["node"], each["said"], each["stops"], each["operands"], each["saved"])
         for each in _bake(document)["stills"]["forward"]
     ]
 

@@ -14,7 +14,9 @@ class StepWords(NamedTuple):
 
     whole: str
     phases: list[str]
-    """In order: collect, local rule, multiply, send, land."""
+    """In order: collect, local rule, multiply, send, land; where a step does not stop, what its stop before says."""
+    stops: list[int]
+    """At which of them the step stops, from 1."""
     operands: list[str]
     """What the page calls them, in the order of the node's inputs."""
 
@@ -37,5 +39,6 @@ def find_words(document: TraceDocument) -> Words:
     if told is None:
         raise ExportUnavailable(fact("export-needs-page"))
     return Words(
-        told["start"], [StepWords(each["whole"], each["phases"], each["operands"]) for each in told["backward"]]
+        told["start"],
+        [StepWords(each["whole"], each["phases"], each["stops"], each["operands"]) for each in told["backward"]],
     )

@@ -111,8 +111,9 @@ def _vjp_line(line: Line, letters: Letters, seeds: Sequence[Kind | None], texts:
         operand = texts.operands[line.argnum]
         needed = [operand, *(texts.values[name] for name in symbols_of(factor))]
         # Inside a function a value has the name of the parameter there, and another one outside.
-        if texts.result is not None and operand is not None and all(one and one in texts.result for one in needed):
-            written["equation"] = f"{_differential(texts.result)}/{_differential(operand)} = {derivative}"
+        result = None if texts.operands.count(operand) > 1 else texts.result
+        if result is not None and operand is not None and all(one and one in result for one in needed):
+            written["equation"] = f"{_differential(result)}/{_differential(operand)} = {derivative}"
     return written
 
 
@@ -135,7 +136,11 @@ def _write(expression: Expression, form: Form, names: tuple[tuple[str, Written],
 
 
 def _told(reason: Reason, letters: Letters) -> Fact:
-    return reason.told(lambda name: letters.write(name, "text"))
+    told = reason.told(lambda name: letters.write(name, "text"))
+    operands = told.get("operands", {})
+    if told["kind"] in ("why-mul", "why-mul-other") and operands["self"] == operands["other"]:
+        return {"kind": "why-mul-same", "operands": {"self": operands["self"]}}
+    return told
 
 
 def _symbols(found: Sequence[Line], letters: Letters) -> dict[str, str]:

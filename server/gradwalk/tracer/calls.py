@@ -22,7 +22,15 @@ from gradwalk.tracer.chains import Chains
 from gradwalk.tracer.cuts import WITHOUT_TENSOR, CutLog
 from gradwalk.tracer.frames import Place, calls_directly, function_frame, snippet_frame, snippet_place
 from gradwalk.tracer.opened import openable_body
-from gradwalk.tracer.originals import SNIPPET, Tensor, frame_at, sequence_number, version_of, without_torch_function
+from gradwalk.tracer.originals import (
+    SNIPPET,
+    Tensor,
+    can_have_gradient,
+    frame_at,
+    sequence_number,
+    version_of,
+    without_torch_function,
+)
 from gradwalk.tracer.transforms import argument_name
 from gradwalk.tracer.values import ValueTable, storage_address
 
@@ -75,6 +83,7 @@ class Call:
         "parameters",
         "place",
         "positions",
+        "real_positions",
         "results",
         "scope",
     )
@@ -97,6 +106,8 @@ class Call:
         """How many arguments there were, those by keyword last."""
         self.positions: tuple[int, ...] = ()
         """Which of them are tensors."""
+        self.real_positions: tuple[int, ...] = ()
+        """Which of these can have a gradient: masks and indices are no operands."""
         self.parameters: list[str] | None = None
         """Only for a custom Function: the names of the forward's tensor arguments, in order."""
         self.function: type | None = None
@@ -256,11 +267,15 @@ class CallLog:
         value_of = self.values.value_of
         call.count = len(arguments)
         call.positions = tuple(position for position, one in enumerate(arguments) if isinstance(one, Tensor))
+        call.real_positions = tuple(one for one in call.positions if can_have_gradient(arguments[one]))
         for tensor in tensors_in(arguments):
             if tensor.grad_fn is None:
                 call.arguments.append((id(tensor), tensor.requires_grad, value_of(tensor)))
-        if len(arguments) == _OPERANDS and type(arguments[1]) in _WRAPPED and call.high - call.low == 1:
-            number = arguments[1]
+        if len(arguments) != _OPERANDS or call.high - call.low != 1:
+            return
+        left, number = arguments
+        # In `cat([a, b], 0)` the number is a dim.
+        if type(number) in _WRAPPED and not isinstance(left, list | tuple):
             call.number = value_of(_tensor(number, dtype=_WRAPPED[type(number)]))
 
     def note_value(self, result: Any, place: Place | None, is_write: bool = False) -> None:

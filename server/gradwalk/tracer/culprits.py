@@ -76,9 +76,16 @@ class Culprits:
         return self._record.name if span is None else fact("node-in-line", op=self._record.name, line=str(span["line"]))
 
     def saved_names(self) -> list[str]:
-        """The saved tensors of the node."""
+        """The saved tensors of the node, by what the program calls them."""
         described = None if self._record is None else self._record.node
-        return [one["name"] for one in described["saved"] if _holds_tensor(one)] if described is not None else []
+        if described is None:
+            return []
+        names = {operand["name"]: called(operand) for operand in described["inputs"]}
+        result = described["outputs"][0]["name"] if described["outputs"] else None
+        if result is not None:
+            names["result"] = result
+        held = [one["name"] for one in described["saved"] if _holds_tensor(one)]
+        return [*dict.fromkeys(names.get(name, name) for name in held)]
 
     def earlier_line(self) -> str | None:
         """Where the backward was called that freed the graph."""

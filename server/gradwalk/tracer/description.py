@@ -298,6 +298,7 @@ class GraphWriter:
                 operand["source"] = source
         for argnum, source in self._wording.constants(record.call, described["op"], described["inputs"]).items():
             described["inputs"][argnum]["source"] = source
+        _name_by_memory(described, named)
         for operand in described["inputs"]:
             if "edge" not in operand:
                 operand["missing"] = _missing(operand, record)
@@ -389,8 +390,8 @@ class GraphWriter:
             "sequence_nr": None,
             "leaf": name,
         }
-        program = self._program
-        if program is not None and (name in program.free_variables or name in program.assigned_names):
+        program, span = self._program, described["span"]
+        if program is not None and program.sets(name, None if span is None else span["line"]):
             is_argument = self._log.argument_name(variable) is not None
             if not is_argument or named.storages.get(storage_address(unwrapped(variable))) == name:
                 described["input"] = name
@@ -532,6 +533,17 @@ def _name_by_their_uses(nodes: Sequence[protocol.Node], edges: Sequence[protocol
                 output["source"] = source
 
 
+def _name_by_memory(described: protocol.Node, named: NamedTensors) -> None:
+    """Constants that a call inside a module was given: called by the variable that is the saved tensor."""
+    aliases = {one["name"]: one["alias_of"] for one in described["saved"] if "alias_of" in one and one["is_input"]}
+    for operand in described["inputs"]:
+        alias, value = aliases.get(operand["name"]), operand["value"]
+        if alias is None or value is None or "edge" in operand or "source" in operand:
+            continue
+        if any(name == alias and [*tensor.shape] == value["shape"] for name, tensor in named.constants):
+            operand["source"] = alias
+
+
 def _op_of(record: Record) -> str:
     return record.entry.op.rstrip("_") if record.entry is not None else _OVERLOAD_DIGITS.sub("", record.name)
 
@@ -553,9 +565,32 @@ def _missing(operand: protocol.Operand, record: Record) -> Missing:
     name, value = called(operand), operand["value"]
     if value is None and record.entry is not None and f"Tensor? {operand['name']}" in record.entry.schema:
         return {"missing": "not_required", "because": fact("missing-not-given", name=name)}
-    if value is not None and record.call is not None and value is record.call.number:
+    is_number = value is not None and record.call is not None and value is record.call.number
+    if is_number or _NUMBER.fullmatch(name):
         return {"missing": "not_required", "because": fact("missing-number", name=name)}
     return not_required(operand)
+
+
+_NUMBER = re.compile(r"-?\d+(\.\d*)?(e[+-]?\d+)?")
+
+_TORCHS_NAMES = frozenset(
+    (
+        "batch1",
+        "batch2",
+        "input",
+        "mat1",
+        "mat2",
+        "other",
+        "self",
+        "source",
+        "tensor1",
+        "tensor2",
+        "vec",
+        "vec1",
+        "vec2",
+    )
+)
+"""What derivatives.yaml calls operands that the reader knows by their place only; of lists, `tensors[1]`."""
 
 
 def not_required(operand: protocol.Operand) -> Missing:
@@ -563,6 +598,8 @@ def not_required(operand: protocol.Operand) -> Missing:
     name, value = called(operand), operand["value"]
     if value is not None and not value["dtype"].startswith(("float", "bfloat", "complex")):
         because = fact("missing-integer", name=name, dtype=value["dtype"])
+    elif name in _TORCHS_NAMES or name == operand["name"] and "[" in name:
+        because = fact("missing-operand-not-asked", number=str(operand["argnum"] + 1))
     else:
         because = fact("missing-not-asked", name=name)
     return {"missing": "not_required", "because": because}

@@ -8,6 +8,7 @@ import torch
 from gradwalk.protocol.events import Problem
 from gradwalk.protocol.facts import Filling, Shape, code, fact
 from gradwalk.protocol.problems import problem
+from gradwalk.tracer.forward_mode import tell_forward_mode
 from gradwalk.tracer.inputs import InputError, make_tensor
 from gradwalk.tracer.recorder import Recorder
 from gradwalk.tracer.source import Program
@@ -81,6 +82,11 @@ def nothing_differentiable(program: Program, recorder: Recorder, namespace: Mapp
             cut = recorder.log.cuts.found[-1]
             span = recorder.places.span(cut.place)
             found = fact("problem-nothing-cut", names=names, call=recorder.places.called(cut.call, cut.place))
+    elif calls := program.forward_calls(namespace):
+        spans = [program.span(call.position) for call in calls]
+        span = spans[0]
+        targets = dict(zip(calls, [() if one is None else program.target_of(one) for one in spans], strict=True))
+        found = tell_forward_mode(calls, targets.__getitem__, namespace, recorder.values.value_of)
     elif last is not None and not (last.is_floating_point() or last.is_complex()):
         found = fact("problem-nothing-real", dtype=str(last.dtype).removeprefix("torch."))
     elif tensors or last is not None:

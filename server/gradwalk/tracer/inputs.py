@@ -81,6 +81,25 @@ def override(name: str, entry: Any, current: Any) -> Any:
     return make_tensor(name, given.value, given.dtype or current.dtype, requires_grad=requires_grad)
 
 
+def set_parameter(name: str, entry: Any, owner: Any, path: str) -> Any:
+    """Writes the entry into a parameter of `owner` without a word to autograd; an owner that has none stays as it is.
+
+    Raises:
+        InputError: the entry is no tensor of the parameter's shape.
+    """
+    parameter: Any = owner
+    for attribute in path.split("."):
+        parameter = getattr(parameter, attribute, None)
+    if isinstance(owner, torch.nn.Module) and isinstance(parameter, torch.nn.Parameter):
+        values = make_tensor(name, read_input(name, entry).value, parameter.dtype, requires_grad=False)
+        if values.shape != parameter.shape:
+            reason = f"{[*values.shape]}, {[*parameter.shape]}"
+            raise InputError(fact("problem-input-no-tensor", name=name, reason=reason))
+        # Not in place on the parameter itself: its version counter is the program's.
+        parameter.data.copy_(values)
+    return owner
+
+
 def make_tensor(name: str, value: Any, dtype: torch.dtype | None, *, requires_grad: bool) -> torch.Tensor:
     """A leaf with the given entries.
 

@@ -1,7 +1,8 @@
 """The formulas of a live node: written for the options it saved, and checked against what the engine returned."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -11,7 +12,7 @@ from gradwalk.formulas.check import check_formula, out_of_sight
 from gradwalk.formulas.derivatives import operand_names
 from gradwalk.formulas.display import Texts, formula_of, letters_of
 from gradwalk.formulas.entry import Kind
-from gradwalk.formulas.letters import Letters
+from gradwalk.formulas.letters import LONGEST_SOURCE, Letters
 from gradwalk.formulas.registry import entry_of
 from gradwalk.formulas.specialise import kind_of
 from gradwalk.formulas.substitute import substitution
@@ -97,17 +98,19 @@ class NodeFormulas:
         outputs: Sequence[Output],
         ops: Sequence[str | None],
     ) -> Described:
-        """The formula of a built-in node. A result with an operand's variable is called by its text or a letter.
+        """The formula of a built-in node. A result with an operand's variable is called by a letter: `x = x * w` of two
+        values called x is no equation, and the text that computes a result says nothing as its name.
 
         `ops` are what the node itself computes, then what made each operand.
         """
         names = operand_names(name, len(operands))
         sources = {key: one["source"] for key, one in zip(names, operands, strict=True) if "source" in one}
-        known = [outputs[0]["name"], outputs[0].get("source")] if outputs and outputs[0]["name"] is not None else []
-        result = next((one for one in known if one is not None and not _is_in(one, sources.values())), None)
+        variable = outputs[0]["name"] if outputs else None
+        result = None if variable is None or _is_in(variable, sources.values()) else variable
+        texts = _texts(names, operands, outputs, result, ops)
+        sources = _called_shortly(sources, names, ops[1:])
         if result is not None:
             sources |= {"result": result, "result0": result}
-        texts = _texts(names, operands, outputs, result, ops)
         letters = letters_of(name, sources, self._variables)
         saved, seeds, kinds, wanted = known_now
         with out_of_sight():
@@ -181,6 +184,23 @@ _UNREAD: Final = Kind((), torch.float32)
 """Stands for a tensor that could not be read."""
 
 
+def _called_shortly(sources: dict[str, str], names: Sequence[str], makers: Sequence[str | None]) -> dict[str, str]:
+    """Texts that a formula can carry: `tanh(…)` for a long one or none."""
+    short = {name for name, source in sources.items() if len(source) <= LONGEST_SOURCE}
+    return sources | _made(names, makers, short)
+
+
+def _made(names: Sequence[str], makers: Sequence[str | None], known: Container[str]) -> dict[str, str]:
+    """`tanh(…)` for what has no text that is known; `operand1` where two operands would be called so."""
+    unknown = [
+        (argnum, name, op)
+        for argnum, (name, op) in enumerate(zip(names, makers, strict=True), 1)
+        if op is not None and name not in known
+    ]
+    counts = Counter(op for _, _, op in unknown)
+    return {name: f"{op}(…)" if counts[op] == 1 else f"operand{argnum}" for argnum, name, op in unknown}
+
+
 def _is_in(name: str, texts: Iterable[str]) -> bool:
     """Whether a text speaks of that name: `h = tanh(W @ h)` has another h on each side."""
     return any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) for text in texts)
@@ -196,7 +216,7 @@ def _texts(
     sources = [operand.get("source") for operand in operands]
     own, *makers = ops
     text = outputs[0].get("source") if len(outputs) == 1 else None
-    values = {name: f"{op}(…)" for name, op in zip(names, makers, strict=True) if op is not None}
+    values = _made(names, makers, {name for name, source in zip(names, sources, strict=True) if source is not None})
     values |= {name: source for name, source in zip(names, sources, strict=True) if source is not None}
     values |= dict.fromkeys(("result", "result0"), result or text or f"{own}(…)")
     return Texts(values, sources, text)

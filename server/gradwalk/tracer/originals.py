@@ -46,6 +46,15 @@ def is_batched(tensor: torch.Tensor) -> bool:
     return False
 
 
+_is_floating_point: Final = torch._C.TensorBase.is_floating_point
+_is_complex: Final = torch._C.TensorBase.is_complex
+
+
+def can_have_gradient(tensor: torch.Tensor) -> bool:
+    """Whether numbers of its dtype can have a gradient, whatever its class says of `dtype`."""
+    return _is_floating_point(tensor) or _is_complex(tensor)
+
+
 def plain(value: Any) -> Any:
     """A tensor without what its class adds to torch's; other values as they are. No graph is built."""
     return value if type(value) is Tensor or not isinstance(value, Tensor) else detach(value)

@@ -351,7 +351,7 @@ class Passes:
     ) -> Any:
         """Runs one pass through the real engine and tells the listener about it."""
         stack = self._stacks.setdefault(get_ident(), [])
-        around = next((one for one in reversed(stack) if one.is_recorded), None)
+        around = next((one for one in reversed(stack) if one.is_recorded), None) if stack else None
         call: CallName = "implicit" if self.implicit else "backward" if accumulate else "grad"
         place = snippet_place(originals.frame_at(2))
         is_due = stack[-1].is_recorded if stack else self._schedule.is_due(place)

@@ -309,6 +309,10 @@ class Recorder(PassListener):
         if one.is_functional:
             self._find_vmaps(one, outputs, seeds)
 
+    def forget_names(self) -> None:
+        """Lets go of the program's tensors, which hold their graphs."""
+        self._named = NamedTensors()
+
     def _read_names(self, frame: FrameType) -> NamedTensors:
         named = NamedTensors()
         named.read(self._read_variables())

@@ -35,7 +35,7 @@ from gradwalk.tracer.custom import FunctionPatch
 from gradwalk.tracer.directions import Direction
 from gradwalk.tracer.explanation import explain_error, unknown_name
 from gradwalk.tracer.implicit import conclude
-from gradwalk.tracer.inputs import InputError, free_variable, override
+from gradwalk.tracer.inputs import InputError, free_variable, override, set_parameter
 from gradwalk.tracer.interruption import TimeLimitError
 from gradwalk.tracer.language import Language
 from gradwalk.tracer.listening import Listening
@@ -126,8 +126,11 @@ class Run:
         """Lets go of what the program made, long graphs piece by piece; nothing can be looked at afterwards."""
         self.namespace.clear()
         self.result = self.error = None
-        chains = None if self.recorder is None else self.recorder.log.chains
-        if chains is not None and chains.release():
+        if self.recorder is None:
+            return
+        self.recorder.forget_names()
+        chains = self.recorder.log.chains
+        if chains.release():
             gc.collect()
             chains.release()
 
@@ -194,7 +197,9 @@ class Run:
 
     def _override_input(self, name: str, value: Any) -> Any:
         with originals.without_torch_function():
-            return override(name, self.request.options.inputs[name], value)
+            entry = self.request.options.inputs[name]
+            owner, _, path = name.partition(".")
+            return override(name, entry, value) if not path else set_parameter(name, entry, value, path)
 
     def _inputs(self, program: Program, recorder: Recorder) -> list[Input]:
         value_of = recorder.values.value_of

@@ -102,8 +102,11 @@ class Schedule:
     @property
     def is_learning(self) -> bool:
         """Whether a loop is at its second turn, which shows whether its graphs reach back into the first."""
-        histories = [one.history for one in self._turns.running]
-        return any(each.turns == FIRST_MIN and each.trains and each.is_innermost for each in histories)
+        for one in self._turns.running:
+            history = one.history
+            if history.turns == FIRST_MIN and history.trains and history.is_innermost:
+                return True
+        return False
 
     def is_due(self, place: Place | None) -> bool:
         """Whether the pass that is about to start at this place of the program is recorded."""

@@ -2,15 +2,17 @@
 
 Without a `Language`, the syntax tree is changed in three spots only, and every position in it stays: the value of a
 last expression statement is passed through `__gradwalk_result__(value)`, so that the tracer learns it; the first
-top-level assignment to a name that `inputs` sets becomes `x = __gradwalk_input__("x", value)`, so that the tracer can
-put another value in its place; and loops tell their turns (`loops.py`).
+top-level assignment to a name that `inputs` sets becomes `x = __gradwalk_input__("x", value)`, or is followed by
+`x = __gradwalk_input__("x", x)` where a value is taken apart, so that the tracer can put another value in its place;
+and loops tell their turns (`loops.py`).
 """
 
 import ast
 import warnings
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from types import CodeType
+from typing import Any
 
 from gradwalk.protocol.events import Problem
 from gradwalk.protocol.facts import fact
@@ -18,6 +20,7 @@ from gradwalk.protocol.graph import Span
 from gradwalk.protocol.problems import problem
 from gradwalk.protocol.requests import SERVER_LIMITS
 from gradwalk.tracer.directions import Direction, read_directions
+from gradwalk.tracer.forward_mode import ForwardCall, forward_calls
 from gradwalk.tracer.language import Language
 from gradwalk.tracer.loops import Loop, mark_loops
 from gradwalk.tracer.names import Names, resolve_names
@@ -46,6 +49,7 @@ class Program:
 
     def __init__(self, text: str, tree: ast.Module, inputs: Collection[str], language: Language | None = None) -> None:
         names = resolve_names(tree, text, inputs)
+        columns = Columns(text)
         self.text = text
         """The source with LF line ends: what line numbers count and linecache should hold."""
         self.is_formula = names.is_formula
@@ -61,9 +65,11 @@ class Program:
         self.assigned_lines = _assigned_lines(tree)
         """Names that the module's own statements assign -> the lines of it, in order; by their last assignment."""
         self.assigned_names = tuple(self.assigned_lines)
+        """The first thing that the text says of forward mode."""
+        self._settable_lines = _settable_lines(tree, self.assigned_lines)
         self.directions: tuple[Direction, ...] = read_directions(text)
         self._names = names
-        self._columns = Columns(text)
+        self._columns = columns
         # The index is built from the tree before it is changed, and on first use: a fast run may never ask.
         self._tree = tree
         self.overridden_inputs, self.loops, self.code = _compile(text, inputs, names, language)
@@ -73,6 +79,16 @@ class Program:
             name for name in inputs if name not in self.overridden_inputs and name not in names.free_variables
         )
         """Entries of `inputs` that the text itself has no place for; they may still name a leaf (`model.0.weight`)."""
+
+    def sets(self, name: str, line: int | None) -> bool:
+        """Whether an entry of `inputs` for `name` reaches the leaf of that name that was made in `line`.
+
+        Only the first assignment at the top level is overridden; a leaf that a later one binds keeps its value.
+        """
+        if name in self.free_variables:
+            return True
+        lines = self._settable_lines.get(name)
+        return lines is not None and (len(self.assigned_lines[name]) == 1 or line in lines)
 
     def span(self, position: InstructionPosition) -> Span | None:
         """The sub-expression at (line, end_line, byte column, byte end column), one item of `co_positions()`."""
@@ -85,6 +101,10 @@ class Program:
         is not assigned. A name that a label cannot hold is None.
         """
         return self._index.target_of(span)
+
+    def forward_calls(self, namespace: Mapping[str, Any]) -> list[ForwardCall]:
+        """The calls of forward mode that the text makes, with the functions that names stand for after the run."""
+        return list(forward_calls(self._tree, namespace))
 
     @property
     def defined_names(self) -> frozenset[str]:
@@ -155,7 +175,11 @@ def _compile(
 
 
 def _pass_inputs(tree: ast.Module, wanted: set[str]) -> tuple[str, ...]:
-    """Sends the first top-level assignment of each wanted name through the tracer; the names found, in order."""
+    """Sends the first top-level assignment of each wanted name through the tracer; the names found, in order.
+
+    What is taken apart only while the program runs (`a, b = make()`) is sent when it has its name, and so is the
+    module of a wanted parameter (`model.0.weight`).
+    """
     found: list[str] = []
 
     def passed(target: ast.expr, value: ast.expr) -> ast.expr:
@@ -163,22 +187,92 @@ def _pass_inputs(tree: ast.Module, wanted: set[str]) -> tuple[str, ...]:
             wanted.remove(target.id)
             found.append(target.id)
             return _call(INPUT, ast.copy_location(ast.Constant(target.id), value), value)
-        if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
-            starred = any(isinstance(one, ast.Starred) for one in (*target.elts, *value.elts))
-            if len(target.elts) == len(value.elts) and not starred:
-                value.elts = [passed(*pair) for pair in zip(target.elts, value.elts, strict=True)]
+        if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and _is_pairwise(target, value):
+            value.elts = [passed(*pair) for pair in zip(target.elts, value.elts, strict=True)]
         return value
 
+    body: list[ast.stmt] = []
     for statement in tree.body:
+        body.append(statement)
         match statement:
             case ast.Assign(targets=targets):
                 for target in targets:
                     statement.value = passed(target, statement.value)
             case ast.AnnAssign(target=target, value=ast.expr() as value):
+                targets = [target]
                 statement.value = passed(target, value)
             case _:
-                pass
+                continue
+        for name in sorted(wanted & _settable_after(targets, wanted)):
+            wanted.remove(name)
+            found.append(name)
+            body.append(_sent_again(name, statement))
+    tree.body = body
     return tuple(found)
+
+
+def _unpacked(target: ast.expr) -> list[str]:
+    """The names of `x, y = ...`; empty for every other target, and where not each part is a plain name."""
+    if not isinstance(target, ast.Tuple | ast.List):
+        return []
+    names = [one.id for one in target.elts if isinstance(one, ast.Name)]
+    return names if len(names) == len(target.elts) else []
+
+
+def _settable_lines(tree: ast.Module, assigned: Mapping[str, list[int]]) -> dict[str, range]:
+    """The lines of the statement that `_pass_inputs` overrides for a name, where nothing assigns the name before."""
+    settable: dict[str, range] = {}
+    for statement in tree.body:
+        lines = range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)
+        for name in _overridable(statement):
+            if assigned[name][0] in lines:
+                settable.setdefault(name, lines)
+    return settable
+
+
+def _overridable(statement: ast.stmt) -> Iterator[str]:
+    match statement:
+        case ast.Assign(targets=targets, value=value):
+            for target in targets:
+                yield from _names_in(target, value)
+        case ast.AnnAssign(target=target, value=ast.expr() as value):
+            yield from _names_in(target, value)
+        case _:
+            pass
+
+
+def _names_in(target: ast.expr, value: ast.expr) -> Iterator[str]:
+    if isinstance(target, ast.Name):
+        yield target.id
+    elif isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+        if _is_pairwise(target, value):
+            for pair in zip(target.elts, value.elts, strict=True):
+                yield from _names_in(*pair)
+    else:
+        yield from _unpacked(target)
+
+
+def _is_pairwise(target: ast.Tuple, value: ast.Tuple) -> bool:
+    starred = any(isinstance(one, ast.Starred) for one in (*target.elts, *value.elts))
+    return len(target.elts) == len(value.elts) and not starred
+
+
+def _settable_after(targets: Sequence[ast.expr], wanted: Iterable[str]) -> set[str]:
+    """The wanted names, and parameters of modules, that an assignment to these targets has just given a value."""
+    if not all(isinstance(one, (ast.Name, ast.Tuple, ast.List)) for one in targets):
+        return set()
+    bound = {one.id for target in targets for one in ast.walk(target) if isinstance(one, ast.Name)}
+    return {name for name in wanted if name.partition(".")[0] in bound}
+
+
+def _sent_again(name: str, after: ast.stmt) -> ast.stmt:
+    """`owner = __gradwalk_input__(name, owner)`, as part of the statement that gave `owner` its value."""
+    owner = name.partition(".")[0]
+    call = _call(INPUT, ast.Constant(name), ast.Name(owner, ast.Load()))
+    made = ast.Assign([ast.Name(owner, ast.Store())], call)
+    for each in ast.walk(made):
+        ast.copy_location(each, after)
+    return made
 
 
 def _call(function: str, *arguments: ast.expr) -> ast.expr:

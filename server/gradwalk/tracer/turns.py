@@ -38,6 +38,17 @@ class LoopHistory:
         self.turns = 0
         """Over all times that it ran."""
 
+    def note_turn(self, before: Spent, after: Spent) -> None:
+        """A turn is over."""
+        passes, steps, entries = (
+            after.passes - before.passes,
+            after.steps - before.steps,
+            after.entries - before.entries,
+        )
+        most = self.of_turn
+        if passes > most.passes or steps > most.steps or entries > most.entries:
+            self.of_turn = Spent(max(passes, most.passes), max(steps, most.steps), max(entries, most.entries))
+
 
 class RunningLoop:
     """One time that a loop runs."""
@@ -95,8 +106,7 @@ class Turns:
             for around in self.running[:at]:
                 around.history.trains, around.history.is_innermost = True, False
             history.trains = True
-            taken = (now - then for now, then in zip(spent, one.spent_before, strict=True))
-            history.of_turn = Spent(*map(max, history.of_turn, taken))
+            history.note_turn(one.spent_before, spent)
         del self.running[at + 1 :]
         one.position += 1
         history.turns += 1

@@ -56,6 +56,10 @@ class Wording:
         if text is None or not self._is_asked_for(call, op):
             return {}
         positions = call.positions if call.number is None else (0, 1)
+        if not positions:
+            return dict(enumerate(_listed_texts(text, len(operands))))
+        if len(positions) > len(operands):
+            positions = call.real_positions
         if len(positions) != len(operands):
             return {}
         texts = _texts(text, call)
@@ -102,6 +106,15 @@ def _texts(text: str, call: Call) -> list[str | None]:
             return [short_text(one, whole) for one in given]
         case None:
             return _update_texts(text)
+    return []
+
+
+def _listed_texts(text: str, count: int) -> list[str | None]:
+    """The texts of the tensors in `torch.stack([a, b])`."""
+    whole = bracketed(text)
+    match parse_expression(whole):
+        case ast.Call(args=[ast.List(elts=listed) | ast.Tuple(elts=listed), *_]) if len(listed) == count:
+            return [None if isinstance(one, ast.Starred) else short_text(one, whole) for one in listed]
     return []
 
 

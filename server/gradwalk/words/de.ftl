@@ -53,7 +53,11 @@ structure-diagonal = diagonal: jeder Eintrag skaliert nur sich selbst
 structure-permutation = Permutation: verschiebt Einträge, ändert keinen
 structure-selection = Auswahl: greift Einträge heraus
 structure-copies = Wiederholung: rückwärts werden die Kopien addiert
-structure-reduction = Summe oder Mittel: rückwärts bekommt jeder Eintrag eine Kopie von `v`
+structure-scaled-copies = Wiederholung, jede Kopie mal ihren Faktor: rückwärts wird `v` mal die Faktoren addiert
+structure-reduction = Einträge, zu einem zusammengefasst: jeder bekommt `v` mal sein Gewicht
+structure-sum = Summe: rückwärts bekommt jeder Eintrag eine Kopie von `v`
+structure-share = Summe mit einem Gewicht für alle: jeder Eintrag bekommt denselben Anteil von `v`
+structure-weighted = gewichtete Summe: jeder Eintrag bekommt `v` mal sein eigenes Gewicht
 structure-kronecker = wiederholte Blöcke: ein Matrixprodukt
 structure-dense = kein einfaches Muster: die Einträge sind verschieden
 structure-zero = nur Nullen: hier geht nichts zurück
@@ -101,7 +105,6 @@ value-at = { $value } bei { $name }
 
 ## 2 local rule
 
-rule-leaf = { $name } ist ein Blatt: Es hat keine Regel, es behält, was ankommt.
 rule-view-write = Ein Teil eines Tensors wurde überschrieben: Der Rest behält seinen Gradienten, der des Teils geht an das Geschriebene.
 rule-custom = Die Regel ist `{ $op }.backward`: Dein eigener Code lief.
 rule-derivative = { $equations }.
@@ -144,7 +147,6 @@ rule-plain = Das ist die Regel von { $op }.
 
 ## 3 multiply
 
-multiply-leaf = An einem Blatt wird nichts multipliziert.
 multiply-not-wanted = Nichts wird multipliziert: Kein Operand von { $op } braucht hier einen Gradienten.
 multiply-nothing-arrived = Nichts wird multipliziert: Bei { $op } kam kein Gradient an.
 multiply-returned-none = { $op } gab None zurück: Von hier geht kein Gradient weiter.
@@ -161,6 +163,7 @@ multiply-rule = Mit { $v } ergibt { $rule }: { $result }.
 multiply-entries = Eintrag für Eintrag ergibt { $v } mal { $derivative }: { $result }.
 multiply-jacobian = { $v } mal die lokale Jacobi-Matrix ergibt { $results }.
 multiply-jacobians = { $vs }, jedes mal seine lokale Jacobi-Matrix, ergeben addiert { $results }.
+multiply-shape = { $v } mal die lokale Jacobi-Matrix ergibt einen Gradienten der Form { $shape }.
 multiply-shapes = { $v } mal die lokalen Jacobi-Matrizen ergibt Gradienten der Formen { $shapes }.
 multiply-count = `v` mal die lokalen Jacobi-Matrizen ergibt { $count ->
     [one] einen Gradienten
@@ -171,7 +174,6 @@ result-for = { $value } für { $name }
 ## 4 send and 5 land
 
 send-none = Nichts wird weitergeschickt.
-send-leaf = Nichts wird weitergeschickt: Hier endet der Weg.
 send-list = { $list }.
 goes-to = { $value } geht an { $name }
 go-to = { $values } gehen an { $name }
@@ -406,6 +408,13 @@ problem-nothing-required = Zwar ist `requires_grad` gesetzt ({ $names }), aber d
 problem-nothing-cut = Zwar ist `requires_grad` gesetzt ({ $names }), aber das Programm berechnet daraus nichts Differenzierbares: { $call } trennt vom Graphen ab.
     .title = { problem-nothing-required.title }
     .hint = { problem-nothing-required.hint }
+problem-forward-mode = { $calls } ist der Vorwärtsmodus: Tangenten laufen mit den Werten mit, J mal Änderung. Nichts läuft rückwärts.
+    .title = Vorwärtsmodus: Nichts läuft rückwärts
+    .hint = Gib einer Eingabe `requires_grad=True` und lass den Aufruf weg, um den Graphen zu sehen; „Anstupsen“ lässt darüber eine Änderung vorwärts laufen.
+problem-forward-mode-tangents = { $calls } ist der Vorwärtsmodus: Tangenten laufen mit den Werten mit, J mal Änderung. Nichts läuft rückwärts. Berechnet wurde { $tangents }.
+    .title = { problem-forward-mode.title }
+    .hint = { problem-forward-mode.hint }
+forward-mode-tangent = `{ $name }` = { $value }
 problem-nothing-real = Das Ergebnis enthält Werte vom Typ `{ $dtype }`; die können keinen Gradienten haben.
     .title = Nichts ist differenzierbar
     .hint = { problem-nothing-made.hint }
@@ -991,6 +1000,7 @@ missing-unused-output = Nichts hat diesen Ausgang verwendet, oder es gab None zu
 missing-materialized = Nichts hat diesen Ausgang verwendet, oder es gab None zurück: Die Engine übergibt einen undefinierten Tensor, und backward der Function bekommt stattdessen Nullen.
 missing-number = `{ $name }` ist eine bloße Zahl, also geht dort kein Gradient hin.
 missing-not-asked = `{ $name }` braucht hier keinen Gradienten, also geht dort keiner hin.
+missing-operand-not-asked = Operand { $number } hat kein `requires_grad`, also geht kein Gradient dorthin.
 missing-not-given = Kein `{ $name }` mit requires_grad wurde übergeben, also wird dafür kein Gradient berechnet.
 
 nograd-result = Ergebnis für { $name }
@@ -1166,6 +1176,7 @@ case-rsub = So herum steht eine Zahl minus ein Tensor: Die Zahl hat keinen Gradi
 why-mul = `{ $other }` skaliert `{ $self }`: Eine kleine Änderung von `{ $self }` ändert das Produkt um das `{ $other }`-Fache davon.
 why-mul-other = `{ $self }` skaliert `{ $other }`: Eine kleine Änderung von `{ $other }` ändert das Produkt um das `{ $self }`-Fache davon.
 case-same-operand = Wird ein Tensor mit sich selbst multipliziert, sind beide Operanden derselbe: Ihre beiden Beiträge addieren sich.
+why-mul-same = Beide Faktoren sind `{ $self }`: Ändert sich nur einer davon ein wenig, ändert sich das Produkt um das `{ $self }`-Fache davon.
 why-mul-number = Die Zahl skaliert `{ $self }`: Eine kleine Änderung von `{ $self }` wird im Produkt mit ihr multipliziert.
 why-div = Eine kleine Änderung von `{ $self }` wird genauso geteilt wie `{ $self }` selbst.
 why-div-other = Ein größerer Divisor macht den Quotienten kleiner, und zwar proportional zum Quotienten, der noch einmal geteilt wird.
@@ -1547,6 +1558,11 @@ page-v-row-title = v greift Zeile { $number } der Jacobi-Matrix heraus
 page-v-all-rows = alle Zeilen
 page-v-all-rows-title = { $count } One-Hot-Vektoren v wandern zusammen als Stapel: [{ $count } × { $count }] hinein, die ganze Jacobi-Matrix heraus
 page-v-random = zufällig
+page-v-entry = Gewicht { $entry }
+page-loss = Was ist v?
+page-loss-meaning = v = ∂L/∂{ $output } für ein L, das du nicht hingeschrieben hast. Es sagt, wie wichtig jede Zahl von { $output } ist:
+page-loss-rows = J = ∂{ $output }/∂{ $leaf }: Zeile i zählt v[i]-fach.
+page-loss-sum = Summe der Zeilen: v J, gesendet an { $leaf }
 page-v-from-program = Das Programm startet { $count ->
     [one] den Rückwärtsdurchlauf
    *[other] seine { $count } Rückwärtsdurchläufe
@@ -1587,7 +1603,9 @@ page-larger-text = Größere Schrift
 page-link-damaged = Dieser Link ist beschädigt. Nicht lesbar: { $parts }.
 page-link-version = seine Version ({ $version })
 page-link-code = das Programm
+page-link-nudge = die angestupste Eingabe
 page-link-theme = das Design
+page-link-product-view = die Schreibweise der Produkte
 page-link-digits = die Zahl der Stellen
 page-link-text-size = die Schriftgröße
 page-link-inputs = die Eingaben
@@ -1652,7 +1670,7 @@ page-tour-stop = Station der Tour
 page-tour-offer = Neu hier? Die Tour hat vier Stationen.
 page-tour-program = Dein Programm. Beliebiges PyTorch: Ändere es und drück „Start“.
 page-tour-graph = Sein autograd-Graph. Gradienten wandern von der Ausgabe zurück zu den Blättern; am Knoten, der gerade rechnet, steht die Gleichung v × J.
-page-tour-player = Ein Rückwärtsschritt hat fünf Phasen: sammeln, lokale Regel, multiplizieren, senden, ankommen. Die Pfeiltasten führen hindurch.
+page-tour-player = Ein Rückwärtsschritt geht durch sammeln, lokale Regel, multiplizieren, senden, ankommen, soweit es jeweils etwas zu sehen gibt. Die Pfeiltasten führen hindurch.
 page-tour-page = „Vorhersage“ fragt dich vor jeder Phase; „Beispiele“ sind nach den Fragen sortiert, die oft gestellt werden.
 page-tour-take = Tour starten
 page-tour-next = Weiter
@@ -1823,6 +1841,22 @@ player-no-pass = Kein Rückwärtsdurchlauf vorhanden.
 
 player-graph = Autograd-Graph
 player-role-graph = Graph
+player-dock-close = Gleichung schließen
+player-dock-open = Gleichung
+player-divider = Grenze zwischen Graph und Gleichung
+player-divider-program = Grenze zwischen Programm und Bild
+player-divider-steps = Grenze zwischen Bild und Schritten
+player-turn = { $turn } von { $count }
+player-queue-ready = bereit: { $names }
+player-queue-waiting = wartet: { $names }
+player-queue-missing = { $name } (noch { $count })
+player-queue-title = Von dem, was bereit ist, führt die Engine den zuletzt gebauten Knoten aus; das Aufaddieren an einem Blatt geht vor.
+player-order = Die Engine führt { $count ->
+        [one] einen Knoten
+       *[other] { $count } Knoten
+    } aus, jeden, sobald alles da ist, worauf er wartet:
+player-order-waits = wartet auf { $count }
+player-order-more = und { $count } weitere
 player-map = Übersicht über den Graphen: aktiven Knoten zentrieren
 player-tools = Werkzeuge für den Graphen
 player-zoom-in = Vergrößern
@@ -1906,12 +1940,16 @@ player-times-v = mal v
 player-how-to-write = Schreibweise
 player-as-matrices = als Matrizen
 player-by-element = elementweise
-player-as-v-times-j = als v mal J
+player-full-jacobian = ganzes J
 player-jacobian = Lokale Jacobi-Matrix
 player-v-times-j = v mal J
 player-partial = ∂Ausgang/∂{ $name }
 player-partial-outputs = ∂Ausgänge/∂{ $name }
-player-diagonal-of = Diagonale von { $jacobian }
+player-entries-of = Einträge von { $jacobian }
+player-jacobian-each-row = { $jacobian }, für jede Zeile gleich
+player-jacobian-of-row = { $jacobian }, für Zeile { $row }
+player-v-transposed = vᵀ
+player-class-minus-shares = y − p mit p = softmax({ $name })
 player-acts-as-j = { $factor }, wirkt als J
 player-returned-for = zurückgegeben für { $name }
 player-returned-rows = zurückgegeben für { $name }, eine Zeile je v
@@ -2003,6 +2041,40 @@ player-inputs-value = Wert von { $name }
 player-inputs-fixed = { $shape }, im Programm festgelegt
 player-inputs-missing = Die Regler konnten nicht geladen werden.
 player-inputs-not-run = Mit diesen Eingaben ließ sich das Programm nicht ausführen: { $reason }.
+player-nudge = Anstupsen
+player-nudge-title = Das Programm mit einem veränderten Eintrag noch einmal ausführen und mit der Vorhersage des Gradienten vergleichen
+player-nudge-close = Schließen
+player-nudge-entry = Eintrag
+player-nudge-by = Änderung
+player-nudge-by-value = Änderung als Zahl
+player-nudge-play = Änderung vorwärts laufen lassen
+player-nudge-running = Läuft noch einmal…
+player-nudge-failed = Das Programm ließ sich nicht noch einmal ausführen: { $reason }.
+player-nudge-no-entry = Dieses Programm hat keine Eingabe namens { $name }. Wähle einen Eintrag.
+player-nudge-structure = Mit { $name } = { $value } baut das Programm einen anderen Graphen, also lassen sich die Tensoren nicht einzeln vergleichen.
+player-nudge-meaning = { $name } geht von { $was } auf { $is }. Wie { $output } darauf antwortet, sagt der Gradient in erster Ordnung.
+player-nudge-real = Wirkliche Änderung von { $output }
+player-nudge-predicted = Vorhergesagt
+player-nudge-difference = Unterschied
+player-nudge-sum = Summe von { $count } Produkten, Gradient mal Änderung
+player-nudge-no-gradient = Bei { $name } kam kein Gradient an, also lässt sich damit nichts vorhersagen.
+player-nudge-unmoved = Kein Tensor dieses Graphen hat sich geändert.
+player-nudge-no-output = Dieser Durchlauf startet mit mehreren v zugleich, oder es sind zu viele Zahlen: Verglichen werden nur die Tensoren.
+player-nudge-none = Kein Unterschied über das Runden hinaus: Entlang dieser Änderung ist { $output } eine Gerade.
+player-nudge-second = Von zweiter Ordnung: Bei halber Änderung bleibt { $half }, also { $times }-mal weniger. Einer von erster Ordnung würde sich nur halbieren.
+player-nudge-first = Nicht von zweiter Ordnung: Bei halber Änderung halbiert sich der Unterschied nur, auf { $half }. Dieser Gradient ist nicht die Steigung.
+player-nudge-unsettled = Bei halber Änderung ist der Unterschied { $half }. Eine Gerade passt noch nicht: Versuch es mit einer kleineren Änderung.
+player-nudge-unseen = Auch { $name } hat sich geändert, aber keine Kante führt dorthin: Der Gradient kann davon nichts wissen.
+player-nudge-tensor = Tensor
+player-nudge-change = Änderung
+player-nudge-forward = J · Änderung
+player-nudge-unknown = kein J
+player-nudge-unknown-title = Eine lokale Jacobi-Matrix auf dem Weg fehlt in dieser Aufzeichnung
+player-nudge-many = bis zu { $number }
+player-nudge-unchanged = { $count ->
+    [one] Ein weiterer Tensor ändert sich nicht.
+   *[other] { $count } weitere Tensoren ändern sich nicht.
+}
 player-offer = Dieses Programm kam mit einem Link. Es wurde noch nicht ausgeführt; lies es zuerst.
 player-run = Start
 player-loading = Lädt…
@@ -2017,6 +2089,58 @@ player-damaged-value = Diese Adresse ist beschädigt: Ein Wert darin ist nicht l
 player-damaged-program = Diese Adresse ist beschädigt: Das Programm darin ist nicht lesbar.
 player-damaged-seed = Diese Adresse ist beschädigt: Der Seed darin ist nicht lesbar.
 player-damaged-empty = Diese Adresse ist beschädigt: Sie enthält kein Programm.
+
+## The chain: two tensors and everything between them
+
+page-link-chain = die Kette
+chain-button = Kette
+chain-button-title = Die Kettenregel zwischen zwei Tensoren als ein Produkt: v · J₂ · J₁
+chain-region = Kette
+chain-of = Leite ab:
+chain-by = nach
+chain-made = Ergebnisse
+chain-leaves = Blätter
+chain-end-made = { $name } · { $operation }, Zeile { $line }
+chain-end-unplaced = { $name } · { $operation }
+chain-function = Eine Funktion oder ein Modul
+chain-function-none = wählen …
+chain-pick = zwei Karten wählen
+chain-pick-first = Klicke auf die Karte des einen Endes.
+chain-pick-second = Und jetzt auf die des anderen.
+chain-as-one = Als ein Glied:
+chain-repeats = wiederholte Operationen
+chain-no-path = Im Graphen führt kein Weg von `{ $by }` zu `{ $of }`: Auf diesem Weg kommt kein Gradient an.
+chain-no-ends = In diesem Graphen gibt es hier nichts abzuleiten. Wähle zwei Karten.
+chain-v = v, grad_output von { $name }
+chain-running = nach { $symbol }
+chain-result = v · { $partial }
+chain-recorded = aufgezeichnet
+chain-recorded-title = Hier nicht multipliziert, weil eine Jacobi-Matrix fehlt: Das hat der Durchlauf aufgezeichnet.
+chain-whole = als eine Matrix
+chain-paths = { $count } Wege
+chain-paths-title = Wege von { $by } zu { $of }. Jeder hat ein Produkt; die Produkte werden addiert.
+chain-path = Weg { $number }
+chain-sum = Die Summe über { $count } Wege
+chain-sum-of-turn = Eines von { $turns }: die Summe über { $count } Wege
+chain-left-out-links = { $count } Glieder
+chain-more-paths = und { $count } weitere Wege
+chain-compute =
+    { $count ->
+        [one] Die fehlende Jacobi-Matrix berechnen
+       *[other] { $count } fehlende Jacobi-Matrizen berechnen
+    }
+chain-on-demand = bei der Aufzeichnung ausgelassen
+chain-too-large = zu groß, um sie auszuschreiben
+chain-not-run = hier kam in diesem Durchlauf kein Gradient durch
+chain-not-yet = wird noch ausgerechnet
+chain-no-matrix = keine Matrix reeller Zahlen
+chain-no-v = In diesem Durchlauf kam bei `{ $name }` kein Gradient an: Es gibt kein v, nur Jacobi-Matrizen.
+chain-all = Genau das hat der Durchlauf zu `{ $name }` gebracht.
+chain-part = Genau das hat der Durchlauf entlang dieser Kette zu `{ $name }` gebracht; auf anderen Wegen kam mehr.
+chain-mixed = Unterwegs kommen Gradienten von anderswo dazu; für diese Kette allein hat der Durchlauf keine Zahl aufgezeichnet.
+chain-changed = Der Durchlauf hat zu `{ $name }` etwas anderes gebracht: Unterwegs hat ein Hook, eine Typumwandlung oder ein Broadcast den Gradienten geändert.
+chain-differs = Der Durchlauf hat zu `{ $name }` etwas anderes gebracht. Das sollte nicht sein: Bitte melde es.
+chain-by-record = Eine Jacobi-Matrix fehlt. An ihrer Stelle steht, was der Durchlauf aufgezeichnet hat.
 
 ## Questions and answers
 

@@ -54,7 +54,11 @@ structure-diagonal = diagonal: each entry scales only itself
 structure-permutation = permutation: moves entries, changes none
 structure-selection = selection: picks entries
 structure-copies = repetition: backward adds up over the copies
-structure-reduction = a sum or a mean: backward copies `v` to every entry
+structure-scaled-copies = repetition, each copy times its factor: backward adds up `v` times the factors
+structure-reduction = entries combined into one: each gets `v` times its weight
+structure-sum = a sum: backward copies `v` to every entry
+structure-share = a sum with one weight for all: every entry gets the same share of `v`
+structure-weighted = a weighted sum: every entry gets `v` times its own weight
 structure-kronecker = repeated blocks: a matrix product
 structure-dense = no simple pattern: entries differ
 structure-zero = all zeros: nothing passes back here
@@ -102,7 +106,6 @@ value-at = { $value } at { $name }
 
 ## 2 local rule
 
-rule-leaf = { $name } is a leaf: it has no rule, it keeps what arrives.
 rule-view-write = Part of a tensor was written over: the rest keeps its gradient, the part's goes to what was written.
 rule-custom = `{ $op }.backward` is the rule: your own code ran.
 rule-derivative = { $equations }.
@@ -145,7 +148,6 @@ rule-plain = This is the rule of { $op }.
 
 ## 3 multiply
 
-multiply-leaf = Nothing is multiplied at a leaf.
 multiply-not-wanted = Nothing is multiplied: no operand of { $op } needs a gradient here.
 multiply-nothing-arrived = Nothing is multiplied: no gradient arrived at { $op }.
 multiply-returned-none = { $op } returned None: no gradient goes on from here.
@@ -162,6 +164,7 @@ multiply-rule = With { $v }, { $rule } gives { $result }.
 multiply-entries = Entry by entry, { $v } times { $derivative } gives { $result }.
 multiply-jacobian = { $v } times the local Jacobian gives { $results }.
 multiply-jacobians = { $vs }, each times its local Jacobian, add up to { $results }.
+multiply-shape = { $v } times the local Jacobian gives a gradient of shape { $shape }.
 multiply-shapes = { $v } times the local Jacobians gives gradients of shapes { $shapes }.
 multiply-count = `v` times the local Jacobians gives { $count ->
     [one] one gradient
@@ -172,7 +175,6 @@ result-for = { $value } for { $name }
 ## 4 send and 5 land
 
 send-none = Nothing is sent on.
-send-leaf = Nothing is sent on: the way ends here.
 send-list = { $list }.
 goes-to = { $value } goes to { $name }
 go-to = { $values } go to { $name }
@@ -407,6 +409,13 @@ problem-nothing-required = { $names } requires grad, but the program computes no
 problem-nothing-cut = { $names } requires grad, but the program computes nothing differentiable from it: { $call } cuts it off.
     .title = { problem-nothing-required.title }
     .hint = { problem-nothing-required.hint }
+problem-forward-mode = { $calls } is forward mode: tangents run along with the values, J times a change. Nothing runs backward.
+    .title = Forward mode: nothing runs backward
+    .hint = Give an input `requires_grad=True` and leave the call out to see the graph; Nudge then runs a change forward over it.
+problem-forward-mode-tangents = { $calls } is forward mode: tangents run along with the values, J times a change. Nothing runs backward. It computed { $tangents }.
+    .title = { problem-forward-mode.title }
+    .hint = { problem-forward-mode.hint }
+forward-mode-tangent = `{ $name }` = { $value }
 problem-nothing-real = The result holds `{ $dtype }` values, which cannot have a gradient.
     .title = Nothing is differentiable
     .hint = { problem-nothing-made.hint }
@@ -992,6 +1001,7 @@ missing-unused-output = Nothing used this output, or what used it returned None:
 missing-materialized = Nothing used this output, or what used it returned None: the engine hands over an undefined tensor, and the Function's backward gets zeros in its place.
 missing-number = `{ $name }` is a plain number, so no gradient goes there.
 missing-not-asked = `{ $name }` does not require grad here, so no gradient goes there.
+missing-operand-not-asked = Operand { $number } does not require grad, so no gradient goes there.
 missing-not-given = No `{ $name }` that requires grad was given, so no gradient is computed for it.
 
 nograd-result = result for { $name }
@@ -1167,6 +1177,7 @@ case-rsub = A number minus a tensor is written this way round: the number has no
 why-mul = `{ $other }` scales `{ $self }`, so a nudge of `{ $self }` moves the product `{ $other }` times as much.
 why-mul-other = `{ $self }` scales `{ $other }`, so a nudge of `{ $other }` moves the product `{ $self }` times as much.
 case-same-operand = A product of a tensor with itself has two operands that are the same: what each gets adds up.
+why-mul-same = Both factors are `{ $self }`: a nudge of one of them alone moves the product `{ $self }` times as much.
 why-mul-number = The number scales `{ $self }`, so a nudge of `{ $self }` moves the product that many times as much.
 why-div = A nudge of `{ $self }` is divided like `{ $self }` itself.
 why-div-other = A larger divisor makes the quotient smaller, in proportion to the quotient, which is divided once more.
@@ -1548,6 +1559,11 @@ page-v-row-title = v picks row { $number } of the Jacobian
 page-v-all-rows = all rows
 page-v-all-rows-title = a stack of { $count } one-hot v's travels together: [{ $count } × { $count }] in, the whole Jacobian out
 page-v-random = random
+page-v-entry = Weight { $entry }
+page-loss = What is v?
+page-loss-meaning = v = ∂L/∂{ $output }, of an L that you did not write. It says how much each number of { $output } matters:
+page-loss-rows = J = ∂{ $output }/∂{ $leaf }: row i counts v[i] times.
+page-loss-sum = sum of the rows: v J, sent to { $leaf }
 page-v-from-program = The program starts { $count ->
     [one] the backward pass
    *[other] its { $count } backward passes
@@ -1588,7 +1604,9 @@ page-larger-text = Larger text
 page-link-damaged = This link is damaged: { $parts } could not be read.
 page-link-version = its version ({ $version })
 page-link-code = the program
+page-link-nudge = the nudge
 page-link-theme = the theme
+page-link-product-view = the way to write products
 page-link-digits = the number of digits
 page-link-text-size = the text size
 page-link-inputs = the inputs
@@ -1653,7 +1671,7 @@ page-tour-stop = Tour stop
 page-tour-offer = New here? The tour has four stops.
 page-tour-program = Your program. Any PyTorch: change it and press Run.
 page-tour-graph = Its autograd graph. Gradients travel from the output back to the leaves; at the node at work stands the equation v × J.
-page-tour-player = One backward step has five phases: collect, local rule, multiply, send, land. The arrow keys step through them.
+page-tour-player = A backward step goes through collect, local rule, multiply, send, land, as far as each has something to show. The arrow keys step through them.
 page-tour-page = Predict asks you before each phase; Examples are sorted by the questions people ask.
 page-tour-take = Take the tour
 page-tour-next = Next stop
@@ -1824,6 +1842,22 @@ player-no-pass = No backward pass to show.
 
 player-graph = Autograd graph
 player-role-graph = graph
+player-dock-close = Close the equation
+player-dock-open = equation
+player-divider = Border between graph and equation
+player-divider-program = Border between program and picture
+player-divider-steps = Border between picture and steps
+player-turn = { $turn } of { $count }
+player-queue-ready = ready: { $names }
+player-queue-waiting = waiting: { $names }
+player-queue-missing = { $name } ({ $count } to come)
+player-queue-title = Of what is ready the engine runs the node that was built last; a leaf’s accumulation goes first.
+player-order = The engine will run { $count ->
+        [one] one node
+       *[other] { $count } nodes
+    }, each as soon as everything has come that it waits for:
+player-order-waits = waits for { $count }
+player-order-more = and { $count } more
 player-map = Overview of the graph: centre the active node
 player-tools = Graph tools
 player-zoom-in = Zoom in
@@ -1907,12 +1941,16 @@ player-times-v = times v
 player-how-to-write = How to write it
 player-as-matrices = as matrices
 player-by-element = element by element
-player-as-v-times-j = as v times J
+player-full-jacobian = full J
 player-jacobian = Local Jacobian
 player-v-times-j = v times J
 player-partial = ∂output/∂{ $name }
 player-partial-outputs = ∂outputs/∂{ $name }
-player-diagonal-of = diagonal of { $jacobian }
+player-entries-of = entries of { $jacobian }
+player-jacobian-each-row = { $jacobian }, the same for each row
+player-jacobian-of-row = { $jacobian }, of row { $row }
+player-v-transposed = vᵀ
+player-class-minus-shares = y − p, where p = softmax({ $name })
 player-acts-as-j = { $factor }, which acts as J
 player-returned-for = returned for { $name }
 player-returned-rows = returned for { $name }, one row per v
@@ -2004,6 +2042,40 @@ player-inputs-value = { $name } value
 player-inputs-fixed = { $shape }, set in the program
 player-inputs-missing = The sliders could not be loaded.
 player-inputs-not-run = The program could not be run with these inputs: { $reason }.
+player-nudge = Nudge
+player-nudge-title = Run the program again with one entry changed, and compare with what the gradient predicts
+player-nudge-close = Close
+player-nudge-entry = Entry
+player-nudge-by = Change
+player-nudge-by-value = Change, as a number
+player-nudge-play = Run the change forward
+player-nudge-running = Running again…
+player-nudge-failed = The program could not be run again: { $reason }.
+player-nudge-no-entry = This program has no input called { $name }. Choose an entry.
+player-nudge-structure = With { $name } = { $value } the program builds another graph, so its tensors cannot be compared one by one.
+player-nudge-meaning = { $name } goes from { $was } to { $is }. The gradient says how { $output } answers, to first order.
+player-nudge-real = Real change of { $output }
+player-nudge-predicted = Predicted
+player-nudge-difference = Difference
+player-nudge-sum = sum of { $count } products, gradient times change
+player-nudge-no-gradient = No gradient arrived at { $name }, so there is nothing to predict with.
+player-nudge-unmoved = No tensor of this graph changed.
+player-nudge-no-output = This pass starts at several v's at once, or its numbers are too many: only the tensors are compared.
+player-nudge-none = No difference beyond rounding: along this change { $output } is a straight line.
+player-nudge-second = Of second order: half the change leaves { $half }, { $times } times less. One of first order would only halve.
+player-nudge-first = Not of second order: with half the change the difference only halves, to { $half }. This gradient is not the slope.
+player-nudge-unsettled = With half the change the difference is { $half }. A straight line does not fit yet: try a smaller change.
+player-nudge-unseen = { $name } changed as well, but no edge leads to it: the gradient cannot know.
+player-nudge-tensor = Tensor
+player-nudge-change = Change
+player-nudge-forward = J · change
+player-nudge-unknown = no J
+player-nudge-unknown-title = A local Jacobian on the way is not in this trace
+player-nudge-many = up to { $number }
+player-nudge-unchanged = { $count ->
+    [one] One other tensor does not change.
+   *[other] { $count } other tensors do not change.
+}
 player-offer = This program came in a link. It has not been run; read it first.
 player-run = Run
 player-loading = Loading…
@@ -2018,6 +2090,58 @@ player-damaged-value = This address is damaged: a value in it could not be read.
 player-damaged-program = This address is damaged: the program in it could not be read.
 player-damaged-seed = This address is damaged: the seed in it could not be read.
 player-damaged-empty = This address is damaged: there is no program in it.
+
+## The chain: two tensors and everything between them
+
+page-link-chain = the chain
+chain-button = chain
+chain-button-title = The chain rule between two tensors as one product: v · J₂ · J₁
+chain-region = Chain
+chain-of = Differentiate
+chain-by = by
+chain-made = Results
+chain-leaves = Leaves
+chain-end-made = { $name } · { $operation }, line { $line }
+chain-end-unplaced = { $name } · { $operation }
+chain-function = A function or module
+chain-function-none = choose …
+chain-pick = choose two cards
+chain-pick-first = Click one end's card.
+chain-pick-second = Now the other end's card.
+chain-as-one = As one link:
+chain-repeats = repeated operations
+chain-no-path = No path of the graph leads from `{ $by }` to `{ $of }`: no gradient comes that way.
+chain-no-ends = This graph has nothing to differentiate here. Choose two cards.
+chain-v = v, grad_output of { $name }
+chain-running = after { $symbol }
+chain-result = v · { $partial }
+chain-recorded = as recorded
+chain-recorded-title = Not multiplied here, because a Jacobian is missing: this is what the pass recorded.
+chain-whole = as one matrix
+chain-paths = { $count } paths
+chain-paths-title = Paths from { $by } to { $of }. Each has a product; they are added up.
+chain-path = Path { $number }
+chain-sum = The sum over { $count } paths
+chain-sum-of-turn = One of { $turns }: the sum over { $count } paths
+chain-left-out-links = { $count } links
+chain-more-paths = and { $count } more paths
+chain-compute =
+    { $count ->
+        [one] Compute the missing Jacobian
+       *[other] Compute { $count } missing Jacobians
+    }
+chain-on-demand = left out while tracing
+chain-too-large = too large to write out
+chain-not-run = no gradient came through in this pass
+chain-not-yet = still being worked out
+chain-no-matrix = not a matrix of real numbers
+chain-no-v = No gradient came to `{ $name }` in this pass: there is no v, only Jacobians.
+chain-all = The pass brought exactly this to `{ $name }`.
+chain-part = The pass brought exactly this to `{ $name }` along this chain; other ways brought more.
+chain-mixed = Gradients from elsewhere join on the way, so the pass recorded no number for this chain alone.
+chain-changed = The pass brought something else to `{ $name }`: on the way a hook, a cast or a broadcast changed the gradient.
+chain-differs = The pass brought something else to `{ $name }`. This should not be: please report it.
+chain-by-record = A Jacobian is missing. What the pass recorded stands in its place.
 
 ## Questions and answers
 

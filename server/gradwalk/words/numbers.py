@@ -43,7 +43,8 @@ def spell_shape(shape: Sequence[int]) -> str:
 
 def _spell_finite(number: float) -> str:
     if float(number).is_integer() and abs(number) < _WHOLE_MAX:
-        return f"{float(number):.0f}"
+        # Adding 0 takes the sign of a negative zero.
+        return f"{float(number) + 0.0:.0f}"
     mantissa, _, exponent_text = f"{number:.{SIGNIFICANT_DIGITS - 1}e}".partition("e")
     exponent = int(exponent_text)
     if exponent >= max(6, SIGNIFICANT_DIGITS) or exponent < -4:

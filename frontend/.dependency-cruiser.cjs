@@ -46,6 +46,7 @@ module.exports = {
     doNotFollow: { path: "node_modules" },
     enhancedResolveOptions: {
       extensions: [".ts", ".svelte", ".js", ".mjs"],
+      exportsFields: ["exports"],
       conditionNames: ["svelte", "import", "types", "default"],
     },
   },

@@ -85,6 +85,8 @@ class PlayerPage:
         """The numbers of one table of the equation, row by row."""
         grid = self.product.get_by_role("table", name=table, exact=True).first
         grid.wait_for()
+        # An entry that its products have not reached yet.
+        expect(grid.get_by_text("·", exact=True)).to_have_count(0)
         rows = grid.locator("tr").all()
         spelled = [[cell.inner_text() for cell in row.locator("td").all()] for row in rows]
         return [[number(text) for text in row] for row in spelled if row]

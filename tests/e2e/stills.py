@@ -11,7 +11,7 @@ _WALK = """async ([buttons, columns]) => {
         for (let same = 0; same < 3; ) {
             await frame();
             await document.fonts.ready;
-            const now = [...document.querySelectorAll(".world, .hanging")].map((each) => each.style.cssText).join();
+            const now = [...document.querySelectorAll(".world, .token")].map((each) => each.style.cssText).join();
             same = now === last ? same + 1 : 0;
             last = now;
         }
@@ -28,14 +28,14 @@ _WALK = """async ([buttons, columns]) => {
         );
         return `<${element.tagName} ${named.sort().join(" ")}>${children.join("")}`;
     };
-    while (!document.querySelector(".stage :is(article, .group)")) await frame();
+    while (!document.querySelector(".stage :is(article, .group, path.box)")) await frame();
     const stops = [];
     for (const button of buttons) {
         document.querySelector(`button[aria-label="${button}"]`).click();
         await frame();
         await settled();
         stops.push({
-            place: ["Step", "Phase"].map((each) => document.querySelector(`input[aria-label=${each}]`).value).join("."),
+            place: document.querySelector(".transport").dataset.place,
             sentence: document.querySelector("[role=status][aria-label=Narration]").textContent.trim(),
             picture: columns.map((each) => spelled(document.querySelector(each))).join(""),
         });
@@ -51,3 +51,16 @@ def walk(page: Page, *buttons: str) -> list[dict[str, Any]]:
     """
     stops: list[dict[str, Any]] = page.evaluate(_WALK, [buttons, [".stage", ".transport"]])
     return stops
+
+
+def walk_to(page: Page, place: str | None = None) -> int:
+    """From the start stop by stop, to a place or as far as the walk goes; how many stops that were."""
+    walk(page, "First step")
+    shown, count = "0", 0
+    while shown != place:
+        (stop,) = walk(page, "Next phase")
+        if stop["place"] == shown:
+            break
+        shown = stop["place"]
+        count += 1
+    return count

@@ -68,6 +68,7 @@ def test_a_low_frame_shows_sentence_product_and_buttons(
     callout = page.get_by_role("region", name="Vector-Jacobian product")
     expect(callout.get_by_role("table").first).to_be_in_viewport(ratio=1)
     node = page.get_by_role("group", name="Autograd graph").locator("[aria-current=step]").first
-    expect(node).to_be_in_viewport(ratio=1)
+    # Of a card that is drawn smaller, browsers count the area with a rounding error.
+    expect(node).to_be_in_viewport(ratio=0.9999)
     tools = page.get_by_role("group", name="Graph tools")
     assert tools.evaluate("(element) => element.scrollWidth <= element.clientWidth")

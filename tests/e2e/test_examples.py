@@ -13,7 +13,7 @@ from gradwalk.words.catalogue import tell, tell_attribute
 from tests.e2e.conftest import Opener
 from tests.e2e.overlaps import overlaps
 from tests.e2e.player import STREAM_MS, PlayerPage, fragment
-from tests.e2e.stills import walk
+from tests.e2e.stills import walk, walk_to
 
 EVERY_STILL = "EVERY_STILL" in os.environ
 """Looks for overlaps in every phase of every example, which takes minutes, not only where it opens and ends."""
@@ -44,7 +44,7 @@ def test_a_program_of_ones_own_is_the_same_there_and_back(new_page: Opener, prog
     player.open(fragment(f"import torch\n{program}"))
     expect(player.rows.first).to_be_visible(timeout=STREAM_MS)
     player.wait_for_end_of_run()
-    walk_there_and_back(player, 5 * player.rows.count())
+    walk_there_and_back(player, walk_to(player.page))
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.slug)
@@ -59,17 +59,19 @@ def test_example_opens_where_it_should_and_walks_to_its_end_and_back(new_page: O
     assert overlaps(player.page) == []
 
     steps = player.rows.count()
-    walk_there_and_back(player, min(THERE_AND_BACK, 5 * steps))
+    stops = walk_to(player.page)
+    walk_there_and_back(player, min(THERE_AND_BACK, stops))
     walked = walk(player.page, "First step", *["Next step"] * steps, "Last step")
-    assert [stop["place"] for stop in walked[1:]] == [*(f"{step}.3" for step in range(1, steps + 1)), f"{steps}.5"]
+    assert [stop["place"].split(".")[0] for stop in walked] == [*map(str, range(steps + 1)), str(steps)]
+    assert walked[-1]["place"] == f"{steps}.5"
     assert all(stop["sentence"] for stop in walked)
     player.wait_for_place(f"{steps}.5")
     assert player.page.evaluate(FITS), "the page scrolls sideways"
     assert overlaps(player.page) == []
     if EVERY_STILL:
         (start,) = walk(player.page, "First step")
-        assert start["place"] == "0.1"
-        for _ in range(5 * steps):
+        assert start["place"] == "0"
+        for _ in range(stops):
             (stop,) = walk(player.page, "Next phase")
             assert overlaps(player.page) == [], stop["place"]
 
@@ -81,10 +83,10 @@ def test_a_link_shows_the_pixels_of_walking_there(new_page: Opener, slug: str, p
         player = new_page(viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
         player.open(f"example={slug}&s={opened_at}")
         player.wait_for_place(opened_at)
-        step, phase = (int(part) for part in place.split("."))
         expect(player.page.locator(".stage")).to_be_visible(timeout=STREAM_MS)
         player.wait_for_end_of_run()
-        walk(player.page, *["Next phase"] * (5 * (step - 1) + phase) * (opened_at == "0"))
+        if opened_at == "0":
+            walk_to(player.page, place)
         player.wait_for_place(place)
         player.page.evaluate("document.activeElement.blur()")
         pictures.append(Image.open(io.BytesIO(player.page.screenshot())).convert("RGB"))

@@ -98,8 +98,9 @@ h.backward()
 
 
 def test_a_long_graph_has_a_map_that_nothing_covers(player: PlayerPage) -> None:
-    player.open(fragment(LOOP, s="30.3"))
-    player.wait_for_steps(61)
+    player.open(fragment(LOOP.replace("range(20)", "range(200)"), s="30.3"))
+    player.wait_for_end_of_run()
+    player.button("open all").click()
     overview = player.page.get_by_role("button", name="Overview of the graph: centre the active node")
     picture = Image.open(io.BytesIO(overview.screenshot())).convert("RGB")
     middle = picture.width // 2

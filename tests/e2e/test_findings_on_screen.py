@@ -65,7 +65,7 @@ def test_an_error_that_the_program_caught_is_marked_as_information(player: Playe
 
 
 def test_the_true_jacobian_stands_beside_that_of_a_wrong_backward(player: PlayerPage) -> None:
-    player.open(fragment(function("return x * x", "return x * g"), s="2.3"))
+    player.open(fragment(function("return x * x", "return x * g"), s="2.3", view="jacobian"))
     expect(player.product).to_contain_text("J as your backward computes it", timeout=STREAM_MS)
     assert player.cells("Local Jacobian") == [[0.5, 0, 0], [0, -1.5, 0], [0, 0, 3]]
     assert player.cells("Jacobian by finite differences") == [[1, 0, 0], [0, -3, 0], [0, 0, 6]]

@@ -15,7 +15,7 @@ from tests.e2e.live import ELSEWHERE
 from tests.e2e.player import PlayerPage, fragment
 
 COUNT = 1000
-KEYS = ["v", "c", "i", "g", "s", "seed", "theme", "digits", "font", "projector", "predict", "compare", "byhand"]
+KEYS = ["v", "c", "i", "g", "s", "seed", "theme", "digits", "font", "projector", "predict", "compare", "byhand", "view"]
 FRAME_KEYS = [
     "s",
     "step",
@@ -131,9 +131,9 @@ def test_a_frame_says_that_its_address_is_damaged_and_walks_on(new_page: Opener,
     walk(page, odd_hashes(FRAME_KEYS, ""))
     page.evaluate("location.hash = 'theme=pink'")
     expect(page.get_by_role("alert")).to_contain_text("theme could not be read")
-    page.evaluate("(hash) => { location.hash = hash }", "hide=&keys=on&steps=&theme=light&projector=off&s=2.2")
-    page.wait_for_function("() => document.querySelector('grad-walk').state.place === '2.2'")
+    page.evaluate("(hash) => { location.hash = hash }", "hide=&keys=on&steps=&theme=light&projector=off&s=1.2")
+    page.wait_for_function("() => document.querySelector('grad-walk').state.place === '1.2'")
     page.get_by_role("button", name="Next phase").click()
-    assert page.evaluate("document.querySelector('grad-walk').state.place") == "2.3"
+    assert page.evaluate("document.querySelector('grad-walk').state.place") == "1.3"
     assert page.locator("img[src='x']").count() == 0
     assert json.loads(page.evaluate("JSON.stringify(document.cookie)")) == ""

@@ -158,7 +158,7 @@ def test_next_nodes_are_ticked(player: PlayerPage) -> None:
 
 
 def test_the_walk_waits_for_the_answer_and_can_be_told_to_go_on(player: PlayerPage) -> None:
-    player.open(fragment(PRODUCT, s="2.1"))
+    player.open(fragment(PRODUCT, s="1.5"))
     player.wait_for_steps(4)
     player.button("Predict").click()
     expect(player.button("Predict")).to_have_attribute("aria-pressed", "true")
@@ -250,12 +250,12 @@ def test_comments_direct_the_lecture(player: PlayerPage) -> None:
     player.wait_for_steps(5)
     player.wait_for_place("2.1")
     player.button("Next step").click()
-    player.wait_for_place("4.1")
+    player.wait_for_place("4.2")
     expect(player.page.get_by_role("note", name="Note")).to_have_text("This is where the slope comes from.")
     player.button("Previous step").click()
-    player.wait_for_place("2.1")
+    player.wait_for_place("2.2")
     player.page.get_by_role("button", name="Go to step 3").click()
-    player.wait_for_place("3.1")
+    player.wait_for_place("3.2")
     player.open(fragment(DIRECTED, s="4.3"))
     expect(form(player)).to_contain_text("How much reaches x?")
     assert x.grad is not None
@@ -272,7 +272,7 @@ def test_playing_stops_at_a_break(player: PlayerPage) -> None:
     player.wait_for_steps(3)
     player.page.get_by_role("combobox").select_option("4")
     player.button("Play").click()
-    player.wait_for_place("2.1")
+    player.wait_for_place("2.2")
     expect(player.button("Play")).to_be_visible()
 
 
@@ -329,7 +329,9 @@ SIZES = """() => {
     && element.getBoundingClientRect().width > 1 && !element.closest('.visually-hidden, [popover], dialog, .far');
   const scaleOf = (element) => {
     const world = element.closest('.world');
-    return world === null ? 1 : new DOMMatrix(getComputedStyle(world).transform).a;
+    const token = element.closest('.token');
+    const own = token === null ? 1 : new DOMMatrix(getComputedStyle(token).transform).a;
+    return world === null ? 1 : own * new DOMMatrix(getComputedStyle(world).transform).a;
   };
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   const texts = [];

@@ -137,6 +137,9 @@ def test_why_is_it_multiplied_by_grad_output(player: PlayerPage) -> None:
 def test_what_does_backward_of_exp_compute(player: PlayerPage) -> None:
     x, v = tensor([0.0, 1.0, 2.0]), tensor([1.0, 10.0, 100.0])
     open_at(player, "exp-function", "1.3")
+    shows(player, "Local Jacobian", x.exp())
+    shows(player, "v times J", v * x.exp())
+    open_at(player, "exp-function", "1.3", view="jacobian")
     shows(player, "Local Jacobian", jacobian(torch.exp, x))
     shows(player, "v times J", v * x.exp())
 
@@ -351,7 +354,7 @@ def test_what_happens_between_backward_and_step(player: PlayerPage) -> None:
     (slope,) = torch.autograd.grad(torch.nn.functional.mse_loss(guess, target), guess, retain_graph=True)
     torch.nn.functional.mse_loss(guess, target).backward()
     open_at(player, "mlp-step", "1.3")
-    shows(player, "v times J", slope.reshape(1, 3))
+    shows(player, "v times J", slope)
     bias = model[2].bias.grad
     player.open("example=mlp-step&s=3.5")
     player.wait_for_place("3.5")
@@ -365,7 +368,7 @@ def test_how_do_gradients_get_through_softmax(player: PlayerPage) -> None:
     scores = queries @ keys.T / 2**0.5
     v = torch.ones(3, 2) @ values.T
     whole = jacobian(lambda each: torch.softmax(each, -1), scores).reshape(9, 9)
-    open_at(player, "attention", "3.3")
+    open_at(player, "attention", "3.3", view="jacobian")
     for table, expected in (
         ("Local Jacobian", whole),
         ("v times J", vjp(lambda each: torch.softmax(each, -1), scores, v)[1].reshape(1, 9)),

@@ -162,5 +162,5 @@ def test_slidev_clicks_through_every_phase_in_a_built_deck(lesson: Path, run, br
             before = page.url
             page.keyboard.press("ArrowRight")
             page.wait_for_function("(before) => location.href !== before", arg=before)
-    assert seen == [f"{step}.{phase}" for step in (1, 2, 3) for phase in range(1, 6)]
+    assert seen == [*(f"1.{phase}" for phase in range(1, 6)), *(f"2.{phase}" for phase in range(2, 6)), "3.1", "3.5"]
     page.close()

@@ -75,10 +75,10 @@ def expect_torchs_numbers(firefox: Firefox) -> None:
 def test_a_frame_shows_torchs_numbers_walks_by_keys_and_messages_and_gives_the_keys_back(
     firefox: Firefox, filled: dict[str, str], paste, locked: bool
 ) -> None:
-    frame = recipe("web.md", "html", **filled).replace("?s=1.3", "?s=1.3&amp;deck=reveal")
+    frame = recipe("web.md", "html", **filled).replace("?s=1.3", "?s=1.3&amp;view=jacobian&amp;deck=reveal")
     paste(frame.replace("<iframe", '<iframe sandbox="allow-scripts"') if locked else frame)
     firefox.wait_until("told('ready').length === 1")
-    assert firefox.run("return told('ready')[0].stops.length") == 11
+    assert firefox.run("return told('ready')[0].stops.length") == 8
     with firefox.frame("iframe"):
         firefox.wait_until(f"{PLAYER}.state.place === '1.3'")
         assert (firefox.run("return origin") == "null") == locked
@@ -87,8 +87,9 @@ def test_a_frame_shows_torchs_numbers_walks_by_keys_and_messages_and_gives_the_k
         firefox.press(ARROW_RIGHT)
     firefox.wait_until("told('step').at(-1).place === '1.5'")
     firefox.run("tell({type: 'goto', step: 2, phase: 4})")
-    firefox.wait_until("told('step').at(-1).place === '2.4'")
+    firefox.wait_until("told('step').at(-1).place === '2.1'")
     with firefox.frame("iframe"):
+        # A leaf at which two contributions add up, and land.
         firefox.press(PAGE_DOWN)
         firefox.press(PAGE_DOWN)
     firefox.wait_until("told('edge').length === 1")
@@ -112,7 +113,7 @@ def test_a_reloaded_page_shows_the_same_step_every_time(firefox: Firefox, filled
 def test_an_element_shows_the_same_and_two_of_them_share_nothing(
     firefox: Firefox, filled: dict[str, str], paste
 ) -> None:
-    element = recipe("web.md", "html", 1, **filled)
+    element = recipe("web.md", "html", 1, **filled).replace('step="1.3"', 'step="1.3" view="jacobian"')
     paste(element + "<hr>" + element.partition("</script>")[2].replace('step="1.3"', 'step="2.2" id="other"'))
     firefox.wait_until("[...document.querySelectorAll('grad-walk')].every((each) => each.isReady)")
     firefox.wait_until(f"{PLAYER}.state.place === '1.3'")
@@ -120,7 +121,7 @@ def test_an_element_shows_the_same_and_two_of_them_share_nothing(
     firefox.click_inside("grad-walk:not(#other)", "button[aria-label='Next phase']")
     firefox.press(ARROW_RIGHT)
     firefox.wait_until("told('step').at(-1).place === '1.5'")
-    assert firefox.run("return document.querySelector('#other').state.place") == "2.2"
+    assert firefox.run("return document.querySelector('#other').state.place") == "2.1"
     firefox.run(f"{PLAYER}.goTo('2.5')")
     firefox.press(PAGE_DOWN)
     firefox.wait_until("told('edge').length === 1")
@@ -145,5 +146,5 @@ def test_a_single_file_opens_from_its_folder_and_every_step_can_be_reached(lesso
         "return element.stops.map((stop) => (element.goTo(stop), element.state.sentence !== '' && element.state.place))"
     )
     assert seen == firefox.run(f"return {PLAYER}.stops")
-    assert len(seen) == 16
+    assert len(seen) == 12
     assert firefox.run("return performance.getEntriesByType('resource').map((each) => each.name)") == []

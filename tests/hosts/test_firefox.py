@@ -72,12 +72,12 @@ def test_buttons_keys_and_slider_walk(firefox: Firefox, server: str) -> None:
     firefox.type("button[aria-label='Next phase']", ARROW_RIGHT)
     at_place(firefox, "3.3")
     firefox.type("input[aria-label=Step]", ARROW_RIGHT)
-    at_place(firefox, "4.3")
+    at_place(firefox, "4.5")
     sentence = firefox.run("return document.querySelector('[aria-label=Narration]').innerText")
     firefox.click("button[aria-label='Previous step']")
     at_place(firefox, "3.3")
     firefox.click("button[aria-label='Next step']")
-    at_place(firefox, "4.3")
+    at_place(firefox, "4.5")
     firefox.wait_until("document.querySelector('[aria-label=Narration]').innerText === arguments[0]", sentence)
 
 

@@ -12,7 +12,7 @@ from tests.hosts.conftest import HOST_PYTHON, PROGRAM
 from tests.hosts.recipes import recipe
 
 SOURCE = f"import torch\n{PROGRAM}"
-STOPS = 16
+STOPS = [*(f"1.{phase}" for phase in range(1, 6)), *(f"2.{phase}" for phase in range(2, 6)), "3.1", "3.5"]
 WATCHED_MS = 60_000
 # What Canvas does with it, and when each message came.
 LISTEN = """<script>
@@ -73,12 +73,9 @@ def test_when_the_server_dies_in_the_lecture_what_is_on_screen_goes_on(
     player.get_by_role("button", name="Next phase").click()
     page.wait_for_function("told('step').at(-1).place === '1.4'")
     page.keyboard.press("Home")
-    for count in range(1, STOPS):
+    for stop in STOPS:
         page.keyboard.press("ArrowRight")
-        page.wait_for_function(
-            "([step, phase]) => told('step').at(-1).place === `${step}.${phase}`",
-            arg=[(count - 1) // 5 + 1, (count - 1) % 5 + 1],
-        )
+        page.wait_for_function("(stop) => told('step').at(-1).place === stop", arg=stop)
     element = page.locator("grad-walk")
     assert element.evaluate(
         "(walk) => walk.stops.every((stop) => (walk.goTo(stop), walk.state.place === stop && walk.state.sentence))"

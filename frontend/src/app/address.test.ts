@@ -1,6 +1,8 @@
 import { deflateRawSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { PHASES } from "../model/phases";
+import { VIEWS } from "../scene/views";
 import type { Nested } from "../stream/client";
 import {
   type Address,
@@ -27,14 +29,14 @@ const position = fc.oneof(
   fc.record({
     direction: fc.constant("backward" as const),
     step: fc.integer({ min: 1, max: 99_999 }),
-    phase: fc.integer({ min: 1, max: 5 }),
+    phase: fc.constantFrom(...PHASES.backward),
   }),
   fc.record({
     direction: fc.constant("forward" as const),
     step: fc.integer({ min: 1, max: 99_999 }),
-    phase: fc.integer({ min: 1, max: 3 }),
+    phase: fc.constantFrom(...PHASES.forward),
   }),
-  fc.constant({ direction: "backward" as const, step: 0, phase: 1 }),
+  fc.constant({ direction: "backward" as const, step: 0, phase: "collect" as const }),
 );
 /** Whole characters only: a lone surrogate is not text that UTF-8 or the server could carry. */
 const source = fc.oneof(
@@ -51,6 +53,14 @@ const states: fc.Arbitrary<Address> = fc.record({
   seed: fc.maxSafeNat(),
   pass: fc.option(fc.nat(), { nil: null }),
   position: fc.option(position, { nil: null }),
+  chain: fc.constantFrom(null, "", "n9..n2", "n9.1..n2-g0-r_1-*"),
+  nudge: fc.option(
+    fc.record(
+      { entry: fc.constantFrom("x", "W[1][0]", "model.0.weight[2]", "名:1"), by: number },
+      { noNullPrototype: true },
+    ),
+    { nil: null },
+  ),
   view: fc.record(
     {
       theme: fc.constantFrom(...THEMES.filter((theme) => theme !== "auto")),
@@ -59,6 +69,7 @@ const states: fc.Arbitrary<Address> = fc.record({
       projector: fc.constant(true),
       predict: fc.constant(true),
       compare: fc.constant(false),
+      product: fc.constantFrom(...VIEWS),
     },
     { requiredKeys: [], noNullPrototype: true },
   ),
@@ -90,6 +101,7 @@ describe("the address", () => {
         "projector",
         "predict",
         "byhand",
+        "nudge",
       ],
     );
     const text = fc.oneof(
@@ -124,7 +136,7 @@ describe("the address", () => {
     expect(address).toEqual({
       ...EMPTY_ADDRESS,
       source: "x*y",
-      position: { direction: "backward", step: 2, phase: 3 },
+      position: { direction: "backward", step: 2, phase: "multiply" as const },
     });
   });
 
@@ -143,6 +155,9 @@ describe("the address", () => {
     ["g=null", "the external gradient"],
     ["seed=-1", "the seed"],
     ["s=7.9", "the step"],
+    ["nudge=x", "the nudge"],
+    ["nudge=x:", "the nudge"],
+    ["nudge=x:much", "the nudge"],
     ["theme=pink", "the theme"],
     ["v=2", "its version (2)"],
   ])("says what in %s is damaged", async (hash, what) => {
@@ -172,7 +187,7 @@ describe("the address", () => {
     const state = {
       ...EMPTY_ADDRESS,
       source: program,
-      position: { direction: "backward" as const, step: 7, phase: 3 },
+      position: { direction: "backward" as const, step: 7, phase: "multiply" as const },
     };
     expect((await writeAddress(state)).length).toBeLessThanOrEqual(400);
   });

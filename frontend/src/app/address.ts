@@ -12,15 +12,20 @@
  * | `seed` | manual seed |
  * | `pass` | a backward pass that is recorded for itself, by number from 0 |
  * | `s` | step and phase, `7.3`, `f3.2` in the forward walk |
+ * | `view` | how products are written: `elements`, `matrices` or `jacobian` |
+ * | `chain` | the chain on show, `n9..n2` (see `model/chainchoice.ts`) |
  * | `theme`, `digits`, `font` | how it is shown |
  * | `lang` | in which language; absent: the reader's own |
  * | `projector`, `predict`, `compare` | 1 or 0: for a lecture hall, with questions, beside the run before |
  * | `byhand` | 1: the learner writes the backward pass |
+ * | `nudge` | an entry of an input and by how much it is changed, `x[0]:0.1` |
  *
  * Unknown keys are passed over, what cannot be read falls back to its default and is told in `trouble`.
  */
+import { parseChain } from "../model/chainchoice";
 import { deflate, inflate } from "../model/packed";
 import { formatPosition, type Position, parsePosition } from "../model/position";
+import { type View as ProductView, parseView } from "../scene/views";
 import type { InputValue, Nested } from "../stream/client";
 import { LANGUAGES } from "../words/languages";
 import { label, listed, type PlainKey, say, text, textOf } from "../words/say";
@@ -43,6 +48,15 @@ export interface View {
   compare: boolean;
   /** The learner writes the backward pass; what is not found yet is not shown. */
   byhand: boolean;
+  /** How products are written; null: as is most readable at each step. */
+  product: ProductView | null;
+}
+
+/** One entry of an input, and by how much the program is run again with it changed. */
+export interface NudgeWish {
+  /** `x[0]`. */
+  readonly entry: string;
+  readonly by: number;
 }
 
 export interface Address {
@@ -54,6 +68,9 @@ export interface Address {
   /** A backward pass that is recorded for itself, by number from 0; null: those that the server chooses. */
   pass: number | null;
   position: Position | null;
+  /** The chain on show, as `formatChain` writes it; null: none. */
+  chain: string | null;
+  nudge: NudgeWish | null;
   view: Partial<View>;
 }
 
@@ -73,6 +90,7 @@ export const DEFAULT_VIEW: View = {
   predict: false,
   compare: true,
   byhand: false,
+  product: null,
 };
 const SWITCHES = {
   projector: "page-link-projector",
@@ -95,6 +113,8 @@ export const EMPTY_ADDRESS: Address = {
   seed: 0,
   pass: null,
   position: null,
+  chain: null,
+  nudge: null,
   view: {},
 };
 
@@ -114,7 +134,10 @@ export async function writeAddress(address: Address): Promise<string> {
   if (address.seed !== 0) keys.set("seed", String(address.seed));
   if (address.pass !== null) keys.set("pass", String(address.pass));
   if (address.position !== null) keys.set("s", formatPosition(address.position));
-  const { theme, language, digits, fontScale } = address.view;
+  if (address.nudge !== null) keys.set("nudge", `${address.nudge.entry}:${address.nudge.by}`);
+  if (address.chain !== null) keys.set("chain", address.chain);
+  const { theme, language, digits, fontScale, product } = address.view;
+  if (product !== undefined && product !== null) keys.set("view", product);
   if (theme !== undefined && theme !== DEFAULT_VIEW.theme) keys.set("theme", theme);
   if (language !== undefined && language !== DEFAULT_VIEW.language) keys.set("lang", language);
   if (digits !== undefined && digits !== DEFAULT_VIEW.digits) keys.set("digits", String(digits));
@@ -161,6 +184,8 @@ export async function readAddress(hash: string): Promise<{ address: Address; tro
     (text) => FONT_SCALES.find((scale) => scale === Number(text)) ?? null,
   );
   const language = languageIn(hash);
+  const product = read("view", "page-link-product-view", parseView);
+  if (product !== null) view.product = product;
   if (theme !== null) view.theme = theme;
   if (language !== null) view.language = language;
   if (digits !== null) view.digits = digits;
@@ -178,6 +203,10 @@ export async function readAddress(hash: string): Promise<{ address: Address; tro
     seed: read("seed", "page-link-seed", (text) => integerBetween(text, 0, Number.MAX_SAFE_INTEGER)) ?? 0,
     pass: read("pass", "page-link-pass", (text) => integerBetween(text, 0, LAST_PASS)),
     position: read("s", "page-link-step", parsePosition),
+    chain: read("chain", "page-link-chain", (text) =>
+      text === "" || parseChain(text) !== null ? text : null,
+    ),
+    nudge: read("nudge", "page-link-nudge", parseNudge),
     view,
   };
   const parts = listed(unreadable.map(text));
@@ -194,6 +223,14 @@ export function isNested(value: unknown): value is Nested {
     value === "Infinity" ||
     value === "-Infinity"
   );
+}
+
+const NUDGE = /^(.{1,120}):([^:]+)$/su;
+
+function parseNudge(text: string): NudgeWish | null {
+  const [, entry, change] = NUDGE.exec(text) ?? [];
+  const by = Number(change);
+  return entry === undefined || change?.trim() === "" || !Number.isFinite(by) ? null : { entry, by: by + 0 };
 }
 
 function isInputValue(value: unknown): value is InputValue {

@@ -17,7 +17,7 @@ import {
 import { isTensor } from "../model/gradients";
 import { elementCount } from "../model/matrix";
 import { toNumber } from "../model/numbers";
-import type { Position } from "../model/position";
+import { type Position, START } from "../model/position";
 import { passAt } from "../model/selectors";
 import type { PassState } from "../model/trace";
 import { fact } from "../protocol/facts";
@@ -33,8 +33,6 @@ export interface Remark {
   /** What finite differences say to it; null while they are being asked. */
   readonly differences: string | null;
 }
-
-const BEFORE_THE_PASS: Position = { direction: "backward", step: 0, phase: 1 };
 
 export class ByHand {
   /** By the variable of the gradient. */
@@ -85,7 +83,7 @@ export class ByHand {
   /** How much of the trace may be seen; null: all of it. */
   readonly horizon = $derived.by((): Position | null => {
     if (!this.isOpen) return null;
-    if (this.intermediates === null) return BEFORE_THE_PASS;
+    if (this.intermediates === null) return START;
     return horizonOf(this.session.trace, this.unsolved);
   });
 

@@ -1,9 +1,11 @@
 /** The external gradient v of the page's own pass: what is typed, and the ready-made choices beside it. */
 
-import { nest } from "../embed/inputs";
+import { flatten, nest } from "../embed/inputs";
 import { curveOf } from "../model/curve";
+import { toNumber } from "../model/numbers";
 import type { PassState, TraceState } from "../model/trace";
 import type { TensorValue } from "../protocol/trace.gen";
+import { indexText } from "../scene/nudge";
 import type { Nested } from "../stream/client";
 import { label, listed, text, textOf } from "../words/say";
 import { isNested } from "./address";
@@ -97,6 +99,35 @@ export function randomGradient(shape: readonly number[], random: () => number = 
     Array.from({ length: countOf(shape) }, () => Math.round((random() * 4 - 2) * 100) / 100),
     shape,
   );
+}
+
+/** The entries of one v for a result of two to `MAX_ONE_HOT` numbers; null for any other, and for a stack of v's. */
+export function weightsOf(
+  given: Nested | null,
+  seed: TensorValue,
+  shape: readonly number[],
+): readonly number[] | null {
+  const count = countOf(shape);
+  if (count < 2 || count > MAX_ONE_HOT) return null;
+  const entries = given === null ? (seed.data ?? []).map(toNumber) : flatten(given);
+  return entries.length === count && entries.every(Number.isFinite) ? entries : null;
+}
+
+export function withWeight(
+  weights: readonly number[],
+  place: number,
+  weight: number,
+  shape: readonly number[],
+): Nested {
+  return nest(
+    weights.map((each, at) => (at === place ? weight : each)),
+    shape,
+  );
+}
+
+/** `v[1]`, `v[0][2]`. */
+export function nameOfEntry(place: number, shape: readonly number[]): string {
+  return `v${indexText(place, shape)}`;
 }
 
 export function countOf(shape: readonly number[]): number {

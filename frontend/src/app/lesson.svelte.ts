@@ -1,10 +1,8 @@
 /** The lesson on top of a trace: which question is open, what may be seen, what the lecturer noted at this place. */
 import { type Answer, answered, judge, type Verdict } from "../model/answers";
 import { directionsAt } from "../model/directions";
-import { LAND } from "../model/gradients";
 import { maskTrace } from "../model/mask";
-import type { Position } from "../model/position";
-import { last, MULTIPLY, phasesBetween, samePosition } from "../model/position";
+import { compare, last, type Position, START, samePosition, stopsOfStep } from "../model/position";
 import { momentBefore, type Question, questionAt, questionsOfStep } from "../model/questions";
 import type { TraceState } from "../model/trace";
 import { fact } from "../protocol/facts";
@@ -13,14 +11,12 @@ import { tell } from "../words/tell";
 import type { ByHand } from "./byhand.svelte";
 import type { Session } from "./session.svelte";
 
-const BEFORE_THE_PASS: Position = { direction: "backward", step: 0, phase: 1 };
-
 function hasPredictions(trace: TraceState): boolean {
   return trace.started?.directions?.some(({ kind }) => kind === "predict") ?? false;
 }
 
 function isBeyond(a: Position, b: Position | null): boolean {
-  return b === null || (phasesBetween(b, a) ?? 0) > 0;
+  return b === null || (compare(a, b) ?? 0) > 0;
 }
 
 /** A hall that is asked the same question: answers go there, and what is hidden stays hidden until it is revealed. */
@@ -81,14 +77,14 @@ export class Lesson {
     if (moment.direction === "backward" && isBeyond(moment, this.reached)) this.reached = moment;
     if (to.direction !== "backward") return null;
     if (question !== null && isBeyond(to, moment)) return question;
-    return isBeyond(to, this.reached) ? this.firstUnasked(this.reached ?? BEFORE_THE_PASS, to) : null;
+    return isBeyond(to, this.reached) ? this.firstUnasked(this.reached ?? START, to) : null;
   }
 
   private firstUnasked(from: Position, to: Position): Question | null {
     const { trace, view } = this.session;
     if (!view.predict && !hasPredictions(trace)) return null;
     for (let step = Math.max(1, from.step); step <= to.step; step += 1) {
-      for (const phase of [1, MULTIPLY, MULTIPLY + 1, LAND]) {
+      for (const phase of stopsOfStep(trace, "backward", step)) {
         const position = { direction: "backward", step, phase } as const;
         if (!isBeyond(position, from) || isBeyond(position, to)) continue;
         const asked = this.askedAt(position);
@@ -102,8 +98,8 @@ export class Lesson {
   private readonly ahead = $derived.by((): Question | null => {
     const { trace, view, position } = this.session;
     if (view.predict || !hasPredictions(trace)) return null;
-    const from = position.direction === "backward" ? position : BEFORE_THE_PASS;
-    return this.firstUnasked(from, last(trace, BEFORE_THE_PASS));
+    const from = position.direction === "backward" ? position : START;
+    return this.firstUnasked(from, last(trace, START));
   });
 
   /** The question that must be answered before the phase is shown; null where there is none. */
@@ -121,7 +117,7 @@ export class Lesson {
   readonly moment = $derived.by((): Position => {
     const { trace, position } = this.session;
     const { horizon } = this.byhand;
-    if (horizon !== null && position.direction === "backward" && (phasesBetween(horizon, position) ?? 0) > 0)
+    if (horizon !== null && position.direction === "backward" && (compare(position, horizon) ?? 0) > 0)
       return horizon;
     return this.question === null ? position : momentBefore(trace, this.question);
   });

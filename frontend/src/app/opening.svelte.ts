@@ -88,7 +88,8 @@ export class Opening {
     this.firstVisit = address.example === null;
     const example = this.examples.find(({ slug }) => slug === address.example) ?? this.examples[0];
     if (example === undefined) return;
-    this.pick(example, address.position);
+    this.pick(example, address.position, address.chain);
+    this.session.nudge = address.nudge;
     this.session.view = { ...this.session.view, ...address.view };
   }
 
@@ -115,8 +116,8 @@ export class Opening {
     };
   }
 
-  /** Opens and runs a shipped program, at its own place or at `at`. */
-  pick(example: Example, at: Position | null = null): void {
+  /** Opens and runs a shipped program, at its own place or at `at`, with a chain or without. */
+  pick(example: Example, at: Position | null = null, chain: string | null = null): void {
     const { inputs, grad_output, seed } = example.options;
     this.session.open({
       ...EMPTY_ADDRESS,
@@ -125,6 +126,7 @@ export class Opening {
       gradOutput: grad_output ?? null,
       seed: seed ?? 0,
       position: at ?? parsePosition(example.start),
+      chain,
     });
     this.session.example = example;
     this.opened = true;

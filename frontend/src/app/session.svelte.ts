@@ -8,7 +8,7 @@ import { withValue } from "../embed/inputs";
 import { passAlone } from "../model/comparison";
 import { curveOf, numberOf, passOfInterest } from "../model/curve";
 import { focusPosition } from "../model/directions";
-import { clampPosition, type Position, stepCount } from "../model/position";
+import { clampPosition, type Position, startOf, stepCount } from "../model/position";
 import { firstStepOfPass, passAt } from "../model/selectors";
 import { emptyTrace, foldEvents, type MetProblem, type PassState, type TraceState } from "../model/trace";
 import type { GradcheckReport, Problem, TensorValue, TraceDocument } from "../protocol/trace.gen";
@@ -28,7 +28,7 @@ import { fetchJacobians } from "../stream/jacobian";
 import { keepProgram } from "../stream/snippet";
 import { fetchValue } from "../stream/values";
 import { label } from "../words/say";
-import { type Address, DEFAULT_VIEW, type View } from "./address";
+import { type Address, DEFAULT_VIEW, type NudgeWish, type View } from "./address";
 import { type Given, give, givenFor } from "./given";
 import { startsPassesItself } from "./gradient";
 import { withJacobians } from "./jacobians";
@@ -40,7 +40,7 @@ import { withJacobians } from "./jacobians";
  */
 export type RunKind = "fresh" | "again" | "live";
 
-const FIRST_STEP: Position = { direction: "backward", step: 1, phase: 1 };
+const FIRST_STEP: Position = { direction: "backward", step: 1, phase: "collect" };
 /** How long a run may take before a newer request stops it; shorter ones finish, so that a drag shows its way. */
 const PATIENCE_MS = 250;
 /** Changes closer together than this are one change: a drag is compared with what was before it began. */
@@ -63,6 +63,8 @@ export class Session {
   private givenInputs = $state.raw<Given<Inputs>>(give(NO_INPUTS, ""));
   private givenGradOutput = $state.raw<Given<Nested | null>>(give(null, ""));
   seed = $state(0);
+  /** The entry that is nudged; null where nobody asked for it. */
+  nudge = $state.raw<NudgeWish | null>(null);
   view = $state<View>({ ...DEFAULT_VIEW });
   example = $state.raw<Example | null>(null);
 
@@ -70,6 +72,8 @@ export class Session {
   /** The program of the trace on screen, null before the first run. */
   ranSource = $state<string | null>(null);
   selectedNode = $state<string | null>(null);
+  /** The chain on show, as `formatChain` writes it; null: none. */
+  chain = $state<string | null>(null);
   status = $state.raw<Status | null>(null);
   /** The run before the last change, for comparison; null where there is none of the same program. */
   previous = $state.raw<TraceState | null>(null);
@@ -117,7 +121,7 @@ export class Session {
     const { trace, wanted } = this;
     const arrived = wanted.step <= stepCount(trace, wanted.direction);
     if (arrived || trace.finished !== null) return clampPosition(trace, wanted);
-    return { direction: wanted.direction, step: 0, phase: 1 };
+    return startOf(wanted.direction);
   });
 
   /** What a link to this page holds. */
@@ -129,6 +133,8 @@ export class Session {
     seed: this.seed,
     pass: this.pass,
     position: this.wanted,
+    chain: this.chain,
+    nudge: this.nudge,
     view: { ...this.view },
   });
 
@@ -148,6 +154,8 @@ export class Session {
     this.seed = address.seed;
     this.leavePass();
     this.pass = address.pass;
+    this.chain = address.chain;
+    this.nudge = address.nudge;
     this.wanted = address.position ?? FIRST_STEP;
     this.unplaced = address.position === null;
     this.view = { ...this.view, ...address.view };
@@ -174,6 +182,8 @@ export class Session {
     this.leavePass();
     this.pass = Array.isArray(passes) && typeof passes[0] === "number" ? passes[0] : null;
     this.selectedNode = null;
+    this.chain = null;
+    this.nudge = null;
     this.previous = null;
     this.held = null;
     this.example = null;
@@ -242,7 +252,7 @@ export class Session {
     const step = firstStepOfPass(trace, pass.index) + Math.min(offset, Math.max(0, pass.steps.length - 1));
     this.held = null;
     this.trace = trace;
-    this.goTo({ direction: "backward", step, phase: isWalking ? position.phase : 1 });
+    this.goTo({ direction: "backward", step, phase: isWalking ? position.phase : "collect" });
   }
 
   /** Keeps the pass of this number beside others; null: no longer. */
@@ -271,6 +281,7 @@ export class Session {
     if (changed && this.ranSource !== null) {
       this.wanted = FIRST_STEP;
       this.unplaced = true;
+      this.chain = null;
       this.leavePass();
     } else this.remember();
     this.request(changed ? "fresh" : "again");

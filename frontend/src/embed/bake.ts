@@ -8,7 +8,8 @@ import { type Layout, place } from "../layout/place";
 import { drawingOf } from "../layout/sizes";
 import { layOutSimply } from "../layout/spare";
 import { DEFAULT_PRECISION } from "../model/numbers";
-import { forwardOrder, type Position, phaseCount, START } from "../model/position";
+import { PHASES, PLACES } from "../model/phases";
+import { clampPosition, forwardOrder, type Position, START, stopsOfStep } from "../model/position";
 import { nodeAt, passAt } from "../model/selectors";
 import { emptyTrace, foldEvents, type TraceState } from "../model/trace";
 import { decodeDocument } from "../protocol/decode";
@@ -107,11 +108,12 @@ function boxesOf(pass: number, graph: Graph, layout: Layout, opened: BakedLayout
 /** The forward walk in its order, with what is said at each of its phases. */
 function forwardOf(trace: TraceState): readonly BakedForward[] {
   return forwardOrder(trace).map((node, at) => {
-    const position: Position = { direction: "forward", step: at + 1, phase: 1 };
+    const position: Position = { direction: "forward", step: at + 1, phase: "arrive" };
     return {
       pass: passAt(trace, position)?.index ?? 0,
       node: node.id,
       said: phasesAt(trace, position, textOf),
+      stops: stopsAt(trace, position),
       ...labelsAt(trace, position),
     };
   });
@@ -131,8 +133,14 @@ function labelsAt(trace: TraceState, position: Position): Labels {
 }
 
 function phasesAt(trace: TraceState, position: Position, write: (said: Said) => string): readonly string[] {
-  const phases = Array.from({ length: phaseCount(position.direction) }, (_, before) => before + 1);
-  return phases.map((phase) => write(saidAt(trace, { ...position, phase })));
+  return PHASES[position.direction].map((phase) =>
+    write(saidAt(trace, clampPosition(trace, { ...position, phase }))),
+  );
+}
+
+/** The places of the phases at which a step stops. */
+function stopsAt(trace: TraceState, { direction, step }: Position): readonly number[] {
+  return stopsOfStep(trace, direction, step).map((phase) => PLACES[phase]);
 }
 
 /** JSON of `Told` for the JSON of a trace document. */
@@ -148,9 +156,14 @@ export function tellMarkedUp(text: string): string {
 function toldOf(text: string, write: (said: Said) => string): Told {
   const trace = foldEvents(emptyTrace(), decodeDocument(text).events);
   const backward = trace.steps.map((_, at) => {
-    const position: Position = { direction: "backward", step: at + 1, phase: 1 };
+    const position: Position = { direction: "backward", step: at + 1, phase: "collect" };
     const phases = phasesAt(trace, position, write);
-    return { whole: stepSentence(trace, position), phases, ...labelsAt(trace, position) };
+    return {
+      whole: stepSentence(trace, position),
+      phases,
+      stops: stopsAt(trace, position),
+      ...labelsAt(trace, position),
+    };
   });
   return { start: write(saidAt(trace, START)), backward };
 }

@@ -47,8 +47,10 @@ export interface Labels {
 export interface BakedForward extends Labels {
   readonly pass: number;
   readonly node: string;
-  /** A sentence per phase. */
+  /** A sentence per phase: of one at which the step does not stop, that of the stop it opens. */
   readonly said: readonly string[];
+  /** Which phases it stops at, from 1. */
+  readonly stops: readonly number[];
 }
 
 /** What is said of the backward walk, for those who cannot run this code. */
@@ -58,7 +60,10 @@ export interface Told {
   readonly backward: readonly (Labels & {
     /** Of the whole step. */
     readonly whole: string;
+    /** A sentence per phase: of one at which the step does not stop, that of the stop it opens. */
     readonly phases: readonly string[];
+    /** Which phases it stops at, from 1. */
+    readonly stops: readonly number[];
   })[];
 }
 

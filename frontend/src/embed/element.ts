@@ -3,7 +3,8 @@
  * until the trace is there, and stay where no script runs.
  */
 import { flushSync, mount, unmount } from "svelte";
-import { parsePosition } from "../model/position";
+import { PLACES } from "../model/phases";
+import { clampPosition, formatPosition, parsePosition } from "../model/position";
 import type { TraceState } from "../model/trace";
 import { DecodeError } from "../protocol/decode";
 import { useLanguage } from "../render/language.svelte";
@@ -12,7 +13,7 @@ import { label } from "../words/say";
 import { sentenceAt } from "../words/sentences";
 import { takePage } from "./frame";
 import { fetchText, openTrace, stayOffline } from "./load";
-import type { Side } from "./moves";
+import { type Side, within } from "./moves";
 import { Rerun, type Runner, readInputs, runnerOf } from "./rerun";
 import { applySetting, SETTING_NAMES } from "./settings";
 import ViewerBox from "./Viewer.svelte";
@@ -121,7 +122,7 @@ export class GradWalkElement extends HTMLElement {
     const { step, phase } = this.viewer.position;
     return {
       step,
-      phase,
+      phase: PLACES[phase],
       of: this.viewer.trace.steps.length,
       place: this.viewer.place,
       sentence: this.viewer.sentence,
@@ -130,13 +131,26 @@ export class GradWalkElement extends HTMLElement {
 
   /** Every place of the walk in order, `0`, `1.1`, `1.2`, ...; within `steps` where that is set. */
   get stops(): readonly string[] {
-    return this.viewer.stops.map(({ step, phase }) => (step === 0 ? "0" : `${step}.${phase}`));
+    return this.viewer.stops.map(formatPosition);
+  }
+
+  /** The stop that a place opens: itself, or the one before it; null for what is no place. */
+  stopAt(place: string): string | null {
+    const position = parsePosition(place);
+    const { trace, range } = this.viewer;
+    return position === null ? null : formatPosition(clampPosition(trace, within(position, range)));
   }
 
   /** What is said at a place, empty where there is none. */
   sentenceAt(place: string): string {
     const position = parsePosition(place);
-    return position === null ? "" : sentenceAt(this.viewer.trace, position, this.viewer.options.precision);
+    return position === null
+      ? ""
+      : sentenceAt(
+          this.viewer.trace,
+          clampPosition(this.viewer.trace, position),
+          this.viewer.options.precision,
+        );
   }
 
   get isReady(): boolean {

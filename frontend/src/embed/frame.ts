@@ -3,6 +3,7 @@
  * whole keyboard and, in a frame, speaks with the page round it.
  */
 
+import { PLACES } from "../model/phases";
 import type { TraceState } from "../model/trace";
 import { commandOf, isClaimed } from "../player/keys";
 import { fetchTypesetter } from "../render/typesetting.svelte";
@@ -203,7 +204,7 @@ async function makeFile(element: PageElement, kind: Kind) {
   const { started } = element.viewer.trace;
   if (started === null) throw new Error("there is no trace yet");
   const { direction, step, phase } = element.viewer.position;
-  const query = new URLSearchParams({ direction, step: String(step), phase: String(phase) });
+  const query = new URLSearchParams({ direction, step: String(step), phase: String(PLACES[phase]) });
   const answer = await fetch(new URL(`/api/traces/${started.id}/export/${kind}?${query}`, document.baseURI), {
     credentials: "omit",
   });

@@ -50,6 +50,31 @@ export function inputControls(
   return [...controls.values()];
 }
 
+/** The entries that can be changed a little, each with its control: integers have no small changes. */
+export function nudgeable(
+  controls: readonly InputControl[],
+): readonly { readonly control: InputControl; readonly entry: Entry }[] {
+  return controls.flatMap((control) =>
+    control.integer ? [] : control.entries.map((entry) => ({ control, entry })),
+  );
+}
+
+/** Parameters of the program's modules (`model.0.weight`), as they were before any pass. */
+export function parameterControls(
+  trace: TraceState,
+  overrides: Readonly<Record<string, InputValue>>,
+): InputControl[] {
+  const [pass] = trace.passes;
+  if (pass === undefined || numberOf(pass) !== 0) return [];
+  return pass.started.graph.nodes.flatMap(({ leaf, outputs }) => {
+    const value = outputs[0]?.value;
+    if (leaf === undefined || value == null || !PARAMETER.test(leaf)) return [];
+    return [inputControl(leaf, value, overrides[leaf])];
+  });
+}
+
+const PARAMETER = /^[\p{L}_][\p{L}\p{N}_]*(\.[\p{L}\p{N}_]+)+$/u;
+
 function inputControl(key: string, value: TensorValue, override: InputValue | undefined): InputControl {
   const { shape, dtype, data } = value;
   const count = shape.reduce((product, size) => product * size, 1);

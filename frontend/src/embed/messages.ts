@@ -26,7 +26,7 @@ export const KINDS = [
 export type Kind = (typeof KINDS)[number];
 
 /** What may be set by a message; the same texts as in an address. */
-export const SETTABLE = ["theme", "digits", "projector", "keys", "hide", "steps"] as const;
+export const SETTABLE = ["theme", "digits", "view", "projector", "keys", "hide", "steps"] as const;
 
 export type Inbound =
   | { readonly type: "goto"; readonly step: number; readonly phase: number }

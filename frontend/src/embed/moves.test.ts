@@ -1,30 +1,26 @@
 import { expect, it } from "vitest";
+import type { BackwardPhase } from "../model/phases";
+import { formatPosition, stopsOfStep } from "../model/position";
 import { sampleTrace } from "../model/samples";
 import { edgeOf, moved, parseRange, stopsOf, within } from "./moves";
 
 const trace = sampleTrace("mlp-step");
-const at = (step: number, phase = 1) => ({ direction: "backward", step, phase }) as const;
+const at = (step: number, phase: BackwardPhase = "collect") =>
+  ({ direction: "backward", step, phase }) as const;
 
-it("lists every phase of every step once, and the moment before", () => {
+it("lists every stop of every step once, and the moment before", () => {
   const stops = stopsOf(trace, null);
-  expect(stops).toHaveLength(1 + 5 * trace.steps.length);
-  expect(new Set(stops.map(({ step, phase }) => `${step}.${phase}`)).size).toBe(stops.length);
+  const counts = trace.steps.map((_, at) => stopsOfStep(trace, "backward", at + 1).length);
+  expect(stops).toHaveLength(1 + counts.reduce((sum, count) => sum + count));
+  expect(new Set(stops.map(formatPosition)).size).toBe(stops.length);
 });
 
 it("walks a range from end to end and no further", () => {
   const range = parseRange("2-3.2");
   const stops = stopsOf(trace, range);
-  expect(stops.map(({ step, phase }) => `${step}.${phase}`)).toEqual([
-    "2.1",
-    "2.2",
-    "2.3",
-    "2.4",
-    "2.5",
-    "3.1",
-    "3.2",
-  ]);
-  expect(moved(trace, at(3, 2), "nextStep", range)).toEqual(at(3, 2));
-  expect(within(at(9, 1), range)).toEqual(at(3, 2));
+  expect(stops.map(formatPosition)).toEqual(["2.2", "2.3", "2.4", "2.5", "3.5"]);
+  expect(moved(trace, at(3, "land"), "nextStep", range)).toEqual(at(3, "land"));
+  expect(within(at(9), range)).toEqual(at(3, "rule"));
 });
 
 it("has an edge only where a move finds nothing more", () => {
@@ -34,7 +30,7 @@ it("has an edge only where a move finds nothing more", () => {
   expect(edgeOf(trace, at(0), "previousPhase", null)).toBe("start");
   expect(edgeOf(trace, at(0), "first", null)).toBeNull();
   expect(edgeOf({ ...trace, finished: null }, last, "nextPhase", null)).toBeNull();
-  expect(edgeOf(trace, at(2, 5), "nextPhase", parseRange("1-2"))).toBe("end");
+  expect(edgeOf(trace, at(2, "land"), "nextPhase", parseRange("1-2"))).toBe("end");
 });
 
 it.each(["", "3", "9-3", "a-b", "1-2-3", "f1-f2", "1.9-2"])("reads no range from %j", (text) => {

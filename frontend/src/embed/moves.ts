@@ -1,14 +1,17 @@
 /** The moves that a key or a message asks for, and where the walk has an edge. */
+import { PLACES } from "../model/phases";
 import {
+  clampPosition,
+  compare,
   first,
   last,
   nextPhase,
   nextStep,
   type Position,
   parsePosition,
-  phaseCount,
   previousPhase,
   previousStep,
+  START,
   samePosition,
 } from "../model/position";
 import type { TraceState } from "../model/trace";
@@ -33,7 +36,7 @@ export interface Range {
 
 /** Where a move leads; within a range where there is one. */
 export function moved(trace: TraceState, position: Position, move: Move, range: Range | null): Position {
-  return within(MOVES[move](trace, position), range);
+  return clampPosition(trace, within(MOVES[move](trace, position), range));
 }
 
 /** The position itself, or the end of the range that it lies beyond. The forward walk has no range. */
@@ -53,7 +56,7 @@ export function edgeOf(trace: TraceState, position: Position, move: Move, range:
 /** All stops of the backward walk in order. */
 export function stopsOf(trace: TraceState, range: Range | null): readonly Position[] {
   const stops: Position[] = [];
-  let at = within({ direction: "backward", step: 0, phase: 1 }, range);
+  let at = clampPosition(trace, within(START, range));
   for (;;) {
     stops.push(at);
     const next = moved(trace, at, "nextPhase", range);
@@ -67,11 +70,11 @@ export function parseRange(text: string): Range | null {
   const [start, end, ...more] = text.split("-");
   if (start === undefined || end === undefined || more.length > 0) return null;
   const from = parsePosition(start);
-  const to = parsePosition(end.includes(".") ? end : `${end}.${phaseCount("backward")}`);
+  const to = parsePosition(end.includes(".") ? end : `${end}.${PLACES.land}`);
   if (from?.direction !== "backward" || to?.direction !== "backward" || isBefore(to, from)) return null;
   return { from, to };
 }
 
 function isBefore(a: Position, b: Position): boolean {
-  return a.step < b.step || (a.step === b.step && a.phase < b.phase);
+  return (compare(a, b) ?? 0) < 0;
 }

@@ -140,7 +140,7 @@ function stopsOf(element: GradWalkElement): readonly string[] {
   const { stops } = element;
   const from = element.hasAttribute("steps")
     ? 0
-    : Math.max(0, stops.indexOf(element.getAttribute("step") ?? ""));
+    : Math.max(0, stops.indexOf(element.stopAt(element.getAttribute("step") ?? "") ?? ""));
   return stops.slice(from);
 }
 

@@ -42,6 +42,7 @@ const text = fc.oneof(
     "dark",
     "pink",
     "title,zoom",
+    "matrices",
     "title,<b>",
     "javascript:alert(1)",
     "<img src=x onerror=alert(1)>",
@@ -83,7 +84,7 @@ it("leaves everything as it was where nothing can be read", () => {
     keys: "?",
   };
   expect(applySettings(shown, new URLSearchParams(keys)).toSorted()).toEqual(Object.keys(keys).toSorted());
-  expect(shown.position).toEqual({ direction: "backward", step: 0, phase: 1 });
+  expect(shown.position).toEqual({ direction: "backward", step: 0, phase: "collect" });
   expect(shown.options).toEqual(DEFAULT_OPTIONS);
   expect([shown.keys, shown.range]).toEqual([true, null]);
 });

@@ -5,6 +5,7 @@
 import { type Position, parsePosition } from "../model/position";
 import { useLanguage } from "../render/language.svelte";
 import type { Theme } from "../render/options";
+import { parseView } from "../scene/views";
 import { isSpoken } from "../words/languages";
 import { parseRange } from "./moves";
 import { PARTS, type Part, type Viewer } from "./viewer.svelte";
@@ -43,6 +44,12 @@ const READERS: Readonly<Record<string, (viewer: Viewer, text: string) => boolean
     const precision = Number(text);
     if (!Number.isInteger(precision) || precision < DIGITS.min || precision > DIGITS.max) return false;
     viewer.options = { ...viewer.options, precision };
+    return true;
+  },
+  view: (viewer, text) => {
+    const view = parseView(text);
+    if (view === null) return false;
+    viewer.options = { ...viewer.options, view };
     return true;
   },
   projector: (viewer, text) => {

@@ -52,7 +52,7 @@ it("writes boxes before points and points before lines", () => {
   expect(dotOf(levelsOf(nested).get("g1") as Level)).toBe(
     [
       "digraph {",
-      "graph [rankdir=LR nodesep=0.3 ranksep=1.15 ordering=out]",
+      "graph [rankdir=LR nodesep=0.3 ranksep=0.9 ordering=out]",
       'node [shape=box fixedsize=true label=""]',
       "edge [arrowhead=none]",
       "n2 [width=1.9444 height=1.0000]",

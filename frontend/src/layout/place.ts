@@ -7,7 +7,8 @@
 import type { PlaceLevel, Places } from "./dot";
 import type { Box, Curve, Point, Size } from "./geometry";
 import { cutAt, joined, shifted } from "./geometry";
-import { type Level, levelsOf, type Subject, TOP } from "./levels";
+import { type Level, type Line, levelsOf, type Subject, TOP } from "./levels";
+import { inRows, isWide, rowsOf } from "./rows";
 
 export interface Drawing {
   readonly subject: Subject;
@@ -26,7 +27,7 @@ export interface Layout extends Size {
 export const GROUP_HEADER_PX = 30;
 const GROUP_PADDING_PX = 14;
 /** Between two columns, where an edge may change its height; a little less than Graphviz is asked to leave. */
-const GAP_PX = 76;
+const GAP_PX = 58;
 
 interface Placed extends Size {
   readonly boxes: ReadonlyMap<string, Box>;
@@ -109,9 +110,40 @@ function placeGroup(id: string, job: Job): Placed {
     const placed = inner.get(item.id);
     return placed === undefined ? item : { ...item, ...outerSize(placed) };
   });
-  const placed = nested(items, job.placeLevel({ ...level, items }), inner);
+  const laidOut = nested(items, bundled({ ...level, items }, job, inner), inner);
+  // As with all its groups closed, so that nothing changes its row when one opens.
+  const allClosed = (): Placed =>
+    inner.size === 0 ? laidOut : nested(level.items, bundled(level, job, NOTHING), NOTHING);
+  const placed = isWide(laidOut) ? inRows(laidOut, rowsOf(allClosed())) : laidOut;
   job.recent.set(id, placed);
   return placed;
+}
+
+const NOTHING: ReadonlyMap<string, Placed> = new Map();
+
+/** What leads from one place to another, of which one is a closed group, is drawn as one line. */
+function bundled(level: Level, { levels, placeLevel }: Job, inner: ReadonlyMap<string, Placed>): Places {
+  const isClosed = (item: string): boolean => levels.has(item) && !inner.has(item);
+  const drawn = new Map<string, Line>();
+  const standsFor = new Map<string, Line[]>();
+  const lines = level.lines.filter((line) => {
+    if (!isClosed(line.tail) && !isClosed(line.head)) return true;
+    const key = `${line.tail} ${line.head}`;
+    const first = drawn.get(key);
+    if (first === undefined) {
+      drawn.set(key, line);
+      return true;
+    }
+    standsFor.set(first.id, [...(standsFor.get(first.id) ?? []), line]);
+    return false;
+  });
+  if (standsFor.size === 0) return placeLevel(level);
+  const places = placeLevel({ ...level, lines });
+  const curves = places.curves.flatMap((each) => [
+    each,
+    ...(standsFor.get(each.id) ?? []).map((line) => ({ ...line, curve: each.curve })),
+  ]);
+  return { ...places, curves };
 }
 
 function outerSize(inner: Size): Size {

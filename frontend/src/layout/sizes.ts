@@ -84,7 +84,7 @@ function makeSubject(graph: Graph): Subject {
       id: group.id,
       home: group.parent ?? TOP,
       isFold: isFold(group),
-      ...closedGroupSize(group),
+      ...groupSize(group),
     })),
     edges: graph.edges.map((edge) => ({
       id: edge.id,
@@ -113,7 +113,7 @@ function isFold(group: Group): boolean {
   return "repeats" in group;
 }
 
-function closedGroupSize(group: Group): Size {
+export function groupSize(group: Group): Size {
   const count = isFold(group) ? REPEATS_PX : 0;
   const width = Math.max(GROUP_SIZE.width, group.label.length * TITLE_CHARACTER_PX + GROUP_FRAME_PX) + count;
   return { width: Math.min(WIDEST_PX + 40, Math.ceil(width)), height: GROUP_SIZE.height };

@@ -7,7 +7,7 @@ import type { Places } from "./dot";
 import type { Point, Size } from "./geometry";
 import type { Level, Line } from "./levels";
 
-const COLUMN_GAP = 76;
+const COLUMN_GAP = 64;
 const ROW_GAP = 24;
 const BORDER_POINT: Size = { width: 2, height: 2 };
 

@@ -90,7 +90,9 @@ export function horizonOf(trace: TraceState, unsolved: readonly Intermediate[]):
       from_step === null ? [] : [trace.steps.findIndex(({ index }) => index === from_step) + 1],
     ),
   );
-  return senders.length === 0 ? null : { direction: "backward", step: Math.min(...senders), phase: 1 };
+  return senders.length === 0
+    ? null
+    : { direction: "backward", step: Math.min(...senders), phase: "collect" };
 }
 
 /** The program that runs what was written. Each line starts from right gradients, so that a slip stays where it is. */

@@ -1,7 +1,7 @@
 /** What the comments `#@ note | break | hide | focus | predict` of a program say about its steps. */
 import type { DirectingComment, Node } from "../protocol/trace.gen";
 import type { Position } from "./position";
-import { phaseCount, stepCount } from "./position";
+import { clampPosition, compare, isFirstStop, startOf, stepCount, stopsOfStep } from "./position";
 import { nodeAt, passAt } from "./selectors";
 import type { TraceState } from "./trace";
 
@@ -25,14 +25,16 @@ export function isHidden(trace: TraceState, position: Position): boolean {
 
 /** Where playing stops: at the first phase of a step with `#@ break`. */
 export function isBreak(trace: TraceState, position: Position): boolean {
-  return position.phase === 1 && position.step > 0 && directionsAt(trace, position, "break").length > 0;
+  return (
+    position.step > 0 && isFirstStop(trace, position) && directionsAt(trace, position, "break").length > 0
+  );
 }
 
 /** Where `#@ focus` opens a trace; null without one, or where its step has not arrived yet. */
 export function focusPosition(trace: TraceState): Position | null {
   if (!trace.started?.directions?.some(({ kind }) => kind === "focus")) return null;
   for (let step = 1; step <= stepCount(trace, "backward"); step += 1) {
-    const position = { direction: "backward", step, phase: 1 } as const;
+    const position = { direction: "backward", step, phase: "collect" } as const;
     if (directionsAt(trace, position, "focus").length > 0) return position;
   }
   return null;
@@ -42,12 +44,15 @@ export function focusPosition(trace: TraceState): Position | null {
 export function passHidden(trace: TraceState, from: Position, to: Position): Position {
   if (!isHidden(trace, to)) return to;
   const { direction } = to;
-  const isForward = to.step > from.step || (to.step === from.step && to.phase > from.phase);
+  const isForward = (compare(to, from) ?? 0) > 0;
   const stays = to.step === from.step;
-  const phase = stays ? (isForward ? 1 : phaseCount(direction)) : to.phase;
   const count = stepCount(trace, direction);
   for (let step = to.step; step >= 0 && step <= count; step += isForward ? 1 : -1) {
-    const position = step === 0 ? { direction, step, phase: 1 } : { direction, step, phase };
+    const phase = stays ? stopsOfStep(trace, direction, step).at(isForward ? 0 : -1) : to.phase;
+    const position =
+      step === 0 || phase === undefined
+        ? startOf(direction)
+        : clampPosition(trace, { direction, step, phase });
     if (!isHidden(trace, position)) return position;
   }
   return from;

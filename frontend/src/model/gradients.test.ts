@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { GOLDENS } from "../protocol/samples";
-import { isTensor, LAND, ledgerAt } from "./gradients";
+import { isTensor, ledgerAt } from "./gradients";
+import type { Phase } from "./phases";
 import { sampleTrace } from "./samples";
 
 describe.each(GOLDENS)("the ledger of %s", (name) => {
@@ -10,7 +11,7 @@ describe.each(GOLDENS)("the ledger of %s", (name) => {
     trace.steps.forEach((step, index) => {
       const pass = trace.passes[step.pass];
       if (pass === undefined) throw new Error("a step without its pass");
-      const ledger = ledgerAt(trace, pass, { direction: "backward", step: index + 1, phase: 1 });
+      const ledger = ledgerAt(trace, pass, { direction: "backward", step: index + 1, phase: "collect" });
       const byOutput = ledger.arrivalsAt(step.node).toSorted((a, b) => a.outputNr - b.outputNr);
       const arrived = byOutput.map(({ edge, value }) => ({ edge, value }));
       const handed = step.contributions.filter(({ value }) => isTensor(value));
@@ -24,9 +25,9 @@ describe.each(GOLDENS)("the ledger of %s", (name) => {
       const pass = trace.passes[step.pass];
       if (pass === undefined || step.accumulate === null) return;
       const { leaf, before, after } = step.accumulate;
-      const at = (phase: number) => ledgerAt(trace, pass, { direction: "backward", step: index + 1, phase });
-      expect(at(LAND - 1).gradOf(leaf)).toEqual(before);
-      expect(at(LAND).gradOf(leaf)).toEqual(after);
+      const at = (phase: Phase) => ledgerAt(trace, pass, { direction: "backward", step: index + 1, phase });
+      expect(at("send").gradOf(leaf)).toEqual(before);
+      expect(at("land").gradOf(leaf)).toEqual(after);
     });
   });
 });

@@ -5,11 +5,9 @@
  */
 import type { Accumulate, Gradient, Missing, Step, TensorValue } from "../protocol/trace.gen";
 import { toNumber } from "./numbers";
-import type { Position } from "./position";
+import { isReached, type Position } from "./position";
 import { edgesById, executions, nodesById } from "./selectors";
 import type { PassState, TraceState } from "./trace";
-
-export const LAND = 5;
 
 /** One summand waiting at a node's output. */
 export interface Arrival {
@@ -58,8 +56,7 @@ export function ledgerAt(trace: TraceState, pass: PassState, position: Position)
   const executed = executions(trace, pass);
   const landings = landingsOf(trace, pass);
   const accumulations = accumulationsOf(trace);
-  /** The last step whose gradients have landed; 0: only the seed. */
-  const landed = Math.max(0, position.phase < LAND ? position.step - 1 : position.step);
+  const landed = landedAt(position);
   return {
     arrivalsAt: (node) => (landings.get(node) ?? NOTHING_LANDED).filter(({ number }) => number <= landed),
     stepOf: (node) => {
@@ -76,17 +73,22 @@ export function ledgerAt(trace: TraceState, pass: PassState, position: Position)
   };
 }
 
+/** The last step whose gradients have landed; 0: only the seed. */
+export function landedAt(position: Position): number {
+  return Math.max(0, isReached(position, "land") ? position.step : position.step - 1);
+}
+
 const EMPTY_LEDGER: GradientLedger = { arrivalsAt: () => [], stepOf: () => null, gradOf: () => null };
 
 /** An arrival with the number (1-based) of the step that sent it; 0 for a seed. */
-interface Landing extends Arrival {
+export interface Landing extends Arrival {
   readonly number: number;
 }
 const NOTHING_LANDED: readonly Landing[] = [];
 const landingMaps = new WeakMap<PassState["steps"], ReadonlyMap<string, readonly Landing[]>>();
 
 /** By node, everything that ever arrives there in a pass, in order. */
-function landingsOf(trace: TraceState, pass: PassState): ReadonlyMap<string, readonly Landing[]> {
+export function landingsOf(trace: TraceState, pass: PassState): ReadonlyMap<string, readonly Landing[]> {
   const known = landingMaps.get(pass.steps);
   if (known !== undefined) return known;
   const landings = new Map<string, Landing[]>();

@@ -16,10 +16,12 @@ import type {
   Substitution,
   TensorValue,
 } from "../protocol/trace.gen";
-import { isTensor, LAND } from "./gradients";
+import { isTensor } from "./gradients";
 import { HIDDEN } from "./numbers";
+import { hasCome, type Phase } from "./phases";
 import type { Position } from "./position";
-import { MULTIPLY } from "./position";
+import { stepAt } from "./selectors";
+import { standsFor } from "./stops";
 import type { PassState, TraceState } from "./trace";
 
 /** Up to where a trace is known. */
@@ -42,10 +44,10 @@ export function isUnseen(gradient: Gradient): boolean {
 
 export function maskTrace(trace: TraceState, { position, isSumHidden, isShapeHidden }: Horizon): TraceState {
   const known = position.direction === "backward" ? position.step : 0;
-  const phase = isSumHidden ? 0 : position.phase;
+  const phase = isSumHidden ? null : position.phase;
   const last = trace.steps[known - 1];
   const current = last?.pass ?? 0;
-  if (known >= trace.steps.length && phase >= LAND && trace.finished !== null) return trace;
+  if (known >= trace.steps.length && isShown("land", phase) && trace.finished !== null) return trace;
   const steps = trace.steps.map((step, index) => {
     if (index >= known) return hideStep(step, step.pass === current);
     return index === known - 1 ? hidePhases(step, phase, isShapeHidden) : step;
@@ -65,10 +67,25 @@ export function maskTrace(trace: TraceState, { position, isSumHidden, isShapeHid
   return { ...trace, passes, steps, stdout };
 }
 
+/** What is known while a motion leads into `position`: no sum before what is added has met. */
+export function knownInMotion(trace: TraceState, position: Position): TraceState {
+  const step = stepAt(trace, position);
+  if (step === null) return trace;
+  const isSumHidden = position.phase === "collect" && step.contributions.length > 1;
+  const isAccumulating = position.phase === "land" && step.accumulate !== null;
+  if (!isSumHidden && !isAccumulating) return trace;
+  const seen: Position = isAccumulating ? { ...position, phase: "collect" } : position;
+  return maskTrace(trace, { position: seen, isSumHidden, isShapeHidden: false });
+}
+
 /** The `seq` of the first step that is not wholly known; what came before it may be seen. */
-function nextSeq(trace: TraceState, known: number, phase: number): number {
-  const first = known > 0 && phase < LAND ? trace.steps[known - 1] : trace.steps[known];
+function nextSeq(trace: TraceState, known: number, phase: Phase | null): number {
+  const first = known > 0 && !isShown("land", phase) ? trace.steps[known - 1] : trace.steps[known];
   return first?.seq ?? Number.POSITIVE_INFINITY;
+}
+
+function isShown(wanted: Phase, phase: Phase | null): boolean {
+  return phase !== null && hasCome(wanted, phase);
 }
 
 const hiddenSteps = [new WeakMap<Step, Step>(), new WeakMap<Step, Step>()] as const;
@@ -97,29 +114,34 @@ function hideStep(step: Step, isBeforeKnown: boolean): Step {
             after: UNSEEN,
           },
   };
-  cache.set(step, hidden);
+  cache.set(step, standsFor(hidden, step));
   return hidden;
 }
 
-/** @param phase the last phase that may be seen; 0: the contributions without their sum */
-function hidePhases(step: Step, phase: number, isShapeHidden: boolean): Step {
-  if (phase >= LAND) return step;
+/** @param phase the last phase that may be seen; null: the contributions without their sum */
+function hidePhases(step: Step, phase: Phase | null, isShapeHidden: boolean): Step {
+  if (isShown("land", phase)) return step;
   const { inside, substitutions, hooks, changes, ...rest } = step;
-  const hasSum = phase >= 1;
-  const hasProduct = phase >= MULTIPLY;
-  return {
-    ...rest,
-    ...(hasProduct && inside !== undefined ? { inside } : {}),
-    ...(hasSum && hooks !== undefined ? { hooks } : {}),
-    ...(hasProduct && changes !== undefined ? { changes } : {}),
-    ...(substitutions === undefined
-      ? {}
-      : { substitutions: hasProduct ? substitutions : substitutions.map(hideNumbers) }),
-    grad_outputs: hasSum ? step.grad_outputs : step.grad_outputs.map(hideGradient),
-    grad_inputs: hasProduct ? step.grad_inputs : step.grad_inputs.map(isShapeHidden ? unseen : hideGradient),
-    local_jacobians: hasProduct ? step.local_jacobians : step.local_jacobians.map(withoutProducts),
-    accumulate: step.accumulate === null ? null : hideAfter(step.accumulate),
-  };
+  const hasSum = phase !== null;
+  const hasProduct = isShown("multiply", phase);
+  return standsFor(
+    {
+      ...rest,
+      ...(hasProduct && inside !== undefined ? { inside } : {}),
+      ...(hasSum && hooks !== undefined ? { hooks } : {}),
+      ...(hasProduct && changes !== undefined ? { changes } : {}),
+      ...(substitutions === undefined
+        ? {}
+        : { substitutions: hasProduct ? substitutions : substitutions.map(hideNumbers) }),
+      grad_outputs: hasSum ? step.grad_outputs : step.grad_outputs.map(hideGradient),
+      grad_inputs: hasProduct
+        ? step.grad_inputs
+        : step.grad_inputs.map(isShapeHidden ? unseen : hideGradient),
+      local_jacobians: hasProduct ? step.local_jacobians : step.local_jacobians.map(withoutProducts),
+      accumulate: step.accumulate === null ? null : hideAfter(step.accumulate),
+    },
+    step,
+  );
 }
 
 function withoutProducts({ nan_products: _products, ...jacobian }: LocalJacobian): LocalJacobian {

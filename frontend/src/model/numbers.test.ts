@@ -5,7 +5,7 @@ import { formatBytes, formatCount, formatNumber } from "./numbers";
 describe("numbers", () => {
   it.each([
     [0, "0"],
-    [-0, "−0"],
+    [-0, "0"],
     [3, "3"],
     [-35.7654321, "−35.77"],
     [0.1, "0.1"],

@@ -14,7 +14,7 @@ const SUPERSCRIPT = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 /** An entry that must not be seen: no number at all, so that nothing can be read off it. Written as `?`. */
 export const HIDDEN: Cell = [];
 
-/** A real, boolean or complex entry as text, with a true minus sign. Integers up to 7 digits stay whole. */
+/** A real, boolean or complex entry as text, with a true minus sign; of zero the sign tells nothing. Integers up to 7 digits stay whole. */
 export function formatNumber(cell: Cell, precision: Precision = DEFAULT_PRECISION): string {
   if (typeof cell === "boolean") return cell ? "True" : "False";
   if (Array.isArray(cell)) return cell.length === 0 ? "?" : formatComplex(cell, precision);
@@ -56,7 +56,8 @@ function formatReal(real: Real, precision: Precision): string {
   const value = Number(real);
   if (Number.isNaN(value)) return "NaN";
   if (!Number.isFinite(value)) return value > 0 ? "∞" : `${MINUS}∞`;
-  if (value === 0) return Object.is(value, -0) ? `${MINUS}0` : "0";
+  // The sign of a zero says how it was computed, nothing that the chain rule knows of.
+  if (value === 0) return "0";
   const magnitude = Math.abs(value);
   const sign = value < 0 ? MINUS : "";
   if (Number.isInteger(value) && magnitude < 1e7) return sign + String(magnitude);

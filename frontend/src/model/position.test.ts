@@ -31,7 +31,7 @@ describe("addresses", () => {
   });
 
   it("takes a step without a phase as its first", () => {
-    expect(parsePosition("7")).toEqual({ direction: "backward", step: 7, phase: 1 });
+    expect(parsePosition("7")).toEqual({ direction: "backward", step: 7, phase: "collect" });
   });
 });
 
@@ -56,7 +56,7 @@ describe("walking", () => {
   it("goes from the start to the first whole equation, then keeps the phase", () => {
     const trace = sampleTrace("why-grad-output");
     expect(formatPosition(nextStep(trace, START))).toBe("1.3");
-    expect(formatPosition(nextStep(trace, at("2.4")))).toBe("3.4");
+    expect(formatPosition(nextStep(trace, at("2.4")))).toBe("3.5");
     expect(formatPosition(previousStep(trace, at("2.4")))).toBe("1.4");
     expect(formatPosition(previousStep(trace, at("1.4")))).toBe("0");
     expect(formatPosition(nextStep(trace, at("6.2")))).toBe("6.5");

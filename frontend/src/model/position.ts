@@ -1,26 +1,30 @@
 /**
- * Where one stands in a trace. The backward walk has a step per executed node and five phases per step; the
- * forward walk has a step per differentiable operation and three phases. Step 0 is the moment before.
+ * Where one stands in a trace. The backward walk has a step per executed node, the forward walk one per differentiable
+ * operation; a step stops at those of its phases that say something. Step 0 is the moment before.
  */
-import type { Node } from "../protocol/trace.gen";
+import type { Graph, Node, Step } from "../protocol/trace.gen";
+import {
+  type Direction,
+  firstPhase,
+  hasCome,
+  isOfBackward,
+  lastPhase,
+  type Phase,
+  PLACES,
+  phaseOfPlace,
+} from "./phases";
+import { backwardStops, forwardStops } from "./stops";
 import type { TraceState } from "./trace";
-
-export type Direction = "forward" | "backward";
 
 export interface Position {
   readonly direction: Direction;
   /** 1-based; 0 = before the first step. */
   readonly step: number;
-  /** 1-based; always 1 at step 0. */
-  readonly phase: number;
+  /** One of its walk's; always the first at step 0. */
+  readonly phase: Phase;
 }
 
-const PHASE_COUNT: Readonly<Record<Direction, number>> = { backward: 5, forward: 3 };
-
-/** The phase in which v, J and v times J are all on show. */
-export const MULTIPLY = 3;
-
-export const START: Position = { direction: "backward", step: 0, phase: 1 };
+export const START: Position = { direction: "backward", step: 0, phase: "collect" };
 
 const ADDRESS = /^(f?)(\d{1,9})(?:\.(\d))?$/;
 
@@ -30,22 +34,35 @@ export function parsePosition(text: string): Position | null {
   if (match === null) return null;
   const direction: Direction = match[1] === "f" ? "forward" : "backward";
   const step = Number(match[2]);
-  const phase = match[3] === undefined ? 1 : Number(match[3]);
-  if (phase < 1 || phase > phaseCount(direction)) return null;
-  return { direction, step, phase: step === 0 ? 1 : phase };
+  const phase = match[3] === undefined ? firstPhase(direction) : phaseOfPlace(direction, Number(match[3]));
+  if (phase === null) return null;
+  return step === 0 ? startOf(direction) : { direction, step, phase };
 }
 
 export function formatPosition(position: Position): string {
   const prefix = position.direction === "forward" ? "f" : "";
-  return position.step === 0 ? `${prefix}0` : `${prefix}${position.step}.${position.phase}`;
+  return position.step === 0 ? `${prefix}0` : `${prefix}${position.step}.${PLACES[position.phase]}`;
 }
 
 export function samePosition(a: Position, b: Position): boolean {
   return a.direction === b.direction && a.step === b.step && a.phase === b.phase;
 }
 
-export function phaseCount(direction: Direction): number {
-  return PHASE_COUNT[direction];
+/** Before the first step of a walk. */
+export function startOf(direction: Direction): Position {
+  return { direction, step: 0, phase: firstPhase(direction) };
+}
+
+/** Whether `phase` of the step on show has come. Never at step 0, and never in the other walk. */
+export function isReached(position: Position, phase: Phase): boolean {
+  if (position.step === 0 || isOfBackward(position.phase) !== isOfBackward(phase)) return false;
+  return hasCome(phase, position.phase);
+}
+
+/** Negative where `a` comes before `b`; null across walks. */
+export function compare(a: Position, b: Position): number | null {
+  if (a.direction !== b.direction) return null;
+  return a.step - b.step || (a.step === 0 ? 0 : PLACES[a.phase] - PLACES[b.phase]);
 }
 
 /**
@@ -75,67 +92,100 @@ export function stepCount(trace: TraceState, direction: Direction): number {
   return direction === "forward" ? forwardOrder(trace).length : trace.steps.length;
 }
 
-/** The nearest position that exists in the trace. */
+/** The phases at which a step stops, in order; those of a step that has not arrived are all that its walk has. */
+export function stopsOfStep(trace: TraceState, direction: Direction, number: number): readonly Phase[] {
+  if (direction === "forward") {
+    const node = forwardOrder(trace)[number - 1];
+    return node === undefined ? [] : forwardStops(node);
+  }
+  const step = trace.steps[number - 1];
+  return step === undefined ? [] : backwardStops(step, nodeOf(trace, step));
+}
+
+function nodeOf(trace: TraceState, { pass, node }: Step): Node | null {
+  const graph = trace.passes[pass]?.started.graph;
+  if (graph === undefined) return null;
+  let nodes = nodesOf.get(graph);
+  if (nodes === undefined) {
+    nodes = new Map(graph.nodes.map((each) => [each.id, each]));
+    nodesOf.set(graph, nodes);
+  }
+  return nodes.get(node) ?? null;
+}
+
+const nodesOf = new WeakMap<Graph, ReadonlyMap<string, Node>>();
+
+/** Whether nothing of this step was on show before. */
+export function isFirstStop(trace: TraceState, { direction, step, phase }: Position): boolean {
+  return step > 0 && stopsOfStep(trace, direction, step)[0] === phase;
+}
+
+/** The nearest position that exists in the trace: of a phase at which its step does not stop, the stop before it. */
 export function clampPosition(trace: TraceState, position: Position): Position {
-  const count = stepCount(trace, position.direction);
+  const { direction } = position;
+  const count = stepCount(trace, direction);
   const step = Math.min(Math.max(0, position.step), count);
-  if (step === 0) return { direction: position.direction, step: 0, phase: 1 };
-  const phases = phaseCount(position.direction);
-  if (position.step > count) return { direction: position.direction, step, phase: phases };
-  return { direction: position.direction, step, phase: Math.min(Math.max(1, position.phase), phases) };
+  if (step === 0)
+    return position.step === 0 && samePosition(position, startOf(direction)) ? position : startOf(direction);
+  const wanted = position.step > count ? lastPhase(direction) : position.phase;
+  const stops = stopsOfStep(trace, direction, step);
+  const phase = stops.findLast((stop) => PLACES[stop] <= PLACES[wanted]) ?? stops[0] ?? wanted;
+  return { direction, step, phase };
 }
 
 /** The position before the first step of the same walk. */
 export function first(_trace: TraceState, position: Position): Position {
-  return { direction: position.direction, step: 0, phase: 1 };
+  return startOf(position.direction);
 }
 
-/** The last phase of the last step that has arrived. */
+/** The last stop of the last step that has arrived. */
 export function last(trace: TraceState, position: Position): Position {
   const { direction } = position;
-  return clampPosition(trace, { direction, step: stepCount(trace, direction), phase: phaseCount(direction) });
+  return clampPosition(trace, { direction, step: stepCount(trace, direction), phase: lastPhase(direction) });
 }
 
-/** One phase on; the end stays where it is. */
+/** One stop on; the end stays where it is. */
 export function nextPhase(trace: TraceState, position: Position): Position {
   const { direction, step, phase } = position;
-  if (step > 0 && phase < phaseCount(direction)) return { direction, step, phase: phase + 1 };
-  return step < stepCount(trace, direction) ? { direction, step: step + 1, phase: 1 } : position;
+  const next =
+    step === 0 ? undefined : stopsOfStep(trace, direction, step).find((stop) => PLACES[stop] > PLACES[phase]);
+  if (next !== undefined) return { direction, step, phase: next };
+  const [opening] = stopsOfStep(trace, direction, step + 1);
+  return opening === undefined ? position : { direction, step: step + 1, phase: opening };
 }
 
-/** One phase back: the inverse of `nextPhase`. */
-export function previousPhase(_trace: TraceState, position: Position): Position {
+/** One stop back: the inverse of `nextPhase`. */
+export function previousPhase(trace: TraceState, position: Position): Position {
   const { direction, step, phase } = position;
   if (step === 0) return position;
-  if (phase > 1) return { direction, step, phase: phase - 1 };
-  return step === 1
-    ? { direction, step: 0, phase: 1 }
-    : { direction, step: step - 1, phase: phaseCount(direction) };
+  const before = stopsOfStep(trace, direction, step).findLast((stop) => PLACES[stop] < PLACES[phase]);
+  if (before !== undefined) return { direction, step, phase: before };
+  if (step === 1) return startOf(direction);
+  const closing = stopsOfStep(trace, direction, step - 1).at(-1) ?? lastPhase(direction);
+  return { direction, step: step - 1, phase: closing };
 }
 
-/** The same phase one step on; from the start, the phase in which the whole equation is on show. */
+/** The same phase one step on; from the start and from a step of one stop, the one with the whole equation. */
 export function nextStep(trace: TraceState, position: Position): Position {
-  const { direction, step, phase } = position;
+  const { direction, step } = position;
   if (step >= stepCount(trace, direction)) return last(trace, position);
-  return { direction, step: step + 1, phase: step === 0 ? equationPhase(direction) : phase };
+  return clampPosition(trace, { direction, step: step + 1, phase: phaseElsewhere(trace, position) });
 }
 
 /** The same phase one step back. */
-export function previousStep(_trace: TraceState, position: Position): Position {
-  const { direction, step, phase } = position;
-  return step <= 1 ? { direction, step: 0, phase: 1 } : { direction, step: step - 1, phase };
+export function previousStep(trace: TraceState, position: Position): Position {
+  const { direction, step } = position;
+  if (step <= 1) return startOf(direction);
+  return clampPosition(trace, { direction, step: step - 1, phase: phaseElsewhere(trace, position) });
 }
 
-/** Phases between two positions of one walk, signed; null across walks. */
-export function phasesBetween(from: Position, to: Position): number | null {
-  if (from.direction !== to.direction) return null;
-  return ordinal(to) - ordinal(from);
+/** Where one goes from step to step; from what has only one stop to the whole equation. */
+function phaseElsewhere(trace: TraceState, { direction, step, phase }: Position): Phase {
+  const isOnly = step === 0 || stopsOfStep(trace, direction, step).length === 1;
+  return isOnly ? equationPhase(direction) : phase;
 }
 
-function ordinal(position: Position): number {
-  return position.step === 0 ? 0 : (position.step - 1) * phaseCount(position.direction) + position.phase;
-}
-
-function equationPhase(direction: Direction): number {
-  return direction === "backward" ? MULTIPLY : 2;
+/** The phase in which the whole equation is on show. */
+export function equationPhase(direction: Direction): Phase {
+  return direction === "backward" ? "multiply" : "compute";
 }

@@ -13,11 +13,11 @@ import type {
   Step,
   TensorValue,
 } from "../protocol/trace.gen";
-import { isTensor, LAND } from "./gradients";
+import { isTensor } from "./gradients";
 import { elementCount, jacobianMatrix } from "./matrix";
 import { toNumber } from "./numbers";
 import type { Position } from "./position";
-import { formatPosition, MULTIPLY, previousPhase } from "./position";
+import { formatPosition, previousPhase, stopsOfStep } from "./position";
 import { edgesById, nodeAt, nodesById, nodeTitle, passAt, stepAt, variableOf } from "./selectors";
 import type { TraceState } from "./trace";
 
@@ -73,7 +73,6 @@ export interface Mistake {
   readonly because: Fact;
 }
 
-const SEND = 4;
 /** More numbers than these nobody types. */
 const MOST_TYPED = 3;
 const MOST_CHOICES = 6;
@@ -91,13 +90,13 @@ export function questionAt(trace: TraceState, position: Position): Question | nu
   if (step === null || node === null || graph === undefined) return null;
   const context: Context = { trace, position, step, node, graph, id: formatPosition(position) };
   switch (position.phase) {
-    case 1:
+    case "collect":
       return askForSum(context);
-    case MULTIPLY:
+    case "multiply":
       return askForProduct(context);
-    case SEND:
+    case "send":
       return askForNodes(context);
-    case LAND:
+    case "land":
       return askForGrad(context);
     default:
       return null;
@@ -106,7 +105,7 @@ export function questionAt(trace: TraceState, position: Position): Question | nu
 
 /** The phases of a step that have a question, in order. */
 export function questionsOfStep(trace: TraceState, step: number): readonly Question[] {
-  return [1, MULTIPLY, SEND, LAND].flatMap(
+  return stopsOfStep(trace, "backward", step).flatMap(
     (phase) => questionAt(trace, { direction: "backward", step, phase }) ?? [],
   );
 }

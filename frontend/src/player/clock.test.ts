@@ -1,18 +1,21 @@
 import { describe, expect, it } from "vitest";
 import type { Position } from "../model/position";
 import { START } from "../model/position";
-import { frameAt, motionBetween, PHASE_MS } from "./clock";
+import { sampleTrace } from "../model/samples";
+import { frameAt, MULTIPLY_MS, motionBetween, PHASE_MS } from "./clock";
 
-const from: Position = { direction: "backward", step: 1, phase: 4 };
-const before: Position = { ...from, phase: 3 };
-const after: Position = { ...from, phase: 5 };
+const trace = sampleTrace("x-times-x");
+const from: Position = { direction: "backward", step: 1, phase: "send" };
+const before: Position = { ...from, phase: "multiply" };
+const after: Position = { ...from, phase: "land" };
 
 describe("motions", () => {
   it("runs into the next phase", () => {
-    const motion = motionBetween(from, after, 1, false);
+    const motion = motionBetween(trace, from, after, 1, false);
     expect(motion).toMatchObject({ kind: "play", duration_ms: PHASE_MS });
     expect(frameAt(motion, PHASE_MS / 4)).toEqual({
       position: after,
+      said: from,
       progress: 0.25,
       fade: 1,
       finished: false,
@@ -20,13 +23,14 @@ describe("motions", () => {
   });
 
   it("runs out of the phase it steps back from, faster", () => {
-    const motion = motionBetween(from, before, 1, false);
+    const motion = motionBetween(trace, from, before, 1, false);
     expect(motion).toMatchObject({ kind: "rewind", duration_ms: PHASE_MS / 2 });
     const frames = [0, 0.25, 0.5, 0.75].map((share) => frameAt(motion, share * motion.duration_ms));
     expect(frames.map((frame) => frame.progress)).toEqual([1, 0.75, 0.5, 0.25]);
     expect(frames.every((frame) => frame.position === from)).toBe(true);
     expect(frameAt(motion, motion.duration_ms)).toEqual({
       position: before,
+      said: before,
       progress: 1,
       fade: 1,
       finished: true,
@@ -34,20 +38,34 @@ describe("motions", () => {
   });
 
   it("fades over a distance and between walks", () => {
-    expect(motionBetween(from, START, 1, false).kind).toBe("jump");
-    expect(motionBetween(from, { ...from, direction: "forward", phase: 3 }, 1, false).kind).toBe("jump");
+    expect(motionBetween(trace, from, START, 1, false).kind).toBe("jump");
+    expect(motionBetween(trace, from, { ...from, direction: "forward", phase: "save" }, 1, false).kind).toBe(
+      "jump",
+    );
   });
 
   it("is a cut for those who want no movement", () => {
-    const motion = motionBetween(from, after, 1, true);
-    expect(frameAt(motion, 0)).toEqual({ position: after, progress: 1, fade: 1, finished: true });
+    const motion = motionBetween(trace, from, after, 1, true);
+    expect(frameAt(motion, 0)).toEqual({
+      position: after,
+      said: after,
+      progress: 1,
+      fade: 1,
+      finished: true,
+    });
   });
 
   it("never shows time before the beginning", () => {
-    expect(frameAt(motionBetween(from, after, 1, false), -20).progress).toBe(0);
+    expect(frameAt(motionBetween(trace, from, after, 1, false), -20).progress).toBe(0);
+  });
+
+  it("takes longer for a product, both ways", () => {
+    const rule: Position = { ...from, phase: "rule" };
+    expect(motionBetween(trace, rule, before, 1, false).duration_ms).toBe(MULTIPLY_MS);
+    expect(motionBetween(trace, before, rule, 1, false).duration_ms).toBe(MULTIPLY_MS / 2);
   });
 
   it("takes a quarter of the time at four times the speed", () => {
-    expect(motionBetween(from, after, 4, false).duration_ms).toBe(PHASE_MS / 4);
+    expect(motionBetween(trace, from, after, 4, false).duration_ms).toBe(PHASE_MS / 4);
   });
 });

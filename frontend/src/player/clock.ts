@@ -3,9 +3,12 @@
  * far the motion that leads into it has come; nothing reads the page to know where it is.
  */
 import type { Position } from "../model/position";
-import { phasesBetween, samePosition } from "../model/position";
+import { nextPhase, previousPhase, samePosition } from "../model/position";
+import type { TraceState } from "../model/trace";
 
 export const PHASE_MS = 300;
+/** Entry after entry, a product takes longer to be followed. */
+export const MULTIPLY_MS = 1200;
 export const DWELL_MS = 1500;
 export const SPEEDS: readonly number[] = [0.25, 0.5, 1, 2, 4];
 const BACKWARDS_SPEED = 2;
@@ -21,6 +24,8 @@ export interface Motion {
 /** What is on screen at a moment. */
 export interface Frame {
   readonly position: Position;
+  /** What is said: the sentence of a stop comes when the motion into it is over. */
+  readonly said: Position;
   /** 0 to 1, of the motion that leads into `position`. */
   readonly progress: number;
   /** 0 to 1: how far the picture has faded in after a jump. */
@@ -29,16 +34,33 @@ export interface Frame {
 }
 
 export function stillFrame(position: Position): Frame {
-  return { position, progress: 1, fade: 1, finished: true };
+  return { position, said: position, progress: 1, fade: 1, finished: true };
 }
 
 /** @param reduced the person asked for no movement: same stops, nothing in between */
-export function motionBetween(from: Position, to: Position, speed: number, reduced: boolean): Motion {
-  const distance = phasesBetween(from, to);
-  const kind =
-    reduced || samePosition(from, to) ? "cut" : distance === 1 ? "play" : distance === -1 ? "rewind" : "jump";
+export function motionBetween(
+  trace: TraceState,
+  from: Position,
+  to: Position,
+  speed: number,
+  reduced: boolean,
+): Motion {
+  const kind = reduced ? "cut" : kindOf(trace, from, to);
   const rate = kind === "rewind" ? speed * BACKWARDS_SPEED : speed;
-  return { from, to, kind, duration_ms: kind === "cut" ? 0 : PHASE_MS / rate };
+  return { from, to, kind, duration_ms: kind === "cut" ? 0 : lengthOf(kind, from, to) / rate };
+}
+
+function lengthOf(kind: Motion["kind"], from: Position, to: Position): number {
+  const { direction, phase } = kind === "rewind" ? from : to;
+  const isProduct = kind !== "jump" && direction === "backward" && phase === "multiply";
+  return isProduct ? MULTIPLY_MS : PHASE_MS;
+}
+
+/** To the stop after runs forward, to the one before runs back; from farther away there is nothing to run through. */
+function kindOf(trace: TraceState, from: Position, to: Position): Motion["kind"] {
+  if (samePosition(from, to)) return "cut";
+  if (samePosition(nextPhase(trace, from), to)) return "play";
+  return samePosition(previousPhase(trace, from), to) ? "rewind" : "jump";
 }
 
 export function frameAt(motion: Motion, elapsed_ms: number): Frame {
@@ -46,11 +68,11 @@ export function frameAt(motion: Motion, elapsed_ms: number): Frame {
   if (share >= 1) return stillFrame(motion.to);
   switch (motion.kind) {
     case "play":
-      return { position: motion.to, progress: share, fade: 1, finished: false };
+      return { position: motion.to, said: motion.from, progress: share, fade: 1, finished: false };
     case "rewind":
-      return { position: motion.from, progress: 1 - share, fade: 1, finished: false };
+      return { position: motion.from, said: motion.to, progress: 1 - share, fade: 1, finished: false };
     default:
-      return { position: motion.to, progress: 1, fade: share, finished: false };
+      return { position: motion.to, said: motion.to, progress: 1, fade: share, finished: false };
   }
 }
 

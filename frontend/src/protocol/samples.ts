@@ -22,6 +22,11 @@ export const GOLDENS: readonly string[] = readdirSync(FOLDER)
   .filter((file) => file.endsWith(".json"))
   .map((file) => file.slice(0, -".json".length));
 
+/** Beside them, operations whose Jacobians differ in structure: `tests/examples/test_structures.py`. */
+export const STRUCTURES: readonly string[] = readdirSync(new URL("structures/", FOLDER)).map(
+  (file) => `structures/${file.slice(0, -".json".length)}`,
+);
+
 /** As it is kept. */
 export function readSampleText(name: string): string {
   return readFileSync(fileURLToPath(new URL(`${name}.json`, FOLDER)), "utf8");

@@ -1,6 +1,6 @@
 /**
- * Where the graph stands in the viewport, and where the callout goes. The graph keeps to the upper part; the callout
- * hangs below the active node, so that it covers neither that node nor leaves the viewport.
+ * Where the graph stands in its viewport: the whole of it where it can be read, else whole at first and then round the
+ * node at work. All of it follows from the layout, the steps walked and the size of the viewport.
  */
 import type { Box, Point, Size } from "../layout/geometry";
 import { around, centre } from "../layout/geometry";
@@ -15,39 +15,54 @@ export interface Region extends Size {
   readonly top: number;
 }
 
-/** Below this the text of a card cannot be read: the camera then follows the active node instead. */
+/** Below this a card cannot be read as it stands; a walk through a graph that is too large for it keeps to it. */
 export const READABLE_SCALE = 0.72;
 /** In projector mode: the numbers on a card are then over 28 px. */
 export const PROJECTED_SCALE = 2.2;
+/** Of the readable scale: cards that write less, in letters that keep their size, are read down to here. */
+const IN_BRIEF = 0.5;
 const LARGEST_SCALE = 1.15;
-const FOLLOWING_SCALE = 0.9;
-const MARGIN_PX = 20;
+const MARGIN_PX = 14;
 /** Kept free right of the graph for the external gradient. */
 const SEED_ROOM_PX = 116;
 const FOLLOWING_MARGIN_PX = 6;
-const CALLOUT_GAP_PX = 22;
-const EDGE_PX = 10;
-const TITLE_LINE_PX = 40;
 
-/**
- * The whole content where it can be read, else the part around `focus` at reading size.
- * @param readable the least scale at which a card can be read where this is shown
- */
-export function frame(content: Size, focus: Box | null, region: Region, readable = READABLE_SCALE): Camera {
-  const width = content.width + SEED_ROOM_PX;
-  const height = region.height - region.top;
-  const tall = (height - 2 * MARGIN_PX) / content.height;
-  const fit = Math.min(Math.max(LARGEST_SCALE, readable), (region.width - 2 * MARGIN_PX) / width, tall);
-  const k = fit >= readable ? fit : Math.max(readable, Math.min(FOLLOWING_SCALE, tall));
-  const focused = focus === null ? { x: content.width, y: content.height / 2 } : centre(focus);
-  return {
-    k,
-    x: axis(width, focused.x, region.width, k),
-    y: region.top + axis(content.height, focused.y, height, k),
-  };
+/** How much a card tells: all of it; in brief, in letters that keep their size on screen; nothing, a mark of its place. */
+export type Detail = "full" | "brief" | "far";
+/** Below this no card tells anything. */
+const CARDS_FROM_SCALE = 0.32;
+/** Of a card's own letters, as wide as its box allows. */
+const LETTERS_PX = 16.7;
+const LARGEST_LETTERS_PX = 28.4;
+
+export function detailAt(k: number, readable = READABLE_SCALE): Detail {
+  if (k < CARDS_FROM_SCALE) return "far";
+  return k < readable - 0.01 ? "brief" : "full";
 }
 
-/** At the scale in use, around `focus`. */
+/** The size of letters in brief, in the world's own pixels. */
+export function lettersAt(k: number, readable = READABLE_SCALE): number {
+  return Math.round((10 * Math.min(LARGEST_LETTERS_PX, LETTERS_PX * readable)) / k) / 10;
+}
+
+/** The least scale at which cards in brief can be read. */
+export function legibleScale(readable = READABLE_SCALE): number {
+  return readable * IN_BRIEF;
+}
+
+/** The whole graph, however small that makes it. */
+export function whole(content: Size, region: Region, readable = READABLE_SCALE): Camera {
+  const width = content.width + SEED_ROOM_PX;
+  const height = region.height - region.top;
+  const k = Math.min(
+    Math.max(LARGEST_SCALE, readable),
+    Math.max(1, region.width - 2 * MARGIN_PX) / width,
+    Math.max(1, height - 2 * MARGIN_PX) / content.height,
+  );
+  return { k, x: (region.width - width * k) / 2, y: region.top + (height - content.height * k) / 2 };
+}
+
+/** At a scale, around `focus`. */
 export function pan(content: Size, focus: Box, region: Region, k: number): Camera {
   const focused = centre(focus);
   const height = region.height - region.top;
@@ -59,36 +74,35 @@ export function pan(content: Size, focus: Box, region: Region, k: number): Camer
 }
 
 /**
- * The camera of somebody who has come here step by step: it moves on only when a step's node is out of view. Where one
- * comes from makes no difference: a link shows what walking there shows.
+ * The camera of somebody who has come here step by step. A graph that can be read whole stands still; in a larger one
+ * the walk begins with the whole, and moves on only when a step's node is out of view. Where one comes from makes no
+ * difference: a link shows what walking there shows.
  * @param boxAt the box of the nth step's node (0-based); null where it is nowhere on the stage
+ * @param readable the least scale at which a card can be read where this is shown
  * @returns the camera after so many steps; each is worked out once
  */
 export function follower(
   content: Size,
   boxAt: (index: number) => Box | null,
   region: Region,
-  readable: number | undefined,
+  readable = READABLE_SCALE,
 ): (walked: number) => Camera {
-  const still = frame(content, null, region, readable);
-  const cameras: Camera[] = [still];
+  const all = whole(content, region, readable);
+  if (all.k >= legibleScale(readable)) return () => all;
+  const cameras: Camera[] = [all];
   return (walked) => {
     for (let index = cameras.length - 1; index < walked; index += 1) {
-      const last = cameras[index] ?? still;
+      const last = cameras[index] ?? all;
       const box = boxAt(index);
-      const camera = last === still && box !== null ? frame(content, box, region, readable) : last;
-      cameras.push(
-        box === null || isInView(box, camera, region, FOLLOWING_MARGIN_PX)
-          ? camera
-          : pan(content, box, region, camera.k),
-      );
+      const isThere = box === null || (last !== all && isInView(box, last, region, FOLLOWING_MARGIN_PX));
+      cameras.push(isThere ? last : pan(content, box, region, readable));
     }
-    return cameras[Math.max(0, walked)] ?? still;
+    return cameras[Math.max(0, walked)] ?? all;
   };
 }
 
 /**
- * So that `boxes` are in view, from farther away where that helps and they stay readable; or at least the first of them.
+ * So that `boxes` are in view, from farther away where that helps and they stay legible; or at least the first of them.
  * @param readable the least scale at which a card can be read where this is shown
  */
 export function keepInView(
@@ -104,7 +118,7 @@ export function keepInView(
   const across = (region.width - 2 * FOLLOWING_MARGIN_PX) / all.width;
   const down = (region.height - region.top - 2 * FOLLOWING_MARGIN_PX) / all.height;
   const k = Math.min(camera.k, across, down);
-  if (k < Math.min(camera.k, readable)) {
+  if (k < Math.min(camera.k, legibleScale(readable))) {
     return isInView(first, camera, region, FOLLOWING_MARGIN_PX)
       ? camera
       : pan(content, first, region, camera.k);
@@ -153,56 +167,6 @@ export function roundedView(camera: Camera, viewport: Size): Box {
   const x = down(-camera.x / camera.k);
   const y = down(-camera.y / camera.k);
   return { x, y, width: up(width - camera.x / camera.k) - x, height: up(height - camera.y / camera.k) - y };
-}
-
-export interface CalloutPlace extends Point {
-  /** The pointer's place along the callout's upper edge, from its left. */
-  readonly pointer: number;
-  /** Length of the line between the callout and the node. */
-  readonly stem: number;
-  /** `over`: there is no room for the equation but on top of the graph. */
-  readonly side: "below" | "above" | "over";
-}
-
-/**
- * Below the active node; as far as the viewport allows also below every other card, else at least below those that
- * take part.
- * @param active the active node's box on screen
- * @param neighbours boxes on screen of the nodes that take part
- * @param others all boxes on screen
- * @param needed the least height that is of use; 0 where any will do
- */
-export function placeCallout(
-  active: Box,
-  neighbours: readonly Box[],
-  others: readonly Box[],
-  size: Size,
-  viewport: Size,
-  needed = 0,
-): CalloutPlace {
-  const x = clamp(centre(active).x - size.width / 2, EDGE_PX, viewport.width - size.width - EDGE_PX);
-  const pointer = clamp(centre(active).x - x, 28, size.width - 28);
-  const lowest = viewport.height - size.height - EDGE_PX;
-  const own = active.y + active.height + CALLOUT_GAP_PX;
-  const above = active.y - CALLOUT_GAP_PX - size.height;
-  if (own > lowest && above >= EDGE_PX) return { x, y: above, pointer, stem: CALLOUT_GAP_PX, side: "above" };
-  if (own + needed + EDGE_PX > viewport.height) {
-    const y = Math.max(EDGE_PX, viewport.height - needed - EDGE_PX);
-    // A card is covered as a whole or not in its first line.
-    return { x, y: y < active.y + TITLE_LINE_PX ? EDGE_PX : y, pointer, stem: 0, side: "over" };
-  }
-  const under = (boxes: readonly Box[]): number =>
-    Math.max(own, ...boxes.filter((box) => box.x < x + size.width && box.x + box.width > x).map(belowOf));
-  const wanted = [under(others), under(neighbours)].find((y) => y <= lowest) ?? Math.max(own, lowest);
-  return { x, y: wanted, pointer, stem: wanted - own + CALLOUT_GAP_PX, side: "below" };
-}
-
-function belowOf(box: Box): number {
-  return box.y + box.height + CALLOUT_GAP_PX;
-}
-
-function clamp(value: number, low: number, high: number): number {
-  return Math.max(low, Math.min(value, Math.max(low, high)));
 }
 
 /** Like overlapping, but a straight line, which has no area, counts too. */

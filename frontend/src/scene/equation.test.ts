@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { MULTIPLY } from "../model/position";
 import { emptyTrace, foldEvents } from "../model/trace";
 import { GOLDENS, readSample } from "../protocol/samples";
 import { textOf } from "../words/say";
@@ -12,7 +11,7 @@ function callouts(name: string, isWhole: boolean): VjpCallout[] {
   const told = isWhole ? events : events.filter(({ type }) => type !== "explained" && type !== "finished");
   const trace = foldEvents(emptyTrace(), told);
   return trace.steps.flatMap((_, at) => {
-    const position = { direction: "backward", step: at + 1, phase: MULTIPLY } as const;
+    const position = { direction: "backward", step: at + 1, phase: "multiply" } as const;
     const callout = drawCallout(trace, drawStill(trace, position));
     return callout?.kind === "vjp" ? [callout] : [];
   });

@@ -3,11 +3,12 @@
  * there in every phase, so that nothing changes size; `shown` tells which are revealed.
  */
 
-import { accumulatedBy, isTensor, LAND } from "../model/gradients";
+import { accumulatedBy, isTensor } from "../model/gradients";
 import { bytesPerElement, elementCount } from "../model/matrix";
 import { DEFAULT_PRECISION } from "../model/numbers";
+import type { Phase } from "../model/phases";
 import type { Position } from "../model/position";
-import { MULTIPLY } from "../model/position";
+import { isReached } from "../model/position";
 import { groupsById, isStepExplained, nodesById, nodeTitle } from "../model/selectors";
 import type { TraceState } from "../model/trace";
 import type {
@@ -119,7 +120,7 @@ interface Heading {
   readonly none: NoGrad | null;
   /** The step, of which facts are told; null in the forward walk. */
   readonly told: Told | null;
-  readonly phase: number;
+  readonly phase: Phase;
 }
 
 export interface VjpCallout extends Heading {
@@ -274,16 +275,18 @@ function bornText(trace: TraceState, { born }: Node): string | null {
     : label("player-built-by-step", { pass, step: String(index + 1) });
 }
 
-function shownAt({ direction, phase }: Position): Shown {
-  if (direction === "forward")
-    return { filling: false, entering: false, v: true, rule: true, product: phase >= 2, landed: phase >= 3 };
+function shownAt(position: Position): Shown {
+  if (position.direction === "forward") {
+    const [product, landed] = [isReached(position, "compute"), isReached(position, "save")];
+    return { filling: false, entering: false, v: true, rule: true, product, landed };
+  }
   return {
-    filling: phase === MULTIPLY - 1,
-    entering: phase === MULTIPLY,
+    filling: position.phase === "rule",
+    entering: position.phase === "multiply",
     v: true,
-    rule: phase >= MULTIPLY - 1,
-    product: phase >= MULTIPLY,
-    landed: phase >= LAND,
+    rule: isReached(position, "rule"),
+    product: isReached(position, "multiply"),
+    landed: isReached(position, "land"),
   };
 }
 

@@ -1,18 +1,18 @@
-/** Which groups are open when a graph is first seen: all of a small one; of a large one, from the top while it stays readable. */
+/** Which groups are open when a graph is first seen: from the top, while it can be read whole. */
+import { cardSize, groupSize } from "../layout/sizes";
 import type { Graph, Group } from "../protocol/trace.gen";
-import { SMALL_GRAPH_NODES } from "./repeats";
 
-/** Groups of a large graph are opened, level by level, while not more boxes than this are to be seen. */
+/** Groups are opened, level by level, while not more boxes than this are to be seen, */
 const MOST_BOXES_AT_FIRST = 24;
+/** and while the longest way through them is not wider than this. */
+const WIDEST_AT_FIRST_PX = 2200;
+/** Between two boxes, and round those of an open group. */
+const GAP_PX = 65;
+const FRAME_PX = 28;
 
 export function groupsOpenAtFirst(graph: Graph): readonly string[] {
-  if (graph.nodes.length <= SMALL_GRAPH_NODES) return graph.groups.map((group) => group.id);
   const children = new Map<string | null, Group[]>();
-  for (const group of graph.groups) {
-    const siblings = children.get(group.parent);
-    if (siblings === undefined) children.set(group.parent, [group]);
-    else siblings.push(group);
-  }
+  for (const group of graph.groups) append(children, group.parent, group);
   const open: string[] = [];
   let closed = children.get(null) ?? [];
   let boxes = graph.nodes.filter((node) => node.group === null).length + closed.length;
@@ -20,9 +20,77 @@ export function groupsOpenAtFirst(graph: Graph): readonly string[] {
     const below = closed.flatMap((group) => children.get(group.id) ?? []);
     const shown = closed.reduce((sum, group) => sum + group.nodes.length, 0) + below.length;
     boxes += shown - closed.length;
-    if (boxes > MOST_BOXES_AT_FIRST) break;
+    const wanted = [...open, ...closed.map((group) => group.id)];
+    if (boxes > MOST_BOXES_AT_FIRST || widthOf(graph, new Set(wanted)) > WIDEST_AT_FIRST_PX) break;
     open.push(...closed.map((group) => group.id));
     closed = below;
   }
   return open;
+}
+
+/** Of the picture: at each level of groups, the longest way through what stands in it, an open group being one box. */
+function widthOf(graph: Graph, open: ReadonlySet<string>): number {
+  const parents = new Map(graph.groups.map(({ id, parent }) => [id, parent]));
+  const homes = new Map(graph.nodes.map(({ id, group }) => [id, group]));
+  const homeOf = (item: string): string | null => homes.get(item) ?? parents.get(item) ?? null;
+  const lines = new Map<string | null, [string, string][]>();
+  for (const { from, to } of graph.edges) {
+    const [tails, heads] = [upFrom(from.node, homeOf), upFrom(to.node, homeOf)];
+    const tail = tails.findIndex((item) => heads.some((other) => homeOf(other) === homeOf(item)));
+    const head = heads.findIndex((item) => homeOf(item) === homeOf(tails[tail] ?? ""));
+    const [start, end] = [tails[tail], heads[head]];
+    if (start !== undefined && end !== undefined && start !== end) append(lines, homeOf(start), [start, end]);
+  }
+  const items = new Map<string | null, { id: string; width: number }[]>();
+  for (const node of graph.nodes) append(items, node.group, { id: node.id, width: cardSize(node).width });
+  const children = new Map<string | null, Group[]>();
+  for (const group of graph.groups) append(children, group.parent, group);
+  const levelWidth = (home: string | null): number => {
+    const inner = (children.get(home) ?? []).map((group) => ({
+      id: group.id,
+      width: open.has(group.id) ? levelWidth(group.id) + FRAME_PX : groupSize(group).width,
+    }));
+    return longestWay([...(items.get(home) ?? []), ...inner], lines.get(home) ?? []);
+  };
+  return levelWidth(null);
+}
+
+/** The node and the groups round it, from the inside. */
+function upFrom(node: string, homeOf: (item: string) => string | null): readonly string[] {
+  const items: string[] = [];
+  for (let item: string | null = node; item !== null; item = homeOf(item)) items.push(item);
+  return items;
+}
+
+function longestWay(
+  items: readonly { readonly id: string; readonly width: number }[],
+  lines: readonly (readonly [string, string])[],
+): number {
+  const widths = new Map(items.map(({ id, width }) => [id, width]));
+  const next = new Map<string, string[]>();
+  const waitsFor = new Map<string, number>();
+  for (const [tail, head] of lines) {
+    append(next, tail, head);
+    waitsFor.set(head, (waitsFor.get(head) ?? 0) + 1);
+  }
+  const reach = new Map(widths);
+  const ready = [...widths.keys()].filter((id) => !waitsFor.has(id));
+  for (let id = ready.pop(); id !== undefined; id = ready.pop()) {
+    for (const head of next.get(id) ?? []) {
+      reach.set(
+        head,
+        Math.max(reach.get(head) ?? 0, (reach.get(id) ?? 0) + GAP_PX + (widths.get(head) ?? 0)),
+      );
+      const left = (waitsFor.get(head) ?? 1) - 1;
+      waitsFor.set(head, left);
+      if (left === 0) ready.push(head);
+    }
+  }
+  return Math.max(0, ...reach.values());
+}
+
+function append<K, T>(lists: Map<K, T[]>, key: K, item: T): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [item]);
+  else list.push(item);
 }

@@ -1,6 +1,7 @@
 /**
- * Blocks that a program runs through again and again, folded into one group with a count: twelve transformer blocks in
- * a row become "Block × 12". Only the tree of groups changes; every node and edge stays.
+ * What a program runs through again and again, folded into one group with a count: twelve transformer blocks in a row
+ * become "Block × 12", forty turns of a loop "mul, add, tanh × 40". Only the tree of groups changes; every node and
+ * edge stays.
  */
 import { groupsById, nodesById, usesOf } from "../model/selectors";
 import type { Graph, Group, Node } from "../protocol/trace.gen";
@@ -10,9 +11,14 @@ export const SMALL_GRAPH_NODES = 15;
 const FEWEST_REPEATS = 3;
 /** Blocks of so many parts, such as "Linear, relu", are still seen as one block. */
 const LONGEST_PERIOD = 4;
+/** A loop's turn may have so many operations, which the same places of the program ran each time. */
+const LONGEST_TURN = 24;
+const MOST_NAMED = 4;
 
 interface Folded extends Group {
   readonly repeats: number;
+  /** By node and group directly in it, which of the repeats it belongs to, from 1. */
+  readonly turns: ReadonlyMap<string, number>;
 }
 
 /** How often a group's block is repeated in it; null for a group that the program itself has. */
@@ -20,11 +26,16 @@ export function repeatsOf(group: Group): number | null {
   return "repeats" in group ? (group as Folded).repeats : null;
 }
 
+/** Which of a group's repeats a node belongs to, from 1; null where the group is none, or the node's own group tells it. */
+export function turnIn(group: Group, node: string): number | null {
+  return "turns" in group ? ((group as Folded).turns.get(node) ?? null) : null;
+}
+
 /** The graph with runs of equal groups folded; itself where there are none, or where it is small. */
 export function withRepeats(graph: Graph): Graph {
   const known = foldedGraphs.get(graph);
   if (known !== undefined) return known;
-  const isLarge = graph.nodes.length > SMALL_GRAPH_NODES && graph.groups.length >= FEWEST_REPEATS;
+  const isLarge = graph.nodes.length > SMALL_GRAPH_NODES;
   const made = isLarge ? folded(graph, foldingOf(graph)) : graph;
   foldedGraphs.set(graph, made);
   foldedGraphs.set(made, made);
@@ -70,6 +81,8 @@ interface Item {
   readonly label: string;
   /** Equal for equal structure. */
   readonly signature: string;
+  /** Where in the program it was written; null for a group, and where that is not known. */
+  readonly place: string | null;
   readonly order: number;
 }
 
@@ -119,21 +132,21 @@ function foldRun(
 ): void {
   const chosen = items.slice(run.start, run.start + run.period * run.count);
   const members = new Set(chosen.map((item) => item.id));
-  for (const leaf of leavesInside(graph, level, parent, members)) members.add(leaf);
-  const id = `r${parent ?? ""}_${index}`;
   const first = chosen.find((item) => item.isGroup);
-  if (first === undefined) return;
+  // What a loop works on belongs to the program, what a block works on to the block.
+  if (first !== undefined) for (const leaf of leavesInside(graph, level, parent, members)) members.add(leaf);
+  const id = `r${parent ?? ""}_${index}`;
   for (const member of members) {
     if (level.homes.has(member)) level.homes.set(member, id);
     if (level.parents.has(member)) level.parents.set(member, id);
   }
   level.parents.set(id, parent);
-  const { kind, span } = groupsById(graph).get(first.id) ?? { kind: "module" as const, span: null };
-  const label = chosen
-    .slice(0, run.period)
-    .map((item) => item.label)
-    .join(", ");
-  level.made.push({ id, kind, label, parent, span, nodes: [], repeats: run.count });
+  const known = first === undefined ? undefined : groupsById(graph).get(first.id);
+  const { kind, span } = known ?? { kind: "function" as const, span: null };
+  const names = chosen.slice(0, run.period).map((item) => item.label);
+  const label = names.length > MOST_NAMED ? `${names.slice(0, MOST_NAMED).join(", ")}, …` : names.join(", ");
+  const turns = new Map(chosen.map((item, at) => [item.id, Math.floor(at / run.period) + 1]));
+  level.made.push({ id, kind, label, parent, span, nodes: [], repeats: run.count, turns });
 }
 
 /** The leaves beside a run that feed nothing outside it: its own parameters. */
@@ -158,16 +171,16 @@ function leavesInside(
     });
 }
 
-/** From left to right the longest runs of equal neighbours, of which at least one part is a group. */
+/** From left to right the longest runs of equal neighbours: of blocks, or of the turns of a loop. */
 function runsOf(items: readonly Item[]): readonly Run[] {
   const runs: Run[] = [];
   for (let start = 0; start < items.length; ) {
     let best: Run | null = null;
-    for (let period = 1; period <= LONGEST_PERIOD; period += 1) {
+    for (let period = 1; period <= LONGEST_TURN; period += 1) {
       const count = repeatsFrom(items, start, period);
-      const hasGroup = items.slice(start, start + period).some((item) => item.isGroup);
       const covers = count * period;
-      if (count >= FEWEST_REPEATS && hasGroup && covers > (best === null ? 0 : best.count * best.period))
+      if (count < FEWEST_REPEATS || covers <= (best === null ? 0 : best.count * best.period)) continue;
+      if (isBlock(items.slice(start, start + period)) || isLoop(items, start, period))
         best = { start, period, count };
     }
     if (best === null) start += 1;
@@ -177,6 +190,19 @@ function runsOf(items: readonly Item[]): readonly Run[] {
     }
   }
   return runs;
+}
+
+function isBlock(parts: readonly Item[]): boolean {
+  return parts.length <= LONGEST_PERIOD && parts.some((item) => item.isGroup);
+}
+
+/** Every operation of a turn was written where that of the next turn was. */
+function isLoop(items: readonly Item[], start: number, period: number): boolean {
+  for (let at = start; at < start + period; at += 1) {
+    const place = items[at]?.place ?? null;
+    if (place === null || place !== items[at + period]?.place) return false;
+  }
+  return true;
 }
 
 function repeatsFrom(items: readonly Item[], start: number, period: number): number {
@@ -212,6 +238,7 @@ function itemsByParent(graph: Graph): ReadonlyMap<string | null, readonly Item[]
       isGroup: true,
       label,
       signature: `${group.kind} ${label.replace(/\d+/g, "#")}(${inside.map((each) => each.signature).join(" ")})`,
+      place: null,
       order: inside[0]?.order ?? Infinity,
     };
     made.set(group.id, item);
@@ -221,7 +248,7 @@ function itemsByParent(graph: Graph): ReadonlyMap<string | null, readonly Item[]
   const result = new Map<string | null, readonly Item[]>([[null, itemsOf(top, groups.get(null) ?? [])]]);
   for (const group of graph.groups) {
     const children = groups.get(group.id);
-    if (children !== undefined) result.set(group.id, itemsOf(group.nodes, children));
+    result.set(group.id, itemsOf(group.nodes, children ?? []));
   }
   return result;
 }
@@ -234,5 +261,14 @@ function append<K, T>(lists: Map<K, T[]>, key: K, item: T): void {
 
 function itemOfNode(node: Node): Item {
   const signature = `${node.name}/${node.inputs.length}`;
-  return { id: node.id, isGroup: false, label: node.label, signature, order: node.sequence_nr ?? Infinity };
+  const { span } = node;
+  const place = span === null ? null : `${span.line}:${span.column}`;
+  return {
+    id: node.id,
+    isGroup: false,
+    label: node.label,
+    signature,
+    place,
+    order: node.sequence_nr ?? Infinity,
+  };
 }

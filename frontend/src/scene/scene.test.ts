@@ -4,9 +4,10 @@ import { layOut } from "../layout/graphviz";
 import type { Layout } from "../layout/place";
 import { drawingOf } from "../layout/sizes";
 import { isTensor } from "../model/gradients";
+import { knownInMotion } from "../model/mask";
 import { toNumber } from "../model/numbers";
 import type { Position } from "../model/position";
-import { formatPosition, nextPhase, START } from "../model/position";
+import { formatPosition, isReached, nextPhase, START, startOf, stopsOfStep } from "../model/position";
 import { sampleTrace } from "../model/samples";
 import { passAt } from "../model/selectors";
 import type { TraceState } from "../model/trace";
@@ -18,7 +19,7 @@ import { drawScene } from "./scene";
 const MOST_MOVING_GROUPS = 4;
 
 function everyPosition(trace: TraceState): readonly Position[] {
-  return [START, { direction: "forward", step: 0, phase: 1 } as const].flatMap((start) => {
+  return [START, startOf("forward")].flatMap((start) => {
     const positions: Position[] = [start];
     for (let next = nextPhase(trace, start); next !== positions.at(-1); next = nextPhase(trace, next))
       positions.push(next);
@@ -65,10 +66,11 @@ describe.each(SAMPLES)("%s", (name) => {
 
   it("sends from the node that returned a gradient and lands at the one that receives it", () => {
     for (const position of positions) {
-      if (position.direction !== "backward" || position.step === 0 || position.phase < 4) continue;
+      if (position.direction !== "backward" || !isReached(position, "send")) continue;
       const layout = layoutOf(position);
-      const start = drawScene(trace, layout, { ...position, phase: 4 }, 0);
-      const end = drawScene(trace, layout, { ...position, phase: 5 }, 1);
+      if (!stopsOfStep(trace, "backward", position.step).includes("send")) continue;
+      const start = drawScene(trace, layout, { ...position, phase: "send" }, 0);
+      const end = drawScene(trace, layout, { ...position, phase: "land" }, 1);
       for (const operand of start.node?.inputs ?? []) {
         const curve = operand.edge === undefined ? undefined : layout.edges.get(operand.edge);
         if (curve === undefined || !isTensor(start.step?.grad_inputs[operand.argnum])) continue;
@@ -83,13 +85,15 @@ describe.each(SAMPLES)("%s", (name) => {
 
   it("ends each motion where the next one begins", () => {
     for (const position of positions) {
-      if (position.direction !== "backward" || position.phase !== 4) continue;
+      if (position.direction !== "backward" || position.phase !== "send") continue;
       const layout = layoutOf(position);
       const sent = drawScene(trace, layout, position, 1).tokens.map(({ id, at }) => ({ id, at }));
-      const landing = drawScene(trace, layout, { ...position, phase: 5 }, 0).tokens.map(({ id, at }) => ({
-        id,
-        at,
-      }));
+      const landing = drawScene(trace, layout, { ...position, phase: "land" }, 0).tokens.map(
+        ({ id, at }) => ({
+          id,
+          at,
+        }),
+      );
       expect(landing).toEqual(sent);
     }
   });
@@ -101,7 +105,7 @@ describe.each(SAMPLES)("%s", (name) => {
       for (const operand of callout.operands) {
         for (const factor of operand.factors) {
           if (operand.factors.length > 1) continue;
-          for (const form of productForms(callout.node, operand, factor)) {
+          for (const form of productForms(callout.node, operand, factor, callout.saved)) {
             form.result.matrix.cells.forEach((cell, index) => {
               const { columns } = form.result.matrix;
               const place = { row: Math.floor(index / columns), column: index % columns };
@@ -110,7 +114,7 @@ describe.each(SAMPLES)("%s", (name) => {
               const scale = terms.reduce((total, term) => total + Math.abs(term), 1e-6);
               expect(
                 Math.abs(sum - toNumber(cell)) / scale,
-                `${formatPosition(position)} ${form.kind}`,
+                `${formatPosition(position)} ${form.view}`,
               ).toBeLessThan(1e-3);
             });
           }
@@ -159,22 +163,24 @@ describe("gradients before their time", () => {
   it("shows both contributions of x times x, their sum, and .grad after landing", () => {
     const trace = sampleTrace("x-times-x");
     const layoutOf = layouts(trace);
-    const collect = { direction: "backward", step: 2, phase: 1 } as const;
+    const collect = { direction: "backward", step: 2, phase: "collect" } as const;
     const scene = drawScene(trace, layoutOf(collect), collect, 1);
-    expect(scene.tokens.map((token) => token.label)).toEqual(["3", "3", "6"]);
-    const begin = drawScene(trace, layoutOf(collect), collect, 0);
-    expect(begin.tokens.map((token) => token.opacity)).toEqual([1, 1, 0]);
-    const sum = scene.tokens.at(-1);
+    expect(scene.tokens.map((token) => token.label)).toEqual(["6"]);
+    const place = scene.tokens[0]?.at ?? { x: Number.NaN, y: Number.NaN };
+    const known = knownInMotion(trace, collect);
+    const tokensAt = (progress: number) => drawScene(known, layoutOf(collect), collect, progress).tokens;
     const farthest = (progress: number): number =>
-      Math.max(
-        ...drawScene(trace, layoutOf(collect), collect, progress)
-          .tokens.filter(({ id }) => id.endsWith("into-sum"))
-          .map(({ at }) => Math.hypot(at.x - (sum?.at.x ?? 0), at.y - (sum?.at.y ?? 0))),
-      );
-    expect(farthest(0.6)).toBeGreaterThan(farthest(0.75));
-    expect(farthest(0.95)).toBeLessThan(4);
+      Math.max(...tokensAt(progress).map(({ at }) => Math.hypot(at.x - place.x, at.y - place.y)));
+    for (const progress of [0, 0.1, 0.5, 0.99])
+      expect(tokensAt(progress).map((token) => token.label)).toEqual(["3", "3"]);
+    expect(farthest(0.1)).toBeGreaterThan(farthest(0.5));
+    expect(farthest(0.99)).toBeLessThan(4);
+    const card = drawScene(known, layoutOf(collect), collect, 0.1).cards.find(({ role }) => role === "leaf");
+    expect(card?.gradient).not.toMatchObject({ data: [6] });
+    expect(sentenceAt(known, collect)).not.toContain("6");
+    expect(sentenceAt(trace, collect)).toContain("6");
     expect(scene.callout?.kind).toBe("accumulate");
-    const land = { ...collect, phase: 5 };
+    const land = { ...collect, phase: "land" } as const;
     const leaf = drawScene(trace, layoutOf(land), land, 1).cards.find((card) => card.role === "leaf");
     expect(leaf?.leafGrad).toMatchObject({ data: [6] });
   });
@@ -183,7 +189,7 @@ describe("gradients before their time", () => {
 describe("saved tensors", () => {
   it("fill the symbols that the formula of each operand names", () => {
     const trace = sampleTrace("why-grad-output");
-    const position = { direction: "backward", step: 4, phase: 2 } as const;
+    const position = { direction: "backward", step: 4, phase: "rule" } as const;
     const { callout } = drawScene(trace, layouts(trace)(position), position, 1);
     if (callout?.kind !== "vjp") throw new Error("no product");
     const fills = callout.operands.map((operand) =>

@@ -6,9 +6,9 @@ import { boxesOverlap } from "../layout/geometry";
 import type { Layout } from "../layout/place";
 import { problemOfNode } from "../model/failed";
 import type { Arrival, GradientLedger } from "../model/gradients";
-import { isTensor, LAND, ledgerAt, NOT_COMPUTED } from "../model/gradients";
+import { isTensor, ledgerAt, NOT_COMPUTED } from "../model/gradients";
 import type { Position } from "../model/position";
-import { forwardOrder, stepCount } from "../model/position";
+import { forwardOrder, isReached, stepCount } from "../model/position";
 import {
   edgesById,
   executions,
@@ -22,9 +22,19 @@ import {
   usesOf,
 } from "../model/selectors";
 import type { PassState, TraceState } from "../model/trace";
-import type { Edge, Gradient, Graph, GroupKind, Node, Span, Step, TensorValue } from "../protocol/trace.gen";
+import type {
+  Edge,
+  Gradient,
+  Graph,
+  Group,
+  GroupKind,
+  Node,
+  Span,
+  Step,
+  TensorValue,
+} from "../protocol/trace.gen";
 import { label } from "../words/say";
-import { repeatsOf, withRepeats } from "./repeats";
+import { repeatsOf, turnIn, withRepeats } from "./repeats";
 
 /** `waiting`: nothing received; `pending`: some contributions are in; `active`: at work; `done`: executed. */
 export type Progress = "waiting" | "pending" | "active" | "done";
@@ -53,6 +63,14 @@ export interface CardScene {
   readonly name: string;
 }
 
+/** The active node, in short. */
+export interface Inside {
+  readonly title: string;
+  readonly value: Gradient;
+  /** In which of the group's repeats it is, from 1; null where nothing is repeated. */
+  readonly turn: number | null;
+}
+
 export interface GroupScene {
   readonly id: string;
   readonly label: string;
@@ -63,6 +81,8 @@ export interface GroupScene {
   readonly open: boolean;
   /** The active node is in it. */
   readonly active: boolean;
+  /** What stands for the active node where this hides it. */
+  readonly inside: Inside | null;
   readonly involved: boolean;
 }
 
@@ -117,7 +137,7 @@ export function drawStill(trace: TraceState, position: Position): Still {
       progress: progressOf(each, node, ledger, position, computed),
       involved: taking === null || taking.has(each.id),
       failed,
-      saving: position.direction === "forward" && position.phase === 3 && each.id === node?.id,
+      saving: position.phase === "save" && each.id === node?.id,
       name: failed
         ? label("player-node-raised", { node: each.name })
         : execution === undefined
@@ -198,11 +218,11 @@ function drawEdge(
   const returned = ledger.stepOf(edge.to.node)?.grad_inputs[edge.to.argnum];
   const hasGradient = isTensor(returned);
   if (sends && step !== null) {
-    const left = position.phase >= LAND - 1;
+    const left = isReached(position, "send");
     return { edge, progress: left && hasGradient ? "carrying" : "idle", involved: true };
   }
   if (!hasGradient) return { edge, progress: "idle", involved: active === null };
-  const arriving = receives && position.phase < LAND - 1;
+  const arriving = receives && !isReached(position, "send");
   return { edge, progress: arriving ? "carrying" : "carried", involved: active === null || receives };
 }
 
@@ -216,7 +236,7 @@ function involvedNodes(
   if (active === null) return null;
   const involved = new Set([active.id]);
   const edges = edgesById(graph);
-  if (position.direction === "backward" && position.phase === 1) {
+  if (position.phase === "collect") {
     for (const contribution of step?.contributions ?? []) {
       const edge = edges.get(contribution.edge);
       if (edge !== undefined) involved.add(edge.to.node);
@@ -234,7 +254,7 @@ function involvedNodes(
 function computedNodes(trace: TraceState, position: Position): ReadonlySet<string> | null {
   if (position.direction === "backward") return null;
   const order = forwardOrder(trace);
-  const done = position.phase >= 2 ? position.step : position.step - 1;
+  const done = isReached(position, "compute") ? position.step : position.step - 1;
   const computed = new Set(order.slice(0, Math.max(0, done)).map((node) => node.id));
   for (const pass of trace.passes) {
     for (const node of pass.started.graph.nodes) if (node.kind === "accumulate_grad") computed.add(node.id);
@@ -270,10 +290,26 @@ export function drawGroups(
       repeats: repeatsOf(group),
       open: box.open,
       active: activeIn.has(id),
+      inside: box.open || !activeIn.has(id) ? null : insideOf(still, graph, group),
       involved: still.taking === null || involvedIn.has(id),
     });
   }
   return scenes;
+}
+
+function insideOf(still: Still, graph: Graph, group: Group): Inside | null {
+  const { node, position } = still;
+  if (node === null) return null;
+  const card = still.cardOf(node);
+  const turn = [node.id, ...groupsRound(graph, node.id)]
+    .map((id) => turnIn(group, id))
+    .find((each) => each !== null);
+  const isForward = position.direction === "forward";
+  return {
+    title: card.title,
+    value: isForward && card.value !== null ? card.value : card.gradient,
+    turn: turn ?? null,
+  };
 }
 
 /** The box that stands for a node on the stage: its card, or the closed group that hides it. */

@@ -1,20 +1,35 @@
 /**
- * What moves along edges: a pure function of progress. Gradients travel from the consumer of a forward value to its
- * producer, so a fraction of 0 is the node that returned the gradient and 1 the one that receives it. All tokens of a
- * phase start and land together: they are one moving group.
+ * What moves along edges: a pure function of progress. All tokens of a stop start and land
+ * together: they are one moving group. What a motion makes, as a sum, is there when the motion is over.
  */
 import type { Box, Curve, Point, Size } from "../layout/geometry";
-import { boxesOverlap, pointAt } from "../layout/geometry";
+import { pointAt } from "../layout/geometry";
 import type { Layout } from "../layout/place";
-import { isTensor, LAND, NOT_COMPUTED } from "../model/gradients";
+import { isTensor, NOT_COMPUTED } from "../model/gradients";
 import { elementCount } from "../model/matrix";
 import { formatNumber } from "../model/numbers";
-import { edgesById, nodesById } from "../model/selectors";
+import type { Phase } from "../model/phases";
+import { isReached } from "../model/position";
+import { backwardStops } from "../model/stops";
 import type { Gradient, Graph, Node, Step, TensorValue } from "../protocol/trace.gen";
 import { missingMark, missingSentence } from "../words/missing";
 import { shapeText } from "../words/values";
 import type { Still } from "./still";
 import { boxOf } from "./still";
+import type { Rest } from "./ways";
+import {
+  AT_RECEIVER,
+  freeStub,
+  gradientCurve,
+  HOLLOW_PX,
+  obstacles,
+  placeOn,
+  type Room,
+  restOn,
+  SEED_REST,
+  straight,
+  sumCurve,
+} from "./ways";
 
 export interface TokenScene {
   readonly id: string;
@@ -48,17 +63,8 @@ interface Travel {
   /** Of its distance from the edge while it rests, at the start and at the end. */
   readonly lift: readonly [number, number];
   readonly fade: readonly [number, number];
-  /** The part of the phase in which it moves. */
-  readonly during: readonly [number, number];
-  /** Seen only while it moves. */
-  readonly isPassing: boolean;
-}
-
-/** Where a token stands between phases. */
-interface Rest {
-  /** Of its curve. */
-  readonly at: number;
-  readonly lift: number;
+  /** `before` the motion is over, as what goes into a sum; `after` it, as the sum. */
+  readonly seen: "always" | "before" | "after";
 }
 
 const TOKEN_HEIGHT_PX = 24;
@@ -67,19 +73,8 @@ const TOKEN_PADDING_PX = 16;
 const CELL_PX = 8;
 const MOST_CELLS = 6;
 const TOKEN_PRECISION = 3;
-const REST_CANDIDATES = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.18, 0.82];
-/** Tried where no place on the edge itself is free. */
-const LIFTS_PX = [0, 34, -34, 60, -60, 86, -86, 112, -112, 138, -138];
-const STUB_PX = 60;
-const SEED_REST = 0.62;
-const HOLLOW_PX = 24;
-/** Of contributions whose sum is on show. */
-const STANDS_BACK = 0.55;
-const SEED_GAP_PX = 6;
-const WHOLE = [0, 1] as const;
-/** Contributions line up in the first half of the phase and slide into their sum in the second. */
-const LINING_UP = [0, 0.5] as const;
-const SUMMING = [0.5, 1] as const;
+/** Where a seed waits until the pass begins: outside. */
+const SEED_WAITS = 0.25;
 
 /** Slow at both ends. */
 export function ease(progress: number): number {
@@ -87,12 +82,11 @@ export function ease(progress: number): number {
   return p < 0.5 ? 4 * p * p * p : 1 - (2 - 2 * p) ** 3 / 2;
 }
 
-export function drawTokens(still: Still, layout: Layout, progress: number): readonly TokenScene[] {
-  return travels(still, layout).flatMap((travel): TokenScene[] => {
-    const [start, end] = travel.during;
-    const share = (progress - start) / (end - start);
-    if (travel.isPassing && (share <= 0 || share >= 1)) return [];
-    const eased = ease(share);
+/** @param scale how much larger a token is drawn than it is, so that it can be read from farther away */
+export function drawTokens(still: Still, layout: Layout, progress: number, scale = 1): readonly TokenScene[] {
+  return travels(still, layout, scale).flatMap((travel): TokenScene[] => {
+    if (travel.seen !== "always" && (travel.seen === "after") !== progress >= 1) return [];
+    const eased = ease(progress);
     const between = ([from, to]: readonly [number, number]): number => from + (to - from) * eased;
     const on = pointAt(travel.curve, between([travel.from, travel.to]));
     if (on === null) return [];
@@ -137,23 +131,31 @@ function tokenText(gradient: Gradient): Pick<TokenScene, "label" | "shape" | "va
   return { label: "", shape, value: gradient, title: `${shape} ${numbers}` };
 }
 
-const plans = new WeakMap<Still, { layout: Layout; travels: readonly Travel[] }>();
+const plans = new WeakMap<Still, { layout: Layout; scale: number; travels: readonly Travel[] }>();
 
-function travels(still: Still, layout: Layout): readonly Travel[] {
+function travels(still: Still, layout: Layout, scale: number): readonly Travel[] {
   const known = plans.get(still);
-  if (known !== undefined && known.layout === layout) return known.travels;
-  const planned =
-    still.position.direction === "forward" ? planForward(still, layout) : planBackward(still, layout);
-  plans.set(still, { layout, travels: planned });
+  if (known !== undefined && known.layout === layout && known.scale === scale) return known.travels;
+  const plan = still.position.direction === "forward" ? planForward : planBackward;
+  const planned = plan(still, layout, scale);
+  plans.set(still, { layout, scale, travels: planned });
   return planned;
 }
 
-function planBackward(still: Still, layout: Layout): readonly Travel[] {
+function planBackward(still: Still, layout: Layout, scale: number): readonly Travel[] {
   const { position, step, graph, node } = still;
   if (graph === null) return [];
-  if (step === null || node === null) return planSeeds(still, graph, layout);
-  const plan = { graph, layout, node, step, phase: position.phase, settled: [...obstacles(layout)] };
-  return position.phase < LAND - 1 ? planCollect(plan) : planSend(plan);
+  if (step === null || node === null) return planSeeds(still, graph, layout, scale);
+  const plan = {
+    graph,
+    layout,
+    node,
+    step,
+    phase: position.phase,
+    room: { settled: [...obstacles(layout)], scale },
+  };
+  if (step.accumulate !== null && position.phase === "land") return planAccumulate(plan);
+  return isReached(position, "send") ? planSend(plan) : planCollect(plan);
 }
 
 interface Plan {
@@ -161,9 +163,8 @@ interface Plan {
   readonly layout: Layout;
   readonly node: Node;
   readonly step: Step;
-  readonly phase: number;
-  /** Where nothing more has room; grows with each token that has found its place. */
-  readonly settled: Box[];
+  readonly phase: Phase;
+  readonly room: Room;
 }
 
 /** What stays in one place. */
@@ -186,77 +187,107 @@ function resting(
     to: rest.at,
     lift,
     fade: [1, 1],
-    during: WHOLE,
-    isPassing: false,
+    seen: "always",
   };
 }
 
-/** Contributions come in along their edges; several for one output slide into their sum. */
-function planCollect({ graph, layout, node, step, phase, settled }: Plan): readonly Travel[] {
+/** Where what arrived stands, by output: at its edges, one by one, and their sum where there are several. */
+interface Arrived {
+  readonly contributions: readonly {
+    readonly still: Travel;
+    readonly outputNr: number;
+    readonly isSummed: boolean;
+  }[];
+  readonly sums: readonly { readonly still: Travel; readonly place: Point; readonly outputNr: number }[];
+}
+
+function standArrived({ graph, layout, node, step, room }: Plan): Arrived {
   const sums = sumsOf(step);
-  const arrives = phase === 1;
   const contributions = step.contributions.flatMap((contribution, index) => {
     const size = tokenSize(contribution.value);
-    const curve = gradientCurve(graph, layout, contribution.edge, node.id, size);
+    const curve = gradientCurve(graph, layout, contribution.edge, node.id, size, room.scale);
     if (curve === null) return [];
     const isSeed = contribution.edge === "seed";
-    const rest = isSeed ? { at: SEED_REST, lift: 0 } : restOn(curve, size, settled);
+    const rest = isSeed ? { at: SEED_REST, lift: 0 } : restOn(curve, size, room, AT_RECEIVER);
     const id = `in-${contribution.edge}-${index}`;
     const still = resting(id, isSeed ? "seed" : "gradient", "collect", contribution.value, curve, rest);
-    return [{ still, rest, isSummed: sums.has(contribution.output_nr), outputNr: contribution.output_nr }];
-  });
-  const plan = contributions.map(({ still, rest, isSummed }): Travel => {
-    if (!arrives) return { ...still, fade: [1, isSummed ? STANDS_BACK : 1] };
-    return { ...still, from: rest.at * 0.4, during: isSummed ? LINING_UP : WHOLE };
+    return [{ still, outputNr: contribution.output_nr, isSummed: sums.has(contribution.output_nr) }];
   });
   const own = boxOf(graph, layout, node.id);
-  for (const [outputNr, gradient] of own === null ? [] : sums) {
+  const standing = [...(own === null ? [] : sums)].map(([outputNr, gradient]) => {
     const curve = sumCurve(own as Box, outputNr, node.output_count);
-    const rest = restOn(curve, tokenSize(gradient), settled);
-    const place = placeOn(curve, rest);
-    const sum = resting(`sum-${outputNr}`, "gradient", "collect", gradient, curve, rest);
-    if (!arrives) {
-      plan.push(sum);
-      continue;
-    }
-    const parts = contributions.filter((each) => each.outputNr === outputNr);
-    for (const { still, rest: from } of parts) {
-      const way = straight(placeOn(still.curve, from), place);
-      const part = resting(`${still.id}-into-sum`, still.kind, "collect", still.gradient, way, {
-        at: 0,
-        lift: 0,
-      });
-      plan.push({ ...part, to: 1, fade: [STANDS_BACK, STANDS_BACK], during: SUMMING, isPassing: true });
-    }
-    plan.push({ ...sum, fade: [0, 1], during: SUMMING });
-  }
-  return plan;
+    const rest = restOn(curve, tokenSize(gradient), room);
+    const still = resting(`sum-${outputNr}`, "gradient", "collect", gradient, curve, rest);
+    return { still, place: placeOn(curve, rest), outputNr };
+  });
+  return { contributions, sums: standing };
+}
+
+/** A seed comes in from outside; several for one output go from where they landed to where they meet. */
+function planCollect(plan: Plan): readonly Travel[] {
+  const { contributions, sums } = standArrived(plan);
+  const isCollecting = plan.phase === "collect";
+  const parts = contributions.flatMap(({ still, outputNr, isSummed }): Travel[] => {
+    const sum = sums.find((each) => each.outputNr === outputNr);
+    if (!isSummed || sum === undefined)
+      return [isCollecting && still.kind === "seed" ? { ...still, from: SEED_WAITS } : still];
+    if (!isCollecting) return [];
+    const way = straight(placeOn(still.curve, restOf(still)), sum.place);
+    return [{ ...still, curve: way, from: 0, to: 1, lift: [0, 0], seen: "before" }];
+  });
+  return [
+    ...parts,
+    ...sums.map(({ still }): Travel => ({ ...still, seen: isCollecting ? "after" : "always" })),
+  ];
+}
+
+/** At a leaf what arrived goes over into `.grad`. */
+function planAccumulate(plan: Plan): readonly Travel[] {
+  const { contributions, sums } = standArrived(plan);
+  const own = boxOf(plan.graph, plan.layout, plan.node.id);
+  if (own === null) return [];
+  const border = { x: own.x + own.width, y: own.y + own.height / 2 };
+  const held = [...contributions.filter(({ isSummed }) => !isSummed), ...sums].map(({ still }) => still);
+  return held.map((still): Travel => {
+    const way = straight(placeOn(still.curve, restOf(still)), border);
+    return { ...still, group: "land", curve: way, from: 0, to: 1, lift: [0, 0], fade: [1, 0] };
+  });
+}
+
+function restOf({ to, lift }: Travel): Rest {
+  return { at: to, lift: lift[1] };
 }
 
 /** What was returned leaves along its edges and lands; what has nowhere to go stays beside the node. */
-function planSend({ graph, layout, node, step, phase, settled }: Plan): readonly Travel[] {
+function planSend({ graph, layout, node, step, phase, room }: Plan): readonly Travel[] {
   const own = boxOf(graph, layout, node.id);
   if (own === null) return [];
-  const sending = phase === LAND - 1;
+  const [sending, landing] = [phase === "send", phase === "land"];
+  // Where the way is no stop of its own, what is returned goes it as it lands.
+  const isOneWay = landing && !backwardStops(step, node).includes("send");
   const outgoing = node.inputs.map(({ argnum, edge, missing }) => ({
     id: `out-${argnum}`,
     share: (argnum + 1) / (node.inputs.length + 1),
     gradient: step.grad_inputs[argnum] ?? missing ?? { missing: "undefined" as const },
-    curve: edge === undefined ? null : gradientCurve(graph, layout, edge, node.id, tokenSize(NOT_COMPUTED)),
+    curve:
+      edge === undefined
+        ? null
+        : gradientCurve(graph, layout, edge, node.id, tokenSize(NOT_COMPUTED), room.scale),
   }));
   // A hollow token finds a place anywhere; what travels along an edge has only that edge.
   const inOrder = [...outgoing].sort((a, b) => Number(isTensor(b.gradient)) - Number(isTensor(a.gradient)));
   return inOrder.flatMap(({ id, gradient, curve, share }): Travel[] => {
     if (!isTensor(gradient)) {
-      const stub = freeStub(own, share, settled);
-      const still = resting(id, "hollow", "send", gradient, stub, restOn(stub, tokenSize(gradient), settled));
-      return [sending ? { ...still, from: 0, fade: [0, 1] } : still];
+      const stub = freeStub(own, share, room);
+      const still = resting(id, "hollow", "send", gradient, stub, restOn(stub, tokenSize(gradient), room));
+      return [sending || isOneWay ? { ...still, from: 0, fade: [0, 1] } : still];
     }
     if (curve === null) return [];
-    const rest = restOn(curve, tokenSize(gradient), settled);
+    const rest = restOn(curve, tokenSize(gradient), room);
     const still = resting(id, "gradient", "send", gradient, curve, rest);
     if (sending) return [{ ...still, from: 0, lift: [0, rest.lift] }];
-    return [{ ...still, to: 1, lift: [rest.lift, 0], fade: [1, 0] }];
+    const start = isOneWay ? { from: 0, lift: [0, 0] as const } : { lift: [rest.lift, 0] as const };
+    return [{ ...still, ...start, to: 1, fade: [1, 0] }];
   });
 }
 
@@ -267,133 +298,24 @@ function sumsOf(step: Step): ReadonlyMap<number, Gradient> {
   return new Map([...step.grad_outputs.entries()].filter(([outputNr]) => count(outputNr) > 1));
 }
 
-/** Out of the right border and up: where contributions meet. */
-function sumCurve(box: Box, outputNr: number, count: number): Curve {
-  const x = box.x + box.width;
-  const y = box.y + (box.height * (outputNr + 1)) / (count + 1);
-  return [
-    { x: x + STUB_PX, y: y + 2 * STUB_PX },
-    { x: x + STUB_PX / 2, y: y + STUB_PX },
-    { x: x + STUB_PX / 2, y: y - STUB_PX },
-    { x: x + STUB_PX / 2, y: y - 2 * STUB_PX },
-  ];
-}
-
 /** Before a pass: the external gradient stands at each output. */
-function planSeeds(still: Still, graph: Graph, layout: Layout): readonly Travel[] {
+function planSeeds(still: Still, graph: Graph, layout: Layout, scale: number): readonly Travel[] {
   return (still.pass?.started.outputs ?? []).flatMap((output, index): Travel[] => {
-    const curve = gradientCurve(graph, layout, "seed", output.node, tokenSize(output.seed));
+    const curve = gradientCurve(graph, layout, "seed", output.node, tokenSize(output.seed), scale);
     if (curve === null) return [];
-    return [resting(`seed-${index}`, "seed", "seed", output.seed, curve, { at: SEED_REST, lift: 0 })];
+    return [resting(`seed-${index}`, "seed", "seed", output.seed, curve, { at: SEED_WAITS, lift: 0 })];
   });
 }
 
-function planForward(still: Still, layout: Layout): readonly Travel[] {
+function planForward(still: Still, layout: Layout, scale: number): readonly Travel[] {
   const { graph, node, position } = still;
-  if (graph === null || node === null || position.phase !== 1) return [];
-  const settled = [...obstacles(layout)];
+  if (graph === null || node === null || position.phase !== "arrive") return [];
+  const room = { settled: [...obstacles(layout)], scale };
   return node.inputs.flatMap((operand): Travel[] => {
     const curve = operand.edge === undefined ? undefined : layout.edges.get(operand.edge);
     if (curve === undefined || operand.value === null) return [];
-    const rest = restOn(curve, tokenSize(operand.value), settled);
+    const rest = restOn(curve, tokenSize(operand.value), room);
     const arrived = resting(`value-${operand.argnum}`, "value", "arrive", operand.value, curve, rest);
     return [{ ...arrived, from: 0, lift: [0, rest.lift] }];
   });
-}
-
-/** An edge in the direction of its gradient; the seed comes in from the right of the output, clear of its card. */
-function gradientCurve(
-  graph: Graph,
-  layout: Layout,
-  edge: string,
-  receiver: string,
-  token: Size,
-): Curve | null {
-  if (edge !== "seed") {
-    const curve = edgesById(graph).has(edge) ? layout.edges.get(edge) : undefined;
-    return curve === undefined ? null : reversed(curve);
-  }
-  const box = nodesById(graph).has(receiver) ? boxOf(graph, layout, receiver) : null;
-  if (box === null) return null;
-  const y = box.y + box.height / 2;
-  const x = box.x + box.width;
-  const length = Math.max(2 * STUB_PX, (token.width / 2 + SEED_GAP_PX) / (1 - SEED_REST));
-  return [
-    { x: x + length, y },
-    { x: x + length / 2, y },
-    { x: x + length / 2, y },
-    { x, y },
-  ];
-}
-
-/** A short way out to the left for a gradient that has nowhere to go. */
-function stubCurve(box: Box, share: number): Curve {
-  const y = box.y + box.height * share;
-  return [
-    { x: box.x, y },
-    { x: box.x - STUB_PX, y },
-    { x: box.x - STUB_PX, y },
-    { x: box.x - 2 * STUB_PX, y },
-  ];
-}
-
-/** The way out nearest to an operand's own place that leads a hollow token past everything else. */
-function freeStub(box: Box, share: number, settled: readonly Box[]): Curve {
-  const hollow: Size = { width: HOLLOW_PX, height: HOLLOW_PX };
-  const shares = [0, 0.2, -0.2, 0.4, -0.4, 0.6, -0.6, 0.8, -0.8].map((by) => share + by);
-  const free = shares
-    .map((at) => stubCurve(box, at))
-    .find((curve) =>
-      REST_CANDIDATES.some((fraction) => {
-        const place = boxAround(pointAt(curve, fraction), hollow);
-        return !settled.some((other) => boxesOverlap(place, other));
-      }),
-    );
-  return free ?? stubCurve(box, share);
-}
-
-const reversals = new WeakMap<Curve, Curve>();
-
-function reversed(curve: Curve): Curve {
-  const known = reversals.get(curve);
-  if (known !== undefined) return known;
-  const made = [...curve].reverse();
-  reversals.set(curve, made);
-  return made;
-}
-
-function obstacles(layout: Layout): readonly Box[] {
-  return [...layout.nodes.values(), ...[...layout.groups.values()].filter((box) => !box.open)];
-}
-
-/** The first candidate place that covers no card and no other token, which it then occupies. */
-function restOn(curve: Curve, size: Size, settled: Box[]): Rest {
-  let best: Rest = { at: REST_CANDIDATES[0] ?? 0.5, lift: 0 };
-  let fewest = Number.POSITIVE_INFINITY;
-  for (const lift of LIFTS_PX) {
-    for (const at of REST_CANDIDATES) {
-      const box = boxAround(placeOn(curve, { at, lift }), size);
-      const covered = settled.filter((other) => boxesOverlap(box, other)).length;
-      if (covered >= fewest) continue;
-      fewest = covered;
-      best = { at, lift };
-      if (covered === 0) break;
-    }
-    if (fewest === 0) break;
-  }
-  settled.push(boxAround(placeOn(curve, best), size));
-  return best;
-}
-
-function placeOn(curve: Curve, { at, lift }: Rest): Point {
-  const on = pointAt(curve, at);
-  return { x: on?.x ?? 0, y: (on?.y ?? 0) - lift };
-}
-
-function straight(from: Point, to: Point): Curve {
-  return [from, from, to, to];
-}
-
-function boxAround(point: Point | null, size: Size): Box {
-  return { x: (point?.x ?? 0) - size.width / 2, y: (point?.y ?? 0) - size.height / 2, ...size };
 }

@@ -3,15 +3,17 @@
  * stood in for nothing. The sentence of the phase says it where it has the room, the callout and the step table always.
  */
 import { isTensor } from "../model/gradients";
+import { type BackwardPhase, hasCome, PHASES } from "../model/phases";
+import { backwardStops } from "../model/stops";
 import type { Gradient, ReturnedChange, Span } from "../protocol/trace.gen";
 import { opOf, resultName, savedName } from "./names";
-import { code, inTurn, listed, type Reference, type Said, say, sentence, text } from "./say";
+import { code, inTurn, listed, type Reference, type Said, say, sentence, text, textOf } from "./say";
 import { nameAt, operandAt, ruleOf, type Told } from "./told";
 import { isShort, isThere, spellGradient, spellShape } from "./values";
 
 export interface Aside {
-  /** 1 to 5: of which phase it is told. */
-  readonly phase: number;
+  /** The stop at which it is told: of its phase, or of the first one after it where that is left out. */
+  readonly stop: BackwardPhase;
   readonly said: Said;
   /** The phase's own sentence says so too. */
   readonly isInSentence: boolean;
@@ -20,23 +22,26 @@ export interface Aside {
 /** In the order of the phases. */
 export function asidesOf(told: Told): readonly Aside[] {
   const own = changes(told);
-  const found: readonly (readonly Said[])[] = [
-    [...castSeeds(told), ...zerosInstead(told), ...hooks(told)],
-    changedBehind(told),
-    [...own.map((each) => say("multiply-products", { products: each })), ...nanProducts(told)],
-    dropped(told),
-    gradHooks(told),
-  ];
-  return found.flatMap((all, at) =>
-    all.map((said, index) => ({
-      phase: at + 1,
-      said: sentence(said),
-      isInSentence: at === 2 && index < own.length,
-    })),
+  const found: Readonly<Record<BackwardPhase, readonly Said[]>> = {
+    collect: [...castSeeds(told), ...zerosInstead(told), ...hooks(told)],
+    rule: changedBehind(told),
+    multiply: [...own.map((each) => say("multiply-products", { products: each })), ...nanProducts(told)],
+    send: dropped(told),
+    land: gradHooks(told),
+  };
+  const stops = backwardStops(told.step, told.node);
+  return PHASES.backward.flatMap((phase) =>
+    found[phase].flatMap((said, index, all) => {
+      // Of `w * w` both operands say the same.
+      const isSaid = all.slice(0, index).some((before) => textOf(before) === textOf(said));
+      const isInSentence = phase === "multiply" && stops.includes(phase) && index < own.length;
+      const stop = stops.find((each) => hasCome(phase, each)) ?? "land";
+      return isSaid ? [] : [{ stop, said: sentence(said), isInSentence }];
+    }),
   );
 }
 
-// 1 collect
+// collect
 
 function castSeeds({ step, pass, node }: Told): Said[] {
   const isSeed = (nr: number) =>
@@ -78,7 +83,7 @@ function madeBy(told: Told, who: Said, before: Gradient, after: Gradient, at: Re
     : say("hook-changed", { who });
 }
 
-// 2 local rule
+// rule
 
 function changedBehind(told: Told): Said[] {
   const { node, precision } = told;
@@ -95,7 +100,7 @@ function changedBehind(told: Told): Said[] {
   });
 }
 
-// 3 multiply
+// multiply
 
 /** For each operand what the rule returned, and what hooks and the engine made of it. */
 export function changes(told: Told): Said[] {
@@ -149,7 +154,7 @@ function placeIn(shape: readonly number[], flat: number): number[] {
     .toReversed();
 }
 
-// 4 send
+// send
 
 function dropped(told: Told): Said[] {
   const { step, node, precision } = told;
@@ -163,7 +168,7 @@ function dropped(told: Told): Said[] {
   });
 }
 
-// 5 land
+// land
 
 function gradHooks(told: Told): Said[] {
   const { accumulate } = told.step;

@@ -1,39 +1,43 @@
-/** What is said of a backward step, as a whole and at each of its five phases: one idea, in the program's names. */
+/** What is said of a backward step, as a whole and at each of its stops: one idea, in the program's names. */
+import type { BackwardPhase } from "../model/phases";
+import { backwardStops } from "../model/stops";
 import { asidesOf } from "./asides";
 import { collect } from "./collect";
 import { rule } from "./localrule";
 import { multiply } from "./multiply";
 import { opOf } from "./names";
-import { code, listed, type Said, say, sentence, text, textOf } from "./say";
+import { listed, type Said, say, sentence, text, textOf } from "./say";
 import { accumulated, land, send } from "./send";
 import { firstFitting, spelled, type Told } from "./told";
 import { isShort, isThere, spellGradient } from "./values";
 
 export const LONGEST_SENTENCE = 140;
 
-/**
- * The sentence of a phase, and as much as fits of what happened beside it.
- * @param phase 1 to 5
- */
-export function backwardSentence(told: Told, phase: number): Said {
-  const facts = asidesOf(told).filter((fact) => fact.phase === phase && !fact.isInSentence);
+/** The sentence of a stop, and as much as fits of what happened beside it. */
+export function backwardSentence(told: Told, stop: BackwardPhase): Said {
+  const facts = asidesOf(told).filter((fact) => fact.stop === stop && !fact.isInSentence);
   for (let count = facts.length; count > 0; count -= 1) {
     const besides = facts.slice(0, count).flatMap(({ said }) => [...text(" "), ...said]);
-    const said = phaseSentence({ ...told, room: told.room - textOf(besides).length }, phase);
+    const said = stopSentence({ ...told, room: told.room - textOf(besides).length }, stop);
     const whole = [...sentence(said), ...besides];
     if (textOf(whole).length <= told.room) return whole;
   }
-  return sentence(phaseSentence(told, phase));
+  return sentence(stopSentence(told, stop));
 }
 
-function phaseSentence(told: Told, phase: number): Said {
-  const isLeaf = told.step.accumulate !== null;
-  if (phase === 1) return collect(told);
-  if (phase === 2)
-    return isLeaf ? say("rule-leaf", { name: code(told.step.accumulate?.leaf ?? "") }) : rule(told);
-  if (phase === 3) return isLeaf ? say("multiply-leaf") : multiply(told);
-  if (phase === 4) return isLeaf ? say("send-leaf") : send(told);
-  return isLeaf ? accumulated(told) : land(told);
+const SENTENCES: Readonly<Record<BackwardPhase, (told: Told) => Said>> = {
+  collect,
+  rule,
+  multiply,
+  send,
+  land: (told) => (told.step.accumulate === null ? land(told) : accumulated(told)),
+};
+
+/** What is sent on is told where it is on show: on the way, or as it lands where the way is no stop. */
+function stopSentence(told: Told, stop: BackwardPhase): Said {
+  const sends = stop === "land" && told.step.accumulate === null;
+  const stops = backwardStops(told.step, told.node);
+  return SENTENCES[sends && !stops.includes("send") ? "send" : stop](told);
 }
 
 /** The sentence that names the whole step. */

@@ -1,11 +1,10 @@
 import { expect, it } from "vitest";
+import { PHASES } from "../model/phases";
 import { sampleTrace } from "../model/samples";
 import { sentenceAt } from "./sentences";
 
-const PHASES = [1, 2, 3];
-
 const saidAt = (name: string, step: number): string[] =>
-  PHASES.map((phase) => sentenceAt(sampleTrace(name), { direction: "forward", step, phase }));
+  PHASES.forward.map((phase) => sentenceAt(sampleTrace(name), { direction: "forward", step, phase }));
 
 it("says what goes in, what comes out and what is kept", () => {
   expect(saidAt("why-grad-output", 2)).toEqual([

@@ -1,14 +1,19 @@
 /** What is said of the three phases of a forward step. */
 import { isTensor } from "../model/gradients";
+import type { ForwardPhase } from "../model/phases";
 import type { Node, SavedTensor, TensorValue } from "../protocol/trace.gen";
 import { operandName, opOf, type Scene, savedName } from "./names";
 import { code, listed, type Reference, type Said, say, sentence } from "./say";
 import { isShort, spellGradient, spellShape } from "./values";
 
-/** @param phase 1 to 3 */
-export function forwardSentence(scene: Scene, node: Node, phase: number): Said {
-  if (phase === 1) return sentence(arriving(scene, node));
-  return sentence(phase === 2 ? computed(scene, node) : kept(scene, node));
+const SENTENCES: Readonly<Record<ForwardPhase, (scene: Scene, node: Node) => Said>> = {
+  arrive: arriving,
+  compute: computed,
+  save: kept,
+};
+
+export function forwardSentence(scene: Scene, node: Node, phase: ForwardPhase): Said {
+  return sentence(SENTENCES[phase](scene, node));
 }
 
 function arriving(scene: Scene, node: Node): Said {

@@ -24,7 +24,8 @@ function* rules(told: Told): Generator<Said> {
   const { structure } = jacobianAt(told, argnum) ?? {};
   // What only moves entries is clearer in words than as the calls that move them back; a transpose is not.
   const isMove = structure === "selection" || structure === "permutation";
-  if (isMove && told.node.name !== "TBackward0") yield* ruleByStructure(told, argnum);
+  const isFlat = structure === "zero" && ruleText(told.node, argnum) === "0";
+  if ((isMove || isFlat) && told.node.name !== "TBackward0") yield* ruleByStructure(told, argnum);
   yield* written(told);
   yield* ruleByStructure(told, argnum);
 }

@@ -57,7 +57,9 @@ function* multiplications(told: Told, there: readonly number[]): Generator<Said>
         const value = step.grad_inputs[argnum];
         return isTensor(value) ? [spellShape(value.shape)] : [];
       });
-      if (shapes.length === there.length) yield say("multiply-shapes", { v, shapes: listed(shapes) });
+      const [shape, another] = shapes;
+      if (shape !== undefined && another === undefined) yield say("multiply-shape", { v, shape });
+      else if (shapes.length === there.length) yield say("multiply-shapes", { v, shapes: listed(shapes) });
     }
   } else if (isAll && present.length > 1) {
     yield say("multiply-jacobians", {
@@ -97,7 +99,13 @@ function* byRule(told: Told, there: readonly number[], v: Said): Generator<Said>
   const rule = ruleText(told.node, argnum);
   const result = resultsFor(told, [argnum])[0] ?? [];
   const structure = jacobianAt(told, argnum)?.structure;
-  if (rule === null || rule === "v" || structure === "broadcast_sum" || structure === "copy_to_summands")
+  if (
+    rule === null ||
+    rule === "v" ||
+    rule === "0" ||
+    structure === "broadcast_sum" ||
+    structure === "copy_to_summands"
+  )
     return;
   const derivative = derivativeText(told.node, argnum);
   if (derivative !== null) yield say("multiply-entries", { v, derivative: code(derivative), result });

@@ -66,13 +66,28 @@ export function operandName(scene: Scene, node: Node, operand: Operand): Said | 
   const known = operandText(scene, node, operand);
   if (known !== null) return code(known);
   const from = producerOf(scene.graph, operand);
-  return from === null ? null : resultName(from.node, from.outputNr);
+  if (from === null) return null;
+  if (hasTwin(scene, node, operand)) return say("operand-number", { number: numberOf(operand) });
+  return resultName(from.node, from.outputNr);
 }
+
+/** Whether another operand, too, is the result of such an operation that the program has no text for. */
+function hasTwin(scene: Scene, node: Node, operand: Operand): boolean {
+  const from = producerOf(scene.graph, operand);
+  return node.inputs.some((other) => {
+    const made = other.argnum === operand.argnum ? null : producerOf(scene.graph, other);
+    return made !== null && made.node.op === from?.node.op && operandText(scene, node, other) === null;
+  });
+}
+
+const numberOf = ({ argnum }: Operand): Said => text(String(argnum + 1));
 
 /** The same inside a formula, where a result that the program has no text for is `tanh(…)`. */
 export function operandSymbol(scene: Scene, node: Node, operand: Operand): string | null {
   const from = producerOf(scene.graph, operand);
-  return operandText(scene, node, operand) ?? (from === null ? null : `${opText(from.node)}(…)`);
+  const known = operandText(scene, node, operand);
+  if (known !== null || from === null || hasTwin(scene, node, operand)) return known;
+  return `${opText(from.node)}(…)`;
 }
 
 /** The node's own result inside a formula. */

@@ -1,16 +1,20 @@
 /** What the phases of both walks are called. */
-import type { Direction, Position } from "../model/position";
+
+import type { Phase } from "../model/phases";
+import type { Position } from "../model/position";
 import { type Key, say, textOf } from "./say";
 
 const KEYS = {
-  backward: ["phase-collect", "phase-local-rule", "phase-multiply", "phase-send", "phase-land"],
-  forward: ["phase-arrive", "phase-compute", "phase-save"],
-} as const satisfies Record<Direction, readonly Key[]>;
+  collect: "phase-collect",
+  rule: "phase-local-rule",
+  multiply: "phase-multiply",
+  send: "phase-send",
+  land: "phase-land",
+  arrive: "phase-arrive",
+  compute: "phase-compute",
+  save: "phase-save",
+} as const satisfies Record<Phase, Key>;
 
-export function phaseNames(direction: Direction): readonly string[] {
-  return KEYS[direction].map((key) => textOf(say(key)));
-}
-
-export function phaseName({ direction, step, phase }: Position): string {
-  return step === 0 ? textOf(say("phase-start")) : (phaseNames(direction)[phase - 1] ?? "");
+export function phaseName({ step, phase }: Position): string {
+  return textOf(say(step === 0 ? "phase-start" : KEYS[phase]));
 }

@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { isTensor } from "../model/gradients";
 import { maskTrace } from "../model/mask";
 import { formatNumber } from "../model/numbers";
-import { type Position, phaseCount } from "../model/position";
+import { hasCome } from "../model/phases";
+import { compare, type Position, stopsOfStep } from "../model/position";
 import { momentBefore, questionsOfStep } from "../model/questions";
 import { sampleTrace } from "../model/samples";
 import { nodeAt } from "../model/selectors";
@@ -17,7 +18,7 @@ const PRECISIONS = [1, 4, 9];
 
 function* momentsOf(trace: TraceState): Generator<{ position: Position; step: Step; node: Node }> {
   for (const [index, step] of trace.steps.entries()) {
-    for (let phase = 1; phase <= phaseCount("backward"); phase += 1) {
+    for (const phase of stopsOfStep(trace, "backward", index + 1)) {
       const position: Position = { direction: "backward", step: index + 1, phase };
       const node = nodeAt(trace, position);
       if (node !== null) yield { position, step, node };
@@ -27,7 +28,7 @@ function* momentsOf(trace: TraceState): Generator<{ position: Position; step: St
 
 const linesOf = (name: string): string[] =>
   sampleTrace(name).steps.flatMap((_, index) =>
-    [1, 2, 3, 4, 5].map((phase) =>
+    stopsOfStep(sampleTrace(name), "backward", index + 1).map((phase) =>
       sentenceAt(sampleTrace(name), { direction: "backward", step: index + 1, phase }),
     ),
   );
@@ -146,11 +147,11 @@ it("has no number of what must not be seen", () => {
       const hidden = { isSumHidden: question.kind === "sum", isShapeHidden: question.kind === "shape" };
       const masked = maskTrace(trace, { position: momentBefore(trace, question), ...hidden });
       for (const { position } of momentsOf(masked)) {
-        if (position.step < step || (position.step === step && position.phase < phase)) continue;
+        if ((compare(position, question.position) ?? 0) < 0) continue;
         for (const part of saidAt(masked, position)) {
           if (part.kind !== "value" || part.at.of === "saved") continue;
-          const isAhead = position.step > step || (phase === 1 && part.at.of === "grad_output");
-          const isAnswer = phase <= 3 && part.at.of === "grad_input";
+          const isAhead = position.step > step || (phase === "collect" && part.at.of === "grad_output");
+          const isAnswer = !hasCome("send", phase) && part.at.of === "grad_input";
           if ((isAhead && part.at.of !== "before") || isAnswer || part.at.of === "after")
             expect(part.text.replace(/shape \[.*\]/, ""), textOf(saidAt(masked, position))).not.toMatch(/\d/);
         }

@@ -1,6 +1,7 @@
 /** The one sentence of every moment of a trace. */
 import { FAILED_NODE, problemOfNode } from "../model/failed";
 import { DEFAULT_PRECISION, type Precision } from "../model/numbers";
+import { isOfBackward } from "../model/phases";
 import type { Position } from "../model/position";
 import { nodeAt, nodesById, passAt, stepAt } from "../model/selectors";
 import type { TraceState } from "../model/trace";
@@ -19,7 +20,7 @@ export function saidAt(
 ): Said {
   if (position.direction === "forward") return forwardAt(trace, position, precision);
   const told = toldAt(trace, position, precision);
-  if (told !== null) return backwardSentence(told, position.phase);
+  if (told !== null && isOfBackward(position.phase)) return backwardSentence(told, position.phase);
   return position.step > 0 ? say("step-awaited") : start(trace);
 }
 
@@ -58,9 +59,10 @@ function forwardAt(trace: TraceState, position: Position, precision: Precision):
   const graph = passAt(trace, position)?.started.graph;
   if (node === null || graph === undefined) return say("start-program");
   const problem = node.id === FAILED_NODE ? problemOfNode(trace.problems, -1, node.id) : null;
-  if (problem !== null && position.phase > 1)
+  if (problem !== null && position.phase !== "arrive")
     return say("forward-raises", { op: opOf(node), title: titleOf(problem) });
-  return forwardSentence({ graph, precision }, node, position.phase);
+  const { phase } = position;
+  return isOfBackward(phase) ? say("start-program") : forwardSentence({ graph, precision }, node, phase);
 }
 
 function start(trace: TraceState): Said {

@@ -1,0 +1,190 @@
+/**
+ * A nudge under way: the program is run again with one entry of an input changed, and with parts of that change, which
+ * tell of what order the difference is. The newest wish wins; how far the change has run forward is a number.
+ */
+import { untrack } from "svelte";
+import { inputControls, nudgeable, parameterControls, withEntry, withValue } from "../embed/inputs";
+import { run } from "../embed/run";
+import { passAt } from "../model/selectors";
+import type { TraceState } from "../model/trace";
+import { runFrames } from "../player/clock";
+import { drawNudge, judge, type Nudge, type Verdict } from "../scene/nudge";
+import type { TraceOptions } from "../stream/client";
+import { label } from "../words/say";
+import type { NudgeWish } from "./address";
+import type { Session } from "./session.svelte";
+
+interface Found {
+  /** The trace that both runs are compared with. */
+  readonly id: string;
+  readonly wish: NudgeWish;
+  readonly after: TraceState;
+  /** The runs with half the change and with a quarter; empty while they are under way. */
+  readonly smaller: readonly TraceState[];
+}
+
+/** Of the change: what is left of the difference tells of what order it is. */
+const SMALLER = [1 / 2, 1 / 4];
+const STEP_MS = 320;
+const LONGEST_WALK_MS = 4000;
+/** Of the range of changes that is offered. */
+const FIRST_CHANGE = 0.2;
+
+export class Nudging {
+  isRunning = $state(false);
+  trouble = $state<string | null>(null);
+  /** How many steps of the forward walk the change has come to. */
+  reached = $state(Number.POSITIVE_INFINITY);
+  private found = $state.raw<Found | null>(null);
+  private wish: NudgeWish | null = null;
+  private walked: string | null = null;
+  private stopWalking: () => void = () => {};
+
+  readonly choices = $derived.by(() => {
+    const trace = this.session.overview ?? this.session.trace;
+    const inputs = optionsOf(trace).inputs ?? {};
+    return nudgeable([...inputControls(trace, inputs), ...parameterControls(trace, inputs)]);
+  });
+  /** The entry that is nudged; null where the program has none of this name. */
+  readonly chosen = $derived(
+    this.choices.find(({ entry }) => entry.name === this.session.nudge?.entry) ?? null,
+  );
+  private readonly shown = $derived.by((): Found | null => {
+    const { found, session } = this;
+    return session.nudge !== null && found !== null && found.id === session.trace.started?.id ? found : null;
+  });
+  private readonly pass = $derived.by((): number | null => {
+    const { trace, position } = this.session;
+    return passAt(trace, position)?.index ?? null;
+  });
+  /** Null where nothing has come back yet, or the second run built another graph. */
+  readonly nudge = $derived.by((): Nudge | null => this.draw(this.shown?.after ?? null));
+  readonly half = $derived.by((): Nudge | null => this.draw(this.shown?.smaller[0] ?? null));
+  readonly verdict = $derived.by((): Verdict | null => {
+    const outputs = [this.nudge, this.half, this.draw(this.shown?.smaller[1] ?? null)];
+    const [whole, half, quarter] = outputs.map((each) => each?.output ?? null);
+    return whole == null || half == null || quarter == null ? null : judge(whole, half, quarter);
+  });
+  /** The second run built another graph. */
+  readonly isOther = $derived(this.shown !== null && this.nudge === null);
+
+  constructor(private readonly session: Session) {}
+
+  private draw(after: TraceState | null): Nudge | null {
+    return after === null || this.pass === null ? null : drawNudge(this.session.trace, after, this.pass);
+  }
+
+  /** Opens with the first entry that there is. */
+  open(): void {
+    const [first] = this.choices;
+    if (first !== undefined) this.choose(first.entry.name);
+  }
+
+  choose(entry: string): void {
+    const value = this.choices.find((choice) => choice.entry.name === entry)?.entry.value ?? 0;
+    this.session.nudge = { entry, by: Number((rangeOf(value) * FIRST_CHANGE).toPrecision(3)) };
+  }
+
+  changeBy(by: number): void {
+    const { nudge } = this.session;
+    if (nudge !== null) this.session.nudge = { ...nudge, by };
+  }
+
+  close(): void {
+    this.session.nudge = null;
+    this.walked = null;
+  }
+
+  /** To be called whenever the wish or the trace has changed; runs what is not known yet. */
+  follow(): void {
+    const { nudge, trace } = this.session;
+    const id = trace.started?.id;
+    if (nudge === null || trace.finished === null || id === undefined || this.chosen === null) {
+      this.wish = null;
+      return;
+    }
+    if (this.found?.id === id && isSame(this.found.wish, nudge)) return;
+    this.wish = nudge;
+    if (!untrack(() => this.isRunning)) void this.runWishes();
+  }
+
+  /** Runs the change forward along the walk once more. */
+  walk(): void {
+    this.stopWalking();
+    const length = this.nudge?.length ?? 0;
+    const isStill = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    const duration = isStill ? 0 : Math.min(length * STEP_MS, LONGEST_WALK_MS);
+    this.reached = duration === 0 ? Number.POSITIVE_INFINITY : 0;
+    if (duration === 0) return;
+    this.stopWalking = runFrames((elapsed) => {
+      const isOver = elapsed >= duration;
+      this.reached = isOver ? Number.POSITIVE_INFINITY : (elapsed / duration) * length;
+      return !isOver;
+    });
+  }
+
+  private async runWishes(): Promise<void> {
+    this.isRunning = true;
+    while (this.wish !== null) {
+      const { wish } = this;
+      const { trace } = this.session;
+      this.wish = null;
+      try {
+        await this.runBoth(trace, wish);
+      } catch (error) {
+        this.trouble = label("player-nudge-failed", { reason: (error as Error).message });
+      }
+    }
+    this.isRunning = false;
+  }
+
+  private async runBoth(trace: TraceState, wish: NudgeWish): Promise<void> {
+    const id = trace.started?.id;
+    const after = await this.runChanged(trace, wish);
+    if (id === undefined || after === null) return;
+    this.trouble = null;
+    this.found = { id, wish, after, smaller: [] };
+    if (this.walked !== wish.entry) {
+      this.walked = wish.entry;
+      this.walk();
+    }
+    if (this.wish !== null) return;
+    const smaller: TraceState[] = [];
+    for (const part of SMALLER) {
+      const made = await this.runChanged(trace, { ...wish, by: wish.by * part });
+      if (made === null || this.wish !== null) return;
+      smaller.push(made);
+    }
+    if (this.found?.after === after) this.found = { ...this.found, smaller };
+  }
+
+  /** The finished run with the entry changed; null where there is no such entry any more. */
+  private async runChanged(trace: TraceState, { entry, by }: NudgeWish): Promise<TraceState | null> {
+    const choice = this.choices.find((each) => each.entry.name === entry);
+    const { started } = trace;
+    if (choice === undefined || started === null) return null;
+    const options = optionsOf(trace);
+    const { key } = choice.control;
+    const value = withEntry(choice.control, choice.entry, choice.entry.value + by);
+    const inputs = { ...options.inputs, [key]: withValue(options.inputs?.[key], value) };
+    let arrived: TraceState | null = null;
+    await run({ source: started.source, options: { ...options, inputs } }, (each) => {
+      arrived = each;
+    });
+    return arrived;
+  }
+}
+
+/** How far an entry of this value may be changed either way: of its own magnitude, at least half a unit. */
+export function rangeOf(value: number): number {
+  const magnitude = Number.isFinite(value) && value !== 0 ? 10 ** Math.floor(Math.log10(Math.abs(value))) : 1;
+  return Math.max(0.5, magnitude / 2);
+}
+
+function optionsOf(trace: TraceState): TraceOptions {
+  return (trace.started?.options ?? {}) as TraceOptions;
+}
+
+function isSame(a: NudgeWish, b: NudgeWish): boolean {
+  return a.entry === b.entry && a.by === b.by;
+}

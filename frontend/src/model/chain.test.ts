@@ -1,0 +1,214 @@
+import { describe, expect, it } from "vitest";
+import { GOLDENS } from "../protocol/samples";
+import type { Edge, Graph, Group, Node } from "../protocol/trace.gen";
+import type { Chain, Link, TensorId } from "./chain";
+import { chainBetween, groupEnds, pathsOf, tensorKey, withGroupsAsLinks } from "./chain";
+import {
+  areEqual,
+  asMatrix,
+  broughtTo,
+  changedLinks,
+  jacobianOf,
+  recordedV,
+  sizeOf,
+  timesLinks,
+  wholeJacobian,
+} from "./chainrule";
+import { sampleTrace } from "./samples";
+import type { PassState } from "./trace";
+
+/** A fan-out whose gradient came from several sides is no product of one chain; an output without a gradient has no v. */
+const FEWEST_COMPARED = 320;
+
+function tensorsOf({ started: { graph } }: PassState): readonly TensorId[] {
+  return graph.nodes.flatMap(({ id, outputs }) => outputs.map((_, outputNr) => ({ node: id, outputNr })));
+}
+
+interface Compared {
+  readonly pair: string;
+  readonly isEqual: boolean;
+  readonly isChanged: boolean;
+}
+
+/** Every two tensors of a sample between which all numbers are known, v times J beside what the engine brought. */
+function compared(name: string): readonly Compared[] {
+  const trace = sampleTrace(name);
+  return trace.passes.flatMap((pass) => {
+    const jacobian = (link: Link) => jacobianOf(trace, pass, link);
+    const tensors = tensorsOf(pass);
+    return tensors.flatMap((of) =>
+      tensors.flatMap((by) => {
+        const chain = chainBetween(pass.started.graph, of, by);
+        const v = recordedV(trace, pass, of);
+        if (chain === null || v === null) return [];
+        const product = timesLinks(v, chain, jacobian);
+        const brought = broughtTo(trace, pass, chain)(by);
+        if (product === null || brought === null) return [];
+        const whole = wholeJacobian(chain, sizeOf(pass, of) ?? 0, jacobian);
+        expect(whole === null || areEqual(inOneProduct(v, whole), product)).toBe(true);
+        return [
+          {
+            pair: `${tensorKey(of)}..${tensorKey(by)}`,
+            isEqual: areEqual(product, brought.rows),
+            isChanged: changedLinks(trace, pass, chain).length > 0,
+          },
+        ];
+      }),
+    );
+  });
+}
+
+type Rows = NonNullable<ReturnType<typeof recordedV>>;
+
+function inOneProduct(v: Rows, whole: Rows): Rows {
+  const sum = (a: Float64Array, b: Float64Array) =>
+    Float64Array.from({ length: v.count * whole.columns }, (_, at) => {
+      const [row, column] = [Math.floor(at / whole.columns), at % whole.columns];
+      return Array.from({ length: v.columns }, (_, k) => {
+        const [left, right] = [a[row * v.columns + k] ?? 0, b[k * whole.columns + column] ?? 0];
+        return right === 0 ? 0 : left * right;
+      }).reduce((total, term) => total + term, 0);
+    });
+  return {
+    count: v.count,
+    columns: whole.columns,
+    entries: sum(v.entries, whole.entries),
+    magnitudes: sum(v.magnitudes, whole.magnitudes),
+  };
+}
+
+it.each(GOLDENS)("multiplies to what the engine brought, for every two tensors of %s", (name) => {
+  const wrong = compared(name).filter(({ isEqual, isChanged }) => !isEqual && !isChanged);
+  expect(wrong).toEqual([]);
+});
+
+it("compares nearly all pairs of the samples, and nowhere but at a change differs", () => {
+  const all = GOLDENS.map((name) => ({ name, pairs: compared(name) }));
+  expect(all.flatMap(({ pairs }) => pairs).length).toBeGreaterThanOrEqual(FEWEST_COMPARED);
+  const changed = all.filter(({ pairs }) => pairs.some(({ isEqual }) => !isEqual));
+  expect(changed.map(({ name }) => name)).toEqual(["returned-jacobian"]);
+});
+
+/** `z: y y` is a node z with y as both operands; a name that has no line of its own is a leaf. `z@F` is in group F. */
+function graphOf(drawing: string): Graph {
+  const lines = drawing
+    .trim()
+    .split("\n")
+    .map((line) => line.trim().split(/[: ]+/));
+  const made = lines.map(([head = "", ...operands]) => ({
+    id: head.split("@")[0] ?? "",
+    group: head.split("@")[1] ?? null,
+    operands,
+  }));
+  const known = new Set(made.map(({ id }) => id));
+  const leaves = [...new Set(made.flatMap(({ operands }) => operands))].filter((id) => !known.has(id));
+  const edges: Edge[] = made.flatMap(({ id, operands }) =>
+    operands.map((from, argnum) => ({
+      id: `${id}${argnum}`,
+      from: { node: from, output_nr: 0 },
+      to: { node: id, argnum },
+    })),
+  );
+  const node = (id: string, group: string | null, operands: readonly string[]): Node => ({
+    id,
+    name: id,
+    op: id,
+    kind: operands.length === 0 ? "accumulate_grad" : "op",
+    label: id,
+    span: null,
+    group,
+    inputs: operands.map((_, argnum) => ({ argnum, name: "", value: null, edge: `${id}${argnum}` })),
+    outputs: [{ value: null, name: id }],
+    output_count: 1,
+    saved: [],
+    formula: null,
+    sequence_nr: null,
+  });
+  const groups = [...new Set(made.flatMap(({ group }) => group ?? []))].map(
+    (id): Group => ({
+      id,
+      kind: "function",
+      label: id,
+      parent: null,
+      span: null,
+      nodes: made.filter(({ group }) => group === id).map((each) => each.id),
+    }),
+  );
+  return {
+    nodes: [
+      ...made.map(({ id, group, operands }) => node(id, group, operands)),
+      ...leaves.map((id) => node(id, null, [])),
+    ],
+    edges,
+    groups,
+  };
+}
+
+const at = (node: string): TensorId => ({ node, outputNr: 0 });
+
+function drawn(chain: Chain | null): readonly string[] | null {
+  return chain === null
+    ? null
+    : chain.segments.map(({ of, by, paths, group }) => `${group ?? ""}${of.node}-${by.node} ${paths}`);
+}
+
+describe("a chain", () => {
+  it("counts 2^60 paths without walking them", () => {
+    const turns = Array.from({ length: 60 }, (_, turn) => `y${60 - turn}: y${59 - turn} y${59 - turn}`);
+    const chain = chainBetween(graphOf(turns.join("\n")), at("y60"), at("y0"));
+    expect(chain?.paths).toBe(2n ** 60n);
+    expect(chain?.segments).toHaveLength(60);
+    expect(chain?.segments.every(({ paths }) => paths === 2n)).toBe(true);
+  });
+
+  it("is as long as a loop of 5,000 turns", () => {
+    const turns = Array.from({ length: 5_000 }, (_, turn) => `y${5_000 - turn}: y${4_999 - turn}`);
+    expect(chainBetween(graphOf(turns.join("\n")), at("y5000"), at("y0"))?.segments).toHaveLength(5_000);
+  });
+
+  it("has a cut wherever all paths meet, and leaves out what leads elsewhere", () => {
+    // z = p * q, p = f(m), q = g(m), m = h(x, w): the paths to x split at z and meet at m.
+    const graph = graphOf("l: z k\nz: p q\np: m\nq: m u\nm: x w\nk: u");
+    expect(drawn(chainBetween(graph, at("l"), at("x")))).toEqual(["l-z 1", "z-m 2", "m-x 1"]);
+    expect(drawn(chainBetween(graph, at("l"), at("u")))).toEqual(["l-u 2"]);
+    expect(chainBetween(graph, at("p"), at("q"))).toBeNull();
+    expect(chainBetween(graph, at("x"), at("l"))).toBeNull();
+    expect(chainBetween(graph, at("x"), at("x"))).toBeNull();
+  });
+
+  it("names each path of a segment", () => {
+    const chain = chainBetween(graphOf("z: x s\ns: x"), at("z"), at("x"));
+    const [segment] = chain?.segments ?? [];
+    const paths = segment === undefined ? [] : pathsOf(segment, 9);
+    expect(paths.map((path) => path.map(({ edge }) => edge.id))).toEqual([["z0"], ["z1", "s0"]]);
+    expect(segment === undefined ? 0 : pathsOf(segment, 1).length).toBe(1);
+  });
+
+  it("has a group as one link, with all of its paths", () => {
+    const graph = graphOf("z@F: p q\np@F: m\nq@F: m\nm@G: x");
+    const chain = chainBetween(graph, at("z"), at("x"));
+    if (chain === null) throw new Error("no chain");
+    expect(drawn(withGroupsAsLinks(graph, chain, new Set(["F", "G"])))).toEqual(["Fz-m 2", "Gm-x 1"]);
+    expect(groupEnds(graph)).toEqual([
+      { group: "F", of: at("z"), by: [at("m")] },
+      { group: "G", of: at("m"), by: [at("x")] },
+    ]);
+  });
+});
+
+it("F2(F1(x)) is two functions with a 2 x 2 Jacobian each", () => {
+  const trace = sampleTrace("chain-of-two");
+  const [pass] = trace.passes;
+  if (pass === undefined) throw new Error("no pass");
+  const { graph } = pass.started;
+  const ends = groupEnds(graph).map(({ group, of, by: [by] }) => {
+    const chain = by === undefined ? null : chainBetween(graph, of, by);
+    const jacobian = chain === null ? null : wholeJacobian(chain, 2, (link) => jacobianOf(trace, pass, link));
+    return [
+      graph.groups.find(({ id }) => id === group)?.label,
+      jacobian === null ? null : asMatrix(jacobian).cells,
+    ];
+  });
+  // As torch.autograd.functional.jacobian gives them at y = F1([1, 1]) = [3, 7].
+  expect(Object.fromEntries(ends)).toEqual({ F1: [1, 2, 3, 4], F2: [6, 0, 0, 14] });
+});

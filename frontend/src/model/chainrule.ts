@@ -1,0 +1,270 @@
+/**
+ * The numbers of a chain: rows of v go backwards along its links, each times the link's local Jacobian, and are added
+ * up where paths meet. With one-hot rows that is the Jacobian of the whole chain.
+ */
+import type { Cell, LocalJacobian, Step } from "../protocol/trace.gen";
+import type { Chain, Link, Segment, TensorId } from "./chain";
+import { tensorKey } from "./chain";
+import { isTensor } from "./gradients";
+import type { Matrix } from "./matrix";
+import { elementCount, jacobianMatrix } from "./matrix";
+import { toNumber } from "./numbers";
+import { edgesById, executions, isStepExplained, nodesById } from "./selectors";
+import type { PassState, TraceState } from "./trace";
+
+/** Why a link has no numbers. */
+export type NoJacobian =
+  /** The server works it out when asked. */
+  | "on_demand"
+  | "too_large"
+  /** No gradient came through this output in the pass, so nothing was asked of the node. */
+  | "not_run"
+  | "not_yet"
+  /** Complex entries, or one Jacobian for each example of a vmap. */
+  | "no_matrix";
+
+/** Rows of numbers in double precision. */
+export interface Rows {
+  readonly count: number;
+  readonly columns: number;
+  readonly entries: Float64Array;
+  /** By entry, the sum of the magnitudes of its terms: what its rounding error is to be measured by. */
+  readonly magnitudes: Float64Array;
+}
+
+/** The entries of a local Jacobian that are not zero. */
+export interface Sparse {
+  readonly rows: number;
+  readonly columns: number;
+  readonly at: readonly { readonly row: number; readonly column: number; readonly value: number }[];
+}
+
+/** A whole Jacobian is worked out while no tensor on the way needs more numbers than this. */
+const MOST_ENTRIES = 65_536;
+const MOST_PRODUCTS = 2e7;
+
+const sparseJacobians = new WeakMap<LocalJacobian, Sparse | "no_matrix">();
+
+/** The local Jacobian of a link in the numbers of the pass, or why there is none. */
+export function jacobianOf(trace: TraceState, pass: PassState, link: Link): Sparse | NoJacobian {
+  const step = executions(trace, pass).get(link.of.node)?.step;
+  if (step === undefined) return "not_run";
+  const found = localJacobianOf(step, link);
+  if (found === undefined) return isStepExplained(trace, step) ? "not_run" : "not_yet";
+  if (found.structure === "too_large") return "too_large";
+  if (!("shape" in found.value)) return "on_demand";
+  if (pass.started.examples !== undefined) return "no_matrix";
+  const known = sparseJacobians.get(found) ?? sparse(found);
+  sparseJacobians.set(found, known);
+  return known;
+}
+
+export function localJacobianOf(step: Step, { edge, of }: Link): LocalJacobian | undefined {
+  return step.local_jacobians.find(
+    ({ argnum, output_nr }) => argnum === edge.to.argnum && output_nr === of.outputNr,
+  );
+}
+
+function sparse(jacobian: LocalJacobian): Sparse | "no_matrix" {
+  const matrix = jacobianMatrix(jacobian);
+  if (matrix === null || matrix.cells.length !== matrix.rows * matrix.columns) return "no_matrix";
+  if (matrix.cells.some(Array.isArray)) return "no_matrix";
+  const at = matrix.cells.flatMap((cell, index) => {
+    const value = toNumber(cell);
+    const row = Math.floor(index / matrix.columns);
+    return value === 0 ? [] : [{ row, column: index - row * matrix.columns, value }];
+  });
+  return { rows: matrix.rows, columns: matrix.columns, at };
+}
+
+/** One-hot rows. */
+export function identityRows(size: number): Rows {
+  const entries = new Float64Array(size * size);
+  for (let at = 0; at < size; at += 1) entries[at * size + at] = 1;
+  return { count: size, columns: size, entries, magnitudes: entries };
+}
+
+/** Rows from the cells of a tensor, `columns` in each; null where a cell is no real number. */
+export function rowsOf(cells: readonly Cell[], columns: number): Rows | null {
+  if (columns === 0 || cells.length % columns !== 0 || cells.some(Array.isArray)) return null;
+  const entries = Float64Array.from(cells, toNumber);
+  return { count: cells.length / columns, columns, entries, magnitudes: entries.map(Math.abs) };
+}
+
+/** Rows as a table. */
+export function asMatrix({ count, columns, entries }: Rows): Matrix {
+  return { rows: count, columns, cells: Array.from(entries, spelled) };
+}
+
+function spelled(value: number): Cell {
+  return Number.isFinite(value) ? value : (String(value) as "NaN" | "Infinity" | "-Infinity");
+}
+
+/** What gives the local Jacobian of a link. */
+export type JacobianOf = (link: Link) => Sparse | NoJacobian;
+
+/** Rows at `of` times the Jacobian of all that lies between: the rows at `by`; null where a link has no numbers, or there are too many. */
+export function timesLinks(
+  rows: Rows,
+  { of, by, links }: Pick<Segment, "of" | "by" | "links">,
+  jacobian: JacobianOf,
+): Rows | null {
+  const sums = new Map<string, Rows>([[tensorKey(of), rows]]);
+  let products = 0;
+  for (const link of links) {
+    const factor = jacobian(link);
+    const v = sums.get(tensorKey(link.of));
+    if (typeof factor === "string" || v === undefined || v.columns !== factor.rows) return null;
+    products += v.count * factor.at.length;
+    if (products > MOST_PRODUCTS || v.count * factor.columns > MOST_ENTRIES) return null;
+    const before = sums.get(tensorKey(link.by));
+    if (before !== undefined && before.columns !== factor.columns) return null;
+    sums.set(tensorKey(link.by), plusProduct(before ?? zeros(v.count, factor.columns), v, factor));
+  }
+  return sums.get(tensorKey(by)) ?? null;
+}
+
+function zeros(count: number, columns: number): Rows {
+  const size = count * columns;
+  return { count, columns, entries: new Float64Array(size), magnitudes: new Float64Array(size) };
+}
+
+function plusProduct(sum: Rows, v: Rows, { rows, columns, at }: Sparse): Rows {
+  const [entries, magnitudes] = [sum.entries.slice(), sum.magnitudes.slice()];
+  for (let index = 0; index < v.count; index += 1) {
+    for (const { row, column, value } of at) {
+      const [from, to] = [index * rows + row, index * columns + column];
+      entries[to] = (entries[to] ?? 0) + (v.entries[from] ?? 0) * value;
+      magnitudes[to] = (magnitudes[to] ?? 0) + (v.magnitudes[from] ?? 0) * Math.abs(value);
+    }
+  }
+  return { count: v.count, columns, entries, magnitudes };
+}
+
+/** The Jacobian of a segment or a chain; null where a link has no numbers, or there are too many. */
+export function wholeJacobian(
+  between: Pick<Segment, "of" | "by" | "links">,
+  rows: number,
+  jacobian: JacobianOf,
+): Rows | null {
+  return rows * rows > MOST_ENTRIES ? null : timesLinks(identityRows(rows), between, jacobian);
+}
+
+/** How many entries a tensor has, from its forward value; null where that was not observed. */
+export function sizeOf(pass: PassState, { node, outputNr }: TensorId): number | null {
+  const shape = shapeOf(pass, { node, outputNr });
+  return shape === null ? null : elementCount(shape);
+}
+
+export function shapeOf(pass: PassState, { node, outputNr }: TensorId): readonly number[] | null {
+  const output = nodesById(pass.started.graph).get(node)?.outputs[outputNr];
+  return output?.value?.shape ?? output?.shape ?? null;
+}
+
+/** v as the engine handed it to the node of a tensor: one row, or m of them where m are stacked; null where there is none. */
+export function recordedV(trace: TraceState, pass: PassState, tensor: TensorId): Rows | null {
+  const v = executions(trace, pass).get(tensor.node)?.step.grad_outputs[tensor.outputNr];
+  return gradientRows(pass, tensor, v);
+}
+
+function gradientRows(
+  pass: PassState,
+  tensor: TensorId,
+  gradient: Step["grad_outputs"][number] | undefined,
+): Rows | null {
+  const size = sizeOf(pass, tensor);
+  if (!isTensor(gradient) || gradient.data === undefined || size === null) return null;
+  if (gradient.data.length !== size * (pass.started.batch ?? 1)) return null;
+  return rowsOf(gradient.data, size);
+}
+
+/** What the engine brought to a tensor of a chain along its links. */
+export interface Brought {
+  readonly rows: Rows;
+  /** It is the whole gradient of the tensor: none of it came by another way. */
+  readonly isAll: boolean;
+}
+
+/**
+ * What the pass brought from `of` to a tensor between `of` and `by`, as it was recorded: the contributions that came
+ * along the chain's links. Null where some of what the nodes on the way handed on had not come from `of`.
+ */
+export function broughtTo(
+  trace: TraceState,
+  pass: PassState,
+  chain: Chain,
+): (tensor: TensorId) => Brought | null {
+  const steps = executions(trace, pass);
+  const edges = edgesById(pass.started.graph);
+  const inChain = new Set(chain.links.map(({ edge }) => edge.id));
+  const nodes = new Set(chain.links.map(({ of }) => of.node));
+  const known = new Map<string, boolean>();
+  /** In the order of execution, so that a deep chain is no deep recursion. */
+  for (const { node, contributions } of pass.steps) {
+    if (!nodes.has(node)) continue;
+    const carried = contributions.filter(({ value }) => isTensor(value));
+    const isOwn = node === chain.of.node;
+    known.set(
+      node,
+      isOwn
+        ? carried.every(({ output_nr }) => output_nr === chain.of.outputNr)
+        : carried.every(
+            ({ edge }) => inChain.has(edge) && known.get(edges.get(edge)?.to.node ?? "") === true,
+          ),
+    );
+  }
+  return (tensor) => {
+    const step = steps.get(tensor.node)?.step;
+    if (step === undefined) return null;
+    const arrived = step.contributions.filter(
+      ({ output_nr, value }) => output_nr === tensor.outputNr && isTensor(value),
+    );
+    const ours = arrived.filter(({ edge }) => inChain.has(edge));
+    if (ours.length === 0 || ours.some(({ edge }) => known.get(edges.get(edge)?.to.node ?? "") !== true))
+      return null;
+    const parts = ours.map(({ value }) => gradientRows(pass, tensor, value));
+    const [first] = parts;
+    if (first == null) return null;
+    let sum = first;
+    for (const part of parts.slice(1)) {
+      if (part === null) return null;
+      sum = plus(sum, part);
+    }
+    return { rows: sum, isAll: ours.length === arrived.length };
+  };
+}
+
+function plus(a: Rows, b: Rows): Rows {
+  return {
+    ...a,
+    entries: a.entries.map((entry, at) => entry + (b.entries[at] ?? 0)),
+    magnitudes: a.magnitudes.map((magnitude, at) => magnitude + (b.magnitudes[at] ?? 0)),
+  };
+}
+
+/** The links after which a gradient became another than the rule returned: a hook, a cast, a sum over what was broadcast. */
+export function changedLinks(trace: TraceState, pass: PassState, { links }: Chain): readonly Link[] {
+  const steps = executions(trace, pass);
+  return links.filter(({ edge, of, by }) => {
+    const changes = steps.get(of.node)?.step.changes ?? [];
+    const hooks = steps.get(by.node)?.step.hooks ?? [];
+    return (
+      changes.some(({ argnum }) => argnum === edge.to.argnum) ||
+      hooks.some(({ output_nr }) => output_nr === by.outputNr)
+    );
+  });
+}
+
+/** Single precision and the order of additions move the last digits of a sum by this much of its terms. */
+const TOLERANCE = 1e-4;
+
+/** Whether two rows are the same numbers, as far as the engine's precision tells. */
+export function areEqual(a: Rows, b: Rows): boolean {
+  if (a.entries.length !== b.entries.length) return false;
+  return a.entries.every((entry, at) => {
+    const other = b.entries[at] ?? 0;
+    if (!Number.isFinite(entry) || !Number.isFinite(other)) return Object.is(entry, other);
+    const scale = Math.max(a.magnitudes[at] ?? 0, b.magnitudes[at] ?? 0);
+    return Math.abs(entry - other) <= TOLERANCE * scale;
+  });
+}

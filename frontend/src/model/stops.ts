@@ -1,0 +1,77 @@
+/**
+ * At which of its phases a step stops: those that change the picture and say something. It follows from what is
+ * connected to what and from which gradients there are, never from their numbers, so that a slider moves no stop.
+ */
+import type { Gradient, Node, Operand, Step } from "../protocol/trace.gen";
+import type { BackwardPhase, ForwardPhase } from "./phases";
+
+const isThere = (gradient: Gradient | undefined): boolean => gradient !== undefined && "shape" in gradient;
+
+/** Nodes that return v as it came, in another shape at most. */
+const PASSES_ON = new Set(
+  [
+    ["Add", "Alias", "Clone", "Expand", "Permute", "ReshapeAlias", "Squeeze", "SwapDims", "T", "ToCopy"],
+    ["Transpose", "UnsafeView", "Unsqueeze", "View", "Movedim", "Contiguous", "NumpyT", "MT", "Flatten"],
+  ].flat(),
+);
+
+const originals = new WeakMap<Step, Step>();
+
+/** A step whose numbers are hidden stops where the step itself does: the walk is the same for who is asked. */
+export function standsFor(hidden: Step, step: Step): Step {
+  originals.set(hidden, originals.get(step) ?? step);
+  return hidden;
+}
+
+const found = new WeakMap<Step, readonly BackwardPhase[]>();
+
+/** In order; the last is always `land`, at which everything the step does is done. */
+export function backwardStops(shown: Step, node: Node | null): readonly BackwardPhase[] {
+  const step = originals.get(shown) ?? shown;
+  const known = found.get(step);
+  if (known !== undefined) return known;
+  const stops: BackwardPhase[] = isCollecting(step) ? ["collect"] : [];
+  if (step.accumulate === null) stops.push(...ruleStops(step, node));
+  stops.push("land");
+  found.set(step, stops);
+  return stops;
+}
+
+function ruleStops(step: Step, node: Node | null): readonly BackwardPhase[] {
+  if (!step.grad_outputs.some(isThere) && !step.grad_inputs.some(isThere)) return [];
+  if (!step.grad_inputs.some(isThere)) return ["rule"];
+  return node !== null && passesOn(step, node) ? ["rule"] : ["rule", "multiply", "send"];
+}
+
+/** One gradient that another step sent has been seen to arrive; several make a sum, a seed enters, a hook changes. */
+function isCollecting({ contributions, grad_outputs, hooks }: Step): boolean {
+  const [only, ...others] = contributions;
+  if (only === undefined || others.length > 0 || only.edge === "seed") return true;
+  return !isThere(only.value) || !grad_outputs.every(isThere) || (hooks ?? []).length > 0;
+}
+
+/** Whether every operand is handed v itself: nothing is multiplied, added up or left out on the way. */
+function passesOn(step: Step, node: Node): boolean {
+  const name = /^(.*)Backward\d+$/.exec(node.name)?.[1] ?? "";
+  if (node.kind === "custom" || !PASSES_ON.has(name) || (step.changes ?? []).length > 0) return false;
+  if (
+    node.output_count !== 1 ||
+    node.saved.some(({ name: saved, option }) => saved === "alpha" && option !== 1)
+  )
+    return false;
+  const size = sizeOf(node.outputs[0]);
+  return node.inputs.every(
+    (operand) => operand.edge === undefined || (size !== null && sizeOf(operand) === size),
+  );
+}
+
+function sizeOf(held: Operand | Node["outputs"][number] | undefined): number | null {
+  const shape = held?.value?.shape ?? (held !== undefined && "shape" in held ? held.shape : undefined);
+  return shape === undefined ? null : shape.reduce((product, size) => product * size, 1);
+}
+
+/** In order; `compute` is always one of them. */
+export function forwardStops(node: Node): readonly ForwardPhase[] {
+  const stops: ForwardPhase[] = node.inputs.length > 0 ? ["arrive", "compute"] : ["compute"];
+  return node.saved.length > 0 ? [...stops, "save"] : stops;
+}

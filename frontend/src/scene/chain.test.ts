@@ -1,0 +1,104 @@
+import { describe, expect, it } from "vitest";
+import { chainBetween } from "../model/chain";
+import { chosenChain, firstChoice, formatChain, inOrder, parseChain } from "../model/chainchoice";
+import { maskTrace } from "../model/mask";
+
+import { sampleTrace } from "../model/samples";
+import type { TraceState } from "../model/trace";
+import { GOLDENS } from "../protocol/samples";
+import type { ChainScene } from "./chain";
+import { drawChain } from "./chain";
+
+const PRECISION = 4;
+
+function drawn(trace: TraceState, text: string): ChainScene {
+  const [pass] = trace.passes;
+  const choice = parseChain(text);
+  const chain = pass === undefined || choice === null ? null : chosenChain(pass.started.graph, choice);
+  if (pass === undefined || chain === null) throw new Error("no chain");
+  return drawChain(trace, pass, pass.started.graph, chain, PRECISION);
+}
+
+describe("a drawn chain", () => {
+  it("lines up the shapes: columns of one factor are rows of the next", () => {
+    for (const name of GOLDENS) {
+      const trace = sampleTrace(name);
+      for (const pass of trace.passes) {
+        const choice = firstChoice(pass, pass.started.graph);
+        const chain = choice === null ? null : chosenChain(pass.started.graph, choice);
+        if (chain === null) continue;
+        const { v, links, product, jacobian } = drawChain(trace, pass, pass.started.graph, chain, PRECISION);
+        const inner = [v?.columns ?? links[0]?.rows, ...links.map(({ columns }) => columns)];
+        expect(links.map(({ rows }) => rows)).toEqual(inner.slice(0, -1));
+        expect([undefined, inner.at(-1)]).toContain(product?.matrix.columns);
+        expect([undefined, inner.at(-1)]).toContain(jacobian?.columns);
+      }
+    }
+  });
+
+  it("has a group as one link with the group's own Jacobian", () => {
+    const { links } = drawn(sampleTrace("chain-of-two"), "n0..n2-g0-g1");
+    expect(links.map(({ symbol, title }) => [symbol, title])).toEqual([
+      ["J(F2)", "F2"],
+      ["J(F1)", "F1"],
+    ]);
+  });
+
+  it("is a power of two along the doubling loop", () => {
+    const trace = sampleTrace("doubling-loop");
+    const [pass] = trace.passes;
+    if (pass === undefined) throw new Error("no pass");
+    const choice = firstChoice(pass, pass.started.graph);
+    expect(choice?.repeats).toBe(true);
+    const { links } = drawn(trace, choice === null ? "" : formatChain(choice));
+    expect(links.map(({ title, power }) => [title, power])).toEqual([["mul × 10", "2¹⁰ = 1024"]]);
+  });
+
+  it("writes an operation's own derivative, or what becomes of v", () => {
+    const { links, partials } = drawn(sampleTrace("chain-of-two"), "n0..n2");
+    expect(links.map(({ rule, vjp }) => rule ?? vjp)).toEqual([
+      "diag(2 * y)",
+      "v @ torch.tensor([[1.0, 2.0], [3.0, 4.0]])",
+    ]);
+    expect(partials).toBe("∂z/∂y · ∂y/∂x");
+  });
+
+  it("does not answer an open question", () => {
+    const trace = sampleTrace("chain-of-two");
+    const position = { direction: "backward", step: 2, phase: "rule" } as const;
+    const masked = maskTrace(trace, { position, isSumHidden: false, isShapeHidden: false });
+    const { links, product, verdict } = drawn(masked, "n0..n2");
+    expect(links.map(({ running }) => running?.matrix.cells ?? null)).toEqual([[6, 14], null]);
+    expect([product, verdict]).toEqual([null, null]);
+  });
+});
+
+describe("a choice", () => {
+  it.each(["n0..n2", "n0.1..n2", "n0..n2.3-g1-r_0-*", "n10..n2-*"])(
+    "is written as it was read: %s",
+    (text) => {
+      const choice = parseChain(text);
+      expect(choice === null ? null : formatChain(choice)).toBe(text);
+    },
+  );
+
+  it.each(["", "n0", "n0..", "..n2", "n0..n2..n3", "n0..n2-", "n0 .. n2", "n0..n2-<b>"])(
+    "is none: %s",
+    (text) => {
+      expect(parseChain(text)).toBeNull();
+    },
+  );
+
+  it("has its ends the right way round", () => {
+    const [pass] = sampleTrace("chain-of-two").passes;
+    if (pass === undefined) throw new Error("no pass");
+    const { graph } = pass.started;
+    const [made, leaf] = [
+      { node: "n0", outputNr: 0 },
+      { node: "n2", outputNr: 0 },
+    ];
+    expect(chainBetween(graph, made, leaf)).not.toBeNull();
+    expect(inOrder(graph, leaf, made)).toEqual([made, leaf]);
+    expect(inOrder(graph, made, leaf)).toEqual([made, leaf]);
+  });
+});

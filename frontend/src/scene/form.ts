@@ -1,0 +1,151 @@
+/**
+ * One way to write v times J = returned: two tables and the result, the products that make up each entry, and how an
+ * entry of the result comes about. v is a row, J is outputs by inputs, v J is a row; a batch is a stack of rows.
+ */
+import { isTensor } from "../model/gradients";
+import type { Matrix } from "../model/matrix";
+import { cellAt } from "../model/matrix";
+import { toNumber } from "../model/numbers";
+import type { Cell, TensorValue } from "../protocol/trace.gen";
+import { ownJacobian } from "../words/advice";
+import { bracketedText } from "../words/names";
+import { label } from "../words/say";
+import { shapeText } from "../words/values";
+import type { OperandEquation } from "./equation";
+import type { View } from "./views";
+
+export type Role = "v" | "jacobian" | "result";
+export type Side = "left" | "right";
+
+export interface Place {
+  readonly row: number;
+  readonly column: number;
+}
+
+export interface Size {
+  readonly size: number;
+  /** It must agree with the size beside it. */
+  readonly matching: boolean;
+}
+
+export interface Factoring {
+  readonly role: Role;
+  readonly caption: string;
+  readonly matrix: Matrix;
+  /** Below the table. */
+  readonly shape: readonly Size[];
+  /** The tensor's own shape, where the table shows it flattened. */
+  readonly flattenedFrom: string | null;
+}
+
+/** One product in a sum: which cell of the left and which of the right table; without a right one `b` is 1. */
+export interface Term {
+  readonly left: Place;
+  readonly right: Place | null;
+  readonly a: Cell;
+  readonly b: Cell;
+}
+
+/**
+ * `terms`: a row meets a column and their products fall into one entry; `entries`: each entry of v meets its own
+ * factor; `dealt`: an entry of v goes to several of the result; `folded`: several go to one; `moved`: one to one.
+ */
+export type Rule = "terms" | "entries" | "dealt" | "folded" | "moved";
+
+export interface ProductForm {
+  readonly view: View;
+  readonly rule: Rule;
+  readonly left: Factoring;
+  /** An arrow where the entries of v go to their places as they are, an asterisk for a convolution. */
+  readonly operator: "×" | "⊙" | "→" | "∗";
+  readonly result: Factoring;
+  /** False: what the node returned is not this product; a custom backward may return anything. */
+  readonly isTrue: boolean;
+  /** Too wide for one line: v, J and the result stand one below the other. */
+  readonly isStacked: boolean;
+  /** The table beside v while `current` is the entry at work; null where nothing is multiplied with v. */
+  rightAt(current: Place): Factoring | null;
+  /** The products whose sum is one cell of the result. */
+  termsAt(place: Place): readonly Term[];
+  /** The cell of the result that a cell of a factor goes into; of several, one near `current`. */
+  resultOf(side: Side, place: Place, current: Place): Place;
+}
+
+/** Tables of more rows or columns are not written out. */
+export const MOST_SHOWN = 12;
+
+const TOLERANCE = 2e-3;
+
+/** Whether the sums of products are what the engine returned. */
+export function reproduces(result: Matrix, termsAt: (place: Place) => readonly Term[]): boolean {
+  return result.cells.every((said, index) => {
+    const products = termsAt(placeOf(result, index)).map(({ a, b }) => toNumber(a) * toNumber(b));
+    return isSum(products, toNumber(said));
+  });
+}
+
+function isSum(products: readonly number[], said: number): boolean {
+  const sum = products.reduce((total, product) => total + product, 0);
+  const scale = products.reduce((total, product) => total + Math.abs(product), 1e-12);
+  return !(Number.isFinite(said) && Number.isFinite(sum)) || Math.abs(sum - said) <= TOLERANCE * scale;
+}
+
+export function placeOf({ columns }: Matrix, index: number): Place {
+  return { row: Math.floor(index / columns), column: index % columns };
+}
+
+export function samePlace(a: Place, b: Place): boolean {
+  return a.row === b.row && a.column === b.column;
+}
+
+/** The products of a row of `left` and a column of `right`. */
+export function rowMeetsColumn(left: Matrix, right: Matrix, { row, column }: Place): readonly Term[] {
+  return Array.from({ length: left.columns }, (_, k) => ({
+    left: { row, column: k },
+    right: { row: k, column },
+    a: cellAt(left, row, k),
+    b: cellAt(right, k, column),
+  }));
+}
+
+/** Of a product of matrices: a row of the left one makes a row of the result, a column of the right one a column. */
+export function alongRowOrColumn(side: Side, place: Place, current: Place): Place {
+  return side === "left"
+    ? { row: place.row, column: current.column }
+    : { row: current.row, column: place.column };
+}
+
+export const V_CAPTION = "v = grad_output";
+
+/** What J is: the derivative, or where that is not known, what a custom backward makes of one-hot v's. */
+export function derivative(
+  operand: OperandEquation,
+  of: Parameters<typeof partial>[1] = "player-partial",
+): string {
+  return operand.isUnproven ? ownJacobian() : `J = ${partial(operand, of)}`;
+}
+
+export function partial(
+  operand: OperandEquation,
+  of: "player-partial" | "player-partial-outputs" = "player-partial",
+): string {
+  return label(of, { name: bracketedText(operand.name) });
+}
+
+export function returnedFor(operand: OperandEquation): string {
+  return label("player-returned-for", { name: operand.name });
+}
+
+export function sizes(shape: readonly number[], matching = false): readonly Size[] {
+  return shape.map((size) => ({ size, matching }));
+}
+
+/** The shape of a tensor that is shown as one row. */
+export function ownShape(value: TensorValue): string | null {
+  return value.shape.length > 1 ? shapeText(value.shape) : null;
+}
+
+/** How many outputs sent a gradient: one of several alone does not make up what was returned. */
+export function arrivedCount(operand: OperandEquation): number {
+  return operand.factors.filter(({ v }) => isTensor(v)).length;
+}

@@ -1,0 +1,56 @@
+import { describe, expect, it } from "vitest";
+import { sampleTrace } from "../model/samples";
+import type { TraceState } from "../model/trace";
+import { lossOnTop } from "./loss";
+
+function lossOf(trace: TraceState) {
+  const [pass] = trace.passes;
+  return pass === undefined ? null : lossOnTop(trace, pass);
+}
+
+describe("an L on top of an output", () => {
+  it("has the rows of (x^2, xy, y^2) at (2, 3), weighted by v", () => {
+    const loss = lossOf(sampleTrace("map"));
+    expect(loss?.y).toEqual([4, 6, 9]);
+    expect(loss?.v).toEqual([0, 1, 0]);
+    expect(loss?.loss).toBe(6);
+    expect(loss?.leaves).toEqual([
+      {
+        leaf: "p",
+        rows: [
+          [4, 0],
+          [3, 2],
+          [0, 6],
+        ],
+        gradient: [3, 2],
+      },
+    ]);
+  });
+
+  it("has the matrix of A x as its rows", () => {
+    const loss = lossOf(sampleTrace("weights-as-v"));
+    expect(loss?.leaves[0]?.rows).toEqual([
+      [2, 1],
+      [1, 3],
+    ]);
+    expect(loss?.loss).toBeCloseTo(0.2 * 4 + 0.8 * 7, 5);
+  });
+
+  it("is not needed where the program has a loss of its own, or v is a stack", () => {
+    expect(lossOf(sampleTrace("mlp-step"))).toBeNull();
+    expect(lossOf(sampleTrace("whole-jacobian"))).toBeNull();
+  });
+
+  it("shows no J whose product is not what the engine returned", () => {
+    const trace = sampleTrace("map");
+    const steps = trace.steps.map((step) => ({
+      ...step,
+      local_jacobians: step.local_jacobians.map((jacobian) => ({
+        ...jacobian,
+        value: "data" in jacobian.value ? { ...jacobian.value, data: [4, 0, 3.1, 2, 0, 6] } : jacobian.value,
+      })),
+    }));
+    const passes = trace.passes.map((pass) => ({ ...pass, steps }));
+    expect(lossOf({ ...trace, steps, passes })?.leaves).toEqual([]);
+  });
+});

@@ -1,0 +1,200 @@
+/** The motion of every product of real traces, told against the products themselves. */
+import { describe, expect, it } from "vitest";
+import { toNumber } from "../model/numbers";
+
+import { sampleTrace } from "../model/samples";
+import { GOLDENS, STRUCTURES } from "../protocol/samples";
+import { drawCallout } from "./equation";
+import type { Place, ProductForm, Rule } from "./form";
+import { placeOf, samePlace } from "./form";
+import { type Multiplying, multiplyingAt, type Spot } from "./multiplying";
+import { productForms } from "./product";
+import { drawStill } from "./still";
+import type { View } from "./views";
+
+interface Shown {
+  readonly where: string;
+  readonly form: ProductForm;
+}
+
+function formsOf(name: string): readonly Shown[] {
+  const trace = sampleTrace(name);
+  return trace.steps.flatMap((_, at) => {
+    const position = { direction: "backward", step: at + 1, phase: "multiply" } as const;
+    const callout = drawCallout(trace, drawStill(trace, position));
+    if (callout?.kind !== "vjp") return [];
+    return callout.operands.flatMap((operand) =>
+      operand.factors.flatMap((factor) =>
+        productForms(callout.node, operand, factor, callout.saved).map((form) => ({
+          where: `${name} ${at + 1} ${operand.name} ${form.view}`,
+          form,
+        })),
+      ),
+    );
+  });
+}
+
+const ALL = [...GOLDENS, ...STRUCTURES].flatMap(formsOf);
+
+function places({ result: { matrix } }: ProductForm): readonly Place[] {
+  return matrix.cells.map((_, index) => placeOf(matrix, index));
+}
+
+function writtenIn(form: ProductForm, motion: Multiplying): readonly Place[] {
+  return places(form).filter(motion.isWritten);
+}
+
+/** The one product of a step, by the name of what it is for. */
+function formOf(name: string, step: number, operand: string, view: View): ProductForm {
+  const found = ALL.find(({ where }) => where === `${name} ${step} ${operand} ${view}`);
+  if (found === undefined) throw new Error("the example has changed");
+  return found.form;
+}
+
+it("knows every way in which entries come about", () => {
+  const rules = new Set<Rule>(ALL.map(({ form }) => form.rule));
+  expect(rules).toEqual(new Set(["terms", "entries", "dealt", "folded", "moved"]));
+  expect(new Set(ALL.map(({ form }) => form.view))).toEqual(new Set(["elements", "matrices", "jacobian"]));
+});
+
+describe.each(ALL)("$where", ({ form }) => {
+  it("has nothing of the result, and nothing on its way, at 0 and at 0.1", () => {
+    for (const progress of [0, 0.1]) {
+      const motion = multiplyingAt(form, progress);
+      expect(writtenIn(form, motion)).toEqual([]);
+      expect(motion.flights).toEqual([]);
+      expect(motion.landed).toBe(0);
+    }
+  });
+
+  it("has all of it, and nothing on its way, at 1", () => {
+    const motion = multiplyingAt(form, 1);
+    expect(writtenIn(form, motion)).toEqual(places(form));
+    expect(motion.flights).toEqual([]);
+    expect(motion.landed).toBeGreaterThanOrEqual(form.termsAt(motion.current).length);
+  });
+
+  it("writes an entry when its products are in, and never takes it back", () => {
+    let before: readonly Place[] = [];
+    for (let hundredth = 0; hundredth <= 100; hundredth += 1) {
+      const motion = multiplyingAt(form, hundredth / 100);
+      const written = writtenIn(form, motion);
+      expect(written).toEqual(expect.arrayContaining([...before]));
+      for (const { to } of motion.flights)
+        if (to.table === "result") expect(written.some((place) => samePlace(place, to.place))).toBe(false);
+      before = written;
+    }
+  });
+
+  it("moves what the products say, from where to where they say, at 0.5", () => {
+    const { current, flights } = multiplyingAt(form, 0.5);
+    const right = form.rightAt(current);
+    for (const { from, to, share, value } of flights) {
+      expect(share).toBeGreaterThanOrEqual(0);
+      expect(share).toBeLessThan(1);
+      const isIn = ({ table, place }: Spot): boolean => {
+        const matrix = table === "right" ? right?.matrix : form[table].matrix;
+        return matrix !== undefined && place.row < matrix.rows && place.column < matrix.columns;
+      };
+      expect([isIn(from), isIn(to)]).toEqual([true, true]);
+      const into = to.table === "result" ? [to.place] : places(form);
+      const products = into.flatMap((place) => form.termsAt(place));
+      const fitting = products.filter((term) =>
+        from.table === "left"
+          ? samePlace(term.left, from.place)
+          : term.right !== null && samePlace(term.right, from.place),
+      );
+      const values = fitting.map(({ a, b }) =>
+        to.table === "result" ? toNumber(a) * toNumber(b) : toNumber(a),
+      );
+      expect(values).toContain(toNumber(value));
+    }
+  });
+});
+
+it("deals one number out: all that travels of a sum starts at its only entry", () => {
+  const { flights } = multiplyingAt(formOf("linear-function", 1, "output", "elements"), 0.5);
+  expect(flights.map(({ from, to }) => [from.table, from.place, to.table, to.place])).toEqual([
+    ["left", { row: 0, column: 0 }, "result", { row: 0, column: 0 }],
+    ["left", { row: 0, column: 0 }, "result", { row: 1, column: 0 }],
+  ]);
+});
+
+it("folds the rows of a batch into the bias, column by column", () => {
+  const form = formOf("broadcast-bias", 1, "bias", "elements");
+  expect(form.rule).toBe("folded");
+  expect(form.termsAt({ row: 0, column: 1 }).map(({ a }) => a)).toEqual([10, 20]);
+  for (const { from, to } of multiplyingAt(form, 0.5).flights)
+    expect(from.place.column).toBe(to.place.column);
+});
+
+it("meets a row of a batch with the J of its own row", () => {
+  const form = formOf("batch", 3, "p", "matrices");
+  expect(form.left.matrix).toMatchObject({ rows: 3, columns: 3 });
+  expect(form.rightAt({ row: 0, column: 0 })?.matrix).toMatchObject({
+    rows: 3,
+    columns: 2,
+    cells: [4, 0, 3, 2, 0, 6],
+  });
+  expect(form.rightAt({ row: 1, column: 0 })?.matrix.cells).toEqual([2, 0, 0, 1, 0, 0]);
+});
+
+it("shows grad_output.mm(weight) and grad_output.t().mm(input) of a custom Function as the products they are", () => {
+  const toInput = formOf("linear-function", 2, "hidden", "matrices");
+  expect([toInput.left.role, toInput.left.caption]).toEqual(["v", "v = grad_output"]);
+  const toWeight = formOf("linear-function", 3, "weight", "matrices");
+  expect(toWeight.left.caption).toBe("vᵀ");
+  expect(toWeight.left.matrix).toMatchObject({ rows: 1, columns: 2 });
+});
+
+it("gives what the winner gets to the winner alone", () => {
+  const form = formOf("structures/travels", 12, "x", "elements");
+  expect(places(form).filter((place) => form.termsAt(place).length > 0)).toEqual([
+    { row: 0, column: 1 },
+    { row: 1, column: 2 },
+  ]);
+});
+
+it("writes cross-entropy as v times y - p: the class loses what all gain", () => {
+  const form = formOf("structures/cross-entropy", 2, "scores", "elements");
+  const shares = form.rightAt({ row: 0, column: 0 })?.matrix.cells.map(toNumber) ?? [];
+  expect(shares.map(Math.sign)).toEqual([1, -1, -1, -1, -1, 1]);
+  expect(shares.slice(0, 3).reduce((sum, share) => sum + share, 0)).toBeCloseTo(0, 6);
+  expect(form.left.matrix.cells.map(toNumber)).toEqual([-0.5, 0, 0, 0, 0, -0.5]);
+});
+
+it("moves the window of a convolution over what it saw, and leaves out what lies beside the image", () => {
+  const form = formOf("structures/convolution", 3, "kernel", "matrices");
+  expect(form.operator).toBe("∗");
+  // With a stride of 2 and a border of 1, the first tap of the window stands on the image in 2 x 2 of 3 x 3 places.
+  expect(form.termsAt({ row: 0, column: 0 }).map(({ left, right }) => [left, right])).toEqual([
+    [
+      { row: 1, column: 1 },
+      { row: 1, column: 1 },
+    ],
+    [
+      { row: 1, column: 2 },
+      { row: 1, column: 3 },
+    ],
+    [
+      { row: 2, column: 1 },
+      { row: 3, column: 1 },
+    ],
+    [
+      { row: 2, column: 2 },
+      { row: 3, column: 3 },
+    ],
+  ]);
+});
+
+it("writes v as rows, times outputs by inputs, everywhere", () => {
+  for (const { where, form } of ALL) {
+    if (form.operator !== "×" || form.view === "elements") continue;
+    for (const place of places(form)) {
+      const shape = form.rightAt(place)?.shape.map(({ size }) => size) ?? [];
+      expect(shape.at(-2), where).toBe(form.left.matrix.columns);
+      expect(shape.at(-1), where).toBe(form.result.matrix.columns);
+    }
+    if (form.view === "jacobian") expect(form.left.role, where).toBe("v");
+  }
+});

@@ -29,7 +29,7 @@ test: test-setup ## install what the tests need and run them: unit, property, AP
 	@scripts/test $(PYTEST_ARGS)
 
 test-all: test-setup ## the same with every entry of the large databases and collections, which `test` takes samples of
-	@scripts/test --sweeps $(PYTEST_ARGS)
+	@scripts/test --ring 3 $(PYTEST_ARGS)
 
 test-setup: install .make/python-test .make/test-packages ## install what the tests need, without running them
 

@@ -24,9 +24,10 @@ RING_2_FIXTURES = frozenset(
         "operator_database",
         "redis_server",
         "run",
-        "sandbox",
+        "sandboxes",
         "server",
         "short_server",
+        "start_sandbox",
         "start_server",
     }
 )

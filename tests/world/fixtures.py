@@ -13,6 +13,7 @@ from playwright.sync_api import Browser
 
 from tests.world.browser import running_browser
 from tests.world.cluster import Cluster
+from tests.world.processes import run_program as run_any_program
 from tests.world.processes import run_python
 from tests.world.redis import Redis
 from tests.world.server import Server
@@ -41,6 +42,12 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 def run() -> Callable[..., Any]:
     """Runs this Python to its end: `tests.world.processes.run_python`."""
     return run_python
+
+
+@pytest.fixture(scope="session")
+def run_program() -> Callable[..., Any]:
+    """Runs any program to its end: `tests.world.processes.run_program`."""
+    return run_any_program
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,56 @@
+"""Chromium, and what its pages complain about."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+
+from tests.world.server import ELSEWHERE
+
+CHROMIUM_FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    f"--host-resolver-rules=MAP {ELSEWHERE} 127.0.0.1",
+]
+
+
+@contextmanager
+def running_browser() -> Iterator[Browser]:
+    """Chromium from `CHROMIUM`, or the one on PATH."""
+    executable = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    if executable is None:
+        raise RuntimeError("no Chromium: install it, or name it in CHROMIUM")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable, headless=True, args=CHROMIUM_FLAGS)
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+# Said by Chromium about every page over plain HTTP that is not on this machine.
+UNAVOIDABLE = "The Cross-Origin-Opener-Policy header has been ignored"
+
+
+class Complaints:
+    """What a page must never say: errors in the console, uncaught exceptions, breaches of its own policy."""
+
+    def __init__(self, page: Page) -> None:
+        self.texts: list[str] = []
+        page.on("console", self._hear)
+        page.on("pageerror", lambda error: self.texts.append(str(error)))
+        page.add_init_script(
+            "addEventListener('securitypolicyviolation', (event) =>"
+            " console.error('policy violated: ' + event.violatedDirective + ' ' + event.blockedURI))"
+        )
+
+    def _hear(self, message: ConsoleMessage) -> None:
+        if message.type == "error" and not message.text.startswith(UNAVOIDABLE):
+            self.texts.append(message.text)

@@ -1,0 +1,120 @@
+"""Workers and servers of a cluster: the command lines and settings of `docker-compose.yml`, as local processes."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+import yaml
+
+from tests.world.processes import ENVIRONMENT, PATIENCE_SECONDS, ROOT, wait_until
+from tests.world.redis import Redis
+from tests.world.server import Server
+from tests.world.stream import ACCEPT, read_stream
+
+SERVICES = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
+
+
+def settings_of(service: str, url: str) -> dict[str, str]:
+    """What the compose file sets for a service, on this machine's loopback and with the redis-server of a test."""
+    given = {name.removeprefix("GRADWALK_").lower(): text for name, text in SERVICES[service]["environment"].items()}
+    return {**given, "host": "127.0.0.1", "cluster_url": url}
+
+
+class Worker:
+    """Runs programs; its output is in `log`."""
+
+    def __init__(self, home: Path, url: str, **settings: Any) -> None:
+        self.log = home / f"worker-{time.monotonic_ns()}.log"
+        given = settings_of("worker", url) | {"data_directory": self.log.with_suffix("")} | settings
+        environment = ENVIRONMENT | {f"GRADWALK_{name.upper()}": str(value) for name, value in given.items()}
+        command = [sys.executable, "-m", "gradwalk", *SERVICES["worker"]["command"][1:]]
+        with self.log.open("wb") as log:
+            self.process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
+
+    def wait(self) -> "Worker":
+        """Until it takes programs."""
+        wait_until(lambda: b"taking programs" in self.log.read_bytes(), self.process, self.log)
+        return self
+
+    def kill(self, number: signal.Signals = signal.SIGKILL) -> None:
+        """Ends it. Idempotent."""
+        if self.process.poll() is None:
+            os.kill(self.process.pid, number)
+        self.process.wait(60)
+
+
+class ClusterServer(Server):
+    """Serves where PyTorch is not installed."""
+
+    def __init__(self, home: Path, url: str, *, path: str = "/readyz", **settings: Any) -> None:
+        module = ("-m", "tests.world.without_torch", *SERVICES["api"]["command"][1:])
+        super().__init__(home, module=module, path=path, **settings_of("api", url) | settings)
+
+
+@dataclass
+class Cluster:
+    """A redis-server, the workers and the servers that share it."""
+
+    home: Path
+    shared: Redis
+    workers: list[Worker] = field(default_factory=list)
+    servers: list[ClusterServer] = field(default_factory=list)
+
+    def add_worker(self, **settings: Any) -> Worker:
+        """One more; `wait` for it."""
+        self.workers.append(Worker(self.home, self.shared.url, **settings))
+        return self.workers[-1]
+
+    def add_server(self, path: str = "/readyz", **settings: Any) -> ClusterServer:
+        """One more, ready; with `/healthz` as its path, before there are workers."""
+        home = self.home / f"api-{len(self.servers)}"
+        home.mkdir()
+        self.servers.append(ClusterServer(home, self.shared.url, path=path, **settings))
+        return self.servers[-1]
+
+    def worker_of(self, trace: str) -> Worker:
+        """The worker that runs a trace."""
+        with self.shared.client() as client:
+            name = client.hget(f"gradwalk:run:{trace}", "worker").decode()
+        return next(worker for worker in self.workers if name.endswith(f"-{worker.process.pid}"))
+
+    def close(self) -> None:
+        """Ends all of it."""
+        for server in self.servers:
+            server.stop(signal.SIGKILL)
+        for worker in self.workers:
+            worker.kill()
+        self.shared.stop()
+
+
+async def follow_to_the_end(urls: list[str], source: str) -> list[dict[str, Any]]:
+    """All events of a program, read as a page does: after a break again, elsewhere if need be, from where it was."""
+    events: list[dict[str, Any]] = []
+    give_up = time.monotonic() + PATIENCE_SECONDS
+    async with httpx.AsyncClient(timeout=60) as client:
+        for url in (url for _ in range(10_000) for url in urls):
+            said = "nothing"
+            try:
+                posted = await client.post(f"{url}/api/traces", json={"source": source})
+                said = posted.text
+                if posted.status_code in (200, 202):
+                    resume = {**ACCEPT, "Last-Event-ID": str(len(events) - 1)} if events else ACCEPT
+                    path = f"{url}{posted.json()['links']['events']}"
+                    async with client.stream("GET", path, headers=resume) as answer:
+                        events += [event async for event in read_stream(answer)]
+                else:
+                    assert posted.status_code in (429, 503), said
+            except httpx.TransportError:
+                pass
+            if events and events[-1]["type"] == "finished":
+                return events
+            assert time.monotonic() < give_up, f"{len(events)} events, the last answer was {said}"
+            await asyncio.sleep(0.1)
+    raise AssertionError("never ended")

@@ -1,0 +1,115 @@
+"""A pytest plugin: the fixtures that start processes. A test that uses one is not in the first ring."""
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from signal import SIGKILL
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser
+
+from tests.world.browser import running_browser
+from tests.world.cluster import Cluster
+from tests.world.processes import run_program as run_any_program
+from tests.world.processes import run_python
+from tests.world.redis import Redis
+from tests.world.server import Server
+from tests.world.shared import FOLDER, SharedServer, share, stop_shared_servers
+from tests.world.sites import serving
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    given = getattr(config, "workerinput", {}).get("shared_folder")
+    config.stash[FOLDER] = Path(given or tempfile.mkdtemp(prefix="gradwalk-tests-"))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Gives every worker of pytest-xdist the folder of the run."""
+    node.workerinput["shared_folder"] = str(node.config.stash[FOLDER])
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        stop_shared_servers(config.stash[FOLDER])
+        shutil.rmtree(config.stash[FOLDER], ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def run() -> Callable[..., Any]:
+    """Runs this Python to its end: `tests.world.processes.run_python`."""
+    return run_python
+
+
+@pytest.fixture(scope="session")
+def run_program() -> Callable[..., Any]:
+    """Runs any program to its end: `tests.world.processes.run_program`."""
+    return run_any_program
+
+
+@pytest.fixture(scope="session")
+def server(request: pytest.FixtureRequest) -> Iterator[SharedServer]:
+    """The server with the usual settings that all tests share; leave it as it was."""
+    with share(request.config.stash[FOLDER], "usual") as shared:
+        yield shared
+
+
+@pytest.fixture(scope="session")
+def short_server(request: pytest.FixtureRequest) -> Iterator[SharedServer]:
+    """A shared server on which a run may take three seconds and 128 MiB."""
+    with share(request.config.stash[FOLDER], "short") as shared:
+        yield shared
+
+
+@pytest.fixture
+def start_server(tmp_path: Path) -> Iterator[Callable[..., Server]]:
+    """Starts servers of a test's own, all on the same data."""
+    with ExitStack() as stack:
+
+        def start(**settings: Any) -> Server:
+            running = Server(tmp_path, **settings)
+            stack.callback(running.stop, SIGKILL)
+            return running
+
+        yield start
+
+
+@pytest.fixture(scope="session")
+def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Redis]:
+    """One redis-server per test worker; `redis` empties it for each test."""
+    assert shutil.which("redis-server"), "no redis-server: run `make test-setup`"
+    running = Redis(tmp_path_factory.mktemp("redis"))
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def redis(redis_server: Redis) -> Redis:
+    """A redis-server without data."""
+    redis_server.clear()
+    return redis_server
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    """A cluster of a test's own, with nothing but its redis-server yet."""
+    own = Cluster(tmp_path, Redis(tmp_path / "redis"))
+    yield own
+    own.close()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """One Chromium per test worker."""
+    with running_browser() as running:
+        yield running
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[tuple[Path, str]]:
+    """A folder, and the address at which it is another origin's site."""
+    with serving(tmp_path) as address:
+        yield tmp_path, address

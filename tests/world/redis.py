@@ -1,0 +1,72 @@
+"""A real redis-server: a port, a folder for its file, nothing left behind."""
+
+import os
+import random
+import signal
+import subprocess
+from pathlib import Path
+
+import redis
+
+from tests.world.processes import wait_until
+
+SERVER = os.environ.get("GRADWALK_TEST_REDIS", "redis-server")
+"""Another server of the same protocol, such as Valkey's."""
+
+
+class Redis:
+    """Runs until `stop`; keeps its data across `restart`, as the compose file's does."""
+
+    def __init__(self, home: Path, *options: str) -> None:
+        home.mkdir(parents=True, exist_ok=True)
+        self.home = home
+        self._options = options
+        self.port = 0
+        self.process = self._start()
+
+    @property
+    def url(self) -> str:
+        return f"redis://127.0.0.1:{self.port}/0"
+
+    def client(self) -> redis.Redis:
+        """A plain connection, to look at the data."""
+        return redis.Redis.from_url(self.url)
+
+    def clear(self) -> None:
+        """Removes all data."""
+        with self.client() as client:
+            client.flushall()
+
+    def restart(self, number: signal.Signals = signal.SIGTERM) -> None:
+        """Ends it and starts it anew on the same port and file."""
+        self.stop(number)
+        self.process = self._start()
+
+    def stop(self, number: signal.Signals = signal.SIGKILL) -> None:
+        """Ends it. Idempotent."""
+        if self.process.poll() is None:
+            os.kill(self.process.pid, number)
+        self.process.wait(60)
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        """redis-server cannot pick a port by itself: one that somebody else has makes it exit, and another is tried."""
+        log = self.home / "redis.log"
+        for _ in range(50):
+            port = self.port or random.randrange(20_000, 32_000)
+            command = [SERVER, "--bind", "127.0.0.1", "--port", str(port), "--dir", str(self.home)]
+            command += ["--appendonly", "yes", "--save", "", "--daemonize", "no", *self._options]
+            with log.open("ab") as output:
+                process = subprocess.Popen(command, stdout=output, stderr=output)
+            wait_until(lambda port=port, process=process: process.poll() is not None or _is_ours(port, process.pid))
+            if process.poll() is None:
+                self.port = port
+                return process
+        raise AssertionError(log.read_text())
+
+
+def _is_ours(port: int, pid: int) -> bool:
+    try:
+        with redis.Redis(port=port) as client:
+            return client.info("server")["process_id"] == pid
+    except redis.exceptions.RedisError:
+        return False

@@ -1,0 +1,89 @@
+"""`gradwalk serve` as a process of its own, on a port that the system picks."""
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from tests.world.processes import ENVIRONMENT, ROOT, descendants_of, wait_until
+
+STATIC = ROOT / "server" / "gradwalk" / "static"
+ADDRESS = re.compile(rb"http://127\.0\.0\.1:\d+")
+ELSEWHERE = "lecture.test"
+"""A name under which the server is not on the reader's own machine, as far as a browser can tell."""
+
+
+class Server:
+    """One server and an HTTP client of it.
+
+    Its data is in `home`, so that a later server on the same folder has it. `settings` are GRADWALK_ variables by
+    their names in lower case; `module` is what `python -m` runs. `path` must answer 200 before it counts as started.
+    """
+
+    def __init__(
+        self,
+        home: Path,
+        *,
+        module: Sequence[str] = ("-m", "gradwalk", "serve"),
+        port: int = 0,
+        path: str = "/readyz",
+        **settings: Any,
+    ) -> None:
+        environment = {**ENVIRONMENT, "GRADWALK_DATA_DIRECTORY": str(home / "data")}
+        # A name in capitals is a variable of the environment itself.
+        environment |= {
+            name if name.isupper() else f"GRADWALK_{name.upper()}": _spell(value) for name, value in settings.items()
+        }
+        self.home = home
+        self.log = home / f"server-{time.monotonic_ns()}.log"
+        with self.log.open("wb") as log:
+            # A session of its own: a shared server outlives the worker process that started it.
+            self.process = subprocess.Popen(
+                [sys.executable, *module, "--port", str(port)],
+                env=environment,
+                cwd=home,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        found = wait_until(lambda: ADDRESS.search(self.log.read_bytes()), self.process, self.log)
+        self.url = found.group().decode()
+        self.client = httpx.Client(base_url=self.url, timeout=60)
+        wait_until(lambda: self._answers(path), self.process, self.log)
+
+    @property
+    def port(self) -> int:
+        """Where it listens."""
+        return int(self.url.rpartition(":")[2])
+
+    def family(self) -> set[int]:
+        """The processes under it."""
+        return descendants_of(self.process.pid)
+
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
+        """Ends it; its exit status. Idempotent."""
+        self.client.close()
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+            try:
+                self.process.wait(60)
+            finally:
+                self.process.kill()
+        return self.process.wait()
+
+    def _answers(self, path: str) -> bool:
+        try:
+            return self.client.get(path).status_code == 200
+        except httpx.TransportError:
+            return False  # the address is in the log a moment before the socket listens
+
+
+def _spell(value: Any) -> str:
+    return json.dumps(value) if isinstance(value, list | dict | bool) else str(value)

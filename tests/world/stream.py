@@ -1,0 +1,47 @@
+"""Server-sent events as a client reads them."""
+
+import json
+from collections.abc import AsyncIterator, Iterable, Iterator
+from typing import Any
+
+import httpx
+
+ACCEPT = {"Accept": "text/event-stream"}
+
+
+def events_in(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
+    """The events of a stream's lines, in order; other messages are left out."""
+    for line in lines:
+        if line.startswith("data: ["):
+            yield from json.loads(line[len("data: ") :])
+
+
+def trace_events(client: httpx.Client, source: str, **options: Any) -> list[dict[str, Any]]:
+    """Posts a program and reads its stream to the end."""
+    body = {"source": source, "options": options}
+    answer = client.post("/api/traces", json=body, headers=ACCEPT)
+    answer.raise_for_status()
+    return list(events_in(answer.text.split("\n")))
+
+
+async def read_stream(answer: httpx.Response) -> AsyncIterator[dict[str, Any]]:
+    """Events as they come; ends without an error when the server is gone, as a browser's EventSource would."""
+    try:
+        async for line in answer.aiter_lines():
+            for event in events_in([line]):
+                yield event
+    except httpx.TransportError:
+        return
+
+
+def kind_of(events: list[Any]) -> str:
+    """How a whole stream says that the run went: the kind of its first problem, or `ok`."""
+    assert_whole(events)
+    return next((event["kind"] for event in events if event["type"] == "problem"), "ok")
+
+
+def assert_whole(events: list[Any]) -> None:
+    """Every event once, in order, from the first to the last."""
+    assert [event["seq"] for event in events] == list(range(len(events)))
+    assert events[0]["type"] == "started"
+    assert events[-1]["type"] == "finished"

@@ -5,6 +5,8 @@ PYTHON ?= python3
 HOST ?= $(or $(GRADWALK_HOST),127.0.0.1)
 PORT ?= $(or $(GRADWALK_PORT),8000)
 PYTEST_ARGS ?=
+SLICE ?= 1/8
+GROUP ?=
 # An extra index for pip while it installs torch; see README.md, "A smaller PyTorch".
 TORCH_INDEX ?=
 
@@ -12,7 +14,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 FRONTEND_SOURCES := $(shell find frontend -type f -not -path 'frontend/node_modules/*' -not -path 'frontend/dist/*' -not -name '*.test.*')
 
-.PHONY: help install run test test-all test-setup test-hosts check fix generate bench clean
+.PHONY: help install run quick test test-all test-slice test-setup test-hosts check fix generate bench clean
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 
@@ -25,16 +27,23 @@ run: install ## install, build the page and serve it on http://127.0.0.1:8000 (H
 	@echo "==> gradwalk on http://$(HOST):$(PORT)  (Ctrl-C stops it)"
 	@GRADWALK_HOST=$(HOST) GRADWALK_PORT=$(PORT) exec $(BIN)/gradwalk serve
 
-test: test-setup ## install what the tests need and run them: unit, property, API, browser
+quick: install .make/python-test ## ring 1, under two minutes: checks, and the tests that start no process
+	@scripts/check quick
+
+test: test-setup ## rings 1 and 2: also servers, browsers, sandboxes, a real redis-server; large collections in samples
 	@scripts/test $(PYTEST_ARGS)
 
-test-all: test-setup ## the same with every entry of the large databases and collections, which `test` takes samples of
-	@scripts/test --ring 3 $(PYTEST_ARGS)
+test-all: test-setup ## all three rings: every entry of the collections, crowds, kills under load
+	@scripts/test all $(PYTEST_ARGS)
+
+test-slice: test-setup ## one part of ring 3: make test-slice SLICE=3/8
+	@scripts/test-slice $(SLICE) $(PYTEST_ARGS)
 
 test-setup: install .make/python-test .make/test-packages ## install what the tests need, without running them
 
-test-hosts: test-setup .make/host-packages ## run the lecturers' recipes in their real hosts (installs TeX, LibreOffice, JupyterLab, ...: 3 GB)
-	@scripts/test-hosts $(PYTEST_ARGS)
+test-hosts: test-setup ## the lecturers' recipes in their real hosts (3 GB), or one group: GROUP=tex office notebooks decks firefox edge
+	@scripts/install-host-packages $(GROUP)
+	@scripts/test-hosts $(GROUP)
 
 check: install .make/python-test ## format, lint, types, import rules, generated files
 	@scripts/check
@@ -80,11 +89,6 @@ clean: ## forget everything that was installed or built
 .make/test-packages: scripts/install-test-packages
 	@mkdir -p .make
 	@scripts/install-test-packages
-	@touch $@
-
-.make/host-packages: scripts/install-host-packages requirements/hosts.lock tests/hosts/node/package-lock.json
-	@mkdir -p .make
-	@scripts/install-host-packages
 	@touch $@
 
 .make/node_modules: frontend/package.json frontend/package-lock.json frontend/.npmrc

@@ -36,9 +36,3 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def rewrite_goldens(request: pytest.FixtureRequest) -> bool:
     """Whether golden files are to be written instead of compared."""
     return bool(request.config.getoption("--rewrite-goldens"))
-
-
-@pytest.fixture(scope="session")
-def sweeps(request: pytest.FixtureRequest) -> bool:
-    """Whether every entry of the large collections is wanted."""
-    return bool(request.config.getoption("--ring") == 3)

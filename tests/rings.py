@@ -1,11 +1,11 @@
 """The three rings of the checks, as a pytest plugin. A test's ring follows from what it uses.
 
 1. `make quick`: no fixture below, no mark. Such a test starts no process; one that does fails there.
-2. `make test`: also tests with a fixture that starts a process, or that reads one of torch's own databases (they take
+2. `make test` adds tests with a fixture that starts a process, or that reads one of torch's own databases (they take
    seconds to import).
-3. `make test-all`: also what is marked `sweep`, `soak` or `host`.
+3. `make test-all` adds what is marked `sweep`, `soak` or `host`.
 
-`--slice 3/8` is one part of what only ring 3 has. Which part a test is in depends on its name alone.
+`--ring 3 --slice 3/8` is one part of the third. Which part a test is in depends on its name alone.
 """
 
 import sys
@@ -24,11 +24,13 @@ RING_2_FIXTURES = frozenset(
         "operator_database",
         "redis_server",
         "run",
+        "run_program",
         "sandboxes",
         "server",
         "short_server",
         "start_sandbox",
         "start_server",
+        "tight_server",
     }
 )
 RING_3_MARKS = {
@@ -37,7 +39,7 @@ RING_3_MARKS = {
     "host": "somebody else's program shows our work",
 }
 STARTS_A_PROCESS = frozenset({"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.exec"})
-_ring_on_hand: ContextVar[int] = ContextVar("ring_on_hand", default=3)
+_is_ring_1_alone: ContextVar[bool] = ContextVar("is_ring_1_alone", default=False)
 
 
 def ring_of(item: pytest.Item) -> int:
@@ -47,17 +49,22 @@ def ring_of(item: pytest.Item) -> int:
     return 2 if RING_2_FIXTURES & set(getattr(item, "fixturenames", ())) else 1
 
 
+def rings_of(config: pytest.Config) -> set[int]:
+    """Those that were asked for."""
+    return {int(number) for number in config.getoption("--ring").split(",")}
+
+
 def is_in_slice(item: pytest.Item, part: str) -> bool:
-    """Whether a test belongs to a part such as `3/8` of what only ring 3 has."""
+    """Whether a test belongs to a part such as `3/8`."""
     number, count = (int(each) for each in part.split("/"))
-    return ring_of(item) == 3 and crc32(item.nodeid.encode()) % count == number - 1
+    return crc32(item.nodeid.encode()) % count == number - 1
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("rings")
-    group.addoption("--ring", type=int, choices=(1, 2, 3), default=2, help="run the tests up to this ring")
-    group.addoption("--slice", help="run one part of several of what only ring 3 has: 3/8")
-    group.addoption("--whole", default="", help="with --slice: also all of ring 3 in these folders: tracer,words")
+    group.addoption("--ring", default="1,2", help="run the tests of these rings: 1,2,3")
+    group.addoption("--slice", default="1/1", help="one part of several: 3/8")
+    group.addoption("--whole", default="", help="with --slice: all of these folders nevertheless: tracer,words")
     group.addoption("--seconds", type=float, help="begin no test after this time; those left out are listed as skipped")
 
 
@@ -72,12 +79,10 @@ _END = pytest.StashKey[float]()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    part, whole = config.getoption("--slice"), config.getoption("--whole").split(",")
+    rings, part, whole = rings_of(config), config.getoption("--slice"), config.getoption("--whole").split(",")
 
     def is_wanted(item: pytest.Item) -> bool:
-        if part:
-            return is_in_slice(item, part) or (ring_of(item) == 3 and item.path.parent.name in whole)
-        return ring_of(item) <= config.getoption("--ring")
+        return ring_of(item) in rings and (is_in_slice(item, part) or item.path.parent.name in whole)
 
     config.hook.pytest_deselected(items=[item for item in items if not is_wanted(item)])
     items[:] = [item for item in items if is_wanted(item)]
@@ -86,11 +91,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     """With `--ring 1`, a process that a test starts is an error."""
-    token = _ring_on_hand.set(item.config.getoption("--ring"))
+    token = _is_ring_1_alone.set(rings_of(item.config) == {1})
     try:
         return (yield)
     finally:
-        _ring_on_hand.reset(token)
+        _is_ring_1_alone.reset(token)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -100,8 +105,14 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def _refuse_processes(event: str, _: object) -> None:
-    if event in STARTS_A_PROCESS and _ring_on_hand.get() == 1:
+    if event in STARTS_A_PROCESS and _is_ring_1_alone.get():
         raise AssertionError("a test of ring 1 started a process: it needs a fixture that tests/rings.py names")
 
 
 sys.addaudithook(_refuse_processes)
+
+
+@pytest.fixture(scope="session")
+def sweeps(request: pytest.FixtureRequest) -> bool:
+    """Whether every entry of the large collections is wanted."""
+    return 3 in rings_of(request.config)

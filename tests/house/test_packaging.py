@@ -1,11 +1,7 @@
 """`pip install .` gives a working server with its page inside; nothing is built that is built already."""
 
 import importlib.util
-import os
 import shutil
-import socket
-import subprocess
-import sys
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +11,10 @@ import httpx
 import pytest
 
 from tests.house.tree import ROOT, TRACKED
+from tests.world.processes import run_program, run_python
+from tests.world.server import Server
+
+pytestmark = pytest.mark.soak
 
 FREE_OF = ("tests/", "frontend/", "scripts/", "requirements/")
 
@@ -35,8 +35,7 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def wheel(clone: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
-    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
-    subprocess.run(command, cwd=clone, check=True, capture_output=True)
+    run_python(["-m", "hatchling", "build", "-t", "wheel", "-d", folder], cwd=clone)
     (path,) = folder.glob("gradwalk-*.whl")
     return path
 
@@ -61,64 +60,23 @@ def test_the_wheel_holds_what_runs_and_nothing_else(wheel: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def served(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of `gradwalk serve`, run from the wheel and from nothing else of this folder."""
+def served(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    """`gradwalk serve`, run from the wheel and from nothing else of this folder."""
     home = tmp_path_factory.mktemp("installed")
-    install = [sys.executable, "-m", "pip", "install", "--no-deps", "--no-index", "--target", str(home), str(wheel)]
-    subprocess.run(install, check=True, capture_output=True)
-    with socket.socket() as finder:
-        finder.bind(("127.0.0.1", 0))
-        port = finder.getsockname()[1]
-    environment = {
-        **os.environ,
-        "PYTHONPATH": str(home),
-        "GRADWALK_HOST": "127.0.0.1",
-        "GRADWALK_PORT": str(port),
-        "GRADWALK_DATA_DIRECTORY": str(home / "data"),
-    }
-    with (home / "log").open("wb") as log:
-        server = subprocess.Popen(
-            [sys.executable, str(home / "bin" / "gradwalk"), "serve"],
-            cwd=home,
-            env=environment,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-        )
-    address = f"http://127.0.0.1:{port}"
-    try:
-        wait_until_it_answers(server, address, home / "log")
-        yield address
-    finally:
-        server.terminate()
-        server.wait(timeout=30)
+    run_python(["-m", "pip", "install", "--no-deps", "--no-index", "--target", home / "package", wheel])
+    module = (str(home / "package" / "bin" / "gradwalk"), "serve")
+    server = Server(home, module=module, path="/healthz", PYTHONPATH=str(home / "package"))
+    yield server.client
+    server.stop()
 
 
-def wait_until_it_answers(server: subprocess.Popen[bytes], address: str, log: Path) -> None:
-    """Polls the health route; a server that ended says why."""
-    transport = httpx.HTTPTransport(retries=12)
-    with httpx.Client(transport=transport, timeout=60) as client:
-        while True:
-            assert server.poll() is None, log.read_text()
-            try:
-                client.get(f"{address}/healthz").raise_for_status()
-            except httpx.ConnectError:
-                continue
-            return
-
-
-def test_the_installed_server_shows_the_page(served: str) -> None:
-    with httpx.Client(base_url=served) as client:
-        page = client.get("/")
-        assert page.status_code == 200
-        assert page.headers["content-type"].startswith("text/html")
-        script = page.text.split('src="', 1)[1].split('"', 1)[0]
-        assert client.get(script).status_code == 200
-
-
-def test_the_installed_server_has_the_examples(served: str) -> None:
-    answer = httpx.get(f"{served}/api/examples").json()
-    examples = answer["examples"] if isinstance(answer, dict) else answer
-    assert "map" in {example["slug"] for example in examples}
+def test_the_installed_server_shows_the_page_and_has_the_examples(served: httpx.Client) -> None:
+    page = served.get("/")
+    assert page.status_code == 200
+    assert page.headers["content-type"].startswith("text/html")
+    script = page.text.split('src="', 1)[1].split('"', 1)[0]
+    assert served.get(script).status_code == 200
+    assert "map" in served.get("/api/examples").text
 
 
 def load(path: Path) -> ModuleType:
@@ -182,12 +140,5 @@ def test_what_is_too_old_or_missing_is_said_in_a_sentence(
         old = tmp_path / replaced
         old.write_text(f'#!/bin/sh\n[ "$1" = --version ] && echo "{version}" && exit 0\nexit 1\n')
         old.chmod(0o755)
-    outcome = subprocess.run(
-        ["/bin/sh", ROOT / "scripts" / script],
-        env={"PATH": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert outcome.returncode == 1
-    assert sentence in outcome.stderr
+    done = run_program(["/bin/sh", ROOT / "scripts" / script], environment={"PATH": str(tmp_path)}, status=1)
+    assert sentence in done.stderr

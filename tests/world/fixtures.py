@@ -1,5 +1,6 @@
 """A pytest plugin: the fixtures that start processes. A test that uses one is not in the first ring."""
 
+import fcntl
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -16,6 +17,7 @@ from gradwalk.sandbox.limits import RunLimits
 from gradwalk.sandbox.supervisor import Sandbox
 from tests.world.browser import running_browser
 from tests.world.cluster import Cluster
+from tests.world.processes import run_program as run_any_program
 from tests.world.processes import run_python
 from tests.world.redis import Redis
 from tests.world.sandbox import limits_of
@@ -48,6 +50,12 @@ def run() -> Callable[..., Any]:
 
 
 @pytest.fixture(scope="session")
+def run_program() -> Callable[..., Any]:
+    """Runs any program to its end: `tests.world.processes.run_program`."""
+    return run_any_program
+
+
+@pytest.fixture(scope="session")
 def server(request: pytest.FixtureRequest) -> Iterator[SharedServer]:
     """The server with the usual settings that all tests share; leave it as it was."""
     with share(request.config.stash[FOLDER], "usual") as shared:
@@ -58,6 +66,18 @@ def server(request: pytest.FixtureRequest) -> Iterator[SharedServer]:
 def short_server(request: pytest.FixtureRequest) -> Iterator[SharedServer]:
     """A shared server on which a run may take three seconds and 128 MiB."""
     with share(request.config.stash[FOLDER], "short") as shared:
+        yield shared
+
+
+@pytest.fixture
+def tight_server(request: pytest.FixtureRequest) -> Iterator[SharedServer]:
+    """A shared server with room for little, which one test has at a time: one run, five new ones per client, 40 rooms.
+
+    Clients are told apart by `X-Forwarded-For`; every test takes addresses of its own.
+    """
+    folder = request.config.stash[FOLDER]
+    with share(folder, "tight") as shared, (folder / "tight.use").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
         yield shared
 
 

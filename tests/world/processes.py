@@ -77,18 +77,23 @@ def is_alive(pid: int) -> bool:
         return False
 
 
-def run_python(arguments: Sequence[object], /, **options: Any) -> subprocess.CompletedProcess[str]:
-    """Runs this Python with the arguments to its end; raises AssertionError with its output when it failed.
+def run_program(command: Sequence[object], /, **options: Any) -> subprocess.CompletedProcess[str]:
+    """Runs a program to its end and captures what it printed.
 
-    `environment` adds variables; `status` is the exit status that is right, 0 unless given; the other options are
-    those of `subprocess.run`.
+    `status` is the exit status that is right, 0 unless given, None for any; another raises AssertionError with the
+    output. `environment` adds variables; other options are those of `subprocess.run`.
     """
     environment = {**ENVIRONMENT, **options.pop("environment", {})}
     status = options.pop("status", 0)
     options = {"capture_output": True, "text": True, "timeout": PATIENCE_SECONDS, "env": environment, **options}
-    done = subprocess.run([sys.executable, *map(str, arguments)], check=False, **options)
-    assert done.returncode == status, f"status {done.returncode}\n{done.stdout}\n{done.stderr}"
+    done = subprocess.run([str(part) for part in command], check=False, **options)
+    assert status in (None, done.returncode), f"status {done.returncode}\n{done.stdout}\n{done.stderr}"
     return done
+
+
+def run_python(arguments: Sequence[object], /, **options: Any) -> subprocess.CompletedProcess[str]:
+    """`run_program` with this Python."""
+    return run_program([sys.executable, *arguments], **options)
 
 
 @contextmanager

@@ -36,8 +36,11 @@ class Server:
         path: str = "/readyz",
         **settings: Any,
     ) -> None:
-        spelled = {f"GRADWALK_{name.upper()}": _spell(value) for name, value in settings.items()}
-        environment = {**ENVIRONMENT, "GRADWALK_DATA_DIRECTORY": str(home / "data"), **spelled}
+        environment = {**ENVIRONMENT, "GRADWALK_DATA_DIRECTORY": str(home / "data")}
+        # A name in capitals is a variable of the environment itself.
+        environment |= {
+            name if name.isupper() else f"GRADWALK_{name.upper()}": _spell(value) for name, value in settings.items()
+        }
         self.home = home
         self.log = home / f"server-{time.monotonic_ns()}.log"
         with self.log.open("wb") as log:

@@ -24,7 +24,7 @@ SERVICES = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
 def settings_of(service: str, url: str) -> dict[str, str]:
     """What the compose file sets for a service, on this machine's loopback and with the redis-server of a test."""
     given = {name.removeprefix("GRADWALK_").lower(): text for name, text in SERVICES[service]["environment"].items()}
-    return {**given, "host": "127.0.0.1", "cluster_url": url}
+    return {**given, "host": "127.0.0.1", "port": 0, "cluster_url": url}
 
 
 class Worker:

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -74,8 +75,7 @@ class Cluster:
 
     def add_server(self, path: str = "/readyz", **settings: Any) -> ClusterServer:
         """One more, ready; with `/healthz` as its path, before there are workers."""
-        home = self.home / f"api-{len(self.servers)}"
-        home.mkdir()
+        home = Path(tempfile.mkdtemp(prefix="api-", dir=self.home))
         self.servers.append(ClusterServer(home, self.shared.url, path=path, **settings))
         return self.servers[-1]
 

@@ -1,6 +1,7 @@
 """One client cannot take what belongs to the others, and a run ends when its last reader has left."""
 
 from contextlib import ExitStack
+from itertools import cycle
 from typing import Any
 
 import pytest
@@ -43,17 +44,25 @@ def test_a_client_has_its_own_part_of_the_queue_and_leaves_it_with_its_streams(t
             answer = streams.enter_context(request)
             return answer if answer.status_code == 200 else answer.read() and answer
 
-        assert ask(0, who=1).status_code == 200
-        wait_until(lambda: running() == 1)
-        assert [ask(number, who=1).status_code for number in (1, 2)] == [200, 200]
-        assert why(ask(3, who=1)) == "api-busy-client-queue"
-        assert [ask(number, who=2).status_code for number in (4, 5)] == [200, 200]
-        assert why(ask(6, who=3)) == "api-busy-queue"
+        def ask_until_refused(numbers: range, *whos: int) -> tuple[int, Any]:
+            for count, (number, who) in enumerate(zip(numbers, cycle(whos), strict=False)):
+                answer = ask(number, who)
+                if answer.status_code != 200:
+                    return count, answer
+            raise AssertionError("never refused")
+
+        # One that runs gives its place to those who wait, now and then: how many are taken is not certain.
+        taken, refusal = ask_until_refused(range(5), 1)
+        assert taken >= 2
+        assert why(refusal) == "api-busy-client-queue"
+        taken, refusal = ask_until_refused(range(10, 40), *range(2, 30))
+        assert taken >= 2
+        assert why(refusal) == "api-busy-queue"
         assert client.get("/healthz").status_code == 200
     # A run may take a minute; those whose streams are closed end long before.
     wait_until(lambda: running() == 0 and len(children_of(zygote)) <= 1)
     assert counts(client).get("traces_total|status=timeout", 0) == 0
-    answer = client.post("/api/traces", json={"source": HONEST.format(number=7)}, headers=ACCEPT | address(3))
+    answer = client.post("/api/traces", json={"source": HONEST.format(number=7)}, headers=ACCEPT | address(50))
     assert '"problems":0' in answer.text
 
 
@@ -64,17 +73,17 @@ def test_new_runs_of_a_client_are_counted_and_known_traces_are_not(tight_server:
         body = {"source": HONEST.format(number=100 + number)}
         return tight_server.client.post("/api/traces", json=body, headers=ACCEPT | address(who))
 
-    assert [ask(number, who=11).status_code for number in range(5)] == [200] * 5
-    assert why(ask(5, who=11)) == "api-busy-client"
-    assert ask(2, who=11).status_code == 200
-    assert ask(5, who=12).status_code == 200
+    assert [ask(number, who=61).status_code for number in range(5)] == [200] * 5
+    assert why(ask(5, who=61)) == "api-busy-client"
+    assert ask(2, who=61).status_code == 200
+    assert ask(5, who=62).status_code == 200
     failing = {"source": "raise ValueError  # 100"}
-    assert tight_server.client.post("/api/traces", json=failing, headers=ACCEPT | address(12)).status_code == 200
+    assert tight_server.client.post("/api/traces", json=failing, headers=ACCEPT | address(62)).status_code == 200
     after = counts(tight_server.client)
     more = {name: after[name] - before.get(name, 0.0) for name in after}
     assert more["traces_total|status=done"] == more["trace_seconds_count"] - 1 == 6
     assert more["traces_total|status=problem"] == 1
-    assert 0 < more["trace_seconds_sum"]
+    assert more["trace_seconds_sum"] > 0
     assert more["cache_hits_total"] == 1
     assert more["http_request_seconds_count|method=POST|route=/api/traces|status=429"] == 1
     assert "http_request_seconds_count|method=POST|route=/api/traces|status=200" not in after, "streams are not timed"

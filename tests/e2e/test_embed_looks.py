@@ -4,7 +4,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import Opener
-from tests.e2e.hosts import keep_program
+from tests.world.shared import SharedServer
+from tests.world.sites import keep_program
 
 PROGRAM = """import torch
 x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
@@ -19,8 +20,8 @@ GROUND = """() => {
 
 
 @pytest.fixture(scope="module")
-def kept(server: str) -> tuple[str, str]:
-    return keep_program(server, PROGRAM)
+def kept(server: SharedServer) -> tuple[str, str]:
+    return keep_program(server.url, PROGRAM)
 
 
 def until_ready(page: Page) -> None:
@@ -28,22 +29,22 @@ def until_ready(page: Page) -> None:
 
 
 @pytest.mark.parametrize("device", ["light", "dark"])
-def test_a_frame_has_the_colours_of_the_device(new_page: Opener, server: str, kept, device: str) -> None:
+def test_a_frame_has_the_colours_of_the_device(new_page: Opener, server: SharedServer, kept, device: str) -> None:
     page = new_page(color_scheme=device).page
-    page.goto(f"{server}/embed/{kept[1]}")
+    page.goto(f"{server.url}/embed/{kept[1]}")
     until_ready(page)
     assert page.evaluate(GROUND) == device
 
 
 @pytest.mark.parametrize(("of_page", "expected"), [("light", "light"), ("dark", "dark"), ("normal", "light")])
 def test_an_element_has_the_colours_of_its_page(
-    new_page: Opener, site, server: str, kept, of_page: str, expected: str
+    new_page: Opener, site, server: SharedServer, kept, of_page: str, expected: str
 ) -> None:
     folder, address = site
     (folder / "page.html").write_text(
         f"""<!doctype html><title>t</title><style>:root {{ color-scheme: {of_page} }}</style>
-        <grad-walk src="{server}/api/traces/{kept[0]}"></grad-walk>
-        <script type="module" src="{server}/kit/gradwalk.js"></script>"""
+        <grad-walk src="{server.url}/api/traces/{kept[0]}"></grad-walk>
+        <script type="module" src="{server.url}/kit/gradwalk.js"></script>"""
     )
     page = new_page(color_scheme="dark" if of_page == "light" else "light").page
     page.goto(f"{address}/page.html")
@@ -53,10 +54,10 @@ def test_an_element_has_the_colours_of_its_page(
 
 @pytest.mark.parametrize(("width", "height"), [(640, 360), (800, 400), (560, 315)])
 def test_a_low_frame_shows_sentence_product_and_buttons(
-    new_page: Opener, server: str, kept, width: int, height: int
+    new_page: Opener, server: SharedServer, kept, width: int, height: int
 ) -> None:
     page = new_page(viewport={"width": width, "height": height}).page
-    page.goto(f"{server}/embed/{kept[1]}?s=2.4")
+    page.goto(f"{server.url}/embed/{kept[1]}?s=2.4")
     until_ready(page)
     expect(page.get_by_role("status", name="Narration")).to_be_visible()
     player = page.get_by_role("group", name="Player")

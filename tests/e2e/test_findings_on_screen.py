@@ -6,9 +6,10 @@ import httpx
 from playwright.sync_api import expect
 
 from tests.e2e.conftest import Opener
-from tests.e2e.hosts import keep_program
 from tests.e2e.player import STREAM_MS, PlayerPage, fragment
 from tests.tracer.test_backward_checks import function
+from tests.world.shared import SharedServer
+from tests.world.sites import keep_program
 
 
 def test_a_warning_stands_at_its_line_and_beside_the_picture(player: PlayerPage) -> None:
@@ -39,10 +40,12 @@ loss.backward()
 """
 
 
-def test_a_page_in_one_file_tells_the_warning_and_shows_its_line(new_page: Opener, server: str, tmp_path: Path) -> None:
-    trace, _ = keep_program(server, BROADCAST)
+def test_a_page_in_one_file_tells_the_warning_and_shows_its_line(
+    new_page: Opener, server: SharedServer, tmp_path: Path
+) -> None:
+    trace, _ = keep_program(server.url, BROADCAST)
     file = tmp_path / "page.html"
-    file.write_bytes(httpx.get(f"{server}/api/traces/{trace}/export/html", timeout=60).raise_for_status().content)
+    file.write_bytes(httpx.get(f"{server.url}/api/traces/{trace}/export/html", timeout=60).raise_for_status().content)
     page = new_page(offline=True, viewport={"width": 800, "height": 600}).page
     page.goto(file.as_uri())
     page.wait_for_function("() => document.querySelector('grad-walk').isReady")

@@ -4,8 +4,8 @@ from playwright.sync_api import expect
 
 from gradwalk.examples.catalogue import EXAMPLES
 from tests.e2e.conftest import Opener
-from tests.e2e.live import ELSEWHERE
 from tests.e2e.player import PlayerPage, fragment
+from tests.world.server import ELSEWHERE
 
 
 def elsewhere(new_page: Opener) -> PlayerPage:

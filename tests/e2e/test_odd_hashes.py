@@ -10,9 +10,10 @@ from playwright.sync_api import Frame, Page, expect
 
 from gradwalk.examples.catalogue import EXAMPLES
 from tests.e2e.conftest import Opener
-from tests.e2e.hosts import keep_program
-from tests.e2e.live import ELSEWHERE
 from tests.e2e.player import PlayerPage, fragment
+from tests.world.server import ELSEWHERE
+from tests.world.shared import SharedServer
+from tests.world.sites import keep_program
 
 COUNT = 1000
 KEYS = ["v", "c", "i", "g", "s", "seed", "theme", "digits", "font", "projector", "predict", "compare", "byhand", "view"]
@@ -122,11 +123,11 @@ def _expect_a_player_that_works(player: PlayerPage) -> None:
     player.wait_for_place("1.4")
 
 
-def test_a_frame_says_that_its_address_is_damaged_and_walks_on(new_page: Opener, server: str) -> None:
+def test_a_frame_says_that_its_address_is_damaged_and_walks_on(new_page: Opener, server: SharedServer) -> None:
     source = "import torch\nx = torch.tensor(3.0, requires_grad=True)\ny = x * x\ny.backward()\n"
     page = new_page().page
     page.on("dialog", lambda dialog: pytest.fail(dialog.message))
-    page.goto(f"{server}/embed/{keep_program(server, source)[1]}?s=1.3")
+    page.goto(f"{server.url}/embed/{keep_program(server.url, source)[1]}?s=1.3")
     page.wait_for_function("() => document.querySelector('grad-walk').isReady")
     walk(page, odd_hashes(FRAME_KEYS, ""))
     page.evaluate("location.hash = 'theme=pink'")

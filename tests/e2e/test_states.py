@@ -7,8 +7,8 @@ import httpx
 from playwright.sync_api import expect
 
 from tests.e2e.conftest import Opener
-from tests.e2e.live import running_server
 from tests.e2e.player import PlayerPage, fragment
+from tests.world.server import running_server
 
 LONG = """
 import torch
@@ -47,11 +47,11 @@ def test_a_server_whose_queue_is_full_is_asked_again_when_it_said(new_page: Open
     """One program runs, one that took longer runs behind it, one waits: there is no room until they are called off."""
     with running_server(running_count=1, waiting_count=1, run_seconds=60, abandon_seconds=0.1) as busy:
         player = new_page()
-        player.server = busy
+        player.server = busy.url
         player.expected_complaints.append("429")
         said: list[tuple[int, str | None]] = []
         player.page.on("response", lambda answer: said.append((answer.status, answer.headers.get("retry-after"))))
-        with contextlib.ExitStack() as crowd, httpx.Client(base_url=busy, timeout=60) as client:
+        with contextlib.ExitStack() as crowd, httpx.Client(base_url=busy.url, timeout=60) as client:
             held = []  # a stream that nobody holds is closed, and its program called off
             for number in range(3):
                 body = {"source": f"while {number} == {number}: pass"}

@@ -91,6 +91,7 @@ def test_pass_734_of_2000_is_what_plain_torch_computes() -> None:
     assert any(value["data"] == pytest.approx(y_pred.tolist(), rel=1e-7) for value in values if value["shape"] == [200])
 
 
+@pytest.mark.soak
 def test_pass_734_is_what_it_is_where_every_pass_is_recorded() -> None:
     everything = run_traced(LEGENDRE, limits=ResolvedLimits(passes=10_000, steps=10**6))
     alone = run_traced(LEGENDRE, passes=[734])

@@ -245,11 +245,13 @@ def test_a_pass_over_the_limit_is_recorded_as_far_as_it_goes() -> None:
     assert traced.run.namespace["x"].grad.tolist() == [4.0, 4.0]
 
 
-def test_a_chain_of_a_hundred_thousand_nodes_does_not_recurse() -> None:
-    source = LEAF + "h = x\nfor _ in range(100_000):\n    h = h + 1\nh.sum().backward()\n"
-    traced = run_traced(source)
+@pytest.mark.parametrize("length", [5_000, pytest.param(100_000, marks=pytest.mark.soak)])
+def test_a_long_chain_does_not_recurse(length: int) -> None:
+    source = LEAF + f"h = x\nfor _ in range({length}):\n    h = h + 1\nh.sum().backward()\n"
+    limits = ResolvedLimits(nodes=length // 2, first_nodes=length // 20)
+    traced = run_traced(source, limits)
     assert traced.events[-1]["truncated"] == "nodes"
-    assert len(traced.of("step")) == ResolvedLimits().first_nodes
+    assert len(traced.of("step")) == limits.first_nodes
     assert traced.run.namespace["x"].grad.tolist() == [1.0, 1.0]
 
 

@@ -8,7 +8,7 @@ import torch
 
 from gradwalk.protocol.requests import ResolvedLimits
 from gradwalk.words.problems import tell_problem
-from tests.tracer.oracle import assert_same, run_hooked, run_plain, run_traced, tensor_of
+from tests.twin import assert_same, run_plain, run_traced, run_watched, tensor_of
 
 
 class Bad(NamedTuple):
@@ -204,15 +204,16 @@ for k in range(60):
 @pytest.mark.parametrize("end", ["h.sum().backward()", "torch.autograd.grad(h.sum(), [x, w])"])
 def test_of_a_graph_over_the_limit_the_nodes_that_run_first_are_recorded(end: str) -> None:
     source = LEAF + WIDE + end + "\n"
-    twin, traced = run_hooked(source), run_traced(source, limits=ResolvedLimits(nodes=100, first_nodes=70))
+    twin, traced = run_watched(source), run_traced(source, limits=ResolvedLimits(nodes=100, first_nodes=70))
     (problem,) = traced.of("problem")
     assert problem["kind"] == "too_big"
     assert problem["fact"]["operands"]["first"] == 70
     assert traced.events[-1]["truncated"] == "nodes"
     nodes, steps = traced.nodes(), traced.of("step")
     assert len(steps) >= 60
-    for step, (name, grad_outputs, grad_inputs) in zip(steps, twin.steps, strict=False):
-        assert nodes[step["node"]]["name"] == name.removeprefix("torch::autograd::")
+    for step, watched in zip(steps, twin.steps, strict=False):
+        name, grad_outputs, grad_inputs = watched.name, watched.grad_outputs, watched.grad_inputs
+        assert nodes[step["node"]]["name"] == name
         for found, expected in zip(step["grad_outputs"], grad_outputs, strict=True):
             assert_same(found, expected, name)
             arrived = [tensor_of(one["value"]) for one in step["contributions"]]

@@ -14,8 +14,8 @@ from gradwalk.tracer import quiet
 from gradwalk.tracer.quiet import QuietPasses
 from gradwalk.tracer.run import trace_program
 from gradwalk.tracer.summary import summarise, summarise_all
-from tests.tracer.oracle import tensor_of
 from tests.tracer.programs import PROGRAMS
+from tests.twin import tensor_of
 
 ON_DEMAND = {"elements": 16, "jacobian_cells": 0}
 LIMITS = [ResolvedLimits(), ResolvedLimits(elements=2, jacobian_cells=0)]

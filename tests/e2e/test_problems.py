@@ -104,7 +104,8 @@ CAUSES = {
         "x = torch.ones(2, requires_grad=True) * 2\nx.retain_grad()\nloss = (x * x).sum()",
     ),
     "no_grad": (
-        BOTH + "with torch.no_grad():\n    h = x * 2\nloss = (h * w).sum()", 4, BOTH + "h = x * 2\nloss = (h * w).sum()",
+        BOTH + "with torch.no_grad():\n    h = x * 2\nloss = (h * w).sum()", 4,
+        BOTH + "h = x * 2\nloss = (h * w).sum()",
     ),
     "frozen": (
         BOTH + "x.requires_grad_(False)\nloss = (w * x).sum()", 3, BOTH + "loss = (w * x).sum()",

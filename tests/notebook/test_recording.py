@@ -14,7 +14,7 @@ from gradwalk.exports.catalogue import find_exporter
 from gradwalk.exports.exporter import Selection
 from gradwalk.protocol.events import EVENTS, PassFinished
 from gradwalk.protocol.merging import merge
-from tests.tracer.oracle import tensor_of
+from tests.twin import tensor_of
 
 
 def test_importing_the_package_does_not_import_torch() -> None:

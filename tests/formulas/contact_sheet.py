@@ -17,10 +17,10 @@ from gradwalk.formulas.display import formula_of
 from gradwalk.formulas.entry import Kind
 from gradwalk.formulas.substitute import substitution
 from tests.databases import load_operators
-from tests.e2e.live import running_browser
 from tests.formulas.live_nodes import Visit, operators, run_backward, sample_visits
 from tests.formulas.printed import printed
 from tests.formulas.samples import HAND_SAMPLES
+from tests.world.browser import running_browser
 
 FRONTEND = Path(__file__).parents[2] / "frontend"
 ROWS_PER_PICTURE = 24

@@ -27,6 +27,7 @@ from gradwalk.tracer.originals import (
     Tensor,
     can_have_gradient,
     frame_at,
+    grad_fn_of,
     sequence_number,
     version_of,
     without_torch_function,
@@ -269,7 +270,7 @@ class CallLog:
         call.positions = tuple(position for position, one in enumerate(arguments) if isinstance(one, Tensor))
         call.real_positions = tuple(one for one in call.positions if can_have_gradient(arguments[one]))
         for tensor in tensors_in(arguments):
-            if tensor.grad_fn is None:
+            if grad_fn_of(tensor) is None:
                 call.arguments.append((id(tensor), tensor.requires_grad, value_of(tensor)))
         if len(arguments) != _OPERANDS or call.high - call.low != 1:
             return
@@ -284,7 +285,7 @@ class CallLog:
             return
         several = isinstance(result, (list, tuple))
         for position, one in enumerate(result if several else (result,)):
-            if isinstance(one, Tensor) and (node := one.grad_fn) is not None:
+            if isinstance(one, Tensor) and (node := grad_fn_of(one)) is not None:
                 found = WRITE if is_write else position if several else None
                 self.written[node._sequence_nr(), one.output_nr] = place, found
 
@@ -313,7 +314,7 @@ class CallLog:
         self.by_sequence.pop(sequence, None)
 
     def _note_output(self, tensor: torch.Tensor, call: Call | None) -> None:
-        node = tensor.grad_fn
+        node = grad_fn_of(tensor)
         if node is None:
             return
         slot = (node._sequence_nr(), tensor.output_nr)
@@ -324,12 +325,12 @@ class CallLog:
 
     def note_constant_outputs(self, call: Call, result: Any) -> None:
         """Outputs of a custom Function without a history: its node counts them, too."""
-        node = next((one.grad_fn for one in tensors_in((result,)) if one.grad_fn is not None), None)
+        node = next((grad_fn_of(one) for one in tensors_in((result,)) if grad_fn_of(one) is not None), None)
         if node is None or not isinstance(result, tuple):
             return
         sequence = node._sequence_nr()
         for position, one in enumerate(result):
-            if isinstance(one, Tensor) and one.grad_fn is None and call.low <= sequence < call.high:
+            if isinstance(one, Tensor) and grad_fn_of(one) is None and call.low <= sequence < call.high:
                 self.outputs[sequence, position] = self.values.value_of(one)
 
     def _forget_oldest(self) -> None:
@@ -448,14 +449,14 @@ class CallRecorder(TorchFunctionMode):
                     self._log.made[id(result)] = func.__name__, place, self._log.values.value_of(result)
             if result.requires_grad:
                 self._note_leaf(result, frame)
-            if args and result.grad_fn is None and (not result.requires_grad or func is _tensor):
+            if args and grad_fn_of(result) is None and (not result.requires_grad or func is _tensor):
                 self._log.cuts.note_detached(func, args, result, frame)
         elif func in WITHOUT_TENSOR:
             self._log.cuts.note_detached(func, args, None, frame)
 
     def _note_leaf(self, result: torch.Tensor, frame: FrameType) -> None:
         places = self._log.leaf_places
-        if result.grad_fn is not None:
+        if grad_fn_of(result) is not None:
             return
         name = None if frame.f_code.co_filename == SNIPPET else argument_name(result, frame)
         if name is not None:

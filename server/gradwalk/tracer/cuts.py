@@ -11,7 +11,7 @@ from gradwalk.protocol.values import TensorValue
 from gradwalk.tracer import originals
 from gradwalk.tracer.arguments import tensors_in
 from gradwalk.tracer.frames import Place, snippet_place
-from gradwalk.tracer.originals import SNIPPET
+from gradwalk.tracer.originals import SNIPPET, grad_fn_of
 from gradwalk.tracer.values import ValueTable
 
 _CUTS_KEPT: Final = 200
@@ -140,10 +140,10 @@ def _is_from_program(frame: FrameType | None) -> bool:
 
 def _leaves_of(tensor: torch.Tensor, visited_max: int = 5_000) -> Iterator[int]:
     """`id`s of the leaves that a tensor depends on."""
-    if tensor.grad_fn is None:
+    if grad_fn_of(tensor) is None:
         yield id(tensor)
         return
-    pending: list[Any] = [tensor.grad_fn]
+    pending: list[Any] = [grad_fn_of(tensor)]
     seen: set[Any] = set()
     while pending and len(seen) < visited_max:
         node = pending.pop()

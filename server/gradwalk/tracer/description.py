@@ -17,7 +17,7 @@ from gradwalk.tracer.custom import FunctionTexts, is_users_function
 from gradwalk.tracer.grouping import Grouping
 from gradwalk.tracer.naming import NamedTensors
 from gradwalk.tracer.node_formulas import NodeFormulas, Unexplained
-from gradwalk.tracer.originals import Tensor, sequence_number
+from gradwalk.tracer.originals import Tensor, grad_fn_of, sequence_number
 from gradwalk.tracer.places import Places
 from gradwalk.tracer.saved import KeptFields, SavedReader, note_on, option_entry
 from gradwalk.tracer.sides import Side, side_of
@@ -475,12 +475,12 @@ class GraphWriter:
         for position, tensor in enumerate(tensors):
             name = names[position] if len(names) == len(tensors) else f"saved_tensors[{position}]"
             if isinstance(tensor, Tensor):
-                is_output = tensor.grad_fn is node
+                is_output = grad_fn_of(tensor) is node
                 is_input = not is_output and _is_argument(tensor, call)
                 found.append(self._saved.tensor_entry(name, tensor, is_input, is_output))
         for name, value in [("needs_input_grad", node.needs_input_grad), *vars(node).items()]:
             if isinstance(value, Tensor):
-                is_output = value.grad_fn is node
+                is_output = grad_fn_of(value) is node
                 is_input = not is_output and _is_argument(value, call)
                 held = self._saved.tensor_entry(f"ctx.{name}", value, is_input, is_output)
                 found.append({**held, "version": None})
@@ -493,7 +493,7 @@ class GraphWriter:
         for tensor in held:
             if tensor._is_view() and tensor._version:
                 continue
-            record = records.get(tensor.grad_fn)
+            record = records.get(grad_fn_of(tensor))
             if record is None or record.node is None or tensor.output_nr >= len(record.node["outputs"]):
                 continue
             output = record.node["outputs"][tensor.output_nr]

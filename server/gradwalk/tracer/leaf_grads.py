@@ -6,7 +6,7 @@ from gradwalk.protocol.events import LeafGrad
 from gradwalk.protocol.values import Gradient
 from gradwalk.tracer.description import GraphWriter
 from gradwalk.tracer.naming import NamedTensors
-from gradwalk.tracer.originals import Parameter
+from gradwalk.tracer.originals import Parameter, grad_fn_of
 from gradwalk.tracer.passes import Pass
 from gradwalk.tracer.reasons import Reasons
 from gradwalk.tracer.source import Program
@@ -76,7 +76,7 @@ class LeafGrads:
             if tensor._is_view() and tensor._version:
                 # Asking such a view for its grad_fn would make the engine build another node.
                 continue
-            entry = one.nodes.get(tensor.grad_fn)
+            entry = one.nodes.get(grad_fn_of(tensor))
             if entry is None:
                 continue
             leaves = [

@@ -22,6 +22,7 @@ from gradwalk.tracer.calls import CallLog, InnerCall
 from gradwalk.tracer.description import Record
 from gradwalk.tracer.frames import Place, snippet_place
 from gradwalk.tracer.interruption import TELLING
+from gradwalk.tracer.originals import grad_fn_of
 from gradwalk.tracer.rewrites import Chain
 from gradwalk.tracer.schedule import Schedule
 from gradwalk.tracer.second_derivatives import Cut
@@ -499,8 +500,8 @@ def resolve_slots(tensors: Sequence[Any]) -> list[tuple[Node | None, int]]:
     for tensor in tensors:
         if isinstance(tensor, originals.GradientEdge):
             slots.append((tensor.node, tensor.output_nr))
-        elif tensor.grad_fn is not None:
-            slots.append((tensor.grad_fn, tensor.output_nr))
+        elif grad_fn_of(tensor) is not None:
+            slots.append((grad_fn_of(tensor), tensor.output_nr))
         elif tensor.requires_grad:
             slots.append((leaf_node(tensor), 0))
         else:
@@ -527,8 +528,8 @@ def resolve_inputs(
     for tensor in inputs:
         if isinstance(tensor, originals.GradientEdge):
             slots.append((tensor.node if tensor.node in graph else None, tensor.output_nr))
-        elif tensor.grad_fn is not None:
-            slots.append((tensor.grad_fn if tensor.grad_fn in graph else None, tensor.output_nr))
+        elif grad_fn_of(tensor) is not None:
+            slots.append((grad_fn_of(tensor) if grad_fn_of(tensor) in graph else None, tensor.output_nr))
         else:
             slots.append((leaves.get(id(tensor)), 0))
     return slots

@@ -12,6 +12,7 @@ from gradwalk.tracer.culprits import Unused
 from gradwalk.tracer.cuts import Cut
 from gradwalk.tracer.description import Record
 from gradwalk.tracer.frames import Place
+from gradwalk.tracer.originals import grad_fn_of
 from gradwalk.tracer.passes import Pass, PassNode
 from gradwalk.tracer.places import Places
 from gradwalk.tracer.text import called
@@ -177,8 +178,8 @@ class Reasons:
         if isinstance(tensor, torch.autograd.graph.GradientEdge):
             return Unused(name, None, None)
         made = self._log.leaf_places.get(id(tensor))
-        if tensor.grad_fn is not None:
-            call = self._log.by_sequence.get(tensor.grad_fn._sequence_nr())
+        if grad_fn_of(tensor) is not None:
+            call = self._log.by_sequence.get(grad_fn_of(tensor)._sequence_nr())
             made = None if call is None else call.place
         return Unused(name, None if name is None else self._detail(name, tensor, one), self._places.span(made))
 
@@ -187,7 +188,7 @@ class Reasons:
         if cut is not None:
             return self._keeps_from(cut, name)
         use = self._last_use(tensor)
-        return None if use is None and tensor.grad_fn is not None else self._not_led_to(name, use)
+        return None if use is None and grad_fn_of(tensor) is not None else self._not_led_to(name, use)
 
     def _keeps_from(self, cut: Cut, name: str) -> Fact:
         return cut.keeps_from(name, self._places.called(cut.call, cut.place))

@@ -30,6 +30,7 @@ from gradwalk.tracer.leaf_grads import LeafGrads
 from gradwalk.tracer.links import link
 from gradwalk.tracer.live_nodes import LiveNodes
 from gradwalk.tracer.naming import NamedTensors, running_variables
+from gradwalk.tracer.originals import grad_fn_of
 from gradwalk.tracer.passes import (
     Asked,
     Begun,
@@ -664,7 +665,7 @@ class Recorder(PassListener):
 
     def leaves_of(self, output: torch.Tensor) -> list[torch.Tensor]:
         """The leaves that an output depends on, in the order of the graph."""
-        graph = walk([output.grad_fn], self.limits.nodes) or {}
+        graph = walk([grad_fn_of(output)], self.limits.nodes) or {}
         return [node.variable for node in graph if node.name() == ACCUMULATE_GRAD]
 
     # Names.

@@ -17,6 +17,7 @@ from gradwalk.words.catalogue import say
 from gradwalk.words.problems import tell_problem
 from tests.e2e.conftest import Opener
 from tests.e2e.hosts import serving
+from tests.examples.traced import trace_example
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 
@@ -69,7 +70,7 @@ def test_it_speaks_the_language_it_was_made_in_and_asks_for_none(
 
 @pytest.mark.parametrize("name", ["backward-twice", "wrong-shape", "in-place"])
 def test_what_went_wrong_is_told_beside_the_graph(new_page: Opener, tmp_path: Path, name: str) -> None:
-    document = load_document(json.loads((GOLDEN / f"{name}.json").read_text()))
+    document = trace_example(name)
     problems = [event for event in document["events"] if event["type"] == "problem"]
     file = tmp_path / "page.html"
     file.write_bytes(write_html(document, Selection()))
@@ -103,7 +104,7 @@ PLACES = """(element) => Object.fromEntries(
 
 def test_pictures_and_files_have_the_places_of_the_page(new_page: Opener, server: str, tmp_path: Path) -> None:
     """Graphs with groups, laid out by a browser's own worker and, for files, in an engine without a browser."""
-    names = ("chain-of-two", "mlp-step", "composite")
+    names = ("chain-of-two", "mlp-step", "attention")
     for name in names:
         shutil.copy(GOLDEN / f"{name}.json", tmp_path)
     elements = "".join(f'<grad-walk src="{name}.json" step="1.3"></grad-walk>' for name in names)

@@ -25,7 +25,7 @@ from tests.own_loop import run_in_own_loop
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 DOCUMENT = (GOLDEN / "chain-of-two.json").read_bytes()
-LONG = (GOLDEN / "rows-of-j.json").read_bytes()
+LONG = (GOLDEN / "mlp-step.json").read_bytes()
 ENDLESS = "while {number} == {number}: pass"
 PLACES = 2
 WALL_SECONDS = 60

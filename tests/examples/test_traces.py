@@ -11,12 +11,10 @@ from tests.examples.plain_passes import watched_passes
 from tests.examples.traced import trace_example
 from tests.tracer.conformance import check_pass, check_topology, same, tensor_of
 
-BY_SLUG = {example.slug: example for example in EXAMPLES}
-
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.slug)
 def test_every_step_is_what_plain_hooks_see(example: Example, monkeypatch: pytest.MonkeyPatch) -> None:
-    document = trace_example(example)
+    document = trace_example(example.slug)
     with watched_passes(monkeypatch) as plain:
         run_plainly(example)
 
@@ -29,7 +27,7 @@ def test_every_step_is_what_plain_hooks_see(example: Example, monkeypatch: pytes
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.slug)
 def test_leaf_gradients_are_bit_identical_to_an_untraced_run(example: Example, monkeypatch: pytest.MonkeyPatch) -> None:
-    document = trace_example(example)
+    document = trace_example(example.slug)
     with watched_passes(monkeypatch) as plain:
         run_plainly(example)
 
@@ -53,7 +51,7 @@ def test_only_a_backward_that_ignores_v_has_a_jacobian_that_v_does_not_reproduce
     unchecked = {
         example.slug
         for example in EXAMPLES
-        for event in merge(trace_example(example)["events"])
+        for event in merge(trace_example(example.slug)["events"])
         if event["type"] == "step" and any(jacobian.get("checked") is False for jacobian in event["local_jacobians"])
     }
     assert unchecked == {"returned-jacobian"}
@@ -61,8 +59,8 @@ def test_only_a_backward_that_ignores_v_has_a_jacobian_that_v_does_not_reproduce
 
 def test_rows_of_v_at_once_are_the_passes_one_by_one() -> None:
     """The batched pass against three single ones, which plain hooks have judged already."""
-    together = [event for event in trace_example(BY_SLUG["whole-jacobian"])["events"] if event["type"] == "step"]
-    one_by_one = [event for event in trace_example(BY_SLUG["rows-of-j"])["events"] if event["type"] == "step"]
+    together = [event for event in trace_example("whole-jacobian")["events"] if event["type"] == "step"]
+    one_by_one = [event for event in trace_example("rows-of-j")["events"] if event["type"] == "step"]
     rows = [[step for step in one_by_one if step["pass"] == index] for index in range(3)]
 
     assert len(together) == 5, "grad() asks for p alone, so p accumulates nothing"
@@ -75,7 +73,7 @@ def test_rows_of_v_at_once_are_the_passes_one_by_one() -> None:
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.slug)
 def test_an_example_opens_at_a_step_that_exists(example: Example) -> None:
-    document = trace_example(example)
+    document = trace_example(example.slug)
     step, phase = map(int, example.start.split("."))
     assert 1 <= step <= document["events"][-1]["steps"]
     assert 1 <= phase <= 5
@@ -83,7 +81,7 @@ def test_an_example_opens_at_a_step_that_exists(example: Example) -> None:
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.slug)
 def test_the_trace_prints_what_the_program_prints(example: Example) -> None:
-    document = trace_example(example)
+    document = trace_example(example.slug)
     _, printed, error = run_plainly(example)
     traced = "".join(event["text"] for event in document["events"] if event["type"] == "stdout")
     assert traced.splitlines() == printed

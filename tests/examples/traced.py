@@ -1,27 +1,67 @@
-"""The trace of an example, made in this process."""
+"""The traces of the examples, and of operations whose Jacobians differ in structure, made in this process."""
 
+import json
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from gradwalk.examples.catalogue import EXAMPLES
-from gradwalk.examples.example import Example
-from gradwalk.protocol.document import assemble_document
+from gradwalk.protocol.document import assemble_document, encode
 from gradwalk.protocol.events import Event
 from gradwalk.protocol.requests import SERVER_LIMITS, TraceRequest
+from gradwalk.protocol.wire import write_document
 from gradwalk.tracer.run import trace_program
 
-BY_SLUG = {example.slug: example for example in EXAMPLES}
+STRUCTURES = """\
+import torch
+import torch.nn.functional as F
 
+image = torch.arange(32.0).reshape(1, 2, 4, 4).sin().requires_grad_()
+kernel = torch.tensor([[[[1.0, -1.0], [2.0, 0.5]], [[0.5, 0.0], [-2.0, 1.0]]]], requires_grad=True)
+y = F.conv2d(image, kernel, stride=2, padding=1)
+F.max_pool2d(y, 3).sum().backward()
 
-def trace_example(example: Example) -> dict[str, Any]:
-    """The document as the server would make it; once per example, so do not change it."""
-    return _trace(example.slug)
+scores = torch.tensor([[2.0, 1.0, 0.1], [0.5, 2.5, 0.3]], requires_grad=True)
+F.cross_entropy(scores, torch.tensor([0, 2])).backward()
+
+a = torch.arange(12.0).reshape(2, 2, 3).cos().requires_grad_()
+b = torch.arange(12.0).reshape(2, 3, 2).sin().requires_grad_()
+m = torch.tensor([[1.0, 2.0], [0.5, -1.0]], requires_grad=True)
+u = torch.tensor([3.0, -2.0], requires_grad=True)
+weight = torch.tensor([[1.0, 0.0], [2.0, 1.0], [0.0, 3.0]], requires_grad=True)
+y = F.linear(torch.bmm(a, b), weight)
+(y * y).sum().backward()
+(torch.mv(m, u) ** 2).sum().backward()
+(torch.outer(u, m[0]) ** 2).sum().backward()
+
+x = torch.tensor([[1.0, 5.0, 2.0], [4.0, 3.0, 6.0]], requires_grad=True)
+v = torch.tensor([1.0, 2.0, 3.0])
+(x.T[1] * torch.tensor([1.0, 2.0])).sum().backward()
+(x.gather(1, torch.tensor([[0, 0, 2], [1, 0, 1]])) * v).sum().backward()
+(x.max(dim=1).values * torch.tensor([1.0, 2.0])).sum().backward()
+(x.flip(0).reshape(3, 2)[torch.tensor([2, 0, 2])] * torch.tensor([1.0, 2.0])).sum().backward()
+(torch.relu(x - 3).mean(dim=0) * v).sum().backward()
+"""
+"""Operations that the examples have not, for the front end's tests of products."""
+
+REQUESTS = {
+    **{one.slug: {"source": one.source, "options": one.options} for one in EXAMPLES},
+    "structures": {"source": STRUCTURES},
+}
+"""By the name of the trace."""
 
 
 @cache
-def _trace(slug: str) -> dict[str, Any]:
-    example = BY_SLUG[slug]
-    request = TraceRequest.model_validate({"source": example.source, "options": example.options})
+def trace_example(name: str) -> dict[str, Any]:
+    """The document as the server would make it; once per example, so do not change it."""
     events: list[Event] = []
-    trace_program(request, events.append, SERVER_LIMITS)
+    trace_program(TraceRequest.model_validate(REQUESTS[name]), events.append, SERVER_LIMITS)
     return dict(assemble_document(events))
+
+
+def write_trace(name: str, folder: Path) -> None:
+    """As a server would send it, with a line per event."""
+    document = json.loads(write_document(trace_example(name)))
+    header = encode({key: value for key, value in document.items() if key != "events"}).decode()
+    events = ",\n".join(encode(event).decode() for event in document["events"])
+    (folder / f"{name}.json").write_text(f'{header[:-1]},"events":[\n{events}\n]}}\n', encoding="utf-8")

@@ -56,7 +56,7 @@ def test_any_step_can_be_asked_for(step, square: TraceDocument) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["attention", "broadcast-bias", "chain-of-two", "double-backward", "gradient-accumulation"]
+    "name", ["attention", "structures", "chain-of-two", "double-backward", "gradient-accumulation"]
 )
 def test_stills_of_the_examples_have_ink_and_selectable_words(name: str) -> None:
     document = load_document(json.loads((GOLDEN / f"{name}.json").read_text()))
@@ -72,7 +72,7 @@ def test_stills_of_the_examples_have_ink_and_selectable_words(name: str) -> None
         assert moment.where in words
 
 
-@pytest.mark.parametrize("name", ["attention", "doubling-loop", "mlp-step", "vanishing", "used-twice", "map"])
+@pytest.mark.parametrize("name", ["attention", "mlp-step", "none-zeros-undefined", "why-grad-output"])
 def test_on_a_slide_the_equation_and_the_sentence_can_be_read_from_the_last_row(name: str) -> None:
     """The 8H rule: at least a fiftieth of the screen's height, which is 22 of 1080 pixels, however wide the graph."""
     document = load_document(json.loads((GOLDEN / f"{name}.json").read_text()))

@@ -104,10 +104,10 @@ def keep(cluster: Cluster, name: str) -> tuple[str, list[dict[str, Any]]]:
 
 
 def test_a_finished_trace_is_asked_of_a_server_once_however_many_come_at_once(edge: Edge, cluster: Cluster) -> None:
-    trace = json.loads((ROOT / "tests" / "golden" / "map.json").read_bytes())["id"]
+    trace = json.loads((ROOT / "tests" / "golden" / "why-grad-output.json").read_bytes())["id"]
     with httpx.Client(base_url=edge.url) as client:
         assert client.get(f"/api/traces/{trace}").status_code == 404, "what is not there yet is not kept as missing"
-    path, events = keep(cluster, "map.json")
+    path, events = keep(cluster, "why-grad-output.json")
 
     async def crowd() -> list[httpx.Response]:
         limits = httpx.Limits(max_connections=100)

@@ -1,15 +1,14 @@
 """Addresses, limits and the round trip of a document."""
 
 import json
-from typing import Any, get_args
+from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from gradwalk.protocol.document import (
-    DOCUMENT,
     FORMAT,
     assemble_document,
     canonical_request,
@@ -19,7 +18,7 @@ from gradwalk.protocol.document import (
     split_document,
     trace_id,
 )
-from gradwalk.protocol.events import EVENT, EVENTS, Event
+from gradwalk.protocol.events import EVENT, EVENTS
 from gradwalk.protocol.requests import SERVER_LIMITS, Limits, TraceRequest, resolve_limits
 from gradwalk.protocol.schema import trace_schema
 from gradwalk.protocol.upgrades import load_document
@@ -62,6 +61,7 @@ def test_versions_change_the_trace_but_not_the_snippet() -> None:
     assert snippet_id(request()) == snippet_id(request())
 
 
+@settings(max_examples=25)
 @given(st.dictionaries(st.text(max_size=5), st.floats(allow_nan=False, allow_infinity=False), max_size=4))
 def test_addresses_do_not_depend_on_the_order_of_inputs(inputs: dict[str, float]) -> None:
     turned = dict(reversed(inputs.items()))
@@ -165,25 +165,6 @@ def test_a_newer_format_asks_for_a_newer_gradwalk() -> None:
         load_document({"format": FORMAT + 1})
 
 
-def test_every_event_of_a_document_is_discriminated_by_its_type() -> None:
-    schema = DOCUMENT.json_schema()
-    union = schema["properties"]["events"]["items"]
-    assert union["discriminator"]["propertyName"] == "type"
-    assert set(union["discriminator"]["mapping"]) == {
-        "started",
-        "stdout",
-        "warning",
-        "unrecorded",
-        "pass_started",
-        "forward",
-        "step",
-        "explained",
-        "pass_finished",
-        "problem",
-        "finished",
-    }
-
-
 def test_no_event_has_a_field_where_it_brings_its_values_along() -> None:
     own = EVENT.json_schema()["$defs"]
     written = trace_schema()
@@ -202,7 +183,3 @@ def test_non_finite_inputs_from_python_are_spelled_as_in_values() -> None:
     # What a child is sent is the same request.
     sent = TraceRequest.model_validate_json(given.model_dump_json())
     assert sent.options.inputs == spelled.options.inputs
-
-
-def test_no_event_has_a_field_of_its_own_where_the_wire_puts_values() -> None:
-    assert all("values" not in kind.__annotations__ for kind in get_args(get_args(Event)[0]))

@@ -1,6 +1,7 @@
 """The messages of a catalogue, read with Fluent's own parser."""
 
 from collections.abc import Mapping
+from functools import cache
 
 from fluent.syntax import FluentParser
 from fluent.syntax.ast import Junk, Message, MessageReference, VariableReference
@@ -12,6 +13,7 @@ COUNTS = {"count", "seeds"}
 """Operands that are numbers wherever they choose a plural."""
 
 
+@cache
 def messages_of(language: str = LANGUAGE) -> dict[str, Message]:
     """By name, in the order of the file."""
     body = FluentParser().parse(read_catalogue(language)).body

@@ -36,7 +36,7 @@ it("leaves a prototype's fields alone", () => {
   });
 });
 
-it("takes ten thousand messages of any kind without an exception", () => {
+it("takes a thousand messages of any kind without an exception", () => {
   const near = fc.record(
     {
       ns: fc.constantFrom(NAMESPACE, "agv", "reveal", ""),
@@ -63,6 +63,6 @@ it("takes ten thousand messages of any kind without an exception", () => {
         expect(Object.values(reading.message.settings).every((text) => typeof text === "string")).toBe(true);
       }
     }),
-    { numRuns: 10_000 },
+    { numRuns: 1_000 },
   );
 });

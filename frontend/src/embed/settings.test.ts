@@ -50,7 +50,7 @@ const text = fc.oneof(
   fc.double().map(String),
 );
 
-it("takes ten thousand hashes of any kind: what it cannot read it names, and stands at a place that there is", () => {
+it("takes a thousand hashes of any kind: what it cannot read it names, and stands at a place that there is", () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(name, text), { maxLength: 6 }), (keys) => {
       const shown = viewer();
@@ -67,7 +67,7 @@ it("takes ten thousand hashes of any kind: what it cannot read it names, and sta
       expect([...shown.hidden].every((part) => PARTS.includes(part))).toBe(true);
       expect(shown.fullTool ?? "https:").toMatch(/^https?:/);
     }),
-    { numRuns: 10_000 },
+    { numRuns: 1_000 },
   );
 }, 240_000);
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { sampleTrace } from "../model/samples";
-import { SAMPLES } from "../protocol/samples";
+import { atHand, SAMPLES } from "../protocol/samples";
 import type { Graph } from "../protocol/trace.gen";
 import { remembered } from "./dot";
 import type { Box } from "./geometry";
@@ -10,7 +10,7 @@ import { place } from "./place";
 import { cardSize, drawingOf } from "./sizes";
 
 /** In the last one a call raised. */
-const graphs = [...SAMPLES, "wrong-shape"].flatMap((name) =>
+const graphs = [...SAMPLES, ...atHand("wrong-shape")].flatMap((name) =>
   sampleTrace(name).passes.map((pass) => [`${name}, pass ${pass.index}`, pass.started.graph] as const),
 );
 const allOpen = (graph: Graph) => new Set(graph.groups.map((group) => group.id));

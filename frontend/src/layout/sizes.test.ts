@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { emptyTrace, foldEvents } from "../model/trace";
-import { GOLDENS, readSample } from "../protocol/samples";
+import { readSample, TRACES } from "../protocol/samples";
 import { pictureKey } from "./sizes";
 
-describe.each(GOLDENS)("%s", (name) => {
+describe.each(TRACES)("%s", (name) => {
   it("looks the same before its values have come", () => {
     const whole = foldEvents(emptyTrace(), readSample(name).events);
     const bare = foldEvents(

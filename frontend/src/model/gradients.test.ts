@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { GOLDENS } from "../protocol/samples";
+import { TRACES } from "../protocol/samples";
 import { isTensor, ledgerAt } from "./gradients";
 import type { Phase } from "./phases";
 import { sampleTrace } from "./samples";
 
-describe.each(GOLDENS)("the ledger of %s", (name) => {
+describe.each(TRACES)("the ledger of %s", (name) => {
   const trace = sampleTrace(name);
 
   it("holds at each node what the engine was seen to hand it, output by output", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { DecodeError, Decoder, decodeDocument } from "./decode";
 import { assertNever } from "./exhaustive";
-import { GOLDENS, readSample } from "./samples";
+import { readSample, TRACES } from "./samples";
 import type { Event, Real, Step } from "./trace.gen";
 import { readValue } from "./values";
 
@@ -65,7 +65,7 @@ describe("values", () => {
     expect((second as Step).grad_outputs[0]).toBe((first as Step).grad_outputs[0]);
   });
 
-  it.each(GOLDENS)("of %s are numbers nowhere any more", (name) => {
+  it.each(TRACES)("of %s are numbers nowhere any more", (name) => {
     const isValue = (found: unknown) => found === null || typeof found === "object";
     for (const event of readSample(name).events) {
       if (event.type === "step")

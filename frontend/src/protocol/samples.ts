@@ -1,4 +1,8 @@
-/** Real traces for unit tests: the golden ones that both languages read. */
+/**
+ * Real traces for unit tests: the golden ones that both languages read.
+ *
+ * Where `GRADWALK_TRACES` names a folder (`python -m tests.examples.write_traces FOLDER`), those in it too.
+ */
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { decodeDocument } from "./decode";
@@ -15,21 +19,32 @@ export const SAMPLES = [
   "double-backward",
 ] as const;
 
-const FOLDER = new URL("../../../tests/golden/", import.meta.url);
+const FOLDERS = [
+  fileURLToPath(new URL("../../../tests/golden/", import.meta.url)),
+  ...(process.env.GRADWALK_TRACES ? [`${process.env.GRADWALK_TRACES}/`] : []),
+];
 
-/** The slugs of all golden traces: every shipped example. */
-export const GOLDENS: readonly string[] = readdirSync(FOLDER)
-  .filter((file) => file.endsWith(".json"))
-  .map((file) => file.slice(0, -".json".length));
-
-/** Beside them, operations whose Jacobians differ in structure: `tests/examples/test_structures.py`. */
-export const STRUCTURES: readonly string[] = readdirSync(new URL("structures/", FOLDER)).map(
-  (file) => `structures/${file.slice(0, -".json".length)}`,
+const PATHS: ReadonlyMap<string, string> = new Map(
+  FOLDERS.flatMap((folder) =>
+    readdirSync(folder)
+      .filter((file) => file.endsWith(".json"))
+      .map((file) => [file.slice(0, -".json".length), folder + file] as const),
+  ),
 );
+
+/** The names of all traces at hand. */
+export const TRACES: readonly string[] = [...PATHS.keys()].sort();
+
+/** Those of these that are at hand: all where `GRADWALK_TRACES` is set. */
+export function atHand(...names: readonly string[]): readonly string[] {
+  return names.filter((name) => PATHS.has(name));
+}
 
 /** As it is kept. */
 export function readSampleText(name: string): string {
-  return readFileSync(fileURLToPath(new URL(`${name}.json`, FOLDER)), "utf8");
+  const path = PATHS.get(name);
+  if (path === undefined) throw new Error(`no trace of ${name} is at hand`);
+  return readFileSync(path, "utf8");
 }
 
 export function readSample(name: string): TraceDocument {

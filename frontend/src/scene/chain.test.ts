@@ -5,7 +5,7 @@ import { maskTrace } from "../model/mask";
 
 import { sampleTrace } from "../model/samples";
 import type { TraceState } from "../model/trace";
-import { GOLDENS } from "../protocol/samples";
+import { atHand, TRACES } from "../protocol/samples";
 import type { ChainScene } from "./chain";
 import { drawChain } from "./chain";
 
@@ -21,7 +21,7 @@ function drawn(trace: TraceState, text: string): ChainScene {
 
 describe("a drawn chain", () => {
   it("lines up the shapes: columns of one factor are rows of the next", () => {
-    for (const name of GOLDENS) {
+    for (const name of TRACES) {
       const trace = sampleTrace(name);
       for (const pass of trace.passes) {
         const choice = firstChoice(pass, pass.started.graph);
@@ -44,8 +44,8 @@ describe("a drawn chain", () => {
     ]);
   });
 
-  it("is a power of two along the doubling loop", () => {
-    const trace = sampleTrace("doubling-loop");
+  it.each(atHand("doubling-loop"))("is a power of two along the %s", (name) => {
+    const trace = sampleTrace(name);
     const [pass] = trace.passes;
     if (pass === undefined) throw new Error("no pass");
     const choice = firstChoice(pass, pass.started.graph);

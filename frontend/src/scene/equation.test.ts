@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { emptyTrace, foldEvents } from "../model/trace";
-import { GOLDENS, readSample } from "../protocol/samples";
+import { readSample, TRACES } from "../protocol/samples";
 import { textOf } from "../words/say";
 import { drawCallout, type VjpCallout } from "./equation";
 import { drawStill } from "./still";
@@ -17,7 +17,7 @@ function callouts(name: string, isWhole: boolean): VjpCallout[] {
   });
 }
 
-describe.each(GOLDENS)("%s, before it is explained", (name) => {
+describe.each(TRACES)("%s, before it is explained", (name) => {
   const early = callouts(name, false);
 
   it("says of a formula that is not there that it is being checked, and nothing of where it is written", () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { sampleTrace } from "../model/samples";
 import type { TraceState } from "../model/trace";
+import { atHand } from "../protocol/samples";
 import { lossOnTop } from "./loss";
 
 function lossOf(trace: TraceState) {
@@ -9,8 +10,8 @@ function lossOf(trace: TraceState) {
 }
 
 describe("an L on top of an output", () => {
-  it("has the rows of (x^2, xy, y^2) at (2, 3), weighted by v", () => {
-    const loss = lossOf(sampleTrace("map"));
+  it.each(atHand("map"))("has the rows of (x^2, xy, y^2) at (2, 3), weighted by v: %s", (name) => {
+    const loss = lossOf(sampleTrace(name));
     expect(loss?.y).toEqual([4, 6, 9]);
     expect(loss?.v).toEqual([0, 1, 0]);
     expect(loss?.loss).toBe(6);
@@ -27,8 +28,8 @@ describe("an L on top of an output", () => {
     ]);
   });
 
-  it("has the matrix of A x as its rows", () => {
-    const loss = lossOf(sampleTrace("weights-as-v"));
+  it.each(atHand("weights-as-v"))("has the matrix of A x as its rows: %s", (name) => {
+    const loss = lossOf(sampleTrace(name));
     expect(loss?.leaves[0]?.rows).toEqual([
       [2, 1],
       [1, 3],
@@ -38,11 +39,11 @@ describe("an L on top of an output", () => {
 
   it("is not needed where the program has a loss of its own, or v is a stack", () => {
     expect(lossOf(sampleTrace("mlp-step"))).toBeNull();
-    expect(lossOf(sampleTrace("whole-jacobian"))).toBeNull();
+    for (const name of atHand("whole-jacobian")) expect(lossOf(sampleTrace(name))).toBeNull();
   });
 
-  it("shows no J whose product is not what the engine returned", () => {
-    const trace = sampleTrace("map");
+  it.each(atHand("map"))("shows no J whose product is not what the engine returned: %s", (name) => {
+    const trace = sampleTrace(name);
     const steps = trace.steps.map((step) => ({
       ...step,
       local_jacobians: step.local_jacobians.map((jacobian) => ({

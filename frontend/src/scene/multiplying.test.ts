@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { toNumber } from "../model/numbers";
 
 import { sampleTrace } from "../model/samples";
-import { GOLDENS, STRUCTURES } from "../protocol/samples";
+import { atHand, TRACES } from "../protocol/samples";
 import { drawCallout } from "./equation";
 import type { Place, ProductForm, Rule } from "./form";
 import { placeOf, samePlace } from "./form";
@@ -34,7 +34,7 @@ function formsOf(name: string): readonly Shown[] {
   });
 }
 
-const ALL = [...GOLDENS, ...STRUCTURES].flatMap(formsOf);
+const ALL = TRACES.flatMap(formsOf);
 
 function places({ result: { matrix } }: ProductForm): readonly Place[] {
   return matrix.cells.map((_, index) => placeOf(matrix, index));
@@ -57,79 +57,92 @@ it("knows every way in which entries come about", () => {
   expect(new Set(ALL.map(({ form }) => form.view))).toEqual(new Set(["elements", "matrices", "jacobian"]));
 });
 
-describe.each(ALL)("$where", ({ form }) => {
+describe.each(TRACES)("each product of %s", (name) => {
+  const forms = formsOf(name);
+
   it("has nothing of the result, and nothing on its way, at 0 and at 0.1", () => {
-    for (const progress of [0, 0.1]) {
-      const motion = multiplyingAt(form, progress);
-      expect(writtenIn(form, motion)).toEqual([]);
-      expect(motion.flights).toEqual([]);
-      expect(motion.landed).toBe(0);
+    for (const { form } of forms) {
+      for (const progress of [0, 0.1]) {
+        const motion = multiplyingAt(form, progress);
+        expect(writtenIn(form, motion)).toEqual([]);
+        expect(motion.flights).toEqual([]);
+        expect(motion.landed).toBe(0);
+      }
     }
   });
 
   it("has all of it, and nothing on its way, at 1", () => {
-    const motion = multiplyingAt(form, 1);
-    expect(writtenIn(form, motion)).toEqual(places(form));
-    expect(motion.flights).toEqual([]);
-    expect(motion.landed).toBeGreaterThanOrEqual(form.termsAt(motion.current).length);
+    for (const { form } of forms) {
+      const motion = multiplyingAt(form, 1);
+      expect(writtenIn(form, motion)).toEqual(places(form));
+      expect(motion.flights).toEqual([]);
+      expect(motion.landed).toBeGreaterThanOrEqual(form.termsAt(motion.current).length);
+    }
   });
 
   it("writes an entry when its products are in, and never takes it back", () => {
-    let before: readonly Place[] = [];
-    for (let hundredth = 0; hundredth <= 100; hundredth += 1) {
-      const motion = multiplyingAt(form, hundredth / 100);
-      const written = writtenIn(form, motion);
-      expect(written).toEqual(expect.arrayContaining([...before]));
-      for (const { to } of motion.flights)
-        if (to.table === "result") expect(written.some((place) => samePlace(place, to.place))).toBe(false);
-      before = written;
+    for (const { form } of forms) {
+      let before: readonly Place[] = [];
+      for (let hundredth = 0; hundredth <= 100; hundredth += 1) {
+        const motion = multiplyingAt(form, hundredth / 100);
+        const written = writtenIn(form, motion);
+        expect(written).toEqual(expect.arrayContaining([...before]));
+        for (const { to } of motion.flights)
+          if (to.table === "result") expect(written.some((place) => samePlace(place, to.place))).toBe(false);
+        before = written;
+      }
     }
   });
 
   it("moves what the products say, from where to where they say, at 0.5", () => {
-    const { current, flights } = multiplyingAt(form, 0.5);
-    const right = form.rightAt(current);
-    for (const { from, to, share, value } of flights) {
-      expect(share).toBeGreaterThanOrEqual(0);
-      expect(share).toBeLessThan(1);
-      const isIn = ({ table, place }: Spot): boolean => {
-        const matrix = table === "right" ? right?.matrix : form[table].matrix;
-        return matrix !== undefined && place.row < matrix.rows && place.column < matrix.columns;
-      };
-      expect([isIn(from), isIn(to)]).toEqual([true, true]);
-      const into = to.table === "result" ? [to.place] : places(form);
-      const products = into.flatMap((place) => form.termsAt(place));
-      const fitting = products.filter((term) =>
-        from.table === "left"
-          ? samePlace(term.left, from.place)
-          : term.right !== null && samePlace(term.right, from.place),
-      );
-      const values = fitting.map(({ a, b }) =>
-        to.table === "result" ? toNumber(a) * toNumber(b) : toNumber(a),
-      );
-      expect(values).toContain(toNumber(value));
+    for (const { form } of forms) {
+      const { current, flights } = multiplyingAt(form, 0.5);
+      const right = form.rightAt(current);
+      for (const { from, to, share, value } of flights) {
+        expect(share).toBeGreaterThanOrEqual(0);
+        expect(share).toBeLessThan(1);
+        const isIn = ({ table, place }: Spot): boolean => {
+          const matrix = table === "right" ? right?.matrix : form[table].matrix;
+          return matrix !== undefined && place.row < matrix.rows && place.column < matrix.columns;
+        };
+        expect([isIn(from), isIn(to)]).toEqual([true, true]);
+        const into = to.table === "result" ? [to.place] : places(form);
+        const products = into.flatMap((place) => form.termsAt(place));
+        const fitting = products.filter((term) =>
+          from.table === "left"
+            ? samePlace(term.left, from.place)
+            : term.right !== null && samePlace(term.right, from.place),
+        );
+        const values = fitting.map(({ a, b }) =>
+          to.table === "result" ? toNumber(a) * toNumber(b) : toNumber(a),
+        );
+        expect(values).toContain(toNumber(value));
+      }
     }
   });
 });
 
-it("deals one number out: all that travels of a sum starts at its only entry", () => {
-  const { flights } = multiplyingAt(formOf("linear-function", 1, "output", "elements"), 0.5);
-  expect(flights.map(({ from, to }) => [from.table, from.place, to.table, to.place])).toEqual([
-    ["left", { row: 0, column: 0 }, "result", { row: 0, column: 0 }],
-    ["left", { row: 0, column: 0 }, "result", { row: 1, column: 0 }],
-  ]);
-});
+it.each(atHand("linear-function"))(
+  "deals one number out: all that travels of a sum starts at its only entry: %s",
+  (name) => {
+    const { flights } = multiplyingAt(formOf(name, 1, "output", "elements"), 0.5);
+    expect(flights.map(({ from, to }) => [from.table, from.place, to.table, to.place])).toEqual([
+      ["left", { row: 0, column: 0 }, "result", { row: 0, column: 0 }],
+      ["left", { row: 0, column: 0 }, "result", { row: 1, column: 0 }],
+    ]);
+  },
+);
 
-it("folds the rows of a batch into the bias, column by column", () => {
-  const form = formOf("broadcast-bias", 1, "bias", "elements");
+it.each(atHand("broadcast-bias"))("folds the rows of a batch into the bias, column by column: %s", (name) => {
+  const form = formOf(name, 1, "bias", "elements");
   expect(form.rule).toBe("folded");
   expect(form.termsAt({ row: 0, column: 1 }).map(({ a }) => a)).toEqual([10, 20]);
   for (const { from, to } of multiplyingAt(form, 0.5).flights)
     expect(from.place.column).toBe(to.place.column);
 });
 
-it("meets a row of a batch with the J of its own row", () => {
-  const form = formOf("batch", 3, "p", "matrices");
+it.each(atHand("batch"))("meets a row of a batch with the J of its own row: %s", (name) => {
+  const form = formOf(name, 3, "p", "matrices");
   expect(form.left.matrix).toMatchObject({ rows: 3, columns: 3 });
   expect(form.rightAt({ row: 0, column: 0 })?.matrix).toMatchObject({
     rows: 3,
@@ -139,16 +152,19 @@ it("meets a row of a batch with the J of its own row", () => {
   expect(form.rightAt({ row: 1, column: 0 })?.matrix.cells).toEqual([2, 0, 0, 1, 0, 0]);
 });
 
-it("shows grad_output.mm(weight) and grad_output.t().mm(input) of a custom Function as the products they are", () => {
-  const toInput = formOf("linear-function", 2, "hidden", "matrices");
-  expect([toInput.left.role, toInput.left.caption]).toEqual(["v", "v = grad_output"]);
-  const toWeight = formOf("linear-function", 3, "weight", "matrices");
-  expect(toWeight.left.caption).toBe("vᵀ");
-  expect(toWeight.left.matrix).toMatchObject({ rows: 1, columns: 2 });
-});
+it.each(atHand("linear-function"))(
+  "shows grad_output.mm(weight) and grad_output.t().mm(input) of a custom Function as the products they are: %s",
+  (name) => {
+    const toInput = formOf(name, 2, "hidden", "matrices");
+    expect([toInput.left.role, toInput.left.caption]).toEqual(["v", "v = grad_output"]);
+    const toWeight = formOf(name, 3, "weight", "matrices");
+    expect(toWeight.left.caption).toBe("vᵀ");
+    expect(toWeight.left.matrix).toMatchObject({ rows: 1, columns: 2 });
+  },
+);
 
 it("gives what the winner gets to the winner alone", () => {
-  const form = formOf("structures/travels", 12, "x", "elements");
+  const form = formOf("structures", 42, "x", "elements");
   expect(places(form).filter((place) => form.termsAt(place).length > 0)).toEqual([
     { row: 0, column: 1 },
     { row: 1, column: 2 },
@@ -156,7 +172,7 @@ it("gives what the winner gets to the winner alone", () => {
 });
 
 it("writes cross-entropy as v times y - p: the class loses what all gain", () => {
-  const form = formOf("structures/cross-entropy", 2, "scores", "elements");
+  const form = formOf("structures", 7, "scores", "elements");
   const shares = form.rightAt({ row: 0, column: 0 })?.matrix.cells.map(toNumber) ?? [];
   expect(shares.map(Math.sign)).toEqual([1, -1, -1, -1, -1, 1]);
   expect(shares.slice(0, 3).reduce((sum, share) => sum + share, 0)).toBeCloseTo(0, 6);
@@ -164,7 +180,7 @@ it("writes cross-entropy as v times y - p: the class loses what all gain", () =>
 });
 
 it("moves the window of a convolution over what it saw, and leaves out what lies beside the image", () => {
-  const form = formOf("structures/convolution", 3, "kernel", "matrices");
+  const form = formOf("structures", 3, "kernel", "matrices");
   expect(form.operator).toBe("∗");
   // With a stride of 2 and a border of 1, the first tap of the window stands on the image in 2 x 2 of 3 x 3 places.
   expect(form.termsAt({ row: 0, column: 0 }).map(({ left, right }) => [left, right])).toEqual([

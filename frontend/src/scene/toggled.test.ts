@@ -3,14 +3,14 @@ import type { Box } from "../layout/geometry";
 import { layOut } from "../layout/graphviz";
 import { drawingOf } from "../layout/sizes";
 import { sampleTrace } from "../model/samples";
-import { GOLDENS } from "../protocol/samples";
+import { TRACES } from "../protocol/samples";
 import { project } from "./camera";
 import { afterToggle } from "./toggled";
 
 const MOST_PX = 25;
 const camera = { x: 0, y: 0, k: 1 };
 const region = { width: 4000, height: 3000, top: 0 };
-const graphs = GOLDENS.flatMap((name) => {
+const graphs = TRACES.flatMap((name) => {
   const graph = sampleTrace(name).passes[0]?.started.graph;
   return graph === undefined || graph.groups.length === 0 ? [] : [[name, graph] as const];
 });

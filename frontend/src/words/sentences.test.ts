@@ -8,7 +8,7 @@ import { momentBefore, questionsOfStep } from "../model/questions";
 import { sampleTrace } from "../model/samples";
 import { nodeAt } from "../model/selectors";
 import type { TraceState } from "../model/trace";
-import { GOLDENS, SAMPLES } from "../protocol/samples";
+import { atHand, SAMPLES, TRACES } from "../protocol/samples";
 import type { Cell, Gradient, Node, Step } from "../protocol/trace.gen";
 import { LONGEST_SENTENCE } from "./backward";
 import { type Part, type Reference, textOf } from "./say";
@@ -84,7 +84,7 @@ function strangers(part: Part & { kind: "value" }, step: Step, node: Node, preci
   return numbersIn(part.text).filter((number) => !known.has(number));
 }
 
-describe.each(GOLDENS)("%s", (name) => {
+describe.each(TRACES)("%s", (name) => {
   const trace = sampleTrace(name);
 
   it.each(PRECISIONS)("spells each value as it was traced, with %i digits", (precision) => {
@@ -118,7 +118,7 @@ describe.each(GOLDENS)("%s", (name) => {
 });
 
 describe("in the program's own names", () => {
-  it.each([
+  const said = [
     ["sin-expression", "d sin(x*y)/d(x*y) = cos(x*y); x*y was saved as 2."],
     ["sin-expression", "x was used twice: 1 + (−0.8323) = 0.1677."],
     ["why-grad-output", "d(w * x + b)/d(w * x) = 1 and d(w * x + b)/db = 1."],
@@ -134,7 +134,9 @@ describe("in the program's own names", () => {
     ["none-zeros-undefined", "Of 2 outputs of Pair, 1 received a gradient: 1 at first."],
     ["rows-of-j", "Each operand is part of f: it gets its part of v."],
     ["returned-jacobian", "Exp.backward returned [1, 2.718, 7.389] for x."],
-  ])("%s: %s", (name, said) => {
+  ] as const;
+
+  it.each(said.filter(([name]) => atHand(name).length > 0))("%s: %s", (name, said) => {
     expect(linesOf(name)).toContain(said);
   });
 });

@@ -11,7 +11,7 @@ import {
 } from "../model/position";
 import { sampleTrace } from "../model/samples";
 import type { TraceState } from "../model/trace";
-import { GOLDENS } from "../protocol/samples";
+import { TRACES } from "../protocol/samples";
 import { sentenceAt } from "./sentences";
 
 function walk(trace: TraceState, start: Position): readonly Position[] {
@@ -24,7 +24,7 @@ function walk(trace: TraceState, start: Position): readonly Position[] {
   }
 }
 
-describe.each(GOLDENS)("the stops of %s", (name) => {
+describe.each(TRACES)("the stops of %s", (name) => {
   const trace = sampleTrace(name);
   const places = walk(trace, START);
 

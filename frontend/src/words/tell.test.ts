@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { judge } from "../model/answers";
 import { questionsOfStep } from "../model/questions";
 import { sampleTrace } from "../model/samples";
-import { SAMPLES } from "../protocol/samples";
+import { atHand, SAMPLES } from "../protocol/samples";
 import { textOf } from "./say";
 import { tell } from "./tell";
 
@@ -35,9 +35,12 @@ it("a wrong answer is told with the right one and the reason", () => {
   );
 });
 
-it("numbers of a tensor stand in brackets, and all summands are listed", () => {
-  const sums = questionsIn("whole-jacobian").filter(({ kind }) => kind === "sum");
-  expect(sums.map(({ prompt }) => textOf(tell(prompt)))).toContain(
-    "x was used 3 times: [0, 3, 0], [2, 0, 0] and [2, 0, 0] arrive. What is v?",
-  );
-});
+it.each(atHand("whole-jacobian"))(
+  "numbers of a tensor in %s stand in brackets, and all summands are listed",
+  (name) => {
+    const sums = questionsIn(name).filter(({ kind }) => kind === "sum");
+    expect(sums.map(({ prompt }) => textOf(tell(prompt)))).toContain(
+      "x was used 3 times: [0, 3, 0], [2, 0, 0] and [2, 0, 0] arrive. What is v?",
+    );
+  },
+);

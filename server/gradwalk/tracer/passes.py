@@ -514,9 +514,9 @@ def leaf_node(leaf: torch.Tensor) -> Node | None:
     try:
         with torch.enable_grad():
             return torch.autograd.graph.get_gradient_edge(leaf).node
-    except (AttributeError, AssertionError):
+    except (AttributeError, AssertionError, RuntimeError):
         # A tensor that outlived the torch.func transform it belongs to has no history any more; a view of a leaf that a
-        # Function's forward takes never had one, though it requires grad.
+        # Function's forward takes never had one, though it requires grad; a view may refuse it (`grad_fn_of`).
         return None
 
 

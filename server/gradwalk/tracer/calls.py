@@ -72,6 +72,7 @@ class Call:
     __slots__ = (
         "arguments",
         "as_scope",
+        "constants",
         "count",
         "function",
         "given",
@@ -109,6 +110,9 @@ class Call:
         """Which of them are tensors."""
         self.real_positions: tuple[int, ...] = ()
         """Which of these can have a gradient: masks and indices are no operands."""
+        self.constants: dict[int, TensorValue] = {}
+        """By position, the plain numbers and the tensors without grad_fn among the arguments; empty where tensors alone
+        tell which is which: no masks, no indices, no numbers beside two other arguments."""
         self.parameters: list[str] | None = None
         """Only for a custom Function: the names of the forward's tensor arguments, in order."""
         self.function: type | None = None
@@ -272,12 +276,25 @@ class CallLog:
         for tensor in tensors_in(arguments):
             if grad_fn_of(tensor) is None:
                 call.arguments.append((id(tensor), tensor.requires_grad, value_of(tensor)))
-        if len(arguments) != _OPERANDS or call.high - call.low != 1:
+        if call.high - call.low != 1:
+            return
+        if len(arguments) != _OPERANDS or call.positions != call.real_positions:
+            self._note_constants(call, arguments)
             return
         left, number = arguments
         # In `cat([a, b], 0)` the number is a dim.
         if type(number) in _WRAPPED and not isinstance(left, list | tuple):
             call.number = value_of(_tensor(number, dtype=_WRAPPED[type(number)]))
+
+    def _note_constants(self, call: Call, arguments: Sequence[Any]) -> None:
+        has_numbers = any(type(one) in _WRAPPED for one in arguments)
+        if not has_numbers and call.positions == call.real_positions:
+            return
+        for position, one in enumerate(arguments):
+            if type(one) in _WRAPPED:
+                call.constants[position] = self.values.value_of(_tensor(one, dtype=_WRAPPED[type(one)]))
+            elif isinstance(one, Tensor) and grad_fn_of(one) is None:
+                call.constants[position] = self.values.value_of(one)
 
     def note_value(self, result: Any, place: Place | None, is_write: bool = False) -> None:
         """What is at `place` in the program gave `result`, or wrote into it."""

@@ -47,7 +47,7 @@ def find_output(program: Program, namespace: Mapping[str, Any], result: Any) -> 
                 return one  # type: ignore[no-any-return]
     for name in reversed(program.assigned_names):
         value = namespace.get(name)
-        if _is_differentiable(value) and grad_fn_of(value) is not None:  # type: ignore[union-attr]
+        if isinstance(value, torch.Tensor) and _is_differentiable(value) and grad_fn_of(value) is not None:
             return value
     return None
 

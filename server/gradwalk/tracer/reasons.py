@@ -165,13 +165,17 @@ class Reasons:
         return None if cut is None else self._keeps_from(cut, name)
 
     def _find_cut(self, leaf: Any, one: Pass | None = None) -> Cut | None:
-        """The call that cut a leaf off; of several the one whose result this pass uses, else the latest."""
+        """The call that cut a leaf off; of several the one whose result this pass uses, else the latest.
+
+        A cut whose result cannot be in the output is none: what was printed or plotted did not cut anything off.
+        """
         cuts = [cut for cut in self._log.cuts.found if id(leaf) in cut.leaves]
-        if not cuts:
-            return None
-        constants = set() if one is None else _constants_of(one)
-        used = [cut for cut in cuts if (cut.identity, id(cut.result)) in constants]
-        return (used or [other for other in cuts if other.result is not None] or cuts)[-1]
+        if one is not None:
+            constants = _constants_of(one)
+            used = [cut for cut in cuts if (cut.identity, id(cut.result)) in constants]
+            cuts = used or [cut for cut in cuts if self._places.may_reach(cut.place, one.place)]
+        cuts = [other for other in cuts if other.result is not None] or cuts
+        return cuts[-1] if cuts else None
 
     def unused(self, name: str | None, tensor: torch.Tensor | torch.autograd.graph.GradientEdge, one: Pass) -> Unused:
         """An input of `torch.autograd.grad` to which nothing leads."""

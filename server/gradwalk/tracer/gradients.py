@@ -51,7 +51,8 @@ class StepGradients:
                 continue
             value: Gradient
             if gradient is None:
-                value = self._reasons.returned_nothing(entry.record, argnum)
+                ruled = entry.returned[argnum] if entry.returned is not None and argnum < len(entry.returned) else None
+                value = self._reasons.returned_nothing(entry.record, argnum, ruled)
             else:
                 value = value_of(gradient)
                 if grad_fn_of(gradient) is not None:

@@ -90,7 +90,7 @@ class LeafGrads:
             key = name if name not in grads else f"{name} (not a leaf)"
             grad = tensor.grad if tensor.retains_grad else None
             grads[key] = (
-                self._reasons.no_leaf(name, entry.record, leaves) if grad is None else self._values.value_of(grad)
+                self._reasons.no_leaf(name, one, entry.record, leaves) if grad is None else self._values.value_of(grad)
             )
 
 

@@ -337,7 +337,8 @@ class Recorder(PassListener):
 
     def watch(self, node: Node, entry: PassNode) -> Sequence[Any]:
         def sent(gradient: torch.Tensor | None, argnum: int) -> Gradient:
-            missing = self._reasons.returned_nothing(entry.record, argnum) if gradient is None else None
+            ruled = None if entry.returned is None else entry.returned[argnum]
+            missing = self._reasons.returned_nothing(entry.record, argnum, ruled) if gradient is None else None
             return entry.missing[argnum] or missing or self._gradients.value_of(gradient)
 
         watched = self.hooks.watch_after(entry, sent)

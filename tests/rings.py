@@ -25,10 +25,12 @@ RING_2_FIXTURES = frozenset(
         "redis_server",
         "run",
         "run_program",
-        "sandbox",
+        "sandboxes",
         "server",
         "short_server",
+        "start_sandbox",
         "start_server",
+        "tight_server",
     }
 )
 RING_3_MARKS = {

@@ -1,6 +1,6 @@
 """A crowd whose programs never end, each from an address of its own, and one honest client beside it.
 
-Used by `test_clients.py` (a small crowd) and by `tests/benchmarks/loops.py` (fifty).
+Used by `test_clients.py` (three loops) and by `tests/benchmarks/loops.py` (fifty).
 """
 
 import itertools
@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 
 import httpx
 
-STREAM = {"Accept": "text/event-stream"}
+from tests.world.stream import ACCEPT
+
 LOOP = "import torch\nn = {number}\nwhile True:\n    n += 1\n"
 HONEST = "import torch\nx = torch.tensor({number}.0, requires_grad=True)\n(x * x).backward()\n"
 
@@ -49,7 +50,7 @@ def loop_for_ever(url: str, number: int, over: threading.Event, seen: Seen, lock
 
 def ask_for_loop(client: httpx.Client, number: int, over: threading.Event) -> str:
     """The kind of problem that came, or the status."""
-    with client.stream("POST", "/api/traces", json={"source": LOOP.format(number=number)}, headers=STREAM) as answer:
+    with client.stream("POST", "/api/traces", json={"source": LOOP.format(number=number)}, headers=ACCEPT) as answer:
         kind = str(answer.status_code)
         for line in answer.iter_lines():
             if over.is_set():
@@ -76,7 +77,7 @@ def measure_beside(url: str, loops: int, rounds: int) -> Seen:
                 seen.page.append(time_of(client, "/"))
                 seen.health.append(time_of(client, "/healthz"))
                 began = time.perf_counter()
-                answer = client.post("/api/traces", json={"source": HONEST.format(number=number)}, headers=STREAM)
+                answer = client.post("/api/traces", json={"source": HONEST.format(number=number)}, headers=ACCEPT)
                 seen.trace.append(time.perf_counter() - began)
                 assert '"problems":0' in answer.text, answer.text
     finally:

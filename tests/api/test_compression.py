@@ -13,7 +13,7 @@ import pytest
 
 from gradwalk.api.codings import choose_coding
 from gradwalk.api.made_once import MadeOnce
-from tests.own_loop import run_in_own_loop
+from tests.world.loop import run_in_own_loop
 
 if sys.version_info >= (3, 14):
     from compression import zstd

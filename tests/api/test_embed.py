@@ -3,13 +3,18 @@
 import io
 import re
 import struct
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
 import httpx
 import pytest
 
+from gradwalk.api.app import create_app
+from gradwalk.api.settings import Settings
 from gradwalk.protocol.upgrades import load_document
+from tests.world.loop import run_in_own_loop
+from tests.world.sites import keep_program
 
 SOURCE = (
     "# Why is it multiplied?\nx = torch.tensor(3.0, requires_grad=True)\ny = x * x\ny.backward()\nprint('</script>')\n"
@@ -18,10 +23,7 @@ SOURCE = (
 
 @pytest.fixture(scope="module")
 def kept(server: Any) -> tuple[httpx.Client, str, str]:
-    body = {"source": "import torch\n" + SOURCE, "options": {}}
-    server.client.post("/api/traces", json=body, headers={"Accept": "text/event-stream"}).raise_for_status()
-    receipt = server.client.post("/api/traces", json=body).json()
-    return server.client, receipt["id"], receipt["snippet"]
+    return server.client, *keep_program(server.url, "import torch\n" + SOURCE)
 
 
 def policy(answer: httpx.Response) -> dict[str, str]:
@@ -49,10 +51,18 @@ def test_every_other_page_may_not_be_framed(kept) -> None:
         assert "set-cookie" not in answer.headers
 
 
-def test_who_may_frame_is_a_setting(start_server) -> None:
-    running = start_server(frame_ancestors="https://lms.example.edu https://*.example.org")
-    answer = running.client.get("/embed")
-    assert policy(answer)["frame-ancestors"] == "https://lms.example.edu https://*.example.org"
+def test_who_may_frame_and_what_is_served_without_the_page_are_settings(tmp_path: Path) -> None:
+    allowed = "https://lms.example.edu https://*.example.org"
+    settings = Settings(data_directory=tmp_path, static_directory=tmp_path / "nothing", frame_ancestors=allowed)
+
+    async def ask() -> list[httpx.Response]:
+        transport = httpx.ASGITransport(create_app(settings))
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            return [await client.get(path) for path in ("/embed", "/")]
+
+    embed, page = run_in_own_loop(ask())
+    assert policy(embed)["frame-ancestors"] == allowed
+    assert page.status_code == 503
 
 
 def test_the_trace_in_the_page_cannot_end_its_script(kept) -> None:
@@ -71,19 +81,6 @@ def test_any_page_may_read_module_and_trace(kept) -> None:
         assert "access-control-allow-credentials" not in answer.headers
     answer = client.post("/api/traces", json={"source": "1"}, headers={"Origin": "null"})
     assert (answer.status_code, answer.headers.get("access-control-allow-origin")) == (403, None)
-
-
-def test_the_code_behind_a_link_is_plain_text_and_survives_a_restart(start_server) -> None:
-    body = {"source": "x * x\n", "options": {}}
-    first = start_server()
-    first.client.post("/api/traces", json=body, headers={"Accept": "text/event-stream"})
-    snippet = first.client.post("/api/traces", json=body).json()["snippet"]
-    first.stop()
-    second = start_server()
-    answer = second.client.get(f"/t/{snippet}/code")
-    assert answer.headers["content-type"].startswith("text/plain")
-    assert answer.text == "x * x\n"
-    assert second.client.post("/api/traces", json=body).json()["snippet"] == snippet
 
 
 def properties(page: str) -> dict[str, str]:

@@ -1,33 +1,31 @@
 """Files made of a trace, asked for over HTTP."""
 
 import json
-import re
 import xml.etree.ElementTree as ET
 from typing import Any
 
 import pytest
 
 from gradwalk.exports.catalogue import EXPORTERS
+from tests.world.stream import trace_events
 
 PROGRAM = "x = torch.tensor(3.0, requires_grad=True)\n(x * x).backward()\n"
 
 
 def traced(server: Any, source: str) -> str:
-    with server.client.stream(
-        "POST", "/api/traces", json={"source": source}, headers={"Accept": "text/event-stream"}
-    ) as answer:
-        found = re.search(r'"id":"([0-9a-f]{40})"', "".join(answer.iter_text()))
-    assert found
-    return found.group(1)
+    return str(trace_events(server.client, source)[0]["id"])
 
 
-@pytest.mark.parametrize("exporter", EXPORTERS, ids=lambda exporter: exporter.name)
-def test_every_export_of_the_list_is_served(server: Any, exporter: Any) -> None:
-    answer = server.client.get(f"/api/traces/{traced(server, PROGRAM)}/export/{exporter.name}")
-    assert answer.status_code == 200
-    assert answer.headers["content-type"].startswith(exporter.media_type)
-    assert f".{exporter.suffix}" in answer.headers["content-disposition"]
-    assert answer.content
+def test_every_export_of_the_list_is_served(server: Any) -> None:
+    listed = server.client.get("/api/exports").json()["exports"]
+    assert [each["name"] for each in listed] == [exporter.name for exporter in EXPORTERS]
+    trace = traced(server, PROGRAM)
+    for exporter in (each for each in EXPORTERS if not each.media_type.startswith(("video", "image/gif"))):
+        answer = server.client.get(f"/api/traces/{trace}/export/{exporter.name}")
+        assert answer.status_code == 200, exporter.name
+        assert answer.headers["content-type"].startswith(exporter.media_type)
+        assert f".{exporter.suffix}" in answer.headers["content-disposition"]
+        assert answer.content
 
 
 def test_a_step_and_phase_can_be_chosen(server: Any) -> None:
@@ -56,29 +54,18 @@ def test_a_long_export_tells_how_far_it_is_and_is_made_once(server: Any) -> None
     assert kind == "done"
     assert server.client.get(last["address"]).content.startswith(b"%PDF")
     with server.client.stream("GET", f"/api/traces/{traced(server, 'x = 1')}/export/pages/progress") as answer:
-        assert "no backward pass" in "".join(answer.iter_text())
-
-
-def test_the_list_is_served(server: Any) -> None:
-    listed = server.client.get("/api/exports").json()["exports"]
-    assert [each["name"] for each in listed] == [exporter.name for exporter in EXPORTERS]
+        assert '"problem-nothing-to-draw"' in "".join(answer.iter_text())
 
 
 @pytest.mark.parametrize(
-    ("path", "status", "words"),
+    ("source", "path", "status", "kind"),
     [
-        ("export/docx", 404, "There are `json`"),
-        ("export/svg?phase=6", 422, "phase"),
-        ("export/svg?step=-1", 422, "step"),
+        (PROGRAM, "export/docx", 404, "api-no-export"),
+        (PROGRAM, "export/svg?phase=6", 422, "api-invalid"),
+        (PROGRAM, "export/svg?step=-1", 422, "api-invalid"),
+        ("x = 1", "export/png", 409, "problem-nothing-to-draw"),
     ],
 )
-def test_what_cannot_be_exported_says_why(server: Any, path: str, status: int, words: str) -> None:
-    answer = server.client.get(f"/api/traces/{traced(server, PROGRAM)}/{path}")
-    assert answer.status_code == status
-    assert words in answer.json()["detail"]
-
-
-def test_a_trace_without_a_pass_has_nothing_to_draw(server: Any) -> None:
-    answer = server.client.get(f"/api/traces/{traced(server, 'x = 1')}/export/png")
-    assert answer.status_code == 409
-    assert "no backward pass" in answer.json()["detail"]
+def test_what_cannot_be_exported_says_why(server: Any, source: str, path: str, status: int, kind: str) -> None:
+    answer = server.client.get(f"/api/traces/{traced(server, source)}/{path}")
+    assert (answer.status_code, answer.json()["fact"]["kind"]) == (status, kind)

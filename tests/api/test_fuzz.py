@@ -6,7 +6,6 @@ and would never reach the engine.
 
 import json
 import re
-import time
 from typing import Any
 
 import pytest
@@ -22,9 +21,9 @@ from schemathesis.specs.openapi.checks import (
 
 from tests.api.raw import storm
 
-EXAMPLES = 20
-SECONDS = 30.0
-RAW_REQUESTS = 600
+EXAMPLES = 8
+SECONDS = 60.0
+RAW_REQUESTS = 300
 SEED = 4
 DOCUMENTED = [status_code_conformance, content_type_conformance, response_schema_conformance]
 CHECKS = [not_a_server_error, *DOCUMENTED]
@@ -66,9 +65,14 @@ OPERATIONS = (
 PROGRAMS = ["x * x", "sin(x * y) + x", "x = (", "import os", "", "print('x')\nraise ValueError"]
 
 
+@pytest.fixture(scope="module")
+def description(server: Any) -> Any:
+    return schemathesis.openapi.from_url(f"{server.url}/openapi.json")
+
+
 @pytest.mark.parametrize(("method", "path"), OPERATIONS, ids=[" ".join(operation) for operation in OPERATIONS])
-def test_made_up_requests_get_documented_answers(server: Any, method: str, path: str) -> None:
-    operation = schemathesis.openapi.from_url(f"{server.url}/openapi.json")[path][method]
+def test_made_up_requests_get_documented_answers(server: Any, description: Any, method: str, path: str) -> None:
+    operation = description[path][method]
 
     @QUIET
     @given(data=st.data())
@@ -80,9 +84,7 @@ def test_made_up_requests_get_documented_answers(server: Any, method: str, path:
             case.path_parameters["trace"] = a_trace(server)
         elif "code" in (case.path_parameters or {}) and not path.endswith("/events") and data.draw(st.booleans()):
             case.path_parameters["code"] = a_room(server)
-        began = time.monotonic()
         answer = case.call(timeout=SECONDS)
-        assert time.monotonic() - began < SECONDS
         # The oEmbed specification itself answers another format than ours with 501.
         case.validate_response(answer, checks=DOCUMENTED if answer.status_code == 501 else CHECKS)
         assert answer.status_code != 501 or path == "/oembed"
@@ -90,22 +92,20 @@ def test_made_up_requests_get_documented_answers(server: Any, method: str, path:
     ask()
 
 
-@pytest.mark.parametrize("trace", ["known", "unknown"])
-@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "TRACE"])
-def test_any_bytes_anywhere_are_no_server_error(server: Any, method: str, trace: str) -> None:
-    known = a_trace(server) if trace == "known" else "0" * 40
-    paths = st.sampled_from(
-        ["/api/traces", f"/api/traces/{known}", f"/api/traces/{known}/events", "/t/x", "/api/server"]
-    )
+def test_any_bytes_anywhere_are_no_server_error(server: Any) -> None:
+    ids = (a_trace(server), "0" * 40)
+    traces = [f"/api/traces/{each}{part}" for each in ids for part in ("", "/events")]
+    paths = st.sampled_from(["/api/traces", *traces, "/t/x", "/api/server"])
 
-    @settings(QUIET, max_examples=EXAMPLES // 2)
+    @settings(QUIET, max_examples=60)
     @given(
+        method=st.sampled_from(["GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "TRACE"]),
         path=paths,
         query=st.text(st.characters(codec="ascii", exclude_categories=("Cc",)), max_size=20),
         body=st.binary(max_size=200),
         last=st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=20).map(str.strip),
     )
-    def ask(path: str, query: str, body: bytes, last: str) -> None:
+    def ask(method: str, path: str, query: str, body: bytes, last: str) -> None:
         headers = {"Content-Type": "application/json", "Last-Event-ID": last, "Accept-Encoding": last}
         answer = server.client.request(method, path, params={"q": query}, content=body, headers=headers)
         assert answer.status_code < 500

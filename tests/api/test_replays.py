@@ -1,10 +1,10 @@
 """Finite differences over HTTP, judged by hand-made derivatives and torch's own gradcheck."""
 
-import re
 from typing import Any
 
-import pytest
 import torch
+
+from tests.world.stream import trace_events
 
 WRONG = """\
 class Cube(torch.autograd.Function):
@@ -22,10 +22,7 @@ Cube.apply(x).sum().backward()
 
 
 def traced(server: Any, source: str) -> str:
-    answer = server.client.post("/api/traces", json={"source": source}, headers={"Accept": "text/event-stream"})
-    found = re.search(r'"id":"([0-9a-f]{40})"', answer.text)
-    assert found
-    return found.group(1)
+    return str(trace_events(server.client, source)[0]["id"])
 
 
 def test_a_right_backward_agrees_and_a_wrong_one_has_its_wrong_entries_named(server: Any) -> None:
@@ -57,10 +54,3 @@ def test_a_corner_is_named(server: Any) -> None:
     (report,) = server.client.get(f"/api/traces/{trace}/steps/0/gradcheck").json()
     assert report["verdict"] == "not_differentiable"
     assert report["kinks"]
-
-
-@pytest.mark.parametrize("path", ["steps/0/gradcheck", "gradcheck", "steps/0/jacobian"])
-def test_an_unknown_trace_is_a_404_with_a_sentence(server: Any, path: str) -> None:
-    answer = server.client.get(f"/api/traces/{'0' * 40}/{path}")
-    assert answer.status_code == 404
-    assert "Send its program again" in answer.json()["detail"]

@@ -1,18 +1,10 @@
 """Traces over HTTP: a real server process, a real client."""
 
-import asyncio
-import concurrent.futures
 import gzip
 import json
-import os
-import signal
-import threading
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 import torch
 
@@ -23,10 +15,9 @@ from gradwalk.protocol.merging import merge
 from gradwalk.protocol.requests import TraceRequest, resolve_limits
 from gradwalk.protocol.wire import read_events, unpacked_value, write_document
 from gradwalk.sandbox.jobs import TraceJob
-from tests.own_loop import run_in_own_loop
 from tests.tracer.oracle import tensor_of
+from tests.world.stream import ACCEPT
 
-STREAM = {"Accept": "text/event-stream"}
 PROGRAM = """
 import torch
 torch.manual_seed(3)
@@ -67,7 +58,7 @@ def events_of(messages: list[dict[str, str]]) -> list[Any]:
 
 def post(server: Any, source: str, **options: Any) -> list[Any]:
     """Events over the POST itself; the stream must be whole."""
-    answer = server.client.post("/api/traces", json=payload(source, **options), headers=STREAM)
+    answer = server.client.post("/api/traces", json=payload(source, **options), headers=ACCEPT)
     assert answer.status_code == 200, answer.text
     messages = frames(answer.text)
     assert messages[-1]["event"] == "done"
@@ -142,115 +133,9 @@ def test_a_running_trace_is_followed_from_anywhere(server: Any) -> None:
     assert passing.json()["events"][-1]["type"] == "finished"
 
 
-def test_a_hundred_simultaneous_requests_run_one_trace(server: Any, tmp_path: Path) -> None:
-    source = PROGRAM + f"\nprint({str(tmp_path)!r})"
-
-    async def ask() -> list[str]:
-        limits = httpx.Limits(max_connections=None)
-        async with httpx.AsyncClient(base_url=server.url, timeout=60, limits=limits) as client:
-            answers = await asyncio.gather(
-                *[client.post("/api/traces", json=payload(source), headers=STREAM) for _ in range(100)]
-            )
-        assert {answer.status_code for answer in answers} == {200}
-        return [encode(events_of(frames(answer.text))).decode() for answer in answers]
-
-    before = runs_started(server)
-    texts = run_in_own_loop(ask())
-    assert runs_started(server) - before == 1
-    assert len(set(texts)) == 1
-    assert json.loads(texts[0])[-1]["type"] == "finished"
-
-
-def runs_started(server: Any) -> int:
-    return int(server.client.get("/readyz").json()["started"])
-
-
-def test_what_was_traced_survives_a_restart(start_server: Callable[..., Any]) -> None:
-    first = start_server()
-    events = post(first, PROGRAM)
-    trace_id = events[0]["id"]
-    first.stop(signal.SIGKILL)
-    second = start_server()
-    assert second.client.get(f"/api/traces/{trace_id}").json()["events"] == events
-    assert runs_started(second) == 0
-
-
-def test_a_full_queue_is_an_honest_429(start_server: Callable[..., Any]) -> None:
-    server = start_server(running_count=1, waiting_count=1, run_seconds=20, abandon_seconds=60)
-    loops = [server.client.post("/api/traces", json=payload(f"n = {n}\nwhile True: pass")) for n in range(3)]
-    assert [answer.status_code for answer in loops] in ([202, 202, 429], [202, 429, 429])
-    refusal = loops[2]
-    assert int(refusal.headers["retry-after"]) >= 1
-    assert refusal.headers["content-type"] == "application/problem+json"
-    assert refusal.json()["kind"] == "busy"
-    assert "Try again in" in refusal.json()["detail"]
-    assert server.client.get("/healthz").status_code == 200
-
-
-def test_a_reader_who_leaves_frees_the_place_for_the_next(start_server: Callable[..., Any]) -> None:
-    server = start_server(running_count=1, run_seconds=60, abandon_seconds=0.2)
-    with server.client.stream("POST", "/api/traces", json=payload("while True: pass"), headers=STREAM) as answer:
-        next(answer.iter_text())
-    assert post(server, "x * x")[-1]["problems"] == 0
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_server_told_to_stop_says_goodbye_and_leaves_nobody_behind(
-    start_server: Callable[..., Any], number: signal.Signals
-) -> None:
-    server = start_server(run_seconds=60)
-    received: list[str] = []
-    listening = threading.Event()
-
-    def listen() -> None:
-        client = httpx.Client(base_url=server.url, timeout=60)
-        body = payload("while True: pass")
-        with client, client.stream("POST", "/api/traces", json=body, headers=STREAM) as answer:
-            for text in answer.iter_text():
-                received.append(text)
-                listening.set()
-
-    reader = threading.Thread(target=listen)
-    reader.start()
-    assert listening.wait(30)
-    family = descendants(server.process.pid)
-    assert family
-    assert server.stop(number) < 2.0
-    reader.join(10)
-    assert frames("".join(received))[-1] == {"event": "status", "data": '{"state":"bye"}'}
-    await_end_of(family)
-
-
-def test_a_killed_server_leaves_nobody_behind(start_server: Callable[..., Any]) -> None:
-    server = start_server(run_seconds=60)
-    server.client.post("/api/traces", json=payload("while True: pass"))
-    family = descendants(server.process.pid)
-    server.stop(signal.SIGKILL)
-    await_end_of(family)
-
-
-def test_the_server_survives_a_killed_zygote_and_killed_children(start_server: Callable[..., Any]) -> None:
-    server = start_server(run_seconds=60)
-    loop = payload("print('x')\nwhile True: pass")
-    with concurrent.futures.ThreadPoolExecutor() as pool:
-        answer = pool.submit(server.client.post, "/api/traces", json=loop, headers=STREAM)
-        (zygote,) = children_of(server.process.pid)
-        give_up = time.monotonic() + 30
-        while int(server.client.get("/readyz").json()["running"]) == 0:
-            assert time.monotonic() < give_up
-        while not answer.done():  # the run itself, the spare, and whatever follows them
-            for child in children_of(zygote):
-                os.kill(child, signal.SIGKILL)
-            time.sleep(0.05)
-        messages = frames(answer.result().text)
-    assert events_of(messages)[-2]["kind"] == "memory"
-    os.kill(zygote, signal.SIGKILL)
-    assert post(server, "x * x")[-1]["problems"] == 0
-
-
 def test_the_web_process_never_imports_torch(server: Any) -> None:
     post(server, "x + 1")
-    mapped = Path(f"/proc/{server.process.pid}/maps").read_text()
+    mapped = Path(f"/proc/{server.pid}/maps").read_text()
     assert "libtorch" not in mapped
     assert "numpy" not in mapped
     assert "pydantic_core" in mapped  # the test can see what is loaded
@@ -269,7 +154,7 @@ def test_a_pass_comes_on_demand(server: Any) -> None:
     events = post(server, LOOP)
     assert events[-1]["unrecorded"] == 500 - events[-1]["passes"] > 400
     path = f"/api/traces/{events[0]['id']}/passes/321"
-    streamed = read_events(events_of(frames(server.client.get(path, headers=STREAM).text)))
+    streamed = read_events(events_of(frames(server.client.get(path, headers=ACCEPT).text)))
     (started,) = [event for event in streamed if event["type"] == "pass_started"]
     (finished,) = [event for event in streamed if event["type"] == "pass_finished"]
     assert started["number"] == 321
@@ -281,13 +166,6 @@ def test_a_pass_comes_on_demand(server: Any) -> None:
     assert receipt.status_code == 200
     assert receipt.json()["id"] == streamed[0]["id"]
     assert server.client.get(path.replace(events[0]["id"], "0" * 40)).status_code == 404
-
-
-def test_a_loop_of_seconds_finishes_under_the_limits_of_a_run(start_server: Callable[..., Any]) -> None:
-    source = LOOP.replace("    w.grad", "    torch.randn(300, 300) @ torch.randn(300, 300)\n    w.grad")
-    events = post(start_server(run_seconds=10), source)
-    assert events[-1]["truncated"] is None
-    assert events[-1]["problems"] == 0
 
 
 def test_local_jacobians_come_on_demand(server: Any) -> None:
@@ -327,32 +205,6 @@ def test_a_bad_program_is_a_whole_stream_with_a_sentence(server: Any, source: st
     assert problem["kind"] == kind
     assert problem["fact"]["kind"]
     assert post(server, "x * x")[-1]["problems"] == 0
-
-
-def descendants(pid: int) -> set[int]:
-    found = children_of(pid)
-    return found | {one for child in found for one in descendants(child)}
-
-
-def children_of(pid: int) -> set[int]:
-    tasks = Path(f"/proc/{pid}/task")
-    return {int(child) for task in tasks.glob("*/children") for child in task.read_text().split()}
-
-
-def await_end_of(family: set[int]) -> None:
-    """Gone, or waiting to be collected by whoever is their parent now."""
-    give_up = time.monotonic() + 20
-    while any(is_alive(pid) for pid in family):
-        assert time.monotonic() < give_up, family
-        time.sleep(0.02)
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state != "Z"
 
 
 def test_stored_bodies_are_compressed_once(server: Any) -> None:

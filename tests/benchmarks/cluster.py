@@ -16,8 +16,9 @@ from typing import Any
 import httpx
 
 from gradwalk.engine.runlog import STARTED
-from tests.own_cluster import STREAM, Cluster, assert_whole, follow_to_the_end, read_stream
-from tests.own_redis import OwnRedis
+from tests.world.cluster import Cluster, follow_to_the_end
+from tests.world.redis import Redis
+from tests.world.stream import ACCEPT, kind_of, read_stream
 
 ROUNDS = 5
 CROWD = 300
@@ -37,10 +38,12 @@ def main() -> None:
     """Prints the table; fails when any reader misses anything."""
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
-        cluster = Cluster(home, OwnRedis(home / "redis"))
+        cluster = Cluster(home, Redis(home / "redis"))
         try:
-            for process in (cluster.add_worker(), cluster.add_worker(), cluster.add_server(), cluster.add_server()):
-                process.wait()
+            for worker in (cluster.add_worker(), cluster.add_worker()):
+                worker.wait()
+            for _ in range(2):
+                cluster.add_server()
             measure_faults(cluster)
             measure_crowds(cluster)
         finally:
@@ -52,7 +55,7 @@ def measure_faults(cluster: Cluster) -> None:
     rounds = iter(range(1, 10_000))
     for name, act, replace in (
         ("undisturbed", None, None),
-        ("worker killed (-9)", kill_worker, cluster.add_worker),
+        ("worker killed (-9)", kill_worker, lambda: cluster.add_worker().wait()),
         ("server killed (-9)", kill_server, cluster.add_server),
     ):
         pauses = []
@@ -60,7 +63,7 @@ def measure_faults(cluster: Cluster) -> None:
             pauses.append(asyncio.run(read_long(cluster, next(rounds), act)))
             if replace is not None:
                 # As the compose file would have it.
-                replace().wait()
+                replace()
         print(f"longest pause, {name:<20}   {in_words(pauses)}", flush=True)
     for number in (signal.SIGTERM, signal.SIGKILL):
         seconds = [asyncio.run(flow_through_restart(cluster, next(rounds), number)) for _ in range(ROUNDS)]
@@ -82,7 +85,7 @@ async def read_long(cluster: Cluster, number: int, act: Callable[[Cluster, str],
                 if posted.status_code not in (200, 202):
                     await asyncio.sleep(0.1)
                     continue
-                resume = {**STREAM, "Last-Event-ID": str(len(events) - 1)} if events else STREAM
+                resume = {**ACCEPT, "Last-Event-ID": str(len(events) - 1)} if events else ACCEPT
                 async with client.stream("GET", posted.json()["links"]["events"], headers=resume) as answer:
                     async for event in read_stream(answer):
                         events.append(event)
@@ -91,7 +94,7 @@ async def read_long(cluster: Cluster, number: int, act: Callable[[Cluster, str],
                             await asyncio.to_thread(act, cluster, events[0]["id"])
         except httpx.TransportError:
             await asyncio.sleep(0.1)
-    assert_whole(events)
+    assert kind_of(events) == "ok"
     return max(later - earlier for earlier, later in zip(came[1:], came[2:], strict=False))
 
 
@@ -104,7 +107,7 @@ def kill_worker(cluster: Cluster, trace: str) -> None:
 
 def kill_server(cluster: Cluster, trace: str) -> None:  # noqa: ARG001 (whatever it reads)
     """The one that the reader began at."""
-    cluster.servers.pop(0).kill()
+    cluster.servers.pop(0).stop(signal.SIGKILL)
 
 
 async def flow_through_restart(cluster: Cluster, number: int, how: signal.Signals) -> float:
@@ -117,7 +120,7 @@ async def flow_through_restart(cluster: Cluster, number: int, how: signal.Signal
     began = time.monotonic()
     await asyncio.to_thread(cluster.shared.restart, how)
     for events in await asyncio.gather(*flowing):
-        assert_whole(events)
+        assert kind_of(events) == "ok"
     return time.monotonic() - began
 
 
@@ -141,7 +144,7 @@ async def ask_at_once(cluster: Cluster, sources: list[str]) -> None:
         *[follow_to_the_end([urls[number % len(urls)]], source) for number, source in enumerate(sources)]
     )
     for events in found:
-        assert_whole(events)
+        assert kind_of(events) == "ok"
 
 
 def count_started(cluster: Cluster) -> int:

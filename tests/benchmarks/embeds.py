@@ -13,8 +13,9 @@ from gradwalk.exports.exporter import Selection
 from gradwalk.exports.kit import MODULE, write_kit
 from gradwalk.notebook.recording import trace
 from tests.benchmarks.page import row
-from tests.e2e.hosts import TWO_LAYERS, keep_program, serving
-from tests.e2e.live import running_browser, running_server
+from tests.world.browser import running_browser
+from tests.world.server import running_server
+from tests.world.sites import TWO_LAYERS, keep_program, serving
 
 VISITS = 15
 HOST = "<!doctype html><meta charset=utf-8><title>A page of somebody else's</title>"
@@ -75,7 +76,9 @@ def main() -> None:
         (folder / "gradwalk.js").write_bytes(MODULE.read_bytes())
         (folder / "lesson.kit.json").write_bytes(write_kit(trace(TWO_LAYERS).document, Selection()))
         with serving(folder) as site:
-            frames = measure_frames(browser, site, f"{server}/embed/{keep_program(server, TWO_LAYERS)[1]}?s=1.3")
+            frames = measure_frames(
+                browser, site, f"{server.url}/embed/{keep_program(server.url, TWO_LAYERS)[1]}?s=1.3"
+            )
             evaluated, painted = measure_elements(browser, site)
     print(f"{'embeds, milliseconds':<44}{'p50':>9}{'p95':>9}{'n':>7}")
     row("locked frame of another origin, ready", frames)

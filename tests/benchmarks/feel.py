@@ -19,9 +19,10 @@ from playwright.sync_api import TimeoutError as TookTooLong
 
 from tests.benchmarks import graphs, peers
 from tests.benchmarks.page import percentile
-from tests.e2e.live import ELSEWHERE, ROOT, running_browser, running_server
-from tests.e2e.player import PlayerPage, fragment
-from tests.e2e.test_slow_line import slow_down
+from tests.e2e.player import PlayerPage, fragment, slow_down
+from tests.world.browser import running_browser
+from tests.world.processes import ROOT
+from tests.world.server import ELSEWHERE, running_server
 
 VIEWPORT = {"width": 1280, "height": 800}
 TEN_NODES = """
@@ -180,7 +181,7 @@ def serving(checkout: Path) -> Iterator[str]:
     os.environ["PYTHONPATH"] = str(checkout / "server")
     try:
         with running_server() as server:
-            yield server
+            yield server.url
     finally:
         if before is None:
             del os.environ["PYTHONPATH"]

@@ -13,8 +13,9 @@ from collections.abc import Callable
 
 from playwright.sync_api import Browser, Page
 
-from tests.e2e.live import ELSEWHERE, running_browser, running_server
 from tests.e2e.player import PlayerPage, fragment
+from tests.world.browser import running_browser
+from tests.world.server import ELSEWHERE, running_server
 
 PROGRAM = """
 import torch
@@ -180,7 +181,7 @@ def main() -> None:
     with running_server() as server, running_browser() as browser:
         blank = browser.new_context(viewport=VIEWPORT).new_page()  # type: ignore[arg-type]
         blank.set_content(EMPTY_PAGE)
-        columns += [measure(browser, server, size, blank) for size in SIZES]
+        columns += [measure(browser, server.url, size, blank) for size in SIZES]
     for name in columns[-1]:
         print(f"{name:<40}" + "".join(f"{column.get(name, ''):>20}" for column in columns))
 

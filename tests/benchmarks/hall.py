@@ -9,7 +9,6 @@ import itertools
 import json
 import os
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -22,7 +21,9 @@ import httpx
 
 from tests.benchmarks.crowd_client import Answer, Hall, ask_at_once, get, send
 from tests.benchmarks.server import wait_until
-from tests.own_process import free_port
+from tests.world.processes import running
+from tests.world.processes import wait_until as wait_for
+from tests.world.server import ADDRESS, Server
 
 STREAM = "Accept: text/event-stream"
 PROGRAM = """
@@ -44,7 +45,7 @@ async def app(scope, receive, send):
     if scope["type"] == "http":
         await send({"type": "http.response.start", "status": 200, "headers": head})
         await send({"type": "http.response.body", "body": body})
-uvicorn.run(app, port=int(sys.argv[2]), access_log=False, log_level="warning", lifespan="off")
+uvicorn.run(app, port=0, access_log=False, lifespan="off")
 """
 ROUNDS = 3
 TRACES = int(os.environ.get("GRADWALK_BENCH_TRACES", "10000"))
@@ -106,37 +107,24 @@ def private_bytes(pid: int) -> int:
 def serving(**settings: str) -> Iterator[Served]:
     """gradwalk on a free port, with an empty store."""
     with tempfile.TemporaryDirectory() as home:
-        port = free_port()
-        environment = os.environ | {"GRADWALK_DATA_DIRECTORY": home, "GRADWALK_LOG_FORMAT": "json"} | settings
-        command = [sys.executable, "-m", "gradwalk", "serve", "--port", str(port)]
-        with _process(command, environment, Path(home) / "log") as pid:
-            url = f"http://127.0.0.1:{port}"
-            wait_until(lambda: _answers(f"{url}/readyz"))
-            yield Served(url, pid)
+        server = Server(Path(home), GRADWALK_LOG_FORMAT="json", **settings)
+        try:
+            yield Served(server.url, server.process.pid)
+        finally:
+            server.stop()
 
 
 @contextmanager
 def serving_bare(body: bytes) -> Iterator[Served]:
     """uvicorn with nothing but these bytes."""
     with tempfile.TemporaryDirectory() as home:
-        port = free_port()
         (Path(home) / "body").write_bytes(body)
-        command = [sys.executable, "-c", BARE, f"{home}/body", str(port)]
-        with _process(command, dict(os.environ), Path(home) / "log") as pid:
-            url = f"http://127.0.0.1:{port}"
+        log = Path(home) / "log"
+        with running([sys.executable, "-c", BARE, f"{home}/body"], log) as process:
+            found = wait_for(lambda: ADDRESS.search(log.read_bytes()), process, log)
+            url = found.group().decode()
             wait_until(lambda: _answers(url))
-            yield Served(url, pid)
-
-
-@contextmanager
-def _process(command: list[str], environment: dict[str, str], log: Path) -> Iterator[int]:
-    with log.open("wb") as output:
-        process = subprocess.Popen(command, env=environment, stdout=output, stderr=output)
-    try:
-        yield process.pid
-    finally:
-        process.terminate()
-        process.wait()
+            yield Served(url, process.pid)
 
 
 def _answers(url: str) -> bool:

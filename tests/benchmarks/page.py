@@ -8,8 +8,9 @@ import statistics
 
 from playwright.sync_api import Browser, expect
 
-from tests.e2e.live import running_browser, running_server
 from tests.e2e.player import PlayerPage, fragment
+from tests.world.browser import running_browser
+from tests.world.server import running_server
 
 TEN_NODES = "sin(x*y) + exp(x)*y - x/y"
 INPUTS = {"x": 0.5, "y": 1.5}
@@ -84,8 +85,8 @@ def measure_slider(browser: Browser, server: str) -> tuple[list[float], list[flo
 def main() -> None:
     """Prints the table."""
     with running_server() as server, running_browser() as browser:
-        paints, steps = measure_visits(browser, server)
-        moves, trips = measure_slider(browser, server)
+        paints, steps = measure_visits(browser, server.url)
+        moves, trips = measure_slider(browser, server.url)
     print(f"{'page, milliseconds':<44}{'p50':>9}{'p95':>9}{'n':>7}")
     row("first contentful paint, empty cache", paints)
     row("first step on screen, empty cache", steps)

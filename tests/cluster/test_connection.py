@@ -2,26 +2,23 @@
 
 import asyncio
 import time
-from collections.abc import Iterator
-from pathlib import Path
 from unittest.mock import ANY
 
 import pytest
 from redis.exceptions import RedisError
 
 from gradwalk.cluster.connection import connect, connect_blocking, connect_listener
-from tests.own_loop import run_in_own_loop
-from tests.own_redis import OwnRedis
+from tests.world.cluster import Cluster
+from tests.world.loop import run_in_own_loop
+from tests.world.redis import Redis
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[OwnRedis]:
-    own = OwnRedis(tmp_path)
-    yield own
-    own.stop()
+def server(cluster: Cluster) -> Redis:
+    return cluster.shared
 
 
-def test_more_commands_at_once_than_connections_all_get_their_answer(server: OwnRedis) -> None:
+def test_more_commands_at_once_than_connections_all_get_their_answer(server: Redis) -> None:
     async def ask() -> list[int]:
         async with connect(server.url) as shared:
             return await asyncio.gather(*[shared.incr("n") for _ in range(300)])
@@ -29,7 +26,7 @@ def test_more_commands_at_once_than_connections_all_get_their_answer(server: Own
     assert sorted(run_in_own_loop(ask())) == list(range(1, 301))
 
 
-def test_a_restart_is_outlived_on_the_loop_and_in_threads(server: OwnRedis) -> None:
+def test_a_restart_is_outlived_on_the_loop_and_in_threads(server: Redis) -> None:
     async def ask() -> list[bytes | None]:
         async with connect(server.url) as shared:
             await shared.set("kept", "yes")
@@ -43,7 +40,7 @@ def test_a_restart_is_outlived_on_the_loop_and_in_threads(server: OwnRedis) -> N
         assert run_in_own_loop(ask()) == [b"yes", b"yes"]
 
 
-def test_a_listener_waits_longer_than_any_answer_may_take(server: OwnRedis, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_listener_waits_longer_than_any_answer_may_take(server: Redis, monkeypatch: pytest.MonkeyPatch) -> None:
     def speak_late() -> None:
         with server.client() as client:
             while client.info("clients")["blocked_clients"] == 0:
@@ -62,7 +59,7 @@ def test_a_listener_waits_longer_than_any_answer_may_take(server: OwnRedis, monk
     assert run_in_own_loop(listen()) == [[b"news", [(ANY, {b"a": b"1"})]]]
 
 
-def test_a_server_that_is_not_there_is_told_in_time(server: OwnRedis) -> None:
+def test_a_server_that_is_not_there_is_told_in_time(server: Redis) -> None:
     async def ask() -> None:
         async with connect(server.url, patience_seconds=0.25) as shared:
             await shared.ping()

@@ -1,45 +1,77 @@
-"""One server and one browser for all browser tests; a fresh page for each."""
+"""Pages of one browser context per test worker, so that its pages share what the browser compiled."""
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext
 
-from tests.e2e.live import Complaints, running_browser, running_server
 from tests.e2e.player import PlayerPage
+from tests.world.browser import Complaints
+from tests.world.server import ELSEWHERE
+from tests.world.shared import SharedServer
 
 Opener = Callable[..., PlayerPage]
+VIEWPORT = {"width": 1440, "height": 900}
+MEDIA = {"color_scheme", "forced_colors", "reduced_motion"}
+"""What one page of a context may have otherwise than the others."""
+PATIENCE_MS = 15_000
 
 
 @pytest.fixture(scope="session")
-def server() -> Iterator[str]:
-    with running_server() as address:
-        yield address
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    with running_browser() as browser:
-        yield browser
+def shared_context(browser: Browser) -> Iterator[BrowserContext]:
+    context = browser.new_context(viewport=VIEWPORT)  # type: ignore[arg-type]
+    context.set_default_timeout(PATIENCE_MS)
+    yield context
+    context.close()
 
 
 @pytest.fixture
-def new_page(server: str, browser: Browser) -> Iterator[Opener]:
-    """Makes pages with any options of a browser context; each must end without a complaint of the browser's."""
-    contexts: list[tuple[BrowserContext, Complaints, PlayerPage]] = []
+def new_page(server: SharedServer, browser: Browser, shared_context: BrowserContext) -> Iterator[Opener]:
+    """Makes pages; each must end without an error in the console, an uncaught exception or a breach of its policy.
 
-    def make(**options: object) -> PlayerPage:
-        context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, **options})  # type: ignore[arg-type]
-        context.set_default_timeout(15_000)
+    Options are those of a browser context. The first page of a test is in the shared context unless an option is given
+    that only a context of its own can have; further pages are in contexts of their own, since Chromium draws nothing of
+    a tab behind another one.
+    """
+    opened: list[tuple[PlayerPage, Complaints]] = []
+    own: list[BrowserContext] = []
+
+    def make(**options: Any) -> PlayerPage:
+        media = {name: options.pop(name) for name in MEDIA & options.keys()}
+        viewport = options.pop("viewport", VIEWPORT)
+        context = shared_context
+        if options or shared_context.pages:
+            context = browser.new_context(**options)
+            context.set_default_timeout(PATIENCE_MS)
+            own.append(context)
         page = context.new_page()
-        player = PlayerPage(page, server)
-        contexts.append((context, Complaints(page), player))
+        page.set_viewport_size(viewport)
+        page.emulate_media(**media)
+        player = PlayerPage(page, server.url)
+        opened.append((player, Complaints(page)))
         return player
 
     yield make
-    for context, complaints, player in contexts:
+    for context in own:
         context.close()
+    _forget(shared_context, [server.url, server.url.replace("127.0.0.1", ELSEWHERE)])
+    for player, complaints in opened:
         assert [text for text in complaints.texts if not any(each in text for each in player.expected_complaints)] == []
+
+
+def _forget(context: BrowserContext, origins: list[str]) -> None:
+    """Leaves a context as it was before the first page."""
+    context.set_offline(False)
+    context.clear_cookies()
+    context.clear_permissions()
+    for page in context.pages:
+        page.close()
+    page = context.new_page()
+    session = context.new_cdp_session(page)
+    for origin in origins:
+        session.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "local_storage,indexeddb"})
+    page.close()
 
 
 @pytest.fixture

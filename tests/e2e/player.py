@@ -7,6 +7,8 @@ from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
 
+from gradwalk.words.catalogue import say
+
 STREAM_MS = 30_000
 
 
@@ -23,6 +25,19 @@ def number(text: str) -> float:
     if powers is None:
         return float(plain)
     return float(powers[1]) * 10.0 ** int(powers[2].translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")))
+
+
+def slow_down(page: Page, bytes_per_second: int, latency: int = 100) -> None:
+    """As DevTools does it."""
+    session = page.context.new_cdp_session(page)
+    session.send("Network.enable")
+    conditions = {"downloadThroughput": bytes_per_second, "uploadThroughput": bytes_per_second, "latency": latency}
+    session.send("Network.emulateNetworkConditions", {"offline": False, **conditions})
+
+
+def named(place: Page | Locator, role: str, key: str, **operands: str | int) -> Locator:
+    """What has a role and, as its name, a message of the catalogue."""
+    return place.get_by_role(role, name=say(key, **operands), exact=True)  # type: ignore[arg-type]
 
 
 class PlayerPage:
@@ -60,6 +75,17 @@ class PlayerPage:
     @property
     def problems(self) -> Locator:
         return self.page.get_by_role("region", name="Problems").get_by_role("alert")
+
+    def named(self, role: str, key: str, **operands: str | int) -> Locator:
+        return named(self.page, role, key, **operands)
+
+    def part(self, name: str) -> Locator:
+        """A part of the page that has no role of its own."""
+        return self.page.locator(f"[data-part={name}]")
+
+    def press(self, key: str, times: int = 1) -> None:
+        for _ in range(times):
+            self.page.keyboard.press(key)
 
     def button(self, name: str) -> Locator:
         return self.page.get_by_role("button", name=name, exact=True)

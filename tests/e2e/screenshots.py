@@ -12,8 +12,10 @@ from PIL import Image
 from playwright.sync_api import Browser
 
 from gradwalk.examples.catalogue import EXAMPLES
-from tests.e2e.live import ROOT, running_browser, running_server
 from tests.e2e.player import STREAM_MS, PlayerPage
+from tests.world.browser import running_browser
+from tests.world.processes import ROOT
+from tests.world.server import running_server
 
 FOLDER = ROOT / ".screenshots"
 SIZES = [(1920, 1080), (1280, 800), (390, 844)]
@@ -61,7 +63,7 @@ def main() -> None:
     wanted = sys.argv[1:] or [example.slug for example in EXAMPLES]
     with running_server() as server, running_browser() as browser:
         for size, look in LOOKS:
-            pictures = [shoot(browser, server, slug, size, look) for slug in wanted]
+            pictures = [shoot(browser, server.url, slug, size, look) for slug in wanted]
             for number, start in enumerate(range(0, len(pictures), ON_A_SHEET), start=1):
                 sheet = FOLDER / f"sheet-{size[0]}-{look}-{number}.png"
                 gather(pictures[start : start + ON_A_SHEET], sheet)

@@ -8,9 +8,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import Opener
-from tests.e2e.live import ROOT
 from tests.e2e.player import PlayerPage, fragment
 from tests.e2e.test_main_story import MAP
+from tests.world.processes import ROOT
 
 AXE = ROOT / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
 WIDTHS = {"phone": (390, 844), "smallest": (320, 640), "laptop": (1280, 800), "projector": (1920, 1080)}

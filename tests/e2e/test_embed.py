@@ -10,7 +10,8 @@ from PIL import Image
 from playwright.sync_api import Frame, Page, expect
 
 from tests.e2e.conftest import Opener
-from tests.e2e.hosts import keep_program
+from tests.world.shared import SharedServer
+from tests.world.sites import keep_program
 
 PROGRAM = "import torch\nx = torch.tensor(3.0, requires_grad=True)\ny = x * x\ny.backward()\n"
 STOPS = ["0", "1.1", "1.2", "1.3", "1.4", "1.5", "2.1", "2.5"]
@@ -26,8 +27,8 @@ FRAME = '<iframe sandbox="allow-scripts" title="A backward pass" src="{src}" wid
 
 
 @pytest.fixture(scope="module")
-def kept(server: str) -> tuple[str, str]:
-    return keep_program(server, PROGRAM)
+def kept(server: SharedServer) -> tuple[str, str]:
+    return keep_program(server.url, PROGRAM)
 
 
 def told(page: Page, kind: str) -> list[dict[str, Any]]:
@@ -60,7 +61,7 @@ def test_a_locked_frame_gets_ready_steps_and_asks_nobody_else(new_page, site, se
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     folder, address = site
-    src = f"{server}/embed/{kept[1]}?s=1.3"
+    src = f"{server.url}/embed/{kept[1]}?s=1.3"
     (folder / "page.html").write_text(f"<!doctype html><title>t</title>{LISTEN}{FRAME.format(src=src)}")
     page.goto(f"{address}/page.html")
     ready = wait_for(page, "ready")
@@ -76,7 +77,7 @@ def test_a_locked_frame_gets_ready_steps_and_asks_nobody_else(new_page, site, se
     assert frame.url == src, "an embed never rewrites its own address"
     assert page.context.cookies() == []
     assert {url.split("/")[2] for url in asked if url.startswith("http")} == {
-        server.removeprefix("http://"),
+        server.url.removeprefix("http://"),
         address.removeprefix("http://"),
     }
     assert not [url for url in asked if "/chunks/" in url], "layout and formulas were baked"
@@ -84,7 +85,7 @@ def test_a_locked_frame_gets_ready_steps_and_asks_nobody_else(new_page, site, se
 
 
 def test_a_warm_server_gives_a_ready_frame_in_no_time(new_page, site, server, kept) -> None:
-    page, _ = open_frame(new_page, site, f"{server}/embed/{kept[1]}")
+    page, _ = open_frame(new_page, site, f"{server.url}/embed/{kept[1]}")
     started = page.evaluate("performance.now()")
     page.evaluate("heard.length = 0; const frame = document.querySelector('iframe'); frame.src = frame.src + '?again'")
     wait_for(page, "ready")
@@ -94,7 +95,7 @@ def test_a_warm_server_gives_a_ready_frame_in_no_time(new_page, site, server, ke
 
 @pytest.mark.parametrize("deck", ["", "reveal"])
 def test_at_either_end_the_key_goes_to_the_deck(new_page, site, server, kept, deck: str) -> None:
-    page, frame = open_frame(new_page, site, f"{server}/embed/{kept[1]}#s=2.5&deck={deck}")
+    page, frame = open_frame(new_page, site, f"{server.url}/embed/{kept[1]}#s=2.5&deck={deck}")
     frame.locator(".viewport").click(position={"x": 300, "y": 20})
     page.keyboard.press("PageDown")
     assert wait_for(page, "edge")["side"] == "end"
@@ -110,7 +111,7 @@ def test_at_either_end_the_key_goes_to_the_deck(new_page, site, server, kept, de
 
 
 def test_with_the_keys_off_no_key_does_anything(new_page, site, server, kept) -> None:
-    page, frame = open_frame(new_page, site, f"{server}/embed/{kept[1]}?s=1.2&keys=off")
+    page, frame = open_frame(new_page, site, f"{server.url}/embed/{kept[1]}?s=1.2&keys=off")
     frame.get_by_role("button", name="Play").focus()
     for key in ("ArrowRight", "PageDown", "End", "ArrowLeft"):
         page.keyboard.press(key)
@@ -120,7 +121,7 @@ def test_with_the_keys_off_no_key_does_anything(new_page, site, server, kept) ->
 
 def test_what_an_author_hides_is_gone(new_page, site, server, kept) -> None:
     parts = "title,link,program,table,narration,transport,zoom,equation"
-    _, frame = open_frame(new_page, site, f"{server}/embed/{kept[1]}?hide={parts}&theme=dark")
+    _, frame = open_frame(new_page, site, f"{server.url}/embed/{kept[1]}?hide={parts}&theme=dark")
     expect(frame.get_by_role("article").first).to_be_visible()
     expect(frame.locator(".viewer > header")).to_have_count(0)
     for gone in (".narration", ".transport", ".zoom", ".callout"):
@@ -128,7 +129,7 @@ def test_what_an_author_hides_is_gone(new_page, site, server, kept) -> None:
 
 
 def test_its_height_is_told_once_and_chased_by_nobody(new_page, site, server, kept) -> None:
-    page, frame = open_frame(new_page, site, f"{server}/embed/{kept[1]}")
+    page, frame = open_frame(new_page, site, f"{server.url}/embed/{kept[1]}")
     told_height = wait_for(page, "resize")["height"]
     lti = page.evaluate("heard.filter((each) => each.subject === 'lti.frameResize')")
     assert lti[-1] == {"subject": "lti.frameResize", "height": told_height}
@@ -167,7 +168,7 @@ FUZZ = """async () => {
 
 
 def test_ten_thousand_odd_messages_do_nothing(new_page, site, server, kept) -> None:
-    page, frame = open_frame(new_page, site, f"{server}/embed/{kept[1]}?s=1.3")
+    page, frame = open_frame(new_page, site, f"{server.url}/embed/{kept[1]}?s=1.3")
     before = frame.locator("grad-walk").evaluate("(element) => element.shadowRoot.textContent")
     steps = len(told(page, "step"))
     ready = len(told(page, "ready"))
@@ -183,7 +184,7 @@ def test_ten_thousand_odd_messages_do_nothing(new_page, site, server, kept) -> N
 
 
 def test_a_damaged_address_shows_a_message_and_the_picture(new_page, site, server, kept) -> None:
-    _, frame = open_frame(new_page, site, f"{server}/embed/{kept[1]}#s=%00x&theme=pink&hide=%3Cb%3E&steps=9-1&v=1")
+    _, frame = open_frame(new_page, site, f"{server.url}/embed/{kept[1]}#s=%00x&theme=pink&hide=%3Cb%3E&steps=9-1&v=1")
     expect(frame.get_by_role("alert")).to_contain_text("could not be read")
     expect(frame.get_by_role("article").first).to_be_visible()
     hashes = ["", "#", "s=99999999", "s=-1", "c=%%%", "digits=1e9", "s=1.9", "hide=" + "a," * 5000]
@@ -195,13 +196,13 @@ def test_a_damaged_address_shows_a_message_and_the_picture(new_page, site, serve
 @pytest.mark.parametrize("state", ["c=!!!", "code=x&i={", "v=1", "code=1&seed=-4"])
 def test_a_damaged_program_in_the_address_is_told(new_page, server, state: str) -> None:
     page = new_page().page
-    page.goto(f"{server}/embed#{state}")
+    page.goto(f"{server.url}/embed#{state}")
     expect(page.get_by_role("alert")).to_contain_text("This address is damaged")
 
 
 def test_a_program_in_the_hash_runs_on_ones_own_machine(new_page, server) -> None:
     page = new_page().page
-    page.goto(f"{server}/embed#code=sin(x*y)&i=%7B%22x%22:2%7D&s=1.3")
+    page.goto(f"{server.url}/embed#code=sin(x*y)&i=%7B%22x%22:2%7D&s=1.3")
     page.wait_for_function("() => document.querySelector('grad-walk').isReady")
     assert page.evaluate("document.querySelector('grad-walk').state.of") == 4
 
@@ -210,9 +211,9 @@ def test_two_elements_share_nothing_but_the_module(new_page, site, server, kept)
     folder, address = site
     (folder / "page.html").write_text(
         f"""<!doctype html><title>t</title><style>button {{ background: red !important }}</style>
-        <grad-walk src="{server}/embed/{kept[1]}/trace.json" step="1.3"><p>one</p></grad-walk>
-        <grad-walk src="{server}/api/traces/{kept[0]}" step="2" phase="2" theme="dark"><p>two</p></grad-walk>
-        <script type="module" src="{server}/kit/gradwalk.js"></script>"""
+        <grad-walk src="{server.url}/embed/{kept[1]}/trace.json" step="1.3"><p>one</p></grad-walk>
+        <grad-walk src="{server.url}/api/traces/{kept[0]}" step="2" phase="2" theme="dark"><p>two</p></grad-walk>
+        <script type="module" src="{server.url}/kit/gradwalk.js"></script>"""
     )
     page = new_page().page
     page.goto(f"{address}/page.html")
@@ -233,9 +234,9 @@ def test_two_elements_share_nothing_but_the_module(new_page, site, server, kept)
 def test_without_scripts_the_children_are_seen(new_page, site, server, kept) -> None:
     folder, address = site
     (folder / "page.html").write_text(
-        f"""<!doctype html><title>t</title><grad-walk src="{server}/api/traces/{kept[0]}">
-        <img src="{server}/api/traces/{kept[0]}/export/svg?step=1" alt="y = x * x"></grad-walk>
-        <script type="module" src="{server}/kit/gradwalk.js"></script>"""
+        f"""<!doctype html><title>t</title><grad-walk src="{server.url}/api/traces/{kept[0]}">
+        <img src="{server.url}/api/traces/{kept[0]}/export/svg?step=1" alt="y = x * x"></grad-walk>
+        <script type="module" src="{server.url}/kit/gradwalk.js"></script>"""
     )
     page = new_page(java_script_enabled=False).page
     page.goto(f"{address}/page.html")
@@ -248,7 +249,7 @@ def test_a_trace_that_cannot_be_had_is_told_below_the_fallback(new_page, site, s
     (folder / "no.json").write_text('{"format": 99}')
     (folder / "page.html").write_text(
         f"""<!doctype html><title>t</title><grad-walk src="no.json"><p>a picture</p></grad-walk>
-        <script type="module" src="{server}/kit/gradwalk.js"></script>"""
+        <script type="module" src="{server.url}/kit/gradwalk.js"></script>"""
     )
     page = new_page().page
     page.goto(f"{address}/page.html")
@@ -276,7 +277,7 @@ def test_a_property_and_an_anywidget_model_give_the_same_player(new_page, site, 
           };
           window.leave = widget.render({model: window.model, el: document.querySelector("#el")});
         }""",
-        [f"{server}/kit/gradwalk.js", f"{server}/api/traces/{kept[0]}"],
+        [f"{server.url}/kit/gradwalk.js", f"{server.url}/api/traces/{kept[0]}"],
     )
     element = page.locator("grad-walk")
     page.wait_for_function("document.querySelector('grad-walk')?.state.place === '1.2'")
@@ -290,7 +291,7 @@ def test_a_property_and_an_anywidget_model_give_the_same_player(new_page, site, 
 
 
 def test_an_interactive_frame_runs_other_inputs_and_hands_over_files(new_page, site, server, kept) -> None:
-    page, frame = open_frame(new_page, site, f"{server}/embed/{kept[1]}?s=2.5&inputs=on")
+    page, frame = open_frame(new_page, site, f"{server.url}/embed/{kept[1]}?s=2.5&inputs=on")
     expect(frame.locator(".card.leaf .value")).to_contain_text("3")
     page.evaluate("tell({type: 'set', inputs: {x: -4.5}})")
     expect(frame.locator(".card.leaf .value")).to_contain_text("−4.5")
@@ -311,11 +312,12 @@ def test_an_interactive_frame_runs_other_inputs_and_hands_over_files(new_page, s
 
 
 def test_another_program_has_no_inputs_of_the_one_before(new_page, site, server, kept) -> None:
-    _, snippet = keep_program(server, PROGRAM.replace("x * x", "x**3"))
+    _, snippet = keep_program(server.url, PROGRAM.replace("x * x", "x**3"))
     folder, address = site
     (folder / "page.html").write_text(
-        f'<!doctype html><title>t</title><script type="module" src="{server}/kit/gradwalk.js"></script>'
-        f'<grad-walk src="{server}/embed/{kept[1]}/trace.json" step="2.5" inputs="on" style="height: 9in"></grad-walk>'
+        f'<!doctype html><title>t</title><script type="module" src="{server.url}/kit/gradwalk.js"></script>'
+        f'<grad-walk src="{server.url}/embed/{kept[1]}/trace.json" step="2.5" inputs="on" '
+        'style="height: 9in"></grad-walk>'
     )
     page = new_page().page
     page.goto(f"{address}/page.html")
@@ -324,7 +326,8 @@ def test_another_program_has_no_inputs_of_the_one_before(new_page, site, server,
     page.evaluate("document.querySelector('grad-walk').setInputs({x: -4.5})")
     expect(value).to_contain_text("−4.5")
     page.evaluate(
-        "(src) => document.querySelector('grad-walk').setAttribute('src', src)", f"{server}/embed/{snippet}/trace.json"
+        "(src) => document.querySelector('grad-walk').setAttribute('src', src)",
+        f"{server.url}/embed/{snippet}/trace.json",
     )
     expect(gradient).to_contain_text("27")
     page.get_by_role("button", name="Inputs").click()
@@ -337,7 +340,7 @@ def test_another_program_has_no_inputs_of_the_one_before(new_page, site, server,
 
 
 def test_keys_walk_on_from_a_button_round_the_picture(new_page, site, server, kept) -> None:
-    page, frame = open_frame(new_page, site, f"{server}/embed/{kept[1]}?s=1.3")
+    page, frame = open_frame(new_page, site, f"{server.url}/embed/{kept[1]}?s=1.3")
     frame.get_by_role("button", name="Program").click()
     page.keyboard.press("ArrowRight")
     page.wait_for_function("told('step').at(-1).place === '1.4'")
@@ -348,9 +351,9 @@ def test_keys_walk_on_from_a_button_round_the_picture(new_page, site, server, ke
 def test_keys_walk_on_from_a_button_of_an_element(new_page, site, server, kept) -> None:
     folder, address = site
     (folder / "page.html").write_text(
-        f'<!doctype html><title>t</title><script type="module" src="{server}/kit/gradwalk.js"></script>'
+        f'<!doctype html><title>t</title><script type="module" src="{server.url}/kit/gradwalk.js"></script>'
         "<button>Elsewhere</button>"
-        f'<grad-walk src="{server}/embed/{kept[1]}/trace.json" step="1.3" style="height: 600px"></grad-walk>'
+        f'<grad-walk src="{server.url}/embed/{kept[1]}/trace.json" step="1.3" style="height: 600px"></grad-walk>'
     )
     page = new_page().page
     page.goto(f"{address}/page.html")
@@ -364,7 +367,7 @@ def test_keys_walk_on_from_a_button_of_an_element(new_page, site, server, kept) 
 
 
 def test_a_frame_for_replay_runs_nothing(new_page, site, server, kept) -> None:
-    page, frame = open_frame(new_page, site, f"{server}/embed/{kept[1]}?s=2.5")
+    page, frame = open_frame(new_page, site, f"{server.url}/embed/{kept[1]}?s=2.5")
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     page.evaluate("tell({type: 'set', inputs: {x: 5}}); tell({type: 'set', inputs: {x: 'os.system(1)'}})")
@@ -376,7 +379,7 @@ def test_a_frame_for_replay_runs_nothing(new_page, site, server, kept) -> None:
 
 def test_a_reloaded_page_shows_the_same_step_every_time(new_page, site, server, kept) -> None:
     """A browser restores the address that a frame had last: an embed that wrote its own would come back elsewhere."""
-    page, _ = open_frame(new_page, site, f"{server}/embed/{kept[1]}?s=1.3")
+    page, _ = open_frame(new_page, site, f"{server.url}/embed/{kept[1]}?s=1.3")
     for _ in range(10):
         page.evaluate("tell({type: 'next'})")
         page.wait_for_function("told('step').at(-1)?.place === '1.4'")
@@ -389,7 +392,7 @@ def test_a_linked_step_has_the_pixels_of_the_same_step_by_hand(new_page, server,
     # x has nothing to multiply: a link to that phase opens the stop before it.
     for start, presses in (("2.3", 0), ("0", STOPS.index("2.1"))):
         page = new_page(reduced_motion="reduce").page
-        page.goto(f"{server}/embed/{kept[1]}?s={start}")
+        page.goto(f"{server.url}/embed/{kept[1]}?s={start}")
         page.wait_for_function("() => document.querySelector('grad-walk').isReady")
         for _ in range(presses):
             page.keyboard.press("ArrowRight")

@@ -16,8 +16,9 @@ from gradwalk.protocol.upgrades import load_document
 from gradwalk.words.catalogue import say
 from gradwalk.words.problems import tell_problem
 from tests.e2e.conftest import Opener
-from tests.e2e.hosts import serving
 from tests.examples.traced import trace_example
+from tests.world.shared import SharedServer
+from tests.world.sites import serving
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 
@@ -102,13 +103,13 @@ PLACES = """(element) => Object.fromEntries(
   }))"""
 
 
-def test_pictures_and_files_have_the_places_of_the_page(new_page: Opener, server: str, tmp_path: Path) -> None:
+def test_pictures_and_files_have_the_places_of_the_page(new_page: Opener, server: SharedServer, tmp_path: Path) -> None:
     """Graphs with groups, laid out by a browser's own worker and, for files, in an engine without a browser."""
     names = ("chain-of-two", "mlp-step", "attention")
     for name in names:
         shutil.copy(GOLDEN / f"{name}.json", tmp_path)
     elements = "".join(f'<grad-walk src="{name}.json" step="1.3"></grad-walk>' for name in names)
-    module = f'<script type="module" src="{server}/kit/gradwalk.js"></script>'
+    module = f'<script type="module" src="{server.url}/kit/gradwalk.js"></script>'
     (tmp_path / "page.html").write_text(f"<!doctype html><title>t</title>{module}{elements}")
     page = new_page().page
     with serving(tmp_path) as address:

@@ -10,7 +10,8 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.e2e.conftest import Opener
-from tests.e2e.hosts import NODE_MODULES, keep_program, serving
+from tests.world.shared import SharedServer
+from tests.world.sites import NODE_MODULES, keep_program, serving
 
 PROGRAM = "import torch\nx = torch.tensor(3.0, requires_grad=True)\ny = x * x\ny.backward()\n"
 STOPS = ["0", "1.1", "1.2", "1.3", "1.4", "1.5", "2.1", "2.5"]
@@ -39,8 +40,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]
 
 
 @pytest.fixture(scope="module")
-def snippet(server: str) -> str:
-    return keep_program(server, PROGRAM)[1]
+def snippet(server: SharedServer) -> str:
+    return keep_program(server.url, PROGRAM)[1]
 
 
 def write_deck(
@@ -76,7 +77,7 @@ def place(page: Page) -> str | None:
 def test_with_the_plugin_a_clicker_shows_every_phase_once_in_every_window(
     new_page: Opener, site, server, snippet, version
 ) -> None:
-    address = write_deck(site, version, server, elements(server, snippet), plugin=True)
+    address = write_deck(site, version, server.url, elements(server.url, snippet), plugin=True)
     lead, follower = new_page().page, new_page().page
     for page in (lead, follower):
         open_deck(page, address)
@@ -113,7 +114,7 @@ def test_with_the_plugin_a_clicker_shows_every_phase_once_in_every_window(
 def test_a_trace_that_comes_late_still_opens_at_the_fragment_that_the_address_names(
     new_page: Opener, site, server, snippet, version
 ) -> None:
-    address = write_deck(site, version, server, elements(server, snippet), plugin=True, patience_ms=1)
+    address = write_deck(site, version, server.url, elements(server.url, snippet), plugin=True, patience_ms=1)
     page = new_page().page
     page.goto(f"{address}#/2/0/3")
     page.wait_for_function("() => document.querySelector('section.present grad-walk')?.state.place === '1.5'")
@@ -123,11 +124,12 @@ def test_a_trace_that_comes_late_still_opens_at_the_fragment_that_the_address_na
 @pytest.mark.parametrize("version", VERSIONS)
 def test_frames_alone_give_the_deck_its_keys_back(new_page: Opener, site, server, snippet, version) -> None:
     frames = "".join(
-        f'<section><iframe title="walk" src="{server}/embed/{snippet}#deck=reveal&steps={steps}"></iframe></section>'
+        f'<section><iframe title="walk" src="{server.url}/embed/{snippet}#deck=reveal&steps={steps}">'
+        "</iframe></section>"
         for steps in RANGES
     )
     page = new_page().page
-    open_deck(page, write_deck(site, version, server, frames, plugin=False))
+    open_deck(page, write_deck(site, version, server.url, frames, plugin=False))
     for frame in page.frames[1:]:
         frame.wait_for_function("() => document.querySelector('grad-walk').isReady")
         frame.evaluate(
@@ -149,7 +151,7 @@ def test_frames_alone_give_the_deck_its_keys_back(new_page: Opener, site, server
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_in_print_every_phase_has_its_page_and_none_is_blank(new_page: Opener, site, server, snippet, version) -> None:
-    address = write_deck(site, version, server, elements(server, snippet), plugin=True)
+    address = write_deck(site, version, server.url, elements(server.url, snippet), plugin=True)
     page = new_page().page
     page.goto(f"{address}?print-pdf")
     page.wait_for_function("() => document.documentElement.dataset.gradwalkPrint === 'ready'", timeout=60_000)

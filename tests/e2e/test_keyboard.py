@@ -1,159 +1,153 @@
-"""Everything by keyboard, with names a screen reader can say."""
+"""Everything by keys alone, with names that a screen reader can say."""
 
-from playwright.sync_api import Page, expect
+import re
+from pathlib import Path
 
+import pytest
+import torch
+from playwright.sync_api import Locator, expect
+
+from gradwalk.words.catalogue import say
 from tests.e2e.player import PlayerPage, fragment
 
-THREE_STEPS = "x * y"
+README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+IN_A_MINUTE = README.split("## In a minute\n")[1].split("\n## ")[0]
 INPUTS = {"x": 2.0, "y": 3.0}
+WALK = (
+    ("ArrowRight", "1.4"),
+    ("PageDown", "1.5"),
+    ("PageUp", "1.4"),
+    ("ArrowLeft", "1.3"),
+    ("Shift+ArrowRight", "2.5"),
+    ("Home", "0"),
+    ("End", "2.5"),
+    ("Shift+ArrowLeft", "1.3"),
+)
+"""In the opening example; it ends where it began."""
 
 
-def focused_name(page: Page) -> str:
-    name: str = page.evaluate(
-        "() => { const e = document.activeElement;"
-        " return e.getAttribute('aria-label') ?? e.textContent.trim().slice(0, 60); }"
-    )
-    return name
+HEADER = {
+    "page-examples": ("ArrowRight", "End", "PageDown", "Escape"),
+    "page-room": ("ArrowRight", "End", "PageDown", "Escape"),
+    "page-view": ("Escape",),
+    "page-share": (),
+    "page-predict": ("Space",),
+}
+"""What is pressed after a button; in dialogs the keys of the walk are their own."""
 
 
-def test_the_whole_walk_without_a_mouse(player: PlayerPage) -> None:
-    player.open(fragment(THREE_STEPS, i=INPUTS, s="0"))
-    player.wait_for_steps(3)
-    player.button("Next phase").focus()
-    keys = player.page.keyboard
-    for place in ("1.1", "1.2", "1.3"):
-        keys.press("ArrowRight")
+@pytest.fixture
+def newcomer(player: PlayerPage) -> PlayerPage:
+    """At the opening example, in a profile that has seen nothing."""
+    player.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    player.open()
+    player.wait_for_steps(2)
+    player.wait_for_place("1.3")
+    return player
+
+
+def walk(player: PlayerPage) -> None:
+    for key, place in WALK:
+        player.press(key)
         player.wait_for_place(place)
-    keys.press("Shift+ArrowRight")
-    player.wait_for_place("2.5")
-    keys.press("ArrowLeft")
-    player.wait_for_place("1.5")
-    keys.press("PageDown")
-    player.wait_for_place("2.5")
-    keys.press("PageUp")
-    player.wait_for_place("1.5")
-    keys.press("Home")
-    player.wait_for_place("0")
-    keys.press("End")
-    player.wait_for_place("3.5")
 
 
-def test_arrows_walk_when_nothing_has_the_focus(player: PlayerPage) -> None:
-    player.open(fragment(THREE_STEPS, i=INPUTS, s="1.1"))
-    player.wait_for_steps(3)
-    player.page.evaluate("document.activeElement.blur()")
-    player.page.keyboard.press("ArrowRight")
-    player.wait_for_place("1.2")
+def tab_to(player: PlayerPage, target: Locator) -> None:
+    """By keys: leaves the editor where it is on the way."""
+    for _ in range(80):
+        player.press("Tab")
+        if target.evaluate("element => element === document.activeElement"):
+            return
+        if player.program.evaluate("element => element === document.activeElement"):
+            player.press("Escape")
+    raise AssertionError(f"{target} was not reached")
 
 
-def test_typing_in_the_program_moves_no_step(player: PlayerPage) -> None:
-    player.open(fragment("y = x", s="0"))
+def test_readmes_minute_by_keys_alone(newcomer: PlayerPage) -> None:
+    example = re.search(r'choose "([^"]+)"', IN_A_MINUTE)
+    expression = re.search(r"type `([^`]+)`", IN_A_MINUTE)
+    assert example is not None
+    assert expression is not None
+    keys, dialog = newcomer.page.keyboard, newcomer.page.get_by_role("dialog")
+    tab_to(newcomer, newcomer.named("button", "page-examples"))
+    keys.press("Enter")
+    tab_to(newcomer, dialog.get_by_role("button", name=example[1]))
+    keys.press("Enter")
+    expect(dialog).to_be_hidden()
+    newcomer.wait_for_place("1.3")
+    walk(newcomer)
+    newcomer.press("Space")
+    newcomer.wait_for_place("1.4")
+
+    tab_to(newcomer, newcomer.program)
+    keys.press("ControlOrMeta+a")
+    keys.type(expression[1])
+    keys.press("ControlOrMeta+Enter")
+    newcomer.wait_for_steps(5)
+    keys.press("Escape")
+    tab_to(newcomer, newcomer.slider("x"))
+    keys.press("ArrowRight")
+    expect(newcomer.slider("x")).to_have_value("2.05")
+    x = torch.tensor(2.05, requires_grad=True)
+    (torch.sin(x * 3.0) + x).backward()
+    assert x.grad is not None
+    tab_to(newcomer, newcomer.button("Last step"))
+    keys.press("Enter")
+    expect(newcomer.page.get_by_role("table", name="Steps")).to_contain_text(f"{x.grad.item():.4g}")
+    # The v of the example stays with the example.
+    newcomer.page.wait_for_function("() => new URLSearchParams(location.hash.slice(1)).get('i') === '{\"x\":2.05}'")
+    assert "g=" not in newcomer.page.url
+
+
+def test_the_walk_goes_on_from_every_button_of_the_header(newcomer: PlayerPage) -> None:
+    """Where nothing has the focus, after each dialog and menu, and not while one is open."""
+    newcomer.page.evaluate("document.activeElement.blur()")
+    walk(newcomer)
+    for key, then in HEADER.items():
+        button = newcomer.named("button", key)
+        button.focus()
+        newcomer.press("Space")
+        for each in then:
+            newcomer.press(each)
+        expect(newcomer.page.get_by_role("dialog")).to_be_hidden()
+        expect(button).to_be_focused()
+        newcomer.wait_for_place("1.3")
+        walk(newcomer)
+        expect(button).to_be_focused()
+
+
+def test_typing_moves_no_step_and_the_editor_can_be_left(player: PlayerPage) -> None:
+    player.open(fragment("import torch\nx = torch.tensor(2.0, requires_grad=True)\ny = x", s="0"))
     player.program.click()
-    for key in ("ArrowLeft", "ArrowRight", "Home", "End", "Space", "PageDown"):
-        player.page.keyboard.press(key)
+    for key in ("ArrowLeft", "ArrowRight", "Home", "PageDown", "Space", "Backspace", "ControlOrMeta+End"):
+        player.press(key)
     assert player.place() == "0"
-
-
-def test_control_enter_runs_and_escape_tab_leaves_the_editor(player: PlayerPage) -> None:
-    player.open(fragment("import torch\nx = torch.tensor(2.0, requires_grad=True)\ny = x"))
-    player.program.click()
-    player.page.keyboard.press("ControlOrMeta+End")
     player.page.keyboard.insert_text(" * x * x")
-    player.page.keyboard.press("ControlOrMeta+Enter")
+    player.press("ControlOrMeta+Enter")
     player.wait_for_steps(3)
-    player.page.keyboard.press("Escape")
-    player.page.keyboard.press("Tab")
+    player.press("Escape")
+    player.press("Tab")
     expect(player.program).not_to_be_focused()
 
 
-def test_the_gallery_opens_closes_and_gives_the_focus_back(player: PlayerPage) -> None:
-    player.open()
-    player.wait_for_steps(2)
-    examples = player.button("Examples")
-    examples.focus()
-    player.page.keyboard.press("Enter")
-    dialog = player.page.get_by_role("dialog")
-    expect(dialog).to_be_visible()
-    player.page.keyboard.press("Escape")
-    expect(dialog).to_be_hidden()
-    expect(examples).to_be_focused()
-
-
-def test_every_control_can_be_reached_and_has_a_name(player: PlayerPage) -> None:
-    player.open(fragment(THREE_STEPS, i=INPUTS, s="1.3"))
+def test_every_control_is_reached_and_the_tree_of_names_is_the_promised_one(player: PlayerPage) -> None:
+    player.open(fragment("x * y", i=INPUTS, s="1.3"))
     player.wait_for_steps(3)
     player.page.evaluate("document.activeElement.blur()")
     names: list[str] = []
+    name_of = "() => document.activeElement.ariaLabel ?? document.activeElement.textContent.trim()"
     for _ in range(120):
-        player.page.keyboard.press("Tab")
-        name = focused_name(player.page)
+        player.press("Tab")
+        name = player.page.evaluate(name_of)
         if name == "Program":
-            player.page.keyboard.press("Escape")
+            player.press("Escape")
         if names and name == names[0]:
             break
         names.append(name)
     assert all(names)
-    for wanted in (
-        "Examples",
-        "View",
-        "Share",
-        "Program",
-        "Run",
-        "x",
-        "External gradient",
-        "Next phase",
-        "Step",
-        "Phase",
-    ):
-        assert wanted in names, f"{wanted} cannot be reached: {names}"
-
-
-def test_the_step_slider_says_the_sentence(player: PlayerPage) -> None:
-    player.open(fragment(THREE_STEPS, i=INPUTS, s="2.3"))
-    player.wait_for_steps(3)
-    text = player.slider("Step").get_attribute("aria-valuetext")
-    assert text
-    assert any(character.isdigit() for character in text)
-
-
-ANNOUNCEMENTS = """() => {
-    window.said = [];
-    new MutationObserver((changes) => {
-        const told = changes.map(({ target }) => (target.nodeType === 1 ? target : target.parentElement)?.closest(
-            "[role=status], [role=alert], [aria-live]"));
-        for (const region of new Set(told)) {
-            if (region && region.getAttribute("aria-live") !== "off") said.push(region.textContent.trim());
-        }
-    }).observe(document.body, { subtree: true, childList: true, characterData: true });
-}"""
-
-
-def test_each_phase_is_announced_once_and_none_while_playing(player: PlayerPage) -> None:
-    player.open(fragment("sin(x * y)", i=INPUTS, s="0"))
-    player.wait_for_steps(4)
-    player.wait_for_end_of_run()
-    player.page.evaluate(ANNOUNCEMENTS)
-    sentences = []
-    for place in ("1.1", "1.2", "1.3", "1.4", "1.5", "2.2"):
-        told = player.narration.inner_text()
-        player.button("Next phase").click()
-        player.wait_for_place(place)
-        # The sentence comes when the motion is over.
-        expect(player.narration).not_to_have_text(told)
-        sentences.append(player.narration.inner_text())
-    said = player.page.evaluate("said.splice(0)")
-    assert said == sentences
-    assert max(map(len, said)) <= 140
-    player.page.get_by_role("combobox", name="Speed").select_option("4")
-    player.button("Play").click()
-    player.wait_for_place("3.5")
-    assert player.page.evaluate("said") == []
-
-
-def test_the_tree_of_names_is_the_promised_one(player: PlayerPage) -> None:
-    """What a screen reader is told of the page, by the accessibility tree itself."""
-    player.open(fragment(THREE_STEPS, i=INPUTS, s="1.3"))
-    player.wait_for_steps(3)
+    header = {say(f"page-{key}") for key in ("examples", "view", "share", "room", "predict")}
+    assert header | {"Program", "Run", "x", "External gradient", "Next phase", "Step", "Phase"} <= set(names)
+    assert any(each.isdigit() for each in player.slider("Step").get_attribute("aria-valuetext") or "")
     expect(player.page.locator("body")).to_match_aria_snapshot(
         """
         - banner:
@@ -190,3 +184,38 @@ def test_the_tree_of_names_is_the_promised_one(player: PlayerPage) -> None:
               - slider "Phase"
         """
     )
+
+
+ANNOUNCEMENTS = """() => {
+    window.said = [];
+    new MutationObserver((changes) => {
+        const told = changes.map(({ target }) => (target.nodeType === 1 ? target : target.parentElement)?.closest(
+            "[role=status], [role=alert], [aria-live]"));
+        for (const region of new Set(told)) {
+            if (region && region.getAttribute("aria-live") !== "off") said.push(region.textContent.trim());
+        }
+    }).observe(document.body, { subtree: true, childList: true, characterData: true });
+}"""
+
+
+def test_each_phase_is_announced_once_and_none_while_playing(player: PlayerPage) -> None:
+    player.open(fragment("sin(x * y)", i=INPUTS, s="0"))
+    player.wait_for_steps(4)
+    player.wait_for_end_of_run()
+    player.page.evaluate(ANNOUNCEMENTS)
+    sentences = []
+    for place in ("1.1", "1.2", "1.3"):
+        told = player.narration.inner_text()
+        player.button("Next phase").click()
+        player.wait_for_place(place)
+        # The sentence comes when the motion is over.
+        expect(player.narration).not_to_have_text(told)
+        sentences.append(player.narration.inner_text())
+    assert player.page.evaluate("said.splice(0)") == sentences
+    player.button("Next step").click()
+    player.wait_for_place("2.3")
+    player.page.wait_for_function("said.splice(0).length > 0")
+    player.named("combobox", "player-speed").select_option("4")
+    player.button("Play").click()
+    player.wait_for_place("3.5")
+    assert player.page.evaluate("said") == []

@@ -2,6 +2,7 @@
 
 from playwright.sync_api import expect
 
+from gradwalk.words.catalogue import say
 from tests.e2e.player import PlayerPage, fragment
 
 CATALOGUE = "**/assets/de-*.js"
@@ -9,7 +10,7 @@ CATALOGUE = "**/assets/de-*.js"
 
 def test_a_link_in_german_is_german(player: PlayerPage) -> None:
     player.page.goto(f"{player.server}/#{fragment('x*y', lang='de')}")
-    expect(player.page.get_by_role("textbox", name="Programm")).to_be_visible()
+    expect(player.page.get_by_role("textbox", name=say("page-program", "de"))).to_be_visible()
     expect(player.page.locator("html")).to_have_attribute("lang", "de")
 
 

@@ -5,8 +5,8 @@ import re
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.e2e.conftest import Opener
-from tests.e2e.player import PlayerPage, fragment, number
+from gradwalk.words.catalogue import say
+from tests.e2e.player import STREAM_MS, PlayerPage, fragment, number
 
 LOOP = """
 import torch
@@ -29,7 +29,12 @@ loss.backward()
 
 
 def curve_of(player: PlayerPage) -> Locator:
-    return player.page.get_by_role("group", name="Backward passes")
+    return player.named("group", "player-curve")
+
+
+def at_pass(player: PlayerPage, number: int) -> None:
+    expect(curve_of(player)).to_contain_text(say("player-curve-pass", **{"pass": number}, total=500), timeout=STREAM_MS)
+    expect(curve_of(player)).not_to_contain_text(say("player-curve-unrecorded"))
 
 
 def weight_before(pass_number: int) -> float:
@@ -40,85 +45,45 @@ def weight_before(pass_number: int) -> float:
     return w
 
 
-def test_a_loop_opens_at_its_last_pass(player: PlayerPage) -> None:
+def test_any_pass_of_a_loop_is_asked_for_and_compared(player: PlayerPage) -> None:
     player.open(fragment(LOOP))
-    expect(curve_of(player)).to_contain_text("pass 500 of 500")
-    expect(curve_of(player)).to_contain_text("after step and zero_grad")
-
-
-def test_a_program_opens_at_its_own_pass_not_at_those_of_gradcheck(player: PlayerPage) -> None:
-    player.open(fragment(GRADCHECK))
-    expect(curve_of(player)).to_contain_text("loss 14")
-
-
-def test_a_pass_that_was_not_recorded_is_asked_for(player: PlayerPage) -> None:
-    player.open(fragment(LOOP))
+    at_pass(player, 500)
     curve = curve_of(player)
-    expect(curve).to_contain_text("pass 500 of 500")
-    wanted = curve.get_by_role("spinbutton", name="Pass")
+    wanted, along = curve.get_by_role("spinbutton"), curve.get_by_role("slider")
     wanted.fill("234")
     wanted.press("Enter")
-    expect(curve).to_contain_text(re.compile(r"pass 234 of 500 · loss \S+ · after"))
-    expect(curve).not_to_contain_text("not recorded")
-    expect(player.page).to_have_url(re.compile("pass=233"))
+    at_pass(player, 234)
+    player.page.wait_for_function("() => new URLSearchParams(location.hash.slice(1)).get('pass') === '233'")
     told = re.search(r"loss (\S+)", curve.inner_text())
     assert told is not None
     assert number(told[1]) == pytest.approx(weight_before(233) ** 2 * 234, rel=1e-3)
-    assert number(player.page.get_by_role("slider", name="w").input_value()) == 1.0
-    curve.get_by_role("slider", name="Pass").press("Home")
-    expect(curve).to_contain_text("pass 1 of 500")
-    curve.get_by_role("slider", name="Pass").press("ArrowRight")
-    expect(curve).to_contain_text("pass 2 of 500")
-
-
-def test_two_passes_stand_beside_each_other(player: PlayerPage) -> None:
-    player.open(fragment(LOOP))
-    curve = curve_of(player)
-    expect(curve).to_contain_text("pass 500 of 500")
-    curve.get_by_role("slider", name="Pass").press("Home")
-    expect(curve).to_contain_text("pass 1 of 500")
-    curve.get_by_role("button", name="Compare").click()
-    curve.get_by_role("slider", name="Pass").press("ArrowRight")
-    expect(curve).to_contain_text("pass 2 of 500")
-    changes = player.page.get_by_role("region", name="Beside pass 1")
-    expect(changes).to_contain_text("w.grad")
-    expect(changes).to_contain_text("was 2,")
-
-
-def test_the_first_nan_is_a_click_away(player: PlayerPage) -> None:
-    player.open(fragment(DIVERGING))
-    curve = curve_of(player)
-    curve.get_by_role("button", name="First NaN or infinity").click()
-    expect(curve).to_contain_text(re.compile(r"pass \d+ of 500 · loss (NaN|∞|\S+)"))
-    expect(curve).not_to_contain_text("not recorded")
-    expect(player.page.get_by_text("NaN").or_(player.page.get_by_text("∞")).first).to_be_visible()
-
-
-def test_without_the_server_a_sentence_says_what_is_missing(player: PlayerPage) -> None:
+    along.press("Home")
+    at_pass(player, 1)
+    curve.get_by_role("button", name=say("player-curve-compare")).click()
+    along.press("ArrowRight")
+    at_pass(player, 2)
+    changes = player.named("region", "page-changes-pass", **{"pass": 1})
+    for text in ("w.grad", "2"):
+        expect(changes).to_contain_text(text)
     player.expected_complaints.append("ERR_INTERNET_DISCONNECTED")
-    player.open(fragment(LOOP))
-    curve = curve_of(player)
-    expect(curve).to_contain_text("pass 500 of 500")
     player.page.context.set_offline(True)
-    wanted = curve.get_by_role("spinbutton", name="Pass")
-    wanted.fill("234")
+    wanted.fill("300")
     wanted.press("Enter")
-    expect(curve).to_contain_text("Pass 234 is not recorded; recording it needs the server, which does not answer.")
+    expect(curve).to_contain_text(say("player-curve-offline", **{"pass": 300}))
     player.page.context.set_offline(False)
-    expect(curve).to_contain_text("pass 234 of 500")
+    at_pass(player, 300)
 
 
-@pytest.mark.parametrize("width", [320, 390, 1280])
-def test_the_curve_is_as_wide_as_the_screen_allows(new_page: Opener, width: int) -> None:
-    player = new_page(viewport={"width": width, "height": 800}, reduced_motion="reduce")
-    player.open(fragment(LOOP))
-    plot = curve_of(player).get_by_role("slider", name="Pass")
-    expect(curve_of(player)).to_contain_text("pass 500 of 500")
-    box = plot.bounding_box()
-    assert box is not None
-    assert box["width"] <= width
-    assert player.page.evaluate("document.documentElement.scrollWidth") <= width
-    plot.click(position={"x": box["width"] - 9, "y": 20})
-    expect(curve_of(player)).to_contain_text("pass 500 of 500")
-    plot.click(position={"x": 67, "y": 20})
-    expect(curve_of(player)).to_contain_text(re.compile(r"pass \d of 500"))
+def test_a_program_opens_at_its_own_pass_or_at_its_last(player: PlayerPage) -> None:
+    """Not at those of gradcheck; and the first that is not finite is a click away."""
+    player.open(fragment(GRADCHECK))
+    expect(curve_of(player)).to_contain_text("loss 14", timeout=STREAM_MS)
+    w, first = 1.0, 0
+    while abs(w) * 2 * (1 + first) < 3.4e38:
+        w *= 1 - 20 * (1 + first)
+        first += 1
+    player.page.goto("about:blank")
+    player.open(fragment(DIVERGING))
+    curve_of(player).get_by_role("button", name=say("player-curve-non-finite", **{"pass": first + 1})).click()
+    at_pass(player, first + 1)
+    expect(player.page.get_by_text(re.compile("NaN|∞")).first).to_be_visible()

@@ -1,53 +1,40 @@
-"""A student's mistake is a card with a line and what to try; the page goes on."""
+"""What went wrong, or stands out, is on the page with its line; the page goes on."""
 
-import pytest
+import warnings
+
+import torch
 from playwright.sync_api import expect
 
-from tests.e2e.player import PlayerPage, fragment
+from gradwalk.words.catalogue import say
+from tests.e2e.player import STREAM_MS, PlayerPage, fragment
+from tests.tracer.oracle import run_plain
+
+MISTAKES = [
+    # Program, line, and a word of torch's or Python's own.
+    ("import torch\nx = torch.tensor(1.0, requires_grad=True\ny = x * x", 2, ""),
+    ("import torch\nx = torch.tensor(1.0, requires_grad=True)\ny = torch.sine(x)", 3, "sine"),
+    ("import torch\nx = torch.ones(3)\ny = x * 2\ny.sum().backward()", 4, "grad"),
+    ("import torch\nx = torch.ones(3, requires_grad=True)\n(x * 2).backward()", 3, "scalar"),
+]
 
 
-@pytest.mark.parametrize(
-    ("source", "line", "words"),
-    [
-        ("import torch\nx = torch.tensor(1.0, requires_grad=True\ny = x * x", 2, ""),
-        ("import torch\nx = torch.tensor(1.0, requires_grad=True)\ny = torch.sine(x)", 3, "sine"),
-        ("import torch\nx = torch.ones(3)\ny = x * 2\ny.sum().backward()", 4, "grad"),
-        ("import torch\nx = torch.ones(3, requires_grad=True)\n(x * 2).backward()", 3, "scalar"),
-    ],
-    ids=["syntax", "unknown name", "nothing requires grad", "no scalar"],
-)
-def test_a_mistake_is_told_at_its_line(player: PlayerPage, source: str, line: int, words: str) -> None:
-    player.open(fragment(source))
-    card = player.problems.first
-    expect(card).to_contain_text(words)
-    card.get_by_role("button", name=f"Go to line {line}").click()
-    expect(player.program).to_be_focused()
-    expect(player.page.locator(".cm-lintRange-error").first).to_be_visible()
-
-
-def test_steps_before_the_mistake_stay_readable(player: PlayerPage) -> None:
-    source = "import torch\nx = torch.tensor(3.0, requires_grad=True)\ny = x * x\ny.backward()\ny.backward()"
-    player.open(fragment(source, s="1.3"))
-    player.wait_for_steps(2)
-    expect(player.problems).to_have_count(1)
-    assert player.cells("v times J") == [[3.0]]
-
-
-def test_a_mended_program_takes_its_problems_away(player: PlayerPage) -> None:
-    player.open(fragment("import torch\ny = torch.sine(1)"))
-    expect(player.problems).to_have_count(1)
+def test_a_mistake_is_told_at_its_line_and_goes_when_it_is_mended(player: PlayerPage) -> None:
+    for source, line, word in MISTAKES:
+        player.page.goto("about:blank")
+        player.open(fragment(source))
+        card = player.problems.first
+        expect(card).to_contain_text(word, timeout=STREAM_MS)
+        card.get_by_role("button", name=say("page-go-to-line", line=line)).click()
+        expect(player.program).to_be_focused()
+        expect(player.page.locator(".cm-lintRange-error").first).to_be_visible()
     player.type_program("x * x")
-    player.page.keyboard.press("ControlOrMeta+Enter")
+    player.press("ControlOrMeta+Enter")
     player.wait_for_steps(2)
     expect(player.problems).to_have_count(0)
-
-
-def test_an_expression_half_typed_leaves_the_picture(player: PlayerPage) -> None:
-    player.open(fragment("x * y", i={"x": 2.0, "y": 3.0}))
-    player.wait_for_steps(3)
-    player.type_program("x * y *")
+    # An expression half typed leaves the picture.
+    player.type_program("x * x *")
     expect(player.problems).to_have_count(1)
-    expect(player.rows).to_have_count(3)
+    expect(player.rows).to_have_count(2)
 
 
 SHAPES = """
@@ -64,33 +51,103 @@ z = block(x) @ w
 """.strip()
 
 
-def test_a_call_that_raised_stands_in_the_graph_with_what_went_into_it(player: PlayerPage) -> None:
+def test_a_call_that_raised_stands_in_the_graph_with_its_operands(player: PlayerPage) -> None:
     """After a pass that went well, and with an operand that comes out of a group."""
     player.open(fragment(SHAPES, s="1.3"))
     player.wait_for_steps(3)
     card = player.problems.first
-    expect(card.get_by_role("listitem")).to_have_text(["operand 1: [2 × 3] float32", "operand 2: [2 × 3] float32"])
-    card.get_by_role("button", name="Show it in the graph").click()
-    failed = player.page.get_by_role("article", name="matmul, raised an error")
-    expect(failed).to_contain_text("raised")
-    expect(player.narration).to_contain_text("matmul raises: These matrices cannot be multiplied")
-    forward = player.page.get_by_role("region", name="Forward")
+    for number in (1, 2):
+        expect(card).to_contain_text(say("page-operand-shape", number=number, shape="[2 × 3] float32"))
+    card.get_by_role("button", name=say("page-show-node")).click()
+    failed = player.named("article", "player-node-raised", node="matmul")
+    expect(failed).to_be_visible()
     for operand in ("u.sin()", "w"):
-        expect(forward.get_by_role("table", name=operand, exact=True)).to_be_visible()
+        expect(player.page.get_by_role("table", name=operand, exact=True)).to_be_visible()
     player.rows.first.click()
-    expect(player.page.get_by_role("article", name="raised")).to_have_count(0)
-
-
-def test_the_node_whose_backward_raised_is_marked(player: PlayerPage) -> None:
+    expect(failed).to_have_count(0)
+    # Of a backward that raised, the node is in the graph anyway.
     player.open("example=wrong-shape")
-    player.problems.first.get_by_role("button", name="Show it in the graph").click()
-    raised = player.page.get_by_role("article", name="raised an error")
-    expect(raised).to_have_count(1)
+    player.problems.first.get_by_role("button", name=say("page-show-node")).click()
+    raised = player.page.get_by_role("article", name=say("player-node-raised", node=""))
     expect(raised.get_by_role("button")).to_have_attribute("aria-pressed", "true")
 
 
-def test_what_is_worth_knowing_of_a_pass_is_told(player: PlayerPage) -> None:
-    source = "import torch\nx = torch.tensor(3.0, requires_grad=True)\n(x * x).backward()"
-    player.open(fragment(source, i={"q": 2.0}, s="1.3"))
-    player.wait_for_steps(2)
-    expect(player.page.get_by_role("region", name="Worth knowing")).to_contain_text("The input q was not used")
+def test_warnings_and_caught_errors_stand_at_their_lines(player: PlayerPage) -> None:
+    source = "x = torch.ones(4, 1, requires_grad=True)\nloss = F.mse_loss(x, torch.zeros(4))\nloss.backward()"
+    with warnings.catch_warnings(record=True) as torchs_own:
+        warnings.simplefilter("always")
+        torch.nn.functional.mse_loss(torch.ones(4, 1), torch.zeros(4))
+    player.open(fragment(source))
+    shown = player.named("region", "page-warnings")
+    expect(shown).to_contain_text(str(torchs_own[0].message)[:40], timeout=STREAM_MS)
+    expect(player.page.locator(".cm-lintRange-warning")).to_have_text("F.mse_loss(x, torch.zeros(4))")
+    shown.get_by_role("button", name=say("page-go-to-line", line=2)).click()
+    expect(player.program).to_be_focused()
+    player.type_program("import warnings\nwarnings.warn('hello')")
+    player.press("ControlOrMeta+Enter")
+    expect(shown).to_contain_text("hello", timeout=STREAM_MS)
+    again = "y = (x * x).sum()\ny.backward()\ntry:\n    y.backward()\nexcept RuntimeError:\n    pass"
+    player.type_program("x = torch.ones(2, requires_grad=True)\n" + again)
+    player.press("ControlOrMeta+Enter")
+    expect(player.page.locator(".cm-lintRange-info")).to_have_text("x * x", timeout=STREAM_MS)
+    expect(player.page.locator(".cm-lintRange-error")).to_have_count(0)
+    expect(shown).to_have_count(0)
+
+
+BOTH = "x = torch.tensor([1., 2.], requires_grad=True)\nw = torch.tensor([3., 4.], requires_grad=True)\n"
+END = "\nloss.backward()\nprint(x.grad)"
+CAUSES = {
+    # Program, line of the cause, program that is mended.
+    "detach": (BOTH + "loss = (x.detach() * w).sum()", 3, BOTH + "loss = (x * w).sum()"),
+    "no leaf": (
+        "x = torch.ones(2, requires_grad=True) * 2\nloss = (x * x).sum()", 1,
+        "x = torch.ones(2, requires_grad=True) * 2\nx.retain_grad()\nloss = (x * x).sum()",
+    ),
+    "no_grad": (
+        BOTH + "with torch.no_grad():\n    h = x * 2\nloss = (h * w).sum()",
+        4,
+        BOTH + "h = x * 2\nloss = (h * w).sum()",
+    ),
+    "frozen": (
+        BOTH + "x.requires_grad_(False)\nloss = (w * x).sum()", 3, BOTH + "loss = (w * x).sum()",
+    ),
+}  # fmt: skip
+"""Each reason there is: `tests/tracer/test_reasons.py`."""
+
+
+def test_why_there_is_no_gradient_is_the_first_thing_told(player: PlayerPage) -> None:
+    opening = player.named("region", "player-without-gradient")
+    last = player.page.get_by_role("table", name="Steps").locator("tbody tr").last
+    for name, (source, line, mended) in CAUSES.items():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            assert run_plain(source + END).namespace["x"].grad is None, name
+        assert run_plain(mended + END).namespace["x"].grad is not None, name
+        player.page.goto("about:blank")
+        player.open(fragment(source + END, s="0.1"))
+        for text in ("x.grad", say("player-line", line=line)):
+            expect(opening).to_contain_text(text, timeout=STREAM_MS)
+        expect(last).to_contain_text("x.grad None")
+    player.press("ArrowRight")
+    expect(opening).to_have_count(0)
+    player.type_program(mended + END)
+    player.press("ControlOrMeta+Enter")
+    expect(last).not_to_contain_text("x.grad None", timeout=STREAM_MS)
+    # A layer that is frozen on purpose is told in the table only.
+    frozen = "net = nn.Linear(2, 1)\nnet.bias.requires_grad_(False)\nnet(torch.ones(3, 2)).sum().backward()"
+    player.open(fragment(frozen, s="0.1"))
+    expect(last).to_contain_text("net.bias.grad None", timeout=STREAM_MS)
+    expect(opening).to_have_count(0)
+
+
+def test_all_numbers_of_a_large_value_can_be_read(player: PlayerPage) -> None:
+    program = "torch.manual_seed(0)\nx = torch.randn(60, 40, requires_grad=True)\ntorch.exp(x).sum().backward()"
+    torch.manual_seed(0)
+    expected = torch.exp(torch.randn(60, 40))
+    player.open(fragment(program, s="2.5"))
+    player.page.get_by_role("button", name=say("player-all-numbers")).last.click()
+    dialog = player.page.get_by_role("dialog")
+    for text in ("[60 × 40]", f"{expected[0, 0].item():.4g}"):
+        expect(dialog).to_contain_text(text)
+    dialog.get_by_role("group").last.evaluate("(window) => window.scrollTo(100000, 100000)")
+    expect(dialog).to_contain_text(f"{expected[59, 39].item():.4g}")

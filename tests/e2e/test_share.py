@@ -7,10 +7,11 @@ import httpx
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.e2e.hosts import TWO_LAYERS
-from tests.e2e.live import ELSEWHERE
 from tests.e2e.player import PlayerPage, fragment
 from tests.hosts.recipes import recipe
+from tests.world.server import ELSEWHERE
+from tests.world.shared import SharedServer
+from tests.world.sites import TWO_LAYERS
 
 REVEAL = """<link rel="stylesheet" href="/npm/reveal.js/dist/reveal.css">
 <div class="reveal"><div class="slides">{}</div></div>
@@ -107,7 +108,7 @@ def test_what_is_handed_out_for_each_host_works_there(dialog: Locator, player: P
     _expect_a_short_private_link_that_runs_nothing(page, player.server, handed["hash"])
 
 
-def _expect_a_short_private_link_that_runs_nothing(page: Page, server: str, link: str) -> None:
+def _expect_a_short_private_link_that_runs_nothing(page: Page, server: SharedServer, link: str) -> None:
     assert len(link.removeprefix(server)) < 400
     assert "s=2.3" in link
     asked: list[str] = []

@@ -3,15 +3,15 @@
 from collections.abc import Callable
 
 import numpy as np
-import pytest
 import torch
 from playwright.sync_api import Locator, expect
 
 from gradwalk.examples.catalogue import program_text
+from gradwalk.words.catalogue import say
 from tests.e2e.player import STREAM_MS, PlayerPage, fragment, number
+from tests.tracer.test_backward_checks import function
 
 ABSOLUTE, RELATIVE = 1e-5, 1e-3
-WRONG = "td:has(sup)"
 
 
 def run_example(slug: str) -> dict[str, object]:
@@ -63,6 +63,16 @@ def marked(table: Locator) -> set[tuple[int, int]]:
     return {(row, column) for row, column in found}
 
 
+def checked(player: PlayerPage, address: str, place: str) -> Locator:
+    """The region with what finite differences say."""
+    player.open(address)
+    player.wait_for_place(place)
+    player.named("button", "player-check").click()
+    region = player.page.get_by_role("region", name=say("player-differences", name=""))
+    expect(region.get_by_role("table").first).to_be_visible(timeout=STREAM_MS)
+    return region
+
+
 def test_finite_differences_mark_the_entries_that_are_wrong(player: PlayerPage) -> None:
     names = run_example("gradcheck")
     cube, x = names["Cube"], names["x"]
@@ -72,98 +82,59 @@ def test_finite_differences_mark_the_entries_that_are_wrong(player: PlayerPage) 
     numeric = central_differences(cube.apply, x.detach())  # type: ignore[attr-defined]
     wrong = {(int(r), int(c)) for r, c in np.argwhere(abs(analytic - numeric) > ABSOLUTE + RELATIVE * abs(numeric))}
     assert wrong
-
-    player.open("example=gradcheck&s=2.3")
-    player.wait_for_place("2.3")
-    player.button("Check by finite differences").click()
-    region = player.page.get_by_role("region", name="Finite differences for")
-    expect(region.get_by_text("Differs from finite differences")).to_be_visible(timeout=STREAM_MS)
-    tables = [region.get_by_role("table", name=f"{side} Jacobian") for side in ("analytic", "numeric")]
-    for table, expected in zip(tables, (analytic, numeric), strict=True):
+    region = checked(player, "example=gradcheck&s=2.3", "2.3")
+    for side, expected in (("analytic", analytic), ("numeric", numeric)):
+        table = region.get_by_role("table", name=f"{side} Jacobian")
         np.testing.assert_allclose(numbers(table), expected, rtol=1e-3, atol=1e-6)
         assert marked(table) == wrong
     expect(region.get_by_role("listitem")).to_have_count(len(wrong))
-    expect(region.get_by_text("Central differences in double precision")).to_be_visible()
 
 
-def test_finite_differences_agree_with_a_right_backward(player: PlayerPage) -> None:
-    names = run_example("map")
-    function = names["F"]
+def test_finite_differences_agree_with_a_right_backward_and_a_right_pass(player: PlayerPage) -> None:
+    function = run_example("map")["F"]
     at = torch.tensor([2.0, 3.0], dtype=torch.float64)
     assert torch.autograd.gradcheck(function.apply, at.requires_grad_())  # type: ignore[attr-defined]
-
-    player.open("example=map")
-    player.wait_for_place("1.3")
-    player.button("Check by finite differences").click()
-    region = player.page.get_by_role("region", name="Finite differences for")
-    expect(region.get_by_text("Agrees with finite differences")).to_be_in_viewport(timeout=STREAM_MS)
+    region = checked(player, "example=map", "1.3")
     table = region.get_by_role("table", name="numeric Jacobian")
     np.testing.assert_allclose(numbers(table), central_differences(function.apply, at.detach()), rtol=1e-3)  # type: ignore[attr-defined]
     assert marked(table) == set()
 
+    x = torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64, requires_grad=True)
+    (expected,) = torch.autograd.grad((x.sin() * x).sum(), x)
+    source = "x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)\n(x.sin() * x).sum().backward()"
+    player.page.goto("about:blank")
+    player.open(fragment(source, s="4.5"))
+    player.named("button", "player-check-pass").click()
+    table = player.named("region", "player-differences-pass").get_by_role("table", name="numeric Jacobian")
+    expect(table).to_be_visible(timeout=STREAM_MS)
+    np.testing.assert_allclose(numbers(table), expected.reshape(1, -1).numpy(), rtol=1e-3)
+    assert marked(table) == set()
+
 
 def test_a_backward_opens_into_the_lines_of_its_formula(player: PlayerPage) -> None:
-    lines = program_text("map").splitlines()
-    line_of = {
-        text: at
-        for at, line in enumerate(lines, 1)
-        for text in ("jacobian = torch.stack", "return v @")
-        if text in line
-    }
+    (at,) = [at for at, line in enumerate(program_text("map").splitlines(), 1) if "return v @" in line]
     player.open("example=map")
     player.wait_for_place("1.3")
-    player.product.get_by_text("Inside backward").click()
-    operations = player.product.locator("details").get_by_role("listitem")
-    product = operations.filter(has_text=f"line {line_of['return v @']}")
-    expect(product).to_have_count(1)
-    expect(
-        operations.filter(has_text=f"line {line_of['jacobian = torch.stack']}").filter(has_text="stack")
-    ).to_have_count(1)
+    inside = player.product.locator("details").filter(has=player.page.get_by_role("listitem")).first
+    inside.locator("summary").click()
+    product = inside.get_by_role("listitem").filter(has_text=say("player-line", line=at))
     p = torch.tensor([2.0, 3.0])
-    returned = torch.tensor([0.0, 1.0, 0.0]) @ torch.autograd.functional.jacobian(
-        lambda p: torch.stack([p[0] * p[0], p[0] * p[1], p[1] * p[1]]), p
-    )
-    expect(product).to_contain_text(f"[{', '.join(f'{entry:g}' for entry in returned.tolist())}]")
-
+    whole = torch.autograd.functional.jacobian(lambda p: torch.stack([p[0] * p[0], p[0] * p[1], p[1] * p[1]]), p)
+    expect(product).to_contain_text(f"[{', '.join(f'{entry:g}' for entry in whole[1].tolist())}]")
     product.get_by_role("button").click()
-    highlighted = player.page.get_by_role("textbox", name="Program").locator(".active-span")
-    expect(highlighted.filter(has_text="v @ jacobian").first).to_be_visible()
+    expect(player.program.locator(".active-span").filter(has_text="v @ jacobian").first).to_be_visible()
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_nothing_relies_on_colour_alone(player: PlayerPage, theme: str) -> None:
-    player.page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
-    player.open("example=gradcheck&s=2.3")
-    player.wait_for_place("2.3")
-    player.button("Check by finite differences").click()
-    marks = player.page.get_by_role("table", name="analytic Jacobian").locator(WRONG)
-    marks.first.wait_for(timeout=STREAM_MS)
-    for mark in marks.all():
-        expect(mark.get_by_role("img", name="differs")).to_have_text("✗")
-
-
-def test_a_whole_pass_is_checked_at_its_leaf(player: PlayerPage) -> None:
-    x = torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64, requires_grad=True)
-
-    def program(x: torch.Tensor) -> torch.Tensor:
-        return (x.sin() * x).sum()
-
-    (expected,) = torch.autograd.grad(program(x), x)
-    source = "import torch\nx = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)\n(x.sin() * x).sum().backward()"
-    player.open(fragment(source, s="4.5"))
-    player.button("Check the whole pass by finite differences").click()
-    region = player.page.get_by_role("region", name="Finite differences for the whole pass")
-    expect(region).to_contain_text("Agrees with finite differences: x.grad", timeout=STREAM_MS)
-    table = region.get_by_role("table", name="numeric Jacobian")
-    np.testing.assert_allclose(numbers(table), expected.reshape(1, -1).numpy(), rtol=1e-3)
-
-
-def test_what_is_special_about_an_operation_is_told_to_those_who_ask(player: PlayerPage) -> None:
-    player.open(fragment("x = torch.tensor([0.0, -1.0], requires_grad=True)\nx.sqrt().sum().backward()\n", s="2.5"))
-    told = player.product.get_by_text("At 0 the slope is infinite; for a negative number of a real dtype it is NaN.")
-    expect(told).to_be_hidden(timeout=STREAM_MS)
-    player.product.get_by_text("What to know", exact=True).click()
-    expect(told).to_be_visible()
-    x = torch.tensor([0.0, -1.0], requires_grad=True)
-    at_0, below = torch.autograd.grad(x.sqrt().sum(), x)[0].tolist()
-    assert (at_0, np.isnan(below)) == (np.inf, True)
+def test_the_true_jacobian_stands_beside_that_of_a_wrong_backward(player: PlayerPage) -> None:
+    x = torch.tensor([0.5, -1.5, 3.0])
+    (true,) = torch.autograd.functional.jacobian(lambda x: x * x, (x,))
+    player.open(fragment(function("return x * x", "return x * g"), s="2.3", view="jacobian"))
+    expect(player.named("region", "player-stands-out")).to_contain_text("F1.backward", timeout=STREAM_MS)
+    assert player.cells("Local Jacobian") == torch.diag(x).tolist()
+    assert player.cells(say("player-true-table")) == true.tolist()
+    player.page.goto("about:blank")
+    player.open(fragment(function("return x * x", "return 2 * x * g"), s="2.3", view="jacobian"))
+    player.product.wait_for(timeout=STREAM_MS)
+    player.wait_for_end_of_run()
+    assert player.cells("Local Jacobian") == true.tolist()
+    expect(player.named("region", "player-stands-out")).to_have_count(0)

@@ -16,9 +16,9 @@ from gradwalk.sandbox.jobs import TraceJob
 from gradwalk.sandbox.limits import RunLimits
 from gradwalk.sandbox.supervisor import Sandbox
 from gradwalk.store.redis_store import RedisStore
-from tests.own_cluster import OwnWorker
-from tests.own_process import START_SECONDS
-from tests.own_redis import OwnRedis
+from tests.world.cluster import Worker
+from tests.world.processes import PATIENCE_SECONDS
+from tests.world.redis import Redis
 
 Opened = AbstractAsyncContextManager[tuple[Engine, RedisStore | None]]
 Open = Callable[[], Opened]
@@ -33,7 +33,7 @@ def local_engine(places: int, waiting_max: int, wall_seconds: int) -> Iterator[O
 
     @asynccontextmanager
     async def opened() -> AsyncIterator[tuple[Engine, RedisStore | None]]:
-        await until(lambda: engine.status().ready, START_SECONDS)
+        await until(lambda: engine.status().ready)
         yield engine, None
 
     try:
@@ -45,8 +45,8 @@ def local_engine(places: int, waiting_max: int, wall_seconds: int) -> Iterator[O
 @contextmanager
 def celery_engine(home: Path, places: int, waiting_max: int, wall_seconds: int) -> Iterator[Open]:
     """One worker for all; a server's side of it anew with every opening."""
-    shared = OwnRedis(home)
-    worker = OwnWorker(home, shared.url, running_count=places, run_seconds=wall_seconds).wait()
+    shared = Redis(home / "redis")
+    worker = Worker(home, shared.url, running_count=places, run_seconds=wall_seconds).wait()
 
     @asynccontextmanager
     async def opened() -> AsyncIterator[tuple[Engine, RedisStore | None]]:
@@ -54,7 +54,7 @@ def celery_engine(home: Path, places: int, waiting_max: int, wall_seconds: int) 
         engine.start()
         store = RedisStore(connect(shared.url))
         try:
-            await until(lambda: engine.status().ready, START_SECONDS)
+            await until(lambda: engine.status().ready)
             yield engine, store
         finally:
             await asyncio.to_thread(engine.close)
@@ -67,7 +67,7 @@ def celery_engine(home: Path, places: int, waiting_max: int, wall_seconds: int) 
         shared.stop()
 
 
-async def until(holds: Callable[[], bool], seconds: float = 30) -> None:
+async def until(holds: Callable[[], bool], seconds: float = PATIENCE_SECONDS) -> None:
     """Waits for what comes by itself."""
     async with asyncio.timeout(seconds):
         while not holds():

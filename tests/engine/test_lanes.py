@@ -4,13 +4,12 @@ import asyncio
 import json
 import os
 import re
-from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from gradwalk.engine import export
-from gradwalk.engine.broker import Places
 from gradwalk.engine.engine import Engine, Lane
 from gradwalk.engine.export import ExportJob, MakerBrokeError, NoFileError, make_file
 from gradwalk.engine.runs import Run, Runs, RunState
@@ -21,7 +20,8 @@ from gradwalk.sandbox.cancellation import Cancellation
 from gradwalk.store.compression import compress
 from gradwalk.store.redis_store import RedisStore
 from tests.engine.engines import Open, address, celery_engine, job, local_engine, until
-from tests.own_loop import run_in_own_loop
+from tests.world.loop import run_in_own_loop
+from tests.world.processes import descendants_of, is_alive
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 DOCUMENT = (GOLDEN / "chain-of-two.json").read_bytes()
@@ -29,6 +29,19 @@ LONG = (GOLDEN / "mlp-step.json").read_bytes()
 ENDLESS = "while {number} == {number}: pass"
 PLACES = 2
 WALL_SECONDS = 60
+
+
+def makers() -> list[int]:
+    """Processes below this one that make files now."""
+    return [pid for pid in descendants_of(os.getpid()) if is_alive(pid) and b"gradwalk.exports.maker" in command(pid)]
+
+
+def command(pid: int) -> bytes:
+    """The command line of a process; empty once it has ended."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
 
 
 class Setup:
@@ -67,25 +80,6 @@ class Setup:
 async def keep_nothing(_: Run) -> bool:
     """What is not kept can be read in its run for a while."""
     return False
-
-
-@pytest.fixture(scope="module")
-def local() -> Iterator[Open]:
-    with local_engine(PLACES, 100, WALL_SECONDS) as opened:
-        yield opened
-
-
-@pytest.fixture(scope="module")
-def celery(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Open]:
-    with celery_engine(tmp_path_factory.mktemp("lanes"), PLACES, 100, WALL_SECONDS) as opened:
-        yield opened
-
-
-@pytest.fixture(params=["local", "celery"])
-def opened(request: pytest.FixtureRequest) -> Open:
-    """Every engine in turn."""
-    found: Open = request.getfixturevalue(request.param)
-    return found
 
 
 async def to_the_end(run: Run) -> list[tuple[int, int]]:
@@ -153,7 +147,15 @@ def test_a_file_that_nobody_waits_for_any_more_is_not_made(opened: Open) -> None
     run_in_own_loop(work())
 
 
-def test_work_on_the_batch_lane_leaves_a_place_for_those_who_look(opened: Open) -> None:
+@pytest.mark.soak
+@pytest.mark.parametrize("kind", ["local", "celery"])
+def test_work_on_the_batch_lane_leaves_a_place_for_live_runs(tmp_path: Path, kind: str) -> None:
+    engines = {"local": partial(local_engine), "celery": partial(celery_engine, tmp_path)}
+    with engines[kind](PLACES, 100, WALL_SECONDS) as opened:
+        leave_a_place(opened)
+
+
+def leave_a_place(opened: Open) -> None:
     async def work() -> None:
         async with opened() as (engine, store):
             setup = Setup(engine, store)
@@ -174,16 +176,7 @@ def test_work_on_the_batch_lane_leaves_a_place_for_those_who_look(opened: Open) 
     run_in_own_loop(work())
 
 
-def test_a_worker_of_one_place_still_makes_files() -> None:
-    places = Places(1)
-    assert places.has_room("batch")
-    places.take("batch")
-    assert not places.has_room("batch")
-    assert places.has_room("live")
-    places.give_back("batch")
-    assert places.has_room("batch")
-
-
+@pytest.mark.usefixtures("run")
 def test_the_makers_own_mistakes_are_told_as_ours_with_its_last_words(monkeypatch: pytest.MonkeyPatch) -> None:
     # Words that wait for a line's end are lost in a crash, unless this is set where the server runs.
     monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
@@ -193,6 +186,7 @@ def test_the_makers_own_mistakes_are_told_as_ours_with_its_last_words(monkeypatc
     )
 
 
+@pytest.mark.usefixtures("run")
 def test_the_maker_does_not_know_the_servers_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRADWALK_CLUSTER_URL", "redis://:sesame@nowhere")
     told = last_words("import os, sys; sys.exit(repr(dict(os.environ)))", monkeypatch)
@@ -209,35 +203,10 @@ def last_words(program: str, monkeypatch: pytest.MonkeyPatch) -> str:
     return str(found.value)
 
 
+@pytest.mark.usefixtures("run")
 def test_a_file_that_takes_too_long_is_given_up_with_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(export, "LONGEST_SECONDS", 0.5)
     monkeypatch.setattr(export, "_MAKER", (*export._MAKER[:-2], "-c", "import time; time.sleep(60)"))
     job = ExportJob(trace="a" * 40, name="pages", document=compress(DOCUMENT))
     with pytest.raises(NoFileError, match="not made in 0.5 seconds"):
         make_file(job, report_nothing, Cancellation())
-
-
-def makers() -> list[str]:
-    """Processes that make files now, on this machine, for these tests."""
-    found = []
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            command = (process / "cmdline").read_bytes()
-            state = (process / "stat").read_text().rpartition(") ")[2][0]
-        except OSError:
-            continue
-        if b"gradwalk.exports.maker" in command and state != "Z" and belongs_to_us(int(process.name)):
-            found.append(process.name)
-    return found
-
-
-def belongs_to_us(pid: int) -> bool:
-    """Whether this process is above it."""
-    while pid > 1:
-        if pid == os.getpid():
-            return True
-        try:
-            pid = int(Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()[1])
-        except OSError:
-            return False
-    return False

@@ -1,7 +1,7 @@
 """Who may write a run's log, who is believed to be alive, and what becomes of what was lost; on a real redis-server."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 
 import pytest
 
@@ -12,8 +12,8 @@ from gradwalk.engine.job import CALLED_OFF, Outcome
 from gradwalk.engine.runlog import Attempt, Caps, Entry, FencedError, Reader, RunLog
 from gradwalk.protocol.requests import TraceRequest, resolve_limits
 from gradwalk.sandbox.jobs import TraceJob
-from tests.own_loop import run_in_own_loop
-from tests.own_redis import OwnRedis
+from tests.world.loop import run_in_own_loop
+from tests.world.redis import Redis
 
 REQUEST = TraceRequest(source="x")
 JOB = TraceJob(request=REQUEST, limits=resolve_limits(REQUEST.options.limits))
@@ -22,21 +22,13 @@ LASTING = Outcome(lasting=True)
 MESSAGES = "gradwalk:live"
 
 
-@pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnRedis]:
-    own = OwnRedis(tmp_path_factory.mktemp("redis"))
-    yield own
-    own.stop()
-
-
 @pytest.fixture
-def use(shared: OwnRedis) -> Callable[[Callable[[RunLog], Awaitable[None]]], None]:
+def use(redis: Redis) -> Callable[[Callable[[RunLog], Awaitable[None]]], None]:
     """Runs a test with the log of an empty server."""
 
     def inside(work: Callable[[RunLog], Awaitable[None]]) -> None:
         async def run() -> None:
-            async with asyncio.timeout(20), connect(shared.url) as connection:
-                await connection.flushall()
+            async with connect(redis.url) as connection:
                 await work(RunLog(connection))
 
         run_in_own_loop(run())
@@ -78,9 +70,7 @@ def test_a_run_is_made_once_and_begun_once(use: Callable[..., None]) -> None:
     use(work)
 
 
-def test_what_an_attempt_writes_is_there_once_and_ends_with_its_outcome(
-    use: Callable[..., None], shared: OwnRedis
-) -> None:
+def test_what_an_attempt_writes_is_there_once_and_ends_with_its_outcome(use: Callable[..., None], redis: Redis) -> None:
     async def work(log: RunLog) -> None:
         await log.open(order(), "server", ROOM)
         attempt = await begin(log)
@@ -90,7 +80,7 @@ def test_what_an_attempt_writes_is_there_once_and_ends_with_its_outcome(
         for _ in range(2):
             await log.finish(attempt, LASTING)
         assert await log.results("a") == [b"zero", b"one", b"two\nwith a line break"]
-        async with connect_listener(shared.url) as listener:
+        async with connect_listener(redis.url) as listener:
             news = await Reader(listener, "server").news({"a": "0"})
         assert [entry for _, _, entry in news] == [
             Entry(has_begun=True),
@@ -132,13 +122,13 @@ def test_a_worker_that_is_silent_loses_its_run_and_may_write_no_more(
 
 
 def test_a_lost_message_is_noticed_and_one_that_only_waits_is_not(
-    use: Callable[..., None], shared: OwnRedis, monkeypatch: pytest.MonkeyPatch
+    use: Callable[..., None], redis: Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(runlog, "PATIENCE_MS", 1)
 
     async def work(log: RunLog) -> None:
         await log.open(order(), "server", ROOM)
-        with shared.client() as client:
+        with redis.client() as client:
             client.rpush(MESSAGES, "its message")
             for _ in range(20):
                 assert await condition(log) == "queued"
@@ -149,10 +139,10 @@ def test_a_lost_message_is_noticed_and_one_that_only_waits_is_not(
     use(work)
 
 
-def test_when_everything_is_forgotten_the_server_is_told(use: Callable[..., None], shared: OwnRedis) -> None:
+def test_when_everything_is_forgotten_the_server_is_told(use: Callable[..., None], redis: Redis) -> None:
     async def work(log: RunLog) -> None:
         await log.open(order(), "server", ROOM)
-        with shared.client() as client:
+        with redis.client() as client:
             client.flushall()
         assert await condition(log) == "gone"
 
@@ -186,11 +176,11 @@ def test_room_is_counted_over_all_servers_and_per_client(use: Callable[..., None
         caps = Caps(waiting_max=3, client_waiting_max=2)
         for number in range(2):
             assert await log.open(order(f"a{number}", "greedy"), f"server {number}", caps)
-        with pytest.raises(BusyError, match="your address"):
+        with pytest.raises(BusyError):
             await log.open(order("a2", "greedy"), "server", caps)
         assert not await log.open(order("a0", "greedy"), "server", caps), "joining needs no room"
         assert await log.open(order("b", "modest", Lane.BATCH), "server", caps)
-        with pytest.raises(BusyError, match="Many programs are waiting"):
+        with pytest.raises(BusyError):
             await log.open(order("c", "modest"), "server", caps)
         assert (await log.counts())[1] == {Lane.LIVE: 2, Lane.BATCH: 1}
         ahead = await log.tend(dict.fromkeys(("a0", "a1", "b"), ("", MESSAGES)), "server")
@@ -205,7 +195,7 @@ def test_room_is_counted_over_all_servers_and_per_client(use: Callable[..., None
     use(work)
 
 
-def test_everybodys_first_run_begins_before_anybodys_second_and_the_place_told_is_the_true_one(
+def test_queue_is_round_robin_by_client(
     use: Callable[..., None],
 ) -> None:
     async def work(log: RunLog) -> None:
@@ -249,14 +239,14 @@ def test_a_run_whose_worker_died_keeps_its_turn_and_one_that_nobody_follows_begi
     use(work)
 
 
-def test_runs_that_the_shared_server_forgot_take_no_room(use: Callable[..., None], shared: OwnRedis) -> None:
+def test_runs_that_the_shared_server_forgot_take_no_room(use: Callable[..., None], redis: Redis) -> None:
     async def work(log: RunLog) -> None:
         caps = Caps(waiting_max=2, client_waiting_max=2)
         for number in range(2):
             await log.open(order(f"a{number}", "client"), "server", caps)
         with pytest.raises(BusyError):
             await log.open(order("b", "other"), "server", caps)
-        with shared.client() as client:
+        with redis.client() as client:
             client.delete("gradwalk:run:a0")
         assert await log.open(order("b", "client"), "server", caps)
         assert (await log.counts())[1][Lane.LIVE] == 2

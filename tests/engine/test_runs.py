@@ -7,7 +7,7 @@ from gradwalk.engine.engine import Engine, Lane, Sink
 from gradwalk.engine.job import Outcome
 from gradwalk.engine.runs import Run, Runs, RunState
 from tests.engine.engines import address, job
-from tests.own_loop import run_in_own_loop
+from tests.world.loop import run_in_own_loop
 
 LASTING = Outcome(lasting=True)
 TURNS = 20
@@ -83,5 +83,26 @@ def test_results_that_come_within_one_picture_are_told_together_and_the_first_an
         await following
         assert told[-1] == [b"5"], "an end waits for nothing and leaves nothing out"
         await runs.settle()
+
+    run_in_own_loop(work(), lambda: loop)
+
+
+def test_a_run_is_called_off_when_its_last_follower_has_been_gone_for_a_while() -> None:
+    loop = OwnTime()
+
+    async def work() -> None:
+        runs = Runs(cast("Engine", ByHand()), keep, abandon_seconds=1, retain_seconds=1)
+        run = await runs.join_or_start(address("x"), job("x"), Lane.LIVE)
+
+        async def is_called_off_after(seconds: float) -> bool:
+            loop.now += seconds
+            await turn()
+            return run.cancellation.is_wished
+
+        for _ in range(2):
+            with run.follower():
+                assert not await is_called_off_after(5.0)
+            assert not await is_called_off_after(0.5)
+        assert await is_called_off_after(0.6)
 
     run_in_own_loop(work(), lambda: loop)

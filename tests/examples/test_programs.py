@@ -1,7 +1,7 @@
 """Every example runs under plain PyTorch and gives the numbers that its learning goal states."""
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import pytest
 import torch
@@ -10,7 +10,8 @@ from gradwalk.examples.catalogue import EXAMPLES, program_text
 from gradwalk.examples.example import Example
 from gradwalk.protocol.requests import TraceRequest
 from gradwalk.words.catalogue import tell, tell_attribute
-from tests.examples.plain import run_plainly
+from tests.tracer.programs import plain_source
+from tests.twin import run_plain
 
 BY_SLUG = {example.slug: example for example in EXAMPLES}
 
@@ -75,18 +76,18 @@ EXPECTED = {
 def test_a_program_does_what_its_learning_goal_says(example: Example) -> None:
     expected = EXPECTED[example.slug]
 
-    namespace, printed, error = run_plainly(example)
+    twin = run_plain(plain_source(example))
 
-    assert expected.error in error if expected.error else error == ""
+    assert expected.error in str(twin.error) if expected.error else twin.error is None
     if expected.prints:
-        assert printed == expected.prints
+        assert twin.printed.splitlines() == expected.prints
     for leaf, grad in expected.grads.items():
-        torch.testing.assert_close(namespace[leaf].grad, torch.tensor(grad), rtol=1e-6, atol=0)
+        torch.testing.assert_close(twin.namespace[leaf].grad, torch.tensor(grad), rtol=1e-6, atol=0)
 
 
 def test_attention_moves_weight_between_tokens_without_making_any() -> None:
     source = BY_SLUG["attention"].source.replace("output.sum().backward()", "")
-    namespace, _, _ = run_plainly(replace(BY_SLUG["attention"], source=source))
+    namespace = run_plain(source).namespace
 
     (into_scores,) = torch.autograd.grad(namespace["output"].sum(), namespace["scores"])
 
@@ -94,7 +95,7 @@ def test_attention_moves_weight_between_tokens_without_making_any() -> None:
 
 
 def test_every_doubling_of_the_loop_ran() -> None:
-    namespace, _, _ = run_plainly(BY_SLUG["doubling-loop"])
+    namespace = run_plain(BY_SLUG["doubling-loop"].source).namespace
     torch.testing.assert_close(namespace["y"].detach(), 1024 * namespace["x"].detach())
 
 

@@ -1,28 +1,42 @@
 """The nodes of torch's operator database, executed once for all tests of formulas."""
 
+from typing import Any
+
 import pytest
 import torch
 
 from gradwalk.formulas.registry import entry_of
-from tests.formulas.live_nodes import Visit, operators, run_backward, sample_visits
+from tests.databases import operator_database
+from tests.formulas.live_nodes import Met, operators, run_backward, sample_visits
 from tests.formulas.samples import EDGES, HAND_SAMPLES
+
+__all__ = ["operator_database"]
 
 
 @pytest.fixture(scope="session")
-def visits() -> dict[str, list[tuple[str, Visit]]]:
-    """All covered nodes met in the operator database and the hand samples, with where each was met."""
-    met: dict[str, list[tuple[str, Visit]]] = {}
-    for op in operators():
-        for visit in sample_visits(op):
-            if visit.has_gradients and entry_of(visit.node_name) is not None:
-                met.setdefault(visit.node_name, []).append((op.full_name, visit))
+def visits_of_operators(operator_database: list[Any]) -> list[Met]:
+    """All nodes met in the operator database, with where each was met."""
+    return [(op.full_name, visit) for op in operators(operator_database) for visit in sample_visits(op)]
+
+
+@pytest.fixture(scope="session")
+def complex_visits(operator_database: list[Any]) -> list[Met]:
+    """Nodes met with complex operands, two samples of each operator."""
+    found = operators(operator_database, torch.complex128)
+    return [(op.full_name, visit) for op in found for visit in sample_visits(op, torch.complex128, limit=2)]
+
+
+@pytest.fixture(scope="session")
+def visits(visits_of_operators: list[Met]) -> dict[str, list[Met]]:
+    """All covered nodes met in the operator database, the hand samples and at edges, by their names."""
+    found: list[Met] = [*visits_of_operators]
     torch.manual_seed(0)
     for node_name, sample in HAND_SAMPLES.items():
-        for visit in run_backward([sample()]):
-            if visit.node_name == node_name:
-                met.setdefault(node_name, []).append(("hand", visit))
+        found += [("hand", visit) for visit in run_backward([sample()]) if visit.node_name == node_name]
     for edge in EDGES:
-        for visit in run_backward([edge()]):
-            if visit.has_gradients and entry_of(visit.node_name) is not None:
-                met.setdefault(visit.node_name, []).append(("edge", visit))
+        found += [("edge", visit) for visit in run_backward([edge()])]
+    met: dict[str, list[Met]] = {}
+    for where, visit in found:
+        if (visit.has_gradients or where == "hand") and entry_of(visit.node_name) is not None:
+            met.setdefault(visit.node_name, []).append((where, visit))
     return met

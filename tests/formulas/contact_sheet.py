@@ -16,10 +16,11 @@ import torch
 from gradwalk.formulas.display import formula_of
 from gradwalk.formulas.entry import Kind
 from gradwalk.formulas.substitute import substitution
-from tests.e2e.live import running_browser
+from tests.databases import load_operators
 from tests.formulas.live_nodes import Visit, operators, run_backward, sample_visits
 from tests.formulas.printed import printed
 from tests.formulas.samples import HAND_SAMPLES
+from tests.world.browser import running_browser
 
 FRONTEND = Path(__file__).parents[2] / "frontend"
 ROWS_PER_PICTURE = 24
@@ -56,7 +57,7 @@ def _chunks(rows: list[dict[str, list[str]]]) -> list[list[dict[str, list[str]]]
 def _rows() -> list[dict[str, list[str]]]:
     """One row per node and formula of a different look; the smallest sample of each."""
     torch.manual_seed(0)
-    programs = [sample_visits(op) for op in operators()]
+    programs = [sample_visits(op) for op in operators(load_operators())]
     programs += [iter(run_backward([sample()])) for sample in HAND_SAMPLES.values()]
     best: dict[str, tuple[int, dict[str, list[str]]]] = {}
     for visit in itertools.chain(*programs):

@@ -8,8 +8,6 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.autograd.graph import Node
-from torch.testing._internal.common_methods_invocations import op_db
-from torch.testing._internal.opinfo.core import OpInfo
 
 from gradwalk.formulas.check import check_formula
 
@@ -41,6 +39,10 @@ class Visit:
             grad is not None and shape is not None and grad.layout == torch.strided and bool((grad.abs() > 1e-3).any())
             for grad, shape in zip(self.grad_inputs, self.operand_shapes, strict=True)
         )
+
+
+Met = tuple[str, Visit]
+"""Where a node was met, and the node."""
 
 
 def reachable(outputs: Sequence[Tensor]) -> list[Node]:
@@ -108,7 +110,7 @@ def differentiable_tensors(value: Any) -> Iterator[Tensor]:
             yield from differentiable_tensors(item)
 
 
-def sample_visits(op: OpInfo, dtype: torch.dtype = torch.float64, limit: int = 12) -> Iterator[Visit]:
+def sample_visits(op: Any, dtype: torch.dtype = torch.float64, limit: int = 12) -> Iterator[Visit]:
     """Every node executed for the first samples of an op of torch's operator database."""
     with warnings.catch_warnings():
         # The database tries deprecated spellings, too.
@@ -116,7 +118,7 @@ def sample_visits(op: OpInfo, dtype: torch.dtype = torch.float64, limit: int = 1
         yield from list(_sample_visits(op, dtype, limit))
 
 
-def _sample_visits(op: OpInfo, dtype: torch.dtype, limit: int) -> Iterator[Visit]:
+def _sample_visits(op: Any, dtype: torch.dtype, limit: int) -> Iterator[Visit]:
     torch.manual_seed(0)
     for count, sample in enumerate(op.sample_inputs_func(op, "cpu", dtype, True)):
         if count == limit:
@@ -129,6 +131,6 @@ def _sample_visits(op: OpInfo, dtype: torch.dtype, limit: int) -> Iterator[Visit
             continue
 
 
-def operators(dtype: torch.dtype = torch.float64) -> list[OpInfo]:
-    """The operator database: the entries that support autograd in this dtype."""
-    return [op for op in op_db if op.supports_autograd and op.supports_dtype(dtype, "cpu")]
+def operators(database: Sequence[Any], dtype: torch.dtype = torch.float64) -> list[Any]:
+    """The entries that support autograd in this dtype."""
+    return [op for op in database if op.supports_autograd and op.supports_dtype(dtype, "cpu")]

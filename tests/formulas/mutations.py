@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import torch
 
 from gradwalk.formulas.substitute import substitution
+from tests.databases import load_operators
 from tests.formulas.live_nodes import operators, run_backward, sample_visits
 from tests.formulas.printed import Printed, printed
 from tests.formulas.samples import EDGES, HAND_SAMPLES
@@ -247,7 +248,7 @@ def reads_right(form: Form, one: Printed, formula: str) -> bool:
 def met() -> dict[str, list[Printed]]:
     """What is printed at every node of the operator database and of the samples, by the node's name."""
     torch.manual_seed(0)
-    programs = [sample_visits(op) for op in operators()]
+    programs = [sample_visits(op) for op in operators(load_operators())]
     programs += [iter(run_backward([sample()])) for sample in (*HAND_SAMPLES.values(), *EDGES)]
     found: dict[str, list[Printed]] = {}
     for visit in itertools.chain(*programs):

@@ -11,7 +11,7 @@ from torch.nn import functional
 
 from gradwalk.formulas.derivatives import derivative_line
 from gradwalk.formulas.registry import entry_of
-from tests.formulas.live_nodes import Visit, operators, run_backward, sample_visits
+from tests.formulas.live_nodes import Met, Visit, run_backward
 
 WITHOUT_A_LINE = {
     "torch::autograd::CopySlices": "a view was written in place: the engine's own node, described by hand",
@@ -114,8 +114,10 @@ def test_nothing_shown_in_a_model_is_wrong(visits_of_models: dict[str, list[Visi
     assert not wrong
 
 
-def test_nodes_of_the_operator_database_have_a_line(capsys: pytest.CaptureFixture[str]) -> None:
-    names = {visit.node_name for op in operators() for visit in sample_visits(op, limit=4)}
+def test_nodes_of_the_operator_database_have_a_line(
+    visits_of_operators: list[Met], capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = {visit.node_name for _, visit in visits_of_operators}
     with_line = {name for name in names if derivative_line(name)}
     with_entry = {name for name in names if entry_of(name)}
     without = {name for name in names - with_line if not name.startswith("GeneratedBackwardFor_")}

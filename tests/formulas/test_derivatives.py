@@ -9,6 +9,7 @@ from gradwalk.formulas.derivatives import TABLE_PATH, derivative_line, node_name
 from gradwalk.formulas.derive import derive_table, render_table
 
 
+@pytest.mark.soak
 def test_table_equals_a_fresh_derivation() -> None:
     """Red after a torch upgrade: run `python -m gradwalk.formulas.derive` and read the diff."""
     assert TABLE_PATH.read_text(encoding="utf-8") == render_table(derive_table())

@@ -1,15 +1,19 @@
 """The three stages of small programs as a person reads them, and of the operator database in the page's typesetter."""
 
+import json
 import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import torch
 
-from gradwalk.formulas.registry import entry_of
 from gradwalk.formulas.substitute import substitution
 from gradwalk.protocol.events import Substitution
-from tests.formulas.live_nodes import Visit, operators, run_backward, sample_visits
+from tests.formulas.live_nodes import Met, Visit, run_backward
 from tests.formulas.printed import printed
-from tests.formulas.test_entries import tensor, unparsable
+
+TEMML = Path(__file__).parents[2] / "frontend" / "node_modules" / "temml" / "dist" / "temml.mjs"
 
 
 def stages(visit: Visit) -> list[Substitution]:
@@ -60,7 +64,11 @@ def test_digits_are_added_until_the_equation_holds() -> None:
 
 def test_a_reduction_by_sum_is_not_divided() -> None:
     [(_, symbols, _, with_numbers)] = stages_of(
-        torch.nn.functional.mse_loss(tensor(0.5, 2.0), torch.tensor([1.0, 0.0], dtype=torch.float64), reduction="sum")
+        torch.nn.functional.mse_loss(
+            torch.tensor([0.5, 2.0]).double().requires_grad_(),
+            torch.tensor([1.0, 0.0], dtype=torch.float64),
+            reduction="sum",
+        )
     )
     assert r"\frac" not in symbols
     assert with_numbers.endswith(r"= \begin{bmatrix} -1 & 4 \end{bmatrix}")
@@ -78,14 +86,32 @@ def test_what_is_large_keeps_its_symbol() -> None:
     assert stages_of(x * 2) == []
 
 
-def test_all_stages_in_the_operator_database_parse() -> None:
-    written = set()
-    for op in operators():
-        for visit in sample_visits(op, limit=3):
-            if entry_of(visit.node_name) is not None:
-                for stage in stages(visit):
-                    written |= {stage["symbols"], stage["with_v"], stage["with_numbers"]}
+def test_all_that_is_written_parses(visits: dict[str, list[Met]], run_program: Callable[..., Any]) -> None:
+    """By the very library that draws it on the page."""
+    formulas, written = set(), set()
+    for met in visits.values():
+        for _, visit in met[:20]:
+            formulas |= {one.latex for one in printed(visit)}
+            for stage in stages(visit):
+                written |= {stage["symbols"], stage["with_v"], stage["with_numbers"]}
+    assert len(formulas) > 300
     assert len(written) > 500
-    assert unparsable(sorted(written)) == []
+    broken = r"\frac{1}{2"
+    assert unparsable([*sorted(formulas | written), broken], run_program) == [broken]
     beside = re.compile(r"(?<![\d.^{_])\d+\.?\d* +\d")
     assert [latex for latex in written if beside.search(latex)] == []
+
+
+def unparsable(latex: list[str], run_program: Callable[..., Any]) -> list[str]:
+    """What Temml refuses."""
+    script = (
+        f"import temml from {json.dumps(TEMML.as_uri())}; import {{readFileSync}} from 'node:fs';"
+        "const bad = JSON.parse(readFileSync(0, 'utf8')).filter((text) => {"
+        "try { return temml.renderToString(text, {throwOnError: true}).includes('temml-error') }"
+        "catch { return true }});"
+        "console.log(JSON.stringify(bad))"
+    )
+    command = ["node", "--input-type=module", "--eval", script]
+    answer = run_program(command, input=json.dumps(latex))
+    refused: list[str] = json.loads(answer.stdout)
+    return refused

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.tracer.oracle import PRELUDE, run_plain, run_traced
+from tests.twin import PRELUDE, run_plain, run_traced
 
 PROGRAMS = {
     "matrix_too_large": "x = torch.rand(4000, requires_grad=True)\ny = x.cumprod(0)\ny.sum().backward()\n",

@@ -4,14 +4,12 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser
 
-from tests.e2e.live import running_browser
 from tests.hosts.recipes import recipe
 
 ROOT = Path(__file__).parents[2]
@@ -25,6 +23,30 @@ y.backward()
 """
 
 collect_ignore_glob = [] if os.environ.get("GRADWALK_TEST_HOSTS") else ["test_*.py"]
+
+GROUPS = ("tex", "office", "notebooks", "decks", "firefox", "edge")
+"""What is installed together: `scripts/install-host-packages GROUP`."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--group", choices=GROUPS, help="run only the hosts of this group")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "group(name): the hosts that a test needs, one of " + ", ".join(GROUPS))
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    wanted = config.getoption("--group", None)
+    others = [item for item in items if wanted and _group_of(item) not in (wanted, None)]
+    config.hook.pytest_deselected(items=others)
+    items[:] = [item for item in items if item not in others]
+
+
+def _group_of(item: pytest.Item) -> str | None:
+    mark = item.get_closest_marker("group")
+    return None if mark is None else str(mark.args[0])
+
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -65,12 +87,6 @@ def lesson(tmp_path: Path) -> Path:
     """A folder with the program that the recipes are about."""
     (tmp_path / "lesson.py").write_text(PROGRAM)
     return tmp_path
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    with running_browser() as browser:
-        yield browser
 
 
 @pytest.fixture

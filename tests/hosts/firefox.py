@@ -14,9 +14,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.own_process import end
+from tests.world.processes import end, wait_until
 
-START_SECONDS = 60
 PATIENCE_SECONDS = 40
 # Nothing but this machine is reached: whatever asks for more finds a proxy that is not there.
 PREFERENCES = {
@@ -134,26 +133,25 @@ class Firefox:
 
 
 @contextmanager
-def running_firefox(profile: Path, port: int) -> Iterator[Firefox]:
+def running_firefox(profile: Path) -> Iterator[Firefox]:
     """Firefox without a screen, with a profile of its own; ends with the block."""
     executable = shutil.which("firefox") or shutil.which("firefox-esr")
     assert executable is not None, "no Firefox: run make test-hosts, which installs it"
-    lines = {**PREFERENCES, "marionette.port": port}.items()
+    lines = {**PREFERENCES, "marionette.port": 0}.items()
     (profile / "user.js").write_text("".join(f"user_pref({json.dumps(k)}, {json.dumps(v)});\n" for k, v in lines))
     command = [executable, "--headless", "--marionette", "--no-remote", "--profile", str(profile)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        with closing(_connected(process, port)) as firefox:
+        port = wait_until(lambda: _port_of(profile), process)
+        with closing(Firefox(port)) as firefox:
             yield firefox
     finally:
         end(process)
 
 
-def _connected(process: subprocess.Popen[bytes], port: int) -> Firefox:
-    deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline and process.poll() is None:
-        try:
-            return Firefox(port)
-        except ConnectionError:
-            time.sleep(0.1)
-    raise RuntimeError("Firefox did not start")
+def _port_of(profile: Path) -> int | None:
+    """Where it listens: with port 0 Firefox picks one and writes it down."""
+    try:
+        return int((profile / "MarionetteActivePort").read_text())
+    except (FileNotFoundError, ValueError):
+        return None

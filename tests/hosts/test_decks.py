@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from tests.e2e.hosts import serving
 from tests.hosts.conftest import HOST_NODE, HOST_PYTHON, ROOT
 from tests.hosts.readers import draw_pages, ink_of, words_of_pdf
 from tests.hosts.recipes import recipe
+from tests.world.sites import serving
+
+pytestmark = [pytest.mark.host, pytest.mark.group("decks")]
 
 FILTER = ROOT / "frontend" / "docs" / "hosts" / "quarto" / "_extensions" / "gradwalk" / "gradwalk.lua"
 EXTENSION = FILTER.parent
@@ -101,6 +103,7 @@ def test_word_gets_a_picture_and_the_words(written: Path, pandoc: str, run) -> N
     assert ink_of(written / "word.png") > 0.01
 
 
+@pytest.mark.group("tex")
 def test_pdf_has_a_picture_for_every_step(written: Path, pandoc: str, run) -> None:
     source = (written / "lesson.md").read_text()
     (written / "lesson.md").write_text(source.replace('step="2.3"', 'steps="all"'))

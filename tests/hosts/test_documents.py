@@ -10,7 +10,10 @@ import pytest
 from tests.hosts.readers import draw_pages, ink_of, words_of_pdf
 from tests.hosts.recipes import recipe
 
+pytestmark = [pytest.mark.host, pytest.mark.group("office")]
 
+
+@pytest.mark.group("tex")
 @pytest.mark.parametrize("engine", ["pdflatex", "lualatex"])
 def test_the_beamer_set_compiles_to_a_page_per_step(engine: str, lesson: Path, run) -> None:
     run("bash", "-ec", recipe("beamer.md", "sh"), cwd=lesson)

@@ -7,7 +7,9 @@ and names that are looked up again.
 import asyncio
 import json
 import os
+import random
 import re
+import signal
 import subprocess
 from collections import Counter
 from collections.abc import Iterator
@@ -21,12 +23,13 @@ import yaml
 from gradwalk.cluster.connection import connect
 from gradwalk.protocol.document import encode
 from gradwalk.store.redis_store import RedisStore
-from tests.hosts.conftest import ROOT
-from tests.own_cluster import Cluster
-from tests.own_loop import run_in_own_loop
-from tests.own_process import end, free_port, wait_until
-from tests.own_redis import OwnRedis
 from tests.rooms.hall import Hall
+from tests.world.cluster import Cluster
+from tests.world.loop import run_in_own_loop
+from tests.world.processes import ROOT, end, running, wait_until
+from tests.world.redis import Redis
+
+pytestmark = [pytest.mark.host, pytest.mark.group("edge")]
 
 DEPLOY = ROOT / "server" / "deploy"
 REQUESTS_PER_CLIENT = 20
@@ -36,15 +39,22 @@ class Edge:
     """nginx, at `url`, and at `url2` where it speaks HTTP/2 alone."""
 
     def __init__(self, home: Path, servers: list[str]) -> None:
-        ports = [free_port(), free_port()]
+        self._home, self._servers = home, servers
+        # nginx takes no port 0 and exits where a port is taken: then two others are tried.
+        while not self._started():
+            pass
+
+    def _started(self) -> bool:
+        ports = random.sample(range(20_000, 32_000), 2)
         self.url, self.url2 = [f"http://127.0.0.1:{port}" for port in ports]
+        home = self._home
         text = (DEPLOY / "nginx.conf").read_text()
         for pattern, replacement in (
             (r"listen 8080;", f"listen 0.0.0.0:{ports[0]}; listen 127.0.0.1:{ports[1]} http2;"),
             (r"http2 on;", ""),
             (r"resolver .*;", ""),
             (r"zone servers 64k;", ""),
-            (r"server api:8000 resolve (.*);", "".join(f"server {url[7:]} \\1; " for url in servers)),
+            (r"server api:8000 resolve (.*);", "".join(f"server {url[7:]} \\1; " for url in self._servers)),
             (r"/tmp/", f"{home}/"),
         ):
             text, count = re.subn(pattern, replacement, text)
@@ -58,7 +68,10 @@ class Edge:
             self.process = subprocess.Popen(
                 ["/usr/sbin/nginx", "-c", config, "-p", home, "-g", f"daemon off; {own}"], stdout=said, stderr=said
             )
-        wait_until(self.process, log, self._answers)
+        wait_until(lambda: self.process.poll() is not None or self._answers())
+        taken = self.process.poll() is not None
+        assert not taken or "Address already in use" in log.read_text(), log.read_text()
+        return not taken
 
     def _answers(self) -> bool:
         try:
@@ -71,12 +84,10 @@ class Edge:
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """Two servers; workers are not needed for what is tried here."""
     home = tmp_path_factory.mktemp("edge")
-    found = Cluster(home, OwnRedis(home))
-    settings = {"trusted_proxies": '["127.0.0.1"]', "room_rate": f"{REQUESTS_PER_CLIENT}/hour"}
-    started = [found.add_server(**settings) for _ in range(2)]
+    found = Cluster(home, Redis(home / "redis"))
     try:
-        for process in started:
-            process.wait("/healthz")
+        for _ in range(2):
+            found.add_server("/healthz", trusted_proxies=["127.0.0.1"], room_rate=f"{REQUESTS_PER_CLIENT}/hour")
         yield found
     finally:
         found.close()
@@ -173,28 +184,27 @@ def test_figures_are_read_from_every_server_and_mean_what_they_say(cluster: Clus
     del job["dns_sd_configs"]
     job["static_configs"] = [{"targets": [server.url.removeprefix("http://") for server in cluster.servers]}]
     (tmp_path / "prometheus.yml").write_text(yaml.safe_dump(config))
-    port, log = free_port(), tmp_path / "prometheus.log"
-    options = ["--config.file=prometheus.yml", "--storage.tsdb.path=data", f"--web.listen-address=127.0.0.1:{port}"]
-    with log.open("wb") as said:
-        process = subprocess.Popen(["prometheus", *options], cwd=tmp_path, stdout=said, stderr=said)
+    log = tmp_path / "prometheus.log"
+    options = [f"--config.file={tmp_path}/prometheus.yml", f"--storage.tsdb.path={tmp_path}/data"]
 
     def ask(question: str) -> dict[str, float]:
+        address = re.search(r"Listening on\S* address=(127\.0\.0\.1:\d+)", log.read_text())
+        if address is None:
+            return {}
         try:
-            found = httpx.get(f"http://127.0.0.1:{port}/api/v1/query", params={"query": question}).json()
+            found = httpx.get(f"http://{address[1]}/api/v1/query", params={"query": question}).json()
         except httpx.TransportError:
             return {}
         return {str(one["metric"]): float(one["value"][1]) for one in found.get("data", {}).get("result", [])}
 
-    try:
-        wait_until(process, log, lambda: list(ask("up").values()) == [1.0, 1.0])
-        wait_until(process, log, lambda: list(ask("workers").values()) == [0.0, 0.0])
-        lanes = wait_until(process, log, lambda: ask("sum by (lane) (queue_depth)"))
+    with running(["prometheus", *options, "--web.listen-address=127.0.0.1:0"], log) as process:
+        wait_until(lambda: list(ask("up").values()) == [1.0, 1.0], process, log)
+        wait_until(lambda: list(ask("workers").values()) == [0.0, 0.0], process, log)
+        lanes = wait_until(lambda: ask("sum by (lane) (queue_depth)"), process, log)
         assert set(lanes) == {"{'lane': 'batch'}", "{'lane': 'live'}"}
-    finally:
-        end(process)
 
 
 def test_a_server_that_dies_is_not_noticed_behind_the_edge(edge: Edge, cluster: Cluster) -> None:
-    cluster.servers[0].kill()
+    cluster.servers[0].stop(signal.SIGKILL)
     with httpx.Client(base_url=edge.url, timeout=60) as client:
         assert [client.post("/api/rooms", json={}).status_code for _ in range(6)] == [201] * 6

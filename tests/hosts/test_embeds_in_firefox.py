@@ -6,12 +6,13 @@ from pathlib import Path
 import pytest
 import torch
 
-from tests.e2e.hosts import keep_program, serving
-from tests.e2e.live import running_server
 from tests.e2e.player import number
 from tests.hosts.firefox import ARROW_RIGHT, PAGE_DOWN, Firefox, running_firefox
 from tests.hosts.recipes import recipe
-from tests.own_process import free_port
+from tests.world.shared import SharedServer
+from tests.world.sites import keep_program, serving
+
+pytestmark = [pytest.mark.host, pytest.mark.group("firefox")]
 
 SOURCE = """import torch
 x = torch.tensor([2.0, 3.0], requires_grad=True)
@@ -35,16 +36,15 @@ CELLS = f"""return [...{PLAYER}.shadowRoot.querySelector(`section table[aria-lab
 
 @pytest.fixture(scope="module")
 def firefox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Firefox]:
-    with running_firefox(tmp_path_factory.mktemp("profile"), free_port()) as browser:
+    with running_firefox(tmp_path_factory.mktemp("profile")) as browser:
         browser.resize(1200, 900)
         yield browser
 
 
 @pytest.fixture(scope="module")
-def filled() -> Iterator[dict[str, str]]:
+def filled(server: SharedServer) -> dict[str, str]:
     """What stands in a recipe for HOST, ID and TITLE."""
-    with running_server() as server:
-        yield {"HOST": server, "ID": keep_program(server, SOURCE)[1], "TITLE": "A square"}
+    return {"HOST": server.url, "ID": keep_program(server.url, SOURCE)[1], "TITLE": "A square"}
 
 
 @pytest.fixture

@@ -7,33 +7,29 @@ from pathlib import Path
 import pytest
 import torch
 
-from tests.e2e.live import ROOT, running_server
 from tests.e2e.player import number
 from tests.hosts.firefox import ARROW_RIGHT, Firefox, running_firefox
 from tests.hosts.readers import ink_of
-from tests.own_process import free_port
+from tests.world.processes import ROOT
+from tests.world.shared import SharedServer
+
+pytestmark = [pytest.mark.host, pytest.mark.group("firefox")]
 
 AXE = ROOT / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
 PRODUCT = "[aria-label='Vector-Jacobian product']"
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[str]:
-    with running_server() as address:
-        yield address
-
-
-@pytest.fixture(scope="module")
 def firefox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Firefox]:
-    with running_firefox(tmp_path_factory.mktemp("profile"), free_port()) as browser:
+    with running_firefox(tmp_path_factory.mktemp("profile")) as browser:
         browser.resize(1440, 900)
         yield browser
 
 
-def open_at(firefox: Firefox, server: str, slug: str, place: str, **keys: str) -> None:
+def open_at(firefox: Firefox, server: SharedServer, slug: str, place: str, **keys: str) -> None:
     firefox.open("about:blank")
     more = "".join(f"&{key}={value}" for key, value in keys.items())
-    firefox.open(f"{server}/#example={slug}&s={place}{more}")
+    firefox.open(f"{server.url}/#example={slug}&s={place}{more}")
     at_place(firefox, place)
     firefox.wait_until(f'document.querySelector("{PRODUCT}")')
 
@@ -56,7 +52,7 @@ def the_map(p: torch.Tensor) -> torch.Tensor:
     return torch.stack([x * x, x * y, y * y])
 
 
-def test_v_jacobian_and_product_are_torchs_own(firefox: Firefox, server: str) -> None:
+def test_v_jacobian_and_product_are_torchs_own(firefox: Firefox, server: SharedServer) -> None:
     p = torch.tensor([2.0, 3.0])
     open_at(firefox, server, "map", "1.3")
     assert cells(firefox, "v") == [[0.0, 1.0, 0.0]]
@@ -65,7 +61,7 @@ def test_v_jacobian_and_product_are_torchs_own(firefox: Firefox, server: str) ->
     assert cells(firefox, "v times J") == [product.tolist()]
 
 
-def test_buttons_keys_and_slider_walk(firefox: Firefox, server: str) -> None:
+def test_buttons_keys_and_slider_walk(firefox: Firefox, server: SharedServer) -> None:
     open_at(firefox, server, "used-twice", "3.1")
     firefox.click("button[aria-label='Next phase']")
     at_place(firefox, "3.2")
@@ -81,7 +77,7 @@ def test_buttons_keys_and_slider_walk(firefox: Firefox, server: str) -> None:
     firefox.wait_until("document.querySelector('[aria-label=Narration]').innerText === arguments[0]", sentence)
 
 
-def test_an_input_moves_the_numbers(firefox: Firefox, server: str) -> None:
+def test_an_input_moves_the_numbers(firefox: Firefox, server: SharedServer) -> None:
     open_at(firefox, server, "why-grad-output", "4.3")
     firefox.type("input[type=range][aria-label=w]", ARROW_RIGHT)
     w = torch.tensor(float(firefox.run("return document.querySelector('input[type=range][aria-label=w]').value")))
@@ -96,7 +92,7 @@ def test_an_input_moves_the_numbers(firefox: Firefox, server: str) -> None:
 
 @pytest.mark.parametrize(("width", "theme"), [(1440, "light"), (1440, "dark"), (500, "light"), (1920, "contrast")])
 def test_nothing_sticks_out_and_axe_finds_nothing(
-    firefox: Firefox, server: str, width: int, theme: str, tmp_path: Path
+    firefox: Firefox, server: SharedServer, width: int, theme: str, tmp_path: Path
 ) -> None:
     firefox.resize(width, 900)
     open_at(firefox, server, "map", "1.3", theme=theme)
@@ -113,7 +109,7 @@ def test_nothing_sticks_out_and_axe_finds_nothing(
     assert ink_of(picture) > 0.01
 
 
-def test_every_formula_is_drawn(firefox: Firefox, server: str) -> None:
+def test_every_formula_is_drawn(firefox: Firefox, server: SharedServer) -> None:
     firefox.resize(1440, 900)
     open_at(firefox, server, "vanishing", "1.3")
     heights = firefox.run(

@@ -4,12 +4,15 @@ import subprocess
 from contextlib import ExitStack
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.e2e.hosts import keep_program
-from tests.e2e.live import running_server
 from tests.hosts.conftest import HOST_PYTHON, PROGRAM
 from tests.hosts.recipes import recipe
+from tests.world.server import running_server
+from tests.world.sites import keep_program
+
+pytestmark = [pytest.mark.host, pytest.mark.group("decks")]
 
 SOURCE = f"import torch\n{PROGRAM}"
 STOPS = [*(f"1.{phase}" for phase in range(1, 6)), *(f"2.{phase}" for phase in range(2, 6)), "3.1", "3.5"]
@@ -39,7 +42,7 @@ def paste(page: Page, site: tuple[Path, str], markup: str) -> None:
 def test_for_a_minute_of_stepping_the_height_is_right_and_chased_by_nobody(browser: Browser, site) -> None:
     page = browser.new_page(viewport={"width": 1000, "height": 900})
     with running_server() as server:
-        filled = {"HOST": server, "ID": keep_program(server, SOURCE)[1], "TITLE": "A square"}
+        filled = {"HOST": server.url, "ID": keep_program(server.url, SOURCE)[1], "TITLE": "A square"}
         paste(page, site, recipe("lms.md", "html", **filled))
         page.evaluate("window.began = performance.now(); setInterval(() => tell({type: 'next'}), 500)")
         page.wait_for_function("told('step').at(-1)?.place === '3.5'")
@@ -63,10 +66,10 @@ def test_when_the_server_dies_in_the_lecture_what_is_on_screen_goes_on(
     page = browser.new_page(viewport={"width": 1000, "height": 900})
     with ExitStack() as serving_lecture:
         server = serving_lecture.enter_context(running_server())
-        filled = {"HOST": server, "ID": keep_program(server, SOURCE)[1], "TITLE": "A square"}
+        filled = {"HOST": server.url, "ID": keep_program(server.url, SOURCE)[1], "TITLE": "A square"}
         paste(page, site, recipe("web.md", "html", **filled) + recipe("web.md", "html", 1, **filled))
         page.wait_for_function("document.querySelector('grad-walk').isReady")
-    assert page.evaluate("(address) => fetch(address).then(() => true, () => false)", server) is False
+    assert page.evaluate("(address) => fetch(address).then(() => true, () => false)", server.url) is False
     complaints: list[str] = []
     page.on("pageerror", lambda error: complaints.append(str(error)))
     player = page.frame_locator("iframe").locator("grad-walk")
@@ -104,9 +107,9 @@ print(registry.parse_text(link))
 def test_a_consumer_of_oembed_that_is_not_ours_shows_the_frame(browser: Browser, site, run, tmp_path: Path) -> None:
     page = browser.new_page()
     with running_server() as server:
-        link = recipe("lms.md", "text", HOST=server, ID=keep_program(server, SOURCE)[1]).strip()
+        link = recipe("lms.md", "text", HOST=server.url, ID=keep_program(server.url, SOURCE)[1]).strip()
         (tmp_path / "consumer.py").write_text(CONSUMER)
-        done: subprocess.CompletedProcess[str] = run(HOST_PYTHON, "consumer.py", server, link, cwd=tmp_path)
+        done: subprocess.CompletedProcess[str] = run(HOST_PYTHON, "consumer.py", server.url, link, cwd=tmp_path)
         paste(page, site, done.stdout)
         page.wait_for_function("told('step').at(-1).place === '1.3'")
     page.close()

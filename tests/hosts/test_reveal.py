@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.e2e.hosts import keep_program, serving
-from tests.e2e.live import running_server
 from tests.hosts.conftest import PROGRAM
 from tests.hosts.readers import draw_pages, ink_of, words_of_pdf
 from tests.hosts.recipes import recipe
+from tests.world.shared import SharedServer
+from tests.world.sites import keep_program, serving
+
+pytestmark = [pytest.mark.host, pytest.mark.group("decks")]
 
 SOURCE = f"import torch\n{PROGRAM}"
 WALKS, PRESSES = 34, 5
@@ -30,9 +32,8 @@ DECK = """<!doctype html><html><head><meta charset="utf-8"><title>deck</title>
 
 
 @pytest.fixture(scope="module")
-def filled() -> Iterator[dict[str, str]]:
-    with running_server() as server:
-        yield {"HOST": server, "ID": keep_program(server, SOURCE)[1], "TITLE": "A square"}
+def filled(server: SharedServer) -> dict[str, str]:
+    return {"HOST": server.url, "ID": keep_program(server.url, SOURCE)[1], "TITLE": "A square"}
 
 
 @pytest.fixture

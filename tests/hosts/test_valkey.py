@@ -8,6 +8,8 @@ import pytest
 
 from tests.hosts.conftest import HOST_PYTHON, ROOT
 
+pytestmark = [pytest.mark.host, pytest.mark.group("edge")]
+
 SUITES = ["tests/store", "tests/cluster", "tests/rooms", "tests/engine/test_runlog.py"]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx
 
-PATIENCE_SECONDS = 30.0
+from tests.world.processes import PATIENCE_SECONDS
 
 
 class Follower:

@@ -1,15 +1,12 @@
 """Kills processes of a running server at random points while clients ask, and checks what became of everybody.
 
-Used by `test_faults.py` (a few kills) and by `tests/benchmarks/faults.py` (two hundred). How often somebody is killed
+Used by `test_whole.py` (a few kills) and by `tests/benchmarks/faults.py` (two hundred). How often somebody is killed
 goes by how long a trace takes here: where others use the machine too, a client interrupted every blink never ends.
 """
 
-import json
 import os
 import random
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections import Counter
@@ -19,10 +16,11 @@ from typing import Any
 
 import httpx
 
-SERVER = Path(__file__).parents[2] / "server"
-ENVIRONMENT = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(SERVER)}
-START_SECONDS = 180.0
-PATIENCE_SECONDS = 120.0
+from tests.world.processes import children_of, descendants_of, is_alive, wait_until
+from tests.world.server import Server
+from tests.world.stream import assert_whole, events_in
+
+SETTINGS = {"run_seconds": 10, "abandon_seconds": 30}
 PROGRAM = """
 import torch
 x = torch.tensor([{number}.0, 0.5], requires_grad=True)
@@ -53,60 +51,31 @@ class KilledServer:
 
     def __init__(self, home: Path) -> None:
         self._home = home
-        self.port = 0
-        self.process = self._start()
+        self._running = Server(home, path="/healthz", **SETTINGS)
+        self.url, self._port = self._running.url, self._running.port
+
+    @property
+    def pid(self) -> int:
+        """Of the one that runs now."""
+        return self._running.process.pid
 
     def restart(self) -> set[int]:
         """SIGKILL, then the next server; the processes that the first one had."""
-        family = descendants(self.process.pid)
-        self.process.kill()
-        self.process.wait()
-        self.process = self._start()
+        family = self._running.family()
+        self._running.stop(signal.SIGKILL)
+        self._running = Server(self._home, path="/healthz", port=self._port, **SETTINGS)
         return family
 
     def stop(self) -> set[int]:
         """SIGTERM; the processes that it had."""
-        family = descendants(self.process.pid)
-        self.process.terminate()
-        try:
-            self.process.wait(30)
-        finally:
-            self.process.kill()
-            self.process.wait()
+        family = self._running.family()
+        self._running.stop()
         return family
-
-    @property
-    def url(self) -> str:
-        """Where clients ask."""
-        return f"http://127.0.0.1:{self.port}"
-
-    def _start(self) -> subprocess.Popen[bytes]:
-        environment = ENVIRONMENT | {
-            "GRADWALK_DATA_DIRECTORY": str(self._home / "data"),
-            "GRADWALK_RUN_SECONDS": "10",
-            "GRADWALK_ABANDON_SECONDS": "30",
-        }
-        log = self._home / "server.log"
-        mark = log.stat().st_size if log.exists() else 0
-        with log.open("ab") as output:
-            command = [sys.executable, "-m", "gradwalk", "serve", "--port", str(self.port)]
-            process = subprocess.Popen(command, env=environment, stdout=output, stderr=output)
-
-        def announced() -> bool:
-            assert process.poll() is None, log.read_text()
-            return b"running on http" in log.read_bytes()[mark:]
-
-        wait_until(announced, START_SECONDS)
-        if self.port == 0:
-            self.port = int(log.read_text()[mark:].rpartition("running on http://127.0.0.1:")[2].split()[0])
-        return process
 
 
 def ask_until_whole(url: str, source: str, tally: Tally, lock: threading.Lock) -> None:
     """Asks as the page does: again and again until there is a whole stream, whatever goes down meanwhile."""
-    give_up = time.monotonic() + PATIENCE_SECONDS
     while True:
-        assert time.monotonic() < give_up, "a client never got its trace or a problem"
         with lock:
             tally.attempts += 1
         asked = time.monotonic()
@@ -115,7 +84,7 @@ def ask_until_whole(url: str, source: str, tally: Tally, lock: threading.Lock) -
         except (httpx.HTTPError, EOFError):
             time.sleep(0.05)
             continue
-        check_whole(events)
+        assert_whole(events)
         kinds = [event["kind"] for event in events if event["type"] == "problem"]
         with lock:
             tally.usual_seconds += 0.2 * (time.monotonic() - asked - tally.usual_seconds)
@@ -127,7 +96,7 @@ def ask_until_whole(url: str, source: str, tally: Tally, lock: threading.Lock) -
         # A problem is an honest answer; this client wants its trace all the same.
 
 
-def ask_once(url: str, source: str) -> list[Any]:
+def ask_once(url: str, source: str) -> list[dict[str, Any]]:
     """One request; EOFError when its stream broke off."""
     with httpx.Client(base_url=url, timeout=60) as client:
         receipt = client.post("/api/traces", json={"source": source})
@@ -137,15 +106,7 @@ def ask_once(url: str, source: str) -> list[Any]:
         text = client.get(receipt.json()["links"]["events"]).text
     if "event: done" not in text:
         raise EOFError
-    batches = [line[len("data: ") :] for line in text.split("\n") if line.startswith("data: [")]
-    return [event for batch in batches for event in json.loads(batch)]
-
-
-def check_whole(events: list[Any]) -> None:
-    """No gap, a beginning, an end."""
-    assert [event["seq"] for event in events] == list(range(len(events)))
-    assert events[0]["type"] == "started"
-    assert events[-1]["type"] == "finished"
+    return list(events_in(text.split("\n")))
 
 
 def kill_somebody(server: KilledServer, name: str, chance: random.Random, tally: Tally) -> set[int]:
@@ -157,13 +118,13 @@ def kill_somebody(server: KilledServer, name: str, chance: random.Random, tally:
     victims: set[int] = set()
 
     def found() -> bool:
-        zygotes = children_of(server.process.pid)
+        zygotes = children_of(server.pid)
         victims.update(zygotes if name == "zygote" else {c for zygote in zygotes for c in children_of(zygote)})
         return bool(victims)
 
-    wait_until(found, START_SECONDS)
+    wait_until(found)
     victim = chance.choice(sorted(victims))
-    family = {victim} | descendants(victim)
+    family = {victim} | descendants_of(victim)
     try:
         os.kill(victim, signal.SIGKILL)
     except ProcessLookupError:
@@ -208,17 +169,17 @@ def rage(home: Path, kills: int, restarts: int, seed: int, clients: int = 3) -> 
             doomed |= kill_somebody(server, victims[sum(tally.kills.values())], chance, tally)
             if tally.last != "child":
                 # A start takes seconds: without a pause nobody would ever be served, and nothing be tested.
-                wait_until(lambda before=traces: tally.traces > before or bool(faults), PATIENCE_SECONDS)
+                wait_until(lambda before=traces: tally.traces > before or bool(faults))
         over.set()
         for thread in threads:
             thread.join()
         assert not faults, faults
-        wait_until(lambda: not any(is_alive(pid) for pid in doomed), 30)
+        wait_until(lambda: not any(is_alive(pid) for pid in doomed))
         check_kept(server, tally)
     finally:
         over.set()
         family = server.stop()
-    wait_until(lambda: not any(is_alive(pid) for pid in family), 30)
+    wait_until(lambda: not any(is_alive(pid) for pid in family))
     return tally
 
 
@@ -228,38 +189,4 @@ def check_kept(server: KilledServer, tally: Tally) -> None:
         for trace in sorted(tally.trace_ids):
             answer = client.get(f"/api/traces/{trace}")
             assert answer.status_code == 200, "a trace was lost"
-            check_whole(answer.json()["events"])
-
-
-def wait_until(holds: Any, seconds: float) -> None:
-    """Polls."""
-    give_up = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < give_up, "the condition did not come about"
-        time.sleep(0.02)
-
-
-def descendants(pid: int) -> set[int]:
-    """Every process below this one."""
-    found = children_of(pid)
-    return found | {one for child in found for one in descendants(child)}
-
-
-def children_of(pid: int) -> set[int]:
-    """Of any thread of a process; nothing if it is gone."""
-    found = set()
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        try:
-            found |= set(map(int, task.read_text().split()))
-        except OSError:
-            continue
-    return found
-
-
-def is_alive(pid: int) -> bool:
-    """False also for one that only waits to be collected."""
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state != "Z"
+            assert_whole(answer.json()["events"])

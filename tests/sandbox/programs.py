@@ -2,11 +2,13 @@
 
 A `.txt` file holds programs under lines `### name` or `### name: outcome outcome`. A `.lines` file holds one
 program a line, `outcome outcome | program`, with a visible arrow for every line end. Words such as `E_LISTS`
-stand for text too long to write down.
+stand for text too long to write down; `E_VICTIM` stands for a file that a program tries to change.
 """
 
+from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
+from zlib import crc32
 
 FOLDER = Path(__file__).parent
 
@@ -51,6 +53,19 @@ def read_collection(folder: str) -> list[Listed]:
                 outcomes, _, source = line.partition(" | ")
                 found.append(_listed(f"{path.stem}/{number}", outcomes, source.replace(LINE_END, "\n")))
     return found
+
+
+def stratify(programs: list[Listed], *, by_outcome: bool, each: int) -> list[Listed]:
+    """A sample: `each` programs of every file, or of every file and outcome; chosen by their names alone."""
+
+    def stratum(listed: Listed) -> tuple[str, list[str]]:
+        return listed.name.partition("/")[0], sorted(listed.outcomes) if by_outcome else []
+
+    def chance(listed: Listed) -> int:
+        return crc32(listed.name.encode())
+
+    strata = groupby(sorted(programs, key=stratum), key=stratum)
+    return [listed for _, members in strata for listed in sorted(members, key=chance)[:each]]
 
 
 def _listed(name: str, outcomes: str, source: str) -> Listed:

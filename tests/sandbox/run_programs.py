@@ -1,4 +1,6 @@
-"""Runs programs one per fork and prints what each did, as JSON lines: `run_programs.py MODE CPU_SECONDS < programs`.
+"""Runs programs one per fork and prints what each did, as JSON lines.
+
+`run_programs.py CPU_SECONDS MODE ... < programs`: all programs in one mode after the other.
 
 `plain` is Python as it is: real imports, real builtins. `offered` is the policy and the offer. Neither uses
 the tracer, so that the two differ in the language alone; `traced-plain` and `traced-offered` do.
@@ -175,14 +177,15 @@ def main() -> None:
     torch.set_num_threads(1)
     torch.backends.mkldnn.enabled = False
     warm_up()
-    mode, cpu_seconds = sys.argv[1], float(sys.argv[2])
-    offer = load_offer() if mode.endswith("offered") else None
-    run: Any = run_traced if mode.startswith("traced") else run_offered if offer else run_plain
-    for source in json.load(sys.stdin):
-        # What is refused by its text alone needs no process of its own.
-        refused = admit(source, OfferedLanguage(offer)) if run is run_offered else None
-        result = refused if isinstance(refused, dict) else run_forked(partial(run, source, offer), cpu_seconds)
-        print(json.dumps(result), flush=True)  # noqa: T201
+    cpu_seconds, sources, offer = float(sys.argv[1]), json.load(sys.stdin), load_offer()
+    for mode in sys.argv[2:]:
+        run: Any = run_traced if mode.startswith("traced") else run_offered if mode == "offered" else run_plain
+        for source in sources:
+            # What is refused by its text alone needs no process of its own.
+            refused = admit(source, OfferedLanguage(offer)) if run is run_offered else None
+            job = partial(run, source, offer if mode.endswith("offered") else None)
+            result = refused if isinstance(refused, dict) else run_forked(job, cpu_seconds)
+            print(json.dumps(result), flush=True)  # noqa: T201
 
 
 if __name__ == "__main__":

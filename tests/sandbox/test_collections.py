@@ -1,14 +1,11 @@
-"""The hostile collection in real children: with the policy, and with the kernel's layers alone. A sample of one program
-in five, or with `--sweeps` all of them.
+"""The hostile programs in real children: with the policy, and with the kernel's layers alone. Ring 3 runs all of them.
 
-After every batch the reference program must give the same bytes as ever, no child may be left, and no file
-may have come or gone.
+Afterwards the reference program must give the same bytes as ever, no child may be left, and no file may have come or
+gone.
 """
 
 import os
-import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -16,97 +13,47 @@ from typing import Any
 import pytest
 
 from gradwalk.protocol.document import encode
-from gradwalk.protocol.events import Event
-from gradwalk.protocol.requests import TraceRequest, resolve_limits
-from gradwalk.protocol.versions import installed_versions
-from gradwalk.protocol.wire import read_events
-from gradwalk.sandbox.cancellation import Cancellation
-from gradwalk.sandbox.jobs import TraceJob
-from gradwalk.sandbox.limits import RunLimits
 from gradwalk.sandbox.supervisor import Sandbox
 from gradwalk.words.problems import tell_problem
-from tests.sandbox.programs import Listed, read_collection
-from tests.sweeps import is_sampled
+from tests.sandbox.programs import Listed, read_collection, stratify
+from tests.world.processes import children_of, wait_until
+from tests.world.sandbox import REFERENCE, trace_in
+from tests.world.stream import kind_of
 
-WALL_SECONDS = 1.5
-"""For programs that never end."""
-PATIENT_SECONDS = 10.0
-"""For those that end by themselves, however little of a busy machine they get."""
-MEMORY_BYTES = 128 << 20
 AT_ONCE = 3
-REFERENCE = "import torch\nx = torch.tensor([1.0, 2.0], requires_grad=True)\n(x * x).sum().backward()\nprint(x.grad)\n"
-VICTIM = Path("/tmp/gradwalk-victim")  # noqa: S108 (the programs name it)
 PLACES = (Path("/tmp"), Path("/dev/shm"), Path("/var/tmp"), Path.cwd())  # noqa: S108
 HARMLESS = {"ok", "not_differentiable"}
-"""A program that makes no graph is told so; nothing was refused and nothing failed."""
+"""A program without a graph gets a message; nothing was refused and nothing failed."""
 LIMITED = {"timeout", "memory", "too_big", "crashed"}
 HOSTILE = read_collection("hostile")
+SAMPLES = {True: stratify(HOSTILE, by_outcome=True, each=1), False: stratify(HOSTILE, by_outcome=False, each=2)}
+"""With the policy, one of each file and outcome; with the kernel's layers alone, two of each file."""
+FILES = sorted({listed.name.partition("/")[0] for listed in HOSTILE})
+PARTS = ["sample", *(pytest.param(name, marks=pytest.mark.sweep) for name in FILES)]
 
 
-def kind_of(events: list[Event]) -> str:
-    """How a whole stream says that the run went."""
-    read_events(events)
-    assert [event["seq"] for event in events] == list(range(len(events)))
-    assert events[0]["type"] == "started"
-    assert events[-1]["type"] == "finished"
-    kinds = [event["kind"] for event in events if event["type"] == "problem"]
-    return kinds[0] if kinds else "ok"
+def run_all(sandbox: Sandbox, programs: list[Listed], judge: Callable[[Listed, str], bool]) -> list[Any]:
+    """Every program in a child of its own, a few at a time; gives those that did not end as they should."""
 
-
-def trace_in(sandbox: Sandbox, source: str) -> list[Event]:
-    request = TraceRequest(source=source)
-    job = TraceJob(request=request, limits=resolve_limits(request.options.limits))
-    return [event for batch in sandbox.trace(job, installed_versions(), Cancellation()) for event in batch]
-
-
-def run_all(
-    sandbox: Sandbox, programs: list[Listed], judge: Callable[[Listed, str], bool], wall_seconds: float
-) -> list[Any]:
-    """Every program in a child of its own, a few at a time; those that did not end as they should."""
-    lock, wrong = threading.Lock(), []
-
-    def run(listed: Listed) -> None:
-        start = time.monotonic()
-        events = trace_in(sandbox, listed.source)
+    def run(listed: Listed) -> tuple[str, list[str], str] | None:
+        events: list[Any] = trace_in(sandbox, listed.source)
         kind = kind_of(events)
         for event in events:
             if event["type"] == "problem" and event["kind"] == "rejected":
-                check_sentence(listed, event)
-        spent = time.monotonic() - start
-        if not judge(listed, kind) or spent > wall_seconds + 8:
-            with lock:
-                wrong.append((listed.name, sorted(listed.outcomes), kind, round(spent, 1)))
+                check_refusal(listed, event)
+        return None if judge(listed, kind) else (listed.name, sorted(listed.outcomes), kind)
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        list(pool.map(run, programs))
-    return wrong
+        return [found for found in pool.map(run, programs) if found]
 
 
-def check_sentence(listed: Listed, problem: Any) -> None:
-    """A refusal names the line, the thing and the reason, and says what to do."""
+def check_refusal(listed: Listed, problem: Any) -> None:
+    """A refusal names the line, the thing and the reason, and a way to go on."""
     assert problem["span"], (listed.name, problem)
-    line = problem["span"]["line"]
-    assert 1 <= line <= listed.source.count("\n"), (listed.name, problem)
+    assert 1 <= problem["span"]["line"] <= listed.source.count("\n"), (listed.name, problem)
     assert problem["fact"]["kind"] == "refusal", (listed.name, problem)
-    told = tell_problem(problem)
-    assert "is not available here: it " in told.message, (listed.name, problem)
-    assert told.title.endswith("is not available here"), (listed.name, problem)
-    assert told.hint is not None, (listed.name, problem)
-    assert told.hint.endswith((".", "?", "...`")), (listed.name, problem)
-
-
-def children_of(pid: int) -> set[int]:
-    """Processes whose parent is `pid`."""
-    found = set()
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-            except (OSError, IndexError, ValueError):
-                continue
-            if parent == pid:
-                found.add(int(entry.name))
-    return found
+    assert {"thing", "reason", "instead"} <= set(problem["fact"]["operands"]), (listed.name, problem)
+    assert tell_problem(problem).hint, (listed.name, problem)
 
 
 def marks() -> set[str]:
@@ -114,55 +61,47 @@ def marks() -> set[str]:
     return {str(path) for place in PLACES for path in place.glob("*gradwalk-escaped*")}
 
 
-@pytest.fixture
-def victim() -> Iterator[Path]:
-    """A file that the programs try to rename, change and delete."""
-    VICTIM.write_text("here")
-    before = VICTIM.stat()
-    yield VICTIM
-    after = VICTIM.stat()
-    assert (after.st_ino, after.st_mode, VICTIM.read_text()) == (before.st_ino, before.st_mode, "here")
-    VICTIM.unlink()
-
-
-def contain(programs: list[Listed], policy: bool, wall_seconds: float) -> None:
-    """Runs hostile programs in one sandbox, and looks at what they may have left after each batch."""
-    limits = RunLimits(wall_seconds=wall_seconds, memory_bytes=MEMORY_BYTES, policy=policy)
-    with Sandbox(limits) as sandbox:
-        reference = encode(trace_in(sandbox, REFERENCE))
-        launcher = sandbox.launcher
-        zygote = launcher.pid  # type: ignore[union-attr]
-        wrong = []
-        for start in range(0, len(programs), 100):
-            batch = programs[start : start + 100]
-            wrong += run_all(sandbox, batch, judge_policed if policy else judge_unpoliced, wall_seconds)
-            assert encode(trace_in(sandbox, REFERENCE)) == reference, batch[0].name
-            assert sandbox.launcher is launcher, f"the zygote was lost after {batch[0].name}"
-            assert len(children_of(zygote)) <= limits.spare_count + 1, batch[0].name
-            assert marks() == set()
+def contain(sandbox: Sandbox, programs: list[Listed], judge: Callable[[Listed, str], bool]) -> None:
+    """Runs hostile programs, and looks at what they may have left."""
+    descriptors = len(os.listdir("/proc/self/fd"))  # noqa: PTH208
+    reference = encode(trace_in(sandbox, REFERENCE))
+    launcher = sandbox.launcher
+    wrong = run_all(sandbox, programs, judge)
+    assert encode(trace_in(sandbox, REFERENCE)) == reference
+    assert sandbox.launcher is launcher, "the zygote was lost"
+    wait_until(lambda: len(children_of(launcher.pid)) <= 1)  # type: ignore[union-attr]
+    assert marks() == set()
+    assert len(os.listdir("/proc/self/fd")) <= descriptors + 1  # noqa: PTH208
     assert not wrong
-    assert children_of(zygote) == set()
-    assert not Path(f"/proc/{zygote}").exists()
 
 
+@pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("policy", [True, False], ids=["policy", "kernel alone"])
-def test_hostile_programs_are_contained(policy: bool, victim: Path, sweeps: bool) -> None:
-    programs = [listed for listed in HOSTILE if sweeps or is_sampled(listed.name, one_in=5)]
+def test_hostile_programs_are_contained(
+    sandboxes: Callable[..., Sandbox], policy: bool, part: str, tmp_path: Path
+) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("here")
+    before = victim.stat()
+    chosen = SAMPLES[policy] if part == "sample" else [each for each in HOSTILE if each.name.startswith(f"{part}/")]
+    programs = [each._replace(source=each.source.replace("E_VICTIM", str(victim))) for each in chosen]
     # Without the policy any of them may run on until its time is up.
     endless = [listed for listed in programs if not policy or "timeout" in listed.outcomes]
-    ending = [listed for listed in programs if listed not in endless]
-    descriptors = len(os.listdir("/proc/self/fd"))  # noqa: PTH208
-    contain(endless, policy, WALL_SECONDS)
-    contain(ending, policy, PATIENT_SECONDS)
-    assert len(os.listdir("/proc/self/fd")) <= descriptors + 1  # noqa: PTH208
+    judge = judge_policed if policy else judge_unpoliced
+    contain(sandboxes(policy=policy, is_hasty=True), endless, judge)
+    if policy:
+        contain(sandboxes(), [listed for listed in programs if listed not in endless], judge)
+    after = victim.stat()
+    assert (after.st_ino, after.st_mode, victim.read_text()) == (before.st_ino, before.st_mode, "here")
 
 
-def test_honest_programs_run_in_locked_children() -> None:
+@pytest.mark.parametrize("part", ["sample", pytest.param("all", marks=pytest.mark.sweep)])
+def test_honest_programs_run_in_locked_children(sandboxes: Callable[..., Sandbox], part: str) -> None:
     """Nothing that an honest program needs is imported, opened or compiled after the lockdown."""
-    with Sandbox(RunLimits(wall_seconds=30)) as sandbox:
-        kinds = {listed.name: kind_of(trace_in(sandbox, listed.source)) for listed in read_collection("honest")}
-    failed = {name: kind for name, kind in kinds.items() if kind not in HARMLESS and "uncaught" not in name}
-    assert not failed
+    honest = read_collection("honest")
+    chosen = stratify(honest, by_outcome=False, each=4) if part == "sample" else honest
+    kinds = {listed.name: kind_of(trace_in(sandboxes(), listed.source)) for listed in chosen}
+    assert not {name: kind for name, kind in kinds.items() if kind not in HARMLESS and "uncaught" not in name}
 
 
 def judge_policed(listed: Listed, kind: str) -> bool:

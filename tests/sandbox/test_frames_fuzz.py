@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -83,3 +84,12 @@ def test_a_made_up_answer_is_an_event_or_an_answer_error(payload: bytes) -> None
         events += answer.end_with({"seq": 0, "type": "problem"}, None)  # type: ignore[typeddict-item]
     assert [event["seq"] for event in events] == list(range(len(events)))
     assert events[-1]["type"] == "finished"
+
+
+def test_one_frame_and_all_frames_are_bounded() -> None:
+    with pytest.raises(FrameError, match="one part"):
+        list(FrameReader(frame_bytes_max=3).feed(encode_frame(b"1234")))
+    reader = FrameReader(frame_bytes_max=8, total_bytes_max=12)
+    assert list(reader.feed(encode_frame(b"1234"))) == [b"1234"]
+    with pytest.raises(FrameError, match="as a whole"):
+        list(reader.feed(encode_frame(b"1234")))

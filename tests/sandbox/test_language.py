@@ -2,12 +2,7 @@
 
 import ast
 import json
-import os
-import statistics
-import subprocess
-import sys
-import time
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,39 +19,13 @@ from gradwalk.sandbox.refusals import ATTRIBUTES, BUILTINS, MODULES, PATHS
 from gradwalk.tracer.source import SourceProblem
 from gradwalk.words.catalogue import tell
 from gradwalk.words.problems import tell_problem
-from tests.sandbox.programs import Listed, read_collection
-from tests.sweeps import is_sampled
+from tests.sandbox.programs import read_collection, stratify
 
 FOLDER = Path(__file__).parent
-SERVER = FOLDER.parents[1] / "server"
-ENVIRONMENT = os.environ | {
-    "PYTHONPATH": str(SERVER),
-    "PYTHONHASHSEED": "0",
-    "OMP_NUM_THREADS": "1",
-    "OPENBLAS_NUM_THREADS": "1",
-    "MKL_NUM_THREADS": "1",
-}
+ENVIRONMENT = {"PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 HONEST = read_collection("honest")
 HOSTILE = read_collection("hostile")
-
-
-def run_batch(mode: str, sources: list[str], cpu_seconds: float = 20) -> list[dict[str, Any]]:
-    """What each program did, run by `run_programs.py`."""
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", str(FOLDER / "run_programs.py"), mode, str(cpu_seconds)],
-        input=json.dumps(sources),
-        capture_output=True,
-        text=True,
-        env=ENVIRONMENT,
-        check=True,
-    )
-    return [json.loads(line) for line in done.stdout.splitlines()]
-
-
-def run_two(*batches: tuple[Any, ...]) -> list[list[dict[str, Any]]]:
-    """Two batches side by side."""
-    with ThreadPoolExecutor(2) as pool:
-        return list(pool.map(lambda batch: run_batch(*batch), batches))
+CPU_SECONDS = 20
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +39,7 @@ def problem_of(offer: Offer, source: str) -> Any:
     return caught.value.problem
 
 
-def run(offer: Offer, source: str) -> dict[str, Any]:
+def run_offered(offer: Offer, source: str) -> dict[str, Any]:
     """The globals after running a program under the policy in this process; only for harmless ones."""
     language = OfferedLanguage(offer)
     code = compile(language.admit(ast.parse(source), source), "<snippet>", "exec")
@@ -95,27 +64,20 @@ def test_the_collections_are_large_enough() -> None:
     assert all(listed.outcomes for listed in HOSTILE)
 
 
-@pytest.fixture
-def honest(sweeps: bool) -> list[Listed]:
-    """One program in three, or all with `--sweeps`."""
-    return [listed for listed in HONEST if sweeps or is_sampled(listed.name, one_in=3)]
-
-
-def test_honest_programs_do_what_they_do_in_plain_python(honest: list[Listed]) -> None:
-    sources = [listed.source for listed in honest]
-    plain, offered = run_two(("plain", sources), ("offered", sources))
-    for listed, expected, got in zip(honest, plain, offered, strict=True):
-        assert expected["outcome"] == ("error" if "uncaught" in listed.name else "ok"), (listed.name, expected)
-        assert got == expected, listed.name
-
-
-def test_honest_programs_have_the_same_trace_as_without_a_policy(honest: list[Listed]) -> None:
-    sources = [listed.source for listed in honest if "timing" not in listed.name]
-    plain, offered = run_two(("traced-plain", sources), ("traced-offered", sources))
-    for source, expected, got in zip(sources, plain, offered, strict=True):
-        assert "events" in expected, (expected, source)
-        assert expected["outcome"] in ("ok", "not_differentiable", "error"), (expected["outcome"], source)
-        assert got == expected, source
+@pytest.mark.parametrize("part", ["sample", pytest.param("all", marks=pytest.mark.sweep)])
+def test_honest_programs_do_and_trace_what_they_do_without_the_policy(run: Callable[..., Any], part: str) -> None:
+    honest = stratify(HONEST, by_outcome=False, each=8) if part == "sample" else HONEST
+    sources = json.dumps([listed.source for listed in honest])
+    modes = ("plain", "offered", "traced-plain", "traced-offered")
+    command = ["-W", "ignore", FOLDER / "run_programs.py", CPU_SECONDS, *modes]
+    done = run(command, input=sources, environment=ENVIRONMENT, timeout=None)
+    lines = iter(map(json.loads, done.stdout.splitlines()))
+    found = {mode: [next(lines) for _ in honest] for mode in modes}
+    for listed, plain, offered, traced, both in zip(honest, *found.values(), strict=True):
+        assert plain["outcome"] == ("error" if "uncaught" in listed.name else "ok"), (listed.name, plain)
+        assert offered == plain, listed.name
+        assert traced["outcome"] in ("ok", "not_differentiable", "error"), (listed.name, traced)
+        assert both == traced or "timing" in listed.name, listed.name
 
 
 @pytest.mark.parametrize(
@@ -193,10 +155,10 @@ def place(node: Any) -> tuple[int, int, int, int]:
 COMPUTE = "import json; from gradwalk.sandbox.offer_rules import compute_offer; print(json.dumps(compute_offer()))"
 
 
-def test_the_offer_is_what_it_was_when_somebody_last_looked() -> None:
+def test_the_offer_is_what_it_was_when_somebody_last_looked(run: Callable[..., Any]) -> None:
     """Fails when an upgrade adds a name: read the difference, then `python -m gradwalk.sandbox.offer_rules`."""
     # In a process of its own: torch.compile and optimizers, once used, put names of theirs on torch's classes.
-    fresh = subprocess.run([sys.executable, "-c", COMPUTE], capture_output=True, text=True, check=True)
+    fresh = run(["-c", COMPUTE])
     frozen, computed = dict(read_offer()), json.loads(fresh.stdout)
     for kind in ("modules", "attributes"):
         assert frozen[kind].keys() == computed[kind].keys()
@@ -225,14 +187,9 @@ def test_views_cannot_be_changed_and_hold_no_module(offer: Offer) -> None:
         assert type(view).__name__ == "module"
 
 
-def test_nothing_dangerous_can_be_reached_from_the_offer() -> None:
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", str(FOLDER / "walk_offer.py"), "200000"],
-        capture_output=True,
-        text=True,
-        env=ENVIRONMENT,
-        check=True,
-    )
+@pytest.mark.soak
+def test_nothing_dangerous_can_be_reached_from_the_offer(run: Callable[..., Any]) -> None:
+    done = run(["-W", "ignore", FOLDER / "walk_offer.py", "200000"], environment=ENVIRONMENT, timeout=None)
     report = json.loads(done.stdout)
     assert report["found"] == []
     assert report["objects"] >= 100_000
@@ -248,7 +205,7 @@ def test_frames_are_refused_on_everything() -> None:
 def test_a_star_import_binds_what_python_binds_as_far_as_it_is_offered(offer: Offer, module: str) -> None:
     plain: dict[str, Any] = {}
     exec(f"from {module} import *", plain)
-    names = run(offer, f"from {module} import *")
+    names = run_offered(offer, f"from {module} import *")
     bound = {name for name in names if not name.startswith("__")}
     assert bound == {name for name in plain if name in offer.star_names(module)}
     assert bound
@@ -256,7 +213,9 @@ def test_a_star_import_binds_what_python_binds_as_far_as_it_is_offered(offer: Of
 
 
 def test_the_table_of_an_own_object_is_checked_and_written_through(offer: Offer) -> None:
-    names = run(offer, "class A:\n    def __init__(self, **k): self.__dict__.update(k)\na = A(x=1, y=2)\nt = vars(a)")
+    names = run_offered(
+        offer, "class A:\n    def __init__(self, **k): self.__dict__.update(k)\na = A(x=1, y=2)\nt = vars(a)"
+    )
     made, table = names["a"], names["t"]
     table["z"] = 3
     del table["x"]
@@ -265,27 +224,10 @@ def test_the_table_of_an_own_object_is_checked_and_written_through(offer: Offer)
     with pytest.raises(RefusedAttributeError):
         table["__array_interface__"] = {}
     with pytest.raises(RefusedAttributeError):
-        run(offer, "import torch\nvars(torch.nn.Linear(1, 1))")
+        run_offered(offer, "import torch\nvars(torch.nn.Linear(1, 1))")
 
 
 def test_own_private_names_do_not_open_torch_s(offer: Offer) -> None:
-    assert run(offer, "class V:\n    def __init__(self): self._prev = 3\nx = V()._prev")["x"] == 3
+    assert run_offered(offer, "class V:\n    def __init__(self): self._prev = 3\nx = V()._prev")["x"] == 3
     problem = problem_of(offer, "class V:\n    def __init__(self): self._typed_storage = 3\n")
     assert problem["fact"]["operands"]["reason"] == fact("refusal-torch-name")
-
-
-def test_the_price_of_the_policy_is_small(offer: Offer) -> None:
-    """A lesson of some forty lines: beside Python compiling the same text a moment later, however busy the machine."""
-    source = next(listed.source for listed in HONEST if listed.name == "torch/module with parameters and buffers")
-    OfferedLanguage(offer).admit(ast.parse(source), source)
-    ratios = []
-    for _ in range(30):
-        tree, language = ast.parse(source), OfferedLanguage(offer)
-        start = time.process_time()
-        language.admit(tree, source)
-        language.namespace()
-        admitted = time.process_time()
-        compile(source, "<lesson>", "exec")
-        ratios.append((admitted - start) / (time.process_time() - admitted))
-    # 3 are usual.
-    assert statistics.median(ratios) < 6

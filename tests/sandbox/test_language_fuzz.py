@@ -131,7 +131,7 @@ def _all_bound(tree: ast.Module) -> set[str]:
 
 
 @given(source=programs())
-@settings(max_examples=600)
+@settings(max_examples=150)
 def test_programs_of_dangerous_names(offer: Offer, source: str) -> None:
     tree = admit(offer, source)
     if tree is not None:
@@ -143,7 +143,7 @@ def test_programs_of_dangerous_names(offer: Offer, source: str) -> None:
 
 
 @given(parts=st.lists(st.sampled_from(TOKENS), max_size=60))
-@settings(max_examples=400)
+@settings(max_examples=100)
 def test_shuffled_tokens(offer: Offer, parts: list[str]) -> None:
     admit(offer, " ".join(parts))
 
@@ -154,14 +154,14 @@ def test_shuffled_tokens(offer: Offer, parts: list[str]) -> None:
     length=st.integers(0, 12),
     patch=st.sampled_from(TOKENS) | st.text(max_size=4),
 )
-@settings(max_examples=400)
+@settings(max_examples=100)
 def test_mutated_programs(offer: Offer, source: str, at: int, length: int, patch: str) -> None:
     at %= len(source)
     admit(offer, (source[:at] + patch + source[at + length :])[:20_000])
 
 
 @given(source=st.text(max_size=300))
-@settings(max_examples=200)
+@settings(max_examples=100)
 def test_any_text_through_the_tracer_s_door(offer: Offer, source: str) -> None:
     try:
         read_program(source, language=OfferedLanguage(offer))

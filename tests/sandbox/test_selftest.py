@@ -3,16 +3,15 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
 from gradwalk.protocol.facts import fact
-from gradwalk.sandbox.limits import RunLimits
 from gradwalk.sandbox.selftest import judge_probes
 from gradwalk.sandbox.supervisor import Sandbox
+from tests.world.processes import ENVIRONMENT
 
-SERVER = Path(__file__).parents[2] / "server"
 NOBODY = 65_534
 MEASURE = """
 import os
@@ -24,22 +23,15 @@ with Sandbox(RunLimits(spare_count=0, seccomp=False)) as sandbox:
 """
 
 
-def measure_without(*layers: str) -> tuple[str, set[str]]:
-    limits = RunLimits.model_validate({"spare_count": 0, "policy": False} | dict.fromkeys(layers, False))
-    with Sandbox(limits) as sandbox:
-        found = sandbox.measure()
-        assert sandbox.protection == found
-        return found.level, set(found.open)
-
-
 @pytest.mark.parametrize(
     ("off", "level", "opened"),
     [
-        pytest.param((), "full", set(), id="all layers"),
-        pytest.param(("landlock",), "full", set(), id="no second lock"),
+        pytest.param(("landlock",), "full", set(), id="no second lock", marks=pytest.mark.sweep),
         pytest.param(("seccomp",), "partial", {"stat"}, id="no seccomp"),
-        pytest.param(("resource_limits",), "partial", {"memory"}, id="no resource limits"),
-        pytest.param(("seccomp", "landlock"), "none", {"stat", "signal", "exec"}, id="resource limits alone"),
+        pytest.param(("resource_limits",), "partial", {"memory"}, id="no resource limits", marks=pytest.mark.sweep),
+        pytest.param(
+            ("seccomp", "landlock"), "none", {"stat", "signal", "exec"}, id="limits alone", marks=pytest.mark.sweep
+        ),
         pytest.param(
             ("seccomp", "landlock", "resource_limits"),
             "none",
@@ -49,21 +41,28 @@ def measure_without(*layers: str) -> tuple[str, set[str]]:
     ],
 )
 def test_with_a_layer_switched_off_the_level_is_told_truthfully(
-    off: tuple[str, ...], level: str, opened: set[str]
+    start_sandbox: Callable[..., Sandbox], off: tuple[str, ...], level: str, opened: set[str]
 ) -> None:
-    assert measure_without(*off) == (level, opened)
+    sandbox = start_sandbox(policy=False, **dict.fromkeys(off, False))
+    found = sandbox.measure()
+    assert sandbox.protection == found
+    assert (found.level, set(found.open)) == (level, opened)
 
 
+def test_with_all_layers_the_level_is_full(sandboxes: Callable[..., Sandbox]) -> None:
+    assert sandboxes(policy=False).measure() == judge_probes(())
+
+
+@pytest.mark.soak
+@pytest.mark.usefixtures("run")
+@pytest.mark.skipif(os.geteuid() != 0, reason="the other tests already run as an ordinary user")
 def test_to_an_ordinary_user_the_level_is_told_truthfully_too() -> None:
     """Root drops its rights for the children; this one never had any. That it gets `full`: `test_whole.py`."""
-    if os.geteuid() != 0:
-        assert measure_without("seccomp") == ("partial", {"stat"})
-        return
     # The right to read files stays, since this interpreter may lie in root's own home directory.
     kept = "+dac_read_search"
     become = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
     become += [f"--inh-caps=-all,{kept}", f"--ambient-caps=-all,{kept}", f"--bounding-set=-all,{kept}"]
-    environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(SERVER), "HOME": "/nonexistent"}
+    environment = {**ENVIRONMENT, "HOME": "/nonexistent"}
     command = [*become, sys.executable, "-c", MEASURE]
     done = subprocess.run(command, env=environment, cwd="/", capture_output=True, text=True, timeout=300)
     assert done.stdout.splitlines() == [f"{NOBODY} False partial stat"], done.stderr

@@ -6,8 +6,7 @@ Most run with the language policy switched off: the kernel's layers and the pare
 import os
 import signal
 import threading
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,24 +21,48 @@ from gradwalk.protocol.requests import TraceRequest, resolve_limits
 from gradwalk.protocol.versions import installed_versions
 from gradwalk.protocol.wire import read_events
 from gradwalk.sandbox.cancellation import Cancellation
-from gradwalk.sandbox.jobs import JacobianJob, TraceJob
+from gradwalk.sandbox.jobs import JacobianJob
 from gradwalk.sandbox.launcher import ForkLauncher, LauncherGoneError, SpawnLauncher
 from gradwalk.sandbox.limits import RunLimits
 from gradwalk.sandbox.supervisor import ReplayProblemError, Sandbox
+from tests.world.processes import children_of, wait_until
+from tests.world.sandbox import HASTY_SECONDS, REFERENCE, job_of, trace_in
+from tests.world.stream import assert_whole
 
+Start = Callable[..., Sandbox]
 Trace = Callable[..., list[Event]]
 KILL_LATENCY_SECONDS = 1.5
 """Of processor, which a run that nobody ends goes on to take; a busy machine gives it no more than a quiet one."""
 
-REFERENCE = "import torch\nx = torch.tensor([1.0, 2.0], requires_grad=True)\n(x * x).sum().backward()\n"
+
+@pytest.fixture
+def trace(sandboxes: Start) -> Trace:
+    """Traces a program as a server does."""
+    return lambda source, **options: trace_in(sandboxes(), source, **options)
+
+
+def surviving(sandbox: Sandbox) -> Iterator[Trace]:
+    """Traces a hostile program; afterwards the reference program must give the same bytes as before."""
+    before = encode(trace_in(sandbox, REFERENCE))
+    yield lambda source: trace_in(sandbox, source)
+    assert encode(trace_in(sandbox, REFERENCE)) == before
+
+
+@pytest.fixture
+def survive(sandboxes: Start) -> Iterator[Trace]:
+    yield from surviving(sandboxes(policy=False))
+
+
+@pytest.fixture
+def survive_in_time(sandboxes: Start) -> Iterator[Trace]:
+    """As `survive`, for a program that never ends."""
+    yield from surviving(sandboxes(policy=False, is_hasty=True))
 
 
 def problem_of(events: list[Event]) -> Any:
     """The one problem of a whole stream."""
     read_events(events)
-    assert [event["seq"] for event in events] == list(range(len(events)))
-    assert events[0]["type"] == "started"
-    assert events[-1]["type"] == "finished"
+    assert_whole(events)
     (found,) = [event for event in events if event["type"] == "problem"]
     assert events[-1]["problems"] == 1
     return found
@@ -66,7 +89,6 @@ def problem_of(events: list[Event]) -> Any:
         pytest.param("import mmap\nmmap.mmap(-1, 4096, prot=7)", "error", id="code written at run time"),
         pytest.param("import os\nos.write(200, b'\\0\\0\\0\\2{}')", "protocol", id="forged frame"),
         pytest.param("import os\nos.write(200, b'\\xff\\xff\\xff\\xff')", "too_big", id="endless frame"),
-        pytest.param("import os\nos.write(200, b'\\0\\0\\1\\0{')\nwhile True: pass", "protocol", id="half a frame"),
         pytest.param("import os, time\nos.close(200)\ntime.sleep(60)", "protocol", id="closes the pipe"),
         pytest.param("def f():\n    f()\nf()", "error", id="endless recursion"),
         pytest.param(
@@ -81,25 +103,31 @@ def test_a_program_that_breaks_out_is_told_so_and_harms_nobody(survive: Trace, s
     assert problem_of(events)["kind"] == kind
 
 
+def test_half_a_frame_is_no_answer(survive_in_time: Trace) -> None:
+    events = survive_in_time("import os\nos.write(200, b'\\0\\0\\1\\0{')\nwhile True: pass")
+    assert problem_of(events)["kind"] == "protocol"
+
+
 @pytest.mark.parametrize("name", ["requires_grad", "dtype", "grad_fn", "shape"])
-def test_a_property_that_loops_is_the_programs_own_timeout(trace: Trace, name: str) -> None:
+def test_a_property_that_loops_is_the_programs_own_timeout(sandboxes: Start, name: str) -> None:
     source = (
         f"class Odd(torch.Tensor):\n    @property\n    def {name}(self):\n        while True: pass\n"
         "x = torch.ones(2, requires_grad=True).as_subclass(Odd)\n(x * 2).sum()\n"
     )
-    [problem] = [event for event in trace(source) if event["type"] == "problem"]
+    [problem] = [event for event in trace_in(sandboxes(is_hasty=True), source) if event["type"] == "problem"]
     assert problem["kind"] == "timeout"
     assert problem["span"]["line"] == 4
 
 
-def test_an_endless_loop_is_stopped_at_its_line(trace: Trace, offered: Sandbox) -> None:
-    before = spent_by_children(offered)
-    events = trace("print('before')\nn = 0\nwhile True:\n    n += 1\n")
+def test_an_endless_loop_is_stopped_at_its_line(sandboxes: Start) -> None:
+    hasty = sandboxes(is_hasty=True)
+    before = spent_by_children(hasty)
+    events = trace_in(hasty, "print('before')\nn = 0\nwhile True:\n    n += 1\n")
     found = problem_of(events)
     assert found["kind"] == "timeout"
     assert found["span"]["line"] in (3, 4)
     assert [event["text"] for event in events if event["type"] == "stdout"] == ["before\n"]
-    assert spent_by_children(offered) - before < 2.0 + KILL_LATENCY_SECONDS
+    assert spent_by_children(hasty) - before < HASTY_SECONDS + KILL_LATENCY_SECONDS
 
 
 @pytest.mark.parametrize(
@@ -111,11 +139,12 @@ def test_an_endless_loop_is_stopped_at_its_line(trace: Trace, offered: Sandbox) 
         pytest.param("import time\ntime.sleep(60)", id="sleeps"),
     ],
 )
-def test_what_no_alarm_can_stop_is_killed_at_the_limit(survive: Trace, unpoliced: Sandbox, source: str) -> None:
-    before = spent_by_children(unpoliced)
-    found = problem_of(survive(source))
+def test_what_no_alarm_can_stop_is_killed_at_the_limit(survive_in_time: Trace, sandboxes: Start, source: str) -> None:
+    hasty = sandboxes(policy=False, is_hasty=True)
+    before = spent_by_children(hasty)
+    found = problem_of(survive_in_time(source))
     assert found["kind"] in ("timeout", "memory")
-    assert spent_by_children(unpoliced) - before < 2.0 + 2 * KILL_LATENCY_SECONDS
+    assert spent_by_children(hasty) - before < HASTY_SECONDS + 2 * KILL_LATENCY_SECONDS
 
 
 def test_a_print_flood_is_cut_and_says_so(trace: Trace) -> None:
@@ -126,9 +155,9 @@ def test_a_print_flood_is_cut_and_says_so(trace: Trace) -> None:
     assert events[-1]["truncated"] == "stdout_characters"
 
 
-def test_a_graph_of_a_million_nodes_ends_in_a_problem(trace: Trace) -> None:
+def test_a_graph_of_a_million_nodes_ends_in_a_problem(sandboxes: Start) -> None:
     source = "x = torch.ones(1, requires_grad=True)\nfor n in range(10**6):\n    x = x + 1\nx.backward()\n"
-    events = trace("import torch\n" + source)
+    events = trace_in(sandboxes(is_hasty=True), "import torch\n" + source)
     assert problem_of(events)["kind"] in ("too_big", "timeout")
 
 
@@ -154,15 +183,14 @@ def test_a_stranger_cannot_read_the_server_s_environment(survive: Trace, monkeyp
     assert "OMP_NUM_THREADS" in line
 
 
-def test_no_file_is_left_and_no_child(survive: Trace, unpoliced: Sandbox, tmp_path: Path) -> None:
+def test_no_file_is_left_and_no_child(survive: Trace, sandboxes: Start, tmp_path: Path) -> None:
     survive(f"import os\ntry:\n    open({str(tmp_path / 'left')!r}, 'w')\nexcept OSError: pass")
     assert not any(tmp_path.iterdir())
-    launcher = unpoliced.launcher
-    assert isinstance(launcher, ForkLauncher)
+    launcher = launcher_of(sandboxes(policy=False))
     wait_until(lambda: len(children_of(launcher.pid)) <= 1)  # the spare
 
 
-def test_twenty_runs_are_the_same_bytes(trace: Trace) -> None:
+def test_runs_are_the_same_bytes(trace: Trace) -> None:
     source = """
 import random
 import numpy as np
@@ -172,66 +200,46 @@ y = (x * random.random() * float(np.random.rand())).sum()
 y.backward()
 print({"a", "b", "c"}, x.grad)
 """
-    assert len({encode(trace(source)) for _ in range(20)}) == 1
+    assert len({encode(trace(source)) for _ in range(5)}) == 1
 
 
-def test_printed_addresses_are_the_same_in_every_zygote() -> None:
+def test_a_killed_child_is_a_problem_and_a_killed_zygote_is_replaced(sandboxes: Start, start_sandbox: Start) -> None:
+    sandbox = start_sandbox(wall_seconds=60.0, policy=False)
+    launcher = launcher_of(sandbox)
+    endless = "torch.ones(1, requires_grad=True).sum().backward()\nimport time\ntime.sleep(600)"
+    events: list[Event] = []
+    for batch in sandbox.trace(job_of(endless), installed_versions(), Cancellation()):
+        events += batch
+        if any(event["type"] == "step" for event in batch):
+            (child,) = children_of(launcher.pid)
+            os.kill(child, signal.SIGKILL)
+    assert problem_of(events)["kind"] == "memory"
+    assert any(event["type"] == "step" for event in events)
+    events.clear()
+    for batch in sandbox.trace(job_of(REFERENCE), installed_versions(), Cancellation()):
+        if not events:
+            os.kill(launcher.pid, signal.SIGKILL)
+            wait_until(lambda: not launcher.is_alive)
+        events += batch
+    assert_whole(events)
+    assert not any(event["type"] == "problem" for event in events)
+    sandbox.start()
+    assert sandbox.launcher is not launcher
+    # Printed addresses are the same in every zygote.
     source = REFERENCE + "y = x * 2\nprint(y.grad_fn, object(), 'at 12', ' at 0xg')\nraise ValueError(object())"
-    texts = set()
-    for _ in range(5):
-        with Sandbox(RunLimits(wall_seconds=5.0, spare_count=0)) as sandbox:
-            events = [e for batch in sandbox.trace(job_of(source), installed_versions(), Cancellation()) for e in batch]
-            texts.add(encode(events))
-    (text,) = texts
+    (text,) = {encode(trace_in(each, source)) for each in (sandbox, sandboxes(policy=False))}
     assert "<MulBackward0 object at 0x…> <object object at 0x…> at 12  at 0xg".encode() in text
 
 
-def test_a_killed_child_is_a_problem_and_the_next_run_works(unpoliced: Sandbox, survive: Trace) -> None:
-    events: list[Event] = []
-    job = job_of(
-        "import time\nprint('ready', flush=True)\ntorch.ones(1, requires_grad=True).sum().backward()\ntime.sleep(60)"
-    )
-    launcher = unpoliced.launcher
-    assert isinstance(launcher, ForkLauncher)
-    before = children_of(launcher.pid)
-    for batch in unpoliced.trace(job, installed_versions(), Cancellation()):
-        events += batch
-        if any(event["type"] == "step" for event in batch):
-            for pid in children_of(launcher.pid) & (before or children_of(launcher.pid)):
-                os.kill(pid, signal.SIGKILL)
-    assert problem_of(events)["kind"] == "memory"
-    assert any(event["type"] == "step" for event in events)
-
-
-def test_a_killed_zygote_is_replaced_and_the_run_goes_on_without_a_gap() -> None:
-    with Sandbox(RunLimits(wall_seconds=5.0, policy=False)) as sandbox:
-        launcher = sandbox.launcher
-        assert isinstance(launcher, ForkLauncher)
-        job = job_of(REFERENCE + "import time\ntime.sleep(0.5)\nprint('end')")
-        events: list[Event] = []
-        for batch in sandbox.trace(job, installed_versions(), Cancellation()):
-            events += batch
-            if sandbox.launcher is launcher and any(event["type"] == "step" for event in batch):
-                os.kill(launcher.pid, signal.SIGKILL)
-        assert [event["seq"] for event in events] == list(range(len(events)))
-        assert events[-1]["type"] == "finished"
-        assert not any(event["type"] == "problem" for event in events)
-        assert sandbox.launcher is not launcher
-
-
-def test_a_dead_zygote_is_noticed_before_the_next_run() -> None:
-    with Sandbox(RunLimits(spare_count=0)) as sandbox:
-        launcher = sandbox.launcher
-        assert isinstance(launcher, ForkLauncher)
-        os.kill(launcher.pid, signal.SIGKILL)
-        wait_until(lambda: not sandbox.is_ready)
-        sandbox.start()
-        assert sandbox.is_ready
-
-
+@pytest.mark.usefixtures("sandboxes")
 def test_closing_does_not_wait_for_a_start() -> None:
-    sandbox = Sandbox(RunLimits(spare_count=0))
     outcome: list[BaseException] = []
+    starting = threading.Event()
+
+    class Slow(ForkLauncher):
+        def start(self) -> None:
+            starting.set()
+            super().start()
 
     def start() -> None:
         try:
@@ -239,38 +247,29 @@ def test_closing_does_not_wait_for_a_start() -> None:
         except LauncherGoneError as error:
             outcome.append(error)
 
+    sandbox = Sandbox(RunLimits(spare_count=0), Slow)
     starter = threading.Thread(target=start)
     starter.start()
-    wait_until(lambda: sandbox._starting is not None)
+    starting.wait()
     sandbox.close()
     starter.join()
     assert len(outcome) == 1
 
 
-def test_a_cancelled_run_is_killed_before_its_limit() -> None:
+def test_a_cancelled_run_is_killed_before_its_limit(sandboxes: Start) -> None:
     cancellation = Cancellation()
     events: list[Event] = []
-    spent: list[float] = []
-
-    def run() -> None:
-        with Sandbox(RunLimits(wall_seconds=3_600, spare_count=0)) as sandbox:
-            for batch in sandbox.trace(job_of("while True: pass"), installed_versions(), cancellation):
-                events.extend(batch)
-                cancellation.cancel()
-            spent.append(spent_by_children(sandbox))
-
-    running = threading.Thread(target=run, daemon=True)
-    running.start()
-    running.join(60)
-    assert not running.is_alive()
+    before = spent_by_children(sandboxes())
+    for batch in sandboxes().trace(job_of("while True: pass"), installed_versions(), cancellation):
+        events.extend(batch)
+        cancellation.cancel()
     assert problem_of(events)["fact"] == {"kind": "problem-left"}
-    assert spent[0] < KILL_LATENCY_SECONDS
+    assert spent_by_children(sandboxes()) - before < KILL_LATENCY_SECONDS
 
 
-def test_a_reader_that_gives_up_leaves_no_child(unpoliced: Sandbox) -> None:
-    launcher = unpoliced.launcher
-    assert isinstance(launcher, ForkLauncher)
-    stream = unpoliced.trace(job_of("while True: pass"), installed_versions(), Cancellation())
+def test_a_reader_that_gives_up_leaves_no_child(sandboxes: Start) -> None:
+    launcher = launcher_of(sandboxes())
+    stream = sandboxes().trace(job_of("while True: pass"), installed_versions(), Cancellation())
     next(stream)
     stream.close()
     wait_until(lambda: len(children_of(launcher.pid)) <= 1)
@@ -285,33 +284,30 @@ def test_a_locked_child_has_everything_that_an_example_needs(trace: Trace, examp
     assert events[-1]["type"] == "finished"
 
 
-def test_a_step_s_jacobian_is_what_the_trace_said(offered: Sandbox, trace: Trace) -> None:
+def test_a_step_s_jacobian_is_what_the_trace_said(sandboxes: Start, trace: Trace) -> None:
     (step,) = [
         e for e in merge(read_events(trace(REFERENCE))) if e["type"] == "step" and len(e["local_jacobians"]) == 2
     ]
     request = TraceRequest(source=REFERENCE)
     for argnum in (0, 1):
         job = JacobianJob(request=request, limits=resolve_limits(request.options.limits), index=1, argnum=argnum)
-        assert offered.replay(job, Cancellation()) == [step["local_jacobians"][argnum]]
+        assert sandboxes().replay(job, Cancellation()) == [step["local_jacobians"][argnum]]
 
 
-def test_a_replay_that_dies_says_why(unpoliced: Sandbox) -> None:
+def test_a_replay_that_dies_says_why(sandboxes: Start) -> None:
     request = TraceRequest(source="import os\nos.abort()")
     job = JacobianJob(request=request, limits=resolve_limits(request.options.limits), index=0, argnum=0)
     with pytest.raises(ReplayProblemError) as caught:
-        unpoliced.replay(job, Cancellation())
+        sandboxes(policy=False).replay(job, Cancellation())
     assert caught.value.problem["kind"] == "crashed"
 
 
-def test_a_spawned_child_gives_the_bytes_of_a_forked_one(offered: Sandbox) -> None:
-    def bytes_of(sandbox: Sandbox) -> bytes:
-        stream = sandbox.trace(job_of(REFERENCE), installed_versions(), Cancellation())
-        return encode([event for batch in stream for event in batch])
-
-    with Sandbox(RunLimits(wall_seconds=60.0, spare_count=0), SpawnLauncher) as spawning:
-        assert bytes_of(spawning) == bytes_of(offered)
+def test_a_spawned_child_gives_the_bytes_of_a_forked_one(trace: Trace, start_sandbox: Start) -> None:
+    spawning = start_sandbox(SpawnLauncher, wall_seconds=60.0)
+    assert encode(trace_in(spawning, REFERENCE)) == encode(trace(REFERENCE))
 
 
+@pytest.mark.usefixtures("sandboxes")
 def test_a_zygote_that_cannot_start_says_its_last_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("gradwalk.sandbox.launcher", fromlist=["x"]).ENVIRONMENT, "PYTHONPATH", "/nowhere")
     monkeypatch.setattr("sys.executable", "/usr/bin/python3")
@@ -319,42 +315,28 @@ def test_a_zygote_that_cannot_start_says_its_last_words(monkeypatch: pytest.Monk
         ForkLauncher(RunLimits()).start()
 
 
-def test_nobody_waits_for_a_child_of_a_launcher_that_is_gone() -> None:
-    launcher = ForkLauncher(RunLimits(spare_count=0))
-    launcher.start()
+@pytest.mark.soak
+def test_nobody_waits_for_a_child_of_a_launcher_that_is_gone(start_sandbox: Start) -> None:
+    launcher = launcher_of(start_sandbox())
     child = launcher.lease()
     launcher.close()
-    # Asked twice, as a conversation does; whoever waited would do so for an hour.
+    # Asked twice, as a conversation does; a wait would take an hour.
     asking = threading.Thread(target=lambda: [child.wait(3_600) for _ in range(2)], daemon=True)
     asking.start()
-    asking.join(30)
+    asking.join(60)
     assert not asking.is_alive()
     child.channel.close()
 
 
-def job_of(source: str) -> TraceJob:
-    request = TraceRequest(source=source)
-    return TraceJob(request=request, limits=resolve_limits(request.options.limits))
-
-
-def children_of(pid: int) -> set[int]:
-    """Of a single-threaded process."""
-    return set(map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split()))
+def launcher_of(sandbox: Sandbox) -> ForkLauncher:
+    assert isinstance(sandbox.launcher, ForkLauncher)
+    return sandbox.launcher
 
 
 def spent_by_children(sandbox: Sandbox) -> float:
-    """Seconds of processor that those took which are gone, once all but the spare are."""
-    launcher = sandbox.launcher
-    assert isinstance(launcher, ForkLauncher)
+    """Seconds of processor that ended children took, once all but the spare have ended."""
+    launcher = launcher_of(sandbox)
     wait_until(lambda: len(children_of(launcher.pid)) <= 1)
     _, _, fields = Path(f"/proc/{launcher.pid}/stat").read_text().rpartition(")")
     user, system = fields.split()[13:15]
     return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
-
-
-def wait_until(holds: Callable[[], bool], seconds: float = 10.0) -> None:
-    """Polls; fails with the condition when time is over."""
-    give_up = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < give_up, "the condition did not come about"
-        time.sleep(0.02)

@@ -1,23 +1,42 @@
-"""What a process that is made ready for children has done with torch; in a process of its own."""
+"""What a process does to itself before it has children; each in a process of its own."""
 
-import subprocess
-import sys
+import os
+from collections.abc import Callable
+from typing import Any
 
+_MADVISE_COLLAPSE = (6, 1)
 _PROGRAM = """
 import torch
+from pathlib import Path
+from gradwalk.sandbox.large_pages import gather_into_large_pages
+from gradwalk.sandbox.warm import set_up_torch
 
 def numbers():
     torch.manual_seed(7)
     return [*torch.rand(3).tolist(), torch.seed() != 7]
 
 before = numbers()
-from gradwalk.sandbox.warm import set_up_torch
 set_up_torch()
 kept = [device._lazy_seed_tracker.get_calls() for device in (torch.cuda, torch.xpu, torch.mtia)]
-assert numbers() == before
-assert [device._lazy_seed_tracker.get_calls() for device in (torch.cuda, torch.xpu, torch.mtia)] == kept
+assert numbers() == before, "seeds"
+assert [device._lazy_seed_tracker.get_calls() for device in (torch.cuda, torch.xpu, torch.mtia)] == kept, "devices"
+
+def large_bytes():
+    lines = Path("/proc/self/smaps_rollup").read_text().splitlines()
+    return sum(int(line.split()[1]) << 10 for line in lines if line.startswith("AnonHugePages"))
+
+held = [bytes([number % 251]) * 4_000 for number in range(16_000)]
+before = large_bytes()
+moved = gather_into_large_pages()
+assert all(each == bytes([number % 251]) * 4_000 for number, each in enumerate(held)), "content"
+print(before, moved, large_bytes())
 """
 
 
-def test_seeds_are_the_same_and_nothing_is_kept_for_devices_that_are_not_there() -> None:
-    subprocess.run([sys.executable, "-c", _PROGRAM], check=True)
+def test_seeds_stay_and_memory_is_gathered_in_large_pages(run: Callable[..., Any]) -> None:
+    before, moved, after = map(int, run(["-c", _PROGRAM]).stdout.split())
+    if moved == 0:
+        assert tuple(map(int, os.uname().release.split(".")[:2])) < _MADVISE_COLLAPSE
+        return
+    assert moved >= 48 << 20, "of 64 MB that are held"
+    assert after - before >= 48 << 20

@@ -15,7 +15,7 @@ import pytest
 from gradwalk.store.compression import decompress
 from gradwalk.store.sqlite import _COUNT_EVERY, SqliteStore
 from gradwalk.store.store import StoreError
-from tests.own_loop import run_in_own_loop
+from tests.world.loop import run_in_own_loop
 
 PLENTY = 1 << 30
 OF_ONE_WRITER = 40_000

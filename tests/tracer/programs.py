@@ -1,4 +1,12 @@
-"""Programs that the tracer's tests share, one idea each."""
+"""Programs that the tests share, one idea each: the corpus, each traced and watched once per process."""
+
+import ast
+from functools import cache
+from typing import Any, NamedTuple
+
+from gradwalk.examples.catalogue import EXAMPLES
+from gradwalk.examples.example import Example
+from tests.twin import Traced, Twin, run_traced, run_watched
 
 PROGRAMS = {
     "reuse": "x = torch.tensor([1., 2.], requires_grad=True)\ny = (x * x + x).sum()\ny.backward()\n",
@@ -247,3 +255,49 @@ PASS_IN_BACKWARD = """class Inner(torch.autograd.Function):
         return torch.autograd.grad(ctx.y, ctx.x, g, retain_graph=True)[0]
 """
 """A custom Function whose backward runs a pass of its own."""
+
+
+def plain_source(example: Example) -> str:
+    """An example as a program for plain Python: its free variables first, the pass that gradwalk would start last."""
+    given = example.options.get("inputs", {})
+    lines = [f"{name} = torch.tensor({value}, requires_grad=True)" for name, value in given.items()]
+    if given:
+        tree = ast.parse(example.source)
+        *before, last = tree.body
+        if isinstance(last, ast.Expr):
+            before.append(ast.Assign([ast.Name("result", ast.Store())], last.value))
+        before.extend(ast.parse("result.backward()").body)
+        tree.body = before
+        return "\n".join([*lines, "from torch import sin", ast.unparse(ast.fix_missing_locations(tree))])
+    if "grad_output" in example.options:
+        return f"{example.source}\ny.backward(torch.tensor({example.options['grad_output']}))\n"
+    return example.source
+
+
+class Program(NamedTuple):
+    """One program of the corpus."""
+
+    source: str
+    """As it is traced."""
+    plain: str
+    """As plain Python runs it."""
+    options: dict[str, Any]
+
+
+CORPUS = {
+    **{name: Program(source, source, {}) for name, source in PROGRAMS.items()},
+    **{one.slug: Program(one.source, plain_source(one), one.options) for one in EXAMPLES},
+}
+
+
+@cache
+def trace(name: str) -> Traced:
+    """A program of the corpus, traced once: leave the trace as it is."""
+    program = CORPUS[name]
+    return run_traced(program.source, **program.options)
+
+
+@cache
+def watch(name: str) -> Twin:
+    """The same program by itself under plain hooks, once."""
+    return run_watched(CORPUS[name].plain)

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from gradwalk.words.problems import tell_problem
-from tests.tracer.oracle import run_plain, run_traced, tensor_of
+from tests.twin import run_plain, run_traced, tensor_of
 
 START = "x = torch.tensor([1., 2.], requires_grad=True)\ny = torch.tensor([3., 4., 5.], requires_grad=True)\n"
 

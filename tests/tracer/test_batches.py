@@ -5,7 +5,7 @@ import torch
 
 from gradwalk.protocol.requests import Options, ResolvedLimits, TraceRequest
 from gradwalk.tracer.replay import jacobian_of_step
-from tests.tracer.oracle import run_traced, tensor_of
+from tests.twin import run_traced, tensor_of
 
 X = "x = torch.randn(4, 3, dtype=torch.float64, requires_grad=True)\n"
 W = (

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.tracer.oracle import run_plain, run_traced, tensor_of
+from tests.twin import run_plain, run_traced, tensor_of
 
 BEHIND = {
     "data of a leaf": (

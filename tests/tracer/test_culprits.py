@@ -3,7 +3,7 @@
 import pytest
 
 from gradwalk.words.problems import tell_problem
-from tests.tracer.oracle import run_plain, run_traced
+from tests.twin import run_plain, run_traced
 
 BOTH = "x = torch.tensor([1., 2.], requires_grad=True)\nw = torch.tensor([3., 4.], requires_grad=True)\n"
 PRODUCT = """class Product(torch.autograd.Function):

@@ -9,7 +9,7 @@ import torch
 from gradwalk.protocol.requests import ResolvedLimits
 from gradwalk.tracer.findings import Findings
 from gradwalk.words.catalogue import tell
-from tests.tracer.oracle import run_hooked, run_plain, run_traced
+from tests.twin import run_plain, run_traced, run_watched
 
 LEAF = "x = torch.tensor([1., 2.], requires_grad=True)\n"
 
@@ -74,9 +74,9 @@ def test_the_first_gradient_that_is_no_number_is_where_anomaly_mode_or_a_hook_se
     (finding,) = found
     step = traced.of("step")[finding["step"]]
     # The oracle: the earliest executed node in plain torch that returns something that is not finite.
-    for at, (node_name, _, returned) in enumerate(run_hooked(source).steps):
-        if any(one is not None and not torch.isfinite(one).all() for one in returned):
-            assert traced.nodes()[step["node"]]["name"] == node_name
+    for at, watched in enumerate(run_watched(source).steps):
+        if any(one is not None and not torch.isfinite(one).all() for one in watched.grad_inputs):
+            assert traced.nodes()[step["node"]]["name"] == watched.name
             assert finding["step"] == at
             break
     else:

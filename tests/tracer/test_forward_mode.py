@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from tests.tracer.oracle import run_traced
+from tests.twin import run_traced
 
 # torch.func.jvp compiles its decompositions with torch.jit.script.
 pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")

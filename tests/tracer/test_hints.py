@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from gradwalk.words.problems import tell_problem
-from tests.tracer.oracle import run_plain, run_traced
+from tests.twin import run_plain, run_traced
 
 LOOP = "w = torch.tensor([1., 2.], requires_grad=True)\nfor _ in range(2):\n    (w * w).sum().backward()\n"
 SCORES = "x = torch.ones(4, 3)\nw = torch.zeros(3, {}, requires_grad=True)\n"

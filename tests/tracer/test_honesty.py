@@ -9,8 +9,8 @@ from gradwalk.formulas import check
 from gradwalk.protocol.requests import ResolvedLimits, TraceRequest
 from gradwalk.tracer.run import Run
 from gradwalk.tracer.values import ValueTable
-from tests.tracer.oracle import Traced, run_plain, run_traced, tensor_of
 from tests.tracer.programs import PROGRAMS
+from tests.twin import Traced, run_plain, run_traced, tensor_of
 
 RAISING = {
     "operation": "x = torch.ones(2, 3, requires_grad=True)\nh = (x * 2).sin()\nh @ h\n",

@@ -11,8 +11,8 @@ from gradwalk.protocol.requests import Options, ResolvedLimits, TraceRequest
 from gradwalk.tracer.jacobian import JacobianBudget, local_jacobians
 from gradwalk.tracer.replay import jacobian_of_step
 from gradwalk.tracer.structure import structure_of
-from tests.tracer.oracle import run_traced
 from tests.tracer.programs import PASS_IN_BACKWARD
+from tests.twin import run_traced
 
 FLOAT64 = {"dtype": torch.float64}
 PLENTY = 10**7

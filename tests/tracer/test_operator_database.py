@@ -2,8 +2,7 @@
 untraced twin under plain hooks, graph, results, random numbers and errors included.
 
 The databases of modules and of custom Functions are in the files beside this one. `skipped_operators.txt` lists what
-cannot be judged. One case in four is in `make test`, each in `make test-all`; `GRADWALK_SAMPLES` raises the number of
-samples per case (default 1) for a long run.
+cannot be judged. `GRADWALK_SAMPLES` raises the number of samples per case (default 1) for a long run.
 """
 
 from collections.abc import Iterator
@@ -13,11 +12,9 @@ from typing import Any
 
 import pytest
 import torch
-from torch.testing._internal.autograd_function_db import autograd_function_db
-from torch.testing._internal.common_methods_invocations import op_db
 from torch.utils._pytree import tree_flatten, tree_map
 
-from tests.sweeps import sampled
+from tests.databases import CHUNKS, is_in, load_custom_functions
 from tests.tracer import skips
 from tests.tracer.traced_calls import Tensors, seeds_for
 
@@ -63,9 +60,6 @@ def cases(database: Any) -> Iterator[Case]:
                     yield Case(op, dtype, variant)
 
 
-CASES = [*cases(op_db), *cases(autograd_function_db)]
-
-
 def compute(case: Case, sample: Any) -> tuple[Tensors, Tensors]:
     """Differentiable outputs and leaves of one call; leaves are fresh copies of the sample's."""
     leaves: Tensors = []
@@ -101,18 +95,26 @@ def compute(case: Case, sample: Any) -> tuple[Tensors, Tensors]:
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("case", sampled(CASES, lambda case: case.label, one_in=4))
-def test_the_trace_is_what_the_engine_did(case: Case) -> None:
-    samples = case.op.sample_inputs("cpu", case.dtype, requires_grad=True)
-    skips.judge(case.label, (partial(compute, case, sample) for sample in samples))
+@pytest.mark.parametrize("chunk", CHUNKS)
+def test_the_trace_is_what_the_engine_did(chunk: int, operator_database: list[Any]) -> None:
+    wrong = {}
+    for case in cases([*operator_database, *load_custom_functions()]):
+        if not is_in(chunk, case.label):
+            continue
+        samples = case.op.sample_inputs("cpu", case.dtype, requires_grad=True)
+        try:
+            skips.judge(case.label, (partial(compute, case, sample) for sample in samples))
+        except Exception as error:  # noqa: BLE001 (collected, whatever it is)
+            wrong[case.label] = error
+    assert wrong == {}
 
 
-def test_what_the_database_rules_out_is_listed() -> None:
+def test_what_the_database_rules_out_is_listed(operator_database: list[Any]) -> None:
     ruled_out = {
         Case(op, torch.float64, "op").label: reason
-        for op in (*op_db, *autograd_function_db)
+        for op in (*operator_database, *load_custom_functions())
         if (reason := reason_against(op, torch.float64, "op")) is not None
     }
-    labels = {case.label for case in CASES}
+    labels = {case.label for case in cases([*operator_database, *load_custom_functions()])}
     listed = {label: reason for label, reason in skips.SKIPPED.items() if label.endswith("-float64-op")}
     assert {label: reason for label, reason in listed.items() if label not in labels} == ruled_out

@@ -5,7 +5,7 @@ import warnings
 import pytest
 
 from gradwalk.words.catalogue import tell_attribute
-from tests.tracer.oracle import run_plain, run_traced
+from tests.twin import run_plain, run_traced
 
 BOTH = "x = torch.tensor([1., 2.], requires_grad=True)\nw = torch.tensor([3., 4.], requires_grad=True)\n"
 OUT = "\ny = (z * w).sum()\ny.backward()"

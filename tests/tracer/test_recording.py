@@ -1,26 +1,21 @@
 """What hooks take by reference and tell later is what they would have told at once."""
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 from torch import nn
 
-import gradwalk
 from gradwalk.notebook.recording import trace_tensors
 from gradwalk.protocol.requests import ResolvedLimits, TraceRequest
 from gradwalk.tracer import quiet
 from gradwalk.tracer.quiet import QuietPasses
 from gradwalk.tracer.run import trace_program
 from gradwalk.tracer.summary import summarise, summarise_all
-from tests.tracer.oracle import tensor_of
 from tests.tracer.programs import PROGRAMS
+from tests.twin import tensor_of
 
 ON_DEMAND = {"elements": 16, "jacobian_cells": 0}
 LIMITS = [ResolvedLimits(), ResolvedLimits(elements=2, jacobian_cells=0)]
@@ -171,24 +166,17 @@ def test_summaries_together_are_those_one_by_one(dtype: torch.dtype) -> None:
     assert [repr(summarise(one)) for one in tensors] == [repr(one) for one in summarise_all(tensors)]
 
 
-def run_alone(code: str) -> str:
-    surroundings = {**os.environ, "PYTHONPATH": str(Path(gradwalk.__file__).parents[1])}
-    return subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=surroundings
-    ).stdout
-
-
-def test_recording_does_not_load_the_compiler() -> None:
+def test_recording_does_not_load_the_compiler(run: Callable[..., Any]) -> None:
     code = """
 import sys, torch, gradwalk
 x = torch.ones(3, requires_grad=True)
 gradwalk.trace_tensors((x * x).sin().sum(), limits={"jacobian_cells": 0})
 print("torch._dynamo" in sys.modules)
 """
-    assert run_alone(code) == "False\n"
+    assert run(["-c", code]).stdout == "False\n"
 
 
-def test_a_compiler_loaded_by_the_program_runs_nothing() -> None:
+def test_a_compiler_loaded_by_the_program_runs_nothing(run: Callable[..., Any]) -> None:
     code = """
 import sys, torch, gradwalk
 source = "@torch.compile\\ndef f(x):\\n    return (x * 2).sin()\\n"
@@ -199,4 +187,4 @@ print(sorted(node["name"] for node in started["graph"]["nodes"]), [note["kind"] 
 print(torch._dynamo.eval_frame._stance.stance, [finder for finder in sys.meta_path if "gradwalk" in repr(finder)])
 """
     names = ["AccumulateGrad", "MulBackward0", "SinBackward0", "SumBackward0"]
-    assert run_alone(code) == f"{names} ['note-compiled-in-line']\ndefault []\n"
+    assert run(["-c", code]).stdout == f"{names} ['note-compiled-in-line']\ndefault []\n"

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import torch
 
-from tests.tracer.oracle import Traced, run_plain, run_traced, tensor_of
+from tests.twin import Traced, run_plain, run_traced, tensor_of
 
 START = "x = torch.tensor([1., 2.], requires_grad=True)\n"
 FORWARD = START + "y = x.exp()\n"

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from gradwalk import trace_tensors
-from tests.tracer.oracle import run_plain, run_traced, tensor_of
+from tests.twin import run_plain, run_traced, tensor_of
 
 CASTS = {
     "to float64": ("float64", "torch.tensor([.1, .7])"),

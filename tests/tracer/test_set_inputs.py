@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from gradwalk.words.catalogue import tell
-from tests.tracer.oracle import Traced, run_traced, tensor_of
+from tests.twin import Traced, run_traced, tensor_of
 
 APART = """import torch
 torch.manual_seed(0)

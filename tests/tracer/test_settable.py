@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from tests.tracer.oracle import PRELUDE, run_traced
+from tests.twin import PRELUDE, run_traced
 
 OUT = "\n(x * 2).backward()"
 LEAF = "torch.tensor(2., requires_grad=True)"

@@ -7,7 +7,7 @@ import torch
 
 import gradwalk.examples
 from gradwalk.words.catalogue import tell, tell_attribute
-from tests.tracer.oracle import run_plain, run_traced
+from tests.twin import run_plain, run_traced
 
 SEED = "torch.manual_seed(0)\n"
 VECTOR = "x = torch.tensor([2., 3.], requires_grad=True)\n"

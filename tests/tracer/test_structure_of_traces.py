@@ -8,8 +8,8 @@ import torch
 from gradwalk.protocol.requests import Options, ResolvedLimits, TraceRequest
 from gradwalk.tracer.replay import jacobian_of_step
 from gradwalk.words.catalogue import tell
-from tests.tracer.oracle import run_plain, run_traced, tensor_of
 from tests.tracer.programs import PASS_IN_BACKWARD, PROGRAMS
+from tests.twin import run_plain, run_traced, tensor_of
 
 
 def named(traced: Any, name: str) -> Any:

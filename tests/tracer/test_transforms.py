@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from tests.tracer.oracle import run_plain, run_traced, tensor_of
+from tests.twin import run_plain, run_traced, tensor_of
 
 IMPORTS = (
     "from torch.func import grad, vjp, vmap, jacrev, hessian, grad_and_value\n"

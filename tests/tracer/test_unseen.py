@@ -7,7 +7,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten
 
-from tests.tracer.oracle import run_plain, run_traced, tensor_of
+from tests.twin import run_plain, run_traced, tensor_of
 
 X = "x = torch.randn(2, 3, requires_grad=True)\n"
 PROGRAMS = {

@@ -7,7 +7,7 @@ import torch
 
 from gradwalk.tracer.originals import SNIPPET
 from gradwalk.tracer.stream import WARNINGS_MAX
-from tests.tracer.oracle import run_traced
+from tests.twin import run_traced
 
 X = "import warnings\nx = torch.ones(4, 1, requires_grad=True)\n"
 PROGRAMS = {

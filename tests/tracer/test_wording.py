@@ -10,11 +10,10 @@ import pytest
 import torch
 from hypothesis import given, settings
 
-from gradwalk.examples.catalogue import EXAMPLES
 from gradwalk.tracer.text import LONGEST_TEXT
-from tests.tracer.oracle import PRELUDE, run_traced, seed, tensor_of
-from tests.tracer.programs import PROGRAMS
+from tests.tracer.programs import CORPUS
 from tests.tracer.test_random_graphs import programs
+from tests.twin import PRELUDE, run_traced, seed, tensor_of
 
 HEAD = """
 import functools
@@ -173,17 +172,12 @@ def evaluates(told: Told, namespace: dict[str, Any], again: set[str]) -> bool:
     return True
 
 
-@pytest.mark.parametrize("source", [pytest.param(one.source, id=one.slug) for one in EXAMPLES])
-def test_what_an_example_calls_a_value_evaluates_to_it(source: str) -> None:
-    check(source)
+@pytest.mark.parametrize("name", CORPUS)
+def test_what_a_program_calls_a_value_evaluates_to_it(name: str) -> None:
+    check(CORPUS[name].source)
 
 
-@pytest.mark.parametrize("source", PROGRAMS.values(), ids=PROGRAMS)
-def test_what_a_program_calls_a_value_evaluates_to_it(source: str) -> None:
-    check(source)
-
-
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15)
 @given(programs())
 def test_what_a_random_program_calls_a_value_evaluates_to_it(source: str) -> None:
     check(source)

@@ -6,7 +6,7 @@ Oracle: the scalar derivative of each entry by itself, from plain torch, put on 
 import pytest
 import torch
 
-from tests.tracer.oracle import run_traced, tensor_of
+from tests.twin import run_traced, tensor_of
 
 TRAPS = {
     "sqrt": ("x.sqrt()", [-1.0, 0.0, 4.0]),

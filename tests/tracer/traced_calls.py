@@ -12,7 +12,7 @@ from gradwalk.protocol.requests import ResolvedLimits
 from gradwalk.tracer.recorder import Recorder
 from gradwalk.tracer.run import recording
 from gradwalk.tracer.stream import EventStream
-from tests.tracer import conformance
+from tests.twin import Pass, check_pass, dense, same, watching
 
 SAMPLES = int(os.environ.get("GRADWALK_SAMPLES", "1"))
 """Samples that are compared per case; more for a long run."""
@@ -58,17 +58,13 @@ def compare_with_twin(compute: Compute) -> str | None:
     Raises:
         AssertionError: the trace, a result, a gradient, an error or the random state is not that of the untraced twin.
     """
-    twin: list[conformance.Twin] = []
-
-    def watched(outputs: Tensors, seeds: Tensors) -> None:
-        twin.append(conformance.watch_backward(outputs, seeds, lambda: torch.autograd.backward(outputs, seeds)))
-
-    plain = _run(compute, watched)
+    with watching() as (twin, _):
+        plain = _run(compute, torch.autograd.backward)
     reasons = [_judge(compute, plain, twin, limits) for limits in (LIMITS, ON_DEMAND)]
     return reasons[0]
 
 
-def _judge(compute: Compute, plain: Run, twin: list[conformance.Twin], limits: ResolvedLimits) -> str | None:
+def _judge(compute: Compute, plain: Run, twin: list[Pass], limits: ResolvedLimits) -> str | None:
     events: list[Any] = []
     stream = EventStream(events.append, limits.stdout_characters)
     recorder = Recorder(stream, limits, None, dict)
@@ -82,18 +78,18 @@ def _judge(compute: Compute, plain: Run, twin: list[conformance.Twin], limits: R
         return f"torch itself raises {type(plain.error).__name__}"
     assert traced.random_state == plain.random_state
     for mine, theirs in zip(traced.outputs, plain.outputs, strict=True):
-        assert conformance.same(conformance.dense(mine), theirs)
+        assert same(dense(mine), theirs)
     if not plain.outputs:
         return "it builds no node"
     if any(output.layout != torch.strided for output in plain.outputs):
         return "the output is sparse"
     for mine, theirs in zip(traced.leaves, plain.leaves, strict=True):
         assert (mine.grad is None) == (theirs.grad is None)
-        assert theirs.grad is None or conformance.same(conformance.dense(mine.grad), theirs.grad)
+        assert theirs.grad is None or same(dense(mine.grad), theirs.grad)
     passes = [event["pass"] for event in events if event["type"] == "pass_started"]
     assert not any(event.get("hooks") for event in events)
     assert not [event for event in events if event["type"] == "problem"]
-    conformance.check_pass({"events": events}, twin[0], passes[-1])
+    check_pass(events, twin[-1], passes[-1])
     return None
 
 

@@ -8,11 +8,11 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from py_mini_racer import MiniRacer
 
-from gradwalk.exports.kit import BAKE_SCRIPT, MODULE
+from gradwalk.exports.kit import MODULE
 from gradwalk.words.catalogue import LANGUAGE, LANGUAGES, read_catalogue, say, tell, tell_attribute
 from tests.words.messages import COUNTS, messages_of, operands_of
+from tests.words.page import new_engine
 
 ROOT = Path(__file__).parents[2]
 SERVER = ROOT / "server/gradwalk"
@@ -21,8 +21,7 @@ ATTRIBUTES = ("title", "hint", "question")
 
 def test_python_and_the_page_read_the_same_with_every_operand_in_it() -> None:
     assert "de" in LANGUAGES
-    engine = MiniRacer()
-    engine.eval(BAKE_SCRIPT.read_text("utf-8"))
+    engine = new_engine()
     differing, incomplete = [], []
     for language in sorted(LANGUAGES, key=lambda one: one != LANGUAGE):
         messages = messages_of(language)

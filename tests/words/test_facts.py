@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import torch
 
-from gradwalk.exports.kit import _remembered
-from tests.tracer.oracle import run_plain, run_traced
+from tests.twin import run_plain, run_traced
+from tests.words.page import told_by_page
 
 SEVERAL_HOOKS = """\
 seen = []
@@ -175,8 +175,7 @@ EXPECTED: dict[str, tuple[str, Callable[[dict[str, Any]], str]]] = {
 def test_a_fact_is_said_once(source: str, expected: Callable[[dict[str, Any]], str]) -> None:
     twin = run_plain(source)
     assert twin.error is None
-    told = _remembered(run_traced(source).document, "tellMarkedUp")
-    assert told is not None, "the front end is not built"
+    told = told_by_page(run_traced(source).document)
     # A phase that a step leaves out says what the next stop says.
     sentences = [step["phases"][stop - 1] for step in told["backward"] for stop in step["stops"]]
     assert [sentence.count(expected(twin.namespace)) for sentence in sentences].count(1) == 1, sentences

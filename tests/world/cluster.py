@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,7 +25,7 @@ SERVICES = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
 def settings_of(service: str, url: str) -> dict[str, str]:
     """What the compose file sets for a service, on this machine's loopback and with the redis-server of a test."""
     given = {name.removeprefix("GRADWALK_").lower(): text for name, text in SERVICES[service]["environment"].items()}
-    return {**given, "host": "127.0.0.1", "cluster_url": url}
+    return {**given, "host": "127.0.0.1", "port": 0, "cluster_url": url}
 
 
 class Worker:
@@ -74,8 +75,7 @@ class Cluster:
 
     def add_server(self, path: str = "/readyz", **settings: Any) -> ClusterServer:
         """One more, ready; with `/healthz` as its path, before there are workers."""
-        home = self.home / f"api-{len(self.servers)}"
-        home.mkdir()
+        home = Path(tempfile.mkdtemp(prefix="api-", dir=self.home))
         self.servers.append(ClusterServer(home, self.shared.url, path=path, **settings))
         return self.servers[-1]
 

@@ -1,9 +1,11 @@
 """A pytest plugin: the fixtures that start processes. A test that uses one is not in the first ring."""
 
+import fcntl
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 from signal import SIGKILL
 from typing import Any
@@ -11,11 +13,14 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser
 
+from gradwalk.sandbox.limits import RunLimits
+from gradwalk.sandbox.supervisor import Sandbox
 from tests.world.browser import running_browser
 from tests.world.cluster import Cluster
 from tests.world.processes import run_program as run_any_program
 from tests.world.processes import run_python
 from tests.world.redis import Redis
+from tests.world.sandbox import limits_of
 from tests.world.server import Server
 from tests.world.shared import FOLDER, SharedServer, share, stop_shared_servers
 from tests.world.sites import serving
@@ -65,6 +70,18 @@ def short_server(request: pytest.FixtureRequest) -> Iterator[SharedServer]:
 
 
 @pytest.fixture
+def tight_server(request: pytest.FixtureRequest) -> Iterator[SharedServer]:
+    """A shared server with room for little, which one test has at a time: one run, five new ones per client, 40 rooms.
+
+    Clients are told apart by `X-Forwarded-For`; every test takes addresses of its own.
+    """
+    folder = request.config.stash[FOLDER]
+    with share(folder, "tight") as shared, (folder / "tight.use").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield shared
+
+
+@pytest.fixture
 def start_server(tmp_path: Path) -> Iterator[Callable[..., Server]]:
     """Starts servers of a test's own, all on the same data."""
     with ExitStack() as stack:
@@ -73,6 +90,29 @@ def start_server(tmp_path: Path) -> Iterator[Callable[..., Server]]:
             running = Server(tmp_path, **settings)
             stack.callback(running.stop, SIGKILL)
             return running
+
+        yield start
+
+
+@pytest.fixture(scope="session")
+def sandboxes() -> Iterator[Callable[..., Sandbox]]:
+    """The sandboxes that all tests of a worker share, each started when it is first asked for."""
+    with ExitStack() as stack:
+
+        @cache
+        def find(*, policy: bool = True, is_hasty: bool = False) -> Sandbox:
+            return stack.enter_context(Sandbox(limits_of(policy=policy, is_hasty=is_hasty)))
+
+        yield find
+
+
+@pytest.fixture
+def start_sandbox() -> Iterator[Callable[..., Sandbox]]:
+    """Starts sandboxes of a test's own; the options are those of `RunLimits`, and the launcher."""
+    with ExitStack() as stack:
+
+        def start(*launcher: Any, **limits: Any) -> Sandbox:
+            return stack.enter_context(Sandbox(RunLimits(**{"spare_count": 0, **limits}), *launcher))
 
         yield start
 

@@ -5,8 +5,10 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +85,17 @@ class Server:
             return self.client.get(path).status_code == 200
         except httpx.TransportError:
             return False  # the address is in the log a moment before the socket listens
+
+
+@contextmanager
+def running_server(**settings: Any) -> Iterator[Server]:
+    """A server with an empty store in a temporary folder."""
+    with tempfile.TemporaryDirectory() as folder:
+        server = Server(Path(folder), **{"allowed_hosts": [ELSEWHERE], **settings})
+        try:
+            yield server
+        finally:
+            server.stop()
 
 
 def _spell(value: Any) -> str:

@@ -19,6 +19,17 @@ from tests.world.server import ELSEWHERE, Server
 PROFILES: dict[str, dict[str, Any]] = {
     "usual": {"allowed_hosts": [ELSEWHERE]},
     "short": {"run_seconds": 3, "run_memory_bytes": 128 << 20},
+    "tight": {
+        "trusted_proxies": ["127.0.0.1"],
+        "running_count": 1,
+        "waiting_count": 4,
+        "client_waiting_count": 2,
+        "client_rate": "5/hour",
+        "run_seconds": 60,
+        "abandon_seconds": 0.1,
+        "rooms_max": 40,
+        "room_places_max": 30,
+    },
 }
 """Settings of the shared servers; a test that needs others starts a server of its own."""
 

@@ -1,20 +1,30 @@
-"""What a trace must satisfy, judged by plain torch hooks on an untraced twin of the same computation.
+"""What plain torch says about a program: an untraced twin run under hooks that know nothing of gradwalk.
 
-Nothing here uses the tracer's own code: the twin is walked through `next_functions`, watched with
-`register_prehook` and `register_hook`, and compared with the document number by number.
+Nothing of the first half uses the tracer: a twin is walked through `next_functions` and watched with `register_prehook`
+and `register_hook`. The second half traces programs, and compares a trace with its twin number by number.
 """
 
+import contextlib
+import io
+import json
 import math
-from collections.abc import Callable, Sequence
+import random
+import warnings
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import torch
-from torch.autograd.graph import Node
+from torch.autograd.graph import Node, get_gradient_edge
 
+from gradwalk.protocol.document import join_document
 from gradwalk.protocol.merging import merge
+from gradwalk.protocol.requests import Options, ResolvedLimits, TraceRequest
+from gradwalk.protocol.wire import Writer, read_events
+from gradwalk.tracer.run import Run
 
-Tensors = Sequence[torch.Tensor]
+PRELUDE = "import torch, math\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
 NON_FINITE = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
 
 
@@ -23,23 +33,162 @@ class Nonconformity(AssertionError):
 
 
 @dataclass
-class TwinStep:
-    """One executed node of the untraced twin."""
+class Step:
+    """One executed node."""
 
     node: Node
     grad_outputs: tuple[torch.Tensor | None, ...]
     grad_inputs: tuple[torch.Tensor | None, ...] = ()
 
+    @property
+    def name(self) -> str:
+        return plain_name(self.node.name())
+
 
 @dataclass
-class Twin:
-    """What plain hooks saw: the graph before the pass, and every step in the engine's order."""
+class Pass:
+    """The graph below one call of the engine, and what hooks saw of it."""
 
     order: list[Node]
-    names: list[str]
     edges: list[tuple[int, int, int, int]]
     """(producer, output_nr, consumer, argnum) by position in `order`, consumer by consumer."""
-    steps: list[TwinStep] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
+    leaf_grads: dict[Node, torch.Tensor | None] = field(default_factory=dict)
+    """`.grad` of its leaves after it, by AccumulateGrad node."""
+
+    @property
+    def names(self) -> list[str]:
+        return [plain_name(node.name()) for node in self.order]
+
+
+class Twin(NamedTuple):
+    """An untraced run."""
+
+    namespace: dict[str, Any]
+    error: BaseException | None
+    passes: list[Pass]
+    """In the order of their calls; empty unless watched."""
+    steps: list[Step]
+    """Of all passes, in the order in which nodes returned."""
+    random_states: tuple[Any, ...]
+    printed: str
+
+
+def plain_name(name: str) -> str:
+    return name.rpartition("::")[2]
+
+
+def seed() -> None:
+    torch.manual_seed(0)
+    random.seed(0)
+    np.random.seed(0)
+
+
+def random_states() -> tuple[Any, ...]:
+    return torch.get_rng_state().tolist(), random.getstate(), np.random.get_state()[1].tolist()
+
+
+def run_plain(source: str) -> Twin:
+    """The program by itself."""
+    seed()
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    exec(PRELUDE, namespace)
+    error = None
+    printed = io.StringIO()
+    try:
+        with torch.compiler.set_stance("force_eager"), warnings.catch_warnings(), contextlib.redirect_stdout(printed):
+            warnings.simplefilter("ignore")
+            exec(compile(source, "<twin>", "exec"), namespace)
+    except BaseException as raised:  # noqa: BLE001 (compared, whatever it is)
+        error = raised
+    return Twin(namespace, error, [], [], random_states(), printed.getvalue())
+
+
+def run_watched(source: str) -> Twin:
+    """The program with a hook on every node of every pass, in torch's own way."""
+    with watching() as (passes, steps):
+        twin = run_plain(source)
+    return twin._replace(passes=passes, steps=steps)
+
+
+@contextlib.contextmanager
+def watching() -> Iterator[tuple[list[Pass], list[Step]]]:
+    """The passes of everything that runs inside, in order of their calls, and their steps in order of execution."""
+    passes: list[Pass] = []
+    steps: list[Step] = []
+    depth: list[int] = []
+    original = torch.autograd.graph._engine_run_backward
+
+    def run(outputs: Any, *arguments: Any, **options: Any) -> Any:
+        one = walk([each.node if hasattr(each, "node") else get_gradient_edge(each).node for each in outputs])
+        passes.append(one)
+        level = len(depth)
+        opened: dict[Node, Step] = {}
+
+        def before(grads: Any, node: Node) -> None:
+            opened[node] = Step(node, tuple(map(copied, grads)))
+
+        def after(grads: Any, node: Node) -> None:
+            # A pass inside this one may run the same nodes.
+            if len(depth) == level + 1 and node in opened:
+                step = opened.pop(node)
+                step.grad_inputs = tuple(map(copied, grads))
+                one.steps.append(step)
+                steps.append(step)
+
+        handles = []
+        for node in one.order:
+            handles.append(node.register_prehook(lambda grads, node=node: before(grads, node)))
+            handles.append(node.register_hook(lambda grads, _, node=node: after(grads, node)))
+        depth.append(level)
+        try:
+            return original(outputs, *arguments, **options)
+        finally:
+            depth.pop()
+            for handle in handles:
+                handle.remove()
+            leaves = [node for node in one.order if hasattr(node, "variable")]
+            one.leaf_grads = {node: copied(node.variable.grad) for node in leaves}
+
+    torch.autograd._engine_run_backward = torch.autograd.graph._engine_run_backward = run
+    try:
+        yield passes, steps
+    finally:
+        torch.autograd._engine_run_backward = torch.autograd.graph._engine_run_backward = original
+
+
+def walk(starts: Sequence[Node | None]) -> Pass:
+    """The graph from these nodes, numbered in order of discovery, operand by operand."""
+    order: list[Node] = []
+    place: dict[Node, int] = {}
+    waiting = [node for node in reversed(starts) if node is not None]
+    while waiting:
+        node = waiting.pop()
+        if node in place:
+            continue
+        place[node] = len(order)
+        order.append(node)
+        waiting.extend(child for child, _ in reversed(node.next_functions) if child is not None)
+    edges = [
+        (place[child], output_nr, place[node], argnum)
+        for node in order
+        for argnum, (child, output_nr) in enumerate(node.next_functions)
+        if child is not None
+    ]
+    return Pass(order, edges)
+
+
+def copied(gradient: torch.Tensor | None) -> torch.Tensor | None:
+    """Dense and of its own, all examples of a batch together."""
+    if gradient is None:
+        return None
+    if torch._C._functorch.is_legacy_batchedtensor(gradient):
+        level = torch._C._vmapmode_increment_nesting() - 1
+        torch._C._vmapmode_decrement_nesting()
+        return dense(torch._remove_batch_dim(gradient, level, 2, 0))
+    while torch._C._functorch.is_functorch_wrapped_tensor(gradient):
+        gradient = torch._C._functorch.get_unwrapped(gradient)
+    return dense(gradient)
 
 
 def tensor_of(value: dict[str, Any] | None) -> torch.Tensor | None:
@@ -79,68 +228,56 @@ def dense(tensor: torch.Tensor) -> torch.Tensor:
     return plain.resolve_conj().resolve_neg().clone()
 
 
-def watch_backward(outputs: Tensors, grad_outputs: Sequence[torch.Tensor | None], call: Callable[[], Any]) -> Twin:
-    """Runs `call` (one backward over `outputs`) with plain hooks on every reachable node."""
-    twin = walk([output.grad_fn if output.grad_fn is not None else _accumulator(output) for output in outputs])
-    open_steps: dict[Node, TwinStep] = {}
-    handles = []
+class Traced(NamedTuple):
+    """A traced run."""
 
-    def before(node: Node) -> Callable[[Any], None]:
-        def hook(grads: tuple[torch.Tensor | None, ...]) -> None:
-            open_steps[node] = TwinStep(node, tuple(None if g is None else dense(g) for g in grads))
+    events: list[Any]
+    """Put together."""
+    run: Run
+    random_states: tuple[Any, ...]
+    document: bytes
+    """As it is kept."""
 
-        return hook
+    def of(self, kind: str) -> list[Any]:
+        """The events of one type."""
+        return [event for event in self.events if event["type"] == kind]
 
-    def after(node: Node) -> Callable[[Any, Any], None]:
-        def hook(grad_inputs: Any, grad_outputs: Any) -> None:
-            step = open_steps.pop(node)
-            step.grad_inputs = tuple(None if g is None else dense(g) for g in grad_inputs)
-            twin.steps.append(step)
-
-        return hook
-
-    for node in twin.order:
-        handles += [node.register_prehook(before(node)), node.register_hook(after(node))]
-    try:
-        call()
-    finally:
-        for handle in handles:
-            handle.remove()
-    return twin
+    def nodes(self) -> dict[str, Any]:
+        """Every node by its id, as last described."""
+        return {node["id"]: node for event in self.of("pass_started") for node in event["graph"]["nodes"]}
 
 
-def walk(starts: Sequence[Node | None]) -> Twin:
-    """The graph from these nodes, numbered in order of discovery, operand by operand."""
-    order: list[Node] = []
-    place: dict[Node, int] = {}
-    waiting = [node for node in reversed(starts) if node is not None]
-    while waiting:
-        node = waiting.pop()
-        if node in place:
-            continue
-        place[node] = len(order)
-        order.append(node)
-        waiting.extend(child for child, _ in reversed(node.next_functions) if child is not None)
-    edges = [
-        (place[child], output_nr, place[node], argnum)
-        for node in order
-        for argnum, (child, output_nr) in enumerate(node.next_functions)
-        if child is not None
-    ]
-    return Twin(order, [node.name() for node in order], edges)
+def run_traced(source: str, limits: ResolvedLimits | None = None, **options: Any) -> Traced:
+    """The program traced, its events as they come off the wire."""
+    events: list[Any] = []
+    run = Run(TraceRequest(source=source, options=Options(**options)), events.append, limits or ResolvedLimits())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        run.play()
+    states = random_states()
+    if run.recorder is not None and run.recorder.failure is not None:
+        raise run.recorder.failure
+    writer = Writer()
+    written = [writer.write(event) for event in events]
+    events = read_events(map(json.loads, written))
+    assert [event["seq"] for event in events] == list(range(len(events)))
+    assert events[0]["type"] == "started"
+    assert events[-1]["type"] == "finished"
+    return Traced(merge(events), run, states, join_document(written))
 
 
-def _accumulator(leaf: torch.Tensor) -> Node:
-    return torch.autograd.graph.get_gradient_edge(leaf).node
+def assert_same(value: Any, expected: torch.Tensor | None, what: str) -> None:
+    """A recorded gradient equals what torch handed out, bit for bit."""
+    assert same(tensor_of(value), expected), f"{what}: {value} where the engine has {expected}"
 
 
-def check_pass(document: dict[str, Any], twin: Twin, pass_index: int = 0) -> None:
-    """One pass of a document against its twin: topology, order, every gradient, every contribution.
+def check_pass(events: Sequence[Any], twin: Pass, pass_index: int = 0) -> None:
+    """One pass of a trace against its twin: topology, order, every gradient, every contribution.
 
     Raises:
         Nonconformity: with the first thing that differs.
     """
-    events = [event for event in merge(document["events"]) if event.get("pass") == pass_index]
+    events = [event for event in merge(events) if event.get("pass") == pass_index]
     started = next(event for event in events if event["type"] == "pass_started")
     steps = [event for event in events if event["type"] == "step"]
     ids = check_topology(started, twin)
@@ -149,14 +286,14 @@ def check_pass(document: dict[str, Any], twin: Twin, pass_index: int = 0) -> Non
     place = {node: position for position, node in enumerate(twin.order)}
     for step, expected in zip(steps, twin.steps, strict=True):
         if step["node"] != ids[place[expected.node]]:
-            raise Nonconformity(f"step {step['index']} is {step['node']}, the engine ran {expected.node.name()}")
+            raise Nonconformity(f"step {step['index']} is {step['node']}, the engine ran {expected.name}")
         compare(step["grad_outputs"], expected.grad_outputs, f"grad_outputs of step {step['index']}")
         compare(step["grad_inputs"], _padded(expected, step), f"grad_inputs of step {step['index']}")
     check_contributions(started, steps)
     check_jacobians(steps)
 
 
-def _padded(expected: TwinStep, step: dict[str, Any]) -> tuple[torch.Tensor | None, ...]:
+def _padded(expected: Step, step: dict[str, Any]) -> tuple[torch.Tensor | None, ...]:
     """What the engine passes on: a tensor on an edge that leads nowhere is dropped by it."""
     edges = expected.node.next_functions
     kept = [g if edge is not None else None for g, (edge, _) in zip(expected.grad_inputs, edges, strict=False)]
@@ -172,7 +309,7 @@ def compare(ours: list[Any], theirs: Sequence[torch.Tensor | None], what: str) -
             raise Nonconformity(f"{what}[{position}]: {value} is not {tensor}")
 
 
-def check_topology(started: dict[str, Any], twin: Twin) -> list[str]:
+def check_topology(started: dict[str, Any], twin: Pass) -> list[str]:
     """The recorded graph is the twin's: names, edges, slots, operand order, repeats; gives the ids in that order."""
     graph = started["graph"]
     nodes = {node["id"]: node for node in graph["nodes"]}
@@ -192,7 +329,7 @@ def check_topology(started: dict[str, Any], twin: Twin) -> list[str]:
         waiting.extend(edge["from"]["node"] for edge in reversed(incoming[node_id]))
     place = {node_id: position for position, node_id in enumerate(order)}
     names = [nodes[node_id]["name"] for node_id in order]
-    if [_plain(name) for name in names] != [_plain(name) for name in twin.names]:
+    if [plain_name(name) for name in names] != twin.names:
         raise Nonconformity(f"nodes {names} are not torch's {twin.names}")
     edges = [
         (place[edge["from"]["node"]], edge["from"]["output_nr"], place[node_id], edge["to"]["argnum"])
@@ -202,10 +339,6 @@ def check_topology(started: dict[str, Any], twin: Twin) -> list[str]:
     if edges != twin.edges:
         raise Nonconformity(f"edges {edges} are not torch's {twin.edges}")
     return order
-
-
-def _plain(name: str) -> str:
-    return name.rpartition("::")[2]
 
 
 def check_contributions(started: dict[str, Any], steps: list[dict[str, Any]]) -> None:
@@ -308,8 +441,10 @@ def _product(step: dict[str, Any], jacobian: dict[str, Any], *, through_zeros: b
         return 0
     if tuple(matrix.shape) != (*jacobian["output_shape"], *jacobian["input_shape"]):
         raise Nonconformity(f"the Jacobian of step {step['index']} has shape {tuple(matrix.shape)}")
-    flat = matrix.double().reshape(v.numel(), math.prod(jacobian["input_shape"]))
-    if not through_zeros:
-        terms = v.double().reshape(-1, 1) * flat
-        return terms.masked_fill(flat == 0, 0).sum(0).reshape(jacobian["input_shape"])
-    return (v.double().reshape(-1) @ flat).reshape(jacobian["input_shape"])
+    outputs, inputs = jacobian["output_shape"], jacobian["input_shape"]
+    flat = matrix.double().reshape(math.prod(outputs), math.prod(inputs))
+    # Several v at once are stacked along axes before those of the output.
+    batch = v.shape[: v.dim() - len(outputs)]
+    rows = v.double().reshape(math.prod(batch), flat.shape[0])
+    product = rows @ flat if through_zeros else (rows[:, :, None] * flat).masked_fill(flat == 0, 0).sum(1)
+    return product.reshape([*batch, *inputs])

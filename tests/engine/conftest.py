@@ -1,0 +1,31 @@
+"""Both engines, opened once per test worker, with one place each."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.engine.engines import Open, celery_engine, local_engine
+
+WALL_SECONDS = 60
+WAITING_MAX = 3
+
+
+@pytest.fixture(scope="session")
+def local(sandboxes: object) -> Iterator[Open]:
+    """The pool of this process."""
+    with local_engine(1, WAITING_MAX, WALL_SECONDS) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def celery(redis_server: object, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Open]:
+    """A worker behind a redis-server of their own."""
+    with celery_engine(tmp_path_factory.mktemp("celery"), 1, WAITING_MAX, WALL_SECONDS) as opened:
+        yield opened
+
+
+@pytest.fixture(params=["local", "celery"])
+def opened(request: pytest.FixtureRequest) -> Open:
+    """Every engine in turn."""
+    found: Open = request.getfixturevalue(request.param)
+    return found

@@ -1,0 +1,30 @@
+"""What the page says, by its own script in V8 within this process."""
+
+import json
+from functools import cache
+from typing import Any
+
+from py_mini_racer import MiniRacer
+
+from gradwalk.exports.kit import BAKE_SCRIPT
+
+
+def new_engine() -> MiniRacer:
+    """V8 with the page's script, which speaks English."""
+    engine = MiniRacer()
+    engine.eval(BAKE_SCRIPT.read_text("utf-8"))
+    return engine
+
+
+_engine = cache(new_engine)
+
+
+def told_by_page(document: bytes) -> dict[str, Any]:
+    """`Told` in frontend/src/embed/baked.ts of an encoded document, code in backticks."""
+    told: dict[str, Any] = json.loads(_engine().call("gradwalk.tellMarkedUp", document.decode()))
+    return told
+
+
+def tell_by_page(fact: dict[str, Any]) -> str:
+    """A fact as the page says it."""
+    return str(_engine().call("gradwalk.tellFact", json.dumps(fact)))

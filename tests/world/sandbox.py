@@ -1,0 +1,37 @@
+"""Sandboxes in this process: shared ones by what they allow, and what a test asks of them."""
+
+from typing import Any
+
+from gradwalk.protocol.events import Event
+from gradwalk.protocol.requests import TraceRequest, resolve_limits
+from gradwalk.protocol.versions import installed_versions
+from gradwalk.sandbox.cancellation import Cancellation
+from gradwalk.sandbox.jobs import TraceJob
+from gradwalk.sandbox.limits import RunLimits
+from gradwalk.sandbox.supervisor import Sandbox
+
+PATIENT_SECONDS = 10.0
+"""For programs that end by themselves, however little of a busy machine they get."""
+HASTY_SECONDS = 0.5
+"""For programs that never end."""
+MEMORY_BYTES = 128 << 20
+REFERENCE = "import torch\nx = torch.tensor([1.0, 2.0], requires_grad=True)\n(x * x).sum().backward()\nprint(x.grad)\n"
+"""Its trace must be the same bytes whatever ran before it."""
+
+
+def limits_of(*, policy: bool, is_hasty: bool) -> RunLimits:
+    """Limits of a shared sandbox; without the policy, a program is held by the kernel's layers alone."""
+    seconds = HASTY_SECONDS if is_hasty else PATIENT_SECONDS
+    return RunLimits(wall_seconds=seconds, memory_bytes=MEMORY_BYTES, policy=policy)
+
+
+def job_of(source: str, **options: Any) -> TraceJob:
+    """The job of a request for a trace."""
+    request = TraceRequest.model_validate({"source": source, "options": options})
+    return TraceJob(request=request, limits=resolve_limits(request.options.limits))
+
+
+def trace_in(sandbox: Sandbox, source: str, **options: Any) -> list[Event]:
+    """The events of a program."""
+    batches = sandbox.trace(job_of(source, **options), installed_versions(), Cancellation())
+    return [event for batch in batches for event in batch]

@@ -15,7 +15,7 @@ from gradwalk.protocol.merging import merge
 from gradwalk.protocol.requests import TraceRequest, resolve_limits
 from gradwalk.protocol.wire import read_events, unpacked_value, write_document
 from gradwalk.sandbox.jobs import TraceJob
-from tests.tracer.oracle import tensor_of
+from tests.twin import tensor_of
 from tests.world.stream import ACCEPT
 
 PROGRAM = """

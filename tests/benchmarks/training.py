@@ -14,8 +14,8 @@ import torch
 
 from gradwalk.protocol.requests import Options, ResolvedLimits, TraceRequest
 from gradwalk.tracer.run import Run
-from tests.tracer.oracle import run_plain
 from tests.tracer.test_loops import LEGENDRE
+from tests.twin import run_plain
 
 ROUNDS = 3
 NET = """\

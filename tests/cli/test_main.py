@@ -15,6 +15,7 @@ from pypdf import PdfReader
 
 from gradwalk.protocol.upgrades import load_document
 
+pytestmark = pytest.mark.usefixtures("run")
 PROGRAM = "import torch\nx = torch.tensor([1.0, 2.0], requires_grad=True)\ny = (x * x) * scale\ny.sum().backward()\n"
 
 

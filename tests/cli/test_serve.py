@@ -11,6 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+pytestmark = pytest.mark.usefixtures("run")
 SERVER = Path(__file__).parents[2] / "server"
 SERVE = """
 import sys

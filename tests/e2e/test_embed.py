@@ -1,12 +1,9 @@
 """The embed page in a frame and the element on a page, on an origin of somebody else's."""
 
-import io
 from pathlib import Path
 from typing import Any
 
-import numpy
 import pytest
-from PIL import Image
 from playwright.sync_api import Frame, Page, expect
 
 from tests.e2e.conftest import Opener
@@ -84,15 +81,6 @@ def test_a_locked_frame_gets_ready_steps_and_asks_nobody_else(new_page, site, se
     assert frame.locator(".formula math").count() >= 3
 
 
-def test_a_warm_server_gives_a_ready_frame_in_no_time(new_page, site, server, kept) -> None:
-    page, _ = open_frame(new_page, site, f"{server.url}/embed/{kept[1]}")
-    started = page.evaluate("performance.now()")
-    page.evaluate("heard.length = 0; const frame = document.querySelector('iframe'); frame.src = frame.src + '?again'")
-    wait_for(page, "ready")
-    # Twice the criterion, which is for a machine with nothing else to do.
-    assert page.evaluate("performance.now()") - started < 3000
-
-
 @pytest.mark.parametrize("deck", ["", "reveal"])
 def test_at_either_end_the_key_goes_to_the_deck(new_page, site, server, kept, deck: str) -> None:
     page, frame = open_frame(new_page, site, f"{server.url}/embed/{kept[1]}#s=2.5&deck={deck}")
@@ -108,24 +96,6 @@ def test_at_either_end_the_key_goes_to_the_deck(new_page, site, server, kept, de
     page.keyboard.press("ArrowLeft")
     page.wait_for_function("() => told('edge').length === 2")
     assert told(page, "edge")[1]["side"] == "start"
-
-
-def test_with_the_keys_off_no_key_does_anything(new_page, site, server, kept) -> None:
-    page, frame = open_frame(new_page, site, f"{server.url}/embed/{kept[1]}?s=1.2&keys=off")
-    frame.get_by_role("button", name="Play").focus()
-    for key in ("ArrowRight", "PageDown", "End", "ArrowLeft"):
-        page.keyboard.press(key)
-    assert place(frame) == "1.2"
-    assert told(page, "edge") == []
-
-
-def test_what_an_author_hides_is_gone(new_page, site, server, kept) -> None:
-    parts = "title,link,program,table,narration,transport,zoom,equation"
-    _, frame = open_frame(new_page, site, f"{server.url}/embed/{kept[1]}?hide={parts}&theme=dark")
-    expect(frame.get_by_role("article").first).to_be_visible()
-    expect(frame.locator(".viewer > header")).to_have_count(0)
-    for gone in (".narration", ".transport", ".zoom", ".callout"):
-        expect(frame.locator(gone)).to_be_hidden()
 
 
 def test_its_height_is_told_once_and_chased_by_nobody(new_page, site, server, kept) -> None:
@@ -144,60 +114,52 @@ def test_its_height_is_told_once_and_chased_by_nobody(new_page, site, server, ke
     assert heights == sorted(set(heights)), "the same height is told once"
 
 
-FUZZ = """async () => {
-  const pick = (values) => values[Math.floor(random() * values.length)];
-  let seed = 7;
-  const random = () => (seed = (seed * 16807) % 2147483647) / 2147483647;
-  const odd = () => pick([null, undefined, 0, -1, 1e9, NaN, "", "<img src=x onerror=alert(1)>", "__proto__", [], {},
-    true, {ns: "gradwalk"}, "slide:start", '{"method":"next"}', [1, [2]], "javascript:alert(1)", new Date(0), 7n]);
-  for (let n = 0; n < 10000; n += 1) {
-    let message = odd();
-    if (random() < 0.7) {
-      const type = pick(["goto", "set", "export", "constructor", odd()]);
-      message = {ns: pick(["gradwalk", "agv", odd()]), v: pick([1, 2, odd()]), type};
-      for (const name of ["step", "phase", "theme", "hide", "digits", "inputs", "kind", "__proto__", "innerHTML"]) {
-        if (random() < 0.4) message[name] = odd();
-      }
-      // what happens to be a right message is no fuzz
-      if (message.type === "goto" || message.type === "set") message.v = 2;
+ODD = """() => {
+  const odd = [null, undefined, 0, NaN, "", "slide:start", '{"method":"next"}', [1, [2]], new Date(0), 7n, {},
+    "<img src=x onerror=alert(1)>", "javascript:alert(1)"];
+  for (const each of odd) {
+    frame().postMessage(each, "*");
+    for (const type of ["goto", "set", "export", "constructor", each]) {
+      const v = type === "goto" || type === "set" ? 2 : 1;
+      tell({type, v, step: each, phase: each, theme: each, hide: each, inputs: each, kind: each, innerHTML: each});
     }
-    frame().postMessage(message, "*");
   }
-  frame().postMessage({ns: "gradwalk", v: 1, type: "state?"}, "*");
+  tell({type: "state?"});
 }"""
 
 
-def test_ten_thousand_odd_messages_do_nothing(new_page, site, server, kept) -> None:
-    page, frame = open_frame(new_page, site, f"{server.url}/embed/{kept[1]}?s=1.3")
-    before = frame.locator("grad-walk").evaluate("(element) => element.shadowRoot.textContent")
-    steps = len(told(page, "step"))
-    ready = len(told(page, "ready"))
-    page.evaluate(FUZZ)
+def test_odd_messages_do_nothing(new_page, site, server, kept) -> None:
+    """Ten thousand of any kind are read in `messages.test.ts`."""
+    page, frame = open_frame(new_page, site, f"{server.url}/embed/{kept[1]}?s=1.3&keys=off")
+    shown = "(element) => element.shadowRoot.textContent"
+    before, steps, ready = frame.locator("grad-walk").evaluate(shown), len(told(page, "step")), len(told(page, "ready"))
+    page.evaluate(ODD)
     wait_for(page, "ready", ready + 1)
+    frame.get_by_role("button", name="Play").focus()
+    for key in ("ArrowRight", "PageDown", "End", "ArrowLeft"):
+        page.keyboard.press(key)
     assert place(frame) == "1.3"
     # The answer to `state?` says where it stands; nothing else moved.
     assert len(told(page, "step")) == steps + 1
     assert frame.locator("img").count() == 0
-    after = frame.locator("grad-walk").evaluate("(element) => element.shadowRoot.textContent")
-    assert after == before
+    assert frame.locator("grad-walk").evaluate(shown) == before
     assert {message["code"] for message in told(page, "error")} == {"unreadable"}
+    assert told(page, "edge") == []
 
 
 def test_a_damaged_address_shows_a_message_and_the_picture(new_page, site, server, kept) -> None:
-    _, frame = open_frame(new_page, site, f"{server.url}/embed/{kept[1]}#s=%00x&theme=pink&hide=%3Cb%3E&steps=9-1&v=1")
-    expect(frame.get_by_role("alert")).to_contain_text("could not be read")
-    expect(frame.get_by_role("article").first).to_be_visible()
-    hashes = ["", "#", "s=99999999", "s=-1", "c=%%%", "digits=1e9", "s=1.9", "hide=" + "a," * 5000]
-    for each in hashes * 20:
+    """Ten thousand hashes are read in `settings.test.ts`."""
+    parts = "title,link,program,table,narration,transport,zoom,equation"
+    _, frame = open_frame(new_page, site, f"{server.url}/embed/{kept[1]}?hide={parts}#s=%00x&theme=pink&steps=9-1&v=1")
+    expect(frame.get_by_role("alert")).not_to_be_empty()
+    for each in ("", "#", "s=99999999", "s=-1", "c=%%%", "digits=1e9", "s=1.9", "hide=" + "a," * 5000):
         frame.evaluate("(hash) => { location.hash = hash }", each)
     expect(frame.get_by_role("article").first).to_be_visible()
-
-
-@pytest.mark.parametrize("state", ["c=!!!", "code=x&i={", "v=1", "code=1&seed=-4"])
-def test_a_damaged_program_in_the_address_is_told(new_page, server, state: str) -> None:
     page = new_page().page
-    page.goto(f"{server.url}/embed#{state}")
-    expect(page.get_by_role("alert")).to_contain_text("This address is damaged")
+    for state in ("c=!!!", "code=x&i={", "v=1", "code=1&seed=-4"):
+        page.goto("about:blank")
+        page.goto(f"{server.url}/embed#{state}")
+        expect(page.get_by_role("alert")).not_to_be_empty()
 
 
 def test_a_program_in_the_hash_runs_on_ones_own_machine(new_page, server) -> None:
@@ -253,7 +215,7 @@ def test_a_trace_that_cannot_be_had_is_told_below_the_fallback(new_page, site, s
     )
     page = new_page().page
     page.goto(f"{address}/page.html")
-    expect(page.get_by_role("alert")).to_contain_text("format 99")
+    expect(page.get_by_role("alert")).to_contain_text("99")
     expect(page.get_by_text("a picture")).to_be_visible()
 
 
@@ -311,61 +273,6 @@ def test_an_interactive_frame_runs_other_inputs_and_hands_over_files(new_page, s
     assert told(page, "error") == []
 
 
-def test_another_program_has_no_inputs_of_the_one_before(new_page, site, server, kept) -> None:
-    _, snippet = keep_program(server.url, PROGRAM.replace("x * x", "x**3"))
-    folder, address = site
-    (folder / "page.html").write_text(
-        f'<!doctype html><title>t</title><script type="module" src="{server.url}/kit/gradwalk.js"></script>'
-        f'<grad-walk src="{server.url}/embed/{kept[1]}/trace.json" step="2.5" inputs="on" '
-        'style="height: 9in"></grad-walk>'
-    )
-    page = new_page().page
-    page.goto(f"{address}/page.html")
-    value, gradient = page.locator(".card.leaf .value"), page.locator(".card.leaf .leaf-grad")
-    expect(value).to_contain_text("3")
-    page.evaluate("document.querySelector('grad-walk').setInputs({x: -4.5})")
-    expect(value).to_contain_text("−4.5")
-    page.evaluate(
-        "(src) => document.querySelector('grad-walk').setAttribute('src', src)",
-        f"{server.url}/embed/{snippet}/trace.json",
-    )
-    expect(gradient).to_contain_text("27")
-    page.get_by_role("button", name="Inputs").click()
-    field = page.get_by_role("spinbutton", name="x value")
-    expect(field).to_have_value("3")
-    expect(page.get_by_role("button", name="Reset inputs")).to_have_count(0)
-    field.fill("2")
-    field.press("Enter")
-    expect(gradient).to_contain_text("12")
-
-
-def test_keys_walk_on_from_a_button_round_the_picture(new_page, site, server, kept) -> None:
-    page, frame = open_frame(new_page, site, f"{server.url}/embed/{kept[1]}?s=1.3")
-    frame.get_by_role("button", name="Program").click()
-    page.keyboard.press("ArrowRight")
-    page.wait_for_function("told('step').at(-1).place === '1.4'")
-    page.keyboard.press("PageUp")
-    page.wait_for_function("told('step').at(-1).place === '1.3'")
-
-
-def test_keys_walk_on_from_a_button_of_an_element(new_page, site, server, kept) -> None:
-    folder, address = site
-    (folder / "page.html").write_text(
-        f'<!doctype html><title>t</title><script type="module" src="{server.url}/kit/gradwalk.js"></script>'
-        "<button>Elsewhere</button>"
-        f'<grad-walk src="{server.url}/embed/{kept[1]}/trace.json" step="1.3" style="height: 600px"></grad-walk>'
-    )
-    page = new_page().page
-    page.goto(f"{address}/page.html")
-    element = page.locator("grad-walk")
-    element.get_by_role("button", name="Steps").click()
-    page.keyboard.press("ArrowRight")
-    assert element.evaluate("(element) => element.state.place") == "1.4"
-    page.get_by_role("button", name="Elsewhere").click()
-    page.keyboard.press("ArrowRight")
-    assert element.evaluate("(element) => element.state.place") == "1.4"
-
-
 def test_a_frame_for_replay_runs_nothing(new_page, site, server, kept) -> None:
     page, frame = open_frame(new_page, site, f"{server.url}/embed/{kept[1]}?s=2.5")
     asked: list[str] = []
@@ -380,38 +287,50 @@ def test_a_frame_for_replay_runs_nothing(new_page, site, server, kept) -> None:
 def test_a_reloaded_page_shows_the_same_step_every_time(new_page, site, server, kept) -> None:
     """A browser restores the address that a frame had last: an embed that wrote its own would come back elsewhere."""
     page, _ = open_frame(new_page, site, f"{server.url}/embed/{kept[1]}?s=1.3")
-    for _ in range(10):
+    for _ in range(2):
         page.evaluate("tell({type: 'next'})")
         page.wait_for_function("told('step').at(-1)?.place === '1.4'")
         page.reload()
         page.wait_for_function("told('step').at(-1)?.place === '1.3'")
 
 
-def test_a_linked_step_has_the_pixels_of_the_same_step_by_hand(new_page, server, kept) -> None:
-    pictures = []
-    # x has nothing to multiply: a link to that phase opens the stop before it.
-    for start, presses in (("2.3", 0), ("0", STOPS.index("2.1"))):
-        page = new_page(reduced_motion="reduce").page
-        page.goto(f"{server.url}/embed/{kept[1]}?s={start}")
-        page.wait_for_function("() => document.querySelector('grad-walk').isReady")
-        for _ in range(presses):
-            page.keyboard.press("ArrowRight")
-        page.wait_for_function("() => document.querySelector('grad-walk').state.place === '2.1'")
-        page.mouse.move(0, 0)
-        with Image.open(io.BytesIO(page.screenshot(animations="disabled"))) as image:
-            pictures.append(numpy.asarray(image.convert("L"), dtype=float))
-    assert likeness(*pictures) >= 0.99
+GROUND = """() => {
+  const viewer = document.querySelector("grad-walk").shadowRoot.querySelector(".viewer");
+  const [red] = getComputedStyle(viewer).backgroundColor.match(/\\d+/g);
+  return red < 128 ? "dark" : "light";
+}"""
 
 
-def likeness(one: Any, two: Any) -> float:
-    """Structural similarity (Wang et al. 2004), the mean over blocks of 8 by 8 pixels."""
-    height, width = (length // 8 * 8 for length in one.shape)
-    x, y = (
-        each[:height, :width].reshape(height // 8, 8, width // 8, 8).swapaxes(1, 2).reshape(-1, 64)
-        for each in (one, two)
-    )
-    mean_x, mean_y = x.mean(1), y.mean(1)
-    covariance = ((x - mean_x[:, None]) * (y - mean_y[:, None])).mean(1)
-    steady_mean, steady_variance = (0.01 * 255) ** 2, (0.03 * 255) ** 2
-    means = (2 * mean_x * mean_y + steady_mean) / (mean_x**2 + mean_y**2 + steady_mean)
-    return float((means * (2 * covariance + steady_variance) / (x.var(1) + y.var(1) + steady_variance)).mean())
+def test_a_player_has_the_colours_of_its_page_or_device(new_page, site, server, kept) -> None:
+    folder, address = site
+    page = new_page().page
+    for device, of_page, expected in (
+        ("light", "", "light"), ("dark", "", "dark"),
+        ("dark", "light", "light"), ("light", "dark", "dark"), ("light", "normal", "light"),
+    ):  # fmt: skip
+        (folder / f"{of_page}.html").write_text(
+            f"""<!doctype html><title>t</title><style>:root {{ color-scheme: {of_page} }}</style>
+            <grad-walk src="{server.url}/api/traces/{kept[0]}"></grad-walk>
+            <script type="module" src="{server.url}/kit/gradwalk.js"></script>"""
+        )
+        page.emulate_media(color_scheme=device)  # type: ignore[arg-type]
+        page.goto(f"{address}/{of_page}.html" if of_page else f"{server.url}/embed/{kept[1]}")
+        page.wait_for_function("() => document.querySelector('grad-walk')?.isReady")
+        assert page.evaluate(GROUND) == expected, (device, of_page)
+
+
+def test_a_low_frame_shows_sentence_product_and_buttons(new_page, server, kept) -> None:
+    page = new_page().page
+    for width, height in ((640, 360), (800, 400), (560, 315)):
+        page.set_viewport_size({"width": width, "height": height})
+        page.goto(f"{server.url}/embed/{kept[1]}?s=1.4")
+        page.wait_for_function("() => document.querySelector('grad-walk')?.isReady")
+        expect(page.get_by_role("status", name="Narration")).to_be_visible()
+        player = page.get_by_role("group", name="Player")
+        expect(player.get_by_role("button", name="Next phase")).to_be_in_viewport(ratio=1)
+        expect(player.get_by_role("slider", name="Phase")).to_be_in_viewport(ratio=1)
+        callout = page.get_by_role("region", name="Vector-Jacobian product")
+        expect(callout.get_by_role("table").first).to_be_in_viewport(ratio=1)
+        node = page.get_by_role("group", name="Autograd graph").locator("[aria-current=step]").first
+        # Of a card that is drawn smaller, browsers count the area with a rounding error.
+        expect(node).to_be_in_viewport(ratio=0.9999)

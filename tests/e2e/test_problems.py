@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from gradwalk.words.catalogue import say
 from tests.e2e.player import STREAM_MS, PlayerPage, fragment
-from tests.tracer.oracle import run_plain
+from tests.twin import run_plain
 
 MISTAKES = [
     # Program, line, and a word of torch's or Python's own.

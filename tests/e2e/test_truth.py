@@ -115,7 +115,7 @@ def test_a_backward_opens_into_the_lines_of_its_formula(player: PlayerPage) -> N
     (at,) = [at for at, line in enumerate(program_text("map").splitlines(), 1) if "return v @" in line]
     player.open("example=map")
     player.wait_for_place("1.3")
-    inside = player.product.locator("details").filter(has=player.page.get_by_role("listitem")).first
+    inside = player.product.locator("details").filter(has_text=say("player-inside-backward", count=1).partition(":")[0])
     inside.locator("summary").click()
     product = inside.get_by_role("listitem").filter(has_text=say("player-line", line=at))
     p = torch.tensor([2.0, 3.0])

@@ -25,7 +25,7 @@ def celery(redis_server: object, tmp_path_factory: pytest.TempPathFactory) -> It
 
 
 @pytest.fixture(params=["local", "celery"])
-def opened(request: pytest.FixtureRequest) -> Open:
+def opened(request: pytest.FixtureRequest, run: object) -> Open:  # noqa: ARG001 (it starts processes)
     """Every engine in turn."""
     found: Open = request.getfixturevalue(request.param)
     return found

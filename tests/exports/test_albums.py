@@ -20,6 +20,8 @@ from gradwalk.protocol.document import TraceDocument
 from gradwalk.protocol.upgrades import load_document
 from tests.exports.readers import ink_of, pages_of
 
+pytestmark = pytest.mark.usefixtures("run")
+"""Graphviz and ffmpeg are processes."""
 GOLDEN = Path(__file__).parents[1] / "golden"
 
 

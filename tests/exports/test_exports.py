@@ -40,6 +40,8 @@ MAGIC = {
     "webm": b"\x1a\x45\xdf\xa3",
     "html": b"<!doctype html",
 }
+pytestmark = pytest.mark.usefixtures("run")
+"""Graphviz and ffmpeg are processes."""
 GOLDEN = Path(__file__).parents[1] / "golden"
 
 

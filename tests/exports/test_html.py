@@ -11,6 +11,8 @@ from gradwalk.exports.exporter import ExportUnavailable, Selection
 from gradwalk.exports.html import script_code, script_json, write_html
 from gradwalk.protocol.upgrades import load_document
 
+pytestmark = pytest.mark.usefixtures("run")
+"""Graphviz and ffmpeg are processes."""
 GOLDEN = Path(__file__).parents[1] / "golden"
 
 

@@ -15,6 +15,8 @@ from gradwalk.protocol.merging import merge
 from gradwalk.protocol.upgrades import load_document
 from gradwalk.protocol.wire import write_document
 
+pytestmark = pytest.mark.usefixtures("run")
+"""Graphviz and ffmpeg are processes."""
 GOLDEN = Path(__file__).parents[1] / "golden"
 VIEWER_GZIP_BYTES_MAX = 176_000
 """Of these the messages that the viewer can say take 35 kB, once for all traces; the borders that one draws, 12 kB."""

@@ -17,6 +17,8 @@ from gradwalk.notebook.recording import trace
 from gradwalk.protocol.document import TraceDocument
 from tests.exports.readers import SVG, words_of
 
+pytestmark = pytest.mark.usefixtures("run")
+"""Graphviz and ffmpeg are processes."""
 BLOCKS = """
 import torch
 from torch import nn

@@ -118,6 +118,7 @@ def test_a_name_that_is_not_there_is_answered_with_those_that_are() -> None:
         trace.passes[0].nodes["AddBackward0"]
 
 
+@pytest.mark.usefixtures("run")
 def test_a_loaded_trace_is_the_same_object(tmp_path: Path) -> None:
     trace = gradwalk.trace("y = sin(x*y) + x")
     trace.save(tmp_path / "trace.json")

@@ -1,9 +1,9 @@
 """Tracing in the caller's own process."""
 
 import random
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,24 +14,34 @@ from gradwalk.exports.catalogue import find_exporter
 from gradwalk.exports.exporter import Selection
 from gradwalk.protocol.events import EVENTS, PassFinished
 from gradwalk.protocol.merging import merge
-from tests.tracer.oracle import tensor_of
+from tests.twin import tensor_of
+
+FIRST_TRACE = """
+import sys
+import gradwalk
+assert "torch" not in sys.modules, "importing the package"
+program = "import torch\\nw = torch.ones(2, 3, requires_grad=True)\\n((w @ torch.ones(3)).tanh() ** 2).sum().backward()"
+events = gradwalk.trace(program).events
+assert any(one["formula"] for event in events if event["type"] == "explained" for one in event["nodes"])
+assert "torch._dynamo" not in sys.modules, "a first trace and its formulas"
+"""
+LONG_CHAIN = """
+import gc
+import gradwalk
+chain = "y = x" + chr(10) + "for _ in range(100_000):" + chr(10) + "    y = y + 1" + chr(10) + "y.sum().backward()"
+trace = gradwalk.trace("import torch" + chr(10) + "x = torch.ones(1, requires_grad=True)" + chr(10) + chain)
+del trace
+gc.collect()
+print("alive")
+"""
 
 
-def test_importing_the_package_does_not_import_torch() -> None:
-    code = "import gradwalk, sys; assert 'torch' not in sys.modules; gradwalk.trace; assert 'torch' in sys.modules"
-    subprocess.run([sys.executable, "-c", code], check=True)
+def test_torch_is_imported_by_the_first_trace_and_its_compiler_is_not(run: Callable[..., Any]) -> None:
+    run(["-c", FIRST_TRACE])
 
 
-def test_a_first_trace_and_its_formulas_do_not_import_torchs_compiler() -> None:
-    program = (
-        "import torch\\nw = torch.ones(2, 3, requires_grad=True)\\n((w @ torch.ones(3)).tanh() ** 2).sum().backward()"
-    )
-    traced = f"import gradwalk; events = gradwalk.trace('{program}').events"
-    assert_formulas = (
-        "assert any(one['formula'] for event in events if event['type'] == 'explained' for one in event['nodes'])"
-    )
-    code = f"{traced}; {assert_formulas}; import sys; assert 'torch._dynamo' not in sys.modules"
-    subprocess.run([sys.executable, "-c", code], check=True)
+def test_a_trace_of_a_long_chain_does_not_end_its_caller(run: Callable[..., Any]) -> None:
+    assert run(["-c", LONG_CHAIN]).stdout.strip() == "alive"
 
 
 def test_a_program_is_traced_and_saved_and_loaded(tmp_path: Path) -> None:
@@ -57,6 +67,7 @@ def test_the_callers_random_states_stay() -> None:
     assert np.random.get_state()[1].tolist() == before[2]
 
 
+@pytest.mark.usefixtures("run")
 def test_what_pytorch_keeps_of_an_expression_is_shown_and_the_rest_is_said_not_to_be_kept() -> None:
     w, b = torch.tensor([0.25, -0.5], requires_grad=True), torch.tensor([0.5, 0.75], requires_grad=True)
     trace = gradwalk.trace_tensors((torch.sigmoid((w * w + b) ** 2) * w).sum())
@@ -112,23 +123,3 @@ def test_a_freed_graph_is_a_problem_and_the_callers_engine_is_back() -> None:
     (problem,) = gradwalk.trace_tensors(y).problems
     assert problem["fact"]["kind"] == "problem-freed"
     assert torch.autograd.Variable._execution_engine is engine
-
-
-LONG_CHAINS = {
-    "one": "y = x\nfor _ in range(100_000):\n    y = y + 1\ny.sum().backward()\n",
-    "one after the other": "for _ in range(3):\n    y = x\n    for _ in range(60_000):\n        y = y + 1\n",
-    "several nodes a call": "y = x\nfor _ in range(40_000):\n    y = F.linear(y, torch.eye(1), torch.ones(1))\n",
-}
-
-
-@pytest.mark.parametrize("lines", LONG_CHAINS.values(), ids=LONG_CHAINS.keys())
-def test_a_trace_of_a_long_chain_does_not_end_its_caller(lines: str) -> None:
-    source = f"import torch\nimport torch.nn.functional as F\nx = torch.ones(1, requires_grad=True)\n{lines}"
-    for run in (f"exec({source!r}, {{}})", f"import gradwalk; trace = gradwalk.trace({source!r}); del trace"):
-        done = subprocess.run(
-            [sys.executable, "-c", f"import gc; {run}; gc.collect(); print('alive')"],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert (done.returncode, done.stdout.strip()) == (0, "alive"), done.stderr

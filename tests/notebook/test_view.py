@@ -12,6 +12,9 @@ from gradwalk.notebook.grads import find_leaves
 from gradwalk.words.problems import tell_problem
 from tests.exports.readers import ink_of, words_of
 
+pytestmark = pytest.mark.usefixtures("run")
+"""Graphviz is a process."""
+
 
 @pytest.fixture
 def weight() -> torch.Tensor:

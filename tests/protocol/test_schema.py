@@ -20,13 +20,15 @@ SCHEMA = trace_schema()
 @pytest.mark.parametrize("path", KEPT, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_a_kept_document_opens_and_has_todays_schema(path: Path) -> None:
     kept = json.loads(path.read_text())
-    Draft202012Validator.check_schema(SCHEMA)
     validator = Draft202012Validator(SCHEMA)
     written = json.loads(write_document(load_document(kept)))
+    # A trace of today's format is written as it was read.
+    assert kept["format"] < FORMAT or written == kept
     assert [error.message for error in validator.iter_errors(written)] == []
-    if kept["format"] == FORMAT:
-        assert [error.message for error in validator.iter_errors(kept)] == []
-        assert written == kept
+
+
+def test_the_schema_is_a_schema() -> None:
+    Draft202012Validator.check_schema(SCHEMA)
 
 
 def fields() -> dict[str, dict[str, bool]]:

@@ -29,7 +29,7 @@ def pair(redis_server: Redis, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 
 @pytest.fixture(params=["of one process", "shared"])
-def lecture_server(request: pytest.FixtureRequest) -> Any:
+def lecture_server(request: pytest.FixtureRequest, run: object) -> Any:  # noqa: ARG001 (it starts processes)
     """The same tests for both kinds of rooms."""
     shared: tuple[Server, Server] | None = request.param == "shared" and request.getfixturevalue("pair")
     return shared[0] if shared else request.getfixturevalue("tight_server")

@@ -32,7 +32,7 @@ def shared(redis: Redis) -> Callable[[], TraceStore]:
 
 
 @pytest.fixture(params=["sqlite", "shared"])
-def opened(request: pytest.FixtureRequest) -> Open:
+def opened(request: pytest.FixtureRequest, run: object) -> Open:  # noqa: ARG001 (it starts processes)
     """Every store in turn, empty; each call is one more server that uses it."""
     make: Callable[[], TraceStore] = request.getfixturevalue(request.param)
 

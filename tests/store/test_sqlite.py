@@ -90,6 +90,7 @@ def test_a_full_disk_is_a_clear_error_and_old_traces_are_still_served(tmp_path: 
     run(tmp_path, fill)
 
 
+@pytest.mark.usefixtures("run")
 def test_a_killed_writer_leaves_a_store_that_opens(tmp_path: Path) -> None:
     program = """
 import asyncio, sys

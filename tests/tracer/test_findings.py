@@ -1,14 +1,12 @@
 """What stands out in the numbers of a pass; torch itself says where the first NaN is and how large gradients are."""
 
 import math
-import time
 
 import pytest
 import torch
 
 from gradwalk.protocol.requests import ResolvedLimits
-from gradwalk.tracer.findings import Findings
-from gradwalk.words.catalogue import tell
+from tests.tracer.facts import spoken
 from tests.twin import run_plain, run_traced, run_watched
 
 LEAF = "x = torch.tensor([1., 2.], requires_grad=True)\n"
@@ -39,22 +37,46 @@ def test_ordinary_numbers_are_no_findings(name):
 
 
 FORWARD = {
-    "root of a negative": (LEAF + "y = x - 3\nz = y.sqrt()\nz.sum().backward()", 3, "SqrtBackward0", "negative"),
-    "log of zero": (LEAF + "y = (x - 1).log() * 2\ny.sum().backward()", 2, "LogBackward0", "log(0)"),
-    "division": (LEAF + "y = x - x\nz = y / y\nz.sum().backward()", 3, "DivBackward0", "0 / 0"),
-    "difference": (LEAF + "y = torch.exp(x * 1000)\nz = y - y\nz.sum().backward()", 2, "ExpBackward0", "infinite"),
-    "the leaf itself": ("x = torch.tensor([1., float('nan')], requires_grad=True)\n(x * 2).sum().backward()", 1,
-                        "AccumulateGrad", "`x` holds 1 NaN"),
-}  # fmt: skip
+    "root of a negative": (
+        LEAF + "y = x - 3\nz = y.sqrt()\nz.sum().backward()",
+        3,
+        "SqrtBackward0",
+        "finding-value-why SqrtBackward0 3 y -2, -1 2 finding-sqrt",
+    ),
+    "log of zero": (
+        LEAF + "y = (x - 1).log() * 2\ny.sum().backward()",
+        2,
+        "LogBackward0",
+        "finding-value-why LogBackward0 2 x - 1 0, 1 1 finding-log",
+    ),
+    "division": (
+        LEAF + "y = x - x\nz = y / y\nz.sum().backward()",
+        3,
+        "DivBackward0",
+        "finding-value-why DivBackward0 3 y 0, 0 2 finding-div-nan",
+    ),
+    "difference": (
+        LEAF + "y = torch.exp(x * 1000)\nz = y - y\nz.sum().backward()",
+        2,
+        "ExpBackward0",
+        "finding-value ExpBackward0 2 x * 1000 1000, 2000 2",
+    ),
+    "the leaf itself": (
+        "x = torch.tensor([1., float('nan')], requires_grad=True)\n(x * 2).sum().backward()",
+        1,
+        "AccumulateGrad",
+        "finding-leaf x 1",
+    ),
+}
 
 
 @pytest.mark.parametrize("name", FORWARD)
 def test_the_first_value_that_is_no_number_is_found(name):
-    source, line, node, words = FORWARD[name]
+    source, line, node, fact = FORWARD[name]
     traced, found = findings(source, "first_non_finite")
     assert lines(found[:1]) == [line]
     assert traced.nodes()[found[0]["node"]]["name"] == node
-    assert words in tell(found[0]["fact"])
+    assert spoken(found[0]["fact"]) == fact
     if node != "AccumulateGrad":
         steps = [event["index"] for event in traced.of("step") if event["node"] == found[0]["node"]]
         assert [found[0]["step"]] == steps
@@ -252,33 +274,3 @@ def test_what_is_tied_to_the_graph_is_no_cut(name):
 def test_a_first_derivative_alone_needs_no_warning():
     source = CUT.format(save="ctx.save_for_backward(up, down)", load="ctx.saved_tensors")
     assert findings(source.replace(", create_graph=True", ""), "cut_derivative")[1] == []
-
-
-def deep_pass(depth):
-    """Seconds of processor time to conclude a pass of so many layers, each with a leaf of its own."""
-    value = {"shape": [], "dtype": "float32", "data": [1.0]}
-    node = {"span": None, "group": None, "outputs": [], "inputs": [], "sequence_nr": None, "label": ""}
-    notes, nodes = Findings(), []
-    for layer in range(depth):
-        for offset, kind in enumerate(["op", "accumulate_grad"]):
-            index, source = 2 * layer + offset, 2 * (layer - 1 + offset)
-            described = {**node, "id": f"n{index}", "name": kind, "op": kind, "kind": kind}
-            arrived = [{"output_nr": 0, "edge": "e", "from_step": source if index else None, "value": value}]
-            step = {
-                "pass": 0,
-                "index": index,
-                "grad_outputs": [value],
-                "grad_inputs": [value],
-                "contributions": arrived,
-            }
-            notes.note(step, described)
-            nodes.append(described)
-    start = time.process_time()
-    assert notes.conclude(0, nodes, []) == []
-    return time.process_time() - start
-
-
-def test_deep_nets_with_many_leaves_cost_no_more_per_leaf():
-    small, large = (min(deep_pass(depth) for _ in range(3)) for depth in (500, 8_000))
-    # 16 when linear, 256 when each leaf's way is walked.
-    assert large < 80 * small

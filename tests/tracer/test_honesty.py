@@ -244,7 +244,9 @@ def test_code_of_the_program_that_fails_when_it_is_looked_at_is_not_ours(source:
         "x = torch.ones(2, requires_grad=True)\ny = (x * 2).as_subclass(Odd).mul_(3)\ny.sum().backward()\n",
         "class Odd(torch.Tensor):\n    dtype = shape = is_cpu = 'forged'\n"
         "x = torch.ones(2, requires_grad=True)\ny = (x * 2).as_subclass(Odd)\n(y * y).sum().backward()\n",
-        "f = torch.sin\nfor _ in range(3000): f = torch.func.grad(f)\nf(torch.ones(()))\n",
+        pytest.param(
+            "f = torch.sin\nfor _ in range(3000): f = torch.func.grad(f)\nf(torch.ones(()))\n", marks=pytest.mark.soak
+        ),
     ],
     ids=["methods", "version", "attributes", "wrappers"],
 )

@@ -14,6 +14,7 @@ from gradwalk.tracer import quiet
 from gradwalk.tracer.quiet import QuietPasses
 from gradwalk.tracer.run import trace_program
 from gradwalk.tracer.summary import summarise, summarise_all
+from tests.sweeps import sampled
 from tests.tracer.programs import PROGRAMS
 from tests.twin import tensor_of
 
@@ -64,7 +65,7 @@ def never_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("limits", LIMITS, ids=["jacobians", "summaries"])
-@pytest.mark.parametrize("name", sorted(PROGRAMS.keys() - RESERVED))
+@pytest.mark.parametrize("name", sampled(sorted(PROGRAMS.keys() - RESERVED), str, one_in=3))
 def test_a_program_is_told_the_same_at_once(name: str, limits: ResolvedLimits, monkeypatch: pytest.MonkeyPatch) -> None:
     later = events_of(PROGRAMS[name], limits)
     never_quiet(monkeypatch)

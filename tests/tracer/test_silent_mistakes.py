@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import gradwalk.examples
-from gradwalk.words.catalogue import tell, tell_attribute
+from tests.tracer.facts import spoken
 from tests.twin import run_plain, run_traced
 
 SEED = "torch.manual_seed(0)\n"
@@ -25,24 +25,62 @@ LOOP = (
 BY_HAND = WEIGHT + "for i in range(3):\n    (w * w).sum().backward()\n    {update}\n"
 
 TOLD = {
-    "a row that a mask takes whole": (ATTENTION + "s = (q @ k.t()).masked_fill(torch.ones(4, 4) > 0, -torch.inf)"
-                                      "\ns.softmax(-1).sum().backward()", "first_non_finite", 4, "infinity throughout"),
-    "a mask that nothing takes away": (ATTENTION + "s = (q @ k.t()).masked_fill(torch.eye(4).bool(), float('-inf'))\n"
-                                       "s.sum().backward()", "first_non_finite", 3, "infinite"),
-    "gradients not cleared": (LOOP.format(first=""), "no_zero_grad", 6, "zero_grad()"),
-    "gradients not cleared, by hand": (BY_HAND.format(update="w.data -= 0.1 * w.grad"), "no_zero_grad", 3, "`w.grad`"),
-    "a column against a row": (NET + "(net(torch.randn(4, 3)) - torch.randn(4)).pow(2).mean().backward()", "broadcast",
-                               4, "[4, 1] and [4]"),
-    "numbers made a tensor": (VECTOR + "t = torch.tensor(x.sum().item())\n(x * t).sum().backward()", "rebuilt", 2,
-                              "`.item()`"),
-    "numbers under a name": (VECTOR + "n = (x * 2).tolist()\nt = torch.tensor(n)\n(x * t).sum().backward()", "rebuilt",
-                             3, "`.tolist()`"),
-    "data written after forward": (VECTOR + "y = x * x\nx.data.fill_(10)\ny.sum().backward()", "behind_autograd", 3,
-                                   "behind autograd's back"),
-    "a result written after forward": (VECTOR + "y = x.exp()\ny.data.mul_(3)\ny.sum().backward()", "behind_autograd",
-                                       3, "behind autograd's back"),
-    "numpy": (VECTOR + "y = x.sin()\nx.detach().numpy()[0] = 7\ny.sum().backward()", "behind_autograd", 2, "numpy"),
-}  # fmt: skip
+    "a row that a mask takes whole": (
+        ATTENTION + "s = (q @ k.t()).masked_fill(torch.ones(4, 4) > 0, -torch.inf)\ns.softmax(-1).sum().backward()",
+        "first_non_finite",
+        4,
+        "finding-value-why SoftmaxBackward0 4 16 finding-softmax",
+    ),
+    "a mask that nothing takes away": (
+        ATTENTION + "s = (q @ k.t()).masked_fill(torch.eye(4).bool(), float('-inf'))\ns.sum().backward()",
+        "first_non_finite",
+        3,
+        "finding-value MaskedFillBackward0 3 4",
+    ),
+    "gradients not cleared": (LOOP.format(first=""), "no_zero_grad", 6, "finding-no-zero-grad-more net.bias 1 2 1"),
+    "gradients not cleared, by hand": (
+        BY_HAND.format(update="w.data -= 0.1 * w.grad"),
+        "no_zero_grad",
+        3,
+        "finding-no-zero-grad w 1 2",
+    ),
+    "a column against a row": (
+        NET + "(net(torch.randn(4, 3)) - torch.randn(4)).pow(2).mean().backward()",
+        "broadcast",
+        4,
+        "finding-broadcast SubBackward0 4 4, 1 4 4, 4",
+    ),
+    "numbers made a tensor": (
+        VECTOR + "t = torch.tensor(x.sum().item())\n(x * t).sum().backward()",
+        "rebuilt",
+        2,
+        "finding-rebuilt tensor 2 .item()",
+    ),
+    "numbers under a name": (
+        VECTOR + "n = (x * 2).tolist()\nt = torch.tensor(n)\n(x * t).sum().backward()",
+        "rebuilt",
+        3,
+        "finding-rebuilt tensor 3 .tolist()",
+    ),
+    "data written after forward": (
+        VECTOR + "y = x * x\nx.data.fill_(10)\ny.sum().backward()",
+        "behind_autograd",
+        3,
+        "finding-behind-autograd MulBackward0 x 2, 3 10, 10 3",
+    ),
+    "a result written after forward": (
+        VECTOR + "y = x.exp()\ny.data.mul_(3)\ny.sum().backward()",
+        "behind_autograd",
+        3,
+        "finding-behind-autograd ExpBackward0 y 7.389, 20.09 22.17, 60.26 3",
+    ),
+    "numpy": (
+        VECTOR + "y = x.sin()\nx.detach().numpy()[0] = 7\ny.sum().backward()",
+        "behind_autograd",
+        2,
+        "finding-behind-autograd SinBackward0 x 2, 3 7, 3",
+    ),
+}
 
 
 def found_in(source):
@@ -51,10 +89,10 @@ def found_in(source):
 
 @pytest.mark.parametrize("name", TOLD)
 def test_it_is_told_once_with_its_line(name):
-    source, kind, line, words = TOLD[name]
+    source, kind, line, fact = TOLD[name]
     [finding] = [one for one in found_in(source) if one["kind"] == kind]
     assert finding["span"]["line"] == line
-    assert words in tell(finding["fact"]) + (tell_attribute(finding["fact"], "hint") or "")
+    assert spoken(finding["fact"]) == fact
 
 
 @pytest.mark.parametrize("name", ["data written after forward", "a result written after forward", "numpy"])

@@ -53,7 +53,7 @@ def assert_identical(tensor: torch.Tensor) -> None:
     assert bits(back[~nan]) == bits(tensor[~nan])
 
 
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("dtype", [pytest.param(torch.float16, marks=pytest.mark.sweep), torch.bfloat16], ids=str)
 def test_every_16_bit_number_reads_back(dtype):
     assert_identical(torch.arange(-(2**15), 2**15, dtype=torch.int16).view(dtype))
 

@@ -7,7 +7,6 @@ import torch
 
 from gradwalk.protocol.requests import Options, ResolvedLimits, TraceRequest
 from gradwalk.tracer.replay import jacobian_of_step
-from gradwalk.words.catalogue import tell
 from tests.tracer.programs import PASS_IN_BACKWARD, PROGRAMS
 from tests.twin import run_plain, run_traced, tensor_of
 
@@ -187,30 +186,6 @@ def test_double_backward_says_which_step_built_which_node() -> None:
     assert all(one["node"] in nodes for one in born if one["node"] is not None)
     twin = run_plain(PROGRAMS["double backward"])
     assert torch.equal(tensor_of(leaf_grads(traced)["a"]), twin.namespace["a"].grad)
-
-
-@pytest.mark.parametrize(
-    ("source", "leaf", "reason", "words"),
-    [
-        ("(x * 2).sum().backward()", "b", "no_path", "No differentiable operation uses `b`"),
-        ("(x * b.detach()).sum().backward()", "b", "no_path", "`.detach()` in line 3"),
-        (
-            "with torch.no_grad():\n    c = b * 2\n(x * c).sum().backward()",
-            "b",
-            "no_path",
-            "`torch.no_grad()` in line 4",
-        ),
-        ("g = torch.autograd.grad((x * b).sum(), x)", "b", "not_computed", "torch.autograd.grad"),
-        ("g = torch.autograd.grad((x * b).sum(), [x, b])", "b", "not_computed", "torch.autograd.grad"),
-        ("(x * b).sum().backward(inputs=[x])", "b", "no_path", "does not name `b`"),
-        ("x.unbind()[0].backward()", "b", "no_path", "No differentiable operation uses `b`"),
-    ],
-)
-def test_a_leaf_without_a_gradient_says_why(source: str, leaf: str, reason: str, words: str) -> None:
-    head = "x = torch.ones(2, requires_grad=True)\nb = torch.ones(2, requires_grad=True)\n"
-    grad = leaf_grads(run_traced(head + source))[leaf]
-    assert grad["missing"] == reason
-    assert words in tell(grad["because"])
 
 
 def test_none_from_a_custom_backward_is_not_zero() -> None:

@@ -47,7 +47,6 @@ def program(seed: int) -> str:
 REFUSING = [
     "c = a * 1\nu, v = c.split(2)\nc.mul_(2)\nloss = c.sum()\nloss.backward()",
     "c = a * 1\nwith torch.no_grad():\n    u = c.view(2, 2)\nc.mul_(2)\nc.sum().backward()",
-    "with torch.no_grad():\n    u = a.view(-1)\n    a.mul_(2)\n(u.abs().sum() + b.sum()).backward()",
     "e = nn.Embedding(4, 2, padding_idx=0)\n(e(torch.tensor([0, 1])) * b).sum().backward()",
 ]
 

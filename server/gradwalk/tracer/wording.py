@@ -98,7 +98,7 @@ def operand_places(call: Call | None, entry: DerivativeEntry | None, names: Sequ
     None where tensors alone tell it, and where the call's arguments are not those of torch's schema: a list of tensors,
     arguments by keyword.
     """
-    if call is None or entry is None or not call.constants:
+    if call is None or entry is None or not call.constants or call.label.strip("_") != entry.op.strip("_"):
         return None
     parameters = list(entry.parameters)
     if call.label == "where" and call.real_positions[:1] == (0,):

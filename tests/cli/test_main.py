@@ -1,4 +1,4 @@
-"""The command line as a person runs it: a process, its output, its exit status."""
+"""The command line: its output and its exit status; as a process of its own where that is the point."""
 
 import contextlib
 import json
@@ -6,28 +6,29 @@ import os
 import pty
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
+from click.testing import CliRunner, Result
 from pypdf import PdfReader
 
+from gradwalk.cli.main import main
 from gradwalk.protocol.upgrades import load_document
 
 pytestmark = pytest.mark.usefixtures("run")
 PROGRAM = "import torch\nx = torch.tensor([1.0, 2.0], requires_grad=True)\ny = (x * x) * scale\ny.sum().backward()\n"
 
 
-def run(*arguments: str, stdin: str = "", cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "gradwalk", *arguments],
-        input=stdin,
-        capture_output=True,
-        text=True,
-        cwd=cwd,
-        timeout=300,
-    )
+def invoke(*arguments: str, stdin: str = "") -> Result:
+    """Runs a command here; what an export reads is a file."""
+    with tempfile.NamedTemporaryFile("w", suffix=".py") as program:
+        program.write(stdin)
+        program.flush()
+        given = [program.name if arguments[0] == "export" and each == "-" else each for each in arguments]
+        return CliRunner().invoke(main, given, input=stdin)
 
 
 def leaf_grads(document: Any) -> dict[str, Any]:
@@ -36,8 +37,8 @@ def leaf_grads(document: Any) -> dict[str, Any]:
 
 
 def test_trace_prints_the_document_with_inputs_and_grad_output_taken_from_the_command_line() -> None:
-    done = run("trace", "-", "--input", "x=[1, 2, 3]", "--grad-output", "[0.5, 1, 2]", "--seed", "7", stdin="x * x")
-    assert done.returncode == 0, done.stderr
+    done = invoke("trace", "-", "--input", "x=[1, 2, 3]", "--grad-output", "[0.5, 1, 2]", "--seed", "7", stdin="x * x")
+    assert done.exit_code == 0, done.stderr
     document = load_document(json.loads(done.stdout))
     assert document["options"] == {
         "inputs": {"x": [1, 2, 3]},
@@ -51,8 +52,8 @@ def test_trace_prints_the_document_with_inputs_and_grad_output_taken_from_the_co
 def test_a_problem_in_the_program_is_status_1_and_the_document_still_comes_out(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(PROGRAM.replace("scale", "undefined_thing"))
-    done = run("trace", str(program), "--output", str(tmp_path / "trace.json"))
-    assert done.returncode == 1, done.stderr
+    done = invoke("trace", str(program), "--output", str(tmp_path / "trace.json"))
+    assert done.exit_code == 1, done.stderr
     assert done.stdout == ""
     document = json.loads((tmp_path / "trace.json").read_bytes())
     assert [event["kind"] for event in document["events"] if event["type"] == "problem"]
@@ -72,15 +73,15 @@ def test_a_problem_in_the_program_is_status_1_and_the_document_still_comes_out(t
     ],
 )
 def test_wrong_usage_is_status_2_and_says_what(arguments: list[str], stdin: str, words: str) -> None:
-    done = run(*arguments, stdin=stdin)
-    assert done.returncode == 2
+    done = invoke(*arguments, stdin=stdin)
+    assert done.exit_code == 2
     assert words in done.stderr
     assert "Traceback" not in done.stderr
 
 
 def test_schema_is_a_json_schema_that_accepts_a_trace() -> None:
-    done = run("schema")
-    assert done.returncode == 0
+    done = invoke("schema")
+    assert done.exit_code == 0
     schema = json.loads(done.stdout)
     jsonschema.Draft202012Validator.check_schema(schema)
 
@@ -96,10 +97,10 @@ def test_help_does_not_import_torch() -> None:
 def test_export_draws_a_program_and_a_saved_trace_alike(tmp_path: Path) -> None:
     saved = tmp_path / "trace.json"
     program = "x = torch.tensor(3.0, requires_grad=True)\n(x * x).backward()\n"
-    assert run("trace", "-", "--output", str(saved), stdin=program).returncode == 0
-    from_program = run("export", "-", "--format", "svg", "--step", "1", stdin=program)
-    from_saved = run("export", str(saved), "--format", "svg", "--step", "1")
-    assert from_program.returncode == 0, from_program.stderr
+    assert invoke("trace", "-", "--output", str(saved), stdin=program).exit_code == 0
+    from_program = invoke("export", "-", "--format", "svg", "--step", "1", stdin=program)
+    from_saved = invoke("export", str(saved), "--format", "svg", "--step", "1")
+    assert from_program.exit_code == 0, from_program.stderr
     assert from_program.stdout == from_saved.stdout
     assert "<svg" in from_saved.stdout
     assert ">6<" not in from_saved.stdout  # x.grad = 6 only lands in the second step
@@ -107,20 +108,20 @@ def test_export_draws_a_program_and_a_saved_trace_alike(tmp_path: Path) -> None:
 
 def test_export_draws_the_forward_walk_where_it_is_asked_for() -> None:
     program = "x = torch.tensor(3.0, requires_grad=True)\n(x * x).sin().backward()\n"
-    drawn = run(
+    drawn = invoke(
         "export", "-", "--format", "dot", "--direction", "forward", "--step", "2", "--phase", "2", stdin=program
     )
     assert "Operation 2 of 2, compute" in drawn.stdout
 
 
 def test_export_of_what_cannot_be_drawn_says_why() -> None:
-    done = run("export", "-", "--format", "svg", stdin="x = 1\n")
-    assert done.returncode == 1
+    done = invoke("export", "-", "--format", "svg", stdin="x = 1\n")
+    assert done.exit_code == 1
     assert "no backward pass" in done.stderr
 
 
 def test_export_of_an_unknown_format_is_wrong_usage() -> None:
-    assert run("export", "-", "--format", "docx", stdin="x").returncode == 2
+    assert invoke("export", "-", "--format", "docx", stdin="x").exit_code == 2
 
 
 def test_a_long_export_shows_its_progress_to_a_person(tmp_path: Path) -> None:
@@ -142,7 +143,12 @@ def test_a_long_export_shows_its_progress_to_a_person(tmp_path: Path) -> None:
     assert b"100%" in said
     # The product's five stops, then those of x: two contributions, which meet and land.
     assert len(PdfReader(target).pages) == 7
-    assert run(*command).stderr == ""
+    assert invoke(*command).stderr == ""
+
+
+def check() -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "gradwalk", "check"]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 def findings(done: subprocess.CompletedProcess[str]) -> dict[str, tuple[str, str]]:
@@ -156,14 +162,16 @@ def test_check_says_what_to_do_about_each_thing_that_is_missing(
     (tmp_path / "file").write_text("not a folder")
     monkeypatch.setenv("GRADWALK_DATA_DIRECTORY", str(tmp_path / "file" / "data"))
     monkeypatch.setenv("GRADWALK_STATIC_DIRECTORY", str(tmp_path))
-    alone = findings(run("check"))
+    alone = findings(
+        subprocess.run([sys.executable, "-m", "gradwalk", "check"], capture_output=True, text=True, check=False)
+    )
     assert {name for name, (verdict, _) in alone.items() if verdict == "missing"} == {"store", "page"}
     assert "GRADWALK_DATA_DIRECTORY" in alone["store"][1]
     monkeypatch.setenv("GRADWALK_CLUSTER_URL", "redis://user:hush@127.0.0.1:1/0")
     (tmp_path / "libglib-2.0.so.0").write_text("not a library")
     monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path))
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent))
-    done = run("check")
+    done = check()
     assert done.returncode == 1
     found = findings(done)
     assert {name for name, (verdict, _) in found.items() if verdict == "missing"} == {"cluster", "page", "pictures"}

@@ -18,7 +18,7 @@ def is_sampled(name: str, one_in: int) -> bool:
 
 
 def sampled(entries: Iterable[T], name: Callable[[T], str], one_in: int) -> list[Any]:
-    """Every entry for `parametrize`, named; those outside the sample are marked and run with `--sweeps` only."""
+    """Every entry for `parametrize`, named; those outside the sample are marked and run in ring 3 only."""
     return [
         pytest.param(entry, id=name(entry), marks=() if is_sampled(name(entry), one_in) else pytest.mark.sweep)
         for entry in entries

@@ -211,27 +211,16 @@ n = torch.nested.as_nested_tensor([a, b], layout=torch.jagged)
     assert [one["grad"]["data"] for one in finished["leaf_grads"]] == [[2.0] * 6, [2.0] * 3]
 
 
-@pytest.mark.parametrize(
-    ("source", "line"),
-    [
-        (
-            "class Odd(torch.Tensor):\n    @property\n    def grad_fn(self):\n        raise ValueError('no')\n"
-            "x = torch.ones(2, requires_grad=True).as_subclass(Odd)\n(x * 2).sum()\n",
-            4,
-        ),
-        (
-            "class Odd(torch.Tensor):\n    @property\n    def requires_grad(self):\n        return 1 / 0\n"
-            "x = torch.ones(2, requires_grad=True).as_subclass(Odd)\n(x * 2).sum()\n",
-            4,
-        ),
-    ],
-)
-def test_code_of_the_program_that_fails_when_it_is_looked_at_is_not_ours(source: str, line: int) -> None:
+def test_code_of_the_program_that_fails_when_it_is_looked_at_is_not_ours() -> None:
+    source = (
+        "class Odd(torch.Tensor):\n    @property\n    def requires_grad(self):\n        return 1 / 0\n"
+        "x = torch.ones(2, requires_grad=True).as_subclass(Odd)\n(x * 2).sum()\n"
+    )
     events: list[Any] = []
     Run(TraceRequest(source=source), events.append, ResolvedLimits()).play()
     found = next(event for event in events if event["type"] == "problem")
     assert found["kind"] == "error"
-    assert found["span"]["line"] == line
+    assert found["span"]["line"] == 4
     assert found["fact"]["kind"] == "problem-intrusion"
 
 
@@ -240,6 +229,8 @@ def test_code_of_the_program_that_fails_when_it_is_looked_at_is_not_ours(source:
     [
         "class Odd(torch.Tensor):\n    def detach(self): return 'forged'\n    def tolist(self): return ['<b>']\n"
         "y = (torch.ones(1, requires_grad=True) * 2).as_subclass(Odd)\n",
+        "class Odd(torch.Tensor):\n    @property\n    def grad_fn(self):\n        raise ValueError('no')\n"
+        "x = torch.ones(2, requires_grad=True).as_subclass(Odd)\n(x * 2).sum().backward()\n",
         "class Odd(torch.Tensor):\n    def is_inference(self): return 1 / 0\n    _version = 'forged'\n"
         "x = torch.ones(2, requires_grad=True)\ny = (x * 2).as_subclass(Odd).mul_(3)\ny.sum().backward()\n",
         "class Odd(torch.Tensor):\n    dtype = shape = is_cpu = 'forged'\n"
@@ -248,7 +239,7 @@ def test_code_of_the_program_that_fails_when_it_is_looked_at_is_not_ours(source:
             "f = torch.sin\nfor _ in range(3000): f = torch.func.grad(f)\nf(torch.ones(()))\n", marks=pytest.mark.soak
         ),
     ],
-    ids=["methods", "version", "attributes", "wrappers"],
+    ids=["methods", "history", "version", "attributes", "wrappers"],
 )
 def test_no_program_makes_us_say_that_it_is_our_fault(source: str) -> None:
     assert all(found["kind"] != "internal" for found in run_traced(source).of("problem"))

@@ -604,6 +604,7 @@ export interface Catalogue {
   "missing-cut": "name" | "call";
   "missing-unused": "name";
   "missing-not-in-output": "name" | "call";
+  "missing-asked-late": "call" | "name";
   "missing-made-without": "name";
   "missing-frozen": "name";
   "missing-frozen-in-line": "name" | "line";
@@ -627,6 +628,7 @@ export interface Catalogue {
   "missing-result-undefined": never;
   "missing-result-no-path": never;
   "missing-op-returned-none": "op" | "name";
+  "missing-hook-removed": "op" | "name";
   "missing-op-undefined": "op" | "name";
   "missing-unused-output": never;
   "missing-materialized": never;

@@ -110,16 +110,19 @@ export function isCopied(jacobian: LocalJacobian | undefined): boolean {
   return structure === "sum_over_copies" || isOlder;
 }
 
-/** Not every copy is made by broadcasting: an embedding looks the same row up twice. */
+/** Not every copy is made by broadcasting: an embedding looks the same row up twice, cumprod uses an entry again. */
 function isBroadcast(node: Node, { output_shape, input_shape }: LocalJacobian): boolean {
+  if (!BROADCASTING.test(node.name) || elementCount(input_shape) >= elementCount(output_shape)) return false;
   const fits = input_shape.every((size, axis) => {
     const there = output_shape[axis + output_shape.length - input_shape.length];
     return size === there || size === 1;
   });
-  return fits && !LOOK_UPS.test(node.name);
+  return fits;
 }
 
-const LOOK_UPS = /^(?:Embedding|Gather|Index|Take)/;
+/** Operations whose operands are repeated to one shape. */
+const BROADCASTING =
+  /^(?:Add|Addcdiv|Addcmul|Addmm|Atan2|BinaryCrossEntropy|Copysign|Div|Expand|Fmod|Huber|Hypot|Lerp|Logaddexp|Maximum|Minimum|MseLoss|Mul|Pow|Remainder|Rsub|SmoothL1Loss|Sub|Where|Xlogy)(?:2|WithLogits|Loss)?Backward/;
 
 function entriesOf(cells: readonly Cell[], precision: number): string {
   return cells.map((cell) => formatNumber(cell, precision)).join(", ");

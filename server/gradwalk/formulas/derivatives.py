@@ -39,6 +39,14 @@ class DerivativeEntry:
     lines: tuple[str, ...]
     """`self: grad * other`, one per formula of the table; a formula may serve several operands."""
 
+    @property
+    def parameters(self) -> tuple[tuple[str, str], ...]:
+        """Type and name of what the op takes by position, in order: `("Tensor", "condition")`."""
+        listed = self.schema.partition("(")[2].rpartition(") ->")[0]
+        pairs = [parameter.split("=")[0].rpartition(" ") for parameter in listed.split(", ")]
+        by_position = pairs[: next((at for at, pair in enumerate(pairs) if pair[2] == "*"), len(pairs))]
+        return tuple((kind, unmistakable(name)) for kind, _, name in by_position)
+
 
 def unmistakable(name: str) -> str:
     """An operand's or saved value's name; `v` is grad_output in formulas, so the operands of weight norm are called as

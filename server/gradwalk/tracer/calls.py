@@ -27,6 +27,7 @@ from gradwalk.tracer.originals import (
     Tensor,
     can_have_gradient,
     frame_at,
+    grad_fn_of,
     sequence_number,
     version_of,
     without_torch_function,
@@ -71,6 +72,7 @@ class Call:
     __slots__ = (
         "arguments",
         "as_scope",
+        "constants",
         "count",
         "function",
         "given",
@@ -108,6 +110,9 @@ class Call:
         """Which of them are tensors."""
         self.real_positions: tuple[int, ...] = ()
         """Which of these can have a gradient: masks and indices are no operands."""
+        self.constants: dict[int, TensorValue] = {}
+        """By position, the plain numbers and the tensors without grad_fn among the arguments; empty where tensors alone
+        tell which is which: no masks, no indices, no numbers beside two other arguments."""
         self.parameters: list[str] | None = None
         """Only for a custom Function: the names of the forward's tensor arguments, in order."""
         self.function: type | None = None
@@ -269,14 +274,27 @@ class CallLog:
         call.positions = tuple(position for position, one in enumerate(arguments) if isinstance(one, Tensor))
         call.real_positions = tuple(one for one in call.positions if can_have_gradient(arguments[one]))
         for tensor in tensors_in(arguments):
-            if tensor.grad_fn is None:
+            if grad_fn_of(tensor) is None:
                 call.arguments.append((id(tensor), tensor.requires_grad, value_of(tensor)))
-        if len(arguments) != _OPERANDS or call.high - call.low != 1:
+        if call.high - call.low != 1:
+            return
+        if len(arguments) != _OPERANDS or call.positions != call.real_positions:
+            self._note_constants(call, arguments)
             return
         left, number = arguments
         # In `cat([a, b], 0)` the number is a dim.
         if type(number) in _WRAPPED and not isinstance(left, list | tuple):
             call.number = value_of(_tensor(number, dtype=_WRAPPED[type(number)]))
+
+    def _note_constants(self, call: Call, arguments: Sequence[Any]) -> None:
+        has_numbers = any(type(one) in _WRAPPED for one in arguments)
+        if not has_numbers and call.positions == call.real_positions:
+            return
+        for position, one in enumerate(arguments):
+            if type(one) in _WRAPPED:
+                call.constants[position] = self.values.value_of(_tensor(one, dtype=_WRAPPED[type(one)]))
+            elif isinstance(one, Tensor) and grad_fn_of(one) is None:
+                call.constants[position] = self.values.value_of(one)
 
     def note_value(self, result: Any, place: Place | None, is_write: bool = False) -> None:
         """What is at `place` in the program gave `result`, or wrote into it."""
@@ -284,7 +302,7 @@ class CallLog:
             return
         several = isinstance(result, (list, tuple))
         for position, one in enumerate(result if several else (result,)):
-            if isinstance(one, Tensor) and (node := one.grad_fn) is not None:
+            if isinstance(one, Tensor) and (node := grad_fn_of(one)) is not None:
                 found = WRITE if is_write else position if several else None
                 self.written[node._sequence_nr(), one.output_nr] = place, found
 
@@ -313,7 +331,7 @@ class CallLog:
         self.by_sequence.pop(sequence, None)
 
     def _note_output(self, tensor: torch.Tensor, call: Call | None) -> None:
-        node = tensor.grad_fn
+        node = grad_fn_of(tensor)
         if node is None:
             return
         slot = (node._sequence_nr(), tensor.output_nr)
@@ -324,12 +342,12 @@ class CallLog:
 
     def note_constant_outputs(self, call: Call, result: Any) -> None:
         """Outputs of a custom Function without a history: its node counts them, too."""
-        node = next((one.grad_fn for one in tensors_in((result,)) if one.grad_fn is not None), None)
+        node = next((grad_fn_of(one) for one in tensors_in((result,)) if grad_fn_of(one) is not None), None)
         if node is None or not isinstance(result, tuple):
             return
         sequence = node._sequence_nr()
         for position, one in enumerate(result):
-            if isinstance(one, Tensor) and one.grad_fn is None and call.low <= sequence < call.high:
+            if isinstance(one, Tensor) and grad_fn_of(one) is None and call.low <= sequence < call.high:
                 self.outputs[sequence, position] = self.values.value_of(one)
 
     def _forget_oldest(self) -> None:
@@ -448,14 +466,14 @@ class CallRecorder(TorchFunctionMode):
                     self._log.made[id(result)] = func.__name__, place, self._log.values.value_of(result)
             if result.requires_grad:
                 self._note_leaf(result, frame)
-            if args and result.grad_fn is None and (not result.requires_grad or func is _tensor):
+            if args and grad_fn_of(result) is None and (not result.requires_grad or func is _tensor):
                 self._log.cuts.note_detached(func, args, result, frame)
         elif func in WITHOUT_TENSOR:
             self._log.cuts.note_detached(func, args, None, frame)
 
     def _note_leaf(self, result: torch.Tensor, frame: FrameType) -> None:
         places = self._log.leaf_places
-        if result.grad_fn is not None:
+        if grad_fn_of(result) is not None:
             return
         name = None if frame.f_code.co_filename == SNIPPET else argument_name(result, frame)
         if name is not None:

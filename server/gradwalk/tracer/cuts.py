@@ -1,5 +1,6 @@
 """Where the forward pass leaves the graph: calls that take a differentiable tensor and return what is not."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any, Final, Literal
@@ -11,10 +12,12 @@ from gradwalk.protocol.values import TensorValue
 from gradwalk.tracer import originals
 from gradwalk.tracer.arguments import tensors_in
 from gradwalk.tracer.frames import Place, snippet_place
-from gradwalk.tracer.originals import SNIPPET
+from gradwalk.tracer.originals import SNIPPET, grad_fn_of
 from gradwalk.tracer.values import ValueTable
 
 _CUTS_KEPT: Final = 200
+_LOOKED_AT: Final = 8
+"""How often the leaves behind a cut at one place are looked for: a helper may cut off several, one after the other."""
 _OURS: Final = __name__.partition(".")[0] + "."
 _REQUIRES_GRAD = torch.Tensor.requires_grad_
 _SET_REQUIRES_GRAD = torch.Tensor.requires_grad.__set__  # type: ignore[attr-defined]
@@ -82,7 +85,8 @@ class CutLog:
 
     def __init__(self, values: ValueTable) -> None:
         self.found: list[Cut] = []
-        """The first at each place of the program, in order."""
+        """Those that cut off a leaf which none before at the same place did, in order."""
+        self._looked: Counter[Place] = Counter()
         self.frozen: dict[int, Place | None] = {}
         """`id` of a tensor -> where its requires_grad was switched off."""
         self._values = values
@@ -106,9 +110,12 @@ class CutLog:
         if not sources or (originals.is_grad_enabled() and not _is_from_program(frame)):
             return
         found, place = _cut_reason(func, result), snippet_place(frame)
-        if found is None or place is None or any(known.place == place for known in self.found):
+        if found is None or place is None or self._looked[place] >= _LOOKED_AT:
             return
+        self._looked[place] += 1
         leaves = frozenset(leaf for source in sources for leaf in _leaves_of(source))
+        if any(known.place == place and known.leaves >= leaves for known in self.found):
+            return
         value = None if result is None else self._values.value_of(result)
         self.found.append(Cut(*found, place, leaves, id(result), value))
 
@@ -140,10 +147,10 @@ def _is_from_program(frame: FrameType | None) -> bool:
 
 def _leaves_of(tensor: torch.Tensor, visited_max: int = 5_000) -> Iterator[int]:
     """`id`s of the leaves that a tensor depends on."""
-    if tensor.grad_fn is None:
+    if grad_fn_of(tensor) is None:
         yield id(tensor)
         return
-    pending: list[Any] = [tensor.grad_fn]
+    pending: list[Any] = [grad_fn_of(tensor)]
     seen: set[Any] = set()
     while pending and len(seen) < visited_max:
         node = pending.pop()

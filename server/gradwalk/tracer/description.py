@@ -17,7 +17,7 @@ from gradwalk.tracer.custom import FunctionTexts, is_users_function
 from gradwalk.tracer.grouping import Grouping
 from gradwalk.tracer.naming import NamedTensors
 from gradwalk.tracer.node_formulas import NodeFormulas, Unexplained
-from gradwalk.tracer.originals import Tensor, sequence_number
+from gradwalk.tracer.originals import Tensor, grad_fn_of, sequence_number
 from gradwalk.tracer.places import Places
 from gradwalk.tracer.saved import KeptFields, SavedReader, note_on, option_entry
 from gradwalk.tracer.sides import Side, side_of
@@ -28,7 +28,7 @@ from gradwalk.tracer.transforms import unwrapped
 from gradwalk.tracer.unseen import fill_unseen, not_kept, shapes_of
 from gradwalk.tracer.values import ValueTable, storage_address
 from gradwalk.tracer.walk import NextFunctions, Node
-from gradwalk.tracer.wording import Wording
+from gradwalk.tracer.wording import Wording, operand_places
 
 ACCUMULATE_GRAD: Final = "torch::autograd::AccumulateGrad"
 _VIEW_WRITES: Final = frozenset({"CopySlices", "CopyBackwards"})
@@ -296,7 +296,11 @@ class GraphWriter:
             source = None if target is None else self._source(target, slot, record.call, records, named)
             if source is not None:
                 operand["source"] = source
-        for argnum, source in self._wording.constants(record.call, described["op"], described["inputs"]).items():
+        names = [operand["name"] for operand in described["inputs"]]
+        places = operand_places(record.call, record.entry, names)
+        for argnum, source in self._wording.constants(
+            record.call, described["op"], described["inputs"], places
+        ).items():
             described["inputs"][argnum]["source"] = source
         _name_by_memory(described, named)
         for operand in described["inputs"]:
@@ -425,13 +429,18 @@ class GraphWriter:
         if call is not None and call.parameters is not None and len(call.parameters) == len(edges):
             names = tuple(call.parameters)
         by_name = {one["name"]: one["value"] for one in saved if one["is_input"] and one["value"] is not None}
+        places = operand_places(call, record.entry, names)
         constants = _constants(call, edges)
         if call is not None and call.number is not None and len(edges) == _OPERANDS and record.kind == "op":
             constants = [call.number]
         operands: list[protocol.Operand] = []
         for argnum, (target, slot) in enumerate(edges):
             value: Any
-            if target is None:
+            if target is None and call is not None and places is not None:
+                value = call.constants.get(places[argnum])
+                if value is None:
+                    value = by_name.get(names[argnum])
+            elif target is None:
                 value = constants.pop(0) if constants else by_name.get(names[argnum])
             else:
                 value = self._operand_value(records[target], slot, call)
@@ -475,12 +484,12 @@ class GraphWriter:
         for position, tensor in enumerate(tensors):
             name = names[position] if len(names) == len(tensors) else f"saved_tensors[{position}]"
             if isinstance(tensor, Tensor):
-                is_output = tensor.grad_fn is node
+                is_output = grad_fn_of(tensor) is node
                 is_input = not is_output and _is_argument(tensor, call)
                 found.append(self._saved.tensor_entry(name, tensor, is_input, is_output))
         for name, value in [("needs_input_grad", node.needs_input_grad), *vars(node).items()]:
             if isinstance(value, Tensor):
-                is_output = value.grad_fn is node
+                is_output = grad_fn_of(value) is node
                 is_input = not is_output and _is_argument(value, call)
                 held = self._saved.tensor_entry(f"ctx.{name}", value, is_input, is_output)
                 found.append({**held, "version": None})
@@ -493,7 +502,7 @@ class GraphWriter:
         for tensor in held:
             if tensor._is_view() and tensor._version:
                 continue
-            record = records.get(tensor.grad_fn)
+            record = records.get(grad_fn_of(tensor))
             if record is None or record.node is None or tensor.output_nr >= len(record.node["outputs"]):
                 continue
             output = record.node["outputs"][tensor.output_nr]

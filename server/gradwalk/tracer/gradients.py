@@ -10,6 +10,7 @@ from gradwalk.protocol.values import Gradient, Missing
 from gradwalk.tracer.calls import CallLog
 from gradwalk.tracer.description import GraphWriter
 from gradwalk.tracer.naming import NamedTensors
+from gradwalk.tracer.originals import grad_fn_of
 from gradwalk.tracer.passes import MATERIALIZED, UNDEFINED, Pass, PassNode
 from gradwalk.tracer.places import Places
 from gradwalk.tracer.reasons import Reasons
@@ -50,11 +51,12 @@ class StepGradients:
                 continue
             value: Gradient
             if gradient is None:
-                value = self._reasons.returned_nothing(entry.record, argnum)
+                ruled = entry.returned[argnum] if entry.returned is not None and argnum < len(entry.returned) else None
+                value = self._reasons.returned_nothing(entry.record, argnum, ruled)
             else:
                 value = value_of(gradient)
-                if gradient.grad_fn is not None:
-                    self._log.outputs[gradient.grad_fn._sequence_nr(), gradient.output_nr] = value
+                if grad_fn_of(gradient) is not None:
+                    self._log.outputs[grad_fn_of(gradient)._sequence_nr(), gradient.output_nr] = value
                 if receiver is not None and receiver.summands is not None:
                     receiver.summands[slot].append(gradient if one.is_quiet else self._sums.copy(gradient))
             returned.append(value)

@@ -14,7 +14,7 @@ from gradwalk.protocol.values import Gradient
 from gradwalk.tracer.calls import CallLog
 from gradwalk.tracer.description import Record
 from gradwalk.tracer.frames import Place, snippet_place
-from gradwalk.tracer.originals import frame_at, without_torch_function
+from gradwalk.tracer.originals import frame_at, grad_fn_of, without_torch_function
 from gradwalk.tracer.passes import PassNode
 from gradwalk.tracer.places import Places
 from gradwalk.tracer.rewrites import Chain, Hook, KnownHooks, Look, WatchedHooks
@@ -69,7 +69,7 @@ class HookWatch:
         @functools.wraps(of_tensors)
         def register_hook(tensor: torch.Tensor, hook: Callable[..., Any]) -> Any:
             handle = of_tensors(tensor, hook)
-            node = tensor.grad_fn
+            node = grad_fn_of(tensor)
             key: object = id(tensor) if node is None else (node._sequence_nr(), tensor.output_nr)
             place = snippet_place(frame_at(1))
             if place is not None or key not in self._log.hooks:

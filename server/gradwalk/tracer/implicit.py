@@ -10,6 +10,7 @@ from gradwalk.protocol.facts import Filling, Shape, code, fact
 from gradwalk.protocol.problems import problem
 from gradwalk.tracer.forward_mode import tell_forward_mode
 from gradwalk.tracer.inputs import InputError, make_tensor
+from gradwalk.tracer.originals import grad_fn_of, is_leaf
 from gradwalk.tracer.recorder import Recorder
 from gradwalk.tracer.source import Program
 
@@ -46,7 +47,7 @@ def find_output(program: Program, namespace: Mapping[str, Any], result: Any) -> 
                 return one  # type: ignore[no-any-return]
     for name in reversed(program.assigned_names):
         value = namespace.get(name)
-        if _is_differentiable(value) and value.grad_fn is not None:  # type: ignore[union-attr]
+        if isinstance(value, torch.Tensor) and _is_differentiable(value) and grad_fn_of(value) is not None:
             return value
     return None
 
@@ -72,7 +73,7 @@ def external_gradient(output: torch.Tensor, grad_output: Any) -> torch.Tensor:
 def nothing_differentiable(program: Program, recorder: Recorder, namespace: Mapping[str, Any], result: Any) -> Problem:
     """Why no backward pass can start."""
     tensors = {name: value for name in program.assigned_names if isinstance(value := namespace.get(name), torch.Tensor)}
-    wanting = [name for name, value in tensors.items() if value.requires_grad and value.is_leaf]
+    wanting = [name for name, value in tensors.items() if value.requires_grad and is_leaf(value)]
     last = result if isinstance(result, torch.Tensor) else next(reversed(tensors.values()), None)
     span = None
     if wanting:

@@ -6,6 +6,7 @@ from typing import Any, Final, NamedTuple
 import torch
 
 from gradwalk.protocol.facts import Fact, fact
+from gradwalk.tracer.originals import grad_fn_of
 from gradwalk.words.catalogue import tell
 
 _NON_FINITE: Final[Mapping[str, float]] = {
@@ -75,7 +76,7 @@ def override(name: str, entry: Any, current: Any) -> Any:
     given = read_input(name, entry)
     if not isinstance(current, torch.Tensor):
         return given.value if given.dtype is None else make_tensor(name, given.value, given.dtype, requires_grad=False)
-    if current.grad_fn is not None:
+    if grad_fn_of(current) is not None:
         raise InputError(fact("problem-input-computed", name=name))
     requires_grad = current.requires_grad if given.requires_grad is None else given.requires_grad
     return make_tensor(name, given.value, given.dtype or current.dtype, requires_grad=requires_grad)

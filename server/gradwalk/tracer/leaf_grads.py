@@ -6,7 +6,7 @@ from gradwalk.protocol.events import LeafGrad
 from gradwalk.protocol.values import Gradient
 from gradwalk.tracer.description import GraphWriter
 from gradwalk.tracer.naming import NamedTensors
-from gradwalk.tracer.originals import Parameter
+from gradwalk.tracer.originals import Parameter, grad_fn_of
 from gradwalk.tracer.passes import Pass
 from gradwalk.tracer.reasons import Reasons
 from gradwalk.tracer.source import Program
@@ -76,7 +76,7 @@ class LeafGrads:
             if tensor._is_view() and tensor._version:
                 # Asking such a view for its grad_fn would make the engine build another node.
                 continue
-            entry = one.nodes.get(tensor.grad_fn)
+            entry = one.nodes.get(grad_fn_of(tensor))
             if entry is None:
                 continue
             leaves = [
@@ -90,7 +90,7 @@ class LeafGrads:
             key = name if name not in grads else f"{name} (not a leaf)"
             grad = tensor.grad if tensor.retains_grad else None
             grads[key] = (
-                self._reasons.no_leaf(name, entry.record, leaves) if grad is None else self._values.value_of(grad)
+                self._reasons.no_leaf(name, one, entry.record, leaves) if grad is None else self._values.value_of(grad)
             )
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import torch
 
-from gradwalk.tracer.originals import SNIPPET, Tensor
+from gradwalk.tracer.originals import SNIPPET, Tensor, grad_fn_of, is_leaf
 from gradwalk.tracer.values import storage_address
 from gradwalk.tracer.walk import Node
 
@@ -75,14 +75,14 @@ class NamedTensors:
 
     def _take(self, name: str, tensor: torch.Tensor) -> None:
         if tensor.requires_grad:
-            if tensor.is_leaf:
+            if is_leaf(tensor):
                 self.leaves.setdefault(id(tensor), (name, tensor))
             else:
                 self.intermediates.append((name, tensor))
                 self.held.append(tensor)
                 # Asking a view that was written into for its grad_fn would make the engine build another node.
                 if not (tensor._is_view() and tensor._version):
-                    self.results.setdefault((tensor.grad_fn, tensor.output_nr), name)
+                    self.results.setdefault((grad_fn_of(tensor), tensor.output_nr), name)
         else:
             self.constants.append((name, tensor))
         address = storage_address(tensor)

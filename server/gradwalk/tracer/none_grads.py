@@ -10,7 +10,7 @@ from gradwalk.protocol.events import Problem
 from gradwalk.protocol.facts import Fact, fact
 from gradwalk.tracer.explanation import words_of
 from gradwalk.tracer.frames import Place
-from gradwalk.tracer.originals import SNIPPET, Tensor
+from gradwalk.tracer.originals import SNIPPET, Tensor, grad_fn_of
 from gradwalk.tracer.places import Places
 
 _OF_NONE: Final = re.compile(r"'NoneType'")
@@ -32,7 +32,7 @@ def explain_none_grad(error: BaseException, found: Problem, places: Places) -> N
 
 
 def _why(name: str, tensor: torch.Tensor) -> Fact:
-    if tensor.grad_fn is not None:
+    if grad_fn_of(tensor) is not None:
         return fact("problem-grad-none-result", name=name)
     if not tensor.requires_grad:
         return fact("problem-grad-none-not-required", name=name)

@@ -15,6 +15,8 @@ detach: Final = torch._C.TensorBase.detach
 clone: Final = torch._C.TensorBase.clone
 is_inference: Final = torch._C.TensorBase.is_inference
 version_of: Final[Callable[[torch.Tensor], int]] = vars(torch._C.TensorBase)["_version"].__get__
+_grad_fn: Final[Callable[[torch.Tensor], Any]] = vars(torch._C.TensorBase)["grad_fn"].__get__
+_is_leaf: Final[Callable[[torch.Tensor], bool]] = vars(torch._C.TensorBase)["is_leaf"].__get__
 zeros_like: Final = torch.zeros_like
 to_numpy: Final = torch._C.TensorBase.numpy
 Tensor: Final = torch.Tensor
@@ -48,6 +50,25 @@ def is_batched(tensor: torch.Tensor) -> bool:
 
 _is_floating_point: Final = torch._C.TensorBase.is_floating_point
 _is_complex: Final = torch._C.TensorBase.is_complex
+
+
+def grad_fn_of(tensor: torch.Tensor) -> Any:
+    """The node that made a tensor. None for a leaf, and for a view whose history torch refuses to give.
+
+    It refuses where the base was written after the view was made under no_grad or by a function of several outputs.
+    """
+    try:
+        return _grad_fn(tensor)
+    except RuntimeError:
+        return None
+
+
+def is_leaf(tensor: torch.Tensor) -> bool:
+    """Whether no operation made a tensor; False for a view whose history torch refuses to give."""
+    try:
+        return _is_leaf(tensor)
+    except RuntimeError:
+        return False
 
 
 def can_have_gradient(tensor: torch.Tensor) -> bool:

@@ -22,6 +22,7 @@ from gradwalk.tracer.calls import CallLog, InnerCall
 from gradwalk.tracer.description import Record
 from gradwalk.tracer.frames import Place, snippet_place
 from gradwalk.tracer.interruption import TELLING
+from gradwalk.tracer.originals import grad_fn_of
 from gradwalk.tracer.rewrites import Chain
 from gradwalk.tracer.schedule import Schedule
 from gradwalk.tracer.second_derivatives import Cut
@@ -499,8 +500,8 @@ def resolve_slots(tensors: Sequence[Any]) -> list[tuple[Node | None, int]]:
     for tensor in tensors:
         if isinstance(tensor, originals.GradientEdge):
             slots.append((tensor.node, tensor.output_nr))
-        elif tensor.grad_fn is not None:
-            slots.append((tensor.grad_fn, tensor.output_nr))
+        elif grad_fn_of(tensor) is not None:
+            slots.append((grad_fn_of(tensor), tensor.output_nr))
         elif tensor.requires_grad:
             slots.append((leaf_node(tensor), 0))
         else:
@@ -513,9 +514,9 @@ def leaf_node(leaf: torch.Tensor) -> Node | None:
     try:
         with torch.enable_grad():
             return torch.autograd.graph.get_gradient_edge(leaf).node
-    except (AttributeError, AssertionError):
+    except (AttributeError, AssertionError, RuntimeError):
         # A tensor that outlived the torch.func transform it belongs to has no history any more; a view of a leaf that a
-        # Function's forward takes never had one, though it requires grad.
+        # Function's forward takes never had one, though it requires grad; a view may refuse it (`grad_fn_of`).
         return None
 
 
@@ -527,8 +528,8 @@ def resolve_inputs(
     for tensor in inputs:
         if isinstance(tensor, originals.GradientEdge):
             slots.append((tensor.node if tensor.node in graph else None, tensor.output_nr))
-        elif tensor.grad_fn is not None:
-            slots.append((tensor.grad_fn if tensor.grad_fn in graph else None, tensor.output_nr))
+        elif grad_fn_of(tensor) is not None:
+            slots.append((grad_fn_of(tensor) if grad_fn_of(tensor) in graph else None, tensor.output_nr))
         else:
             slots.append((leaves.get(id(tensor)), 0))
     return slots

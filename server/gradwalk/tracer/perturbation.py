@@ -15,7 +15,7 @@ from torch.overrides import TorchFunctionMode
 
 from gradwalk.tracer import originals
 from gradwalk.tracer.arguments import tensors_in
-from gradwalk.tracer.originals import Tensor
+from gradwalk.tracer.originals import Tensor, grad_fn_of
 from gradwalk.tracer.values import storage_address
 
 _WIDER: Final = {
@@ -105,7 +105,7 @@ class Leaves(TorchFunctionMode):
     def read(self, arguments: Sequence[Any]) -> None:
         """Takes note of tensors whose values are about to be read."""
         for tensor in tensors_in(arguments):
-            if tensor.grad_fn is not None:
+            if grad_fn_of(tensor) is not None:
                 continue
             if self._in_double:
                 self._widen(tensor)

@@ -39,6 +39,13 @@ class Places:
         span = self.span(place)
         return None if span is None else str(span["line"])
 
+    def may_reach(self, place: Place | None, output: Place | None) -> bool:
+        """Whether something of what is computed at a place can be in what another reads; True where it is not known."""
+        first, last = self.span(place), self.span(output)
+        if first is None or last is None or self._program is None:
+            return True
+        return self._program.flow.reaches(first["line"], last["line"])
+
     def called(self, call: str, place: Place | None) -> Fact:
         """A call of the program, and its line where that is known."""
         line = self.line(place)

@@ -1,20 +1,24 @@
 """Why there is no gradient. None, undefined and zero are told apart."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import torch
 
 from gradwalk.protocol.facts import Fact, fact
 from gradwalk.protocol.values import Missing, MissingReason
+from gradwalk.tracer import originals
 from gradwalk.tracer.calls import Call, CallLog
 from gradwalk.tracer.culprits import Unused
 from gradwalk.tracer.cuts import Cut
 from gradwalk.tracer.description import Record
 from gradwalk.tracer.frames import Place
+from gradwalk.tracer.originals import grad_fn_of
 from gradwalk.tracer.passes import Pass, PassNode
 from gradwalk.tracer.places import Places
 from gradwalk.tracer.text import called
+from gradwalk.tracer.transforms import unwrapped
+from gradwalk.tracer.values import storage_address
 
 _PRUNED: Final[Missing] = {"missing": "no_path", "because": fact("missing-pruned")}
 _PASSES: Final = frozenset({"grad", "backward"})
@@ -45,10 +49,12 @@ class Reasons:
         """`.grad` is still None after its AccumulateGrad ran, and no hook was there."""
         return {"missing": "undefined", "because": fact("missing-nothing-arrived", name=leaf)}
 
-    def returned_nothing(self, record: Record, argnum: int) -> Missing:
-        """A node gave no gradient along an existing edge."""
+    def returned_nothing(self, record: Record, argnum: int, ruled: torch.Tensor | None = None) -> Missing:
+        """A node gave no gradient along an existing edge; `ruled` is what a hook then took away."""
         described = record.node
         name = called(described["inputs"][argnum]) if described is not None else str(argnum)
+        if ruled is not None:
+            return {"missing": "undefined", "because": fact("missing-hook-removed", op=record.name, name=name)}
         if record.kind == "custom":
             because = fact("missing-op-returned-none", op=_operation(record), name=name)
             return {"missing": "returned_none", "because": because}
@@ -63,8 +69,7 @@ class Reasons:
     def unreached(self, one: Pass, entry: PassNode, is_alive: bool, name: str) -> Missing:
         """A leaf of this pass's graph whose `.grad` is None after it."""
         if one.call == "grad" or (one.call == "implicit" and one.batch is not None):
-            call = "torch.func" if one.is_functional else "torch.autograd.grad"
-            return {"missing": "not_computed", "because": fact("missing-grad-returned", call=call, name=name)}
+            return self._returned_instead(one, name, entry.record.variable)
         if not is_alive:
             return {"missing": "no_path", "because": fact("missing-not-inputs", name=name)}
         if not entry.executed:
@@ -110,13 +115,15 @@ class Reasons:
                 return {"missing": "not_computed", "because": because}
             around = around.around
         if one.is_functional:
+            if storage_address(leaf) in {storage_address(unwrapped(argument)) for argument in _leaves_in(one)}:
+                return self._returned_instead(one, name, leaf)
             return {"missing": "no_path", "because": fact("missing-functional", name=name)}
         cut = self._find_cut(leaf, one)
         if cut is not None:
             return self._mendable("no_path", self._keeps_from(cut, name), cut.place)
         use = self._last_use(leaf)
         place = None if use is None else use.place
-        return self._mendable("no_path", self._not_led_to(name, use), place)
+        return self._mendable("no_path", self._not_led_to(leaf, name, use), place)
 
     def is_frozen(self, tensor: torch.Tensor) -> bool:
         """Whether the program switched its requires_grad off."""
@@ -144,8 +151,10 @@ class Reasons:
             return self._mendable("no_path", fact("missing-reassigned", name=name), place)
         return self._mendable("no_path", fact("missing-reassigned-in-line", name=name, line=line), place)
 
-    def no_leaf(self, name: str, record: Record, leaves: Sequence[torch.Tensor]) -> Missing:
+    def no_leaf(self, name: str, one: Pass, record: Record, leaves: Sequence[torch.Tensor]) -> Missing:
         """A name that stands for a result, not for a leaf."""
+        if one.call == "grad":
+            return self._returned_instead(one, name, None)
         made = record.call
         place = None if made is None else made.place
         call = self._places.called(record.name if made is None else made.label.strip("_"), place)
@@ -164,21 +173,25 @@ class Reasons:
         return None if cut is None else self._keeps_from(cut, name)
 
     def _find_cut(self, leaf: Any, one: Pass | None = None) -> Cut | None:
-        """The call that cut a leaf off; of several the one whose result this pass uses, else the latest."""
+        """The call that cut a leaf off; of several the one whose result this pass uses, else the latest.
+
+        A cut whose result cannot be in the output is none: what was printed or plotted did not cut anything off.
+        """
         cuts = [cut for cut in self._log.cuts.found if id(leaf) in cut.leaves]
-        if not cuts:
-            return None
-        constants = set() if one is None else _constants_of(one)
-        used = [cut for cut in cuts if (cut.identity, id(cut.result)) in constants]
-        return (used or [other for other in cuts if other.result is not None] or cuts)[-1]
+        if one is not None:
+            constants = _constants_of(one)
+            used = [cut for cut in cuts if (cut.identity, id(cut.result)) in constants]
+            cuts = used or [cut for cut in cuts if self._places.may_reach(cut.place, one.place)]
+        cuts = [other for other in cuts if other.result is not None] or cuts
+        return cuts[-1] if cuts else None
 
     def unused(self, name: str | None, tensor: torch.Tensor | torch.autograd.graph.GradientEdge, one: Pass) -> Unused:
         """An input of `torch.autograd.grad` to which nothing leads."""
         if isinstance(tensor, torch.autograd.graph.GradientEdge):
             return Unused(name, None, None)
         made = self._log.leaf_places.get(id(tensor))
-        if tensor.grad_fn is not None:
-            call = self._log.by_sequence.get(tensor.grad_fn._sequence_nr())
+        if grad_fn_of(tensor) is not None:
+            call = self._log.by_sequence.get(grad_fn_of(tensor)._sequence_nr())
             made = None if call is None else call.place
         return Unused(name, None if name is None else self._detail(name, tensor, one), self._places.span(made))
 
@@ -187,14 +200,22 @@ class Reasons:
         if cut is not None:
             return self._keeps_from(cut, name)
         use = self._last_use(tensor)
-        return None if use is None and tensor.grad_fn is not None else self._not_led_to(name, use)
+        return None if use is None and grad_fn_of(tensor) is not None else self._not_led_to(tensor, name, use)
 
     def _keeps_from(self, cut: Cut, name: str) -> Fact:
         return cut.keeps_from(name, self._places.called(cut.call, cut.place))
 
-    def _not_led_to(self, name: str, use: Call | None) -> Fact:
+    def _returned_instead(self, one: Pass, name: str, leaf: Any) -> Missing:
+        """A pass that returns its gradients, and puts none into `.grad`."""
+        is_functional = one.is_functional or (leaf is not None and originals.is_functorch_wrapped(leaf))
+        call = "torch.func" if is_functional else "torch.autograd.grad"
+        return {"missing": "not_computed", "because": fact("missing-grad-returned", call=call, name=name)}
+
+    def _not_led_to(self, leaf: Any, name: str, use: Call | None) -> Fact:
         if use is None:
             return fact("missing-unused", name=name)
+        if not any(identity == id(leaf) and requires_grad for identity, requires_grad, _ in use.arguments):
+            return fact("missing-asked-late", name=name, call=self._places.called(use.label.strip("_"), use.place))
         return fact("missing-not-in-output", name=name, call=self._places.called(use.label.strip("_"), use.place))
 
     def _mendable(self, reason: MissingReason, because: Fact, place: Place | None) -> Missing:
@@ -212,6 +233,10 @@ class Reasons:
 
 def _operation(record: Record) -> str:
     return record.name if record.node is None else record.node["op"]
+
+
+def _leaves_in(one: Pass) -> Iterator[torch.Tensor]:
+    return (entry.record.variable for entry in one.nodes.values() if entry.record.variable is not None)
 
 
 def _constants_of(one: Pass) -> set[tuple[int, int]]:

@@ -30,6 +30,7 @@ from gradwalk.tracer.leaf_grads import LeafGrads
 from gradwalk.tracer.links import link
 from gradwalk.tracer.live_nodes import LiveNodes
 from gradwalk.tracer.naming import NamedTensors, running_variables
+from gradwalk.tracer.originals import grad_fn_of
 from gradwalk.tracer.passes import (
     Asked,
     Begun,
@@ -336,7 +337,8 @@ class Recorder(PassListener):
 
     def watch(self, node: Node, entry: PassNode) -> Sequence[Any]:
         def sent(gradient: torch.Tensor | None, argnum: int) -> Gradient:
-            missing = self._reasons.returned_nothing(entry.record, argnum) if gradient is None else None
+            ruled = None if entry.returned is None else entry.returned[argnum]
+            missing = self._reasons.returned_nothing(entry.record, argnum, ruled) if gradient is None else None
             return entry.missing[argnum] or missing or self._gradients.value_of(gradient)
 
         watched = self.hooks.watch_after(entry, sent)
@@ -664,7 +666,7 @@ class Recorder(PassListener):
 
     def leaves_of(self, output: torch.Tensor) -> list[torch.Tensor]:
         """The leaves that an output depends on, in the order of the graph."""
-        graph = walk([output.grad_fn], self.limits.nodes) or {}
+        graph = walk([grad_fn_of(output)], self.limits.nodes) or {}
         return [node.variable for node in graph if node.name() == ACCUMULATE_GRAD]
 
     # Names.

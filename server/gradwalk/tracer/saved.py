@@ -9,7 +9,7 @@ import torch
 from gradwalk.formulas.derivatives import DerivativeEntry
 from gradwalk.protocol.facts import Fact, fact
 from gradwalk.protocol.graph import SavedTensor
-from gradwalk.tracer.originals import Tensor
+from gradwalk.tracer.originals import Tensor, grad_fn_of
 from gradwalk.tracer.values import ValueTable, storage_address
 from gradwalk.tracer.walk import Node
 
@@ -99,7 +99,7 @@ class SavedReader:
         except RuntimeError as error:
             return [_entry(name, None, is_input, note=note_on(error))]
         if isinstance(saved, Tensor):
-            entry = self.tensor_entry(name, saved, is_input, is_output=not is_input and saved.grad_fn is node)
+            entry = self.tensor_entry(name, saved, is_input, is_output=not is_input and grad_fn_of(saved) is node)
             if storages and saved.layout is torch.strided:
                 alias = storages.get(storage_address(saved))
                 if alias is not None:

@@ -20,6 +20,7 @@ from gradwalk.protocol.graph import Span
 from gradwalk.protocol.problems import problem
 from gradwalk.protocol.requests import SERVER_LIMITS
 from gradwalk.tracer.directions import Direction, read_directions
+from gradwalk.tracer.flow import Flow
 from gradwalk.tracer.forward_mode import ForwardCall, forward_calls
 from gradwalk.tracer.language import Language
 from gradwalk.tracer.loops import Loop, mark_loops
@@ -89,6 +90,11 @@ class Program:
             return True
         lines = self._settable_lines.get(name)
         return lines is not None and (len(self.assigned_lines[name]) == 1 or line in lines)
+
+    @cached_property
+    def flow(self) -> Flow:
+        """Which statements can hold something of which others."""
+        return Flow(self._tree)
 
     def span(self, position: InstructionPosition) -> Span | None:
         """The sub-expression at (line, end_line, byte column, byte end column), one item of `co_positions()`."""

@@ -8,7 +8,7 @@ from torch.overrides import TorchFunctionMode
 
 from gradwalk.protocol.facts import fact
 from gradwalk.tracer.arguments import tensors_in
-from gradwalk.tracer.originals import sequence_number
+from gradwalk.tracer.originals import grad_fn_of, sequence_number
 from gradwalk.tracer.walk import Node
 
 NOTE: Final = fact("note-thread")
@@ -60,7 +60,7 @@ class _Marking(TorchFunctionMode):
         result = func(*args, **(kwargs or {}))
         high = sequence_number()
         if high != low:
-            _mark([tensor.grad_fn for tensor in tensors_in((result, *args))], low, high)
+            _mark([grad_fn_of(tensor) for tensor in tensors_in((result, *args))], low, high)
         return result
 
 

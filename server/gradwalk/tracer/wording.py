@@ -6,6 +6,7 @@ from typing import Final
 
 import torch
 
+from gradwalk.formulas.derivatives import DerivativeEntry
 from gradwalk.protocol.graph import Operand
 from gradwalk.tracer.calls import WRITE, Call, CallLog
 from gradwalk.tracer.places import Places
@@ -41,20 +42,30 @@ class Wording:
         parsed = parse_expression(whole)
         return short_text(parsed, whole) if isinstance(parsed, _COMPUTING) and not gathers(parsed) else None
 
-    def constants(self, call: Call | None, op: str, operands: Sequence[Operand]) -> Mapping[int, str]:
-        """By argnum, the texts of the operands that no node made; those of which the program leaves no doubt."""
+    def constants(
+        self, call: Call | None, op: str, operands: Sequence[Operand], places: Sequence[int] | None
+    ) -> Mapping[int, str]:
+        """By argnum, the texts of the operands that no node made; those of which the program leaves no doubt.
+
+        `places`: what `operand_places` found.
+        """
         constants = [operand for operand in operands if "edge" not in operand]
         if call is None or not constants:
             return {}
-        written = self._arguments(call, op, operands)
+        written = self._arguments(call, op, operands, places)
         digits = {} if call.function is not None else {one["argnum"]: _digits(one) for one in constants}
         found = {one["argnum"]: written.get(one["argnum"]) or digits.get(one["argnum"]) for one in constants}
         return {argnum: text for argnum, text in found.items() if text is not None}
 
-    def _arguments(self, call: Call, op: str, operands: Sequence[Operand]) -> dict[int, str | None]:
+    def _arguments(
+        self, call: Call, op: str, operands: Sequence[Operand], places: Sequence[int] | None
+    ) -> dict[int, str | None]:
         text = self._places.whole_text(call.place)
         if text is None or not self._is_asked_for(call, op):
             return {}
+        if places is not None:
+            texts = _texts(text, call)
+            return {argnum: texts[at] for argnum, at in enumerate(places)} if len(texts) == call.count else {}
         positions = call.positions if call.number is None else (0, 1)
         if not positions:
             return dict(enumerate(_listed_texts(text, len(operands))))
@@ -79,6 +90,25 @@ class Wording:
             return True
         label = call.label.strip("_")
         return call.high - call.low == 1 and (label == op.strip("_") or (label == "matmul" and op in _PRODUCTS))
+
+
+def operand_places(call: Call | None, entry: DerivativeEntry | None, names: Sequence[str]) -> list[int] | None:
+    """By argnum, which argument of the call an operand is, for a call that takes masks, indices or numbers beside.
+
+    None where tensors alone tell it, and where the call's arguments are not those of torch's schema: a list of tensors,
+    arguments by keyword.
+    """
+    if call is None or entry is None or not call.constants or call.label.strip("_") != entry.op.strip("_"):
+        return None
+    parameters = list(entry.parameters)
+    if call.label == "where" and call.real_positions[:1] == (0,):
+        parameters[:2] = parameters[1::-1]  # `x.where(condition, other)`
+    order = [name for _, name in parameters]
+    takes_tensor = {at for at, (kind, _) in enumerate(parameters) if kind.startswith("Tensor")}
+    if call.count > len(parameters) or not takes_tensor.issuperset(call.positions):
+        return None
+    places = [order.index(name) if name in order else call.count for name in names]
+    return places if max(places, default=call.count) < call.count else None
 
 
 _COMPUTING: Final = (ast.Call, ast.BinOp, ast.UnaryOp, ast.Attribute, ast.Subscript)

@@ -959,6 +959,8 @@ missing-unused = Keine differenzierbare Operation verwendet `{ $name }`, also bl
     .hint = Verwende `{ $name }` in dem, wovon backward ausgeht.
 missing-not-in-output = `{ $name }` geht in { $call } ein, aber was daraus wird, geht nicht in die Ausgabe ein: `.grad` bleibt None.
     .hint = Addiere, was dort berechnet wurde, zu dem, wovon backward ausgeht.
+missing-asked-late = Als { $call } `{ $name }` verwendete, verlangte es noch keinen Gradienten: `.grad` bleibt None.
+    .hint = Rufe `{ $name }.requires_grad_()` auf, bevor es verwendet wird.
 missing-made-without = `{ $name }` entstand ohne `requires_grad=True`, also berechnet die Engine dafür keinen Gradienten.
     .hint = Erzeuge es mit `requires_grad=True` oder ruf `{ $name }.requires_grad_()` auf, bevor es verwendet wird.
 missing-frozen = `requires_grad` von `{ $name }` wurde ausgeschaltet, also berechnet die Engine dafür keinen Gradienten.
@@ -995,6 +997,7 @@ missing-result-undefined = Hier kamen nur undefinierte Gradienten an.
 missing-result-no-path = Die Ausgaben hängen nicht von dieser Eingabe ab: Im Graphen führt kein Weg zu ihr.
 
 missing-op-returned-none = backward von { $op } gab für `{ $name }` None zurück.
+missing-hook-removed = { $op } gab einen Gradienten für `{ $name }` zurück; ein Hook am Knoten gab stattdessen None zurück.
 missing-op-undefined = { $op } hatte keinen Gradienten zum Rechnen und gibt deshalb für `{ $name }` einen undefinierten Tensor zurück.
 missing-unused-output = Nichts hat diesen Ausgang verwendet, oder es gab None zurück: Die Engine übergibt einen undefinierten Tensor, der wie null wirkt.
 missing-materialized = Nichts hat diesen Ausgang verwendet, oder es gab None zurück: Die Engine übergibt einen undefinierten Tensor, und backward der Function bekommt stattdessen Nullen.

@@ -960,6 +960,8 @@ missing-unused = No differentiable operation uses `{ $name }`, so its `.grad` st
     .hint = Use `{ $name }` in what backward starts from.
 missing-not-in-output = `{ $name }` goes into { $call }, but what comes of that does not go into the output: its `.grad` stays None.
     .hint = Add what was computed there to what backward starts from.
+missing-asked-late = When { $call } used `{ $name }`, it did not require grad yet: its `.grad` stays None.
+    .hint = Call `{ $name }.requires_grad_()` before it is used.
 missing-made-without = `{ $name }` was made without `requires_grad=True`, so the engine computes no gradient for it.
     .hint = Make it with `requires_grad=True`, or call `{ $name }.requires_grad_()` before it is used.
 missing-frozen = `requires_grad` of `{ $name }` was switched off, so the engine computes no gradient for it.
@@ -996,6 +998,7 @@ missing-result-undefined = Only undefined gradients arrived here.
 missing-result-no-path = The outputs do not depend on this input: no path in the graph leads to it.
 
 missing-op-returned-none = The backward of { $op } returned None for `{ $name }`.
+missing-hook-removed = { $op } returned a gradient for `{ $name }`; a hook on the node returned None in its place.
 missing-op-undefined = { $op } had no gradient to work with, so it returns an undefined tensor for `{ $name }`.
 missing-unused-output = Nothing used this output, or what used it returned None: the engine hands over an undefined tensor, which acts as zero.
 missing-materialized = Nothing used this output, or what used it returned None: the engine hands over an undefined tensor, and the Function's backward gets zeros in its place.
@@ -1061,7 +1064,7 @@ finding-vanishing-alone = { $reaches } { $node } does it alone.
     .hint = { finding-vanishing.hint }
 finding-vanishing-at = { $reaches } Nearly all of that is one step: { $node } returns { $change } times what it got. There a slope is nearly 0, or the terms of a sum cancel, as they do before a normalisation: that may well be right.
     .title = { finding-vanishing.title }
-finding-saturated = { $node } received a gradient of norm { $norm } and returned exactly 0: it is saturated, its slope is too small for the dtype. Nothing before it gets a gradient.
+finding-saturated = { $node } received a gradient of norm { $norm } and returned exactly 0: it is saturated, its slope is too small for the dtype. Nothing before it gets a gradient through it.
     .title = { finding-vanishing.title }
     .hint = Keep its operand near 0, by smaller weights or normalised inputs.
 finding-exploding = { $reaches } Over { $count } steps that is a factor of { $average } each on average; the strongest, { $strongest }, is { $node }. Slopes above 1 are multiplied along the chain.
@@ -1404,7 +1407,7 @@ why-copy-src = The new content is a copy of `{ $src }`.
 case-copy = A source of another dtype gets v cast back.
 why-constant-pad-nd = The border is a constant, nothing that `{ $self }` could move: padding by negative amounts cuts it off again.
 case-constant-pad-nd = Where the op itself cut something off, what it cut off gets 0.
-why-reflection-pad = A number at the border was copied outwards; what arrives at its copies is added to its own v.
+why-reflection-pad = A number near the border was mirrored outwards; what arrives at its copies is added to its own v.
 why-index = What was read gets its v; what was read several times gets all of its v's, added up; the rest gets 0.
 case-index = An index that occurs twice adds both gradients: never one of them alone.
 case-index-whole = An index gets no gradient: it cannot be nudged.

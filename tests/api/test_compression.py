@@ -76,6 +76,7 @@ def test_the_coding_is_what_the_reader_likes_best(accepted: str, chosen: str | N
     assert choose_coding(accepted) == chosen
 
 
+@pytest.mark.soak
 def test_a_kept_trace_is_the_same_document_in_every_coding(server: Any) -> None:
     events = batches(zstd.decompress(trace(server, PROGRAM, "zstd")))
     path = f"/api/traces/{events[0]['id']}"

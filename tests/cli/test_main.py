@@ -106,6 +106,7 @@ def test_export_draws_a_program_and_a_saved_trace_alike(tmp_path: Path) -> None:
     assert ">6<" not in from_saved.stdout  # x.grad = 6 only lands in the second step
 
 
+@pytest.mark.soak
 def test_export_draws_the_forward_walk_where_it_is_asked_for() -> None:
     program = "x = torch.tensor(3.0, requires_grad=True)\n(x * x).sin().backward()\n"
     drawn = invoke(
@@ -124,6 +125,7 @@ def test_export_of_an_unknown_format_is_wrong_usage() -> None:
     assert invoke("export", "-", "--format", "docx", stdin="x").exit_code == 2
 
 
+@pytest.mark.soak
 def test_a_long_export_shows_its_progress_to_a_person(tmp_path: Path) -> None:
     """A terminal of its own, as a person has one; nothing of it in a pipe."""
     program = tmp_path / "program.py"
@@ -156,6 +158,7 @@ def findings(done: subprocess.CompletedProcess[str]) -> dict[str, tuple[str, str
     return {line[8:18].strip(): (line[:8].strip(), line[18:]) for line in done.stdout.splitlines()}
 
 
+@pytest.mark.soak
 def test_check_says_what_to_do_about_each_thing_that_is_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

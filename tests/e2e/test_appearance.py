@@ -99,6 +99,7 @@ def test_axe_finds_nothing_in_any_mode_and_every_target_is_large_enough(
     assert {mode: each for mode, each in found.items() if each} == {}, json.dumps(found, indent=1)
 
 
+@pytest.mark.soak
 def test_axe_finds_nothing_where_things_are_shared(new_page: Opener) -> None:
     """Share and room dialogs on a phone; the second screen, a follower and an embed in the hall."""
     presenter = new_page(viewport={"width": 390, "height": 844}, color_scheme="dark", reduced_motion="reduce")
@@ -231,6 +232,7 @@ SIZES_OF_TEXT = """() => {
 }"""
 
 
+@pytest.mark.soak
 def test_a_projected_page_can_be_read_from_the_last_row(new_page: Opener) -> None:
     player = new_page(viewport={"width": 1920, "height": 1080}, reduced_motion="reduce")
     for slug in ("map", "why-grad-output", "used-twice", "gradient-accumulation"):

@@ -99,6 +99,7 @@ def test_readmes_minute_by_keys_alone(newcomer: PlayerPage) -> None:
     assert "g=" not in newcomer.page.url
 
 
+@pytest.mark.soak
 def test_the_walk_goes_on_from_every_button_of_the_header(newcomer: PlayerPage) -> None:
     """Where nothing has the focus, after each dialog and menu, and not while one is open."""
     newcomer.page.evaluate("document.activeElement.blur()")

@@ -82,6 +82,7 @@ def paste(page: Page, site: tuple[Path, str], markup: str) -> None:
     page.goto(f"{address}/{name}")
 
 
+@pytest.mark.soak
 def test_what_is_handed_out_for_each_host_works_there(dialog: Locator, player: PlayerPage, site, new_page) -> None:
     handed = texts(dialog)
     page = new_page(reduced_motion="reduce").page

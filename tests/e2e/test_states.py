@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import httpx
+import pytest
 from playwright.sync_api import Response, Route, expect
 
 from gradwalk.words.catalogue import say
@@ -29,6 +30,7 @@ def test_a_server_that_goes_away_leaves_the_picture_and_is_found_again(player: P
     expect(status).to_be_empty()
 
 
+@pytest.mark.soak
 def test_a_full_queue_is_asked_again_when_the_server_said(new_page: Opener, start_server: Callable[..., Any]) -> None:
     """One program runs, one that took longer runs behind it, one waits: there is no room until they are called off."""
     busy = start_server(running_count=1, waiting_count=1, run_seconds=60, abandon_seconds=0.1)

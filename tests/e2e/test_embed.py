@@ -148,7 +148,7 @@ def test_odd_messages_do_nothing(new_page, site, server, kept) -> None:
 
 
 def test_a_damaged_address_shows_a_message_and_the_picture(new_page, site, server, kept) -> None:
-    """Ten thousand hashes are read in `settings.test.ts`."""
+    """A thousand hashes are read in `settings.test.ts`."""
     parts = "title,link,program,table,narration,transport,zoom,equation"
     _, frame = open_frame(new_page, site, f"{server.url}/embed/{kept[1]}?hide={parts}#s=%00x&theme=pink&steps=9-1&v=1")
     expect(frame.get_by_role("alert")).not_to_be_empty()

@@ -129,7 +129,7 @@ ODD = """() => {
 
 
 def test_odd_messages_do_nothing(new_page, site, server, kept) -> None:
-    """Ten thousand of any kind are read in `messages.test.ts`."""
+    """A thousand of any kind are read in `messages.test.ts`."""
     page, frame = open_frame(new_page, site, f"{server.url}/embed/{kept[1]}?s=1.3&keys=off")
     shown = "(element) => element.shadowRoot.textContent"
     before, steps, ready = frame.locator("grad-walk").evaluate(shown), len(told(page, "step")), len(told(page, "ready"))

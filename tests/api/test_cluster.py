@@ -192,6 +192,7 @@ def test_a_worker_that_is_killed_in_the_middle_of_a_trace_is_not_noticed_by_its_
     cluster.add_worker(**ONE_LONG_RUN)
 
 
+@pytest.mark.soak
 def test_a_reader_of_a_killed_server_goes_on_at_another_one(cluster: Cluster) -> None:
     first, second = cluster.servers
 

@@ -16,6 +16,7 @@ def traced(server: Any, source: str) -> str:
     return str(trace_events(server.client, source)[0]["id"])
 
 
+@pytest.mark.soak
 def test_every_export_of_the_list_is_served(server: Any) -> None:
     listed = server.client.get("/api/exports").json()["exports"]
     assert [each["name"] for each in listed] == [exporter.name for exporter in EXPORTERS]

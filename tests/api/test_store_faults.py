@@ -23,6 +23,7 @@ def trace(server: Any, number: int) -> str:
     return str(server.client.post("/api/traces", json=body).json()["id"])
 
 
+@pytest.mark.soak
 def test_without_room_on_the_disk_old_traces_are_served_and_new_ones_still_answered(
     start_server: Callable[..., Any], tmp_path: Path
 ) -> None:

@@ -115,6 +115,7 @@ def test_export_draws_the_forward_walk_where_it_is_asked_for() -> None:
     assert "Operation 2 of 2, compute" in drawn.stdout
 
 
+@pytest.mark.soak
 def test_export_of_what_cannot_be_drawn_says_why() -> None:
     done = invoke("export", "-", "--format", "svg", stdin="x = 1\n")
     assert done.exit_code == 1

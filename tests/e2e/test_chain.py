@@ -158,6 +158,7 @@ def test_paths_are_counted_and_every_path_has_a_product(player: PlayerPage) -> N
     expect(player.page).not_to_have_url(re.compile("chain="))
 
 
+@pytest.mark.soak
 def test_a_loop_is_a_power_and_a_long_chain_shows_its_ends(player: PlayerPage) -> None:
     x = open_chain(player, program_text("doubling-loop"))["x"]
     agree(part(player, "link"), jacobian(lambda at: at * 2**10, x))
@@ -176,6 +177,7 @@ def test_a_loop_is_a_power_and_a_long_chain_shows_its_ends(player: PlayerPage) -
     agree(part(player, "result"), x.grad)
 
 
+@pytest.mark.soak
 def test_of_jacobians_too_large_what_the_pass_recorded_is_shown(player: PlayerPage) -> None:
     x = open_chain(player, TOO_LARGE)["x"]
     agree(part(player, "running"), torch.full((70,), 3.0), roughly=True)

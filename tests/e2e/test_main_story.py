@@ -112,6 +112,7 @@ def test_a_pass_can_be_read_while_the_program_still_runs(player: PlayerPage) -> 
     close(player, v_times_J=torch.tensor(2.0))
 
 
+@pytest.mark.soak
 def test_a_shared_link_opens_at_the_same_numbers(new_page: Opener) -> None:
     by_hand = new_page(permissions=["clipboard-read", "clipboard-write"])
     by_hand.open(fragment(MAP, g=[1, 2, 3], s="1.3"))

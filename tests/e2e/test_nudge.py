@@ -119,6 +119,7 @@ def test_every_tensor_on_the_way_and_a_parameter_have_their_tangents(player: Pla
     assert shown(player, "predicted") == pytest.approx(float(weight.grad[1, 0]) * 0.15, abs=SHOWN)
 
 
+@pytest.mark.soak
 def test_a_kink_is_not_called_a_curve_and_another_graph_is_not_compared(player: PlayerPage) -> None:
     """Each verdict is tried on numbers in `nudge.test.ts`; here, those that take a further run."""
     for source, verdict in (("z = relu(x - 2.02)", "unsettled"), ("z = 3*x + y", "none"), ("z = x*x", "second")):

@@ -45,6 +45,7 @@ def weight_before(pass_number: int) -> float:
     return w
 
 
+@pytest.mark.soak
 def test_any_pass_of_a_loop_is_asked_for_and_compared(player: PlayerPage) -> None:
     player.open(fragment(LOOP))
     at_pass(player, 500)

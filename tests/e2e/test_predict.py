@@ -6,6 +6,7 @@ What a wrong answer is called is tried in `lesson.test.ts`.
 import json
 import re
 
+import pytest
 import torch
 from playwright.sync_api import Locator, expect
 
@@ -163,6 +164,7 @@ def test_keys_and_clicker_ask_twice_and_go_on_after_an_answer(player: PlayerPage
         player.wait_for_place(place)
 
 
+@pytest.mark.soak
 def test_what_stands_out_is_not_told_before_it_is_reached(player: PlayerPage) -> None:
     player.open("example=vanishing")
     told = player.named("region", "player-stands-out").get_by_role("listitem")
@@ -190,6 +192,7 @@ d.backward()
 """.strip()
 
 
+@pytest.mark.soak
 def test_comments_direct_the_lecture(player: PlayerPage) -> None:
     x = torch.tensor(2.0, requires_grad=True)
     ((x * 5).exp() * 0.5 + 1).backward()

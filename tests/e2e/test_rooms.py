@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.conftest import Opener
@@ -74,6 +75,7 @@ def test_a_follower_stands_where_the_presenter_stands_wanders_off_and_comes_back
     expect(follower.program).to_contain_text("[2., 5.]")
 
 
+@pytest.mark.soak
 def test_the_presenter_s_new_program_reaches_the_hall_and_whoever_comes_late(new_page: Opener) -> None:
     presenter, early, late = new_page(), new_page(), new_page()
     code = open_room(presenter)

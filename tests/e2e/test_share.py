@@ -43,6 +43,7 @@ def texts(dialog: Locator) -> dict[str, str]:
     return handed
 
 
+@pytest.mark.soak
 def test_the_pages_for_lecturers_print_what_is_handed_out(dialog: Locator, player: PlayerPage) -> None:
     dialog.get_by_role("textbox", name="Opens at step").fill("1.3")
     handed = texts(dialog)
@@ -57,6 +58,7 @@ def test_the_pages_for_lecturers_print_what_is_handed_out(dialog: Locator, playe
     assert recipe("lms.md", "text", **filled).strip() == handed["notion"]
 
 
+@pytest.mark.soak
 def test_the_preview_has_the_pages_colours_and_viewers_those_that_are_chosen(dialog: Locator) -> None:
     viewer = dialog.frame_locator("iframe").locator("grad-walk .viewer")
     light = viewer.evaluate("(element) => getComputedStyle(element).backgroundColor")
@@ -137,6 +139,7 @@ def test_what_viewers_see_is_seen_at_once(dialog: Locator) -> None:
     assert dialog.page.evaluate("navigator.clipboard.readText()") == text.input_value()
 
 
+@pytest.mark.soak
 def test_a_file_of_the_walk_is_made_and_fetched(dialog: Locator, player: PlayerPage) -> None:
     dialog.get_by_role("combobox", name="Format").select_option("pages")
     dialog.get_by_role("combobox", name="A page for").select_option("step")

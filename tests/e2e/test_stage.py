@@ -161,6 +161,7 @@ def test_the_border_of_the_dock_is_drawn_and_it_closes(new_page: Opener) -> None
     player.wait_for_place("3.1")
 
 
+@pytest.mark.soak
 def test_the_finder_the_heat_map_and_the_groups(player: PlayerPage) -> None:
     torch.manual_seed(0)
     model = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.ReLU(), torch.nn.Linear(3, 1))

@@ -110,6 +110,8 @@ def networks() -> list[Answer]:
 
 
 def open_at(player: PlayerPage, slug: str, place: str) -> None:
+    # A page of its own: else only the hash changes, while the page may still be writing that of the example before.
+    player.page.goto("about:blank")
     player.open(f"example={slug}&s={place}")
     player.wait_for_place(place.partition("&")[0])
     player.wait_for_end_of_run()
@@ -210,8 +212,9 @@ def test_a_line_leads_from_a_saved_tensor_to_the_symbol_that_it_fills(player: Pl
     open_at(player, "x-times-x", "1.3")
     player.page.wait_for_function(
         """() => {
-            const chip = document.querySelector("[data-saved=other]").getBoundingClientRect();
+            const chip = document.querySelector("[data-saved=other]")?.getBoundingClientRect();
             const glyph = [...document.querySelectorAll(".returned mi")].find((each) => each.textContent === "x");
+            if (!chip || !glyph) return false;
             const box = glyph.getBoundingClientRect();
             const within = ({ x, y }, { left, right, top, bottom }) =>
                 x >= left && x <= right && y >= top - 2 && y <= bottom + 2;

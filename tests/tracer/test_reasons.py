@@ -172,3 +172,32 @@ def test_data_and_results_that_nobody_asks_for_are_not_listed():
     source = "w = torch.ones(2, requires_grad=True)\nd = torch.ones(2)\nh = w * d\ny = h.sum()\ny.backward()"
     [event] = run_traced(source).of("pass_finished")
     assert [one["leaf"] for one in event["leaf_grads"]] == ["w"]
+
+
+CUT_ON_THE_WAY = {
+    "in forward": "class Net(nn.Module):\n    def forward(self, a):\n        h = a.detach() * 2\n        return h * 3\n"
+                  "z = Net()(x)",
+    "in __call__": "class F1:\n    def __call__(self, a):\n        return a.sum().item() * 2\nz = F1()(x)",
+    "kept by forward": "class Net(nn.Module):\n    def forward(self, a):\n        self.h = a\n        return a\n"
+                       "net = Net()\nc = x.sum().item() * 2\nnet(c)\nz = net.h",
+    "in a generator": "def parts(a):\n    yield a.detach() * 2\n[z] = parts(x)",
+    "passed to map": "def cut(a):\n    return a.detach() * 2\n[z] = map(cut, [x])",
+    "in a property": "class Box:\n    def __init__(self, a): self.a = a\n    @property\n    def half(self):\n"
+                     "        return self.a.detach() / 2\nz = Box(x).half",
+    "methods of one name": "class A:\n    def put(self, a): self.h = a * 2\nclass B:\n    def put(self, b): self.k = b"
+                           "\no = A()\no.put(x.sum().item())\nz = o.h",
+    "under another name": "held = []\nother = held\nother.append(x.sum().item())\nz = held[0]",
+    "filled by a helper": "def fill(box, a):\n    box.append(a.sum().item())\nheld = []\nfill(held, x)\nz = held[0]",
+    "setattr": "class Box: pass\no = Box()\nsetattr(o, 'h', x.sum().item())\nz = o.h",
+    "by a condition": "z = 1.0\nif x.sum().item() > 0:\n    z = 2.0",
+    "by a walrus": "if (z := x.sum().item()) > 0: pass",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CUT_ON_THE_WAY)
+def test_a_cut_whose_result_is_used_on_any_way_is_the_reason(name):
+    source = BOTH + CUT_ON_THE_WAY[name] + OUT
+    assert run_plain(source).namespace["x"].grad is None
+    [event] = run_traced(source).of("pass_finished")
+    [found] = [one["grad"] for one in event["leaf_grads"] if one["leaf"] == "x"]
+    assert found["because"]["kind"] in ("missing-detach", "missing-numbers")

@@ -12,7 +12,7 @@ from gradwalk.sandbox.supervisor import Sandbox
 
 PATIENT_SECONDS = 10.0
 """For programs that end by themselves, however little of a busy machine they get."""
-HASTY_SECONDS = 0.5
+HASTY_SECONDS = 1.0
 """For programs that never end."""
 MEMORY_BYTES = 128 << 20
 REFERENCE = "import torch\nx = torch.tensor([1.0, 2.0], requires_grad=True)\n(x * x).sum().backward()\nprint(x.grad)\n"

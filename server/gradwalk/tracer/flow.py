@@ -1,109 +1,148 @@
-"""Which names of a program can hold something of what a statement computed, by its text alone.
+"""Whether something of what one statement computes can be in what another reads, by the text of a program alone.
 
-The order of statements, branches and scopes are left out, so the answer errs on one side: where `reaches` says False,
-nothing of the one statement gets into the other.
+The order of statements, scopes and values are left out, and what cannot be followed is taken to go anywhere: where
+`reaches` says False, nothing of the one statement gets into the other.
 """
 
 import ast
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 Names = frozenset[str]
+_ANYWHERE: Final = "*"
+"""Stands for every name: where what is raised goes, or returned by a function that no text calls, such as `forward`."""
+_KEEPS_NOTHING: Final = frozenset({"print"})
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class Flow:
     """What flows where in one program."""
 
     def __init__(self, tree: ast.Module) -> None:
-        functions = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
-        owners = {
-            id(node): name
-            for name, function in functions.items()
-            for node in ast.walk(function)
-            if isinstance(node, ast.Return)
-        }
+        functions = [node for node in ast.walk(tree) if isinstance(node, _Function)]
+        calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+        mentioned, called = _loaded(tree), {_name_called(call) for call in calls}
+        returned_by: dict[int, str] = {}
+        for function in functions:
+            is_hidden = function.name not in mentioned or _is_called_unnamed(function.name)
+            returned_by |= {id(node): _ANYWHERE if is_hidden else function.name for node in ast.walk(function)}
         self._statements = [
-            (node.lineno, node.end_lineno or node.lineno, *_names(node, owners.get(id(node))))
-            for node in _statements(tree)
+            (*_lines(node), *_names(node, returned_by.get(id(node), _ANYWHERE))) for node in _statements(tree)
         ]
         self._links = [(given, taken) for _, _, given, taken in self._statements]
-        for call in ast.walk(tree):
-            name = _called(call)
-            if isinstance(call, ast.Call) and name in functions:
-                arguments = functions[name].args
-                parameters = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-                parameters += [one for one in (arguments.vararg, arguments.kwarg) if one is not None]
-                given = _union(_loaded(one) for one in [*call.args, *(keyword.value for keyword in call.keywords)])
-                self._links.append((frozenset(one.arg for one in parameters), given))
+        self._links += [
+            # Two names of one thing: what is put into it by the one is found under the other.
+            (_loaded(node.value), _stored(node))
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Assign) and isinstance(node.value, _ALIASES)
+        ]
+        names = {function.name for function in functions}
+        for function in functions:
+            parameters = frozenset(one.arg for one in ast.walk(function.args) if isinstance(one, ast.arg))
+            is_called = function.name in called and not _is_called_unnamed(function.name)
+            for call in calls:
+                name = _name_called(call)
+                if name == function.name or not (is_called or name in names or name in _KEEPS_NOTHING):
+                    self._links += [(parameters, _loaded(call)), (_arguments(call), parameters)]
 
     def reaches(self, line: int, output_line: int) -> bool:
         """Whether something of what `line` computes can be in what `output_line` reads."""
-        if line == output_line:
+        begins = [given for first, last, given, _ in self._statements if first <= line <= last]
+        if line == output_line or not begins:
             return True
-        held: Names = _union(given for first, last, given, _ in self._statements if first <= line <= last)
-        while True:
+        held = _union(begins)
+        while _ANYWHERE not in held:
             further = held | _union(given for given, taken in self._links if taken & held)
             if further == held:
-                break
+                return any(taken & held for first, last, _, taken in self._statements if first <= output_line <= last)
             held = further
-        return any(taken & held for first, last, _, taken in self._statements if first <= output_line <= last)
+        return True
+
+
+_ALIASES: Final = (ast.Name, ast.Attribute, ast.Subscript, ast.List, ast.Tuple, ast.Dict)
+
+
+def _is_called_unnamed(function: str) -> bool:
+    return function == "forward" or function.startswith("__")
 
 
 def _union(parts: Iterable[Names]) -> Names:
     return frozenset().union(*parts)
 
 
-def _called(node: ast.AST) -> str | None:
-    match node:
-        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
-            return name
-    return None
-
-
 def _statements(tree: ast.Module) -> Iterator[ast.stmt]:
     """All but definitions, whose bodies are among them."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.stmt) and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            yield node
+    definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Try)
+    return (node for node in ast.walk(tree) if isinstance(node, ast.stmt) and not isinstance(node, definitions))
 
 
-def _names(statement: ast.stmt, function: str | None) -> tuple[Names, Names]:
-    """The names that a statement gives something to, and those that it reads; of a block, its head alone.
-
-    `function`: the one that a `return` belongs to; what it returns is under that name.
-    """
+def _head(statement: ast.stmt) -> list[ast.AST]:
+    """What of a statement runs before its body; all of it where it has none."""
     match statement:
         case ast.For(target=target, iter=read) | ast.AsyncFor(target=target, iter=read):
-            return _stored(target), _loaded(read)
+            return [target, read]
         case ast.With(items=items) | ast.AsyncWith(items=items):
-            return _union(map(_stored, items)), _union(map(_loaded, items))
+            return [part for item in items for part in (item.context_expr, item.optional_vars) if part is not None]
         case ast.If(test=test) | ast.While(test=test):
-            return frozenset(), _loaded(test)
-        case ast.Return(value=ast.expr() as value):
-            return frozenset({function} if function else ()), _loaded(value)
-        case ast.Try() | ast.Match():
-            return frozenset(), frozenset()
-        case ast.Expr(value=ast.Call(func=ast.Attribute(value=receiver))):
-            # `losses.append(x)`, `x.add_(y)`: a bare call may put its arguments into its receiver.
-            return _stored(statement) | _loaded(receiver), _loaded(statement)
-    return _stored(statement), _loaded(statement)
+            return [test]
+        case ast.Match(subject=subject):
+            return [subject]
+    return [statement]
+
+
+def _lines(statement: ast.stmt) -> tuple[int, int]:
+    """The first and the last line of its head."""
+    return statement.lineno, max(getattr(part, "end_lineno", None) or statement.lineno for part in _head(statement))
+
+
+def _names(statement: ast.stmt, function: str) -> tuple[Names, Names]:
+    """The names that the head of a statement gives something to, and those that it reads.
+
+    `function`: the name under which what its function returns can be read.
+    """
+    parts = _head(statement)
+    given, taken = _union(map(_stored, parts)), _union(map(_loaded, parts))
+    if isinstance(statement, ast.Match | ast.Raise):
+        given |= {_ANYWHERE}
+    elif isinstance(statement, ast.If | ast.While):
+        # What a condition decides depends on it.
+        given |= _stored(statement)
+    if isinstance(statement, ast.Return) or any(
+        isinstance(node, ast.Yield | ast.YieldFrom) for part in parts for node in ast.walk(part)
+    ):
+        given |= {function}
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        # `losses.append(x)`, `setattr(box, "h", x)`: a bare call may put something into its receiver or its arguments.
+        given |= frozenset() if _name_called(statement.value) in _KEEPS_NOTHING else _arguments(statement.value)
+    return given, taken
+
+
+def _name_called(call: ast.Call) -> str:
+    return call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
+
+
+def _arguments(call: ast.Call) -> Names:
+    """Names that a call gets as they are, its receiver among them: what it may write into."""
+    given: list[ast.expr] = [*call.args, *(keyword.value for keyword in call.keywords)]
+    names = frozenset(one.id for one in given if isinstance(one, ast.Name))
+    return names | (_loaded(call.func.value) if isinstance(call.func, ast.Attribute) else frozenset())
 
 
 def _stored(part: ast.AST) -> Names:
-    """Names that are bound, or whose entries or attributes are."""
-    found = set()
-    for node in ast.walk(part):
-        if isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store):
-            while isinstance(node, ast.Attribute | ast.Subscript):
-                node = node.value
-            if isinstance(node, ast.Name):
-                found.add(node.id)
-    return frozenset(found)
+    """Names that are bound, or whose entries or attributes are; of `self.h = x` both."""
+    return frozenset(
+        one.id if isinstance(one, ast.Name) else one.attr
+        for node in ast.walk(part)
+        if isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store)
+        for one in ast.walk(node)
+        if isinstance(one, ast.Name | ast.Attribute)
+    )
 
 
 def _loaded(part: ast.AST) -> Names:
     """Names that are read; of `model.loss` both, as a method is known by its own name."""
-    found = set()
-    for node in ast.walk(part):
-        if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
-            found.add(node.id if isinstance(node, ast.Name) else node.attr)
-    return frozenset(found)
+    return frozenset(
+        node.id if isinstance(node, ast.Name) else node.attr
+        for node in ast.walk(part)
+        if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load)
+    )

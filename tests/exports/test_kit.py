@@ -58,14 +58,6 @@ def test_a_baked_trace_is_the_trace_and_its_layouts_and_formulas() -> None:
     assert all(markup.startswith("<math") for markup in baked["math"].values())
 
 
-def test_baking_gives_the_same_every_time(square: TraceDocument) -> None:
-    first = write_kit(square, Selection())
-    kit._work_out.cache_clear()
-    assert write_kit(square, Selection()) == first
-
-
 def test_without_an_engine_the_trace_goes_out_as_it_is(square: TraceDocument, monkeypatch: pytest.MonkeyPatch) -> None:
-    kit._work_out.cache_clear()
     monkeypatch.setattr(kit, "HAS_ENGINE", False)
     assert load_document(json.loads(write_kit(square, Selection()))) == square
-    kit._work_out.cache_clear()

@@ -60,14 +60,15 @@ _WORKING = [Lock() for _ in range(16)]
 
 def _remembered(document: bytes, function: str, language: str = LANGUAGE) -> dict[str, Any] | None:
     """A page with a picture per step asks for the same document as often as it has steps."""
+    if not HAS_ENGINE or not BAKE_SCRIPT.is_file():
+        return None
     with _WORKING[hash(document) % len(_WORKING)]:
-        return _work_out(document, function, language)
+        return work_out(document, function, language)
 
 
 @lru_cache(maxsize=32)
-def _work_out(document: bytes, function: str, language: str) -> dict[str, Any] | None:
-    if not HAS_ENGINE or not BAKE_SCRIPT.is_file():
-        return None
+def work_out(document: bytes, function: str, language: str) -> dict[str, Any] | None:
+    """What a function of the front-end's `bake.js` returns, in a process of its own; None after a failure, logged."""
     command = [*BAKER, str(BAKE_SCRIPT), function, language]
     try:
         done = subprocess.run(command, input=document, capture_output=True, timeout=LONGEST_SECONDS)

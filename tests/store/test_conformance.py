@@ -1,7 +1,7 @@
 """Both stores keep the same promises: one SQLite file, and a real redis-server."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
@@ -13,7 +13,6 @@ from gradwalk.store.redis_store import SNIPPET_SECONDS, TRACE_SECONDS, RedisStor
 from gradwalk.store.sqlite import SqliteStore
 from gradwalk.store.store import StoreError, TraceStore
 from tests.world.cluster import Cluster
-from tests.world.loop import run_in_own_loop
 from tests.world.redis import Redis
 
 PLENTY = 1 << 30
@@ -47,99 +46,70 @@ def opened(request: pytest.FixtureRequest, run: object) -> Open:  # noqa: ARG001
     return open_one
 
 
-def use(opened: Open, work: Callable[[TraceStore], Awaitable[object]]) -> object:
-    async def inside() -> object:
-        async with opened() as store:
-            return await work(store)
-
-    return run_in_own_loop(inside())
-
-
-def test_what_one_server_kept_another_one_finds(opened: Open) -> None:
-    async def put(store: TraceStore) -> None:
+async def test_what_one_server_kept_another_one_finds(opened: Open) -> None:
+    async with opened() as store:
         await store.put_trace("a", b"document")
         await store.put_snippet("s", b"request")
         await store.check()
-
-    async def get(store: TraceStore) -> object:
-        return [await store.get_trace("a"), await store.get_snippet("s"), await store.get_trace("s")]
-
-    use(opened, put)
-    body, request, absent = use(opened, get)  # type: ignore[misc]
+    async with opened() as store:
+        body, request, absent = await store.get_trace("a"), await store.get_snippet("s"), await store.get_trace("s")
     assert (decompress(body), request, absent) == (b"document", b"request", None)
 
 
-def test_the_first_writer_wins_also_among_many_at_once(opened: Open) -> None:
-    async def race() -> set[bytes | None]:
-        async with opened() as one, opened() as other:
-            await asyncio.gather(*[store.put_trace("a", b"%d" % n) for n in range(20) for store in (one, other)])
-        async with opened() as one, opened() as other:
-            first = await one.get_trace("a")
-            await asyncio.gather(one.put_trace("a", b"late"), other.put_snippet("s", b"1"), one.put_snippet("s", b"2"))
-            async with opened() as third:
-                return {first, await one.get_trace("a"), await other.get_trace("a"), await third.get_trace("a")}
-
-    bodies = run_in_own_loop(race())
+async def test_the_first_writer_wins_also_among_many_at_once(opened: Open) -> None:
+    async with opened() as one, opened() as other:
+        await asyncio.gather(*[store.put_trace("a", b"%d" % n) for n in range(20) for store in (one, other)])
+    async with opened() as one, opened() as other:
+        first = await one.get_trace("a")
+        await asyncio.gather(one.put_trace("a", b"late"), other.put_snippet("s", b"1"), one.put_snippet("s", b"2"))
+        async with opened() as third:
+            bodies = {first, await one.get_trace("a"), await other.get_trace("a"), await third.get_trace("a")}
     assert len(bodies) == 1
     assert decompress(bodies.pop() or b"") in {b"%d" % n for n in range(20)}
 
 
-def test_a_file_is_kept_byte_for_byte_and_one_that_is_too_large_is_refused(
+async def test_a_file_is_kept_byte_for_byte_and_one_that_is_too_large_is_refused(
     opened: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     body = bytes(range(256)) * 8_000
-
-    async def put_and_get(store: TraceStore) -> object:
+    async with opened() as store:
         assert await store.get_file("file/a") is None
         await store.put_file("file/a", body)
         await store.put_file("file/a", b"late")
         monkeypatch.setattr("gradwalk.store.store.FILE_BYTES_MAX", len(body) - 1)
         with pytest.raises(StoreError):
             await store.put_file("file/b", body)
-        return await store.get_file("file/a"), await store.get_file("file/b")
-
-    assert use(opened, put_and_get) == (body, None)
+        assert (await store.get_file("file/a"), await store.get_file("file/b")) == (body, None)
 
 
-def test_the_bytes_at_rest_are_reproducible(opened: Open) -> None:
-    async def put_and_get(store: TraceStore) -> object:
+async def test_the_bytes_at_rest_are_reproducible(opened: Open) -> None:
+    async with opened() as store:
         await asyncio.gather(store.put_trace("a", b"document"), store.put_trace("b", b"document"))
-        return await store.get_trace("a"), await store.get_trace("b")
-
-    first, second = use(opened, put_and_get)  # type: ignore[misc]
-    assert first == second
+        assert await store.get_trace("a") == await store.get_trace("b")
 
 
-def test_the_shared_store_forgets_by_itself_and_later_what_is_used(redis: Redis) -> None:
+async def test_the_shared_store_forgets_by_itself_and_later_what_is_used(redis: Redis) -> None:
     names = {"gradwalk:trace:ttl": TRACE_SECONDS, "gradwalk:snippet:ttl": SNIPPET_SECONDS}
-
-    async def put_and_use() -> list[int]:
-        async with connect(redis.url) as connection:
-            await RedisStore(connection).put_trace("ttl", b"document")
-            await RedisStore(connection).put_snippet("ttl", b"request")
-            at_first = [await connection.ttl(name) for name in names]
-            for name in names:
-                await connection.expire(name, 100)
-            await RedisStore(connection).get_trace("ttl")
-            await RedisStore(connection).get_snippet("ttl")
-            return at_first + [await connection.ttl(name) for name in names]
-
-    found = run_in_own_loop(put_and_use())
+    async with connect(redis.url) as connection:
+        await RedisStore(connection).put_trace("ttl", b"document")
+        await RedisStore(connection).put_snippet("ttl", b"request")
+        found = [await connection.ttl(name) for name in names]
+        for name in names:
+            await connection.expire(name, 100)
+        await RedisStore(connection).get_trace("ttl")
+        await RedisStore(connection).get_snippet("ttl")
+        found += [await connection.ttl(name) for name in names]
     assert found == pytest.approx([*names.values(), *names.values()], abs=60)
 
 
-def test_a_store_that_is_not_there_says_so(cluster: Cluster) -> None:
+async def test_a_store_that_is_not_there_says_so(cluster: Cluster) -> None:
     own = cluster.shared
-
-    async def ask() -> None:
-        store = RedisStore(connect(own.url, patience_seconds=0.25))
-        await store.put_trace("a", b"document")
-        assert await store.get_trace("a")
-        own.stop()
-        assert await store.get_trace("a"), "what is remembered is still served"
-        for answer in (store.get_trace("b"), store.put_trace("b", b"x"), store.get_snippet("s"), store.check()):
-            with pytest.raises(StoreError):
-                await answer
-        await store.close()
-
-    run_in_own_loop(ask())
+    store = RedisStore(connect(own.url, patience_seconds=0.25))
+    await store.put_trace("a", b"document")
+    assert await store.get_trace("a")
+    own.stop()
+    assert await store.get_trace("a"), "what is remembered is still served"
+    for answer in (store.get_trace("b"), store.put_trace("b", b"x"), store.get_snippet("s"), store.check()):
+        with pytest.raises(StoreError):
+            await answer
+    await store.close()

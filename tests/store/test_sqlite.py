@@ -1,42 +1,39 @@
 """The SQLite store against real files: restarts, two at once, eviction, a full disk, damage."""
 
 import os
+import resource
 import signal
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable, Coroutine
-from contextlib import closing
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from gradwalk.store.compression import decompress
-from gradwalk.store.sqlite import _COUNT_EVERY, SqliteStore
+from gradwalk.store.sqlite import COUNT_EVERY, SqliteStore
 from gradwalk.store.store import StoreError
-from tests.world.loop import run_in_own_loop
 
 PLENTY = 1 << 30
+FILE = "traces.sqlite3"
 OF_ONE_WRITER = 40_000
 """More than one writer of small rows adds between two counts, and less than two do."""
 
 
 def open_store(path: Path, trace_bytes_max: int = PLENTY, snippet_bytes_max: int = PLENTY) -> SqliteStore:
-    return SqliteStore(path / "traces.sqlite3", trace_bytes_max, snippet_bytes_max)
+    return SqliteStore(path / FILE, trace_bytes_max, snippet_bytes_max)
 
 
-def run(path: Path, work: Callable[[SqliteStore], Coroutine[Any, Any, Any]], **sizes: int) -> Any:
-    """Opens, works, closes."""
-
-    async def inside() -> Any:
-        store = open_store(path, **sizes)
-        try:
-            return await work(store)
-        finally:
-            await store.close()
-
-    return run_in_own_loop(inside())
+@asynccontextmanager
+async def opened(path: Path, **sizes: int) -> AsyncIterator[SqliteStore]:
+    """A store that remembers nothing but what is in the file."""
+    store = open_store(path, **sizes)
+    try:
+        yield store
+    finally:
+        await store.close()
 
 
 def noise(size: int) -> bytes:
@@ -44,58 +41,58 @@ def noise(size: int) -> bytes:
     return os.urandom(size)
 
 
-def test_the_longest_unused_are_evicted_and_snippets_stay(tmp_path: Path) -> None:
-    async def fill(store: SqliteStore) -> list[str]:
-        for number in range(30):
-            await store.put_trace(f"{number:02}", noise(1_000))
-            await store.put_snippet(f"{number:02}", b"request")
-        return []
+def ask(path: Path, query: str) -> int:
+    """The one number that SQLite itself finds in the file."""
+    with closing(sqlite3.connect(path / FILE)) as database:
+        return int(database.execute(query).fetchone()[0])
 
-    async def count(store: SqliteStore) -> tuple[list[str], int]:
-        names = [f"{number:02}" for number in range(30)]
+
+async def test_the_longest_unused_are_evicted_and_snippets_stay(tmp_path: Path) -> None:
+    names = [f"{number:02}" for number in range(30)]
+    async with opened(tmp_path, trace_bytes_max=10_000) as store:
+        for name in names:
+            await store.put_trace(name, noise(1_000))
+            await store.put_snippet(name, b"request")
+    async with opened(tmp_path) as store:
         kept = [name for name in names if await store.get_trace(name) is not None]
-        return kept, sum([await store.get_snippet(name) is not None for name in names])
-
-    run(tmp_path, fill, trace_bytes_max=10_000)
-    kept, snippets = run(tmp_path, count)
+        assert None not in [await store.get_snippet(name) for name in names]
     assert 5 <= len(kept) <= 10
-    assert kept == [f"{number:02}" for number in range(30)][-len(kept) :]
-    assert snippets == 30
+    assert kept == names[-len(kept) :]
 
 
-def test_the_newest_is_kept_even_if_it_is_larger_than_the_whole_store(tmp_path: Path) -> None:
-    async def fill(store: SqliteStore) -> Any:
+async def test_the_newest_is_kept_even_if_it_is_larger_than_the_whole_store(tmp_path: Path) -> None:
+    async with opened(tmp_path, trace_bytes_max=1_000) as store:
         await store.put_trace("small", noise(100))
         await store.put_trace("large", noise(5_000))
-        return await store.get_trace("large")
+    async with opened(tmp_path) as store:
+        assert await store.get_trace("large") is not None
 
-    assert run(tmp_path, fill, trace_bytes_max=1_000) is not None
 
-
-def test_a_full_disk_is_a_clear_error_and_old_traces_are_still_served(tmp_path: Path) -> None:
-    async def fill(store: SqliteStore) -> None:
+async def test_a_full_disk_is_a_clear_error_and_old_traces_are_still_served(tmp_path: Path) -> None:
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    async with opened(tmp_path) as store:
         await store.put_trace("old", b"document")
-        pages = store._writer.execute("PRAGMA page_count").fetchone()[0]
-        store._writer.execute(f"PRAGMA max_page_count = {pages + 1}")
-        with pytest.raises(StoreError, match="full"):
-            await store.put_trace("new", noise(100_000))
-        with pytest.raises(StoreError, match="full"):
-            await store.check()
-        store._memory.forget_all()
-        assert decompress(await store.get_trace("old") or b"") == b"document"
-        store._writer.execute("PRAGMA max_page_count = 1000000")
+        # No file may grow any more: SQLite sees what it sees on a full disk, a write that fails.
+        resource.setrlimit(resource.RLIMIT_FSIZE, ((tmp_path / f"{FILE}-wal").stat().st_size, limits[1]))
+        try:
+            with pytest.raises(StoreError):
+                await store.put_trace("new", noise(100_000))
+            with pytest.raises(StoreError):
+                await store.check()
+            async with opened(tmp_path) as other:
+                assert decompress(await other.get_trace("old") or b"") == b"document"
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         await store.check()
         await store.put_trace("new", b"room again")
 
-    run(tmp_path, fill)
-
 
 @pytest.mark.usefixtures("run")
-def test_a_killed_writer_leaves_a_store_that_opens(tmp_path: Path) -> None:
+async def test_a_killed_writer_leaves_a_store_that_opens(tmp_path: Path) -> None:
     program = """
 import asyncio, sys
 from pathlib import Path
-from gradwalk.store.sqlite import _COUNT_EVERY, SqliteStore
+from gradwalk.store.sqlite import SqliteStore
 
 async def main():
     store = SqliteStore(Path(sys.argv[1]), 1 << 30, 1 << 30)
@@ -105,71 +102,61 @@ async def main():
 
 asyncio.run(main())
 """
-    writer = subprocess.Popen(
-        [sys.executable, "-c", program, str(tmp_path / "traces.sqlite3")], stdout=subprocess.PIPE, text=True
-    )
+    writer = subprocess.Popen([sys.executable, "-c", program, str(tmp_path / FILE)], stdout=subprocess.PIPE, text=True)
     assert writer.stdout is not None
     last = [writer.stdout.readline() for _ in range(20)][-1]
     writer.send_signal(signal.SIGKILL)
     writer.wait()
     writer.stdout.close()
-
-    async def get(store: SqliteStore) -> list[bytes | None]:
-        return [await store.get_trace(str(number)) for number in range(int(last) + 1)]
-
-    assert None not in run(tmp_path, get)
+    async with opened(tmp_path) as store:
+        assert None not in [await store.get_trace(str(number)) for number in range(int(last) + 1)]
 
 
-def test_a_damaged_file_is_a_store_error(tmp_path: Path) -> None:
-    async def damage(store: SqliteStore) -> None:
+async def test_a_damaged_file_is_a_store_error(tmp_path: Path) -> None:
+    async with opened(tmp_path) as store, opened(tmp_path) as damaged:
         await store.put_trace("a", noise(50_000))
-        store._memory.forget_all()
-        store._reader.execute("PRAGMA writable_schema = ON")
-        store._reader.execute("DROP TABLE trace")
+        with closing(sqlite3.connect(tmp_path / FILE)) as other:
+            other.execute("DROP TABLE trace")
         with pytest.raises(StoreError, match="cannot be read"):
-            await store.get_trace("a")
-
-    run(tmp_path, damage)
+            await damaged.get_trace("a")
 
 
-def test_reads_do_not_write_more_than_once_an_hour(tmp_path: Path) -> None:
-    async def read(store: SqliteStore) -> int:
+async def test_reads_do_not_write_more_than_once_an_hour(tmp_path: Path) -> None:
+    async with opened(tmp_path) as store:
         await store.put_trace("a", b"document")
-        for _ in range(100):
-            await store.get_trace("a")
+        await store.get_trace("a")
         await store.check()
-        return store._writer.total_changes
+        with closing(sqlite3.connect(tmp_path / FILE)) as other:
+            changes = other.execute("PRAGMA data_version").fetchone()
+            for _ in range(100):
+                await store.get_trace("a")
+            await store.put_trace("a", b"known")  # writes nothing, after everything that was to be written
+            assert other.execute("PRAGMA data_version").fetchone() == changes
+    assert ask(tmp_path, "SELECT COUNT(*) FROM trace") == 1
 
-    assert run(tmp_path, read) <= 3
-    with sqlite3.connect(tmp_path / "traces.sqlite3") as database:
-        assert database.execute("SELECT COUNT(*) FROM trace").fetchone() == (1,)
-    database.close()
 
-
-def test_the_size_that_is_counted_along_is_the_real_one(tmp_path: Path) -> None:
-    """After each row of a single writer, through duplicates and evictions; with a second writer from time to time."""
-
-    def real_bytes() -> int:
-        with closing(sqlite3.connect(tmp_path / "traces.sqlite3")) as database:
-            return int(database.execute("SELECT COALESCE(SUM(LENGTH(body)), 0) FROM trace").fetchone()[0])
-
-    async def write_alone(store: SqliteStore) -> None:
-        for number in range(60):
-            await store.put_trace(str(number % 45), noise(700 + number))
-            assert store._sizes["trace"]._bytes == real_bytes()
-        assert 10_000 < real_bytes() <= 20_000
-
-    async def write_beside_another(store: SqliteStore) -> None:
-        other = open_store(tmp_path)
-        for number in range(_COUNT_EVERY - 50):
-            await store.put_trace(f"ours {number}", noise(100))
-            await other.put_trace(f"theirs {number}", noise(100))
-        await other.close()
-        assert real_bytes() > OF_ONE_WRITER
+async def test_the_size_that_is_counted_along_is_the_real_one(tmp_path: Path) -> None:
+    """No row goes too early or too late, also among duplicates; with a second writer, sooner or later."""
+    real_bytes = "SELECT COALESCE(SUM(LENGTH(body)), 0) FROM trace"
+    async with opened(tmp_path, trace_bytes_max=20_000) as store:
+        written: set[int] = set()
+        before = 0
+        for number in (each % 45 for each in range(60)):
+            await store.put_trace(str(number), noise(700))
+            now = ask(tmp_path, real_bytes)
+            if number not in written and now < before:
+                assert before + 700 > 20_000, "evicted before it was full"
+            assert now <= 20_000
+            written.add(number)
+            before = now
+        assert before > 10_000
+    (tmp_path / FILE).unlink()
+    async with opened(tmp_path, trace_bytes_max=OF_ONE_WRITER) as store:
+        async with opened(tmp_path) as other:
+            for number in range(COUNT_EVERY - 50):
+                await store.put_trace(f"ours {number}", noise(100))
+                await other.put_trace(f"theirs {number}", noise(100))
+        assert ask(tmp_path, real_bytes) > OF_ONE_WRITER
         for number in range(100):
             await store.put_trace(f"again {number}", noise(100))
-        assert real_bytes() <= OF_ONE_WRITER, "what another one wrote is counted as well, sooner or later"
-
-    run(tmp_path, write_alone, trace_bytes_max=20_000)
-    (tmp_path / "traces.sqlite3").unlink()
-    run(tmp_path, write_beside_another, trace_bytes_max=OF_ONE_WRITER)
+        assert ask(tmp_path, real_bytes) <= OF_ONE_WRITER, "what another one wrote is counted as well, sooner or later"

@@ -34,7 +34,7 @@ _TOUCH_SECONDS = 3_600.0
 """`used` is written at most this often per trace: a write per read would cost more than the read."""
 _TOUCHED_MAX = 2_048
 _EVICT_DOWN_TO = 0.9
-_COUNT_EVERY = 256
+COUNT_EVERY = 256
 """New rows; a second process may write to the same file."""
 
 
@@ -43,13 +43,13 @@ class _Size:
 
     def __init__(self) -> None:
         self._bytes = 0
-        self._uncounted = _COUNT_EVERY
+        self._uncounted = COUNT_EVERY
 
     def grow(self, added: int, bytes_max: int) -> bool:
         """Notes a new row; whether it is time to count, since it may be too much or others may have written too."""
         self._bytes += added
         self._uncounted += 1
-        return self._bytes > bytes_max or self._uncounted >= _COUNT_EVERY
+        return self._bytes > bytes_max or self._uncounted >= COUNT_EVERY
 
     def note(self, counted: int) -> None:
         """The sum, as of now."""

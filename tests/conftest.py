@@ -6,7 +6,7 @@ import resource
 import pytest
 from hypothesis import settings
 
-pytest_plugins = ["tests.rings", "tests.world.fixtures"]
+pytest_plugins = ["tests.rings", "tests.world.fixtures", "tests.world.loop"]
 
 # Torch and the numeric libraries read these once, when they are first imported; two test workers share two cores.
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):

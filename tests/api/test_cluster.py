@@ -24,7 +24,6 @@ from gradwalk.protocol.versions import installed_versions
 from gradwalk.store.compression import decompress
 from tests.rooms.hall import Hall
 from tests.world.cluster import Cluster, ClusterServer, follow_to_the_end
-from tests.world.loop import run_in_own_loop
 from tests.world.processes import wait_until
 from tests.world.redis import Redis
 from tests.world.stream import ACCEPT, kind_of, read_stream
@@ -77,14 +76,10 @@ def cluster(redis_server: object, tmp_path_factory: pytest.TempPathFactory) -> I
         found.close()
 
 
-def test_two_servers_without_torch_share_one_run_and_give_the_same_bytes(cluster: Cluster) -> None:
+async def test_two_servers_without_torch_share_one_run_and_give_the_same_bytes(cluster: Cluster) -> None:
     source = "import torch\nx = torch.tensor(2.0, requires_grad=True)\n(x * x).backward()\n"
-
-    async def ask() -> list[list[dict[str, Any]]]:
-        return await asyncio.gather(*[follow_to_the_end([server.url], source) for server in cluster.servers * 20])
-
     before = cluster.servers[0].client.get("/readyz").json()["started"]
-    found = run_in_own_loop(ask())
+    found = await asyncio.gather(*[follow_to_the_end([server.url], source) for server in cluster.servers * 20])
     assert kind_of(found[0]) == "ok"
     assert all(events == found[0] for events in found)
     assert found[0][0]["versions"] == installed_versions()
@@ -130,9 +125,9 @@ def test_check_asks_a_server_without_torch_for_nothing_that_workers_have(
 
 
 @pytest.mark.soak
-def test_a_file_is_made_by_a_worker_told_of_by_every_server_and_outlives_the_worker(cluster: Cluster) -> None:
+async def test_a_file_is_made_by_a_worker_told_of_by_every_server_and_outlives_the_worker(cluster: Cluster) -> None:
     """Servers here can draw nothing with pages themselves: it is drawn once, begun anew when its worker dies."""
-    events = run_in_own_loop(follow_to_the_end([cluster.servers[0].url], MANY_STEPS))
+    events = await follow_to_the_end([cluster.servers[0].url], MANY_STEPS)
     path = f"/api/traces/{events[0]['id']}/export/pages"
 
     async def follow(server: ClusterServer, *, kill: bool) -> list[tuple[str, dict[str, Any]]]:
@@ -155,10 +150,8 @@ def test_a_file_is_made_by_a_worker_told_of_by_every_server_and_outlives_the_wor
                         await asyncio.to_thread(victim.kill)
         return told
 
-    async def ask() -> list[list[tuple[str, dict[str, Any]]]]:
-        return await asyncio.gather(follow(cluster.servers[0], kill=True), follow(cluster.servers[1], kill=False))
-
-    for told in run_in_own_loop(ask()):
+    first, second = cluster.servers
+    for told in await asyncio.gather(follow(first, kill=True), follow(second, kill=False)):
         assert told[-1] == ("done", {"address": f"{path}?phase=5&every=step&direction=backward"}), told[-3:]
         pages = [(data["done"], data["of"]) for name, data in told if name == "progress"]
         assert pages == sorted(pages)
@@ -172,63 +165,55 @@ def test_a_file_is_made_by_a_worker_told_of_by_every_server_and_outlives_the_wor
     cluster.add_worker(**ONE_LONG_RUN)
 
 
-def test_a_worker_that_is_killed_in_the_middle_of_a_trace_is_not_noticed_by_its_reader(cluster: Cluster) -> None:
-    async def ask() -> list[dict[str, Any]]:
-        async with httpx.AsyncClient(timeout=60, base_url=cluster.servers[0].url) as client:
-            request = {"json": {"source": LONG.format(number=1)}, "headers": ACCEPT}
-            async with client.stream("POST", "/api/traces", **request) as answer:
-                events = []
-                victim = None
-                async for event in read_stream(answer):
-                    events.append(event)
-                    if len(events) > 30 and victim is None:
-                        victim = cluster.worker_of(events[0]["id"])
-                        await asyncio.to_thread(victim.kill)
-                return events
-
-    events = run_in_own_loop(ask())
+async def test_a_worker_that_is_killed_in_the_middle_of_a_trace_is_not_noticed_by_its_reader(cluster: Cluster) -> None:
+    events: list[dict[str, Any]] = []
+    victim = None
+    request = {"json": {"source": LONG.format(number=1)}, "headers": ACCEPT}
+    async with (
+        httpx.AsyncClient(timeout=60, base_url=cluster.servers[0].url) as client,
+        client.stream("POST", "/api/traces", **request) as answer,
+    ):
+        async for event in read_stream(answer):
+            events.append(event)
+            if len(events) > 30 and victim is None:
+                victim = cluster.worker_of(events[0]["id"])
+                await asyncio.to_thread(victim.kill)
     assert kind_of(events) == "ok"
     assert sum(event["type"] == "pass_started" for event in events) == 60
     cluster.add_worker(**ONE_LONG_RUN)
 
 
 @pytest.mark.soak
-def test_a_reader_of_a_killed_server_goes_on_at_another_one(cluster: Cluster) -> None:
+async def test_a_reader_of_a_killed_server_goes_on_at_another_one(cluster: Cluster) -> None:
     first, second = cluster.servers
 
-    async def ask_and_kill() -> list[dict[str, Any]]:
-        source = LONG.format(number=2)
-        reading = asyncio.create_task(follow_to_the_end([first.url, second.url], source))
-        with cluster.shared.client() as client:
-            while not any(client.xlen(log) > 5 for log in client.scan_iter("gradwalk:log:*") if client.ttl(log) > 60):
-                await asyncio.sleep(0.05)
-        await asyncio.to_thread(first.stop, signal.SIGKILL)
-        return await reading
-
-    assert kind_of(run_in_own_loop(ask_and_kill())) == "ok"
+    source = LONG.format(number=2)
+    reading = asyncio.create_task(follow_to_the_end([first.url, second.url], source))
+    with cluster.shared.client() as client:
+        while not any(client.xlen(log) > 5 for log in client.scan_iter("gradwalk:log:*") if client.ttl(log) > 60):
+            await asyncio.sleep(0.05)
+    await asyncio.to_thread(first.stop, signal.SIGKILL)
+    assert kind_of(await reading) == "ok"
     cluster.servers.remove(first)
     cluster.add_server(**SMALL_QUEUE)
 
 
 @pytest.mark.soak
-def test_a_restart_of_the_shared_server_loses_nothing_that_flows(cluster: Cluster) -> None:
-    async def flow() -> list[list[dict[str, Any]]]:
-        urls = [server.url for server in cluster.servers]
-        flowing = [asyncio.create_task(follow_to_the_end(urls, f"sin({n}.0 * x)")) for n in range(1, 8)]
-        flowing.append(asyncio.create_task(follow_to_the_end(urls, LONG.format(number=3))))
-        await asyncio.wait(flowing, return_when=asyncio.FIRST_COMPLETED)
-        await asyncio.to_thread(cluster.shared.restart, signal.SIGTERM)
-        return await asyncio.gather(*flowing)
-
-    for events in run_in_own_loop(flow()):
+async def test_a_restart_of_the_shared_server_loses_nothing_that_flows(cluster: Cluster) -> None:
+    urls = [server.url for server in cluster.servers]
+    flowing = [asyncio.create_task(follow_to_the_end(urls, f"sin({n}.0 * x)")) for n in range(1, 8)]
+    flowing.append(asyncio.create_task(follow_to_the_end(urls, LONG.format(number=3))))
+    await asyncio.wait(flowing, return_when=asyncio.FIRST_COMPLETED)
+    await asyncio.to_thread(cluster.shared.restart, signal.SIGTERM)
+    for events in await asyncio.gather(*flowing):
         assert kind_of(events) == "ok"
 
 
 @pytest.mark.soak
-def test_slow_and_stuck_readers_are_noticed_by_nobody_else(cluster: Cluster) -> None:
+async def test_slow_and_stuck_readers_are_noticed_by_nobody_else(cluster: Cluster) -> None:
     """Thirty do not read, one does in small bites: a trace that is larger than what lies between, and a room."""
     server = cluster.servers[0]
-    known = run_in_own_loop(follow_to_the_end([server.url], LONG_TRACE))
+    known = await follow_to_the_end([server.url], LONG_TRACE)
     assert sum(len(json.dumps(event)) for event in known) > HELD_BYTES_MAX
     path = f"/api/traces/{known[0]['id']}/events"
     room = server.client.post("/api/rooms", json={}).json()
@@ -247,7 +232,7 @@ def test_slow_and_stuck_readers_are_noticed_by_nobody_else(cluster: Cluster) -> 
     urls = [one.url for one in cluster.servers]
     with contextlib.ExitStack() as open_sockets:
         slow, *stuck = [open_sockets.enter_context(open_unread(server.url, place)) for place in places]
-        for events in run_in_own_loop(lecture()):
+        for events in await lecture():
             assert kind_of(events) == "ok"
         text = read_to_the_end(slow, 1_000)
         assert text.count(b'"type":"step"') == 401
@@ -287,7 +272,7 @@ def read_to_the_end(stream: socket.socket, at_once: int) -> bytes:
 
 
 @pytest.mark.soak
-def test_a_full_queue_is_told_and_drains_when_its_readers_leave(cluster: Cluster) -> None:
+async def test_a_full_queue_is_told_and_drains_when_its_readers_leave(cluster: Cluster) -> None:
     async def crowd() -> list[int]:
         limits = httpx.Limits(max_connections=100)
         server = cluster.servers[0]
@@ -313,7 +298,7 @@ def test_a_full_queue_is_told_and_drains_when_its_readers_leave(cluster: Cluster
 
     with cluster.shared.client() as client:
         wait_until(lambda: client.scard(WORKERS) >= 2)
-    statuses = run_in_own_loop(crowd())
+    statuses = await crowd()
     assert set(statuses) == {200, 429}
     assert WAITING_MAX <= statuses.count(200) <= WAITING_MAX + 2
-    assert kind_of(run_in_own_loop(follow_to_the_end([cluster.servers[1].url], "sin(7.5 * x)"))) == "ok"
+    assert kind_of(await follow_to_the_end([cluster.servers[1].url], "sin(7.5 * x)")) == "ok"

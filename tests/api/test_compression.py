@@ -13,7 +13,6 @@ import pytest
 
 from gradwalk.api.codings import choose_coding
 from gradwalk.api.made_once import MadeOnce
-from tests.world.loop import run_in_own_loop
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -188,7 +187,7 @@ def test_what_is_compressed_already_stays_as_it_is(server: Any) -> None:
     assert body == font.read_bytes()
 
 
-def test_what_many_ask_for_at_once_is_made_once_and_a_failure_is_tried_again() -> None:
+async def test_what_many_ask_for_at_once_is_made_once_and_a_failure_is_tried_again() -> None:
     made: list[str] = []
 
     def make() -> str:
@@ -197,23 +196,18 @@ def test_what_many_ask_for_at_once_is_made_once_and_a_failure_is_tried_again() -
             raise ValueError("the first one fails")
         return "made"
 
-    async def crowd() -> list[Any]:
-        kept = MadeOnce[str, str](100, lambda key, value: len(key + value))
-        first = await asyncio.gather(*[kept.ask("a", make) for _ in range(20)], return_exceptions=True)
-        assert all(isinstance(each, ValueError) for each in first)
-        return await asyncio.gather(*[kept.ask("a", make) for _ in range(20)])
-
-    assert run_in_own_loop(crowd()) == ["made"] * 20
+    kept = MadeOnce[str, str](100, lambda key, value: len(key + value))
+    first = await asyncio.gather(*[kept.ask("a", make) for _ in range(20)], return_exceptions=True)
+    assert all(isinstance(each, ValueError) for each in first)
+    assert await asyncio.gather(*[kept.ask("a", make) for _ in range(20)]) == ["made"] * 20
     assert len(made) == 2
 
 
-def test_what_was_not_asked_for_longest_is_forgotten_first() -> None:
-    async def fill() -> list[bool]:
-        kept = MadeOnce[int, bytes](50, lambda _, value: len(value))
-        for number in range(5):
-            await kept.ask(number, lambda: bytes(10))
-        kept.recall(0)
-        await kept.ask(5, lambda: bytes(20))
-        return [kept.recall(number) is not None for number in range(6)]
-
-    assert run_in_own_loop(fill()) == [True, False, False, True, True, True]
+async def test_what_was_not_asked_for_longest_is_forgotten_first() -> None:
+    kept = MadeOnce[int, bytes](50, lambda _, value: len(value))
+    for number in range(5):
+        await kept.ask(number, lambda: bytes(10))
+    kept.recall(0)
+    await kept.ask(5, lambda: bytes(20))
+    found = [kept.recall(number) is not None for number in range(6)]
+    assert found == [True, False, False, True, True, True]

@@ -13,7 +13,6 @@ import pytest
 from gradwalk.api.app import create_app
 from gradwalk.api.settings import Settings
 from gradwalk.protocol.upgrades import load_document
-from tests.world.loop import run_in_own_loop
 from tests.world.sites import keep_program
 
 SOURCE = (
@@ -51,16 +50,12 @@ def test_every_other_page_may_not_be_framed(kept) -> None:
         assert "set-cookie" not in answer.headers
 
 
-def test_who_may_frame_and_what_is_served_without_the_page_are_settings(tmp_path: Path) -> None:
+async def test_who_may_frame_and_what_is_served_without_the_page_are_settings(tmp_path: Path) -> None:
     allowed = "https://lms.example.edu https://*.example.org"
     settings = Settings(data_directory=tmp_path, static_directory=tmp_path / "nothing", frame_ancestors=allowed)
-
-    async def ask() -> list[httpx.Response]:
-        transport = httpx.ASGITransport(create_app(settings))
-        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
-            return [await client.get(path) for path in ("/embed", "/")]
-
-    embed, page = run_in_own_loop(ask())
+    transport = httpx.ASGITransport(create_app(settings))
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+        embed, page = [await client.get(path) for path in ("/embed", "/")]
     assert policy(embed)["frame-ancestors"] == allowed
     assert page.status_code == 503
 

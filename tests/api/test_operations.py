@@ -18,7 +18,6 @@ from gradwalk.api.app import create_app
 from gradwalk.api.settings import Settings
 from tests.api.crowd import address
 from tests.api.metrics import counts
-from tests.world.loop import run_in_own_loop
 from tests.world.processes import children_of, is_alive, wait_until
 from tests.world.server import Server
 from tests.world.shared import SharedServer
@@ -85,25 +84,22 @@ def test_settings_stand_in_the_log_without_their_passwords(server: SharedServer)
 
 
 @pytest.mark.usefixtures("run")
-def test_a_server_that_goes_down_is_not_ready_and_says_why(tmp_path: Path) -> None:
+async def test_a_server_that_goes_down_is_not_ready_and_says_why(tmp_path: Path) -> None:
     async def ask(app: FastAPI) -> httpx.Response:
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as client:
             return await client.get("/readyz")
 
-    async def work() -> None:
-        app = create_app(Settings(data_directory=tmp_path))
-        async with app.router.lifespan_context(app):
-            async with asyncio.timeout(180):
-                while (ready := await ask(app)).status_code != 200:
-                    assert ready.json()["status"] == "not ready"
-                    await asyncio.sleep(0.02)
-            assert ready.json()["status"] == "ready"
-            app.state.service.runs.stop()
-            draining = await ask(app)
-            assert draining.status_code == 503
-            assert draining.json() == ready.json() | {"status": "draining"}
-
-    run_in_own_loop(work())
+    app = create_app(Settings(data_directory=tmp_path))
+    async with app.router.lifespan_context(app):
+        async with asyncio.timeout(180):
+            while (ready := await ask(app)).status_code != 200:
+                assert ready.json()["status"] == "not ready"
+                await asyncio.sleep(0.02)
+        assert ready.json()["status"] == "ready"
+        app.state.service.runs.stop()
+        draining = await ask(app)
+        assert draining.status_code == 503
+        assert draining.json() == ready.json() | {"status": "draining"}
 
 
 def post(server: Server, source: str, **headers: str) -> httpx.Response:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.engine.engines import Open, celery_engine, local_engine
+from tests.world.redis import Redis
 
 WALL_SECONDS = 60
 WAITING_MAX = 3
@@ -18,9 +19,18 @@ def local(sandboxes: object) -> Iterator[Open]:
 
 
 @pytest.fixture(scope="session")
-def celery(redis_server: object, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Open]:
+def celery_redis(redis_server: object, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Redis]:  # noqa: ARG001
+    """The redis-server of `celery` alone: a worker must not lose what it has written there."""
+    shared = Redis(tmp_path_factory.mktemp("celery-redis"))
+    yield shared
+    shared.stop()
+
+
+@pytest.fixture(scope="session")
+def celery(celery_redis: Redis, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Open]:
     """A worker behind a redis-server of their own."""
-    with celery_engine(tmp_path_factory.mktemp("celery"), 1, WAITING_MAX, WALL_SECONDS) as opened:
+    home = tmp_path_factory.mktemp("celery")
+    with celery_engine(home, celery_redis, 1, WAITING_MAX, WALL_SECONDS) as opened:
         yield opened
 
 

@@ -43,9 +43,8 @@ def local_engine(places: int, waiting_max: int, wall_seconds: int) -> Iterator[O
 
 
 @contextmanager
-def celery_engine(home: Path, places: int, waiting_max: int, wall_seconds: int) -> Iterator[Open]:
+def celery_engine(home: Path, shared: Redis, places: int, waiting_max: int, wall_seconds: int) -> Iterator[Open]:
     """One worker for all; a server's side of it anew with every opening."""
-    shared = Redis(home / "redis")
     worker = Worker(home, shared.url, running_count=places, run_seconds=wall_seconds).wait()
 
     @asynccontextmanager
@@ -64,7 +63,6 @@ def celery_engine(home: Path, places: int, waiting_max: int, wall_seconds: int) 
         yield opened
     finally:
         worker.kill()
-        shared.stop()
 
 
 async def until(holds: Callable[[], bool], seconds: float = PATIENCE_SECONDS) -> None:

@@ -1,6 +1,6 @@
 """Which list of messages a worker may take the next one from."""
 
-from gradwalk.engine.broker import Places, _LiveFirst, queue_of
+from gradwalk.engine.broker import LiveFirst, Places, queue_of
 from gradwalk.engine.engine import Lane
 
 LIVE, BATCH = queue_of(Lane.LIVE), queue_of(Lane.BATCH)
@@ -29,7 +29,7 @@ def test_a_worker_with_one_place_makes_files_as_well() -> None:
 
 
 def test_live_messages_are_asked_for_first_every_time() -> None:
-    cycle = _LiveFirst(Places(2))
+    cycle = LiveFirst(Places(2))
     cycle.update([LIVE, BATCH])
     assert cycle.consume(2) == [LIVE, BATCH]
     cycle.rotate(LIVE)

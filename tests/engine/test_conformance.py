@@ -6,8 +6,6 @@ Single flight, order, lanes, caps, cancellation; with real children in both.
 import asyncio
 import json
 
-from gradwalk.cluster.connection import answer_of
-from gradwalk.engine.celery_engine import CeleryEngine
 from gradwalk.engine.engine import BusyError, Engine, Lane, Order
 from gradwalk.engine.job import Outcome
 from gradwalk.engine.local import LocalEngine
@@ -19,7 +17,7 @@ from gradwalk.sandbox.cancellation import Cancellation
 from gradwalk.sandbox.jobs import JacobianJob
 from gradwalk.sandbox.supervisor import Sandbox
 from tests.engine.engines import Open, address, job, until
-from tests.world.loop import run_in_own_loop
+from tests.world.redis import Redis
 
 ENDLESS = "while True: pass"
 
@@ -44,232 +42,197 @@ async def read_all(run: Run) -> list[bytes]:
     return log
 
 
-def test_a_hundred_askers_share_one_run_and_all_read_everything_in_order(opened: Open) -> None:
-    async def work() -> None:
-        async with opened() as (engine, _):
-            before = engine.status().started
-            kept: list[Run] = []
-            runs = runs_of(engine, kept)
-            asked = await asyncio.gather(*[ask(runs, "x * x") for _ in range(100)])
-            assert len(set(map(id, asked))) == 1
-            logs = await asyncio.gather(*map(read_all, asked))
-            assert all(log == logs[0] for log in logs)
-            assert [json.loads(event)["seq"] for event in logs[0]] == list(range(len(logs[0])))
-            assert json.loads(logs[0][-1])["type"] == "finished"
-            await runs.settle()
-            assert len(kept) == 1
-            assert runs.find(address("x * x")) is None
-            await until(lambda: engine.status().started == before + 1)
-
-    run_in_own_loop(work())
+async def test_a_hundred_askers_share_one_run_and_all_read_everything_in_order(opened: Open) -> None:
+    async with opened() as (engine, _):
+        before = engine.status().started
+        kept: list[Run] = []
+        runs = runs_of(engine, kept)
+        asked = await asyncio.gather(*[ask(runs, "x * x") for _ in range(100)])
+        assert len(set(map(id, asked))) == 1
+        logs = await asyncio.gather(*map(read_all, asked))
+        assert all(log == logs[0] for log in logs)
+        assert [json.loads(event)["seq"] for event in logs[0]] == list(range(len(logs[0])))
+        assert json.loads(logs[0][-1])["type"] == "finished"
+        await runs.settle()
+        assert len(kept) == 1
+        assert runs.find(address("x * x")) is None
+        await until(lambda: engine.status().started == before + 1)
 
 
-def test_a_run_is_done_only_when_it_was_kept(opened: Open) -> None:
+async def test_a_run_is_done_only_when_it_was_kept(opened: Open) -> None:
     """Or whoever was told "done" could find nothing after a kill -9 in the next moment."""
+    may_be_kept = asyncio.Event()
 
-    async def work() -> None:
-        may_be_kept = asyncio.Event()
+    async def keep(_: Run) -> bool:
+        await may_be_kept.wait()
+        return True
 
-        async def keep(_: Run) -> bool:
-            await may_be_kept.wait()
-            return True
-
-        async with opened() as (engine, _):
-            runs = Runs(engine, keep, abandon_seconds=0.0, retain_seconds=0.2)
-            run = await ask(runs, "x + x")
-            log: list[bytes] = []
-            with run.follower():
-                while run.outcome is None or len(log) < len(run.log):
-                    log += await run.news_after(len(log), 1.0)
-            assert json.loads(log[-1])["type"] == "finished"
-            assert run.state is RunState.RUNNING
-            with run.follower():
-                pass  # a late reader who leaves must not call off what is over
-            assert runs.find_joinable(run.id) is run
-            may_be_kept.set()
-            await until(lambda: run.state is RunState.DONE)
-            assert runs.find(run.id) is None
-
-    run_in_own_loop(work())
+    async with opened() as (engine, _):
+        runs = Runs(engine, keep, abandon_seconds=0.0, retain_seconds=0.2)
+        run = await ask(runs, "x + x")
+        log: list[bytes] = []
+        with run.follower():
+            while run.outcome is None or len(log) < len(run.log):
+                log += await run.news_after(len(log), 1.0)
+        assert json.loads(log[-1])["type"] == "finished"
+        assert run.state is RunState.RUNNING
+        with run.follower():
+            pass  # a late reader who leaves must not call off what is over
+        assert runs.find_joinable(run.id) is run
+        may_be_kept.set()
+        await until(lambda: run.state is RunState.DONE)
+        assert runs.find(run.id) is None
 
 
-def test_a_passing_problem_is_never_kept_and_can_be_tried_again(opened: Open) -> None:
+async def test_a_passing_problem_is_never_kept_and_can_be_tried_again(opened: Open) -> None:
     source = "import torch\ntorch.zeros(10**12)"
-
-    async def work() -> None:
-        async with opened() as (engine, _):
-            kept: list[Run] = []
-            runs = runs_of(engine, kept)
-            first = await ask(runs, source)
-            assert b'"memory"' in b"".join(await read_all(first))
-            await runs.settle()
-            assert runs.find(first.id) is first  # readable for a while
-            second = await ask(runs, source)
-            assert second is not first
-            await read_all(second)
-            await runs.settle()
-            assert kept == []
-
-    run_in_own_loop(work())
+    async with opened() as (engine, _):
+        kept: list[Run] = []
+        runs = runs_of(engine, kept)
+        first = await ask(runs, source)
+        assert b'"memory"' in b"".join(await read_all(first))
+        await runs.settle()
+        assert runs.find(first.id) is first  # readable for a while
+        second = await ask(runs, source)
+        assert second is not first
+        await read_all(second)
+        await runs.settle()
+        assert kept == []
 
 
-def test_an_abandoned_run_is_called_off_and_can_be_asked_for_again(opened: Open) -> None:
-    async def work() -> None:
-        async with opened() as (engine, _):
-            runs = runs_of(engine, [])
-            run = await ask(runs, ENDLESS)
-            with run.follower():
-                await until(lambda: len(run.log) == 1)
-            await until(lambda: run.cancellation.is_wished)
-            again = await ask(runs, ENDLESS)
-            assert again is not run
-            with again.follower():
-                await until(lambda: len(again.log) == 1)
-            await until(lambda: again.state is RunState.DONE and run.state is RunState.DONE)
-            assert b"problem-left" in b"".join(again.log) or b"problem-called-off" in b"".join(again.log)
-            await until(lambda: engine.status().running == 0)
-
-    run_in_own_loop(work())
+async def test_an_abandoned_run_is_called_off_and_can_be_asked_for_again(opened: Open) -> None:
+    async with opened() as (engine, _):
+        runs = runs_of(engine, [])
+        run = await ask(runs, ENDLESS)
+        with run.follower():
+            await until(lambda: len(run.log) == 1)
+        await until(lambda: run.cancellation.is_wished)
+        again = await ask(runs, ENDLESS)
+        assert again is not run
+        with again.follower():
+            await until(lambda: len(again.log) == 1)
+        await until(lambda: again.state is RunState.DONE and run.state is RunState.DONE)
+        assert b"problem-left" in b"".join(again.log) or b"problem-called-off" in b"".join(again.log)
+        await until(lambda: engine.status().running == 0)
 
 
-def test_a_full_queue_says_when_to_come_back_and_live_jobs_go_first(opened: Open) -> None:
-    async def work() -> None:
-        async with opened() as (engine, _):
-            kept: list[Run] = []
-            runs = runs_of(engine, kept, abandon_seconds=60)
-            blocking = await ask(runs, ENDLESS)
-            await until(lambda: blocking.state is RunState.RUNNING)
-            batch = [await ask(runs, f"x + {n}", Lane.BATCH) for n in range(2)]
-            live = await ask(runs, "x - 1")
-            await until(lambda: [run.jobs_ahead() for run in (live, *batch)] == [0, 1, 2])
-            refused = await asyncio.gather(*[ask(runs, "x / 3") for _ in range(2)], return_exceptions=True)
-            assert [isinstance(one, BusyError) and one.retry_after_seconds >= 1 for one in refused] == [True, True]
-            assert runs.find(address("x / 3")) is None
-            blocking.cancellation.cancel()
-            await asyncio.gather(*map(read_all, (live, *batch)))
-            await runs.settle()
-            assert [run.id for run in kept] == [live.id, *(run.id for run in batch)]
-
-    run_in_own_loop(work())
+async def test_a_full_queue_says_when_to_come_back_and_live_jobs_go_first(opened: Open) -> None:
+    async with opened() as (engine, _):
+        kept: list[Run] = []
+        runs = runs_of(engine, kept, abandon_seconds=60)
+        blocking = await ask(runs, ENDLESS)
+        await until(lambda: blocking.state is RunState.RUNNING)
+        batch = [await ask(runs, f"x + {n}", Lane.BATCH) for n in range(2)]
+        live = await ask(runs, "x - 1")
+        await until(lambda: [run.jobs_ahead() for run in (live, *batch)] == [0, 1, 2])
+        refused = await asyncio.gather(*[ask(runs, "x / 3") for _ in range(2)], return_exceptions=True)
+        assert [isinstance(one, BusyError) and one.retry_after_seconds >= 1 for one in refused] == [True, True]
+        assert runs.find(address("x / 3")) is None
+        blocking.cancellation.cancel()
+        await asyncio.gather(*map(read_all, (live, *batch)))
+        await runs.settle()
+        assert [run.id for run in kept] == [live.id, *(run.id for run in batch)]
 
 
-def test_a_waiting_run_that_nobody_wants_any_more_makes_room(opened: Open) -> None:
-    async def work() -> None:
-        async with opened() as (engine, _):
-            runs = runs_of(engine, [], abandon_seconds=60)
-            blocking = await ask(runs, ENDLESS)
-            await until(lambda: blocking.state is RunState.RUNNING)
-            waiting = [await ask(runs, f"x + {n} + x") for n in range(3)]
-            for run in (*waiting, blocking):
-                run.cancellation.cancel()
-            await until(lambda: all(run.state is RunState.DONE for run in (*waiting, blocking)))
-            after = await ask(runs, "x + 9 + x")
-            assert json.loads((await read_all(after))[-1])["type"] == "finished"
-
-    run_in_own_loop(work())
+async def test_a_waiting_run_that_nobody_wants_any_more_makes_room(opened: Open) -> None:
+    async with opened() as (engine, _):
+        runs = runs_of(engine, [], abandon_seconds=60)
+        blocking = await ask(runs, ENDLESS)
+        await until(lambda: blocking.state is RunState.RUNNING)
+        waiting = [await ask(runs, f"x + {n} + x") for n in range(3)]
+        for run in (*waiting, blocking):
+            run.cancellation.cancel()
+        await until(lambda: all(run.state is RunState.DONE for run in (*waiting, blocking)))
+        after = await ask(runs, "x + 9 + x")
+        assert json.loads((await read_all(after))[-1])["type"] == "finished"
 
 
-def test_a_run_that_cannot_be_kept_is_still_answered(opened: Open) -> None:
-    async def work() -> None:
-        async def fail(_: Run) -> bool:
-            raise OSError("the disk is full")
+async def test_a_run_that_cannot_be_kept_is_still_answered(opened: Open) -> None:
+    async def fail(_: Run) -> bool:
+        raise OSError("the disk is full")
 
-        async with opened() as (engine, _):
-            runs = Runs(engine, fail, abandon_seconds=1, retain_seconds=0.05)
-            run = await ask(runs, "x")
-            assert json.loads((await read_all(run))[-1])["type"] == "finished"
-            await runs.settle()
-            assert runs.find(run.id) is run  # readable for a while
-            await until(lambda: runs.find(run.id) is None)
-
-    run_in_own_loop(work())
+    async with opened() as (engine, _):
+        runs = Runs(engine, fail, abandon_seconds=1, retain_seconds=0.05)
+        run = await ask(runs, "x")
+        assert json.loads((await read_all(run))[-1])["type"] == "finished"
+        await runs.settle()
+        assert runs.find(run.id) is run  # readable for a while
+        await until(lambda: runs.find(run.id) is None)
 
 
-def test_a_replay_is_answered_and_one_that_is_called_off_says_so(opened: Open) -> None:
+async def test_a_replay_is_answered_and_one_that_is_called_off_says_so(opened: Open) -> None:
     async def start(runs: Runs, request: TraceRequest) -> Run:
         replay = JacobianJob(request=request, limits=resolve_limits(request.options.limits), index=0, argnum=0)
         return await runs.join_or_start(f"{trace_id(request, installed_versions())}/0/0", replay, Lane.LIVE)
 
-    async def work() -> None:
-        async with opened() as (engine, _):
-            runs = runs_of(engine, [])
-            found = await start(runs, TraceRequest(source="sin(x)", options={"inputs": {"x": 1.0}}))
-            await read_all(found)
-            assert found.outcome is not None
-            assert found.outcome.lasting
-            assert json.loads(found.log[0])[0]["argnum"] == 0
-            endless = await start(runs, TraceRequest(source=ENDLESS))
-            await until(lambda: endless.state is RunState.RUNNING)
-            endless.cancellation.cancel()
-            assert await read_all(endless) == []
-            assert endless.outcome is not None
-            assert endless.outcome.problem is not None
-            assert endless.outcome.problem["fact"]["kind"] in ("problem-left", "problem-called-off")
-
-    run_in_own_loop(work())
+    async with opened() as (engine, _):
+        runs = runs_of(engine, [])
+        found = await start(runs, TraceRequest(source="sin(x)", options={"inputs": {"x": 1.0}}))
+        await read_all(found)
+        assert found.outcome is not None
+        assert found.outcome.lasting
+        assert json.loads(found.log[0])[0]["argnum"] == 0
+        endless = await start(runs, TraceRequest(source=ENDLESS))
+        await until(lambda: endless.state is RunState.RUNNING)
+        endless.cancellation.cancel()
+        assert await read_all(endless) == []
+        assert endless.outcome is not None
+        assert endless.outcome.problem is not None
+        assert endless.outcome.problem["fact"]["kind"] in ("problem-left", "problem-called-off")
 
 
-def test_a_worker_of_another_version_says_so_instead_of_naming_its_trace_wrongly(celery: Open) -> None:
-    async def work() -> None:
-        async with celery() as (engine, _):
-            kept: list[Run] = []
-            runs = runs_of(engine, kept)
-            run = await runs.join_or_start("f" * 40, job("x * 3"), Lane.LIVE)
-            events = [json.loads(event) for event in await read_all(run)]
-            assert [event["type"] for event in events] == ["started", "problem", "finished"]
-            assert events[1]["fact"] == {"kind": "problem-upgraded"}
-            assert kept == []
-
-    run_in_own_loop(work())
+async def test_a_worker_of_another_version_says_so_instead_of_naming_its_trace_wrongly(celery: Open) -> None:
+    async with celery() as (engine, _):
+        kept: list[Run] = []
+        runs = runs_of(engine, kept)
+        run = await runs.join_or_start("f" * 40, job("x * 3"), Lane.LIVE)
+        events = [json.loads(event) for event in await read_all(run)]
+        assert [event["type"] for event in events] == ["started", "problem", "finished"]
+        assert events[1]["fact"] == {"kind": "problem-upgraded"}
+        assert kept == []
 
 
-def test_a_clients_second_run_begins_after_everybodys_first_in_the_cluster(celery: Open) -> None:
-    async def work() -> None:
-        async with celery() as (engine, _):
-            kept: list[Run] = []
-            runs = runs_of(engine, kept, abandon_seconds=60)
-            blocking = await ask(runs, ENDLESS)
-            await until(lambda: blocking.state is RunState.RUNNING)
-            greedy = [await ask(runs, f"x * {n} * x", client="greedy") for n in (5, 6)]
-            modest = await ask(runs, "x * 7 * x", client="modest")
-            fair = [greedy[0], modest, greedy[1]]
-            await until(lambda: [run.jobs_ahead() for run in fair] == [0, 1, 2])
-            blocking.cancellation.cancel()
-            await asyncio.gather(*map(read_all, fair))
-            await runs.settle()
-            assert [run.id for run in kept] == [run.id for run in fair]
-
-    run_in_own_loop(work())
+async def test_a_clients_second_run_begins_after_everybodys_first_in_the_cluster(celery: Open) -> None:
+    async with celery() as (engine, _):
+        kept: list[Run] = []
+        runs = runs_of(engine, kept, abandon_seconds=60)
+        blocking = await ask(runs, ENDLESS)
+        await until(lambda: blocking.state is RunState.RUNNING)
+        greedy = [await ask(runs, f"x * {n} * x", client="greedy") for n in (5, 6)]
+        modest = await ask(runs, "x * 7 * x", client="modest")
+        fair = [greedy[0], modest, greedy[1]]
+        await until(lambda: [run.jobs_ahead() for run in fair] == [0, 1, 2])
+        blocking.cancellation.cancel()
+        await asyncio.gather(*map(read_all, fair))
+        await runs.settle()
+        assert [run.id for run in kept] == [run.id for run in fair]
 
 
-def test_what_lost_its_worker_three_times_is_given_up_and_says_so(celery: Open) -> None:
-    async def work() -> None:
-        async with celery() as (engine, _):
-            assert isinstance(engine, CeleryEngine)
-            runs = runs_of(engine, [], abandon_seconds=60)
-            blocking = await ask(runs, ENDLESS)
-            await until(lambda: blocking.state is RunState.RUNNING)
-            trace = await ask(runs, "x * 19")
-            request = TraceRequest(source="x * 19")
-            asked = JacobianJob(request=request, limits=resolve_limits(request.options.limits), index=0, argnum=0)
-            replay = await runs.join_or_start(f"{trace.id}/0/0", asked, Lane.LIVE)
+async def test_what_lost_its_worker_three_times_is_given_up_and_says_so(celery: Open, celery_redis: Redis) -> None:
+    async with celery() as (engine, _):
+        runs = runs_of(engine, [], abandon_seconds=60)
+        blocking = await ask(runs, ENDLESS)
+        await until(lambda: blocking.state is RunState.RUNNING)
+        trace = await ask(runs, "x * 19")
+        request = TraceRequest(source="x * 19")
+        asked = JacobianJob(request=request, limits=resolve_limits(request.options.limits), index=0, argnum=0)
+        replay = await runs.join_or_start(f"{trace.id}/0/0", asked, Lane.LIVE)
+        with celery_redis.client() as shared:
             for run in (trace, replay):
-                await answer_of(engine._connection.hset(f"gradwalk:run:{run.id}", "tries", 3))
-            blocking.cancellation.cancel()
-            events = [json.loads(event) for event in await read_all(trace)]
-            assert [event["type"] for event in events] == ["started", "problem", "finished"]
-            assert events[1]["fact"] == {"kind": "problem-given-up", "operands": {"count": 3}}
-            await read_all(replay)
-            assert replay.outcome is not None
-            assert replay.outcome.problem is not None
-            assert replay.outcome.problem["fact"]["kind"] == "problem-given-up"
-            again = await ask(runs, "x * 19")
-            assert '"problems":0' in (await read_all(again))[-1].decode(), "it may be asked for once more"
-
-    run_in_own_loop(work())
+                shared.hset(f"gradwalk:run:{run.id}", "tries", "3")
+        blocking.cancellation.cancel()
+        events = [json.loads(event) for event in await read_all(trace)]
+        assert [event["type"] for event in events] == ["started", "problem", "finished"]
+        assert events[1]["fact"] == {"kind": "problem-given-up", "operands": {"count": 3}}
+        await read_all(replay)
+        assert replay.outcome is not None
+        assert replay.outcome.problem is not None
+        assert replay.outcome.problem["fact"]["kind"] == "problem-given-up"
+        again = await ask(runs, "x * 19")
+        assert '"problems":0' in (await read_all(again))[-1].decode(), "it may be asked for once more"
 
 
-def test_closing_tells_every_waiting_job() -> None:
+async def test_closing_tells_every_waiting_job() -> None:
     told: list[Outcome] = []
 
     class Listener:
@@ -282,11 +245,8 @@ def test_closing_tells_every_waiting_job() -> None:
         def finished(self, outcome: Outcome) -> None:
             told.append(outcome)
 
-    async def work() -> None:
-        engine = LocalEngine(Sandbox(), running_max=1, waiting_max=2)  # never started
-        for number in range(2):
-            await engine.submit(Order(str(number), job("x"), Lane.LIVE), Listener(), Cancellation())
-        await asyncio.to_thread(engine.close)
-
-    run_in_own_loop(work())
+    engine = LocalEngine(Sandbox(), running_max=1, waiting_max=2)  # never started
+    for number in range(2):
+        await engine.submit(Order(str(number), job("x"), Lane.LIVE), Listener(), Cancellation())
+    await asyncio.to_thread(engine.close)
     assert [outcome.lasting for outcome in told] == [False, False]

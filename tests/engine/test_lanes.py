@@ -20,8 +20,8 @@ from gradwalk.sandbox.cancellation import Cancellation
 from gradwalk.store.compression import compress
 from gradwalk.store.redis_store import RedisStore
 from tests.engine.engines import Open, address, celery_engine, job, local_engine, until
-from tests.world.loop import run_in_own_loop
 from tests.world.processes import descendants_of, is_alive
+from tests.world.redis import Redis
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 DOCUMENT = (GOLDEN / "chain-of-two.json").read_bytes()
@@ -92,71 +92,56 @@ async def to_the_end(run: Run) -> list[tuple[int, int]]:
     return [*told, run.progress]
 
 
-def test_a_file_is_the_exporters_and_made_once_for_all_who_ask(opened: Open) -> None:
-    async def work() -> None:
-        async with opened() as (engine, store):
-            setup = Setup(engine, store)
-            before = setup.engine.status().started
-            job = await setup.job(DOCUMENT, "phase")
-            asked = await asyncio.gather(*[setup.start(job) for _ in range(20)])
-            told = (await asyncio.gather(*map(to_the_end, asked)))[0]
-            assert told == sorted(told)
-            assert told[-1] == (10, 10)
-            exporter = find_exporter("pages")
-            assert exporter is not None
-            oracle = exporter.write(load_document(json.loads(DOCUMENT)), Selection(every="phase"))
-            assert await setup.file(asked[0]) == oracle
-            await until(lambda: setup.engine.status().started == before + 1)
-
-    run_in_own_loop(work())
+async def test_a_file_is_the_exporters_and_made_once_for_all_who_ask(opened: Open) -> None:
+    async with opened() as (engine, store):
+        setup = Setup(engine, store)
+        before = setup.engine.status().started
+        job = await setup.job(DOCUMENT, "phase")
+        asked = await asyncio.gather(*[setup.start(job) for _ in range(20)])
+        told = (await asyncio.gather(*map(to_the_end, asked)))[0]
+        assert told == sorted(told)
+        assert told[-1] == (10, 10)
+        exporter = find_exporter("pages")
+        assert exporter is not None
+        oracle = exporter.write(load_document(json.loads(DOCUMENT)), Selection(every="phase"))
+        assert await setup.file(asked[0]) == oracle
+        await until(lambda: setup.engine.status().started == before + 1)
 
 
-def test_what_cannot_be_drawn_says_so(opened: Open) -> None:
+async def test_what_cannot_be_drawn_says_so(opened: Open) -> None:
     events = [event for event in json.loads(DOCUMENT)["events"] if event["type"] in ("started", "finished")]
     empty = json.dumps({**json.loads(DOCUMENT), "id": "e" * 40, "events": events}).encode()
-
-    async def work() -> None:
-        async with opened() as (engine, store):
-            setup = Setup(engine, store)
-            run = await setup.start(await setup.job(empty))
-            await to_the_end(run)
-            assert run.outcome is not None
-            assert run.outcome.problem is not None
-            assert run.outcome.problem["fact"]["kind"] == "problem-nothing-to-draw"
-
-    run_in_own_loop(work())
+    async with opened() as (engine, store):
+        setup = Setup(engine, store)
+        run = await setup.start(await setup.job(empty))
+        await to_the_end(run)
+        assert run.outcome is not None
+        assert run.outcome.problem is not None
+        assert run.outcome.problem["fact"]["kind"] == "problem-nothing-to-draw"
 
 
-def test_a_file_that_nobody_waits_for_any_more_is_not_made(opened: Open) -> None:
-    async def work() -> None:
-        async with opened() as (engine, store):
-            setup = Setup(engine, store)
-            run = await setup.start(await setup.job(LONG, "phase"))
-            with run.follower():
-                await until(lambda: run.progress[0] > 0)
-                assert makers()
-            await until(lambda: not makers())
-            await until(lambda: run.state is RunState.DONE)
-            assert run.outcome is not None
-            assert not run.outcome.lasting
-            again = await setup.start(await setup.job(DOCUMENT, name="tex"))
-            await to_the_end(again)
-            assert again.outcome is not None
-            assert again.outcome.lasting
-
-    run_in_own_loop(work())
+async def test_a_file_that_nobody_waits_for_any_more_is_not_made(opened: Open) -> None:
+    async with opened() as (engine, store):
+        setup = Setup(engine, store)
+        run = await setup.start(await setup.job(LONG, "phase"))
+        with run.follower():
+            await until(lambda: run.progress[0] > 0)
+            assert makers()
+        await until(lambda: not makers())
+        await until(lambda: run.state is RunState.DONE)
+        assert run.outcome is not None
+        assert not run.outcome.lasting
+        again = await setup.start(await setup.job(DOCUMENT, name="tex"))
+        await to_the_end(again)
+        assert again.outcome is not None
+        assert again.outcome.lasting
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("kind", ["local", "celery"])
-def test_work_on_the_batch_lane_leaves_a_place_for_live_runs(tmp_path: Path, kind: str) -> None:
-    engines = {"local": partial(local_engine), "celery": partial(celery_engine, tmp_path)}
+async def test_work_on_the_batch_lane_leaves_a_place_for_live_runs(tmp_path: Path, redis: Redis, kind: str) -> None:
+    engines = {"local": partial(local_engine), "celery": partial(celery_engine, tmp_path, redis)}
     with engines[kind](PLACES, 100, WALL_SECONDS) as opened:
-        leave_a_place(opened)
-
-
-def leave_a_place(opened: Open) -> None:
-    async def work() -> None:
         async with opened() as (engine, store):
             setup = Setup(engine, store)
             blocking = [await setup.trace(ENDLESS.format(number=n), Lane.BATCH) for n in range(6)]
@@ -173,40 +158,34 @@ def leave_a_place(opened: Open) -> None:
                 run.cancellation.cancel()
             await until(lambda: all(run.state is RunState.DONE for run in blocking))
 
-    run_in_own_loop(work())
-
 
 @pytest.mark.usefixtures("run")
 def test_the_makers_own_mistakes_are_told_as_ours_with_its_last_words(monkeypatch: pytest.MonkeyPatch) -> None:
     # Words that wait for a line's end are lost in a crash, unless this is set where the server runs.
     monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
     crash = "import os, sys; sys.stderr.write('half a line '); sys.stdin.buffer.readline(); os.abort()"
-    assert re.match(
-        r"half a line Fatal Python error: Aborted\n(.*\n)*.*line 1 in <module>", last_words(crash, monkeypatch)
-    )
+    assert re.match(r"half a line Fatal Python error: Aborted\n(.*\n)*.*line 1 in <module>", last_words(crash))
 
 
 @pytest.mark.usefixtures("run")
 def test_the_maker_does_not_know_the_servers_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRADWALK_CLUSTER_URL", "redis://:sesame@nowhere")
-    told = last_words("import os, sys; sys.exit(repr(dict(os.environ)))", monkeypatch)
+    told = last_words("import os, sys; sys.exit(repr(dict(os.environ)))")
     assert "PATH" in told
     assert "sesame" not in told
 
 
-def last_words(program: str, monkeypatch: pytest.MonkeyPatch) -> str:
-    """What is told of a maker that is this program."""
-    monkeypatch.setattr(export, "_MAKER", (*export._MAKER[:-2], "-c", program))
+def last_words(program: str) -> str:
+    """The message about a maker that is this program."""
     job = ExportJob(trace="a" * 40, name="pages", document=compress(DOCUMENT))
     with pytest.raises(MakerBrokeError) as found:
-        make_file(job, report_nothing, Cancellation())
+        make_file(job, report_nothing, Cancellation(), maker=("-c", program))
     return str(found.value)
 
 
 @pytest.mark.usefixtures("run")
 def test_a_file_that_takes_too_long_is_given_up_with_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(export, "LONGEST_SECONDS", 0.5)
-    monkeypatch.setattr(export, "_MAKER", (*export._MAKER[:-2], "-c", "import time; time.sleep(60)"))
     job = ExportJob(trace="a" * 40, name="pages", document=compress(DOCUMENT))
     with pytest.raises(NoFileError, match="not made in 0.5 seconds"):
-        make_file(job, report_nothing, Cancellation())
+        make_file(job, report_nothing, Cancellation(), maker=("-c", "import time; time.sleep(60)"))

@@ -1,7 +1,8 @@
 """Who may write a run's log, who is believed to be alive, and what becomes of what was lost; on a real redis-server."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import pytest
 
@@ -12,7 +13,6 @@ from gradwalk.engine.job import CALLED_OFF, Outcome
 from gradwalk.engine.runlog import Attempt, Caps, Entry, FencedError, Reader, RunLog
 from gradwalk.protocol.requests import TraceRequest, resolve_limits
 from gradwalk.sandbox.jobs import TraceJob
-from tests.world.loop import run_in_own_loop
 from tests.world.redis import Redis
 
 REQUEST = TraceRequest(source="x")
@@ -22,18 +22,11 @@ LASTING = Outcome(lasting=True)
 MESSAGES = "gradwalk:live"
 
 
-@pytest.fixture
-def use(redis: Redis) -> Callable[[Callable[[RunLog], Awaitable[None]]], None]:
-    """Runs a test with the log of an empty server."""
-
-    def inside(work: Callable[[RunLog], Awaitable[None]]) -> None:
-        async def run() -> None:
-            async with connect(redis.url) as connection:
-                await work(RunLog(connection))
-
-        run_in_own_loop(run())
-
-    return inside
+@asynccontextmanager
+async def opened(redis: Redis) -> AsyncIterator[RunLog]:
+    """The log of an empty server."""
+    async with connect(redis.url) as connection:
+        yield RunLog(connection)
 
 
 def order(run_id: str = "a", client: str = "", lane: Lane = Lane.LIVE) -> Order:
@@ -58,8 +51,8 @@ async def condition(log: RunLog, run_id: str = "a", server: str = "server") -> s
     return (await log.tend([run_id], server))[run_id].state
 
 
-def test_a_run_is_made_once_and_begun_once(use: Callable[..., None]) -> None:
-    async def work(log: RunLog) -> None:
+async def test_a_run_is_made_once_and_begun_once(redis: Redis) -> None:
+    async with opened(redis) as log:
         made = await asyncio.gather(*[log.open(order(), f"server {n}", ROOM) for n in range(50)])
         assert made.count(True) == 1
         begun = await asyncio.gather(*[log.begin("a", f"worker {n}", Lane.LIVE) for n in range(20)])
@@ -67,11 +60,9 @@ def test_a_run_is_made_once_and_begun_once(use: Callable[..., None]) -> None:
         assert await log.find("a") == order()
         assert await log.find("b") is None
 
-    use(work)
 
-
-def test_what_an_attempt_writes_is_there_once_and_ends_with_its_outcome(use: Callable[..., None], redis: Redis) -> None:
-    async def work(log: RunLog) -> None:
+async def test_what_an_attempt_writes_is_there_once_and_ends_with_its_outcome(redis: Redis) -> None:
+    async with opened(redis) as log:
         await log.open(order(), "server", ROOM)
         attempt = await begin(log)
         await log.append(attempt, 0, [b"zero", b"one"])
@@ -91,13 +82,11 @@ def test_what_an_attempt_writes_is_there_once_and_ends_with_its_outcome(use: Cal
         assert await condition(log) == "done"
         assert not await log.open(order(), "late", ROOM), "it can be read for a while"
 
-    use(work)
 
-
-def test_a_worker_that_is_silent_loses_its_run_and_may_write_no_more(
-    use: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+async def test_a_worker_that_is_silent_loses_its_run_and_may_write_no_more(
+    redis: Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def work(log: RunLog) -> None:
+    async with opened(redis) as log:
         await log.open(order(), "server", ROOM)
         monkeypatch.setattr(runlog, "BEAT_MS", 1)
         dead = await begin(log)
@@ -118,15 +107,13 @@ def test_a_worker_that_is_silent_loses_its_run_and_may_write_no_more(
         await log.append(heir, 1, [b"one"])
         assert await log.results("a") == [b"zero", b"one"]
 
-    use(work)
 
-
-def test_a_lost_message_is_noticed_and_one_that_only_waits_is_not(
-    use: Callable[..., None], redis: Redis, monkeypatch: pytest.MonkeyPatch
+async def test_a_lost_message_is_noticed_and_one_that_only_waits_is_not(
+    redis: Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(runlog, "PATIENCE_MS", 1)
 
-    async def work(log: RunLog) -> None:
+    async with opened(redis) as log:
         await log.open(order(), "server", ROOM)
         with redis.client() as client:
             client.rpush(MESSAGES, "its message")
@@ -136,23 +123,17 @@ def test_a_lost_message_is_noticed_and_one_that_only_waits_is_not(
         while await condition(log) != "lost":
             pass
 
-    use(work)
 
-
-def test_when_everything_is_forgotten_the_server_is_told(use: Callable[..., None], redis: Redis) -> None:
-    async def work(log: RunLog) -> None:
+async def test_when_everything_is_forgotten_the_server_is_told(redis: Redis) -> None:
+    async with opened(redis) as log:
         await log.open(order(), "server", ROOM)
         with redis.client() as client:
             client.flushall()
         assert await condition(log) == "gone"
 
-    use(work)
 
-
-def test_a_run_stops_when_its_last_server_leaves_or_dies(
-    use: Callable[..., None], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def work(log: RunLog) -> None:
+async def test_a_run_stops_when_its_last_server_leaves_or_dies(redis: Redis, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with opened(redis) as log:
         for server in ("one", "other"):
             await log.open(order(), server, ROOM)
         attempt = await begin(log)
@@ -168,11 +149,9 @@ def test_a_run_stops_when_its_last_server_leaves_or_dies(
         while await log.beat(orphan):
             pass
 
-    use(work)
 
-
-def test_room_is_counted_over_all_servers_and_per_client(use: Callable[..., None]) -> None:
-    async def work(log: RunLog) -> None:
+async def test_room_is_counted_over_all_servers_and_per_client(redis: Redis) -> None:
+    async with opened(redis) as log:
         caps = Caps(waiting_max=3, client_waiting_max=2)
         for number in range(2):
             assert await log.open(order(f"a{number}", "greedy"), f"server {number}", caps)
@@ -192,13 +171,9 @@ def test_room_is_counted_over_all_servers_and_per_client(use: Callable[..., None
         for number in range(2):
             assert await log.open(order(f"a{number + 3}", "greedy"), "server", caps)
 
-    use(work)
 
-
-def test_queue_is_round_robin_by_client(
-    use: Callable[..., None],
-) -> None:
-    async def work(log: RunLog) -> None:
+async def test_queue_is_round_robin_by_client(redis: Redis) -> None:
+    async with opened(redis) as log:
         came = [
             ("g1", "greedy"),
             ("g2", "greedy"),
@@ -220,13 +195,11 @@ def test_queue_is_round_robin_by_client(
         assert await log.begin("f1", "worker", Lane.LIVE) is None
         assert await taken(log, "g1", Lane.BATCH) == "f1"
 
-    use(work)
 
-
-def test_a_run_whose_worker_died_keeps_its_turn_and_one_that_nobody_follows_begins_by_its_message(
-    use: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+async def test_a_run_whose_worker_died_keeps_its_turn_and_one_that_nobody_follows_begins_by_its_message(
+    redis: Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def work(log: RunLog) -> None:
+    async with opened(redis) as log:
         monkeypatch.setattr(runlog, "BEAT_MS", -1)
         await log.open(order("a", "greedy"), "server", ROOM)
         await begin(log, "a")
@@ -236,11 +209,9 @@ def test_a_run_whose_worker_died_keeps_its_turn_and_one_that_nobody_follows_begi
         assert (await begin(log, "a")).tries == 2
         assert (await begin(log, "a")).tries == 3
 
-    use(work)
 
-
-def test_runs_that_the_shared_server_forgot_take_no_room(use: Callable[..., None], redis: Redis) -> None:
-    async def work(log: RunLog) -> None:
+async def test_runs_that_the_shared_server_forgot_take_no_room(redis: Redis) -> None:
+    async with opened(redis) as log:
         caps = Caps(waiting_max=2, client_waiting_max=2)
         for number in range(2):
             await log.open(order(f"a{number}", "client"), "server", caps)
@@ -250,5 +221,3 @@ def test_runs_that_the_shared_server_forgot_take_no_room(use: Callable[..., None
             client.delete("gradwalk:run:a0")
         assert await log.open(order("b", "client"), "server", caps)
         assert (await log.counts())[1][Lane.LIVE] == 2
-
-    use(work)

@@ -25,7 +25,6 @@ from gradwalk.protocol.document import encode
 from gradwalk.store.redis_store import RedisStore
 from tests.rooms.hall import Hall
 from tests.world.cluster import Cluster
-from tests.world.loop import run_in_own_loop
 from tests.world.processes import ROOT, end, running, wait_until
 from tests.world.redis import Redis
 
@@ -100,32 +99,24 @@ def edge(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     end(found.process)
 
 
-def keep(cluster: Cluster, name: str) -> tuple[str, list[dict[str, Any]]]:
+async def keep(cluster: Cluster, name: str) -> tuple[str, list[dict[str, Any]]]:
     """A finished trace that every server finds: its address and its events."""
     told = json.loads((ROOT / "tests" / "golden" / name).read_bytes())
-
-    async def put() -> None:
-        store = RedisStore(connect(cluster.shared.url))
-        # As a server keeps it; the golden file has line breaks for people.
-        await store.put_trace(told["id"], encode(told))
-        await store.close()
-
-    run_in_own_loop(put())
+    store = RedisStore(connect(cluster.shared.url))
+    # As a server keeps it; the golden file has line breaks for people.
+    await store.put_trace(told["id"], encode(told))
+    await store.close()
     return f"/api/traces/{told['id']}", told["events"]
 
 
-def test_a_finished_trace_is_asked_of_a_server_once_however_many_come_at_once(edge: Edge, cluster: Cluster) -> None:
+async def test_a_finished_trace_is_asked_of_a_server_once_by_however_many(edge: Edge, cluster: Cluster) -> None:
     trace = json.loads((ROOT / "tests" / "golden" / "why-grad-output.json").read_bytes())["id"]
     with httpx.Client(base_url=edge.url) as client:
         assert client.get(f"/api/traces/{trace}").status_code == 404, "what is not there yet is not kept as missing"
-    path, events = keep(cluster, "why-grad-output.json")
-
-    async def crowd() -> list[httpx.Response]:
-        limits = httpx.Limits(max_connections=100)
-        async with httpx.AsyncClient(base_url=edge.url, limits=limits, timeout=120) as client:
-            return await asyncio.gather(*[client.get(path) for _ in range(300)])
-
-    answers = run_in_own_loop(crowd())
+    path, events = await keep(cluster, "why-grad-output.json")
+    limits = httpx.Limits(max_connections=100)
+    async with httpx.AsyncClient(base_url=edge.url, limits=limits, timeout=120) as crowd:
+        answers = await asyncio.gather(*[crowd.get(path) for _ in range(300)])
     assert {answer.status_code for answer in answers} == {200}
     assert {answer.content for answer in answers} == {cluster.servers[0].client.get(path).content}
     assert answers[0].json()["events"] == events
@@ -133,17 +124,14 @@ def test_a_finished_trace_is_asked_of_a_server_once_however_many_come_at_once(ed
     assert "immutable" in answers[0].headers["cache-control"]
 
 
-def test_what_a_presenter_shows_reaches_the_hall_while_the_stream_stays_open(edge: Edge) -> None:
-    async def lecture() -> None:
-        async with httpx.AsyncClient(base_url=edge.url, timeout=60) as client:
-            hall = await Hall.open(client)
-            follower = await hall.follower("0123456789abcdef")
-            for position in ("1.1", "1.2", "1.3"):
-                revision = await hall.present(trace=None, position=position)
-                # A message of a few bytes, which a proxy that collects would hold back.
-                await follower.until(lambda revision=revision: follower.view["revision"] >= revision)
-
-    run_in_own_loop(lecture())
+async def test_what_a_presenter_shows_reaches_the_hall_while_the_stream_stays_open(edge: Edge) -> None:
+    async with httpx.AsyncClient(base_url=edge.url, timeout=60) as client:
+        hall = await Hall.open(client)
+        follower = await hall.follower("0123456789abcdef")
+        for position in ("1.1", "1.2", "1.3"):
+            revision = await hall.present(trace=None, position=position)
+            # A message of a few bytes, which a proxy that collects would hold back.
+            await follower.until(lambda revision=revision: follower.view["revision"] >= revision)
 
 
 def test_clients_are_told_apart_and_nobody_can_choose_an_address(edge: Edge) -> None:
@@ -160,12 +148,12 @@ def test_clients_are_told_apart_and_nobody_can_choose_an_address(edge: Edge) -> 
         assert ask(modest, 100) == 201
 
 
-def test_http_2_carries_documents_and_event_streams(edge: Edge, cluster: Cluster) -> None:
+async def test_http_2_carries_documents_and_event_streams(edge: Edge, cluster: Cluster) -> None:
     def curl(*arguments: str) -> str:
         command = ["curl", "-s", "--max-time", "30", "--http2-prior-knowledge", "-w", "\n%{http_version}", *arguments]
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
-    path, events = keep(cluster, "x-times-x.json")
+    path, events = await keep(cluster, "x-times-x.json")
     body, _, version = curl(f"{edge.url2}{path}").rpartition("\n")
     assert (json.loads(body)["events"], version) == (events, "2")
     stream, _, version = curl("-N", f"{edge.url2}{path}/events").rpartition("\n")

@@ -2,14 +2,14 @@
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx
 import pytest
 
 from tests.rooms.hall import Hall
-from tests.world.loop import run_in_own_loop
 from tests.world.redis import Redis
 from tests.world.server import Server
 
@@ -35,17 +35,16 @@ def lecture_server(request: pytest.FixtureRequest, run: object) -> Any:  # noqa:
     return shared[0] if shared else request.getfixturevalue("tight_server")
 
 
-def in_hall(server: Any, act: Callable[[httpx.AsyncClient], Awaitable[None]]) -> None:
-    async def inside() -> None:
-        limits = httpx.Limits(max_connections=200)
-        async with httpx.AsyncClient(base_url=server.url, timeout=60, limits=limits) as client:
-            await act(client)
+@asynccontextmanager
+async def in_hall(server: Any) -> AsyncIterator[httpx.AsyncClient]:
+    """A client with room for many connections."""
+    limits = httpx.Limits(max_connections=200)
+    async with httpx.AsyncClient(base_url=server.url, timeout=60, limits=limits) as client:
+        yield client
 
-    run_in_own_loop(inside())
 
-
-def test_who_follows_sees_what_is_presented_and_who_comes_late_the_same(lecture_server: Any) -> None:
-    async def act(client: httpx.AsyncClient) -> None:
+async def test_who_follows_sees_what_is_presented_and_who_comes_late_the_same(lecture_server: Any) -> None:
+    async with in_hall(lecture_server) as client:
         hall = await Hall.open(client, position="1.1")
         early = await hall.follower(ADA)
         assert early.view["shown"]["position"] == "1.1"
@@ -60,11 +59,9 @@ def test_who_follows_sees_what_is_presented_and_who_comes_late_the_same(lecture_
         await early.drop()
         await late.drop()
 
-    in_hall(lecture_server, act)
 
-
-def test_only_the_presenter_steers(lecture_server: Any) -> None:
-    async def act(client: httpx.AsyncClient) -> None:
+async def test_only_the_presenter_steers(lecture_server: Any) -> None:
+    async with in_hall(lecture_server) as client:
         hall = await Hall.open(client)
         stranger = Hall(client, {"code": hall.code, "secret": "guessed"})
         body = {"shown": {"position": "3.1"}}
@@ -76,11 +73,9 @@ def test_only_the_presenter_steers(lecture_server: Any) -> None:
         assert await stranger.close() == 403
         assert (await client.get(f"/api/rooms/{hall.code}")).json()["shown"]["position"] == "0"
 
-    in_hall(lecture_server, act)
 
-
-def test_answers_are_counted_once_each_and_masked_until_they_are_revealed(lecture_server: Any) -> None:
-    async def act(client: httpx.AsyncClient) -> None:
+async def test_answers_are_counted_once_each_and_masked_until_they_are_revealed(lecture_server: Any) -> None:
+    async with in_hall(lecture_server) as client:
         hall = await Hall.open(client)
         presenter, follower = await hall.presenter(), await hall.follower(ADA)
         assert await hall.answer("4.3", ADA, "6") == 409
@@ -101,11 +96,9 @@ def test_answers_are_counted_once_each_and_masked_until_they_are_revealed(lectur
         await presenter.drop()
         await follower.drop()
 
-    in_hall(lecture_server, act)
 
-
-def test_the_presenter_knows_who_follows_and_who_wandered_off(lecture_server: Any) -> None:
-    async def act(client: httpx.AsyncClient) -> None:
+async def test_the_presenter_knows_who_follows_and_who_wandered_off(lecture_server: Any) -> None:
+    async with in_hall(lecture_server) as client:
         hall = await Hall.open(client)
         presenter = await hall.presenter()
         ada, bob = await hall.follower(ADA), await hall.follower(BOB)
@@ -128,14 +121,12 @@ def test_the_presenter_knows_who_follows_and_who_wandered_off(lecture_server: An
         assert (second_tab.view["followers"], second_tab.view["away"]) == (None, None)
         await presenter.drop()
 
-    in_hall(lecture_server, act)
-
 
 @pytest.mark.soak
-def test_a_hundred_random_walks_with_forced_drops_end_where_the_presenter_is(lecture_server: Any) -> None:
+async def test_a_hundred_random_walks_with_forced_drops_end_where_the_presenter_is(lecture_server: Any) -> None:
     chance = random.Random(7)
 
-    async def act(client: httpx.AsyncClient) -> None:
+    async with in_hall(lecture_server) as client:
         hall = await Hall.open(client)
         followers = [await hall.follower(f"{number:016x}") for number in range(10)]
         for _ in range(10):
@@ -156,11 +147,9 @@ def test_a_hundred_random_walks_with_forced_drops_end_where_the_presenter_is(lec
             assert revisions == sorted(revisions)
             await follower.drop()
 
-    in_hall(lecture_server, act)
 
-
-def test_a_closed_room_sends_everybody_home_and_is_forgotten(lecture_server: Any) -> None:
-    async def act(client: httpx.AsyncClient) -> None:
+async def test_a_closed_room_sends_everybody_home_and_is_forgotten(lecture_server: Any) -> None:
+    async with in_hall(lecture_server) as client:
         hall = await Hall.open(client, question=QUESTION)
         follower = await hall.follower(ADA)
         assert await hall.close() == 204
@@ -170,11 +159,9 @@ def test_a_closed_room_sends_everybody_home_and_is_forgotten(lecture_server: Any
         assert await hall.answer("4.3", ADA, "6") == 404
         assert await hall.close() == 404
 
-    in_hall(lecture_server, act)
 
-
-def test_a_page_that_sends_without_end_is_alone_in_being_refused(lecture_server: Any) -> None:
-    async def act(client: httpx.AsyncClient) -> None:
+async def test_a_page_that_sends_without_end_is_alone_in_being_refused(lecture_server: Any) -> None:
+    async with in_hall(lecture_server) as client:
         hall = await Hall.open(client)
         places = f"/api/rooms/{hall.code}/participants"
         sent = [await client.put(f"{places}/{ADA}", json={"following": False}) for _ in range(130)]
@@ -183,11 +170,9 @@ def test_a_page_that_sends_without_end_is_alone_in_being_refused(lecture_server:
         assert (await client.put(f"{places}/{BOB}", json={"following": False})).status_code == 204
         assert await hall.close() == 204
 
-    in_hall(lecture_server, act)
 
-
-def test_every_place_has_an_end(lecture_server: Any) -> None:
-    async def act(client: httpx.AsyncClient) -> None:
+async def test_every_place_has_an_end(lecture_server: Any) -> None:
+    async with in_hall(lecture_server) as client:
         hall = await Hall.open(client)
         seated = [await hall.follower(f"{number:016x}") for number in range(30)]
         full = await client.get(f"/api/rooms/{hall.code}/events", params={"participant": "f" * 16})
@@ -200,8 +185,6 @@ def test_every_place_has_an_end(lecture_server: Any) -> None:
         for answer in answers:
             if answer.status_code == 201:
                 await Hall(client, answer.json()).close()
-
-    in_hall(lecture_server, act)
 
 
 def test_what_cannot_be_shown_is_refused(tight_server: Any) -> None:
@@ -218,13 +201,13 @@ def test_what_cannot_be_shown_is_refused(tight_server: Any) -> None:
 
 
 @pytest.mark.parametrize("kind", [pytest.param("of one process", marks=pytest.mark.soak), "shared"])
-def test_a_room_that_its_presenter_left_ends_by_itself(
+async def test_a_room_that_its_presenter_left_ends_by_itself(
     kind: str, start_server: Callable[..., Server], redis_server: Redis
 ) -> None:
     url = redis_server.url if kind == "shared" else ""
     server = start_server(path="/healthz", room_idle_seconds=3, cluster_url=url)
 
-    async def act(client: httpx.AsyncClient) -> None:
+    async with in_hall(server) as client:
         hall = await Hall.open(client)
         presenter = await hall.presenter()
         follower = await hall.follower(ADA)
@@ -234,47 +217,42 @@ def test_a_room_that_its_presenter_left_ends_by_itself(
         await follower.until(lambda: follower.is_closed)
         assert (await client.get(f"/api/rooms/{hall.code}")).status_code == 404
 
-    in_hall(server, act)
 
-
-def test_a_room_is_one_room_on_every_server_of_a_cluster(pair: tuple[Server, Server], redis_server: Redis) -> None:
+async def test_a_room_is_one_on_every_server_of_a_cluster(pair: tuple[Server, Server], redis_server: Redis) -> None:
     here, there = pair
 
-    async def act(client: httpx.AsyncClient) -> None:
-        async with httpx.AsyncClient(base_url=there.url, timeout=60) as other:
-            hall = await Hall.open(client, question=QUESTION)
-            elsewhere = Hall(other, {"code": hall.code, "secret": hall.secret})
-            presenter, far = await hall.presenter(), await elsewhere.follower(ADA)
-            await presenter.until(lambda: presenter.view["followers"] == 1)
-            assert await elsewhere.answer(QUESTION["id"], ADA, "6") == 204
-            await presenter.until(lambda: presenter.view["answered"] == 1)
-            near_tab = await hall.follower(ADA)
-            await far.drop()
-            await far.connect()
-            await near_tab.drop()
-            revision = await elsewhere.present(position="4.2", question=QUESTION, revealed=True)
-            await far.until(lambda: far.view["revision"] == revision)
-            await presenter.until(lambda: presenter.view["revision"] == revision and presenter.view["followers"] == 1)
-            assert far.view["tally"] == [{"answer": "6", "count": 1}]
-            for connection in redis_server.client().client_list(_type="pubsub"):
-                redis_server.client().client_kill_filter(_id=connection["id"])
-            revision = await hall.present(position="5.1")
-            await far.until(lambda: far.view["revision"] == revision)
-            assert await elsewhere.close() == 204
-            await far.until(lambda: far.is_closed)
-            await presenter.until(lambda: presenter.is_closed)
-            assert not [key for key in redis_server.client().keys("gradwalk:room*") if hall.code.encode() in key]
-
-    in_hall(here, act)
+    async with in_hall(here) as client, httpx.AsyncClient(base_url=there.url, timeout=60) as other:
+        hall = await Hall.open(client, question=QUESTION)
+        elsewhere = Hall(other, {"code": hall.code, "secret": hall.secret})
+        presenter, far = await hall.presenter(), await elsewhere.follower(ADA)
+        await presenter.until(lambda: presenter.view["followers"] == 1)
+        assert await elsewhere.answer(QUESTION["id"], ADA, "6") == 204
+        await presenter.until(lambda: presenter.view["answered"] == 1)
+        near_tab = await hall.follower(ADA)
+        await far.drop()
+        await far.connect()
+        await near_tab.drop()
+        revision = await elsewhere.present(position="4.2", question=QUESTION, revealed=True)
+        await far.until(lambda: far.view["revision"] == revision)
+        await presenter.until(lambda: presenter.view["revision"] == revision and presenter.view["followers"] == 1)
+        assert far.view["tally"] == [{"answer": "6", "count": 1}]
+        for connection in redis_server.client().client_list(_type="pubsub"):
+            redis_server.client().client_kill_filter(_id=connection["id"])
+        revision = await hall.present(position="5.1")
+        await far.until(lambda: far.view["revision"] == revision)
+        assert await elsewhere.close() == 204
+        await far.until(lambda: far.is_closed)
+        await presenter.until(lambda: presenter.is_closed)
+        assert not [key for key in redis_server.client().keys("gradwalk:room*") if hall.code.encode() in key]
     assert all(redis_server.client().pttl(key) > 0 for key in redis_server.client().keys("gradwalk:room*"))
 
 
-def test_followers_of_a_server_that_goes_down_are_not_told_that_the_room_is_closed(
+async def test_followers_of_a_server_that_goes_down_are_not_told_that_the_room_is_closed(
     pair: tuple[Server, Server], redis_server: Redis, start_server: Callable[..., Server]
 ) -> None:
     third = start_server(path="/healthz", cluster_url=redis_server.url)
 
-    async def act(client: httpx.AsyncClient) -> None:
+    async with in_hall(pair[0]) as client:
         hall = await Hall.open(client)
         async with httpx.AsyncClient(base_url=third.url, timeout=60) as other:
             follower = await Hall(other, {"code": hall.code, "secret": hall.secret}).follower(ADA)
@@ -284,5 +262,3 @@ def test_followers_of_a_server_that_goes_down_are_not_told_that_the_room_is_clos
         again = await hall.follower(ADA)
         assert again.view == follower.view
         await again.drop()
-
-    in_hall(pair[0], act)

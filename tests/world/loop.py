@@ -1,9 +1,12 @@
-"""An event loop of one's own, wherever the test runs."""
+"""A pytest plugin: a test that is a coroutine function runs in an event loop of its own."""
 
 import asyncio
+import inspect
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
+
+import pytest
 
 T = TypeVar("T")
 
@@ -22,3 +25,12 @@ def run_in_own_loop(
 
     with ThreadPoolExecutor(max_workers=1) as own:
         return own.submit(run).result()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    if not inspect.iscoroutinefunction(pyfuncitem.obj):
+        return None
+    names = inspect.signature(pyfuncitem.obj).parameters
+    run_in_own_loop(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names}))
+    return True

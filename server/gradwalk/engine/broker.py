@@ -44,7 +44,7 @@ class Places:
             self._batch -= queue == queue_of(Lane.BATCH)
 
 
-class _LiveFirst:
+class LiveFirst:
     """What kombu calls a cycle: LIVE before BATCH at every pop, where its own choice is to take turns."""
 
     def __init__(self, places: Places) -> None:
@@ -80,7 +80,7 @@ def make_broker(url: str, places: Places | None = None) -> Celery:
         broker_connection_max_retries=None,
         broker_transport_options={
             "global_keyprefix": _PREFIX,
-            "queue_order_strategy": "priority" if places is None else partial(_LiveFirst, places),
+            "queue_order_strategy": "priority" if places is None else partial(LiveFirst, places),
             "visibility_timeout": _REDELIVER_SECONDS,
             "unacked_restore_interval": 5,
             "unacked_restore_throttle": 1,

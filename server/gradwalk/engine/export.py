@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from typing import IO, Any, Literal
@@ -24,8 +24,9 @@ from gradwalk.store.compression import decompress
 from gradwalk.words.catalogue import LANGUAGE, tell
 
 LONGEST_SECONDS = 600.0
+MAKER = ("-m", "gradwalk.exports.maker")
 # A crash flushes nothing: unbuffered, and with faulthandler, what was said before and where it happened arrive.
-_MAKER = (sys.executable, "-P", "-u", "-X", "faulthandler", "-m", "gradwalk.exports.maker")
+_PYTHON = (sys.executable, "-P", "-u", "-X", "faulthandler")
 _SECRETS = "GRADWALK_"
 _COMPLAINT_CHARACTERS_MAX = 4_000
 
@@ -67,8 +68,14 @@ class MakerBrokeError(RuntimeError):
     """The process ended without a file and without a reason: our bug; the message is what it said last."""
 
 
-def make_file(job: ExportJob, report: Callable[[int, int], None], cancellation: Cancellation) -> bytes:
-    """The file; blocks. `report` hears how many pages are done, and of how many.
+def make_file(
+    job: ExportJob,
+    report: Callable[[int, int], None],
+    cancellation: Cancellation,
+    *,
+    maker: Sequence[str] = MAKER,
+) -> bytes:
+    """The file; blocks. `report` gets the number of pages that are done, and of all; `maker` is what Python runs.
 
     Raises:
         NoFileError: nothing can be made of this trace, or not here, or not in time; or it was called off.
@@ -80,26 +87,26 @@ def make_file(job: ExportJob, report: Callable[[int, int], None], cancellation: 
     with tempfile.TemporaryFile() as complaints:
         # A group of its own: Graphviz and ffmpeg, which it starts, end with it.
         with subprocess.Popen(
-            _MAKER,
+            [*_PYTHON, *maker],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=complaints,
             start_new_session=True,
             env={name: value for name, value in os.environ.items() if not name.startswith(_SECRETS)},
-        ) as maker:
-            assert maker.stdin is not None
-            ending = _Ending(maker)
+        ) as process:
+            assert process.stdin is not None
+            ending = _Ending(process)
             late = threading.Timer(LONGEST_SECONDS, ending.stop_late)
             late.start()
             cancellation.bind(ending.stop)
             try:
-                found = _converse(maker, job, document, report)
+                found = _converse(process, job, document, report)
             finally:
                 late.cancel()
                 cancellation.bind(None)
                 ending.stop()
                 with suppress(BrokenPipeError):
-                    maker.stdin.close()
+                    process.stdin.close()
         if found is not None:
             return found
         if ending.is_late:

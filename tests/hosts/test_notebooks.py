@@ -1,8 +1,8 @@
 """JupyterLab, nbconvert, marimo and torchviz themselves."""
 
 import json
+import os
 import re
-import socket
 import subprocess
 from contextlib import suppress
 from pathlib import Path
@@ -79,23 +79,18 @@ def test_jupyterlab_shows_it_in_a_real_browser(tmp_path: Path, browser: Browser)
     """A notebook that nobody has run: what is seen, its live kernel computed."""
     notebook = tmp_path / "lesson.ipynb"
     notebook.write_text(json.dumps(notebook_of(NOTEBOOK_CELL)))
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [HOST_PYTHON, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--port={port}"]
-    command += [
-        "--IdentityProvider.token=",
-        f"--ServerApp.root_dir={notebook.parent}",
-        "--ServerApp.disable_check_xsrf=True",
-    ]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as lab:
+    command = [HOST_PYTHON, "-m", "jupyterlab", "--no-browser", "--allow-root", "--IdentityProvider.token="]
+    command += [f"--ServerApp.root_dir={notebook.parent}", "--ServerApp.disable_check_xsrf=True"]
+    environment = {**os.environ, "JUPYTER_RUNTIME_DIR": str(tmp_path / "runtime")}
+    log = tmp_path / "lab.log"
+    with log.open("wb") as said, subprocess.Popen(command, env=environment, stdout=said, stderr=said) as lab:
         try:
-            wait_until(lambda: _answers(f"http://127.0.0.1:{port}/api/status"), lab)
+            address = wait_until(lambda: _address_of_lab(tmp_path / "runtime"), lab, log)
             page = browser.new_page(viewport={"width": 1280, "height": 900})
             # Asked which kernel: the one that is proposed.
             asked = page.locator(".jp-Dialog")
             page.add_locator_handler(asked, lambda: asked.locator(".jp-mod-accept").click())
-            page.goto(f"http://127.0.0.1:{port}/lab/tree/{notebook.name}")
+            page.goto(f"{address}lab/tree/{notebook.name}")
             page.locator(".jp-CodeCell .cm-content").first.wait_for(timeout=90_000)
             page.locator('.jp-Notebook-ExecutionIndicator[data-status="idle"]').first.wait_for(timeout=120_000)
             _run_first_cell(page)
@@ -126,11 +121,14 @@ def _run_first_cell(page: Page) -> None:
     pytest.fail("the kernel took no run of the cell")
 
 
-def _answers(address: str) -> bool:
-    try:
-        return httpx.get(address).is_success
-    except httpx.TransportError:
-        return False
+def _address_of_lab(runtime: Path) -> str | None:
+    """Where it answers: it picks a port that is free and writes it down."""
+    for written in runtime.glob("jpserver-*.json"):
+        with suppress(httpx.TransportError, json.JSONDecodeError):
+            address = str(json.loads(written.read_text())["url"])
+            if httpx.get(f"{address}api/status").is_success:
+                return address
+    return None
 
 
 def test_marimo_shows_it(tmp_path: Path, run) -> None:

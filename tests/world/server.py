@@ -17,7 +17,7 @@ import httpx
 from tests.world.processes import ENVIRONMENT, ROOT, descendants_of, wait_until
 
 STATIC = ROOT / "server" / "gradwalk" / "static"
-ADDRESS = re.compile(rb"http://127\.0\.0\.1:\d+")
+ADDRESS = re.compile(rb"http://(?:127\.0\.0\.1|0\.0\.0\.0):(\d+)")
 ELSEWHERE = "lecture.test"
 """A name under which the server is not on the reader's own machine, as far as a browser can tell."""
 
@@ -56,7 +56,7 @@ class Server:
                 start_new_session=True,
             )
         found = wait_until(lambda: ADDRESS.search(self.log.read_bytes()), self.process, self.log)
-        self.url = found.group().decode()
+        self.url = f"http://127.0.0.1:{found[1].decode()}"
         self.client = httpx.Client(base_url=self.url, timeout=60)
         wait_until(lambda: self._answers(path), self.process, self.log)
 

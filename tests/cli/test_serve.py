@@ -34,7 +34,7 @@ def test_below_full_nothing_listens_to_others_and_a_sentence_says_why(run: Calla
     ("locks", "host", "level"),
     [
         pytest.param("locked", "0.0.0.0", "full", id="public and locked"),
-        pytest.param("open", "127.0.0.1", "partial", id="loopback and not quite locked"),
+        pytest.param("open", "127.0.0.1", "partial", id="loopback and not quite locked", marks=pytest.mark.soak),
     ],
 )
 def test_the_level_stands_in_the_log_in_readyz_and_for_the_page(

@@ -155,6 +155,7 @@ def place(node: Any) -> tuple[int, int, int, int]:
 COMPUTE = "import json; from gradwalk.sandbox.offer_rules import compute_offer; print(json.dumps(compute_offer()))"
 
 
+@pytest.mark.soak
 def test_the_offer_is_what_it_was_when_somebody_last_looked(run: Callable[..., Any]) -> None:
     """Fails when an upgrade adds a name: read the difference, then `python -m gradwalk.sandbox.offer_rules`."""
     # In a process of its own: torch.compile and optimizers, once used, put names of theirs on torch's classes.

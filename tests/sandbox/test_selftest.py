@@ -27,7 +27,7 @@ with Sandbox(RunLimits(spare_count=0, seccomp=False)) as sandbox:
     ("off", "level", "opened"),
     [
         pytest.param(("landlock",), "full", set(), id="no second lock", marks=pytest.mark.sweep),
-        pytest.param(("seccomp",), "partial", {"stat"}, id="no seccomp"),
+        pytest.param(("seccomp",), "partial", {"stat"}, id="no seccomp", marks=pytest.mark.sweep),
         pytest.param(("resource_limits",), "partial", {"memory"}, id="no resource limits", marks=pytest.mark.sweep),
         pytest.param(
             ("seccomp", "landlock"), "none", {"stat", "signal", "exec"}, id="limits alone", marks=pytest.mark.sweep

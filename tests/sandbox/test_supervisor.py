@@ -305,6 +305,7 @@ def test_a_replay_that_dies_says_why(sandboxes: Start) -> None:
     assert caught.value.problem["kind"] == "crashed"
 
 
+@pytest.mark.soak
 def test_a_spawned_child_gives_the_bytes_of_a_forked_one(trace: Trace, start_sandbox: Start) -> None:
     spawning = start_sandbox(SpawnLauncher, wall_seconds=60.0)
     assert encode(trace_in(spawning, REFERENCE)) == encode(trace(REFERENCE))

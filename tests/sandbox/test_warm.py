@@ -4,6 +4,8 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 _MADVISE_COLLAPSE = (6, 1)
 _PROGRAM = """
 import torch
@@ -33,6 +35,7 @@ print(before, moved, large_bytes())
 """
 
 
+@pytest.mark.soak
 def test_seeds_stay_and_memory_is_gathered_in_large_pages(run: Callable[..., Any]) -> None:
     before, moved, after = map(int, run(["-c", _PROGRAM]).stdout.split())
     if moved == 0:

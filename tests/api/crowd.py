@@ -1,6 +1,6 @@
 """A crowd whose programs never end, each from an address of its own, and one honest client beside it.
 
-Used by `test_clients.py` (three loops) and by `tests/benchmarks/loops.py` (fifty).
+Used by `test_clients.py` (three loops) and by `tests/benchmarks/server.py` (fifty).
 """
 
 import itertools

@@ -1,6 +1,6 @@
 """Bytes that no client library would send: broken request lines, headers, lengths and chunks, straight into a socket.
 
-Used by `test_fuzz.py` with a fixed seed and by `tests/benchmarks/fuzz.py` for long.
+Used by `test_fuzz.py` with a fixed seed.
 """
 
 import random

@@ -1,7 +1,4 @@
-"""The compose file's set-up as local processes: two servers without torch, two workers, one redis; and what breaks it.
-
-Longer and larger faults are in `tests/benchmarks/cluster.py`.
-"""
+"""The compose file's set-up as local processes, and what breaks it: two servers without torch, two workers, one redis."""
 
 import asyncio
 import contextlib

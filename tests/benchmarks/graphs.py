@@ -1,45 +1,24 @@
 """Graphs of real size in a real browser: frames while panning, zooming, scrubbing, playing, dragging an input; layouts.
 
 The server has traced the program before, so that the page is measured and not the tracer. Beside every rate stands its
-share of what an empty page reached just before, doing the same motion with one plain element: what this machine cannot
-do is not laid at our door.
+share of what an empty page reached just before, doing the same motion with one plain element.
 """
 
-import json
-import os
 import statistics
-import urllib.request
-from collections.abc import Callable
+from typing import Any
 
 from playwright.sync_api import Browser, Page
 
+from tests.benchmarks.common import residual
 from tests.e2e.player import PlayerPage, fragment
 from tests.world.browser import running_browser
-from tests.world.server import ELSEWHERE, running_server
+from tests.world.server import ELSEWHERE, Server, running_server
+from tests.world.stream import trace_events
 
-PROGRAM = """
-import torch
-from torch import nn
-
-class Block(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.a = nn.Linear(4, 4)
-        self.b = nn.Linear(4, 4)
-        self.norm = nn.LayerNorm(4)
-
-    def forward(self, x):
-        return x + self.norm(self.b(torch.relu(self.a(x))) * 0.5)
-
-net = nn.Sequential(*[Block() for _ in range(BLOCKS)], nn.Linear(4, 1))
-k = torch.tensor(1.0, requires_grad=True)
-(k * net(torch.randn(3, 4))).square().mean().backward()
-""".strip()
-NODES_PER_BLOCK = 14
-SIZES = tuple(int(size) for size in os.environ.get("GRAPH_SIZES", "50,500,1000,5000").split(","))
+SIZES = (50, 500, 1_000, 5_000)
 FRAMES = 90
 TOGGLES = 10
-VIEWPORT = {"width": 1280, "height": 800}
+VIEWPORT: Any = {"width": 1280, "height": 800}
 
 FRAMES_OF = """async ([motion, frames]) => {
     const host = document.querySelector("[aria-label='Autograd graph']");
@@ -69,64 +48,41 @@ FRAMES_OF = """async ([motion, frames]) => {
         play: () => {},
     };
     if (host !== null && motion === "pan") host.dispatchEvent(new MouseEvent("mousedown", at(400, 200)));
-    const times = [];
-    let last = await new Promise(requestAnimationFrame);
+    const begin = await new Promise(requestAnimationFrame);
+    let last = begin;
     for (let i = 0; i < frames; i += 1) {
         acts[motion](i);
-        const now = await new Promise(requestAnimationFrame);
-        times.push(now - last);
-        last = now;
+        last = await new Promise(requestAnimationFrame);
     }
     if (host !== null && motion === "pan") window.dispatchEvent(new MouseEvent("mouseup", at(400, 200)));
-    return times;
+    return 1000 * frames / (last - begin);
 }"""
 EMPTY_PAGE = """
     <i class="plain" style="position: absolute; width: 100px; height: 60px; background: #888"></i>
     <input type="range" aria-label="Step" max="1000"><input type="range" aria-label="k" min="-3" max="3" step="0.01">
 """
 TOGGLE = """async () => {
-    const group = [...document.querySelectorAll(".group:not(.open) > button")].find((each) => {
-        const box = each.getBoundingClientRect();
-        return box.width > 0 && box.top >= 0 && box.left >= 0 && box.right < innerWidth;
-    }) ?? document.querySelector(".group:not(.open) > button");
-    const id = group.closest("[data-group]").dataset.group;
-    const nameOf = (each) => each.dataset.node ?? each.dataset.group;
-    const places = () => new Map([...document.querySelectorAll(".world > :is([data-node], [data-group])")]
-        .filter((each) => nameOf(each) !== id && !each.classList.contains("open"))
-        .map((each) => [nameOf(each), each.getBoundingClientRect()]));
-    const before = places();
+    const id = document.querySelector(".group:not(.open) > button").closest("[data-group]").dataset.group;
+    const toggle = async (open) => {
+        document.querySelector(`[data-group="${id}"] > button`).click();
+        const isDone = () => document.querySelector(`[data-group="${id}"]`)?.classList.contains("open") === open;
+        while (!isDone()) await new Promise((resolve) => setTimeout(resolve));
+    };
     const begin = performance.now();
-    group.click();
-    const is = (open) => document.querySelector(`[data-group="${id}"]`)?.classList.contains("open") === open;
-    while (!is(true)) {
-        if (performance.now() - begin > 5000) throw new Error("the group did not open");
-        await new Promise((resolve) => setTimeout(resolve));
-    }
+    await toggle(true);
     const opened = performance.now() - begin;
-    await new Promise(requestAnimationFrame);
-    const frame = document.querySelector(`[data-group="${id}"]`).getBoundingClientRect();
-    const known = [...places()].filter(([name]) => before.has(name));
-    const isBeside = ([, box]) => box.right <= frame.left || box.left >= frame.right;
-    const most = (those) =>
-        Math.max(0, ...those.map(([name, box]) => Math.abs(box.top - before.get(name).top)));
-    const moved = [most(known.filter(isBeside)), most(known.filter((each) => !isBeside(each)))];
-    document.querySelector(`[data-group="${id}"] > button`).click();
-    while (!is(false)) await new Promise(requestAnimationFrame);
-    return [opened, ...moved];
+    await toggle(false);
+    return opened;
 }"""
-FIRST_PAINT = """async (steps) => {
+FIRST_PICTURE = """async () => {
     const button = [...document.querySelectorAll("button")].find((each) => each.textContent.trim() === "Run");
     const begin = performance.now();
     button.click();
     while (document.querySelector("[aria-label='Autograd graph'] :is(article, section)") === null) {
-        if (performance.now() - begin > 20000) throw new Error("no graph appeared");
         await new Promise(requestAnimationFrame);
     }
     await new Promise(requestAnimationFrame);
-    const painted = performance.now() - begin;
-    const slider = document.querySelector("input[aria-label=Step]");
-    while (Number(slider.max) < steps) await new Promise(requestAnimationFrame);
-    return [painted, performance.now() - begin];
+    return performance.now() - begin;
 }"""
 WATCH_LAYOUTS = """
     window.layouts = [];
@@ -139,110 +95,55 @@ WATCH_LAYOUTS = """
 """
 
 
-def program(nodes: int) -> str:
-    """A residual network with about so many nodes in its graph, and one scalar that has a slider."""
-    return PROGRAM.replace("BLOCKS", str(max(1, round(nodes / NODES_PER_BLOCK))))
-
-
-def warm(server: str, source: str) -> int:
-    """Has the server trace a program whole, so that the page need not wait for that; the number of its steps."""
-    body = json.dumps({"source": source, "options": {"seed": 0}}).encode()
-    headers = {"Accept": "text/event-stream", "Content-Type": "application/json"}
-    with urllib.request.urlopen(urllib.request.Request(f"{server}/api/traces", body, headers)) as answer:
-        told = answer.read().decode()
-    finished = json.loads(told.split("data: ")[-2].split("\n")[0])[-1]
-    if finished["truncated"] is not None or finished["problems"] != 0:
-        raise RuntimeError(f"not traced whole: {finished}")
-    steps: int = finished["steps"]
-    return steps
-
-
-def opened(browser: Browser, server: str, source: str, steps: int) -> tuple[PlayerPage, float, float]:
-    """A page with the trace on it; milliseconds from Run to its first picture and to its last step."""
-    page = browser.new_context(viewport=VIEWPORT).new_page()  # type: ignore[arg-type]
+def measure(browser: Browser, server: Server, size: int, blank: Page) -> dict[str, str]:
+    """One column of the table."""
+    source = residual(size)
+    finished = trace_events(server.client, source, seed=0)[-1]
+    assert (finished["truncated"], finished["problems"]) == (None, 0)
+    page = browser.new_context(viewport=VIEWPORT).new_page()
     page.add_init_script(WATCH_LAYOUTS)
-    player = PlayerPage(page, server.replace("127.0.0.1", ELSEWHERE))
+    player = PlayerPage(page, server.url.replace("127.0.0.1", ELSEWHERE))
     player.open(fragment(source, s="1.3"))
-    page.wait_for_timeout(1500)  # Graphviz is fetched beside the first paint.
-    painted, complete = page.evaluate(FIRST_PAINT, steps)
-    return player, painted, complete
+    page.wait_for_load_state("networkidle")
+    column = {"nodes": f"{finished['steps']:,}", "Run to first picture, ms": f"{page.evaluate(FIRST_PICTURE):.0f}"}
+    column["  of which: layout in the worker"] = f"{page.evaluate('window.layouts[0]'):.0f}"
+    player.wait_for_end_of_run()
 
+    def add(motion: str, state: str = "") -> None:
+        reference = blank.evaluate(FRAMES_OF, [motion, FRAMES])
+        if motion == "play":
+            player.button("First step").click()
+            player.button("Play").click()
+        rate = page.evaluate(FRAMES_OF, [motion, FRAMES])
+        column[f"{motion}{state}: frames per second, share"] = f"{rate:.1f} {rate / reference:.2f}"
+        if motion == "play":
+            player.button("Pause").click()
 
-def rate(page: Page, motion: str) -> tuple[float, float]:
-    """Frames per second and the 95th percentile of a frame's milliseconds."""
-    times = page.evaluate(FRAMES_OF, [motion, FRAMES])
-    return 1000 * len(times) / sum(times), sorted(times)[int(len(times) * 0.95)]
+    for motion in ("pan", "zoom", "scrub", "play"):
+        add(motion)
+    toggles = [page.evaluate(TOGGLE) for _ in range(TOGGLES)]
+    column["open a group, ms p50, max"] = f"{statistics.median(toggles):.0f} {max(toggles):.0f}"
+    page.evaluate("window.layouts.length = 0")
+    player.button("open all").click()
+    player.button("close all").wait_for()
+    page.wait_for_function("window.layouts.length > 0")
+    column["open all groups: layout, ms"] = f"{page.evaluate('window.layouts[0]'):.0f}"
+    for motion in ("pan", "zoom", "scrub", "play"):
+        add(motion, ", all groups open")
+    player.button("Fit").click()
+    add("drag")
+    page.context.close()
+    return column
 
 
 def main() -> None:
     """Prints the table."""
-    os.environ["GRADWALK_RUN_SECONDS"] = "120"
-    columns: list[dict[str, str]] = []
-    with running_server() as server, running_browser() as browser:
-        blank = browser.new_context(viewport=VIEWPORT).new_page()  # type: ignore[arg-type]
+    with running_server(run_seconds=120) as server, running_browser() as browser:
+        blank = browser.new_context(viewport=VIEWPORT).new_page()
         blank.set_content(EMPTY_PAGE)
-        columns += [measure(browser, server.url, size, blank) for size in SIZES]
+        columns = [measure(browser, server, size, blank) for size in SIZES]
     for name in columns[-1]:
-        print(f"{name:<40}" + "".join(f"{column.get(name, ''):>20}" for column in columns))
-
-
-def spelled(measured: tuple[float, float], reference: tuple[float, float]) -> str:
-    """Frames per second, in brackets the milliseconds of a slow frame, and the share of the empty page's rate."""
-    return f"{measured[0]:.1f} ({measured[1]:.0f}) {measured[0] / reference[0]:.2f}"
-
-
-def measure(browser: Browser, server: str, size: int, blank: Page) -> dict[str, str]:
-    """One column of the table."""
-    source = program(size)
-    steps = warm(server, source)
-    player, painted, complete = opened(browser, server, source, steps)
-    page = player.page
-    column = {
-        "nodes": f"{steps:,}",
-        "Run to first picture, ms": f"{painted:.0f}",
-        "  of which: layout in the worker": f"{page.evaluate('window.layouts[0]'):.0f}",
-        "Run to all steps, ms": f"{complete:.0f}",
-        "frames per second (slow frame, ms) share of empty page:": "",
-    }
-
-    def add(name: str, motion: str, before: Callable[[], None] = lambda: None) -> None:
-        reference = rate(blank, motion)
-        before()
-        column[name] = spelled(rate(page, motion), reference)
-
-    def play() -> None:
-        player.button("Play").click()
-
-    for motion in ("pan", "zoom", "scrub"):
-        add(motion, motion)
-    player.button("First step").click()
-    add("play", "play", play)
-    player.button("Pause").click()
-    toggles = [page.evaluate(TOGGLE) for _ in range(TOGGLES)]
-    page.evaluate("window.layouts.length = 0")
-    player.button("open all").click()
-    player.button("close all").wait_for()
-    page.wait_for_timeout(500)
-    layout = page.evaluate("window.layouts[0]")
-    for motion in ("pan", "zoom"):
-        add(f"{motion}, all groups open", motion)
-    add("play, all groups open", "play", play)
-    player.button("Pause").click()
-    add("scrub, all groups open", "scrub")
-    for _ in range(14):
-        player.button("Zoom out").click()
-    page.wait_for_timeout(500)
-    for motion in ("pan", "zoom"):
-        add(f"{motion}, all open, from far away", motion)
-    player.button("Fit").click()
-    add("drag an input's slider", "drag")
-    opens = [time for time, *_ in toggles]
-    column["open a group, ms p50 (max)"] = f"{statistics.median(opens):.0f} ({max(opens):.0f})"
-    column["  moves what is before or after it, px"] = f"{max(beside for _, beside, _ in toggles):.0f}"
-    column["  moves what is over or under it, px"] = f"{max(over for *_, over in toggles):.0f}"
-    column["open all groups: layout, ms"] = f"{layout:.0f}"
-    page.context.close()
-    return column
+        print(f"{name:<48}" + "".join(f"{column.get(name, ''):>16}" for column in columns))
 
 
 if __name__ == "__main__":

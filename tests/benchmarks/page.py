@@ -1,97 +1,203 @@
-"""The page in a real browser: first paint, first step on screen, and a slider's move to new numbers.
+"""What a person waits for: first paint, Run to a picture and to numbers, sliders, a slow line, embeds in other pages.
 
-"Slider" is the time from the browser's `input` event to the frame after the new product is in the document,
-beside the same round trip without a page (the POST's whole stream read by `fetch`), both in one run.
+Each visit has a browser context of its own, so an empty cache. A slider's time is from the browser's `input` event to
+the frame after the new product is in the document, beside the same request without a page.
 """
 
-import statistics
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page
 
-from tests.e2e.player import PlayerPage, fragment
+from gradwalk.exports.exporter import Selection
+from gradwalk.exports.kit import MODULE, write_kit
+from gradwalk.notebook.recording import trace
+from tests.benchmarks.common import BACKWARD, report, residual, transformer
+from tests.e2e.player import PlayerPage, fragment, slow_down
 from tests.world.browser import running_browser
-from tests.world.server import running_server
+from tests.world.server import ELSEWHERE, running_server
+from tests.world.sites import TWO_LAYERS, keep_program, serving
 
-TEN_NODES = "sin(x*y) + exp(x)*y - x/y"
-INPUTS = {"x": 0.5, "y": 1.5}
-MOVES = 60
+PROGRAMS = {
+    "10 nodes": """
+import torch
+k = torch.tensor(1.0, requires_grad=True)
+y = torch.tensor(1.5, requires_grad=True)
+loss = torch.sin(k * y) + torch.exp(k) * y - k / y
+loss.backward()
+""",
+    "50 nodes": residual(50),
+    "490 nodes": transformer(8) + BACKWARD,
+}
+SLIDERS = {"10 nodes": "5.3", "50 nodes": "2.3"}
+"""Programs whose `k` is moved, and a step and phase whose numbers depend on it."""
 VISITS = 7
+MOVES = 30
+SLOW_BYTES, SLOW_LATENCY = 50_000, 300
+PICTURE = "[aria-label='Autograd graph'] :is(article, section)"
+NUMBERS = "[aria-label='Vector-Jacobian product'] td"
 
-MOVE_SLIDER = """async (value) => {
-    const slider = document.querySelector("input[type=range][aria-label=x]");
-    const product = () => document.querySelector("table[aria-label='v times J']")?.textContent;
-    const before = product();
+RUN = """async ([picture, numbers]) => {
+    const until = async (selector) => {
+        while (document.querySelector(selector) === null) await new Promise(requestAnimationFrame);
+        await new Promise(requestAnimationFrame);
+        return performance.now() - begin;
+    };
+    const begin = performance.now();
+    [...document.querySelectorAll("button")].find((each) => each.textContent.trim() === "Run").click();
+    return [await until(picture), await until(numbers)];
+}"""
+MOVE_SLIDER = """async ([value, numbers]) => {
+    const slider = document.querySelector("input[type=range][aria-label=k]");
+    const cells = () => [...document.querySelectorAll(numbers)].map((cell) => cell.textContent).join(" ");
+    const before = cells();
     const begin = performance.now();
     slider.value = value;
     slider.dispatchEvent(new Event("input", { bubbles: true }));
-    while (product() === before) {
+    while (cells() === before || cells() === "") {
         if (performance.now() - begin > 10000) throw new Error("the numbers did not change");
         await new Promise(requestAnimationFrame);
     }
     return performance.now() - begin;
 }"""
-ROUND_TRIP = """async ([source, x, y]) => {
+ROUND_TRIP = """async ([source, k]) => {
     const begin = performance.now();
     const response = await fetch("/api/traces", {
         method: "POST",
         headers: { Accept: "text/event-stream", "Content-Type": "application/json" },
-        body: JSON.stringify({ source, options: { seed: 0, inputs: { x, y } } }),
+        body: JSON.stringify({ source, options: { seed: 0, inputs: { k } } }),
     });
     await response.text();
     return performance.now() - begin;
 }"""
+HOST = "<!doctype html><meta charset=utf-8><title>A page of somebody else's</title>"
+OPEN_FRAME = """(address) => new Promise((resolve) => {
+  const frame = document.createElement("iframe");
+  frame.setAttribute("sandbox", "allow-scripts");
+  frame.style.cssText = "width: 900px; height: 600px";
+  const begin = performance.now();
+  addEventListener("message", ({data}) => data.type === "ready" && resolve(performance.now() - begin));
+  frame.src = address;
+  document.body.append(frame);
+})"""
+ELEMENT = """<script type="module">
+  await import("./gradwalk.js");
+  window.evaluated = performance.now();
+  const element = document.querySelector("grad-walk");
+  while (!element.isReady) await new Promise(requestAnimationFrame);
+  // the frame after the one in which it became ready has been painted
+  await new Promise(requestAnimationFrame);
+  await new Promise(requestAnimationFrame);
+  window.painted = performance.now();
+</script><grad-walk src="lesson.kit.json" step="1.3" style="height: 600px"></grad-walk>"""
+
+Found = dict[str, list[float]]
 
 
-def percentile(samples: list[float], share: float) -> float:
-    """The sample below which `share` of all lie."""
-    return sorted(samples)[min(len(samples) - 1, int(len(samples) * share))]
-
-
-def row(name: str, samples: list[float]) -> None:
-    """One line of the table, in milliseconds."""
-    print(f"{name:<44}{statistics.median(samples):>9.1f}{percentile(samples, 0.95):>9.1f}{len(samples):>7}")
-
-
-def measure_visits(browser: Browser, server: str) -> tuple[list[float], list[float]]:
-    """First contentful paint and first step on screen, each with an empty cache."""
-    paints, steps = [], []
-    for _ in range(VISITS):
-        context = browser.new_context(viewport={"width": 1280, "height": 800})
-        player = PlayerPage(context.new_page(), server)
-        player.open()
-        player.product.wait_for()
-        steps.append(player.page.evaluate("performance.now()"))
-        paints.append(player.page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime"))
-        context.close()
-    return paints, steps
-
-
-def measure_slider(browser: Browser, server: str) -> tuple[list[float], list[float]]:
-    """Slider moves to numbers on screen, and bare round trips of equally fresh requests."""
-    context = browser.new_context(viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
-    player = PlayerPage(context.new_page(), server)
-    player.open(fragment(TEN_NODES, i=INPUTS, s="5.3"))
-    expect(player.slider("x")).to_be_visible()
-    player.product.wait_for()
-    moves, trips = [], []
-    for move in range(MOVES):
-        value = round(0.6 + move * 0.05, 2)
-        moves.append(player.page.evaluate(MOVE_SLIDER, str(value)))
-        trips.append(player.page.evaluate(ROUND_TRIP, [TEN_NODES, value + 0.013, 1.5]))
+@contextmanager
+def visit(browser: Browser) -> Iterator[Page]:
+    """An empty page with an empty cache."""
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    yield context.new_page()
     context.close()
-    return moves, trips
+
+
+def add(found: Found, name: str, milliseconds: float) -> None:
+    """One measurement of a row."""
+    found.setdefault(name, []).append(milliseconds / 1e3)
+
+
+def waiting(page: Page, server: str, source: str, place: str = "2.3") -> PlayerPage:
+    """The player with a program that waits for Run, as it came by a link from elsewhere."""
+    player = PlayerPage(page, server.replace("127.0.0.1", ELSEWHERE))
+    player.open(fragment(source, s=place))
+    page.wait_for_load_state("networkidle")
+    return player
+
+
+def measure_visit(page: Page, server: str, found: Found) -> None:
+    """First contentful paint and first step on screen."""
+    player = PlayerPage(page, server)
+    player.open()
+    player.product.wait_for()
+    add(found, "first step on screen", page.evaluate("performance.now()"))
+    paint = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
+    add(found, "first contentful paint", paint)
+
+
+def measure_run(page: Page, server: str, name: str, found: Found) -> None:
+    """From Run to the first picture and to the numbers of a step, of a program that the server has not seen."""
+    player = waiting(page, server, f"{PROGRAMS[name].strip()}\n# {time.monotonic_ns()}")
+    picture, numbers = player.page.evaluate(RUN, [PICTURE, NUMBERS])
+    add(found, f"Run to first picture, {name}", picture)
+    add(found, f"Run to numbers, {name}", numbers)
+
+
+def measure_slider(page: Page, server: str, name: str) -> Found:
+    """Slider moves to numbers on screen, and bare round trips of equally fresh requests."""
+    found: Found = {}
+    source = PROGRAMS[name].strip()
+    player = waiting(page, server, source, SLIDERS[name])
+    player.button("Run").click()
+    player.wait_for_end_of_run()
+    for move in range(MOVES):
+        k = round(1.1 + 0.05 * move, 2)
+        add(found, "request without a page", page.evaluate(ROUND_TRIP, [source, k + 0.013]))
+        add(found, "slider to new numbers", page.evaluate(MOVE_SLIDER, [str(k), NUMBERS]))
+    return found
+
+
+def measure_slow_line(page: Page, server: str, found: Found) -> None:
+    """A first visit by a link over a slow line, to the transformer's first picture."""
+    slow_down(page, SLOW_BYTES, SLOW_LATENCY)
+    page.goto(f"{server}/#{fragment(PROGRAMS['490 nodes'].strip())}", wait_until="commit")
+    page.wait_for_selector(PICTURE, timeout=60_000)
+    add(found, "first picture over a slow line, 490 nodes", page.evaluate("performance.now()"))
+
+
+def measure_embeds(page: Page, site: str, embed: str, found: Found) -> None:
+    """A locked frame of another origin until it is ready; the element from plain files until its first picture."""
+    page.goto(f"{site}/host.html")
+    add(found, "locked frame of another origin, ready", page.evaluate(OPEN_FRAME, embed))
+    page.goto(f"{site}/element.html")
+    page.wait_for_function("window.painted > 0")
+    add(found, "element from plain files, module evaluated", page.evaluate("evaluated"))
+    add(found, "element from plain files, first picture", page.evaluate("painted"))
+
+
+def write_site(folder: Path) -> None:
+    """A page for a frame, and one with the element."""
+    files: dict[str, Any] = {"host.html": HOST.encode(), "element.html": (HOST + ELEMENT).encode()}
+    files |= {"gradwalk.js": MODULE.read_bytes(), "lesson.kit.json": write_kit(trace(TWO_LAYERS).document, Selection())}
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
 
 
 def main() -> None:
-    """Prints the table."""
-    with running_server() as server, running_browser() as browser:
-        paints, steps = measure_visits(browser, server.url)
-        moves, trips = measure_slider(browser, server.url)
-    print(f"{'page, milliseconds':<44}{'p50':>9}{'p95':>9}{'n':>7}")
-    row("first contentful paint, empty cache", paints)
-    row("first step on screen, empty cache", steps)
-    row("slider move to new numbers, 10 nodes", moves)
-    row("  of which: the same request without a page", trips)
+    """Prints the tables."""
+    found: Found = {}
+    with tempfile.TemporaryDirectory() as folder, running_server() as server, running_browser() as browser:
+        write_site(Path(folder))
+        for name in SLIDERS:
+            with visit(browser) as page:
+                report(name, measure_slider(page, server.url, name), "request without a page")
+        embed = f"{server.url}/embed/{keep_program(server.url, TWO_LAYERS)[1]}?s=1.3"
+        with serving(Path(folder)) as site:
+            for _ in range(VISITS):
+                with visit(browser) as page:
+                    measure_visit(page, server.url, found)
+                for name in PROGRAMS:
+                    with visit(browser) as page:
+                        measure_run(page, server.url, name, found)
+                with visit(browser) as page:
+                    measure_embeds(page, site, embed, found)
+        with visit(browser) as page:
+            measure_slow_line(page, server.url, found)
+    report("a visit with an empty cache", found)
 
 
 if __name__ == "__main__":

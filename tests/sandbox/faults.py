@@ -1,7 +1,7 @@
 """Kills processes of a running server at random points while clients ask, and checks what became of everybody.
 
-Used by `test_whole.py` (a few kills) and by `tests/benchmarks/faults.py` (two hundred). How often somebody is killed
-goes by how long a trace takes here: where others use the machine too, a client interrupted every blink never ends.
+Used by `test_whole.py`. How often somebody is killed goes by how long a trace takes here: where others use the
+machine too, a client interrupted every blink never ends.
 """
 
 import os

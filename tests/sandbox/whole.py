@@ -1,7 +1,7 @@
 """The whole as whoever runs it: a real server, and hostile programs against the kernel's layers alone.
 
 `whole.py STRIDE`: of the collections, every STRIDE-th program. Prints one JSON object; used by `test_whole.py` inside
-a container's limits, and by `tests/benchmarks/hosts.py` everywhere and with every program.
+a container's limits.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""The compose file's set-up as local processes, and what breaks it: two servers without torch, two workers, one redis."""
+"""The compose file's set-up as local processes, with its faults: two servers without torch, two workers, one redis."""
 
 import asyncio
 import contextlib

@@ -9,7 +9,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page
 
-from tests.benchmarks.common import residual
+from tests.benchmarks.programs import residual
 from tests.e2e.player import PlayerPage, fragment
 from tests.world.browser import running_browser
 from tests.world.server import ELSEWHERE, Server, running_server

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from tests.benchmarks.common import SMALL, percentile
+from tests.benchmarks.programs import SMALL, percentile
 from tests.world.processes import descendants_of, running, wait_until
 from tests.world.server import ADDRESS, running_server
 

@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page
 from gradwalk.exports.exporter import Selection
 from gradwalk.exports.kit import MODULE, write_kit
 from gradwalk.notebook.recording import trace
-from tests.benchmarks.common import BACKWARD, report, residual, transformer
+from tests.benchmarks.programs import BACKWARD, report, residual, transformer
 from tests.e2e.player import PlayerPage, fragment, slow_down
 from tests.world.browser import running_browser
 from tests.world.server import ELSEWHERE, running_server

@@ -21,7 +21,7 @@ from gradwalk.protocol.requests import Limits, Options, ResolvedLimits, TraceReq
 from gradwalk.protocol.wire import Writer, write_document
 from gradwalk.tracer.live import record_backward
 from gradwalk.tracer.run import trace_program
-from tests.benchmarks.common import BACKWARD, PERCEPTRON, report, transformer
+from tests.benchmarks.programs import BACKWARD, PERCEPTRON, report, transformer
 from tests.twin import run_plain
 
 LIMITS = {"steps": 10**7, "elements": 16, "jacobian_cells": 0}

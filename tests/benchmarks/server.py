@@ -18,7 +18,7 @@ from gradwalk.protocol.versions import installed_versions
 from gradwalk.sandbox.cancellation import Cancellation
 from gradwalk.sandbox.supervisor import Sandbox
 from tests.api.crowd import measure_beside
-from tests.benchmarks.common import SMALL, report
+from tests.benchmarks.programs import SMALL, report
 from tests.world.sandbox import job_of
 from tests.world.server import running_server
 from tests.world.stream import ACCEPT

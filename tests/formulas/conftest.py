@@ -7,7 +7,7 @@ import torch
 
 from gradwalk.formulas.registry import entry_of
 from tests.databases import operator_database
-from tests.formulas.live_nodes import Met, operators, run_backward, sample_visits
+from tests.formulas.live_nodes import Met, database_visits, run_backward
 from tests.formulas.samples import EDGES, HAND_SAMPLES
 
 __all__ = ["operator_database"]
@@ -16,25 +16,23 @@ __all__ = ["operator_database"]
 @pytest.fixture(scope="session")
 def visits_of_operators(operator_database: list[Any]) -> list[Met]:
     """All nodes met in the operator database, with where each was met."""
-    return [(op.full_name, visit) for op in operators(operator_database) for visit in sample_visits(op)]
+    return [*database_visits(operator_database)]
 
 
 @pytest.fixture(scope="session")
 def complex_visits(operator_database: list[Any]) -> list[Met]:
     """Nodes met with complex operands, two samples of each operator."""
-    found = operators(operator_database, torch.complex128)
-    return [(op.full_name, visit) for op in found for visit in sample_visits(op, torch.complex128, limit=2)]
+    return [*database_visits(operator_database, torch.complex128, limit=2)]
 
 
 @pytest.fixture(scope="session")
 def visits(visits_of_operators: list[Met]) -> dict[str, list[Met]]:
     """All covered nodes met in the operator database, the hand samples and at edges, by their names."""
-    found: list[Met] = [*visits_of_operators]
     torch.manual_seed(0)
+    found = [*visits_of_operators]
     for node_name, sample in HAND_SAMPLES.items():
         found += [("hand", visit) for visit in run_backward([sample()]) if visit.node_name == node_name]
-    for edge in EDGES:
-        found += [("edge", visit) for visit in run_backward([edge()])]
+    found += [("edge", visit) for edge in EDGES for visit in run_backward([edge()])]
     met: dict[str, list[Met]] = {}
     for where, visit in found:
         if (visit.has_gradients or where == "hand") and entry_of(visit.node_name) is not None:

@@ -11,10 +11,11 @@ from torch import Tensor
 from gradwalk.formulas.check import check_formula, out_of_sight
 from gradwalk.formulas.display import letters_of
 from gradwalk.formulas.expression import symbols_of
-from gradwalk.formulas.letters import Letters
+from gradwalk.formulas.factors import factor_of
+from gradwalk.formulas.letters import Letters, is_seed
 from gradwalk.formulas.specialise import Line
 from gradwalk.formulas.substitute import substitution
-from gradwalk.formulas.writing import write_explained
+from gradwalk.formulas.writing import write, write_explained
 from tests.formulas.live_nodes import Visit
 from tests.formulas.reading import read_latex, read_text
 
@@ -32,6 +33,8 @@ class Printed:
     values: Mapping[str, Tensor]
     returned: Tensor
     letters: Letters
+    v: Tensor | None
+    """What arrived at the node, where that is one dense tensor."""
 
     @property
     def latex(self) -> str:
@@ -84,12 +87,31 @@ class Printed:
         same = [size for size in value.shape if size != 1] == [size for size in self.returned.shape if size != 1]
         return value.reshape(self.returned.shape) if same else value
 
+    @property
+    def derivative(self) -> str | None:
+        """The derivative that a sentence states, as text: v times it, entry by entry, is what was returned."""
+        factor = factor_of(self.line.expression)
+        if factor is None or self.v is None or self.returned.shape != self.v.shape:
+            return None
+        assert not any(map(is_seed, symbols_of(factor)))
+        return write(factor, "text", self.letters.spell("text"))
+
+    def is_derivative(self, text: str) -> bool:
+        """Whether v times it gives what was returned."""
+        assert self.v is not None
+        value = torch.as_tensor(read_text(text, self.named("text"))).to(self.v.dtype)
+        # 0 times infinity is what the engine avoids by choosing a case first.
+        product = torch.where(self.v.isfinite() & (self.v != 0), self.v * value, self.returned)
+        return agree(product, self.returned, 1e-7)
+
     def wrong_stages(self) -> Iterator[str]:
-        """What does not read as it should: `latex`, `text`, `with_v`, `with_numbers`, `answer`."""
+        """What does not read as it should: `latex`, `text`, `derivative`, `with_v`, `with_numbers`, `answer`."""
         if not self.is_right(self.read_latex(self.latex)):
             yield "latex"
         if not self.is_right(self.read_text(self.text)):
             yield "text"
+        if self.derivative is not None and not self.is_derivative(self.derivative):
+            yield "derivative"
         found = substitution(self.line, self.values, self.returned, self.letters)
         if found is None:
             return
@@ -129,7 +151,9 @@ def printed(visit: Visit, known: Mapping[str, str] | None = None) -> Iterator[Pr
     """The formulas of a node that the page would show."""
     checked = check_formula(visit.node_name, visit.saved, visit.grad_outputs, visit.grad_inputs, visit.operand_shapes)
     letters = letters_of(visit.node_name, known or {}, ("x", "y", "z"))
+    seeds = [one for one in visit.grad_outputs if one is not None]
+    v = seeds[0] if len(seeds) == 1 and seeds[0].layout == torch.strided else None
     for line, returned in zip(checked.lines, visit.grad_inputs, strict=False):
         if checked.holds is not False and line is not None and returned is not None:
             with out_of_sight():
-                yield Printed(visit.node_name, line, checked.values, returned, letters)
+                yield Printed(visit.node_name, line, checked.values, returned, letters, v)

@@ -18,7 +18,7 @@ from lark import Lark, Token, Tree
 from lark.visitors import Interpreter
 from torch import Tensor
 
-from tests.formulas.torch_names import FUNCTIONS, tensor
+from tests.formulas.names import FUNCTIONS, tensor
 
 GRAMMAR = Path(__file__).with_name("latex.lark").read_text()
 STANDARD = {
@@ -69,12 +69,64 @@ def read_text(text: str, values: Mapping[str, Any]) -> Any:
     return eval(formula, {"__builtins__": {}}, namespace)
 
 
+Read = Callable[["_Reader", Tree[Token]], Any]
+
+
+def _constant(value: Any) -> Read:
+    return lambda _reader, _tree: value
+
+
+def _of_values(function: Callable[..., Any]) -> Read:
+    """A sign that means a function of the values of what stands beside or in it."""
+    return lambda reader, tree: function(*[reader.visit(child) for child in tree.children])
+
+
+def _matrix_product(left: Any, right: Any) -> Any:
+    if not isinstance(left, Tensor) or not isinstance(right, Tensor):
+        return left * right
+    return _matrix(left) @ _matrix(right)
+
+
+def _power(base: Any, exponent: Any) -> Any:
+    if isinstance(base, Tensor) or isinstance(exponent, Tensor):
+        return torch.pow(base, exponent)
+    try:
+        return base**exponent
+    except ZeroDivisionError:
+        return math.inf
+
+
+def _conjugate(value: Any) -> Any:
+    return value.conj() if isinstance(value, Tensor) else complex(value).conjugate()
+
+
 class _Reader(Interpreter):  # type: ignore[type-arg]
     """What each sign of the grammar means."""
 
     def __init__(self, values: Mapping[str, Any], rows_are_vectors: bool) -> None:
         self._values = dict(values)
         self._rows_are_vectors = rows_are_vectors
+
+    imaginary_unit, nan, infinity, pi = map(_constant, (1j, math.nan, math.inf, math.pi))
+    formula = iverson = _of_values(lambda value: value)
+    negative = _of_values(lambda value: -_number(value))
+    add = _of_values(lambda left, right: _number(left) + _number(right))
+    subtract = _of_values(lambda left, right: _number(left) - _number(right))
+    multiply = _of_values(lambda left, right: _number(left) * _number(right))
+    divide = _of_values(lambda left, right: tensor(left) / right)
+    matrix_product = _of_values(_matrix_product)
+    transpose = _of_values(lambda value: _matrix(value).mT)
+    adjoint = _of_values(lambda value: _matrix(value).mH)
+    inverse_transpose = _of_values(lambda value: torch.linalg.inv(value).mT)
+    inverse_adjoint = _of_values(lambda value: torch.linalg.inv(value).mH)
+    conjugate = _of_values(_conjugate)
+    to_the_power = _of_values(_power)
+    magnitude = _of_values(abs)
+    floor = _of_values(torch.floor)
+    root = _of_values(lambda value: torch.sqrt(tensor(value)))
+    either = _of_values(operator.or_)
+    both = _of_values(operator.and_)
+    deny = _of_values(operator.invert)
 
     def start(self, tree: Tree[Token]) -> Any:
         formula, *meanings = tree.children
@@ -87,9 +139,6 @@ class _Reader(Interpreter):  # type: ignore[type-arg]
         name, _, value = tree.children
         self._values[_spelled(name)] = self.visit(value)
 
-    def formula(self, tree: Tree[Token]) -> Any:
-        return self.visit(tree.children[0])
-
     def symbol(self, tree: Tree[Token]) -> Any:
         return self._values[_spelled(tree.children[0])]
 
@@ -97,94 +146,9 @@ class _Reader(Interpreter):  # type: ignore[type-arg]
         digits = str(tree.children[0])
         return float(digits) if "." in digits else int(digits)
 
-    def imaginary_unit(self, _: Tree[Token]) -> complex:
-        return 1j
-
-    def nan(self, _: Tree[Token]) -> float:
-        return math.nan
-
-    def infinity(self, _: Tree[Token]) -> float:
-        return math.inf
-
-    def pi(self, _: Tree[Token]) -> float:
-        return math.pi
-
-    def negative(self, tree: Tree[Token]) -> Any:
-        return -_number(self.visit(tree.children[0]))
-
-    def add(self, tree: Tree[Token]) -> Any:
-        left, right = self._both(tree)
-        return _number(left) + _number(right)
-
-    def subtract(self, tree: Tree[Token]) -> Any:
-        left, right = self._both(tree)
-        return _number(left) - _number(right)
-
-    def multiply(self, tree: Tree[Token]) -> Any:
-        left, right = self._both(tree)
-        return _number(left) * _number(right)
-
-    def divide(self, tree: Tree[Token]) -> Any:
-        left, right = self._both(tree)
-        return tensor(left) / right
-
-    def matrix_product(self, tree: Tree[Token]) -> Any:
-        left, right = self._both(tree)
-        if not isinstance(left, Tensor) or not isinstance(right, Tensor):
-            return left * right
-        return _matrix(left) @ _matrix(right)
-
-    def transpose(self, tree: Tree[Token]) -> Any:
-        return _matrix(self.visit(tree.children[0])).mT
-
-    def adjoint(self, tree: Tree[Token]) -> Any:
-        return _matrix(self.visit(tree.children[0])).mH
-
-    def inverse_transpose(self, tree: Tree[Token]) -> Any:
-        return torch.linalg.inv(self.visit(tree.children[0])).mT
-
-    def inverse_adjoint(self, tree: Tree[Token]) -> Any:
-        return torch.linalg.inv(self.visit(tree.children[0])).mH
-
-    def conjugate(self, tree: Tree[Token]) -> Any:
-        value = self.visit(tree.children[0])
-        return value.conj() if isinstance(value, Tensor) else complex(value).conjugate()
-
-    def to_the_power(self, tree: Tree[Token]) -> Any:
-        base, exponent = self._both(tree)
-        if isinstance(base, Tensor) or isinstance(exponent, Tensor):
-            return torch.pow(base, exponent)
-        try:
-            return base**exponent
-        except ZeroDivisionError:
-            return math.inf
-
-    def iverson(self, tree: Tree[Token]) -> Any:
-        return self.visit(tree.children[0])
-
-    def magnitude(self, tree: Tree[Token]) -> Any:
-        return abs(self.visit(tree.children[0]))
-
-    def floor(self, tree: Tree[Token]) -> Any:
-        return torch.floor(self.visit(tree.children[0]))
-
-    def root(self, tree: Tree[Token]) -> Any:
-        return torch.sqrt(tensor(self.visit(tree.children[0])))
-
     def compare(self, tree: Tree[Token]) -> Any:
         left, relation, right = tree.children
         return RELATIONS[str(relation)](self.visit(left), self.visit(right))
-
-    def either(self, tree: Tree[Token]) -> Any:
-        left, right = self._both(tree)
-        return left | right
-
-    def both(self, tree: Tree[Token]) -> Any:
-        left, right = self._both(tree)
-        return left & right
-
-    def deny(self, tree: Tree[Token]) -> Any:
-        return ~self.visit(tree.children[0])
 
     def total(self, tree: Tree[Token]) -> Any:
         value = torch.as_tensor(self.visit(tree.children[-1]))
@@ -225,7 +189,7 @@ class _Reader(Interpreter):  # type: ignore[type-arg]
 
     def standard_function(self, tree: Tree[Token]) -> Any:
         name, arguments = tree.children
-        values = [tensor(value) for value in self._arguments(arguments)]
+        values = [tensor(self.visit(child)) for child in arguments.children]
         return reduce(STANDARD[str(name)[1:]], values) if len(values) > 1 else STANDARD[str(name)[1:]](*values)
 
     def function(self, tree: Tree[Token]) -> Any:
@@ -235,13 +199,7 @@ class _Reader(Interpreter):  # type: ignore[type-arg]
         plain = str(name).replace(r"\_", "_")
         if plain in ("mean", "sum") and "dim" in chosen:
             chosen["keepdim"] = True
-        return FUNCTIONS[plain](*self._arguments(arguments), **chosen)
-
-    def _arguments(self, tree: Tree[Token]) -> list[Any]:
-        return [self.visit(child) for child in tree.children]
-
-    def _both(self, tree: Tree[Token]) -> list[Any]:
-        return [self.visit(child) for child in tree.children]
+        return FUNCTIONS[plain](*map(self.visit, arguments.children), **chosen)
 
 
 def _spelled(name: Any) -> str:

@@ -1,6 +1,7 @@
 """Every entry against the engine: in float64 over the operator database, by finite differences, at special points."""
 
 import dataclasses
+import math
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -21,18 +22,15 @@ from gradwalk.formulas.registry import ENTRIES
 from gradwalk.formulas.specialise import Line, lines, values_of
 from gradwalk.protocol.graph import Formula
 from gradwalk.words.catalogue import tell
-from tests.formulas.live_nodes import Met, Visit, operators, run_backward, sample_visits
+from tests.formulas.live_nodes import Met, Visit, database_visits, run_backward
 from tests.formulas.samples import NOT_WRITTEN, UNREACHABLE
+from tests.twin import walk
 
 COVERED = [node_name for entry in ENTRIES for node_name in entry.nodes]
 
 
-def test_at_least_150_operations_are_written() -> None:
-    assert len({entry.op for entry in ENTRIES}) >= 150
-    assert len(COVERED) == len(set(COVERED))
-
-
 def test_every_entry_has_its_reasons_and_a_vjp_for_each_operand() -> None:
+    assert len(COVERED) == len(set(COVERED))
     for entry in ENTRIES:
         reasons = [vjp.because for vjp in entry.vjps if isinstance(vjp.because, Reason)]
         for reason in (*reasons, *entry.special_cases):
@@ -58,11 +56,7 @@ def test_the_formulas_hold_in_other_dtypes(
 ) -> None:
     # torch's own matrix exponential in bfloat16 is off by more than its rounding.
     left_out = {"LinalgMatrixExpBackward0", *NOT_WRITTEN} if dtype == torch.bfloat16 else {*NOT_WRITTEN}
-    met = (
-        complex_visits
-        if dtype.is_complex
-        else [(op, each) for op in operators(operator_database, dtype) for each in sample_visits(op, dtype, limit=1)]
-    )
+    met = complex_visits if dtype.is_complex else database_visits(operator_database, dtype, limit=1)
     wrong = [
         (where, visit.node_name)
         for where, visit in met
@@ -132,23 +126,19 @@ def test_the_chain_of_formulas_agrees_with_finite_differences(name: str) -> None
     output = function(x)
     v = torch.randn_like(output)
     grad = _walk_by_formulas(output, v, x)
-    step = 1e-6
+    nudges = 1e-6 * torch.eye(x.numel(), dtype=x.dtype).reshape(-1, *x.shape)
     with torch.no_grad():
-        expected = torch.zeros_like(x)
-        for place in range(x.numel()):
-            nudge = torch.zeros(x.numel(), dtype=x.dtype)
-            nudge[place] = step
-            nudge = nudge.reshape(x.shape)
-            expected.view(-1)[place] = ((function(x + nudge) - function(x - nudge)) / (2 * step) * v).sum()
+        slopes = [((function(x + nudge) - function(x - nudge)) / 2e-6 * v).sum() for nudge in nudges]
+    expected = torch.stack(slopes).reshape(x.shape)
     torch.testing.assert_close(grad, expected, rtol=1e-6, atol=1e-7)
 
 
 def _walk_by_formulas(output: Tensor, v: Tensor, x: Tensor) -> Tensor:
     """Reverse accumulation with the written formulas in the place of the engine."""
     pending: dict[Any, list[Tensor]] = {output.grad_fn: [v]}
-    order = sorted(_nodes(output.grad_fn), key=lambda node: -node._sequence_nr())
+    inner = [node for node in walk([output.grad_fn]).order if "AccumulateGrad" not in node.name()]
     grad = torch.zeros_like(x)
-    for node in order:
+    for node in sorted(inner, key=lambda node: -node._sequence_nr()):
         seed = sum(pending[node])
         saved = {name.removeprefix("_saved_"): getattr(node, name) for name in dir(node) if name.startswith("_saved_")}
         operands = [n and Kind(tuple(n._input_metadata[slot].shape), x.dtype) for n, slot in node.next_functions]
@@ -163,16 +153,6 @@ def _walk_by_formulas(output: Tensor, v: Tensor, x: Tensor) -> Tensor:
             else:
                 pending.setdefault(following, []).append(back)
     return grad
-
-
-def _nodes(node: Any) -> set[Any]:
-    found, waiting = set(), [node]
-    while waiting:
-        node = waiting.pop()
-        if node is not None and node not in found and "AccumulateGrad" not in node.name():
-            found.add(node)
-            waiting += [following for following, _ in node.next_functions]
-    return found
 
 
 def tensor(*values: float) -> Tensor:
@@ -209,6 +189,7 @@ SPECIAL: dict[str, tuple[Callable[[Tensor], Tensor], list[float], list[float]]] 
     "floor is flat": (torch.floor, [1.0, 1.5], [0, 0]),
     "unused part of split": (lambda x: x.split(1)[1], [1, 2], [0, 1]),
     "mean": (lambda x: x.mean(), [1, 2], [0.5, 0.5]),
+    "sqrt at 0 and below": (torch.sqrt, [0, -1], [math.inf, math.nan]),
 }
 
 
@@ -219,7 +200,7 @@ def test_special_cases_are_as_the_words_say(name: str) -> None:
     output = function(x)
     visited: list[Visit] = run_backward([output], fill=1)
     assert x.grad is not None
-    assert x.grad.tolist() == pytest.approx(expected)
+    assert x.grad.tolist() == pytest.approx(expected, nan_ok=True)
     assert all(visit.check() is True for visit in visited)
 
 
@@ -282,26 +263,6 @@ def test_what_cannot_be_checked_says_so() -> None:
     assert check_formula("MulBackward0", {"_saved_other": one}, [one], [2 * one, None]).holds is False
 
 
-def test_nan_and_infinity_count_as_equal() -> None:
-    x = tensor(0.0, -1.0)
-    [sqrt] = run_backward([x.sqrt()], fill=1)
-    assert sqrt.check() is True
-
-
-def test_checking_leaves_no_trace() -> None:
-    """No graph, no change of the modes that a program may have set."""
-    x = tensor(1.0, 2.0)
-    output = x * x
-    with torch.enable_grad():
-        assert (
-            check_formula("MulBackward0", {"self": x, "other": x}, [torch.ones(2)], [x.detach(), x.detach()]).holds
-            is True
-        )
-        assert torch.is_grad_enabled()
-    assert output.grad_fn is not None
-    assert x.grad is None
-
-
 def described(visit: Visit) -> Formula | None:
     """A node's formulas as the tracer asks for them."""
     saved = {name.removeprefix("_saved_"): value for name, value in visit.saved.items()}
@@ -345,6 +306,7 @@ def test_checking_warns_nobody_and_leaves_filters_and_grad_mode_alone() -> None:
             warnings.warn("from Python", stacklevel=1)
             torch.nn.functional.mse_loss(torch.ones(2), torch.ones(2, 1))
             assert not (one * 2).requires_grad
+        assert check_formula("MulBackward0", {"self": one, "other": one}, [one], [one, one]).holds is True
         assert warnings.filters == filters
         with pytest.raises(UserWarning, match="from Python"):
             warnings.warn("from Python", stacklevel=1)

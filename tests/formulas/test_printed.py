@@ -8,12 +8,10 @@ from collections.abc import Iterable
 
 import pytest
 import torch
-from torch.nn import functional
 
 from gradwalk.formulas.registry import ENTRIES
-from gradwalk.formulas.substitute import substitution
-from tests.formulas.live_nodes import Met, run_backward
-from tests.formulas.mutations import LOOKS, Look
+from tests.formulas.live_nodes import Met
+from tests.formulas.mutations import FORMS, Form
 from tests.formulas.printed import printed
 from tests.formulas.reading import read_latex
 from tests.formulas.samples import NOT_WRITTEN, UNREACHABLE
@@ -47,71 +45,35 @@ def test_formulas_of_complex_tensors_read_right(complex_visits: list[Met]) -> No
 
 def test_the_programs_own_names_read_right(visits: dict[str, list[Met]]) -> None:
     """Operands called by source text, sums among it: brackets must hold it together."""
-    known = {
-        "self": "x + y",
-        "other": "-w",
-        "mat2": "a @ b",
-        "target": "labels[0]",
-        "result": "z",
-        "input": "model.0.bias",
-    }
-    for node_name in (
-        "MulBackward0",
-        "DivBackward0",
-        "SinBackward0",
-        "MmBackward0",
-        "MseLossBackward0",
-        "PowBackward1",
-    ):
-        assert wrong(visits[node_name][:20], known) == [], node_name
+    known = {"self": "x + y", "other": "-w", "mat2": "a @ b", "target": "labels[0]", "result": "z"}
+    known["input"] = "model.0.bias"
+    for name in ("MulBackward0", "DivBackward0", "SinBackward0", "MmBackward0", "MseLossBackward0", "PowBackward1"):
+        assert wrong(visits[name][:20], known) == [], name
 
 
-@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
 @pytest.mark.parametrize(
-    "loss",
+    ("node_name", "texts"),
     [
-        functional.mse_loss,
-        functional.huber_loss,
-        functional.smooth_l1_loss,
-        functional.soft_margin_loss,
-        functional.binary_cross_entropy_with_logits,
-        lambda x, t, reduction: functional.binary_cross_entropy(x.sigmoid(), t, reduction=reduction),
-        lambda x, t, reduction: functional.cross_entropy(
-            x, (3 * t[:, 0]).long(), reduction=reduction, weight=torch.tensor([1.0, 2.0, 0.5], dtype=torch.float64)
-        ),
-        lambda x, t, reduction: functional.multi_margin_loss(x, (3 * t[:, 0]).long(), p=2, reduction=reduction),
+        ("SinBackward0", {"cos(a)"}),
+        ("NegBackward0", {"-1"}),
+        ("ExpBackward0", {"r"}),
+        ("MulBackward0", {"a", "b"}),
+        ("ReluBackward0", {"where(r > 0, 1, 0)"}),
+        ("SoftmaxBackward0", {None}),
+        ("MmBackward0", {None}),
     ],
 )
-def test_each_reduction_reads_right(loss: object, reduction: str) -> None:
-    torch.manual_seed(0)
-    x = torch.randn(2, 3, dtype=torch.float64, requires_grad=True)
-    t = torch.rand(2, 3, dtype=torch.float64)
-    visits = run_backward([loss(x, t, reduction=reduction)])  # type: ignore[operator]
-    assert wrong([("", visit) for visit in visits]) == []
+def test_a_derivative_is_written_as_people_write_it(
+    node_name: str, texts: set[str | None], visits: dict[str, list[Met]]
+) -> None:
+    ones = [one for _, visit in visits[node_name] for one in printed(visit) if one.v is not None]
+    assert {one.derivative for one in ones if one.returned.shape == one.v.shape} == texts
 
 
-@pytest.mark.parametrize("training", [True, False])
-def test_batch_norm_reads_right_in_train_and_eval(training: bool) -> None:
-    x = torch.randn(3, 2, dtype=torch.float64, requires_grad=True)
-    norm = torch.nn.BatchNorm1d(2, dtype=torch.float64).train(training)
-    assert wrong([("", visit) for visit in run_backward([norm(x)])]) == []
-
-
-def test_small_tensors_have_their_numbers() -> None:
-    x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
-    [visit] = run_backward([x * torch.tensor([3.0, 4.0], dtype=torch.float64)], fill=1)
-    [one] = printed(visit)
-    found = substitution(one.line, one.values, one.returned, one.letters)
-    assert found is not None
-    v, y = (rf"\begin{{bmatrix}} {entries} \end{{bmatrix}}" for entries in ("1 & 1", "3 & 4"))
-    assert found["with_numbers"] == rf"{v} \odot {y} = {y}"
-
-
-@pytest.mark.parametrize("look", LOOKS.values(), ids=LOOKS)
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 @pytest.mark.parametrize("node_name", sampled(sorted(set(COVERED) - set(UNREACHABLE) - set(NOT_WRITTEN)), str, 40))
-def test_a_changed_token_of_a_formula_is_noticed(node_name: str, look: Look, visits: dict[str, list[Met]]) -> None:
-    survivors, _ = look([one for _, visit in visits[node_name] for one in printed(visit)])
-    assert survivors == set()
+def test_a_changed_token_of_a_formula_is_noticed(node_name: str, form: Form, visits: dict[str, list[Met]]) -> None:
+    assert form.survivors(one for _, visit in visits[node_name] for one in printed(visit)) == set()
 
 
 def test_the_reader_reads_mathematics() -> None:

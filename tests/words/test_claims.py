@@ -187,13 +187,8 @@ def check_leaf(moment: Moment, leaf: str, value: str) -> bool | None:
     return is_spelling_of(value, moment.grad_outputs[0]) and (known is None or known.is_leaf)
 
 
-def check_still_none(moment: Moment, leaf: str) -> bool | None:
-    """`.grad` is still None: the engine brought no gradient."""
-    return all(one is None for one in moment.grad_outputs)
-
-
 def check_nothing_arrived(moment: Moment, *_: str) -> bool | None:
-    """No gradient arrived."""
+    """No gradient arrived: the engine brought none."""
     return all(one is None for one in moment.grad_outputs)
 
 
@@ -228,7 +223,7 @@ CLAIMS: dict[str, Callable[..., bool | None]] = {
     rf"{CODE} was repeated to fit {CODE}": check_repeated,
     rf"{CODE} is (\[[\d, ]+\]) @ (\[[\d, ]+\]) = (\[[\d, ]+\]) for {CODE}": check_matrices,
     rf"`(\S+)\.grad` was None, now it is {VALUE}": check_leaf,
-    r"`(\S+)\.grad` is still None": check_still_none,
+    r"`(\S+)\.grad` is still None": check_nothing_arrived,
     rf"{CODE} does not require grad": check_not_required,
     rf"{CODE} returned None for {CODE}": check_none,
     r"No gradient arrived": check_nothing_arrived,
@@ -262,7 +257,8 @@ def check_all(source: str) -> Counter[str]:
                 for match in re.finditer(pattern, sentence):
                     verdict = check(moment, *match.groups())
                     assert verdict is not False, f"{check.__name__}: {sentence}"
-                    found[check.__name__] += verdict is True
+                    if verdict:
+                        found[check.__name__] += 1
     return found
 
 
@@ -284,29 +280,14 @@ z.backward()
 )
 
 
-def test_every_kind_of_claim_is_checked_in_a_program_without_loops() -> None:
+def test_every_claim_is_true_and_every_kind_is_checked_in_a_program_or_an_example() -> None:
     found = check_all(STRAIGHT)
-    for check in (check_saved, check_derivative, check_rule, check_product, check_goes, check_shape_goes):
-        assert found[check.__name__] > 0, check.__name__
-    for check in (check_average, check_matrices, check_leaf, check_used, check_sum):
-        assert found[check.__name__] > 0, check.__name__
-
-
-def test_every_claim_about_the_examples_is_true() -> None:
-    found: Counter[str] = Counter()
     for one in EXAMPLES:
         # Others have their pass from gradwalk, or from gradcheck's own numbers.
         if re.search(r"\.(backward|grad)\(", one.source) and "gradcheck" not in one.slug:
             found += check_all(one.source)
-    for check in (
-        check_not_required,
-        check_none,
-        check_copies,
-        check_repeated,
-        check_still_none,
-        check_nothing_arrived,
-    ):
-        assert found[check.__name__] > 0, check.__name__
+    # Operands that need no gradient in this pass are met in random programs only.
+    assert {check.__name__ for check in CLAIMS.values()} - found.keys() <= {check_returned.__name__}
 
 
 @settings(max_examples=25)

@@ -5,7 +5,7 @@ import json
 import pytest
 import torch
 
-from gradwalk.formulas.derivatives import TABLE_PATH, derivative_line, node_names, operand_names
+from gradwalk.formulas.derivatives import TABLE_PATH, derivative_line, operand_names
 from gradwalk.formulas.derive import derive_table, render_table
 
 
@@ -18,7 +18,6 @@ def test_table_equals_a_fresh_derivation() -> None:
 def test_table_is_for_the_installed_torch() -> None:
     table = json.loads(TABLE_PATH.read_text(encoding="utf-8"))
     assert table["torch"] == torch.__version__.partition("+")[0]
-    assert len(node_names()) == 649
 
 
 def test_mul_line() -> None:

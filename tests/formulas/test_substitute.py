@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 import torch
 
 from gradwalk.formulas.substitute import substitution
@@ -21,69 +22,66 @@ def stages(visit: Visit) -> list[Substitution]:
     return [stage for stage in found if stage is not None]
 
 
-def stages_of(output: torch.Tensor, v: float = 1.0) -> list[tuple[int, str, str, str]]:
-    """The stages of the last operation, in which `x`, `y` and `z` are variables of the program."""
-    last = run_backward([output], fill=v)[0]
-    return [(stage["argnum"], stage["symbols"], stage["with_v"], stage["with_numbers"]) for stage in stages(last)]
+def given(*values: float) -> torch.Tensor:
+    """A leaf of one number, or of a list of them."""
+    return torch.tensor(values if len(values) > 1 else values[0], dtype=torch.float64, requires_grad=True)
 
 
-def scalar(value: float) -> torch.Tensor:
-    return torch.tensor(value, requires_grad=True)
+MATRIX = r"\begin{{bmatrix}} {} & {} \end{{bmatrix}}".format
+STAGES: dict[str, tuple[Callable[[], torch.Tensor], float, list[tuple[str, str, str]]]] = {
+    "a product of two numbers": (
+        lambda: given(2) * given(3),
+        10,
+        [
+            (r"v \cdot b", r"10 \cdot b", r"10 \cdot 3 = 30"),
+            (r"v \cdot a", r"10 \cdot a", r"10 \cdot 2 = 20"),
+        ],
+    ),
+    "signs get parentheses and powers keep their base": (
+        lambda: given(-2) ** 3,
+        -1,
+        [("", "", r"3 \cdot \left(-1\right) \cdot {\left(-2\right)}^{2} = -12")],
+    ),
+    "a factor of one is not written": (
+        lambda: torch.add(given(2), given(3), alpha=4),
+        5,
+        [("v", "5", "5"), (r"4 \cdot v", r"4 \cdot 5", r"4 \cdot 5 = 20")],
+    ),
+    "rounded numbers say so": (lambda: given(2).sin(), 1, [("", "", r"1 \cdot \cos\left(2\right) \approx -0.4161")]),
+    "digits are added until the equation holds": (
+        lambda: torch.log1p(given(-0.99999)),
+        1,
+        [("", "", r"\frac{1}{1 + \left(-0.99999\right)} \approx 100000")],
+    ),
+    "a reduction by sum is not divided": (
+        lambda: torch.nn.functional.mse_loss(given(0.5, 2), given(1, 0).detach(), reduction="sum"),
+        1,
+        [("", "", rf"2 \cdot 1 \cdot \left({MATRIX(0.5, 2)} - {MATRIX(1, 0)}\right) = {MATRIX(-1, 4)}")],
+    ),
+    "broadcasting shows its sum": (
+        lambda: given(2) * given(1, 4).detach(),
+        1,
+        [(r"{\textstyle\sum} v \odot b", "", rf"{{\textstyle\sum}} {MATRIX(1, 1)} \odot {MATRIX(1, 4)} = 5")],
+    ),
+    "numbers of small tensors": (
+        lambda: given(1, 2) * given(3, 4).detach(),
+        1,
+        [("", "", rf"{MATRIX(1, 1)} \odot {MATRIX(3, 4)} = {MATRIX(3, 4)}")],
+    ),
+    "what is large keeps its symbol": (lambda: torch.arange(100.0).requires_grad_() * 2, 1, []),
+}
 
 
-def test_a_product_of_two_numbers() -> None:
-    assert stages_of(scalar(2.0) * scalar(3.0), v=10) == [
-        (0, r"v \cdot b", r"10 \cdot b", r"10 \cdot 3 = 30"),
-        (1, r"v \cdot a", r"10 \cdot a", r"10 \cdot 2 = 20"),
-    ]
-
-
-def test_signs_get_parentheses_and_powers_keep_their_base() -> None:
-    [(_, _, _, with_numbers)] = stages_of(scalar(-2.0) ** 3, v=-1)
-    assert r"{\left(-2\right)}^{2}" in with_numbers
-    assert with_numbers.endswith("= -12")
-
-
-def test_a_factor_of_one_is_not_written() -> None:
-    assert stages_of(scalar(2.0) + scalar(3.0), v=5) == [(0, "v", "5", "5"), (1, "v", "5", "5")]
-    [_, other] = stages_of(torch.add(scalar(2.0), scalar(3.0), alpha=4), v=5)
-    assert other == (1, r"4 \cdot v", r"4 \cdot 5", r"4 \cdot 5 = 20")
-
-
-def test_rounded_numbers_say_so() -> None:
-    [(_, _, _, with_numbers)] = stages_of(scalar(2.0).sin())
-    assert with_numbers == r"1 \cdot \cos\left(2\right) \approx -0.4161"
-
-
-def test_digits_are_added_until_the_equation_holds() -> None:
-    """1 / (1 - 0.99999): with four digits it would be 1 / 0."""
-    x = torch.tensor(-0.99999, dtype=torch.float64, requires_grad=True)
-    [(_, _, _, with_numbers)] = stages_of(torch.log1p(x))
-    assert "0.99999" in with_numbers
-
-
-def test_a_reduction_by_sum_is_not_divided() -> None:
-    [(_, symbols, _, with_numbers)] = stages_of(
-        torch.nn.functional.mse_loss(
-            torch.tensor([0.5, 2.0]).double().requires_grad_(),
-            torch.tensor([1.0, 0.0], dtype=torch.float64),
-            reduction="sum",
-        )
-    )
-    assert r"\frac" not in symbols
-    assert with_numbers.endswith(r"= \begin{bmatrix} -1 & 4 \end{bmatrix}")
-
-
-def test_broadcasting_shows_its_sum() -> None:
-    [(_, symbols, _, with_numbers)] = stages_of(scalar(2.0) * torch.tensor([1.0, 4.0]))
-    assert symbols == r"{\textstyle\sum} v \odot b"
-    product = r"\begin{bmatrix} 1 & 1 \end{bmatrix} \odot \begin{bmatrix} 1 & 4 \end{bmatrix}"
-    assert with_numbers == rf"{{\textstyle\sum}} {product} = 5"
-
-
-def test_what_is_large_keeps_its_symbol() -> None:
-    x = torch.arange(100.0, requires_grad=True)
-    assert stages_of(x * 2) == []
+@pytest.mark.parametrize(("program", "v", "expected"), STAGES.values(), ids=STAGES)
+def test_stages_are_written_as_people_write_them(
+    program: Callable[[], torch.Tensor], v: float, expected: list[tuple[str, str, str]]
+) -> None:
+    """Symbols, with v, with numbers; of the last operation. An empty part is not compared."""
+    found = stages(run_backward([program()], fill=v)[0])
+    assert [stage["argnum"] for stage in found] == [*range(len(expected))]
+    for stage, parts in zip(found, expected, strict=True):
+        written = stage["symbols"], stage["with_v"], stage["with_numbers"]
+        assert all(part in ("", whole) for part, whole in zip(parts, written, strict=True)), written
 
 
 def test_all_that_is_written_parses(visits: dict[str, list[Met]], run_program: Callable[..., Any]) -> None:

@@ -65,21 +65,19 @@ def test_every_setting_in_the_file_exists() -> None:
 
 
 @pytest.mark.parametrize("name", ["api", "worker"])
-def test_the_settings_in_the_file_are_accepted_and_lead_to_the_shared_server(
+def test_a_service_of_ours_has_settings_and_a_command_that_exist_and_time_to_finish(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for variable, value in SERVICES[name]["environment"].items():
+    service = SERVICES[name]
+    for variable, value in service["environment"].items():
         monkeypatch.setenv(variable, value)
     assert urlsplit(Settings().cluster_url).hostname == "valkey"
-
-
-@pytest.mark.parametrize("name", ["api", "worker"])
-def test_a_service_starts_a_command_that_exists_and_its_image_the_same(name: str) -> None:
-    program, command, *options = SERVICES[name]["command"]
+    assert int(service["stop_grace_period"].rstrip("s")) > 2 * Settings().run_seconds
+    program, command, *options = service["command"]
     assert program == "gradwalk"
     assert command_line.commands[command].make_context(command, list(options))
-    assert SERVICES[name]["build"]["target"] == name
-    assert yaml.safe_load(re.findall(r"^CMD (\[.+\])$", stage(name), re.MULTILINE)[0]) == SERVICES[name]["command"]
+    assert service["build"]["target"] == name
+    assert yaml.safe_load(re.findall(r"^CMD (\[.+\])$", stage(name), re.MULTILINE)[0]) == service["command"]
 
 
 def test_ports_agree_everywhere() -> None:
@@ -98,11 +96,6 @@ def test_a_worker_is_healthy_as_long_as_it_touches_its_file() -> None:
     file = f"{worker['environment']['GRADWALK_DATA_DIRECTORY']}/{SIGN_OF_LIFE}"
     assert f'getmtime("{file}")' in worker["healthcheck"]["test"][-1]
     assert any(file.startswith(mount.split(":")[0]) for mount in worker["tmpfs"])
-
-
-def test_a_service_has_time_to_finish() -> None:
-    for name in ("api", "worker"):
-        assert int(SERVICES[name]["stop_grace_period"].rstrip("s")) > 2 * Settings().run_seconds
 
 
 def test_what_the_image_copies_exists_and_is_not_ignored() -> None:

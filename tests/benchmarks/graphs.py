@@ -5,20 +5,18 @@ share of what an empty page reached just before, doing the same motion with one 
 """
 
 import statistics
-from typing import Any
 
 from playwright.sync_api import Browser, Page
 
+from tests.benchmarks.page import PICTURE, RUN, VIEWPORT, waiting
 from tests.benchmarks.programs import residual
-from tests.e2e.player import PlayerPage, fragment
 from tests.world.browser import running_browser
-from tests.world.server import ELSEWHERE, Server, running_server
+from tests.world.server import Server, running_server
 from tests.world.stream import trace_events
 
 SIZES = (50, 500, 1_000, 5_000)
 FRAMES = 90
 TOGGLES = 10
-VIEWPORT: Any = {"width": 1280, "height": 800}
 
 FRAMES_OF = """async ([motion, frames]) => {
     const host = document.querySelector("[aria-label='Autograd graph']");
@@ -74,16 +72,6 @@ TOGGLE = """async () => {
     await toggle(false);
     return opened;
 }"""
-FIRST_PICTURE = """async () => {
-    const button = [...document.querySelectorAll("button")].find((each) => each.textContent.trim() === "Run");
-    const begin = performance.now();
-    button.click();
-    while (document.querySelector("[aria-label='Autograd graph'] :is(article, section)") === null) {
-        await new Promise(requestAnimationFrame);
-    }
-    await new Promise(requestAnimationFrame);
-    return performance.now() - begin;
-}"""
 WATCH_LAYOUTS = """
     window.layouts = [];
     const { postMessage } = Worker.prototype;
@@ -102,10 +90,9 @@ def measure(browser: Browser, server: Server, size: int, blank: Page) -> dict[st
     assert (finished["truncated"], finished["problems"]) == (None, 0)
     page = browser.new_context(viewport=VIEWPORT).new_page()
     page.add_init_script(WATCH_LAYOUTS)
-    player = PlayerPage(page, server.url.replace("127.0.0.1", ELSEWHERE))
-    player.open(fragment(source, s="1.3"))
-    page.wait_for_load_state("networkidle")
-    column = {"nodes": f"{finished['steps']:,}", "Run to first picture, ms": f"{page.evaluate(FIRST_PICTURE):.0f}"}
+    player = waiting(page, server.url, source, "1.3")
+    picture, _ = page.evaluate(RUN, [PICTURE, PICTURE])
+    column = {"nodes": f"{finished['steps']:,}", "Run to first picture, ms": f"{picture:.0f}"}
     column["  of which: layout in the worker"] = f"{page.evaluate('window.layouts[0]'):.0f}"
     player.wait_for_end_of_run()
 

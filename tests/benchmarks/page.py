@@ -35,6 +35,7 @@ loss.backward()
 }
 SLIDERS = {"10 nodes": "5.3", "50 nodes": "2.3"}
 """Programs whose `k` is moved, and a step and phase whose numbers depend on it."""
+VIEWPORT: Any = {"width": 1280, "height": 800}
 VISITS = 7
 MOVES = 30
 SLOW_BYTES, SLOW_LATENCY = 50_000, 300
@@ -101,7 +102,7 @@ Found = dict[str, list[float]]
 @contextmanager
 def visit(browser: Browser) -> Iterator[Page]:
     """An empty page with an empty cache."""
-    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    context = browser.new_context(viewport=VIEWPORT)
     yield context.new_page()
     context.close()
 

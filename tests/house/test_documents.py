@@ -66,7 +66,7 @@ def test_every_promise_of_security_names_a_test_that_exists() -> None:
         named = re.findall(r"`(tests/[\w/]+\.py)::(test_\w+)`", row)
         assert named, row
         for file, test in named:
-            assert re.search(rf"^def {test}\(", (ROOT / file).read_text(), re.MULTILINE), f"{file}::{test}"
+            assert re.search(rf"^(?:async )?def {test}\(", (ROOT / file).read_text(), re.MULTILINE), f"{file}::{test}"
 
 
 def test_make_targets_and_folders_of_tests_that_are_named_exist_and_none_is_forgotten() -> None:

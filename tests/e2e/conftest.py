@@ -1,11 +1,13 @@
 """Pages of one browser context per test worker, so that its pages share what the browser compiled."""
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext
 
+from tests.e2e.host_page import HostPage
 from tests.e2e.player import PlayerPage
 from tests.world.browser import Complaints
 from tests.world.server import ELSEWHERE
@@ -77,3 +79,12 @@ def _forget(context: BrowserContext, origins: list[str]) -> None:
 @pytest.fixture
 def player(new_page: Opener) -> PlayerPage:
     return new_page()
+
+
+@pytest.fixture
+def host(new_page: Opener, site: tuple[Path, str], server: SharedServer, browser: Browser) -> Iterator[HostPage]:
+    yield HostPage(new_page().page, *site, server.url)
+    # The site ends before the pages do: what they still ask it for would be refused.
+    for context in browser.contexts:
+        for page in context.pages:
+            page.goto("about:blank")

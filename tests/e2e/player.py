@@ -50,7 +50,9 @@ class PlayerPage:
         """What the browser must be allowed to say in its console, as where the server is taken away."""
 
     def open(self, fragment: str = "") -> None:
-        """Goes to a link and waits for the editor."""
+        """Goes to a link, as in a new tab, and waits for the editor."""
+        # Else only the hash changes, and what is on show may still be the last program's.
+        self.page.goto("about:blank")
         self.page.goto(f"{self.server}/#{fragment}" if fragment else self.server)
         # Until then the program is in a text area.
         expect(self.program).to_have_attribute("contenteditable", "true")
@@ -87,6 +89,17 @@ class PlayerPage:
         for _ in range(times):
             self.page.keyboard.press(key)
 
+    def move(self, button: str) -> str:
+        """Presses a button of the transport; the sentence, which comes when the motion is over."""
+        told = self.narration.inner_text()
+        self.button(button).click()
+        expect(self.narration).not_to_have_text(told)
+        return self.narration.inner_text()
+
+    def change_hash(self, fragment: str) -> None:
+        """Opens a link in the page that is open."""
+        self.page.evaluate("hash => { location.hash = hash }", fragment)
+
     def button(self, name: str) -> Locator:
         return self.page.get_by_role("button", name=name, exact=True)
 
@@ -122,7 +135,13 @@ class PlayerPage:
         keys = urllib.parse.parse_qs(urllib.parse.urlsplit(self.page.url).fragment)
         return keys.get("s", [None])[0]
 
-    def wait_for_place(self, place: str) -> None:
+    def wait_for_key(self, key: str, value: str) -> None:
+        """Until the address has it."""
         self.page.wait_for_function(
-            "place => new URLSearchParams(location.hash.slice(1)).get('s') === place", arg=place, timeout=STREAM_MS
+            "([key, value]) => new URLSearchParams(location.hash.slice(1)).get(key) === value",
+            arg=[key, value],
+            timeout=STREAM_MS,
         )
+
+    def wait_for_place(self, place: str) -> None:
+        self.wait_for_key("s", place)

@@ -23,6 +23,8 @@ export class Opening {
   /** True once there is a program. */
   opened = $state(false);
   firstVisit = $state(false);
+  /** What stood in the address bar when the page read or wrote it last: anything else is a link that is still to be read. */
+  hash = location.hash;
   /** Addresses may change faster than one is read: only the last that came is opened. */
   private latest = 0;
 
@@ -46,6 +48,7 @@ export class Opening {
 
   /** Takes over what the address bar says; without anything there, the first example is already running. */
   async openAddress(): Promise<void> {
+    this.hash = location.hash;
     const place = placeOf(location);
     if (place !== null) {
       if (this.room.key === null) this.enterRoom(place.code);

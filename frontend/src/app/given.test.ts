@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { codeOf, give, givenFor } from "./given";
+import { codeOf } from "./given";
 
 describe("what Python reads of a program", () => {
   it.each([
@@ -25,18 +25,5 @@ describe("what Python reads of a program", () => {
     ['"""\n# a\n"""', '"""\n# b\n"""'],
   ])("differs between %j and %j", (one, other) => {
     expect(codeOf(one)).not.toBe(codeOf(other));
-  });
-});
-
-describe("a value and the program it was given for", () => {
-  const given = give([0, 1, 0], "y = F(p)");
-
-  it("goes with another program and comes back with its own", () => {
-    expect(givenFor(given, "sin(x*y) + x", null)).toBeNull();
-    expect(givenFor(given, "y = F(p)", null)).toEqual([0, 1, 0]);
-  });
-
-  it("stays where only comments and spaces change", () => {
-    expect(givenFor(given, "y = F( p )  # row 2\n", null)).toEqual([0, 1, 0]);
   });
 });

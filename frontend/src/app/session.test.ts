@@ -11,21 +11,10 @@ describe("v and inputs", () => {
   // There is no server here: what was asked for is called off.
   afterEach(() => session.stop());
 
-  it("come with the program of a link or an example", () => {
-    session.open(program);
-    expect(given()).toEqual([{ x: 2 }, 3]);
-  });
-
-  it("go when its code changes, and come back with it", () => {
+  it("go when its code changes, come back with it, and stay when only comments and spaces change", () => {
     session.open(program);
     session.source = "x * y + x";
     expect(given()).toEqual([{}, null]);
-    session.source = "x * y";
-    expect(given()).toEqual([{ x: 2 }, 3]);
-  });
-
-  it("stay when only comments and spaces change", () => {
-    session.open(program);
     session.source = "#@ note a product\nx*y\n";
     expect(given()).toEqual([{ x: 2 }, 3]);
   });

@@ -24,15 +24,6 @@ function linesOf({ curves }: ReturnType<typeof askEngine>): string[] {
   });
 }
 
-it("keeps repeated edges", () => {
-  const subject = {
-    nodes: [item("a"), item("b")],
-    groups: [],
-    edges: [edge("e0", "a", "b"), edge("e1", "a", "b")],
-  };
-  expect(drawn(subject)).toEqual({ [TOP]: ["e0 a b", "e1 a b"] });
-});
-
 /** n0 -> [g0 n1 -> [g1 n2]] -> n3 and, into the depth, n0 -> n2. */
 const nested: Subject = {
   nodes: [item("n0"), item("n1", "g0"), item("n2", "g1"), item("n3")],
@@ -46,24 +37,6 @@ it("leads an edge through every border between its ends", () => {
     g0: ["e0 in_e0 n1", "e1 n1 g1", "e2 g1 out_e2", "e3 in_e3 g1"],
     g1: ["e1 in_e1 n2", "e2 n2 out_e2", "e3 in_e3 n2"],
   });
-});
-
-it("writes boxes before points and points before lines", () => {
-  expect(dotOf(levelsOf(nested).get("g1") as Level)).toBe(
-    [
-      "digraph {",
-      "graph [rankdir=LR nodesep=0.3 ranksep=0.9 ordering=out]",
-      'node [shape=box fixedsize=true label=""]',
-      "edge [arrowhead=none]",
-      "n2 [width=1.9444 height=1.0000]",
-      "{rank=min node [shape=point width=0.02 height=0.02 style=invis] in_e1 in_e3}",
-      "{rank=max node [shape=point width=0.02 height=0.02 style=invis] out_e2}",
-      "in_e1 -> n2 [id=e1]",
-      "n2 -> out_e2 [id=e2]",
-      "in_e3 -> n2 [id=e3]",
-      "}\n",
-    ].join("\n"),
-  );
 });
 
 it("puts the points of a border in the first and the last column", () => {

@@ -2,11 +2,9 @@ import { describe, expect, it } from "vitest";
 import { sampleTrace } from "../model/samples";
 import { atHand, SAMPLES } from "../protocol/samples";
 import type { Graph } from "../protocol/trace.gen";
-import { remembered } from "./dot";
 import type { Box } from "./geometry";
 import { boxesOverlap, lengthOf, pointAt } from "./geometry";
-import { askEngine, layOut } from "./graphviz";
-import { place } from "./place";
+import { layOut } from "./graphviz";
 import { cardSize, drawingOf } from "./sizes";
 
 /** In the last one a call raised. */
@@ -66,22 +64,4 @@ describe.each(graphs)("%s", (_, graph) => {
       expect(box.y + box.height).toBeLessThanOrEqual(frame.y + frame.height);
     }
   });
-});
-
-it("asks Graphviz once for the same drawing", () => {
-  const graph = sampleTrace("mlp-step").passes[0]?.started.graph;
-  if (graph === undefined) throw new Error("no pass");
-  const drawing = drawingOf(graph, allOpen(graph));
-  const asked: string[] = [];
-  const placeLevel = remembered(new Map(), (dot) => {
-    asked.push(dot);
-    return askEngine(dot);
-  });
-  const first = place(drawing, placeLevel);
-  expect(asked.length).toBeGreaterThan(graph.groups.length);
-  expect(new Set(asked).size).toBe(asked.length);
-  const { length } = asked;
-  const other = { ...drawing, subject: structuredClone(drawing.subject) };
-  expect(place(other, placeLevel)).toEqual(first);
-  expect(asked).toHaveLength(length);
 });

@@ -6,14 +6,13 @@ import {
   first,
   formatPosition,
   last,
-  nextPhase,
   nextStep,
   parsePosition,
   previousPhase,
   previousStep,
   START,
 } from "./position";
-import { sampleTrace } from "./samples";
+import { sampleTrace, walkFrom } from "./samples";
 
 const at = (text: string): Position => {
   const position = parsePosition(text);
@@ -39,13 +38,7 @@ describe("walking", () => {
   it.each(SAMPLES)("forward and then back by phases returns through the same places: %s", (name) => {
     const trace = sampleTrace(name);
     for (const start of [START, at("f0")]) {
-      const there = [start];
-      for (;;) {
-        const here = there.at(-1) ?? start;
-        const next = nextPhase(trace, here);
-        if (next === here) break;
-        there.push(next);
-      }
+      const there = walkFrom(trace, start);
       expect(there.at(-1)).toEqual(last(trace, start));
       const back = [last(trace, start)];
       while (back.length < there.length) back.push(previousPhase(trace, back.at(-1) ?? start));

@@ -37,11 +37,14 @@ describe("motions", () => {
     });
   });
 
-  it("fades over a distance and between walks", () => {
-    expect(motionBetween(trace, from, START, 1, false).kind).toBe("jump");
-    expect(motionBetween(trace, from, { ...from, direction: "forward", phase: "save" }, 1, false).kind).toBe(
-      "jump",
-    );
+  it.each([
+    ["a distance", from, START, 1, { kind: "jump" }],
+    ["the other walk", from, { ...from, direction: "forward", phase: "save" }, 1, { kind: "jump" }],
+    ["a product", { ...from, phase: "rule" }, before, 1, { duration_ms: MULTIPLY_MS }],
+    ["a product backwards", before, { ...from, phase: "rule" }, 1, { duration_ms: MULTIPLY_MS / 2 }],
+    ["a phase at four times the speed", from, after, 4, { duration_ms: PHASE_MS / 4 }],
+  ] as const)("takes its kind and time over %s", (_, start, end, speed, expected) => {
+    expect(motionBetween(trace, start, end, speed, false)).toMatchObject(expected);
   });
 
   it("is a cut for those who want no movement", () => {
@@ -57,15 +60,5 @@ describe("motions", () => {
 
   it("never shows time before the beginning", () => {
     expect(frameAt(motionBetween(trace, from, after, 1, false), -20).progress).toBe(0);
-  });
-
-  it("takes longer for a product, both ways", () => {
-    const rule: Position = { ...from, phase: "rule" };
-    expect(motionBetween(trace, rule, before, 1, false).duration_ms).toBe(MULTIPLY_MS);
-    expect(motionBetween(trace, before, rule, 1, false).duration_ms).toBe(MULTIPLY_MS / 2);
-  });
-
-  it("takes a quarter of the time at four times the speed", () => {
-    expect(motionBetween(trace, from, after, 4, false).duration_ms).toBe(PHASE_MS / 4);
   });
 });

@@ -1,6 +1,6 @@
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Camera } from "./camera";
-import { isInView, keepInView, READABLE_SCALE } from "./camera";
+import { type Camera, follower, isInView, keepInView, READABLE_SCALE, roundedView } from "./camera";
 
 const REGION = { width: 800, height: 240, top: 40 };
 const CONTENT = { width: 600, height: 260 };
@@ -28,5 +28,60 @@ describe("keeping what takes part in view", () => {
     const camera = keepInView({ width: 600, height: 700 }, [node, far], REGION, CAMERA);
     expect(camera.k).toBe(1);
     expect(isInView(node, camera, REGION, 6)).toBe(true);
+  });
+});
+
+const LONG = { width: 40_000, height: 900 };
+const SCREEN = { width: 1200, height: 500, top: 40 };
+const boxAt = (index: number) =>
+  index % 7 === 3 ? null : { x: (index * 911) % LONG.width, y: (index * 53) % 800, width: 160, height: 90 };
+
+describe("the camera of a walk", () => {
+  it("stands where it stands whichever step was asked for before", () => {
+    const walked = follower(LONG, boxAt, SCREEN, undefined);
+    const cameras = Array.from({ length: 60 }, (_, count) => walked(count));
+    for (const count of [59, 0, 30, 12, 31]) {
+      expect(walked(count)).toEqual(cameras[count]);
+      expect(follower(LONG, boxAt, SCREEN, undefined)(count)).toEqual(cameras[count]);
+    }
+  });
+
+  it("has the step's node in view", () => {
+    const walked = follower(LONG, boxAt, SCREEN, undefined);
+    for (let count = 1; count < 60; count += 1) {
+      const box = boxAt(count - 1);
+      if (box !== null) expect(isInView(box, walked(count), SCREEN, 6)).toBe(true);
+    }
+  });
+});
+
+describe("the rounded view", () => {
+  const cameras = fc.record({
+    x: fc.double({ min: -1e5, max: 1e5, noNaN: true }),
+    y: fc.double({ min: -1e5, max: 1e5, noNaN: true }),
+    k: fc.double({ min: 0.05, max: 3, noNaN: true }),
+  });
+  const viewport = { width: 1280, height: 700 };
+
+  it("holds all that is seen, and at most some times as much", () => {
+    fc.assert(
+      fc.property(cameras, (camera) => {
+        const view = roundedView(camera, viewport);
+        const [left, top] = [-camera.x / camera.k, -camera.y / camera.k];
+        const [width, height] = [viewport.width / camera.k, viewport.height / camera.k];
+        expect(view.x).toBeLessThanOrEqual(left);
+        expect(view.y).toBeLessThanOrEqual(top);
+        expect(view.x + view.width).toBeGreaterThanOrEqual(left + width);
+        expect(view.y + view.height).toBeGreaterThanOrEqual(top + height);
+        expect(view.width).toBeLessThanOrEqual(3 * width + 1);
+      }),
+    );
+  });
+
+  it("stays the same for most of a zoom", () => {
+    const views = Array.from({ length: 60 }, (_, frame) =>
+      JSON.stringify(roundedView({ x: -3000, y: -200, k: 1 - frame / 200 }, viewport)),
+    );
+    expect(new Set(views).size).toBeLessThan(20);
   });
 });

@@ -28,15 +28,6 @@ describe("an L on top of an output", () => {
     ]);
   });
 
-  it.each(atHand("weights-as-v"))("has the matrix of A x as its rows: %s", (name) => {
-    const loss = lossOf(sampleTrace(name));
-    expect(loss?.leaves[0]?.rows).toEqual([
-      [2, 1],
-      [1, 3],
-    ]);
-    expect(loss?.loss).toBeCloseTo(0.2 * 4 + 0.8 * 7, 5);
-  });
-
   it("is not needed where the program has a loss of its own, or v is a stack", () => {
     expect(lossOf(sampleTrace("mlp-step"))).toBeNull();
     for (const name of atHand("whole-jacobian")) expect(lossOf(sampleTrace(name))).toBeNull();

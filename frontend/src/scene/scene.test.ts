@@ -7,8 +7,8 @@ import { isTensor } from "../model/gradients";
 import { knownInMotion } from "../model/mask";
 import { toNumber } from "../model/numbers";
 import type { Position } from "../model/position";
-import { formatPosition, isReached, nextPhase, START, startOf, stopsOfStep } from "../model/position";
-import { sampleTrace } from "../model/samples";
+import { formatPosition, isReached, START, startOf, stopsOfStep } from "../model/position";
+import { sampleTrace, walkFrom } from "../model/samples";
 import { passAt } from "../model/selectors";
 import type { TraceState } from "../model/trace";
 import { SAMPLES, TRACES } from "../protocol/samples";
@@ -18,14 +18,8 @@ import { drawScene } from "./scene";
 
 const MOST_MOVING_GROUPS = 4;
 
-function everyPosition(trace: TraceState): readonly Position[] {
-  return [START, startOf("forward")].flatMap((start) => {
-    const positions: Position[] = [start];
-    for (let next = nextPhase(trace, start); next !== positions.at(-1); next = nextPhase(trace, next))
-      positions.push(next);
-    return positions;
-  });
-}
+const everyPosition = (trace: TraceState): readonly Position[] =>
+  [START, startOf("forward")].flatMap((start) => walkFrom(trace, start));
 
 function layouts(trace: TraceState): (position: Position) => Layout {
   const made = trace.passes.map(({ started: { graph } }) =>
@@ -86,14 +80,10 @@ describe.each(SAMPLES)("%s", (name) => {
   it("ends each motion where the next one begins", () => {
     for (const position of positions) {
       if (position.direction !== "backward" || position.phase !== "send") continue;
-      const layout = layoutOf(position);
-      const sent = drawScene(trace, layout, position, 1).tokens.map(({ id, at }) => ({ id, at }));
-      const landing = drawScene(trace, layout, { ...position, phase: "land" }, 0).tokens.map(
-        ({ id, at }) => ({
-          id,
-          at,
-        }),
-      );
+      const [sent, landing] = [
+        drawScene(trace, layoutOf(position), position, 1),
+        drawScene(trace, layoutOf(position), { ...position, phase: "land" }, 0),
+      ].map(({ tokens }) => tokens.map(({ id, at }) => ({ id, at })));
       expect(landing).toEqual(sent);
     }
   });

@@ -52,6 +52,11 @@ function batch(events: Event[]): string {
   return `event: batch\nid: ${events.at(-1)?.seq}\ndata: ${JSON.stringify(events)}\n\n`;
 }
 
+function streamAll(response: ServerResponse): void {
+  stream(response);
+  response.end(batch(EVENTS));
+}
+
 async function run(base: string, signal = new AbortController().signal) {
   const events: Event[] = [];
   const statuses: Status[] = [];
@@ -108,10 +113,7 @@ describe("a run", () => {
     const { base, asked } = await serve((request, response) => {
       if (request.method === "POST") {
         response.writeHead(202, { "Content-Type": "application/json" }).end('{"id": "abc"}');
-      } else {
-        stream(response);
-        response.end(batch(EVENTS));
-      }
+      } else streamAll(response);
     });
     expect((await run(base)).events).toEqual(EVENTS);
     expect(asked[1]).toBe("GET /api/traces/abc/events after -");
@@ -127,15 +129,9 @@ describe("a run", () => {
   });
 
   it("says when it is busy, counts down and tries again", async () => {
-    let refusals = 0;
-    const { base } = await serve((_, response) => {
-      if (refusals === 0) {
-        refusals += 1;
-        response.writeHead(429, { "Retry-After": "1" }).end();
-      } else {
-        stream(response);
-        response.end(batch(EVENTS));
-      }
+    const { base, asked } = await serve((_, response) => {
+      if (asked.length === 1) response.writeHead(429, { "Retry-After": "1" }).end();
+      else streamAll(response);
     });
     const { statuses, outcome } = await run(base);
     expect(statuses).toContainEqual({ kind: "busy", retryInSeconds: 1 });

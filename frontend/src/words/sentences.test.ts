@@ -1,17 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { isTensor } from "../model/gradients";
-import { maskTrace } from "../model/mask";
 import { formatNumber } from "../model/numbers";
-import { hasCome } from "../model/phases";
-import { compare, type Position, stopsOfStep } from "../model/position";
-import { momentBefore, questionsOfStep } from "../model/questions";
+import { type Position, stopsOfStep } from "../model/position";
 import { sampleTrace } from "../model/samples";
 import { nodeAt } from "../model/selectors";
 import type { TraceState } from "../model/trace";
-import { atHand, SAMPLES, TRACES } from "../protocol/samples";
+import { atHand, TRACES } from "../protocol/samples";
 import type { Cell, Gradient, Node, Step } from "../protocol/trace.gen";
 import { LONGEST_SENTENCE } from "./backward";
-import { type Part, type Reference, textOf } from "./say";
+import type { Part, Reference } from "./say";
 import { saidAt, sentenceAt, stepSentence } from "./sentences";
 
 const PRECISIONS = [1, 4, 9];
@@ -139,25 +136,4 @@ describe("in the program's own names", () => {
   it.each(said.filter(([name]) => atHand(name).length > 0))("%s: %s", (name, said) => {
     expect(linesOf(name)).toContain(said);
   });
-});
-
-it("has no number of what must not be seen", () => {
-  for (const name of SAMPLES) {
-    const trace = sampleTrace(name);
-    for (const question of trace.steps.flatMap((_, index) => [...questionsOfStep(trace, index + 1)])) {
-      const { step, phase } = question.position;
-      const hidden = { isSumHidden: question.kind === "sum", isShapeHidden: question.kind === "shape" };
-      const masked = maskTrace(trace, { position: momentBefore(trace, question), ...hidden });
-      for (const { position } of momentsOf(masked)) {
-        if ((compare(position, question.position) ?? 0) < 0) continue;
-        for (const part of saidAt(masked, position)) {
-          if (part.kind !== "value" || part.at.of === "saved") continue;
-          const isAhead = position.step > step || (phase === "collect" && part.at.of === "grad_output");
-          const isAnswer = !hasCome("send", phase) && part.at.of === "grad_input";
-          if ((isAhead && part.at.of !== "before") || isAnswer || part.at.of === "after")
-            expect(part.text.replace(/shape \[.*\]/, ""), textOf(saidAt(masked, position))).not.toMatch(/\d/);
-        }
-      }
-    }
-  }
 });

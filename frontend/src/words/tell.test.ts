@@ -24,17 +24,6 @@ it.each(SAMPLES)("every question of %s and every verdict on an answer is a sente
   }
 });
 
-it("a wrong answer is told with the right one and the reason", () => {
-  // f = w x + b with x = 2 and v = 14: w gets 14 * 2.
-  const question = questionsIn("why-grad-output").find(
-    (each) => each.kind === "value" && each.answer[0] === 28,
-  );
-  if (question === undefined) throw new Error("28 is not asked for");
-  expect(textOf(tell(judge(question, [2]).said))).toBe(
-    "You said 2, it is 28: you forgot to multiply by v: that is the local derivative alone.",
-  );
-});
-
 it.each(atHand("whole-jacobian"))(
   "numbers of a tensor in %s stand in brackets, and all summands are listed",
   (name) => {

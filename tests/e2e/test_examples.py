@@ -25,6 +25,13 @@ def shown(text: str | None) -> str:
     return (text or "").replace("`", "")
 
 
+def expect_opened(player: PlayerPage, example: Example) -> None:
+    """With what it is about above it, at the step where it should."""
+    expect(player.page.get_by_role("region", name="Program", exact=True)).to_contain_text(shown(tell(example.fact)))
+    player.wait_for_place(example.start)
+    player.wait_for_end_of_run()
+
+
 def faults(page: Page) -> list[str]:
     """Of the still on show."""
     return [*overlaps(page), *([] if page.evaluate(FITS) else ["the page scrolls sideways"])]
@@ -32,12 +39,11 @@ def faults(page: Page) -> list[str]:
 
 def test_every_example_opens_where_it_should_and_ends_at_its_last_step(new_page: Opener) -> None:
     player = new_page(reduced_motion="reduce")
+    player.open()
     found: dict[str, object] = {}
     for example in EXAMPLES:
-        player.open(f"example={example.slug}")
-        expect(player.page.get_by_role("region", name="Program", exact=True)).to_contain_text(shown(tell(example.fact)))
-        player.wait_for_place(example.start)
-        player.wait_for_end_of_run()
+        player.change_hash(f"example={example.slug}")
+        expect_opened(player, example)
         at_start = faults(player.page)
         (last,) = walk(player.page, "Last step")
         steps = player.rows.count()
@@ -67,22 +73,17 @@ def test_every_still_is_free_of_overlaps_and_the_same_there_and_back(new_page: O
 
 
 def test_a_link_shows_the_picture_of_walking_there_and_of_coming_back(new_page: Opener) -> None:
-    slug, place = "whole-jacobian", "2.3"
+    player, place = new_page(reduced_motion="reduce"), "2.3"
     pictures = []
     for opened_at in (place, "0"):
-        player = new_page(reduced_motion="reduce")
-        player.open(f"example={slug}&s={opened_at}")
-        player.wait_for_place(opened_at)
+        player.open(f"example=whole-jacobian&s={opened_at}")
         player.wait_for_end_of_run()
         if opened_at == "0":
             walk_to(player.page, place)
         # There and back again: the still itself has to be asked for.
         pictures.append(walk(player.page, "Next phase", "Previous phase")[1])
+    assert pictures[0]["place"] == place
     assert pictures[0] == pictures[1]
-
-
-def question_of(example: Example) -> str:
-    return shown(tell_attribute(example.fact, "question"))
 
 
 def test_the_gallery_asks_the_questions(player: PlayerPage) -> None:
@@ -90,9 +91,8 @@ def test_the_gallery_asks_the_questions(player: PlayerPage) -> None:
     player.wait_for_steps(2)
     player.named("button", "page-examples").click()
     dialog = player.page.get_by_role("dialog")
-    for example in EXAMPLES:
-        expect(dialog.get_by_text(question_of(example), exact=True).first).to_be_visible()
-    wanted = next(example for example in EXAMPLES if example.slug == "why-grad-output")
-    dialog.get_by_role("button", name=question_of(wanted)).click()
-    player.wait_for_place(wanted.start)
-    expect(player.page.get_by_role("region", name="Program", exact=True)).to_contain_text(shown(tell(wanted.fact)))
+    questions = {example.slug: shown(tell_attribute(example.fact, "question")) for example in EXAMPLES}
+    for question in questions.values():
+        expect(dialog.get_by_text(question, exact=True).first).to_be_visible()
+    dialog.get_by_role("button", name=questions["why-grad-output"]).click()
+    expect_opened(player, next(example for example in EXAMPLES if example.slug == "why-grad-output"))

@@ -8,18 +8,18 @@ from collections.abc import Callable
 import pytest
 import torch
 from playwright.sync_api import Locator, expect
-from torch import Tensor, nn
+from torch import Tensor
 from torch.autograd.functional import jacobian
 from torch.func import jvp
 
 from tests.e2e.player import STREAM_MS, PlayerPage, fragment, number
+from tests.twin import run_plain
 
 # torch.func.jvp compiles its decompositions with torch.jit.script.
 pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")
 
 SHOWN = 2e-3
 """Four digits are shown."""
-FUNCTION = "z = sin(x*y) + x"
 VECTOR = """import torch
 x = torch.tensor([0.5, -1.0, 2.0], requires_grad=True)
 h = torch.tanh(x)
@@ -30,7 +30,8 @@ MODEL = """import torch
 from torch import nn
 torch.manual_seed(0)
 model = nn.Sequential(nn.Linear(2, 2), nn.Tanh(), nn.Linear(2, 1))
-loss = model(torch.tensor([1.0, -2.0])).sum()
+data = torch.tensor([1.0, -2.0])
+loss = model(data).sum()
 loss.backward()
 """
 OTHER_GRAPH = "import torch\nx = torch.tensor(2.0, requires_grad=True)\ny = x * x if x > 2 else x\n(y + x).backward()\n"
@@ -38,14 +39,22 @@ OUTPUTS = (
     "import torch\nx = torch.tensor([2.0, 3.0], requires_grad=True)\ny = torch.stack([x[0] * x[1], torch.sin(x[0])])\n"
 )
 
+COUNT_MARKS = """() => {
+    window.counts = [];
+    new MutationObserver(() => counts.push(document.querySelectorAll("[data-nudged]").length)).observe(
+        document.body, { subtree: true, childList: true, attributes: true });
+}"""
+
 
 def wait_for_verdict(player: PlayerPage) -> str | None:
     expect(player.part("nudge")).to_have_attribute("data-state", "done", timeout=STREAM_MS)
     return player.part("nudge-verdict").get_attribute("data-verdict", timeout=STREAM_MS)
 
 
-def shown(player: PlayerPage, name: str) -> float:
-    return number(player.part(f"nudge-{name}").inner_text().removeprefix("+"))
+def expect_shown(player: PlayerPage, **numbers: float) -> None:
+    for name, expected in numbers.items():
+        shown = number(player.part(f"nudge-{name}").inner_text().removeprefix("+"))
+        assert shown == pytest.approx(expected, abs=SHOWN), name
 
 
 def numbers_in(cell: Locator) -> list[float]:
@@ -54,12 +63,12 @@ def numbers_in(cell: Locator) -> list[float]:
 
 
 def test_a_change_and_its_prediction_are_torchs(player: PlayerPage) -> None:
-    """Opened, moved, run over the graph, kept in the address, closed."""
+    """Opened, moved, run over the graph, kept in the address, closed; none where the second run is of another graph."""
 
     def z(x: Tensor) -> Tensor:
         return torch.sin(x * 3) + x
 
-    player.open(fragment(FUNCTION))
+    player.open(fragment("z = sin(x*y) + x"))
     player.part("open-nudge").click()
     assert wait_for_verdict(player) == "second"
     at, before = torch.tensor(2.0), player.part("nudge-real").inner_text()
@@ -70,18 +79,19 @@ def test_a_change_and_its_prediction_are_torchs(player: PlayerPage) -> None:
     wait_for_verdict(player)
     value, tangent = jvp(z, (at,), (torch.tensor(0.4),))
     real = float(z(at + 0.4) - value)
-    assert shown(player, "real") == pytest.approx(real, abs=SHOWN)
-    assert shown(player, "predicted") == pytest.approx(float(tangent), abs=SHOWN)
-    assert shown(player, "difference") == pytest.approx(real - float(tangent), abs=SHOWN)
-    player.page.wait_for_function("() => new URLSearchParams(location.hash.slice(1)).get('nudge') === 'x:0.4'")
+    expect_shown(player, real=real, predicted=float(tangent), difference=real - float(tangent))
+    player.wait_for_key("nudge", "x:0.4")
     marks = player.page.locator("[data-nudged]")
     # x, x*y, sin(x*y) and z; y stays where it is.
     expect(marks).to_have_count(4)
+    player.page.evaluate(COUNT_MARKS)
     player.part("nudge-walk").click()
-    expect(marks).to_have_count(1)
-    expect(marks).to_have_count(4)
+    player.page.wait_for_function("() => counts.includes(1) && counts.at(-1) === 4")
     player.part("nudge-close").click()
     expect(marks).to_have_count(0)
+    player.open(fragment(OTHER_GRAPH, nudge="x:0.1"))
+    expect(player.part("nudge-structure")).to_be_visible(timeout=STREAM_MS)
+    expect(player.part("nudge-real")).to_have_count(0)
 
 
 def test_every_tensor_on_the_way_and_a_parameter_have_their_tangents(player: PlayerPage) -> None:
@@ -101,35 +111,15 @@ def test_every_tensor_on_the_way_and_a_parameter_have_their_tangents(player: Pla
         found = [numbers_in(cell) for cell in cells.all()]
         assert found == [pytest.approx(each, abs=SHOWN) for each in expected], name
 
-    torch.manual_seed(0)
-    model = nn.Sequential(nn.Linear(2, 2), nn.Tanh(), nn.Linear(2, 1))
-    data = torch.tensor([1.0, -2.0])
-    loss = model(data).sum()
-    loss.backward()
-    weight = model[0].weight
-    assert weight.grad is not None
+    names = run_plain(MODEL).namespace
+    weight = names["model"][0].weight
     with torch.no_grad():
         weight[1, 0] += 0.15
-        real = float(model(data).sum() - loss)
+        real = float(names["model"](names["data"]).sum() - names["loss"])
     assert abs(real) > 10 * SHOWN
-    player.page.goto("about:blank")
     player.open(fragment(MODEL, nudge="model.0.weight[1][0]:0.15"))
     wait_for_verdict(player)
-    assert shown(player, "real") == pytest.approx(real, abs=SHOWN)
-    assert shown(player, "predicted") == pytest.approx(float(weight.grad[1, 0]) * 0.15, abs=SHOWN)
-
-
-@pytest.mark.soak
-def test_a_kink_is_not_called_a_curve_and_another_graph_is_not_compared(player: PlayerPage) -> None:
-    """Each verdict is tried on numbers in `nudge.test.ts`; here, those that take a further run."""
-    for source, verdict in (("z = relu(x - 2.02)", "unsettled"), ("z = 3*x + y", "none"), ("z = x*x", "second")):
-        player.page.goto("about:blank")
-        player.open(fragment(source, nudge="x:0.1"))
-        assert wait_for_verdict(player) == verdict, source
-    player.page.goto("about:blank")
-    player.open(fragment(OTHER_GRAPH, nudge="x:0.1"))
-    expect(player.part("nudge-structure")).to_be_visible(timeout=STREAM_MS)
-    expect(player.part("nudge-real")).to_have_count(0)
+    expect_shown(player, real=real, predicted=float(weight.grad[1, 0]) * 0.15)
 
 
 def test_dragged_weights_are_v_and_weigh_the_rows_of_j(player: PlayerPage) -> None:
@@ -137,7 +127,7 @@ def test_dragged_weights_are_v_and_weigh_the_rows_of_j(player: PlayerPage) -> No
         return torch.stack([x[0] * x[1], torch.sin(x[0])])
 
     weights = [-1.5, 0.5]
-    x, v = torch.tensor([2.0, 3.0]), torch.tensor(weights)
+    x, v = torch.tensor([2.0, 3.0], requires_grad=True), torch.tensor(weights)
     rows = jacobian(outputs, x)
     player.open(fragment(OUTPUTS))
     sliders = player.part("weights").locator("input[type=range]")
@@ -153,12 +143,10 @@ def test_dragged_weights_are_v_and_weigh_the_rows_of_j(player: PlayerPage) -> No
     # The run with the last weight brings what the engine returned.
     expect(panel.get_by_text(re.compile(r"^\s*$")).and_(panel.locator("td"))).to_have_count(0)
     found = [[number(cell.inner_text()) for cell in row.locator("td").all()] for row in panel.locator("tr").all()][1:]
-    leaf = x.clone().requires_grad_()
-    loss = (v * outputs(leaf)).sum()
-    loss.backward()
-    assert leaf.grad is not None
+    loss = (v * outputs(x)).sum()
+    gradient = torch.autograd.grad(loss, x)[0].tolist()
     expected = [[*row.tolist(), *(weight * row).tolist()] for weight, row in zip(v, rows, strict=True)]
-    assert found == [pytest.approx(each, abs=SHOWN) for each in [*expected, leaf.grad.tolist()]]
+    assert found == [pytest.approx(each, abs=SHOWN) for each in [*expected, gradient]]
     assert number(player.part("loss").inner_text()) == pytest.approx(loss.item(), abs=SHOWN)
     player.page.wait_for_function("() => new URLSearchParams(location.hash.slice(1)).has('g')")
     keys = urllib.parse.parse_qs(urllib.parse.urlsplit(player.page.url).fragment)

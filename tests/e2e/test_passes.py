@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from gradwalk.words.catalogue import say
-from tests.e2e.player import STREAM_MS, PlayerPage, fragment, number
+from tests.e2e.player import STREAM_MS, PlayerPage, fragment, named, number
 
 LOOP = """
 import torch
@@ -18,7 +18,6 @@ for i in range(500):
     opt.step()
     opt.zero_grad()
 """.strip()
-DIVERGING = LOOP.replace("0.001", "10.0")
 GRADCHECK = """
 import torch
 x = torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64, requires_grad=True)
@@ -28,39 +27,37 @@ loss.backward()
 """.strip()
 
 
-def curve_of(player: PlayerPage) -> Locator:
-    return player.named("group", "player-curve")
+def weights(lr: float) -> list[float]:
+    """By hand: w before each pass, which multiplies it by 1 - 2 lr (1 + i)."""
+    found = [1.0]
+    for i in range(500):
+        found.append(found[-1] * (1 - 2 * lr * (1 + i)))
+    return found
 
 
-def at_pass(player: PlayerPage, number: int) -> None:
-    expect(curve_of(player)).to_contain_text(say("player-curve-pass", **{"pass": number}, total=500), timeout=STREAM_MS)
-    expect(curve_of(player)).not_to_contain_text(say("player-curve-unrecorded"))
-
-
-def weight_before(pass_number: int) -> float:
-    """By hand: each pass multiplies w by 1 - 0.002 (1 + i)."""
-    w = 1.0
-    for i in range(pass_number):
-        w *= 1 - 0.002 * (1 + i)
-    return w
+def at_pass(player: PlayerPage, number: int) -> Locator:
+    """The curve, once it is at this pass."""
+    curve = player.named("group", "player-curve")
+    expect(curve).to_contain_text(say("player-curve-pass", **{"pass": number}, total=500), timeout=STREAM_MS)
+    expect(curve).not_to_contain_text(say("player-curve-unrecorded"))
+    return curve
 
 
 @pytest.mark.soak
 def test_any_pass_of_a_loop_is_asked_for_and_compared(player: PlayerPage) -> None:
     player.open(fragment(LOOP))
-    at_pass(player, 500)
-    curve = curve_of(player)
+    curve = at_pass(player, 500)
     wanted, along = curve.get_by_role("spinbutton"), curve.get_by_role("slider")
     wanted.fill("234")
     wanted.press("Enter")
     at_pass(player, 234)
-    player.page.wait_for_function("() => new URLSearchParams(location.hash.slice(1)).get('pass') === '233'")
+    player.wait_for_key("pass", "233")
     told = re.search(r"loss (\S+)", curve.inner_text())
     assert told is not None
-    assert number(told[1]) == pytest.approx(weight_before(233) ** 2 * 234, rel=1e-3)
+    assert number(told[1]) == pytest.approx(weights(0.001)[233] ** 2 * 234, rel=1e-3)
     along.press("Home")
     at_pass(player, 1)
-    curve.get_by_role("button", name=say("player-curve-compare")).click()
+    named(curve, "button", "player-curve-compare").click()
     along.press("ArrowRight")
     at_pass(player, 2)
     changes = player.named("region", "page-changes-pass", **{"pass": 1})
@@ -75,16 +72,13 @@ def test_any_pass_of_a_loop_is_asked_for_and_compared(player: PlayerPage) -> Non
     at_pass(player, 300)
 
 
-def test_a_program_opens_at_its_own_pass_or_at_its_last(player: PlayerPage) -> None:
-    """Not at those of gradcheck; and the first that is not finite is a click away."""
+def test_a_program_opens_at_its_own_pass_and_finds_the_first_that_is_not_finite(player: PlayerPage) -> None:
+    """Not at those of gradcheck."""
+    curve = player.named("group", "player-curve")
     player.open(fragment(GRADCHECK))
-    expect(curve_of(player)).to_contain_text("loss 14", timeout=STREAM_MS)
-    w, first = 1.0, 0
-    while abs(w) * 2 * (1 + first) < 3.4e38:
-        w *= 1 - 20 * (1 + first)
-        first += 1
-    player.page.goto("about:blank")
-    player.open(fragment(DIVERGING))
-    curve_of(player).get_by_role("button", name=say("player-curve-non-finite", **{"pass": first + 1})).click()
+    expect(curve).to_contain_text("loss 14", timeout=STREAM_MS)
+    first = next(i for i, w in enumerate(weights(10.0)) if abs(w) * 2 * (1 + i) >= 3.4e38)
+    player.open(fragment(LOOP.replace("0.001", "10.0")))
+    named(curve, "button", "player-curve-non-finite", **{"pass": first + 1}).click()
     at_pass(player, first + 1)
     expect(player.page.get_by_text(re.compile("NaN|∞")).first).to_be_visible()

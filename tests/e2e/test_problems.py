@@ -20,7 +20,6 @@ MISTAKES = [
 
 def test_a_mistake_is_told_at_its_line_and_goes_when_it_is_mended(player: PlayerPage) -> None:
     for source, line, word in MISTAKES:
-        player.page.goto("about:blank")
         player.open(fragment(source))
         card = player.problems.first
         expect(card).to_contain_text(word, timeout=STREAM_MS)
@@ -103,14 +102,6 @@ CAUSES = {
         "x = torch.ones(2, requires_grad=True) * 2\nloss = (x * x).sum()", 1,
         "x = torch.ones(2, requires_grad=True) * 2\nx.retain_grad()\nloss = (x * x).sum()",
     ),
-    "no_grad": (
-        BOTH + "with torch.no_grad():\n    h = x * 2\nloss = (h * w).sum()",
-        4,
-        BOTH + "h = x * 2\nloss = (h * w).sum()",
-    ),
-    "frozen": (
-        BOTH + "x.requires_grad_(False)\nloss = (w * x).sum()", 3, BOTH + "loss = (w * x).sum()",
-    ),
 }  # fmt: skip
 """Each reason there is: `tests/tracer/test_reasons.py`."""
 
@@ -123,7 +114,6 @@ def test_why_there_is_no_gradient_is_the_first_thing_told(player: PlayerPage) ->
             warnings.simplefilter("ignore")
             assert run_plain(source + END).namespace["x"].grad is None, name
         assert run_plain(mended + END).namespace["x"].grad is not None, name
-        player.page.goto("about:blank")
         player.open(fragment(source + END, s="0.1"))
         for text in ("x.grad", say("player-line", line=line)):
             expect(opening).to_contain_text(text, timeout=STREAM_MS)

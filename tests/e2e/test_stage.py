@@ -4,13 +4,13 @@ import re
 from typing import Any
 
 import pytest
-import torch
 from playwright.sync_api import expect
 
 from gradwalk.examples.catalogue import EXAMPLES
 from gradwalk.words.catalogue import say
 from tests.e2e.conftest import Opener
 from tests.e2e.player import STREAM_MS, PlayerPage, fragment, number
+from tests.twin import run_plain
 
 SIZES = [(1280, 800), (1920, 1080), (390, 844)]
 TOLERANCE_PX = 1.5
@@ -57,11 +57,8 @@ for t in range(40):
 loss.backward()
 """.strip()
 NETWORK = """
-import torch
-from torch import nn
-
 torch.manual_seed(0)
-model = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 1))
+model = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.ReLU(), torch.nn.Linear(3, 1))
 x = torch.tensor([[1.0, 2.0]])
 loss = model(x).sum()
 loss.backward()
@@ -69,16 +66,11 @@ loss.backward()
 
 
 def is_inside(box: Any, frame: Any) -> bool:
-    return bool(
-        box["left"] >= frame["left"] - TOLERANCE_PX
-        and box["right"] <= frame["right"] + TOLERANCE_PX
-        and box["top"] >= frame["top"] - TOLERANCE_PX
-        and box["bottom"] <= frame["bottom"] + TOLERANCE_PX
-    )
+    begins = all(box[side] >= frame[side] - TOLERANCE_PX for side in ("left", "top"))
+    return begins and all(box[side] <= frame[side] + TOLERANCE_PX for side in ("right", "bottom"))
 
 
 def opened(player: PlayerPage, address: str) -> None:
-    player.page.goto("about:blank")
     player.open(address)
     drawn = "[data-part=graph] :is(article, .group, path.box)"
     player.page.wait_for_selector(drawn, state="attached", timeout=STREAM_MS)
@@ -101,9 +93,9 @@ def faults(player: PlayerPage) -> list[str]:
 )
 def test_a_graph_opens_whole_and_the_node_at_work_stays_in_view(new_page: Opener, slugs: list[str]) -> None:
     player = new_page(reduced_motion="reduce")
-    for width, height in SIZES:
-        player.page.set_viewport_size({"width": width, "height": height})
-        for slug in slugs:
+    for slug in slugs:
+        for width, height in SIZES:
+            player.page.set_viewport_size({"width": width, "height": height})
             opened(player, f"example={slug}&s=0")
             found = player.page.evaluate(_PLACES)
             assert found["boxes"], slug
@@ -112,11 +104,6 @@ def test_a_graph_opens_whole_and_the_node_at_work_stays_in_view(new_page: Opener
                 player.press("Shift+ArrowRight")
                 player.page.evaluate("() => new Promise(requestAnimationFrame)")
                 assert faults(player) == [], f"{slug} at {width}, {player.place()}"
-    opened(player, "example=chain-of-two&s=2.3&chain=n0..n2")
-    panel = player.part("chain-panel").bounding_box()
-    graph = player.page.evaluate(_PLACES)["graph"]
-    assert panel is not None
-    assert graph["bottom"] <= panel["y"] + TOLERANCE_PX
 
 
 def test_nothing_moves_once_a_phase_has_come(player: PlayerPage) -> None:
@@ -153,6 +140,10 @@ def test_the_border_of_the_dock_is_drawn_and_it_closes(new_page: Opener) -> None
     closed = player.page.evaluate(_PLACES)
     assert closed["dock"]["bottom"] - closed["dock"]["top"] < 1
     assert closed["graph"]["bottom"] > before["graph"]["bottom"]
+    opened(player, "example=chain-of-two&s=2.3&chain=n0..n2")
+    panel = player.part("chain-panel").bounding_box()
+    assert panel is not None
+    assert player.page.evaluate(_PLACES)["graph"]["bottom"] <= panel["y"] + TOLERANCE_PX
     # Before the first step: autograd runs mul, add, and only then the mul of a, which waits for both.
     opened(player, "example=used-twice&s=0")
     order = player.part("order").get_by_role("listitem")
@@ -163,19 +154,15 @@ def test_the_border_of_the_dock_is_drawn_and_it_closes(new_page: Opener) -> None
 
 @pytest.mark.soak
 def test_the_finder_the_heat_map_and_the_groups(player: PlayerPage) -> None:
-    torch.manual_seed(0)
-    model = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.ReLU(), torch.nn.Linear(3, 1))
-    model(torch.tensor([[1.0, 2.0]])).sum().backward()
-    grad = model[0].weight.grad
-    assert grad is not None
+    """What is found and how hot it is: `search.test.ts`."""
+    grad = run_plain(NETWORK).namespace["model"][0].weight.grad
     opened(player, fragment(NETWORK, s="1.1"))
     page, find = player.page, player.named("button", "player-find")
     find.click()
     box = page.get_by_role("searchbox")
-    results = player.named("list", "player-search-found").get_by_role("listitem")
     expect(box).to_be_focused()
     box.fill("model.0.weight")
-    expect(results).to_have_count(1)
+    results = player.named("list", "player-search-found").get_by_role("listitem")
     results.get_by_role("button", name="model.0.weight").first.click()
     found = page.locator("article:has([aria-pressed=true])")
     expect(found).to_contain_text("model.0.weight")
@@ -187,14 +174,12 @@ def test_the_finder_the_heat_map_and_the_groups(player: PlayerPage) -> None:
 
     player.button("Last step").click()
     nodes = player.named("group", "player-graph").get_by_role("article")
-    for key, is_whole in (("player-open-all", True), ("player-close-all", False), ("player-open-all", True)):
-        button = player.named("button", key)
-        if key == "player-close-all" or button.count():
-            button.click()
-        expect(nodes).to_have_count(10) if is_whole else expect(nodes).not_to_have_count(10)
-    heat = player.named("button", "player-heat")
+    player.named("button", "player-close-all").click()
+    expect(nodes).not_to_have_count(10)
+    player.named("button", "player-open-all").click()
+    expect(nodes).to_have_count(10)
+    heat, tags = player.named("button", "player-heat"), page.locator(".world .heat .norm")
     heat.click()
-    tags = page.locator(".world .heat .norm")
     expect(tags).to_have_count(10)
     norms = [number(re.sub(r"[^\d.\u2212·⁻⁰¹²³⁴⁵⁶⁷⁸⁹∞]", "", text)) for text in tags.all_inner_texts()]
     assert any(each == pytest.approx(grad.norm().item(), rel=5e-2) for each in norms)

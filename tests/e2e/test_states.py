@@ -1,61 +1,30 @@
 """What is on the page while there is nothing to show, the line is slow, or the server is away or busy."""
 
-import contextlib
-from collections.abc import Callable
-from typing import Any
-
-import httpx
-import pytest
 from playwright.sync_api import Response, Route, expect
 
 from gradwalk.words.catalogue import say
-from tests.e2e.conftest import Opener
 from tests.e2e.player import PlayerPage, fragment, slow_down
 
-XY = {"x": 2.0, "y": 3.0}
 
-
-def test_a_server_that_goes_away_leaves_the_picture_and_is_found_again(player: PlayerPage) -> None:
-    player.open(fragment("x * y", i=XY))
+def test_a_server_that_goes_away_or_is_busy_leaves_the_picture_and_is_asked_again(player: PlayerPage) -> None:
+    """A real server that refuses and drops is met in `client.test.ts`, a full queue in `tests/api`."""
+    page, status = player.page, player.named("status", "page-run-status")
+    player.open(fragment("x * y", i={"x": 2.0, "y": 3.0}))
     player.wait_for_steps(3)
-    player.expected_complaints.append("ERR_INTERNET_DISCONNECTED")
-    player.page.context.set_offline(True)
+    player.expected_complaints += ["ERR_INTERNET_DISCONNECTED", "429"]
+    page.context.set_offline(True)
     player.type_program("x * y * y")
-    status = player.named("status", "page-run-status")
     expect(status).to_contain_text(say("page-run-offline"))
     expect(player.product).to_be_visible()
     player.button("Next phase").click()
-    player.page.context.set_offline(False)
+    page.context.set_offline(False)
     player.wait_for_steps(4)
     expect(status).to_be_empty()
-
-
-@pytest.mark.soak
-def test_a_full_queue_is_asked_again_when_the_server_said(new_page: Opener, start_server: Callable[..., Any]) -> None:
-    """One program runs, one that took longer runs behind it, one waits: there is no room until they are called off."""
-    busy = start_server(running_count=1, waiting_count=1, run_seconds=60, abandon_seconds=0.1)
-    player = new_page()
-    player.server = busy.url
-    player.expected_complaints.append("429")
-    said: list[tuple[int, str | None]] = []
-    player.page.on("response", lambda answer: said.append((answer.status, answer.headers.get("retry-after"))))
-    with contextlib.ExitStack() as crowd:
-        held = []  # a stream that nobody holds is closed, and its program called off
-        for number in range(3):
-            body = {"source": f"while {number} == {number}: pass"}
-            stream = busy.client.stream("POST", "/api/traces", json=body, headers={"Accept": "text/event-stream"})
-            lines = crowd.enter_context(stream).iter_lines()
-            held.append(lines)
-            assert any("data: [" in line or (number == 2 and "queued" in line) for line in lines)
-        with player.page.expect_response(lambda answer: answer.status == 429):
-            player.open(fragment("x * y", i=XY))
-        status = player.named("status", "page-run-status")
-        expect(status).not_to_be_empty()
-        refused = [after for code, after in said if code == 429]
-        assert all(after is not None and int(after) >= 1 for after in refused)
-    player.wait_for_steps(3)
+    page.route("**/api/traces", lambda route: route.fulfill(status=429, headers={"Retry-After": "1"}), times=1)
+    player.type_program("x * y * y * y")
+    expect(status).not_to_be_empty()
+    player.wait_for_steps(5)
     expect(status).to_be_empty()
-    assert httpx.get(f"{busy.url}/readyz").is_success
 
 
 def test_a_program_without_a_graph_is_told_what_to_do(player: PlayerPage) -> None:

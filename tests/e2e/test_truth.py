@@ -5,42 +5,24 @@ from collections.abc import Callable
 import numpy as np
 import torch
 from playwright.sync_api import Locator, expect
+from torch.autograd.functional import jacobian
 
 from gradwalk.examples.catalogue import program_text
 from gradwalk.words.catalogue import say
 from tests.e2e.player import STREAM_MS, PlayerPage, fragment, number
 from tests.tracer.test_backward_checks import function
+from tests.twin import run_plain
 
 ABSOLUTE, RELATIVE = 1e-5, 1e-3
 
 
-def run_example(slug: str) -> dict[str, object]:
-    """What the program leaves behind, without the tracer."""
-    names: dict[str, object] = {}
-    exec(compile(program_text(slug), slug, "exec"), names)  # noqa: S102 (our own example)
-    return names
-
-
 def central_differences(function: Callable[[torch.Tensor], torch.Tensor], at: torch.Tensor) -> np.ndarray:
-    """d output / d operand: a row for each output, a column for each entry of the operand."""
+    """d output / d operand of vectors: a row for each output, a column for each entry of the operand."""
     step = 1e-6
-    columns = []
-    for entry in range(at.numel()):
-        move = torch.zeros_like(at).reshape(-1)
-        move[entry] = step
-        move = move.reshape(at.shape)
-        with torch.no_grad():
-            columns.append(((function(at + move) - function(at - move)) / (2 * step)).reshape(-1).numpy())
-    return np.stack(columns, axis=1)
-
-
-def jacobian_of_backward(function: Callable[[torch.Tensor], torch.Tensor], at: torch.Tensor) -> np.ndarray:
-    """What the engine computes, row by row from one-hot v."""
-    point = at.detach().requires_grad_()
-    output = function(point)
-    one_hot = torch.eye(output.numel(), dtype=output.dtype).reshape(-1, *output.shape)
-    rows = [torch.autograd.grad(output, point, v, retain_graph=True)[0].reshape(-1).numpy() for v in one_hot]
-    return np.stack(rows)
+    moves = step * torch.eye(len(at), dtype=at.dtype)
+    with torch.no_grad():
+        columns = [(function(at + move) - function(at - move)) / (2 * step) for move in moves]
+    return torch.stack(columns, dim=1).numpy()
 
 
 def numbers(table: Locator) -> np.ndarray:
@@ -74,12 +56,10 @@ def checked(player: PlayerPage, address: str, place: str) -> Locator:
 
 
 def test_finite_differences_mark_the_entries_that_are_wrong(player: PlayerPage) -> None:
-    names = run_example("gradcheck")
-    cube, x = names["Cube"], names["x"]
-    assert isinstance(x, torch.Tensor)
-    assert not torch.autograd.gradcheck(cube.apply, x, raise_exception=False)  # type: ignore[attr-defined]
-    analytic = jacobian_of_backward(cube.apply, x)  # type: ignore[attr-defined]
-    numeric = central_differences(cube.apply, x.detach())  # type: ignore[attr-defined]
+    names = run_plain(program_text("gradcheck")).namespace
+    cube, x = names["Cube"].apply, names["x"]
+    assert not torch.autograd.gradcheck(cube, x, raise_exception=False)
+    analytic, numeric = np.asarray(jacobian(cube, x)), central_differences(cube, x.detach())
     wrong = {(int(r), int(c)) for r, c in np.argwhere(abs(analytic - numeric) > ABSOLUTE + RELATIVE * abs(numeric))}
     assert wrong
     region = checked(player, "example=gradcheck&s=2.3", "2.3")
@@ -91,18 +71,16 @@ def test_finite_differences_mark_the_entries_that_are_wrong(player: PlayerPage) 
 
 
 def test_finite_differences_agree_with_a_right_backward_and_a_right_pass(player: PlayerPage) -> None:
-    function = run_example("map")["F"]
+    function = run_plain(program_text("map")).namespace["F"].apply
     at = torch.tensor([2.0, 3.0], dtype=torch.float64)
-    assert torch.autograd.gradcheck(function.apply, at.requires_grad_())  # type: ignore[attr-defined]
-    region = checked(player, "example=map", "1.3")
-    table = region.get_by_role("table", name="numeric Jacobian")
-    np.testing.assert_allclose(numbers(table), central_differences(function.apply, at.detach()), rtol=1e-3)  # type: ignore[attr-defined]
+    assert torch.autograd.gradcheck(function, at.requires_grad_())
+    table = checked(player, "example=map", "1.3").get_by_role("table", name="numeric Jacobian")
+    np.testing.assert_allclose(numbers(table), central_differences(function, at.detach()), rtol=1e-3)
     assert marked(table) == set()
 
     x = torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64, requires_grad=True)
     (expected,) = torch.autograd.grad((x.sin() * x).sum(), x)
     source = "x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)\n(x.sin() * x).sum().backward()"
-    player.page.goto("about:blank")
     player.open(fragment(source, s="4.5"))
     player.named("button", "player-check-pass").click()
     table = player.named("region", "player-differences-pass").get_by_role("table", name="numeric Jacobian")
@@ -118,8 +96,7 @@ def test_a_backward_opens_into_the_lines_of_its_formula(player: PlayerPage) -> N
     inside = player.product.locator("details").filter(has_text=say("player-inside-backward", count=1).partition(":")[0])
     inside.locator("summary").click()
     product = inside.get_by_role("listitem").filter(has_text=say("player-line", line=at))
-    p = torch.tensor([2.0, 3.0])
-    whole = torch.autograd.functional.jacobian(lambda p: torch.stack([p[0] * p[0], p[0] * p[1], p[1] * p[1]]), p)
+    whole = jacobian(lambda p: torch.stack([p[0] * p[0], p[0] * p[1], p[1] * p[1]]), torch.tensor([2.0, 3.0]))
     expect(product).to_contain_text(f"[{', '.join(f'{entry:g}' for entry in whole[1].tolist())}]")
     product.get_by_role("button").click()
     expect(player.program.locator(".active-span").filter(has_text="v @ jacobian").first).to_be_visible()
@@ -127,14 +104,13 @@ def test_a_backward_opens_into_the_lines_of_its_formula(player: PlayerPage) -> N
 
 def test_the_true_jacobian_stands_beside_that_of_a_wrong_backward(player: PlayerPage) -> None:
     x = torch.tensor([0.5, -1.5, 3.0])
-    (true,) = torch.autograd.functional.jacobian(lambda x: x * x, (x,))
+    true = jacobian(lambda x: x * x, x).tolist()
     player.open(fragment(function("return x * x", "return x * g"), s="2.3", view="jacobian"))
     expect(player.named("region", "player-stands-out")).to_contain_text("F1.backward", timeout=STREAM_MS)
     assert player.cells("Local Jacobian") == torch.diag(x).tolist()
-    assert player.cells(say("player-true-table")) == true.tolist()
-    player.page.goto("about:blank")
+    assert player.cells(say("player-true-table")) == true
     player.open(fragment(function("return x * x", "return 2 * x * g"), s="2.3", view="jacobian"))
     player.product.wait_for(timeout=STREAM_MS)
     player.wait_for_end_of_run()
-    assert player.cells("Local Jacobian") == true.tolist()
+    assert player.cells("Local Jacobian") == true
     expect(player.named("region", "player-stands-out")).to_have_count(0)

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { atHand, TRACES } from "../protocol/samples";
-import type { Edge, Graph, Group, Node } from "../protocol/trace.gen";
 import type { Chain, Link, TensorId } from "./chain";
 import { chainBetween, groupEnds, pathsOf, tensorKey, withGroupsAsLinks } from "./chain";
 import {
@@ -14,6 +13,7 @@ import {
   timesLinks,
   wholeJacobian,
 } from "./chainrule";
+import { graphOf } from "./drawn";
 import { sampleTrace } from "./samples";
 import type { PassState } from "./trace";
 
@@ -88,61 +88,6 @@ it("compares nearly all pairs of the samples, and nowhere but at a change differ
   const changed = all.filter(({ pairs }) => pairs.some(({ isEqual }) => !isEqual));
   expect(changed.map(({ name }) => name)).toEqual(atHand("returned-jacobian"));
 });
-
-/** `z: y y` is a node z with y as both operands; a name that has no line of its own is a leaf. `z@F` is in group F. */
-function graphOf(drawing: string): Graph {
-  const lines = drawing
-    .trim()
-    .split("\n")
-    .map((line) => line.trim().split(/[: ]+/));
-  const made = lines.map(([head = "", ...operands]) => ({
-    id: head.split("@")[0] ?? "",
-    group: head.split("@")[1] ?? null,
-    operands,
-  }));
-  const known = new Set(made.map(({ id }) => id));
-  const leaves = [...new Set(made.flatMap(({ operands }) => operands))].filter((id) => !known.has(id));
-  const edges: Edge[] = made.flatMap(({ id, operands }) =>
-    operands.map((from, argnum) => ({
-      id: `${id}${argnum}`,
-      from: { node: from, output_nr: 0 },
-      to: { node: id, argnum },
-    })),
-  );
-  const node = (id: string, group: string | null, operands: readonly string[]): Node => ({
-    id,
-    name: id,
-    op: id,
-    kind: operands.length === 0 ? "accumulate_grad" : "op",
-    label: id,
-    span: null,
-    group,
-    inputs: operands.map((_, argnum) => ({ argnum, name: "", value: null, edge: `${id}${argnum}` })),
-    outputs: [{ value: null, name: id }],
-    output_count: 1,
-    saved: [],
-    formula: null,
-    sequence_nr: null,
-  });
-  const groups = [...new Set(made.flatMap(({ group }) => group ?? []))].map(
-    (id): Group => ({
-      id,
-      kind: "function",
-      label: id,
-      parent: null,
-      span: null,
-      nodes: made.filter(({ group }) => group === id).map((each) => each.id),
-    }),
-  );
-  return {
-    nodes: [
-      ...made.map(({ id, group, operands }) => node(id, group, operands)),
-      ...leaves.map((id) => node(id, null, [])),
-    ],
-    edges,
-    groups,
-  };
-}
 
 const at = (node: string): TensorId => ({ node, outputNr: 0 });
 

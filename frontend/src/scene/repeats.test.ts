@@ -2,79 +2,24 @@ import { describe, expect, it } from "vitest";
 import { boxesOverlap, pointAt } from "../layout/geometry";
 import { layOut } from "../layout/graphviz";
 import { drawingOf } from "../layout/sizes";
-import type { Edge, Graph, Group, Node } from "../protocol/trace.gen";
+import { graphOf } from "../model/drawn";
+import type { Graph } from "../protocol/trace.gen";
 import { groupsOpenAtFirst } from "./opening";
 import { repeatsOf, withRepeats } from "./repeats";
 import { boxOf, groupsRound } from "./still";
 
 const BLOCKS = 12;
 
-const bare = { span: null, output_count: 1, saved: [], formula: null, leaf: null } as const;
-
-function op(id: string, name: string, order: number, group: string | null, from: string[]): Node {
-  const inputs = from.map((edge, argnum) => ({ argnum, name: "self", edge }));
-  const value = { shape: [], dtype: "float32", data: [order] };
-  const label = name.replace("Backward0", "").toLowerCase();
-  return {
-    ...bare,
-    id,
-    name,
-    op: label,
-    kind: "op",
-    label,
-    group,
-    inputs,
-    outputs: [{ value, name: null }],
-    sequence_nr: order,
-  } as unknown as Node;
-}
-
-const edge = (id: string, from: string, to: string, argnum: number): Edge =>
-  ({ id, from: { node: from, output_nr: 0 }, to: { node: to, argnum } }) as unknown as Edge;
-
 /**
  * x -> sin -> 12 blocks (mul by a weight of its own, then tanh) -> sum. The weights stand beside the blocks. The
  * block numbered `odd` uses exp in place of tanh.
  */
 function chain(odd: number | null = null): Graph {
-  const nodes: Node[] = [
-    {
-      ...op("x", "AccumulateGrad", 0, null, []),
-      kind: "accumulate_grad",
-      leaf: "x",
-      sequence_nr: null,
-    } as Node,
-    op("s", "SinBackward0", 1, null, ["ex"]),
-  ];
-  const edges: Edge[] = [edge("ex", "x", "s", 0)];
-  const groups: Group[] = [];
-  let last = "s";
-  for (let i = 0; i < BLOCKS; i += 1) {
-    const [g, w, m, t] = [`g${i}`, `w${i}`, `m${i}`, `t${i}`];
-    nodes.push(
-      {
-        ...op(w, "AccumulateGrad", 0, null, []),
-        kind: "accumulate_grad",
-        leaf: w,
-        sequence_nr: null,
-      } as Node,
-      op(m, "MulBackward0", 10 * i + 2, g, [`h${i}`, `v${i}`]),
-      op(t, i === odd ? "ExpBackward0" : "TanhBackward0", 10 * i + 3, g, [`i${i}`]),
-    );
-    edges.push(edge(`h${i}`, last, m, 0), edge(`v${i}`, w, m, 1), edge(`i${i}`, m, t, 0));
-    groups.push({
-      id: g,
-      kind: "function",
-      label: `block (call ${i})`,
-      parent: null,
-      span: null,
-      nodes: [m, t],
-    } as unknown as Group);
-    last = t;
-  }
-  nodes.push(op("z", "SumBackward0", 999, null, [`h${BLOCKS}`]));
-  edges.push(edge(`h${BLOCKS}`, last, "z", 0));
-  return { nodes, edges, groups };
+  const blocks = Array.from({ length: BLOCKS }, (_, i) => [
+    `m${i}=Mul@g${i}: ${i === 0 ? "s" : `t${i - 1}`} w${i}`,
+    `t${i}=${i === odd ? "Exp" : "Tanh"}@g${i}: m${i}`,
+  ]);
+  return graphOf(["s=Sin: x", ...blocks.flat(), `z=Sum: t${BLOCKS - 1}`].join("\n"));
 }
 
 const all = (graph: Graph): ReadonlySet<string> => new Set(graph.groups.map((group) => group.id));
@@ -89,7 +34,7 @@ describe("a block that is repeated", () => {
       folded.groups
         .filter((group) => repeatsOf(group) !== null)
         .map((group) => [group.label, repeatsOf(group)]),
-    ).toEqual([["block (call 0)", BLOCKS]]);
+    ).toEqual([["g0", BLOCKS]]);
     expect(new Set(fold?.nodes)).toEqual(new Set(Array.from({ length: BLOCKS }, (_, i) => `w${i}`)));
     expect(groupsRound(folded, "m7")).toEqual(["g7", fold?.id]);
     expect(groupsRound(folded, "x")).toEqual([]);
@@ -100,7 +45,7 @@ describe("a block that is repeated", () => {
     expect([...layout.nodes.keys()].sort()).toEqual(["s", "x", "z"]);
     expect([...layout.groups.keys()]).toEqual([fold?.id]);
     expect(boxOf(folded, layout, "m7")).toBe(layout.groups.get(fold?.id ?? ""));
-    expect([...layout.edges.keys()].sort()).toEqual(["ex", "h0", `h${BLOCKS}`]);
+    expect([...layout.edges.keys()].sort()).toEqual(["m00", "s0", "z0"]);
     expect(groupsOpenAtFirst(folded)).not.toContain(fold?.id);
   });
 

@@ -211,12 +211,6 @@ SIZES_OF_TEXT = """() => {
     const size = parseFloat(getComputedStyle(element).fontSize) * scale(element);
     if (size < (element.closest(values) === null ? 22 : 28) - 0.05) small.push([node.textContent.trim(), size]);
   }
-  for (const element of document.querySelectorAll('article, .token, .callout, .brackets, button, input')) {
-    const { borderTopStyle, borderTopWidth } = getComputedStyle(element);
-    const width = parseFloat(borderTopWidth) * scale(element);
-    if (!shown(element) || borderTopStyle === 'none') continue;
-    if (width > 0 && width < 1.99) small.push([element.className, width]);
-  }
   return small;
 }"""
 

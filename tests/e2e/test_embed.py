@@ -111,7 +111,7 @@ def test_odd_messages_and_inputs_do_nothing_in_a_frame_for_replay(host: HostPage
     assert asked == []
 
 
-def test_a_damaged_address_shows_a_message_and_the_picture(host: HostPage, server, kept) -> None:
+def test_an_address_brings_a_program_or_says_that_it_is_damaged(host: HostPage, server, kept) -> None:
     """A thousand hashes are read in `settings.test.ts`."""
     parts = "title,link,program,table,narration,transport,zoom,equation"
     frame = host.paste_frame(f"{kept[1]}?hide={parts}#s=%00x&theme=pink&steps=9-1&v=1")
@@ -123,13 +123,11 @@ def test_a_damaged_address_shows_a_message_and_the_picture(host: HostPage, serve
         host.page.goto("about:blank")
         host.page.goto(f"{server.url}/embed#{state}")
         expect(host.page.get_by_role("alert")).not_to_be_empty()
-
-
-def test_a_program_in_the_hash_runs_on_ones_own_machine(new_page: Opener, server) -> None:
-    page = new_page().page
-    page.goto(f"{server.url}/embed#code=sin(x*y)&i=%7B%22x%22:2%7D&s=1.3")
-    wait_until_ready(page)
-    assert page.evaluate("document.querySelector('grad-walk').state.of") == 4
+    # On one's own machine a program in the hash runs at once.
+    host.page.goto("about:blank")
+    host.page.goto(f"{server.url}/embed#code=sin(x*y)&i=%7B%22x%22:2%7D&s=1.3")
+    wait_until_ready(host.page)
+    assert host.page.evaluate("document.querySelector('grad-walk').state.of") == 4
 
 
 def test_two_elements_share_nothing_but_the_module(host: HostPage, kept) -> None:

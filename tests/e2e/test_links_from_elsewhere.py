@@ -4,19 +4,12 @@ from playwright.sync_api import expect
 
 from gradwalk.examples.catalogue import EXAMPLES
 from gradwalk.words.catalogue import say
-from tests.e2e.conftest import Opener
 from tests.e2e.player import PlayerPage, fragment
 from tests.world.server import ELSEWHERE
 
 
-def elsewhere(new_page: Opener) -> PlayerPage:
-    player = new_page()
+def test_a_program_from_a_link_waits_for_a_click_and_a_shipped_example_does_not(player: PlayerPage) -> None:
     player.server = player.server.replace("127.0.0.1", ELSEWHERE)
-    return player
-
-
-def test_a_program_from_a_link_waits_for_a_click(new_page: Opener) -> None:
-    player = elsewhere(new_page)
     ran: list[str] = []
     player.page.on("request", lambda asked: ran.append(asked.url) if asked.method == "POST" else None)
     player.open(fragment("x * y", i={"x": 2.0, "y": 3.0}, s="1.3"))
@@ -30,9 +23,5 @@ def test_a_program_from_a_link_waits_for_a_click(new_page: Opener) -> None:
     field = player.named("textbox", "page-copy-link")
     expect(field).to_be_focused()
     assert "code=x" in field.input_value()
-
-
-def test_a_shipped_example_runs_at_once(new_page: Opener) -> None:
-    player = elsewhere(new_page)
     player.open(fragment(EXAMPLES[0].source))
     player.wait_for_steps(2)

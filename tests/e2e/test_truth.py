@@ -70,13 +70,21 @@ def test_finite_differences_mark_the_entries_that_are_wrong(player: PlayerPage) 
     expect(region.get_by_role("listitem")).to_have_count(len(wrong))
 
 
-def test_finite_differences_agree_with_a_right_backward_and_a_right_pass(player: PlayerPage) -> None:
+def test_a_right_backward_agrees_with_finite_differences_and_opens_into_its_lines(player: PlayerPage) -> None:
     function = run_plain(program_text("map")).namespace["F"].apply
     at = torch.tensor([2.0, 3.0], dtype=torch.float64)
     assert torch.autograd.gradcheck(function, at.requires_grad_())
     table = checked(player, "example=map", "1.3").get_by_role("table", name="numeric Jacobian")
     np.testing.assert_allclose(numbers(table), central_differences(function, at.detach()), rtol=1e-3)
     assert marked(table) == set()
+    # The same backward opens into the lines of its formula.
+    (line,) = [at for at, text in enumerate(program_text("map").splitlines(), 1) if "return v @" in text]
+    inside = player.product.locator("details").filter(has_text=say("player-inside-backward", count=1).partition(":")[0])
+    inside.locator("summary").click()
+    product = inside.get_by_role("listitem").filter(has_text=say("player-line", line=line))
+    expect(product).to_contain_text(f"[{', '.join(f'{each:g}' for each in jacobian(function, at)[1].tolist())}]")
+    product.get_by_role("button").click()
+    expect(player.program.locator(".active-span").filter(has_text="v @ jacobian").first).to_be_visible()
 
     x = torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64, requires_grad=True)
     (expected,) = torch.autograd.grad((x.sin() * x).sum(), x)
@@ -87,19 +95,6 @@ def test_finite_differences_agree_with_a_right_backward_and_a_right_pass(player:
     expect(table).to_be_visible(timeout=STREAM_MS)
     np.testing.assert_allclose(numbers(table), expected.reshape(1, -1).numpy(), rtol=1e-3)
     assert marked(table) == set()
-
-
-def test_a_backward_opens_into_the_lines_of_its_formula(player: PlayerPage) -> None:
-    (at,) = [at for at, line in enumerate(program_text("map").splitlines(), 1) if "return v @" in line]
-    player.open("example=map")
-    player.wait_for_place("1.3")
-    inside = player.product.locator("details").filter(has_text=say("player-inside-backward", count=1).partition(":")[0])
-    inside.locator("summary").click()
-    product = inside.get_by_role("listitem").filter(has_text=say("player-line", line=at))
-    whole = jacobian(lambda p: torch.stack([p[0] * p[0], p[0] * p[1], p[1] * p[1]]), torch.tensor([2.0, 3.0]))
-    expect(product).to_contain_text(f"[{', '.join(f'{entry:g}' for entry in whole[1].tolist())}]")
-    product.get_by_role("button").click()
-    expect(player.program.locator(".active-span").filter(has_text="v @ jacobian").first).to_be_visible()
 
 
 def test_the_true_jacobian_stands_beside_that_of_a_wrong_backward(player: PlayerPage) -> None:

@@ -2,11 +2,22 @@
 
 import ast
 from functools import cache
+from textwrap import indent
 from typing import Any, NamedTuple
 
 from gradwalk.examples.catalogue import EXAMPLES
 from gradwalk.examples.example import Example
 from tests.twin import Traced, Twin, run_traced, run_watched
+
+
+def custom_function(name: str, given: str, forward: str, backward: str, arrived: str = "g") -> str:
+    """The text of a Function, of its arguments and the bodies of its methods."""
+    return "\n".join([
+        f"class {name}(torch.autograd.Function):",
+        "    @staticmethod", f"    def forward(ctx, {given}):", indent(forward, " " * 8),
+        "    @staticmethod", f"    def backward(ctx, {arrived}):", indent(backward, " " * 8), "",
+    ])  # fmt: skip
+
 
 PROGRAMS = {
     "reuse": "x = torch.tensor([1., 2.], requires_grad=True)\ny = (x * x + x).sum()\ny.backward()\n",

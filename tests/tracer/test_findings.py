@@ -1,15 +1,39 @@
-"""What stands out in the numbers of a pass; torch itself says where the first NaN is and how large gradients are."""
+"""What stands out in a pass and what PyTorch runs without a word is told; what a teacher would write is not.
+
+Truth by plain torch: where the first NaN is, how large gradients are, which gradients are not those of the program.
+"""
 
 import math
+from pathlib import Path
 
 import pytest
 import torch
 
+import gradwalk.examples
 from gradwalk.protocol.requests import ResolvedLimits
 from tests.tracer.facts import spoken
-from tests.twin import run_plain, run_traced, run_watched
+from tests.tracer.programs import custom_function
+from tests.twin import run_plain, run_traced, run_watched, tensor_of
 
+SEED = "torch.manual_seed(0)\n"
 LEAF = "x = torch.tensor([1., 2.], requires_grad=True)\n"
+VECTOR = "x = torch.tensor([2., 3.], requires_grad=True)\n"
+WEIGHT = "w = torch.tensor([1., 2.], requires_grad=True)\n"
+ATTENTION = SEED + "q, k = torch.randn(4, 3, requires_grad=True), torch.randn(4, 3, requires_grad=True)\n"
+KEY_BIAS = (
+    SEED + "x = torch.randn(6, 8)\nq, k, v = nn.Linear(8, 8), nn.Linear(8, 8), nn.Linear(8, 8)\n"
+    "((q(x) @ k(x).t() / 8 ** 0.5).softmax(-1) @ v(x)).pow(2).sum().backward()"
+)
+NET = SEED + "net = nn.Linear(3, 1)\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\n"
+LOOP = (
+    NET + "x, t = torch.randn(8, 3), torch.randn(8, 1)\nfor i in range(3):\n{first}"
+    "    (net(x) - t).pow(2).mean().backward()\n    opt.step()\n"
+)
+BY_HAND = WEIGHT + "for i in range(3):\n    (w * w).sum().backward()\n    {update}\n"
+NORMALIZED = (
+    "nn.BatchNorm1d(1, eps={eps})(x.T)", "nn.LayerNorm(2, eps={eps})(x)", "F.group_norm(x, 1, eps={eps})",
+)  # fmt: skip
+NORM = "x = torch.tensor([[1., 3.]], requires_grad=True)\n({}**2).sum().backward()"
 
 
 def findings(source, kind=None, **options):
@@ -22,64 +46,126 @@ def lines(found):
     return [one["span"]["line"] for one in found]
 
 
+# By kind of finding: the program, the line, the fact.
+TOLD = {
+    "first_non_finite": {
+        "root of a negative": (LEAF + "y = x - 3\nz = y.sqrt()\nz.sum().backward()", 3,
+            "finding-value-why SqrtBackward0 3 y -2, -1 2 finding-sqrt"),
+        "log of zero": (LEAF + "y = (x - 1).log() * 2\ny.sum().backward()", 2,
+            "finding-value-why LogBackward0 2 x - 1 0, 1 1 finding-log"),
+        "division": (LEAF + "y = x - x\nz = y / y\nz.sum().backward()", 3,
+            "finding-value-why DivBackward0 3 y 0, 0 2 finding-div-nan"),
+        "difference": (LEAF + "y = torch.exp(x * 1000)\nz = y - y\nz.sum().backward()", 2,
+            "finding-value ExpBackward0 2 x * 1000 1000, 2000 2"),
+        "the leaf itself": ("x = torch.tensor([1., float('nan')], requires_grad=True)\n(x * 2).sum().backward()", 1,
+            "finding-leaf x 1"),
+        "a row that a mask takes whole": (ATTENTION +
+            "s = (q @ k.t()).masked_fill(torch.ones(4, 4) > 0, -torch.inf)\ns.softmax(-1).sum().backward()", 4,
+            "finding-value-why SoftmaxBackward0 4 16 finding-softmax"),
+        "a mask that nothing takes away": (ATTENTION +
+            "s = (q @ k.t()).masked_fill(torch.eye(4).bool(), float('-inf'))\ns.sum().backward()", 3,
+            "finding-value MaskedFillBackward0 3 4"),
+    },
+    "no_zero_grad": {
+        "gradients not cleared": (LOOP.format(first=""), 6, "finding-no-zero-grad-more net.bias 1 2 1"),
+        "gradients not cleared, by hand": (BY_HAND.format(update="w.data -= 0.1 * w.grad"), 3,
+            "finding-no-zero-grad w 1 2"),
+    },
+    "broadcast": {
+        "a column against a row": (NET + "(net(torch.randn(4, 3)) - torch.randn(4)).pow(2).mean().backward()", 4,
+            "finding-broadcast SubBackward0 4 4, 1 4 4, 4"),
+    },
+    "rebuilt": {
+        "numbers made a tensor": (VECTOR + "t = torch.tensor(x.sum().item())\n(x * t).sum().backward()", 2,
+            "finding-rebuilt tensor 2 .item()"),
+        "numbers under a name": (VECTOR + "n = (x * 2).tolist()\nt = torch.tensor(n)\n(x * t).sum().backward()", 3,
+            "finding-rebuilt tensor 3 .tolist()"),
+    },
+    "behind_autograd": {
+        "data written after forward": (VECTOR + "y = x * x\nx.data.fill_(10)\ny.sum().backward()", 3,
+            "finding-behind-autograd MulBackward0 x 2, 3 10, 10 3"),
+        "a result written after forward": (VECTOR + "y = x.exp()\ny.data.mul_(3)\ny.sum().backward()", 3,
+            "finding-behind-autograd ExpBackward0 y 7.389, 20.09 22.17, 60.26 3"),
+        "numpy": (VECTOR + "y = x.sin()\nx.detach().numpy()[0] = 7\ny.sum().backward()", 2,
+            "finding-behind-autograd SinBackward0 x 2, 3 7, 3"),
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, rows in TOLD.items() for name in rows])
+def test_it_is_told_once_with_its_line(kind, name):
+    source, line, fact = TOLD[kind][name]
+    traced, [finding] = findings(source, kind)
+    assert lines([finding]) == [line]
+    assert spoken(finding["fact"]) == fact
+    if kind == "first_non_finite" and not fact.startswith("finding-leaf"):
+        assert traced.nodes()[finding["node"]]["name"] == fact.split()[1]
+        assert [finding["step"]] == [one["index"] for one in traced.of("step") if one["node"] == finding["node"]]
+
+
+@pytest.mark.parametrize("source", [row[0] for row in TOLD["behind_autograd"].values()], ids=TOLD["behind_autograd"])
+def test_what_was_saved_and_what_is_there_are_told_and_the_gradient_is_wrong_indeed(source):
+    saved = [one for node in run_traced(source).nodes().values() for one in node["saved"] if "was" in one]
+    told = run_plain(source).namespace["x"].grad
+    without = run_plain("\n".join(line for line in source.splitlines() if ".data" not in line and "numpy" not in line))
+    kept = without.namespace["y" if "exp" in source else "x"]
+    assert saved
+    assert all(torch.equal(tensor_of(one["was"]), kept) for one in saved)
+    assert not any(torch.equal(tensor_of(one["value"]), kept) for one in saved)
+    assert not torch.allclose(told, without.namespace["x"].grad)
+
+
+@pytest.mark.parametrize("rest", ["y.sum().backward()\n", "w.grad = None\ny.sum().backward(retain_graph=True)\n" * 2])
+def test_what_did_not_change_behind_autograd_is_not_told(rest):
+    source = f"w = torch.tensor([2., float('nan')], requires_grad=True)\ny = (w * w).exp().sqrt()\n{rest}"
+    assert not [one for node in run_traced(source).nodes().values() for one in node["saved"] if "was" in one]
+
+
 QUIET = {
-    "map": LEAF + "(x * x).sum().backward()",
     "a good relu": LEAF + "F.relu(x - 1.5).sum().backward()",
     "mean of many": "x = torch.ones(100_000, requires_grad=True)\nx.mean().backward()",
     "linear": "m = nn.Linear(3, 2)\nF.cross_entropy(m(torch.randn(4, 3)), torch.tensor([0, 1, 0, 1])).backward()",
     "zero gradient": LEAF + "(x * 0).sum().backward()",
-}
+    "a causal mask": ATTENTION + "m = torch.ones(4, 4).triu(1).bool()\n"
+        "(q @ k.t()).masked_fill(m, float('-inf')).softmax(-1).pow(2).sum().backward()",
+    "a mask that is added": ATTENTION + "m = torch.full((4, 4), float('-inf')).triu(1)\n"
+        "(q @ k.t() + m).log_softmax(-1)[:, 0].sum().backward()",
+    "a mask by where": ATTENTION +
+        "s = torch.where(torch.ones(4, 4).tril() > 0, q @ k.t(), torch.tensor(-torch.inf))\n"
+        "(s / 2).softmax(-1).pow(2).sum().backward()",
+    "the bias of keys": KEY_BIAS,
+    "before a normalisation": SEED + "bn = nn.BatchNorm1d(3)\nx = torch.randn(4, 3, requires_grad=True)\n"
+        "(bn(x) * torch.tensor([1.0, 2.0, 3.0])).pow(2).sum().backward()",
+    "an odd function": "x = torch.linspace(-3, 3, 201)\na = torch.zeros((), requires_grad=True)\n"
+        "(a - torch.sin(x)).pow(2).sum().backward()",
+    "gradients cleared": LOOP.format(first="    opt.zero_grad()\n"),
+    "gradients cleared by hand": BY_HAND.format(update="w.data -= 0.1 * w.grad\n    w.grad = None"),
+    "gradients accumulated": BY_HAND.format(update="pass") + "w.data -= 0.1 * w.grad",
+    "two nets in turn": SEED + "G, D = nn.Linear(2, 2), nn.Linear(2, 1)\nog = torch.optim.SGD(G.parameters(), 0.1)\n"
+        "od = torch.optim.SGD(D.parameters(), 0.1)\nfor i in range(3):\n    od.zero_grad()\n"
+        "    D(G(torch.randn(4, 2)).detach()).mean().backward()\n    od.step()\n    og.zero_grad()\n"
+        "    (-D(G(torch.randn(4, 2))).mean()).backward()\n    og.step()",
+    "all pairs": "x = torch.randn(4, requires_grad=True)\n(x[:, None] - torch.randn(4)).abs().sum().backward()",
+    "equal shapes": NET + "(net(torch.randn(4, 3)).squeeze(1) - torch.randn(4)).pow(2).mean().backward()",
+    "numbers for a diary": VECTOR + "y = (x * 2).sum()\nseen = torch.tensor([y.item()])\ny.backward()",
+    "writes that autograd knows of": VECTOR + "y = x.sin()\ny.mul_(2)\nz = torch.relu_(y)\nz.sum().backward()",
+    "layers that write in place": SEED +
+        "net = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.ReLU(inplace=True), "
+        "nn.Dropout(0.5), nn.Linear(4, 2))\nF.cross_entropy(net(torch.randn(8, 3)), torch.ones(8).long()).backward()",
+    "a recurrent layer": SEED + "y, _ = nn.LSTM(3, 4, 2)(torch.randn(5, 2, 3))\ny.pow(2).sum().backward()",
+    **{normalize: NORM.format(normalize.format(eps=1e-5)) for normalize in NORMALIZED},
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", QUIET)
-def test_ordinary_numbers_are_no_findings(name):
+def test_what_is_meant_is_no_finding(name):
     assert findings(QUIET[name])[1] == []
 
 
-FORWARD = {
-    "root of a negative": (
-        LEAF + "y = x - 3\nz = y.sqrt()\nz.sum().backward()",
-        3,
-        "SqrtBackward0",
-        "finding-value-why SqrtBackward0 3 y -2, -1 2 finding-sqrt",
-    ),
-    "log of zero": (
-        LEAF + "y = (x - 1).log() * 2\ny.sum().backward()",
-        2,
-        "LogBackward0",
-        "finding-value-why LogBackward0 2 x - 1 0, 1 1 finding-log",
-    ),
-    "division": (
-        LEAF + "y = x - x\nz = y / y\nz.sum().backward()",
-        3,
-        "DivBackward0",
-        "finding-value-why DivBackward0 3 y 0, 0 2 finding-div-nan",
-    ),
-    "difference": (
-        LEAF + "y = torch.exp(x * 1000)\nz = y - y\nz.sum().backward()",
-        2,
-        "ExpBackward0",
-        "finding-value ExpBackward0 2 x * 1000 1000, 2000 2",
-    ),
-    "the leaf itself": (
-        "x = torch.tensor([1., float('nan')], requires_grad=True)\n(x * 2).sum().backward()",
-        1,
-        "AccumulateGrad",
-        "finding-leaf x 1",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", FORWARD)
-def test_the_first_value_that_is_no_number_is_found(name):
-    source, line, node, fact = FORWARD[name]
-    traced, found = findings(source, "first_non_finite")
-    assert lines(found[:1]) == [line]
-    assert traced.nodes()[found[0]["node"]]["name"] == node
-    assert spoken(found[0]["fact"]) == fact
-    if node != "AccumulateGrad":
-        steps = [event["index"] for event in traced.of("step") if event["node"] == found[0]["node"]]
-        assert [found[0]["step"]] == steps
+def test_what_is_no_finding_is_zero_in_theory():
+    assert run_plain(KEY_BIAS).namespace["k"].bias.grad.abs().max() < 1e-5
+    for normalize in NORMALIZED:
+        assert run_plain(NORM.format(normalize.format(eps=1e-12))).namespace["x"].grad.abs().max() < 1e-6
 
 
 BACKWARD = {
@@ -150,20 +236,6 @@ def reaches(finding):
     return [*operands["norm"]["numbers"], *operands["times"]["numbers"]]
 
 
-NORMALIZED = {
-    "batch": "nn.BatchNorm1d(1, eps={eps})(x.T)",
-    "layer": "nn.LayerNorm(2, eps={eps})(x)",
-    "group": "F.group_norm(x, 1, eps={eps})",
-}
-
-
-@pytest.mark.parametrize("name", NORMALIZED)
-def test_a_gradient_that_a_normalization_takes_away_does_not_vanish(name):
-    source = f"x = torch.tensor([[1., 3.]], requires_grad=True)\n({NORMALIZED[name]}**2).sum().backward()"
-    assert findings(source.format(eps=1e-5), "vanishing")[1] == []
-    assert run_plain(source.format(eps=1e-12)).namespace["x"].grad.abs().max() < 1e-6
-
-
 @pytest.mark.parametrize("mode", ["train()", "eval()"])
 def test_a_normalization_that_divides_by_much_lets_a_gradient_vanish(mode):
     source = (
@@ -173,6 +245,12 @@ def test_a_normalization_that_divides_by_much_lets_a_gradient_vanish(mode):
     [finding] = findings(source, "vanishing")[1]
     twin = run_plain(source).namespace["x"].grad.norm().item()
     assert reaches(finding)[0] == pytest.approx(twin)
+
+
+def test_a_gradient_that_vanishes_behind_a_cancelling_sum_is_still_told():
+    source = "x = torch.zeros(2, requires_grad=True)\nh = x * 1\nfor _ in range(10):\n    h = torch.sigmoid(h)\n"
+    source += "(h.sum() * 1.001 - h.sum()).backward()"
+    assert [one["kind"] for one in findings(source)[1]] == ["vanishing"]
 
 
 def test_a_saturated_activation_is_told():
@@ -249,28 +327,34 @@ def test_a_second_derivative_that_an_intermediate_cuts_is_told(save, load):
 
 
 TIED = {
-    "an input": "class F1(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n"
-    "        ctx.save_for_backward(x)\n        return x ** 3\n    @staticmethod\n    def backward(ctx, g):\n"
-    "        x, = ctx.saved_tensors\n        return g * 3 * x ** 2\n",
-    "an output": "class F1(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n"
-    "        y = x.exp()\n        ctx.save_for_backward(y)\n        return y\n    @staticmethod\n"
-    "    def backward(ctx, g):\n        y, = ctx.saved_tensors\n        return g * y\n",
-    "a mask": "class F1(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n"
-    "        m = (x > 0).double()\n        ctx.save_for_backward(m)\n        return x * m\n    @staticmethod\n"
-    "    def backward(ctx, g):\n        m, = ctx.saved_tensors\n        return g * m\n",
-    "an extra output": "class F1(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n"
-    "        e = x.exp()\n        ctx.save_for_backward(e)\n        return e * 2, e\n    @staticmethod\n"
-    "    def backward(ctx, g, h):\n        e, = ctx.saved_tensors\n        return (g * 2 + h) * e\n",
-}
+    "an input": ("ctx.save_for_backward(x)\nreturn x ** 3", "x, = ctx.saved_tensors\nreturn g * 3 * x ** 2"),
+    "an output": ("y = x.exp()\nctx.save_for_backward(y)\nreturn y", "y, = ctx.saved_tensors\nreturn g * y"),
+    "a mask": ("m = (x > 0).double()\nctx.save_for_backward(m)\nreturn x * m", "m, = ctx.saved_tensors\nreturn g * m"),
+    "an extra output": ("e = x.exp()\nctx.save_for_backward(e)\nreturn e * 2, e",
+        "e, = ctx.saved_tensors\nreturn (g * 2 + h) * e"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", TIED)
 def test_what_is_tied_to_the_graph_is_no_cut(name):
-    source = TIED[name] + "x = torch.tensor([0.7, -1.], dtype=torch.float64, requires_grad=True)\ny = F1.apply(x)\n"
+    source = custom_function("F1", "x", *TIED[name], arrived="g, h" if name == "an extra output" else "g")
+    source += "x = torch.tensor([0.7, -1.], dtype=torch.float64, requires_grad=True)\ny = F1.apply(x)\n"
     source += "y = y[0] if isinstance(y, tuple) else y\ng, = torch.autograd.grad(y.sum(), x, create_graph=True)\n"
-    assert findings(source, "cut_derivative")[1] == []
+    assert findings(source)[1] == []
 
 
 def test_a_first_derivative_alone_needs_no_warning():
     source = CUT.format(save="ctx.save_for_backward(up, down)", load="ctx.saved_tensors")
     assert findings(source.replace(", create_graph=True", ""), "cut_derivative")[1] == []
+
+
+SIGNED = {"gradcheck": ["wrong_backward"], "returned_jacobian": ["wrong_backward"], "vanishing": ["vanishing"]}
+"""What a teacher would sign: those three are about it."""
+EXAMPLES = sorted((Path(gradwalk.examples.__file__).parent / "programs").glob("*.py"))
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_the_examples_have_the_findings_that_they_are_about(example):
+    traced, found = findings(example.read_text())
+    assert [one["kind"] for one in found] == SIGNED.get(example.stem, [])
+    assert traced.of("warning") == []

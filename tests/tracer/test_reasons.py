@@ -3,135 +3,102 @@
 import warnings
 
 import pytest
+import torch
 
 from gradwalk.words.catalogue import tell_attribute
-from tests.twin import run_plain, run_traced
+from tests.tracer.facts import spoken
+from tests.tracer.programs import custom_function
+from tests.twin import run_plain, run_traced, tensor_of
 
 BOTH = "x = torch.tensor([1., 2.], requires_grad=True)\nw = torch.tensor([3., 4.], requires_grad=True)\n"
 OUT = "\ny = (z * w).sum()\ny.backward()"
+# By what is missing: the program, the fact, and the line where the program could be written otherwise, if there is one.
 ABSENT = {
-    "not used": (BOTH + "y = (w * 2).sum()\ny.backward()", "no_path", "missing-unused", {}),
-    "used elsewhere": (BOTH + "z = x * 2\ny = (w * 2).sum()\ny.backward()", "no_path", "missing-not-in-output",
-        {"call": "mul", "line": "3"}),
-    "detach": (BOTH + "z = x.detach()" + OUT, "no_path", "missing-detach", {"call": ".detach()", "line": "3"}),
-    "detach in place": (BOTH + "z = x * 2\nz.detach_()" + OUT, "no_path", "missing-detach",
-        {"call": ".detach_()", "line": "4"}),
-    "the detach that is used": (BOTH + "z = x.detach()\nprint(x.detach())" + OUT, "no_path", "missing-detach",
-        {"call": ".detach()", "line": "3"}),
-    "detach in a function": (BOTH + "def f(a):\n    return a.detach() * 2\nz = f(x)" + OUT, "no_path",
-        "missing-detach", {"call": ".detach()", "line": "4"}),
-    "no_grad": (BOTH + "with torch.no_grad():\n    z = x * 2" + OUT, "no_path", "missing-no-grad",
-        {"call": "torch.no_grad()", "line": "4"}),
-    "no_grad around a module": ("m = nn.Linear(2, 2)\nw = torch.ones(2, requires_grad=True)\nwith torch.no_grad():\n"
-                                "    z = m(w)" + OUT, "no_path", "missing-no-grad",
-        {"call": "torch.no_grad()", "line": "4"}),
-    "no_grad as decorator": (BOTH + "@torch.no_grad()\ndef f(a):\n    return a * 2\nz = f(x)" + OUT, "no_path",
-                             "missing-no-grad", {"call": "torch.no_grad()", "line": "5"}),
-    "requires_grad false": ("x = torch.tensor([1., 2.])\nw = torch.ones(2, requires_grad=True)\nz = x * 2" + OUT
-                            + "\nprint(x.grad)", "not_required", "missing-made-without", {}),
-    "switched off": (BOTH + "x.requires_grad_(False)\nz = x * 2" + OUT, "not_required", "missing-frozen-in-line",
-        {"line": "3"}),
-    "switched off by hand": (BOTH + "x.requires_grad = False\nz = x * 2" + OUT, "not_required",
-                             "missing-frozen-in-line", {"line": "3"}),
-    "whole numbers asked": ("x = torch.tensor([1, 2])\nw = torch.ones(2, requires_grad=True)\nz = x * 2" + OUT
-                            + "\nprint(x.grad)", "not_required", "missing-integer", {"dtype": "int64"}),
-    "whole numbers": (BOTH + "z = x.long()" + OUT, "no_path", "missing-discrete", {"call": "long", "line": "3"}),
-    "comparison": (BOTH + "z = x > 1" + OUT, "no_path", "missing-discrete", {"call": "gt", "line": "3"}),
-    "argmax": (BOTH + "z = w[x.argmax()]" + OUT, "no_path", "missing-discrete", {"call": "argmax", "line": "3"}),
-    "data": (BOTH + "z = x.data * 2" + OUT, "no_path", "missing-data", {"call": ".data", "line": "3"}),
-    "item": (BOTH + "z = x.sum().item()" + OUT, "no_path", "missing-numbers", {"call": ".item()", "line": "3"}),
-    "float": (BOTH + "z = float(x[0])" + OUT, "no_path", "missing-numbers", {"call": "float()", "line": "3"}),
-    "tolist": (BOTH + "z = torch.tensor(x.tolist())" + OUT, "no_path", "missing-numbers",
-        {"call": ".tolist()", "line": "3"}),
-    "numpy": (BOTH + "z = torch.from_numpy(x.detach().numpy() * 2)" + OUT, "no_path", "missing-detach",
-        {"call": ".detach()", "line": "3"}),
-    "copied by torch.tensor": (BOTH + "z = torch.tensor(x)" + OUT, "no_path", "missing-rebuilt",
-        {"call": "tensor", "line": "3"}),
-    "overwritten": (BOTH + "z = x * 2\nx = torch.ones(2, requires_grad=True)" + OUT, "no_path",
-                    "missing-reassigned-in-line", {"line": "4"}),
-    "no leaf any more": (BOTH + "x = x * 1\nz = x * 2" + OUT, "not_computed",
-                         "missing-non-leaf-of", {"call": "mul", "line": "3", "count": 1, "lines": ["1"]}),
-    "moved": ("w = torch.ones(2)\nx = torch.ones(2, requires_grad=True).to(torch.float64)\nz = x * 2" + OUT,
-              "not_computed", "missing-non-leaf-of", {"call": "to", "line": "2", "count": 1, "lines": ["2"]}),
-    "intermediate asked": ("w = torch.ones(2, requires_grad=True)\nx = w * 2\nz = x * 2" + OUT + "\nprint(x.grad)",
-                           "not_computed", "missing-non-leaf-of",
-        {"call": "mul", "line": "2", "count": 1, "lines": ["1"]}),
-    "returned None": ("class F1(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, a):\n"
-                      "        return a * 2\n    @staticmethod\n    def backward(ctx, g):\n        return None\n" + BOTH
-                      + "z = F1.apply(x)" + OUT, "returned_none", "missing-only-none", {}),
-    "taken away by a hook": (BOTH + "x.register_post_accumulate_grad_hook(lambda p: setattr(p, 'grad', None))\n"
-                             "z = x * 2" + OUT, "not_computed", "missing-cleared-by-hook", {}),
-    "not named in inputs": (BOTH + "z = x * 2\ny = (z * w).sum()\ny.backward(inputs=[w])", "no_path",
-        "missing-not-inputs", {}),
-    "printed": (BOTH + "z = x * 2\nprint(z.sum().item())\ny = (w * 2).sum()\ny.backward()", "no_path",
-                "missing-not-in-output", {"call": "mul", "line": "3"}),
-    "plotted": (BOTH + "z = x * 2\nshown = [z.detach().numpy()]\ny = (w * 2).sum()\ny.backward()", "no_path",
-                "missing-not-in-output", {"call": "mul", "line": "3"}),
-    "counted": (BOTH + "z = x * 2\naccuracy = (z.argmax() == 1).float()\ny = (w * 2).sum()\ny.backward()", "no_path",
-                "missing-not-in-output", {"call": "mul", "line": "3"}),
-    "item through a list": (BOTH + "held = []\nheld.append(x.sum().item())\nz = sum(held)" + OUT, "no_path",
-                            "missing-numbers", {"call": ".item()", "line": "4"}),
-    "cut beside others by a helper": (BOTH + "def cut(*ts):\n    return [t.detach() for t in ts]\n"
-                                      "a, z = cut(torch.ones(1, requires_grad=True), x)" + OUT, "no_path",
-                                      "missing-detach", {"call": ".detach()", "line": "4"}),
-    "asked after use": ("x = torch.ones(2)\nw = torch.ones(2, requires_grad=True)\nz = 1\ny = (x * w).sum()\n"
-                        "x.requires_grad_()\ny.backward()", "no_path", "missing-asked-late",
-        {"call": "mul", "line": "4"}),
-    "func.grad": (BOTH + "torch.func.grad(lambda t: (t * t).sum())(x)", "not_computed", "missing-grad-returned",
-                  {"call": "torch.func"}),
-    "grad of a result": (BOTH + "h = w * 2\nx = h * 1\ntorch.autograd.grad((x * x).sum(), x)\nx.grad", "not_computed",
-                         "missing-grad-returned", {"call": "torch.autograd.grad"}),
-    "grad instead": (BOTH + "z = x * 2\ny = (z * w).sum()\ntorch.autograd.grad(y, [x, w])", "not_computed",
-                     "missing-grad-returned", {"call": "torch.autograd.grad"}),
+    "no_path": {
+        "not used": (BOTH + "y = (w * 2).sum()\ny.backward()", "missing-unused x", 1),
+        "used elsewhere": (BOTH + "z = x * 2\ny = (w * 2).sum()\ny.backward()", "missing-not-in-output x mul 3", 3),
+        "detach": (BOTH + "z = x.detach()" + OUT, "missing-detach x .detach() 3", 3),
+        "detach in place": (BOTH + "z = x * 2\nz.detach_()" + OUT, "missing-detach x .detach_() 4", 4),
+        "detach in a function": (BOTH + "def f(a):\n    return a.detach() * 2\nz = f(x)" + OUT,
+            "missing-detach x .detach() 4", 4),
+        "no_grad": (BOTH + "with torch.no_grad():\n    z = x * 2" + OUT, "missing-no-grad x torch.no_grad() 4", 4),
+        "no_grad around a module": ("m = nn.Linear(2, 2)\nw = torch.ones(2, requires_grad=True)\n"
+            "with torch.no_grad():\n    z = m(w)" + OUT, "missing-no-grad m.weight torch.no_grad() 4", 4),
+        "no_grad as decorator": (BOTH + "@torch.no_grad()\ndef f(a):\n    return a * 2\nz = f(x)" + OUT,
+            "missing-no-grad x torch.no_grad() 5", 5),
+        "whole numbers": (BOTH + "z = x.long()" + OUT, "missing-discrete x long 3", 3),
+        "argmax": (BOTH + "z = w[x.argmax()]" + OUT, "missing-discrete x argmax 3", 3),
+        "data": (BOTH + "z = x.data * 2" + OUT, "missing-data x .data 3", 3),
+        "item": (BOTH + "z = x.sum().item()" + OUT, "missing-numbers x .item() 3", 3),
+        "tolist": (BOTH + "z = torch.tensor(x.tolist())" + OUT, "missing-numbers x .tolist() 3", 3),
+        "numpy": (BOTH + "z = torch.from_numpy(x.detach().numpy() * 2)" + OUT, "missing-detach x .detach() 3", 3),
+        "copied by torch.tensor": (BOTH + "z = torch.tensor(x)" + OUT, "missing-rebuilt x tensor 3", 3),
+        "overwritten": (BOTH + "z = x * 2\nx = torch.ones(2, requires_grad=True)" + OUT,
+            "missing-reassigned-in-line x 4", 4),
+        "not named in inputs": (BOTH + "z = x * 2\ny = (z * w).sum()\ny.backward(inputs=[w])", "missing-not-inputs x"),
+        "plotted": (BOTH + "z = x * 2\nshown = [z.detach().numpy()]\ny = (w * 2).sum()\ny.backward()",
+            "missing-not-in-output x mul 3", 3),
+        "counted": (BOTH + "z = x * 2\naccuracy = (z.argmax() == 1).float()\ny = (w * 2).sum()\ny.backward()",
+            "missing-not-in-output x mul 3", 3),
+        "item through a list": (BOTH + "held = []\nheld.append(x.sum().item())\nz = sum(held)" + OUT,
+            "missing-numbers x .item() 4", 4),
+        "cut beside others by a helper": (BOTH + "def cut(*ts):\n    return [t.detach() for t in ts]\n"
+            "a, z = cut(torch.ones(1, requires_grad=True), x)" + OUT, "missing-detach x .detach() 4", 4),
+        "asked after use": ("x = torch.ones(2)\nw = torch.ones(2, requires_grad=True)\nz = 1\ny = (x * w).sum()\n"
+            "x.requires_grad_()\ny.backward()", "missing-asked-late x mul 4", 4),
+    },
+    "not_required": {
+        "requires_grad false": ("x = torch.tensor([1., 2.])\nw = torch.ones(2, requires_grad=True)\nz = x * 2" + OUT +
+            "\nprint(x.grad)", "missing-made-without x", 1),
+        "switched off": (BOTH + "x.requires_grad_(False)\nz = x * 2" + OUT, "missing-frozen-in-line x 3", 3),
+        "switched off by hand": (BOTH + "x.requires_grad = False\nz = x * 2" + OUT, "missing-frozen-in-line x 3", 3),
+        "whole numbers asked": ("x = torch.tensor([1, 2])\nw = torch.ones(2, requires_grad=True)\nz = x * 2" + OUT +
+            "\nprint(x.grad)", "missing-integer x int64", 1),
+    },
+    "not_computed": {
+        "no leaf any more": (BOTH + "x = x * 1\nz = x * 2" + OUT, "missing-non-leaf-of x mul 3 1 1", 3),
+        "moved": ("w = torch.ones(2)\nx = torch.ones(2, requires_grad=True).to(torch.float64)\nz = x * 2" + OUT,
+            "missing-non-leaf-of x to 2 1 2", 2),
+        "intermediate asked": ("w = torch.ones(2, requires_grad=True)\nx = w * 2\nz = x * 2" + OUT + "\nprint(x.grad)",
+            "missing-non-leaf-of x mul 2 1 1", 2),
+        "taken away by a hook": (BOTH + "x.register_post_accumulate_grad_hook(lambda p: setattr(p, 'grad', None))\n"
+            "z = x * 2" + OUT, "missing-cleared-by-hook x"),
+        "func.grad": (BOTH + "torch.func.grad(lambda t: (t * t).sum())(x)", "missing-grad-returned torch.func x"),
+        "grad of a result": (BOTH + "h = w * 2\nx = h * 1\ntorch.autograd.grad((x * x).sum(), x)\nx.grad",
+            "missing-grad-returned torch.autograd.grad x"),
+        "grad instead": (BOTH + "z = x * 2\ny = (z * w).sum()\ntorch.autograd.grad(y, [x, w])",
+            "missing-grad-returned torch.autograd.grad x"),
+    },
+    "returned_none": {
+        "returned None": (custom_function("F1", "a", "return a * 2", "return None") + BOTH + "z = F1.apply(x)" + OUT,
+            "missing-only-none x"),
+    },
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ABSENT)
-def test_a_grad_that_stays_none_says_why_and_where(name):
-    source, reason, kind, operands = ABSENT[name]
+def absent_of(traced, name):
+    """What the last pass says of a leaf."""
+    grads = traced.of("pass_finished")[-1]["leaf_grads"]
+    return [one["grad"] for one in grads if one["leaf"].split(" ")[0] == name][-1]
+
+
+@pytest.mark.parametrize(("missing", "name"), [(missing, name) for missing, rows in ABSENT.items() for name in rows])
+def test_a_grad_that_stays_none_says_why_and_where_and_what_to_write(missing, name):
+    source, fact, *lines = ABSENT[missing][name]
+    leaf = "m.weight" if "m = nn" in source else "x"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        plain = run_plain(source).namespace
-        tensor = plain["m"].weight if "m" in plain else plain["x"]
-        assert tensor.grad is None
-    [event] = run_traced(source).of("pass_finished")
-    absent = {one["leaf"]: one["grad"] for one in event["leaf_grads"] if "missing" in one["grad"]}
-    names = ["m.weight"] if "m" in plain else [one for one in absent if one.partition(" ")[0] == "x"]
-    [found] = [absent[one] for one in names]
-    assert found["missing"] == reason
-    assert spoken(found["because"]) == (kind, {"name": names[0].partition(" ")[0], **operands})
-
-
-def spoken(told):
-    """The kind of a fact and its operands, those of the call that it names among them."""
-    operands = dict(told["operands"])
-    if isinstance(operands.get("call"), dict):
-        operands |= operands.pop("call")["operands"]
-    return told["kind"], operands
-
-
-LINES = {
-    "detach": 3, "detach in place": 4, "the detach that is used": 3, "no_grad": 4, "not used": 1, "used elsewhere": 3,
-    "requires_grad false": 1, "switched off by hand": 3, "whole numbers asked": 1, "whole numbers": 3, "argmax": 3,
-    "data": 3, "item": 3, "float": 3, "tolist": 3, "copied by torch.tensor": 3, "overwritten": 4, "no leaf any more": 3,
-    "returned None": None, "not named in inputs": None, "grad instead": None,
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", LINES)
-def test_what_the_program_could_write_otherwise_has_a_line_and_says_what_to_write(name):
-    [event] = run_traced(ABSENT[name][0]).of("pass_finished")
-    [found] = [one for one in event["leaf_grads"] if one["leaf"].partition(" ")[0] == "x"][-1:]
-    assert found["grad"].get("line") == LINES[name]
-    assert ("line" in found["grad"]) is (tell_attribute(found["grad"]["because"], "hint") is not None)
+        assert eval(f"{leaf}.grad", run_plain(source).namespace) is None
+    found = absent_of(run_traced(source), leaf)
+    assert found["missing"] == missing
+    assert spoken(found["because"]) == fact
+    assert [found[key] for key in found if key == "line"] == lines
+    assert bool(lines) is (tell_attribute(found["because"], "hint") is not None)
 
 
 def test_a_copy_that_requires_grad_itself_is_a_copy_all_the_same():
-    source = BOTH + "z = torch.tensor(x, requires_grad=True)" + OUT
-    [event] = run_traced(source).of("pass_finished")
-    [found] = [one["grad"] for one in event["leaf_grads"] if one["leaf"] == "x"]
-    assert spoken(found["because"]) == ("missing-rebuilt", {"name": "x", "call": "tensor", "line": "3"})
-    assert found["line"] == 3
+    found = absent_of(run_traced(BOTH + "z = torch.tensor(x, requires_grad=True)" + OUT), "x")
+    assert (spoken(found["because"]), found["line"]) == ("missing-rebuilt x tensor 3", 3)
 
 
 READ = ["m[0].weight.grad", "m[0].weight.grad.norm()", "list(m.parameters()); m[0].weight.grad"]
@@ -198,6 +165,41 @@ CUT_ON_THE_WAY = {
 def test_a_cut_whose_result_is_used_on_any_way_is_the_reason(name):
     source = BOTH + CUT_ON_THE_WAY[name] + OUT
     assert run_plain(source).namespace["x"].grad is None
-    [event] = run_traced(source).of("pass_finished")
-    [found] = [one["grad"] for one in event["leaf_grads"] if one["leaf"] == "x"]
-    assert found["because"]["kind"] in ("missing-detach", "missing-numbers")
+    assert absent_of(run_traced(source), "x")["because"]["kind"] in ("missing-detach", "missing-numbers")
+
+
+ASKED = "x = torch.tensor([1., 2.], requires_grad=True)\ny = torch.tensor([3., 4., 5.], requires_grad=True)\n"
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_zeros_that_the_program_got_are_results(create_graph: bool) -> None:
+    source = ASKED + (
+        "r = torch.autograd.grad((x * x).sum(), (x, y), allow_unused=True, materialize_grads=True,\n"
+        f"                        create_graph={create_graph})\n"
+    )
+    [finished] = run_traced(source).of("pass_finished")
+    for value, expected in zip(finished["results"], run_plain(source).namespace["r"], strict=True):
+        assert torch.equal(tensor_of(value), expected)
+    assert finished["materialized"] == [1]
+
+
+def test_zeros_that_were_computed_are_not_said_to_be_made() -> None:
+    source = ASKED + "r = torch.autograd.grad((x * 0).sum(), x, materialize_grads=True)\n"
+    [finished] = run_traced(source).of("pass_finished")
+    assert finished["results"][0]["data"] == [0, 0]
+    assert "materialized" not in finished
+
+
+def test_none_stays_none() -> None:
+    source = ASKED + "r = torch.autograd.grad((x * x).sum(), (x, y), allow_unused=True)\n"
+    [finished] = run_traced(source).of("pass_finished")
+    assert run_plain(source).namespace["r"][1] is None
+    assert finished["results"][1]["missing"] == "no_path"
+
+
+def test_a_call_of_grad_is_no_use_of_its_inputs() -> None:
+    source = ASKED + (
+        "g, _ = torch.autograd.grad((x ** 3).sum(), (x, y), allow_unused=True, create_graph=True)\ng.sum().backward()\n"
+    )
+    assert run_plain(source).namespace["y"].grad is None
+    assert absent_of(run_traced(source), "y")["because"] == {"kind": "missing-unused", "operands": {"name": "y"}}

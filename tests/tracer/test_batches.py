@@ -7,51 +7,41 @@ from gradwalk.protocol.requests import Options, ResolvedLimits, TraceRequest
 from gradwalk.tracer.replay import jacobian_of_step
 from tests.twin import run_traced, tensor_of
 
-X = "x = torch.randn(4, 3, dtype=torch.float64, requires_grad=True)\n"
-W = (
-    "w = torch.randn(3, 2, dtype=torch.float64, requires_grad=True)\n"
-    "b = torch.randn(2, dtype=torch.float64, requires_grad=True)\n"
-)
-END = "\ny.backward(torch.randn_like(y))\n"
+# The leaves, the operation, and which operands have a batch of which kind.
 PROGRAMS = {
-    "mm": (X + W + "y = x @ w" + END, "MmBackward0", {"self": "block_diagonal", "mat2": "sum"}),
-    "data without grad": (X.replace(", requires_grad=True", "") + W + "y = x @ w" + END, "MmBackward0",
-                          {"mat2": "sum"}),
-    "addmm": (X + W + "y = torch.addmm(b, x, w)" + END, "AddmmBackward0",
-              {"self": "sum", "mat1": "block_diagonal", "mat2": "sum"}),
-    "elementwise": (X + "y = x.exp()" + END, "ExpBackward0", {"self": "block_diagonal"}),
-    "broadcast": (X + "k = torch.randn(3, dtype=torch.float64, requires_grad=True)\ny = x * k" + END, "MulBackward0",
-                  {"self": "block_diagonal", "other": "sum"}),
-    "softmax over features": (X + "y = x.softmax(1)" + END, "SoftmaxBackward0", {"self": "block_diagonal"}),
-    "softmax over the batch": (X + "y = x.softmax(0)" + END, "SoftmaxBackward0", {}),
-    "layer norm": (X + "k = torch.ones(3, dtype=torch.float64, requires_grad=True)\ny = F.layer_norm(x, (3,), k)" + END,
-                   "NativeLayerNormBackward0", {"input": "block_diagonal", "weight": "sum"}),
-    "conv": ("x = torch.randn(2, 1, 3, dtype=torch.float64, requires_grad=True)\n"
-             "w = torch.randn(2, 1, 2, dtype=torch.float64, requires_grad=True)\ny = F.conv1d(x, w)" + END,
-             "ConvolutionBackward0", {"input": "block_diagonal", "weight": "sum"}),
-    "embedding": ("w = torch.randn(5, 2, dtype=torch.float64, requires_grad=True)\n"
-                  "y = F.embedding(torch.tensor([1, 1, 3]), w)" + END, "EmbeddingBackward0", {"weight": "sum"}),
-    "transpose": ("x = torch.randn(3, 3, requires_grad=True)\ny = x.t()" + END, "TBackward0", {}),
-    "square matrices": ("x = torch.randn(3, 3, dtype=torch.float64, requires_grad=True)\n"
-                        "w = torch.randn(3, 3, dtype=torch.float64, requires_grad=True)\ny = x @ w" + END,
-                        "MmBackward0", {"self": "block_diagonal", "mat2": "sum"}),
-    "a vector": ("x = torch.randn(4, requires_grad=True)\ny = x.exp()" + END, "ExpBackward0", {}),
-    "one loss per example": (X + "y = torch.linalg.vector_norm(x, dim=1)" + END, "LinalgVectorNormBackward0",
-                             {"self": "block_diagonal"}),
-    "one example": (X.replace("4, 3", "1, 3") + W + "y = x @ w" + END, "MmBackward0", {}),
-    "a sum": (X + "y = x.sum()" + END, "SumBackward0", {}),
+    "mm": ({"x": (4, 3), "w": (3, 2)}, "x @ w", {"self": "block_diagonal", "mat2": "sum"}),
+    "data without grad": ({"x": (4, 3), "w": (3, 2)}, "x.detach() @ w", {"mat2": "sum"}),
+    "addmm": ({"x": (4, 3), "w": (3, 2), "b": (2,)}, "torch.addmm(b, x, w)",
+        {"self": "sum", "mat1": "block_diagonal", "mat2": "sum"}),
+    "elementwise": ({"x": (4, 3)}, "x.exp()", {"self": "block_diagonal"}),
+    "broadcast": ({"x": (4, 3), "k": (3,)}, "x * k", {"self": "block_diagonal", "other": "sum"}),
+    "softmax over features": ({"x": (4, 3)}, "x.softmax(1)", {"self": "block_diagonal"}),
+    "softmax over the batch": ({"x": (4, 3)}, "x.softmax(0)", {}),
+    "layer norm": ({"x": (4, 3), "k": (3,)}, "F.layer_norm(x, (3,), k)", {"input": "block_diagonal", "weight": "sum"}),
+    "conv": ({"x": (2, 1, 3), "w": (2, 1, 2)}, "F.conv1d(x, w)", {"input": "block_diagonal", "weight": "sum"}),
+    "embedding": ({"w": (5, 2)}, "F.embedding(torch.tensor([1, 1, 3]), w)", {"weight": "sum"}),
+    "transpose": ({"x": (3, 3)}, "x.t()", {}),
+    "square matrices": ({"x": (3, 3), "w": (3, 3)}, "x @ w", {"self": "block_diagonal", "mat2": "sum"}),
+    "a vector": ({"x": (4,)}, "x.exp()", {}),
+    "one loss per example": ({"x": (4, 3)}, "torch.linalg.vector_norm(x, dim=1)", {"self": "block_diagonal"}),
+    "one example": ({"x": (1, 3), "w": (3, 2)}, "x @ w", {}),
+    "a sum": ({"x": (4, 3)}, "x.sum()", {}),
 }  # fmt: skip
+
+
+def source_of(name: str) -> str:
+    leaves, operation, _ = PROGRAMS[name]
+    made = [f"{leaf} = torch.randn({shape}, dtype=torch.float64, requires_grad=True)" for leaf, shape in leaves.items()]
+    return "\n".join([*made, f"y = {operation}", "y.backward(torch.randn_like(y))\n"])
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_the_batch_is_marked_and_v_j_is_made_example_by_example(name: str) -> None:
-    source, node_name, expected = PROGRAMS[name]
-    traced = run_traced(source)
-    nodes = traced.nodes()
-    [step] = [one for one in traced.of("step") if nodes[one["node"]]["name"] == node_name]
-    names = [operand["name"] for operand in nodes[step["node"]]["inputs"]]
+    traced = run_traced(source_of(name))
+    step = traced.of("step")[0]
+    names = [operand["name"] for operand in traced.nodes()[step["node"]]["inputs"]]
     found = {names[one["argnum"]]: one["batch"] for one in step["local_jacobians"] if "batch" in one}
-    assert {operand: mark["kind"] for operand, mark in found.items()} == expected
+    assert {operand: mark["kind"] for operand, mark in found.items()} == PROGRAMS[name][2]
     v = tensor_of(step["grad_outputs"][0])
     for one in step["local_jacobians"]:
         if "batch" not in one:
@@ -67,6 +57,6 @@ def test_the_batch_is_marked_and_v_j_is_made_example_by_example(name: str) -> No
 
 
 def test_a_jacobian_on_demand_has_the_mark_too() -> None:
-    request = TraceRequest(source=PROGRAMS["mm"][0], options=Options())
+    request = TraceRequest(source=source_of("mm"), options=Options())
     [found] = jacobian_of_step(request, 0, 1, ResolvedLimits())
     assert (found["batch"]["kind"], found["batch"]["size"]) == ("sum", 4)

@@ -2,11 +2,13 @@
 
 import os
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import torch
+from torch.utils._pytree import tree_flatten, tree_map
 
 from gradwalk.protocol.requests import ResolvedLimits
 from gradwalk.tracer.recorder import Recorder
@@ -16,6 +18,12 @@ from tests.twin import Pass, check_pass, dense, same, watching
 
 SAMPLES = int(os.environ.get("GRADWALK_SAMPLES", "1"))
 """Samples that are compared per case; more for a long run."""
+SKIPPED = dict(
+    line.split(": ", 1)
+    for line in Path(__file__).with_name("skipped_operators.txt").read_text(encoding="utf-8").splitlines()
+    if line and not line.startswith("#")
+)
+"""What the databases hold but cannot be judged: the reason by label. A case that is not listed must be judged."""
 LIMITS = ResolvedLimits(steps=100_000, elements=1_000_000, jacobian_cells=1_024, jacobian_cells_total=200_000)
 ON_DEMAND = LIMITS.model_copy(update={"jacobian_cells": 0})
 """Without Jacobians a pass is told after it ran, of references that hooks took."""
@@ -23,6 +31,39 @@ ON_DEMAND = LIMITS.model_copy(update={"jacobian_cells": 0})
 Tensors = list[torch.Tensor]
 Compute = Callable[[], tuple[Tensors, Tensors]]
 """Builds a graph from a fixed random state; gives differentiable outputs and leaves."""
+
+
+def judge(label: str, samples: Iterable[Compute]) -> None:
+    """Compares samples until enough could be; a case that has none must be listed, and no other may be."""
+    judged, reason = 0, "the database has no sample"
+    for compute in samples:
+        why = compare_with_twin(compute)
+        judged, reason = judged + (why is None), why or reason
+        if judged == SAMPLES:
+            break
+    found = None if judged else reason
+    assert found == SKIPPED.get(label), f"{label}: {found}"
+
+
+def fresh(arguments: Any) -> tuple[Any, Tensors]:
+    """The arguments of a sample with copies of its tensors, and the leaves among these."""
+    leaves: Tensors = []
+
+    def copy_of(entry: Any) -> Any:
+        if not isinstance(entry, torch.Tensor):
+            return entry
+        copy = entry.detach().clone()
+        if entry.requires_grad:
+            leaves.append(copy.requires_grad_())
+        return copy
+
+    return tree_map(copy_of, arguments), leaves
+
+
+def outputs_of(result: Any) -> Tensors:
+    """The differentiable tensors in what a call returned."""
+    entries = [entry for entry in tree_flatten(result)[0] if isinstance(entry, torch.Tensor)]
+    return [entry for entry in entries if entry.requires_grad and entry.grad_fn is not None]
 
 
 @dataclass

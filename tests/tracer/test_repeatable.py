@@ -1,7 +1,9 @@
 """A backward that may be noticed is never run twice; the usual ones that only compute are recognised."""
 
+import linecache
 import math
 import random
+from textwrap import indent
 
 import numpy as np
 import pytest
@@ -22,140 +24,66 @@ def count(value):
     return value
 
 
-def function_with(backward):
-    return type("F", (torch.autograd.Function,), {"backward": staticmethod(backward)})
+SPACE = {**globals(), "np": np, "math": math, "random": random}
+SAVED = "x, = ctx.saved_tensors\n"
 
 
-def chain(ctx, g):
-    x, y = ctx.saved_tensors
-    print(g.shape)  # noqa: T201
-    return g * 2 * x.sum(0) + torch.einsum("i,j->ij", x, y) * math.pi, None
+def backward_of(body):
+    """A function of this body whose text Python can find."""
+    source = "def backward(ctx, g):\n" + indent(body, "    ")
+    name = f"<{body}>"
+    linecache.cache[name] = len(source), None, source.splitlines(keepends=True), name
+    space = dict(SPACE)
+    exec(compile(source, name, "exec"), space)
+    return space["backward"]
 
 
-def relu(ctx, g):
-    (x,) = ctx.saved_tensors
-    grad_input = g.clone()
-    grad_input[x < 0] = 0
-    return grad_input
+def is_function_repeatable(backward):
+    return is_repeatable(type("F", (torch.autograd.Function,), {"backward": staticmethod(backward)}))
 
 
-def linear(ctx, g):
-    x, weight, bias = ctx.saved_tensors
-    grad_x = grad_weight = grad_bias = None
-    if ctx.needs_input_grad[0]:
-        grad_x = g.mm(weight)
-    if ctx.needs_input_grad[1]:
-        grad_weight = g.t().mm(x)
-    if bias is not None and ctx.needs_input_grad[2]:
-        grad_bias = g.sum(0)
-    return grad_x, grad_weight, grad_bias
+REPEATABLE = {
+    "a chain": "x, y = ctx.saved_tensors\nprint(g.shape)\n"
+        "return g * 2 * x.sum(0) + torch.einsum('i,j->ij', x, y) * math.pi, None",
+    "relu": SAVED + "grad_input = g.clone()\ngrad_input[x < 0] = 0\nreturn grad_input",
+    "linear": "x, weight, bias = ctx.saved_tensors\ngrad_x = grad_weight = grad_bias = None\n"
+        "if ctx.needs_input_grad[0]:\n    grad_x = g.mm(weight)\n"
+        "if ctx.needs_input_grad[1]:\n    grad_weight = g.t().mm(x)\n"
+        "if bias is not None and ctx.needs_input_grad[2]:\n    grad_bias = g.sum(0)\n"
+        "return grad_x, grad_weight, grad_bias",
+    "numpy": "result = np.exp(ctx.factor) * g.detach().numpy()\nreturn torch.as_tensor(result)",
+    "a loop": "total = torch.zeros_like(g)\nfor one in ctx.saved_tensors:\n    total += one * g\ntotal.mul_(2)\n"
+        "return double(total)",
+    "wrong": "return g + 1",
+}  # fmt: skip
 
 
-def with_numpy(ctx, g):
-    result = np.exp(ctx.factor) * g.detach().numpy()
-    return torch.as_tensor(result)
+@pytest.mark.parametrize("body", REPEATABLE.values(), ids=REPEATABLE)
+def test_what_only_computes_is_repeatable(body):
+    backward = backward_of(body)
+    assert is_function_repeatable(backward)
+    assert is_function_repeatable(torch.autograd.function.once_differentiable(backward))
 
 
-def loop(ctx, g):
-    total = torch.zeros_like(g)
-    for one in ctx.saved_tensors:
-        total += one * g
-    total.mul_(2)
-    return double(total)
+NOTICED = {
+    "writes a list": "COUNTS[0] += 1\nreturn g",
+    "appends": "LOG.append(g)\nreturn g",
+    "writes ctx": "ctx.calls = 1\nreturn g",
+    "extends ctx": "ctx.calls += [1]\nreturn g",
+    "writes a global": "global counted\ncounted = 1\nreturn g",
+    "writes a saved tensor": SAVED + "x[0] = 1\nreturn g",
+    "writes a saved tensor in place": "ctx.saved_tensors[0].mul_(2)\nreturn g",
+    "writes an alias": "x = g.clone()\n" + SAVED + "x[0] = 1\nreturn g",
+    "augments a saved tensor": SAVED + "x *= 2\nreturn g * x",
+    "draws": "return g * random.random()",
+    "runs the engine": "with torch.enable_grad():\n    x = ctx.x.detach().requires_grad_()\n"
+        "    return torch.autograd.grad(x.sin(), x, g)[0]",
+    "calls the unknown": "return ctx.function(g)",
+    "calls a counter": "return count(g)",
+    "writes out": "return torch.mul(g, 2, out=ctx.buffer)",
+}  # fmt: skip
 
 
-def wrong(ctx, g):
-    return g + 1
-
-
-@pytest.mark.parametrize("backward", [chain, relu, linear, with_numpy, loop, wrong], ids=lambda one: one.__name__)
-def test_what_only_computes_is_repeatable(backward):
-    assert is_repeatable(function_with(backward))
-
-
-def test_once_differentiable_is_looked_through():
-    assert is_repeatable(function_with(torch.autograd.function.once_differentiable(relu)))
-
-
-def writes_a_list(ctx, g):
-    COUNTS[0] += 1
-    return g
-
-
-def appends(ctx, g):
-    LOG.append(g)
-    return g
-
-
-def writes_ctx(ctx, g):
-    ctx.calls = 1
-    return g
-
-
-def extends_ctx(ctx, g):
-    ctx.calls += [1]
-    return g
-
-
-def writes_a_global(ctx, g):
-    global counted  # noqa: PLW0603
-    counted = 1
-    return g
-
-
-def writes_saved(ctx, g):
-    (x,) = ctx.saved_tensors
-    x[0] = 1
-    return g
-
-
-def writes_saved_in_place(ctx, g):
-    ctx.saved_tensors[0].mul_(2)
-    return g
-
-
-def writes_an_alias(ctx, g):
-    x = g.clone()
-    (x,) = ctx.saved_tensors
-    x[0] = 1
-    return g
-
-
-def augments_saved(ctx, g):
-    (x,) = ctx.saved_tensors
-    x *= 2
-    return g * x
-
-
-def draws(ctx, g):
-    return g * random.random()
-
-
-def runs_the_engine(ctx, g):
-    with torch.enable_grad():
-        x = ctx.x.detach().requires_grad_()
-        return torch.autograd.grad(x.sin(), x, g)[0]
-
-
-def calls_unknown(ctx, g):
-    return ctx.function(g)
-
-
-def calls_a_counter(ctx, g):
-    return count(g)
-
-
-def writes_out(ctx, g):
-    return torch.mul(g, 2, out=ctx.buffer)
-
-
-@pytest.mark.parametrize(
-    "backward",
-    [
-        writes_a_list, appends, writes_ctx, extends_ctx, writes_a_global, writes_saved, writes_saved_in_place,
-        writes_an_alias, augments_saved, draws, runs_the_engine, calls_unknown, calls_a_counter, writes_out,
-    ],
-    ids=lambda one: one.__name__,
-)  # fmt: skip
-def test_what_may_be_noticed_is_not(backward):
-    assert not is_repeatable(function_with(backward))
+@pytest.mark.parametrize("body", NOTICED.values(), ids=NOTICED)
+def test_what_may_be_noticed_is_not(body):
+    assert not is_function_repeatable(backward_of(body))

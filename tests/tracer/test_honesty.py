@@ -10,12 +10,12 @@ from gradwalk.protocol.requests import ResolvedLimits, TraceRequest
 from gradwalk.tracer.run import Run
 from gradwalk.tracer.values import ValueTable
 from tests.tracer.programs import PROGRAMS
-from tests.twin import Traced, run_plain, run_traced, tensor_of
+from tests.twin import Traced, run_plain, run_traced, tensor_of, walk
 
 RAISING = {
     "operation": "x = torch.ones(2, 3, requires_grad=True)\nh = (x * 2).sin()\nh @ h\n",
     "module": "net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(5, 2))\nnet(torch.ones(2, 3))\n",
-    "not torch": "x = torch.ones(2, requires_grad=True)\ny = x.exp()\nraise ValueError('no')\n",
+    "not torch": "x = torch.ones(2, requires_grad=True)\nh = x.exp()\nraise ValueError('no')\n",
 }
 
 
@@ -25,21 +25,22 @@ def problem_of(traced: Traced) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("program", "names", "op", "shapes"),
+    ("program", "op", "shapes"),
     [
-        ("operation", ["SinBackward0", "MulBackward0", "AccumulateGrad"], "matmul", [[2, 3], [2, 3]]),
-        ("module", ["ReluBackward0", "AddmmBackward0"], "linear", [[2, 4], [2, 5], [2]]),
-        ("not torch", ["ExpBackward0", "AccumulateGrad"], None, None),
+        ("operation", "matmul", [[2, 3], [2, 3]]),
+        ("module", "linear", [[2, 4], [2, 5], [2]]),
+        ("not torch", None, None),
     ],
 )
-def test_a_forward_that_raises_gives_the_graph_up_to_there(
-    program: str, names: list[str], op: str | None, shapes: list[list[int]] | None
-) -> None:
-    source = RAISING[program]
-    traced = run_traced(source)
+def test_a_forward_that_raises_gives_the_graph_up_to_there(program: str, op: str | None, shapes: Any) -> None:
+    traced, twin = run_traced(RAISING[program]), run_plain(RAISING[program])
     assert not traced.of("pass_started")
     found = problem_of(traced)
-    assert [node["name"] for node in found["graph"]["nodes"]][: len(names)] == names
+    names = [node["name"] for node in found["graph"]["nodes"]]
+    if program == "module":
+        assert names[:2] == ["ReluBackward0", "AddmmBackward0"]
+    else:
+        assert names == walk([twin.namespace["h"].grad_fn]).names
     if op is None:
         assert "failed" not in found
     else:
@@ -48,18 +49,6 @@ def test_a_forward_that_raises_gives_the_graph_up_to_there(
         assert [one["value"]["shape"] for one in found["failed"]["operands"]] == shapes
         ids = {node["id"] for node in found["graph"]["nodes"]}
         assert all(one["node"] in ids for one in found["failed"]["operands"])
-    twin = run_plain(source)
-    assert str(traced.run.error) == str(twin.error)
-
-
-def test_the_graph_of_a_raising_forward_is_what_torch_built() -> None:
-    source = RAISING["operation"]
-    node = run_plain(source).namespace["h"].grad_fn
-    names = []
-    while node is not None:
-        names.append(node.name().removeprefix("torch::autograd::"))
-        node = node.next_functions[0][0] if node.next_functions else None
-    assert [one["name"] for one in problem_of(run_traced(source))["graph"]["nodes"]] == names
 
 
 def test_what_a_pass_has_shown_is_not_told_again() -> None:

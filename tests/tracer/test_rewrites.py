@@ -5,10 +5,25 @@ from typing import Any
 import pytest
 import torch
 
+from tests.tracer.programs import custom_function
 from tests.twin import Traced, run_plain, run_traced, tensor_of
 
 START = "x = torch.tensor([1., 2.], requires_grad=True)\n"
 FORWARD = START + "y = x.exp()\n"
+
+
+def grad_of(source: str) -> Any:
+    """x.grad under plain torch."""
+    return run_plain(source).namespace["x"].grad
+
+
+def is_hooked(change: Any, after: Any) -> bool:
+    """Whether a hook made this of what it got."""
+    return torch.equal(tensor_of(change["after"]), after(tensor_of(change["before"])))
+
+
+def places(changes: Any) -> list[tuple[str, int]]:
+    return [(one["kind"], one["span"]["line"]) for one in changes]
 
 
 def step_of(traced: Traced, name: str) -> Any:
@@ -26,14 +41,13 @@ def test_what_a_posthook_made_is_not_the_rules() -> None:
     step = step_of(run_traced(source), "ExpBackward0")
     ruled = 2 * torch.tensor([1.0, 2.0]).exp()
     first, second = step["changes"]
-    assert [one["kind"] for one in step["changes"]] == ["node_hook", "node_hook"]
-    assert [one["span"]["line"] for one in step["changes"]] == [3, 5]
+    assert places(step["changes"]) == [("node_hook", 3), ("node_hook", 5)]
     assert torch.equal(tensor_of(first["before"]), ruled)
     assert torch.equal(tensor_of(first["after"]), ruled * 5)
     assert second["before"] == first["after"]
     assert torch.equal(tensor_of(second["after"]), (ruled * 5).clamp(max=20.0))
     assert step["grad_inputs"] == [second["after"]]
-    assert torch.equal(tensor_of(step["grad_inputs"][0]), run_plain(source).namespace["x"].grad)
+    assert torch.equal(tensor_of(step["grad_inputs"][0]), grad_of(source))
     assert step["local_jacobians"][0]["checked"] is True
     assert step["formula_checked"] is True
 
@@ -41,8 +55,8 @@ def test_what_a_posthook_made_is_not_the_rules() -> None:
 def test_a_posthook_that_writes_in_place_is_seen() -> None:
     source = FORWARD + "def hook(gi, go):\n    gi[0].mul_(3)\ny.grad_fn.register_hook(hook)\ny.sum().backward()\n"
     [change] = step_of(run_traced(source), "ExpBackward0")["changes"]
-    assert torch.equal(tensor_of(change["before"]) * 3, tensor_of(change["after"]))
-    assert torch.equal(tensor_of(change["after"]), run_plain(source).namespace["x"].grad)
+    assert is_hooked(change, lambda before: before * 3)
+    assert torch.equal(tensor_of(change["after"]), grad_of(source))
 
 
 def test_what_a_hook_of_a_module_made_names_its_line() -> None:
@@ -52,10 +66,10 @@ def test_what_a_hook_of_a_module_made_names_its_line() -> None:
     )
     traced = run_traced(source)
     changes = [one for step in traced.of("step") for one in step.get("changes", ()) if one["kind"].endswith("hook")]
-    assert [(one["kind"], one["span"]["line"]) for one in changes] == [("module_hook", 3), ("module_hook", 2)]
-    for change, factor in zip(changes, (7, 3), strict=True):
-        assert torch.equal(tensor_of(change["after"]), tensor_of(change["before"]) * factor)
-    assert torch.equal(tensor_of(changes[-1]["after"]), run_plain(source).namespace["x"].grad)
+    assert places(changes) == [("module_hook", 3), ("module_hook", 2)]
+    assert is_hooked(changes[0], lambda before: before * 7)
+    assert is_hooked(changes[1], lambda before: before * 3)
+    assert torch.equal(tensor_of(changes[-1]["after"]), grad_of(source))
 
 
 def test_each_hook_before_a_node_is_told_apart() -> None:
@@ -65,14 +79,10 @@ def test_each_hook_before_a_node_is_told_apart() -> None:
     )
     traced = run_traced(source)
     step = step_of(traced, "ExpBackward0")
-    assert [(one["kind"], one["span"]["line"]) for one in step["hooks"]] == [
-        ("tensor_hook", 3),
-        ("tensor_hook", 4),
-        ("node_prehook", 5),
-    ]
+    assert places(step["hooks"]) == [("tensor_hook", 3), ("tensor_hook", 4), ("node_prehook", 5)]
     assert [one["after"]["data"] for one in step["hooks"]] == [[5, 5], [6, 6], [12, 12]]
     assert step["grad_outputs"] == [step["hooks"][-1]["after"]]
-    assert torch.equal(tensor_of(step["grad_inputs"][0]), run_plain(source).namespace["x"].grad)
+    assert torch.equal(tensor_of(step["grad_inputs"][0]), grad_of(source))
 
 
 def test_hooks_after_accumulation_are_told_apart() -> None:
@@ -83,15 +93,12 @@ def test_hooks_after_accumulation_are_told_apart() -> None:
     )
     traced = run_traced(source)
     accumulate = step_of(traced, "AccumulateGrad")["accumulate"]
-    assert [(one["kind"], one["span"]["line"]) for one in accumulate["changes"]] == [
-        ("post_accumulate_hook", 3),
-        ("post_accumulate_hook", 6),
-    ]
+    assert places(accumulate["changes"]) == [("post_accumulate_hook", 3), ("post_accumulate_hook", 6)]
     first, second = accumulate["changes"]
-    assert torch.equal(tensor_of(first["before"]) * 2, tensor_of(first["after"]))
+    assert is_hooked(first, lambda before: before * 2)
     assert second["after"]["missing"] == "undefined"
     assert accumulate["after"]["because"]["kind"] == "missing-cleared-by-hook"
-    assert run_plain(source).namespace["x"].grad is None
+    assert grad_of(source) is None
 
 
 @pytest.mark.parametrize("passes", [1, 2])
@@ -104,11 +111,11 @@ def test_a_hook_that_writes_into_grad_is_a_part_of_the_step(passes: int) -> None
     assert not traced.of("problem")
     step = [one for one in traced.of("step") if one["accumulate"] is not None][-1]
     [change] = step["accumulate"]["changes"]
-    assert (change["kind"], change["span"]["line"]) == ("post_accumulate_hook", 5)
-    assert torch.equal(tensor_of(change["before"]) * 2, tensor_of(change["after"]))
+    assert places([change]) == [("post_accumulate_hook", 5)]
+    assert is_hooked(change, lambda before: before * 2)
     assert step["accumulate"]["after"] == change["after"]
-    assert torch.equal(tensor_of(change["after"]), run_plain(source).namespace["x"].grad)
-    plain = run_plain(FORWARD + "y.sum().backward()\n").namespace["x"].grad
+    assert torch.equal(tensor_of(change["after"]), grad_of(source))
+    plain = grad_of(FORWARD + "y.sum().backward()\n")
     assert torch.equal(tensor_of(step["grad_outputs"][0]), plain)
     before = step["accumulate"]["before"]
     assert torch.equal(plain if "missing" in before else tensor_of(before) + plain, tensor_of(change["before"]))
@@ -123,34 +130,27 @@ def test_a_posthook_that_is_registered_during_the_pass_is_told_with_its_line() -
     assert not traced.of("problem")
     step = step_of(traced, "ExpBackward0")
     [change] = step["changes"]
-    assert (change["kind"], change["span"]["line"]) == ("node_hook", 7)
-    plain = run_plain(source).namespace["x"].grad
-    assert torch.equal(tensor_of(step["grad_inputs"][0]), plain)
-    assert torch.equal(tensor_of(change["before"]) * 3, plain)
+    assert places([change]) == [("node_hook", 7)]
+    assert torch.equal(tensor_of(step["grad_inputs"][0]), grad_of(source))
+    assert is_hooked(change, lambda before: before * 3)
     assert step["local_jacobians"][0]["checked"]
 
 
-NONE_RETURNED = """
-class Forget(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, a):
-        return a * 2
-    @staticmethod
-    def backward(ctx, g):
-        return None
-x = torch.ones(2, requires_grad=True)
-Forget.apply(x * 3).sum().backward()
-"""
+NONE_RETURNED = custom_function("Forget", "a", "return a * 2", "return None") + (
+    "x = torch.ones(2, requires_grad=True)\nForget.apply(x * 3).sum().backward()\n"
+)
 
 
 def test_no_hook_is_blamed_where_there_is_none() -> None:
-    assert run_plain(NONE_RETURNED).namespace["x"].grad is None
+    assert grad_of(NONE_RETURNED) is None
     traced = run_traced(NONE_RETURNED)
     accumulate = step_of(traced, "AccumulateGrad")["accumulate"]
     assert accumulate["after"]["missing"] == "undefined"
     [finished] = traced.of("pass_finished")
-    for absent in (accumulate["after"], finished["leaf_grads"][0]["grad"]):
-        assert absent["because"]["kind"] in ("missing-nothing-arrived", "missing-none-before")
+    assert accumulate["after"]["because"]["kind"] == "missing-nothing-arrived"
+    told = finished["leaf_grads"][0]["grad"]["because"]
+    assert told["kind"] == "missing-none-before"
+    assert told["operands"]["op"] == {"kind": "call-in-line", "operands": {"call": "Forget", "line": "9"}}
     told = step_of(traced, "MulBackward0")["grad_inputs"][0]["because"]
     assert told == {"kind": "missing-op-undefined", "operands": {"op": "MulBackward0", "name": "x"}}
 
@@ -163,23 +163,16 @@ def test_a_product_that_overflows_is_no_refuted_rule(dtype: str) -> None:
         f"y = x * torch.tensor([1000.], dtype=torch.{dtype})\n"
         f"y.backward(torch.tensor([{big / 4}], dtype=torch.{dtype}))\n"
     )
-    assert run_plain(source).namespace["x"].grad.isinf().all()
+    assert grad_of(source).isinf().all()
     step = step_of(run_traced(source), "MulBackward0")
     assert step["grad_inputs"][0]["data"] == ["Infinity"]
     assert step["local_jacobians"][0]["checked"] is True
 
 
-WIDE = """
-class Wide(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, a):
-        return a + torch.zeros(3, 2)
-    @staticmethod
-    def backward(ctx, g):
-        return g.double() * torch.tensor([[1., 2.], [3., 4.], [5., 6.]], dtype=torch.float64)
-x = torch.ones(2, requires_grad=True)
-Wide.apply(x).sum().backward()
-"""
+WIDE = custom_function(
+    "Wide", "a", "return a + torch.zeros(3, 2)",
+    "return g.double() * torch.tensor([[1., 2.], [3., 4.], [5., 6.]], dtype=torch.float64)",
+) + "x = torch.ones(2, requires_grad=True)\nWide.apply(x).sum().backward()\n"  # fmt: skip
 
 
 def test_what_the_engine_made_of_a_gradient_is_a_part_of_the_step() -> None:
@@ -191,7 +184,7 @@ def test_what_the_engine_made_of_a_gradient_is_a_part_of_the_step() -> None:
     assert tensor_of(summed["after"]).tolist() == [9, 12]
     assert cast["before"] == summed["after"]
     assert cast["after"]["dtype"] == "float32"
-    assert torch.equal(tensor_of(cast["after"]), run_plain(WIDE).namespace["x"].grad)
+    assert torch.equal(tensor_of(cast["after"]), grad_of(WIDE))
     assert step["grad_inputs"] == [cast["after"]]
 
 
@@ -207,19 +200,12 @@ def test_a_broadcast_operand_gets_a_sum_of_what_the_rule_returned() -> None:
     assert torch.equal(tensor_of(step["changes"][-1]["after"]), namespace["a"].grad)
 
 
-def test_the_backward_that_returned_none_upstream_is_named() -> None:
-    [finished] = run_traced(NONE_RETURNED).of("pass_finished")
-    told = finished["leaf_grads"][0]["grad"]["because"]
-    assert told["kind"] == "missing-none-before"
-    assert told["operands"]["op"] == {"kind": "call-in-line", "operands": {"call": "Forget", "line": "10"}}
-
-
 def test_grad_that_other_code_takes_away_is_not_a_hooks_doing() -> None:
     source = START + (
         "w = torch.ones(2, requires_grad=True)\nz = w * 1\n"
         "z.register_hook(lambda g: setattr(x, 'grad', None))\n(torch.cat([z]) + x).sum().backward()\n"
     )
-    assert run_plain(source).namespace["x"].grad is None
+    assert grad_of(source) is None
     [finished] = run_traced(source).of("pass_finished")
     [absent] = [one["grad"] for one in finished["leaf_grads"] if one["leaf"] == "x"]
     assert absent["because"] == {"kind": "missing-cleared", "operands": {"name": "x"}}
@@ -243,26 +229,16 @@ def test_nothing_is_said_to_be_dropped_where_nothing_was_computed() -> None:
     assert "dropped" not in step["grad_inputs"][1]
 
 
-TWO = """
-class Two(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, a):
-        ctx.set_materialize_grads({})
-        return a * 2, a * 3
-    @staticmethod
-    def backward(ctx, g, h):
-        seen.append(h)
-        return g * 2
-seen = []
-a = torch.ones(2, requires_grad=True)
-p, q = Two.apply(a)
-p.sum().backward()
-"""
-
-
 @pytest.mark.parametrize("materialize", [True, False])
 def test_zeros_that_a_backward_got_are_told_from_nothing(materialize: bool) -> None:
-    source = TWO.format(materialize)
+    two = custom_function(
+        "Two",
+        "a",
+        f"ctx.set_materialize_grads({materialize})\nreturn a * 2, a * 3",
+        "seen.append(h)\nreturn g * 2",
+        "g, h",
+    )
+    source = f"seen = []\n{two}a = torch.ones(2, requires_grad=True)\np, q = Two.apply(a)\np.sum().backward()\n"
     [seen] = run_plain(source).namespace["seen"]
     missing = step_of(run_traced(source), "TwoBackward")["grad_outputs"][1]
     assert missing["missing"] == "undefined"

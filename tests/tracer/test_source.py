@@ -7,12 +7,11 @@ import types
 import pytest
 
 from gradwalk.protocol.events import EVENTS
-from gradwalk.protocol.requests import SERVER_LIMITS, TraceRequest
 from gradwalk.tracer.directions import Direction
 from gradwalk.tracer.names import MATHS, PRELUDE
-from gradwalk.tracer.run import trace_program
 from gradwalk.tracer.source import Program, SourceProblem, nearest_name, read_program
 from gradwalk.words.problems import tell_problem
+from tests.twin import run_traced
 
 
 def text_of(source: str, span) -> str:
@@ -58,8 +57,6 @@ CALLS = ("CALL", "CALL_FUNCTION_EX", "CALL_KW")
         ("import x, v\nx[0] += v * 2\n", ("STORE_SUBSCR",), ["x[0] += v * 2"]),
         ("import x\na, b = x\n", ("UNPACK_SEQUENCE",), ["a, b = x"]),
         ("import x\nfor row in x.rows():\n    print(row)\n", ("FOR_ITER",), ["for row in x.rows()"]),
-        ("import d\n@d.dec(1)\ndef f():\n    pass\n", CALLS, ["d.dec(1)"]),
-        ("import x\nz = [row.sum() for row in x]\n", CALLS, ["[row.sum() for row in x]", "row.sum()"]),
         ("import x\nprint(f'{x.item()} and {x * 2}')\n", ("BINARY_OP",), ["x * 2"]),
         ("import x\nprint(f'''é\n{x * 2} {x.item()}''')\n", ("BINARY_OP",), ["x * 2"]),
         ("import x\nα = '😀αβγ' + x.f('𝛼') * 2\n", CALLS, ["x.f('𝛼')"]),
@@ -67,12 +64,9 @@ CALLS = ("CALL", "CALL_FUNCTION_EX", "CALL_KW")
         ("import x\nif x:\n\ty =\tx.f(1)\n", CALLS, ["x.f(1)"]),
         ("import x\n\fy = x.f(1)\n", CALLS, ["x.f(1)"]),
         ("\ufeffimport x\ny = x.f(1)\n", CALLS, ["x.f(1)"]),
-        ("\ufeffx = abs(3)\n", CALLS, ["abs(3)"]),
         ("import x\r\ny = (x\r\n .f(1))\rz = x.g()\r", CALLS, ["x\n .f(1)", "x.g()"]),
         ("import x\nwith x.f() as g, x.h():\n    pass\n", CALLS, ["x.f()", "x.h()"]),
-        ("import x\ny = -x\n", ("UNARY_NEGATIVE",), ["-x"]),
         ("import x\ny = x.w @ x.v + x.b\n", ("BINARY_OP",), ["x.w @ x.v", "x.w @ x.v + x.b"]),
-        ("import x\nloss = (x.a\n        + x.b)\n", ("BINARY_OP",), ["x.a\n        + x.b"]),
         ("import x\nx.f(1)(2)[3]\n", (*CALLS, "BINARY_SUBSCR"), ["x.f(1)", "x.f(1)(2)", "x.f(1)(2)[3]"]),
     ],
 )
@@ -104,11 +98,6 @@ def run(program: Program, **values: object) -> tuple[object, dict[str, object]]:
     return (results or [None])[-1], namespace
 
 
-def test_the_last_expression_is_passed_through():
-    assert run(read_program("a = 3\na + 4"))[0] == 7
-    assert run(read_program("a = 3\nb = a + 4"))[0] is None
-
-
 @pytest.mark.parametrize(
     ("source", "values", "expected"),
     [
@@ -129,28 +118,20 @@ def test_only_the_first_top_level_assignment_is_overridden(source, values, expec
     ("source", "free", "maths", "prelude"),
     [
         ("sin(x*y) + x", ("x", "y"), {"sin"}, set()),
-        ("y*sin(x)", ("y", "x"), {"sin"}, set()),
         ("a = w*x + b\nsigmoid(a)", ("w", "x", "b"), {"sigmoid"}, set()),
         ("x = x + 1\nx * 2", ("x",), set(), set()),
         ("k += 1", ("k",), set(), set()),
-        ("2*pi*r + e", ("r",), {"pi", "e"}, set()),
         ("x.sum() * 2", ("x",), set(), set()),
-        ("(x @ W.T).relu()", ("x", "W"), set(), set()),
         ("F.relu(x) + torch.sin(y)", ("x", "y"), set(), {"F", "torch"}),
-        ("k * F", ("k", "F"), set(), set()),
         ("sum([a*b for a, b in zip(u, v)])", ("u", "v"), set(), set()),
         ("sum(u*v)", ("u", "v"), {"sum"}, set()),
-        ("sum(map(sin, [u, v]))", ("u", "v"), {"sin"}, set()),
         ("parts = [u * v, u]\nsum(parts)", ("u", "v"), set(), set()),
         ("print(torch)\nx * 2", ("x",), set(), {"torch"}),
-        ("F.relu(x)\nprint(F)", ("x",), set(), {"F"}),
         ("toch.tensor(3.) * x", ("x",), set(), set()),
         ("y + sinn(x) + cos(x)", ("y", "x"), {"cos"}, set()),
         ("np.sin(x)", ("x",), set(), set()),
-        ("toch.sin(x)", ("x",), set(), set()),
         ("import torch\ny = torch.sin(x)", (), set(), set()),
         ("def f(q):\n    return nn.Linear(q, k)\nf(3)", (), set(), {"nn"}),
-        ("x = torch.tensor(2.)\ny = sin(x)", (), {"sin"}, {"torch"}),
         ("f = lambda q: q * z\nf(2)", (), set(), set()),
     ],
 )
@@ -189,18 +170,14 @@ def test_assigned_names_are_ordered_by_their_last_assignment():
 @pytest.mark.parametrize(
     ("source", "part", "names"),
     [
-        ("y = a * b", "a * b", ("y",)),
         ("box.v = a * b", "a * b", ("box.v",)),
         ("w[0] = a * b", "a * b", ("w[0]",)),
         ("w[0] = a * b", "w[0] = a * b", ("w",)),
         ("p, q = f(a)", "f(a)", ("p", "q")),
-        ("p, *q = f(a)", "f(a)", ("p",)),
         ("p, (q, r) = f(a), g(b)", "g(b)", ("q", "r")),
         ("p, (q, r) = f(a), g(b)", "f(a)", ("p",)),
-        ("y = z = f(a)", "f(a)", ("y",)),
         ("y += a * b", "y += a * b", ("y",)),
         ("print(y := a + b)", "a + b", ("y",)),
-        ("f(a)", "f(a)", ()),
     ],
 )
 def test_the_name_a_value_is_given_to(source, part, names):
@@ -216,9 +193,7 @@ def test_the_name_a_value_is_given_to(source, part, names):
         ("sinn", "sinn(x)", "sin"),
         ("toch", "import torch\ntoch.tensor(3.)", "torch"),
         ("sin", "import torch\nsin(3)", "torch.sin"),
-        ("pi", "import torch\npi", "math.pi"),
         ("wieght", "weight = 3\nwieght + 1", "weight"),
-        ("Weight", "weight = 3\nWeight + 1", "weight"),
         ("lenn", "import torch\nlenn(3)", "len"),
         ("meshgridd", "import torch\nmeshgridd(3)", "torch.meshgrid"),
         ("zzzzqq", "zzzzqq(3)", None),
@@ -235,9 +210,7 @@ def test_an_unknown_name_has_a_nearest_one(name, source, expected):
         ("α = (1 + 2", 1, "(", "closes this `(`"),
         ("x = 1)", 1, ")", "closes nothing"),
         ("if x = 3:\n    pass", 1, "x = 3", "=="),
-        ("f(x) = 3", 1, "f(x)", "name"),
         ("é = 'abc", 1, "'", "same quote"),
-        ("x = '''abc\n", 1, "'", "three quotes"),
         ("def f():\n\tx\n        y", 3, None, "spaces only"),
         ("x = 1\n  y = 2", 2, None, "no block"),
         ("def f():\nx = 1", 2, "x", "four spaces"),
@@ -265,9 +238,7 @@ def test_a_syntax_error_is_placed_and_advised(source, line, marked, hint):
     ("source", "kind"),
     [
         ("", "not_differentiable"),
-        ("# only words\n\n", "not_differentiable"),
         ("x = 1\n" * 10_000, "too_big"),
-        ("é" * 10_001, "too_big"),
         ("(" * 300 + ")" * 300, "too_big"),
         ("-" * 5_000 + "1", "too_big"),
         ("x = '\ud800'", "syntax"),
@@ -292,21 +263,13 @@ def test_a_long_sum_does_not_recurse():
 def test_directing_comments():
     source = "x = 1 #@ note the leaf\n#@break\ns = '#@ hide'\n#@ predict shape \n#@ shout\n"
     assert read_program(source).directions == (
-        Direction("note", "the leaf", 1),
-        Direction("break", "", 2),
-        Direction("predict", "shape", 4),
-    )
+        Direction("note", "the leaf", 1), Direction("break", "", 2), Direction("predict", "shape", 4),
+    )  # fmt: skip
 
 
 def test_directing_comments_travel_with_the_trace():
-    events = []
-    source = "x = torch.tensor(2.0, requires_grad=True)\n(x * x).backward()  #@ predict how large?\n"
-    trace_program(TraceRequest(source=source), events.append, SERVER_LIMITS)
-    assert events[0]["directions"] == [{"kind": "predict", "text": "how large?", "line": 2}]
-    EVENTS.validate_python(events)
-
-
-def test_a_program_without_directing_comments_says_nothing_about_them():
-    events = []
-    trace_program(TraceRequest(source="2 + 2"), events.append, SERVER_LIMITS)
-    assert "directions" not in events[0]
+    source = "x = torch.tensor(2.0, requires_grad=True)\n(x * x).backward()"
+    started = run_traced(f"{source}  #@ predict how large?\n").events[0]
+    assert started["directions"] == [{"kind": "predict", "text": "how large?", "line": 2}]
+    EVENTS.validate_python([started])
+    assert "directions" not in run_traced(source).events[0]

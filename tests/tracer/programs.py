@@ -167,7 +167,7 @@ net = Tied()
 net(torch.randn(2, 3)).sum().backward()
 """,
     "rnn": "net = nn.LSTM(3, 4, 2)\no, _ = net(torch.randn(3, 1, 3))\no.sum().backward()\n",
-    "attention": """
+    "multihead attention": """
 net = nn.MultiheadAttention(4, 2)
 x = torch.randn(3, 1, 4, requires_grad=True)
 o, w = net(x, x, x)

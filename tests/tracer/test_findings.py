@@ -290,21 +290,13 @@ def test_findings_of_a_graph_that_two_passes_walk_are_said_once_and_the_same_eve
     assert found == findings(source, "first_non_finite")[1]
 
 
-CUT = """class Cosh(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        up = torch.exp(x)
-        down = torch.exp(-x)
-        {save}
-        return (up + down) / 2
-    @staticmethod
-    def backward(ctx, g):
-        up, down = {load}
-        return g * (up - down) / 2
-x = torch.tensor(0.7, dtype=torch.float64, requires_grad=True)
-y = Cosh.apply(x)
-g, = torch.autograd.grad(y, x, create_graph=True)
-"""
+CUT = custom_function(
+    "Cosh", "x", "up = torch.exp(x)\ndown = torch.exp(-x)\n{save}\nreturn (up + down) / 2",
+    "up, down = {load}\nreturn g * (up - down) / 2",
+) + (
+    "x = torch.tensor(0.7, dtype=torch.float64, requires_grad=True)\ny = Cosh.apply(x)\n"
+    "g, = torch.autograd.grad(y, x, create_graph=True)\n"
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """A program in forward mode is told so, with the tangents that it computed; finite differences find the same."""
 
-from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
@@ -13,39 +13,32 @@ pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated
 HEAD = (
     "import torch\nx = torch.tensor([2.0, 3.0], dtype=torch.float64)\n"
     "d = torch.tensor([1.0, -0.5], dtype=torch.float64)\n"
+    "def f(x):\n    return torch.stack([x[0] * x[1], torch.sin(x[0])])\n"
 )
-BODY = "def f(x):\n    return torch.stack([x[0] * x[1], torch.sin(x[0])])\n"
-JVP = HEAD + BODY + "from torch.func import jvp\ny, t = jvp(f, (x,), (d,))\n"
+SPACE: dict[str, Any] = {}
+exec(HEAD, SPACE)
+F, X, D = SPACE["f"], SPACE["x"], SPACE["d"]
+JVP = "from torch.func import jvp\ny, t = jvp(f, (x,), (d,))\n"
 DUAL = (
-    HEAD
-    + BODY
-    + (
-        "import torch.autograd.forward_ad as fwAD\n"
-        "with fwAD.dual_level():\n    y, t = fwAD.unpack_dual(f(fwAD.make_dual(x, d)))\n"
-    )
+    "import torch.autograd.forward_ad as fwAD\n"
+    "with fwAD.dual_level():\n    y, t = fwAD.unpack_dual(f(fwAD.make_dual(x, d)))\n"
 )
-JACFWD = HEAD + BODY + "J = torch.func.jacfwd(f)(x)\n"
+JACFWD = "J = torch.func.jacfwd(f)(x)\n"
 
 
-def f(x: torch.Tensor) -> torch.Tensor:
-    return torch.stack([x[0] * x[1], torch.sin(x[0])])
+def slope(along: torch.Tensor) -> torch.Tensor:
+    return (F(X + 1e-6 * along) - F(X - 1e-6 * along)) / 2e-6
 
 
-def slope(function: Callable[[torch.Tensor], torch.Tensor], at: torch.Tensor, along: torch.Tensor) -> torch.Tensor:
-    step = 1e-6
-    return (function(at + step * along) - function(at - step * along)) / (2 * step)
-
-
-X, D = torch.tensor([2.0, 3.0], dtype=torch.float64), torch.tensor([1.0, -0.5], dtype=torch.float64)
-COLUMNS = torch.stack([slope(f, X, one) for one in torch.eye(2, dtype=torch.float64)], dim=1)
+COLUMNS = torch.stack([slope(one) for one in torch.eye(2, dtype=torch.float64)], dim=1)
 
 
 @pytest.mark.parametrize(
     ("source", "name", "expected", "line"),
-    [(JVP, "t", slope(f, X, D), 7), (DUAL, "t", slope(f, X, D), 8), (JACFWD, "J", COLUMNS, 6)],
+    [(JVP, "t", slope(D), 7), (DUAL, "t", slope(D), 8), (JACFWD, "J", COLUMNS, 6)],
 )
 def test_tangents_are_told(source: str, name: str, expected: torch.Tensor, line: int) -> None:
-    (problem,) = run_traced(source).of("problem")
+    (problem,) = run_traced(HEAD + source).of("problem")
     assert problem["fact"]["kind"] == "problem-forward-mode-tangents"
     assert problem["span"]["line"] == line
     (tangent,) = problem["fact"]["operands"]["tangents"]
@@ -56,7 +49,7 @@ def test_tangents_are_told(source: str, name: str, expected: torch.Tensor, line:
 
 
 def test_a_result_without_a_name_is_not_made_up() -> None:
-    (problem,) = run_traced(HEAD + BODY + "print(torch.func.jvp(f, (x,), (d,)))\n").of("problem")
+    (problem,) = run_traced(HEAD + "print(torch.func.jvp(f, (x,), (d,)))\n").of("problem")
     assert problem["fact"]["kind"] == "problem-forward-mode"
 
 

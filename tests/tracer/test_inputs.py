@@ -14,6 +14,8 @@ MADE = {
     "a generator that is unpacked": ("a, x = (torch.tensor(2., requires_grad=True) for _ in range(2))", True),
     "a list that is unpacked": (f"[x, a] = [{LEAF}, 3]", True),
     "a function that gives two": (f"def make():\n    return {LEAF}, 1\nx, a = make()", True),
+    "an annotated assignment": (f"x: object = {LEAF}", True),
+    "two names": (f"x = y = {LEAF}", True),
     "required later": ("x = torch.tensor(2.)\nx.requires_grad_()", True),
     "a name of a function too": (f"def f():\n    x = 1\nx = {LEAF}", True),
     "a loop": (f"for _ in range(2):\n    x = {LEAF}", False),

@@ -9,7 +9,7 @@ import pytest
 from gradwalk.protocol.events import EVENTS
 from gradwalk.tracer.directions import Direction
 from gradwalk.tracer.names import MATHS, PRELUDE
-from gradwalk.tracer.source import Program, SourceProblem, nearest_name, read_program
+from gradwalk.tracer.source import SourceProblem, nearest_name, read_program
 from gradwalk.words.problems import tell_problem
 from tests.twin import run_traced
 
@@ -84,34 +84,6 @@ def test_wrapping_the_result_moves_nothing():
     assert {place for name, place in plain if name == "BINARY_OP"} == {
         place for name, place in wrapped if name == "BINARY_OP"
     }
-
-
-def run(program: Program, **values: object) -> tuple[object, dict[str, object]]:
-    results: list[object] = []
-    seen: dict[str, object] = {}
-    namespace: dict[str, object] = {
-        "__gradwalk_result__": lambda value: results.append(value),
-        "__gradwalk_input__": lambda name, value: values.get(name, seen.setdefault(name, value)),
-        **{name: values.get(name, value) for name, value in program.default_inputs.items()},
-    }
-    exec(program.code, namespace)
-    return (results or [None])[-1], namespace
-
-
-@pytest.mark.parametrize(
-    ("source", "values", "expected"),
-    [
-        ("x = 1\ny = x + 1\n", {"x": 5}, {"x": 5, "y": 6}),
-        ("x: float = 1\ny = x + 1\n", {"x": 5}, {"x": 5, "y": 6}),
-        ("a, x = 1, 2\n", {"x": 5}, {"a": 1, "x": 5}),
-        ("a = x = 2\n", {"x": 5}, {"x": 5}),
-        ("x = 1\nx = x + 1\n", {"x": 5}, {"x": 6}),
-        ("for i in range(3):\n    x = i\n", {"x": 5}, {"x": 2}),
-    ],
-)
-def test_only_the_first_top_level_assignment_is_overridden(source, values, expected):
-    _, namespace = run(read_program(source, values), **values)
-    assert {name: namespace[name] for name in expected} == expected
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def key(tensor: torch.Tensor) -> Any:
     return tuple(tensor.shape), tensor.dtype, repr(tensor.detach().tolist())
 
 
-@pytest.mark.parametrize("name", ["cnn", "double backward", "einsum", "tied", "several outputs"])
+@pytest.mark.parametrize("name", ["cnn", "double backward", "einsum", "multihead attention", "tied", "several outputs"])
 def test_a_value_that_was_filled_in_is_one_that_the_run_computed(name: str) -> None:
     with Below() as below:
         run_plain(PROGRAMS[name])

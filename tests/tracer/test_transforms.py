@@ -35,18 +35,19 @@ def test_leaves_are_called_by_the_argument(line: str, names: list[str]) -> None:
     assert all("input" not in leaf for leaf in leaves)
 
 
-def test_an_argument_that_is_a_variable_may_be_set() -> None:
-    for call in ("grad(lambda p: (p * p).sum())(p)", "functional.hessian(lambda p: (p ** 3).sum(), p)"):
-        traced = run_traced(IMPORTS + f"H = {call}", inputs={"p": [3.0, 4.0]})
-        leaf = next(node for node in traced.nodes().values() if node.get("leaf"))
-        assert (leaf["leaf"], leaf["input"]) == ("p", "p")
-        assert leaf["outputs"][0]["value"]["data"] == [3, 4]
-
-
-def test_an_argument_that_only_shares_a_name_is_not_set_by_it() -> None:
-    traced = run_traced(IMPORTS + "g = grad(lambda p: (p * p).sum())(torch.ones(2))")
+@pytest.mark.parametrize(
+    ("call", "is_input"),
+    [
+        ("grad(lambda p: (p * p).sum())(p)", True),
+        ("functional.hessian(lambda p: (p ** 3).sum(), p)", True),
+        ("grad(lambda p: (p * p).sum())(torch.ones(2))", False),
+    ],
+)
+def test_an_argument_may_be_set_if_it_is_the_variable_of_that_name(call: str, is_input: bool) -> None:
+    traced = run_traced(f"{IMPORTS}H = {call}", inputs={"p": [3.0, 4.0]})
     leaf = next(node for node in traced.nodes().values() if node.get("leaf"))
-    assert "input" not in leaf
+    assert leaf.get("input") == ("p" if is_input else None)
+    assert (leaf["outputs"][0]["value"]["data"] == [3, 4]) is is_input
 
 
 def test_a_constant_of_the_transform_is_not_said_to_be_cut_off() -> None:

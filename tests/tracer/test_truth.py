@@ -59,13 +59,6 @@ def assert_equal_values(found: Any, expected: Any, name: str) -> None:
         assert found == expected, name
 
 
-def test_an_error_is_the_same_error() -> None:
-    source = "x = torch.ones(2, requires_grad=True)\ny = (x * x).sum()\ny.backward()\ny.backward()\n"
-    plain, traced = run_plain(source), run_traced(source)
-    assert type(traced.run.error) is type(plain.error)
-    assert str(traced.run.error) == str(plain.error)
-
-
 def test_the_same_program_gives_the_same_bytes() -> None:
     source = PROGRAMS["training loop"] + PROGRAMS["map of the forum"]
     first = run_traced(source).events

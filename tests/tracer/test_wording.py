@@ -167,7 +167,7 @@ def evaluates(told: Told, namespace: dict[str, Any], again: set[str]) -> bool:
 
 @pytest.mark.parametrize("name", CORPUS)
 def test_what_a_program_calls_a_value_evaluates_to_it(name: str) -> None:
-    assert check(CORPUS[name].source) >= (name in ("reuse", "einsum"))
+    assert check(CORPUS[name].source) >= (name in ("used-twice", "einsum"))
 
 
 @settings(max_examples=15)

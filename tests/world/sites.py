@@ -41,6 +41,11 @@ class _Handler(SimpleHTTPRequestHandler):
         else:
             super().do_GET()
 
+    def end_headers(self) -> None:
+        """Two versions of a page that are written within a second look alike to `If-Modified-Since`."""
+        self.send_header("Cache-Control", "no-store")
+        super().end_headers()
+
     def log_message(self, *args: Any) -> None:
         """Quiet."""
 

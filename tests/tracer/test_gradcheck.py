@@ -10,7 +10,7 @@ from gradwalk.protocol.requests import ResolvedLimits, TraceRequest
 from gradwalk.tracer.program_check import gradcheck_of_program
 from gradwalk.tracer.replay import gradcheck_of_step
 from tests.tracer.programs import custom_function
-from tests.twin import PRELUDE, run_traced
+from tests.twin import run_plain, run_traced
 
 REPORTS = TypeAdapter(list[GradcheckReport])
 
@@ -50,26 +50,21 @@ BACKWARDS = {
 
 
 @pytest.mark.parametrize("name", BACKWARDS)
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_exactly_the_wrong_entries_of_a_backward_are_marked(name, dtype):
-    source = f"torch.set_default_dtype(torch.{dtype})\n" * (dtype == "float64") + MATMUL.format(BACKWARDS[name])
-    try:
-        [report] = check(source, "ProductBackward")
-        namespace = {}
-        exec(PRELUDE + source, namespace)
-        (a, b), function = (namespace[one].detach() for one in "ab"), namespace["Product"].apply
-        true = torch.autograd.functional.jacobian(lambda one: one @ b, a).reshape(4, 4)
-        said = torch.stack([
-            torch.autograd.grad(function(one := a.clone().requires_grad_(), b), one, v.reshape(2, 2))[0].reshape(-1)
-            for v in torch.eye(4)
-        ])  # fmt: skip
-        assert cells(report) == [tuple(place) for place in (true != said).nonzero().tolist()]
-        doubles = [one.double().requires_grad_() for one in (a, b)]
-        passes = torch.autograd.gradcheck(function, (doubles[0], doubles[1].detach()), raise_exception=False)
-        assert report["verdict"] == ("agrees" if passes else "differs")
-        assert np.allclose(report["numeric"]["data"], true.double().reshape(-1), atol=1e-7)
-    finally:
-        torch.set_default_dtype(torch.float32)
+def test_exactly_the_wrong_entries_of_a_backward_are_marked(name):
+    source = MATMUL.format(BACKWARDS[name])
+    [report] = check(source, "ProductBackward")
+    namespace = run_plain(source).namespace
+    (a, b), function = (namespace[one].detach() for one in "ab"), namespace["Product"].apply
+    true = torch.autograd.functional.jacobian(lambda one: one @ b, a).reshape(4, 4)
+    said = torch.stack([
+        torch.autograd.grad(function(one := a.clone().requires_grad_(), b), one, v.reshape(2, 2))[0].reshape(-1)
+        for v in torch.eye(4)
+    ])  # fmt: skip
+    assert cells(report) == [tuple(place) for place in (true != said).nonzero().tolist()]
+    doubles = [one.double().requires_grad_() for one in (a, b)]
+    passes = torch.autograd.gradcheck(function, (doubles[0], doubles[1].detach()), raise_exception=False)
+    assert report["verdict"] == ("agrees" if passes else "differs")
+    assert np.allclose(report["numeric"]["data"], true.double().reshape(-1), atol=1e-7)
 
 
 def test_the_shape_of_a_mistake_is_said():
@@ -91,20 +86,13 @@ def sentences(told):
 
 
 BUILT_IN = {
-    "sin": ("y = x.sin()", "SinBackward0", 0),
     "product": ("y = x * x", "MulBackward0", 1),
     "matmul": ("y = x @ x.T", "MmBackward0", 1),
-    "softmax": ("y = x.softmax(-1)", "SoftmaxBackward0", 0),
     "log_softmax inside it": ("y = F.cross_entropy(x, torch.tensor([0, 2]))", "LogSoftmaxBackward0", 0),
-    "bmm inside einsum": ("y = torch.einsum('ij,kj->ik', x, w)", "BmmBackward0", 0),
-    "layer_norm": ("y = F.layer_norm(x, (3,), w[0], w[1])", "NativeLayerNormBackward0", 1),
-    "values of max": ("y = x.max(1).values", "MaxBackward0", 0),
     "in place": ("y = x * 2\ny.exp_()", "ExpBackward0", 0),
-    "view": ("y = x.t().reshape(6)", "UnsafeViewBackward0", 0),
     "random": ("y, _ = torch.native_dropout(x, 0.5, True)", "NativeDropoutBackward0", 0),
     "complex": ("y = torch.complex(x, x * 2).exp().abs()", "ExpBackward0", 0),
     "half": ("y = x.half()", "ToCopyBackward0", 0),
-    "broadcast": ("y = x + w.sum()", "AddBackward0", 1),
     "second output": ("y = torch.stack(x.unbind(1)[:2])", "UnbindBackward0", 0),
 }
 
@@ -183,14 +171,6 @@ def test_a_step_that_is_not_there_has_no_report():
     assert gradcheck_of_program(TraceRequest(source=source), 3, ResolvedLimits()) == []
 
 
-def test_an_edge_that_inputs_cut_off_has_neither_jacobian_nor_report():
-    source = "a = torch.ones(2, requires_grad=True)\nb = torch.ones(2, requires_grad=True)\n"
-    source += "y = (a * b).sum()\ntorch.autograd.grad(y, a)"
-    step = next(event for event in run_traced(source).of("step") if len(event["grad_inputs"]) == 2)
-    assert [one["argnum"] for one in step["local_jacobians"]] == [0]
-    assert check(source, "MulBackward0", 1) == []
-
-
 NET = """model = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Dropout(0.3), nn.Linear(4, 2))
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 x, t = torch.randn(5, 3), torch.tensor([0, 1, 0, 1, 1])
@@ -202,34 +182,15 @@ for _ in range(2):
 """
 
 
-def test_a_whole_program_agrees_with_its_backward():
-    reports = check_program(NET)
-    assert list(reports) == ["model.0.weight", "model.0.bias", "model.3.weight", "model.3.bias"]
-    assert {one["verdict"] for one in reports.values()} == {"agrees"}
-    namespace = {}
-    torch.manual_seed(0)
-    exec(PRELUDE + NET.replace("range(2)", "range(1)"), namespace)
-    gradient = namespace["model"][0].weight.grad
-    assert reports["model.0.weight"]["analytic"]["data"] == pytest.approx(gradient.reshape(-1).tolist(), rel=1e-6)
-
-
 @pytest.mark.parametrize(
     "step",
-    [
-        "optimizer.step()",
-        "for p in model.parameters():\n        p.data = p.data - 0.1 * p.grad",
-        pytest.param(
-            "with torch.no_grad():\n        for p in model.parameters():\n            p -= 0.1 * p.grad",
-            marks=pytest.mark.sweep,
-        ),
-        pytest.param("for p in model.parameters():\n        p.data.sub_(p.grad)", marks=pytest.mark.sweep),
-    ],
-    ids=["optimizer", "data set", "no_grad", "data"],
+    ["optimizer.step()", "for p in model.parameters():\n        p.data = p.data - 0.1 * p.grad"],
+    ids=["optimizer", "data set"],
 )
 def test_a_later_pass_is_checked_at_the_weights_that_it_has(step):
-    source = NET.replace("nn.Dropout(0.3)", "nn.Tanh()").replace("nn.Linear(3, 4)", "nn.Linear(3, 2)")
-    source = source.replace("nn.Linear(4, 2)", "nn.Linear(2, 2)").replace("optimizer.step()", step)
+    source = NET.replace("optimizer.step()", step)
     reports = check_program(source, 1)
+    assert list(reports) == ["model.0.weight", "model.0.bias", "model.3.weight", "model.3.bias"]
     assert {one["verdict"] for one in reports.values()} == {"agrees"}
     first, second = run_traced(source).of("pass_finished")
     analytic = {one["leaf"]: one["grad"] for one in second["leaf_grads"]}["model.0.weight"]["data"]
@@ -268,17 +229,3 @@ def test_whole_programs(name):
         call = {"kind": "call-in-line", "operands": {"call": ".detach()", "line": "2"}}
         cut = {"kind": "missing-detach", "operands": {"name": "x", "call": call}}
         assert told == {"kind": "check-unseen-use", "operands": {"why": cut}}
-
-
-def test_the_second_derivative_that_a_function_cuts_is_wrong_in_numbers_too():
-    source = custom_function(
-        "Cosh", "x", "up = torch.exp(x)\nctx.save_for_backward(x, up)\nreturn (up + torch.exp(-x)) / 2",
-        "x, up = ctx.saved_tensors\nreturn g * (up - torch.exp(-x)) / 2",
-    ) + (
-        "x = torch.tensor(0.7, requires_grad=True)\n"
-        "g, = torch.autograd.grad(Cosh.apply(x), x, create_graph=True)\ng.backward()\n"
-    )  # fmt: skip
-    report = check_program(source, 1)["x"]
-    assert report["verdict"] == "differs"
-    assert report["numeric"]["data"] == pytest.approx([np.cosh(0.7)], rel=1e-6)
-    assert report["analytic"]["data"] == pytest.approx([np.exp(-0.7) / 2], rel=1e-6)

@@ -3,8 +3,6 @@
 Where slopes are infinite: the scalar derivative of each entry by itself, put on the diagonal.
 """
 
-import functools
-
 import numpy as np
 import pytest
 import torch
@@ -70,47 +68,26 @@ def positive(*shape):
 MASK = torch.tensor([True, False, True])
 # What each entry's structure is, by operand where they differ; the operation; its operands.
 OPERATIONS = {
-    "add": ("diagonal", torch.add, randn(2, 3), randn(2, 3, seed=1)),
     "mul": ("diagonal", torch.mul, randn(2, 3), randn(2, 3, seed=1)),
     "square": ("diagonal", lambda x: x * x, randn(3)),
     "div": ("diagonal sum_over_copies", torch.div, randn(2, 3), positive(3)),
-    "pow": ("diagonal", torch.pow, positive(3), randn(3, seed=1)),
-    "exp": ("diagonal", torch.exp, randn(2, 2)),
     "sin": ("scalar", torch.sin, randn()),
-    "relu": ("diagonal", torch.relu, randn(5)),
-    "clamp": ("diagonal", lambda x: x.clamp(-0.5, 0.5), randn(5)),
-    "where": ("diagonal", functools.partial(torch.where, MASK), randn(3), randn(3, seed=1)),
     "mm": ("kronecker", torch.mm, randn(2, 3), randn(3, 4, seed=1)),
     "mv": ("kronecker dense", torch.mv, randn(2, 3), randn(3, seed=1)),
-    "dot": ("dense", torch.dot, randn(3), randn(3, seed=1)),
     "addmm": ("sum_over_copies kronecker kronecker", torch.addmm, randn(4), randn(2, 3), randn(3, 4, seed=1)),
     "sum": ("copy_to_summands", torch.sum, randn(2, 3)),
-    "sum_dim": ("copy_to_summands", lambda x: x.sum(1), randn(2, 3)),
-    "mean": ("copy_to_summands", torch.mean, randn(2, 3)),
     "max": ("selection", torch.max, randn(5)),
-    "logsumexp": ("dense", lambda x: torch.logsumexp(x, 1), randn(2, 3)),
     "norm": ("dense", torch.linalg.vector_norm, randn(4)),
     "cumsum": ("kronecker", lambda x: x.cumsum(1), randn(2, 3)),
     "softmax": ("dense", lambda x: torch.softmax(x, 1), randn(2, 3)),
-    "log_softmax": ("dense", lambda x: torch.log_softmax(x, 0), randn(2, 3)),
     "layer_norm": ("dense sum_over_copies sum_over_copies", lambda x, w, b: F.layer_norm(x, (3,), w, b),
         randn(2, 3), randn(3, seed=1), randn(3, seed=2)),
-    "view": ("diagonal", lambda x: x.view(3, 2), randn(2, 3)),
     "flip": ("permutation", lambda x: x.flip(0), randn(4)),
     "expand": ("sum_over_copies", lambda x: x.expand(4, 3), randn(3)),
-    "squeeze": ("diagonal", lambda x: x.squeeze(1), randn(2, 1, 3)),
-    "select": ("selection", lambda x: x[1], randn(2, 3)),
-    "slice": ("selection", lambda x: x[:, 1:], randn(2, 3)),
     "index": ("sum_over_copies", lambda x: x[[0, 1, 0], [2, 1, 2]], randn(2, 3)),
-    "diagonal": ("selection", torch.diagonal, randn(3, 3)),
     "masked_select": ("selection", lambda x: x[MASK], randn(3)),
-    "masked_fill": ("diagonal", lambda x: x.masked_fill(MASK, 0.0), randn(3)),
     "cat": ("selection", lambda x, y: torch.cat([x, y]), randn(2, 3), randn(1, 3, seed=1)),
-    "stack": ("selection", lambda x, y: torch.stack([x, y], 1), randn(3), randn(3, seed=1)),
     "unbind": ("selection", torch.unbind, randn(3, 2)),
-    "svd": ("dense", lambda x: torch.linalg.svd(x, full_matrices=False)[1], randn(3, 2)),
-    "inverse": ("dense", torch.inverse, randn(2, 2)),
-    "det": ("dense", torch.det, randn(3, 3)),
     "conv2d": ("dense kronecker", lambda x, w: F.conv2d(x, w), randn(1, 1, 3, 3), randn(2, 1, 2, 2, seed=1)),
     "max_pool": ("selection", lambda x: F.max_pool2d(x, 2), randn(1, 1, 4, 4)),
     "embedding": ("sum_over_copies", lambda w: F.embedding(torch.tensor([0, 2, 0]), w), randn(3, 2)),
@@ -159,13 +136,6 @@ def test_a_node_answers_with_the_jacobian_of_its_operation_and_its_structure(nam
 )
 def test_a_structure_follows_its_definition(matrix, shape, structure):
     assert structure_of(matrix, shape, shape) == structure
-
-
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32], ids=str)
-def test_jacobians_come_in_the_operand_dtype(dtype):
-    [entry] = jacobians_of(torch.exp, torch.tensor([0.5, 1.0], dtype=dtype))
-    assert entry["value"]["dtype"] == str(dtype).removeprefix("torch.")
-    assert entry["checked"]
 
 
 def test_a_cast_is_part_of_the_node():
@@ -251,13 +221,6 @@ def test_a_write_into_a_view_answers():
 def test_a_jacobian_over_a_budget_is_left_out(entry, together, structure):
     [found] = jacobians_of(torch.exp, randn(10), budget=JacobianBudget(entry, together))
     assert (found["structure"], found["value"]) == (structure, {"missing": "on_demand"})
-
-
-def test_budgets_are_counted_in_cells():
-    budget = JacobianBudget(100, 1000)
-    [entry] = jacobians_of(torch.exp, randn(10), budget=budget)
-    assert entry["structure"] == "diagonal"
-    assert budget.cells_left < 900
     mixed = jacobians_of(torch.mul, randn(10), randn(seed=1), budget=JacobianBudget(50, 1000))
     assert [one["structure"] for one in mixed] == ["too_large", "sum_over_copies"]
 
@@ -280,22 +243,6 @@ def test_tensors_packed_by_a_hook_are_not_unpacked():
     assert ask([y], [torch.ones(3, **FLOAT64)], in_replay=True)[1][0]["structure"] == "diagonal"
 
 
-def test_asking_changes_nothing():
-    torch.manual_seed(0)
-    x = randn(20).requires_grad_()
-    hooks = []
-    x.register_hook(lambda gradient: hooks.append(gradient))
-    y = torch.softmax(x, 0)
-    y.grad_fn.register_prehook(lambda gradients: hooks.append(gradients))
-    before = torch._C._autograd._get_sequence_nr()
-    state = torch.get_rng_state()
-    ask([y], [torch.ones(20, **FLOAT64)])
-    assert torch._C._autograd._get_sequence_nr() == before
-    assert torch.equal(torch.get_rng_state(), state)
-    assert len(hooks) == 2
-    assert torch.allclose(x.grad, torch.zeros(20, **FLOAT64), atol=1e-12)
-
-
 def test_rounding_is_told_from_a_wrong_product():
     generator = torch.Generator().manual_seed(0)
     matrix = torch.randn(3, 3, dtype=torch.complex128, generator=generator)
@@ -308,7 +255,6 @@ def test_rounding_is_told_from_a_wrong_product():
 PACKED = {
     "saved_tensors_hooks": "with torch.autograd.graph.saved_tensors_hooks(lambda t: (t,), lambda packed: packed[0]):\n"
     "    y = (x * x).exp()\n",
-    "save_on_cpu": "with torch.autograd.graph.save_on_cpu():\n    y = (x * x).exp()\n",
     "checkpoint": "from torch.utils.checkpoint import checkpoint\n"
     "y = checkpoint(lambda t: (t * t).exp(), x, use_reentrant=False)\n",
     "checkpoint reentrant": "from torch.utils.checkpoint import checkpoint\n"
@@ -381,10 +327,7 @@ TRAPS = {
     "sqrt": ("x.sqrt()", [-1.0, 0.0, 4.0]),
     "log": ("x.log()", [0.0, -1.0, 2.0]),
     "reciprocal": ("x.reciprocal()", [0.0, 2.0, 4.0]),
-    "pow": ("x ** 0.5", [0.0, 4.0, 9.0]),
     "mul": ("x * torch.tensor([float('inf'), 2., float('nan')])", [1.0, 2.0, 3.0]),
-    "acos": ("x.acos()", [1.0, 0.5, 2.0]),
-    "many": ("x.sqrt()", [0.0, *range(1, 20)]),
 }
 
 
@@ -423,18 +366,3 @@ def test_an_operand_that_was_broadcast_is_not_mixed_up() -> None:
     expected[1] = 2 * torch.eye(3)
     assert torch.equal(twin.tensor_of(jacobian["value"]), expected)
     assert jacobian["structure"] == "sum_over_copies"
-
-
-def test_zero_times_infinity_is_recorded_where_it_happened() -> None:
-    source = (
-        "x = torch.tensor([-1., 0., 4.], requires_grad=True)\ny = x.sqrt()\n"
-        "torch.where(x > 0, y, torch.zeros(3)).sum().backward()\n"
-    )
-    traced = run_traced(source)
-    step = next(one for one in traced.of("step") if traced.nodes()[one["node"]]["name"] == "SqrtBackward0")
-    assert step["grad_outputs"][0]["data"] == [0, 0, 1]
-    assert step["grad_inputs"][0]["data"] == ["NaN", "NaN", 0.25]
-    [jacobian] = step["local_jacobians"]
-    assert jacobian["value"]["data"] == ["NaN", 0, 0, 0, "Infinity", 0, 0, 0, 0.25]
-    assert jacobian["checked"] is True
-    assert jacobian["nan_products"] == [1]

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
@@ -66,6 +66,7 @@ def test_every_8_bit_number_reads_back(dtype):
 
 
 @settings(max_examples=200, deadline=None)
+@example([1 << 31])
 @given(st.lists(st.integers(0, 2**32 - 1), min_size=1, max_size=20))
 def test_float32_bits_read_back_and_no_digit_is_wasted(patterns):
     array = np.array(patterns, dtype=np.uint32).view(np.float32)
@@ -78,6 +79,7 @@ def test_float32_bits_read_back_and_no_digit_is_wasted(patterns):
 
 
 @settings(max_examples=200, deadline=None)
+@example([1 << 63])
 @given(st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=20))
 def test_float64_and_complex_bits_read_back(patterns):
     array = np.array(patterns, dtype=np.uint64)
@@ -86,19 +88,15 @@ def test_float64_and_complex_bits_read_back(patterns):
     assert_identical(torch.from_numpy(np.concatenate([array, array]).view(np.complex128)))
 
 
-@pytest.mark.parametrize("name", ["uint8", "int8", "int16", "uint16", "int32", "uint32", "int64", "uint64"])
-def test_integers_are_exact(name):
-    limits = torch.iinfo(getattr(torch, name))
-    value = snapshot(torch.tensor([limits.min, 0, limits.max], dtype=getattr(torch, name)), 3)
-    assert value["data"] == [limits.min, 0, limits.max]
-    assert value["dtype"] == name
-
-
 SPELLED = [
     (lambda: torch.tensor(0.1), [], "float32", [0.1]),
     (lambda: torch.tensor(0.1, dtype=torch.bfloat16), [], "bfloat16", [0.1]),
     (lambda: torch.tensor(0.1, dtype=torch.float16), [], "float16", [0.1]),
     (lambda: torch.tensor([[1, 2], [3, 4]]), [2, 2], "int64", [1, 2, 3, 4]),
+    *[(lambda end=end, name=name: torch.tensor(end, dtype=getattr(torch, name)), [], name, [end])
+      for name in ("uint8", "int8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
+      for end in (torch.iinfo(getattr(torch, name)).min, torch.iinfo(getattr(torch, name)).max)],
+    (lambda: torch._efficientzerotensor((2,), dtype=torch.float64), [2], "float64", [0.0, 0.0]),
     (lambda: torch.tensor([True, False]), [2], "bool", [True, False]),
     (lambda: torch.zeros(2, 0), [2, 0], "float32", []),
     (lambda: torch.tensor([math.nan, math.inf, -math.inf]), [3], "float32", ["NaN", "Infinity", "-Infinity"]),
@@ -129,24 +127,18 @@ def test_a_tensor_without_numbers_says_so():
     VALUE.validate_python(value)
 
 
-def test_negative_zero_keeps_its_sign():
-    for dtype in (torch.float16, torch.bfloat16, torch.float32, torch.float64):
-        one, many = torch.tensor(-0.0, dtype=dtype), torch.tensor([-0.0, 0.0], dtype=dtype)
-        assert math.copysign(1, snapshot(one, 1)["data"][0]) == -1
-        assert [math.copysign(1, number) for number in snapshot(many, 2)["data"]] == [-1, 1]
-
-
 def assert_close(spelled, expected):
     assert float(spelled) == pytest.approx(float(expected), rel=1e-6, abs=1e-12)
 
 
 @pytest.mark.parametrize("shape", [(2000,), (50, 70), (3, 20, 50), (5, 7, 3, 40)])
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.int64], ids=str)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.int64, torch.complex64], ids=str)
 def test_a_summary_agrees_with_torch(shape, dtype):
     tensor = (torch.randn(shape, generator=torch.Generator().manual_seed(0)) * 5).to(dtype)
     value = snapshot(tensor, 1000)
     VALUE.validate_python(value)
-    summary, exact = value["summary"], tensor.double()
+    # Summaries of complex numbers are of magnitudes.
+    summary, exact = value["summary"], (tensor.abs() if tensor.is_complex() else tensor).double()
     assert "data" not in value
     for name in ("min", "max", "mean", "std", "norm"):
         assert_close(summary[name], getattr(exact, name)())
@@ -166,6 +158,7 @@ def test_a_summary_agrees_with_torch(shape, dtype):
     assert_drawn(cells, means)
     if dtype == torch.float64:
         assert_drawn(cells_of(snapshot(tensor * 1e-300, 1000)["summary"]), means)
+        assert_close(snapshot(tensor * 1e200, 1000)["summary"]["norm"], 1e200 * tensor.norm())
 
 
 def cells_of(summary):
@@ -194,11 +187,6 @@ def test_statistics_leave_out_what_is_not_finite():
     nothing = snapshot(torch.full((2000,), math.nan), 10)["summary"]
     assert (nothing["min"], nothing["mean"], nothing["nans"]) == ("NaN", "NaN", 2000)
     VALUE.validate_python(snapshot(torch.full((2000,), math.nan), 10))
-
-
-def test_statistics_do_not_overflow():
-    entries = torch.linspace(-1, 1, 2000).double()
-    assert_close(snapshot(1e200 * entries, 10)["summary"]["norm"], 1e200 * entries.norm())
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-30, 3e20])
@@ -231,16 +219,6 @@ def test_blocks_add_up_to_the_whole():
     assert_close(summary["std"], tensor.double().std())
 
 
-def test_complex_summaries_are_of_magnitudes():
-    tensor = torch.randn(2000, dtype=torch.complex64).conj()
-    summary = snapshot(tensor, 10)["summary"]
-    assert_close(summary["max"], tensor.to(torch.complex128).abs().max())
-    [side] = summary["thumbnail"]["shape"]
-    edges = [place * 2000 // side for place in range(side + 1)]
-    means = [tensor[start:end].abs().mean().item() for start, end in pairwise(edges)]
-    assert_drawn(cells_of(summary), means)
-
-
 @pytest.mark.parametrize("elements", [0, 4, 100])
 def test_the_program_does_not_notice(elements):
     leaf = torch.arange(9.0).reshape(3, 3).requires_grad_()
@@ -266,9 +244,3 @@ def test_patched_methods_are_not_used(monkeypatch):
     with torch._C.DisableTorchFunction():
         assert snapshot(torch.ones(2, 2, dtype=torch.bfloat16) / 7, 4)["data"][0] == 0.143
         assert "summary" in snapshot(torch.ones(2, 2), 3)
-
-
-def test_an_efficient_zero_tensor_is_written_as_its_zeros() -> None:
-    zeros = torch._efficientzerotensor((2, 3), dtype=torch.float64)
-    assert snapshot(zeros, 100) == snapshot(torch.zeros(2, 3, dtype=torch.float64), 100)
-    assert snapshot(zeros.sum(), 100)["data"] == [0.0]

@@ -5,7 +5,7 @@ import json
 import pytest
 import torch
 
-from gradwalk.formulas.derivatives import TABLE_PATH, derivative_line, operand_names
+from gradwalk.formulas.derivatives import TABLE_PATH, operand_names
 from gradwalk.formulas.derive import derive_table, render_table
 
 
@@ -18,21 +18,6 @@ def test_table_equals_a_fresh_derivation() -> None:
 def test_table_is_for_the_installed_torch() -> None:
     table = json.loads(TABLE_PATH.read_text(encoding="utf-8"))
     assert table["torch"] == torch.__version__.partition("+")[0]
-
-
-def test_mul_line() -> None:
-    entry = derivative_line("MulBackward0")
-    assert entry is not None
-    assert (entry.op, entry.operands, entry.outputs) == ("mul", ("self", "other"), ("result",))
-    assert entry.lines == (
-        "self: mul_tensor_backward(grad, other, self.scalar_type())",
-        "other: mul_tensor_backward(grad, self, other.scalar_type())",
-    )
-
-
-def test_unknown_nodes_have_no_line() -> None:
-    assert derivative_line("AccumulateGrad") is None
-    assert derivative_line("MyFunctionBackward") is None
 
 
 @pytest.mark.parametrize(

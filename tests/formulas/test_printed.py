@@ -7,13 +7,11 @@ knows nothing of our expressions: over the operator database, real and complex, 
 from collections.abc import Iterable
 
 import pytest
-import torch
 
 from gradwalk.formulas.registry import ENTRIES
 from tests.formulas.live_nodes import Met
 from tests.formulas.mutations import FORMS, Form
 from tests.formulas.printed import printed
-from tests.formulas.reading import read_latex
 from tests.formulas.samples import NOT_WRITTEN, UNREACHABLE
 from tests.sweeps import sampled
 
@@ -30,11 +28,10 @@ def wrong(visits: Iterable[Met], known: dict[str, str] | None = None) -> list[st
     ]
 
 
-@pytest.mark.parametrize("most", [20, pytest.param(None, marks=pytest.mark.sweep)], ids=str)
-def test_every_stage_reads_as_what_the_engine_returned(most: int | None, visits: dict[str, list[Met]]) -> None:
+def test_every_stage_reads_as_what_the_engine_returned(sweeps: bool, visits: dict[str, list[Met]]) -> None:
     """Of nodes that were met often an even sample, or all."""
     for met in visits.values():
-        assert wrong(met[:: 1 if most is None else -(-len(met) // most)]) == []
+        assert wrong(met[:: 1 if sweeps else -(-len(met) // 4)]) == []
 
 
 def test_formulas_of_complex_tensors_read_right(complex_visits: list[Met]) -> None:
@@ -74,11 +71,3 @@ def test_a_derivative_is_written_as_people_write_it(
 @pytest.mark.parametrize("node_name", sampled(sorted(set(COVERED) - set(UNREACHABLE) - set(NOT_WRITTEN)), str, 40))
 def test_a_changed_token_of_a_formula_is_noticed(node_name: str, form: Form, visits: dict[str, list[Met]]) -> None:
     assert form.survivors(one for _, visit in visits[node_name] for one in printed(visit)) == set()
-
-
-def test_the_reader_reads_mathematics() -> None:
-    x = torch.tensor([1.0, 2.0])
-    assert read_latex(r"-{x}^{2} + 3 \cdot x", {"x": x}).tolist() == [2, 2]
-    assert read_latex(r"x - {\textstyle\sum} x \odot x", {"x": x}).tolist() == [-4, -3]
-    assert read_latex(r"\left[x > 1\right] \odot \frac{1}{x}", {"x": x}).tolist() == [0, 0.5]
-    assert read_latex(r"x \, {x}^\top", {"x": x}).tolist() == [[5]]

@@ -1,7 +1,7 @@
 """Every operator, custom Function and module of PyTorch's own databases: forward and backward traced and compared with
 an untraced twin under plain hooks, graph, results, random numbers and errors included.
 
-`skipped_operators.txt` lists what cannot be judged. `GRADWALK_SAMPLES` raises the number of samples per case.
+`skipped_operators.txt` lists what cannot be judged.
 """
 
 import itertools

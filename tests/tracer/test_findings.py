@@ -4,12 +4,10 @@ Truth by plain torch: where the first NaN is, how large gradients are, which gra
 """
 
 import math
-from pathlib import Path
 
 import pytest
 import torch
 
-import gradwalk.examples
 from gradwalk.protocol.requests import ResolvedLimits
 from tests.tracer.facts import spoken
 from tests.tracer.programs import custom_function
@@ -55,8 +53,6 @@ TOLD = {
             "finding-value-why LogBackward0 2 x - 1 0, 1 1 finding-log"),
         "division": (LEAF + "y = x - x\nz = y / y\nz.sum().backward()", 3,
             "finding-value-why DivBackward0 3 y 0, 0 2 finding-div-nan"),
-        "difference": (LEAF + "y = torch.exp(x * 1000)\nz = y - y\nz.sum().backward()", 2,
-            "finding-value ExpBackward0 2 x * 1000 1000, 2000 2"),
         "the leaf itself": ("x = torch.tensor([1., float('nan')], requires_grad=True)\n(x * 2).sum().backward()", 1,
             "finding-leaf x 1"),
         "a row that a mask takes whole": (ATTENTION +
@@ -122,10 +118,6 @@ def test_what_did_not_change_behind_autograd_is_not_told(rest):
 
 
 QUIET = {
-    "a good relu": LEAF + "F.relu(x - 1.5).sum().backward()",
-    "mean of many": "x = torch.ones(100_000, requires_grad=True)\nx.mean().backward()",
-    "linear": "m = nn.Linear(3, 2)\nF.cross_entropy(m(torch.randn(4, 3)), torch.tensor([0, 1, 0, 1])).backward()",
-    "zero gradient": LEAF + "(x * 0).sum().backward()",
     "a causal mask": ATTENTION + "m = torch.ones(4, 4).triu(1).bool()\n"
         "(q @ k.t()).masked_fill(m, float('-inf')).softmax(-1).pow(2).sum().backward()",
     "a mask that is added": ATTENTION + "m = torch.full((4, 4), float('-inf')).triu(1)\n"
@@ -146,7 +138,6 @@ QUIET = {
         "    D(G(torch.randn(4, 2)).detach()).mean().backward()\n    od.step()\n    og.zero_grad()\n"
         "    (-D(G(torch.randn(4, 2))).mean()).backward()\n    og.step()",
     "all pairs": "x = torch.randn(4, requires_grad=True)\n(x[:, None] - torch.randn(4)).abs().sum().backward()",
-    "equal shapes": NET + "(net(torch.randn(4, 3)).squeeze(1) - torch.randn(4)).pow(2).mean().backward()",
     "numbers for a diary": VECTOR + "y = (x * 2).sum()\nseen = torch.tensor([y.item()])\ny.backward()",
     "writes that autograd knows of": VECTOR + "y = x.sin()\ny.mul_(2)\nz = torch.relu_(y)\nz.sum().backward()",
     "layers that write in place": SEED +
@@ -253,12 +244,6 @@ def test_a_gradient_that_vanishes_behind_a_cancelling_sum_is_still_told():
     assert [one["kind"] for one in findings(source)[1]] == ["vanishing"]
 
 
-def test_a_saturated_activation_is_told():
-    _, [finding] = findings("x = torch.tensor([200.], requires_grad=True)\ny = torch.sigmoid(x)\ny.sum().backward()")
-    assert (finding["kind"], lines([finding])) == ("vanishing", [2])
-    assert finding["fact"]["kind"] == "finding-saturated"
-
-
 def test_an_exploding_gradient_is_told_by_its_norms():
     source = "w = torch.tensor(5.0, requires_grad=True)\nh = torch.tensor(1.0)\nfor _ in range(8):\n    h = h * w\n"
     _, [finding] = findings(source + "h.backward()", "exploding")
@@ -274,20 +259,6 @@ def test_a_dead_relu_is_found_in_place_or_not_written_out_or_summarised(elements
     limits = ResolvedLimits(elements=elements)
     assert lines(findings(source, "dead_relu", limits=limits)[1])[:1] == [2]
     assert set(lines(findings(source, "dead_relu", limits=limits)[1])) <= {2, 3}
-
-
-def test_a_finding_names_its_group():
-    source = "class Net(nn.Module):\n    def forward(self, x):\n        return (x * 2 - 9).sqrt()\n"
-    traced, [finding] = findings(source + LEAF + "Net()(x).sum().backward()", "first_non_finite")
-    groups = {group["id"]: group for group in traced.of("pass_started")[0]["graph"]["groups"]}
-    assert groups[finding["group"]]["label"].endswith("Net")
-
-
-def test_findings_of_a_graph_that_two_passes_walk_are_said_once_and_the_same_every_time():
-    source = LEAF + "y = (x - 3).sqrt().sum()\ny.backward(retain_graph=True)\ny.backward()"
-    traced, found = findings(source, "first_non_finite")
-    assert len(found) == 1
-    assert found == findings(source, "first_non_finite")[1]
 
 
 CUT = custom_function(
@@ -333,20 +304,3 @@ def test_what_is_tied_to_the_graph_is_no_cut(name):
     source += "x = torch.tensor([0.7, -1.], dtype=torch.float64, requires_grad=True)\ny = F1.apply(x)\n"
     source += "y = y[0] if isinstance(y, tuple) else y\ng, = torch.autograd.grad(y.sum(), x, create_graph=True)\n"
     assert findings(source)[1] == []
-
-
-def test_a_first_derivative_alone_needs_no_warning():
-    source = CUT.format(save="ctx.save_for_backward(up, down)", load="ctx.saved_tensors")
-    assert findings(source.replace(", create_graph=True", ""), "cut_derivative")[1] == []
-
-
-SIGNED = {"gradcheck": ["wrong_backward"], "returned_jacobian": ["wrong_backward"], "vanishing": ["vanishing"]}
-"""What a teacher would sign: those three are about it."""
-EXAMPLES = sorted((Path(gradwalk.examples.__file__).parent / "programs").glob("*.py"))
-
-
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
-def test_the_examples_have_the_findings_that_they_are_about(example):
-    traced, found = findings(example.read_text())
-    assert [one["kind"] for one in found] == SIGNED.get(example.stem, [])
-    assert traced.of("warning") == []

@@ -42,8 +42,6 @@ BAD = {
             "problem-unknown-name name 'lenght' is not defined problem-assign-first"),
         "nearest name": (LEAF + "length = 2\nfor i in range(2):\n    y = lenght", 4,
             "problem-unknown-name name 'lenght' is not defined length"),
-        "unknown attribute": ("y = torch.sinn(torch.ones(2))", 1,
-            "problem-raised-near AttributeError module 'torch' has no attribute 'sinn' sin"),
         "not scalar": (LEAF + "y = x * 2\ny.backward()", 3, "problem-not-scalar"),
         "seed shape": (LEAF + "y = x * 2\ny.backward(torch.ones(3))", 3, "problem-seed-shape 3 2"),
         "twice": (LEAF + "z = (x * x).sum()\nz.backward()\nz.backward()", 2,
@@ -63,10 +61,7 @@ BAD = {
             "problem-unknown-name name 'np' is not defined import numpy as np"),
         "error in backward": (CUSTOM.format("g.nope, None"), 9,
             "problem-raised AttributeError 'Tensor' object has no attribute 'nope'", 1),
-        "exit": ("import sys\nsys.exit(3)", 2, "problem-exited-with 3"),
         "endless recursion": ("def f(n):\n    return f(n + 1)\nf(0)", 2, "problem-recursion"),
-        "own exception": ("def f():\n    raise ValueError('bad thing')\nf()", 2,
-            "problem-raised ValueError bad thing"),
         "interrupt": ("raise KeyboardInterrupt", 1, "problem-interrupted"),
         "matrix shapes": ("a = torch.ones(2, 3)\na @ a", 2, "problem-matrix-shapes 2x3 2x3 3 2"),
         "broadcast": (LEAF + "y = x + torch.ones(3)", 2, "problem-broadcast 2 3 0"),
@@ -80,12 +75,9 @@ BAD = {
             "problem-unused-input-because y 1 y .detach() 3", 2),
         "unused input, result": (ASKED + "h = x * 3\ntorch.autograd.grad((x * x).sum(), (x, h))", 3,
             "problem-unused-input h 1", 2),
-        "unused input, first": (ASKED + "torch.autograd.grad((x * x).sum(), (y, x))", 2,
-            "problem-unused-input-because y 0 y", 2),
         "unused input, without a name": (LEAF +
             "torch.autograd.grad((x * 2).sum(), torch.ones(1, requires_grad=True))", 2, "problem-unused-input 0"),
         "cuda": ("x = torch.ones(2, requires_grad=True).cuda()", 1, "problem-no-gpu"),
-        "mps": ("x = torch.ones(2, device='mps')", 1, "problem-no-gpu"),
         "custom": (PRODUCT + BOTH + "y = Product.apply(x, w).sum()\ny.backward()\ny.backward()", 8,
             "problem-freed-in-line ProductBackward 12 x w 13", 5),
         "shared part": (BOTH + "h = x.exp()\na = h.sum()\nb = (h * w).sum()\na.backward()\nb.backward()", 3,
@@ -115,17 +107,11 @@ BAD = {
             "clobber(h)\ny.backward()", 6, "problem-changed-in-place PowBackward0 6 h 0 1 clamp_ 4", 1),
         "out": (BOTH + "h = x.detach().clone()\ny = (w * h).sum()\ntorch.add(h, 1, out=h)\ny.backward()", 4,
             "problem-changed-in-place MulBackward0 4 h 0 1 add 5", 1),
-        "several": (BOTH + "h = x.exp()\ny = h.sum()\nh.add_(1)\nh.mul_(2)\ny.backward()", 3,
-            "problem-changed-in-place ExpBackward0 3 h 0 2 add_ 5 mul_ 6", 1),
-        "only what came after": (BOTH + "h = x * 1\nh.add_(1)\ny = (h * w).sum()\nh.mul_(2)\ny.backward()", 5,
-            "problem-changed-in-place MulBackward0 5 h 1 2 mul_ 6", 1),
         "the other one": (BOTH + "h = x * 1\nh.add_(1)\nk = w * 1\ny = (h * k).sum()\nk.mul_(2)\ny.backward()", 6,
             "problem-changed-in-place MulBackward0 6 k 0 1 mul_ 7", 1),
         "no leaf any more": (LOOP + "    w = w - 0.1 * w.grad\n", 4, "problem-grad-none-result w", 7),
         "retained": ("w = torch.ones(2, requires_grad=True)\nh = w * 2\nh.sum().backward()\nprint(h.grad.norm())", 4,
             "problem-grad-none-result h", 3),
-        "before backward": ("w = torch.ones(2, requires_grad=True)\nprint(w.grad * 2)", 2,
-            "problem-grad-none-before w"),
         "in a function": ("def step(m):\n    return m.weight.grad.norm()\nstep(nn.Linear(2, 1))", 2,
             "problem-grad-none-before m.weight"),
         "without requires_grad": ("w = torch.ones(2)\nprint(2 * w.grad)", 2, "problem-grad-none-not-required w"),
@@ -179,6 +165,7 @@ def test_a_mistake_is_explained(kind, name):
     assert (problem["span"] or {}).get("line") == line
     assert spoken(problem["fact"]) == fact
     assert len(traced.of("step")) == sum(steps)
+    assert not steps or "graph" not in problem
     assert traced.events[-1]["problems"] == 1
     if fact.startswith("problem-grad-") and " Sq" in fact:
         assert (problem["pass"], traced.nodes()[problem["node"]]["name"]) == (0, "SqBackward")
@@ -192,7 +179,6 @@ FOLLOWED = {
     "no leaf any more": BY_HAND,
     "retained": "w = torch.ones(2, requires_grad=True)\nh = w * 2\nh.retain_grad()\nh.sum().backward()\n"
         "print(h.grad.norm())",
-    "before backward": "w = torch.ones(2, requires_grad=True)\nw.sum().backward()\nprint(w.grad * 2)",
     "without requires_grad": "w = torch.ones(2)\nw.requires_grad_()\nw.sum().backward()\nprint(2 * w.grad)",
     "target": SCORES.format(4) + TARGETS.format("0, 1, 2, 3"),
     "negative target": SCORES.format(3) + TARGETS.format("0, 1, 2, -1").replace("]))", "]), ignore_index=-1)"),
@@ -214,12 +200,6 @@ def test_a_hint_leads_to_a_program_that_runs(name):
 def test_what_people_paste_gets_a_hint(source):
     [problem] = run_traced(source).of("problem")
     assert tell_problem(problem).hint
-
-
-def test_none_that_is_no_grad_is_left_alone():
-    [problem] = run_traced("n = None\nw = torch.ones(2, requires_grad=True)\nprint(n * 2)").of("problem")
-    assert problem["fact"]["kind"] == "problem-raised"
-    assert problem["fact"]["operands"]["name"] == "TypeError"
 
 
 def test_writing_into_an_inference_tensor_is_left_alone():
@@ -256,13 +236,6 @@ def test_a_print_flood_is_cut_and_said() -> None:
     }
     assert traced.events[-1]["truncated"] == "stdout_characters"
     assert len(traced.of("step")) == 3
-
-
-def test_output_stands_where_it_was_printed() -> None:
-    traced = run_traced(LEAF + "print('before')\n(x * 2).sum().backward()\nprint('after')\n")
-    kinds = [event["type"] for event in traced.events]
-    assert kinds == ["started", "stdout", "pass_started", *["step"] * 3, "pass_finished", "stdout", "finished"]
-    assert [event["text"] for event in traced.of("stdout")] == ["before\n", "after\n"]
 
 
 WIDE = """\

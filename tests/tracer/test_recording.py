@@ -100,15 +100,6 @@ def explained(events: list[Any]) -> list[Any]:
     return [node for event in events if event["type"] == "explained" for node in event["nodes"]]
 
 
-def test_gradients_are_added_to_what_was_there() -> None:
-    x = torch.tensor([1.0, 2.0], requires_grad=True)
-    (x * 3).sum().backward()
-    trace = trace_tensors((x * x).sum(), limits={"jacobian_cells": 0})
-    [step] = [event for event in trace.events if event["type"] == "step" and event["accumulate"] is not None]
-    assert step["accumulate"]["before"]["data"] == [3.0, 3.0]
-    assert step["accumulate"]["after"]["data"] == [5.0, 7.0] == x.grad.tolist()  # type: ignore[union-attr]
-
-
 def test_nodes_keep_nothing_of_ours() -> None:
     x = torch.ones(3, requires_grad=True)
     y = (x * 2).sin()
@@ -134,21 +125,3 @@ def test_summaries_together_are_those_one_by_one(dtype: torch.dtype) -> None:
     if dtype.is_floating_point:
         tensors += [torch.tensor([1.0, float("nan"), -float("inf"), 4.0] * 32).to(dtype)] * 2
     assert [repr(summarise(one)) for one in tensors] == [repr(one) for one in summarise_all(tensors)]
-
-
-def test_recording_does_not_load_the_compiler_and_one_that_the_program_loads_runs_nothing(
-    run: Callable[..., Any],
-) -> None:
-    code = """
-import sys, torch, gradwalk
-x = torch.ones(3, requires_grad=True)
-gradwalk.trace_tensors((x * x).sin().sum(), limits={"jacobian_cells": 0})
-print("torch._dynamo" in sys.modules)
-source = "@torch.compile\\ndef f(x):\\n    return (x * 2).sin()\\n"
-trace = gradwalk.trace(source + "a = torch.ones(3, requires_grad=True)\\nf(a).sum().backward()\\n")
-[started] = [event for event in trace.events if event["type"] == "pass_started"]
-print(sorted(node["name"] for node in started["graph"]["nodes"]), [note["kind"] for note in started["notes"]])
-print(torch._dynamo.eval_frame._stance.stance, [finder for finder in sys.meta_path if "gradwalk" in repr(finder)])
-"""
-    names = ["AccumulateGrad", "MulBackward0", "SinBackward0", "SumBackward0"]
-    assert run(["-c", code]).stdout == f"False\n{names} ['note-compiled-in-line']\ndefault []\n"

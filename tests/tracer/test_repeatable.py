@@ -67,14 +67,10 @@ def test_what_only_computes_is_repeatable(body):
 
 NOTICED = {
     "writes a list": "COUNTS[0] += 1\nreturn g",
-    "appends": "LOG.append(g)\nreturn g",
     "writes ctx": "ctx.calls = 1\nreturn g",
-    "extends ctx": "ctx.calls += [1]\nreturn g",
-    "writes a global": "global counted\ncounted = 1\nreturn g",
     "writes a saved tensor": SAVED + "x[0] = 1\nreturn g",
     "writes a saved tensor in place": "ctx.saved_tensors[0].mul_(2)\nreturn g",
     "writes an alias": "x = g.clone()\n" + SAVED + "x[0] = 1\nreturn g",
-    "augments a saved tensor": SAVED + "x *= 2\nreturn g * x",
     "draws": "return g * random.random()",
     "runs the engine": "with torch.enable_grad():\n    x = ctx.x.detach().requires_grad_()\n"
         "    return torch.autograd.grad(x.sin(), x, g)[0]",

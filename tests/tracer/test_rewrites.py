@@ -52,13 +52,6 @@ def test_what_a_posthook_made_is_not_the_rules() -> None:
     assert step["formula_checked"] is True
 
 
-def test_a_posthook_that_writes_in_place_is_seen() -> None:
-    source = FORWARD + "def hook(gi, go):\n    gi[0].mul_(3)\ny.grad_fn.register_hook(hook)\ny.sum().backward()\n"
-    [change] = step_of(run_traced(source), "ExpBackward0")["changes"]
-    assert is_hooked(change, lambda before: before * 3)
-    assert torch.equal(tensor_of(change["after"]), grad_of(source))
-
-
 def test_what_a_hook_of_a_module_made_names_its_line() -> None:
     source = (
         "m = nn.Linear(2, 1)\nm.register_full_backward_hook(lambda m, gi, go: (gi[0] * 3,))\n"
@@ -75,14 +68,15 @@ def test_what_a_hook_of_a_module_made_names_its_line() -> None:
 def test_each_hook_before_a_node_is_told_apart() -> None:
     source = FORWARD + (
         "y.register_hook(lambda g: g * 5)\ny.register_hook(lambda g: g + 1)\n"
-        "y.grad_fn.register_prehook(lambda g: (g[0] * 2,))\ny.sum().backward()\n"
+        "y.grad_fn.register_prehook(lambda g: (g[0] * 2,))\nx.register_hook(lambda g: g * 5)\ny.sum().backward()\n"
     )
     traced = run_traced(source)
+    assert places(step_of(traced, "AccumulateGrad")["hooks"]) == [("tensor_hook", 6)]
     step = step_of(traced, "ExpBackward0")
     assert places(step["hooks"]) == [("tensor_hook", 3), ("tensor_hook", 4), ("node_prehook", 5)]
     assert [one["after"]["data"] for one in step["hooks"]] == [[5, 5], [6, 6], [12, 12]]
     assert step["grad_outputs"] == [step["hooks"][-1]["after"]]
-    assert torch.equal(tensor_of(step["grad_inputs"][0]), grad_of(source))
+    assert torch.equal(tensor_of(step["grad_inputs"][0]) * 5, grad_of(source))
 
 
 def test_hooks_after_accumulation_are_told_apart() -> None:
@@ -188,18 +182,6 @@ def test_what_the_engine_made_of_a_gradient_is_a_part_of_the_step() -> None:
     assert step["grad_inputs"] == [cast["after"]]
 
 
-def test_a_broadcast_operand_gets_a_sum_of_what_the_rule_returned() -> None:
-    source = (
-        "a = torch.ones(2, requires_grad=True)\nb = torch.ones(3, 2, dtype=torch.float64)\n(a + b).sum().backward()\n"
-    )
-    step = step_of(run_traced(source), "AddBackward0")
-    assert [(one["argnum"], one["kind"]) for one in step["changes"]] == [(0, "sum_to_size"), (0, "cast")]
-    namespace = run_plain(source).namespace
-    returned, _ = (namespace["a"] + namespace["b"]).grad_fn(torch.ones(3, 2, dtype=torch.float64))
-    assert torch.equal(tensor_of(step["changes"][0]["before"]), returned)
-    assert torch.equal(tensor_of(step["changes"][-1]["after"]), namespace["a"].grad)
-
-
 def test_grad_that_other_code_takes_away_is_not_a_hooks_doing() -> None:
     source = START + (
         "w = torch.ones(2, requires_grad=True)\nz = w * 1\n"
@@ -221,12 +203,6 @@ def test_a_gradient_that_the_engine_drops_was_computed(call: str) -> None:
     assert missing["missing"] == "not_required"
     assert torch.equal(tensor_of(missing["dropped"]), dropped)
     assert missing["because"] == {"kind": "missing-not-asked", "operands": {"name": "y"}}
-
-
-def test_nothing_is_said_to_be_dropped_where_nothing_was_computed() -> None:
-    step = run_traced(START + "(x * torch.ones(2)).sum().backward()\n").of("step")[1]
-    assert step["grad_inputs"][1]["missing"] == "not_required"
-    assert "dropped" not in step["grad_inputs"][1]
 
 
 @pytest.mark.parametrize("materialize", [True, False])

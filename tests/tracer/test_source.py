@@ -50,22 +50,16 @@ CALLS = ("CALL", "CALL_FUNCTION_EX", "CALL_KW")
 @pytest.mark.parametrize(
     ("source", "opnames", "expected"),
     [
-        ("import a\ny = a.f(x) * 2\n", ("BINARY_OP",), ["a.f(x) * 2"]),
         ("import a\ny = (a\n  .f(1)\n  .mean()\n)\n", CALLS, ["a\n  .f(1)", "a\n  .f(1)\n  .mean()"]),
         ("import a\ny = a.f(\n    1,\n    2,\n)\n", CALLS, ["a.f(\n    1,\n    2,\n)"]),
-        ("import x, v\nx[0] = v\n", ("STORE_SUBSCR",), ["x[0] = v"]),
         ("import x, v\nx[0] += v * 2\n", ("STORE_SUBSCR",), ["x[0] += v * 2"]),
         ("import x\na, b = x\n", ("UNPACK_SEQUENCE",), ["a, b = x"]),
         ("import x\nfor row in x.rows():\n    print(row)\n", ("FOR_ITER",), ["for row in x.rows()"]),
-        ("import x\nprint(f'{x.item()} and {x * 2}')\n", ("BINARY_OP",), ["x * 2"]),
         ("import x\nprint(f'''é\n{x * 2} {x.item()}''')\n", ("BINARY_OP",), ["x * 2"]),
-        ("import x\nα = '😀αβγ' + x.f('𝛼') * 2\n", CALLS, ["x.f('𝛼')"]),
         ("import x\nα = '😀αβγ' + x.f('𝛼') * 2\n", ("BINARY_OP",), ["x.f('𝛼') * 2", "'😀αβγ' + x.f('𝛼') * 2"]),
-        ("import x\nif x:\n\ty =\tx.f(1)\n", CALLS, ["x.f(1)"]),
         ("import x\n\fy = x.f(1)\n", CALLS, ["x.f(1)"]),
         ("\ufeffimport x\ny = x.f(1)\n", CALLS, ["x.f(1)"]),
         ("import x\r\ny = (x\r\n .f(1))\rz = x.g()\r", CALLS, ["x\n .f(1)", "x.g()"]),
-        ("import x\nwith x.f() as g, x.h():\n    pass\n", CALLS, ["x.f()", "x.h()"]),
         ("import x\ny = x.w @ x.v + x.b\n", ("BINARY_OP",), ["x.w @ x.v", "x.w @ x.v + x.b"]),
         ("import x\nx.f(1)(2)[3]\n", (*CALLS, "BINARY_SUBSCR"), ["x.f(1)", "x.f(1)(2)", "x.f(1)(2)[3]"]),
     ],
@@ -90,21 +84,15 @@ def test_wrapping_the_result_moves_nothing():
     ("source", "free", "maths", "prelude"),
     [
         ("sin(x*y) + x", ("x", "y"), {"sin"}, set()),
-        ("a = w*x + b\nsigmoid(a)", ("w", "x", "b"), {"sigmoid"}, set()),
         ("x = x + 1\nx * 2", ("x",), set(), set()),
-        ("k += 1", ("k",), set(), set()),
-        ("x.sum() * 2", ("x",), set(), set()),
         ("F.relu(x) + torch.sin(y)", ("x", "y"), set(), {"F", "torch"}),
         ("sum([a*b for a, b in zip(u, v)])", ("u", "v"), set(), set()),
         ("sum(u*v)", ("u", "v"), {"sum"}, set()),
         ("parts = [u * v, u]\nsum(parts)", ("u", "v"), set(), set()),
-        ("print(torch)\nx * 2", ("x",), set(), {"torch"}),
         ("toch.tensor(3.) * x", ("x",), set(), set()),
         ("y + sinn(x) + cos(x)", ("y", "x"), {"cos"}, set()),
-        ("np.sin(x)", ("x",), set(), set()),
         ("import torch\ny = torch.sin(x)", (), set(), set()),
         ("def f(q):\n    return nn.Linear(q, k)\nf(3)", (), set(), {"nn"}),
-        ("f = lambda q: q * z\nf(2)", (), set(), set()),
     ],
 )
 def test_names_stand_for(source, free, maths, prelude):
@@ -121,22 +109,11 @@ def test_a_free_name_with_a_value_is_an_input_in_any_program():
     assert program.unused_inputs == ("unused",)
 
 
-def test_an_input_may_take_the_name_of_a_constant_or_module():
-    program = read_program("e * F + sin", {"e": 1, "F": 2, "sin": 3})
-    assert program.free_variables == ("e", "F", "sin")
-    assert program.maths_names == {}
-
-
 def test_every_printed_name_resolves_in_torch():
     for path in (*MATHS.values(), *PRELUDE.values()):
         module, _, attribute = path.rpartition(".")
         if module:
             assert hasattr(importlib.import_module(module), attribute), path
-
-
-def test_assigned_names_are_ordered_by_their_last_assignment():
-    source = "y = 1\nz = 2\ndef f():\n    q = 1\nwith open as g:\n    y = 3\n[i for i in ()]\n(w := 4)\n"
-    assert read_program(source).assigned_names == ("z", "g", "y", "w")
 
 
 @pytest.mark.parametrize(
@@ -147,8 +124,6 @@ def test_assigned_names_are_ordered_by_their_last_assignment():
         ("w[0] = a * b", "w[0] = a * b", ("w",)),
         ("p, q = f(a)", "f(a)", ("p", "q")),
         ("p, (q, r) = f(a), g(b)", "g(b)", ("q", "r")),
-        ("p, (q, r) = f(a), g(b)", "f(a)", ("p",)),
-        ("y += a * b", "y += a * b", ("y",)),
         ("print(y := a + b)", "a + b", ("y",)),
     ],
 )
@@ -163,10 +138,8 @@ def test_the_name_a_value_is_given_to(source, part, names):
     ("name", "source", "expected"),
     [
         ("sinn", "sinn(x)", "sin"),
-        ("toch", "import torch\ntoch.tensor(3.)", "torch"),
         ("sin", "import torch\nsin(3)", "torch.sin"),
         ("wieght", "weight = 3\nwieght + 1", "weight"),
-        ("lenn", "import torch\nlenn(3)", "len"),
         ("meshgridd", "import torch\nmeshgridd(3)", "torch.meshgrid"),
         ("zzzzqq", "zzzzqq(3)", None),
     ],
@@ -180,7 +153,6 @@ def test_an_unknown_name_has_a_nearest_one(name, source, expected):
     [
         ("if x\n    y", 1, "x", "colon"),
         ("α = (1 + 2", 1, "(", "closes this `(`"),
-        ("x = 1)", 1, ")", "closes nothing"),
         ("if x = 3:\n    pass", 1, "x = 3", "=="),
         ("é = 'abc", 1, "'", "same quote"),
         ("def f():\n\tx\n        y", 3, None, "spaces only"),
@@ -188,10 +160,7 @@ def test_an_unknown_name_has_a_nearest_one(name, source, expected):
         ("def f():\nx = 1", 2, "x", "four spaces"),
         ("y = 2x", 1, None, "2 * x"),
         ("y = “a”", 1, "“", "straight quotes"),
-        ("y = x²", 1, "²", "**"),
         ("é = 1; return é", 1, "return é", "function"),
-        ("x\x00 = 1", 1, "\x00", "Delete"),
-        ("print 3", 1, "print 3", "print(y)"),
     ],
 )
 def test_a_syntax_error_is_placed_and_advised(source, line, marked, hint):

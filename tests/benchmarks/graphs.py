@@ -1,4 +1,4 @@
-"""Graphs of real size in a real browser: frames while panning, zooming, scrubbing, playing, dragging an input; layouts.
+"""Graphs of real size in a real browser: frames while panning, zooming, scrubbing, dragging an input; layouts.
 
 The server has traced the program before, so that the page is measured and not the tracer. Beside every rate stands its
 share of what an empty page reached just before, doing the same motion with one plain element.
@@ -37,13 +37,11 @@ FRAMES_OF = """async ([motion, frames]) => {
         zoom: (i) => move(0, 0, 1 + Math.abs((i % 60) - 30) / 30),
         scrub: (i) => { slide("Step", i / frames); move(4 * i, 0, 1); },
         drag: (i) => slide("k", i / frames),
-        play: (i) => move(i, 0, 1),
     } : {
         pan: (i) => window.dispatchEvent(new MouseEvent("mousemove", at(400 + way(i), 200 + round(i)))),
         zoom: (i) => host.dispatchEvent(new WheelEvent("wheel", { ...at(400, 200), deltaY: i % 60 < 30 ? 24 : -24 })),
         scrub: (i) => slide("Step", (i + 1) / frames),
         drag: (i) => slide("k", (i + 1) / frames),
-        play: () => {},
     };
     if (host !== null && motion === "pan") host.dispatchEvent(new MouseEvent("mousedown", at(400, 200)));
     const begin = await new Promise(requestAnimationFrame);
@@ -98,15 +96,10 @@ def measure(browser: Browser, server: Server, size: int, blank: Page) -> dict[st
 
     def add(motion: str, state: str = "") -> None:
         reference = blank.evaluate(FRAMES_OF, [motion, FRAMES])
-        if motion == "play":
-            player.button("First step").click()
-            player.button("Play").click()
         rate = page.evaluate(FRAMES_OF, [motion, FRAMES])
         column[f"{motion}{state}: frames per second, share"] = f"{rate:.1f} {rate / reference:.2f}"
-        if motion == "play":
-            player.button("Pause").click()
 
-    for motion in ("pan", "zoom", "scrub", "play"):
+    for motion in ("pan", "zoom", "scrub"):
         add(motion)
     toggles = [page.evaluate(TOGGLE) for _ in range(TOGGLES)]
     column["open a group, ms p50, max"] = f"{statistics.median(toggles):.0f} {max(toggles):.0f}"
@@ -115,7 +108,7 @@ def measure(browser: Browser, server: Server, size: int, blank: Page) -> dict[st
     player.button("close all").wait_for()
     page.wait_for_function("window.layouts.length > 0")
     column["open all groups: layout, ms"] = f"{page.evaluate('window.layouts[0]'):.0f}"
-    for motion in ("pan", "zoom", "scrub", "play"):
+    for motion in ("pan", "zoom", "scrub"):
         add(motion, ", all groups open")
     player.button("Fit").click()
     add("drag")

@@ -1,4 +1,4 @@
-"""What recording costs: beside plain torch and other recorders, of whole programs, of loops, and as graphs grow.
+"""What recording costs: beside plain torch and other recorders, of loops, and as graphs grow.
 
 Processor time of one process, in rounds in which all take turns. Peers that are not installed are left out
 (requirements/bench.txt); beside a peer's name stands what it records.
@@ -21,19 +21,12 @@ from gradwalk.protocol.requests import Limits, Options, ResolvedLimits, TraceReq
 from gradwalk.protocol.wire import Writer, write_document
 from gradwalk.tracer.live import record_backward
 from gradwalk.tracer.run import trace_program
-from tests.benchmarks.programs import BACKWARD, PERCEPTRON, report, transformer
+from tests.benchmarks.programs import PERCEPTRON, report, transformer
 from tests.twin import run_plain
 
 LIMITS = {"steps": 10**7, "elements": 16, "jacobian_cells": 0}
 RESOLVED = ResolvedLimits(**LIMITS, nodes=10**7)
 MODELS = {"perceptron": PERCEPTRON, "transformer": transformer(8), "deep transformer": transformer(80)}
-PROGRAMS = {
-    "perceptron": PERCEPTRON + BACKWARD,
-    "transformer": transformer(8) + BACKWARD,
-    "chain of 500 scalars": "x = torch.ones((), requires_grad=True)\nh = x\n"
-    "for _ in range(250):\n    h = torch.sin(h) * x\nh.backward()\n",
-}
-JACOBIAN_CELLS = 4_096
 PASSES = 1_000
 LOOP = f"""
 X = torch.randn(200, 8)
@@ -137,13 +130,10 @@ def peers(net: Any, x: torch.Tensor, loss: Callable[[], torch.Tensor]) -> dict[s
     return rows
 
 
-def trace(source: str, jacobian_cells: int = 0, **options: Any) -> None:
-    """Traces a program; its events go nowhere."""
-    cells = {"jacobian_cells": jacobian_cells}
-    request = TraceRequest(source=source, options=Options(limits=Limits(**cells), **options))
-    trace_program(
-        request, lambda _event: None, ResolvedLimits(**cells, jacobian_cells_total=10**9 * bool(jacobian_cells))
-    )
+def trace(source: str, **options: Any) -> None:
+    """Traces a program without Jacobians; its events go nowhere."""
+    request = TraceRequest(source=source, options=Options(limits=Limits(jacobian_cells=0), **options))
+    trace_program(request, lambda _event: None, ResolvedLimits(jacobian_cells=0, jacobian_cells_total=0))
 
 
 def measure_growth() -> None:
@@ -178,13 +168,6 @@ def main() -> None:
     sys.setrecursionlimit(100_000)
     for name, source in MODELS.items():
         measure_model(name, source)
-    for name, source in PROGRAMS.items():
-        rows: dict[str, Work] = {
-            "plain": lambda source=source: run_plain(source),
-            "traced": lambda source=source: trace(source),
-            "with local Jacobians": lambda source=source: trace(source, JACOBIAN_CELLS),
-        }
-        compare(f"whole program: {name}", rows)
     loop: dict[str, Work] = {
         "plain": lambda: run_plain(LOOP),
         "only the last pass recorded": lambda: trace(LOOP, passes=[PASSES - 1]),

@@ -1,10 +1,9 @@
-"""What a request costs beside a bare fork with the same program: first and last event, many at once, beside loops.
+"""What a request costs beside a bare fork with the same program: first and last event, beside loops.
 
 Bare: this process, warm as a zygote is, forks a child that runs the program without tracing it. All take turns, so
 that a busy machine is busy for all.
 """
 
-import concurrent.futures
 import gc
 import itertools
 import os
@@ -24,8 +23,6 @@ from tests.world.server import running_server
 from tests.world.stream import ACCEPT
 
 ROUNDS = 30
-CONCURRENCY = (1, 2, 3)
-THROUGHPUT_RUNS = 60
 LOOPS = 50
 
 
@@ -82,17 +79,6 @@ def measure_latency(sandbox: Sandbox, client: httpx.Client, seeds: Iterator[int]
     report("one small program", dict(zip(names, zip(*rounds, strict=True), strict=True)), names[0])
 
 
-def measure_throughput(client: httpx.Client, seeds: Iterator[int]) -> None:
-    """Different programs per second, over HTTP."""
-    for clients in CONCURRENCY:
-        sources = [SMALL.format(seed=next(seeds)) for _ in range(THROUGHPUT_RUNS)]
-        with concurrent.futures.ThreadPoolExecutor(clients) as pool:
-            started = time.perf_counter()
-            list(pool.map(lambda source: run_over_http(client, source), sources))
-            rate = THROUGHPUT_RUNS / (time.perf_counter() - started)
-        print(f"runs per second, {clients} at a time: {rate:.1f}", flush=True)
-
-
 def main() -> None:
     """Prints the tables."""
     torch.set_num_threads(1)
@@ -104,7 +90,6 @@ def main() -> None:
     with Sandbox() as sandbox, running_server(client_rate="1000000/minute") as server:
         run_in_sandbox(sandbox, SMALL.format(seed=0))
         measure_latency(sandbox, server.client, seeds)
-        measure_throughput(server.client, seeds)
     with running_server(trusted_proxies=["127.0.0.1"]) as server:
         seen = measure_beside(server.url, LOOPS, 2 * ROUNDS)
     rows = {"the page": seen.page, "/healthz": seen.health, "an honest trace": seen.trace}

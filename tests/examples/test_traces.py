@@ -28,3 +28,4 @@ def test_an_example_opens_at_a_step_that_exists(example: Example) -> None:
     step, phase = map(int, example.start.split("."))
     assert 1 <= step <= trace(example.slug).events[-1]["steps"]
     assert 1 <= phase <= 5
+    assert trace(example.slug).of("warning") == []

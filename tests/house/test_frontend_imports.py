@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.house.tree import ROOT
 
 FRONTEND = ROOT / "frontend"
@@ -23,6 +25,7 @@ FAULTS = [
 ]
 
 
+@pytest.mark.soak
 def test_every_planted_fault_is_found(tmp_path: Path, run_program: Callable[..., Any]) -> None:
     shutil.copytree(FRONTEND / "src", tmp_path / "src")
     for name in (".dependency-cruiser.cjs", "tsconfig.json", "package.json", "svelte.config.js"):

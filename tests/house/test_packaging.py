@@ -103,11 +103,6 @@ def test_a_changed_source_makes_the_build_stale_and_a_changed_test_does_not(clon
     assert build_frontend.source_hash() == before
 
 
-def test_a_release_without_front_end_sources_is_never_built(clone: Path, tmp_path: Path) -> None:
-    shutil.copytree(clone / "scripts", tmp_path / "scripts")
-    assert load(tmp_path / "scripts" / "build_frontend.py").is_fresh()
-
-
 def test_node_is_fetched_only_where_a_build_is_needed_and_npm_is_missing(
     clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -63,12 +63,6 @@ y = x.sqrt()
 y.backward(torch.tensor([[1., 0.], [1., 1.]]))
 told = f"`v` is 0 and `J` infinite for `x` at {x.grad.isnan().nonzero().tolist()[0]}: 0 · ∞ = NaN."
 """,
-    "zero times infinity, of one number": """\
-x = torch.tensor(0., requires_grad=True)
-y = x.sqrt() * 0
-y.backward()
-told = f"`v` is 0 and `J` infinite for `x`: 0 · ∞ = {'NaN' if x.grad.isnan() else '?'}."
-""",
     "zeros for an output": """\
 seen = []
 class Two(torch.autograd.Function):

@@ -21,10 +21,8 @@ def _three_languages(monkeypatch: pytest.MonkeyPatch) -> None:
         ("", None, "en"),
         ("da, en-gb;q=0.8, en;q=0.7", None, "da"),
         ("en-GB;q=0.8, da;q=0.7, de-AT;q=0.9", None, "de"),
-        ("fr, de ; q=0.5, da;q=0.4", None, "de"),
         ("de;q=0, da;q=0.1", None, "da"),
         ("fr", None, "en"),
-        ("*", None, "en"),
         ("de;q=high, ,;;=", None, "en"),
         ("da", "de", "de"),
         ("da", "tlh", "da"),
@@ -39,11 +37,9 @@ def test_the_language_that_is_wanted_most_and_there(accepted: str, asked: str | 
     ("variables", "chosen"),
     [
         ({}, "en"),
-        ({"LANG": "C.UTF-8"}, "en"),
         ({"LANG": "de_AT.UTF-8"}, "de"),
         ({"LANG": "de_DE", "LC_ALL": "C"}, "en"),
         ({"LANG": "de_DE", "LC_MESSAGES": "da_DK@euro"}, "da"),
-        ({"LANG": "de_DE", "LC_ALL": ""}, "de"),
         ({"LANGUAGE": "sv:da:de", "LANG": "de_DE"}, "da"),
     ],
 )

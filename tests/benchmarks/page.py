@@ -1,26 +1,20 @@
-"""What a person waits for: first paint, Run to a picture and to numbers, sliders, a slow line, embeds in other pages.
+"""What a person waits for: first paint, Run to a picture and to numbers, sliders, a slow line.
 
 Each visit has a browser context of its own, so an empty cache. A slider's time is from the browser's `input` event to
 the frame after the new product is in the document, beside the same request without a page.
 """
 
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Browser, Page
 
-from gradwalk.exports.exporter import Selection
-from gradwalk.exports.kit import MODULE, write_kit
-from gradwalk.notebook.recording import trace
 from tests.benchmarks.programs import BACKWARD, report, residual, transformer
 from tests.e2e.player import PlayerPage, fragment, slow_down
 from tests.world.browser import running_browser
 from tests.world.server import ELSEWHERE, running_server
-from tests.world.sites import TWO_LAYERS, keep_program, serving
 
 PROGRAMS = {
     "10 nodes": """
@@ -75,26 +69,6 @@ ROUND_TRIP = """async ([source, k]) => {
     await response.text();
     return performance.now() - begin;
 }"""
-HOST = "<!doctype html><meta charset=utf-8><title>A page of somebody else's</title>"
-OPEN_FRAME = """(address) => new Promise((resolve) => {
-  const frame = document.createElement("iframe");
-  frame.setAttribute("sandbox", "allow-scripts");
-  frame.style.cssText = "width: 900px; height: 600px";
-  const begin = performance.now();
-  addEventListener("message", ({data}) => data.type === "ready" && resolve(performance.now() - begin));
-  frame.src = address;
-  document.body.append(frame);
-})"""
-ELEMENT = """<script type="module">
-  await import("./gradwalk.js");
-  window.evaluated = performance.now();
-  const element = document.querySelector("grad-walk");
-  while (!element.isReady) await new Promise(requestAnimationFrame);
-  // the frame after the one in which it became ready has been painted
-  await new Promise(requestAnimationFrame);
-  await new Promise(requestAnimationFrame);
-  window.painted = performance.now();
-</script><grad-walk src="lesson.kit.json" step="1.3" style="height: 600px"></grad-walk>"""
 
 Found = dict[str, list[float]]
 
@@ -160,42 +134,19 @@ def measure_slow_line(page: Page, server: str, found: Found) -> None:
     add(found, "first picture over a slow line, 490 nodes", page.evaluate("performance.now()"))
 
 
-def measure_embeds(page: Page, site: str, embed: str, found: Found) -> None:
-    """A locked frame of another origin until it is ready; the element from plain files until its first picture."""
-    page.goto(f"{site}/host.html")
-    add(found, "locked frame of another origin, ready", page.evaluate(OPEN_FRAME, embed))
-    page.goto(f"{site}/element.html")
-    page.wait_for_function("window.painted > 0")
-    add(found, "element from plain files, module evaluated", page.evaluate("evaluated"))
-    add(found, "element from plain files, first picture", page.evaluate("painted"))
-
-
-def write_site(folder: Path) -> None:
-    """A page for a frame, and one with the element."""
-    files: dict[str, Any] = {"host.html": HOST.encode(), "element.html": (HOST + ELEMENT).encode()}
-    files |= {"gradwalk.js": MODULE.read_bytes(), "lesson.kit.json": write_kit(trace(TWO_LAYERS).document, Selection())}
-    for name, content in files.items():
-        (folder / name).write_bytes(content)
-
-
 def main() -> None:
     """Prints the tables."""
     found: Found = {}
-    with tempfile.TemporaryDirectory() as folder, running_server() as server, running_browser() as browser:
-        write_site(Path(folder))
+    with running_server() as server, running_browser() as browser:
         for name in SLIDERS:
             with visit(browser) as page:
                 report(name, measure_slider(page, server.url, name), "request without a page")
-        embed = f"{server.url}/embed/{keep_program(server.url, TWO_LAYERS)[1]}?s=1.3"
-        with serving(Path(folder)) as site:
-            for _ in range(VISITS):
+        for _ in range(VISITS):
+            with visit(browser) as page:
+                measure_visit(page, server.url, found)
+            for name in PROGRAMS:
                 with visit(browser) as page:
-                    measure_visit(page, server.url, found)
-                for name in PROGRAMS:
-                    with visit(browser) as page:
-                        measure_run(page, server.url, name, found)
-                with visit(browser) as page:
-                    measure_embeds(page, site, embed, found)
+                    measure_run(page, server.url, name, found)
         with visit(browser) as page:
             measure_slow_line(page, server.url, found)
     report("a visit with an empty cache", found)

@@ -8,7 +8,7 @@ import torch
 from gradwalk.formulas.registry import entry_of
 from tests.databases import operator_database
 from tests.formulas.live_nodes import Met, database_visits, run_backward
-from tests.formulas.samples import EDGES, HAND_SAMPLES
+from tests.formulas.samples import EDGES, FAMILIES, HAND_SAMPLES
 
 __all__ = ["operator_database"]
 
@@ -32,7 +32,9 @@ def visits(visits_of_operators: list[Met], sweeps: bool) -> dict[str, list[Met]]
     found = [*visits_of_operators]
     for node_name, sample in HAND_SAMPLES.items():
         found += [("hand", visit) for visit in run_backward([sample()]) if visit.node_name == node_name]
-    found += [("edge", visit) for edge in EDGES[:: 1 if sweeps else 3] for visit in run_backward([edge()])]
+    found += [
+        ("edge", visit) for edge in [*EDGES, *FAMILIES[:: 1 if sweeps else 3]] for visit in run_backward([edge()])
+    ]
     met: dict[str, list[Met]] = {}
     for where, visit in found:
         if (visit.has_gradients or where == "hand") and entry_of(visit.node_name) is not None:

@@ -158,7 +158,7 @@ EDGES: list[Callable[[], Tensor]] = [
     )
     for program in programs
 ]
-"""Programs at ties, kinks and zeros, where a formula made of cases shows all of them."""
+"""Programs at ties, kinks and zeros, where a formula made of cases shows all of them; `FAMILIES` has more."""
 
 POINTS = torch.tensor([[1.0, 2.0], [0.5, -1.0], [1.0, 3.0]], dtype=torch.float64)
 """The first and the last agree in one coordinate."""
@@ -197,7 +197,7 @@ def distances(p: float) -> list[Callable[[], Tensor]]:
     ]
 
 
-EDGES += [program for p in (0.5, 1.0, 1.5, 2.0, 3.0, INFINITY) for program in distances(p)]
+FAMILIES = [program for p in (0.5, 1.0, 1.5, 2.0, 3.0, INFINITY) for program in distances(p)]
 
 REDUCTIONS: list[dict[str, Any]] = [
     {},
@@ -347,11 +347,11 @@ OTHERS: list[Callable[[], Tensor]] = [
     lambda: functional.avg_pool2d(leaf(1, 4, 9), (1, 6), (1, 3), (0, 2), ceil_mode=True),
     lambda: functional.avg_pool2d(leaf(1, 4, 9), (1, 7), (1, 3), ceil_mode=True),
 ]
-EDGES += [program for order in (-2, 0, 0.5, 1, 1.5, 2, 3, INFINITY, -INFINITY) for program in norms(order)]
-EDGES += [program for correction in (-1, 0, 0.5, 1) for program in deviations(correction)]
-EDGES += [program for reduction in ("mean", "sum", "none") for program in losses(reduction)]
-EDGES += [program for rank in (1, 2, 3) for program in convolutions(rank)]
-EDGES += [*extremes(), *systems(True), *systems(False), *OTHERS]
+FAMILIES += [program for order in (-2, 0, 0.5, 1, 1.5, 2, 3, INFINITY, -INFINITY) for program in norms(order)]
+FAMILIES += [program for correction in (-1, 0, 0.5, 1) for program in deviations(correction)]
+FAMILIES += [program for reduction in ("mean", "sum", "none") for program in losses(reduction)]
+FAMILIES += [program for rank in (1, 2, 3) for program in convolutions(rank)]
+FAMILIES += [*extremes(), *systems(True), *systems(False), *OTHERS]
 
 UNREACHABLE = {
     "MatmulBackward0": "torch makes this node on nested tensors only; dense products run as mm, bmm, mv and views",

@@ -103,21 +103,6 @@ def test_a_changed_source_makes_the_build_stale_and_a_changed_test_does_not(clon
     assert build_frontend.source_hash() == before
 
 
-def test_node_is_fetched_only_where_a_build_is_needed_and_npm_is_missing(
-    clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    hook_class = load(clone / "hatch_build.py").FrontendHook
-    for name in ("scripts", "frontend"):
-        shutil.copytree(clone / name, tmp_path / name, ignore=shutil.ignore_patterns("node_modules"))
-    hook = hook_class(str(tmp_path), {}, None, None, str(tmp_path), "wheel")
-
-    assert hook.dependencies() == [], "there is an npm here"
-    monkeypatch.setenv("PATH", "")
-    assert len(hook.dependencies()) == 1
-    monkeypatch.setenv("GRADWALK_SKIP_FRONTEND", "1")
-    assert hook.dependencies() == []
-
-
 @pytest.mark.parametrize(
     ("script", "replaced", "version", "sentence"),
     [

@@ -153,12 +153,6 @@ def test_what_is_meant_is_no_finding(name):
     assert findings(QUIET[name])[1] == []
 
 
-def test_what_is_no_finding_is_zero_in_theory():
-    assert run_plain(KEY_BIAS).namespace["k"].bias.grad.abs().max() < 1e-5
-    for normalize in NORMALIZED:
-        assert run_plain(NORM.format(normalize.format(eps=1e-12))).namespace["x"].grad.abs().max() < 1e-6
-
-
 BACKWARD = {
     "root at zero": LEAF + "y = x - 1\nz = y.sqrt()\nz.sum().backward()",
     "norm at zero": "x = torch.zeros(2, requires_grad=True)\ny = (x * x).sum()\nz = y.sqrt() * 3\nz.backward()",
@@ -236,12 +230,6 @@ def test_a_normalization_that_divides_by_much_lets_a_gradient_vanish(mode):
     [finding] = findings(source, "vanishing")[1]
     twin = run_plain(source).namespace["x"].grad.norm().item()
     assert reaches(finding)[0] == pytest.approx(twin)
-
-
-def test_a_gradient_that_vanishes_behind_a_cancelling_sum_is_still_told():
-    source = "x = torch.zeros(2, requires_grad=True)\nh = x * 1\nfor _ in range(10):\n    h = torch.sigmoid(h)\n"
-    source += "(h.sum() * 1.001 - h.sum()).backward()"
-    assert [one["kind"] for one in findings(source)[1]] == ["vanishing"]
 
 
 def test_an_exploding_gradient_is_told_by_its_norms():

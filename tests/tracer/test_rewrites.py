@@ -79,22 +79,6 @@ def test_each_hook_before_a_node_is_told_apart() -> None:
     assert torch.equal(tensor_of(step["grad_inputs"][0]) * 5, grad_of(source))
 
 
-def test_hooks_after_accumulation_are_told_apart() -> None:
-    source = FORWARD + (
-        "x.register_post_accumulate_grad_hook(lambda p: setattr(p, 'grad', p.grad * 2))\n"
-        "def forget(p):\n    p.grad = None\n"
-        "x.register_post_accumulate_grad_hook(forget)\ny.sum().backward()\n"
-    )
-    traced = run_traced(source)
-    accumulate = step_of(traced, "AccumulateGrad")["accumulate"]
-    assert places(accumulate["changes"]) == [("post_accumulate_hook", 3), ("post_accumulate_hook", 6)]
-    first, second = accumulate["changes"]
-    assert is_hooked(first, lambda before: before * 2)
-    assert second["after"]["missing"] == "undefined"
-    assert accumulate["after"]["because"]["kind"] == "missing-cleared-by-hook"
-    assert grad_of(source) is None
-
-
 @pytest.mark.parametrize("passes", [1, 2])
 def test_a_hook_that_writes_into_grad_is_a_part_of_the_step(passes: int) -> None:
     source = FORWARD + (
@@ -191,31 +175,3 @@ def test_grad_that_other_code_takes_away_is_not_a_hooks_doing() -> None:
     [finished] = run_traced(source).of("pass_finished")
     [absent] = [one["grad"] for one in finished["leaf_grads"] if one["leaf"] == "x"]
     assert absent["because"] == {"kind": "missing-cleared", "operands": {"name": "x"}}
-
-
-@pytest.mark.parametrize("call", ["torch.cat([x, y])", "torch.stack([x, y])"])
-def test_a_gradient_that_the_engine_drops_was_computed(call: str) -> None:
-    source = START + f"y = torch.ones(2)\nz = {call}\nv = torch.arange(4.).reshape(z.shape)\nz.backward(v)\n"
-    step = run_traced(source).of("step")[0]
-    namespace = run_plain(source).namespace
-    _, dropped = namespace["z"].grad_fn(namespace["v"])
-    missing = step["grad_inputs"][1]
-    assert missing["missing"] == "not_required"
-    assert torch.equal(tensor_of(missing["dropped"]), dropped)
-    assert missing["because"] == {"kind": "missing-not-asked", "operands": {"name": "y"}}
-
-
-@pytest.mark.parametrize("materialize", [True, False])
-def test_zeros_that_a_backward_got_are_told_from_nothing(materialize: bool) -> None:
-    two = custom_function(
-        "Two",
-        "a",
-        f"ctx.set_materialize_grads({materialize})\nreturn a * 2, a * 3",
-        "seen.append(h)\nreturn g * 2",
-        "g, h",
-    )
-    source = f"seen = []\n{two}a = torch.ones(2, requires_grad=True)\np, q = Two.apply(a)\np.sum().backward()\n"
-    [seen] = run_plain(source).namespace["seen"]
-    missing = step_of(run_traced(source), "TwoBackward")["grad_outputs"][1]
-    assert missing["missing"] == "undefined"
-    assert missing.get("materialized", False) == isinstance(seen, torch.Tensor) == materialize

@@ -171,7 +171,7 @@ def test_a_step_that_is_not_there_has_no_report():
     assert gradcheck_of_program(TraceRequest(source=source), 3, ResolvedLimits()) == []
 
 
-NET = """model = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Dropout(0.3), nn.Linear(4, 2))
+NET = """model = nn.Sequential(nn.Linear(3, 2), nn.Tanh(), nn.Dropout(0.3), nn.Linear(2, 2))
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 x, t = torch.randn(5, 3), torch.tensor([0, 1, 0, 1, 1])
 for _ in range(2):

@@ -10,7 +10,7 @@ from zlib import crc32
 
 import pytest
 
-COUNT = 24
+COUNT = 12
 CHUNKS = [pytest.param(chunk, marks=pytest.mark.sweep if chunk else ()) for chunk in range(COUNT)]
 """For `parametrize`."""
 

@@ -158,6 +158,37 @@ def test_complex_values_are_pairs_of_real_ones(function):
         assert one["checked"]
 
 
+class Drawn(torch.autograd.Function):
+    """A square whose backward draws a number, which the program's own must not depend on."""
+
+    runs = 0
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx, v):
+        Drawn.runs += 1
+        print("backward runs")
+        torch.rand(1)
+        return v * 2 * ctx.saved_tensors[0]
+
+
+def test_a_custom_function_answers_without_being_heard(capsys):
+    x = torch.tensor([3.0, 5.0], requires_grad=True, **FLOAT64)
+    torch.manual_seed(0)
+    _, [entry] = ask([Drawn.apply(x)], [torch.ones(2, **FLOAT64)])
+    drawn = torch.rand(1)
+    torch.manual_seed(0)
+    torch.rand(1)
+    assert torch.equal(drawn, torch.rand(1))
+    assert capsys.readouterr().out == "backward runs\n"
+    assert Drawn.runs == 3
+    assert (entry["value"]["data"], entry["checked"]) == ([6.0, 0.0, 0.0, 10.0], True)
+
+
 def test_only_outputs_that_a_gradient_arrived_at():
     _, second = randn(2).requires_grad_().unbind()
     _, [entry] = ask([second], [torch.ones((), **FLOAT64)])

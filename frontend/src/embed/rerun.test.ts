@@ -4,19 +4,14 @@ import { emptyTrace } from "../model/trace";
 import { type Inputs, Rerun, readInputs, runnerOf } from "./rerun";
 
 it("reads numbers and nested lists of numbers by name", () => {
-  expect({ ...readInputs({ x: 2, W: [[1, -2.5]], "model.0.weight": [1] }) }).toEqual({
-    x: 2,
-    W: [[1, -2.5]],
-    "model.0.weight": [1],
-  });
+  const inputs = { x: 2, W: [[1, -2.5]], "model.0.weight": [1] };
+  expect({ ...readInputs(inputs) }).toEqual(inputs);
 });
 
 it.each([
   null,
   [],
-  "x=2",
   { x: "2" },
-  { x: null },
   { x: { value: 2 } },
   { x: Number.NaN },
   { "x;import os": 1 },

@@ -50,15 +50,6 @@ it("puts the points of a border in the first and the last column", () => {
   expect(middles.get("out_e4")?.x).toBe(Math.max(...columns));
 });
 
-it("draws edges both ways where a group is left and entered again", () => {
-  const subject = {
-    nodes: [item("n0", "g0"), item("n1", "g1"), item("n2", "g0")],
-    groups: [group("g0"), group("g1")],
-    edges: [edge("e0", "n0", "n1"), edge("e1", "n1", "n2"), edge("e2", "n0", "n2")],
-  };
-  expect(drawn(subject)[TOP]).toEqual(["e0 g0 g1", "e1 g1 g0"]);
-});
-
 it("puts a fold where the first of its parts would stand, and other groups behind the nodes", () => {
   const subject = {
     nodes: [item("x"), item("w", "f"), item("z"), item("a", "g")],

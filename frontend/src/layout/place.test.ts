@@ -5,12 +5,16 @@ import type { Graph } from "../protocol/trace.gen";
 import type { Box } from "./geometry";
 import { boxesOverlap, lengthOf, pointAt } from "./geometry";
 import { layOut } from "./graphviz";
+import { TOP } from "./levels";
+import { type Drawing, place } from "./place";
 import { cardSize, drawingOf } from "./sizes";
+import { layOutSimply } from "./spare";
 
 /** In the last one a call raised. */
 const graphs = [...SAMPLES, ...atHand("wrong-shape")].flatMap((name) =>
   sampleTrace(name).passes.map((pass) => [`${name}, pass ${pass.index}`, pass.started.graph] as const),
 );
+const engines = { Graphviz: layOut, "the spare engine": (drawing: Drawing) => place(drawing, layOutSimply) };
 const allOpen = (graph: Graph) => new Set(graph.groups.map((group) => group.id));
 
 const distance = (box: Box, at: { x: number; y: number }): number =>
@@ -22,15 +26,20 @@ const distance = (box: Box, at: { x: number; y: number }): number =>
 describe.each(graphs)("%s", (_, graph) => {
   const layout = layOut(drawingOf(graph, allOpen(graph)));
 
-  it("places every card at its size and lets none overlap", () => {
-    expect([...layout.nodes.keys()].sort()).toEqual(graph.nodes.map((node) => node.id).sort());
-    const boxes = [...layout.nodes];
-    for (const [index, [id, box]] of boxes.entries()) {
-      const node = graph.nodes.find((each) => each.id === id);
-      expect({ width: box.width, height: box.height }).toEqual(node && cardSize(node));
-      expect(boxes.slice(index + 1).filter(([, other]) => boxesOverlap(box, other))).toEqual([]);
-    }
-  });
+  it.each(Object.entries(engines))(
+    "places every card at its size and lets none overlap: %s",
+    (_, layOutBy) => {
+      const layout = layOutBy(drawingOf(graph, allOpen(graph)));
+      for (const edge of graph.edges) expect(layout.edges.get(edge.id)?.length).toBeGreaterThan(3);
+      expect([...layout.nodes.keys()].sort()).toEqual(graph.nodes.map((node) => node.id).sort());
+      const boxes = [...layout.nodes];
+      for (const [index, [id, box]] of boxes.entries()) {
+        const node = graph.nodes.find((each) => each.id === id);
+        expect({ width: box.width, height: box.height }).toEqual(node && cardSize(node));
+        expect(boxes.slice(index + 1).filter(([, other]) => boxesOverlap(box, other))).toEqual([]);
+      }
+    },
+  );
 
   it("leads every edge from its producer to its consumer", () => {
     for (const edge of graph.edges) {
@@ -64,4 +73,10 @@ describe.each(graphs)("%s", (_, graph) => {
       expect(box.y + box.height).toBeLessThanOrEqual(frame.y + frame.height);
     }
   });
+});
+
+it("lays out a chain of ten thousand without Graphviz", () => {
+  const items = Array.from({ length: 10_000 }, (_, k) => ({ id: `n${k}`, home: TOP, width: 72, height: 72 }));
+  const lines = items.slice(1).map(({ id }, k) => ({ id: `e${k}`, tail: `n${k}`, head: id }));
+  expect(layOutSimply({ items, lines, arriving: [], leaving: [] }).curves).toHaveLength(9_999);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { atHand, TRACES } from "../protocol/samples";
+import { TRACES } from "../protocol/samples";
 import type { Chain, Link, TensorId } from "./chain";
 import { chainBetween, groupEnds, pathsOf, tensorKey, withGroupsAsLinks } from "./chain";
 import {
@@ -9,7 +9,6 @@ import {
   changedLinks,
   jacobianOf,
   recordedV,
-  sizeOf,
   timesLinks,
   wholeJacobian,
 } from "./chainrule";
@@ -44,8 +43,6 @@ function compared(name: string): readonly Compared[] {
         const product = timesLinks(v, chain, jacobian);
         const brought = broughtTo(trace, pass, chain)(by);
         if (product === null || brought === null) return [];
-        const whole = wholeJacobian(chain, sizeOf(pass, of) ?? 0, jacobian);
-        expect(whole === null || areEqual(inOneProduct(v, whole), product)).toBe(true);
         return [
           {
             pair: `${tensorKey(of)}..${tensorKey(by)}`,
@@ -58,35 +55,15 @@ function compared(name: string): readonly Compared[] {
   });
 }
 
-type Rows = NonNullable<ReturnType<typeof recordedV>>;
-
-function inOneProduct(v: Rows, whole: Rows): Rows {
-  const sum = (a: Float64Array, b: Float64Array) =>
-    Float64Array.from({ length: v.count * whole.columns }, (_, at) => {
-      const [row, column] = [Math.floor(at / whole.columns), at % whole.columns];
-      return Array.from({ length: v.columns }, (_, k) => {
-        const [left, right] = [a[row * v.columns + k] ?? 0, b[k * whole.columns + column] ?? 0];
-        return right === 0 ? 0 : left * right;
-      }).reduce((total, term) => total + term, 0);
-    });
-  return {
-    count: v.count,
-    columns: whole.columns,
-    entries: sum(v.entries, whole.entries),
-    magnitudes: sum(v.magnitudes, whole.magnitudes),
-  };
-}
-
 it.each(TRACES)("multiplies to what the engine brought, for every two tensors of %s", (name) => {
-  const wrong = compared(name).filter(({ isEqual, isChanged }) => !isEqual && !isChanged);
-  expect(wrong).toEqual([]);
+  const pairs = compared(name);
+  const different = pairs.filter(({ isEqual }) => !isEqual);
+  expect(different.every(({ isChanged }) => isChanged)).toBe(true);
+  expect(different.length > 0).toBe(name === "returned-jacobian");
 });
 
-it("compares nearly all pairs of the samples, and nowhere but at a change differs", () => {
-  const all = TRACES.map((name) => ({ name, pairs: compared(name) }));
-  expect(all.flatMap(({ pairs }) => pairs).length).toBeGreaterThanOrEqual(FEWEST_COMPARED);
-  const changed = all.filter(({ pairs }) => pairs.some(({ isEqual }) => !isEqual));
-  expect(changed.map(({ name }) => name)).toEqual(atHand("returned-jacobian"));
+it("compares nearly all pairs of the samples", () => {
+  expect(TRACES.flatMap(compared).length).toBeGreaterThanOrEqual(FEWEST_COMPARED);
 });
 
 const at = (node: string): TensorId => ({ node, outputNr: 0 });
@@ -98,17 +75,11 @@ function drawn(chain: Chain | null): readonly string[] | null {
 }
 
 describe("a chain", () => {
-  it("counts 2^60 paths without walking them", () => {
-    const turns = Array.from({ length: 60 }, (_, turn) => `y${60 - turn}: y${59 - turn} y${59 - turn}`);
-    const chain = chainBetween(graphOf(turns.join("\n")), at("y60"), at("y0"));
-    expect(chain?.paths).toBe(2n ** 60n);
-    expect(chain?.segments).toHaveLength(60);
-    expect(chain?.segments.every(({ paths }) => paths === 2n)).toBe(true);
-  });
-
-  it("is as long as a loop of 5,000 turns", () => {
-    const turns = Array.from({ length: 5_000 }, (_, turn) => `y${5_000 - turn}: y${4_999 - turn}`);
-    expect(chainBetween(graphOf(turns.join("\n")), at("y5000"), at("y0"))?.segments).toHaveLength(5_000);
+  it("counts 2^5000 paths without walking them", () => {
+    const turns = Array.from({ length: 5_000 }, (_, at) => `y${5_000 - at}: y${4_999 - at} y${4_999 - at}`);
+    const chain = chainBetween(graphOf(turns.join("\n")), at("y5000"), at("y0"));
+    expect(chain?.paths).toBe(2n ** 5_000n);
+    expect(chain?.segments).toHaveLength(5_000);
   });
 
   it("has a cut wherever all paths meet, and leaves out what leads elsewhere", () => {

@@ -7,7 +7,7 @@ import { isTensor } from "./gradients";
 import { maskTrace } from "./mask";
 import { toNumber } from "./numbers";
 import { hasCome } from "./phases";
-import { type Position, parsePosition } from "./position";
+import { parsePosition } from "./position";
 import { momentBefore, type NumberQuestion, type Question, questionAt, questionsOfStep } from "./questions";
 import { sampleTrace } from "./samples";
 import type { TraceState } from "./trace";
@@ -58,20 +58,14 @@ it.each(NAMES)("the answers for %s are what the engine returned", (name) => {
   }
 });
 
-it("asks in every sample that sends anything anywhere", () => {
-  for (const name of NAMES) expect(everyQuestion(sampleTrace(name)), name).not.toHaveLength(0);
-});
-
-it.each(NAMES)("asks the same of %s every time, and calls no right answer a mistake", (name) => {
+it.each(NAMES)("asks the same of %s every time, and gives a reason for each mistake", (name) => {
   const questions = everyQuestion(sampleTrace(name));
+  expect(questions).not.toHaveLength(0);
   expect(everyQuestion(sampleTrace(name))).toEqual(questions);
   for (const question of questions) {
-    if (!("mistakes" in question)) continue;
-    for (const { values } of question.mistakes) {
-      const verdict = judge(question, values);
-      if (verdict.isRight) continue;
-      expect(verdict.said.kind).toBe("ask-wrong-because");
-    }
+    const mistakes = "mistakes" in question ? question.mistakes : [];
+    for (const { isRight, said } of mistakes.map(({ values }) => judge(question, values)))
+      if (!isRight) expect(said.kind).toBe("ask-wrong-because");
   }
 });
 
@@ -103,23 +97,16 @@ it.each(NAMES)("nothing of %s beyond the horizon is left in the masked trace", (
       const isLater = printed.seq > (trace.steps[step - 1]?.seq ?? 0);
       if (isLater) expect(masked.stdout).not.toContain(printed);
     }
+    const open = masked.passes.slice(trace.steps[step - 1]?.pass);
+    expect(open.flatMap(({ finished }) => finished?.findings ?? [])).toEqual([]);
     // What was known stays as it was.
     expect(masked.steps.slice(0, step - 1).slice(0, -1)).toEqual(trace.steps.slice(0, step - 1).slice(0, -1));
   }
 });
 
-it("a trace that has been walked to its end is not masked at all", () => {
-  const trace = sampleTrace("x-times-x");
-  const end: Position = { direction: "backward", step: trace.steps.length, phase: "land" };
-  expect(maskTrace(trace, { position: end, isSumHidden: false, isShapeHidden: false })).toBe(trace);
-});
-
 it("names the forgotten sum: x * x sends to x twice", () => {
-  const trace = sampleTrace("x-times-x");
-  const sum = everyQuestion(trace).find(({ kind }) => kind === "sum");
-  if (sum === undefined || !("mistakes" in sum)) throw new Error("no sum is asked for");
-  const [half] = sum.mistakes[0]?.values ?? [];
-  expect(reason(judge(sum, [half ?? Number.NaN]))).toEqual(fact("ask-only-one-use", { sender: "mul" }));
+  const verdict = said(sampleTrace("x-times-x"), "2.1", "3");
+  expect(reason(verdict)).toEqual(fact("ask-only-one-use", { sender: "mul" }));
 });
 
 it("names the local derivative given without v", () => {
@@ -139,7 +126,6 @@ it("names the local derivative given without v", () => {
     }),
   });
   expect(reason(judge(question, [-28]))).toEqual(fact("ask-wrong-sign"));
-  expect(reason(judge(question, [14]))?.kind).toMatch(/^ask-(only-v|other-operand)$/);
 });
 
 it("names the sum over copies, and a .grad that is not replaced", () => {
@@ -149,7 +135,6 @@ it("names the sum over copies, and a .grad that is not replaced", () => {
   expect(grad && reason(judge(grad, [12.5]))).toEqual(fact("ask-grad-replaced"));
   // w of shape [] was spread over two numbers: 0.5 * 1 + 1 * 2.
   expect(reason(said(accumulation, "4.3", "2"))).toEqual(fact("ask-forgot-copies"));
-  expect(said(accumulation, "4.3", "2.5").isRight).toBe(true);
 });
 
 it.each([

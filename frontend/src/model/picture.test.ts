@@ -14,13 +14,8 @@ describe("a picture of a large value", () => {
   });
 
   it("is drawn of decimals in traces of format 1", () => {
-    const thumbnail = {
-      shape: [6],
-      data: [-4, 2, 0, 1e-9, "NaN", "-Infinity"],
-    };
-    const upgraded = upgradeFirstFormat({ thumbnail }) as {
-      thumbnail: Thumbnail;
-    };
+    const thumbnail = { shape: [6], data: [-4, 2, 0, 1e-9, "NaN", "-Infinity"] };
+    const upgraded = upgradeFirstFormat({ thumbnail }) as { thumbnail: Thumbnail };
     expect(pictureOf(upgraded.thumbnail).cells).toEqual([-126, 63, 0, 1, "NaN", "-Infinity"]);
   });
 });

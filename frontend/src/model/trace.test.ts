@@ -17,7 +17,9 @@ describe("folding events", () => {
         let start = 0;
         let state = emptyTrace();
         for (const end of ends) {
+          const [before, steps] = [state, state.steps.length];
           state = foldEvents(state, events.slice(start, end));
+          expect(before.steps).toHaveLength(steps);
           start = end;
         }
         expect(state).toEqual(whole);
@@ -47,13 +49,6 @@ describe("folding events", () => {
     const state = foldEvents(emptyTrace(), [{ ...started, seq: 0 }, raised]);
     expect(state.passes.map((pass) => pass.started.graph)).toEqual([begun.graph]);
     expect(state.steps).toEqual([]);
-    expect(
-      foldEvents(emptyTrace(), [
-        { ...started, seq: 0 },
-        { ...begun, seq: 1 },
-        { ...raised, seq: 2 },
-      ]).passes,
-    ).toHaveLength(2);
     expect(forwardOrder(state).map((node) => node.op)).toEqual(["mul"]);
   });
 
@@ -70,14 +65,5 @@ describe("folding events", () => {
       { ...finished, seq: second + 1, caught: [first] },
     ]);
     expect(state.problems.map(({ isCaught }) => isCaught)).toEqual([true, undefined]);
-  });
-
-  it("leaves the state before as it was", () => {
-    const { events } = readSample("x-times-x");
-    const before = foldEvents(emptyTrace(), events.slice(0, 2));
-    const steps = before.steps.length;
-    foldEvents(before, events);
-    expect(before.steps).toHaveLength(steps);
-    expect(before.finished).toBeNull();
   });
 });

@@ -8,6 +8,7 @@ const trace = sampleTrace("x-times-x");
 const from: Position = { direction: "backward", step: 1, phase: "send" };
 const before: Position = { ...from, phase: "multiply" };
 const after: Position = { ...from, phase: "land" };
+const stillAt = (position: Position) => ({ position, said: position, progress: 1, fade: 1, finished: true });
 
 describe("motions", () => {
   it("runs into the next phase", () => {
@@ -28,13 +29,7 @@ describe("motions", () => {
     const frames = [0, 0.25, 0.5, 0.75].map((share) => frameAt(motion, share * motion.duration_ms));
     expect(frames.map((frame) => frame.progress)).toEqual([1, 0.75, 0.5, 0.25]);
     expect(frames.every((frame) => frame.position === from)).toBe(true);
-    expect(frameAt(motion, motion.duration_ms)).toEqual({
-      position: before,
-      said: before,
-      progress: 1,
-      fade: 1,
-      finished: true,
-    });
+    expect(frameAt(motion, motion.duration_ms)).toEqual(stillAt(before));
   });
 
   it.each([
@@ -49,13 +44,7 @@ describe("motions", () => {
 
   it("is a cut for those who want no movement", () => {
     const motion = motionBetween(trace, from, after, 1, true);
-    expect(frameAt(motion, 0)).toEqual({
-      position: after,
-      said: after,
-      progress: 1,
-      fade: 1,
-      finished: true,
-    });
+    expect(frameAt(motion, 0)).toEqual(stillAt(after));
   });
 
   it("never shows time before the beginning", () => {

@@ -43,13 +43,8 @@ describe("the curve of passes", () => {
   const points = curveOf(loop);
 
   it("has all passes in order, recorded or not", () => {
-    expect(points.map(({ number, pass }) => [number, pass?.index ?? null])).toEqual([
-      [0, 0],
-      [1, null],
-      [2, null],
-      [3, null],
-      [4, 1],
-    ]);
+    expect(points.map(({ number }) => number)).toEqual([0, 1, 2, 3, 4]);
+    expect(points.map(({ pass }) => pass?.index ?? null)).toEqual([0, null, null, null, 1]);
     expect(points.map(({ value }) => value)).toEqual([9, 4, Number.NaN, null, 9]);
     expect(leavesOf(points)).toEqual(["x", "w", "b"]);
     expect(points[1]?.norms).toEqual(new Map([["w", 3]]));

@@ -1,23 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { DecodeError, Decoder, decodeDocument } from "./decode";
+import { readSample } from "./samples";
 import type { Step } from "./trace.gen";
 import { readValue } from "./values";
 
 const stdout = (seq: number) => ({ seq, type: "stdout", text: "hi\n" });
-const step = (seq: number, grad_outputs: unknown[]) => ({
-  seq,
-  type: "step",
-  index: seq,
-  grad_outputs,
-});
-const finished = (seq: number) => ({
-  seq,
-  type: "finished",
-  passes: 0,
-  steps: 0,
-  problems: 0,
-  truncated: null,
-});
+const step = (seq: number, grad_outputs: unknown[]) => ({ seq, type: "step", index: seq, grad_outputs });
 
 describe("a batch", () => {
   const read = (items: unknown) => new Decoder().readBatch(JSON.stringify(items));
@@ -26,7 +14,7 @@ describe("a batch", () => {
     const decoder = new Decoder();
     const seqs = (items: unknown) => decoder.readBatch(JSON.stringify(items)).map((event) => event.seq);
     expect(seqs([stdout(0), stdout(1)])).toEqual([0, 1]);
-    expect(seqs([stdout(1), finished(2)])).toEqual([2]);
+    expect(seqs([stdout(1), stdout(2)])).toEqual([2]);
     expect(seqs([])).toEqual([]);
   });
 
@@ -34,7 +22,7 @@ describe("a batch", () => {
     ["an object", {}, /should be a list/],
     ["an event type of the future", [{ seq: 0, type: "oracle" }], /"oracle"/],
     ["a type inherited from Object", [{ seq: 0, type: "toString" }], /"toString"/],
-    ["a lost event", [stdout(0), finished(2)], /event 2 follows event 0/],
+    ["a lost event", [stdout(0), stdout(2)], /event 2 follows event 0/],
     ["a newer format", [{ seq: 0, type: "started", format: 3 }], /has format 3/],
     ["the number of a value that did not come", [step(0, [7])], /value that is lost/],
   ])("refuses %s", (_, items, message) => {
@@ -54,11 +42,7 @@ describe("values", () => {
     const decoder = new Decoder();
     const [first] = decoder.read([{ ...step(0, [0, { missing: "undefined" }]), values: [value] }]);
     const [second] = decoder.read([step(1, [0])]);
-    expect(first).toMatchObject({
-      type: "step",
-      index: 0,
-      grad_outputs: [value, { missing: "undefined" }],
-    });
+    expect(first).toMatchObject({ type: "step", index: 0, grad_outputs: [value, { missing: "undefined" }] });
     expect(first).not.toHaveProperty("values");
     expect((second as Step).grad_outputs[0]).toBe((first as Step).grad_outputs[0]);
   });
@@ -75,25 +59,14 @@ describe("values", () => {
 });
 
 describe("a document", () => {
-  const document = {
-    format: 1,
-    id: "a",
-    source: "",
-    options: {},
-    versions: {},
-    events: [stdout(0)],
-  };
-
-  it("opens", () => {
-    expect(decodeDocument(JSON.stringify(document)).events).toHaveLength(1);
-  });
+  const document = readSample("x-times-x");
 
   it.each([
     [{ ...document, format: 7 }, /has format 7/],
     [{ id: "a" }, /not a gradwalk trace/],
     [{ ...document, events: null }, /no events/],
     [{ ...document, source: 3 }, /header/],
-  ])("refuses %j", (broken, message) => {
+  ])("refuses a document %#", (broken, message) => {
     expect(() => decodeDocument(JSON.stringify(broken))).toThrow(message);
   });
 });

@@ -21,6 +21,8 @@ describe.each(TRACES)("%s, before it is explained", (name) => {
   const early = callouts(name, false);
 
   it("says of a formula that is not there that it is being checked, and nothing of where it is written", () => {
+    const reasons = early.flatMap(({ operands }) => operands.map(({ whyNoVjp }) => whyNoVjp));
+    if (name === "mlp-step") expect(reasons).not.toContain(null);
     for (const { operands, origin, node } of early) {
       for (const { whyNoVjp, isExplained, isUnproven } of operands) {
         expect(isExplained).toBe(false);
@@ -37,12 +39,4 @@ describe.each(TRACES)("%s, before it is explained", (name) => {
     );
     expect(said).not.toContain("The formula is still being checked.");
   });
-});
-
-it("waits for a formula at every product of a program of operations", () => {
-  const waiting = callouts("mlp-step", false).flatMap(({ operands }) =>
-    operands.map(({ whyNoVjp }) => whyNoVjp),
-  );
-  expect(waiting.length).toBeGreaterThan(5);
-  expect(waiting).not.toContain(null);
 });

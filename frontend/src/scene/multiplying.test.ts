@@ -114,53 +114,12 @@ describe.each(TRACES)("each product of %s", (name) => {
   });
 });
 
-it.each(atHand("linear-function"))(
-  "deals one number out: all that travels of a sum starts at its only entry: %s",
-  (name) => {
-    const { flights } = multiplyingAt(formOf(name, 1, "output", "elements"), 0.5);
-    expect(flights.map(({ from, to }) => [from.table, from.place, to.table, to.place])).toEqual([
-      ["left", { row: 0, column: 0 }, "result", { row: 0, column: 0 }],
-      ["left", { row: 0, column: 0 }, "result", { row: 1, column: 0 }],
-    ]);
-  },
-);
-
 it.each(atHand("broadcast-bias"))("folds the rows of a batch into the bias, column by column: %s", (name) => {
   const form = formOf(name, 1, "bias", "elements");
   expect(form.rule).toBe("folded");
   expect(form.termsAt({ row: 0, column: 1 }).map(({ a }) => a)).toEqual([10, 20]);
   for (const { from, to } of multiplyingAt(form, 0.5).flights)
     expect(from.place.column).toBe(to.place.column);
-});
-
-it.each(atHand("batch"))("meets a row of a batch with the J of its own row: %s", (name) => {
-  const form = formOf(name, 3, "p", "matrices");
-  expect(form.left.matrix).toMatchObject({ rows: 3, columns: 3 });
-  expect(form.rightAt({ row: 0, column: 0 })?.matrix).toMatchObject({
-    rows: 3,
-    columns: 2,
-    cells: [4, 0, 3, 2, 0, 6],
-  });
-  expect(form.rightAt({ row: 1, column: 0 })?.matrix.cells).toEqual([2, 0, 0, 1, 0, 0]);
-});
-
-it.each(atHand("linear-function"))(
-  "shows grad_output.mm(weight) and grad_output.t().mm(input) of a custom Function as the products they are: %s",
-  (name) => {
-    const toInput = formOf(name, 2, "hidden", "matrices");
-    expect([toInput.left.role, toInput.left.caption]).toEqual(["v", "v = grad_output"]);
-    const toWeight = formOf(name, 3, "weight", "matrices");
-    expect(toWeight.left.caption).toBe("vᵀ");
-    expect(toWeight.left.matrix).toMatchObject({ rows: 1, columns: 2 });
-  },
-);
-
-it("gives what the winner gets to the winner alone", () => {
-  const form = formOf("structures", 42, "x", "elements");
-  expect(places(form).filter((place) => form.termsAt(place).length > 0)).toEqual([
-    { row: 0, column: 1 },
-    { row: 1, column: 2 },
-  ]);
 });
 
 it("writes cross-entropy as v times y - p: the class loses what all gain", () => {

@@ -2,24 +2,14 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
+import { readSample } from "../protocol/samples";
 import type { Event } from "../protocol/trace.gen";
 import { type Outcome, runTrace, type Status } from "./client";
 
 type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 
-const EVENTS: Event[] = [
-  {
-    seq: 0,
-    type: "started",
-    format: 1,
-    id: "abc",
-    source: "",
-    options: {},
-    versions: { gradwalk: "0", torch: "2" },
-  },
-  ...[1, 2, 3, 4, 5].map((seq): Event => ({ seq, type: "stdout", text: `${seq}\n` })),
-  { seq: 6, type: "finished", passes: 0, steps: 0, problems: 0, truncated: null },
-];
+const SAMPLE = readSample("x-times-x");
+const { id: ID, events: EVENTS } = SAMPLE;
 
 const closers: (() => void)[] = [];
 afterEach(() => {
@@ -83,7 +73,7 @@ describe("a run", () => {
     });
     const { outcome, events } = await run(base);
     expect(events).toEqual(EVENTS);
-    expect(outcome).toEqual({ kind: "finished", id: "abc" });
+    expect(outcome).toEqual({ kind: "finished", id: ID });
   });
 
   it("resumes after two dropped connections with no event lost or doubled", async () => {
@@ -103,8 +93,8 @@ describe("a run", () => {
     expect(outcome.kind).toBe("finished");
     expect(asked).toEqual([
       "POST /api/traces after -",
-      "GET /api/traces/abc/events after 2",
-      "GET /api/traces/abc/events after 4",
+      `GET /api/traces/${ID}/events after 2`,
+      `GET /api/traces/${ID}/events after 4`,
     ]);
     expect(statuses.filter((status) => status.kind === "offline")).toHaveLength(2);
   });
@@ -112,18 +102,17 @@ describe("a run", () => {
   it("follows the id when the answer to the POST does not stream", async () => {
     const { base, asked } = await serve((request, response) => {
       if (request.method === "POST") {
-        response.writeHead(202, { "Content-Type": "application/json" }).end('{"id": "abc"}');
+        response.writeHead(202, { "Content-Type": "application/json" }).end(JSON.stringify({ id: ID }));
       } else streamAll(response);
     });
     expect((await run(base)).events).toEqual(EVENTS);
-    expect(asked[1]).toBe("GET /api/traces/abc/events after -");
+    expect(asked[1]).toBe(`GET /api/traces/${ID}/events after -`);
   });
 
   it("fetches the document of a known trace", async () => {
     const { base } = await serve((request, response) => {
       response.writeHead(200, { "Content-Type": "application/json" });
-      const document = { format: 1, id: "abc", source: "", options: {}, versions: {}, events: EVENTS };
-      response.end(JSON.stringify(request.method === "POST" ? { id: "abc" } : document));
+      response.end(JSON.stringify(request.method === "POST" ? { id: ID } : SAMPLE));
     });
     expect((await run(base)).events).toEqual(EVENTS);
   });
@@ -140,7 +129,7 @@ describe("a run", () => {
 
   it("makes a problem of what the server refuses", async () => {
     const { base } = await serve((_, response) => {
-      const body = { title: "The program is too long", detail: "It has 1 MB; 20 kB are allowed." };
+      const body = { title: "Too long", detail: "20 kB are allowed." };
       response.writeHead(413, { "Content-Type": "application/problem+json" }).end(JSON.stringify(body));
     });
     const { outcome } = await run(base);
@@ -148,10 +137,7 @@ describe("a run", () => {
       kind: "refused",
       problem: {
         kind: "too_big",
-        fact: {
-          kind: "problem-told",
-          operands: { title: "The program is too long", text: "It has 1 MB; 20 kB are allowed." },
-        },
+        fact: { kind: "problem-told", operands: { title: "Too long", text: "20 kB are allowed." } },
       },
     });
   });

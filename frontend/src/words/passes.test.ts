@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { passNotes } from "../model/findings";
 import { sampleTrace } from "../model/samples";
 import type { TraceState } from "../model/trace";
 import { worthKnowing } from "./passes";
@@ -14,6 +15,12 @@ it("says how many examples vmap runs at once", () => {
   expect(worthKnowing(trace).map(({ said }) => markedUp(said))).toEqual([
     "`vmap` runs 3 × 2 examples at once: each has its own `v`, its own local Jacobians and its own result.",
   ]);
+});
+
+it("notes what was seen of a pass at its first step", () => {
+  const fact = { kind: "note-input", operands: { name: "a" } } as const;
+  const trace = withPass((pass) => ({ ...pass, started: { ...pass.started, notes: [fact] } }));
+  expect(passNotes(trace)).toEqual([{ id: "0.0", fact, step: 1 }]);
 });
 
 it("says which results are zeros of nothing", () => {

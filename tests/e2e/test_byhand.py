@@ -43,9 +43,8 @@ def judged(player: PlayerPage, variable: str, verdict: str) -> None:
 
 
 def found(player: PlayerPage, count: int, of: int) -> None:
-    expect(player.named("status", "page-by-hand-found-label")).to_have_text(
-        say("page-by-hand-found", found=count, count=of)
-    )
+    text = say("page-by-hand-found", found=count, count=of)
+    expect(player.named("status", "page-by-hand-found-label")).to_have_text(text)
 
 
 def test_right_lines_are_found_and_wrong_ones_explained(player: PlayerPage) -> None:

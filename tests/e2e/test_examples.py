@@ -11,6 +11,11 @@ from tests.e2e.overlaps import overlaps
 from tests.e2e.player import STREAM_MS, PlayerPage, fragment
 from tests.e2e.stills import walk, walk_to
 
+SAMPLE = {
+    "attention", "double-backward", "gradcheck", "gradient-accumulation", "map", "none-zeros-undefined", "rows-of-j",
+    "used-twice", "vanishing", "wrong-shape",
+}  # fmt: skip
+"""They differ in kind: several passes, groups, custom functions, an error, findings, stacks of rows."""
 FITS = "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
 OTHERS = [
     "h = torch.zeros(2)\nw = torch.ones(2, requires_grad=True)\nfor x in (1.0, 2.0, 3.0):\n"
@@ -37,11 +42,12 @@ def faults(page: Page) -> list[str]:
     return [*overlaps(page), *([] if page.evaluate(FITS) else ["the page scrolls sideways"])]
 
 
-def test_every_example_opens_where_it_should_and_ends_at_its_last_step(new_page: Opener) -> None:
+@pytest.mark.parametrize("is_sample", [True, pytest.param(False, marks=pytest.mark.soak)], ids=["sample", "others"])
+def test_examples_open_where_they_should_and_end_at_their_last_step(new_page: Opener, is_sample: bool) -> None:
     player = new_page(reduced_motion="reduce")
     player.open()
     found: dict[str, object] = {}
-    for example in EXAMPLES:
+    for example in (each for each in EXAMPLES if (each.slug in SAMPLE) is is_sample):
         player.change_hash(f"example={example.slug}")
         expect_opened(player, example)
         at_start = faults(player.page)
@@ -57,7 +63,7 @@ def test_every_example_opens_where_it_should_and_ends_at_its_last_step(new_page:
 @pytest.mark.parametrize(
     "program", [*(f"example={each.slug}" for each in EXAMPLES), *(fragment(f"import torch\n{each}") for each in OTHERS)]
 )
-def test_every_still_is_free_of_overlaps_and_the_same_there_and_back(new_page: Opener, program: str) -> None:
+def test_every_still_is_free_of_overlaps_and_the_same_there_back_and_by_link(new_page: Opener, program: str) -> None:
     player = new_page(reduced_motion="reduce")
     player.open(program)
     expect(player.rows.first).to_be_visible(timeout=STREAM_MS)
@@ -70,20 +76,11 @@ def test_every_still_is_free_of_overlaps_and_the_same_there_and_back(new_page: O
     back = walk(player.page, *["Previous phase"] * stops)
     for stop, again in zip(reversed(there[:-1]), back, strict=True):
         assert again == stop, f"another picture on the way back at {stop['place']}"
-
-
-def test_a_link_shows_the_picture_of_walking_there_and_of_coming_back(new_page: Opener) -> None:
-    player, place = new_page(reduced_motion="reduce"), "2.3"
-    pictures = []
-    for opened_at in (place, "0"):
-        player.open(f"example=whole-jacobian&s={opened_at}")
-        player.wait_for_end_of_run()
-        if opened_at == "0":
-            walk_to(player.page, place)
-        # There and back again: the still itself has to be asked for.
-        pictures.append(walk(player.page, "Next phase", "Previous phase")[1])
-    assert pictures[0]["place"] == place
-    assert pictures[0] == pictures[1]
+    by_link = there[len(there) // 2]
+    player.open(f"{program}&s={by_link['place']}")
+    player.wait_for_end_of_run()
+    # There and back again: the still itself has to be asked for.
+    assert walk(player.page, "Next phase", "Previous phase")[1] == by_link
 
 
 def test_the_gallery_asks_the_questions(player: PlayerPage) -> None:

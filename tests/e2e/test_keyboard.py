@@ -50,34 +50,6 @@ def walk(player: PlayerPage) -> None:
         player.wait_for_place(place)
 
 
-NAMES = """
-- banner:
-  - heading "gradwalk" [level=1]
-- main:
-  - group "Backward pass":
-    - region "Program":
-      - textbox "Program"
-    - group "Autograd graph":
-      - article "MulBackward0, step 1 of 3"
-    - region "Vector-Jacobian product":
-      - group "Equation":
-        - table "v":
-          - rowgroup:
-            - row "1"
-        - table "Local Jacobian":
-          - rowgroup:
-            - row "3"
-        - table "v times J":
-          - rowgroup:
-            - row "3"
-    - complementary "Step table":
-      - table "Steps"
-    - status "Narration"
-    - group "Player":
-      - button "Play"
-      - slider "Step"
-      - slider "Phase"
-"""
 IS_FOCUSED = "element => element === document.activeElement"
 
 
@@ -164,7 +136,7 @@ def test_typing_moves_no_step_and_the_editor_can_be_left(player: PlayerPage) -> 
     expect(player.program).not_to_be_focused()
 
 
-def test_every_control_is_reached_and_the_tree_of_names_is_the_promised_one(player: PlayerPage) -> None:
+def test_every_control_is_reached_and_has_a_name(player: PlayerPage) -> None:
     player.open(fragment("x * y", i=INPUTS, s="1.3"))
     player.wait_for_steps(3)
     player.page.evaluate("document.activeElement.blur()")
@@ -182,7 +154,6 @@ def test_every_control_is_reached_and_the_tree_of_names_is_the_promised_one(play
     header = {say(f"page-{key}") for key in ("examples", "view", "share", "room", "predict")}
     assert header | {"Program", "Run", "x", "External gradient", "Next phase", "Step", "Phase"} <= set(names)
     assert any(each.isdigit() for each in player.slider("Step").get_attribute("aria-valuetext") or "")
-    expect(player.page.locator("body")).to_match_aria_snapshot(NAMES)
 
 
 ANNOUNCEMENTS = """() => {

@@ -13,7 +13,6 @@ MAP = program_text("map")
 MAP_THEN_SINE = MAP.partition("y.backward")[0] + "\nz = y.sin()\nz.backward(torch.tensor([0.5, -1.0, 2.0]))\n"
 STOPS = ("1.1", "1.2", "1.3", "1.4", "1.5", "2.2", "2.3", "2.4", "2.5", "3.5")
 """Of the program above: one contribution that landed already is not collected again, and a leaf only lands."""
-OWN_V = "import torch\nx = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)\ny = x * x"
 
 
 def the_map(p: torch.Tensor) -> torch.Tensor:
@@ -56,7 +55,7 @@ def test_a_typed_program_is_walked_and_every_number_is_torchs(player: PlayerPage
     close(player, v=v, Local_Jacobian=jacobian(the_map, p), v_times_J=product)
 
 
-def test_v_by_hand_picks_and_weighs_rows_and_goes_with_its_program(player: PlayerPage) -> None:
+def test_v_by_hand_picks_and_weighs_rows(player: PlayerPage) -> None:
     rows = jacobian(the_map, torch.tensor([2.0, 3.0]))
     player.open(fragment(MAP, s="1.3"))
     v = player.page.get_by_role("textbox", name="External gradient")
@@ -69,13 +68,6 @@ def test_v_by_hand_picks_and_weighs_rows_and_goes_with_its_program(player: Playe
     player.named("button", "page-v-all-rows").click()
     expect(player.product.get_by_role("table", name="v", exact=True).locator("tr")).to_have_count(3)
     close(player, v=torch.eye(3), Local_Jacobian=rows, v_times_J=rows)
-    player.type_program(OWN_V)
-    player.button("Run").click()
-    expect(v).to_have_value("[1, 1, 1]")
-    player.program.click()
-    player.press("ControlOrMeta+z")
-    player.press("ControlOrMeta+Enter")
-    expect(product.locator("tr")).to_have_count(3)
 
 
 def test_a_slider_moves_the_numbers_and_a_shared_link_brings_them_back(player: PlayerPage) -> None:
@@ -86,11 +78,9 @@ def test_a_slider_moves_the_numbers_and_a_shared_link_brings_them_back(player: P
     player.slider("x").focus()
     player.press("ArrowRight")
     expect(player.slider("x")).to_have_value("2.05")
-    q = torch.tensor(2.05 * 3.0, requires_grad=True)
-    (v,) = torch.autograd.grad(q.sin(), q)
+    v = torch.tensor(2.05 * 3.0).cos()
     table = player.product.get_by_role("table", name="v", exact=True)
     expect(table).to_contain_text(f"{v.item():.4g}")
-    player.wait_for_place("3.3")
     player.named("button", "page-share").click()
     player.page.get_by_text(say("page-link-copied")).wait_for()
     player.open(player.page.evaluate("navigator.clipboard.readText()").split("#")[1])

@@ -56,7 +56,6 @@ def test_any_pass_of_a_loop_is_asked_for_and_compared(player: PlayerPage) -> Non
     assert told is not None
     assert number(told[1]) == pytest.approx(weights(0.001)[233] ** 2 * 234, rel=1e-3)
     along.press("Home")
-    at_pass(player, 1)
     named(curve, "button", "player-curve-compare").click()
     along.press("ArrowRight")
     at_pass(player, 2)

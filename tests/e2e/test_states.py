@@ -1,6 +1,6 @@
 """What is on the page while there is nothing to show, the line is slow, or the server is away or busy."""
 
-from playwright.sync_api import Response, Route, expect
+from playwright.sync_api import Route, expect
 
 from gradwalk.words.catalogue import say
 from tests.e2e.player import PlayerPage, fragment, slow_down
@@ -57,14 +57,8 @@ def test_over_a_slow_line_neither_a_letter_nor_the_focus_is_lost(player: PlayerP
     player.wait_for_steps(2)
 
 
-def test_a_picture_does_not_wait_for_graphviz_and_files_come_compressed(player: PlayerPage) -> None:
+def test_a_picture_does_not_wait_for_graphviz(player: PlayerPage) -> None:
     held: list[Route] = []
-    codings: dict[str, str | None] = {}
-
-    def note(answer: Response) -> None:
-        codings[answer.url.removeprefix(player.server)] = answer.headers.get("content-encoding")
-
-    player.page.on("response", note)
     player.page.route("**/assets/worker-*.js", lambda route: held.append(route))
     player.page.goto(player.server)
     cards = player.page.locator("[data-node]")
@@ -76,7 +70,3 @@ def test_a_picture_does_not_wait_for_graphviz_and_files_come_compressed(player: 
     player.wait_for_end_of_run()
     expect(player.program).to_have_attribute("contenteditable", "true")
     assert set(cards.evaluate_all("cards => cards.map((card) => card.dataset.node)")) == before
-    assert codings["/api/traces"] == codings["/api/examples"] == "zstd"
-    files = {path: coding for path, coding in codings.items() if path.startswith("/assets/")}
-    assert {coding for path, coding in files.items() if path.endswith((".js", ".css"))} == {"zstd"}
-    assert {coding for path, coding in files.items() if path.endswith(".woff2")} <= {None}

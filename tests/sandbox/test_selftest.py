@@ -57,7 +57,7 @@ def test_with_all_layers_the_level_is_full(sandboxes: Callable[..., Sandbox]) ->
 @pytest.mark.usefixtures("run")
 @pytest.mark.skipif(os.geteuid() != 0, reason="the other tests already run as an ordinary user")
 def test_to_an_ordinary_user_the_level_is_told_truthfully_too() -> None:
-    """Root drops its rights for the children; this one never had any. That it gets `full`: `test_whole.py`."""
+    """Root drops its rights for the children; this one never had any. That it gets `full`: `test_container.py`."""
     # The right to read files stays, since this interpreter may lie in root's own home directory.
     kept = "+dac_read_search"
     become = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]

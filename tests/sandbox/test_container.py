@@ -1,21 +1,20 @@
-"""The whole as whoever runs it: a real server, and hostile programs against the kernel's layers alone.
-
-`whole.py STRIDE`: of the collections, every STRIDE-th program. Prints one JSON object; used by `test_whole.py` inside
-a container's limits.
-"""
+"""The whole in a container: a real server, and hostile programs against the kernel's layers alone, as two users."""
 
 import json
 import os
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 
 from gradwalk.protocol.document import encode
 from gradwalk.sandbox.limits import RunLimits
 from gradwalk.sandbox.supervisor import Sandbox
+from tests.sandbox.container import NOBODY
 from tests.sandbox.programs import read_collection
 from tests.sandbox.test_collections import HARMLESS, judge_policed, run_all
 from tests.world.processes import children_of, wait_until
@@ -23,8 +22,31 @@ from tests.world.sandbox import MEMORY_BYTES, REFERENCE, trace_in
 from tests.world.server import Server
 from tests.world.stream import kind_of, trace_events
 
+CONTAINER = Path(__file__).with_name("container.py")
 WALL_SECONDS = 1.0
 ASKED = {"honest": REFERENCE, "refused": "import os\n", "endless": "while True: pass\n"}
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize(("who", "stride"), [("root", 120), ("user", 60)])
+def test_the_whole_holds_in_a_container(run: Callable[..., Any], who: str, stride: int) -> None:
+    """Within Docker's default capabilities and a filter of system calls like its own."""
+    done = run(
+        [CONTAINER, who, sys.executable, "-m", "tests.sandbox.test_container", stride],
+        environment={"HOME": "/nonexistent"},
+        cwd="/tmp",  # noqa: S108 (a folder that every user may be in)
+        timeout=None,
+    )
+    found = json.loads(done.stdout)
+    # Where the tests run as an ordinary user, there is no root to be.
+    assert found["user"] == (os.geteuid() or (NOBODY if who == "user" else 0))
+    assert found["level"] == "full"
+    assert found["layers"]["seccomp"] is True
+    assert found["logged"]
+    assert found["said"] == {"honest": "ok", "refused": "rejected", "endless": "timeout", "wrong": []}
+    assert found["hostile"] >= 15
+    assert found["same"]
+    assert found["left"] == 0
 
 
 def ask_server(stride: int) -> dict[str, Any]:
@@ -47,12 +69,12 @@ def ask_server(stride: int) -> dict[str, Any]:
 def ask_collections(client: httpx.Client, stride: int) -> list[tuple[str, str]]:
     """The policy beside the kernel: which programs did not end as they should."""
     listed = read_collection("hostile")[:: stride * 4] + read_collection("honest")[::stride]
-    kinds = {each.name: (each, kind_of(trace_events(client, each.source))) for each in listed}
+    kinds = [(each, kind_of(trace_events(client, each.source))) for each in listed]
     # An honest program may be slow here, and some end with an error of their own on purpose.
     allowed = {"timeout", "error", *HARMLESS}
     return [
-        (name, kind)
-        for name, (each, kind) in kinds.items()
+        (each.name, kind)
+        for each, kind in kinds
         if not (judge_policed(each, kind) if each.outcomes else kind in allowed)
     ]
 
@@ -70,11 +92,6 @@ def run_hostile(stride: int) -> dict[str, Any]:
     return {"hostile": len(hostile), "same": same, "left": left}
 
 
-def main() -> None:
-    """Prints what was found."""
-    stride = int(sys.argv[1])
-    print(json.dumps({"user": os.geteuid()} | ask_server(stride) | run_hostile(stride)))  # noqa: T201
-
-
 if __name__ == "__main__":
-    main()
+    number = int(sys.argv[1])
+    print(json.dumps({"user": os.geteuid()} | ask_server(number) | run_hostile(number)))  # noqa: T201

@@ -6,9 +6,7 @@ import os
 import pty
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
-from typing import Any
 
 import jsonschema
 import pytest
@@ -19,61 +17,59 @@ from gradwalk.cli.main import main
 from gradwalk.protocol.upgrades import load_document
 
 pytestmark = pytest.mark.usefixtures("run")
-PROGRAM = "import torch\nx = torch.tensor([1.0, 2.0], requires_grad=True)\ny = (x * x) * scale\ny.sum().backward()\n"
 
 
-def invoke(*arguments: str, stdin: str = "") -> Result:
-    """Runs a command here; what an export reads is a file."""
-    with tempfile.NamedTemporaryFile("w", suffix=".py") as program:
-        program.write(stdin)
-        program.flush()
-        given = [program.name if arguments[0] == "export" and each == "-" else each for each in arguments]
-        return CliRunner().invoke(main, given, input=stdin)
+def invoke(*arguments: object, stdin: str = "") -> Result:
+    return CliRunner().invoke(main, [str(each) for each in arguments], input=stdin)
 
 
-def leaf_grads(document: Any) -> dict[str, Any]:
+def test_a_program_and_its_saved_trace_take_the_same_options_and_are_drawn_alike(tmp_path: Path) -> None:
+    program, saved = tmp_path / "program.py", tmp_path / "trace.json"
+    program.write_text("x * x\n")
+    options = ["--input", "x=[1, 2, 3]", "--grad-output", "[0.5, 1, 2]", "--seed", "7"]
+    done = invoke("trace", "-", *options, "--output", saved, stdin=program.read_text())
+    assert (done.exit_code, done.stdout) == (0, ""), done.stderr
+    document = load_document(json.loads(saved.read_bytes()))
+    assert document["options"] == {"inputs": {"x": [1, 2, 3]}, "grad_output": [0.5, 1, 2], "seed": 7, "limits": {}}
     (finished,) = [event for event in document["events"] if event["type"] == "pass_finished"]
-    return {one["leaf"]: one["grad"]["data"] for one in finished["leaf_grads"]}
-
-
-def test_trace_prints_the_document_with_inputs_and_grad_output_taken_from_the_command_line() -> None:
-    done = invoke("trace", "-", "--input", "x=[1, 2, 3]", "--grad-output", "[0.5, 1, 2]", "--seed", "7", stdin="x * x")
-    assert done.exit_code == 0, done.stderr
-    document = load_document(json.loads(done.stdout))
-    assert document["options"] == {
-        "inputs": {"x": [1, 2, 3]},
-        "grad_output": [0.5, 1, 2],
-        "seed": 7,
-        "limits": {},
-    }
-    assert leaf_grads(document) == {"x": [1.0, 4.0, 12.0]}  # 2 x v, by hand
+    (leaf,) = finished["leaf_grads"]
+    assert (leaf["leaf"], leaf["grad"]["data"]) == ("x", [1.0, 4.0, 12.0])  # 2 x v, by hand
+    drawn = [invoke("export", file, "--format", "svg", "--step", "1", *options) for file in (program, saved)]
+    assert drawn[0].exit_code == 0, drawn[0].stderr
+    assert drawn[0].stdout == drawn[1].stdout
+    assert "<svg" in drawn[0].stdout
+    assert ">12<" not in drawn[0].stdout  # x.grad only lands in the second step
+    forward = invoke("export", saved, "--format", "dot", "--direction", "forward", "--step", "1", "--phase", "2")
+    assert "Operation 1 of 1, compute" in forward.stdout
 
 
 def test_a_problem_in_the_program_is_status_1_and_the_document_still_comes_out(tmp_path: Path) -> None:
-    program = tmp_path / "program.py"
-    program.write_text(PROGRAM.replace("scale", "undefined_thing"))
-    done = invoke("trace", str(program), "--output", str(tmp_path / "trace.json"))
+    done = invoke("trace", "-", stdin="import torch\ny = torch.ones(1) * undefined_thing\n")
     assert done.exit_code == 1, done.stderr
-    assert done.stdout == ""
-    document = json.loads((tmp_path / "trace.json").read_bytes())
-    assert [event["kind"] for event in document["events"] if event["type"] == "problem"]
+    document = json.loads(done.stdout)
+    assert [event["kind"] for event in document["events"] if event["type"] == "problem"] == ["error"]
     assert document["events"][-1]["type"] == "finished"
+    (tmp_path / "trace.json").write_text(done.stdout)
+    undrawn = invoke("export", tmp_path / "trace.json", "--format", "svg")
+    assert undrawn.exit_code == 1
+    assert "no backward pass" in undrawn.stderr
 
 
 @pytest.mark.parametrize(
-    ("arguments", "stdin", "words"),
+    ("arguments", "words"),
     [
-        pytest.param(["trace", "no-such-file.py"], "", "no-such-file.py", id="no file"),
-        pytest.param(["trace", "-", "--input", "x"], "x", "name=value", id="no value"),
-        pytest.param(["trace", "-", "--input", "x=one"], "x", "not JSON", id="not JSON"),
-        pytest.param(["trace", "-", "--input", "x=NaN"], "x", "non-finite", id="NaN"),
-        pytest.param(["trace", "-", "--seed", "-1"], "x", "seed", id="bad seed"),
-        pytest.param(["serve", "--port", "99999"], "", "port", id="bad port"),
-        pytest.param(["dance"], "", "dance", id="unknown command"),
+        ("trace no-such-file.py", "no-such-file.py"),
+        ("trace - --input x", "name=value"),
+        ("trace - --input x=one", "not JSON"),
+        ("trace - --input x=NaN", "non-finite"),
+        ("trace - --seed -1", "seed"),
+        ("export - --format docx", "docx"),
+        ("serve --port 99999", "port"),
+        ("dance", "dance"),
     ],
 )
-def test_wrong_usage_is_status_2_and_says_what(arguments: list[str], stdin: str, words: str) -> None:
-    done = invoke(*arguments, stdin=stdin)
+def test_wrong_usage_is_status_2_and_says_what(arguments: str, words: str) -> None:
+    done = invoke(*arguments.split(), stdin="x")
     assert done.exit_code == 2
     assert words in done.stderr
     assert "Traceback" not in done.stderr
@@ -92,38 +88,6 @@ def test_help_does_not_import_torch() -> None:
         "    assert 'torch' not in sys.modules and 'numpy' not in sys.modules"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60).returncode == 0
-
-
-def test_export_draws_a_program_and_a_saved_trace_alike(tmp_path: Path) -> None:
-    saved = tmp_path / "trace.json"
-    program = "x = torch.tensor(3.0, requires_grad=True)\n(x * x).backward()\n"
-    assert invoke("trace", "-", "--output", str(saved), stdin=program).exit_code == 0
-    from_program = invoke("export", "-", "--format", "svg", "--step", "1", stdin=program)
-    from_saved = invoke("export", str(saved), "--format", "svg", "--step", "1")
-    assert from_program.exit_code == 0, from_program.stderr
-    assert from_program.stdout == from_saved.stdout
-    assert "<svg" in from_saved.stdout
-    assert ">6<" not in from_saved.stdout  # x.grad = 6 only lands in the second step
-
-
-@pytest.mark.soak
-def test_export_draws_the_forward_walk_where_it_is_asked_for() -> None:
-    program = "x = torch.tensor(3.0, requires_grad=True)\n(x * x).sin().backward()\n"
-    drawn = invoke(
-        "export", "-", "--format", "dot", "--direction", "forward", "--step", "2", "--phase", "2", stdin=program
-    )
-    assert "Operation 2 of 2, compute" in drawn.stdout
-
-
-@pytest.mark.soak
-def test_export_of_what_cannot_be_drawn_says_why() -> None:
-    done = invoke("export", "-", "--format", "svg", stdin="x = 1\n")
-    assert done.exit_code == 1
-    assert "no backward pass" in done.stderr
-
-
-def test_export_of_an_unknown_format_is_wrong_usage() -> None:
-    assert invoke("export", "-", "--format", "docx", stdin="x").exit_code == 2
 
 
 @pytest.mark.soak
@@ -166,9 +130,7 @@ def test_check_says_what_to_do_about_each_thing_that_is_missing(
     (tmp_path / "file").write_text("not a folder")
     monkeypatch.setenv("GRADWALK_DATA_DIRECTORY", str(tmp_path / "file" / "data"))
     monkeypatch.setenv("GRADWALK_STATIC_DIRECTORY", str(tmp_path))
-    alone = findings(
-        subprocess.run([sys.executable, "-m", "gradwalk", "check"], capture_output=True, text=True, check=False)
-    )
+    alone = findings(check())
     assert {name for name, (verdict, _) in alone.items() if verdict == "missing"} == {"store", "page"}
     assert "GRADWALK_DATA_DIRECTORY" in alone["store"][1]
     monkeypatch.setenv("GRADWALK_CLUSTER_URL", "redis://user:hush@127.0.0.1:1/0")

@@ -19,7 +19,7 @@ class Job:
     number: int
 
 
-_JOBS = st.lists(st.tuples(st.sampled_from(Lane), st.sampled_from("abcd")), max_size=30)
+_JOBS = st.lists(st.tuples(st.sampled_from(Lane), st.sampled_from("abcd")), max_size=16)
 _SECONDS = st.dictionaries(st.sampled_from("abcd"), st.floats(0, 5))
 _RUNNING = st.dictionaries(st.sampled_from("abcd"), st.integers(0, 3))
 

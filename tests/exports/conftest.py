@@ -11,38 +11,15 @@ def scalar(number: float) -> dict:
 
 def node(node_id: str, name: str, inputs: list, value: float, **more: object) -> dict:
     kind = "accumulate_grad" if "leaf" in more else "op"
-    return {
-        "id": node_id,
-        "name": name,
-        "op": name.lower(),
-        "kind": kind,
-        "label": name,
-        "span": None,
-        "group": None,
-        "inputs": inputs,
-        "outputs": [{"value": scalar(value), "name": "y"}],
-        "output_count": 1,
-        "saved": [],
-        "formula": None,
-        "sequence_nr": None,
-        **more,
-    }
+    plain = {"id": node_id, "name": name, "op": name.lower(), "kind": kind, "label": name, "inputs": inputs}
+    absent = dict.fromkeys(("span", "group", "formula", "sequence_nr"))
+    return plain | absent | {"outputs": [{"value": scalar(value), "name": "y"}], "output_count": 1, "saved": []} | more
 
 
-def step(seq: int, index: int, node_id: str, v: float, grad_inputs: list, **more: object) -> dict:
-    return {
-        "seq": seq,
-        "type": "step",
-        "pass": 0,
-        "index": index,
-        "node": node_id,
-        "grad_outputs": [scalar(v)],
-        "contributions": [],
-        "grad_inputs": grad_inputs,
-        "local_jacobians": [],
-        "accumulate": None,
-        **more,
-    }
+def step(index: int, node_id: str, v: float, grad_inputs: list, **more: object) -> dict:
+    plain = {"seq": index + 2, "type": "step", "pass": 0, "index": index, "node": node_id}
+    values = {"grad_outputs": [scalar(v)], "contributions": [], "grad_inputs": grad_inputs}
+    return plain | values | {"local_jacobians": [], "accumulate": None} | more
 
 
 @pytest.fixture
@@ -58,41 +35,19 @@ def square() -> TraceDocument:
         ],
         "groups": [],
     }
-    jacobian = {
-        "argnum": 0,
-        "output_nr": 0,
-        "structure": "scalar",
-        "value": scalar(3.0),
-        "output_shape": [],
-        "input_shape": [],
-    }
+    jacobian = {"argnum": 0, "output_nr": 0, "structure": "scalar", "value": scalar(3.0)}
+    jacobian |= {"output_shape": [], "input_shape": []}
     accumulate = {"leaf": "x<&>", "before": {"missing": "not_computed"}, "after": scalar(6.0)}
+    header = {"format": FORMAT, "id": "0" * 40, "source": "", "options": {}}
+    header |= {"versions": {"gradwalk": "0", "torch": "0"}}
+    started = {"pass": 0, "call": "backward", "span": None, "inputs": [], "create_graph": False, "graph": graph}
+    output = {"node": "n0", "output_nr": 0, "name": "y", "seed": scalar(1.0)}
     events = [
-        {
-            "seq": 0,
-            "type": "started",
-            "format": FORMAT,
-            "id": "0" * 40,
-            "source": "",
-            "options": {},
-            "versions": {"gradwalk": "0", "torch": "0"},
-        },
-        {
-            "seq": 1,
-            "type": "pass_started",
-            "pass": 0,
-            "call": "backward",
-            "span": None,
-            "outputs": [{"node": "n0", "output_nr": 0, "name": "y", "seed": scalar(1.0)}],
-            "inputs": [],
-            "create_graph": False,
-            "graph": graph,
-        },
-        step(2, 0, "n0", 1.0, [scalar(3.0), {"missing": "returned_none"}], local_jacobians=[jacobian]),
-        step(3, 1, "n1", 6.0, [], accumulate=accumulate),
+        {"seq": 0, "type": "started", **header},
+        {"seq": 1, "type": "pass_started", **started, "outputs": [output]},
+        step(0, "n0", 1.0, [scalar(3.0), {"missing": "returned_none"}], local_jacobians=[jacobian]),
+        step(1, "n1", 6.0, [], accumulate=accumulate),
         {"seq": 4, "type": "pass_finished", "pass": 0, "leaf_grads": [{"leaf": "x<&>", "grad": scalar(6.0)}]},
         {"seq": 5, "type": "finished", "passes": 1, "steps": 2, "problems": 0, "truncated": None},
     ]
-    header = events[0]
-    keys = ("format", "id", "source", "options", "versions")
-    return DOCUMENT.validate_python({**{key: header[key] for key in keys}, "events": events})
+    return DOCUMENT.validate_python({**header, "events": events})

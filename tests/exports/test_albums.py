@@ -109,7 +109,7 @@ def test_a_gif_shows_every_phase_long_enough_and_gradients_under_way(chain: Trac
     assert len([each for each in lasting if each == film.TRAVEL_MS]) == 2 * len(film.TRAVEL)
 
 
-@pytest.mark.parametrize(("every", "phase"), [("step", 5), ("phase", 1)])
+@pytest.mark.parametrize(("every", "phase"), [("step", 5), pytest.param("phase", 1, marks=pytest.mark.sweep)])
 def test_a_film_begins_with_the_still_of_its_first_stop(chain: TraceDocument, every: Every, phase: int) -> None:
     with Image.open(io.BytesIO(export("gif", chain, Selection(every=every)))) as animation:
         first = animation.convert("L")

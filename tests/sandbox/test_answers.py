@@ -86,14 +86,7 @@ def test_what_the_child_said_last_is_not_said_again() -> None:
 def test_passes_that_were_not_recorded_are_counted_when_the_child_does_not_come_to_it() -> None:
     answer = EventAnswer(header())
     call = {"call": "backward", "span": None, "output": "loss", "leaves": []}
-    told = {
-        "seq": 1,
-        "type": "unrecorded",
-        "first": 0,
-        "calls": [call],
-        "of": [0, 0, 0],
-        "outputs": [1.0, 2.0, 3.0],
-    }
+    told = {"seq": 1, "type": "unrecorded", "first": 0, "calls": [call], "of": [0, 0, 0], "outputs": [1.0, 2.0, 3.0]}
     told |= {"norms": [[], [], []], "between": {"step": [], "zero_grad": []}}
     events = answer.accept(json.dumps(header()).encode()) + answer.accept(json.dumps(told).encode())
     events += answer.end_with(problem("timeout", fact("told", text="Stopped.")), "time")

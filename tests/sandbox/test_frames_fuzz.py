@@ -11,6 +11,7 @@ from gradwalk.sandbox.answers import AnswerError, EventAnswer
 from gradwalk.sandbox.frames import FrameError, FrameReader, encode_frame
 
 FRAME_MAX, TOTAL_MAX = 40, 200
+VERSIONS = {"gradwalk": "0", "torch": "0"}
 HEADER = {
     "seq": 0,
     "type": "started",
@@ -18,7 +19,7 @@ HEADER = {
     "id": "a" * 40,
     "source": "",
     "options": {},
-    "versions": {"gradwalk": "0", "torch": "0"},
+    "versions": VERSIONS,
 }
 likely = st.lists(st.binary(max_size=60).map(encode_frame), max_size=6).map(b"".join)
 streams = st.one_of(st.binary(max_size=300), likely, st.tuples(likely, st.binary(max_size=10)).map(b"".join))

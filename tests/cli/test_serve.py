@@ -30,13 +30,8 @@ def test_below_full_nothing_listens_to_others_and_a_sentence_says_why(run: Calla
     assert "running on" not in said
 
 
-@pytest.mark.parametrize(
-    ("locks", "host", "level"),
-    [
-        pytest.param("locked", "0.0.0.0", "full", id="public and locked"),
-        pytest.param("open", "127.0.0.1", "partial", id="loopback and not quite locked", marks=pytest.mark.soak),
-    ],
-)
+@pytest.mark.soak
+@pytest.mark.parametrize(("locks", "host", "level"), [("locked", "0.0.0.0", "full"), ("open", "127.0.0.1", "partial")])
 def test_the_level_stands_in_the_log_in_readyz_and_for_the_page(
     start_server: Callable[..., Server], locks: str, host: str, level: str
 ) -> None:

@@ -67,20 +67,8 @@ def test_html_holds_a_player_that_fetches_nothing_and_has_no_barrier(
 def test_a_revealjs_document_holds_the_player_or_its_picture(written: Path, pandoc: str, run, browser: Browser) -> None:
     packages = ROOT / "frontend" / "node_modules"
     (written / "npm").symlink_to(packages)
-    run(
-        pandoc,
-        "lesson.md",
-        "-L",
-        FILTER,
-        "-t",
-        "revealjs",
-        "-s",
-        "-V",
-        "revealjs-url=npm/reveal5",
-        "-o",
-        "deck.html",
-        cwd=written,
-    )
+    options = ["-t", "revealjs", "-s", "-V", "revealjs-url=npm/reveal5", "-o", "deck.html"]
+    run(pandoc, "lesson.md", "-L", FILTER, *options, cwd=written)
     for scripts in (True, False):
         context = browser.new_context(java_script_enabled=scripts)
         page = context.new_page()

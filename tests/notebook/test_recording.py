@@ -27,7 +27,6 @@ assert "torch._dynamo" not in sys.modules, "a first trace and its formulas"
 """
 LONG_CHAIN = """
 import gc
-import gradwalk
 chain = "y = x" + chr(10) + "for _ in range(100_000):" + chr(10) + "    y = y + 1" + chr(10) + "y.sum().backward()"
 trace = gradwalk.trace("import torch" + chr(10) + "x = torch.ones(1, requires_grad=True)" + chr(10) + chain)
 del trace
@@ -36,12 +35,10 @@ print("alive")
 """
 
 
-def test_torch_is_imported_by_the_first_trace_and_its_compiler_is_not(run: Callable[..., Any]) -> None:
-    run(["-c", FIRST_TRACE])
-
-
-def test_a_trace_of_a_long_chain_does_not_end_its_caller(run: Callable[..., Any]) -> None:
-    assert run(["-c", LONG_CHAIN]).stdout.strip() == "alive"
+def test_a_first_trace_imports_no_compiler_and_one_of_a_long_chain_does_not_end_its_caller(
+    run: Callable[..., Any],
+) -> None:
+    assert run(["-c", FIRST_TRACE + LONG_CHAIN]).stdout.strip() == "alive"
 
 
 def test_a_program_is_traced_and_saved_and_loaded(tmp_path: Path) -> None:

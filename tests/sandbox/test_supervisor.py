@@ -108,19 +108,20 @@ def test_half_a_frame_is_no_answer(survive_in_time: Trace) -> None:
     assert problem_of(events)["kind"] == "protocol"
 
 
-@pytest.mark.parametrize("name", ["requires_grad", "dtype", "shape"])
+@pytest.mark.parametrize("name", ["requires_grad", pytest.param("shape", marks=pytest.mark.sweep)])
 def test_a_property_that_loops_is_the_programs_own_timeout(sandboxes: Start, name: str) -> None:
     source = (
         f"class Odd(torch.Tensor):\n    @property\n    def {name}(self):\n        while True: pass\n"
         "x = torch.ones(2, requires_grad=True).as_subclass(Odd)\n(x * 2).sum()\n"
     )
-    [problem] = [event for event in trace_in(sandboxes(is_hasty=True), source) if event["type"] == "problem"]
+    hasty = sandboxes(policy=False, is_hasty=True)
+    [problem] = [event for event in trace_in(hasty, source) if event["type"] == "problem"]
     assert problem["kind"] == "timeout"
     assert problem["span"]["line"] == 4
 
 
 def test_an_endless_loop_is_stopped_at_its_line(sandboxes: Start) -> None:
-    hasty = sandboxes(is_hasty=True)
+    hasty = sandboxes(policy=False, is_hasty=True)
     before = spent_by_children(hasty)
     events = trace_in(hasty, "print('before')\nn = 0\nwhile True:\n    n += 1\n")
     found = problem_of(events)
@@ -157,7 +158,7 @@ def test_a_print_flood_is_cut_and_says_so(trace: Trace) -> None:
 
 def test_a_graph_of_a_million_nodes_ends_in_a_problem(sandboxes: Start) -> None:
     source = "x = torch.ones(1, requires_grad=True)\nfor n in range(10**6):\n    x = x + 1\nx.backward()\n"
-    events = trace_in(sandboxes(is_hasty=True), "import torch\n" + source)
+    events = trace_in(sandboxes(policy=False, is_hasty=True), "import torch\n" + source)
     assert problem_of(events)["kind"] in ("too_big", "timeout")
 
 
@@ -172,11 +173,6 @@ def test_a_program_that_leaves_no_memory_to_tell_of_it_is_told_so(trace: Trace) 
     events = trace(source + "w = torch.ones(2, requires_grad=True)\n(w * 2).sum().backward()\n")
     assert problem_of(events)["kind"] in ("memory", "crashed")
     assert events[-1]["type"] == "finished"
-
-
-def test_a_megabyte_of_source_is_refused_with_a_sentence(trace: Trace) -> None:
-    found = problem_of(trace("x = 1\n" * 170_000))
-    assert found["kind"] == "too_big"
 
 
 def test_a_stranger_cannot_read_the_server_s_environment(survive: Trace, monkeypatch: pytest.MonkeyPatch) -> None:

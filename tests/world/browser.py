@@ -10,15 +10,9 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 from tests.world.server import ELSEWHERE
 
 CHROMIUM_FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    f"--host-resolver-rules=MAP {ELSEWHERE} 127.0.0.1",
-]
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync", f"--host-resolver-rules=MAP {ELSEWHERE} 127.0.0.1",
+]  # fmt: skip
 
 
 @contextmanager

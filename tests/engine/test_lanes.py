@@ -52,13 +52,13 @@ class Setup:
         self._store = store
         self.runs = Runs(engine, keep_nothing, abandon_seconds=0.1, retain_seconds=30)
 
-    async def job(self, document: bytes, every: str = "step", name: str = "pages") -> ExportJob:
+    async def job(self, document: bytes, every: str) -> ExportJob:
         """An order for a file of this trace."""
         trace = json.loads(document)["id"]
         if self._store is None:
-            return ExportJob(trace=trace, name=name, every=every, document=compress(document))
+            return ExportJob(trace=trace, name="pages", every=every, document=compress(document))
         await self._store.put_trace(trace, document)
-        return ExportJob(trace=trace, name=name, every=every)
+        return ExportJob(trace=trace, name="pages", every=every)
 
     async def start(self, job: ExportJob) -> Run:
         """As a server would."""
@@ -92,10 +92,18 @@ async def to_the_end(run: Run) -> list[tuple[int, int]]:
     return [*told, run.progress]
 
 
-async def test_a_file_is_the_exporters_and_made_once_for_all_who_ask(opened: Open) -> None:
+async def test_a_file_is_the_exporters_and_made_once_for_all_who_ask_and_never_for_nobody(opened: Open) -> None:
     async with opened() as (engine, store):
         setup = Setup(engine, store)
-        before = setup.engine.status().started
+        before = engine.status().started
+        left = await setup.start(await setup.job(LONG, "phase"))
+        with left.follower():
+            await until(lambda: left.progress[0] > 0)
+            assert makers()
+        await until(lambda: not makers())
+        await until(lambda: left.state is RunState.DONE)
+        assert left.outcome is not None
+        assert not left.outcome.lasting
         job = await setup.job(DOCUMENT, "phase")
         asked = await asyncio.gather(*[setup.start(job) for _ in range(20)])
         told = (await asyncio.gather(*map(to_the_end, asked)))[0]
@@ -105,36 +113,7 @@ async def test_a_file_is_the_exporters_and_made_once_for_all_who_ask(opened: Ope
         assert exporter is not None
         oracle = exporter.write(load_document(json.loads(DOCUMENT)), Selection(every="phase"))
         assert await setup.file(asked[0]) == oracle
-        await until(lambda: setup.engine.status().started == before + 1)
-
-
-async def test_what_cannot_be_drawn_says_so(opened: Open) -> None:
-    events = [event for event in json.loads(DOCUMENT)["events"] if event["type"] in ("started", "finished")]
-    empty = json.dumps({**json.loads(DOCUMENT), "id": "e" * 40, "events": events}).encode()
-    async with opened() as (engine, store):
-        setup = Setup(engine, store)
-        run = await setup.start(await setup.job(empty))
-        await to_the_end(run)
-        assert run.outcome is not None
-        assert run.outcome.problem is not None
-        assert run.outcome.problem["fact"]["kind"] == "problem-nothing-to-draw"
-
-
-async def test_a_file_that_nobody_waits_for_any_more_is_not_made(opened: Open) -> None:
-    async with opened() as (engine, store):
-        setup = Setup(engine, store)
-        run = await setup.start(await setup.job(LONG, "phase"))
-        with run.follower():
-            await until(lambda: run.progress[0] > 0)
-            assert makers()
-        await until(lambda: not makers())
-        await until(lambda: run.state is RunState.DONE)
-        assert run.outcome is not None
-        assert not run.outcome.lasting
-        again = await setup.start(await setup.job(DOCUMENT, name="tex"))
-        await to_the_end(again)
-        assert again.outcome is not None
-        assert again.outcome.lasting
+        await until(lambda: engine.status().started == before + 2)
 
 
 @pytest.mark.soak

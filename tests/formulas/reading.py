@@ -167,6 +167,12 @@ class _Reader(Interpreter):  # type: ignore[type-arg]
     def identity(self, tree: Tree[Token]) -> Tensor:
         return torch.eye(**_options(tree.children[0]), dtype=torch.float64)
 
+    def true(self, _: Tree[Token]) -> bool:
+        return True
+
+    def false(self, _: Tree[Token]) -> bool:
+        return False
+
     def literal(self, tree: Tree[Token]) -> Tensor:
         rows = [[self.visit(entry) for entry in row.children] for row in tree.children]
         if any(isinstance(entry, Tensor) and entry.dim() for row in rows for entry in row):
@@ -174,6 +180,8 @@ class _Reader(Interpreter):  # type: ignore[type-arg]
         if self._rows_are_vectors and len(rows) == 1:
             rows = rows[0]
         entries = [entry for row in rows for entry in (row if isinstance(row, list) else [row])]
+        if all(isinstance(entry, bool) for entry in entries):
+            return torch.tensor(rows)
         is_complex = any(isinstance(entry, complex) for entry in entries)
         return torch.tensor(rows, dtype=torch.complex128 if is_complex else torch.float64)
 

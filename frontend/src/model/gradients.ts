@@ -3,7 +3,7 @@
  * A gradient lands in the last phase of the step that returned it, so everything here is derived from steps that
  * have been walked already; a node that is not executed yet can still show what it has received.
  */
-import type { Accumulate, Gradient, Missing, Step, TensorValue } from "../protocol/trace.gen";
+import type { Accumulate, Gradient, Missing, ReturnedChange, Step, TensorValue } from "../protocol/trace.gen";
 import { toNumber } from "./numbers";
 import { isReached, type Position } from "./position";
 import { edgesById, executions, nodesById } from "./selectors";
@@ -32,6 +32,18 @@ export const NOT_COMPUTED: Missing = { missing: "not_computed" };
 /** What the engine left in `.grad`, before the hooks that run after it. */
 export function accumulatedBy({ after, changes }: Accumulate): Gradient {
   return changes?.[0]?.before ?? after;
+}
+
+/** What the engine does to a gradient that a rule has returned: a part of the rule, unlike a hook. */
+const OF_THE_ENGINE: ReadonlySet<string> = new Set([
+  "sum_to_size",
+  "cast",
+] satisfies ReturnedChange["kind"][]);
+
+/** v times J as the rule returned it, before hooks: `grad_inputs` is what was sent on. */
+export function returnedFor(step: Step, argnum: number): Gradient | undefined {
+  const hooked = step.changes?.find((one) => one.argnum === argnum && !OF_THE_ENGINE.has(one.kind));
+  return hooked?.before ?? step.grad_inputs[argnum];
 }
 
 /** Euclidean, of the whole tensor: where only a part of it was sent, the server's own norm. */

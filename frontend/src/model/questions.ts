@@ -13,7 +13,7 @@ import type {
   Step,
   TensorValue,
 } from "../protocol/trace.gen";
-import { isTensor } from "./gradients";
+import { isTensor, returnedFor } from "./gradients";
 import { elementCount, jacobianMatrix } from "./matrix";
 import { toNumber } from "./numbers";
 import type { Position } from "./position";
@@ -177,8 +177,8 @@ function askForSum({ step, node, graph, position, id }: Context): NumberQuestion
 function askForProduct(context: Context): Question | null {
   const { step, node, position, id } = context;
   if (step.accumulate !== null) return null;
-  const operand = node.inputs.find(({ argnum }) => isTensor(step.grad_inputs[argnum]));
-  const returned = operand === undefined ? undefined : step.grad_inputs[operand.argnum];
+  const operand = node.inputs.find(({ argnum }) => isTensor(returnedFor(step, argnum)));
+  const returned = operand === undefined ? undefined : returnedFor(step, operand.argnum);
   if (operand === undefined || !isTensor(returned)) return null;
   const name = calledIn(context.graph, operand);
   const jacobian = step.local_jacobians.find(({ argnum }) => argnum === operand.argnum);

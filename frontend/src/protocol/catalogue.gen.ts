@@ -74,6 +74,7 @@ export interface Catalogue {
   "rule-custom": "op";
   "rule-derivative": "equations";
   "rule-derivative-saved": "equations" | "saved";
+  "derivative-by-use": "name" | "derivative";
   "saved-as": "name" | "value";
   "saved-as-too": "name" | "value";
   "rule-same-operand": "output" | "name" | "derivative";
@@ -646,6 +647,7 @@ export interface Catalogue {
   "finding-value-why": "node" | "entries" | "why";
   "finding-leaf": "name" | "entries";
   "finding-gradient": "node" | "name" | "entries";
+  "finding-gradient-too": "node" | "name" | "entries";
   "finding-seed": "node";
   "finding-hook": "node";
   "finding-sum": "node";

@@ -627,7 +627,7 @@ export interface VjpLine {
    */
   derivative?: string;
   /**
-   * The derivative with what it is the derivative of: `d sin(x*y)/d(x*y) = cos(x*y)`; absent where one of both has no
+   * The derivative with what it is the derivative of: `∂ sin(x*y)/∂(x*y) = cos(x*y)`; absent where one of both has no
    * text in the program.
    */
   equation?: string;

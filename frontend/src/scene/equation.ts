@@ -3,7 +3,7 @@
  * there in every phase, so that nothing changes size; `shown` tells which are revealed.
  */
 
-import { accumulatedBy, isTensor } from "../model/gradients";
+import { accumulatedBy, isTensor, returnedFor } from "../model/gradients";
 import { bytesPerElement, elementCount } from "../model/matrix";
 import { DEFAULT_PRECISION } from "../model/numbers";
 import type { Phase } from "../model/phases";
@@ -331,7 +331,7 @@ function operandEquation(scene: Explained, node: Node, step: Step, argnum: numbe
   const names = new Map(node.inputs.map((each) => [each.argnum, calledShort(scene, node, each)]));
   const name = names.get(argnum) ?? "";
   const jacobians = step.local_jacobians.filter((jacobian) => jacobian.argnum === argnum);
-  const returned = step.grad_inputs[argnum] ?? operand?.missing ?? UNDEFINED;
+  const returned = returnedFor(step, argnum) ?? operand?.missing ?? UNDEFINED;
   const vjp = trusted(node.formula, step)?.vjp.find((line) => line.argnum === argnum) ?? null;
   return {
     argnum,

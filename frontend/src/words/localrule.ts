@@ -45,14 +45,14 @@ function* sameOperand(told: Told): Generator<Said> {
   yield say("rule-same-operand", said);
 }
 
-/** `d sin(x*y)/d(x*y) = cos(x*y); x*y was saved as 2`. */
+/** `∂ sin(x*y)/∂(x*y) = cos(x*y); x*y was saved as 2`; through one of several uses, `the derivative is 1`. */
 function* derivatives(told: Told): Generator<Said> {
   const argnums = sentOn(told).slice(0, OPERANDS_READ_ALOUD);
   const names = argnums.map((argnum) => nameAt(told, argnum));
   if (new Set(names).size < names.length) return;
   const equations = argnums.flatMap((argnum) => {
     const equation = equationText(told.node, argnum);
-    return equation === null ? [] : [code(equation)];
+    return equation === null ? byUse(told, argnum) : [code(equation)];
   });
   if (equations.length === 0) return;
   const saved = equations.length < argnums.length ? [] : savedWords(told, argnums);
@@ -61,6 +61,14 @@ function* derivatives(told: Told): Generator<Said> {
   yield say("rule-derivative", { equations: listed(equations) });
   const [first] = equations;
   if (equations.length > 1 && first !== undefined) yield say("rule-derivative", { equations: first });
+}
+
+/** Where the operand stands elsewhere in the result's text as well, or has another name there. */
+function byUse(told: Told, argnum: number): Said[] {
+  const name = nameAt(told, argnum);
+  const derivative = derivativeText(told.node, argnum);
+  if (name === null || derivative === null || sourceText(told.node) === null) return [];
+  return [say("derivative-by-use", { name: code(name), derivative: code(derivative) })];
 }
 
 /** `x was saved as 2`, `w as 3`. */

@@ -13,7 +13,7 @@ export function derivativeText(node: Node, argnum: number): string | null {
   return lineOf(node, argnum)?.derivative ?? null;
 }
 
-/** `d sin(x*y)/d(x*y) = cos(x*y)`; null where the program has no text for one of both. */
+/** `∂ sin(x*y)/∂(x*y) = cos(x*y)`; null where the program has no text for one of both. */
 export function equationText(node: Node, argnum: number): string | null {
   return lineOf(node, argnum)?.equation ?? null;
 }

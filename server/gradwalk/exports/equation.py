@@ -6,7 +6,7 @@ from gradwalk.exports.labels import ACCUMULATED, FORWARD, IN_FLIGHT, QUIET, row,
 from gradwalk.exports.moment import COMPUTE, LOCAL_RULE, MULTIPLY, SAVE, Moment
 from gradwalk.exports.spelling import spell_gradient, spell_structure, spell_value
 from gradwalk.protocol.events import LocalJacobian, Step
-from gradwalk.protocol.graph import SavedTensor
+from gradwalk.protocol.graph import SavedTensor, Span
 from gradwalk.protocol.values import Gradient, TensorValue
 from gradwalk.words.catalogue import say
 from gradwalk.words.numbers import spell_number, spell_shape
@@ -20,6 +20,8 @@ INDENT = "\N{NO-BREAK SPACE}" * 4
 MATRIX_PADDING = 4
 CHARACTER, CELL_HEIGHT = 8.5, 24.0
 """Points, about, of bold text in 13 points and of a row of cells."""
+_ENGINES = {"sum_to_size", "cast"}
+"""Changes by the engine are a part of the rule."""
 FILLER = '<TD COLSPAN="200" CELLPADDING="0"></TD>'
 """Below a wider equation a table is stretched, each column by the same: what holds something is hardly pulled apart."""
 
@@ -116,8 +118,14 @@ def _rule(moment: Moment, step: Step, argnum: int) -> str:
 
 
 def _equation(moment: Moment, step: Step, argnum: int, scale: float) -> str:
-    """v times J = returned: a table where J is written out as one, else a line of text, which nothing stretches."""
-    returned = step["grad_inputs"][argnum]
+    """v times J = returned: a table where J is written out as one, else a line of text, which nothing stretches.
+
+    What a hook of the program's then made of it, which is what was sent on, follows.
+    """
+    hooked = [
+        change for change in step.get("changes", ()) if change["argnum"] == argnum and change["kind"] not in _ENGINES
+    ]
+    returned = hooked[0]["before"] if hooked else step["grad_inputs"][argnum]
     parts: list[str] = []
     for jacobian in (each for each in step["local_jacobians"] if each["argnum"] == argnum):
         plus = [" + "] if parts else []
@@ -128,10 +136,17 @@ def _equation(moment: Moment, step: Step, argnum: int, scale: float) -> str:
     if moment.phase >= MULTIPLY:
         sign = "=" if "missing" not in returned else "\N{RIGHTWARDS ARROW}"
         parts += [f" {sign} ", _gradient_cell(returned)]
+        parts += [f"; {text(_made_by(change['span'], change['after']))}" for change in hooked]
     if not any(part.startswith("<TABLE") for part in parts):
         return f"{INDENT}{''.join(parts)}"
     cells = "".join(f"<TD>{part}</TD>" for part in parts) + FILLER
     return f'<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0"><TR>{cells}</TR></TABLE>'
+
+
+def _made_by(span: Span | None, after: Gradient) -> str:
+    """`the hook in line 6 made it [4, 8]`."""
+    who = say("hook-somewhere") if span is None else say("hook-in-line", line=str(span["line"]))
+    return say("hook-made", who=who, value=spell_gradient(after))
 
 
 def _accumulation(step: Step, *, landed: bool) -> str:

@@ -26,7 +26,10 @@ class Printed:
 
 
 def print_value(value: Tensor, digits: int) -> Printed | None:
-    """The value with that many significant digits; None for what is too large to be read at a glance."""
+    """The value with that many significant digits; None for what is too large to be read at a glance.
+
+    A mask is printed as one, of True and False.
+    """
     if value.dim() > 2 or not value.numel() or any(size > LONGEST_SIDE for size in value.shape):
         return None
     value = value.detach()
@@ -56,7 +59,10 @@ def _round(number: Scalar, digits: int) -> Scalar:
 
 
 def _matrix(numbers: list[Scalar], shape: tuple[int, ...]) -> Written:
-    written = [write_number(number, "latex") for number in numbers]
+    written = [
+        Written(rf"\text{{{number}}}") if isinstance(number, bool) else write_number(number, "latex")
+        for number in numbers
+    ]
     if not shape:
         return written[0]
     rows, columns = (1, *shape)[-2:]

@@ -1,5 +1,6 @@
 """A node's mathematics as the protocol carries it, in the program's own names."""
 
+import ast
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -108,20 +109,37 @@ def _vjp_line(line: Line, letters: Letters, seeds: Sequence[Kind | None], texts:
     factor = factor_of(line.expression) if [one and one.shape for one in seeds] == [line.shape] else None
     if factor is not None:
         written["derivative"] = derivative = _written(factor, said, "text")
-        operand = texts.operands[line.argnum]
-        needed = [operand, *(texts.values[name] for name in symbols_of(factor))]
-        # Inside a function a value has the name of the parameter there, and another one outside.
-        result = None if texts.operands.count(operand) > 1 else texts.result
-        if result is not None and operand is not None and all(one and one in result for one in needed):
+        operand, result = texts.operands[line.argnum], texts.result
+        # Inside a function a value has the name of the parameter there, and another one outside; and where the operand
+        # stands elsewhere in the result as well, its derivative is not that of this use of it.
+        named = [texts.values[name] for name in symbols_of(factor)]
+        if operand and result and _count(operand, result) == 1 and all(_count(one, result) for one in named):
             written["equation"] = f"{_differential(result)}/{_differential(operand)} = {derivative}"
     return written
 
 
+def _count(part: str, whole: str) -> int:
+    """How often an expression stands in another one, or is it; `s` does not stand in `torch.sin(x)`."""
+    wanted, tree = _parse(part), _parse(whole)
+    if wanted is None or tree is None:
+        return 0
+    text = ast.dump(wanted)
+    return sum(isinstance(node, ast.expr) and ast.dump(node) == text for node in ast.walk(tree))
+
+
+@lru_cache(maxsize=1_024)
+def _parse(text: str) -> ast.expr | None:
+    try:
+        return ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError):
+        return None
+
+
 def _differential(text: str) -> str:
-    """`dx`, `d(x*y)`, `d sin(x)`."""
+    """`∂x`, `∂(x*y)`, `∂ sin(x)`."""
     if source_strength(text) is not Strength.ATOM or text.startswith("("):
-        return f"d({text})"
-    return f"d{text}" if len(text) == 1 else f"d {text}"
+        return f"∂({text})"
+    return f"∂{text}" if len(text) == 1 else f"∂ {text}"
 
 
 def _written(expression: Expression, letters: Letters, form: Form) -> str:

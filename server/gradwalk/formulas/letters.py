@@ -173,6 +173,10 @@ def _plain(latex: str) -> str:
 def _source(source: str, form: Form) -> Written:
     if _NUMBER.fullmatch(source):
         return Written(source, Strength.SUM if source[0] == "-" else Strength.ATOM)
+    if numbered := _NUMBERED.fullmatch(source):
+        stem = _source(numbered[1], form)
+        number = numbered[2].translate(_DIGITS)
+        return Written(source if form == "text" else f"{stem.text}_{{{number}}}", stem.strength)
     # `model.0.weight` is the path of a parameter.
     is_atom = source.endswith("(…)") or _PATH.fullmatch(source) is not None
     strength = Strength.ATOM if is_atom else source_strength(source)
@@ -183,6 +187,10 @@ def _source(source: str, form: Form) -> Written:
     return Written(_typewriter(source), strength)
 
 
+SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+"""Of several leaves with one name, the second is called `x₂`."""
+_DIGITS = {subscript: digit for digit, subscript in SUBSCRIPTS.items()}
+_NUMBERED = re.compile("(.*?)([₀-₉]+)")
 _PATH = re.compile(r"[^\W\d]\w*(\.\w+)+")
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")
 

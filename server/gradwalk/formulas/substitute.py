@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from gradwalk.formulas.digits import DIGITS, Printed, print_value
-from gradwalk.formulas.expression import Named, Symbol, evaluate, walk
+from gradwalk.formulas.expression import Apply, Named, Symbol, evaluate, walk
 from gradwalk.formulas.letters import Letters, is_seed
 from gradwalk.formulas.specialise import CANNOT_EVALUATE, Line
 from gradwalk.formulas.writing import Spell, Written, write, write_explained, write_part
@@ -21,6 +21,7 @@ from gradwalk.protocol.events import Substitution
 _CLOSE = 2e-3
 """Of the largest entry: what rounding to four digits may make of an equation before a reader calls it wrong."""
 _EXACT = 1e-12
+_ARITHMETIC = {"add", "sub", "mul", "div", "neg", "pow", "matmul"}
 LONGEST_EQUATION = 1_000
 """Characters of LaTeX; more does not fit on a screen."""
 
@@ -86,13 +87,27 @@ def _name(one: Symbol | Named) -> str:
 
 
 def _printed(line: Line, values: Mapping[str, Tensor], digits: int) -> dict[str, Printed]:
-    """What stands in the place of symbols and lettered parts, where it is small enough."""
-    found = {
-        _name(one): print_value(torch.as_tensor(evaluate(one, values)), digits)
+    """What stands in the place of symbols and lettered parts, where it is small enough.
+
+    A mask that something is multiplied with is a number there, 1 or 0.
+    """
+    factors = {
+        _name(argument)
         for one in walk(line.expression)
-        if isinstance(one, Symbol | Named)
+        if isinstance(one, Apply) and one.operation in _ARITHMETIC
+        for argument in one.arguments
+        if isinstance(argument, Symbol | Named)
     }
-    return {name: printed for name, printed in found.items() if printed is not None}
+    found: dict[str, Printed] = {}
+    for one in walk(line.expression):
+        if not isinstance(one, Symbol | Named):
+            continue
+        value = torch.as_tensor(evaluate(one, values))
+        is_number = value.dtype == torch.bool and _name(one) in factors
+        printed = print_value(value.long() if is_number else value, digits)
+        if printed is not None:
+            found[_name(one)] = printed
+    return found
 
 
 def _read(line: Line, values: Mapping[str, Tensor], printed: Mapping[str, Printed], digits: int) -> Tensor:

@@ -114,7 +114,7 @@ class VjpLine(TypedDict):
     derivative: NotRequired[str]
     """What v is multiplied by, entry by entry, in the same names; absent where the vjp is no such product."""
     equation: NotRequired[str]
-    """The derivative with what it is the derivative of: `d sin(x*y)/d(x*y) = cos(x*y)`; absent where one of both has no
+    """The derivative with what it is the derivative of: `∂ sin(x*y)/∂(x*y) = cos(x*y)`; absent where one of both has no
     text in the program."""
     reads: NotRequired[list[str]]
     """The saved tensors that the vjp is computed from, by name; `result` for the node's own."""

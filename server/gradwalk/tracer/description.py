@@ -7,7 +7,7 @@ from typing import Any, Final
 import torch
 
 from gradwalk.formulas.derivatives import DerivativeEntry, derivative_line, operand_names
-from gradwalk.formulas.letters import Letters
+from gradwalk.formulas.letters import SUBSCRIPTS, Letters
 from gradwalk.protocol import graph as protocol
 from gradwalk.protocol.facts import fact
 from gradwalk.protocol.values import Missing, TensorValue
@@ -152,7 +152,7 @@ class GraphWriter:
         unique, count = name, 1
         while unique in self._leaf_names:
             count += 1
-            unique = f"{name} ({count})"
+            unique = f"{name}{str(count).translate(SUBSCRIPTS)}"
         self._leaf_names[unique] = name
         self.names[key] = unique
         return unique

@@ -116,6 +116,8 @@ class _PassNotes:
         self.steps_of: dict[str, int] = {}
         self._nodes: dict[str, Node] = {}
         self._first: Finding | None = None
+        self._is_first_told = False
+        """A gradient that is not finite came earlier, of a node whose value is not finite either."""
         self._saturated: list[Finding] = []
         self.wrong_backwards: dict[tuple[str, int], Finding] = {}
         """By op and argnum."""
@@ -238,13 +240,15 @@ class _PassNotes:
             return
         if any(trouble_of(one["value"]) for one in described["outputs"] if one["value"] is not None):
             # Said where its value was computed.
+            self._is_first_told = True
             return
         for argnum, value in enumerate(event["grad_inputs"]):
             trouble = None if "missing" in value else trouble_of(value)
             if trouble is None:
                 continue
             node, name = name_with_operands(described), called(described["inputs"][argnum])
-            what = fact("finding-gradient", node=node, name=name, entries=entries(trouble))
+            details = {"node": node, "name": name, "entries": entries(trouble)}
+            what = fact("finding-gradient-too" if self._is_first_told else "finding-gradient", **details)
             self._first = finding("first_non_finite", described, event["index"], what)
             return
 

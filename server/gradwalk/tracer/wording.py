@@ -98,7 +98,11 @@ def operand_places(call: Call | None, entry: DerivativeEntry | None, names: Sequ
     None where tensors alone tell it, and where the call's arguments are not those of torch's schema: a list of tensors,
     arguments by keyword.
     """
-    if call is None or entry is None or not call.constants or call.label.strip("_") != entry.op.strip("_"):
+    if call is None or entry is None or not call.constants:
+        return None
+    if call.label == "__setitem__":
+        return [_OF_SETITEM[name] for name in names] if _OF_SETITEM.keys() >= set(names) else None
+    if call.label.strip("_") != entry.op.strip("_"):
         return None
     parameters = list(entry.parameters)
     if call.label == "where" and call.real_positions[:1] == (0,):
@@ -111,6 +115,8 @@ def operand_places(call: Call | None, entry: DerivativeEntry | None, names: Sequ
     return places if max(places, default=call.count) < call.count else None
 
 
+_OF_SETITEM: Final = {"self": 0, "values": 2, "value": 2}
+"""Of `y[i] = 7`."""
 _COMPUTING: Final = (ast.Call, ast.BinOp, ast.UnaryOp, ast.Attribute, ast.Subscript)
 _PRODUCTS: Final = frozenset({"mm", "mv", "dot", "bmm"})
 

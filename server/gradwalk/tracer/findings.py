@@ -247,8 +247,9 @@ class _PassNotes:
             if trouble is None:
                 continue
             node, name = name_with_operands(described), called(described["inputs"][argnum])
-            details = {"node": node, "name": name, "entries": entries(trouble)}
-            what = fact("finding-gradient-too" if self._is_first_told else "finding-gradient", **details)
+            what = fact("finding-gradient", node=node, name=name, entries=entries(trouble))
+            if self._is_first_told:
+                what = fact("finding-gradient-too", node=node, name=name, entries=entries(trouble))
             self._first = finding("first_non_finite", described, event["index"], what)
             return
 

@@ -88,6 +88,7 @@ export interface Catalogue {
   "rule-mean-all": "op" | "count" | "name" | "v";
   "rule-mean-some": "op" | "count" | "name";
   "rule-reduction": "name";
+  "rule-overwritten": "op" | "name";
   "rule-broadcast": "name" | "output";
   "rule-repeated": "name";
   "rule-part-of": "name" | "output";
@@ -150,6 +151,8 @@ export interface Catalogue {
   "leaf-none": "leaf";
   "hook-in-line": "line";
   "hook-somewhere": never;
+  "shared-write": "line";
+  "shared-write-somewhere": never;
   "hook-made": "who" | "value";
   "hook-changed": "who";
   "hook-cleared": "who";
@@ -677,6 +680,7 @@ export interface Catalogue {
   "finding-dead-relu-more": "node" | "shape" | "count";
   "finding-wrong-backward": "backward" | "name" | "why";
   "finding-cut-derivative": "op" | "saved" | "use" | "name";
+  "finding-written-gradient": "backward" | "change";
   "finding-behind-autograd": "node" | "name" | "change";
   "finding-changed": never;
   "finding-changed-in-line": "line";
@@ -730,6 +734,7 @@ export interface Catalogue {
   "check-other-outputs": never;
   "check-large-leaf": "name" | "entries" | "left" | "most";
   "why-add": "self";
+  "why-add-broadcast": "self";
   "case-broadcast": never;
   "why-sub-other": "other";
   "why-rsub": "self";

@@ -954,7 +954,8 @@ export interface GradientChange {
   /**
    * How it was registered.
    */
-  kind: "tensor_hook" | "node_prehook" | "node_hook" | "module_hook" | "post_accumulate_hook";
+  kind:
+    "tensor_hook" | "node_prehook" | "node_hook" | "module_hook" | "post_accumulate_hook" | "shared_write";
   before: Gradient;
   after: Gradient;
   /**
@@ -979,7 +980,8 @@ export interface HookChange {
   /**
    * Absent in traces that older versions made.
    */
-  kind?: "tensor_hook" | "node_prehook" | "node_hook" | "module_hook" | "post_accumulate_hook";
+  kind?:
+    "tensor_hook" | "node_prehook" | "node_hook" | "module_hook" | "post_accumulate_hook" | "shared_write";
 }
 /**
  * What became of a gradient after the rule had returned it.
@@ -993,7 +995,7 @@ export interface ReturnedChange {
    * `sum_to_size` and `cast` are the engine's: it sums what was broadcast, and casts to the operand's dtype.
    */
   kind:
-    | ("tensor_hook" | "node_prehook" | "node_hook" | "module_hook" | "post_accumulate_hook")
+    | ("tensor_hook" | "node_prehook" | "node_hook" | "module_hook" | "post_accumulate_hook" | "shared_write")
     | ("sum_to_size" | "cast");
   before: Gradient;
   after: Gradient;
@@ -1122,6 +1124,7 @@ export interface Finding {
     | "cut_derivative"
     | "wrong_backward"
     | "behind_autograd"
+    | "written_gradient"
     | "no_zero_grad"
     | "broadcast"
     | "rebuilt";

@@ -63,13 +63,19 @@ function zerosInstead(told: Told): Said[] {
 /** `The hook in line 5 made it 4`: before the node saw its grad_output. */
 function hooks(told: Told): Said[] {
   const { step, node } = told;
-  const all = (step.hooks ?? []).map(({ span, before, after, output_nr }, index) => {
-    const made = madeBy(told, hookName(span), before, after, { of: "after_hook", index });
+  const all = (step.hooks ?? []).map(({ span, before, after, output_nr, kind }, index) => {
+    const who = kind === "shared_write" ? writeName(span) : hookName(span);
+    const made = madeBy(told, who, before, after, { of: "after_hook", index });
     return step.grad_outputs.length === 1
       ? made
       : say("fact-at", { name: resultName(node, output_nr), made });
   });
   return all.length === 0 ? [] : [say("fact-hooks", { list: listed(all) })];
+}
+
+function writeName(span: Span | null): Said {
+  if (span === null) return say("shared-write-somewhere");
+  return say("shared-write", { line: text(String(span.line)) });
 }
 
 function hookName(span: Span | null): Said {

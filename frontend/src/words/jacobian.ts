@@ -1,7 +1,8 @@
 /** The rule as the shapes and the numbers of a local Jacobian show it. */
+import { isTensor, returnedFor } from "../model/gradients";
 import { elementCount } from "../model/matrix";
 import { formatNumber, toNumber } from "../model/numbers";
-import type { Cell, LocalJacobian, Node } from "../protocol/trace.gen";
+import type { Cell, Gradient, LocalJacobian, Node } from "../protocol/trace.gen";
 import { opOf, ownName, resultName } from "./names";
 import { code, type Said, say, text } from "./say";
 import { jacobianAt, operandAt, SUMMANDS_READ_ALOUD, sentOn, type Told } from "./told";
@@ -30,7 +31,7 @@ export function* ruleByShape(told: Told, argnum: number): Generator<Said> {
         ? say("rule-mean-all", { op, count, name, v })
         : say("rule-mean-some", { op, count, name });
   }
-  if (isCopied(jacobian) && sentOn(told).length === 1) {
+  if (isCopied(jacobian) && !isRealOfComplex(told, argnum) && sentOn(told).length === 1) {
     const output = ownName(told, node);
     if (output !== null && isBroadcast(node, jacobian))
       yield say("rule-broadcast", { name, output: code(output) });
@@ -83,10 +84,10 @@ export function* ruleByStructure(told: Told, argnum: number): Generator<Said> {
       else yield say("rule-selection", { op, name });
       return;
     case "sum_over_copies":
-      yield say("rule-repeated", { name });
+      if (!isRealOfComplex(told, argnum)) yield say("rule-repeated", { name });
       return;
     case "copy_to_summands":
-      yield say("rule-reduction", { name });
+      yield isOverwriting(node) ? say("rule-overwritten", { op, name }) : say("rule-reduction", { name });
       return;
     case "broadcast_sum":
       yield inputs > outputs ? say("rule-reduction", { name }) : say("rule-repeated", { name });
@@ -108,6 +109,17 @@ export function isCopied(jacobian: LocalJacobian | undefined): boolean {
   const { structure, output_shape, input_shape } = jacobian;
   const isOlder = structure === "broadcast_sum" && elementCount(output_shape) > elementCount(input_shape);
   return structure === "sum_over_copies" || isOlder;
+}
+
+/** A real entry is in both parts of a complex result: that is no repetition. */
+function isRealOfComplex({ step }: Told, argnum: number): boolean {
+  const isComplexGradient = (one: Gradient | undefined) => isTensor(one) && one.dtype.startsWith("complex");
+  return !isComplexGradient(returnedFor(step, argnum)) && step.grad_outputs.some(isComplexGradient);
+}
+
+/** Of entries written to one place the last one stays, but torch's backward gives its `v` to each. */
+function isOverwriting({ name }: Node): boolean {
+  return name === "ScatterBackward0";
 }
 
 /** Not every copy is made by broadcasting: an embedding looks the same row up twice, cumprod uses an entry again. */

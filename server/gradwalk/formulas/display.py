@@ -15,7 +15,7 @@ from gradwalk.formulas.notation import Strength
 from gradwalk.formulas.registry import entry_of
 from gradwalk.formulas.specialise import Line, forward, lines, unwritten
 from gradwalk.formulas.writing import Form, Written, write_explained
-from gradwalk.protocol.facts import Fact
+from gradwalk.protocol.facts import Fact, fact
 from gradwalk.protocol.graph import Formula, UnwrittenLine, VjpLine
 
 LONGEST_SAID: Final = 100
@@ -101,6 +101,8 @@ def _vjp_line(line: Line, letters: Letters, seeds: Sequence[Kind | None], texts:
         "text": _written(line.expression, letters, "text"),
         "because": _told(line.because, letters),
     }
+    if line.because.kind == "why-add" and [one and one.shape for one in seeds] != [line.shape]:
+        written["because"] = fact("why-add-broadcast", **written["because"].get("operands", {}))
     reads = [name for name in symbols_of(line.expression) if not is_seed(name)]
     if texts is None or not texts.values.keys() >= set(reads):
         return written

@@ -78,7 +78,12 @@ def _huber(n: Given, difference: Expression) -> Expression:
 
 def _cross_entropy(n: Given) -> Expression:
     x, t = n.operand("self"), n.operand("target")
-    return -_gathered(n, _weighted(n, t * apply("log", x) + (1 - t) * apply("log", 1 - x)))
+    return -_gathered(n, _weighted(n, t * _bounded_log(x) + (1 - t) * _bounded_log(1 - x)))
+
+
+def _bounded_log(x: Expression) -> Expression:
+    """torch keeps both logarithms at -100 or more, so that a sure and wrong answer costs 100 and not infinity."""
+    return apply("max", apply("log", x), number(-100))
 
 
 def _cross_entropy_sent(n: Given) -> Expression:

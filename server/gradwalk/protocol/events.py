@@ -244,7 +244,8 @@ class LocalJacobian(TypedDict):
     """Only for a custom Function, whose backward may be anything, where finding out costs little. Absent: unknown."""
 
 
-HookKind = Literal["tensor_hook", "node_prehook", "node_hook", "module_hook", "post_accumulate_hook"]
+HookKind = Literal["tensor_hook", "node_prehook", "node_hook", "module_hook", "post_accumulate_hook", "shared_write"]
+"""`shared_write` is none: the gradient shares its memory with one that a hook or a custom backward wrote into."""
 ChangeKind = HookKind | Literal["sum_to_size", "cast"]
 
 
@@ -425,6 +426,7 @@ FindingKind = Literal[
     "cut_derivative",
     "wrong_backward",
     "behind_autograd",
+    "written_gradient",
     "no_zero_grad",
     "broadcast",
     "rebuilt",

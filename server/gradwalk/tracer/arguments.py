@@ -22,7 +22,11 @@ def tensors_in(arguments: Iterable[Any]) -> Iterator[torch.Tensor]:
 
 @cache
 def _writes_in_place(func: Callable[..., Any]) -> bool:
-    name: str = getattr(func, "__name__", "")
+    return is_in_place(getattr(func, "__name__", ""))
+
+
+def is_in_place(name: str) -> bool:
+    """Whether an operation of this name writes into its first argument: `mul_`, `__imul__`, `__setitem__`."""
     return name[-1:] == "_" and (name[-2:] != "__" or name == "__setitem__" or name[:3] == "__i")
 
 

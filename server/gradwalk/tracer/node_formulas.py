@@ -87,8 +87,11 @@ class NodeFormulas:
         if seeds:
             by_name |= {"result": seeds[0], "result0": seeds[0]}
         wanted = {argnum for argnum, side in enumerate(operand_sides) if side is not None}
-        saved = {key: kind_of(one) for key, one in self._read(node, by_name).items()}
-        return Unexplained(saved, seeds, kinds, wanted)
+        values = self._read(node, by_name)
+        if any(isinstance(one, torch.Tensor) and one.is_nested for one in values.values()):
+            # A nested tensor has no one shape, of which a formula could be written.
+            return Unexplained({}, [], kinds, set())
+        return Unexplained({key: kind_of(one) for key, one in values.items()}, seeds, kinds, wanted)
 
     def describe(
         self,

@@ -184,6 +184,8 @@ class Pass:
     """The recorded pass that runs this one."""
     latest: PassNode | None = None
     """The node that ran last."""
+    writers: list[Span | None] = field(default_factory=list)
+    """What has changed a gradient in this pass: hooks, and custom backwards that write into their arguments."""
     lost: Any = None
     """Why an output has no history, where one has none."""
     cuts: list[Cut] = field(default_factory=list)

@@ -14,7 +14,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from gradwalk.tracer import originals
-from gradwalk.tracer.arguments import tensors_in
+from gradwalk.tracer.arguments import is_in_place, tensors_in
 from gradwalk.tracer.originals import Tensor, grad_fn_of
 from gradwalk.tracer.values import storage_address
 
@@ -98,7 +98,7 @@ class Leaves(TorchFunctionMode):
                 if name in _MASKS and isinstance(args[0], Tensor):
                     mask = func(torch.ones_like(args[0], dtype=torch.get_default_dtype()), *args[1:], **kwargs)
                     return args[0] * mask.to(args[0].dtype)
-        if name[-1:] == "_" and (name[-2:] != "__" or name[:3] == "__i" or name == "__setitem__"):
+        if is_in_place(name):
             self._note_write(args[:1])
         return func(*args, **kwargs)
 

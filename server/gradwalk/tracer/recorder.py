@@ -13,6 +13,7 @@ from gradwalk.protocol.graph import Span
 from gradwalk.protocol.requests import ResolvedLimits
 from gradwalk.protocol.values import Gradient
 from gradwalk.tracer import originals
+from gradwalk.tracer.arguments import is_in_place
 from gradwalk.tracer.births import Birth
 from gradwalk.tracer.calls import Call, CallLog
 from gradwalk.tracer.checking import Unchecked
@@ -356,7 +357,8 @@ class Recorder(PassListener):
         index = self.stream.steps
         received = self._gradients.received(entry, grad_outputs, self.log.materialized(node))
         returned = self._gradients.returned(one, entry, grad_inputs, index)
-        hooks = self._sums.check(entry, received, ())
+        hooks = self._sums.check(entry, received, (), one.writers)
+        self._note_writes(one, entry, index, grad_outputs)
         ruled = grad_inputs if entry.returned is None else entry.returned
         asked = self.live_nodes.ask(one, node, entry, index, grad_outputs, ruled, unfitted)
         event = self._step_event(one, entry, index, received, returned, asked)
@@ -365,6 +367,21 @@ class Recorder(PassListener):
         if entry.inner:
             event["inside"] = [self.writer.inner_op(call) for call in entry.inner]
         self._send_step(one, node, entry, event, asked, grad_outputs, ruled)
+
+    def _note_writes(self, one: Pass, entry: PassNode, index: int, grad_outputs: Any) -> None:
+        """What wrote into gradients of the pass: hooks, which may do so, and a custom backward, which must not."""
+        for chain in (*entry.received.values(), *entry.sent.values()):
+            one.writers += [change["span"] for change in chain.changes(self.places)]
+        if entry.changed is None or entry.record.kind != "custom":
+            return
+        for before, gradient in zip(entry.changed, grad_outputs, strict=False):
+            now = None if gradient is None else self.values.value_of(gradient)
+            if before is None or now is None or now == before:
+                continue
+            writes = [call.place for call in entry.inner or () if is_in_place(call.label)]
+            span = self.places.span(writes[-1]) if writes else entry.record.described().get("backward_span")
+            one.writers.append(span)
+            self._mistakes.note_write(entry.record.described(), index, before, now, span)
 
     def watch_quietly(self, one: Pass) -> Any:
         if self.live_nodes.look_at_step is not None:
@@ -432,7 +449,7 @@ class Recorder(PassListener):
         index = self.stream.steps
         received = self._gradients.received(entry, grad_outputs, frozenset())
         returned = self._gradients.returned(one, entry, grad_inputs, index)
-        hooks = self._sums.check(entry, received, grad_outputs)
+        hooks = self._sums.check(entry, received, grad_outputs, one.writers)
         event = self._step_event(one, entry, index, received, returned, asked)
         if hooks:
             event["hooks"] = hooks

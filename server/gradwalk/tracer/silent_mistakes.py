@@ -1,6 +1,7 @@
 """What a program most likely did not mean, and PyTorch runs without a word.
 
 behind_autograd   a saved tensor holds other values than the forward computed with, though its version did not change.
+written_gradient  a custom backward writes into the grad_output that it was given.
 no_zero_grad      a leaf's gradient was added to that of an earlier pass, although the leaf was updated in between.
 broadcast         (N, 1) against (N,) gave (N, N) on the way to a scalar.
 rebuilt           a tensor made anew of numbers that were read out of another one.
@@ -63,6 +64,14 @@ class SilentMistakes:
                 self._told.add(key)
                 self._found.append(self._behind(node, described, index, saved, then))
             return
+
+    def note_write(self, described: Node, index: int, before: TensorValue, now: TensorValue, span: Span | None) -> None:
+        """A custom backward wrote into what the engine had given it, which other nodes may be given as well."""
+        if not self._is_new("written_gradient", described["op"]):
+            return
+        change = _change(short(before), short(now), None if span is None else str(span["line"]))
+        what = fact("finding-written-gradient", backward=f"{described['op']}.backward", change=change)
+        self._found.append(finding("written_gradient", described, index, what, span))
 
     def _behind(self, node: Any, described: Node, index: int, saved: Any, then: TensorValue) -> Finding:
         place = self._write_to(node, saved["name"])

@@ -5,7 +5,8 @@ from typing import Final
 
 import torch
 
-from gradwalk.protocol.events import HookChange
+from gradwalk.protocol.events import HookChange, HookKind
+from gradwalk.protocol.graph import Span
 from gradwalk.protocol.values import Gradient, Missing
 from gradwalk.tracer import originals
 from gradwalk.tracer.hooks import HookWatch
@@ -41,7 +42,11 @@ class ContributionSums:
         return originals.clone(originals.detach(self._values.unwrap(gradient)))
 
     def check(
-        self, entry: PassNode, received: list[Gradient], grad_outputs: Sequence[torch.Tensor | None]
+        self,
+        entry: PassNode,
+        received: list[Gradient],
+        grad_outputs: Sequence[torch.Tensor | None],
+        writers: Sequence[Span | None],
     ) -> list[HookChange]:
         """Compares the sum of what arrived with what the engine handed over; gives what hooks rewrote.
 
@@ -49,6 +54,7 @@ class ContributionSums:
             entry: the node in its pass.
             received: the values of grad_outputs when the engine handed them over.
             grad_outputs: themselves, where they are still that; a value is not asked for again.
+            writers: what has written into gradients of this pass before; one of them may share its memory.
         """
         changes: list[HookChange] = []
         for slot, value in enumerate(received):
@@ -63,10 +69,10 @@ class ContributionSums:
             first = chain.first or value
             if not _is_same(total, first):
                 found, span = self._hooks.rewriter_of(entry.record, slot)
-                if found:
-                    changes.append(
-                        {"output_nr": slot, "kind": "tensor_hook", "before": total, "after": first, "span": span}
-                    )
+                if found or writers:
+                    kind: HookKind = "tensor_hook" if found else "shared_write"
+                    span = span if found else writers[-1]
+                    changes.append({"output_nr": slot, "kind": kind, "before": total, "after": first, "span": span})
                 else:
                     self._on_failure(ContributionMismatch(entry.record.id, entry.record.name, slot))
             changes += [{"output_nr": slot, **change} for change in chain.changes(self._places)]

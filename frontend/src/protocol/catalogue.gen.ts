@@ -711,6 +711,8 @@ export interface Catalogue {
   "check-like-this": "count";
   "check-flat": "name";
   "check-stops": "name";
+  "check-direction": "forward" | "name" | "backward";
+  "check-not-linear": "name";
   "check-identity": "name";
   "check-identity-times": "name" | "factor";
   "check-large-jacobian": "entries" | "most";

@@ -710,6 +710,8 @@ FactKind = Literal[
     "check-like-this",
     "check-flat",
     "check-stops",
+    "check-direction",
+    "check-not-linear",
     "check-identity",
     "check-identity-times",
     "check-large-jacobian",

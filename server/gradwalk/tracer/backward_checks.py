@@ -1,6 +1,10 @@
 """Whether a custom backward is the derivative of its forward, found out while tracing where that costs little.
 
-The program's forward runs again, some dozens of times, on copies and in double precision. So it must not be noticed:
+Few entries are compared one by one, in the first steps of a Function. What is larger, and every later step, is compared
+along a direction d drawn by chance, with the v that arrived: v (J d) by two runs of forward, (v J) d by what backward
+returned. That also unmasks a backward that is not linear in v.
+
+The program's forward runs again, on copies and in double precision. So it must not be noticed:
 only a forward that does nothing but compute (`repeatable`), draws no random numbers and gives the same output again is
 asked. No node is built, because `forward` is called as it is, without grad mode. Costs are counted in operations, not
 in time, so that a trace is deterministic.
@@ -20,6 +24,7 @@ from gradwalk.protocol.facts import Fact, fact, number
 from gradwalk.tracer import originals
 from gradwalk.tracer.calls import Call
 from gradwalk.tracer.decimals import spell_non_finite
+from gradwalk.tracer.direction_check import Gradients, compare_along
 from gradwalk.tracer.finite_differences import NARROWINGS
 from gradwalk.tracer.forward_check import compare_with_forward
 from gradwalk.tracer.node_calls import unnoticed
@@ -44,8 +49,16 @@ class BackwardChecks:
     def __init__(self) -> None:
         self._done: Counter[type] = Counter()
         self._left = OPERATIONS_PER_RUN
+        self._left_along = OPERATIONS_PER_RUN
 
-    def add(self, node: Any, call: Call | None, jacobians: Sequence[LocalJacobian], known: Sequence[Any]) -> None:
+    def add(
+        self,
+        node: Any,
+        call: Call | None,
+        jacobians: Sequence[LocalJacobian],
+        known: Sequence[Any],
+        gradients: Gradients,
+    ) -> None:
         """Adds `differences` to the local Jacobians of a custom node, where a check can be had and costs little.
 
         Args:
@@ -53,27 +66,57 @@ class BackwardChecks:
             call: that built it.
             jacobians: of its step.
             known: the outputs as the trace has them, to tell that the forward still does what it did.
+            gradients: of its step.
         """
         function = None if call is None else call.function
-        if call is None or function is None or call.given is None or not self._afford(call, function, jacobians):
+        if call is None or function is None or call.given is None or not jacobians:
+            return
+        if not is_repeatable_forward(function):
             return
         forward = _forward_of(node, call, call.given)
-        for one in jacobians:
-            slot = one["output_nr"]
-            with _no_grad(), unnoticed():
-                if not _is_as_before(forward, slot, known):
-                    continue
-                found = compare_with_forward(forward, one, node._input_metadata[slot].shape, cells_max=0)
-            differences = _differences(found, forward.operands[one["argnum"]].dtype)
-            if differences is not None:
-                one["differences"] = differences
+        if self._afford(call, function, jacobians):
+            for one in jacobians:
+                slot = one["output_nr"]
+                with _no_grad(), unnoticed():
+                    if not _is_as_before(forward, slot, known):
+                        continue
+                    found = compare_with_forward(forward, one, node._input_metadata[slot].shape, cells_max=0)
+                differences = _differences(found, forward.operands[one["argnum"]].dtype)
+                if differences is not None:
+                    one["differences"] = differences
+        self._compare_along(forward, call, jacobians, known, gradients)
+
+    def _compare_along(
+        self,
+        forward: Forward,
+        call: Call,
+        jacobians: Sequence[LocalJacobian],
+        known: Sequence[Any],
+        gradients: Gradients,
+    ) -> None:
+        """Compares along a direction what was not compared entry by entry, or was and agreed."""
+        by_argnum = {one["argnum"]: one for one in jacobians}
+        cost = (1 + 2 * len(by_argnum)) * (len(call.operations) + 1)
+        if cost > self._left_along:
+            return
+        self._left_along -= cost
+        with _no_grad(), unnoticed():
+            slots = [slot for slot, v in enumerate(gradients.outputs) if v is not None]
+            if not slots or not all(_is_as_before(forward, slot, known) for slot in slots):
+                return
+            for argnum, one in by_argnum.items():
+                verdict = one.get("differences", {}).get("verdict")
+                if verdict in (None, "agrees"):
+                    found = compare_along(forward, argnum, gradients, was_linear=verdict == "agrees")
+                    if found is not None:
+                        one["differences"] = found
 
     def _afford(self, call: Call, function: type, jacobians: Sequence[LocalJacobian]) -> bool:
         if not any("data" in one["value"] for one in jacobians) or self._done[function] >= CHECKS_PER_FUNCTION:
             return False
         entries = sum(2 * one.numel() for one in call.given or () if isinstance(one, Tensor))
         cost = (3 + _RUNS_PER_ENTRY * entries) * (len(call.operations) + 1)
-        if cost > min(OPERATIONS_PER_CHECK, self._left) or not is_repeatable_forward(function):
+        if cost > min(OPERATIONS_PER_CHECK, self._left):
             return False
         self._left -= cost
         self._done[function] += 1
@@ -99,7 +142,7 @@ def _forward_of(node: Any, call: Call, given: tuple[Any, ...]) -> Forward:
     def run(operands: Sequence[torch.Tensor]) -> list[torch.Tensor | None]:
         arguments = [wider(argument) for argument in given]
         for position, operand in zip(positions, operands, strict=True):
-            arguments[position] = operand
+            arguments[position] = originals.clone(operand)  # forward may write into it
         return only_wide(apply(arguments))
 
     def run_again() -> list[torch.Tensor | None]:
@@ -115,7 +158,12 @@ def _is_as_before(forward: Forward, slot: int, known: Sequence[Any]) -> bool:
     except Exception:  # noqa: BLE001 (the program's own code)
         return False
     value = known[slot]["value"] if slot < len(known) else None
-    if again is None or value is None or "data" not in value or list(again.shape) != value["shape"]:
+    if again is None or value is None or list(again.shape) != value["shape"]:
+        return False
+    if "summary" in value:
+        norm = float(torch.linalg.vector_norm(again.to(torch.complex128 if again.is_complex() else torch.float64)))
+        return bool(np.isclose(norm, float(value["summary"]["norm"]), rtol=1e-6, atol=0.0, equal_nan=True))
+    if "data" not in value:
         return False
     numbers = torch.view_as_real(again.resolve_conj()) if again.is_complex() else again
     told = torch.tensor(np.array(value["data"], np.float64), dtype=numbers.dtype)

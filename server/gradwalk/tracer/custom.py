@@ -23,7 +23,7 @@ from gradwalk.tracer.originals import (
 )
 from gradwalk.tracer.source import Program
 
-ENTRIES_KEPT: Final = 48
+ENTRIES_KEPT: Final = 65_536
 """Of the tensors that a Function got, together."""
 
 

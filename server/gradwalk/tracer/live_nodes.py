@@ -8,6 +8,7 @@ import torch
 from gradwalk.protocol.requests import ResolvedLimits
 from gradwalk.tracer import originals
 from gradwalk.tracer.backward_checks import BackwardChecks
+from gradwalk.tracer.direction_check import Gradients
 from gradwalk.tracer.jacobian import JacobianBudget, local_jacobians
 from gradwalk.tracer.node_formulas import NodeFormulas
 from gradwalk.tracer.passes import Asked, Pass, PassNode
@@ -92,7 +93,8 @@ class LiveNodes:
             node, grad_outputs, grad_inputs, budget, flowing=flowing, sides=sides, refit=refit
         )
         if record.kind == "custom" and not is_wrapped:
-            self._backward_checks.add(node, record.call, found, record.described()["outputs"])
+            gradients = Gradients(grad_outputs, grad_inputs)
+            self._backward_checks.add(node, record.call, found, record.described()["outputs"], gradients)
         return found
 
     def _first_row(self, gradient: torch.Tensor | None) -> torch.Tensor | None:

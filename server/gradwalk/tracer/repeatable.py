@@ -46,7 +46,9 @@ NOTICEABLE = frozenset(
 )  # fmt: skip
 """Attributes whose call changes something, or starts the engine; so does any `set_...`, and any `..._`."""
 
-SAVING = frozenset({"mark_non_differentiable", "save_for_backward", "save_for_forward", "set_materialize_grads"})
+SAVING = frozenset(
+    {"mark_dirty", "mark_non_differentiable", "save_for_backward", "save_for_forward", "set_materialize_grads"}
+)
 """Methods of ctx that a forward may call."""
 
 _NEVER = (ast.Global, ast.Nonlocal, ast.Await, ast.Yield, ast.YieldFrom, ast.AsyncFor, ast.AsyncWith, ast.Delete)
@@ -109,6 +111,9 @@ class _Reader:
         }
         self._context = arguments.args[0].arg if arguments.args else ""
         self._fresh = self._fresh_names()
+        stored = {node.id for node in self._nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+        self._own = self._parameters - stored - {self._context} if saves else set()
+        """What a forward that is run again may write into: its arguments are copies."""
 
     def is_pure(self) -> bool:
         return not any(isinstance(node, _NEVER) or not self._is_allowed(node) for node in self._nodes)
@@ -152,7 +157,7 @@ class _Reader:
 
     def _is_fresh(self, node: ast.expr) -> bool:
         if isinstance(node, ast.Name):
-            return node.id in self._fresh
+            return node.id in self._fresh or node.id in self._own
         return _makes_fresh(node)
 
     def _is_pure_call(self, call: ast.Call) -> bool:

@@ -1,0 +1,118 @@
+"""A custom backward beside its forward along one direction d: two runs of forward, whatever the size.
+
+With the v that arrived, v (J d) comes of the difference of two runs, and (v J) d of what backward returned. So it also
+unmasks a backward that is not linear in v, whose Jacobian, made of one-hot v's, may be right.
+"""
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+import torch
+
+from gradwalk.protocol.events import Differences
+from gradwalk.protocol.facts import Fact, fact
+from gradwalk.tracer.finding import measured
+from gradwalk.tracer.finite_differences import ROUNDINGS, STEP
+from gradwalk.tracer.reevaluation import Forward, wider
+
+_ROUNDED: Final = {torch.float64: 1e-7, torch.float32: 1e-4}
+"""How far the two may be apart by rounding, relative to the magnitudes of their terms."""
+_ROUNDED_ROUGHLY: Final = 3e-2
+
+
+class Gradients(NamedTuple):
+    """Of one step."""
+
+    outputs: Sequence[torch.Tensor | None]
+    inputs: Sequence[torch.Tensor | None]
+    """As the rule returned them."""
+
+
+class _Sum(NamedTuple):
+    """A sum, and what the magnitudes of its terms come to."""
+
+    total: float = 0.0
+    size: float = 0.0
+
+    def plus(self, terms: torch.Tensor) -> "_Sum":
+        return _Sum(self.total + float(terms.sum()), self.size + float(terms.abs().sum()))
+
+
+class _Change(NamedTuple):
+    """How forward changes along a direction."""
+
+    along: _Sum
+    """v times that."""
+    bend: float
+    """How much the slopes to both sides differ, times v: at a corner there is nothing to compare with."""
+    is_identity: bool
+    """The output moves as the operand does."""
+    rounding: float
+    """What the product can be off by: a small change of a large value is lost when that is rounded."""
+
+
+def compare_along(forward: Forward, argnum: int, gradients: Gradients, *, was_linear: bool) -> Differences | None:
+    """How both differ; None where they do not, and where nothing can be said: at corners, at values not finite.
+
+    `was_linear`: the Jacobian that backward makes of one-hot v's is that of forward.
+    """
+    operand, returned = forward.operands[argnum], gradients.inputs[argnum]
+    if returned is None or operand.is_complex() or returned.shape != operand.shape:
+        return None
+    d = torch.from_numpy(np.random.default_rng(argnum).standard_normal(tuple(operand.shape)))
+    try:
+        change = _change_along(forward, argnum, d, gradients.outputs)
+    except Exception:  # noqa: BLE001 (the program's own forward, at values it has not seen)
+        return None
+    if change is None:
+        return None
+    by_backward = _Sum().plus(returned.to(torch.float64) * d)
+    size = change.along.size + by_backward.size
+    allowed = _ROUNDED.get(operand.dtype, _ROUNDED_ROUGHLY) * size + change.rounding
+    is_apart = abs(change.along.total - by_backward.total) > allowed
+    if not is_apart or change.bend > allowed or not np.isfinite(size):
+        return None
+    return {"verdict": "differs", "because": _because(forward.names[argnum], change, by_backward, was_linear)}
+
+
+def _change_along(forward: Forward, argnum: int, d: torch.Tensor, vs: Sequence[torch.Tensor | None]) -> _Change | None:
+    """None where an output cannot be compared."""
+    operands = [wider(one) for one in forward.operands]
+    step = STEP * max(1.0, float(operands[argnum].abs().max()))
+
+    def outputs_at(moved: float) -> list[torch.Tensor | None]:
+        return forward.run([one + moved * d if at == argnum else one for at, one in enumerate(operands)])
+
+    runs = [outputs_at(moved) for moved in (-step, 0.0, step)]
+    found = _Change(_Sum(), 0.0, is_identity=True, rounding=0.0)
+    for slot, v in enumerate(vs):
+        if v is None:
+            continue
+        low, here, high = (outputs[slot] if slot < len(outputs) else None for outputs in runs)
+        if low is None or here is None or high is None or low.shape != v.shape or v.is_complex():
+            return None
+        wide, slope = v.to(torch.float64), (high - low) / (2 * step)
+        is_moved_alike = slope.shape == d.shape and torch.allclose(slope, d, rtol=1e-6, atol=1e-6)
+        bend = float((wide * (high - 2 * here + low) / step).abs().sum())
+        rounding = ROUNDINGS * torch.finfo(torch.float64).eps * float((wide * here).abs().sum()) / step
+        found = _Change(
+            found.along.plus(wide * slope),
+            found.bend + bend,
+            found.is_identity and is_moved_alike,
+            found.rounding + rounding,
+        )
+    return found
+
+
+def _because(name: str, change: _Change, by_backward: _Sum, was_linear: bool) -> Fact:
+    if change.along.size == 0:
+        return fact("check-flat", name=name)
+    if by_backward.size == 0:
+        return fact("check-stops", name=name)
+    if change.is_identity:
+        return fact("check-identity", name=name)
+    if was_linear:
+        return fact("check-not-linear", name=name)
+    along, back = measured(change.along.total), measured(by_backward.total)
+    return fact("check-direction", name=name, forward=along, backward=back)

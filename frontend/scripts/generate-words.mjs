@@ -5,7 +5,7 @@
  *     node scripts/generate-words.mjs            writes the files
  *     node scripts/generate-words.mjs --check    writes nothing; exit status 1 when a file is stale
  */
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { FluentResource } from "@fluent/bundle";
 
 const SOURCE = new URL("../../server/gradwalk/words/en.ftl", import.meta.url);
@@ -58,6 +58,16 @@ FactKind = Literal[
 ${keys.map((id) => `    ${JSON.stringify(id)},`).join("\n")}
 ]
 `;
+
+/** A language need not be complete: what it lacks is said in English. */
+for (const file of readdirSync(new URL(".", SOURCE)).filter((name) => name.endsWith(".ftl"))) {
+  if (file === "en.ftl") continue;
+  const theirs = new Set(
+    new FluentResource(readFileSync(new URL(file, SOURCE), "utf8")).body.map(({ id }) => id),
+  );
+  const count = keys.filter((key) => theirs.has(key)).length;
+  console.log(`figure: ${file} has ${count} of ${keys.length} messages`);
+}
 
 for (const [target, text] of [
   [TYPESCRIPT, typescript],

@@ -30,7 +30,6 @@ export interface Catalogue {
   "result-in-line": "op" | "line";
   "result-of": "op";
   "result-born": "op" | "line";
-  "output-of": "number" | "op";
   "call-in-line": "call" | "line";
   "node-in-line": "op" | "line";
   "operand-number": "number";
@@ -66,6 +65,7 @@ export interface Catalogue {
   "collect-seed-and-uses": "name" | "count" | "seeds" | "sum";
   "collect-outputs": "count" | "op" | "arrived" | "list";
   "collect-outputs-all": "count" | "op" | "list";
+  "collect-outputs-each": "count";
   "collect-outputs-count": "count" | "op" | "arrived";
   "collect-short": "count";
   "sum-of-shapes": "count" | "shape";
@@ -74,6 +74,7 @@ export interface Catalogue {
   "rule-custom": "op";
   "rule-derivative": "equations";
   "rule-derivative-saved": "equations" | "saved";
+  "derivative-alone": "derivative";
   "derivative-by-use": "name" | "derivative";
   "saved-as": "name" | "value";
   "saved-as-too": "name" | "value";
@@ -88,7 +89,7 @@ export interface Catalogue {
   "rule-mean-all": "op" | "count" | "name" | "v";
   "rule-mean-some": "op" | "count" | "name";
   "rule-reduction": "name";
-  "rule-overwritten": "op" | "name";
+  "rule-overwritten": "name";
   "rule-broadcast": "name" | "output";
   "rule-repeated": "name";
   "rule-part-of": "name" | "output";
@@ -130,6 +131,7 @@ export interface Catalogue {
   "multiply-shape": "v" | "shape";
   "multiply-shapes": "v" | "shapes";
   "multiply-count": "count";
+  "multiply-placed": "v" | "result";
   "result-for": "value" | "name";
   "send-none": never;
   "send-list": "list";
@@ -674,6 +676,8 @@ export interface Catalogue {
   "finding-vanishing-alone": "reaches" | "node";
   "finding-vanishing-at": "reaches" | "node" | "change";
   "finding-saturated": "node" | "norm";
+  "finding-staircase": "node";
+  "finding-underflow": "node" | "norm";
   "finding-exploding": "reaches" | "count" | "average" | "strongest" | "node";
   "finding-exploding-alone": "reaches" | "node";
   "finding-dead-relu": "node" | "shape";
@@ -1481,6 +1485,7 @@ export interface Catalogue {
   "player-not-yet": never;
   "player-rule-returns": never;
   "player-then": never;
+  "player-unchecked": never;
   "player-checked": never;
   "player-memory": "rows" | "columns" | "full" | "kept";
   "player-saved-as": "name";

@@ -2,7 +2,7 @@
 import { isTensor } from "../model/gradients";
 import type { Contribution } from "../protocol/trace.gen";
 import { opOf, resultName } from "./names";
-import { listed, type Reference, type Said, say, text } from "./say";
+import { listed, type Reference, type Said, say, text, textOf } from "./say";
 import { equation, isSum } from "./sums";
 import { firstFitting, SUMMANDS_READ_ALOUD, type Told, vIs } from "./told";
 import { isShort, isThere, spellGradient, spellShape } from "./values";
@@ -24,8 +24,10 @@ function one(told: Told, name: Said): Said[] {
   const [contribution] = told.step.contributions;
   if (contribution === undefined) return [];
   const { value, edge } = contribution;
-  if (edge !== "seed")
-    return [say("collect-one", { v: vIs(told, value, { of: "contribution", index: 0 }), name })];
+  const at: Reference = { of: "contribution", index: 0 };
+  // Of a variable called v, `v = 2 arrived at v` would be two things of one name.
+  const v = textOf(name) === "v" ? spellGradient(value, at, told.precision) : vIs(told, value, at);
+  if (edge !== "seed") return [say("collect-one", { v, name })];
   if (isTensor(value) && !isShort(value))
     return [say("collect-seed-shape", { name, shape: spellShape(value.shape) })];
   return [
@@ -84,5 +86,8 @@ function severalOutputs(told: Told): Said[] {
   );
   const said = { ...counts, list: listed(list) };
   const isAll = there.length === step.grad_outputs.length;
-  return [say(isAll ? "collect-outputs-all" : "collect-outputs", said), say("collect-outputs-count", counts)];
+  return [
+    say(isAll ? "collect-outputs-all" : "collect-outputs", said),
+    isAll ? say("collect-outputs-each", { count: counts.count }) : say("collect-outputs-count", counts),
+  ];
 }

@@ -87,7 +87,7 @@ export function* ruleByStructure(told: Told, argnum: number): Generator<Said> {
       if (!isRealOfComplex(told, argnum)) yield say("rule-repeated", { name });
       return;
     case "copy_to_summands":
-      yield isOverwriting(node) ? say("rule-overwritten", { op, name }) : say("rule-reduction", { name });
+      yield isOverwriting(node) ? say("rule-overwritten", { name }) : say("rule-reduction", { name });
       return;
     case "broadcast_sum":
       yield inputs > outputs ? say("rule-reduction", { name }) : say("rule-repeated", { name });

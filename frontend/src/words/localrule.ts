@@ -6,6 +6,9 @@ import { code, inTurn, listed, type Said, say, textOf } from "./say";
 import { firstFitting, jacobianAt, nameAt, OPERANDS_READ_ALOUD, operandAt, sentOn, type Told } from "./told";
 import { scalarOf, spellNumber } from "./values";
 
+/** Characters; of a longer one only the derivative is said. */
+const LONGEST_EQUATION = 48;
+
 export function rule(told: Told): Said {
   const { node } = told;
   if (node.kind === "custom") return say("rule-custom", { op: opOf(node) });
@@ -52,7 +55,7 @@ function* derivatives(told: Told): Generator<Said> {
   if (new Set(names).size < names.length) return;
   const equations = argnums.flatMap((argnum) => {
     const equation = equationText(told.node, argnum);
-    return equation === null ? byUse(told, argnum) : [code(equation)];
+    return equation === null || equation.length > LONGEST_EQUATION ? byUse(told, argnum) : [code(equation)];
   });
   if (equations.length === 0) return;
   const saved = equations.length < argnums.length ? [] : savedWords(told, argnums);
@@ -63,10 +66,12 @@ function* derivatives(told: Told): Generator<Said> {
   if (equations.length > 1 && first !== undefined) yield say("rule-derivative", { equations: first });
 }
 
-/** Where the operand stands elsewhere in the result's text as well, or has another name there. */
+/** Where the operand stands elsewhere in the result's text as well or has another name there, or the equation is long. */
 function byUse(told: Told, argnum: number): Said[] {
   const name = nameAt(told, argnum);
   const derivative = derivativeText(told.node, argnum);
+  if (derivative !== null && sentOn(told).length === 1 && equationText(told.node, argnum) !== null)
+    return [say("derivative-alone", { derivative: code(derivative) })];
   if (name === null || derivative === null || sourceText(told.node) === null) return [];
   return [say("derivative-by-use", { name: code(name), derivative: code(derivative) })];
 }

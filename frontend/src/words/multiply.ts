@@ -107,6 +107,12 @@ function* byRule(told: Told, there: readonly number[], v: Said): Generator<Said>
     structure === "copy_to_summands"
   )
     return;
+  if (structure === "selection" || structure === "permutation") {
+    yield say("multiply-placed", { v, result });
+    return;
+  }
+  // A formula with nothing but shapes beside it was told a stop ago.
+  if (!told.step.grad_outputs.every(isShort)) return;
   const derivative = derivativeText(told.node, argnum);
   if (derivative !== null) yield say("multiply-entries", { v, derivative: code(derivative), result });
   else yield say("multiply-rule", { v, rule: code(rule), result });

@@ -29,17 +29,22 @@ function opText({ op }: Node): string {
   return op.replace(/^_+|_+$|_forward$/g, "") || op;
 }
 
-/** A result of a node: its variable, its text in the program, or `the result of mul in line 3`. */
+/** A result of a node: its variable, its text in the program, `unbind(…)[0]`, or `the result of mul in line 3`. */
 export function resultName(node: Node, outputNr: number): Said {
   const known = resultText(node, outputNr);
   if (known !== null) return code(known);
+  if (node.output_count > 1) return code(`${sourceOf(node) ?? `${opText(node)}(…)`}[${outputNr}]`);
   const op = opOf(node);
   const line = node.span === null ? null : text(String(node.span.line));
-  const result =
-    line === null
-      ? say("result-of", { op })
-      : say(node.born === undefined ? "result-in-line" : "result-born", { op, line });
-  return node.output_count > 1 ? say("output-of", { number: text(String(outputNr)), op: result }) : result;
+  return line === null
+    ? say("result-of", { op })
+    : say(node.born === undefined ? "result-in-line" : "result-born", { op, line });
+}
+
+/** The program's text for the call that gives all results. */
+function sourceOf(node: Node): string | null {
+  const source = node.outputs[0]?.source ?? null;
+  return source !== null && source.length <= LONGEST_NAME / 2 ? source : null;
 }
 
 /** The variable that holds a result, or the program's text that computes it; null where it has neither. */

@@ -154,8 +154,11 @@ export function onSay(noticed: () => void): void {
 function makeBundle(language: string, catalogue: string): FluentBundle {
   // Isolation marks are for texts that mix directions of writing; in a program's name they would be copied along.
   const made = new FluentBundle(language, { useIsolating: false });
-  const [error] = made.addResource(new FluentResource(catalogue));
-  if (error !== undefined) throw error;
+  // What a language lacks is said in English.
+  for (const each of language === "en" ? [catalogue] : [english, catalogue]) {
+    const [error] = made.addResource(new FluentResource(each), { allowOverrides: true });
+    if (error !== undefined) throw error;
+  }
   return made;
 }
 

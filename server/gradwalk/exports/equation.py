@@ -114,7 +114,8 @@ def _rule(moment: Moment, step: Step, argnum: int) -> str:
     if not written:
         return ""
     written = written if len(written) <= LONGEST_RULE else f"{written[:LONGEST_RULE]}\N{HORIZONTAL ELLIPSIS}"
-    return text(written)
+    is_checked = step.get("formula_checked") or formula.get("checked")
+    return text(written if is_checked else f"{written} ({say('player-unchecked')})")
 
 
 def _equation(moment: Moment, step: Step, argnum: int, scale: float) -> str:

@@ -102,7 +102,7 @@ def _vjp_line(line: Line, letters: Letters, seeds: Sequence[Kind | None], texts:
         "because": _told(line.because, letters),
     }
     if line.because.kind == "why-add" and [one and one.shape for one in seeds] != [line.shape]:
-        written["because"] = fact("why-add-broadcast", **written["because"].get("operands", {}))
+        written["because"] = fact("why-add-broadcast", self=written["because"]["operands"]["self"])
     reads = [name for name in symbols_of(line.expression) if not is_seed(name)]
     if texts is None or not texts.values.keys() >= set(reads):
         return written

@@ -6,7 +6,7 @@ first_non_finite   the first value (going forward), and the first gradient (goin
 overflow           a value that became infinite because its dtype ends: finite operands of an operation without poles.
 vanishing          a leaf's gradient whose norm is below `FAINTER` times the largest norm on its way, not counting
                    what cancelling terms took; or a saturated
-                   activation that returned exactly 0 for a gradient that was not.
+                   activation, a staircase or a product in float16 that returned exactly 0 for a gradient that was not.
 exploding          a leaf's gradient whose norm is above `LOUDER` times that of the v that its way began with.
 dead_relu          a relu of several entries whose whole operand is 0 or less: nothing before it learns.
 wrong_backward     a custom backward that is not the derivative of its forward, by finite differences.
@@ -45,6 +45,8 @@ _SUMMING: Final = frozenset(
 """Operations whose gradients are sums of many terms, or lose a mean."""
 _NORMALIZING: Final = frozenset({"native_batch_norm", "native_group_norm", "native_layer_norm"})
 _SATURATING: Final = frozenset({"sigmoid", "softmax", "tanh"})
+_STAIRCASES: Final = frozenset({"ceil", "floor", "round", "sign", "trunc"})
+_SCALING: Final = frozenset({"div", "mean", "mul"})
 _NEARLY_ALL: Final = 0.8
 """Of a decrease, by its logarithm: where one step has that much of it, the chain is not to blame."""
 
@@ -118,7 +120,7 @@ class _PassNotes:
         self._first: Finding | None = None
         self._is_first_told = False
         """A gradient that is not finite came earlier, of a node whose value is not finite either."""
-        self._saturated: list[Finding] = []
+        self._lost: list[Finding] = []
         self.wrong_backwards: dict[tuple[str, int], Finding] = {}
         """By op and argnum."""
         self._leaves: list[int] = []
@@ -150,10 +152,10 @@ class _PassNotes:
             self._note_cancelled(event, described, norm)
         if self._first is None and not math.isfinite(sum(returned) + norm):
             self._look_closer(event, described, received)
-        is_saturated = norm > 0 and returned and not any(returned)
-        if is_saturated and described["op"].lstrip("_") in _SATURATING and len(self._saturated) < LISTED:
-            what = fact("finding-saturated", node=name_of(described), norm=measured(norm))
-            self._saturated.append(finding("vanishing", described, index, what))
+        if norm > 0 and returned and not any(returned) and len(self._lost) < LISTED:
+            what = _why_lost(described, norm, received)
+            if what is not None:
+                self._lost.append(finding("vanishing", described, index, what))
 
     def _note_differences(self, event: Mapping[str, Any], described: Node) -> None:
         for jacobian in event["local_jacobians"]:
@@ -221,7 +223,7 @@ class _PassNotes:
         ends = self._ends() if self._leaves else {}
         faintest = self._extreme("vanishing", ends, lambda norm, end: norm / (end.top * end.cancelled), FAINTER)
         loudest = self._extreme("exploding", ends, lambda norm, end: end.start / norm, 1 / LOUDER)
-        return found + [one for one in (faintest, loudest) if one is not None] + self._saturated
+        return found + [one for one in (faintest, loudest) if one is not None] + self._lost
 
     def _look_closer(self, event: Mapping[str, Any], described: Node, received: list[TensorValue]) -> None:
         """The first gradient that is no number, and whether this node made it."""
@@ -332,6 +334,18 @@ class _PassNotes:
     def _change(self, before: int, after: int) -> float:
         start = self.steps[before].norm
         return self.steps[after].norm / start if start > 0 else math.inf
+
+
+def _why_lost(described: Node, norm: float, received: Sequence[TensorValue]) -> Fact | None:
+    """Why a node returned exactly 0 for a gradient that was not, where it could be meant otherwise."""
+    op, node = described["op"].strip("_"), name_of(described)
+    if op in _SATURATING:
+        return fact("finding-saturated", node=node, norm=measured(norm))
+    if op in _STAIRCASES:
+        return fact("finding-staircase", node=node)
+    if op in _SCALING and all(value["dtype"] == "float16" for value in received):
+        return fact("finding-underflow", node=node, norm=measured(norm))
+    return None
 
 
 def _left_of_product(event: Mapping[str, Any], described: Node, argnum: int, returned: float, norm: float) -> float:

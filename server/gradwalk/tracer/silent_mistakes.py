@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import torch
 
+from gradwalk.formulas.letters import SUBSCRIPTS
 from gradwalk.protocol.events import Finding
 from gradwalk.protocol.facts import Fact, Numbers, Shape, fact
 from gradwalk.protocol.graph import Node, Span
@@ -30,6 +31,7 @@ from gradwalk.tracer.values import storage_address
 
 LISTED: Final = 4
 _ENTRIES_COMPARED: Final = 100_000
+_SUBSCRIPTS: Final = frozenset(map(chr, SUBSCRIPTS.values()))
 _COMPARING: Final = frozenset({"div", "mse_loss", "mul", "rsub", "smooth_l1_loss", "sub", "huber_loss"})
 _AXIS_MAKERS: Final = frozenset({"reshape", "unsqueeze", "unsafe_view", "view"})
 
@@ -99,7 +101,8 @@ class SilentMistakes:
         has_older = before is not None and "missing" not in before and _is_nonzero(before)
         if known is not None and has_older and known.number != one.number and known.is_updated(leaf):
             self._stale.append((described.get("leaf", described["label"]), described, index, known.number))
-        elif not has_older:
+        elif not has_older and described.get("leaf", "")[-1:] not in _SUBSCRIPTS:
+            # A leaf that is made anew in every iteration clears nothing.
             self._fresh += 1
         self._leaves[id(leaf)] = _LeafHistory(leaf, one.number)
 

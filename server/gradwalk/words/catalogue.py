@@ -13,7 +13,8 @@ from gradwalk.protocol.facts import Fact, Filling
 from gradwalk.words.numbers import spell_numbers, spell_shape
 
 LANGUAGE: Final = "en"
-LANGUAGES: Final = tuple(sorted(path.stem for path in Path(__file__).parent.glob("*.ftl")))
+FOLDER = Path(__file__).parent
+LANGUAGES: Final = tuple(sorted(path.stem for path in FOLDER.glob("*.ftl")))
 
 Attribute = Literal["title", "hint", "question"]
 """What a message may say besides its sentence: a heading, what to do about it, what somebody asked."""
@@ -71,13 +72,13 @@ def tell_attribute(fact: Fact, attribute: Attribute, language: str | None = None
 
 def read_catalogue(language: str = LANGUAGE) -> str:
     """The text of a catalogue, in Fluent's syntax."""
-    return (Path(__file__).parent / f"{language}.ftl").read_text("utf-8")
+    return (FOLDER / f"{language}.ftl").read_text("utf-8")
 
 
 def _filled(key: str, attribute: str | None, operands: dict[str, str | int], language: str) -> str:
     bundle = _bundle(language)
     if not bundle.has_message(key):
-        raise LookupError(f"no message {key!r} in {language}.ftl")
+        raise LookupError(f"no message {key!r} in {LANGUAGE}.ftl")
     message = bundle.get_message(key)
     pattern = message.value if attribute is None else message.attributes[attribute]
     assert pattern is not None, f"message {key!r} has attributes only"
@@ -117,5 +118,8 @@ def _listed(parts: list[str], language: str) -> str:
 def _bundle(language: str) -> FluentBundle:
     # Isolation marks are for texts that mix directions of writing; in a program's name they would be copied along.
     bundle = FluentBundle([language], use_isolating=False)
-    bundle.add_resource(FluentResource(read_catalogue(language)))
+    bundle.add_resource(FluentResource(read_catalogue()))
+    if language != LANGUAGE:
+        # What a language lacks is said in English.
+        bundle.add_resource(FluentResource(read_catalogue(language)), allow_overrides=True)
     return bundle

@@ -38,7 +38,6 @@ and-more = { $first } und { $count } weitere
 result-in-line = { $op } in Zeile { $line }
 result-of = { $op }
 result-born = { $op } im Rückwärtsdurchlauf von Zeile { $line }
-output-of = Ausgang { $number } von { $op }
 call-in-line = `{ $call }` in Zeile { $line }
 node-in-line = { $op } (Zeile { $line })
 
@@ -95,6 +94,7 @@ collect-seed-and-uses = { $name } bekam { $count } Gradienten, darunter { $seeds
 }: { $sum }.
 collect-outputs = Von { $count } Ausgängen von { $op } bekamen { $arrived } einen Gradienten: { $list }.
 collect-outputs-all = Jeder der { $count } Ausgänge von { $op } bekam einen Gradienten: { $list }.
+collect-outputs-each = Alle { $count } Ausgänge bekamen einen Gradienten.
 collect-outputs-count = Von { $count } Ausgängen von { $op } bekamen { $arrived } einen Gradienten.
 collect-short = { $count ->
     [one] Hier kam ein Gradient an.
@@ -109,6 +109,7 @@ rule-view-write = Ein Teil eines Tensors wurde überschrieben: Der Rest behält 
 rule-custom = Die Regel ist `{ $op }.backward`: Dein eigener Code lief.
 rule-derivative = { $equations }.
 rule-derivative-saved = { $equations }; { $saved }.
+derivative-alone = die Ableitung ist { $derivative }
 derivative-by-use = durch diese Verwendung von { $name } ist die Ableitung { $derivative }
 saved-as = { $name } wurde als { $value } gespeichert
 saved-as-too = { $name } als { $value }
@@ -123,7 +124,7 @@ rule-sum-some = Jeder Eintrag von { $op } ist eine Summe von Einträgen von { $n
 rule-mean-all = { $op } mittelt die { $count } Einträge von { $name }: Jeder bekommt { $v } geteilt durch { $count }.
 rule-mean-some = Jeder Eintrag von { $op } mittelt { $count } Einträge von { $name }: Jeder von ihnen bekommt sein `v` geteilt durch { $count }.
 rule-reduction = Mehrere Einträge von { $name } gehen in jedes Ergebnis ein: Jeder bekommt das `v` seines Ergebnisses, mal sein Gewicht.
-rule-overwritten = { $op } schrieb mehrere Einträge von { $name } an eine Stelle, wo nur einer blieb; PyTorchs backward gibt das `v` dieser Stelle jedem von ihnen.
+rule-overwritten = Mehrere Einträge von { $name } wurden an eine Stelle geschrieben, wo einer blieb: backward gibt jedem deren `v`.
 rule-broadcast = { $name } wurde wiederholt, um zu { $output } zu passen: Die Gradienten aller Kopien werden addiert.
 rule-repeated = Einträge von { $name } wurden mehrmals verwendet: Die Gradienten aller Verwendungen werden addiert.
 rule-part-of = { $name } ist ein Teil von { $output } und bekommt seinen Teil von `v`.
@@ -135,7 +136,7 @@ rule-reshape = { $op } ließ jeden Eintrag von { $name }, wie er war: `v` geht d
 rule-diagonal = Jeder Eintrag von { $name } hat seine eigene Ableitung: { $factors }.
 rule-diagonal-many = Jeder Eintrag von { $name } hat seine eigene Ableitung und wird mit seinem eigenen Eintrag von `v` multipliziert.
 rule-zero = Eine kleine Änderung von { $name } ändert hier nichts: Die Ableitung ist 0.
-rule-jacobian = Die lokale Jacobi-Matrix von { $op } ist { $rows } × { $columns }: eine Zeile je Eintrag des Ergebnisses, eine Spalte je Eintrag des Operanden.
+rule-jacobian = Die lokale Jacobi-Matrix von { $op } ist { $rows } × { $columns }.
 no-formula-failed = Hier steht keine Formel: Mit den gespeicherten Werten ergibt die geschriebene nicht, was die Engine zurückgab.
 no-formula-here = Hier steht keine Formel: Für { $op } mit diesen Operanden ist keine geschrieben.
 no-formula-mask = Hier steht keine Formel: Wie eine Maske und weitere Indizes zusammentreffen, ist erst bekannt, wenn das Programm läuft.
@@ -167,10 +168,11 @@ multiply-jacobian = { $v } mal die lokale Jacobi-Matrix ergibt { $results }.
 multiply-jacobians = { $vs }, jedes mal seine lokale Jacobi-Matrix, ergeben addiert { $results }.
 multiply-shape = { $v } mal die lokale Jacobi-Matrix ergibt einen Gradienten der Form { $shape }.
 multiply-shapes = { $v } mal die lokalen Jacobi-Matrizen ergibt Gradienten der Formen { $shapes }.
-multiply-count = `v` mal die lokalen Jacobi-Matrizen ergibt { $count ->
-    [one] einen Gradienten
-   *[other] { $count } Gradienten
-}.
+multiply-count = { $count ->
+    [one] Ein Gradient wird zurückgegeben.
+   *[other] { $count } Gradienten werden zurückgegeben.
+}
+multiply-placed = { $v } geht dorthin zurück, woher die Einträge kamen: { $result }.
 result-for = { $value } für { $name }
 
 ## 4 send and 5 land
@@ -1072,6 +1074,12 @@ finding-vanishing-at = { $reaches } Fast alles davon geschieht in einem Schritt:
 finding-saturated = { $node } bekam einen Gradienten der Norm { $norm } und gab genau 0 zurück: gesättigt, die Ableitung ist zu klein für den dtype. Nichts davor bekommt einen Gradienten.
     .title = { finding-vanishing.title }
     .hint = Halte den Operanden nahe bei 0: mit kleineren Gewichten oder normalisierten Eingaben.
+finding-staircase = { $node } bekam einen Gradienten und gab genau 0 zurück: Es ist eine Treppe, flach zwischen ihren Sprüngen. Was davor liegt, bekommt auf diesem Weg keinen Gradienten.
+    .title = { finding-vanishing.title }
+    .hint = Lass es im Training weg, oder gib den Gradienten in einer eigenen Function weiter (Straight-Through).
+finding-underflow = { $node } bekam einen Gradienten der Norm { $norm } und gab genau 0 zurück: Das Produkt ist zu klein für float16. Was davor liegt, bekommt auf diesem Weg keinen Gradienten.
+    .title = { finding-vanishing.title }
+    .hint = Skaliere den Loss (`torch.amp.GradScaler`) oder nimm bfloat16 oder float32.
 finding-exploding = { $reaches } Über { $count } Schritte ist das im Mittel ein Faktor von { $average } je Schritt; am stärksten wirkt { $node } mit { $strongest }. Entlang der Kette werden Ableitungen über 1 multipliziert.
     .title = explodierender Gradient
     .hint = Kleinere Gewichte, Normalisierung oder Gradient Clipping halten ihn im Rahmen.
@@ -1984,6 +1992,7 @@ player-not-written-out = nicht ausgeschrieben
 player-not-yet = wird noch ausgerechnet
 player-rule-returns = zurückgegeben =
 player-then = dann
+player-unchecked = hier nicht geprüft
 player-checked = mit der Engine abgeglichen
 player-memory = volle Jacobi-Matrix { $rows } × { $columns } ({ $full }); behalten: { $kept }
 player-saved-as = gespeichert: { $name }

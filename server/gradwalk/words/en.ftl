@@ -39,7 +39,6 @@ and-more = { $first }, and { $count } more
 result-in-line = the result of { $op } in line { $line }
 result-of = the result of { $op }
 result-born = the result of { $op } in the backward of line { $line }
-output-of = output { $number } of { $op }
 call-in-line = `{ $call }` in line { $line }
 node-in-line = { $op } (line { $line })
 
@@ -96,6 +95,7 @@ collect-seed-and-uses = { $name } got { $count } gradients, { $seeds ->
 } among them: { $sum }.
 collect-outputs = Of { $count } outputs of { $op }, { $arrived } received a gradient: { $list }.
 collect-outputs-all = Each of the { $count } outputs of { $op } received a gradient: { $list }.
+collect-outputs-each = All { $count } outputs received a gradient.
 collect-outputs-count = Of { $count } outputs of { $op }, { $arrived } received a gradient.
 collect-short = { $count ->
     [one] One gradient
@@ -110,6 +110,7 @@ rule-view-write = Part of a tensor was written over: the rest keeps its gradient
 rule-custom = `{ $op }.backward` is the rule: your own code ran.
 rule-derivative = { $equations }.
 rule-derivative-saved = { $equations }; { $saved }.
+derivative-alone = the derivative is { $derivative }
 derivative-by-use = through this use of { $name } the derivative is { $derivative }
 saved-as = { $name } was saved as { $value }
 saved-as-too = { $name } as { $value }
@@ -124,7 +125,7 @@ rule-sum-some = Each entry of { $op } is a sum over entries of { $name }: each o
 rule-mean-all = { $op } averages the { $count } entries of { $name }: each gets { $v } divided by { $count }.
 rule-mean-some = Each entry of { $op } averages { $count } entries of { $name }: each of these gets its `v` divided by { $count }.
 rule-reduction = Several entries of { $name } go into each result: each gets the `v` of its result, times its weight.
-rule-overwritten = { $op } wrote several entries of { $name } to one place, where only one of them stayed; PyTorch's backward gives the `v` of that place to each of them.
+rule-overwritten = Several entries of { $name } were written to one place, where one stayed: backward gives its `v` to each.
 rule-broadcast = { $name } was repeated to fit { $output }: the gradients of all copies are added up.
 rule-repeated = Entries of { $name } were used several times: the gradients of all uses are added up.
 rule-part-of = { $name } is part of { $output }: it gets its part of `v`.
@@ -136,7 +137,7 @@ rule-reshape = { $op } left every entry of { $name } as it was: `v` goes through
 rule-diagonal = Each entry of { $name } has a derivative of its own: { $factors }.
 rule-diagonal-many = Each entry of { $name } has a derivative of its own, and its own entry of `v` to multiply.
 rule-zero = A small change of { $name } changes nothing here: its derivative is 0.
-rule-jacobian = The local Jacobian of { $op } is { $rows } × { $columns }: a row per entry of its result, a column per entry of its operand.
+rule-jacobian = The local Jacobian of { $op } is { $rows } × { $columns }.
 no-formula-failed = No formula is shown: evaluated on the saved values, the written one does not give what the engine returned.
 no-formula-here = No formula is shown: none is written for { $op } with these operands.
 no-formula-mask = No formula is shown: how a mask and further indices meet is known only while the program runs.
@@ -168,10 +169,11 @@ multiply-jacobian = { $v } times the local Jacobian gives { $results }.
 multiply-jacobians = { $vs }, each times its local Jacobian, add up to { $results }.
 multiply-shape = { $v } times the local Jacobian gives a gradient of shape { $shape }.
 multiply-shapes = { $v } times the local Jacobians gives gradients of shapes { $shapes }.
-multiply-count = `v` times the local Jacobians gives { $count ->
-    [one] one gradient
-   *[other] { $count } gradients
-}.
+multiply-count = { $count ->
+    [one] One gradient is returned.
+   *[other] { $count } gradients are returned.
+}
+multiply-placed = { $v } goes back to where its entries came from: { $result }.
 result-for = { $value } for { $name }
 
 ## 4 send and 5 land
@@ -1073,6 +1075,12 @@ finding-vanishing-at = { $reaches } Nearly all of that is one step: { $node } re
 finding-saturated = { $node } received a gradient of norm { $norm } and returned exactly 0: it is saturated, its slope is too small for the dtype. Nothing before it gets a gradient through it.
     .title = { finding-vanishing.title }
     .hint = Keep its operand near 0, by smaller weights or normalised inputs.
+finding-staircase = { $node } received a gradient and returned exactly 0: it is a staircase, flat between its jumps. Nothing before it gets a gradient through it.
+    .title = { finding-vanishing.title }
+    .hint = Leave it out in training, or let a custom Function pass the gradient on (straight-through).
+finding-underflow = { $node } received a gradient of norm { $norm } and returned exactly 0: the product is too small for float16. Nothing before it gets a gradient through it.
+    .title = { finding-vanishing.title }
+    .hint = Scale the loss (`torch.amp.GradScaler`) or use bfloat16 or float32.
 finding-exploding = { $reaches } Over { $count } steps that is a factor of { $average } each on average; the strongest, { $strongest }, is { $node }. Slopes above 1 are multiplied along the chain.
     .title = exploding gradient
     .hint = Smaller weights, normalisation or gradient clipping keep them in bounds.
@@ -1985,6 +1993,7 @@ player-not-written-out = not written out
 player-not-yet = still being worked out
 player-rule-returns = returned =
 player-then = then
+player-unchecked = not checked here
 player-checked = checked against the engine
 player-memory = full Jacobian { $rows } × { $columns } ({ $full }); kept { $kept }
 player-saved-as = saved { $name }

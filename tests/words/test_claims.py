@@ -4,6 +4,7 @@ The sentences are the page's own, made in V8. A checker evaluates what a sentenc
 and compares it with what the twin's hooks saw at the same step.
 """
 
+import ast
 import math
 import re
 import warnings
@@ -79,6 +80,16 @@ def is_returned(moment: Moment, value: torch.Tensor) -> bool:
     )
 
 
+class Replaced(ast.NodeTransformer):
+    """An expression with `leaf` in every place of a part of it."""
+
+    def __init__(self, part: str) -> None:
+        self._part = ast.dump(ast.parse(part, mode="eval").body)
+
+    def visit(self, node: ast.AST) -> Any:
+        return ast.Name("leaf", ast.Load()) if ast.dump(node) == self._part else super().visit(node)
+
+
 # One checker per claim: true, false, or None where the variables are gone.
 
 
@@ -89,17 +100,23 @@ def check_saved(moment: Moment, name: str, value: str) -> bool | None:
 
 
 def check_derivative(moment: Moment, output: str, operand: str, derivative: str) -> bool | None:
-    """d output/d operand = derivative: torch, through the text of the output, agrees."""
+    """∂ output/∂ operand = derivative: torch agrees, through every place of the operand in the output's text."""
     at, expected = moment.evaluate(operand), moment.evaluate(derivative)
-    if not isinstance(at, torch.Tensor) or expected is None or output.count(operand) != 1:
+    if not isinstance(at, torch.Tensor) or expected is None:
         return None
     leaf = at.detach().clone().requires_grad_()
-    value = moment.evaluate(output.replace(operand, "(leaf)"), leaf=leaf)
+    value = moment.evaluate(ast.unparse(Replaced(operand).visit(ast.parse(output, mode="eval"))), leaf=leaf)
     if not isinstance(value, torch.Tensor) or value.shape != at.shape:
         return None
     # Entry by entry: the sum has the same derivatives.
     (slope,) = torch.autograd.grad(value.sum(), leaf)
     return torch.allclose(slope, torch.as_tensor(expected).to(slope), rtol=1e-4)
+
+
+def check_use(moment: Moment, derivative: str) -> bool | None:
+    """Through this use the derivative is this: v times it is what was returned."""
+    found = moment.evaluate(derivative)
+    return None if not isinstance(found, torch.Tensor | float | int) else check_rule(moment, "", f"v * ({derivative})")
 
 
 def check_rule(moment: Moment, _name: str, rule: str) -> bool | None:
@@ -211,7 +228,8 @@ def check_none(moment: Moment, _op: str, _name: str) -> bool | None:
 CLAIMS: dict[str, Callable[..., bool | None]] = {
     rf"{CODE} was saved as {VALUE}": check_saved,
     rf"{CODE} as {VALUE}\.$": check_saved,
-    r"`d ?(\(.+?\)|[^`/]+)/d ?(\(.+?\)|[^`/=]+) = ([^`]+)`": check_derivative,
+    r"`∂ ?(\(.+?\)|[^`/]+)/∂ ?(\(.+?\)|[^`/=]+) = ([^`]+)`": check_derivative,
+    rf"[Tt]he derivative is {CODE}": check_use,
     rf"[Ff]or {CODE} (?:the rule|it) is {CODE}(?! added)": check_rule,
     rf"{VALUE} × \(?{VALUE}\)? = {VALUE}": check_product,
     rf"{CODE} was used (twice|three times|\d+ times): (.+ = [^=]+)\.$": check_sum,

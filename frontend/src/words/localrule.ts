@@ -66,13 +66,14 @@ function* derivatives(told: Told): Generator<Said> {
   if (equations.length > 1 && first !== undefined) yield say("rule-derivative", { equations: first });
 }
 
-/** Where the operand stands elsewhere in the result's text as well or has another name there, or the equation is long. */
+/** Where the operand stands elsewhere in the result's text as well, or the equation is long. */
 function byUse(told: Told, argnum: number): Said[] {
   const name = nameAt(told, argnum);
   const derivative = derivativeText(told.node, argnum);
   if (derivative !== null && sentOn(told).length === 1 && equationText(told.node, argnum) !== null)
     return [say("derivative-alone", { derivative: code(derivative) })];
-  if (name === null || derivative === null || sourceText(told.node) === null) return [];
+  const stands = name === null ? 0 : (sourceText(told.node) ?? "").split(name).length - 1;
+  if (name === null || derivative === null || stands < 2) return [];
   return [say("derivative-by-use", { name: code(name), derivative: code(derivative) })];
 }
 

@@ -112,7 +112,8 @@ function* byRule(told: Told, there: readonly number[], v: Said): Generator<Said>
     return;
   }
   // A formula with nothing but shapes beside it was told a stop ago.
-  if (!told.step.grad_outputs.every(isShort)) return;
+  if (![...told.step.grad_outputs, ...told.step.grad_inputs].some((each) => isThere(each) && isShort(each)))
+    return;
   const derivative = derivativeText(told.node, argnum);
   if (derivative !== null) yield say("multiply-entries", { v, derivative: code(derivative), result });
   else yield say("multiply-rule", { v, rule: code(rule), result });

@@ -116,8 +116,9 @@ describe.each(TRACES)("%s", (name) => {
 
 describe("in the program's own names", () => {
   const said = [
+    ["sin-expression", "∂(sin(x*y) + x)/∂ sin(x*y) = 1 and through this use of x the derivative is 1."],
     ["sin-expression", "x was used twice: 1 + (−0.8323) = 0.1677."],
-    ["why-grad-output", "d(w * x + b)/d(w * x) = 1 and d(w * x + b)/db = 1."],
+    ["why-grad-output", "∂(w * x + b)/∂(w * x) = 1 and ∂(w * x + b)/∂b = 1."],
     ["why-grad-output", "For w: 14 × 2 = 28; for x: 14 × 3 = 42."],
     [
       "attention",

@@ -23,8 +23,8 @@ it.each([
 });
 
 it.each([
-  ["expand", [1, 1, 1], /^repetition: /],
-  ["x * y with y = [10, 20, 30]", [10, 20, 30], /times its factor/],
+  ["expand", [1, 1, 1], /several times: /],
+  ["x * y with y = [10, 20, 30]", [10, 20, 30], /with a factor/],
 ])("J of %s is a repetition", (_, data, expected) => {
   const copied = { ...reduction(data, [3], []), structure: "sum_over_copies" as const };
   expect(structureText(copied)).toMatch(expected);

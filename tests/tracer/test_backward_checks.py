@@ -79,6 +79,9 @@ def test_what_is_done_on_purpose_is_called_so():
 QUIET = {
     "a corner": function("return x.clamp(min=0)", "return g * (x > 0)", [0.0, 1.0]),
     "the other side of the corner": function("return x.clamp(min=0)", "return g * (x >= 0)", [0.0, 1.0]),
+    "a change that is lost beside a large value": function("return x * 0.01 + 1e9", "return g * 0.01", [0.5]).replace(
+        "requires_grad", "dtype=torch.float64, requires_grad"
+    ),
     "small beside large in float32": function("return x * x", "return 2 * x * g", [1e6, 1.5e-4, 3.0]),
     "a cancelled entry": function("return x * x.sum()", "return g * x.sum() + (g * x).sum()", [1e6, -1e6, 0.3]),
     "stored in half precision": function("return x * x", "return 2 * x * g").replace(
@@ -96,12 +99,9 @@ UNASKED = {
     "random numbers": function("ctx.m = torch.rand_like(x)\nreturn x * ctx.m", "return g * ctx.m"),
     "random numbers of a module": function("return F.dropout(x, 0.5)", "return g"),
     "a list that grows": "seen = []\n" + function("seen.append(1)\nreturn x * 2", "return g * 3"),
-    "a write into the operand": function("ctx.mark_dirty(x)\nx.mul_(2)\nreturn x", "return g * 3")
-    .replace("F1.apply(x)", "F1.apply(x * 1)"),
     "what is no float64": function("return x.float() * 2", "return g * 3"),
     "a factor that changed since": "k = torch.tensor(2.0)\n" + function("return x * k", "return g * 3")
     .replace("y.sum()", "k.fill_(5)\ny.sum()"),
-    "many entries": function("return x * 2", "return g * 3", [1.0] * 60),
 }  # fmt: skip
 
 
@@ -124,3 +124,36 @@ def test_a_training_loop_pays_for_the_first_steps_only():
     source = function("return x * x", "return 2 * x * g").replace("y = F1", "for _ in range(50):\n    y = F1")
     _, found, _ = differences(source.replace("\ny.sum()", "\n    y.sum()"))
     assert len(found) == CHECKS_PER_FUNCTION
+
+
+MANY = [0.1 * n + 0.03 for n in range(1_000)]
+MATRICES = custom_function(
+    "F1", "x, w", "ctx.save_for_backward(x, w)\nreturn x @ w", "x, w = ctx.saved_tensors\nreturn BODY"
+)
+MATRICES += "torch.manual_seed(0)\nx, w = (torch.randn(8, 8, requires_grad=True) for _ in range(2))\n"
+MATRICES += "(F1.apply(x, w) ** 2).sum().backward()\n"
+LATER = custom_function("F1", "x, k", "ctx.k = k\nctx.save_for_backward(x)\nreturn x ** 2",
+                        "x, = ctx.saved_tensors\nreturn g * x * (2 if ctx.k < 5 else 3), None")  # fmt: skip
+LATER += "x = torch.tensor([0.5, 2.0], requires_grad=True)\ny = x\nfor k in range(7):\n    y = F1.apply(y, k).tanh()\n"
+DIRTY = function("ctx.mark_dirty(x)\nx.mul_(3)\nreturn x", "return g * 2").replace("F1.apply(x)", "F1.apply(x * 1)")
+SQUARED = function("return x * 2", "return 2 * g * g.abs()").replace("y.sum()", "(y * y).sum()")
+ALONG = {
+    "many entries": (function("return x.sin()", "return -x.cos() * g", MANY), "check-direction"),
+    "many entries with a corner": (function("return x.clamp(min=0)", "return g * (x > 0)", [0.0, *MANY]), None),
+    "many right entries": (function("return x.exp()", "return x.exp() * g", MANY), None),
+    "matrices": (MATRICES.replace("BODY", "g @ w, x.T @ g"), "check-direction"),
+    "right matrices": (MATRICES.replace("BODY", "g @ w.T, x.T @ g"), None),
+    "on a later call": (LATER + "y.sum().backward()\n", "then"),
+    "into the operand": (DIRTY, "then"),
+    "not linear in v": (SQUARED, "check-not-linear"),
+    "clips on purpose": (function("return x * 1", "return g.clamp(-1, 1)", MANY).replace("y.sum()", "(3 * y).sum()"),
+                         "check-identity"),
+    "rounds on purpose": (function("return x.round()", "return g * 1", MANY), "check-flat"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ALONG)
+def test_a_wrong_backward_is_found_at_any_size_on_any_call_and_for_the_v_that_arrived(name):
+    source, why = ALONG[name]
+    *_, findings = differences(source)
+    assert [finding["fact"]["operands"]["why"]["kind"] for finding in findings][:1] == ([] if why is None else [why])

@@ -171,7 +171,7 @@ class Drawn(torch.autograd.Function):
     @staticmethod
     def backward(ctx, v):
         Drawn.runs += 1
-        print("backward runs")
+        print("backward runs")  # noqa: T201
         torch.rand(1)
         return v * 2 * ctx.saved_tensors[0]
 

@@ -62,7 +62,20 @@ TOLD = {
             "s = (q @ k.t()).masked_fill(torch.eye(4).bool(), float('-inf'))\ns.sum().backward()", 3,
             "finding-value MaskedFillBackward0 3 4"),
     },
+    "vanishing": {
+        "a staircase": (LEAF + "(x.round() * 2).sum().backward()", 2, "finding-staircase RoundBackward0 2"),
+        "too small for float16": (LEAF.replace("]", "], dtype=torch.float16") + "y = x * 1e-4\nz = y * 1e-4\n"
+            "z.sum().backward()", 2, "finding-underflow MulBackward0 2 0.0001414"),
+    },
+    "written_gradient": {
+        "a backward that writes into what it is given": (
+            custom_function("F1", "a", "return a * 3", "g *= 10\nreturn g * 3") + LEAF +
+            "y = F1.apply(x) + x\n(y * y).sum().backward()", 6, "finding-written-gradient F1.backward 8, 16 80, 160 6"),
+    },
     "no_zero_grad": {
+        "gradients not cleared beside leaves made anew": (WEIGHT + "for i in range(3):\n"
+            "    x = torch.ones(2, requires_grad=True)\n    (w * x).sum().backward()\n    w.data -= 0.1 * w.grad", 4,
+            "finding-no-zero-grad w 1 2"),
         "gradients not cleared": (LOOP.format(first=""), 6, "finding-no-zero-grad-more net.bias 1 2 1"),
         "gradients not cleared, by hand": (BY_HAND.format(update="w.data -= 0.1 * w.grad"), 3,
             "finding-no-zero-grad w 1 2"),
@@ -151,6 +164,21 @@ QUIET = {
 @pytest.mark.parametrize("name", QUIET)
 def test_what_is_meant_is_no_finding(name):
     assert findings(QUIET[name])[1] == []
+
+
+def test_of_two_gradients_that_are_no_numbers_the_engines_first_is_called_so():
+    source = "x = torch.tensor([0., 2.], requires_grad=True)\nb = (x * 0).sqrt()\na = 1 / x\n(b + a).sum().backward()"
+    made = [
+        watched.name
+        for watched in run_watched(source).steps
+        if any(one is not None and not torch.isfinite(one).all() for one in watched.grad_inputs)
+    ]
+    _, found = findings(source, "first_non_finite")
+    kinds = {spoken(one["fact"]).split()[1]: one["fact"]["kind"] for one in found}
+    assert made[0] == "ReciprocalBackward0"
+    assert kinds["SqrtBackward0"] == "finding-gradient-too"
+    _, [alone] = findings(source.replace("1 / x", "x"), "first_non_finite")
+    assert alone["fact"]["kind"] == "finding-gradient"
 
 
 BACKWARD = {

@@ -1,10 +1,16 @@
 """What a rule returned, what each hook made of it and what the engine made of it are separate parts of a step."""
 
+import json
+import re
 from typing import Any
 
 import pytest
 import torch
 
+from gradwalk.exports.exporter import Selection
+from gradwalk.exports.picture import write_dot
+from gradwalk.exports.spelling import spell_value
+from gradwalk.protocol.upgrades import load_document
 from tests.tracer.programs import custom_function
 from tests.twin import Traced, run_plain, run_traced, tensor_of
 
@@ -175,3 +181,41 @@ def test_grad_that_other_code_takes_away_is_not_a_hooks_doing() -> None:
     [finished] = run_traced(source).of("pass_finished")
     [absent] = [one["grad"] for one in finished["leaf_grads"] if one["leaf"] == "x"]
     assert absent["because"] == {"kind": "missing-cleared", "operands": {"name": "x"}}
+
+
+SHARED = {
+    "a custom backward": (custom_function("F1", "a", "return a * 3", "g *= 10\nreturn g * 3"), "z = F1.apply(x)\n", 6),
+    "a hook": ("", "z = x * 3\nz.register_hook(lambda g: g.mul_(10))\n", 3),
+}
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_a_write_into_a_gradient_that_another_step_shares_is_told_with_its_line(name: str) -> None:
+    before, made, line = SHARED[name]
+    source = before + START + made + "y = z + x\n(y * y).sum().backward()\n"
+    traced = run_traced(source)
+    step = traced.of("step")[-1]
+    assert places(step["hooks"]) == [("shared_write", line)]
+    assert torch.equal(tensor_of(step["grad_outputs"][0]), grad_of(source))
+    assert not torch.equal(tensor_of(step["hooks"][0]["before"]), grad_of(source))
+
+
+@pytest.mark.parametrize("layout", ["strided", "jagged"])
+def test_nested_tensors_are_traced(layout: str) -> None:
+    source = f"""x = torch.nested.nested_tensor(
+    [torch.ones(2), torch.full((3,), 2.0)], layout=torch.{layout}, requires_grad=True
+)
+(x * x).to_padded_tensor(0.0).sum().backward()
+"""
+    traced = run_traced(source)
+    grad = tensor_of(traced.of("pass_finished")[0]["leaf_grads"][0]["grad"])
+    padded = grad_of(source).to_padded_tensor(float("nan"))
+    assert torch.equal(grad.nan_to_num(-1.0), padded.nan_to_num(-1.0))
+
+
+def test_the_equation_of_a_picture_ends_with_what_the_rule_returned() -> None:
+    source = FORWARD + "y.grad_fn.register_hook(lambda gi, go: (gi[0] * 5,))\ny.backward(torch.ones(2))\n"
+    drawn = write_dot(load_document(json.loads(run_traced(source).document)), Selection(step=1)).decode()
+    rule, hooked = (spell_value(run_traced(source).of("step")[0]["changes"][0][side]) for side in ("before", "after"))
+    assert re.search(rf"= (?:<[^>]+>|\s)*{re.escape(rule)}", drawn)
+    assert f"the hook in line 3 made it {hooked}" in drawn

@@ -84,9 +84,9 @@ class ContributionSums:
         with torch.no_grad():
             for summand in summands[1:]:
                 total = total + summand
-        if known is not None and total.dtype == known.dtype and torch.equal(total, known):
-            return value
-        return self._values.value_of(total)
+        if known is None or total.is_nested or total.dtype != known.dtype or not torch.equal(total, known):
+            return self._values.value_of(total)
+        return value
 
 
 def _is_same(total: Gradient, value: Gradient) -> bool:

@@ -213,6 +213,7 @@ def test_nested_tensors_are_traced(layout: str) -> None:
     assert torch.equal(grad.nan_to_num(-1.0), padded.nan_to_num(-1.0))
 
 
+@pytest.mark.usefixtures("run")
 def test_the_equation_of_a_picture_ends_with_what_the_rule_returned() -> None:
     source = FORWARD + "y.grad_fn.register_hook(lambda gi, go: (gi[0] * 5,))\ny.backward(torch.ones(2))\n"
     drawn = write_dot(load_document(json.loads(run_traced(source).document)), Selection(step=1)).decode()

@@ -68,15 +68,15 @@ BAD = {
         "integers": ("x = torch.tensor([1, 2], requires_grad=True)", 1, "problem-whole-numbers"),
         "numpy": (LEAF + "x.numpy()", 2, "problem-needs-detach"),
         "unused input": (ASKED + "torch.autograd.grad((x * x).sum(), (x, y))", 2,
-            "problem-unused-input-because y 1 y", 2),
+            "problem-unused-input-because y y", 2),
         "unused input, used elsewhere": (ASKED + "h = y * 2\ntorch.autograd.grad((x * x).sum(), (x, y))", 2,
-            "problem-unused-input-because y 1 y mul 3", 2),
+            "problem-unused-input-because y y mul 3", 2),
         "unused input, cut": (ASKED + "z = (x * y.detach()[:2]).sum()\ntorch.autograd.grad(z, (x, y))", 2,
-            "problem-unused-input-because y 1 y .detach() 3", 2),
+            "problem-unused-input-because y y .detach() 3", 2),
         "unused input, result": (ASKED + "h = x * 3\ntorch.autograd.grad((x * x).sum(), (x, h))", 3,
-            "problem-unused-input h 1", 2),
+            "problem-unused-input h", 2),
         "unused input, without a name": (LEAF +
-            "torch.autograd.grad((x * 2).sum(), torch.ones(1, requires_grad=True))", 2, "problem-unused-input 0"),
+            "torch.autograd.grad((x * 2).sum(), torch.ones(1, requires_grad=True))", 2, "problem-unused-input 1"),
         "cuda": ("x = torch.ones(2, requires_grad=True).cuda()", 1, "problem-no-gpu"),
         "custom": (PRODUCT + BOTH + "y = Product.apply(x, w).sum()\ny.backward()\ny.backward()", 8,
             "problem-freed-in-line ProductBackward 12 x w 13", 5),
@@ -101,6 +101,23 @@ BAD = {
             "problem-changed-in-place AddmmBackward0 3 m.1.weight 1 2 add_ 6", 11),
         "view": (BOTH + "h = x.exp()\ny = h.sum()\nh.view(-1).mul_(3)\ny.backward()", 3,
             "problem-changed-in-place ExpBackward0 3 h 0 1 mul_ 5", 1),
+        "written parts": (LEAF + "y = x * 1\ny[0].exp_()\ny[0].mul_(3)\ny.sum().backward()", 3,
+            "problem-changed-in-place CopySlices 3 y 1 2 mul_ 4", 2),
+        "a number's backward": ("w = torch.ones(2, requires_grad=True)\nl = [(w * k).sum().item() for k in (1, 2)]\n"
+            "sum(l).backward()", 3, "problem-no-backward-cut float .item() 2"),
+        "a list's backward": (LEAF + "[x * 2].backward()", 2, "problem-no-backward list"),
+        **{
+            f"a hook with {returned}": (LEAF + f"y = x * 2\nz = y.sum()\n{at}(lambda g, *_: {returned})\nz.backward()",
+                4, told, *steps)
+            for at, returned, told, *steps in (
+                ("y.register_hook", "torch.ones(3)", "problem-hook-value <lambda> shape", 1),
+                ("x.register_hook", "g.double()", "problem-hook-value <lambda> dtype", 2),
+                ("z.register_hook", "'g'", "problem-hook-tensor str"),
+                ("y.grad_fn.register_hook", "g[:1]", "problem-hook-count 1 2", 1),
+                ("y.grad_fn.register_hook", "3", "problem-hook-tuple int", 1),
+                ("z.grad_fn.register_prehook", "(torch.ones(5),)", "problem-hook-value <lambda> shape"),
+            )
+        },
         "custom, changed": (PRODUCT + BOTH + "h = x * 1\ny = Product.apply(h, w).sum()\nh.add_(1)\ny.backward()", 8,
             "problem-changed-in-place ProductBackward 13 h 0 1 add_ 14", 1),
         "inside a function": (BOTH + "def clobber(t):\n    t.clamp_(0, 1)\nh = x * 3\ny = (h ** 2).sum()\n"

@@ -249,6 +249,10 @@ export interface Catalogue {
   "problem-grad-kind": "argument" | "what" | "got" | "expected" | "function";
   "problem-grad-complex": "function";
   "problem-nan-returned": "node" | "operand";
+  "problem-hook-value": "what" | "hook";
+  "problem-hook-count": "got" | "expected";
+  "problem-hook-tensor": "got";
+  "problem-hook-tuple": "got";
   "problem-not-scalar": never;
   "problem-seed-shape": "got" | "expected";
   "problem-no-history": "index";
@@ -267,9 +271,10 @@ export interface Catalogue {
   "problem-nothing-real": "dtype";
   "problem-nothing-recorded": never;
   "problem-nothing-made": never;
+  "problem-no-backward": "type";
+  "problem-no-backward-cut": "type" | "call";
   "problem-leaf-in-place": never;
-  "problem-input-number": "index";
-  "problem-input-named": "name" | "index";
+  "problem-input-number": "number";
   "problem-unused-input": "input";
   "problem-unused-input-because": "input" | "because";
   "problem-input-not-required": never;

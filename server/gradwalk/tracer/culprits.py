@@ -1,6 +1,6 @@
 """Who is to blame for an error inside a backward pass: the node, its saved tensors, the write that changed one."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from gradwalk.protocol.facts import Fact, Filling, code, fact
@@ -54,6 +54,8 @@ class Culprits:
         """Why what backward was called on has no history, where that is known."""
         self.unused: Unused | None = None
         """The input that a pass did not reach, where that is the error."""
+        self.hooks: Callable[[], Sequence[Place | None]] = tuple
+        """Where the hooks at the node that failed were registered."""
         self._log = log
         self._record = record
         self._node = node
@@ -67,6 +69,16 @@ class Culprits:
             return self.unused.span
         described = None if self._record is None else self._record.node
         return None if described is None else described["span"]
+
+    def hook_span(self) -> Span | None:
+        """Where the hooks at the node that failed were registered, if that is one place."""
+        places = set(self.hooks())
+        return self.places.span(places.pop()) if len(places) == 1 else None
+
+    def last_cut(self) -> Fact | None:
+        """The call that took something out of the graph last."""
+        cuts = self._log.cuts.found
+        return self.places.called(cuts[-1].call, cuts[-1].place) if cuts else None
 
     def failed_node(self) -> Fact | str:
         """`MulBackward0 (line 3)`."""
@@ -97,7 +109,7 @@ class Culprits:
         names = self.forward_arguments()
         if 0 <= argnum < len(names):
             return fact("problem-argument", name=names[argnum])
-        return fact("problem-argument-number", number=str(argnum))
+        return fact("problem-argument-number", number=str(argnum + 1))
 
     def operand_of_node(self, argnum: int) -> Fact:
         """A node's operand at a position among its edges."""
@@ -105,7 +117,7 @@ class Culprits:
         known = described is not None and argnum < len(described["inputs"])
         if known and described:
             return code(called(described["inputs"][argnum]))
-        return fact("operand-number", number=str(argnum))
+        return fact("operand-number", number=str(argnum + 1))
 
     def forward_arguments(self) -> list[str]:
         """The names of a custom forward's arguments."""
@@ -127,10 +139,19 @@ class Culprits:
             if data is None or data._version != version:
                 continue
             address = storage_address(data)
-            writes = [one for one in self._log.changes if one[0] == address and saved_version < one[1] <= version]
+            writes = self._writes(address, saved_version, version)
             if writes:
                 return Changed(code(self._storages.get(address, name)), self._told(writes))
+        for address, after, place, _ in self._log.changes:
+            # A write into a view hides what it saved; it is a part of what it wrote into.
+            if after == saved_version and self.span is not None and self.places.span(place) == self.span:
+                writes = self._writes(address, saved_version, version)
+                if writes and address in self._storages:
+                    return Changed(code(self._storages[address]), self._told(writes))
         return Changed(fact("problem-a-tensor"), fact("problem-an-operation"))
+
+    def _writes(self, address: int, after: int, until: int) -> list[tuple[int, int, Place | None, str]]:
+        return [one for one in self._log.changes if one[0] == address and after < one[1] <= until]
 
     def _told(self, writes: Sequence[tuple[int, int, Place | None, str]]) -> Filling:
         told: list[Filling] = [self.places.called(label, place) for _, _, place, label in writes[:WRITES_TOLD]]

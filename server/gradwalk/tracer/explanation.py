@@ -24,6 +24,7 @@ from gradwalk.tracer.places import Places
 _WORDS_MAX: Final = 600
 _TEXT_MAX: Final = 20_000
 _UNUSED: Final = r"The differentiated Tensor at index (?P<index>\d+) appears to not have been used"
+_NO_BACKWARD: Final = r"^'(?P<type>[\w.]+)' object has no attribute 'backward'"
 _NO_ALLOCATION: Final = r"DefaultCPUAllocator: (?:can't allocate|not enough) memory"
 
 
@@ -52,7 +53,10 @@ def explain_error(error: BaseException, culprits: Culprits) -> Problem:
         words = _first_sentence(text)
     if found is None:
         found, words = _raised(error), None
-    span = culprits.places.span(place_of(error.__traceback__)) or culprits.span
+    span = culprits.places.span(place_of(error.__traceback__))
+    if span is None and found["kind"].startswith("problem-hook-"):
+        span = culprits.hook_span()
+    span = span or culprits.span
     return problem(_KINDS.get(found["kind"], "error"), found, span=span, words=words)
 
 
@@ -149,14 +153,16 @@ def _exited(error: Any) -> Fact:
     )
 
 
-def _attribute_unknown(error: Any) -> Fact:
+def _attribute_unknown(error: Any) -> Fact | None:
+    if re.search(_NO_BACKWARD, _text_of(error)):
+        return None
     near = difflib.get_close_matches(str(error.name), dir(error.obj), n=1, cutoff=0.7) if error.name else []
     if not near:
         return _raised(error)
     return fact("problem-raised-near", name=type(error).__name__, text=words_of(error), near=near[0])
 
 
-_BY_TYPE: Final[tuple[tuple[type[BaseException], Fact | Callable[[Any], Fact]], ...]] = (
+_BY_TYPE: Final[tuple[tuple[type[BaseException], Fact | Callable[[Any], Fact | None]], ...]] = (
     (SystemExit, _exited),
     (TimeLimitError, fact("problem-out-of-time")),
     (KeyboardInterrupt, fact("problem-interrupted")),
@@ -246,16 +252,37 @@ def _no_grad_fn(match: "re.Match[str]", culprits: Culprits) -> Fact:
     return culprits.lost or fact("problem-no-history", index=match["index"])
 
 
+def _no_backward(match: "re.Match[str]", culprits: Culprits) -> Fact:
+    last = culprits.last_cut()
+    if last is None:
+        return fact("problem-no-backward", type=match["type"])
+    return fact("problem-no-backward-cut", type=match["type"], call=last)
+
+
+def _hook_value(match: "re.Match[str]", _culprits: Culprits) -> Fact:
+    return fact("problem-hook-value", hook=match["hook"], what="dtype" if match["what"] == "type" else "shape")
+
+
+def _hook_count(match: "re.Match[str]", _culprits: Culprits) -> Fact:
+    return fact("problem-hook-count", got=match["got"], expected=match["expected"])
+
+
+def _hook_kind(match: "re.Match[str]", _culprits: Culprits) -> Fact:
+    if match["expected"] == "tuple":
+        return fact("problem-hook-tuple", got=match["got"])
+    return fact("problem-hook-tensor", got=match["got"])
+
+
 def _seed_shape(match: "re.Match[str]", _culprits: Culprits) -> Fact:
     return fact("problem-seed-shape", got=_shape(match["got"]), expected=_shape(match["expected"]))
 
 
 def _unused_input(match: "re.Match[str]", culprits: Culprits) -> Fact:
-    unused, index = culprits.unused, match["index"]
+    unused = culprits.unused
     named = (
-        fact("problem-input-number", index=index)
+        fact("problem-input-number", number=str(int(match["index"]) + 1))
         if unused is None or unused.name is None
-        else fact("problem-input-named", name=unused.name, index=index)
+        else code(unused.name)
     )
     if unused is None or unused.detail is None:
         return fact("problem-unused-input", input=named)
@@ -313,6 +340,14 @@ EXPLANATIONS: Final[tuple[tuple[str, Explain], ...]] = (
     ),
     (r"a leaf Variable that requires grad is being used in an in-place operation", fact("problem-leaf-in-place")),
     (_UNUSED, _unused_input),
+    (_NO_BACKWARD, _no_backward),
+    (r"hook '(?P<hook>.*)' has changed the (?P<what>size|type) of value", _hook_value),
+    (
+        r"(?:has returned an incorrect number of values|Backward hook returned an invalid number of grad_(?:in|out)put)"
+        r"\D*(?P<got>\d+), but expected (?P<expected>\d+)",
+        _hook_count,
+    ),
+    (r"expected (?P<expected>Variable|tuple), but hook returned '(?P<got>.*?)'", _hook_kind),
     (r"One of the differentiated Tensors does not require grad", fact("problem-input-not-required")),
     (r"Only Tensors of floating point and complex dtype can require gradients", fact("problem-whole-numbers")),
     (r"shapes cannot be multiplied \((?P<left>\d+x\d+) and (?P<right>\d+x\d+)\)", _matrix_shapes),

@@ -174,6 +174,17 @@ class HookWatch:
                     return self._at_modules[id(one)]
         return None
 
+    def places_at(self, node: Node, entry: PassNode) -> list[Place | None]:
+        """Where the program's hooks were registered that run before, at or after a node."""
+        found: list[tuple[HookKind, dict[Any, Any] | None]] = [
+            ("tensor_hook", self._hooks_at(entry.record, slot)) for slot in range(len(entry.arrived))
+        ]
+        for register in (node.register_prehook, node.register_hook):
+            register(_nothing).remove()
+            found.append(("node_hook", self._latest))
+        known = [self._known(kind)(key, hook) for kind, hooks in found for key, hook in (hooks or {}).items()]
+        return [hook.place for hook in known if hook is not None]
+
     def rewriter_of(self, record: Record, slot: int) -> tuple[bool, Span | None]:
         """Whether the program may have put a hook on this output at which nobody could look, and where."""
         key: object = id(record.variable)

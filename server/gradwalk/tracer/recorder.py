@@ -1,6 +1,7 @@
 """What happens in a pass, told as events."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from types import FrameType
 from typing import Any, Final
 
@@ -635,6 +636,8 @@ class Recorder(PassListener):
             node = one.failing_node(error)
             record = None if node is None else one.nodes[node].record
             culprits = self.culprits(record, node, one)
+            if node is not None:
+                culprits.hooks = partial(self.hooks.places_at, node, one.nodes[node])
         else:
             node = one.inputs[unused][0]
             record = None if node is None else one.nodes[node].record

@@ -382,6 +382,18 @@ problem-grad-complex = Der Gradient ist komplex, das Argument aber reell (oder g
 problem-nan-returned = { $node } gab für { $operand } NaN zurück, und `detect_anomaly` beendet den Durchlauf dort: Die Steigung ist an dieser Stelle keine Zahl.
     .title = Ein Knoten gab NaN zurück
     .hint = Sieh dir seinen Operanden an: Wurzel oder Logarithmus einer negativen Zahl oder 0 mal unendlich führen dazu.
+problem-hook-value = Was ein Hook zurückgibt, tritt an die Stelle des Gradienten; `{ $hook }` hat dabei `{ $what }` geändert.
+    .title = Ein Hook hat `{ $what }` eines Gradienten geändert
+    .hint = Gib einen Tensor wie den übergebenen zurück, oder nichts: Dann bleibt der Gradient, wie er ist.
+problem-hook-count = Der Hook gab { $got } zurück, der Knoten hat aber { $expected }: einen je Eingabe, None, wo kein Gradient hingeht.
+    .title = Ein Hook gab die falsche Zahl von Gradienten zurück
+    .hint = Gib ein Tupel wie das übergebene zurück, oder nichts: Dann bleiben die Gradienten, wie sie sind.
+problem-hook-tensor = Was ein Hook zurückgibt, tritt an die Stelle des Gradienten und muss ein Tensor sein; zurück kam `{ $got }`.
+    .title = Ein Hook gab etwas zurück, das kein Tensor ist
+    .hint = { problem-hook-value.hint }
+problem-hook-tuple = Der Hook eines Knotens gibt ein Tupel zurück, mit einem Gradienten je Eingabe des Knotens; zurück kam `{ $got }`.
+    .title = Ein Hook gab etwas zurück, das kein Tupel ist
+    .hint = { problem-hook-count.hint }
 problem-not-scalar = Die Ausgabe hat mehr als einen Eintrag, also gibt es keine einzelne Zahl, deren Gradient gemeint sein könnte: backward berechnet `v` mal die Jacobi-Matrix, und `v` (`grad_output`) muss die Form der Ausgabe haben.
     .title = backward() muss für diese Ausgabe v kennen
     .hint = Mach daraus mit `.sum()` oder `.mean()` einen Skalar, oder übergib `gradient=torch.ones_like(y)`.
@@ -431,11 +443,16 @@ problem-nothing-made = Das Programm erzeugt keine Tensoren, also gibt es keinen 
     .title = Nichts ist differenzierbar
     .hint = Erzeuge eine Eingabe mit `requires_grad=True`, zum Beispiel `x = torch.tensor([1., 2.], requires_grad=True)`.
 
+problem-no-backward = `.backward()` beginnt bei einem Tensor; ein einfaches `{ $type }` hat keine Vorgeschichte, durch die man zurückgehen könnte.
+    .title = Ein einfaches `{ $type }` hat kein backward
+    .hint = Ruf es auf dem Tensor auf, der aus den Blättern berechnet wurde.
+problem-no-backward-cut = `.backward()` beginnt bei einem Tensor; ein einfaches `{ $type }` hat keine Vorgeschichte. Zuletzt hat { $call } etwas aus dem Graphen genommen.
+    .title = { problem-no-backward.title }
+    .hint = Behalte die Tensoren, addiere sie mit torch und ruf `.backward()` auf der Summe auf; nimm Zahlen nur zum Ausgeben heraus.
 problem-leaf-in-place = Sein alter Wert wird vielleicht im Rückwärtsdurchlauf gebraucht, und es gibt keinen Knoten, der die Änderung aufzeichnen könnte.
     .title = Ein Blatt mit requires_grad lässt sich nicht in-place ändern
     .hint = Ändere es dort, wo nichts aufgezeichnet wird: `with torch.no_grad():` um `w -= lr * w.grad`. `w = w - lr * w.grad` hilft nicht: Das Ergebnis ist kein Blatt, das nächste backward hinterlässt dort also kein `.grad`.
-problem-input-number = Eingabe Nummer { $index } von `torch.autograd.grad`
-problem-input-named = `{ $name }` (Eingabe Nummer { $index })
+problem-input-number = Eingabe Nummer { $number } von `torch.autograd.grad`
 problem-unused-input = { $input } liegt auf keinem Weg im Graphen.
     .title = Die Ausgabe hängt von einer der Eingaben nicht ab
     .hint = Übergib `allow_unused=True`, dann bekommst du dafür None, oder prüf, wo sie aus der Rechnung herausfällt.

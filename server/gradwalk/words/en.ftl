@@ -383,6 +383,18 @@ problem-grad-complex = The gradient is complex but the argument is real (or it h
 problem-nan-returned = { $node } returned NaN for { $operand }, and `detect_anomaly` ends the pass there: its slope is no number at this point.
     .title = A node returned NaN
     .hint = Look at its operand: a square root or logarithm of a negative number, or 0 times infinity, does that.
+problem-hook-value = What a hook returns takes the gradient's place, so it must have the same { $what }; `{ $hook }` changed it.
+    .title = A hook changed the { $what } of a gradient
+    .hint = Return a tensor like the one that was given, or nothing to leave the gradient as it is.
+problem-hook-count = The hook returned { $got } where the node has { $expected }: one for each of its inputs, None where no gradient goes.
+    .title = A hook returned the wrong number of gradients
+    .hint = Return a tuple like the one that was given, or nothing to leave the gradients as they are.
+problem-hook-tensor = What a hook returns takes the gradient's place, so it must be a tensor; it returned `{ $got }`.
+    .title = A hook returned something that is no tensor
+    .hint = { problem-hook-value.hint }
+problem-hook-tuple = The hook of a node returns a tuple with one gradient for each input of the node; it returned `{ $got }`.
+    .title = A hook returned something that is no tuple
+    .hint = { problem-hook-count.hint }
 problem-not-scalar = The output has more than one entry, so there is no single number whose gradient could be meant: backward computes `v` times the Jacobian, and `v` (`grad_output`) must have the output's shape.
     .title = backward() needs to know v for this output
     .hint = Reduce it to a scalar with `.sum()` or `.mean()`, or pass `gradient=torch.ones_like(y)`.
@@ -432,11 +444,16 @@ problem-nothing-made = The program makes no tensors, so there is no graph to wal
     .title = Nothing is differentiable
     .hint = Create an input with `requires_grad=True`, for example `x = torch.tensor([1., 2.], requires_grad=True)`.
 
+problem-no-backward = `.backward()` starts at a tensor; a plain `{ $type }` has no history to walk back through.
+    .title = A plain `{ $type }` has no backward
+    .hint = Call it on the tensor that was computed from the leaves.
+problem-no-backward-cut = `.backward()` starts at a tensor; a plain `{ $type }` has no history. The last call that took something out of the graph is { $call }.
+    .title = { problem-no-backward.title }
+    .hint = Keep the tensors, add them up with torch, and call `.backward()` on the sum; take numbers out only for printing.
 problem-leaf-in-place = Its old value may be needed for the backward pass, and there is no node that could record the change.
     .title = A leaf that requires grad cannot be changed in place
     .hint = Change it where nothing is recorded: `with torch.no_grad():` around `w -= lr * w.grad`. `w = w - lr * w.grad` is no way out: its result is no leaf, so the next backward leaves no `.grad` there.
-problem-input-number = input number { $index } of `torch.autograd.grad`
-problem-input-named = `{ $name }` (input number { $index })
+problem-input-number = Input number { $number } of `torch.autograd.grad`
 problem-unused-input = { $input } is not on any path of the graph.
     .title = The output does not depend on one of the inputs
     .hint = Pass `allow_unused=True` to get None for it, or check where it drops out of the computation.

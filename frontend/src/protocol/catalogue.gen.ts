@@ -194,7 +194,7 @@ export interface Catalogue {
   "forward-raises": "op" | "title";
   "jacobian-own": never;
   "jacobian-true": "partial";
-  "origin-table": "version" | "lines";
+  "origin-table": "version";
   "origin-no-line": "version";
   "origin-function": "name";
   "origin-function-in-line": "name" | "line";

@@ -138,6 +138,8 @@ export interface VjpCallout extends Heading {
   readonly inside: readonly InnerOp[];
   /** How PyTorch has this operation's derivative, as sentences. */
   readonly origin: readonly Said[];
+  /** Its lines in PyTorch's `derivatives.yaml`. */
+  readonly yaml: readonly string[];
   /** Whether the written formula gave what the engine returned; null where it was not evaluated. */
   readonly formulaCheck: boolean | null;
 }
@@ -223,6 +225,7 @@ export function drawCallout(trace: TraceState, still: Still): CalloutScene | nul
     traceId: trace.started?.id ?? "",
     inside: step.inside ?? [],
     origin: originOf(trace, graph, node, isExplained),
+    yaml: node.formula?.derivatives_yaml ?? [],
     formulaCheck: formulaCheck(node.formula, step),
   };
 }
@@ -240,7 +243,7 @@ function originOf(trace: TraceState, graph: Graph, node: Node, isExplained: bool
     node.kind === "custom"
       ? ownFunction(node.op, node.backward_span?.line ?? null)
       : node.formula !== null && node.formula.derivatives_yaml.length > 0
-        ? inDerivativesYaml(version, node.formula.derivatives_yaml)
+        ? inDerivativesYaml(version)
         : node.kind === "op" && isExplained
           ? notInDerivativesYaml(version)
           : null;

@@ -1,5 +1,5 @@
 /** Titles over Jacobians and warnings, and where PyTorch has a derivative from. */
-import { code, enumerated, type Said, say, text, textOf } from "./say";
+import { code, type Said, say, text, textOf } from "./say";
 
 /** Over the Jacobian of a custom Function, until finite differences have shown that it is the derivative. */
 export function ownJacobian(): string {
@@ -17,8 +17,8 @@ export function warningTitle(category: string, count: number): string {
 }
 
 /** Where a derivative comes from: the table from which PyTorch generates its backward functions. */
-export function inDerivativesYaml(version: string, lines: readonly string[]): Said {
-  return say("origin-table", { version: text(version), lines: enumerated(lines.map(code)) });
+export function inDerivativesYaml(version: string): Said {
+  return say("origin-table", { version: text(version) });
 }
 
 export function notInDerivativesYaml(version: string): Said {

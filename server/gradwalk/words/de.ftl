@@ -256,7 +256,7 @@ forward-raises = { $op } bricht ab: { $title }.
 
 jacobian-own = J, wie dein backward sie berechnet
 jacobian-true = wahre J = { $partial }, mit Differenzenquotienten von forward
-origin-table = PyTorch { $version } hat diese Operation in `derivatives.yaml`: { $lines }.
+origin-table = PyTorch { $version } hat diese Operation in `derivatives.yaml`.
 origin-no-line = `derivatives.yaml` von PyTorch { $version } hat keine Zeile für diesen Knoten.
 origin-function = Die Ableitung steht in deiner Function { $name }.
 origin-function-in-line = Die Ableitung steht in deiner Function { $name }: ihr `backward` in Zeile { $line }.

@@ -257,7 +257,7 @@ forward-raises = { $op } raises: { $title }.
 
 jacobian-own = J as your backward computes it
 jacobian-true = true J = { $partial }, by finite differences of forward
-origin-table = PyTorch { $version } has this operation in `derivatives.yaml`: { $lines }.
+origin-table = PyTorch { $version } has this operation in `derivatives.yaml`.
 origin-no-line = `derivatives.yaml` of PyTorch { $version } has no line for this node.
 origin-function = Your Function { $name } has the derivative.
 origin-function-in-line = Your Function { $name } has the derivative: its `backward` in line { $line }.

@@ -203,3 +203,15 @@ def test_a_call_of_grad_is_no_use_of_its_inputs() -> None:
     )
     assert run_plain(source).namespace["y"].grad is None
     assert absent_of(run_traced(source), "y")["because"] == {"kind": "missing-unused", "operands": {"name": "y"}}
+
+
+def test_a_leaf_is_not_taken_for_a_tensor_that_is_gone_and_whose_id_it_has() -> None:
+    document = run_traced(
+        "w = torch.ones(1, requires_grad=True)\n"
+        "for _ in range(40):\n    w * torch.ones(1)\n"
+        "late = [torch.ones(1, requires_grad=True) for _ in range(40)]\n"
+        "(w * 2).sum().backward()\n"
+    )
+    [finished] = document.of("pass_finished")
+    missing = [one["grad"]["because"]["kind"] for one in finished["leaf_grads"] if "missing" in one["grad"]]
+    assert missing == ["missing-unused"] * 40

@@ -7,7 +7,7 @@ what C++ builds inside one call (`F.linear` is two nodes) is found by itself.
 
 import types
 import weakref
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from threading import get_ident
 from types import FrameType
 from typing import Any, Final
@@ -21,6 +21,7 @@ from gradwalk.tracer.arguments import tensors_in, written
 from gradwalk.tracer.chains import Chains
 from gradwalk.tracer.cuts import WITHOUT_TENSOR, CutLog
 from gradwalk.tracer.frames import Place, calls_directly, function_frame, snippet_frame, snippet_place
+from gradwalk.tracer.identities import Identities
 from gradwalk.tracer.opened import openable_body
 from gradwalk.tracer.originals import (
     SNIPPET,
@@ -55,8 +56,8 @@ class Scope:
         self.place = place
         self.base: Scope | None = None
         """The scope of the function that was running when this one was opened."""
-        self.module: int | None = None
-        """`id` of the nn.Module that was called."""
+        self.module: weakref.ref[torch.nn.Module] | None = None
+        """The nn.Module that was called."""
         self.runs = False
         """True once the module's own forward was met."""
         self.number: int | None = None
@@ -99,7 +100,7 @@ class Call:
         self.results: list[tuple[int, int]] = []
         """(sequence number, output_nr) of the differentiable results, in order."""
         self.arguments: list[tuple[int, bool, TensorValue]] = []
-        """`id`, requires_grad and value of the tensors without grad_fn among the arguments, in order."""
+        """Identity, requires_grad and value of the tensors without grad_fn among the arguments, in order."""
         self.number: TensorValue | None = None
         """Only for an operation on a tensor and a plain number: the number, as the tensor that torch makes of it."""
         self.is_direct = False
@@ -143,6 +144,7 @@ class CallLog:
 
     def __init__(self, values: ValueTable, kept_calls: int) -> None:
         self.values = values
+        self.identities = Identities()
         self.is_listening = True
         """False while nothing listens to the forward pass."""
         self.by_sequence: dict[int, Call] = {}
@@ -155,15 +157,15 @@ class CallLog:
         self.inner: list[list[InnerCall]] = []
         """Innermost last: where operations inside a custom Function are listed."""
         self.chains = Chains()
-        self.cuts = CutLog(values)
+        self.cuts = CutLog(values, self.identities)
         self.hooks: dict[object, Place | None] = {}
-        """Where a tensor hook was registered; key (sequence number, output_nr) or the leaf's `id`."""
-        self._arguments: dict[int, tuple[weakref.ref[torch.Tensor], str]] = {}
-        """`id` of a leaf that a transform made -> the leaf, and what the function calls the argument it stands for."""
-        self.made: dict[int, tuple[str, Place, TensorValue]] = {}
-        """`id` of a tensor that was made of numbers -> the call that made it, by name and place, and its content."""
-        self.leaf_places: dict[int, Place] = {}
-        """`id` of a leaf -> the call that made it."""
+        """Where a tensor hook was registered; key (sequence number, output_nr) or the leaf's identity."""
+        self._arguments: dict[int, str] = {}
+        """Identity of a leaf that a transform made -> what the function calls the argument it stands for."""
+        self.made: dict[int, tuple[str, Place]] = {}
+        """Identity of a tensor that was made of numbers -> the call that made it, by name and place."""
+        self._leaf_places: dict[int, Place] = {}
+        """Identity of a leaf -> the call that made it."""
         self.changes: list[tuple[int, int, Place | None, str]] = []
         """In-place writes: storage address, version after, place, label."""
         self.given: tuple[Any, tuple[Any, ...]] | None = None
@@ -275,7 +277,7 @@ class CallLog:
         call.real_positions = tuple(one for one in call.positions if can_have_gradient(arguments[one]))
         for tensor in tensors_in(arguments):
             if grad_fn_of(tensor) is None:
-                call.arguments.append((id(tensor), tensor.requires_grad, value_of(tensor)))
+                call.arguments.append((self.identities.of(tensor), tensor.requires_grad, value_of(tensor)))
         if call.high - call.low != 1:
             return
         if len(arguments) != _OPERANDS or call.positions != call.real_positions:
@@ -312,18 +314,28 @@ class CallLog:
 
     def note_argument(self, leaf: torch.Tensor, name: str) -> None:
         """A transform made a leaf from an argument of its function."""
-        self._arguments[id(leaf)] = weakref.ref(leaf), name
+        self._arguments[self.identities.of(leaf)] = name
 
     def argument_name(self, leaf: torch.Tensor) -> str | None:
         """What the function of a transform calls the argument that this leaf stands for; None for other leaves."""
-        found = self._arguments.get(id(leaf))
-        return found[1] if found is not None and found[0]() is leaf else None
+        return self._arguments.get(self.identities.of(leaf))
 
-    def forget_identities(self, kept: Container[int]) -> None:
-        """Drops what is known of tensors by their `id`, but for these leaves: others may have theirs by now."""
-        self.made.clear()
-        for table in (self.leaf_places, self._arguments, self.hooks):
-            for key in [key for key in table if isinstance(key, int) and key not in kept]:
+    def note_leaf(self, leaf: torch.Tensor, place: Place | None) -> None:
+        """A call at `place` made a leaf."""
+        if place is None:
+            self._leaf_places.pop(self.identities.of(leaf), None)
+        else:
+            self._leaf_places[self.identities.of(leaf)] = place
+
+    def leaf_place(self, leaf: torch.Tensor) -> Place | None:
+        """The call of the program that made a leaf."""
+        return self._leaf_places.get(self.identities.of(leaf))
+
+    def forget_the_dead(self) -> None:
+        """Drops what is known of tensors that are gone."""
+        alive = self.identities.alive()
+        for table in (self.made, self._leaf_places, self._arguments, self.hooks):
+            for key in [key for key in table if isinstance(key, int) and key not in alive]:
                 del table[key]
 
     def forget(self, sequence: int) -> None:
@@ -463,7 +475,7 @@ class CallRecorder(TorchFunctionMode):
             if func in _MAKERS:
                 place = snippet_place(frame)
                 if place is not None:
-                    self._log.made[id(result)] = func.__name__, place, self._log.values.value_of(result)
+                    self._log.made[self._log.identities.of(result)] = func.__name__, place
             if result.requires_grad:
                 self._note_leaf(result, frame)
             if args and grad_fn_of(result) is None and (not result.requires_grad or func is _tensor):
@@ -472,17 +484,13 @@ class CallRecorder(TorchFunctionMode):
             self._log.cuts.note_detached(func, args, None, frame)
 
     def _note_leaf(self, result: torch.Tensor, frame: FrameType) -> None:
-        places = self._log.leaf_places
         if grad_fn_of(result) is not None:
             return
         name = None if frame.f_code.co_filename == SNIPPET else argument_name(result, frame)
         if name is not None:
             self._log.note_argument(result, name)
-            places.pop(id(result), None)
-        if id(result) not in places:
-            place = snippet_place(frame)
-            if place is not None:
-                places[id(result)] = place
+        if name is not None or self._log.leaf_place(result) is None:
+            self._log.note_leaf(result, snippet_place(frame))
 
     def _note_change(self, func: Callable[..., Any], tensor: torch.Tensor, version: int) -> None:
         changes = self._log.changes

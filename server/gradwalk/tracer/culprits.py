@@ -142,7 +142,7 @@ class Culprits:
             writes = self._writes(address, saved_version, version)
             if writes:
                 return Changed(code(self._storages.get(address, name)), self._told(writes))
-        for address, after, place, _ in self._log.changes:
+        for address, after, place, _ in reversed(self._log.changes):
             # A write into a view hides what it saved; it is a part of what it wrote into.
             if after == saved_version and self.span is not None and self.places.span(place) == self.span:
                 writes = self._writes(address, saved_version, version)
@@ -151,7 +151,9 @@ class Culprits:
         return Changed(fact("problem-a-tensor"), fact("problem-an-operation"))
 
     def _writes(self, address: int, after: int, until: int) -> list[tuple[int, int, Place | None, str]]:
-        return [one for one in self._log.changes if one[0] == address and after < one[1] <= until]
+        # What lies at an address now was written last; memory that is free again may have been written before.
+        latest = {one[1]: one for one in self._log.changes if one[0] == address and after < one[1] <= until}
+        return [latest[version] for version in sorted(latest)]
 
     def _told(self, writes: Sequence[tuple[int, int, Place | None, str]]) -> Filling:
         told: list[Filling] = [self.places.called(label, place) for _, _, place, label in writes[:WRITES_TOLD]]

@@ -12,6 +12,7 @@ from gradwalk.protocol.values import TensorValue
 from gradwalk.tracer import originals
 from gradwalk.tracer.arguments import tensors_in
 from gradwalk.tracer.frames import Place, snippet_place
+from gradwalk.tracer.identities import Identities
 from gradwalk.tracer.originals import SNIPPET, grad_fn_of
 from gradwalk.tracer.values import ValueTable
 
@@ -83,13 +84,14 @@ class Cut:
 class CutLog:
     """The cuts of one run, and the tensors whose requires_grad it switched off."""
 
-    def __init__(self, values: ValueTable) -> None:
+    def __init__(self, values: ValueTable, identities: Identities) -> None:
         self.found: list[Cut] = []
         """Those that cut off a leaf which none before at the same place did, in order."""
         self._looked: Counter[Place] = Counter()
         self.frozen: dict[int, Place | None] = {}
-        """`id` of a tensor -> where its requires_grad was switched off."""
+        """Identity of a tensor -> where its requires_grad was switched off."""
         self._values = values
+        self._identities = identities
 
     def note_detached(
         self, func: Callable[..., Any], args: tuple[Any, ...], result: torch.Tensor | None, frame: FrameType
@@ -97,7 +99,7 @@ class CutLog:
         """A call that gave what has no history: because requires_grad was switched off, or by a cut."""
         if func is _REQUIRES_GRAD or func == _SET_REQUIRES_GRAD:
             if not args[0].requires_grad:
-                self.frozen[id(args[0])] = snippet_place(frame)
+                self.frozen[self._identities.of(args[0])] = snippet_place(frame)
         elif len(self.found) < _CUTS_KEPT:
             self.note(func, args, result, frame)
 
@@ -113,11 +115,29 @@ class CutLog:
         if found is None or place is None or self._looked[place] >= _LOOKED_AT:
             return
         self._looked[place] += 1
-        leaves = frozenset(leaf for source in sources for leaf in _leaves_of(source))
+        leaves = frozenset(leaf for source in sources for leaf in self._leaves_of(source))
         if any(known.place == place and known.leaves >= leaves for known in self.found):
             return
         value = None if result is None else self._values.value_of(result)
-        self.found.append(Cut(*found, place, leaves, id(result), value))
+        identity = 0 if result is None else self._identities.of(result)
+        self.found.append(Cut(*found, place, leaves, identity, value))
+
+    def _leaves_of(self, tensor: torch.Tensor, visited_max: int = 5_000) -> Iterator[int]:
+        """Identities of the leaves that a tensor depends on."""
+        if grad_fn_of(tensor) is None:
+            yield self._identities.of(tensor)
+            return
+        pending: list[Any] = [grad_fn_of(tensor)]
+        seen: set[Any] = set()
+        while pending and len(seen) < visited_max:
+            node = pending.pop()
+            if node in seen:
+                continue
+            seen.add(node)
+            variable = getattr(node, "variable", None)
+            if variable is not None:
+                yield self._identities.of(variable)
+            pending.extend(following for following, _ in node.next_functions if following is not None)
 
 
 def _cut_reason(func: Callable[..., Any], result: torch.Tensor | None) -> tuple[CutKind, str] | None:
@@ -143,21 +163,3 @@ def _is_from_program(frame: FrameType | None) -> bool:
     while frame is not None and frame.f_globals.get("__name__", "").startswith(_OURS):
         frame = frame.f_back
     return frame is not None and frame.f_code.co_filename == SNIPPET
-
-
-def _leaves_of(tensor: torch.Tensor, visited_max: int = 5_000) -> Iterator[int]:
-    """`id`s of the leaves that a tensor depends on."""
-    if grad_fn_of(tensor) is None:
-        yield id(tensor)
-        return
-    pending: list[Any] = [grad_fn_of(tensor)]
-    seen: set[Any] = set()
-    while pending and len(seen) < visited_max:
-        node = pending.pop()
-        if node in seen:
-            continue
-        seen.add(node)
-        variable = getattr(node, "variable", None)
-        if variable is not None:
-            yield id(variable)
-        pending.extend(following for following, _ in node.next_functions if following is not None)

@@ -117,10 +117,8 @@ class GraphWriter:
         self.formulas = NodeFormulas(self.kept, () if program is None else sorted(program.defined_names))
         self.births = Births()
         self.threads = ThreadMarks()
-        self.names: dict[int, str] = {}
-        """`id` of a leaf -> its name; the leaf is kept alive by its record."""
-        self.given_names: dict[int, str] = {}
-        """`id` of a leaf -> the name that the caller of `trace_tensors` gives."""
+        self._names: dict[int, str] = {}
+        """Identity of a leaf -> its name."""
 
     @property
     def met_python(self) -> bool:
@@ -136,16 +134,19 @@ class GraphWriter:
         record = self._leaves.get(id(leaf))
         return record if record is not None and record.variable is leaf else None
 
+    def known_name(self, leaf: torch.Tensor) -> str | None:
+        """The name that a leaf was given; None before."""
+        return self._names.get(self._log.identities.of(leaf))
+
     def leaf_name(self, leaf: torch.Tensor, named: NamedTensors) -> str:
         """The name of a leaf; two leaves of one trace never share one."""
-        key = id(leaf)
-        known = self.names.get(key)
+        known = self.known_name(leaf)
         if known is not None:
             return known
-        found = named.leaves.get(key)
-        name = self.given_names.get(key) or (found[0] if found else None)
+        found = named.leaves.get(id(leaf))
+        name = found[0] if found else None
         if name is None:
-            place = self._log.leaf_places.get(key)
+            place = self._log.leaf_place(leaf)
             targets = self._places.targets(place)
             name = self._log.argument_name(leaf) or (targets[0] if targets else None)
             name = name or self._places.text(place) or "leaf"
@@ -154,7 +155,7 @@ class GraphWriter:
             count += 1
             unique = f"{name}{str(count).translate(SUBSCRIPTS)}"
         self._leaf_names[unique] = name
-        self.names[key] = unique
+        self._names[self._log.identities.of(leaf)] = unique
         return unique
 
     def write(
@@ -188,7 +189,7 @@ class GraphWriter:
                         "to": {"node": record.id, "argnum": argnum},
                     }
                 )
-                if producer.variable is not None and "." in self.names.get(id(producer.variable), ""):
+                if producer.variable is not None and "." in (self.known_name(producer.variable) or ""):
                     users.setdefault(producer.id, []).append(record.id)
         _name_by_their_uses(nodes, edges)
         _name_intermediates(records, named)
@@ -384,7 +385,7 @@ class GraphWriter:
             "op": "accumulate_grad",
             "kind": "accumulate_grad",
             "label": name,
-            "span": self._places.span(self._log.leaf_places.get(id(variable))),
+            "span": self._places.span(self._log.leaf_place(variable)),
             "group": None,
             "inputs": [],
             "outputs": [{"value": self._values.value_of(variable), "name": name}],
@@ -458,9 +459,15 @@ class GraphWriter:
         if variable is None:
             return None if producer.is_foreign else self._log.outputs.get((producer.sequence, slot))
         for identity, _, value in call.arguments if call is not None else ():
-            if identity == id(variable):
+            if identity == self._log.identities.of(variable):
                 return value
         return self._values.value_of(variable)
+
+    def _is_argument(self, tensor: torch.Tensor, call: Call | None) -> bool:
+        """Whether what a Function saved was handed to its forward. What forward computed itself has no history."""
+        if call is None or tensor.requires_grad:
+            return True
+        return any(identity == self._log.identities.of(tensor) for identity, _, _ in call.arguments)
 
     def _read_saved(self, node: Node, record: Record, storages: Mapping[int, str]) -> list[protocol.SavedTensor]:
         """What a node holds; `storages` names the variables whose memory a built-in node's tensors may share."""
@@ -485,12 +492,12 @@ class GraphWriter:
             name = names[position] if len(names) == len(tensors) else f"saved_tensors[{position}]"
             if isinstance(tensor, Tensor):
                 is_output = grad_fn_of(tensor) is node
-                is_input = not is_output and _is_argument(tensor, call)
+                is_input = not is_output and self._is_argument(tensor, call)
                 found.append(self._saved.tensor_entry(name, tensor, is_input, is_output))
         for name, value in [("needs_input_grad", node.needs_input_grad), *vars(node).items()]:
             if isinstance(value, Tensor):
                 is_output = grad_fn_of(value) is node
-                is_input = not is_output and _is_argument(value, call)
+                is_input = not is_output and self._is_argument(value, call)
                 held = self._saved.tensor_entry(f"ctx.{name}", value, is_input, is_output)
                 found.append({**held, "version": None})
             else:
@@ -560,13 +567,6 @@ def _op_of(record: Record) -> str:
 def _said_op(record: Record) -> str:
     """`log_softmax` for torch's `_log_softmax`."""
     return _op_of(record).strip("_").removesuffix("_forward")
-
-
-def _is_argument(tensor: torch.Tensor, call: Call | None) -> bool:
-    """Whether what a Function saved was handed to its forward. What the forward computed itself has no history."""
-    if call is None or tensor.requires_grad:
-        return True
-    return any(identity == id(tensor) for identity, _, _ in call.arguments)
 
 
 def _missing(operand: protocol.Operand, record: Record) -> Missing:

@@ -60,7 +60,8 @@ class Grouping:
             self._next_number += 1
 
     def _label(self, scope: Scope, modules: Mapping[int, str]) -> str:
-        path = modules.get(scope.module) if scope.module is not None else None
+        module = None if scope.module is None else scope.module()
+        path = None if module is None else modules.get(id(module))
         return scope.label if path is None else f"{path}: {scope.label}"
 
 

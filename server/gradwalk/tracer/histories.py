@@ -61,7 +61,7 @@ class Histories:
                 return fact("problem-no-history-plain", tensor=spelled, call=call)
             return fact("problem-no-history-constant", tensor=spelled, call=call, because=origin.because)
         for cut in reversed(self._log.cuts.found):
-            if cut.identity == id(tensor) and cut.result is self._values.value_of(tensor):
+            if cut.identity == self._log.identities.of(tensor):
                 call = self._places.called(cut.call, cut.place)
                 return fact("problem-no-history-cut", tensor=spelled, call=call)
         if self._log.cuts.found:

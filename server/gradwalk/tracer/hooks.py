@@ -70,7 +70,7 @@ class HookWatch:
         def register_hook(tensor: torch.Tensor, hook: Callable[..., Any]) -> Any:
             handle = of_tensors(tensor, hook)
             node = grad_fn_of(tensor)
-            key: object = id(tensor) if node is None else (node._sequence_nr(), tensor.output_nr)
+            key: object = self._log.identities.of(tensor) if node is None else (node._sequence_nr(), tensor.output_nr)
             place = snippet_place(frame_at(1))
             if place is not None or key not in self._log.hooks:
                 self._log.hooks[key] = place
@@ -187,9 +187,8 @@ class HookWatch:
 
     def rewriter_of(self, record: Record, slot: int) -> tuple[bool, Span | None]:
         """Whether the program may have put a hook on this output at which nobody could look, and where."""
-        key: object = id(record.variable)
-        if record.variable is None and record.node is not None:
-            key = (record.sequence, slot)
+        variable = record.variable
+        key: object = (record.sequence, slot) if variable is None else self._log.identities.of(variable)
         if key in self._log.hooks:
             return True, self._spans.span(self._log.hooks[key])
         return not self._is_complete, None

@@ -42,7 +42,7 @@ class LeafGrads:
         for name, leaf in named.leaves.values():
             if id(leaf) in reached or (one.cut and leaf.grad is None):
                 continue
-            known, grad = self._writer.names.get(id(leaf), name), leaf.grad
+            known, grad = self._writer.known_name(leaf) or name, leaf.grad
             if known not in grads:
                 grads[known] = self._reasons.no_path(known, leaf, one) if grad is None else self._values.value_of(grad)
             elif known == name and grad is None:

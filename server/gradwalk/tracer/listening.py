@@ -1,7 +1,7 @@
 """What listens to the forward pass, and can be switched off between two turns of a loop."""
 
 from bisect import bisect_right
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 
 from gradwalk.tracer import originals
 from gradwalk.tracer.calls import CallLog, CallRecorder
@@ -11,9 +11,7 @@ from gradwalk.tracer.scopes import ModuleScopes
 class Listening:
     """The function mode, the hooks of modules and the patch of custom Functions, together."""
 
-    def __init__(self, log: CallLog, calls: CallRecorder, scopes: ModuleScopes, leaves: Container[int]) -> None:
-        self._leaves = leaves
-        """`id`s of the leaves that are kept alive."""
+    def __init__(self, log: CallLog, calls: CallRecorder, scopes: ModuleScopes) -> None:
         self._log = log
         self._calls = calls
         self._scopes = scopes
@@ -32,7 +30,7 @@ class Listening:
                 return
             originals.push_mode(self._calls)
             self._scopes.install()
-            log.forget_identities(self._leaves)
+            log.forget_the_dead()
         else:
             depth = originals.count_modes() - 1
             if depth < 0 or originals.mode_at(depth) is not self._calls:

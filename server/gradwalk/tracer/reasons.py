@@ -127,11 +127,11 @@ class Reasons:
 
     def is_frozen(self, tensor: torch.Tensor) -> bool:
         """Whether the program switched its requires_grad off."""
-        return id(tensor) in self._log.cuts.frozen
+        return self._log.identities.of(tensor) in self._log.cuts.frozen
 
     def not_required(self, name: str, tensor: torch.Tensor) -> Missing:
         """A named tensor that the program asks for its `.grad`, and that does not require grad."""
-        place = self._log.cuts.frozen.get(id(tensor))
+        place = self._log.cuts.frozen.get(self._log.identities.of(tensor))
         line = self._places.line(place)
         if not (tensor.dtype.is_floating_point or tensor.dtype.is_complex):
             because = fact("missing-integer", name=name, dtype=str(tensor.dtype).removeprefix("torch."))
@@ -145,7 +145,7 @@ class Reasons:
 
     def overwritten(self, name: str, leaf: torch.Tensor) -> Missing:
         """A leaf whose name belonged to another one when the graph was built."""
-        place = self._log.leaf_places.get(id(leaf))
+        place = self._log.leaf_place(leaf)
         line = self._places.line(place)
         if line is None:
             return self._mendable("no_path", fact("missing-reassigned", name=name), place)
@@ -158,7 +158,7 @@ class Reasons:
         made = record.call
         place = None if made is None else made.place
         call = self._places.called(record.name if made is None else made.label.strip("_"), place)
-        found = dict.fromkeys(self._places.line(self._log.leaf_places.get(id(leaf))) for leaf in leaves)
+        found = dict.fromkeys(self._places.line(self._log.leaf_place(leaf)) for leaf in leaves)
         lines = [line for line in found if line is not None]
         because = (
             fact("missing-non-leaf-of", name=name, call=call, count=len(lines), lines=[*lines])
@@ -177,10 +177,11 @@ class Reasons:
 
         A cut whose result cannot be in the output is none: what was printed or plotted did not cut anything off.
         """
-        cuts = [cut for cut in self._log.cuts.found if id(leaf) in cut.leaves]
+        identity = self._log.identities.of(leaf)
+        cuts = [cut for cut in self._log.cuts.found if identity in cut.leaves]
         if one is not None:
             constants = _constants_of(one)
-            used = [cut for cut in cuts if (cut.identity, id(cut.result)) in constants]
+            used = [cut for cut in cuts if cut.identity in constants]
             cuts = used or [cut for cut in cuts if self._places.may_reach(cut.place, one.place)]
         cuts = [other for other in cuts if other.result is not None] or cuts
         return cuts[-1] if cuts else None
@@ -189,7 +190,7 @@ class Reasons:
         """An input of `torch.autograd.grad` to which nothing leads."""
         if isinstance(tensor, torch.autograd.graph.GradientEdge):
             return Unused(name, None, None)
-        made = self._log.leaf_places.get(id(tensor))
+        made = self._log.leaf_place(tensor)
         if grad_fn_of(tensor) is not None:
             call = self._log.by_sequence.get(grad_fn_of(tensor)._sequence_nr())
             made = None if call is None else call.place
@@ -214,7 +215,8 @@ class Reasons:
     def _not_led_to(self, leaf: Any, name: str, use: Call | None) -> Fact:
         if use is None:
             return fact("missing-unused", name=name)
-        if not any(identity == id(leaf) and requires_grad for identity, requires_grad, _ in use.arguments):
+        known = self._log.identities.of(leaf)
+        if not any(identity == known and requires_grad for identity, requires_grad, _ in use.arguments):
             return fact("missing-asked-late", name=name, call=self._places.called(use.label.strip("_"), use.place))
         return fact("missing-not-in-output", name=name, call=self._places.called(use.label.strip("_"), use.place))
 
@@ -223,10 +225,11 @@ class Reasons:
         return {"missing": reason, "because": because, "line": None if span is None else span["line"]}
 
     def _last_use(self, leaf: Any) -> Call | None:
+        known = self._log.identities.of(leaf)
         for call in reversed(self._log.by_sequence.values()):
             if call.label in _PASSES:
                 continue
-            if any(identity == id(leaf) for identity, _, _ in call.arguments):
+            if any(identity == known for identity, _, _ in call.arguments):
                 return call
         return None
 
@@ -239,8 +242,7 @@ def _leaves_in(one: Pass) -> Iterator[torch.Tensor]:
     return (entry.record.variable for entry in one.nodes.values() if entry.record.variable is not None)
 
 
-def _constants_of(one: Pass) -> set[tuple[int, int]]:
-    """Tensors without a history that the calls of this pass's nodes got: `id` of the tensor and of its value."""
-    calls = (entry.record.call for entry in one.nodes.values())
-    return {(identity, id(value)) for call in calls if call is not None
-            for identity, requires_grad, value in call.arguments if not requires_grad}  # fmt: skip
+def _constants_of(one: Pass) -> set[int]:
+    """Identities of the tensors without a history that the calls of this pass's nodes got."""
+    calls = [entry.record.call for entry in one.nodes.values() if entry.record.call is not None]
+    return {number for call in calls for number, requires_grad, _ in call.arguments if not requires_grad}

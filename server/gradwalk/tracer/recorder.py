@@ -321,8 +321,8 @@ class Recorder(PassListener):
         named.read(self._read_variables())
         for variables in running_variables(frame):
             named.read(variables)
-        for leaf_id, (_, leaf) in named.leaves.items():
-            if leaf_id not in self.writer.names and self.writer.leaf_record(leaf) is not None:
+        for _, leaf in named.leaves.values():
+            if self.writer.known_name(leaf) is None and self.writer.leaf_record(leaf) is not None:
                 self.writer.leaf_name(leaf, named)
         return named
 

@@ -282,7 +282,7 @@ def recording(recorder: Recorder, stream: EventStream) -> Iterator[CallRecorder]
             part.install()
             stack.callback(part.remove)
         calls = recorder.passes.mode = CallRecorder(recorder.log, recorder.fail_inside)
-        recorder.schedule.listening = Listening(recorder.log, calls, scopes, recorder.writer.names)
+        recorder.schedule.listening = Listening(recorder.log, calls, scopes)
         yield calls
 
 

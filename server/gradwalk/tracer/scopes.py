@@ -1,5 +1,6 @@
 """Scopes of the forward pass: calls of modules and of the program's own functions become groups."""
 
+import weakref
 from typing import Any
 
 import torch
@@ -33,11 +34,12 @@ class ModuleScopes:
     def _enter(self, module: torch.nn.Module, _inputs: Any) -> None:
         if self._log.is_own_thread:
             scope = self._log.open("module", type(module).__name__, frame_at(1))
-            scope.module = id(module)
+            scope.module = weakref.ref(module)
             self._open.append(scope)
 
     def _leave(self, module: torch.nn.Module, _inputs: Any, output: Any) -> None:
-        if self._log.is_own_thread and self._open and self._open[-1].module == id(module):
+        opened = self._open[-1].module if self._log.is_own_thread and self._open else None
+        if opened is not None and opened() is module:
             scope = self._open.pop()
             self._log.close(scope)
             if calls_directly(frame_at(1), ""):

@@ -151,10 +151,9 @@ class SilentMistakes:
             call, described = entry.record.call, entry.record.node
             if call is None or described is None:
                 continue
-            for identity, _, value in call.arguments:
+            for identity, _, _ in call.arguments:
                 known = made.get(identity)
-                # Another tensor may have the number of one that is gone.
-                source = self._numbers_in(known) if known is not None and known[2] is value else None
+                source = None if known is None else self._numbers_in(known)
                 if source is None:
                     continue
                 maker, cut, span = source
@@ -162,7 +161,7 @@ class SilentMistakes:
                     what = fact("finding-rebuilt", call=maker, line=str(span["line"]), numbers=cut.call)
                     yield finding("rebuilt", described, None, what, span)
 
-    def _numbers_in(self, made: tuple[str, Any, TensorValue]) -> tuple[str, Cut, Span] | None:
+    def _numbers_in(self, made: tuple[str, Any]) -> tuple[str, Cut, Span] | None:
         """The cut whose numbers a call that made a tensor was given, by its text."""
         span = self._places.span(made[1])
         if span is None or self._program is None:

@@ -24,6 +24,7 @@ from tests.world.processes import wait_until
 from tests.world.redis import Redis
 from tests.world.stream import ACCEPT, kind_of, read_stream
 
+pytestmark = pytest.mark.soak
 ONE_LONG_RUN = {"running_count": 1, "run_seconds": 60}
 LONG = """
 import torch
@@ -56,12 +57,11 @@ y.backward(torch.linspace(2, 3, 800, dtype=torch.float64))
 
 
 @pytest.fixture(scope="module")
-def cluster(redis_server: object, tmp_path_factory: pytest.TempPathFactory, sweeps: bool) -> Iterator[Cluster]:
-    """Only what befalls a worker needs a second one."""
+def cluster(redis_server: object, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:  # noqa: ARG001
     home = tmp_path_factory.mktemp("cluster")
     found = Cluster(home, Redis(home / "redis"))
     try:
-        for worker in [found.add_worker(**ONE_LONG_RUN) for _ in range(2 if sweeps else 1)]:
+        for worker in [found.add_worker(**ONE_LONG_RUN) for _ in range(2)]:
             worker.wait()
         for _ in range(2):
             found.add_server()
@@ -84,7 +84,6 @@ async def test_two_servers_without_torch_share_one_run_and_give_the_same_bytes(c
     wait_until(lambda: cluster.servers[0].client.get("/readyz").json()["started"] == before + 1)
 
 
-@pytest.mark.soak
 def test_check_asks_a_server_without_torch_for_nothing_that_workers_have(
     cluster: Cluster, run: Callable[..., Any], tmp_path: Path
 ) -> None:
@@ -94,7 +93,6 @@ def test_check_asks_a_server_without_torch_for_nothing_that_workers_have(
     assert {found[name] for name in ("torch", "sandbox", "store", "cluster")} == {"ok"}, said
 
 
-@pytest.mark.soak
 async def test_a_file_is_made_by_a_worker_told_of_by_every_server_and_outlives_the_worker(cluster: Cluster) -> None:
     """Servers here can draw nothing with pages themselves: it is drawn once, begun anew when its worker dies."""
     events = await follow_to_the_end([cluster.servers[0].url], MANY_STEPS)
@@ -135,7 +133,6 @@ async def test_a_file_is_made_by_a_worker_told_of_by_every_server_and_outlives_t
     cluster.add_worker(**ONE_LONG_RUN)
 
 
-@pytest.mark.soak
 async def test_a_worker_that_is_killed_in_the_middle_of_a_trace_is_not_noticed_by_its_reader(cluster: Cluster) -> None:
     events: list[dict[str, Any]] = []
     victim = None
@@ -154,7 +151,6 @@ async def test_a_worker_that_is_killed_in_the_middle_of_a_trace_is_not_noticed_b
     cluster.add_worker(**ONE_LONG_RUN)
 
 
-@pytest.mark.soak
 async def test_a_reader_of_a_killed_server_goes_on_at_another_one(cluster: Cluster) -> None:
     first, second = cluster.servers
 
@@ -169,7 +165,6 @@ async def test_a_reader_of_a_killed_server_goes_on_at_another_one(cluster: Clust
     cluster.add_server()
 
 
-@pytest.mark.soak
 async def test_a_restart_of_the_shared_server_loses_nothing_that_flows(cluster: Cluster) -> None:
     urls = [server.url for server in cluster.servers]
     flowing = [asyncio.create_task(follow_to_the_end(urls, f"sin({n}.0 * x)")) for n in range(1, 8)]
@@ -180,7 +175,6 @@ async def test_a_restart_of_the_shared_server_loses_nothing_that_flows(cluster: 
         assert kind_of(events) == "ok"
 
 
-@pytest.mark.soak
 async def test_slow_and_stuck_readers_are_noticed_by_nobody_else(cluster: Cluster) -> None:
     """Thirty do not read, one does in small bites: a trace that is larger than what lies between, and a room."""
     server = cluster.servers[0]

@@ -152,15 +152,6 @@ def test_every_step_is_a_picture_and_a_sentence_without_scripts(kept) -> None:
         assert client.get(source).headers["content-type"].startswith("image/svg+xml")
 
 
-@pytest.mark.parametrize(
-    "path", ["/embed/{}", "/noscript/{}", "/t/{}/code", "/t/{}/preview.png", "/embed/{}/trace.json"]
-)
-def test_a_program_that_was_never_kept_is_not_found(kept, path: str) -> None:
-    client, _, _ = kept
-    assert client.get(path.format("0" * 40)).status_code == 404
-    assert client.get(path.format("nothing")).status_code in (404, 422)
-
-
 def test_a_kept_program_runs_with_other_inputs_for_any_page(kept) -> None:
     client, _, snippet = kept
     path = f"/embed/{snippet}/trace.json"

@@ -82,9 +82,14 @@ def player(new_page: Opener) -> PlayerPage:
 
 
 @pytest.fixture
-def host(new_page: Opener, site: tuple[Path, str], server: SharedServer, browser: Browser) -> Iterator[HostPage]:
-    yield HostPage(new_page().page, *site, server.url)
-    # The site ends before the pages do: what they still ask it for would be refused.
+def site(new_page: Opener, site: tuple[Path, str], browser: Browser) -> Iterator[tuple[Path, str]]:  # noqa: ARG001
+    """Ends before the pages do, which leave it first: what they still ask it for would be refused."""
+    yield site
     for context in browser.contexts:
         for page in context.pages:
             page.goto("about:blank")
+
+
+@pytest.fixture
+def host(new_page: Opener, site: tuple[Path, str], server: SharedServer) -> HostPage:
+    return HostPage(new_page().page, *site, server.url)

@@ -1,6 +1,5 @@
 """The page in one file, opened from a folder on a machine without a network."""
 
-import json
 import shutil
 from pathlib import Path
 
@@ -12,19 +11,12 @@ from gradwalk.exports.exporter import Selection
 from gradwalk.exports.html import write_html
 from gradwalk.exports.moment import Walk
 from gradwalk.exports.places import find_layouts
-from gradwalk.protocol.document import TraceDocument
-from gradwalk.protocol.upgrades import load_document
 from gradwalk.words.catalogue import say
 from gradwalk.words.problems import tell_problem
 from tests.e2e.conftest import Opener
 from tests.e2e.host_page import HostPage, place, wait_until_ready
 from tests.examples.traced import trace_example
-
-GOLDEN = Path(__file__).parents[1] / "golden"
-
-
-def golden(name: str) -> TraceDocument:
-    return load_document(json.loads((GOLDEN / f"{name}.json").read_text()))
+from tests.exports.readers import GOLDEN, golden
 
 
 def open_file(new_page: Opener, file: Path, content: bytes, **options: str) -> tuple[Page, list[str]]:

@@ -2,8 +2,10 @@
 
 from playwright.sync_api import Route, expect
 
+from gradwalk.examples.catalogue import EXAMPLES
 from gradwalk.words.catalogue import say
 from tests.e2e.player import PlayerPage, fragment, slow_down
+from tests.world.server import ELSEWHERE
 
 
 def test_a_server_that_goes_away_or_is_busy_leaves_the_picture_and_is_asked_again(player: PlayerPage) -> None:
@@ -70,3 +72,37 @@ def test_a_picture_does_not_wait_for_graphviz(player: PlayerPage) -> None:
     player.wait_for_end_of_run()
     expect(player.program).to_have_attribute("contenteditable", "true")
     assert set(cards.evaluate_all("cards => cards.map((card) => card.dataset.node)")) == before
+
+
+def test_a_program_from_a_link_waits_for_a_click_and_a_shipped_example_does_not(player: PlayerPage) -> None:
+    """On a server that is not one's own, a link may bring a program but not run it."""
+    player.server = player.server.replace("127.0.0.1", ELSEWHERE)
+    ran: list[str] = []
+    player.page.on("request", lambda asked: ran.append(asked.url) if asked.method == "POST" else None)
+    player.open(fragment("x * y", i={"x": 2.0, "y": 3.0}, s="1.3"))
+    expect(player.page.get_by_text(say("page-came-with-link"))).to_be_visible()
+    player.button("Run").click()
+    player.wait_for_steps(3)
+    assert player.cells("v times J") == [[3.0]]
+    assert len(ran) == 1, "it ran by itself before"
+    # Without a clipboard, which a page over plain HTTP does not have, the link is there to be copied by hand.
+    player.named("button", "page-share").click()
+    field = player.named("textbox", "page-copy-link")
+    expect(field).to_be_focused()
+    assert "code=x" in field.input_value()
+    player.open(fragment(EXAMPLES[0].source))
+    player.wait_for_steps(2)
+
+
+def test_a_link_in_german_is_german(player: PlayerPage) -> None:
+    player.page.goto(f"{player.server}/#{fragment('x*y', lang='de')}")
+    expect(player.page.get_by_role("textbox", name=say("page-program", "de"))).to_be_visible()
+    expect(player.page.locator("html")).to_have_attribute("lang", "de")
+
+
+def test_a_catalogue_that_does_not_come_leaves_an_english_page(player: PlayerPage) -> None:
+    player.expected_complaints = ["net::ERR_FAILED"]
+    player.page.route("**/assets/de-*.js", lambda route: route.abort())
+    with player.page.expect_event("requestfailed", lambda request: "/assets/de-" in request.url):
+        player.open(fragment("x*y", lang="de"))
+    expect(player.page.locator("html")).to_have_attribute("lang", "en")

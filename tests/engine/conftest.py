@@ -1,9 +1,10 @@
 """Both engines, opened once per test worker, with one place each."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
+from gradwalk.sandbox.supervisor import Sandbox
 from tests.engine.engines import Open, celery_engine, local_engine
 from tests.world.redis import Redis
 
@@ -12,9 +13,9 @@ WAITING_MAX = 3
 
 
 @pytest.fixture(scope="session")
-def local(sandboxes: object) -> Iterator[Open]:
-    """The pool of this process."""
-    with local_engine(1, WAITING_MAX, WALL_SECONDS) as opened:
+def local(sandboxes: Callable[[], Sandbox]) -> Iterator[Open]:
+    """The pool of this process, on the sandbox that other tests use too."""
+    with local_engine(sandboxes(), 1, WAITING_MAX) as opened:
         yield opened
 
 

@@ -13,7 +13,6 @@ from gradwalk.protocol.document import trace_id
 from gradwalk.protocol.requests import TraceRequest, resolve_limits
 from gradwalk.protocol.versions import installed_versions
 from gradwalk.sandbox.jobs import TraceJob
-from gradwalk.sandbox.limits import RunLimits
 from gradwalk.sandbox.supervisor import Sandbox
 from gradwalk.store.redis_store import RedisStore
 from tests.world.cluster import Worker
@@ -26,9 +25,9 @@ Open = Callable[[], Opened]
 
 
 @contextmanager
-def local_engine(places: int, waiting_max: int, wall_seconds: int) -> Iterator[Open]:
-    """The pool, the same for every opening."""
-    engine = LocalEngine(Sandbox(RunLimits(wall_seconds=wall_seconds)), running_max=places, waiting_max=waiting_max)
+def local_engine(sandbox: Sandbox, places: int, waiting_max: int) -> Iterator[Open]:
+    """The pool, the same for every opening; it closes its sandbox."""
+    engine = LocalEngine(sandbox, running_max=places, waiting_max=waiting_max)
     engine.start()
 
     @asynccontextmanager

@@ -4,7 +4,6 @@ import asyncio
 import json
 import os
 import re
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,8 @@ from gradwalk.exports.catalogue import find_exporter
 from gradwalk.exports.exporter import Selection, report_nothing
 from gradwalk.protocol.upgrades import load_document
 from gradwalk.sandbox.cancellation import Cancellation
+from gradwalk.sandbox.limits import RunLimits
+from gradwalk.sandbox.supervisor import Sandbox
 from gradwalk.store.compression import compress
 from gradwalk.store.redis_store import RedisStore
 from tests.engine.engines import Open, address, celery_engine, job, local_engine, until
@@ -92,6 +93,7 @@ async def to_the_end(run: Run) -> list[tuple[int, int]]:
     return [*told, run.progress]
 
 
+@pytest.mark.parametrize("opened", ["local", pytest.param("celery", marks=pytest.mark.soak)], indirect=True)
 async def test_a_file_is_the_exporters_and_made_once_for_all_who_ask_and_never_for_nobody(opened: Open) -> None:
     async with opened() as (engine, store):
         setup = Setup(engine, store)
@@ -119,8 +121,11 @@ async def test_a_file_is_the_exporters_and_made_once_for_all_who_ask_and_never_f
 @pytest.mark.soak
 @pytest.mark.parametrize("kind", ["local", "celery"])
 async def test_work_on_the_batch_lane_leaves_a_place_for_live_runs(tmp_path: Path, redis: Redis, kind: str) -> None:
-    engines = {"local": partial(local_engine), "celery": partial(celery_engine, tmp_path, redis)}
-    with engines[kind](PLACES, 100, WALL_SECONDS) as opened:
+    with (
+        celery_engine(tmp_path, redis, PLACES, 100, WALL_SECONDS)
+        if kind == "celery"
+        else local_engine(Sandbox(RunLimits(wall_seconds=WALL_SECONDS)), PLACES, 100)
+    ) as opened:
         async with opened() as (engine, store):
             setup = Setup(engine, store)
             blocking = [await setup.trace(ENDLESS.format(number=n), Lane.BATCH) for n in range(6)]

@@ -1,12 +1,23 @@
 """The formats' own readers, as the tests use them."""
 
 import io
+import json
 import xml.etree.ElementTree as ET
+from pathlib import Path
 
 from PIL import Image
 from pypdf import PdfReader
 
+from gradwalk.protocol.document import TraceDocument
+from gradwalk.protocol.upgrades import load_document
+
+GOLDEN = Path(__file__).parents[1] / "golden"
 SVG = "{http://www.w3.org/2000/svg}"
+
+
+def golden(name: str) -> TraceDocument:
+    """A kept trace."""
+    return load_document(json.loads((GOLDEN / f"{name}.json").read_text()))
 
 
 def words_of(svg: bytes) -> str:

@@ -1,7 +1,6 @@
 """Exports with many pages, read back by the formats' own readers."""
 
 import io
-import json
 import re
 import zipfile
 from pathlib import Path
@@ -17,18 +16,16 @@ from gradwalk.exports.exporter import Every, ExportUnavailable, NothingToExport,
 from gradwalk.exports.moment import Walk
 from gradwalk.exports.sentences import find_words
 from gradwalk.protocol.document import TraceDocument
-from gradwalk.protocol.upgrades import load_document
-from tests.exports.readers import ink_of, pages_of
+from tests.exports.readers import golden, ink_of, pages_of
 
 pytestmark = pytest.mark.usefixtures("run")
 """Graphviz and ffmpeg are processes."""
-GOLDEN = Path(__file__).parents[1] / "golden"
 
 
 @pytest.fixture(scope="module")
 def chain() -> TraceDocument:
     """Three steps, with groups."""
-    return load_document(json.loads((GOLDEN / "chain-of-two.json").read_text()))
+    return golden("chain-of-two")
 
 
 def export(name: str, document: TraceDocument, selection: Selection | None = None) -> bytes:

@@ -1,7 +1,6 @@
 """Every exporter over its list, and what a still must show, read back by Graphviz and an XML parser."""
 
 import io
-import json
 import os
 import re
 import subprocess
@@ -12,7 +11,7 @@ import pytest
 from pypdf import PdfReader
 
 from gradwalk.exports import graphviz_engine
-from gradwalk.exports.catalogue import EXPORTERS, find_exporter
+from gradwalk.exports.catalogue import EXPORTERS
 from gradwalk.exports.exporter import ExportUnavailable, NothingToExport, Selection
 from gradwalk.exports.labels import FONT, MONO
 from gradwalk.exports.moment import LAND, MULTIPLY, SEND, find_moment
@@ -20,9 +19,7 @@ from gradwalk.exports.picture import write_dot
 from gradwalk.exports.raster import write_still
 from gradwalk.exports.spelling import spell_gradient, spell_number
 from gradwalk.protocol.document import TraceDocument
-from gradwalk.protocol.upgrades import load_document
-from gradwalk.protocol.wire import write_document
-from tests.exports.readers import SVG, ink_of, pages_of, words_of
+from tests.exports.readers import SVG, golden, ink_of, pages_of, words_of
 
 MAGIC = {
     "json": b"{", "kit": b"{", "dot": b"digraph", "svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF", "pages": b"%PDF",
@@ -31,7 +28,6 @@ MAGIC = {
 }  # fmt: skip
 pytestmark = pytest.mark.usefixtures("run")
 """Graphviz and ffmpeg are processes."""
-GOLDEN = Path(__file__).parents[1] / "golden"
 
 
 @pytest.mark.parametrize("exporter", EXPORTERS, ids=lambda exporter: exporter.name)
@@ -45,7 +41,7 @@ def test_an_export_is_what_it_says_and_the_same_every_time(exporter, square: Tra
 
 @pytest.mark.parametrize("name", ["attention", "structures", "double-backward"])
 def test_stills_of_the_examples_have_ink_and_selectable_words(name: str) -> None:
-    document = load_document(json.loads((GOLDEN / f"{name}.json").read_text()))
+    document = golden(name)
     selection = Selection(step=2, phase=MULTIPLY)
     moment = find_moment(document, selection)
     assert moment.active_node is not None
@@ -61,7 +57,7 @@ def test_stills_of_the_examples_have_ink_and_selectable_words(name: str) -> None
 @pytest.mark.parametrize("name", ["attention", "mlp-step", "none-zeros-undefined", "why-grad-output"])
 def test_on_a_slide_the_equation_and_the_sentence_can_be_read_from_the_last_row(name: str) -> None:
     """The 8H rule: at least a fiftieth of the screen's height, which is 22 of 1080 pixels, however wide the graph."""
-    document = load_document(json.loads((GOLDEN / f"{name}.json").read_text()))
+    document = golden(name)
     for step in (1, 2):
         selection = Selection(step=step, phase=MULTIPLY)
         drawing = ET.fromstring(write_still("svg", document, selection))
@@ -92,7 +88,7 @@ def test_the_rule_is_written_unless_it_was_found_wrong(square: TraceDocument) ->
 
 
 def test_nothing_moves_from_step_to_step() -> None:
-    document = load_document(json.loads((GOLDEN / "chain-of-two.json").read_text()))
+    document = golden("chain-of-two")
     places = {
         tuple(
             re.findall(
@@ -162,14 +158,6 @@ def test_pictures_have_letters_where_the_system_has_no_fonts(font: str, tmp_path
     assert names == {font.replace(" ", ""), font.replace(" ", "") + "-Bold"}
 
 
-def test_json_is_the_document(square: TraceDocument) -> None:
-    exporter = find_exporter("json")
-    assert exporter is not None
-    written = exporter.write(square, Selection())
-    assert written == write_document(square)
-    assert load_document(json.loads(written)) == square
-
-
 def test_operands_are_called_as_on_the_page(square: TraceDocument) -> None:
     source = write_dot(square, Selection(step=1)).decode()
     assert "x&lt;&amp;&gt;, use 1: " in source
@@ -180,7 +168,7 @@ def test_operands_are_called_as_on_the_page(square: TraceDocument) -> None:
 
 def test_an_equation_below_a_wider_one_stands_together() -> None:
     """Of `addmm`: [3] x [3, 1], far narrower than the [3] x [3, 9] below it."""
-    document = load_document(json.loads((GOLDEN / "mlp-step.json").read_text()))
+    document = golden("mlp-step")
     drawn = ET.fromstring(write_still("svg", document, Selection(step=2, phase=MULTIPLY)))
     places = [(each.text, float(each.attrib["x"])) for each in drawn.iter(f"{SVG}text")]
     (times, *_), (equals, *_) = ([x for said, x in places if said and said.strip() == sign] for sign in "×=")

@@ -4,12 +4,13 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.hosts.firefox import Firefox, running_firefox
 from tests.hosts.recipes import recipe
 
 ROOT = Path(__file__).parents[2]
@@ -80,6 +81,19 @@ def gradwalk(run: Run) -> Callable[..., subprocess.CompletedProcess[str]]:
         return run(sys.executable, "-m", "gradwalk", *arguments, cwd=cwd)
 
     return gradwalk
+
+
+@pytest.fixture(scope="session")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Firefox]:
+    with running_firefox(tmp_path_factory.mktemp("profile")) as browser:
+        yield browser
+
+
+@pytest.fixture
+def firefox(running: Firefox) -> Firefox:
+    """The one Firefox of a run, in a window of the usual size."""
+    running.resize(1440, 900)
+    return running
 
 
 @pytest.fixture

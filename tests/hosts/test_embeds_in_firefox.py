@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from tests.e2e.player import number
-from tests.hosts.firefox import ARROW_RIGHT, PAGE_DOWN, Firefox, running_firefox
+from tests.hosts.firefox import ARROW_RIGHT, PAGE_DOWN, Firefox
 from tests.hosts.recipes import recipe
 from tests.world.shared import SharedServer
 from tests.world.sites import keep_program, serving
@@ -32,13 +32,6 @@ for (const name of ["step", "edge"])
 </script>"""
 CELLS = f"""return [...{PLAYER}.shadowRoot.querySelector(`section table[aria-label='${{arguments[0]}}']`).rows]
   .map((row) => [...row.cells].map((cell) => cell.innerText))"""
-
-
-@pytest.fixture(scope="module")
-def firefox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Firefox]:
-    with running_firefox(tmp_path_factory.mktemp("profile")) as browser:
-        browser.resize(1200, 900)
-        yield browser
 
 
 @pytest.fixture(scope="module")

@@ -1,14 +1,13 @@
 """The main story in Firefox: the same numbers, keys, names and looks as in Chromium."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import torch
 
 from tests.e2e.player import number
-from tests.hosts.firefox import ARROW_RIGHT, Firefox, running_firefox
+from tests.hosts.firefox import ARROW_RIGHT, Firefox
 from tests.hosts.readers import ink_of
 from tests.world.processes import ROOT
 from tests.world.shared import SharedServer
@@ -17,13 +16,6 @@ pytestmark = [pytest.mark.host, pytest.mark.group("firefox")]
 
 AXE = ROOT / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
 PRODUCT = "[aria-label='Vector-Jacobian product']"
-
-
-@pytest.fixture(scope="module")
-def firefox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Firefox]:
-    with running_firefox(tmp_path_factory.mktemp("profile")) as browser:
-        browser.resize(1440, 900)
-        yield browser
 
 
 def open_at(firefox: Firefox, server: SharedServer, slug: str, place: str, **keys: str) -> None:
@@ -45,20 +37,6 @@ def cells(firefox: Firefox, table: str) -> list[list[float]]:
         table,
     )
     return [[number(text) for text in row] for row in rows]
-
-
-def the_map(p: torch.Tensor) -> torch.Tensor:
-    x, y = p
-    return torch.stack([x * x, x * y, y * y])
-
-
-def test_v_jacobian_and_product_are_torchs_own(firefox: Firefox, server: SharedServer) -> None:
-    p = torch.tensor([2.0, 3.0])
-    open_at(firefox, server, "map", "1.3")
-    assert cells(firefox, "v") == [[0.0, 1.0, 0.0]]
-    assert cells(firefox, "Local Jacobian") == torch.autograd.functional.jacobian(the_map, p).tolist()
-    product = torch.autograd.functional.vjp(the_map, p, torch.tensor([0.0, 1.0, 0.0]))[1]
-    assert cells(firefox, "v times J") == [product.tolist()]
 
 
 def test_buttons_keys_and_slider_walk(firefox: Firefox, server: SharedServer) -> None:
@@ -110,7 +88,6 @@ def test_nothing_sticks_out_and_axe_finds_nothing(
 
 
 def test_every_formula_is_drawn(firefox: Firefox, server: SharedServer) -> None:
-    firefox.resize(1440, 900)
     open_at(firefox, server, "vanishing", "1.3")
     heights = firefox.run(
         "return [...document.querySelectorAll('section math')].map((each) => each.getBoundingClientRect().height)"

@@ -120,8 +120,10 @@ def test_a_name_that_is_not_there_is_answered_with_those_that_are() -> None:
 
 @pytest.mark.usefixtures("run")
 def test_a_loaded_trace_is_the_same_object(tmp_path: Path) -> None:
-    trace = gradwalk.trace("y = sin(x*y) + x")
+    trace, again = (gradwalk.trace("y = sin(x*y) + x", inputs={"x": 3.0}) for _ in range(2))
     trace.save(tmp_path / "trace.json")
+    again.save(tmp_path / "again.json")
+    assert (tmp_path / "trace.json").read_bytes() == (tmp_path / "again.json").read_bytes()
     loaded = gradwalk.Trace.load(tmp_path / "trace.json")
     assert loaded.to_dict() == trace.to_dict()
     assert repr(loaded.passes) == repr(trace.passes)

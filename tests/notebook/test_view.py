@@ -57,15 +57,6 @@ def test_showing_changes_nothing_of_the_callers(weight: torch.Tensor) -> None:
     assert weight.grad.tolist() == [14.0, 16.0]
 
 
-def test_parameters_are_named_as_the_model_names_them() -> None:
-    model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Tanh(), torch.nn.Linear(2, 1))
-    view = gradwalk.show(model(torch.ones(1, 2)).sum(), params=model.named_parameters())
-    (finished,) = [event for event in view.trace.events if event["type"] == "pass_finished"]
-    leaves = {one["leaf"] for one in finished["leaf_grads"]}
-    assert leaves == {"0.weight", "0.bias", "2.weight", "2.bias"}
-    assert all(parameter.grad is None for parameter in model.parameters())
-
-
 def test_every_leaf_is_found_once_however_deep(weight: torch.Tensor) -> None:
     deep = weight
     for _ in range(3000):

@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from tests.rooms.hall import Hall
+from tests.world.cluster import ClusterServer
 from tests.world.redis import Redis
 from tests.world.server import Server
 
@@ -19,10 +20,10 @@ QUESTION = {"id": "4.3", "prompt": "What is v times J?"}
 
 @pytest.fixture(scope="module")
 def pair(redis_server: Redis, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, Server]]:
-    """Two servers that know the same rooms, on the test worker's redis; rooms need no workers and no PyTorch."""
-    settings = {"path": "/healthz", "cluster_url": redis_server.url, "rooms_max": 40, "room_places_max": 30}
+    """Two servers that know the same rooms, on the test worker's redis; they have no workers and no PyTorch."""
+    settings = {"path": "/healthz", "rooms_max": 40, "room_places_max": 30}
     home = tmp_path_factory.mktemp("rooms")
-    servers = Server(home, **settings), Server(home, **settings)
+    servers = ClusterServer(home, redis_server.url, **settings), ClusterServer(home, redis_server.url, **settings)
     yield servers
     for server in servers:
         server.stop()

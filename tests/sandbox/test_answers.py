@@ -1,13 +1,18 @@
+"""The parent's door: whatever bytes come from a child are the next event, or an error that says so."""
+
 import json
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from gradwalk.protocol.facts import fact
 from gradwalk.protocol.problems import problem
 from gradwalk.protocol.requests import TraceRequest, resolve_limits
 from gradwalk.protocol.wire import read_events
 from gradwalk.sandbox.answers import AnswerError, EventAnswer, ReplayAnswer, expected_header
+from gradwalk.sandbox.frames import FrameError, FrameReader, encode_frame
 from gradwalk.sandbox.jobs import JacobianJob
 
 VERSIONS = {"gradwalk": "1", "torch": "2"}
@@ -114,3 +119,79 @@ def test_a_replay_answers_with_local_jacobians_or_is_refused() -> None:
     assert jacobians().accept(b"[]") == []
     with pytest.raises(AnswerError):
         jacobians().accept(b'{"argnum":0}')
+
+
+FRAME_MAX, TOTAL_MAX = 40, 200
+likely = st.lists(st.binary(max_size=60).map(encode_frame), max_size=6).map(b"".join)
+streams = st.one_of(st.binary(max_size=300), likely, st.tuples(likely, st.binary(max_size=10)).map(b"".join))
+cuts = st.lists(st.integers(0, 300), max_size=8)
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=10),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=8,
+)
+KINDS = ["started", "step", "stdout", "problem", "finished", "pass_started", "pass_finished", "nonsense"]
+nearly_events = st.dictionaries(st.sampled_from(["seq", "text", "kind", "id", "node", "passes"]), json_values).flatmap(
+    lambda rest: st.fixed_dictionaries({"type": st.sampled_from(KINDS)}).map(lambda kind: rest | kind)
+)
+
+
+def read_simply(stream: bytes) -> tuple[list[bytes], bool]:
+    """All payloads of a whole stream, and whether it must be refused."""
+    payloads, place = [], 0
+    if len(stream) > TOTAL_MAX:
+        return [], True
+    while len(stream) - place >= 4:
+        length = int.from_bytes(stream[place : place + 4], "big")
+        if length > FRAME_MAX:
+            return payloads, True
+        if len(stream) - place - 4 < length:
+            break
+        payloads.append(stream[place + 4 : place + 4 + length])
+        place += 4 + length
+    return payloads, False
+
+
+@settings(max_examples=400)
+@given(stream=streams, places=cuts)
+def test_however_bytes_are_cut_the_payloads_are_those_of_the_whole(stream: bytes, places: list[int]) -> None:
+    expected, refused = read_simply(stream)
+    reader = FrameReader(FRAME_MAX, TOTAL_MAX)
+    ends = [*sorted({place for place in places if place < len(stream)}), len(stream)]
+    payloads: list[bytes] = []
+    start, failed = 0, False
+    try:
+        for end in ends:
+            payloads += reader.feed(stream[start:end])
+            start = end
+    except FrameError:
+        failed = True
+    assert failed == refused
+    if refused and len(stream) > TOTAL_MAX:
+        assert payloads == read_simply(stream[:start])[0][: len(payloads)]
+    else:
+        assert payloads == expected[: len(payloads)]
+        assert failed or payloads == expected
+
+
+@settings(max_examples=300)
+@given(payload=st.one_of(st.binary(max_size=100), nearly_events.map(lambda v: json.dumps(v).encode())))
+def test_a_made_up_answer_is_an_event_or_an_answer_error(payload: bytes) -> None:
+    answer = EventAnswer(header())
+    try:
+        events = answer.accept(payload)
+    except AnswerError:
+        events = []
+    if not answer.is_complete:
+        events += answer.end_with({"seq": 0, "type": "problem"}, None)  # type: ignore[typeddict-item]
+    assert [event["seq"] for event in events] == list(range(len(events)))
+    assert events[-1]["type"] == "finished"
+
+
+def test_one_frame_and_all_frames_are_bounded() -> None:
+    with pytest.raises(FrameError, match="one part"):
+        list(FrameReader(frame_bytes_max=3).feed(encode_frame(b"1234")))
+    reader = FrameReader(frame_bytes_max=8, total_bytes_max=12)
+    assert list(reader.feed(encode_frame(b"1234"))) == [b"1234"]
+    with pytest.raises(FrameError, match="as a whole"):
+        list(reader.feed(encode_frame(b"1234")))

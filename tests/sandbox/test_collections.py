@@ -26,8 +26,11 @@ HARMLESS = {"ok", "not_differentiable"}
 """A program without a graph gets a message; nothing was refused and nothing failed."""
 LIMITED = {"timeout", "memory", "too_big", "crashed"}
 HOSTILE = read_collection("hostile")
-SAMPLES = {True: stratify(HOSTILE, by_outcome=True, each=1), False: stratify(HOSTILE, by_outcome=False, each=2)}
-"""With the policy, one of each file and outcome; with the kernel's layers alone, two of each file."""
+SAMPLES = {
+    True: [each for each in stratify(HOSTILE, by_outcome=True, each=1) if "timeout" not in each.outcomes],
+    False: stratify(HOSTILE, by_outcome=False, each=2),
+}
+"""With the policy, one of each file and outcome that ends by itself; with the kernel alone, two of each file."""
 FILES = sorted({listed.name.partition("/")[0] for listed in HOSTILE})
 PARTS = ["sample", *(pytest.param(name, marks=pytest.mark.sweep) for name in FILES)]
 
@@ -88,7 +91,8 @@ def test_hostile_programs_are_contained(
     # Without the policy any of them may run on until its time is up.
     endless = [listed for listed in programs if not policy or "timeout" in listed.outcomes]
     judge = judge_policed if policy else judge_unpoliced
-    contain(sandboxes(policy=policy, is_hasty=True), endless, judge)
+    if endless:
+        contain(sandboxes(policy=policy, is_hasty=True), endless, judge)
     if policy:
         contain(sandboxes(), [listed for listed in programs if listed not in endless], judge)
     after = victim.stat()
@@ -96,12 +100,13 @@ def test_hostile_programs_are_contained(
 
 
 @pytest.mark.parametrize("part", ["sample", pytest.param("all", marks=pytest.mark.sweep)])
-def test_honest_programs_run_in_locked_children(sandboxes: Callable[..., Sandbox], part: str) -> None:
-    """Nothing that an honest program needs is imported, opened or compiled after the lockdown."""
+def test_honest_programs_do_what_they_do_without_the_policy(sandboxes: Callable[..., Sandbox], part: str) -> None:
+    """In locked children: nothing that they need is imported, opened or compiled after the lockdown."""
     honest = read_collection("honest")
-    chosen = stratify(honest, by_outcome=False, each=4) if part == "sample" else honest
-    kinds = {listed.name: kind_of(trace_in(sandboxes(), listed.source)) for listed in chosen}
-    assert not {name: kind for name, kind in kinds.items() if kind not in HARMLESS and "uncaught" not in name}
+    for listed in stratify(honest, by_outcome=False, each=4) if part == "sample" else honest:
+        offered, plain = (trace_in(sandboxes(policy=policy), listed.source) for policy in (True, False))
+        assert kind_of(plain) in HARMLESS or "uncaught" in listed.name, listed.name
+        assert encode(offered) == encode(plain) or "timing" in listed.name, listed.name
 
 
 def judge_policed(listed: Listed, kind: str) -> bool:

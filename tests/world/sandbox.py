@@ -10,7 +10,7 @@ from gradwalk.sandbox.jobs import TraceJob
 from gradwalk.sandbox.limits import RunLimits
 from gradwalk.sandbox.supervisor import Sandbox
 
-PATIENT_SECONDS = 10.0
+PATIENT_SECONDS = 60.0
 """For programs that end by themselves, however little of a busy machine they get."""
 HASTY_SECONDS = 1.0
 """For programs that never end."""

@@ -3,8 +3,17 @@ import { describe, expect, it } from "vitest";
 import { flatten, inputControls, nest, sliderRange, withEntry } from "../embed/inputs";
 import { sampleTrace } from "../model/samples";
 import { emptyTrace, foldEvents } from "../model/trace";
+import { atHand } from "../protocol/samples";
 import type { Event, TensorValue } from "../protocol/trace.gen";
-import { oneHot, ones, randomGradient, readGradient, writeNested } from "./gradient";
+import {
+  oneHot,
+  ones,
+  randomGradient,
+  readGradient,
+  startsPassesItself,
+  whereVComesFrom,
+  writeNested,
+} from "./gradient";
 
 const tensor = (shape: number[], data: TensorValue["data"], dtype = "float32"): TensorValue => ({
   shape,
@@ -113,4 +122,24 @@ describe("the external gradient", () => {
     expect(oneHot([3], 1)).toEqual([0, 1, 0]);
     expect(randomGradient([2], () => 0.75)).toEqual([1, 1]);
   });
+});
+
+it.each(
+  [
+    ["weights-as-v", [9]],
+    ["rows-of-j", [3, 10]],
+    ["double-backward", [2, 7, 11]],
+  ].filter(([slug]) => atHand(String(slug)).length > 0),
+)("says where the v of %s comes from", (slug, numbers) => {
+  const trace = sampleTrace(String(slug));
+  expect(startsPassesItself(trace)).toBe(true);
+  expect(whereVComesFrom(trace).match(/\d+/g)?.map(Number)).toEqual(numbers);
+});
+
+it.each(atHand("map", "sin-expression"))("leaves the v of %s to the page", (slug) => {
+  expect(startsPassesItself(sampleTrace(slug))).toBe(false);
+});
+
+it("knows nothing of a trace without a pass", () => {
+  expect(startsPassesItself(emptyTrace())).toBe(false);
 });

@@ -1,13 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { sampleTrace } from "../model/samples";
-import { atHand, SAMPLES } from "../protocol/samples";
+import { emptyTrace, foldEvents } from "../model/trace";
+import { atHand, readSample, SAMPLES, TRACES } from "../protocol/samples";
 import type { Graph } from "../protocol/trace.gen";
 import type { Box } from "./geometry";
 import { boxesOverlap, lengthOf, pointAt } from "./geometry";
 import { layOut } from "./graphviz";
 import { TOP } from "./levels";
 import { type Drawing, place } from "./place";
-import { cardSize, drawingOf } from "./sizes";
+import { cardSize, drawingOf, pictureKey } from "./sizes";
 import { layOutSimply } from "./spare";
 
 /** In the last one a call raised. */
@@ -79,4 +80,12 @@ it("lays out a chain of ten thousand without Graphviz", () => {
   const items = Array.from({ length: 10_000 }, (_, k) => ({ id: `n${k}`, home: TOP, width: 72, height: 72 }));
   const lines = items.slice(1).map(({ id }, k) => ({ id: `e${k}`, tail: `n${k}`, head: id }));
   expect(layOutSimply({ items, lines, arriving: [], leaving: [] }).curves).toHaveLength(9_999);
+});
+
+it.each(TRACES)("%s looks the same before its values have come", (name) => {
+  const { events } = readSample(name);
+  const keys = [events, events.filter(({ type }) => type !== "forward" && type !== "explained")].map((some) =>
+    foldEvents(emptyTrace(), some).passes.map(({ started }) => pictureKey(started.graph)),
+  );
+  expect(keys[1]).toEqual(keys[0]);
 });

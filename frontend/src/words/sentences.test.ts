@@ -1,7 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { isTensor } from "../model/gradients";
+import { maskTrace } from "../model/mask";
 import { formatNumber } from "../model/numbers";
-import { type Position, START, startOf, stopsOfStep } from "../model/position";
+import {
+  clampPosition,
+  formatPosition,
+  type Position,
+  parsePosition,
+  START,
+  startOf,
+  stopsOfStep,
+} from "../model/position";
 import { sampleTrace, walkFrom } from "../model/samples";
 import { nodeAt } from "../model/selectors";
 import type { TraceState } from "../model/trace";
@@ -83,6 +92,47 @@ function strangers(part: Part & { kind: "value" }, step: Step, node: Node, preci
 
 describe.each(TRACES)("%s", (name) => {
   const trace = sampleTrace(name);
+  const places = walkFrom(trace, START);
+
+  it("says at each stop something else than at the one before", () => {
+    const said = places.map((place) => sentenceAt(trace, place));
+    said.forEach((sentence, at) => {
+      const isSameStep = places[at]?.step === places[at - 1]?.step;
+      if (isSameStep) expect(sentence, formatPosition(places[at] ?? START)).not.toBe(said[at - 1]);
+    });
+  });
+
+  it("has one stop at a leaf that one gradient reaches, and ends with landing everywhere", () => {
+    trace.steps.forEach((step, at) => {
+      const stops = stopsOfStep(trace, "backward", at + 1);
+      expect(stops.at(-1)).toBe("land");
+      const [only, ...others] = step.contributions;
+      if (
+        step.accumulate !== null &&
+        others.length === 0 &&
+        only?.edge !== "seed" &&
+        "shape" in (only?.value ?? {})
+      )
+        expect(stops.length - Number((step.hooks ?? []).length > 0)).toBe(1);
+    });
+  });
+
+  it("has the same stops for whoever must not see the numbers yet", () => {
+    const masked = maskTrace(trace, { position: START, isSumHidden: false, isShapeHidden: false });
+    expect(walkFrom(masked, START)).toEqual(places);
+  });
+
+  it("opens the nearest stop before for an older link to a phase that is left out", () => {
+    for (let step = 1; step <= trace.steps.length; step += 1) {
+      const stops = stopsOfStep(trace, "backward", step);
+      for (let place = 1; place <= 5; place += 1) {
+        const asked = parsePosition(`${step}.${place}`) ?? START;
+        const opened = clampPosition(trace, asked);
+        expect(stops).toContain(opened.phase);
+        if (stops.some((stop) => stop === asked.phase)) expect(opened).toEqual(asked);
+      }
+    }
+  });
 
   it.each(PRECISIONS)("spells each value as it was traced, with %i digits", (precision) => {
     for (const { position, step, node } of momentsOf(trace)) {

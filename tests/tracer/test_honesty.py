@@ -9,7 +9,6 @@ from gradwalk.formulas import check
 from gradwalk.protocol.requests import ResolvedLimits, TraceRequest
 from gradwalk.tracer.run import Run
 from gradwalk.tracer.values import ValueTable
-from tests.tracer.programs import PROGRAMS
 from tests.twin import Traced, run_plain, run_traced, walk
 
 RAISING = {
@@ -51,15 +50,6 @@ def test_a_forward_that_raises_gives_the_graph_up_to_there(program: str, op: str
         assert all(one["node"] in ids for one in found["failed"]["operands"])
 
 
-def test_a_compiled_function_is_said_to_run_eagerly_once() -> None:
-    first, second = run_traced(PROGRAMS["compiled"] + "f(a).backward()\n").of("pass_started")
-    assert first["notes"] == [{"kind": "note-compiled-in-line", "operands": {"line": 6}}]
-    assert "notes" not in second
-    traced = run_traced("f = torch.compile(lambda x: x * 2)\nprint(f(torch.ones(2)))\n")
-    assert not traced.of("pass_started")
-    assert traced.events[-1]["notes"] == [{"kind": "note-compiled-in-line", "operands": {"line": 2}}]
-
-
 NO_MEMORY = [MemoryError(), RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory")]
 
 
@@ -94,27 +84,6 @@ def test_memory_that_ends_while_recording_is_the_programs_limit(
         assert torch.equal(traced.run.namespace["x"].grad, run_plain(source).namespace["x"].grad)
 
 
-def test_nodes_of_another_thread_are_not_attributed() -> None:
-    source = """
-import threading
-a = torch.ones(2, requires_grad=True)
-b = a * 3
-made = []
-thread = threading.Thread(target=lambda: made.append((b * 2).sin()))
-thread.start()
-thread.join()
-c = b.exp()
-(made[0] + c).sum().backward()
-"""
-    nodes = run_traced(source).nodes().values()
-    foreign = [node for node in nodes if "note" in node]
-    assert [node["name"] for node in foreign] == ["SinBackward0", "MulBackward0"]
-    assert all(node["span"] is None and node["note"] == {"kind": "note-thread"} for node in foreign)
-    lines = {node["name"]: node["span"]["line"] for node in nodes if node["span"] is not None}
-    assert lines["ExpBackward0"] == 9
-    assert lines["MulBackward0"] == 4
-
-
 def test_a_wrong_sum_is_ours_even_where_the_text_speaks_of_hooks(monkeypatch: pytest.MonkeyPatch) -> None:
     source = "# register_hook\na = torch.ones(2, requires_grad=True)\n(a * a).sum().backward()\n"
     monkeypatch.setattr("gradwalk.tracer.sums.ContributionSums._sum", lambda *_: {"missing": "undefined"})
@@ -122,38 +91,11 @@ def test_a_wrong_sum_is_ours_even_where_the_text_speaks_of_hooks(monkeypatch: py
         run_traced(source)
 
 
-def test_formulas_are_checked_while_tracing_and_their_numbers_filled_in() -> None:
-    step = run_traced("x = torch.tensor(3., requires_grad=True)\n(x * x).backward()\n").of("step")[0]
-    assert step["formula_checked"] is True
-    assert [one["argnum"] for one in step["substitutions"]] == [0, 1]
-    assert step["substitutions"][0]["with_numbers"].endswith("3")
-
-
 def test_a_formula_that_does_not_hold_is_said_not_to(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(check.Line, "value", lambda line, _values: torch.full(line.shape, 7.0, dtype=line.dtype))
     step = run_traced("x = torch.tensor(3., requires_grad=True)\n(x * x).backward()\n").of("step")[0]
     assert step["formula_checked"] is False
     assert "substitutions" not in step
-
-
-def test_nodes_that_no_call_was_seen_to_build_say_so() -> None:
-    source = "f = torch.jit.trace(lambda t: t.sin() * t, torch.ones(2))\nx = torch.ones(2, requires_grad=True)\n"
-    nodes = run_traced(source + "f(x).sum().backward()\n").nodes().values()
-    assert {node["name"] for node in nodes if node.get("note") == {"kind": "note-out-of-sight"}} == {
-        "MulBackward0",
-        "SinBackward0",
-    }
-
-
-def test_the_padding_of_ragged_values_is_no_finding() -> None:
-    source = """a = torch.randn(2, 3, requires_grad=True)
-b = torch.randn(1, 3, requires_grad=True)
-n = torch.nested.as_nested_tensor([a, b], layout=torch.jagged)
-(n * 2).values().sum().backward()
-"""
-    [finished] = run_traced(source).of("pass_finished")
-    assert "findings" not in finished
-    assert [one["grad"]["data"] for one in finished["leaf_grads"]] == [[2.0] * 6, [2.0] * 3]
 
 
 @pytest.mark.parametrize(
@@ -185,13 +127,6 @@ def test_what_is_read_of_a_tensor_is_not_seen_by_its_torch_function() -> None:
         "x = torch.ones(2).as_subclass(Odd).requires_grad_()\ny = torch.sin(x * 2).mul_(2)\ny.sum().backward()\n"
     )
     assert run_traced(source).run.namespace["seen"] == run_plain(source).namespace["seen"]
-
-
-def test_an_input_that_nothing_uses_is_said() -> None:
-    source = "x = torch.ones(2, requires_grad=True)\nx.sum().backward()\n"
-    traced = run_traced(source, inputs={"nobody": 2.0})
-    assert traced.of("pass_started")[0]["notes"][0] == {"kind": "note-input", "operands": {"name": "nobody"}}
-    assert not traced.of("problem")
 
 
 def test_code_of_the_program_that_fails_when_it_is_looked_at_is_not_ours() -> None:

@@ -8,7 +8,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten
 
 from tests.tracer.programs import CORPUS, PROGRAMS, trace
-from tests.twin import run_plain, run_traced, tensor_of
+from tests.twin import run_plain, tensor_of
 
 
 class Below(TorchDispatchMode):
@@ -48,12 +48,3 @@ def test_both_ends_of_an_edge_have_one_value(name: str) -> None:
         for edge in started["graph"]["edges"]:
             given = nodes[edge["from"]["node"]]["outputs"][edge["from"]["output_nr"]]["value"]
             assert nodes[edge["to"]["node"]]["inputs"][edge["to"]["argnum"]]["value"] == given
-
-
-def test_what_cannot_be_known_is_said() -> None:
-    source = "x = torch.randn(2, 2, 3, requires_grad=True)\nF.scaled_dot_product_attention(x, x, x).sum().backward()\n"
-    nodes = [
-        node for node in run_traced(source).nodes().values() if any(one["value"] is None for one in node["outputs"])
-    ]
-    assert nodes
-    assert all(node["note"] == {"kind": "note-unseen"} for node in nodes)

@@ -17,42 +17,34 @@ HEAD = (
 )
 SPACE: dict[str, Any] = {}
 exec(HEAD, SPACE)
-F, X, D = SPACE["f"], SPACE["x"], SPACE["d"]
-JVP = "from torch.func import jvp\ny, t = jvp(f, (x,), (d,))\n"
-DUAL = (
-    "import torch.autograd.forward_ad as fwAD\n"
-    "with fwAD.dual_level():\n    y, t = fwAD.unpack_dual(f(fwAD.make_dual(x, d)))\n"
-)
-JACFWD = "J = torch.func.jacfwd(f)(x)\n"
 
 
 def slope(along: torch.Tensor) -> torch.Tensor:
-    return (F(X + 1e-6 * along) - F(X - 1e-6 * along)) / 2e-6
+    return (SPACE["f"](SPACE["x"] + 1e-6 * along) - SPACE["f"](SPACE["x"] - 1e-6 * along)) / 2e-6
 
 
 COLUMNS = torch.stack([slope(one) for one in torch.eye(2, dtype=torch.float64)], dim=1)
+TANGENTS = {
+    "from torch.func import jvp\ny, t = jvp(f, (x,), (d,))": ("t", slope(SPACE["d"]), 7),
+    "import torch.autograd.forward_ad as fwAD\nwith fwAD.dual_level():\n"
+    "    y, t = fwAD.unpack_dual(f(fwAD.make_dual(x, d)))": ("t", slope(SPACE["d"]), 8),
+    "J = torch.func.jacfwd(f)(x)": ("J", COLUMNS, 6),
+}
 
 
-@pytest.mark.parametrize(
-    ("source", "name", "expected", "line"),
-    [(JVP, "t", slope(D), 7), (DUAL, "t", slope(D), 8), (JACFWD, "J", COLUMNS, 6)],
-)
-def test_tangents_are_told(source: str, name: str, expected: torch.Tensor, line: int) -> None:
+@pytest.mark.parametrize("source", TANGENTS)
+def test_tangents_are_told(source: str) -> None:
+    name, expected, line = TANGENTS[source]
     (problem,) = run_traced(HEAD + source).of("problem")
-    assert problem["fact"]["kind"] == "problem-forward-mode-tangents"
-    assert problem["span"]["line"] == line
+    assert (problem["fact"]["kind"], problem["span"]["line"]) == ("problem-forward-mode-tangents", line)
     (tangent,) = problem["fact"]["operands"]["tangents"]
     value = tangent["operands"]["value"]
-    assert tangent["operands"]["name"] == name
-    assert value["shape"] == [*expected.shape]
+    assert (tangent["operands"]["name"], value["shape"]) == (name, [*expected.shape])
     torch.testing.assert_close(torch.tensor(value["numbers"]).double(), expected.flatten(), rtol=1e-5, atol=1e-6)
 
 
-def test_a_result_without_a_name_is_not_made_up() -> None:
-    (problem,) = run_traced(HEAD + "print(torch.func.jvp(f, (x,), (d,)))\n").of("problem")
-    assert problem["fact"]["kind"] == "problem-forward-mode"
-
-
-def test_a_function_of_the_programs_own_is_not_torchs() -> None:
-    (problem,) = run_traced(HEAD + "def jvp(x):\n    return x, x * 2\ny, t = jvp(x)\n").of("problem")
-    assert problem["fact"]["kind"] == "problem-nothing-recorded"
+def test_neither_a_name_nor_a_forward_mode_is_made_up() -> None:
+    own = "def jvp(x):\n    return x, x * 2\ny, t = jvp(x)\n"
+    for source, kind in (("print(torch.func.jvp(f, (x,), (d,)))", "forward-mode"), (own, "nothing-recorded")):
+        (problem,) = run_traced(HEAD + source).of("problem")
+        assert problem["fact"]["kind"] == f"problem-{kind}"

@@ -10,60 +10,50 @@ import pytest
 import torch
 
 from gradwalk.tracer.text import LONGEST_TEXT
-from tests.tracer.programs import CORPUS
+from tests.tracer.programs import CORPUS, custom_function
 from tests.twin import PRELUDE, run_traced, seed, tensor_of
 
-HEAD = """
-import functools
+HEAD = custom_function(
+    "Both", "a, scale, b", "ctx.save_for_backward(a, b)\nreturn a * b * scale",
+    "a, b = ctx.saved_tensors\nreturn g * b, None, g * a",
+) + """import functools
 x = torch.tensor([[1., 2.], [3., 4.]], requires_grad=True)
 k = torch.tensor([[5., 6.], [7., 9.]])
 n = 3
-class Both(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, a, scale, b):
-        ctx.save_for_backward(a, b)
-        return a * b * scale
-    @staticmethod
-    def backward(ctx, g):
-        a, b = ctx.saved_tensors
-        return g * b, None, g * a
-"""
+"""  # fmt: skip
 
 
-def sources_of(expression: str, name: str, head: str = HEAD) -> list[str | None]:
-    """The sources of the operands of the last node with that torch name."""
-    traced = run_traced(f"{head}y = {expression}\ny.sum().backward()\n")
-    (node, *_) = [one for one in traced.nodes().values() if one["name"] == name]
-    return [operand.get("source") for operand in node["inputs"]]
+# The expression, the node in it, and what the node's operands are called.
+CALLED = [
+    ("x * (k + 1)", "MulBackward0", ["x", "k + 1"]),
+    ("k - x", "SubBackward0", ["k", "x"]),
+    ("torch.mul(input=k, other=x)", "MulBackward0", ["k", "x"]),
+    ("functools.reduce(torch.mul, [x, k])", "MulBackward0", ["x", "k"]),
+    ("next(map(Both.apply, [x], [k], [k]))", "BothBackward", ["x", None, None]),
+    ("Both.apply(x, 2, torch.tensor(3.))", "BothBackward", ["x", "torch.tensor(3.)"]),
+    ("Both.apply(*(x, 2, k))", "BothBackward", ["x", None]),
+    ("(x  # a comment\n   + 1).exp()", "ExpBackward0", ["x + 1"]),
+    ("F.linear(k, x + 1)", "MmBackward0", ["k", "(x + 1).T"]),
+    ("F.cross_entropy(x * 2, k)", "LogSoftmaxBackward0", ["x * 2"]),
+    ("F.linear(k, k, x[0])", "AddmmBackward0", ["x[0]", None, None]),
+    ("5 / x", "MulBackward0", [None, "5"]),
+    ("torch.stack([x, k])", "StackBackward0", ["x", "k"]),
+    ("torch.where(x > 0, x, torch.zeros(2, 2))", "WhereBackward0", ["x", "torch.zeros(2, 2)"]),
+    ("x * 1; y *= (k + 1)", "MulBackward0", ["y", "k + 1"]),
+    ("sum([x, x, x]).exp()", "ExpBackward0", [None]),
+    ("nn.Sequential(nn.Tanh(), nn.ReLU())(x).exp()", "ExpBackward0", ["nn.Sequential(nn.Tanh(), nn.ReLU())(x)"]),
+    ("(x * 1 + x * 22222222 + x * 33333333 + x * 4444444).exp()", "ExpBackward0", [None]),
+]
 
 
-@pytest.mark.parametrize(
-    ("expression", "name", "expected"),
-    [
-        ("x * (k + 1)", "MulBackward0", ["x", "k + 1"]),
-        ("k - x", "SubBackward0", ["k", "x"]),
-        ("torch.mul(input=k, other=x)", "MulBackward0", ["k", "x"]),
-        ("functools.reduce(torch.mul, [x, k])", "MulBackward0", ["x", "k"]),
-        ("next(map(Both.apply, [x], [k], [k]))", "BothBackward", ["x", None, None]),
-        ("Both.apply(x, 2, torch.tensor(3.))", "BothBackward", ["x", "torch.tensor(3.)"]),
-        ("Both.apply(*(x, 2, k))", "BothBackward", ["x", None]),
-        ("(x  # a comment\n   + 1).exp()", "ExpBackward0", ["x + 1"]),
-        ("F.linear(k, x + 1)", "MmBackward0", ["k", "(x + 1).T"]),
-        ("F.cross_entropy(x * 2, k)", "LogSoftmaxBackward0", ["x * 2"]),
-        ("F.linear(k, k, x[0])", "AddmmBackward0", ["x[0]", None, None]),
-        ("5 / x", "MulBackward0", [None, "5"]),
-        ("torch.stack([x, k])", "StackBackward0", ["x", "k"]),
-        ("torch.where(x > 0, x, torch.zeros(2, 2))", "WhereBackward0", ["x", "torch.zeros(2, 2)"]),
-        ("x * 1; y *= (k + 1)", "MulBackward0", ["y", "k + 1"]),
-        ("sum([x, x, x]).exp()", "ExpBackward0", [None]),
-        ("nn.Sequential(nn.Tanh(), nn.ReLU())(x).exp()", "ExpBackward0", ["nn.Sequential(nn.Tanh(), nn.ReLU())(x)"]),
-        ("(x * 1 + x * 22222222 + x * 33333333 + x * 4444444).exp()", "ExpBackward0", [None]),
-    ],
-)
-def test_an_operand_is_called_by_the_text_of_just_its_value(
-    expression: str, name: str, expected: list[str | None]
-) -> None:
-    assert sources_of(expression, name) == expected
+def node_of(source: str, name: str) -> Any:
+    return next(one for one in run_traced(source).nodes().values() if one["name"] == name)
+
+
+@pytest.mark.parametrize(("expression", "name", "expected"), CALLED)
+def test_an_operand_is_called_by_the_text_of_just_its_value(expression: str, name: str, expected: list[Any]) -> None:
+    node = node_of(f"{HEAD}y = {expression}\ny.sum().backward()\n", name)
+    assert [operand.get("source") for operand in node["inputs"]] == expected
 
 
 class Told(NamedTuple):
@@ -149,32 +139,23 @@ def test_what_a_program_calls_a_value_evaluates_to_it(name: str) -> None:
     assert check(CORPUS[name].source) >= (name in ("used-twice", "einsum"))
 
 
-def _formulas(source: str) -> list[tuple[str, list[str]]]:
-    nodes = run_traced(source).nodes().values()
-    return [(node["formula"]["forward"], [*map(str, node["formula"]["vjp"])]) for node in nodes if node["formula"]]
-
-
 def test_a_formula_is_no_tautology_and_a_name_in_it_means_one_value() -> None:
     source = "x = torch.tensor(2., requires_grad=True)\nx = x * 3 + 0.1\nx = x.sin()\nx.backward()"
-    for forward, _ in _formulas(source):
-        left, right = forward.split(" = ")
+    formulas = [node["formula"]["forward"] for node in run_traced(source).nodes().values() if node["formula"]]
+    assert formulas
+    for left, right in (formula.split(" = ") for formula in formulas):
         assert left not in right
         assert left != "x"
 
 
 def test_operands_of_one_operation_without_text_are_told_apart() -> None:
-    source = (
-        "A = torch.ones(2, 2, requires_grad=True)\nb = torch.ones(2, requires_grad=True)\n"
-        "y = torch.einsum('ij,j->i', A, b)\ny.sum().backward()"
-    )
-    (node,) = [one for one in run_traced(source).nodes().values() if one["name"] == "BmmBackward0"]
+    source = "A, b = torch.ones(2, 2, requires_grad=True), torch.ones(2, requires_grad=True)\n"
+    node = node_of(source + "y = torch.einsum('ij,j->i', A, b)\ny.sum().backward()", "BmmBackward0")
     assert [line["said"] for line in node["formula"]["vjp"]] == ["v @ operand2.mT", "operand1.mT @ v"]
 
 
 def test_what_a_module_was_given_is_called_by_its_variable() -> None:
-    source = "x = torch.ones(1, 2)\nnet = nn.Linear(2, 1)\nnet(x).sum().backward()"
-    (node,) = [one for one in run_traced(source).nodes().values() if one["name"] == "AddmmBackward0"]
-    assert node["inputs"][1]["source"] == "x"
-    other = source.replace("net(x)", "net(x[:, [0, 1]])")
-    (node,) = [one for one in run_traced(other).nodes().values() if one["name"] == "AddmmBackward0"]
-    assert node["inputs"][1].get("source") != "x"
+    source = "x = torch.ones(1, 2)\nnet = nn.Linear(2, 1)\nnet({}).sum().backward()"
+    given, other = (node_of(source.format(text), "AddmmBackward0")["inputs"][1] for text in ("x", "x[:, [0, 1]]"))
+    assert given["source"] == "x"
+    assert other.get("source") != "x"

@@ -2,12 +2,12 @@
 
 import pytest
 
+from tests.tracer.programs import custom_function
 from tests.twin import run_plain, run_traced
 from tests.words.page import told_by_page
 
 PROGRAMS = {
-    "several hooks": """\
-seen = []
+    "several hooks": """seen = []
 def scaled(factor):
     def hook(g):
         seen.append(g * factor)
@@ -21,8 +21,7 @@ z = y * 5
 z.backward()
 told = f"Then the hook in line 9 made it {seen[0]:g} and the hook in line 10 made it {seen[1]:g}."
 """,
-    "hooks after accumulation": """\
-seen = []
+    "hooks after accumulation": """seen = []
 def double(p):
     p.grad = p.grad * 2
     seen.append(p.grad.clone())
@@ -35,21 +34,13 @@ y = x * 3
 y.backward()
 told = f"Then the hook in line 8 made it {seen[0]:g}; the hook in line 9 set it to {x.grad}."
 """,
-    "a cast": """\
-class Double(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        return x * 2
-    @staticmethod
-    def backward(ctx, g):
-        return (g * 2).double()
+    "a cast": custom_function("Double", "x", "return x * 2", "return (g * 2).double()") + """
 x = torch.tensor(3., requires_grad=True)
 y = Double.apply(x)
 y.backward()
 told = f"`Double.backward` returned 2 for `x`; the engine cast it to `{str(x.grad.dtype)[6:]}`, {x.grad:g}."
 """,
-    "a cast seed": """\
-v = torch.tensor(2., dtype=torch.float64)
+    "a cast seed": """v = torch.tensor(2., dtype=torch.float64)
 x = torch.tensor(3., requires_grad=True)
 seen = []
 x.register_hook(lambda g: seen.append(g.dtype))
@@ -57,47 +48,27 @@ y = x * 4
 y.backward(v)
 told = f"The seed is `{str(v.dtype)[6:]}`; the engine cast it to `{str(seen[0])[6:]}`."
 """,
-    "zero times infinity": """\
-x = torch.tensor([[4., 0.], [0., 1.]], requires_grad=True)
+    "zero times infinity": """x = torch.tensor([[4., 0.], [0., 1.]], requires_grad=True)
 y = x.sqrt()
 y.backward(torch.tensor([[1., 0.], [1., 1.]]))
 told = f"`v` is 0 and `J` infinite for `x` at {x.grad.isnan().nonzero().tolist()[0]}: 0 · ∞ = NaN."
 """,
-    "zeros for an output": """\
-seen = []
-class Two(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        return x * 2, x * 3
-    @staticmethod
-    def backward(ctx, a, b):
-        seen.append(b)
-        return a * 2 + b * 3
+    "zeros for an output": "seen = []\n" + custom_function(
+        "Two", "x", "return x * 2, x * 3", "seen.append(b)\nreturn a * 2 + b * 3", arrived="a, b") + """
 x = torch.tensor(2., requires_grad=True)
 p, q = Two.apply(x)
 p.backward()
 told = f"Nothing arrived at `q`; `Two.backward` gets {'zeros' if seen[0] == 0 else '?'}."
 """,
-    "a dropped gradient": """\
-seen = []
-class Mul(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x, y):
-        ctx.save_for_backward(x, y)
-        return x * y
-    @staticmethod
-    def backward(ctx, g):
-        x, y = ctx.saved_tensors
-        seen.append(g * x)
-        return g * y, seen[0]
-x = torch.tensor(5., requires_grad=True)
-y = torch.tensor(3.)
+    "a dropped gradient": "seen = []\n" + custom_function(
+        "Mul", "x, y", "ctx.save_for_backward(x, y)\nreturn x * y",
+        "x, y = ctx.saved_tensors\nseen.append(g * x)\nreturn g * y, seen[0]") + """
+x, y = torch.tensor(5., requires_grad=True), torch.tensor(3.)
 z = Mul.apply(x, y)
 z.backward()
 told = f"`Mul.backward` computed {seen[0]:g} for"
 """,
-    "values written behind autograd": """\
-x = torch.tensor(3., requires_grad=True)
+    "values written behind autograd": """x = torch.tensor(3., requires_grad=True)
 w = torch.tensor(2., requires_grad=True)
 was = w.item()
 y = w * x
@@ -108,7 +79,7 @@ told = (
     f"backward computes with {x.grad:g}."
 )
 """,
-}
+}  # fmt: skip
 """Each ends with the sentence in `told`, made of what its own hooks and backwards saw."""
 
 

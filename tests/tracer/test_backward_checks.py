@@ -19,6 +19,7 @@ def function(forward, backward, at=AT):
 
 
 def differences(source):
+    """The trace, the Jacobians in it that were compared, and its findings of wrong backwards."""
     traced = run_traced(source)
     found = [one for event in traced.of("step") for one in event["local_jacobians"] if "differences" in one]
     findings = [one for event in traced.of("pass_finished") for one in event.get("findings", [])]
@@ -53,27 +54,20 @@ def test_the_verdict_is_that_of_torchs_gradcheck(name):
     for finding in findings:
         assert finding["span"]["line"] == 1 + source.partition("    def backward")[0].count("\n")
         assert traced.of("step")[finding["step"]]["node"] == finding["node"]
+    if name in ON_PURPOSE:
+        assert findings[0]["fact"]["operands"]["why"] == ON_PURPOSE[name]
     if not is_right:
-        truth = torch.autograd.functional.jacobian(truth_of(name), point.detach())
+        space = {"torch": torch}
+        exec("def f(x):\n    class ctx: pass\n" + indent(FUNCTIONS[name][0], "    "), space)
+        truth = torch.autograd.functional.jacobian(space["f"], point.detach())
         numbers = torch.tensor(found["differences"]["value"]["data"], dtype=torch.float64).reshape(truth.shape)
         assert torch.allclose(numbers, truth, atol=1e-5)
 
 
-def truth_of(name):
-    """The same forward, differentiated by torch itself."""
-    inside = "def f(x):\n    class ctx: pass\n" + indent(FUNCTIONS[name][0], "    ")
-    space = {"torch": torch}
-    exec(inside, space)
-    return space["f"]
-
-
-def test_what_is_done_on_purpose_is_called_so():
-    called = {
-        "a straight-through estimator": {"kind": "check-flat", "operands": {"name": "x"}},
-        "a reversal": {"kind": "check-identity-times", "operands": {"name": "x", "factor": {"numbers": [-1.0]}}},
-    }
-    for name, each in called.items():
-        assert differences(function(*FUNCTIONS[name]))[2][0]["fact"]["operands"]["why"] == each
+ON_PURPOSE = {
+    "a straight-through estimator": {"kind": "check-flat", "operands": {"name": "x"}},
+    "a reversal": {"kind": "check-identity-times", "operands": {"name": "x", "factor": {"numbers": [-1.0]}}},
+}
 
 
 QUIET = {
@@ -90,11 +84,6 @@ QUIET = {
 }
 
 
-@pytest.mark.parametrize("name", QUIET)
-def test_rounding_and_corners_are_no_finding(name):
-    assert differences(QUIET[name])[2] == []
-
-
 UNASKED = {
     "random numbers": function("ctx.m = torch.rand_like(x)\nreturn x * ctx.m", "return g * ctx.m"),
     "random numbers of a module": function("return F.dropout(x, 0.5)", "return g"),
@@ -105,9 +94,11 @@ UNASKED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", UNASKED)
-def test_a_forward_that_would_be_noticed_or_costs_much_is_not_run_again(name):
-    assert differences(UNASKED[name])[1:] == ([], [])
+@pytest.mark.parametrize("name", [*QUIET, *UNASKED])
+def test_rounding_and_corners_are_no_finding_and_a_forward_that_would_be_noticed_is_not_run_again(name):
+    _, found, findings = differences({**QUIET, **UNASKED}[name])
+    assert findings == []
+    assert found == [] or name in QUIET
 
 
 @pytest.mark.parametrize("name", [*FUNCTIONS, "random numbers"])

@@ -37,9 +37,7 @@ def test_the_batch_is_marked_and_v_j_is_made_example_by_example(name: str) -> No
     found = {names[one["argnum"]]: one["batch"] for one in step["local_jacobians"] if "batch" in one}
     assert {operand: mark["kind"] for operand, mark in found.items()} == PROGRAMS[name][2]
     v = tensor_of(step["grad_outputs"][0])
-    for one in step["local_jacobians"]:
-        if "batch" not in one:
-            continue
+    for one in (each for each in step["local_jacobians"] if "batch" in each):
         rows = one["batch"]["size"]
         jacobian = tensor_of(one["value"]).reshape(rows, -1, *one["input_shape"])
         per_example = torch.func.vmap(lambda v, block: torch.tensordot(v, block, 1))(v.reshape(rows, -1), jacobian)
@@ -51,6 +49,5 @@ def test_the_batch_is_marked_and_v_j_is_made_example_by_example(name: str) -> No
 
 
 def test_a_jacobian_on_demand_has_the_mark_too() -> None:
-    request = TraceRequest(source=source_of("mm"), options=Options())
-    [found] = jacobian_of_step(request, 0, 1, ResolvedLimits())
+    [found] = jacobian_of_step(TraceRequest(source=source_of("mm"), options=Options()), 0, 1, ResolvedLimits())
     assert (found["batch"]["kind"], found["batch"]["size"]) == ("sum", 4)

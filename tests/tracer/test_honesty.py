@@ -1,4 +1,4 @@
-"""What cannot be shown is said: raising forwards, compiled functions, threads, inputs, hooks, formulas that fail."""
+"""What cannot be shown is said: raising forwards, memory that ends, odd tensors, sums and formulas that fail."""
 
 from typing import Any
 
@@ -9,54 +9,42 @@ from gradwalk.formulas import check
 from gradwalk.protocol.requests import ResolvedLimits, TraceRequest
 from gradwalk.tracer.run import Run
 from gradwalk.tracer.values import ValueTable
-from tests.twin import Traced, run_plain, run_traced, walk
+from tests.twin import run_plain, run_traced, walk
 
+SQUARED = "x = torch.tensor(3., requires_grad=True)\n(x * x).backward()\n"
+# The program; the operation that fails and the shapes of its operands, where there is one.
 RAISING = {
-    "operation": "x = torch.ones(2, 3, requires_grad=True)\nh = (x * 2).sin()\nh @ h\n",
-    "module": "net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(5, 2))\nnet(torch.ones(2, 3))\n",
-    "not torch": "x = torch.ones(2, requires_grad=True)\nh = x.exp()\nraise ValueError('no')\n",
-}
+    "operation": ("x = torch.ones(2, 3, requires_grad=True)\nh = (x * 2).sin()\nh @ h\n", "matmul", [[2, 3], [2, 3]]),
+    "module": ("net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(5, 2))\nnet(torch.ones(2, 3))\n",
+        "linear", [[2, 4], [2, 5], [2]]),
+    "not torch": ("x = torch.ones(2, requires_grad=True)\nh = x.exp()\nraise ValueError('no')\n", None, None),
+}  # fmt: skip
 
 
-def problem_of(traced: Traced) -> Any:
+@pytest.mark.parametrize("name", RAISING)
+def test_a_forward_that_raises_gives_the_graph_up_to_there(name: str) -> None:
+    source, op, shapes = RAISING[name]
+    traced, twin = run_traced(source), run_plain(source)
     [found] = traced.of("problem")
-    return found
-
-
-@pytest.mark.parametrize(
-    ("program", "op", "shapes"),
-    [
-        ("operation", "matmul", [[2, 3], [2, 3]]),
-        ("module", "linear", [[2, 4], [2, 5], [2]]),
-        ("not torch", None, None),
-    ],
-)
-def test_a_forward_that_raises_gives_the_graph_up_to_there(program: str, op: str | None, shapes: Any) -> None:
-    traced, twin = run_traced(RAISING[program]), run_plain(RAISING[program])
     assert not traced.of("pass_started")
-    found = problem_of(traced)
     names = [node["name"] for node in found["graph"]["nodes"]]
-    if program == "module":
+    if name == "module":
         assert names[:2] == ["ReluBackward0", "AddmmBackward0"]
     else:
         assert names == walk([twin.namespace["h"].grad_fn]).names
-    if op is None:
-        assert "failed" not in found
-    else:
-        assert found["failed"]["op"] == op
-        assert found["failed"]["span"]["line"] == found["span"]["line"]
-        assert [one["value"]["shape"] for one in found["failed"]["operands"]] == shapes
-        ids = {node["id"] for node in found["graph"]["nodes"]}
-        assert all(one["node"] in ids for one in found["failed"]["operands"])
+    assert ("failed" in found) is (op is not None)
+    if op is not None:
+        failed, ids = found["failed"], {node["id"] for node in found["graph"]["nodes"]}
+        assert (failed["op"], failed["span"]["line"]) == (op, found["span"]["line"])
+        assert [one["value"]["shape"] for one in failed["operands"]] == shapes
+        assert all(one["node"] in ids for one in failed["operands"])
 
 
 NO_MEMORY = [MemoryError(), RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory")]
 
 
 @pytest.mark.parametrize("error", NO_MEMORY)
-def test_memory_that_ends_while_recording_is_the_programs_limit(
-    error: Exception, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_memory_that_ends_while_recording_is_the_programs_limit(error, monkeypatch):
     """Whatever is put down when memory ends, from then on nothing is: no step may follow one that is not there."""
     source = "x = torch.ones(2, requires_grad=True)\ny = (x * x).exp()\ny.sum().backward()\n"
     whole = [event["type"] for event in run_traced(source).events]
@@ -73,7 +61,7 @@ def test_memory_that_ends_while_recording_is_the_programs_limit(
 
         monkeypatch.setattr(ValueTable, "value_of", run_out)
         traced = run_traced(source)
-        found = problem_of(traced)
+        [found] = traced.of("problem")
         assert (found["kind"], found["fact"]["kind"]) == ("memory", "problem-memory-recorded")
         kinds = [event["type"] for event in traced.events]
         at = kinds.index("problem")
@@ -85,43 +73,42 @@ def test_memory_that_ends_while_recording_is_the_programs_limit(
 
 
 def test_a_wrong_sum_is_ours_even_where_the_text_speaks_of_hooks(monkeypatch: pytest.MonkeyPatch) -> None:
-    source = "# register_hook\na = torch.ones(2, requires_grad=True)\n(a * a).sum().backward()\n"
     monkeypatch.setattr("gradwalk.tracer.sums.ContributionSums._sum", lambda *_: {"missing": "undefined"})
     with pytest.raises(Exception, match="do not add up"):
-        run_traced(source)
+        run_traced("# register_hook\n" + SQUARED)
 
 
 def test_a_formula_that_does_not_hold_is_said_not_to(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(check.Line, "value", lambda line, _values: torch.full(line.shape, 7.0, dtype=line.dtype))
-    step = run_traced("x = torch.tensor(3., requires_grad=True)\n(x * x).backward()\n").of("step")[0]
+    step = run_traced(SQUARED).of("step")[0]
     assert step["formula_checked"] is False
     assert "substitutions" not in step
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        "class Odd(torch.Tensor):\n    def detach(self): return 'forged'\n    def tolist(self): return ['<b>']\n"
+ODD = "class Odd(torch.Tensor):\n"
+X = "x = torch.ones(2, requires_grad=True)"
+UNLIKELY = {
+    "methods": ODD + "    def detach(self): return 'forged'\n    def tolist(self): return ['<b>']\n"
         "y = (torch.ones(1, requires_grad=True) * 2).as_subclass(Odd)\n",
-        "class Odd(torch.Tensor):\n    @property\n    def grad_fn(self):\n        raise ValueError('no')\n"
-        "x = torch.ones(2, requires_grad=True).as_subclass(Odd)\n(x * 2).sum().backward()\n",
-        "class Odd(torch.Tensor):\n    def is_inference(self): return 1 / 0\n    _version = 'forged'\n"
-        "x = torch.ones(2, requires_grad=True)\ny = (x * 2).as_subclass(Odd).mul_(3)\ny.sum().backward()\n",
-        "class Odd(torch.Tensor):\n    dtype = shape = is_cpu = 'forged'\n"
-        "x = torch.ones(2, requires_grad=True)\ny = (x * 2).as_subclass(Odd)\n(y * y).sum().backward()\n",
-        pytest.param(
-            "f = torch.sin\nfor _ in range(3000): f = torch.func.grad(f)\nf(torch.ones(()))\n", marks=pytest.mark.soak
-        ),
-    ],
-    ids=["methods", "history", "version", "attributes", "wrappers"],
-)
-def test_no_program_makes_us_say_that_it_is_our_fault(source: str) -> None:
-    assert all(found["kind"] != "internal" for found in run_traced(source).of("problem"))
+    "history": ODD + "    @property\n    def grad_fn(self):\n        raise ValueError('no')\n" + X +
+        ".as_subclass(Odd)\n(x * 2).sum().backward()\n",
+    "version": ODD + "    def is_inference(self): return 1 / 0\n    _version = 'forged'\n" + X +
+        "\ny = (x * 2).as_subclass(Odd).mul_(3)\ny.sum().backward()\n",
+    "attributes": ODD + "    dtype = shape = is_cpu = 'forged'\n" + X +
+        "\ny = (x * 2).as_subclass(Odd)\n(y * y).sum().backward()\n",
+    "wrappers": "f = torch.sin\nfor _ in range(3000): f = torch.func.grad(f)\nf(torch.ones(()))\n",
+}  # fmt: skip
+SOAKED = [pytest.param(name, marks=pytest.mark.soak if name == "wrappers" else ()) for name in UNLIKELY]
+
+
+@pytest.mark.parametrize("name", SOAKED)
+def test_no_program_makes_us_say_that_it_is_our_fault(name: str) -> None:
+    assert all(found["kind"] != "internal" for found in run_traced(UNLIKELY[name]).of("problem"))
 
 
 def test_what_is_read_of_a_tensor_is_not_seen_by_its_torch_function() -> None:
     source = (
-        "seen = []\nclass Odd(torch.Tensor):\n    @classmethod\n"
+        "seen = []\n" + ODD + "    @classmethod\n"
         "    def __torch_function__(cls, func, types, args=(), kwargs=None):\n        seen.append(func.__name__)\n"
         "        return super().__torch_function__(func, types, args, kwargs or {})\n"
         "x = torch.ones(2).as_subclass(Odd).requires_grad_()\ny = torch.sin(x * 2).mul_(2)\ny.sum().backward()\n"
@@ -130,13 +117,9 @@ def test_what_is_read_of_a_tensor_is_not_seen_by_its_torch_function() -> None:
 
 
 def test_code_of_the_program_that_fails_when_it_is_looked_at_is_not_ours() -> None:
-    source = (
-        "class Odd(torch.Tensor):\n    @property\n    def requires_grad(self):\n        return 1 / 0\n"
-        "x = torch.ones(2, requires_grad=True).as_subclass(Odd)\n(x * 2).sum()\n"
-    )
+    source = ODD + "    @property\n    def requires_grad(self):\n        return 1 / 0\n"
     events: list[Any] = []
-    Run(TraceRequest(source=source), events.append, ResolvedLimits()).play()
+    request = TraceRequest(source=f"{source}{X}.as_subclass(Odd)\n(x * 2).sum()\n")
+    Run(request, events.append, ResolvedLimits()).play()
     found = next(event for event in events if event["type"] == "problem")
-    assert found["kind"] == "error"
-    assert found["span"]["line"] == 4
-    assert found["fact"]["kind"] == "problem-intrusion"
+    assert (found["kind"], found["span"]["line"], found["fact"]["kind"]) == ("error", 4, "problem-intrusion")

@@ -38,10 +38,6 @@ def backward_of(body):
     return space["backward"]
 
 
-def is_function_repeatable(backward):
-    return is_repeatable(type("F", (torch.autograd.Function,), {"backward": staticmethod(backward)}))
-
-
 REPEATABLE = {
     "a chain": "x, y = ctx.saved_tensors\nprint(g.shape)\n"
         "return g * 2 * x.sum(0) + torch.einsum('i,j->ij', x, y) * math.pi, None",
@@ -56,13 +52,6 @@ REPEATABLE = {
         "return double(total)",
     "wrong": "return g + 1",
 }  # fmt: skip
-
-
-@pytest.mark.parametrize("body", REPEATABLE.values(), ids=REPEATABLE)
-def test_what_only_computes_is_repeatable(body):
-    backward = backward_of(body)
-    assert is_function_repeatable(backward)
-    assert is_function_repeatable(torch.autograd.function.once_differentiable(backward))
 
 
 NOTICED = {
@@ -80,6 +69,9 @@ NOTICED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("body", NOTICED.values(), ids=NOTICED)
-def test_what_may_be_noticed_is_not(body):
-    assert not is_function_repeatable(backward_of(body))
+@pytest.mark.parametrize("name", [*REPEATABLE, *NOTICED])
+def test_what_only_computes_is_repeatable_and_what_may_be_noticed_is_not(name):
+    backward = backward_of({**REPEATABLE, **NOTICED}[name])
+    for one in (backward, torch.autograd.function.once_differentiable(backward)):
+        function = type("F", (torch.autograd.Function,), {"backward": staticmethod(one)})
+        assert is_repeatable(function) is (name in REPEATABLE)

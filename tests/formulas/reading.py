@@ -344,6 +344,7 @@ class _Reader(Interpreter):  # type: ignore[type-arg]
         self._rows_are_vectors = rows_are_vectors
 
     imaginary_unit, nan, infinity, pi = map(_constant, (1j, math.nan, math.inf, math.pi))
+    true, false = map(_constant, (True, False))
     formula = iverson = _of_values(lambda value: value)
     negative = _of_values(lambda value: -_number(value))
     add = _of_values(lambda left, right: _number(left) + _number(right))
@@ -394,20 +395,13 @@ class _Reader(Interpreter):  # type: ignore[type-arg]
         return value.sum(options.get("dim", tuple(range(value.dim()))), keepdim=True)
 
     def ones(self, tree: Tree[Token]) -> Tensor:
-        shape = _options(tree.children[0])["shape"]
-        return torch.ones(shape, dtype=torch.float64)
+        return torch.ones(_options(tree.children[0])["shape"], dtype=torch.float64)
 
     def zeros(self, tree: Tree[Token]) -> Tensor:
         return torch.zeros(_options(tree.children[0])["shape"], dtype=torch.float64)
 
     def identity(self, tree: Tree[Token]) -> Tensor:
         return torch.eye(**_options(tree.children[0]), dtype=torch.float64)
-
-    def true(self, _: Tree[Token]) -> bool:
-        return True
-
-    def false(self, _: Tree[Token]) -> bool:
-        return False
 
     def literal(self, tree: Tree[Token]) -> Tensor:
         rows = [[self.visit(entry) for entry in row.children] for row in tree.children]
@@ -465,12 +459,10 @@ def _options(tree: Any) -> dict[str, Any]:
 def _option(value: str) -> Any:
     if value.startswith("["):
         return value
-    if value == "()":
-        return ()
+    if value in (meant := {"()": (), "true": True, "false": False}):
+        return meant[value]
     if ", " in value:
         return tuple(map(_option, value.split(", ")))
-    if value in ("true", "false"):
-        return value == "true"
     if re.fullmatch(r"-?\d+", value):
         return int(value)
     try:

@@ -142,12 +142,9 @@ def test_a_loop_runs_as_it_does_without_us(name):
     assert torch._C._len_torch_function_stack() == 0
 
 
-def test_turns_of_a_while_are_recorded_at_growing_distances():
+def test_turns_of_a_while_are_recorded_at_growing_distances_and_nothing_listens_between_them():
     growing = [64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384]
     assert numbers_of(trace("a while")) == [*range(64), *growing]
-
-
-def test_nothing_listens_between_the_recorded_turns():
     source = W + "heard = []\nfor t in range(500):\n    heard.append(torch._C._len_torch_function_stack())\n"
     traced = run_traced(source + "    (w * w).sum().backward()\n")
     assert traced.run.namespace["heard"].count(0) == 500 - len(numbers_of(traced))

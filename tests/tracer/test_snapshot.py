@@ -34,9 +34,7 @@ def read_value(value: TensorValue) -> torch.Tensor:
     value = VALUE.validate_python(json.loads(json.dumps(value, allow_nan=False)))
     numbers = [read_number(number) for number in value["data"]]
     dtype = getattr(torch, value["dtype"])
-    if dtype in FLOAT8:
-        return torch.tensor(numbers, dtype=torch.float64).to(dtype).reshape(value["shape"])
-    return torch.tensor(numbers, dtype=dtype).reshape(value["shape"])
+    return torch.tensor(numbers, dtype=torch.float64 if dtype in FLOAT8 else dtype).to(dtype).reshape(value["shape"])
 
 
 def assert_identical(tensor: torch.Tensor) -> None:

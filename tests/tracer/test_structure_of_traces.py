@@ -1,10 +1,14 @@
-"""What a trace says around the numbers: names, spans, groups, notes, operands, births; a program a row."""
+"""What a trace says around the numbers: names, spans, groups, notes, operands, births; a program a row.
+
+`options.inputs` reaches leaves made in any of the usual ways, and parameters; a name is offered where that is so.
+"""
 
 import pytest
 import torch
 
 from gradwalk.protocol.requests import Options, ResolvedLimits, TraceRequest
 from gradwalk.tracer.replay import jacobian_of_step
+from tests.tracer.facts import spoken
 from tests.tracer.programs import PASS_IN_BACKWARD, PROGRAMS, custom_function, trace
 from tests.tracer.test_source import text_of
 from tests.twin import run_plain, run_traced, tensor_of
@@ -21,6 +25,10 @@ def leaves(traced):
 
 def leaf_grads(traced, number=-1):
     return {one["leaf"]: one["grad"] for one in traced.of("pass_finished")[number]["leaf_grads"]}
+
+
+def leaf_tensors(traced):
+    return {name: tensor_of(grad) for name, grad in leaf_grads(traced).items()}
 
 
 def text_at(traced, op):
@@ -185,7 +193,7 @@ def test_an_expression_becomes_a_program_with_inputs() -> None:
     assert traced.of("pass_started")[0]["call"] == "implicit"
     x, y = torch.tensor(0.5, requires_grad=True), torch.tensor(3.0, requires_grad=True)
     (torch.sin(x * y) + x).backward()
-    assert {name: tensor_of(grad) for name, grad in leaf_grads(traced).items()} == {"x": x.grad, "y": y.grad}
+    assert leaf_tensors(traced) == {"x": x.grad, "y": y.grad}
     assert {node["leaf"]: node["input"] for node in traced.nodes().values() if "leaf" in node} == {"x": "x", "y": "y"}
 
 
@@ -303,3 +311,64 @@ def test_stacked_vs_are_a_batch_and_examples_of_vmap_come_first(name: str) -> No
         assert {one["shape"][0] for one in arrived} == {3}
     else:
         assert named(traced, "AccumulateGrad")["outputs"][0]["value"]["shape"] == [3, 2]
+
+
+LEAF = "torch.tensor(2., requires_grad=True)"
+MADE = {
+    f"x = {LEAF}": True,
+    f"a, x = ({LEAF} for _ in range(2))": True,
+    f"def make():\n    return {LEAF}, 1\nx, a = make()": True,
+    f"x: object = {LEAF}": True,
+    "x = torch.tensor(2.)\nx.requires_grad_()": True,
+    f"for _ in range(2):\n    x = {LEAF}": False,
+    f"if True:\n    x = {LEAF}": False,
+    f"x = torch.tensor(1.)\nx = {LEAF}": False,
+}
+
+
+@pytest.mark.parametrize("made", MADE)
+def test_a_name_is_offered_where_its_value_can_be_set(made: str) -> None:
+    source = made + "\n(x * x).backward()"
+    (leaf,) = [node for node in run_traced(source).nodes().values() if node.get("leaf", "").startswith("x")]
+    other = run_traced(source, inputs={"x": 5.0})
+    (moved,) = [node for node in other.nodes().values() if "leaf" in node]
+    is_set = moved["outputs"][0]["value"]["data"] == [5]
+    assert ("input" in leaf, is_set) == (MADE[made], MADE[made])
+    [grad] = [grad for name, grad in leaf_tensors(other).items() if name.startswith("x")]
+    assert grad == (10 if is_set else 4)
+
+
+def test_a_wrong_count_is_pythons_own_error() -> None:
+    (problem,) = run_traced("a, x = [1, 2, 3]", inputs={"x": 5}).of("problem")
+    error = run_plain("a, x = [1, 2, 3]").error
+    assert isinstance(error, ValueError)
+    assert str(error) in str(problem)
+
+
+def test_what_is_drawn_after_a_name_that_is_set_is_as_it_was() -> None:
+    source = "a, (p, *b) = 1, (torch.randn(2, requires_grad=True), 7)\nq = torch.randn(2, requires_grad=True)\n"
+    found = leaf_tensors(run_traced(source + "(p * q).sum().backward()", inputs={"p": [0.25, -4.0]}))
+    assert torch.equal(found["p"], run_plain(source).namespace["q"].detach())
+    assert found["q"].tolist() == [0.25, -4.0]
+
+
+MODEL = """torch.manual_seed(1)
+model = nn.Sequential(nn.Linear(2, 2), nn.Tanh())
+start = model[0].weight._version
+{}
+model(torch.tensor([1.0, -2.0])).sum().backward()
+print(start, model[0].weight._version)
+"""
+WEIGHT = [[0.5, 0.25], [-1.0, 0.125]]
+
+
+def test_a_parameter_is_set_and_its_version_stays_and_another_shape_is_refused() -> None:
+    twin = run_plain(MODEL.format(f"model[0].weight.data = torch.tensor({WEIGHT})"))
+    traced = run_traced(MODEL.format(""), inputs={"model.0.weight": WEIGHT})
+    found = leaf_tensors(traced)
+    for name, parameter in twin.namespace["model"].named_parameters():
+        torch.testing.assert_close(found[f"model.{name}"], parameter.grad, msg=name)
+    assert "".join(event["text"] for event in traced.of("stdout")) == twin.printed
+    [problem] = run_traced(MODEL.format(""), inputs={"model.0.weight": [1.0]}).of("problem")
+    assert spoken(problem["fact"]).startswith("problem-input")
+    assert "[1], [2, 2]" in spoken(problem["fact"])

@@ -1,7 +1,11 @@
-"""The catalogues: Python and the page read the same from each language, and every message in them is used."""
+"""The catalogues: Python and the page read the same from each language, and every message in them is used.
+
+Who reads which language: the examples of RFC 9110 and of gettext's manual, with languages that need not be there.
+"""
 
 import ast
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -11,11 +15,14 @@ from typing import Any
 import pytest
 from fluent.syntax import FluentParser
 from fluent.syntax.ast import BaseNode, Junk, Message, MessageReference, VariableReference
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from gradwalk.exports.kit import MODULE
-from gradwalk.words import catalogue
+from gradwalk.words import catalogue, languages
 from gradwalk.words.catalogue import LANGUAGE, LANGUAGES, read_catalogue, say, tell, tell_attribute
-from tests.words.page import new_engine
+from gradwalk.words.languages import choose_language, language_of_environment
+from tests.words.page import new_engine, tell_by_page
 
 ROOT = Path(__file__).parents[2]
 SERVER = ROOT / "server/gradwalk"
@@ -142,3 +149,65 @@ def test_what_a_language_lacks_is_said_in_english(tmp_path: Path, monkeypatch: p
 def test_a_missing_message_and_a_missing_operand_are_refused(key: str) -> None:
     with pytest.raises(LookupError):
         say(key)
+
+
+VARIABLES = ("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")
+
+
+@pytest.fixture
+def _three_languages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(languages, "LANGUAGES", ("da", "de", "en"))
+    for name in VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+
+
+WANTED = [
+    ("", None, "en"),
+    ("da, en-gb;q=0.8, en;q=0.7", None, "da"),
+    ("en-GB;q=0.8, da;q=0.7, de-AT;q=0.9", None, "de"),
+    ("de;q=0, da;q=0.1", None, "da"),
+    ("fr", None, "en"),
+    ("de;q=high, ,;;=", None, "en"),
+    ("da", "de", "de"),
+    ("da", "tlh", "da"),
+    ("", "DE-ch", "de"),
+]
+
+
+@pytest.mark.usefixtures("_three_languages")
+@pytest.mark.parametrize(("accepted", "asked", "chosen"), WANTED)
+def test_the_language_that_is_wanted_most_and_there(accepted: str, asked: str | None, chosen: str) -> None:
+    assert choose_language(accepted, asked) == chosen
+
+
+ENVIRONMENTS = [
+    ({}, "en"),
+    ({"LANG": "de_AT.UTF-8"}, "de"),
+    ({"LANG": "de_DE", "LC_ALL": "C"}, "en"),
+    ({"LANG": "de_DE", "LC_MESSAGES": "da_DK@euro"}, "da"),
+    ({"LANGUAGE": "sv:da:de", "LANG": "de_DE"}, "da"),
+]
+
+
+@pytest.mark.usefixtures("_three_languages")
+@pytest.mark.parametrize(("variables", "chosen"), ENVIRONMENTS)
+def test_the_language_of_the_environment(variables, chosen, monkeypatch):
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert language_of_environment() == chosen
+
+
+REALS = st.floats(allow_nan=False, allow_infinity=False) | st.floats(-10, 10) | st.integers(-(10**9), 10**9)
+WORDS = st.sampled_from(["NaN", "Infinity", "-Infinity", True, False])
+ENTRIES = REALS | WORDS | st.lists(REALS, min_size=2, max_size=2)
+"""A trace spells what is not finite in words."""
+
+
+@given(entries=st.lists(ENTRIES, min_size=1, max_size=6), columns=st.integers(1, 3))
+@example(entries=[0.00012345, 1.0005, 2.5e-7, 123450000.5, -0.0, 5e-324, math.pi, 9999999.5, 0.99995, 1e21], columns=1)
+def test_python_and_the_page_spell_alike_and_round_halves_alike(entries, columns):
+    shape = [] if len(entries) == 1 else [len(entries)]
+    if len(entries) % columns == 0 and columns > 1:
+        shape = [len(entries) // columns, columns]
+    fact = {"kind": "and", "operands": {"first": {"numbers": entries, "shape": shape}, "last": {"shape": shape}}}
+    assert tell_by_page(fact) == tell(fact)

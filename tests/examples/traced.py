@@ -1,6 +1,10 @@
-"""The traces of the examples, and of operations whose Jacobians differ in structure, made in this process."""
+"""The traces of the examples, and of operations whose Jacobians differ in structure, made in this process.
+
+`python -m tests.examples.traced FOLDER` writes all of them, for the front end's tests.
+"""
 
 import json
+import sys
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -65,3 +69,9 @@ def write_trace(name: str, folder: Path) -> None:
     header = encode({key: value for key, value in document.items() if key != "events"}).decode()
     events = ",\n".join(encode(event).decode() for event in document["events"])
     (folder / f"{name}.json").write_text(f'{header[:-1]},"events":[\n{events}\n]}}\n', encoding="utf-8")
+
+
+if __name__ == "__main__":
+    Path(sys.argv[1]).mkdir(parents=True, exist_ok=True)
+    for each in REQUESTS:
+        write_trace(each, Path(sys.argv[1]))

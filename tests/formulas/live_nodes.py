@@ -27,10 +27,7 @@ class Visit:
         """A step of a pass whose graph is still there."""
         node = step.node
         saved = {name: _copied(getattr(node, name)) for name in dir(node) if name.startswith("_saved_")}
-        shapes = [
-            None if following is None else tuple(following._input_metadata[slot].shape)
-            for following, slot in node.next_functions
-        ]
+        shapes = [after and tuple(after._input_metadata[slot].shape) for after, slot in node.next_functions]
         return cls(node.name(), saved, step.grad_outputs, step.grad_inputs, shapes)
 
     def check(self) -> bool | None:
@@ -64,12 +61,8 @@ def run_backward(outputs: Sequence[Tensor], seed: int = 0, fill: float | None = 
     """Executes the backward pass from all outputs with random grad_outputs, or all of one number."""
     outputs = [output for output in outputs if output.grad_fn is not None]
     generator = torch.Generator().manual_seed(seed)
-    seeds = [
-        torch.randn(output.shape, dtype=output.dtype, generator=generator)
-        if fill is None
-        else torch.full_like(output, fill)
-        for output in outputs
-    ]
+    seeds = [torch.randn(output.shape, dtype=output.dtype, generator=generator) for output in outputs]
+    seeds = seeds if fill is None else [torch.full_like(output, fill) for output in outputs]
     with watching() as (_, steps):
         torch.autograd.backward(outputs, seeds, retain_graph=True)
     return [Visit.of(step) for step in steps if "AccumulateGrad" not in step.name]

@@ -73,7 +73,7 @@ HAND_SAMPLES: dict[str, Callable[[], Tensor]] = {
     "WeightNormInterfaceBackward0": lambda: torch._weight_norm(leaf(3, 2), leaf(1, 2), 1),
     "NativeDropoutBackward0": lambda: torch.native_dropout(leaf(5), 0.4, True)[0],
     "ScaledDotProductFlashAttentionForCpuBackward0": lambda: functional.scaled_dot_product_attention(
-        leaf(1, 2, 3, 4), leaf(1, 2, 3, 4), leaf(1, 2, 3, 4), is_causal=True
+        *(leaf(1, 2, 3, 4) for _ in range(3)), is_causal=True
     ),
     "MkldnnRnnLayerBackward0": lambda: torch.nn.LSTM(2, 3, num_layers=2, bidirectional=True)(
         leaf(4, 2, 2, dtype=torch.float32)
@@ -106,6 +106,15 @@ def edges_of_two(
     ]
 
 
+OF_ONE: list[Callable[[Tensor], Tensor]] = [
+    torch.relu, torch.abs, torch.floor, functional.elu, functional.selu, functional.celu, functional.leaky_relu,
+    functional.rrelu, functional.hardswish, functional.hardsigmoid, functional.hardtanh, functional.relu6,
+    lambda x: torch.copysign(x, -1.0), lambda x: functional.threshold(x, 1.0, 0.0), lambda x: x**0,
+    lambda x: x.clamp(3.0, 1.0), lambda x: x.clamp_max(0.1), lambda x: x.clamp_min(0),
+    lambda x: x[torch.tensor([0, 0, 1])], lambda x: functional.elu_(x + 0), lambda x: functional.celu_(x + 0, 2.0),
+    lambda x: functional.leaky_relu_(x + 0, 0.1), lambda x: functional.prelu(x, given(0.2)),
+    lambda x: functional.softplus(x, 3, 0.2),
+]  # fmt: skip
 EDGES: list[Callable[[], Tensor]] = [
     program
     for programs in (
@@ -117,35 +126,12 @@ EDGES: list[Callable[[], Tensor]] = [
         edges_of_two(torch.fmin, (0, 1, NAN, 1, 2), (1, 1, 0, NAN, 0)),
         edges_of_two(torch.xlogy, (0, 0, 1, 2, 0), (0, -1, 0.5, 3, 2)),
         edges_of_two(torch.copysign, (0, 1, -1, -0.5, 0), (1, -1, -1, 2, -1)),
-        edges_of_one(lambda x: torch.copysign(x, -1.0)),
-        edges_of_one(torch.relu),
-        edges_of_one(torch.abs),
-        edges_of_one(torch.floor),
-        edges_of_one(lambda x: functional.threshold(x, 1.0, 0.0)),
-        edges_of_one(lambda x: x**0),
-        edges_of_one(lambda x: x.clamp(3.0, 1.0)),
-        edges_of_one(lambda x: x[torch.tensor([0, 0, 1])]),
-        edges_of_one(functional.elu),
-        edges_of_one(functional.selu),
-        edges_of_one(functional.celu),
-        edges_of_one(lambda x: functional.elu_(x + 0)),
-        edges_of_one(lambda x: functional.celu_(x + 0, 2.0)),
-        edges_of_one(functional.leaky_relu),
-        edges_of_one(lambda x: functional.leaky_relu_(x + 0, 0.1)),
-        edges_of_one(lambda x: functional.prelu(x, given(0.2))),
-        edges_of_one(functional.rrelu),
+        *map(edges_of_one, OF_ONE),
         edges_of_one(functional.softplus, -1, 0, 2, 20.5, 22),
-        edges_of_one(lambda x: functional.softplus(x, 3, 0.2)),
         edges_of_one(lambda x: functional.softplus(x, 1, 3), 1, 3, 3.5, 7),
-        edges_of_one(functional.hardswish),
-        edges_of_one(functional.hardsigmoid),
-        edges_of_one(functional.hardtanh),
-        edges_of_one(functional.relu6),
         *(edges_of_one(lambda x, bound=bound: functional.hardshrink(x, bound)) for bound in (-0.5, 0, 0.5)),
         *(edges_of_one(lambda x, bound=bound: functional.softshrink(x, bound)) for bound in (0, 0.5)),
         edges_of_one(lambda x: x.clamp(-1, 1), *LINE, -1.5, 1.2),
-        edges_of_one(lambda x: x.clamp_max(0.1)),
-        edges_of_one(lambda x: x.clamp_min(0)),
         edges_of_one(lambda x: x.clamp_min(1e-4), 0, 5e-5, 1e-4, 2e-4),
         edges_of_one(lambda x: x.clamp_min(1e-12), 0, 3e-13, 5e-13, 1e-12, 2e-12),
         edges_of_one(torch.logit, -0.5, 0, 0.2, 0.7, 1, 1.5, 2.5),
@@ -184,7 +170,7 @@ def distances(p: float) -> list[Callable[[], Tensor]]:
         lambda: torch.dist(given(0, 3, -3, 1).view(2, 2), given(0, 0).view(1, 2), p),
         lambda: torch.dist(given(0, 0).view(1, 2), given(0, 3, -3, 1).view(2, 2), p),
         *(
-            lambda whole=whole, one=one, turned=turned: torch.dist(*[leaf_of(whole), one][:: -1 if turned else 1], p)
+            lambda whole=whole, one=one, way=way: torch.dist(*[leaf_of(whole), one][::way], p)
             for whole in (
                 POINTS,
                 torch.ones_like(POINTS),
@@ -192,17 +178,15 @@ def distances(p: float) -> list[Callable[[], Tensor]]:
                 torch.ones(2, 3, 2).double(),
             )
             for one in (given(1.0), given(1.0).squeeze(0), given(1.0, 1.0), given(1.0, 2.0))
-            for turned in (False, True)
+            for way in (1, -1)
         ),
     ]
 
 
 FAMILIES = [program for p in (0.5, 1.0, 1.5, 2.0, 3.0, INFINITY) for program in distances(p)]
 
-REDUCTIONS: list[dict[str, Any]] = [
-    {},
-    *({"dim": dim, "keepdim": keepdim} for dim in (0, 1, -1) for keepdim in (False, True)),
-]
+REDUCTIONS: list[dict[str, Any]] = [{}]
+REDUCTIONS += [{"dim": dim, "keepdim": keepdim} for dim in (0, 1, -1) for keepdim in (False, True)]
 
 
 def norms(order: float) -> Iterator[Callable[[], Tensor]]:
@@ -211,24 +195,19 @@ def norms(order: float) -> Iterator[Callable[[], Tensor]]:
     for values in pairs:
         for options in REDUCTIONS:
             yield from edges_of_one(lambda x, o=options: torch.linalg.vector_norm(x.view(-1, 2), order, **o), *values)
-        yield from edges_of_one(lambda x: aten.norm(x, order), *values)
-        yield from edges_of_one(lambda x: aten.norm(x, order, dtype=torch.float64), *values)
-        for dims, keepdim in itertools.product(([0], [1], [-1], [0, 1]), (False, True)):
-            yield from edges_of_one(lambda x, d=dims, k=keepdim: aten.norm(x.view(-1, 2), order, d, k), *values)
-            yield from edges_of_one(
-                lambda x, d=dims, k=keepdim: aten.norm(x.view(-1, 2), order, d, k, dtype=torch.float64), *values
-            )
+        for dtype in ({}, {"dtype": torch.float64}):
+            yield from edges_of_one(lambda x, t=dtype: aten.norm(x, order, **t), *values)
+            for at in itertools.product(([0], [1], [-1], [0, 1]), (False, True)):
+                yield from edges_of_one(lambda x, at=at, t=dtype: aten.norm(x.view(-1, 2), order, *at, **t), *values)
 
 
 def deviations(correction: float) -> Iterator[Callable[[], Tensor]]:
     """Standard deviations, some of them 0."""
     for values in ((2, 2, 2, 1, 3, -4), (2, 2, 2, 2, 2, 2)):
-        for options in REDUCTIONS:
-            yield from edges_of_one(lambda x, o=options: x.view(2, 3).std(correction=correction, **o), *values)
-            yield from edges_of_one(
-                lambda x, o=options: torch.stack(torch.std_mean(x.view(2, 3), correction=correction, **o)), *values
-            )
-            yield from edges_of_one(lambda x: torch.stack(torch.std_mean(x, correction=correction)), *values)
+        yield from edges_of_one(lambda x: torch.stack(torch.std_mean(x, correction=correction)), *values)
+        for options in ({"correction": correction, **one} for one in REDUCTIONS):
+            yield from edges_of_one(lambda x, o=options: x.view(2, 3).std(**o), *values)
+            yield from edges_of_one(lambda x, o=options: torch.stack(torch.std_mean(x.view(2, 3), **o)), *values)
 
 
 def extremes() -> Iterator[Callable[[], Tensor]]:
@@ -262,19 +241,13 @@ def losses(reduction: str) -> Iterator[Callable[[], Tensor]]:
             yield from edges_of_two(lambda x, t, loss=loss: loss(*torch.broadcast_tensors(x, t)), line, line[::-1])[:2]
             yield from (lambda loss=loss, one=one: loss(given(one).squeeze(0), given(0.5).squeeze(0)) for one in line)
     chances = (0, 1, 0.5, 1e-13, 3e-12)
+
+    def entropy(x: Tensor, weight: Tensor | None = None) -> Tensor:
+        return functional.binary_cross_entropy(x, torch.full_like(x, 0.5).detach(), weight, reduction=reduction)
+
     for weight in (None, given(1, 2, 3, 4, 5).detach()):
-        yield from edges_of_one(
-            lambda x, w=weight: functional.binary_cross_entropy(
-                x, torch.full((5,), 0.5).double(), w, reduction=reduction
-            ),
-            *chances,
-        )
-    yield from (
-        lambda one=one: functional.binary_cross_entropy(
-            given(one).squeeze(0), torch.tensor(0.5).double(), reduction=reduction
-        )
-        for one in chances
-    )
+        yield from edges_of_one(lambda x, w=weight: entropy(x, w), *chances)
+    yield from (lambda one=one: entropy(given(one).squeeze(0)) for one in chances)
     targets = torch.tensor([0, 1, 2, 1])
     for weight in (None, given(1, 2, 3).detach()):
         for left_out in (1, -100):
@@ -284,18 +257,15 @@ def losses(reduction: str) -> Iterator[Callable[[], Tensor]]:
         for p, margin in itertools.product((1, 2), (0.3, 1.0, -0.3)):
             margins: dict[str, Any] = {"p": p, "margin": margin, "weight": weight, "reduction": reduction}
             yield lambda o=margins: functional.multi_margin_loss(leaf(12, 3), targets.repeat(3), **o)
-            yield from (
-                lambda t=t, o=margins: functional.multi_margin_loss(leaf(3), torch.tensor(t % 3), **o)
-                for t in range(12)
-            )
+            for t in range(12):
+                yield lambda t=t, o=margins: functional.multi_margin_loss(leaf(3), torch.tensor(t % 3), **o)
 
 
 def systems(upper: bool) -> Iterator[Callable[[], Tensor]]:
     """Systems of equations with several right-hand sides."""
-    for left, unitriangular in itertools.product((True, False), (True, False)):
-        yield lambda left=left, unitriangular=unitriangular: torch.linalg.solve_triangular(
-            leaf(3, 3) + 2, leaf(3, 3), upper=upper, left=left, unitriangular=unitriangular
-        )
+    for left, unit in itertools.product((True, False), (True, False)):
+        chosen = {"upper": upper, "left": left, "unitriangular": unit}
+        yield lambda o=chosen: torch.linalg.solve_triangular(leaf(3, 3) + 2, leaf(3, 3), **o)
     yield lambda: torch.linalg.solve(leaf(3, 3), leaf(3, 3), left=upper)
 
 
@@ -303,27 +273,15 @@ def convolutions(rank: int) -> Iterator[Callable[[], Tensor]]:
     """Convolutions of several images and channels, with every option."""
     forwards = (functional.conv1d, functional.conv2d, functional.conv3d)[rank - 1]
     backwards = (functional.conv_transpose1d, functional.conv_transpose2d, functional.conv_transpose3d)[rank - 1]
-    options = itertools.product(
-        ((7, 8, 6), (8, 9, 8)),
-        ((1, 1, 1), (2, 2, 2), (2, 3, 2)),
-        ((0, 0, 0), (1, 1, 1), (0, 1, 2)),
-        ((1, 1, 1), (2, 2, 2), (2, 3, 2)),
-        (1, 2),
-    )
+    steps = ((1, 1, 1), (2, 2, 2), (2, 3, 2))
+    options = itertools.product(((7, 8, 6), (8, 9, 8)), steps, ((0, 0, 0), (1, 1, 1), (0, 1, 2)), steps, (1, 2))
+    kernel = (2, 3, 2)[:rank]
     for size, stride, padding, dilation, groups in options:
-        chosen: dict[str, Any] = {
-            "stride": stride[:rank],
-            "padding": padding[:rank],
-            "dilation": dilation[:rank],
-            "groups": groups,
-        }
-        kernel = (2, 3, 2)[:rank]
-        yield lambda size=size, chosen=chosen, kernel=kernel: forwards(
-            leaf(2, 4, *size[:rank]), leaf(6, 4 // chosen["groups"], *kernel), leaf(6), **chosen
-        )
-        yield lambda size=size, chosen=chosen, kernel=kernel: backwards(
-            leaf(2, 4, *size[:rank]), leaf(4, 6 // chosen["groups"], *kernel), leaf(6), **chosen
-        )
+        chosen: dict[str, Any] = {"stride": stride[:rank], "padding": padding[:rank], "dilation": dilation[:rank]}
+        chosen["groups"] = groups
+        shapes = (2, 4, *size[:rank]), (6, 4 // groups, *kernel), (4, 6 // groups, *kernel)
+        yield lambda of=shapes, o=chosen: forwards(leaf(*of[0]), leaf(*of[1]), leaf(6), **o)
+        yield lambda of=shapes, o=chosen: backwards(leaf(*of[0]), leaf(*of[2]), leaf(6), **o)
 
 
 OTHERS: list[Callable[[], Tensor]] = [

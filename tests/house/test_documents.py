@@ -1,12 +1,13 @@
-"""What the documents promise is there."""
+"""What the documents promise is there, a test reads every recipe, and no file names the machine it is written on."""
 
+import os
 import re
 from collections import Counter
-from pathlib import Path
 
 from gradwalk.api.settings import Settings, settings_table
 from gradwalk.examples.catalogue import EXAMPLES
 from gradwalk.protocol.format_tables import format_tables
+from tests.hosts.recipes import PAGES, blocks_of
 from tests.house.tree import ROOT, TRACKED
 
 DOCUMENTS = [path for path in TRACKED if path.suffix == ".md"]
@@ -15,36 +16,19 @@ WRITTEN_BY_HAND = {".py", ".ts", ".svelte", ".mjs", ""}
 DESCRIBED_ABOVE = {ROOT / "server/gradwalk/examples/programs", ROOT / ".ci"}
 
 
-def crowded_folders() -> list[Path]:
-    counts = Counter(
-        path.parent for path in TRACKED if path.suffix in WRITTEN_BY_HAND and path.name not in ("__init__.py", ".npmrc")
-    )
-    described = [ROOT / "server", ROOT / "frontend", ROOT / "scripts"]
-    return sorted(
-        folder
-        for folder, count in counts.items()
-        if count > 3 and folder not in DESCRIBED_ABOVE and any(folder.is_relative_to(top) for top in described)
-    )
-
-
 def test_a_folder_of_more_than_three_files_says_what_is_in_it() -> None:
-    assert [folder for folder in crowded_folders() if not (folder / "README.md").is_file()] == []
+    by_hand = [path for path in TRACKED if path.suffix in WRITTEN_BY_HAND]
+    counts = Counter(path.parent for path in by_hand if path.name not in ("__init__.py", ".npmrc"))
+    tops = [ROOT / "server", ROOT / "frontend", ROOT / "scripts"]
+    crowded = {one for one, count in counts.items() if count > 3 and any(one.is_relative_to(top) for top in tops)}
+    assert [one for one in crowded - DESCRIBED_ABOVE if not (one / "README.md").is_file()] == []
 
 
-def test_every_setting_is_explained() -> None:
+def test_settings_and_the_trace_format_are_explained_as_they_are() -> None:
     assert settings_table() in (ROOT / "server" / "README.md").read_text(), "run `make fix`"
-
-
-def test_the_page_of_the_trace_format_says_what_the_models_say() -> None:
     page = ROOT / "server" / "gradwalk" / "protocol" / "FORMAT.md"
     assert page.read_text().endswith(f"\n{format_tables()}\n"), "run `make fix`"
-
-
-def test_every_setting_that_is_explained_exists() -> None:
-    known = {f"GRADWALK_{field}".upper() for field in Settings.model_fields} | {
-        "GRADWALK_SKIP_FRONTEND",
-        "GRADWALK_API",
-    }
+    known = {f"GRADWALK_{field}".upper() for field in (*Settings.model_fields, "skip_frontend", "api")}
     named = {name for document in DOCUMENTS for name in re.findall(r"GRADWALK_[A-Z_]*[A-Z]", document.read_text())}
     assert named <= known
 
@@ -58,9 +42,7 @@ def test_links_between_documents_lead_somewhere() -> None:
 def test_every_promise_of_security_names_a_test_that_exists() -> None:
     text = (ROOT / "SECURITY.md").read_text()
     promised = text[text.index("## What is promised") : text.index("## What is not promised")]
-    rows = [
-        line for line in promised.splitlines() if line.startswith("| ") and not line.startswith(("| promise", "| ---"))
-    ]
+    rows = [line for line in promised.splitlines() if re.match(r"\| (?!promise|---)", line)]
     assert len(rows) >= 20
     for row in rows:
         named = re.findall(r"`(tests/[\w/]+\.py)::(test_\w+)`", row)
@@ -85,3 +67,50 @@ def test_make_targets_and_folders_of_tests_that_are_named_exist_and_none_is_forg
 def test_the_examples_in_the_readme_are_counted_right() -> None:
     (count,) = re.findall(r"(\d+) examples", (ROOT / "README.md").read_text())
     assert int(count) == len(EXAMPLES)
+
+
+ODDS_AND_ENDS = {"util", "utils", "helper", "helpers", "common", "manager", "managers", "misc"}
+# Put together from pieces, so that this file does not contain what it forbids.
+MACHINE_PATHS = re.compile(
+    "|".join(f"(?<![\\w.]){re.escape('/' + name)}/" for name in ("work", "root", "home/\\w+", "Users"))
+)
+PACKAGE_HOSTS = re.compile(
+    "|".join(("registry" + r"\.npmjs", "files" + r"\.pythonhosted", "(?<!on )pypi" + r"\.org/simple"))
+)
+BINARY = {".png", ".woff2", ".woff", ".ico", ".ttf"}
+
+
+def test_no_file_is_a_box_for_odds_and_ends() -> None:
+    assert [path for path in TRACKED if set(re.split(r"\W|_", path.stem.lower())) & ODDS_AND_ENDS] == []
+
+
+def machine_words(text: str) -> list[str]:
+    """What in `text` only makes sense on one machine."""
+    own = [str(ROOT) + os.sep, *([os.environ["HOME"] + os.sep] if len(os.environ.get("HOME", "")) > 1 else [])]
+    found = [*MACHINE_PATHS.findall(text), *PACKAGE_HOSTS.findall(text)]
+    return found + [path for path in own if path in text]
+
+
+def test_no_tracked_file_names_this_machine_or_a_package_host() -> None:
+    assert machine_words("see /" + "work/main")
+    assert machine_words("https://" + "registry" + ".npmjs.org")
+    assert not machine_words("see server/work/ and https://pytorch.org")
+    found = {
+        str(path.relative_to(ROOT)): words
+        for path in TRACKED
+        if path.suffix not in BINARY and (words := machine_words(path.read_text(encoding="utf-8")))
+    }
+    assert found == {}
+
+
+READ = re.compile(r"""\brecipe\(\s*["']([\w.]+)["'],\s*["'](\w+)["'](?:,\s*(\d))?""")
+
+
+def test_every_block_of_every_page_is_run_by_a_test() -> None:
+    written = set()
+    for page in PAGES.glob("*.md"):
+        counts = Counter(language for language, _ in blocks_of(page.name))
+        written |= {(page.name, language, number) for language, count in counts.items() for number in range(count)}
+    calls = [call for file in (ROOT / "tests").rglob("*.py") for call in READ.findall(file.read_text("utf-8"))]
+    assert len(written) > 20
+    assert {(page, language, int(number or 0)) for page, language, number in calls} == written

@@ -1,6 +1,7 @@
 """What is installed is pinned, all of it, and the pins agree."""
 
 import ast
+import itertools
 import json
 import re
 import sys
@@ -27,18 +28,10 @@ Lock = dict[str, Requirement]
 
 def environments() -> list[dict[str, str]]:
     """What a marker may ask, for the first and a late release of each Python, on each system."""
+    names = "python_version python_full_version implementation_version sys_platform platform_system platform_machine"
     return [
-        {
-            "python_version": f"3.{minor}",
-            "python_full_version": f"3.{minor}.{patch}",
-            "implementation_version": f"3.{minor}.{patch}",
-            "sys_platform": system,
-            "platform_system": name,
-            "platform_machine": machine,
-        }
-        for minor in MINOR_VERSIONS
-        for patch in (0, 99)
-        for system, name, machine in SYSTEMS
+        dict(zip(names.split(), (f"3.{minor}", *[f"3.{minor}.{patch}"] * 2, *system), strict=True))
+        for minor, patch, system in itertools.product(MINOR_VERSIONS, (0, 99), SYSTEMS)
     ]
 
 
@@ -68,26 +61,21 @@ EXTRAS = PROJECT["optional-dependencies"]
 IN_CHILDREN_ONLY = ("torch", "numpy")
 FOR_GRAPHICS_CARDS = ("nvidia-", "cuda-", "triton")
 """What torch brings for them depends on the machine and is not pinned."""
-DECLARED = [
-    pytest.param(PROJECT["dependencies"] + EXTRAS["video"], RUN, id="run"),
-    pytest.param(PROJECT["dependencies"] + EXTRAS["cluster"], RUN | CLUSTER, id="worker"),
-    pytest.param(
-        [text for text in PROJECT["dependencies"] if not text.startswith(IN_CHILDREN_ONLY)] + EXTRAS["cluster"],
-        SERVER,
-        id="server",
-    ),
-    pytest.param(EXTRAS["test"], TEST, id="test"),
-]
+ALWAYS = PROJECT["dependencies"]
+WITHOUT_TORCH = [text for text in ALWAYS if not text.startswith(IN_CHILDREN_ONLY)]
+DECLARED = {
+    "run": (ALWAYS + EXTRAS["video"], RUN),
+    "worker": (ALWAYS + EXTRAS["cluster"], RUN | CLUSTER),
+    "server": (WITHOUT_TORCH + EXTRAS["cluster"], SERVER),
+    "test": (EXTRAS["test"], TEST),
+}
 
 
-@pytest.mark.parametrize(("declared", "lock"), DECLARED)
-def test_the_lock_has_what_the_project_declares(declared: list[str], lock: Lock) -> None:
+@pytest.mark.parametrize("name", DECLARED)
+def test_the_lock_has_what_the_project_declares_and_what_those_pull_in_on_every_python(name: str) -> None:
+    declared, lock = DECLARED[name]
     for requirement in map(Requirement, declared):
         assert requirement.specifier == lock[canonicalize_name(requirement.name)].specifier, requirement.name
-
-
-@pytest.mark.parametrize(("declared", "lock"), DECLARED)
-def test_the_lock_has_what_those_pull_in_on_every_python(declared: list[str], lock: Lock) -> None:
     missing = {line for environment in environments() for line in missing_pins(declared, lock, environment)}
     assert missing == set()
 
@@ -103,19 +91,15 @@ def missing_pins(declared: list[str], lock: Lock, environment: dict[str, str]) -
             continue
         seen.add(str(wanted))
         pin = lock.get(canonicalize_name(wanted.name))
-        if pin is None or not applies(pin, environment) or not wanted.specifier.contains(pinned_version(pin)):
+        if pin is None or not applies(pin, environment) or not wanted.specifier.contains(version_of(pin)):
             missing.add(f"{owner} wants {wanted}")
             continue
-        waiting += [
-            (str(pin), needed)
-            for needed in needs_of(pin)
-            if applies(needed, environment, wanted.extras) and not needed.name.startswith(FOR_GRAPHICS_CARDS)
-        ]
+        needs = [one for one in needs_of(pin) if applies(one, environment, wanted.extras)]
+        waiting += [(str(pin), one) for one in needs if not one.name.startswith(FOR_GRAPHICS_CARDS)]
     return missing
 
 
-def pinned_version(pin: Requirement) -> str:
-    """The one that is allowed."""
+def version_of(pin: Requirement) -> str:
     (only,) = pin.specifier
     return only.version
 
@@ -128,7 +112,7 @@ def installed(pin: Requirement) -> Distribution | None:
     except PackageNotFoundError:
         assert not applies(pin, {}), f"{pin} is not installed"
         return None
-    assert Version(found.version).public == pinned_version(pin), f"{pin}, but {found.version} is installed"
+    assert Version(found.version).public == version_of(pin), f"{pin}, but {found.version} is installed"
     return found
 
 
@@ -172,11 +156,8 @@ def test_front_end_packages_are_pinned_exactly_and_locked_for_every_platform() -
     # npm leaves out what its registry could not answer for, and `npm ci` then fails on every machine.
     packages = json.loads(text)["packages"]
     wanted = [(place, name) for place, one in packages.items() for name in one.get("optionalDependencies", {})]
-    assert [
-        name
-        for place, name in wanted
-        if f"node_modules/{name}" not in packages and f"{place}/node_modules/{name}" not in packages
-    ] == []
+    places = [{f"node_modules/{name}", f"{place}/node_modules/{name}"} for place, name in wanted]
+    assert [those for those in places if not those & packages.keys()] == []
 
 
 def test_every_package_that_is_imported_is_declared() -> None:
@@ -197,10 +178,7 @@ def test_every_package_that_is_imported_is_declared() -> None:
 
 def imported_names(path: Path) -> set[str]:
     """First parts of the names of all modules that a file imports."""
-    names = set()
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            names |= {alias.name.split(".")[0] for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names.add(node.module.split(".")[0])
-    return names
+    nodes = [*ast.walk(ast.parse(path.read_text()))]
+    names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    names += [node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module]
+    return {name.split(".")[0] for name in names}

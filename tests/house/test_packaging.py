@@ -5,7 +5,6 @@ import shutil
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 
 import httpx
 import pytest
@@ -16,6 +15,10 @@ from tests.world.server import Server
 
 pytestmark = pytest.mark.soak
 
+NEEDED = """
+static/index.html formulas/derivatives.json sandbox/offer.json examples/programs/map.py protocol/events.py
+exports/fonts.conf words/en.ftl static/fonts/DejaVuSansMono-Bold.ttf
+"""
 FREE_OF = ("tests/", "frontend/", "scripts/", "requirements/")
 
 
@@ -42,18 +45,8 @@ def wheel(clone: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_wheel_holds_what_runs_and_nothing_else(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
-    for needed in (
-        "gradwalk/static/index.html",
-        "gradwalk/formulas/derivatives.json",
-        "gradwalk/sandbox/offer.json",
-        "gradwalk/examples/programs/map.py",
-        "gradwalk/protocol/events.py",
-        "gradwalk/exports/fonts.conf",
-        "gradwalk/words/en.ftl",
-        "gradwalk/static/fonts/DejaVuSansMono-Bold.ttf",
-    ):
-        assert needed in names
-    assert any(name.startswith("gradwalk/static/assets/") and name.endswith(".js") for name in names)
+    assert {f"gradwalk/{name}" for name in NEEDED.split()} <= set(names)
+    assert [name for name in names if name.startswith("gradwalk/static/assets/") and name.endswith(".js")]
     assert not [name for name in names if name.startswith(FREE_OF) or ".test." in name or "node_modules" in name]
     assert wheel.stat().st_size < 12_000_000
     assert wheel.name.endswith("-py3-none-any.whl")
@@ -79,22 +72,13 @@ def test_the_installed_server_shows_the_page_and_has_the_examples(served: httpx.
     assert "map" in served.get("/api/examples").text
 
 
-def load(path: Path) -> ModuleType:
-    specification = importlib.util.spec_from_file_location(path.stem, path)
-    assert specification is not None
-    assert specification.loader is not None
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module
-
-
 def test_a_changed_source_makes_the_build_stale_and_a_changed_test_does_not(clone: Path) -> None:
-    build_frontend = load(clone / "scripts" / "build_frontend.py")
+    script = importlib.util.spec_from_file_location("build_frontend", clone / "scripts" / "build_frontend.py")
+    build_frontend = importlib.util.module_from_spec(script)
+    script.loader.exec_module(build_frontend)
     before = build_frontend.source_hash()
-
     (clone / "frontend/src/model/added.test.ts").write_text("export {};\n")
     assert build_frontend.source_hash() == before
-
     added = clone / "frontend/src/model/added.ts"
     added.write_text("export {};\n")
     assert build_frontend.source_hash() != before
@@ -103,17 +87,15 @@ def test_a_changed_source_makes_the_build_stale_and_a_changed_test_does_not(clon
     assert build_frontend.source_hash() == before
 
 
-@pytest.mark.parametrize(
-    ("script", "replaced", "version", "sentence"),
-    [
-        ("find-python", "python3", "Python 3.9.2", "gradwalk needs Python 3.11 to 3.14. Found: Python 3.9.2."),
-        ("check-node", "node", "v18.19.0", "Node.js 20.19 or newer; here is v18.19.0"),
-        ("check-node", None, "", "none was found"),
-    ],
-)
-def test_what_is_too_old_or_missing_is_said_in_a_sentence(
-    tmp_path: Path, script: str, replaced: str | None, version: str, sentence: str
-) -> None:
+OLD = [
+    ("find-python", "python3", "Python 3.9.2", "gradwalk needs Python 3.11 to 3.14. Found: Python 3.9.2."),
+    ("check-node", "node", "v18.19.0", "Node.js 20.19 or newer; here is v18.19.0"),
+    ("check-node", None, "", "none was found"),
+]
+
+
+@pytest.mark.parametrize(("script", "replaced", "version", "sentence"), OLD)
+def test_what_is_too_old_or_missing_is_said_in_a_sentence(tmp_path, script, replaced, version, sentence):
     for program in ("sh", "npm") if replaced else ("sh",):
         (tmp_path / program).symlink_to("/bin/sh")
     if replaced:

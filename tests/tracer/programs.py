@@ -64,12 +64,8 @@ top, _ = s.topk(2)
 first, second = a.split(2)
 (top.sum() + (first * second).sum()).backward()
 """,
-    "roots twice": """
-a = torch.ones(2, requires_grad=True)
-u = a * 2
-y = u.sin()
-torch.autograd.backward([y, u, u], [torch.ones(2)] * 3)
-""",
+    "roots twice": "a = torch.ones(2, requires_grad=True)\nu = a * 2\ny = u.sin()\n"
+    "torch.autograd.backward([y, u, u], [torch.ones(2)] * 3)\n",
     "grad of some": """
 a = torch.ones(2, requires_grad=True)
 b = torch.ones(2, requires_grad=True)
@@ -84,31 +80,21 @@ g, = torch.autograd.grad((a**3 * a.sin()).sum(), a, create_graph=True)
 h, = torch.autograd.grad(g.sum(), a, create_graph=True)
 h.sum().backward()
 """,
-    "batched v": """
-a = torch.tensor([1., 2.], requires_grad=True)
-y = a.sin() * a
-J, = torch.autograd.grad(y, a, torch.eye(2), is_grads_batched=True)
-""",
-    "jacobian vectorized": """
-from torch.autograd.functional import jacobian
-J = jacobian(lambda x: x.sin() * x.sum(), torch.ones(3), vectorize=True)
-""",
+    "batched v": "a = torch.tensor([1., 2.], requires_grad=True)\ny = a.sin() * a\n"
+    "J, = torch.autograd.grad(y, a, torch.eye(2), is_grads_batched=True)\n",
+    "jacobian vectorized": "from torch.autograd.functional import jacobian\n"
+    "J = jacobian(lambda x: x.sin() * x.sum(), torch.ones(3), vectorize=True)\n",
     "torch.func": """
 f = lambda x: (x.sin() * x).sum()
 g = torch.func.grad(f)(torch.ones(3))
 H = torch.func.hessian(f)(torch.ones(2))
 B = torch.func.vmap(torch.func.grad(f))(torch.ones(2, 3))
 """,
-    "checkpoint": """
+    **{name: f"""
 from torch.utils.checkpoint import checkpoint
 a = torch.ones(3, requires_grad=True)
-checkpoint(lambda t: t.sin().exp(), a, use_reentrant=False).sum().backward()
-""",
-    "checkpoint reentrant": """
-from torch.utils.checkpoint import checkpoint
-a = torch.ones(3, requires_grad=True)
-checkpoint(lambda t: t.sin().exp(), a, use_reentrant=True).sum().backward()
-""",
+checkpoint(lambda t: t.sin().exp(), a, use_reentrant={is_reentrant}).sum().backward()
+""" for name, is_reentrant in (("checkpoint", False), ("checkpoint reentrant", True))},
     "nested in a hook": """
 a = torch.ones(2, requires_grad=True)
 b = torch.ones(2, requires_grad=True)
@@ -120,11 +106,8 @@ z.register_hook(inner)
 z.sum().backward()
 """,
     "complex": "a = torch.tensor([1+2j, 3-1j], requires_grad=True)\n(a * a.conj()).real.sum().backward()\n",
-    "cast seed": """
-a = torch.tensor([1., 2.], dtype=torch.float16, requires_grad=True)
-y = a * a
-torch.autograd.backward([y, y], [torch.tensor([.1, .7])] * 2)
-""",
+    "cast seed": "a = torch.tensor([1., 2.], dtype=torch.float16, requires_grad=True)\ny = a * a\n"
+    "torch.autograd.backward([y, y], [torch.tensor([.1, .7])] * 2)\n",
     "sparse": "e = nn.Embedding(5, 2, sparse=True)\ne(torch.tensor([1, 1, 3])).sum().backward()\n",
     "tied": """
 class Tied(nn.Module):
@@ -139,21 +122,14 @@ net = Tied()
 net(torch.randn(2, 3)).sum().backward()
 """,
     "rnn": "net = nn.LSTM(3, 4, 2)\no, _ = net(torch.randn(3, 1, 3))\no.sum().backward()\n",
-    "multihead attention": """
-net = nn.MultiheadAttention(4, 2)
-x = torch.randn(3, 1, 4, requires_grad=True)
-o, w = net(x, x, x)
-o.sum().backward()
-""",
+    "multihead attention": "net = nn.MultiheadAttention(4, 2)\nx = torch.randn(3, 1, 4, requires_grad=True)\n"
+    "o, w = net(x, x, x)\no.sum().backward()\n",
     "cnn": """
 net = nn.Sequential(nn.Conv2d(1, 2, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(8, 2))
 F.cross_entropy(net(torch.randn(2, 1, 6, 6)), torch.tensor([0, 1])).backward()
 """,
-    "einsum": """
-a = torch.randn(2, 3, requires_grad=True)
-b = torch.randn(3, 4, requires_grad=True)
-torch.einsum('ij,jk->ki', a, b).sum().backward()
-""",
+    "einsum": "a = torch.randn(2, 3, requires_grad=True)\nb = torch.randn(3, 4, requires_grad=True)\n"
+    "torch.einsum('ij,jk->ki', a, b).sum().backward()\n",
     "compiled": """
 @torch.compile
 def f(x):
@@ -170,14 +146,8 @@ Half.apply(a * 1, b * 1).sum().backward()
 a = torch.ones(2, requires_grad=True)
 Scale.apply(a.sin()).exp().sum().backward()
 """,
-    "resized": """
-a = torch.ones(4)
-w = torch.ones(4, requires_grad=True)
-y = (a * w).sum()
-y.backward()
-a.resize_(8).zero_()
-n = a.numel()
-""",
+    "resized": "a = torch.ones(4)\nw = torch.ones(4, requires_grad=True)\ny = (a * w).sum()\ny.backward()\n"
+    "a.resize_(8).zero_()\nn = a.numel()\n",
     "randomness": """
 import random
 import numpy as np

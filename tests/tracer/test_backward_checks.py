@@ -1,11 +1,19 @@
-"""A custom backward that is not the derivative of its forward is told, unasked; torch's gradcheck agrees."""
+"""A custom backward that is not the derivative of its forward is told, unasked; torch's gradcheck agrees.
 
+A backward that may be noticed is never run twice; the usual ones that only compute are recognised.
+"""
+
+import linecache
+import math
+import random
 from textwrap import indent
 
+import numpy as np
 import pytest
 import torch
 
 from gradwalk.tracer.backward_checks import CHECKS_PER_FUNCTION
+from gradwalk.tracer.repeatable import is_repeatable
 from tests.tracer.programs import custom_function
 from tests.twin import run_plain, run_traced
 
@@ -19,6 +27,7 @@ def function(forward, backward, at=AT):
 
 
 def differences(source):
+    """The trace, the Jacobians in it that were compared, and its findings of wrong backwards."""
     traced = run_traced(source)
     found = [one for event in traced.of("step") for one in event["local_jacobians"] if "differences" in one]
     findings = [one for event in traced.of("pass_finished") for one in event.get("findings", [])]
@@ -53,27 +62,20 @@ def test_the_verdict_is_that_of_torchs_gradcheck(name):
     for finding in findings:
         assert finding["span"]["line"] == 1 + source.partition("    def backward")[0].count("\n")
         assert traced.of("step")[finding["step"]]["node"] == finding["node"]
+    if name in ON_PURPOSE:
+        assert findings[0]["fact"]["operands"]["why"] == ON_PURPOSE[name]
     if not is_right:
-        truth = torch.autograd.functional.jacobian(truth_of(name), point.detach())
+        space = {"torch": torch}
+        exec("def f(x):\n    class ctx: pass\n" + indent(FUNCTIONS[name][0], "    "), space)
+        truth = torch.autograd.functional.jacobian(space["f"], point.detach())
         numbers = torch.tensor(found["differences"]["value"]["data"], dtype=torch.float64).reshape(truth.shape)
         assert torch.allclose(numbers, truth, atol=1e-5)
 
 
-def truth_of(name):
-    """The same forward, differentiated by torch itself."""
-    inside = "def f(x):\n    class ctx: pass\n" + indent(FUNCTIONS[name][0], "    ")
-    space = {"torch": torch}
-    exec(inside, space)
-    return space["f"]
-
-
-def test_what_is_done_on_purpose_is_called_so():
-    called = {
-        "a straight-through estimator": {"kind": "check-flat", "operands": {"name": "x"}},
-        "a reversal": {"kind": "check-identity-times", "operands": {"name": "x", "factor": {"numbers": [-1.0]}}},
-    }
-    for name, each in called.items():
-        assert differences(function(*FUNCTIONS[name]))[2][0]["fact"]["operands"]["why"] == each
+ON_PURPOSE = {
+    "a straight-through estimator": {"kind": "check-flat", "operands": {"name": "x"}},
+    "a reversal": {"kind": "check-identity-times", "operands": {"name": "x", "factor": {"numbers": [-1.0]}}},
+}
 
 
 QUIET = {
@@ -90,11 +92,6 @@ QUIET = {
 }
 
 
-@pytest.mark.parametrize("name", QUIET)
-def test_rounding_and_corners_are_no_finding(name):
-    assert differences(QUIET[name])[2] == []
-
-
 UNASKED = {
     "random numbers": function("ctx.m = torch.rand_like(x)\nreturn x * ctx.m", "return g * ctx.m"),
     "random numbers of a module": function("return F.dropout(x, 0.5)", "return g"),
@@ -105,9 +102,11 @@ UNASKED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", UNASKED)
-def test_a_forward_that_would_be_noticed_or_costs_much_is_not_run_again(name):
-    assert differences(UNASKED[name])[1:] == ([], [])
+@pytest.mark.parametrize("name", [*QUIET, *UNASKED])
+def test_rounding_and_corners_are_no_finding_and_a_forward_that_would_be_noticed_is_not_run_again(name):
+    _, found, findings = differences({**QUIET, **UNASKED}[name])
+    assert findings == []
+    assert found == [] or name in QUIET
 
 
 @pytest.mark.parametrize("name", [*FUNCTIONS, "random numbers"])
@@ -157,3 +156,69 @@ def test_a_wrong_backward_is_found_at_any_size_on_any_call_and_for_the_v_that_ar
     source, why = ALONG[name]
     *_, findings = differences(source)
     assert [finding["fact"]["operands"]["why"]["kind"] for finding in findings][:1] == ([] if why is None else [why])
+
+
+COUNTS = [0]
+LOG: list[object] = []
+
+
+def double(value):
+    return value * 2
+
+
+def count(value):
+    COUNTS[0] += 1
+    return value
+
+
+SPACE = {**globals(), "np": np, "math": math, "random": random}
+SAVED = "x, = ctx.saved_tensors\n"
+
+
+def backward_of(body):
+    """A function of this body whose text Python can find."""
+    source = "def backward(ctx, g):\n" + indent(body, "    ")
+    name = f"<{body}>"
+    linecache.cache[name] = len(source), None, source.splitlines(keepends=True), name
+    space = dict(SPACE)
+    exec(compile(source, name, "exec"), space)
+    return space["backward"]
+
+
+REPEATABLE = {
+    "a chain": "x, y = ctx.saved_tensors\nprint(g.shape)\n"
+        "return g * 2 * x.sum(0) + torch.einsum('i,j->ij', x, y) * math.pi, None",
+    "relu": SAVED + "grad_input = g.clone()\ngrad_input[x < 0] = 0\nreturn grad_input",
+    "linear": "x, weight, bias = ctx.saved_tensors\ngrad_x = grad_weight = grad_bias = None\n"
+        "if ctx.needs_input_grad[0]:\n    grad_x = g.mm(weight)\n"
+        "if ctx.needs_input_grad[1]:\n    grad_weight = g.t().mm(x)\n"
+        "if bias is not None and ctx.needs_input_grad[2]:\n    grad_bias = g.sum(0)\n"
+        "return grad_x, grad_weight, grad_bias",
+    "numpy": "result = np.exp(ctx.factor) * g.detach().numpy()\nreturn torch.as_tensor(result)",
+    "a loop": "total = torch.zeros_like(g)\nfor one in ctx.saved_tensors:\n    total += one * g\ntotal.mul_(2)\n"
+        "return double(total)",
+    "wrong": "return g + 1",
+}  # fmt: skip
+
+
+NOTICED = {
+    "writes a list": "COUNTS[0] += 1\nreturn g",
+    "writes ctx": "ctx.calls = 1\nreturn g",
+    "writes a saved tensor": SAVED + "x[0] = 1\nreturn g",
+    "writes a saved tensor in place": "ctx.saved_tensors[0].mul_(2)\nreturn g",
+    "writes an alias": "x = g.clone()\n" + SAVED + "x[0] = 1\nreturn g",
+    "draws": "return g * random.random()",
+    "runs the engine": "with torch.enable_grad():\n    x = ctx.x.detach().requires_grad_()\n"
+        "    return torch.autograd.grad(x.sin(), x, g)[0]",
+    "calls the unknown": "return ctx.function(g)",
+    "calls a counter": "return count(g)",
+    "writes out": "return torch.mul(g, 2, out=ctx.buffer)",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [*REPEATABLE, *NOTICED])
+def test_what_only_computes_is_repeatable_and_what_may_be_noticed_is_not(name):
+    backward = backward_of({**REPEATABLE, **NOTICED}[name])
+    for one in (backward, torch.autograd.function.once_differentiable(backward)):
+        function = type("F", (torch.autograd.Function,), {"backward": staticmethod(one)})
+        assert is_repeatable(function) is (name in REPEATABLE)

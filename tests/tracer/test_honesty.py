@@ -1,4 +1,7 @@
-"""What cannot be shown is said: raising forwards, compiled functions, threads, inputs, hooks, formulas that fail."""
+"""What cannot be shown is said: raising forwards, memory that ends, odd tensors, sums and formulas that fail.
+
+A program in forward mode is told so, with the tangents that it computed; finite differences find the same.
+"""
 
 from typing import Any
 
@@ -9,64 +12,42 @@ from gradwalk.formulas import check
 from gradwalk.protocol.requests import ResolvedLimits, TraceRequest
 from gradwalk.tracer.run import Run
 from gradwalk.tracer.values import ValueTable
-from tests.tracer.programs import PROGRAMS
-from tests.twin import Traced, run_plain, run_traced, walk
+from tests.twin import run_plain, run_traced, walk
 
+SQUARED = "x = torch.tensor(3., requires_grad=True)\n(x * x).backward()\n"
+# The program; the operation that fails and the shapes of its operands, where there is one.
 RAISING = {
-    "operation": "x = torch.ones(2, 3, requires_grad=True)\nh = (x * 2).sin()\nh @ h\n",
-    "module": "net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(5, 2))\nnet(torch.ones(2, 3))\n",
-    "not torch": "x = torch.ones(2, requires_grad=True)\nh = x.exp()\nraise ValueError('no')\n",
-}
+    "operation": ("x = torch.ones(2, 3, requires_grad=True)\nh = (x * 2).sin()\nh @ h\n", "matmul", [[2, 3], [2, 3]]),
+    "module": ("net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(5, 2))\nnet(torch.ones(2, 3))\n",
+        "linear", [[2, 4], [2, 5], [2]]),
+    "not torch": ("x = torch.ones(2, requires_grad=True)\nh = x.exp()\nraise ValueError('no')\n", None, None),
+}  # fmt: skip
 
 
-def problem_of(traced: Traced) -> Any:
+@pytest.mark.parametrize("name", RAISING)
+def test_a_forward_that_raises_gives_the_graph_up_to_there(name: str) -> None:
+    source, op, shapes = RAISING[name]
+    traced, twin = run_traced(source), run_plain(source)
     [found] = traced.of("problem")
-    return found
-
-
-@pytest.mark.parametrize(
-    ("program", "op", "shapes"),
-    [
-        ("operation", "matmul", [[2, 3], [2, 3]]),
-        ("module", "linear", [[2, 4], [2, 5], [2]]),
-        ("not torch", None, None),
-    ],
-)
-def test_a_forward_that_raises_gives_the_graph_up_to_there(program: str, op: str | None, shapes: Any) -> None:
-    traced, twin = run_traced(RAISING[program]), run_plain(RAISING[program])
     assert not traced.of("pass_started")
-    found = problem_of(traced)
     names = [node["name"] for node in found["graph"]["nodes"]]
-    if program == "module":
+    if name == "module":
         assert names[:2] == ["ReluBackward0", "AddmmBackward0"]
     else:
         assert names == walk([twin.namespace["h"].grad_fn]).names
-    if op is None:
-        assert "failed" not in found
-    else:
-        assert found["failed"]["op"] == op
-        assert found["failed"]["span"]["line"] == found["span"]["line"]
-        assert [one["value"]["shape"] for one in found["failed"]["operands"]] == shapes
-        ids = {node["id"] for node in found["graph"]["nodes"]}
-        assert all(one["node"] in ids for one in found["failed"]["operands"])
-
-
-def test_a_compiled_function_is_said_to_run_eagerly_once() -> None:
-    first, second = run_traced(PROGRAMS["compiled"] + "f(a).backward()\n").of("pass_started")
-    assert first["notes"] == [{"kind": "note-compiled-in-line", "operands": {"line": 6}}]
-    assert "notes" not in second
-    traced = run_traced("f = torch.compile(lambda x: x * 2)\nprint(f(torch.ones(2)))\n")
-    assert not traced.of("pass_started")
-    assert traced.events[-1]["notes"] == [{"kind": "note-compiled-in-line", "operands": {"line": 2}}]
+    assert ("failed" in found) is (op is not None)
+    if op is not None:
+        failed, ids = found["failed"], {node["id"] for node in found["graph"]["nodes"]}
+        assert (failed["op"], failed["span"]["line"]) == (op, found["span"]["line"])
+        assert [one["value"]["shape"] for one in failed["operands"]] == shapes
+        assert all(one["node"] in ids for one in failed["operands"])
 
 
 NO_MEMORY = [MemoryError(), RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory")]
 
 
 @pytest.mark.parametrize("error", NO_MEMORY)
-def test_memory_that_ends_while_recording_is_the_programs_limit(
-    error: Exception, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_memory_that_ends_while_recording_is_the_programs_limit(error, monkeypatch):
     """Whatever is put down when memory ends, from then on nothing is: no step may follow one that is not there."""
     source = "x = torch.ones(2, requires_grad=True)\ny = (x * x).exp()\ny.sum().backward()\n"
     whole = [event["type"] for event in run_traced(source).events]
@@ -83,7 +64,7 @@ def test_memory_that_ends_while_recording_is_the_programs_limit(
 
         monkeypatch.setattr(ValueTable, "value_of", run_out)
         traced = run_traced(source)
-        found = problem_of(traced)
+        [found] = traced.of("problem")
         assert (found["kind"], found["fact"]["kind"]) == ("memory", "problem-memory-recorded")
         kinds = [event["type"] for event in traced.events]
         at = kinds.index("problem")
@@ -94,92 +75,43 @@ def test_memory_that_ends_while_recording_is_the_programs_limit(
         assert torch.equal(traced.run.namespace["x"].grad, run_plain(source).namespace["x"].grad)
 
 
-def test_nodes_of_another_thread_are_not_attributed() -> None:
-    source = """
-import threading
-a = torch.ones(2, requires_grad=True)
-b = a * 3
-made = []
-thread = threading.Thread(target=lambda: made.append((b * 2).sin()))
-thread.start()
-thread.join()
-c = b.exp()
-(made[0] + c).sum().backward()
-"""
-    nodes = run_traced(source).nodes().values()
-    foreign = [node for node in nodes if "note" in node]
-    assert [node["name"] for node in foreign] == ["SinBackward0", "MulBackward0"]
-    assert all(node["span"] is None and node["note"] == {"kind": "note-thread"} for node in foreign)
-    lines = {node["name"]: node["span"]["line"] for node in nodes if node["span"] is not None}
-    assert lines["ExpBackward0"] == 9
-    assert lines["MulBackward0"] == 4
-
-
 def test_a_wrong_sum_is_ours_even_where_the_text_speaks_of_hooks(monkeypatch: pytest.MonkeyPatch) -> None:
-    source = "# register_hook\na = torch.ones(2, requires_grad=True)\n(a * a).sum().backward()\n"
     monkeypatch.setattr("gradwalk.tracer.sums.ContributionSums._sum", lambda *_: {"missing": "undefined"})
     with pytest.raises(Exception, match="do not add up"):
-        run_traced(source)
-
-
-def test_formulas_are_checked_while_tracing_and_their_numbers_filled_in() -> None:
-    step = run_traced("x = torch.tensor(3., requires_grad=True)\n(x * x).backward()\n").of("step")[0]
-    assert step["formula_checked"] is True
-    assert [one["argnum"] for one in step["substitutions"]] == [0, 1]
-    assert step["substitutions"][0]["with_numbers"].endswith("3")
+        run_traced("# register_hook\n" + SQUARED)
 
 
 def test_a_formula_that_does_not_hold_is_said_not_to(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(check.Line, "value", lambda line, _values: torch.full(line.shape, 7.0, dtype=line.dtype))
-    step = run_traced("x = torch.tensor(3., requires_grad=True)\n(x * x).backward()\n").of("step")[0]
+    step = run_traced(SQUARED).of("step")[0]
     assert step["formula_checked"] is False
     assert "substitutions" not in step
 
 
-def test_nodes_that_no_call_was_seen_to_build_say_so() -> None:
-    source = "f = torch.jit.trace(lambda t: t.sin() * t, torch.ones(2))\nx = torch.ones(2, requires_grad=True)\n"
-    nodes = run_traced(source + "f(x).sum().backward()\n").nodes().values()
-    assert {node["name"] for node in nodes if node.get("note") == {"kind": "note-out-of-sight"}} == {
-        "MulBackward0",
-        "SinBackward0",
-    }
-
-
-def test_the_padding_of_ragged_values_is_no_finding() -> None:
-    source = """a = torch.randn(2, 3, requires_grad=True)
-b = torch.randn(1, 3, requires_grad=True)
-n = torch.nested.as_nested_tensor([a, b], layout=torch.jagged)
-(n * 2).values().sum().backward()
-"""
-    [finished] = run_traced(source).of("pass_finished")
-    assert "findings" not in finished
-    assert [one["grad"]["data"] for one in finished["leaf_grads"]] == [[2.0] * 6, [2.0] * 3]
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        "class Odd(torch.Tensor):\n    def detach(self): return 'forged'\n    def tolist(self): return ['<b>']\n"
+ODD = "class Odd(torch.Tensor):\n"
+X = "x = torch.ones(2, requires_grad=True)"
+UNLIKELY = {
+    "methods": ODD + "    def detach(self): return 'forged'\n    def tolist(self): return ['<b>']\n"
         "y = (torch.ones(1, requires_grad=True) * 2).as_subclass(Odd)\n",
-        "class Odd(torch.Tensor):\n    @property\n    def grad_fn(self):\n        raise ValueError('no')\n"
-        "x = torch.ones(2, requires_grad=True).as_subclass(Odd)\n(x * 2).sum().backward()\n",
-        "class Odd(torch.Tensor):\n    def is_inference(self): return 1 / 0\n    _version = 'forged'\n"
-        "x = torch.ones(2, requires_grad=True)\ny = (x * 2).as_subclass(Odd).mul_(3)\ny.sum().backward()\n",
-        "class Odd(torch.Tensor):\n    dtype = shape = is_cpu = 'forged'\n"
-        "x = torch.ones(2, requires_grad=True)\ny = (x * 2).as_subclass(Odd)\n(y * y).sum().backward()\n",
-        pytest.param(
-            "f = torch.sin\nfor _ in range(3000): f = torch.func.grad(f)\nf(torch.ones(()))\n", marks=pytest.mark.soak
-        ),
-    ],
-    ids=["methods", "history", "version", "attributes", "wrappers"],
-)
-def test_no_program_makes_us_say_that_it_is_our_fault(source: str) -> None:
-    assert all(found["kind"] != "internal" for found in run_traced(source).of("problem"))
+    "history": ODD + "    @property\n    def grad_fn(self):\n        raise ValueError('no')\n" + X +
+        ".as_subclass(Odd)\n(x * 2).sum().backward()\n",
+    "version": ODD + "    def is_inference(self): return 1 / 0\n    _version = 'forged'\n" + X +
+        "\ny = (x * 2).as_subclass(Odd).mul_(3)\ny.sum().backward()\n",
+    "attributes": ODD + "    dtype = shape = is_cpu = 'forged'\n" + X +
+        "\ny = (x * 2).as_subclass(Odd)\n(y * y).sum().backward()\n",
+    "wrappers": "f = torch.sin\nfor _ in range(3000): f = torch.func.grad(f)\nf(torch.ones(()))\n",
+}  # fmt: skip
+SOAKED = [pytest.param(name, marks=pytest.mark.soak if name == "wrappers" else ()) for name in UNLIKELY]
+
+
+@pytest.mark.parametrize("name", SOAKED)
+def test_no_program_makes_us_say_that_it_is_our_fault(name: str) -> None:
+    assert all(found["kind"] != "internal" for found in run_traced(UNLIKELY[name]).of("problem"))
 
 
 def test_what_is_read_of_a_tensor_is_not_seen_by_its_torch_function() -> None:
     source = (
-        "seen = []\nclass Odd(torch.Tensor):\n    @classmethod\n"
+        "seen = []\n" + ODD + "    @classmethod\n"
         "    def __torch_function__(cls, func, types, args=(), kwargs=None):\n        seen.append(func.__name__)\n"
         "        return super().__torch_function__(func, types, args, kwargs or {})\n"
         "x = torch.ones(2).as_subclass(Odd).requires_grad_()\ny = torch.sin(x * 2).mul_(2)\ny.sum().backward()\n"
@@ -187,21 +119,56 @@ def test_what_is_read_of_a_tensor_is_not_seen_by_its_torch_function() -> None:
     assert run_traced(source).run.namespace["seen"] == run_plain(source).namespace["seen"]
 
 
-def test_an_input_that_nothing_uses_is_said() -> None:
-    source = "x = torch.ones(2, requires_grad=True)\nx.sum().backward()\n"
-    traced = run_traced(source, inputs={"nobody": 2.0})
-    assert traced.of("pass_started")[0]["notes"][0] == {"kind": "note-input", "operands": {"name": "nobody"}}
-    assert not traced.of("problem")
-
-
 def test_code_of_the_program_that_fails_when_it_is_looked_at_is_not_ours() -> None:
-    source = (
-        "class Odd(torch.Tensor):\n    @property\n    def requires_grad(self):\n        return 1 / 0\n"
-        "x = torch.ones(2, requires_grad=True).as_subclass(Odd)\n(x * 2).sum()\n"
-    )
+    source = ODD + "    @property\n    def requires_grad(self):\n        return 1 / 0\n"
     events: list[Any] = []
-    Run(TraceRequest(source=source), events.append, ResolvedLimits()).play()
+    request = TraceRequest(source=f"{source}{X}.as_subclass(Odd)\n(x * 2).sum()\n")
+    Run(request, events.append, ResolvedLimits()).play()
     found = next(event for event in events if event["type"] == "problem")
-    assert found["kind"] == "error"
-    assert found["span"]["line"] == 4
-    assert found["fact"]["kind"] == "problem-intrusion"
+    assert (found["kind"], found["span"]["line"], found["fact"]["kind"]) == ("error", 4, "problem-intrusion")
+
+
+FORWARD = (
+    "import torch\nx = torch.tensor([2.0, 3.0], dtype=torch.float64)\n"
+    "d = torch.tensor([1.0, -0.5], dtype=torch.float64)\n"
+    "def f(x):\n    return torch.stack([x[0] * x[1], torch.sin(x[0])])\n"
+)
+SPACE: dict[str, Any] = {}
+exec(FORWARD, SPACE)
+
+
+def slope(along: torch.Tensor) -> torch.Tensor:
+    return (SPACE["f"](SPACE["x"] + 1e-6 * along) - SPACE["f"](SPACE["x"] - 1e-6 * along)) / 2e-6
+
+
+COLUMNS = torch.stack([slope(one) for one in torch.eye(2, dtype=torch.float64)], dim=1)
+TANGENTS = {
+    "from torch.func import jvp\ny, t = jvp(f, (x,), (d,))": ("t", slope(SPACE["d"]), 7),
+    "import torch.autograd.forward_ad as fwAD\nwith fwAD.dual_level():\n"
+    "    y, t = fwAD.unpack_dual(f(fwAD.make_dual(x, d)))": ("t", slope(SPACE["d"]), 8),
+    "J = torch.func.jacfwd(f)(x)": ("J", COLUMNS, 6),
+}
+
+
+# torch.func.jvp compiles its decompositions with torch.jit.script.
+scripts = pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")
+
+
+@scripts
+@pytest.mark.parametrize("source", TANGENTS)
+def test_tangents_are_told(source: str) -> None:
+    name, expected, line = TANGENTS[source]
+    (problem,) = run_traced(FORWARD + source).of("problem")
+    assert (problem["fact"]["kind"], problem["span"]["line"]) == ("problem-forward-mode-tangents", line)
+    (tangent,) = problem["fact"]["operands"]["tangents"]
+    value = tangent["operands"]["value"]
+    assert (tangent["operands"]["name"], value["shape"]) == (name, [*expected.shape])
+    torch.testing.assert_close(torch.tensor(value["numbers"]).double(), expected.flatten(), rtol=1e-5, atol=1e-6)
+
+
+@scripts
+def test_neither_a_name_nor_a_forward_mode_is_made_up() -> None:
+    own = "def jvp(x):\n    return x, x * 2\ny, t = jvp(x)\n"
+    for source, kind in (("print(torch.func.jvp(f, (x,), (d,)))", "forward-mode"), (own, "nothing-recorded")):
+        (problem,) = run_traced(FORWARD + source).of("problem")
+        assert problem["fact"]["kind"] == f"problem-{kind}"

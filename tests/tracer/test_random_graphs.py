@@ -62,11 +62,7 @@ def test_a_random_graph_is_recorded_as_the_engine_ran_it(source: str) -> None:
             assert torch.equal(found.grad, expected.grad)
 
 
-WILD_HEAD = [
-    "a = torch.randn(4, requires_grad=True)",
-    "b = torch.randn(2, 2, requires_grad=True)",
-    "w = torch.randn(4, 4, requires_grad=True)",
-]
+WILD_HEAD = ["a, b, w = (torch.randn(*shape, requires_grad=True) for shape in ((4,), (2, 2), (4, 4)))"]
 MAKING = (
     "{x} * 2", "{x}.sin()", "{x}.view(-1)", "{x}.reshape(-1)[:2]", "{x}.reshape(-1)[:4] * {y}.reshape(-1)[:4]",
     "torch.cat([{x}.reshape(-1), {y}.reshape(-1)])[:4]", "torch.stack([{x}.sum(), {y}.mean()])", "{x}.unsqueeze(0)",
@@ -117,9 +113,10 @@ def test_a_view_that_refuses_its_history_does_no_harm(source):
         assert ours is theirs is None or torch.equal(ours, theirs)
 
 
-@pytest.mark.parametrize(
-    "chunk", [pytest.param(chunk, marks=pytest.mark.sweep if chunk else ()) for chunk in range(20)]
-)
+TWENTY = [pytest.param(chunk, marks=pytest.mark.sweep if chunk else ()) for chunk in range(20)]
+
+
+@pytest.mark.parametrize("chunk", TWENTY)
 def test_a_wild_program_runs_as_under_plain_torch(chunk):
     for seed in range(25 * chunk, 25 * chunk + 25):
         source = wild_program(seed)

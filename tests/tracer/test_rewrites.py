@@ -2,6 +2,7 @@
 
 import json
 import re
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -23,101 +24,67 @@ def grad_of(source: str) -> Any:
     return run_plain(source).namespace["x"].grad
 
 
-def is_hooked(change: Any, after: Any) -> bool:
-    """Whether a hook made this of what it got."""
-    return torch.equal(tensor_of(change["after"]), after(tensor_of(change["before"])))
-
-
-def places(changes: Any) -> list[tuple[str, int]]:
-    return [(one["kind"], one["span"]["line"]) for one in changes]
-
-
 def step_of(traced: Traced, name: str) -> Any:
     nodes = traced.nodes()
     return next(step for step in traced.of("step") if nodes[step["node"]]["name"] == name)
 
 
-def test_what_a_posthook_made_is_not_the_rules() -> None:
-    source = FORWARD + (
-        "y.grad_fn.register_hook(lambda gi, go: (gi[0] * 5,))\n"
+DOUBLED = FORWARD + "def double(p):\n    p.grad.mul_(2)\nx.register_post_accumulate_grad_hook(double)\n"
+E = torch.tensor([1.0, 2.0]).exp()
+ONES = torch.ones(2)
+# The program; what the first hook is given; kind, line and doing of each hook that changes something.
+HOOKED = {
+    "after a node": (FORWARD + "y.grad_fn.register_hook(lambda gi, go: (gi[0] * 5,))\n"
         "y.grad_fn.register_hook(lambda gi, go: None)\n"
-        "y.grad_fn.register_hook(lambda gi, go: (gi[0].clamp(max=20.),))\n"
-        "y.backward(torch.tensor([2., 2.]))\n"
-    )
-    step = step_of(run_traced(source), "ExpBackward0")
-    ruled = 2 * torch.tensor([1.0, 2.0]).exp()
-    first, second = step["changes"]
-    assert places(step["changes"]) == [("node_hook", 3), ("node_hook", 5)]
-    assert torch.equal(tensor_of(first["before"]), ruled)
-    assert torch.equal(tensor_of(first["after"]), ruled * 5)
-    assert second["before"] == first["after"]
-    assert torch.equal(tensor_of(second["after"]), (ruled * 5).clamp(max=20.0))
-    assert step["grad_inputs"] == [second["after"]]
-    assert torch.equal(tensor_of(step["grad_inputs"][0]), grad_of(source))
-    assert step["local_jacobians"][0]["checked"] is True
-    assert step["formula_checked"] is True
+        "y.grad_fn.register_hook(lambda gi, go: (gi[0].clamp(max=20.),))\ny.backward(torch.tensor([2., 2.]))\n",
+        2 * E, [("node_hook", 3, lambda g: g * 5), ("node_hook", 5, lambda g: g.clamp(max=20.0))]),
+    "after a node, registered during the pass": (START + "y = x.exp()\nz = y * 2\ndef triple(grads, _):\n"
+        "    return tuple(3 * g for g in grads)\ndef late(g):\n    y.grad_fn.register_hook(triple)\n"
+        "z.register_hook(late)\nz.sum().backward()\n", 2 * E, [("node_hook", 7, lambda g: g * 3)]),
+    "of a module": ("m = nn.Linear(2, 1)\nm.register_full_backward_hook(lambda m, gi, go: (gi[0] * 3,))\n"
+        "m.register_full_backward_pre_hook(lambda m, go: (go[0] * 7,))\n" + START + "m(x).sum().backward()\n",
+        ONES[:1], [("module_hook", 3, lambda g: g * 7), ("module_hook", 2, lambda g: g * 3)]),
+    "before a node": (FORWARD + "y.register_hook(lambda g: g * 5)\ny.register_hook(lambda g: g + 1)\n"
+        "y.grad_fn.register_prehook(lambda g: (g[0] * 2,))\nx.register_hook(lambda g: g * 5)\ny.sum().backward()\n",
+        ONES, [("tensor_hook", 3, lambda g: g * 5), ("tensor_hook", 4, lambda g: g + 1),
+            ("node_prehook", 5, lambda g: g * 2), ("tensor_hook", 6, lambda g: g * 5)]),
+    "into .grad": (DOUBLED + "y.sum().backward()\n", E, [("post_accumulate_hook", 5, lambda g: g * 2)]),
+    "into .grad twice": (DOUBLED + "y.sum().backward(retain_graph=True)\n" * 2, E,
+        [("post_accumulate_hook", 5, lambda g: g * 2)] * 2),
+}  # fmt: skip
 
 
-def test_what_a_hook_of_a_module_made_names_its_line() -> None:
-    source = (
-        "m = nn.Linear(2, 1)\nm.register_full_backward_hook(lambda m, gi, go: (gi[0] * 3,))\n"
-        "m.register_full_backward_pre_hook(lambda m, go: (go[0] * 7,))\n" + START + "m(x).sum().backward()\n"
-    )
-    traced = run_traced(source)
-    changes = [one for step in traced.of("step") for one in step.get("changes", ()) if one["kind"].endswith("hook")]
-    assert places(changes) == [("module_hook", 3), ("module_hook", 2)]
-    assert is_hooked(changes[0], lambda before: before * 7)
-    assert is_hooked(changes[1], lambda before: before * 3)
-    assert torch.equal(tensor_of(changes[-1]["after"]), grad_of(source))
-
-
-def test_each_hook_before_a_node_is_told_apart() -> None:
-    source = FORWARD + (
-        "y.register_hook(lambda g: g * 5)\ny.register_hook(lambda g: g + 1)\n"
-        "y.grad_fn.register_prehook(lambda g: (g[0] * 2,))\nx.register_hook(lambda g: g * 5)\ny.sum().backward()\n"
-    )
-    traced = run_traced(source)
-    assert places(step_of(traced, "AccumulateGrad")["hooks"]) == [("tensor_hook", 6)]
-    step = step_of(traced, "ExpBackward0")
-    assert places(step["hooks"]) == [("tensor_hook", 3), ("tensor_hook", 4), ("node_prehook", 5)]
-    assert [one["after"]["data"] for one in step["hooks"]] == [[5, 5], [6, 6], [12, 12]]
-    assert step["grad_outputs"] == [step["hooks"][-1]["after"]]
-    assert torch.equal(tensor_of(step["grad_inputs"][0]) * 5, grad_of(source))
-
-
-@pytest.mark.parametrize("passes", [1, 2])
-def test_a_hook_that_writes_into_grad_is_a_part_of_the_step(passes: int) -> None:
-    source = FORWARD + (
-        "def double(p):\n    p.grad.mul_(2)\nx.register_post_accumulate_grad_hook(double)\n"
-        + "y.sum().backward(retain_graph=True)\n" * passes
-    )
+@pytest.mark.parametrize("name", HOOKED)
+def test_what_a_hook_made_is_told_apart_with_its_line(name: str) -> None:
+    source, given, expected = HOOKED[name]
     traced = run_traced(source)
     assert not traced.of("problem")
-    step = [one for one in traced.of("step") if one["accumulate"] is not None][-1]
-    [change] = step["accumulate"]["changes"]
-    assert places([change]) == [("post_accumulate_hook", 5)]
-    assert is_hooked(change, lambda before: before * 2)
-    assert step["accumulate"]["after"] == change["after"]
-    assert torch.equal(tensor_of(change["after"]), grad_of(source))
-    plain = grad_of(FORWARD + "y.sum().backward()\n")
-    assert torch.equal(tensor_of(step["grad_outputs"][0]), plain)
-    before = step["accumulate"]["before"]
-    assert torch.equal(plain if "missing" in before else tensor_of(before) + plain, tensor_of(change["before"]))
-
-
-def test_a_posthook_that_is_registered_during_the_pass_is_told_with_its_line() -> None:
-    source = START + (
-        "y = x.exp()\nz = y * 2\ndef triple(grads, _):\n    return tuple(3 * g for g in grads)\n"
-        "def late(g):\n    y.grad_fn.register_hook(triple)\nz.register_hook(late)\nz.sum().backward()\n"
-    )
-    traced = run_traced(source)
-    assert not traced.of("problem")
-    step = step_of(traced, "ExpBackward0")
-    [change] = step["changes"]
-    assert places([change]) == [("node_hook", 7)]
-    assert torch.equal(tensor_of(step["grad_inputs"][0]), grad_of(source))
-    assert is_hooked(change, lambda before: before * 3)
-    assert step["local_jacobians"][0]["checked"]
+    found = []
+    for step in traced.of("step"):
+        kept = step["accumulate"] or {}
+        rewritten = (
+            (step.get("hooks", []), step["grad_outputs"]),
+            (step.get("changes", []), step["grad_inputs"]),
+            (kept.get("changes", []), [kept.get("after")]),
+        )
+        for changes, ends in rewritten:
+            assert all(one["before"] == last["after"] for last, one in pairwise(changes))
+            assert not changes or changes[-1]["after"] in ends
+            found += [one for one in changes if one["kind"].endswith("hook")]
+        if kept:
+            first = kept["changes"][0]["before"] if "changes" in kept else kept["after"]
+            sent = tensor_of(step["grad_outputs"][0])
+            assert torch.equal(
+                sent if "missing" in kept["before"] else tensor_of(kept["before"]) + sent, tensor_of(first)
+            )
+        assert all(one["checked"] for one in step["local_jacobians"])
+        assert step.get("formula_checked", True)
+    assert [(one["kind"], one["span"]["line"]) for one in found] == [(kind, line) for kind, line, _ in expected]
+    assert torch.equal(tensor_of(found[0]["before"]), given)
+    for one, (_, _, doing) in zip(found, expected, strict=True):
+        assert torch.equal(tensor_of(one["after"]), doing(tensor_of(one["before"])))
+    [grad] = [one["grad"] for one in traced.of("pass_finished")[-1]["leaf_grads"] if one["leaf"] == "x"]
+    assert torch.equal(tensor_of(grad), grad_of(source))
 
 
 NONE_RETURNED = custom_function("Forget", "a", "return a * 2", "return None") + (
@@ -195,7 +162,7 @@ def test_a_write_into_a_gradient_that_another_step_shares_is_told_with_its_line(
     source = before + START + made + "y = z + x\n(y * y).sum().backward()\n"
     traced = run_traced(source)
     step = traced.of("step")[-1]
-    assert places(step["hooks"]) == [("shared_write", line)]
+    assert [(one["kind"], one["span"]["line"]) for one in step["hooks"]] == [("shared_write", line)]
     assert torch.equal(tensor_of(step["grad_outputs"][0]), grad_of(source))
     assert not torch.equal(tensor_of(step["hooks"][0]["before"]), grad_of(source))
 

@@ -1,24 +1,190 @@
-"""What the graph says around the numbers: names, spans, groups, reasons, operands, births."""
+"""What a trace says around the numbers: names, spans, groups, notes, operands, births; a program a row.
 
-from typing import Any
+`options.inputs` reaches leaves made in any of the usual ways, and parameters; a name is offered where that is so.
+"""
 
 import pytest
 import torch
 
 from gradwalk.protocol.requests import Options, ResolvedLimits, TraceRequest
 from gradwalk.tracer.replay import jacobian_of_step
+from tests.tracer.facts import spoken
 from tests.tracer.programs import PASS_IN_BACKWARD, PROGRAMS, custom_function, trace
 from tests.tracer.test_source import text_of
 from tests.twin import run_plain, run_traced, tensor_of
 
 
-def named(traced: Any, name: str) -> Any:
-    """The last node of a torch name."""
-    return [node for node in traced.nodes().values() if node["name"] == name][-1]
+def named(traced, name):
+    """The last node of a torch name, or of an operation."""
+    return [node for node in traced.nodes().values() if name in (node["name"], node["op"])][-1]
 
 
-def leaf_grads(traced: Any) -> dict[str, Any]:
-    return {one["leaf"]: one["grad"] for one in traced.of("pass_finished")[-1]["leaf_grads"]}
+def leaves(traced):
+    return [node["leaf"] for node in traced.nodes().values() if "leaf" in node]
+
+
+def leaf_grads(traced, number=-1):
+    return {one["leaf"]: one["grad"] for one in traced.of("pass_finished")[number]["leaf_grads"]}
+
+
+def leaf_tensors(traced):
+    return {name: tensor_of(grad) for name, grad in leaf_grads(traced).items()}
+
+
+def text_at(traced, op):
+    return text_of(traced.events[0]["source"], named(traced, op)["span"])
+
+
+def noted(traced, kind):
+    """The names of nodes with this note, and whether none of them has a place."""
+    nodes = [node for node in traced.nodes().values() if node.get("note") == {"kind": kind}]
+    return sorted(node["name"] for node in nodes), all(node["span"] is None for node in nodes)
+
+
+def groups(traced):
+    """By label: how many, of which kind, and the label of the group around."""
+    found = traced.of("pass_started")[0]["graph"]["groups"]
+    labels = {group["id"]: group["label"] for group in found}
+    counted = [(group["kind"], group["label"], labels.get(group["parent"])) for group in found]
+    return {(kind, label): (counted.count((kind, label, around)), around) for kind, label, around in counted}
+
+
+def writer_of(traced, name):
+    """What wrote the first operand of a node: its name, what its output is called, the numbers in it."""
+    edges = {edge["id"]: edge["from"]["node"] for edge in traced.of("pass_started")[0]["graph"]["edges"]}
+    written = traced.nodes()[edges[named(traced, name)["inputs"][0]["edge"]]]
+    return written["name"], written["outputs"][0]["name"], written["outputs"][0]["value"]["data"]
+
+
+def born(traced):
+    """Of nodes that a step built: in which passes, and whether every such step is one of a node that is there."""
+    found = [node["born"] for node in traced.nodes().values() if "born" in node]
+    return {one["pass_index"] for one in found}, all(one["node"] in (None, *traced.nodes()) for one in found)
+
+
+X = "x = torch.tensor([1., 2.], requires_grad=True)\nt = torch.tensor([3., 4.])\nm = torch.tensor([True, False])\n"
+SQUARE = "x = torch.tensor(3., requires_grad=True)\n(x * x).backward()\n"
+# By what is said: the program, what is asked of its trace, the answer; options of the run, where there are any.
+FACTS = {
+    "a span over lines is the call": (X + "y = (x.sin() +\n     x.cos())\ny.sum().backward()",
+        lambda traced: text_at(traced, "cos"), "x.cos()"),
+    "a span of a chain of calls": (X + "y = (x\n     .sin()\n     .mean())\ny.backward()",
+        lambda traced: text_at(traced, "mean"), "x\n     .sin()\n     .mean()"),
+    "a span behind letters of two code units": (X + "'𝔊'; y = x.exp()\ny.sum().backward()",
+        lambda traced: text_at(traced, "exp"), "x.exp()"),
+    "a span in a comprehension": (X + "y = sum([x[i] * 2 for i in range(2)])\ny.backward()",
+        lambda traced: text_at(traced, "mul"), "x[i] * 2"),
+    "leaves are called what the program calls them": ("class Box:\n    pass\nbox = Box()\n"
+        "box.v = torch.ones(2, requires_grad=True)\nws = [torch.ones(2, requires_grad=True) for _ in range(2)]\n"
+        "net = nn.Sequential(nn.Linear(2, 2))\ndef run():\n    local = torch.ones(2, requires_grad=True)\n"
+        "    (net(box.v) * ws[1] * local).sum().backward()\nrun()",
+        lambda traced: set(leaves(traced)), {"box.v", "ws[1]", "net.0.weight", "net.0.bias", "local"}),
+    "leaves of one name are numbered by what is no product": (
+        "for i in range(12):\n    x = torch.tensor(float(i), requires_grad=True)\n    (3 * x ** 2).backward()",
+        lambda traced: (leaves(traced)[:2], leaves(traced)[-1], named(traced, "pow")["formula"]["vjp"][0]["text"],
+            named(traced, "pow")["formula"]["vjp"][0]["latex"][-6:]),
+        (["x", "x₂"], "x₁₂", "2 * v * x₁₂", "x_{12}")),
+    "a leaf made inside a custom forward": (PASS_IN_BACKWARD +
+        "a = torch.ones(2, requires_grad=True)\nInner.apply(a).sum().backward()",
+        lambda traced: {node["leaf"]: node["span"]["line"] for node in traced.nodes().values() if "leaf" in node},
+        {"ctx.x": 5, "a": 11}),
+    "groups are one per call and nested": ("def block(t):\n    return (t * 2).sin()\n"
+        "net = nn.Sequential(nn.Linear(2, 2), nn.ReLU())\ny = block(block(net(torch.ones(1, 2))))\n"
+        "loss = F.cross_entropy(y, torch.tensor([0]))\nloss.backward()",
+        lambda traced: [groups(traced)[which] for which in (("function", "block"), ("composite", "cross_entropy"),
+            ("module", "net.0: Linear"))],
+        [(2, None), (1, None), (1, "net: Sequential")]),
+    "double backward says which step built which node": (PROGRAMS["double backward"], born, ({0, 1}, True)),
+    "nested passes name their parent": (PROGRAMS["nested in a hook"],
+        lambda traced: [one.get("parent") for one in traced.of("pass_started")], [None, 0]),
+    "a step without numbers": ("w = torch.ones(2, 3, device='meta', requires_grad=True)\n(w * 2).sum().backward()",
+        lambda traced: (len(traced.of("step")), traced.of("problem")), (3, [])),
+    "only the last of many values made at once has the name": (
+        "xs = [torch.tensor(v, requires_grad=True) for v in (1.0, 2.0)]\nq = sum(map(torch.sin, xs))\nq.backward()",
+        lambda traced: [(one["name"], one["outputs"][0]["name"]) for one in traced.nodes().values()
+            if one["kind"] == "op"],
+        [("AddBackward0", "q"), ("AddBackward0", None), ("SinBackward0", None), ("SinBackward0", None)]),
+    "a write into a part makes a new version of the whole": (
+        "x = torch.ones(2, requires_grad=True)\ny = x * 1\ny[0] *= 3\nz = y.exp()\nz.sum().backward()",
+        lambda traced: writer_of(traced, "ExpBackward0"), ("CopySlices", "y", [3.0, 1.0])),
+    "a hook that takes a gradient away is not laid at the node's door": (X + "y = x * t.requires_grad_()\n"
+        "y.grad_fn.register_hook(lambda gi, go: (None, gi[1]))\ny.sum().backward()",
+        lambda traced: [one.get("because", {}).get("kind", "data" in one)
+            for one in traced.of("step")[1]["grad_inputs"]],
+        ["missing-hook-removed", True]),
+    "an operand that was left out is told from one without grad": (
+        "x = torch.randn(2, 3, requires_grad=True)\nF.layer_norm(x, (3,)).sum().backward()",
+        lambda traced: [one.get("missing", {}).get("because")
+            for one in named(traced, "NativeLayerNormBackward0")["inputs"][1:]],
+        [{"kind": "missing-not-given", "operands": {"name": name}} for name in ("weight", "bias")]),
+    "an output without gradient of a custom Function has its value": (custom_function("Sort", "x",
+            "values, order = x.sort()\nctx.mark_non_differentiable(order)\n"
+            "ctx.save_for_backward(order)\nreturn values, order",
+            "order, = ctx.saved_tensors\nreturn torch.zeros_like(g).index_add(0, order, g)", arrived="g, _") +
+        "x = torch.tensor([3.0, 1.0, 2.0], requires_grad=True)\nvalues, order = Sort.apply(x)\n"
+        "(values * torch.arange(3.0)).sum().backward()",
+        lambda traced: [one["value"]["data"] for one in named(traced, "SortBackward")["outputs"]],
+        [[1, 2, 3], [1, 2, 0]]),
+    "what a program puts among the parameters need not be a tensor": (
+        "m = torch.nn.Linear(2, 2)\nm._parameters['weight'] = len\nm(torch.ones(1, 2))",
+        lambda traced: [(told["kind"], told["span"]["line"]) for told in traced.of("problem")], [("error", 3)]),
+    "arguments of a forward whose base sets the context up": (
+        "class Base(torch.autograd.Function):\n    @staticmethod\n    def setup_context(ctx, inputs, output):\n"
+        "        pass\nclass Product(Base):\n    @staticmethod\n    def forward(a, b):\n        return a * b\n"
+        "    @staticmethod\n    def backward(ctx, g):\n        return g, g\n"
+        "x = torch.ones(2, requires_grad=True)\nProduct.apply(x, x).sum().backward()",
+        lambda traced: [one["name"] for one in named(traced, "ProductBackward")["inputs"]], ["a", "b"]),
+    "what is written into a place is an operand": (X + "y = x.clone()\ny[x > 1] = 7.0\ny.sum().backward()",
+        lambda traced: named(traced, "index_put")["inputs"][1]["value"]["data"], [7]),
+    "stacked v run as one batched pass": ("y = x * x",
+        lambda traced: (traced.of("pass_started")[0]["batch"],
+            tensor_of(traced.of("pass_finished")[0]["results"][0]).tolist()),
+        (3, [[2, 0], [0, 4], [2, 4]]), {"inputs": {"x": [1.0, 2.0]}, "grad_output": [[1, 0], [0, 1], [1, 1]]}),
+    "a compiled function runs eagerly, said once": (PROGRAMS["compiled"] + "f(a).backward()",
+        lambda traced: [one.get("notes") for one in traced.of("pass_started")],
+        [[{"kind": "note-compiled-in-line", "operands": {"line": 6}}], None]),
+    "a compiled function without a pass": ("f = torch.compile(lambda x: x * 2)\nprint(f(torch.ones(2)))",
+        lambda traced: (traced.of("pass_started"), traced.events[-1]["notes"]),
+        ([], [{"kind": "note-compiled-in-line", "operands": {"line": 2}}])),
+    "nodes of another thread are not attributed": ("import threading\na = torch.ones(2, requires_grad=True)\n"
+        "b = a * 3\nmade = []\nthread = threading.Thread(target=lambda: made.append((b * 2).sin()))\n"
+        "thread.start()\nthread.join()\nc = b.exp()\n(made[0] + c).sum().backward()",
+        lambda traced: (noted(traced, "note-thread"), named(traced, "exp")["span"]["line"],
+            sorted(one["span"]["line"] for one in traced.nodes().values() if one["op"] == "mul" and one["span"])),
+        ((["MulBackward0", "SinBackward0"], True), 8, [3])),
+    "nodes that no call was seen to build": ("f = torch.jit.trace(lambda t: t.sin() * t, torch.ones(2))\n"
+        "x = torch.ones(2, requires_grad=True)\nf(x).sum().backward()",
+        lambda traced: noted(traced, "note-out-of-sight")[0], ["MulBackward0", "SinBackward0"]),
+    "values that cannot be known": ("x = torch.randn(2, 2, 3, requires_grad=True)\n"
+        "F.scaled_dot_product_attention(x, x, x).sum().backward()",
+        lambda traced: {str(one.get("note")) for one in traced.nodes().values()
+            if any(each["value"] is None for each in one["outputs"])},
+        {str({"kind": "note-unseen"})}),
+    "saved tensors that are packed": (PROGRAMS["checkpoint"],
+        lambda traced: [one["note"] for one in named(traced, "SinBackward0")["saved"]], [{"kind": "note-packed"}]),
+    "the padding of ragged values is no finding": ("a = torch.randn(2, 3, requires_grad=True)\n"
+        "b = torch.randn(1, 3, requires_grad=True)\nn = torch.nested.as_nested_tensor([a, b], layout=torch.jagged)\n"
+        "(n * 2).values().sum().backward()",
+        lambda traced: ("findings" in traced.of("pass_finished")[0], [one["data"] for one in
+            leaf_grads(traced).values()]),
+        (False, [[2.0] * 6, [2.0] * 3])),
+    "an input that nothing uses": ("x = torch.ones(2, requires_grad=True)\nx.sum().backward()",
+        lambda traced: (traced.of("pass_started")[0]["notes"][0], traced.of("problem")),
+        ({"kind": "note-input", "operands": {"name": "nobody"}}, []), {"inputs": {"nobody": 2.0}}),
+    "formulas are checked while tracing and their numbers filled in": (SQUARE,
+        lambda traced: (traced.of("step")[0]["formula_checked"],
+            [(one["argnum"], one["with_numbers"][-1]) for one in traced.of("step")[0]["substitutions"]]),
+        (True, [(0, "3"), (1, "3")])),
+    "a broadcast operand does not pass v unchanged": (X + "(x + torch.ones(3, 2)).sum().backward()",
+        lambda traced: [line["because"]["kind"] for line in named(traced, "add")["formula"]["vjp"]],
+        ["why-add-broadcast"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FACTS)
+def test_a_trace_says(name: str) -> None:
+    source, ask, answer, *options = FACTS[name]
+    assert ask(run_traced(source, **(options[0] if options else {}))) == answer
 
 
 def test_an_expression_becomes_a_program_with_inputs() -> None:
@@ -27,73 +193,19 @@ def test_an_expression_becomes_a_program_with_inputs() -> None:
     assert traced.of("pass_started")[0]["call"] == "implicit"
     x, y = torch.tensor(0.5, requires_grad=True), torch.tensor(3.0, requires_grad=True)
     (torch.sin(x * y) + x).backward()
-    grads = leaf_grads(traced)
-    assert torch.equal(tensor_of(grads["x"]), x.grad)
-    assert torch.equal(tensor_of(grads["y"]), y.grad)
+    assert leaf_tensors(traced) == {"x": x.grad, "y": y.grad}
     assert {node["leaf"]: node["input"] for node in traced.nodes().values() if "leaf" in node} == {"x": "x", "y": "y"}
 
 
-@pytest.mark.parametrize(
-    ("lines", "op", "text"),
-    [
-        ("y = (x.sin() +\n     x.cos())", "cos", "x.cos()"),
-        ("y = (x\n     .sin()\n     .mean())", "mean", "x\n     .sin()\n     .mean()"),
-        ("'𝔊'; y = x.exp()", "exp", "x.exp()"),
-        ("y = sum([x[i] * 2 for i in range(2)])", "mul", "x[i] * 2"),
-    ],
-)
-def test_spans_are_the_sub_expression(lines: str, op: str, text: str) -> None:
-    source = f"x = torch.ones(2, requires_grad=True)\n{lines}\ny.sum().backward()"
-    node = next(node for node in run_traced(source).nodes().values() if node["op"] == op)
-    assert text_of(source, node["span"]) == text
-
-
-def test_leaves_are_called_what_the_program_calls_them() -> None:
-    source = """
-class Box:
-    pass
-box = Box()
-box.v = torch.ones(2, requires_grad=True)
-ws = [torch.ones(2, requires_grad=True) for _ in range(2)]
-net = nn.Sequential(nn.Linear(2, 2))
-def run():
-    local = torch.ones(2, requires_grad=True)
-    (net(box.v) * ws[1] * local).sum().backward()
-run()
-"""
-    leaves = {node["leaf"] for node in run_traced(source).nodes().values() if "leaf" in node}
-    assert leaves == {"box.v", "ws[1]", "net.0.weight", "net.0.bias", "local"}
-
-
-def test_groups_are_one_per_call_and_nested() -> None:
-    source = """
-def block(t):
-    return (t * 2).sin()
-net = nn.Sequential(nn.Linear(2, 2), nn.ReLU())
-y = block(block(net(torch.ones(1, 2))))
-loss = F.cross_entropy(y, torch.tensor([0]))
-loss.backward()
-"""
-    groups = run_traced(source).of("pass_started")[0]["graph"]["groups"]
-    kinds = [(group["kind"], group["label"]) for group in groups]
-    assert kinds.count(("function", "block")) == 2
-    assert ("composite", "cross_entropy") in kinds
-    assert ("module", "net.0: Linear") in kinds
-    linear = next(group for group in groups if group["label"] == "net.0: Linear")
-    assert next(group for group in groups if group["id"] == linear["parent"])["label"] == "net: Sequential"
-
-
 def test_a_custom_function_shows_its_context_and_its_backward() -> None:
-    traced = run_traced(PROGRAMS["map of the forum"])
+    traced = trace("map of the forum")
     node = named(traced, "F2Backward")
-    assert node["kind"] == "custom"
+    assert (node["kind"], node["backward_span"]["line"]) == ("custom", 8)
     assert [saved["name"] for saved in node["saved"]] == ["p", "ctx.needs_input_grad"]
-    assert node["backward_span"]["line"] == 8
     assert [one["op"] for one in node["inside"]] == ["unbind", "pow", "mul", "pow", "stack"]
     assert tensor_of(node["inside"][-1]["outputs"][0]).tolist() == [4.0, 6.0, 9.0]
     step = next(step for step in traced.of("step") if step["node"] == node["id"])
-    assert step["inside"][-1]["op"] == "matmul"
-    assert step["inside"][-1]["span"]["line"] == 13
+    assert (step["inside"][-1]["op"], step["inside"][-1]["span"]["line"]) == ("matmul", 13)
     (jacobian,) = step["local_jacobians"]
     assert tensor_of(jacobian["value"]).tolist() == [[4, 0], [3, 2], [0, 6]]
     assert jacobian["checked"]
@@ -110,51 +222,6 @@ def test_a_backward_with_side_effects_runs_once() -> None:
     assert tensor_of(jacobian["value"]).tolist() == [[2, 0], [0, 2]]
 
 
-def test_double_backward_says_which_step_built_which_node() -> None:
-    traced = run_traced(PROGRAMS["double backward"])
-    nodes = traced.nodes()
-    born = [node["born"] for node in nodes.values() if "born" in node]
-    assert {one["pass_index"] for one in born} == {0, 1}
-    assert all(one["node"] in nodes for one in born if one["node"] is not None)
-    twin = run_plain(PROGRAMS["double backward"])
-    assert torch.equal(tensor_of(leaf_grads(traced)["a"]), twin.namespace["a"].grad)
-
-
-def test_nested_passes_name_their_parent() -> None:
-    passes = run_traced(PROGRAMS["nested in a hook"]).of("pass_started")
-    assert [one.get("parent") for one in passes] == [None, 0]
-
-
-def test_saved_tensors_that_are_packed_say_so() -> None:
-    (saved,) = named(trace("checkpoint"), "SinBackward0")["saved"]
-    assert saved["note"] == {"kind": "note-packed"}
-
-
-def test_a_step_without_numbers_is_recorded() -> None:
-    traced = run_traced("w = torch.ones(2, 3, device='meta', requires_grad=True)\n(w * 2).sum().backward()\n")
-    assert (len(traced.of("step")), traced.of("problem")) == (3, [])
-
-
-def test_only_the_last_of_many_values_made_at_once_has_the_name() -> None:
-    source = (
-        "xs = [torch.tensor(v, requires_grad=True) for v in (1.0, 2.0)]\nq = sum(map(torch.sin, xs))\nq.backward()\n"
-    )
-    nodes = run_traced(source).nodes().values()
-    names = [(node["name"], node["outputs"][0]["name"]) for node in nodes if node["kind"] == "op"]
-    assert names == [("AddBackward0", "q"), ("AddBackward0", None), ("SinBackward0", None), ("SinBackward0", None)]
-
-
-def test_a_write_into_a_part_makes_a_new_version_of_the_whole() -> None:
-    source = "x = torch.ones(2, requires_grad=True)\ny = x * 1\ny[0] *= 3\nz = y.exp()\nz.sum().backward()\n"
-    traced = run_traced(source)
-    write = named(traced, "ExpBackward0")["inputs"][0]
-    [edge] = [one for one in traced.of("pass_started")[0]["graph"]["edges"] if one["id"] == write["edge"]]
-    written = traced.nodes()[edge["from"]["node"]]
-    assert (written["name"], written["outputs"][0]["name"]) == ("CopySlices", "y")
-    assert tensor_of(written["outputs"][0]["value"]).tolist() == [3.0, 1.0]
-
-
-X = "x = torch.tensor([1., 2.], requires_grad=True)\nt = torch.tensor([3., 4.])\nm = torch.tensor([True, False])\n"
 OPERANDS = {
     "x / 2.5": [("x", None), ("2.5", 2.5)],
     "torch.where(m, x, 0.5)": [("x", None), ("0.5", 0.5)],
@@ -181,64 +248,127 @@ def test_an_operand_is_the_argument_that_it_is(call):
             assert operand["missing"]["because"]["kind"] == ("missing-number" if is_number else "missing-not-asked")
 
 
-def test_a_hook_that_takes_a_gradient_away_is_not_laid_at_the_node_s_door():
-    source = f"{X}y = x * t.requires_grad_()\ny.grad_fn.register_hook(lambda gi, go: (None, gi[1]))\ny.sum().backward()"
-    step = run_traced(source).of("step")[1]
-    assert step["grad_inputs"][0]["because"]["kind"] == "missing-hook-removed"
-    assert "data" in step["grad_inputs"][1]
+# Of functions that torch differentiates: the call, and what its leaves are called.
+IMPORTS = (
+    "from torch.func import grad, vjp, vmap, jacrev, hessian, grad_and_value\nfrom torch.autograd import functional\n"
+    "p = torch.tensor([1., 2.])\n"
+)
+ARGUMENTS = {
+    "g = grad(lambda q: (q * q).sum())(p)": "q",
+    "g = grad(lambda a, b: (a * b).sum(), argnums=1)(p, 2 * p)": "b",
+    "y, pull = vjp(lambda q: q.exp(), p)\nr = pull(torch.ones(2))": "q",
+    "H = hessian(lambda q: (q ** 3).sum())(p)": "q",
+    "B = vmap(grad(lambda w, x: (w * x).sum()), in_dims=(None, 0))(p, torch.ones(3, 2))": "w",
+    "g = grad(lambda params: (params['w'] * p).sum())({'w': p})": "params['w']",
+    "y, pull = vjp(lambda *xs: xs[0] * xs[1], p, 3 * p)\nr = pull(torch.ones(2))": "xs[0], xs[1]",
+    "y, pull = vjp(torch.sin, p)\nr = pull(torch.ones(2))": "argument 0, input",
+    "H = functional.hessian(lambda q: (q ** 3).sum(), p)": "q",
+}
 
 
-def test_an_operand_that_was_left_out_is_told_from_one_without_grad() -> None:
-    norm = named(run_traced("x = torch.randn(2, 3, requires_grad=True)\nF.layer_norm(x, (3,)).sum().backward()\n"),
-                 "NativeLayerNormBackward0")  # fmt: skip
-    assert [one.get("missing", {}).get("because") for one in norm["inputs"][1:]] == [
-        {"kind": "missing-not-given", "operands": {"name": name}} for name in ("weight", "bias")
-    ]
+@pytest.mark.parametrize("call", ARGUMENTS)
+def test_leaves_are_called_by_the_argument(call: str) -> None:
+    traced = run_traced(IMPORTS + call)
+    assert leaves(traced)
+    assert {leaf.split(" (")[0] for leaf in leaves(traced)} <= set(ARGUMENTS[call].split(", "))
+    assert all("input" not in node for node in traced.nodes().values() if "leaf" in node)
 
 
-def test_an_output_without_gradient_of_a_custom_function_has_its_value() -> None:
-    source = custom_function(
-        "Sort", "x",
-        "values, order = x.sort()\nctx.mark_non_differentiable(order)\n"
-        "ctx.save_for_backward(order)\nreturn values, order",
-        "order, = ctx.saved_tensors\nreturn torch.zeros_like(g).index_add(0, order, g)", arrived="g, _",
-    ) + (
-        "x = torch.tensor([3.0, 1.0, 2.0], requires_grad=True)\nvalues, order = Sort.apply(x)\n"
-        "(values * torch.arange(3.0)).sum().backward()\n"
-    )  # fmt: skip
-    node = named(run_traced(source), "SortBackward")
-    assert [one["value"]["data"] for one in node["outputs"]] == [[1, 2, 3], [1, 2, 0]]
+@pytest.mark.parametrize(("given", "is_input"), [("p", True), ("torch.ones(2)", False)])
+def test_an_argument_may_be_set_if_it_is_the_variable_of_that_name(given: str, is_input: bool) -> None:
+    traced = run_traced(f"{IMPORTS}H = grad(lambda p: (p * p).sum())({given})", inputs={"p": [3.0, 4.0]})
+    leaf = next(node for node in traced.nodes().values() if node.get("leaf"))
+    assert leaf.get("input") == ("p" if is_input else None)
+    assert (leaf["outputs"][0]["value"]["data"] == [3, 4]) is is_input
 
 
-def test_a_leaf_made_inside_a_custom_forward_has_its_place_and_name() -> None:
-    source = f"""{PASS_IN_BACKWARD}
-a = torch.ones(2, requires_grad=True)
-Inner.apply(a).sum().backward()
+def test_a_constant_of_the_transform_is_not_said_to_be_cut_off() -> None:
+    source = IMPORTS + "w = torch.tensor([1., 2.], requires_grad=True)\n"
+    source += "g = grad(lambda u: (u * w).sum())(torch.ones(2))\n(g * w).sum().backward()\n"
+    traced = run_traced(source)
+    assert leaf_grads(traced, 0)["w"]["because"] == {"kind": "missing-functional", "operands": {"name": "w"}}
+    assert torch.equal(tensor_of(leaf_grads(traced)["w"]), run_plain(source).namespace["w"].grad)
+
+
+EXAMPLES = IMPORTS + "xs = torch.arange(6.).reshape(3, 2){}\nJ = vmap(grad(lambda x: (x * x).sum()), in_dims={})(xs)"
+STACKED = {
+    "jacrev": IMPORTS + "J = jacrev(lambda q: torch.stack([q[0] * q[1], q[0], q[1] ** 2]))(p)",
+    "vmap of rows": EXAMPLES.format("", 0),
+    "vmap of columns": EXAMPLES.format(".T", 1),
+}
+
+
+@pytest.mark.parametrize("name", STACKED)
+def test_stacked_vs_are_a_batch_and_examples_of_vmap_come_first(name: str) -> None:
+    traced = run_traced(STACKED[name])
+    [started], [finished] = traced.of("pass_started"), traced.of("pass_finished")
+    assert torch.equal(tensor_of(finished["results"][0]), run_plain(STACKED[name]).namespace["J"])
+    is_batch = name == "jacrev"
+    assert (started.get("batch"), started.get("examples")) == ((3, None) if is_batch else (None, [3]))
+    if is_batch:
+        assert torch.equal(tensor_of(started["outputs"][0]["seed"]), torch.eye(3))
+        arrived = [one for step in traced.of("step") for one in step["grad_outputs"] if "missing" not in one]
+        assert {one["shape"][0] for one in arrived} == {3}
+    else:
+        assert named(traced, "AccumulateGrad")["outputs"][0]["value"]["shape"] == [3, 2]
+
+
+LEAF = "torch.tensor(2., requires_grad=True)"
+MADE = {
+    f"x = {LEAF}": True,
+    f"a, x = ({LEAF} for _ in range(2))": True,
+    f"def make():\n    return {LEAF}, 1\nx, a = make()": True,
+    f"x: object = {LEAF}": True,
+    "x = torch.tensor(2.)\nx.requires_grad_()": True,
+    f"for _ in range(2):\n    x = {LEAF}": False,
+    f"if True:\n    x = {LEAF}": False,
+    f"x = torch.tensor(1.)\nx = {LEAF}": False,
+}
+
+
+@pytest.mark.parametrize("made", MADE)
+def test_a_name_is_offered_where_its_value_can_be_set(made: str) -> None:
+    source = made + "\n(x * x).backward()"
+    (leaf,) = [node for node in run_traced(source).nodes().values() if node.get("leaf", "").startswith("x")]
+    other = run_traced(source, inputs={"x": 5.0})
+    (moved,) = [node for node in other.nodes().values() if "leaf" in node]
+    is_set = moved["outputs"][0]["value"]["data"] == [5]
+    assert ("input" in leaf, is_set) == (MADE[made], MADE[made])
+    [grad] = [grad for name, grad in leaf_tensors(other).items() if name.startswith("x")]
+    assert grad == (10 if is_set else 4)
+
+
+def test_a_wrong_count_is_pythons_own_error() -> None:
+    (problem,) = run_traced("a, x = [1, 2, 3]", inputs={"x": 5}).of("problem")
+    error = run_plain("a, x = [1, 2, 3]").error
+    assert isinstance(error, ValueError)
+    assert str(error) in str(problem)
+
+
+def test_what_is_drawn_after_a_name_that_is_set_is_as_it_was() -> None:
+    source = "a, (p, *b) = 1, (torch.randn(2, requires_grad=True), 7)\nq = torch.randn(2, requires_grad=True)\n"
+    found = leaf_tensors(run_traced(source + "(p * q).sum().backward()", inputs={"p": [0.25, -4.0]}))
+    assert torch.equal(found["p"], run_plain(source).namespace["q"].detach())
+    assert found["q"].tolist() == [0.25, -4.0]
+
+
+MODEL = """torch.manual_seed(1)
+model = nn.Sequential(nn.Linear(2, 2), nn.Tanh())
+start = model[0].weight._version
+{}
+model(torch.tensor([1.0, -2.0])).sum().backward()
+print(start, model[0].weight._version)
 """
-    leaves = {node["leaf"]: node["span"]["line"] for node in run_traced(source).nodes().values() if "leaf" in node}
-    assert leaves == {"ctx.x": 5, "a": 12}
+WEIGHT = [[0.5, 0.25], [-1.0, 0.125]]
 
 
-def test_what_a_program_puts_among_the_parameters_need_not_be_a_tensor() -> None:
-    source = "m = torch.nn.Linear(2, 2)\nm._parameters['weight'] = len\nm(torch.ones(1, 2))\n"
-    [told] = run_traced(source).of("problem")
-    assert told["kind"] == "error"
-    assert told["span"]["line"] == 3
-
-
-def test_arguments_of_a_forward_whose_base_sets_the_context_up() -> None:
-    source = (
-        "class Base(torch.autograd.Function):\n    @staticmethod\n    def setup_context(ctx, inputs, output):\n"
-        "        pass\nclass Product(Base):\n    @staticmethod\n    def forward(a, b):\n        return a * b\n"
-        "    @staticmethod\n    def backward(ctx, g):\n        return g, g\n"
-        "x = torch.ones(2, requires_grad=True)\nProduct.apply(x, x).sum().backward()\n"
-    )
-    [node] = [node for node in run_traced(source).nodes().values() if node["kind"] == "custom"]
-    assert [operand["name"] for operand in node["inputs"]] == ["a", "b"]
-
-
-def test_stacked_vs_run_as_one_batched_pass() -> None:
-    traced = run_traced("y = x * x", inputs={"x": [1.0, 2.0]}, grad_output=[[1, 0], [0, 1], [1, 1]])
-    started = traced.of("pass_started")[0]
-    assert started["batch"] == 3
-    assert tensor_of(traced.of("pass_finished")[0]["results"][0]).tolist() == [[2, 0], [0, 4], [2, 4]]
+def test_a_parameter_is_set_and_its_version_stays_and_another_shape_is_refused() -> None:
+    twin = run_plain(MODEL.format(f"model[0].weight.data = torch.tensor({WEIGHT})"))
+    traced = run_traced(MODEL.format(""), inputs={"model.0.weight": WEIGHT})
+    found = leaf_tensors(traced)
+    for name, parameter in twin.namespace["model"].named_parameters():
+        torch.testing.assert_close(found[f"model.{name}"], parameter.grad, msg=name)
+    assert "".join(event["text"] for event in traced.of("stdout")) == twin.printed
+    [problem] = run_traced(MODEL.format(""), inputs={"model.0.weight": [1.0]}).of("problem")
+    assert spoken(problem["fact"]).startswith("problem-input")
+    assert "[1], [2, 2]" in spoken(problem["fact"])

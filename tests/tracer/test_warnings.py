@@ -7,7 +7,8 @@ import torch
 
 from gradwalk.tracer.originals import SNIPPET
 from gradwalk.tracer.stream import WARNINGS_MAX
-from tests.twin import run_traced
+from tests.tracer.programs import custom_function
+from tests.twin import PRELUDE, run_traced
 
 X = "import warnings\nx = torch.ones(4, 1, requires_grad=True)\n"
 PROGRAMS = {
@@ -22,22 +23,21 @@ PROGRAMS = {
     "caught": X + "with warnings.catch_warnings(record=True) as w:\n    warnings.simplefilter('always')\n"
     "    warnings.warn('a')\n    warnings.warn('a')\nprint(len(w))\nx.sum().backward()",
     "a deprecation of its own": X + "warnings.warn('old', DeprecationWarning)\nx.sum().backward()",
-    "in a backward": X + "class F1(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, a):\n"
-    "        return a * 2\n    @staticmethod\n    def backward(ctx, g):\n        warnings.warn('in backward')\n"
-    "        return g * 2\nF1.apply(x).sum().backward()",
+    "in a backward": custom_function("F1", "a", "return a * 2", "warnings.warn('in backward')\nreturn g * 2")
+    + X + "F1.apply(x).sum().backward()",
     "a cast from complex": "z = torch.ones(2, dtype=torch.complex64)\nx = torch.ones(2, requires_grad=True)\n"
     "y = z.float() * x\ny.sum().backward()",
     "none": X + "(x * x).sum().backward()",
     "none where J is asked for": "x = torch.ones(3, dtype=torch.complex64, requires_grad=True)\n"
     "(x * x.conj()).real.sum().backward()",
-}
+}  # fmt: skip
 
 
 def given_by_python(source):
     """What a script would print on stderr: category, text and line."""
     told = []
     space = {"__name__": "__main__"}
-    exec("import torch\nfrom torch import nn\nimport torch.nn.functional as F", space)
+    exec(PRELUDE, space)
 
     def show(message, category, filename, line, *_more):
         assert filename == SNIPPET or "torch" in filename
@@ -59,16 +59,21 @@ def given_by_python(source):
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_what_a_script_would_print_is_told_at_its_line(name):
-    source = PROGRAMS[name]
-    told = [(one["category"], one["text"], one["span"]["line"]) for one in run_traced(source).of("warning")]
-    assert told == given_by_python(source)
-    assert run_traced(source).events == run_traced(source).events
+    before = warnings.filters[:], warnings.showwarning
+    traced = run_traced(PROGRAMS[name])
+    assert (warnings.filters[:], warnings.showwarning) == before
+    told = [(one["category"], one["text"], one["span"]["line"]) for one in traced.of("warning")]
+    assert told == given_by_python(PROGRAMS[name])
+    assert traced.events == run_traced(PROGRAMS[name]).events
 
 
-def test_they_stand_in_their_place_among_what_was_printed():
-    source = X + "print('a')\nwarnings.warn('w')\nprint('b')\nx.sum().backward()"
-    kinds = [event["type"] for event in run_traced(source).events]
-    assert kinds[1:4] == ["stdout", "warning", "stdout"]
+def test_repeats_are_counted_in_their_place_and_many_are_cut_short():
+    source = X + "y = x * 2\nprint('a')\nfor _ in range(3):\n    y.grad\nprint('b')\nx.sum().backward()"
+    traced = run_traced(source)
+    assert [event["type"] for event in traced.events[1:4]] == ["stdout", "warning", "stdout"]
+    assert traced.events[-1]["repeated_warnings"] == [{"seq": traced.of("warning")[0]["seq"], "count": 3}]
+    many = X + "for i in range(200):\n    warnings.warn(str(i))\nx.sum().backward()"
+    assert len(run_traced(many).of("warning")) == WARNINGS_MAX
 
 
 def test_a_filter_that_raises_ends_the_program_as_in_python():
@@ -76,18 +81,3 @@ def test_a_filter_that_raises_ends_the_program_as_in_python():
     [problem] = traced.of("problem")
     assert (problem["fact"]["operands"]["name"], problem["span"]["line"]) == ("UserWarning", 4)
     assert traced.of("warning") == []
-
-
-def test_one_that_comes_again_is_counted_and_many_are_cut_short():
-    source = X + "y = x * 2\nfor _ in range(3):\n    y.grad\ny.sum().backward()"
-    traced = run_traced(source)
-    [one] = traced.of("warning")
-    assert traced.events[-1]["repeated_warnings"] == [{"seq": one["seq"], "count": 3}]
-    many = X + "for i in range(200):\n    warnings.warn(str(i))\nx.sum().backward()"
-    assert len(run_traced(many).of("warning")) == WARNINGS_MAX
-
-
-def test_what_the_process_warns_of_is_as_it_was():
-    before = warnings.filters[:], warnings.showwarning
-    run_traced(PROGRAMS["ignored"])
-    assert (warnings.filters[:], warnings.showwarning) == before

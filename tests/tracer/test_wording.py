@@ -1,4 +1,6 @@
-"""What the program is said to call a value, against the program: the text must evaluate to the value."""
+"""What the program is said to call a value, against the program: the text must evaluate to the value; and which
+derivative, of what, in whose names, a formula states in these texts: torch must have the same.
+"""
 
 import ast
 import re
@@ -9,61 +11,53 @@ from typing import Any, NamedTuple
 import pytest
 import torch
 
+from gradwalk.protocol.merging import merge
 from gradwalk.tracer.text import LONGEST_TEXT
-from tests.tracer.programs import CORPUS
-from tests.twin import PRELUDE, run_traced, seed, tensor_of
+from tests.tracer.programs import CORPUS, custom_function
+from tests.twin import PRELUDE, run_plain, run_traced, seed, tensor_of
+from tests.words.test_claims import Replaced
 
-HEAD = """
-import functools
+HEAD = custom_function(
+    "Both", "a, scale, b", "ctx.save_for_backward(a, b)\nreturn a * b * scale",
+    "a, b = ctx.saved_tensors\nreturn g * b, None, g * a",
+) + """import functools
 x = torch.tensor([[1., 2.], [3., 4.]], requires_grad=True)
 k = torch.tensor([[5., 6.], [7., 9.]])
 n = 3
-class Both(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, a, scale, b):
-        ctx.save_for_backward(a, b)
-        return a * b * scale
-    @staticmethod
-    def backward(ctx, g):
-        a, b = ctx.saved_tensors
-        return g * b, None, g * a
-"""
+"""  # fmt: skip
 
 
-def sources_of(expression: str, name: str, head: str = HEAD) -> list[str | None]:
-    """The sources of the operands of the last node with that torch name."""
-    traced = run_traced(f"{head}y = {expression}\ny.sum().backward()\n")
-    (node, *_) = [one for one in traced.nodes().values() if one["name"] == name]
-    return [operand.get("source") for operand in node["inputs"]]
+# The expression, the node in it, and what the node's operands are called.
+CALLED = [
+    ("x * (k + 1)", "MulBackward0", ["x", "k + 1"]),
+    ("k - x", "SubBackward0", ["k", "x"]),
+    ("torch.mul(input=k, other=x)", "MulBackward0", ["k", "x"]),
+    ("functools.reduce(torch.mul, [x, k])", "MulBackward0", ["x", "k"]),
+    ("next(map(Both.apply, [x], [k], [k]))", "BothBackward", ["x", None, None]),
+    ("Both.apply(x, 2, torch.tensor(3.))", "BothBackward", ["x", "torch.tensor(3.)"]),
+    ("Both.apply(*(x, 2, k))", "BothBackward", ["x", None]),
+    ("(x  # a comment\n   + 1).exp()", "ExpBackward0", ["x + 1"]),
+    ("F.linear(k, x + 1)", "MmBackward0", ["k", "(x + 1).T"]),
+    ("F.cross_entropy(x * 2, k)", "LogSoftmaxBackward0", ["x * 2"]),
+    ("F.linear(k, k, x[0])", "AddmmBackward0", ["x[0]", None, None]),
+    ("5 / x", "MulBackward0", [None, "5"]),
+    ("torch.stack([x, k])", "StackBackward0", ["x", "k"]),
+    ("torch.where(x > 0, x, torch.zeros(2, 2))", "WhereBackward0", ["x", "torch.zeros(2, 2)"]),
+    ("x * 1; y *= (k + 1)", "MulBackward0", ["y", "k + 1"]),
+    ("sum([x, x, x]).exp()", "ExpBackward0", [None]),
+    ("nn.Sequential(nn.Tanh(), nn.ReLU())(x).exp()", "ExpBackward0", ["nn.Sequential(nn.Tanh(), nn.ReLU())(x)"]),
+    ("(x * 1 + x * 22222222 + x * 33333333 + x * 4444444).exp()", "ExpBackward0", [None]),
+]
 
 
-@pytest.mark.parametrize(
-    ("expression", "name", "expected"),
-    [
-        ("x * (k + 1)", "MulBackward0", ["x", "k + 1"]),
-        ("k - x", "SubBackward0", ["k", "x"]),
-        ("torch.mul(input=k, other=x)", "MulBackward0", ["k", "x"]),
-        ("functools.reduce(torch.mul, [x, k])", "MulBackward0", ["x", "k"]),
-        ("next(map(Both.apply, [x], [k], [k]))", "BothBackward", ["x", None, None]),
-        ("Both.apply(x, 2, torch.tensor(3.))", "BothBackward", ["x", "torch.tensor(3.)"]),
-        ("Both.apply(*(x, 2, k))", "BothBackward", ["x", None]),
-        ("(x  # a comment\n   + 1).exp()", "ExpBackward0", ["x + 1"]),
-        ("F.linear(k, x + 1)", "MmBackward0", ["k", "(x + 1).T"]),
-        ("F.cross_entropy(x * 2, k)", "LogSoftmaxBackward0", ["x * 2"]),
-        ("F.linear(k, k, x[0])", "AddmmBackward0", ["x[0]", None, None]),
-        ("5 / x", "MulBackward0", [None, "5"]),
-        ("torch.stack([x, k])", "StackBackward0", ["x", "k"]),
-        ("torch.where(x > 0, x, torch.zeros(2, 2))", "WhereBackward0", ["x", "torch.zeros(2, 2)"]),
-        ("x * 1; y *= (k + 1)", "MulBackward0", ["y", "k + 1"]),
-        ("sum([x, x, x]).exp()", "ExpBackward0", [None]),
-        ("nn.Sequential(nn.Tanh(), nn.ReLU())(x).exp()", "ExpBackward0", ["nn.Sequential(nn.Tanh(), nn.ReLU())(x)"]),
-        ("(x * 1 + x * 22222222 + x * 33333333 + x * 4444444).exp()", "ExpBackward0", [None]),
-    ],
-)
-def test_an_operand_is_called_by_the_text_of_just_its_value(
-    expression: str, name: str, expected: list[str | None]
-) -> None:
-    assert sources_of(expression, name) == expected
+def node_of(source: str, name: str) -> Any:
+    return next(one for one in run_traced(source).nodes().values() if one["name"] == name)
+
+
+@pytest.mark.parametrize(("expression", "name", "expected"), CALLED)
+def test_an_operand_is_called_by_the_text_of_just_its_value(expression: str, name: str, expected: list[Any]) -> None:
+    node = node_of(f"{HEAD}y = {expression}\ny.sum().backward()\n", name)
+    assert [operand.get("source") for operand in node["inputs"]] == expected
 
 
 class Told(NamedTuple):
@@ -149,32 +143,91 @@ def test_what_a_program_calls_a_value_evaluates_to_it(name: str) -> None:
     assert check(CORPUS[name].source) >= (name in ("used-twice", "einsum"))
 
 
-def _formulas(source: str) -> list[tuple[str, list[str]]]:
-    nodes = run_traced(source).nodes().values()
-    return [(node["formula"]["forward"], [*map(str, node["formula"]["vjp"])]) for node in nodes if node["formula"]]
-
-
 def test_a_formula_is_no_tautology_and_a_name_in_it_means_one_value() -> None:
     source = "x = torch.tensor(2., requires_grad=True)\nx = x * 3 + 0.1\nx = x.sin()\nx.backward()"
-    for forward, _ in _formulas(source):
-        left, right = forward.split(" = ")
+    formulas = [node["formula"]["forward"] for node in run_traced(source).nodes().values() if node["formula"]]
+    assert formulas
+    for left, right in (formula.split(" = ") for formula in formulas):
         assert left not in right
         assert left != "x"
 
 
 def test_operands_of_one_operation_without_text_are_told_apart() -> None:
-    source = (
-        "A = torch.ones(2, 2, requires_grad=True)\nb = torch.ones(2, requires_grad=True)\n"
-        "y = torch.einsum('ij,j->i', A, b)\ny.sum().backward()"
-    )
-    (node,) = [one for one in run_traced(source).nodes().values() if one["name"] == "BmmBackward0"]
+    source = "A, b = torch.ones(2, 2, requires_grad=True), torch.ones(2, requires_grad=True)\n"
+    node = node_of(source + "y = torch.einsum('ij,j->i', A, b)\ny.sum().backward()", "BmmBackward0")
     assert [line["said"] for line in node["formula"]["vjp"]] == ["v @ operand2.mT", "operand1.mT @ v"]
 
 
 def test_what_a_module_was_given_is_called_by_its_variable() -> None:
-    source = "x = torch.ones(1, 2)\nnet = nn.Linear(2, 1)\nnet(x).sum().backward()"
-    (node,) = [one for one in run_traced(source).nodes().values() if one["name"] == "AddmmBackward0"]
-    assert node["inputs"][1]["source"] == "x"
-    other = source.replace("net(x)", "net(x[:, [0, 1]])")
-    (node,) = [one for one in run_traced(other).nodes().values() if one["name"] == "AddmmBackward0"]
-    assert node["inputs"][1].get("source") != "x"
+    source = "x = torch.ones(1, 2)\nnet = nn.Linear(2, 1)\nnet({}).sum().backward()"
+    given, other = (node_of(source.format(text), "AddmmBackward0")["inputs"][1] for text in ("x", "x[:, [0, 1]]"))
+    assert given["source"] == "x"
+    assert other.get("source") != "x"
+
+
+LEAF = "x = torch.tensor([0.5, 2.0], requires_grad=True)\n"
+
+
+def equations(source: str, **options) -> dict[tuple[str, str], str | None]:
+    """By result and operand, the equation of the derivative; None where there is none."""
+    nodes = run_traced(source, **options).nodes().values()
+    return {
+        (node["outputs"][0].get("source") or node["name"], operand.get("source", operand["name"])): line.get("equation")
+        for node in nodes
+        if node["formula"]
+        for line in node["formula"]["vjp"]
+        for operand in node["inputs"]
+        if operand["argnum"] == line["argnum"]
+    }
+
+
+STATED = ["sin(x*y) + x", "x - x*x", "x.exp()*x", "x.sin()/x", "x + x + x", "x*y", "(x - y) / y", "x ** 2 - y"]
+
+
+@pytest.mark.parametrize("text", STATED)
+def test_an_equation_is_the_partial_derivative_of_the_text_that_it_stands_for(text: str) -> None:
+    """Torch, through every place of the operand in the text: `∂(x - x*x)/∂x = 1` would be false."""
+    source = LEAF + f"y = torch.tensor([3.0, -1.0], requires_grad=True)\nz = {text.replace('sin(x', 'torch.sin(x')}\n"
+    plain = run_plain(source).namespace
+    found = equations(source + "z.sum().backward()")
+    checked = 0
+    for (result, operand), equation in found.items():
+        if equation is None:
+            continue
+        leaf = eval(operand, {**plain, "torch": torch}).detach().clone().requires_grad_()
+        replaced = ast.unparse(Replaced(operand).visit(ast.parse(result, mode="eval")))
+        value = eval(replaced, {**plain, "torch": torch, "leaf": leaf})
+        (slope,) = torch.autograd.grad(value.sum(), leaf)
+        said = eval(equation.partition(" = ")[2], {**vars(torch), **plain})
+        assert torch.allclose(slope, torch.as_tensor(said, dtype=slope.dtype).expand_as(slope)), equation
+        checked += 1
+    assert checked or text.count("x") > 1
+
+
+def test_a_parameter_and_a_variable_of_the_same_name_are_apart() -> None:
+    source = "x = torch.tensor(5.0)\ns = torch.tensor(10.0, requires_grad=True)\n"
+    source += "def act(x):\n    return torch.sin(x)\nact(s).backward()\n"
+    assert equations(source)["torch.sin(x)", "s"] is None
+    assert equations(source.replace("act(x)", "act(s)").replace("sin(x)", "sin(s)"))["torch.sin(s)", "s"] is not None
+
+
+def test_a_mask_is_printed_as_a_mask_and_as_numbers_where_it_is_a_factor() -> None:
+    source = LEAF + "m = x > 1\ny = x.clone()\ny[m] = 7.0\ny.sum().backward()\n"
+    steps = [event for event in merge(run_traced(source).events) if event["type"] == "step"]
+    printed = "".join(one["with_numbers"] for step in steps for one in step.get("substitutions", []))
+    assert r"\text{False}" in printed
+    relu = LEAF.replace("0.5", "-0.5") + "torch.relu(x).sum().backward()\n"
+    steps = [event for event in merge(run_traced(relu).events) if event["type"] == "step"]
+    assert not any(r"\text{True}" in one["with_numbers"] for step in steps for one in step.get("substitutions", []))
+
+
+@pytest.mark.parametrize(("p", "t"), [([0.0, 1.0], [1.0, 1.0]), ([0.3, 0.9], [0.0, 1.0]), ([1.0, 1.0], [0.0, 0.0])])
+def test_the_bound_of_a_loss_is_part_of_its_formula(p: list[float], t: list[float]) -> None:
+    source = f"p = torch.tensor({p}, requires_grad=True)\nt = torch.tensor({t})\n"
+    source += "loss = F.binary_cross_entropy(p, t)\nloss.backward()\n"
+    (node,) = [node for node in run_traced(source).nodes().values() if node["op"] == "binary_cross_entropy"]
+    assert "-100" in node["formula"]["forward"]
+    loss = run_plain(source).namespace["loss"]
+    p_, t_ = torch.tensor(p), torch.tensor(t)
+    logs = torch.maximum(p_.log(), torch.tensor(-100.0)), torch.maximum((1 - p_).log(), torch.tensor(-100.0))
+    assert torch.allclose(loss, -(t_ * logs[0] + (1 - t_) * logs[1]).mean())

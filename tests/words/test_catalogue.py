@@ -1,23 +1,61 @@
-"""The catalogues: Python and the page read the same from each language, and every message in them is used."""
+"""The catalogues: Python and the page read the same from each language, and every message in them is used.
+
+Who reads which language: the examples of RFC 9110 and of gettext's manual, with languages that need not be there.
+"""
 
 import ast
 import json
+import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
+from fluent.syntax import FluentParser
+from fluent.syntax.ast import BaseNode, Junk, Message, MessageReference, VariableReference
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from gradwalk.exports.kit import MODULE
-from gradwalk.words import catalogue
+from gradwalk.words import catalogue, languages
 from gradwalk.words.catalogue import LANGUAGE, LANGUAGES, read_catalogue, say, tell, tell_attribute
-from tests.words.messages import COUNTS, messages_of, operands_of
-from tests.words.page import new_engine
+from gradwalk.words.languages import choose_language, language_of_environment
+from tests.words.page import new_engine, tell_by_page
 
 ROOT = Path(__file__).parents[2]
 SERVER = ROOT / "server/gradwalk"
 ATTRIBUTES = ("title", "hint", "question")
+COUNTS = {"count", "seeds"}
+"""Operands that are numbers wherever they choose a plural."""
+
+
+@cache
+def messages_of(language: str = LANGUAGE) -> dict[str, Message]:
+    """By name, in the order of the file."""
+    body = FluentParser().parse(read_catalogue(language)).body
+    assert [entry.content for entry in body if isinstance(entry, Junk)] == []
+    messages = [entry for entry in body if isinstance(entry, Message)]
+    found = {message.id.name: message for message in messages}
+    assert len(found) == len(messages), "a key is there twice"
+    return found
+
+
+def operands_of(node: Any, messages: Mapping[str, Message]) -> set[str]:
+    """What a message is filled in with, in any of its parts and of those that it refers to, in its language."""
+    match node:
+        case VariableReference():
+            return {node.id.name}
+        case MessageReference():
+            message = messages[node.id.name]
+            parts = {None: message.value, **{one.id.name: one.value for one in message.attributes}}
+            return operands_of(parts[node.attribute and node.attribute.name], messages)
+        case BaseNode():
+            return operands_of([*vars(node).values()], messages)
+        case list():
+            return set().union(*(operands_of(each, messages) for each in node))
+    return set()
 
 
 def test_python_and_the_page_read_the_same_with_every_operand_in_it() -> None:
@@ -58,13 +96,8 @@ def test_a_language_has_messages_of_the_english_one_with_the_same_parts(language
     assert wrong == []
 
 
-@cache
-def facts_in(path: Path) -> list[tuple[str, set[str]]]:
+def facts_in(path: Path) -> Iterator[tuple[str, set[str]]]:
     """Every `fact("kind", name=...)` and `why("kind", "name")` of a module: the kind and the names of the operands."""
-    return list(_facts_in(path))
-
-
-def _facts_in(path: Path) -> Iterator[tuple[str, set[str]]]:
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("fact", "why"):
             kind, *symbols = [one.value if isinstance(one, ast.Constant) else None for one in node.args]
@@ -92,11 +125,8 @@ def test_the_viewer_has_words_for_facts_and_none_for_the_page() -> None:
 
 
 def test_every_message_is_used_and_every_message_that_is_used_exists() -> None:
-    sources = [
-        *(ROOT / "frontend/src").rglob("*.ts"),
-        *(ROOT / "frontend/src").rglob("*.svelte"),
-        *SERVER.rglob("*.py"),
-    ]
+    written = (ROOT / "frontend/src").rglob("*")
+    sources = [*SERVER.rglob("*.py"), *(path for path in written if path.suffix in (".ts", ".svelte"))]
     generated = (".gen.ts", ".test.ts", "fact_kinds.py")
     text = "\n".join(path.read_text() for path in sources if not path.name.endswith(generated))
     quoted = set(re.findall(r"[\"']([a-z0-9-]+)[\"']", text))
@@ -115,8 +145,69 @@ def test_what_a_language_lacks_is_said_in_english(tmp_path: Path, monkeypatch: p
     assert told == ["konstante", say("nothing", "en")]
 
 
-def test_a_missing_message_and_a_missing_operand_are_refused() -> None:
+@pytest.mark.parametrize("key", ["no-such-key", "rule-custom"])
+def test_a_missing_message_and_a_missing_operand_are_refused(key: str) -> None:
     with pytest.raises(LookupError):
-        say("no-such-key")
-    with pytest.raises(LookupError):
-        say("rule-custom")
+        say(key)
+
+
+VARIABLES = ("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")
+
+
+@pytest.fixture
+def _three_languages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(languages, "LANGUAGES", ("da", "de", "en"))
+    for name in VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+
+
+WANTED = [
+    ("", None, "en"),
+    ("da, en-gb;q=0.8, en;q=0.7", None, "da"),
+    ("en-GB;q=0.8, da;q=0.7, de-AT;q=0.9", None, "de"),
+    ("de;q=0, da;q=0.1", None, "da"),
+    ("fr", None, "en"),
+    ("de;q=high, ,;;=", None, "en"),
+    ("da", "de", "de"),
+    ("da", "tlh", "da"),
+    ("", "DE-ch", "de"),
+]
+
+
+@pytest.mark.usefixtures("_three_languages")
+@pytest.mark.parametrize(("accepted", "asked", "chosen"), WANTED)
+def test_the_language_that_is_wanted_most_and_there(accepted: str, asked: str | None, chosen: str) -> None:
+    assert choose_language(accepted, asked) == chosen
+
+
+ENVIRONMENTS = [
+    ({}, "en"),
+    ({"LANG": "de_AT.UTF-8"}, "de"),
+    ({"LANG": "de_DE", "LC_ALL": "C"}, "en"),
+    ({"LANG": "de_DE", "LC_MESSAGES": "da_DK@euro"}, "da"),
+    ({"LANGUAGE": "sv:da:de", "LANG": "de_DE"}, "da"),
+]
+
+
+@pytest.mark.usefixtures("_three_languages")
+@pytest.mark.parametrize(("variables", "chosen"), ENVIRONMENTS)
+def test_the_language_of_the_environment(variables, chosen, monkeypatch):
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert language_of_environment() == chosen
+
+
+REALS = st.floats(allow_nan=False, allow_infinity=False) | st.floats(-10, 10) | st.integers(-(10**9), 10**9)
+WORDS = st.sampled_from(["NaN", "Infinity", "-Infinity", True, False])
+ENTRIES = REALS | WORDS | st.lists(REALS, min_size=2, max_size=2)
+"""A trace spells what is not finite in words."""
+
+
+@given(entries=st.lists(ENTRIES, min_size=1, max_size=6), columns=st.integers(1, 3))
+@example(entries=[0.00012345, 1.0005, 2.5e-7, 123450000.5, -0.0, 5e-324, math.pi, 9999999.5, 0.99995, 1e21], columns=1)
+def test_python_and_the_page_spell_alike_and_round_halves_alike(entries, columns):
+    shape = [] if len(entries) == 1 else [len(entries)]
+    if len(entries) % columns == 0 and columns > 1:
+        shape = [len(entries) // columns, columns]
+    fact = {"kind": "and", "operands": {"first": {"numbers": entries, "shape": shape}, "last": {"shape": shape}}}
+    assert tell_by_page(fact) == tell(fact)

@@ -1,14 +1,18 @@
 """The English sentences of all examples, as they were read and approved.
 
-After a change: `pytest tests/words/test_sentences.py --rewrite-goldens`, then read the diff.
+After a change: `pytest tests/words/test_sentences.py --rewrite-goldens`, then read the diff. What happened at a step
+beside its rule is said with the numbers that plain torch has.
 """
 
 from pathlib import Path
 
+import pytest
+
 from gradwalk.examples.catalogue import EXAMPLES
 from gradwalk.words.catalogue import tell, tell_attribute
 from gradwalk.words.problems import tell_problem
-from tests.tracer.programs import trace
+from tests.tracer.programs import custom_function, trace
+from tests.twin import run_plain, run_traced
 from tests.words.page import told_by_page
 
 APPROVED = Path(__file__).with_name("sentences.txt")
@@ -39,3 +43,90 @@ def test_the_sentences_of_the_examples_are_the_approved_ones(rewrite_goldens: bo
     if rewrite_goldens:
         APPROVED.write_text("\n".join(sentences()) + "\n", encoding="utf-8")
     assert sentences() == APPROVED.read_text(encoding="utf-8").splitlines()
+
+
+PROGRAMS = {
+    "several hooks": """seen = []
+def scaled(factor):
+    def hook(g):
+        seen.append(g * factor)
+        return g * factor
+    return hook
+x = torch.tensor(2., requires_grad=True)
+y = x * 3
+y.register_hook(scaled(2))
+y.register_hook(scaled(5))
+z = y * 5
+z.backward()
+told = f"Then the hook in line 9 made it {seen[0]:g} and the hook in line 10 made it {seen[1]:g}."
+""",
+    "hooks after accumulation": """seen = []
+def double(p):
+    p.grad = p.grad * 2
+    seen.append(p.grad.clone())
+def clear(p):
+    p.grad = None
+x = torch.tensor(2., requires_grad=True)
+x.register_post_accumulate_grad_hook(double)
+x.register_post_accumulate_grad_hook(clear)
+y = x * 3
+y.backward()
+told = f"Then the hook in line 8 made it {seen[0]:g}; the hook in line 9 set it to {x.grad}."
+""",
+    "a cast": custom_function("Double", "x", "return x * 2", "return (g * 2).double()") + """
+x = torch.tensor(3., requires_grad=True)
+y = Double.apply(x)
+y.backward()
+told = f"`Double.backward` returned 2 for `x`; the engine cast it to `{str(x.grad.dtype)[6:]}`, {x.grad:g}."
+""",
+    "a cast seed": """v = torch.tensor(2., dtype=torch.float64)
+x = torch.tensor(3., requires_grad=True)
+seen = []
+x.register_hook(lambda g: seen.append(g.dtype))
+y = x * 4
+y.backward(v)
+told = f"The seed is `{str(v.dtype)[6:]}`; the engine cast it to `{str(seen[0])[6:]}`."
+""",
+    "zero times infinity": """x = torch.tensor([[4., 0.], [0., 1.]], requires_grad=True)
+y = x.sqrt()
+y.backward(torch.tensor([[1., 0.], [1., 1.]]))
+told = f"`v` is 0 and `J` infinite for `x` at {x.grad.isnan().nonzero().tolist()[0]}: 0 · ∞ = NaN."
+""",
+    "zeros for an output": "seen = []\n" + custom_function(
+        "Two", "x", "return x * 2, x * 3", "seen.append(b)\nreturn a * 2 + b * 3", arrived="a, b") + """
+x = torch.tensor(2., requires_grad=True)
+p, q = Two.apply(x)
+p.backward()
+told = f"Nothing arrived at `q`; `Two.backward` gets {'zeros' if seen[0] == 0 else '?'}."
+""",
+    "a dropped gradient": "seen = []\n" + custom_function(
+        "Mul", "x, y", "ctx.save_for_backward(x, y)\nreturn x * y",
+        "x, y = ctx.saved_tensors\nseen.append(g * x)\nreturn g * y, seen[0]") + """
+x, y = torch.tensor(5., requires_grad=True), torch.tensor(3.)
+z = Mul.apply(x, y)
+z.backward()
+told = f"`Mul.backward` computed {seen[0]:g} for"
+""",
+    "values written behind autograd": """x = torch.tensor(3., requires_grad=True)
+w = torch.tensor(2., requires_grad=True)
+was = w.item()
+y = w * x
+w.data.fill_(10.)
+y.backward()
+told = (
+    f"`w` held {was:g} when it was saved and holds {w.item():g} now, written behind autograd's back: "
+    f"backward computes with {x.grad:g}."
+)
+""",
+}  # fmt: skip
+"""Each ends with the sentence in `told`, made of what its own hooks and backwards saw."""
+
+
+@pytest.mark.parametrize("source", PROGRAMS.values(), ids=PROGRAMS)
+def test_a_fact_is_said_once(source: str) -> None:
+    twin = run_plain(source)
+    assert twin.error is None
+    backward = told_by_page(run_traced(source).document)["backward"]
+    # A phase that a step leaves out says what the next stop says.
+    sentences = [step["phases"][stop - 1] for step in backward for stop in step["stops"]]
+    assert [sentence.count(twin.namespace["told"]) for sentence in sentences].count(1) == 1, sentences

@@ -1,7 +1,7 @@
 /**
  * Real traces for unit tests: the golden ones that both languages read.
  *
- * Where `GRADWALK_TRACES` names a folder (`python -m tests.examples.write_traces FOLDER`), those in it too.
+ * Where `GRADWALK_TRACES` names a folder (`python -m tests.examples.traced FOLDER`), those in it too.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";

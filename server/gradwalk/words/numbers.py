@@ -1,6 +1,6 @@
 """Numbers and shapes in sentences, in the digits that the page shows at first (`frontend/src/model/numbers.ts`).
 
-Only for where Python itself must speak: the command line, answers to API clients. `tests/words/test_numbers.py` holds
+Only for where Python itself must speak: the command line, answers to API clients. `tests/words/test_catalogue.py` holds
 it to the page's own.
 """
 

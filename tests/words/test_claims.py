@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from gradwalk.examples.catalogue import EXAMPLES
 from tests.tracer.test_random_graphs import programs
 from tests.twin import PRELUDE, Twin, run_traced, run_watched
-from tests.words.page import told_by_page
+from tests.words.page import tell_by_page, told_by_page
 
 CODE = r"`([^`]+)`"
 NUMBER = r"[-\N{MINUS SIGN}]?(?:\d+(?:\.\d+)?(?:·10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?|NaN|[-\N{MINUS SIGN}]?∞)"
@@ -331,3 +331,27 @@ def test_a_false_claim_is_found(check: Callable[..., bool | None], groups: tuple
     twin = Twin({"x": x, "y": y}, None, [], [], (), "")
     moment = Moment(twin, "MulBackward0", [torch.tensor(1.0)], [torch.tensor(2.0)], {"contributions": []}, {}, True)
     assert check(moment, *groups) is False
+
+
+@pytest.mark.parametrize(
+    ("result", "kind"),
+    [
+        ("x + torch.ones(2, 3)", "rule-broadcast"),
+        ("x.expand(2, 3)", "rule-broadcast"),
+        ("torch.zeros(2).scatter(0, torch.tensor([0, 0, 1]), x)", "rule-overwritten"),
+        ("x * (1 + 2j)", None),
+        ("torch.cummax(x, 0).values", None),
+        ("torch.cumprod(x, 0)", None),
+        ("F.pad(x[None], (1, 1), mode='reflect')", None),
+        ("torch.sparse.mm(torch.eye(3).to_sparse(), x[:, None])", None),
+    ],
+)
+def test_entries_are_called_repeated_or_overwritten_only_where_they_are(result: str, kind: str | None) -> None:
+    source = f"x = torch.tensor([1., 0., 3.], requires_grad=True)\ny = {result}\ny.abs().sum().backward()\n"
+    told = {said for node in told_by_page(run_traced(source).document)["backward"] for said in node["phases"]}
+    x, y = ({"kind": "code", "operands": {"text": name}} for name in "xy")
+    claims = {
+        one: tell_by_page({"kind": one, "operands": {"name": x, "output": y}})
+        for one in ("rule-broadcast", "rule-overwritten")
+    }
+    assert [one for one, claim in claims.items() if any(claim in said for said in told)] == ([kind] if kind else [])

@@ -565,8 +565,8 @@ def _op_of(record: Record) -> str:
 
 
 def _said_op(record: Record) -> str:
-    """`log_softmax` for torch's `_log_softmax`."""
-    return _op_of(record).strip("_").removesuffix("_forward")
+    """`log_softmax` for torch's `_log_softmax`, `leaf` for a leaf."""
+    return "leaf" if record.variable is not None else _op_of(record).strip("_").removesuffix("_forward")
 
 
 def _missing(operand: protocol.Operand, record: Record) -> Missing:

@@ -194,14 +194,15 @@ def _called_shortly(sources: dict[str, str], names: Sequence[str], makers: Seque
 
 
 def _made(names: Sequence[str], makers: Sequence[str | None], known: Container[str]) -> dict[str, str]:
-    """`tanh(…)` for what has no text that is known; `operand1` where two operands would be called so."""
+    """`tanh(…)` or `leaf` for what has no text that is known; `operand1` where two operands would be called so."""
     unknown = [
         (argnum, name, op)
         for argnum, (name, op) in enumerate(zip(names, makers, strict=True), 1)
         if op is not None and name not in known
     ]
     counts = Counter(op for _, _, op in unknown)
-    return {name: f"{op}(…)" if counts[op] == 1 else f"operand{argnum}" for argnum, name, op in unknown}
+    said = {op: op if op == "leaf" else f"{op}(…)" for op in counts}
+    return {name: said[op] if counts[op] == 1 else f"operand{argnum}" for argnum, name, op in unknown}
 
 
 def _is_in(name: str, texts: Iterable[str]) -> bool:

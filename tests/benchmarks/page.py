@@ -1,7 +1,7 @@
-"""What a person waits for: first paint, Run to a picture and to numbers, sliders, a slow line.
+"""What a person waits for: Run to a picture and to numbers, sliders, a slow line.
 
 Each visit has a browser context of its own, so an empty cache. A slider's time is from the browser's `input` event to
-the frame after the new product is in the document, beside the same request without a page.
+the frame after the new product is in the document.
 """
 
 import time
@@ -59,16 +59,6 @@ MOVE_SLIDER = """async ([value, numbers]) => {
     }
     return performance.now() - begin;
 }"""
-ROUND_TRIP = """async ([source, k]) => {
-    const begin = performance.now();
-    const response = await fetch("/api/traces", {
-        method: "POST",
-        headers: { Accept: "text/event-stream", "Content-Type": "application/json" },
-        body: JSON.stringify({ source, options: { seed: 0, inputs: { k } } }),
-    });
-    await response.text();
-    return performance.now() - begin;
-}"""
 
 Found = dict[str, list[float]]
 
@@ -94,16 +84,6 @@ def waiting(page: Page, server: str, source: str, place: str = "2.3") -> PlayerP
     return player
 
 
-def measure_visit(page: Page, server: str, found: Found) -> None:
-    """First contentful paint and first step on screen."""
-    player = PlayerPage(page, server)
-    player.open()
-    player.product.wait_for()
-    add(found, "first step on screen", page.evaluate("performance.now()"))
-    paint = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
-    add(found, "first contentful paint", paint)
-
-
 def measure_run(page: Page, server: str, name: str, found: Found) -> None:
     """From Run to the first picture and to the numbers of a step, of a program that the server has not seen."""
     player = waiting(page, server, f"{PROGRAMS[name].strip()}\n# {time.monotonic_ns()}")
@@ -112,18 +92,13 @@ def measure_run(page: Page, server: str, name: str, found: Found) -> None:
     add(found, f"Run to numbers, {name}", numbers)
 
 
-def measure_slider(page: Page, server: str, name: str) -> Found:
-    """Slider moves to numbers on screen, and bare round trips of equally fresh requests."""
-    found: Found = {}
-    source = PROGRAMS[name].strip()
-    player = waiting(page, server, source, SLIDERS[name])
+def measure_slider(page: Page, server: str, name: str, found: Found) -> None:
+    """Slider moves to numbers on screen."""
+    player = waiting(page, server, PROGRAMS[name].strip(), SLIDERS[name])
     player.button("Run").click()
     player.wait_for_end_of_run()
     for move in range(MOVES):
-        k = round(1.1 + 0.05 * move, 2)
-        add(found, "request without a page", page.evaluate(ROUND_TRIP, [source, k + 0.013]))
-        add(found, "slider to new numbers", page.evaluate(MOVE_SLIDER, [str(k), NUMBERS]))
-    return found
+        add(found, f"slider to new numbers, {name}", page.evaluate(MOVE_SLIDER, [str(1.1 + 0.05 * move), NUMBERS]))
 
 
 def measure_slow_line(page: Page, server: str, found: Found) -> None:
@@ -135,15 +110,13 @@ def measure_slow_line(page: Page, server: str, found: Found) -> None:
 
 
 def main() -> None:
-    """Prints the tables."""
+    """Prints the table."""
     found: Found = {}
     with running_server() as server, running_browser() as browser:
         for name in SLIDERS:
             with visit(browser) as page:
-                report(name, measure_slider(page, server.url, name), "request without a page")
+                measure_slider(page, server.url, name, found)
         for _ in range(VISITS):
-            with visit(browser) as page:
-                measure_visit(page, server.url, found)
             for name in PROGRAMS:
                 with visit(browser) as page:
                     measure_run(page, server.url, name, found)

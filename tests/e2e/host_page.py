@@ -6,13 +6,8 @@ from typing import Any
 
 from playwright.sync_api import Frame, Locator, Page
 
-LISTEN = """<!doctype html><meta charset="utf-8"><title>t</title><script>
-window.heard = [];
-addEventListener("message", (event) => heard.push(event.data));
-const told = (type) => heard.filter((message) => message?.ns === "gradwalk" && message.type === type);
-const frame = () => document.querySelector("iframe").contentWindow;
-const tell = (message) => frame().postMessage({ns: "gradwalk", v: 1, ...message}, "*");
-</script>"""
+from tests.world.sites import LISTEN
+
 FRAME = '<iframe sandbox="allow-scripts" title="A backward pass" src="{src}" width="900" height="600"></iframe>'
 ELEMENT = '<grad-walk src="{src}" {attributes}>{fallback}</grad-walk>'
 MODULE = '<script type="module" src="{server}/kit/gradwalk.js"></script>'

@@ -12,9 +12,8 @@ from playwright.sync_api import Page, expect
 from tests.e2e.conftest import Opener
 from tests.e2e.player import PlayerPage, fragment, named
 from tests.e2e.test_main_story import MAP
-from tests.world.processes import ROOT
+from tests.world.browser import axe
 
-AXE = ROOT / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
 THEMES = ("light", "dark", "contrast")
 SIZES = {"desktop": (1440, 900), "phone": (390, 844), "smallest": (320, 640), "projector": (1920, 1080)}
 MODES = {
@@ -34,15 +33,7 @@ MOST_KINDS = ("by hand", "chain, nudged", "two outputs", "stopped")
 
 
 def axe_findings(page: Page) -> list[Any]:
-    """Rule, element and reason of everything that axe finds wrong."""
-    page.evaluate(AXE.read_text())
-    found: list[Any] = page.evaluate(
-        """async () => {
-            const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
-            const { violations } = await axe.run(document, { runOnly: { type: "tag", values: tags } });
-            return violations.flatMap(({ id, nodes }) => nodes.map((node) => [id, node.html, node.failureSummary]));
-        }"""
-    )
+    found: list[Any] = page.evaluate(f"async () => {{ {axe()} }}")
     return found
 
 

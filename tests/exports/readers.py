@@ -26,11 +26,12 @@ def words_of(svg: bytes) -> str:
     return " ".join("".join(text.itertext()) for text in texts).replace("\N{NO-BREAK SPACE}", " ")
 
 
-def ink_of(png: bytes) -> float:
-    """The share of pixels that are not paper."""
-    with Image.open(io.BytesIO(png)) as image:
+def ink_of(picture: bytes | Path) -> float:
+    """The share of pixels that differ from the paper, which is the most frequent grey."""
+    with Image.open(io.BytesIO(picture) if isinstance(picture, bytes) else picture) as image:
         counts = image.convert("L").histogram()
-    return sum(counts[:245]) / sum(counts)
+    paper = max(range(256), key=counts.__getitem__)
+    return 1 - sum(counts[max(0, paper - 10) : paper + 11]) / sum(counts)
 
 
 def pages_of(pdf: bytes) -> list[str]:

@@ -17,7 +17,7 @@ from gradwalk.exports.labels import FONT, MONO
 from gradwalk.exports.moment import LAND, MULTIPLY, SEND, find_moment
 from gradwalk.exports.picture import write_dot
 from gradwalk.exports.raster import write_still
-from gradwalk.exports.spelling import spell_gradient, spell_number
+from gradwalk.exports.spelling import spell_gradient
 from gradwalk.protocol.document import TraceDocument
 from tests.exports.readers import SVG, golden, ink_of, pages_of, words_of
 
@@ -240,11 +240,3 @@ def test_any_step_can_be_asked_for_but_not_of_a_trace_without_a_pass(step, squar
     square["events"] = [e for e in square["events"] if e["type"] in ("started", "finished")]
     with pytest.raises(NothingToExport, match="no backward pass"):
         find_moment(square, Selection(step=step))
-
-
-@pytest.mark.parametrize(
-    ("number", "spelled"),
-    [(3.0, "3"), (-0.5, "−0.5"), (0.123456, "0.1235"), ("-Infinity", "−∞"), ("NaN", "NaN"), ([1.0, -2.0], "1−2i")],
-)
-def test_numbers_are_short_and_carry_a_true_minus(number: object, spelled: str) -> None:
-    assert spell_number(number) == spelled

@@ -74,16 +74,6 @@ def run() -> Run:
 
 
 @pytest.fixture(scope="session")
-def gradwalk(run: Run) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """The command line, as the recipes use it."""
-
-    def gradwalk(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
-        return run(sys.executable, "-m", "gradwalk", *arguments, cwd=cwd)
-
-    return gradwalk
-
-
-@pytest.fixture(scope="session")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Firefox]:
     with running_firefox(tmp_path_factory.mktemp("profile")) as browser:
         yield browser

@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+from tests.world.sites import keep_program
+
 PAGES = Path(__file__).parents[2] / "frontend" / "docs" / "hosts"
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -13,6 +15,11 @@ def recipe(page: str, language: str, number: int = 0, **filled: str) -> str:
     return re.sub(
         r"https://HOST\b|\b(?:ID|TITLE)\b", lambda word: filled.get(word[0].removeprefix("https://"), word[0]), text
     )
+
+
+def filled_for(server: str, source: str) -> dict[str, str]:
+    """What stands for HOST, ID and TITLE once the server has run this program."""
+    return {"HOST": server, "ID": keep_program(server, source)[1], "TITLE": "A square"}
 
 
 def blocks_of(page: str) -> list[tuple[str, str]]:

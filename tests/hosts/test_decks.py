@@ -9,21 +9,17 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
+from tests.exports.readers import ink_of
 from tests.hosts.conftest import HOST_NODE, HOST_PYTHON, ROOT
-from tests.hosts.readers import draw_pages, ink_of, words_of_pdf
+from tests.hosts.readers import draw_pages, words_of_pdf
 from tests.hosts.recipes import recipe
+from tests.world.browser import axe
 from tests.world.sites import serving
 
 pytestmark = [pytest.mark.host, pytest.mark.group("decks")]
 
 FILTER = ROOT / "frontend" / "docs" / "hosts" / "quarto" / "_extensions" / "gradwalk" / "gradwalk.lua"
 EXTENSION = FILTER.parent
-AXE = ROOT / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
-FINDINGS = """async () => {
-  const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
-  const { violations } = await axe.run("grad-walk", { runOnly: { type: "tag", values: tags } });
-  return violations.flatMap(({ id, nodes }) => nodes.map((node) => [id, node.html]));
-}"""
 
 
 @pytest.fixture
@@ -59,8 +55,7 @@ def test_html_holds_a_player_that_fetches_nothing_and_has_no_barrier(
     page.goto(f"file://{written}/lesson.html")
     page.locator("grad-walk .callout").wait_for(timeout=60_000)
     assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
-    page.add_script_tag(path=AXE)
-    assert page.evaluate(FINDINGS) == []
+    assert page.evaluate(f"""async () => {{ {axe("'grad-walk'")} }}""") == []
     page.close()
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.hosts.readers import draw_pages, ink_of, words_of_pdf
+from tests.exports.readers import ink_of
+from tests.hosts.readers import draw_pages, words_of_pdf
 from tests.hosts.recipes import recipe
 
 pytestmark = [pytest.mark.host, pytest.mark.group("office")]

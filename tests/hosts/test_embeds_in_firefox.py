@@ -8,9 +8,9 @@ import torch
 
 from tests.e2e.player import number
 from tests.hosts.firefox import ARROW_RIGHT, PAGE_DOWN, Firefox
-from tests.hosts.recipes import recipe
+from tests.hosts.recipes import filled_for, recipe
 from tests.world.shared import SharedServer
-from tests.world.sites import keep_program, serving
+from tests.world.sites import LISTEN, serving
 
 pytestmark = [pytest.mark.host, pytest.mark.group("firefox")]
 
@@ -21,12 +21,7 @@ y.backward(torch.tensor([1.0, 0.5]))
 """
 PLAYER = "document.querySelector('grad-walk')"
 READY = f"{PLAYER}?.isReady"
-LISTEN = """<script>
-window.heard = [];
-addEventListener("message", ({data}) => heard.push(data));
-window.told = (type) => heard.filter((each) => each.ns === "gradwalk" && each.type === type);
-window.tell = (message) =>
-  document.querySelector("iframe").contentWindow.postMessage({ns: "gradwalk", v: 1, ...message}, "*");
+HEAR_ELEMENTS = """<script>
 for (const name of ["step", "edge"])
   addEventListener(`gradwalk-${name}`, ({detail}) => heard.push({ns: "gradwalk", type: name, ...detail}));
 </script>"""
@@ -36,8 +31,7 @@ CELLS = f"""return [...{PLAYER}.shadowRoot.querySelector(`section table[aria-lab
 
 @pytest.fixture(scope="module")
 def filled(server: SharedServer) -> dict[str, str]:
-    """What stands in a recipe for HOST, ID and TITLE."""
-    return {"HOST": server.url, "ID": keep_program(server.url, SOURCE)[1], "TITLE": "A square"}
+    return filled_for(server.url, SOURCE)
 
 
 @pytest.fixture
@@ -46,7 +40,7 @@ def paste(tmp_path: Path, firefox: Firefox) -> Iterator:
     with serving(tmp_path) as address:
 
         def paste(markup: str) -> None:
-            (tmp_path / "page.html").write_text(f"<!doctype html><meta charset=utf-8><title>t</title>{LISTEN}{markup}")
+            (tmp_path / "page.html").write_text(LISTEN + HEAR_ELEMENTS + markup)
             firefox.open(f"{address}/page.html")
 
         yield paste

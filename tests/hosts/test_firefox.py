@@ -7,14 +7,13 @@ import pytest
 import torch
 
 from tests.e2e.player import number
+from tests.exports.readers import ink_of
 from tests.hosts.firefox import ARROW_RIGHT, Firefox
-from tests.hosts.readers import ink_of
-from tests.world.processes import ROOT
+from tests.world.browser import axe
 from tests.world.shared import SharedServer
 
 pytestmark = [pytest.mark.host, pytest.mark.group("firefox")]
 
-AXE = ROOT / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
 PRODUCT = "[aria-label='Vector-Jacobian product']"
 
 
@@ -75,12 +74,7 @@ def test_nothing_sticks_out_and_axe_finds_nothing(
     firefox.resize(width, 900)
     open_at(firefox, server, "map", "1.3", theme=theme)
     assert firefox.run("return document.documentElement.scrollWidth <= document.documentElement.clientWidth")
-    findings = firefox.run(
-        f"""{AXE.read_text()};
-        const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
-        const {{ violations }} = await window.axe.run(document, {{ runOnly: {{ type: "tag", values: tags }} }});
-        return violations.flatMap(({{ id, nodes }}) => nodes.map((node) => [id, node.html, node.failureSummary]));"""
-    )
+    findings = firefox.run(axe())
     assert findings == [], json.dumps(findings, indent=1)
     picture = tmp_path / "firefox.png"
     picture.write_bytes(firefox.picture())

@@ -11,8 +11,9 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.exports.readers import ink_of
 from tests.hosts.conftest import HOST_PYTHON, NOTEBOOK_CELL, notebook_of
-from tests.hosts.readers import draw_pages, ink_of, words_of_pdf
+from tests.hosts.readers import draw_pages, words_of_pdf
 from tests.hosts.recipes import recipe
 from tests.world.processes import wait_until
 from tests.world.sites import serving

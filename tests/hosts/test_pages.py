@@ -7,51 +7,47 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
+from tests.e2e.host_page import HostPage
 from tests.hosts.conftest import HOST_PYTHON, PROGRAM
-from tests.hosts.recipes import recipe
+from tests.hosts.recipes import filled_for, recipe
 from tests.world.server import running_server
-from tests.world.sites import keep_program
 
 pytestmark = [pytest.mark.host, pytest.mark.group("decks")]
 
 SOURCE = f"import torch\n{PROGRAM}"
 STOPS = [*(f"1.{phase}" for phase in range(1, 6)), *(f"2.{phase}" for phase in range(2, 6)), "3.1", "3.5"]
 WATCHED_MS = 60_000
-# What Canvas does with it, and when each message came.
-LISTEN = """<script>
-window.heard = [];
-window.frames_seen = 0;
-(function count() { window.frames_seen += 1; requestAnimationFrame(count) })();
+# What Canvas does with it, and in which picture of the screen each message came.
+RESIZE = """<script>
+const sizes = [];
+let frames_seen = 0;
+(function count() { frames_seen += 1; requestAnimationFrame(count) })();
 addEventListener("message", ({data}) => {
-  heard.push({frame: frames_seen, data});
-  if (data.subject === "lti.frameResize") document.querySelector("iframe").style.height = data.height + "px";
+  if (data.subject !== "lti.frameResize") return;
+  sizes.push({frame: frames_seen, height: data.height});
+  document.querySelector("iframe").style.height = data.height + "px";
 });
-window.told = (type) => heard.map(({data}) => data).filter((each) => each.ns === "gradwalk" && each.type === type);
-window.tell = (message) =>
-  document.querySelector("iframe").contentWindow.postMessage({ns: "gradwalk", v: 1, ...message}, "*");
 </script>"""
 
 
 def paste(page: Page, site: tuple[Path, str], markup: str) -> None:
-    folder, address = site
-    (folder / "page.html").write_text(f"<!doctype html><meta charset=utf-8><title>t</title>{LISTEN}{markup}")
-    page.goto(f"{address}/page.html")
-    page.wait_for_function("told('ready').length === 1")
+    host = HostPage(page, *site, server="")
+    host.paste(RESIZE + markup)
+    host.wait_for("ready")
 
 
 def test_for_a_minute_of_stepping_the_height_is_right_and_chased_by_nobody(browser: Browser, site) -> None:
     page = browser.new_page(viewport={"width": 1000, "height": 900})
     with running_server() as server:
-        filled = {"HOST": server.url, "ID": keep_program(server.url, SOURCE)[1], "TITLE": "A square"}
-        paste(page, site, recipe("lms.md", "html", **filled))
+        paste(page, site, recipe("lms.md", "html", **filled_for(server.url, SOURCE)))
         page.evaluate("window.began = performance.now(); setInterval(() => tell({type: 'next'}), 500)")
         page.wait_for_function("told('step').at(-1)?.place === '3.5'")
         page.set_viewport_size({"width": 560, "height": 900})
         page.wait_for_function("(ms) => performance.now() - began > ms", arg=WATCHED_MS, timeout=WATCHED_MS + 30_000)
-        sizes = page.evaluate("heard.filter(({data}) => data.subject === 'lti.frameResize')")
+        sizes = page.evaluate("sizes")
         frame = page.frames[1]
         assert frame.evaluate("document.documentElement.scrollHeight - innerHeight") in (-1, 0, 1)
-        assert frame.evaluate("innerHeight") == sizes[-1]["data"]["height"]
+        assert frame.evaluate("innerHeight") == sizes[-1]["height"]
     per_frame = [each["frame"] for each in sizes]
     assert len(per_frame) == len(set(per_frame)), "more than one in a frame of the screen"
     # A height for each of the two widths, and one more at most for a sentence that takes a second line.
@@ -60,13 +56,11 @@ def test_for_a_minute_of_stepping_the_height_is_right_and_chased_by_nobody(brows
     page.close()
 
 
-def test_when_the_server_dies_in_the_lecture_what_is_on_screen_goes_on(
-    browser: Browser, site, lesson: Path, run
-) -> None:
+def test_when_the_server_dies_in_the_lecture_what_is_on_screen_goes_on(browser: Browser, site) -> None:
     page = browser.new_page(viewport={"width": 1000, "height": 900})
     with ExitStack() as serving_lecture:
         server = serving_lecture.enter_context(running_server())
-        filled = {"HOST": server.url, "ID": keep_program(server.url, SOURCE)[1], "TITLE": "A square"}
+        filled = filled_for(server.url, SOURCE)
         paste(page, site, recipe("web.md", "html", **filled) + recipe("web.md", "html", 1, **filled))
         page.wait_for_function("document.querySelector('grad-walk').isReady")
     assert page.evaluate("(address) => fetch(address).then(() => true, () => false)", server.url) is False
@@ -85,12 +79,6 @@ def test_when_the_server_dies_in_the_lecture_what_is_on_screen_goes_on(
     )
     assert complaints == []
     page.close()
-    # Files are made on the lecturer's own machine.
-    run("bash", "-ec", recipe("web.md", "sh", 1), cwd=lesson)
-    offline = browser.new_context(offline=True).new_page()
-    offline.goto((lesson / "lesson.html").as_uri())
-    offline.wait_for_function("document.querySelector('grad-walk')?.isReady")
-    offline.context.close()
 
 
 CONSUMER = """import sys
@@ -107,7 +95,7 @@ print(registry.parse_text(link))
 def test_a_consumer_of_oembed_that_is_not_ours_shows_the_frame(browser: Browser, site, run, tmp_path: Path) -> None:
     page = browser.new_page()
     with running_server() as server:
-        link = recipe("lms.md", "text", HOST=server.url, ID=keep_program(server.url, SOURCE)[1]).strip()
+        link = recipe("lms.md", "text", **filled_for(server.url, SOURCE)).strip()
         (tmp_path / "consumer.py").write_text(CONSUMER)
         done: subprocess.CompletedProcess[str] = run(HOST_PYTHON, "consumer.py", server.url, link, cwd=tmp_path)
         paste(page, site, done.stdout)

@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
+from tests.exports.readers import ink_of
 from tests.hosts.conftest import PROGRAM
-from tests.hosts.readers import draw_pages, ink_of, words_of_pdf
-from tests.hosts.recipes import recipe
+from tests.hosts.readers import draw_pages, words_of_pdf
+from tests.hosts.recipes import filled_for, recipe
 from tests.world.shared import SharedServer
-from tests.world.sites import keep_program, serving
+from tests.world.sites import serving
 
 pytestmark = [pytest.mark.host, pytest.mark.group("decks")]
 
@@ -33,7 +34,7 @@ DECK = """<!doctype html><html><head><meta charset="utf-8"><title>deck</title>
 
 @pytest.fixture(scope="module")
 def filled(server: SharedServer) -> dict[str, str]:
-    return {"HOST": server.url, "ID": keep_program(server.url, SOURCE)[1], "TITLE": "A square"}
+    return filled_for(server.url, SOURCE)
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 
+from tests.world.processes import ROOT
 from tests.world.server import ELSEWHERE
 
 CHROMIUM_FLAGS = [
@@ -27,6 +28,14 @@ def running_browser() -> Iterator[Browser]:
             yield browser
         finally:
             browser.close()
+
+
+def axe(where: str = "document") -> str:
+    """The body of an async function: rule, element and reason of everything that axe finds wrong."""
+    return f"""{(ROOT / "frontend/node_modules/axe-core/axe.min.js").read_text()};
+        const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+        const {{ violations }} = await window.axe.run({where}, {{ runOnly: {{ type: "tag", values: tags }} }});
+        return violations.flatMap(({{ id, nodes }}) => nodes.map((node) => [id, node.html, node.failureSummary]));"""
 
 
 # Said by Chromium about every page over plain HTTP that is not on this machine.

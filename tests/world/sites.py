@@ -25,6 +25,15 @@ loss.backward()
 """
 """The example by which links and embeds are measured: eleven lines."""
 
+LISTEN = """<!doctype html><meta charset="utf-8"><title>t</title><script>
+window.heard = [];
+addEventListener("message", ({data}) => heard.push(data));
+window.told = (type) => heard.filter((each) => each?.ns === "gradwalk" && each.type === type);
+window.frame = () => document.querySelector("iframe").contentWindow;
+window.tell = (message) => frame().postMessage({ns: "gradwalk", v: 1, ...message}, "*");
+</script>"""
+"""The head of a page that notes what it hears from its frame and can send to it."""
+
 
 class _Handler(SimpleHTTPRequestHandler):
     """Files of a folder; under /npm/ those of the front end's packages."""

@@ -10,24 +10,6 @@ function lossOf(trace: TraceState) {
 }
 
 describe("an L on top of an output", () => {
-  it.each(atHand("map"))("has the rows of (x^2, xy, y^2) at (2, 3), weighted by v: %s", (name) => {
-    const loss = lossOf(sampleTrace(name));
-    expect(loss?.y).toEqual([4, 6, 9]);
-    expect(loss?.v).toEqual([0, 1, 0]);
-    expect(loss?.loss).toBe(6);
-    expect(loss?.leaves).toEqual([
-      {
-        leaf: "p",
-        rows: [
-          [4, 0],
-          [3, 2],
-          [0, 6],
-        ],
-        gradient: [3, 2],
-      },
-    ]);
-  });
-
   it("is not needed where the program has a loss of its own, or v is a stack", () => {
     expect(lossOf(sampleTrace("mlp-step"))).toBeNull();
     for (const name of atHand("whole-jacobian")) expect(lossOf(sampleTrace(name))).toBeNull();

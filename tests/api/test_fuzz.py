@@ -78,6 +78,28 @@ def test_made_up_requests_get_documented_answers(server: Any, description: Any, 
     ask()
 
 
+def test_any_bytes_anywhere_are_no_server_error(server: Any) -> None:
+    ids = (a_trace(server), "0" * 40)
+    traces = [f"/api/traces/{each}{part}" for each in ids for part in ("", "/events")]
+    paths = st.sampled_from(["/api/traces", *traces, "/t/x", "/api/server"])
+
+    @settings(QUIET, max_examples=60)
+    @given(
+        method=st.sampled_from(["GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "TRACE"]),
+        path=paths,
+        query=st.text(st.characters(codec="ascii", exclude_categories=("Cc",)), max_size=20),
+        body=st.binary(max_size=200),
+        last=st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=20).map(str.strip),
+    )
+    def ask(method: str, path: str, query: str, body: bytes, last: str) -> None:
+        headers = {"Content-Type": "application/json", "Last-Event-ID": last, "Accept-Encoding": last}
+        answer = server.client.request(method, path, params={"q": query}, content=body, headers=headers)
+        assert answer.status_code < 500
+        assert answer.headers["x-content-type-options"] == "nosniff"
+
+    ask()
+
+
 METHODS = ["GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "TRACE", "PATCH"]
 ODD_METHODS = ["CONNECT", "get", "", "G\x00T", "É" * 20]
 PATHS = [

@@ -188,7 +188,8 @@ class ForkLauncher:
         except OSError:
             raw = b""
         if not raw:
-            words = _read_last_words(self._last_words)
+            with self._lock:  # close may have been called meanwhile
+                words = _read_last_words(self._last_words)
             self.close()
             self._control.close()
             raise LauncherGoneError(f"the zygote did not start: {words}")
@@ -223,7 +224,8 @@ class ForkLauncher:
         self._forget_all()
         with contextlib.suppress(OSError):
             self._control.shutdown(socket.SHUT_RDWR)
-        self._last_words.close()
+        with self._lock:
+            self._last_words.close()
 
     def _listen(self) -> None:
         while True:

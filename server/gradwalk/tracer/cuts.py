@@ -56,9 +56,9 @@ class Cut:
         """What cut, as the program writes it: `.detach()`."""
         self.place = place
         self.leaves = leaves
-        """`id`s of the leaves that the argument depends on."""
+        """Identities of the leaves that the argument depends on."""
         self.identity = identity
-        """`id` of what it returned, which may be gone by now."""
+        """Of what it returned, which may be gone by now; 0 for plain numbers."""
         self.result = result
         """None where it gave plain numbers."""
 

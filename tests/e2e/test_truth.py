@@ -103,3 +103,16 @@ def test_the_true_jacobian_stands_beside_that_of_a_wrong_backward(player: Player
     expect(player.named("region", "player-stands-out")).to_contain_text("F1.backward", timeout=STREAM_MS)
     assert player.cells("Local Jacobian") == torch.diag(x).tolist()
     assert player.cells(say("player-true-table")) == jacobian(lambda x: x * x, x).tolist()
+
+
+def test_a_rule_that_nothing_checked_says_so_where_a_tick_would_stand(player: PlayerPage) -> None:
+    """What a hook unpacked may be anything: the formula is shown, and no tick beside it."""
+    tick = player.page.get_by_role("img", name=say("player-checked"))
+    exp = "import torch\nx = torch.tensor([1.0, 2.0], requires_grad=True)\ny = x.exp()\ny.backward(torch.ones(2))"
+    player.open(fragment(exp, s="1.3"))
+    expect(tick).to_be_visible(timeout=STREAM_MS)
+    doubled = "torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: 2 * t)"
+    player.open(fragment(exp.replace("y = x.exp()", f"with {doubled}:\n    y = x.exp()"), s="1.3"))
+    unchecked = player.page.get_by_text(say("player-unchecked"))
+    expect(unchecked).to_be_visible(timeout=STREAM_MS)
+    expect(tick).to_have_count(0)

@@ -46,8 +46,8 @@ class NamedTensors:
         ]
         # A parameter is known by its module's path even where a loop variable happens to point at it.
         for name, value in items:
-            if isinstance(value, torch.nn.Module):
-                self._read_module(name, value)
+            for path, module in _modules(name, value, _DEPTH):
+                self._read_module(path, module)
         for name, value in items:
             self._read(name, value, _DEPTH)
 
@@ -110,6 +110,15 @@ def _members(name: str, value: Any) -> Iterator[tuple[str, Any]]:
         yield from ((f"{name}[{key!r}]", member) for key, member in items if isinstance(key, (str, int)))
     elif type(value).__module__ == "__main__":
         yield from _attributes(name, value)
+
+
+def _modules(name: str, value: Any, depth: int) -> Iterator[tuple[str, torch.nn.Module]]:
+    """The modules at this name, or in the container or object there."""
+    if isinstance(value, torch.nn.Module):
+        yield name, value
+    elif depth and not isinstance(value, Tensor):
+        for path, member in _members(name, value):
+            yield from _modules(path, member, depth - 1)
 
 
 def _attributes(name: str, value: Any) -> Iterator[tuple[str, Any]]:

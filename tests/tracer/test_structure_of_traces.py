@@ -79,6 +79,18 @@ FACTS = {
         "net = nn.Sequential(nn.Linear(2, 2))\ndef run():\n    local = torch.ones(2, requires_grad=True)\n"
         "    (net(box.v) * ws[1] * local).sum().backward()\nrun()",
         lambda traced: set(leaves(traced)), {"box.v", "ws[1]", "net.0.weight", "net.0.bias", "local"}),
+    "parameters of modules in containers": ("class Agent:\n    def __init__(self):\n        self.actor = nn.Linear(1, 1)\n"
+        "layers, nets, agent = [nn.Linear(2, 2), nn.Linear(2, 1)], {'a': nn.Linear(1, 1)}, Agent()\n"
+        "h = torch.ones(1, 2)\nfor layer in layers:\n    h = layer(h)\nagent.actor(nets['a'](h)).sum().backward()",
+        lambda traced: (set(leaves(traced)), set(groups(traced))),
+        ({f"{module}.{name}" for name in ("weight", "bias")
+            for module in ("layers[0]", "layers[1]", "nets['a']", "agent.actor")},
+         {("module", f"{path}: Linear") for path in ("layers[0]", "layers[1]", "nets['a']", "agent.actor")})),
+    "what a backward pass recorded is no composite": (
+        "x = torch.tensor(2., requires_grad=True)\n(g,) = torch.autograd.grad(x ** 3, x, create_graph=True)\n"
+        "g.backward(create_graph=True)\n(x.grad ** 2).backward()",
+        lambda traced: {one["kind"] for event in traced.of("pass_started") for one in event["graph"]["groups"]},
+        {"function"}),
     "leaves of one name are numbered by what is no product": (
         "for i in range(12):\n    x = torch.tensor(float(i), requires_grad=True)\n    (3 * x ** 2).backward()",
         lambda traced: (leaves(traced)[:2], leaves(traced)[-1], named(traced, "pow")["formula"]["vjp"][0]["text"],

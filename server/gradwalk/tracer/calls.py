@@ -425,7 +425,7 @@ class CallRecorder(TorchFunctionMode):
         """Runs a Python-level torch function so that the calls inside it are seen too."""
         log = self._log
         name = body.__name__
-        if name in _BACKWARD_CALLS:
+        if name in BACKWARD_CALLS:
             with self:
                 return body(*args, **kwargs)
         scope = log.open("composite", name, frame_at(2))
@@ -511,4 +511,4 @@ _MAKERS: Final = frozenset(
 )
 _CHANGES_KEPT: Final = 1_000
 _DETACH_IN_PLACE = torch.Tensor.detach_
-_BACKWARD_CALLS: Final = frozenset({"backward", "grad"})
+BACKWARD_CALLS: Final = frozenset({"backward", "grad"})

@@ -3,8 +3,8 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from gradwalk.protocol.graph import Group
-from gradwalk.tracer.calls import Call, Scope
+from gradwalk.protocol.graph import Group, GroupKind
+from gradwalk.tracer.calls import BACKWARD_CALLS, Call, Scope
 from gradwalk.tracer.places import Places
 
 
@@ -75,7 +75,10 @@ def _scopes(owners: Mapping[str, Call]) -> dict[str, Scope]:
         scope = call.scope
         if len(made[call]) > 1:
             if call.as_scope is None:
-                call.as_scope = Scope(call.scope, "composite", call.label.strip("_"), call.place)
+                label = call.label.strip("_")
+                # What a backward pass recorded is no composite: the call only started it.
+                kind: GroupKind = "function" if label in BACKWARD_CALLS else "composite"
+                call.as_scope = Scope(call.scope, kind, label, call.place)
             scope = call.as_scope
         if scope is not None:
             found[node] = scope

@@ -1484,6 +1484,7 @@ export interface Catalogue {
   "player-not-returned": never;
   "player-backward-returned": never;
   "player-more-terms": "count";
+  "player-more-zeros": "count";
   "player-entry-of": "entry" | "total";
   "player-compute-jacobian": never;
   "player-not-written-out": never;

@@ -1483,6 +1483,7 @@ FactKind = Literal[
     "player-not-returned",
     "player-backward-returned",
     "player-more-terms",
+    "player-more-zeros",
     "player-entry-of",
     "player-compute-jacobian",
     "player-not-written-out",

@@ -2003,6 +2003,7 @@ player-more-terms = { $count } { $count ->
     [one] weiterer Summand
    *[other] weitere Summanden
 }
+player-more-zeros = { $count } mal 0
 player-entry-of = Eintrag { $entry } von { $total }
 player-compute-jacobian = Diese Jacobi-Matrix berechnen
 player-not-written-out = nicht ausgeschrieben

@@ -2004,6 +2004,7 @@ player-more-terms = { $count } more { $count ->
     [one] term
    *[other] terms
 }
+player-more-zeros = { $count } times 0
 player-entry-of = entry { $entry } of { $total }
 player-compute-jacobian = Compute this Jacobian
 player-not-written-out = not written out

@@ -79,7 +79,8 @@ FACTS = {
         "net = nn.Sequential(nn.Linear(2, 2))\ndef run():\n    local = torch.ones(2, requires_grad=True)\n"
         "    (net(box.v) * ws[1] * local).sum().backward()\nrun()",
         lambda traced: set(leaves(traced)), {"box.v", "ws[1]", "net.0.weight", "net.0.bias", "local"}),
-    "parameters of modules in containers": ("class Agent:\n    def __init__(self):\n        self.actor = nn.Linear(1, 1)\n"
+    "parameters of modules in containers": (
+        "class Agent:\n    def __init__(self):\n        self.actor = nn.Linear(1, 1)\n"
         "layers, nets, agent = [nn.Linear(2, 2), nn.Linear(2, 1)], {'a': nn.Linear(1, 1)}, Agent()\n"
         "h = torch.ones(1, 2)\nfor layer in layers:\n    h = layer(h)\nagent.actor(nets['a'](h)).sum().backward()",
         lambda traced: (set(leaves(traced)), set(groups(traced))),

@@ -9,6 +9,7 @@ from typing import Any
 from zlib import crc32
 
 import pytest
+import torch
 
 COUNT = 12
 CHUNKS = [pytest.param(chunk, marks=pytest.mark.sweep if chunk else ()) for chunk in range(COUNT)]
@@ -20,14 +21,21 @@ def is_in(chunk: int, name: str) -> bool:
     return crc32(name.encode()) % COUNT == chunk
 
 
+def _of(name: str) -> Any:
+    """A module of torch's own tests, which forbid every later program to set `torch.backends.cudnn.deterministic`."""
+    module = import_module(name)
+    torch.backends.flags_frozen.__globals__["__allow_nonbracketed_mutation_flag"] = True
+    return module
+
+
 def load_operators() -> list[Any]:
     """Every OpInfo of torch's operator database."""
-    return list(import_module("torch.testing._internal.common_methods_invocations").op_db)
+    return list(_of("torch.testing._internal.common_methods_invocations").op_db)
 
 
 def load_custom_functions() -> list[Any]:
     """Every OpInfo of torch's database of custom Functions."""
-    return list(import_module("torch.testing._internal.autograd_function_db").autograd_function_db)
+    return list(_of("torch.testing._internal.autograd_function_db").autograd_function_db)
 
 
 @pytest.fixture(scope="session")
@@ -39,4 +47,4 @@ def operator_database() -> list[Any]:
 @pytest.fixture(scope="session")
 def module_database() -> list[Any]:
     """Every ModuleInfo."""
-    return list(import_module("torch.testing._internal.common_modules").module_db)
+    return list(_of("torch.testing._internal.common_modules").module_db)

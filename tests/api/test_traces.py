@@ -169,7 +169,7 @@ def test_local_jacobians_come_on_demand(server: Any) -> None:
         ("import torch\ny = torch.ones(1) * undefined_thing", "error"),
         ("", "not_differentiable"),
         ("x = 1\n" * 100_000, "too_big"),
-        ("import os\nos.system('id')", "rejected"),
+        ("open('a')", "error"),
         ("\0", "syntax"),
     ],
     ids=["broken", "unknown name", "empty", "long", "forbidden import", "NUL"],

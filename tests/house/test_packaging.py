@@ -16,7 +16,7 @@ from tests.world.server import Server
 pytestmark = pytest.mark.soak
 
 NEEDED = """
-static/index.html formulas/derivatives.json sandbox/offer.json examples/programs/map.py protocol/events.py
+static/index.html formulas/derivatives.json examples/programs/map.py protocol/events.py
 exports/fonts.conf words/en.ftl static/fonts/DejaVuSansMono-Bold.ttf
 """
 FREE_OF = ("tests/", "frontend/", "scripts/", "requirements/")

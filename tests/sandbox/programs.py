@@ -19,7 +19,7 @@ class Listed(NamedTuple):
     name: str
     """`introspection/walk the subclasses`."""
     outcomes: frozenset[str]
-    """Kinds of outcome that are as they should be: `rejected`, `error`, `timeout`, `ok`, ..."""
+    """Kinds of outcome that are as they should be: `harmless`, `error`, `forbidden`, `timeout`, ..."""
     source: str
 
 

@@ -1,21 +1,24 @@
-"""The hostile programs in real children: with the policy, and with the kernel's layers alone. Ring 3 runs all of them.
+"""Hostile programs in real children, held by the kernel's layers alone. Ring 3 runs all of them.
 
-Afterwards the reference program must give the same bytes as ever, no child may be left, and no file may have come or
-gone.
+Each ends as its collection says; afterwards the reference program must give the same bytes as ever, no child may be
+left, and no file may have come or gone.
 """
 
+import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from gradwalk.protocol.document import encode
+from gradwalk.protocol.wire import read_events
 from gradwalk.sandbox.supervisor import Sandbox
-from gradwalk.words.problems import tell_problem
 from tests.sandbox.programs import Listed, read_collection, stratify
+from tests.twin import check_pass, run_plain, run_watched
 from tests.world.processes import children_of, wait_until
 from tests.world.sandbox import REFERENCE, trace_in
 from tests.world.stream import kind_of
@@ -23,40 +26,25 @@ from tests.world.stream import kind_of
 AT_ONCE = 3
 PLACES = (Path("/tmp"), Path("/dev/shm"), Path("/var/tmp"), Path.cwd())  # noqa: S108
 HARMLESS = {"ok", "not_differentiable"}
-"""A program without a graph gets a message; nothing was refused and nothing failed."""
+"""Nothing failed; a program without a graph gets a message."""
 LIMITED = {"timeout", "memory", "too_big", "crashed"}
 HOSTILE = read_collection("hostile")
-SAMPLES = {
-    True: [each for each in stratify(HOSTILE, by_outcome=True, each=1) if "timeout" not in each.outcomes],
-    False: stratify(HOSTILE, by_outcome=False, each=2),
-}
-"""With the policy, one of each file and outcome that ends by itself; with the kernel alone, two of each file."""
 FILES = sorted({listed.name.partition("/")[0] for listed in HOSTILE})
+SAMPLE = [each for each in stratify(HOSTILE, by_outcome=True, each=3) if each.outcomes != {"timeout"}]
 PARTS = ["sample", *(pytest.param(name, marks=pytest.mark.sweep) for name in FILES)]
 
 
-def run_all(sandbox: Sandbox, programs: list[Listed], judge: Callable[[Listed, str], bool]) -> list[Any]:
+def run_all(
+    sandbox: Sandbox, programs: list[Listed], judge: Callable[[Listed, str], bool]
+) -> list[tuple[str, list[str], str]]:
     """Every program in a child of its own, a few at a time; gives those that did not end as they should."""
 
     def run(listed: Listed) -> tuple[str, list[str], str] | None:
-        events: list[Any] = trace_in(sandbox, listed.source)
-        kind = kind_of(events)
-        for event in events:
-            if event["type"] == "problem" and event["kind"] == "rejected":
-                check_refusal(listed, event)
+        kind = kind_of(trace_in(sandbox, listed.source))
         return None if judge(listed, kind) else (listed.name, sorted(listed.outcomes), kind)
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
         return [found for found in pool.map(run, programs) if found]
-
-
-def check_refusal(listed: Listed, problem: Any) -> None:
-    """A refusal names the line, the thing and the reason, and a way to go on."""
-    assert problem["span"], (listed.name, problem)
-    assert 1 <= problem["span"]["line"] <= listed.source.count("\n"), (listed.name, problem)
-    assert problem["fact"]["kind"] == "refusal", (listed.name, problem)
-    assert {"thing", "reason", "instead"} <= set(problem["fact"]["operands"]), (listed.name, problem)
-    assert tell_problem(problem).hint, (listed.name, problem)
 
 
 def marks() -> set[str]:
@@ -64,7 +52,7 @@ def marks() -> set[str]:
     return {str(path) for place in PLACES for path in place.glob("*gradwalk-escaped*")}
 
 
-def contain(sandbox: Sandbox, programs: list[Listed], judge: Callable[[Listed, str], bool]) -> None:
+def contain(sandbox: Sandbox, programs: list[Listed]) -> None:
     """Runs hostile programs, and looks at what they may have left."""
     descriptors = len(os.listdir("/proc/self/fd"))  # noqa: PTH208
     reference = encode(trace_in(sandbox, REFERENCE))
@@ -78,47 +66,54 @@ def contain(sandbox: Sandbox, programs: list[Listed], judge: Callable[[Listed, s
     assert not wrong
 
 
+def judge(listed: Listed, kind: str) -> bool:
+    """The expected class; a shared machine may be too slow for what the limits cut anyway."""
+    expected = set(listed.outcomes)
+    return (
+        kind in expected
+        or (kind in HARMLESS and "harmless" in expected)
+        or bool(kind in LIMITED and expected & LIMITED)
+    )
+
+
 @pytest.mark.parametrize("part", PARTS)
-@pytest.mark.parametrize("policy", [pytest.param(True, marks=pytest.mark.sweep), False], ids=["policy", "kernel alone"])
-def test_hostile_programs_are_contained(
-    sandboxes: Callable[..., Sandbox], policy: bool, part: str, tmp_path: Path
-) -> None:
+def test_hostile_programs_are_contained(sandboxes: Callable[..., Sandbox], part: str, tmp_path: Path) -> None:
     victim = tmp_path / "victim"
     victim.write_text("here")
     before = victim.stat()
-    chosen = SAMPLES[policy] if part == "sample" else [each for each in HOSTILE if each.name.startswith(f"{part}/")]
+    chosen = SAMPLE if part == "sample" else [each for each in HOSTILE if each.name.startswith(f"{part}/")]
     programs = [each._replace(source=each.source.replace("E_VICTIM", str(victim))) for each in chosen]
-    # Without the policy any of them may run on until its time is up.
-    endless = [listed for listed in programs if not policy or "timeout" in listed.outcomes]
-    judge = judge_policed if policy else judge_unpoliced
+    endless = [listed for listed in programs if listed.outcomes & LIMITED]
     if endless:
-        contain(sandboxes(policy=policy, is_hasty=True), endless, judge)
-    if policy:
-        contain(sandboxes(), [listed for listed in programs if listed not in endless], judge)
+        contain(sandboxes(is_hasty=True), endless)
+    contain(sandboxes(), [listed for listed in programs if listed not in endless])
     after = victim.stat()
     assert (after.st_ino, after.st_mode, victim.read_text()) == (before.st_ino, before.st_mode, "here")
 
 
+@pytest.fixture
+def without_fused_layers() -> Iterator[None]:
+    """As in a locked child; torch's own tests, once imported, forbid the public switch."""
+    before = torch._C._get_mkldnn_enabled()
+    torch._C._set_mkldnn_enabled(False)
+    yield
+    torch._C._set_mkldnn_enabled(before)
+
+
 @pytest.mark.parametrize("part", ["sample", pytest.param("all", marks=pytest.mark.sweep)])
-def test_honest_programs_do_what_they_do_without_the_policy(sandboxes: Callable[..., Sandbox], part: str) -> None:
-    """In locked children: nothing that they need is imported, opened or compiled after the lockdown."""
+@pytest.mark.usefixtures("without_fused_layers")
+def test_honest_programs_do_in_a_locked_child_what_plain_torch_does(
+    sandboxes: Callable[..., Sandbox], part: str
+) -> None:
+    """Nothing that they need is imported, opened or compiled after the lockdown."""
     honest = read_collection("honest")
-    for listed in stratify(honest, by_outcome=False, each=1) if part == "sample" else honest:
-        offered, plain = (trace_in(sandboxes(policy=policy), listed.source) for policy in (True, False))
-        assert kind_of(plain) in HARMLESS or "uncaught" in listed.name, listed.name
-        assert encode(offered) == encode(plain) or "timing" in listed.name, listed.name
-
-
-def judge_policed(listed: Listed, kind: str) -> bool:
-    """The expected class; a shared machine may be too slow for what the limits cut anyway."""
-    expected = set(listed.outcomes)
-    if kind in HARMLESS:
-        return "ok" in expected
-    if expected & LIMITED or "ok" in expected:
-        expected |= LIMITED
-    return kind in expected
-
-
-def judge_unpoliced(listed: Listed, kind: str) -> bool:
-    """A whole stream is enough; that the zygote lives and nothing has changed is asked after every batch."""
-    return kind != "busy"
+    for listed in stratify(honest, by_outcome=False, each=2) if part == "sample" else honest:
+        events: list[Any] = read_events(json.loads(encode(trace_in(sandboxes(), listed.source))))
+        # The last program may have set them, and this process is not left behind like a child.
+        torch.set_printoptions(profile="default")
+        plain, twin = run_plain(listed.source), run_watched(listed.source)
+        assert kind_of(events) in HARMLESS or "uncaught" in listed.name, (listed.name, kind_of(events))
+        for index, watched in enumerate(twin.passes):
+            check_pass(events, watched, index)
+        printed = "".join(event["text"] for event in events if event["type"] == "stdout")
+        assert printed == plain.printed or "timing" in listed.name, listed.name

@@ -43,7 +43,7 @@ with Sandbox(RunLimits(spare_count=0, seccomp=False)) as sandbox:
 def test_with_a_layer_switched_off_the_level_is_told_truthfully(
     start_sandbox: Callable[..., Sandbox], off: tuple[str, ...], level: str, opened: set[str]
 ) -> None:
-    sandbox = start_sandbox(policy=False, **dict.fromkeys(off, False))
+    sandbox = start_sandbox(**dict.fromkeys(off, False))
     found = sandbox.measure()
     assert sandbox.protection == found
     assert (found.level, set(found.open)) == (level, opened)

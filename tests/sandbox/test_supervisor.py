@@ -1,6 +1,6 @@
 """Programs that break out of what a program should do, each with its outcome. Real children throughout.
 
-Most run with the language policy switched off: the kernel's layers and the parent have to hold by themselves.
+The kernel's layers and the parent hold by themselves: nothing forbids a program anything before it runs.
 """
 
 import os
@@ -49,13 +49,13 @@ def surviving(sandbox: Sandbox) -> Iterator[Trace]:
 
 @pytest.fixture
 def survive(sandboxes: Start) -> Iterator[Trace]:
-    yield from surviving(sandboxes(policy=False))
+    yield from surviving(sandboxes())
 
 
 @pytest.fixture
 def survive_in_time(sandboxes: Start) -> Iterator[Trace]:
     """As `survive`, for a program that never ends."""
-    yield from surviving(sandboxes(policy=False, is_hasty=True))
+    yield from surviving(sandboxes(is_hasty=True))
 
 
 def problem_of(events: list[Event]) -> Any:
@@ -109,14 +109,14 @@ def test_a_property_that_loops_is_the_programs_own_timeout(sandboxes: Start, nam
         f"class Odd(torch.Tensor):\n    @property\n    def {name}(self):\n        while True: pass\n"
         "x = torch.ones(2, requires_grad=True).as_subclass(Odd)\n(x * 2).sum()\n"
     )
-    hasty = sandboxes(policy=False, is_hasty=True)
+    hasty = sandboxes(is_hasty=True)
     [problem] = [event for event in trace_in(hasty, source) if event["type"] == "problem"]
     assert problem["kind"] == "timeout"
     assert problem["span"]["line"] == 4
 
 
 def test_an_endless_loop_is_stopped_at_its_line(sandboxes: Start) -> None:
-    hasty = sandboxes(policy=False, is_hasty=True)
+    hasty = sandboxes(is_hasty=True)
     before = spent_by_children(hasty)
     events = trace_in(hasty, "print('before')\nn = 0\nwhile True:\n    n += 1\n")
     found = problem_of(events)
@@ -136,7 +136,7 @@ def test_an_endless_loop_is_stopped_at_its_line(sandboxes: Start) -> None:
     ],
 )
 def test_what_no_alarm_can_stop_is_killed_at_the_limit(survive_in_time: Trace, sandboxes: Start, source: str) -> None:
-    hasty = sandboxes(policy=False, is_hasty=True)
+    hasty = sandboxes(is_hasty=True)
     before = spent_by_children(hasty)
     found = problem_of(survive_in_time(source))
     assert found["kind"] in ("timeout", "memory")
@@ -153,7 +153,7 @@ def test_a_print_flood_is_cut_and_says_so(trace: Trace) -> None:
 
 def test_a_graph_of_a_million_nodes_ends_in_a_problem(sandboxes: Start) -> None:
     source = "x = torch.ones(1, requires_grad=True)\nfor n in range(10**6):\n    x = x + 1\nx.backward()\n"
-    events = trace_in(sandboxes(policy=False, is_hasty=True), "import torch\n" + source)
+    events = trace_in(sandboxes(is_hasty=True), "import torch\n" + source)
     assert problem_of(events)["kind"] in ("too_big", "timeout")
 
 
@@ -180,7 +180,7 @@ def test_a_stranger_cannot_read_the_server_s_environment(survive: Trace, monkeyp
 def test_no_file_is_left_and_no_child(survive: Trace, sandboxes: Start, tmp_path: Path) -> None:
     survive(f"import os\ntry:\n    open({str(tmp_path / 'left')!r}, 'w')\nexcept OSError: pass")
     assert not any(tmp_path.iterdir())
-    launcher = launcher_of(sandboxes(policy=False))
+    launcher = launcher_of(sandboxes())
     wait_until(lambda: len(children_of(launcher.pid)) <= 1)  # the spare
 
 
@@ -198,7 +198,7 @@ print({"a", "b", "c"}, x.grad)
 
 
 def test_a_killed_child_is_a_problem_and_a_killed_zygote_is_replaced(sandboxes: Start) -> None:
-    sandbox = sandboxes(policy=False)
+    sandbox = sandboxes()
     launcher = launcher_of(sandbox)
     # Printed addresses are the same in every zygote.
     addresses = REFERENCE + "y = x * 2\nprint(y.grad_fn, object(), 'at 12', ' at 0xg')\nraise ValueError(object())"
@@ -286,7 +286,7 @@ def test_a_replay_that_dies_says_why(sandboxes: Start) -> None:
     request = TraceRequest(source="import os\nos.abort()")
     job = JacobianJob(request=request, limits=resolve_limits(request.options.limits), index=0, argnum=0)
     with pytest.raises(ReplayProblemError) as caught:
-        sandboxes(policy=False).replay(job, Cancellation())
+        sandboxes().replay(job, Cancellation())
     assert caught.value.problem["kind"] == "crashed"
 
 

@@ -100,8 +100,8 @@ def sandboxes() -> Iterator[Callable[..., Sandbox]]:
     with ExitStack() as stack:
 
         @cache
-        def find(*, policy: bool = True, is_hasty: bool = False) -> Sandbox:
-            return stack.enter_context(Sandbox(limits_of(policy=policy, is_hasty=is_hasty)))
+        def find(*, is_hasty: bool = False) -> Sandbox:
+            return stack.enter_context(Sandbox(limits_of(is_hasty=is_hasty)))
 
         yield find
 

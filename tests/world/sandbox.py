@@ -19,10 +19,10 @@ REFERENCE = "import torch\nx = torch.tensor([1.0, 2.0], requires_grad=True)\n(x 
 """Its trace must be the same bytes whatever ran before it."""
 
 
-def limits_of(*, policy: bool, is_hasty: bool) -> RunLimits:
-    """Limits of a shared sandbox; without the policy, a program is held by the kernel's layers alone."""
+def limits_of(*, is_hasty: bool) -> RunLimits:
+    """Limits of a shared sandbox."""
     seconds = HASTY_SECONDS if is_hasty else PATIENT_SECONDS
-    return RunLimits(wall_seconds=seconds, memory_bytes=MEMORY_BYTES, policy=policy)
+    return RunLimits(wall_seconds=seconds, memory_bytes=MEMORY_BYTES)
 
 
 def job_of(source: str, **options: Any) -> TraceJob:

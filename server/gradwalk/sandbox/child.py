@@ -17,8 +17,8 @@ from gradwalk.sandbox import lockdown
 from gradwalk.sandbox.deadline import Alarm
 from gradwalk.sandbox.frames import LENGTH_BYTES, encode_frame
 from gradwalk.sandbox.jobs import ERRAND, JacobianJob, ProbeJob, ReplayJob, TraceJob, ValueJob
-from gradwalk.sandbox.language import OfferedLanguage
 from gradwalk.sandbox.limits import EXIT_OF_MEMORY, EXIT_OF_OUR_FAULT, EXIT_OF_TIME
+from gradwalk.sandbox.ordinary import Ordinary
 from gradwalk.sandbox.probes import probe
 from gradwalk.tracer.interruption import TimeLimitError
 from gradwalk.tracer.program_check import gradcheck_of_program
@@ -42,8 +42,8 @@ class Confinement:
     landlock_ruleset: int | None
     seccomp: bool
     null_device: int
-    language: OfferedLanguage | None
-    """What a program may use; None lets it use everything. Made ahead for one run, since a child has one."""
+    ordinary: Ordinary
+    """What a program finds round itself."""
     soft_seconds: float
     """Of the program itself, after which the alarm rings."""
     recording_seconds: float
@@ -102,29 +102,29 @@ def _run_job(payload: bytes, confinement: Confinement) -> None:
             send(encode(probe(name)))
         return
     if isinstance(job, TraceJob):
-        _run_trace(job, confinement.language, send)
+        _run_trace(job, confinement.ordinary, send)
     else:
-        _run_replay(job, confinement.language, send)
+        _run_replay(job, confinement.ordinary, send)
 
 
-def _run_trace(job: TraceJob, language: OfferedLanguage | None, send: Callable[[bytes], None]) -> None:
+def _run_trace(job: TraceJob, ordinary: Ordinary, send: Callable[[bytes], None]) -> None:
     writer = Writer()
 
     def emit(event: Event) -> None:
         send(writer.write(event))
 
-    trace_program(job.request, emit, job.limits, language)
+    trace_program(job.request, emit, job.limits, ordinary)
 
 
-def _run_replay(job: ReplayJob, language: OfferedLanguage | None, send: Callable[[bytes], None]) -> None:
+def _run_replay(job: ReplayJob, ordinary: Ordinary, send: Callable[[bytes], None]) -> None:
     if isinstance(job, JacobianJob):
-        send(encode(jacobian_of_step(job.request, job.index, job.argnum, job.limits, language)))
+        send(encode(jacobian_of_step(job.request, job.index, job.argnum, job.limits, ordinary)))
     elif isinstance(job, ValueJob):
-        send(encode([packed_value(one) for one in entries_of_value(job.request, job.value, job.limits, language)]))
+        send(encode([packed_value(one) for one in entries_of_value(job.request, job.value, job.limits, ordinary)]))
     elif job.index is not None:
-        send(encode(gradcheck_of_step(job.request, job.index, job.argnum, job.limits, language)))
+        send(encode(gradcheck_of_step(job.request, job.index, job.argnum, job.limits, ordinary)))
     else:
-        send(encode(gradcheck_of_program(job.request, job.pass_index, job.limits, language)))
+        send(encode(gradcheck_of_program(job.request, job.pass_index, job.limits, ordinary)))
 
 
 def _sender(alarm: Alarm) -> Callable[[bytes], None]:

@@ -34,7 +34,6 @@ class RunLimits(BaseModel):
     )
     memory_bytes: int = Field(default=1 << 30, gt=0, description="On top of what the warm process has.")
     spare_count: int = Field(default=1, ge=0, description="Children forked ahead of the next request.")
-    policy: bool = Field(default=True, description="Off only in tests of the kernel layers.")
     landlock: bool = Field(default=True, description="Off only in tests of the other layers.")
     seccomp: bool = Field(default=True, description="Off only in tests of the other layers.")
     resource_limits: bool = Field(default=True, description="Off only in tests of the other layers.")

@@ -7,8 +7,8 @@ from typing import NoReturn
 
 from gradwalk.sandbox import lockdown
 from gradwalk.sandbox.child import Confinement, run_child
-from gradwalk.sandbox.language import OfferedLanguage
 from gradwalk.sandbox.limits import WARM, RunLimits
+from gradwalk.sandbox.ordinary import Ordinary
 from gradwalk.sandbox.warm import set_up_torch, settle, warm_up
 
 
@@ -16,8 +16,9 @@ def main() -> NoReturn:
     """Started with its limits and the number of its pipe to the parent."""
     limits = RunLimits.model_validate_json(sys.argv[1])
     set_up_torch()
-    offer = warm_up(limits.policy)
-    language = None if offer is None else OfferedLanguage(offer)
+    warm_up()
+    ordinary = Ordinary()
+    ordinary.install()
     settle()
     usage = resource.getrusage(resource.RUSAGE_SELF)
     spent_seconds = int(usage.ru_utime + usage.ru_stime) + 1
@@ -36,7 +37,7 @@ def main() -> NoReturn:
             landlock_ruleset=ruleset,
             seccomp=seccomp,
             null_device=lockdown.open_null_device(),
-            language=language,
+            ordinary=ordinary,
             soft_seconds=limits.soft_seconds,
             recording_seconds=limits.recording_seconds,
             resource_limits=limits.resource_limits,

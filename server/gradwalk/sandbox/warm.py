@@ -4,9 +4,11 @@ Runs in the zygote before it forks, or in a spawned child where forking is unsaf
 """
 
 import gc
+import importlib
 import logging
 import os
 import warnings
+from contextlib import suppress
 from pathlib import Path
 
 import torch
@@ -16,11 +18,7 @@ from gradwalk.protocol.document import encode
 from gradwalk.protocol.events import Event
 from gradwalk.protocol.requests import SERVER_LIMITS, TraceRequest
 from gradwalk.sandbox.jobs import PROGRAM_JOB, JacobianJob, TraceJob
-from gradwalk.sandbox.language import OfferedLanguage, load_offer
-from gradwalk.sandbox.offer import Offer
-from gradwalk.sandbox.proxies import RefusedAttributeError
-from gradwalk.sandbox.refusals import METACLASS
-from gradwalk.sandbox.warmup import CHECKED, PROGRAMS
+from gradwalk.sandbox.warmup import CHECKED, MODULES, PROGRAMS
 from gradwalk.tracer.collection import RELAXED_COLLECTION
 from gradwalk.tracer.program_check import gradcheck_of_program
 from gradwalk.tracer.replay import gradcheck_of_step, jacobian_of_step
@@ -47,19 +45,17 @@ def set_up_torch() -> None:
     torch.mtia.manual_seed_all = _seed_nothing
 
 
-def warm_up(policy: bool) -> Offer | None:
-    """Traces every warm-up program once, throwing its events away; gives the offer, where there is one."""
+def warm_up() -> None:
+    """Imports what a program may import, and traces every warm-up program once, throwing its events away."""
     warnings.simplefilter("ignore")
     logging.disable(logging.CRITICAL)
-    offer = load_offer() if policy else None
-    # What a program catches of a refusal is text, and a child can read no catalogue.
-    str(RefusedAttributeError(METACLASS))
+    for name in MODULES:
+        with suppress(ImportError):
+            importlib.import_module(name)
     for source in PROGRAMS:
         request = TraceRequest(source=source)
         job = PROGRAM_JOB.validate_json(TraceJob(request=request, limits=SERVER_LIMITS).model_dump_json())
         trace_program(job.request, _discard, job.limits)
-        if offer is not None:
-            trace_program(job.request, _discard, job.limits, OfferedLanguage(offer))
     request = TraceRequest(source=_REPLAYED)
     replay = PROGRAM_JOB.validate_json(
         JacobianJob(request=request, limits=SERVER_LIMITS, index=0, argnum=0).model_dump_json()
@@ -69,7 +65,7 @@ def warm_up(policy: bool) -> Offer | None:
         request = TraceRequest(source=checked)
         encode(gradcheck_of_step(request, 0, 0, SERVER_LIMITS))
         encode(gradcheck_of_program(request, 0, SERVER_LIMITS))
-    return offer
+    logging.disable(logging.NOTSET)
 
 
 def settle() -> None:

@@ -4,6 +4,33 @@ Torch imports many modules at first use, and a locked child can import nothing. 
 make torch import has to be touched here once, in the parent. Each entry is traced like a student's program.
 """
 
+_NAMES = """
+abc argparse array ast asyncio atexit base64 binascii bisect bz2 calendar cmath code codecs collections
+collections.abc colorsys concurrent.futures configparser contextlib contextvars copy copyreg cProfile csv ctypes
+dataclasses datetime decimal difflib dis doctest email.utils enum errno faulthandler filecmp fileinput fnmatch
+fractions ftplib functools gc getopt getpass gettext glob graphlib gzip hashlib heapq hmac html html.parser http
+http.client importlib.metadata importlib.resources importlib.util inspect io ipaddress itertools json keyword
+linecache locale logging logging.config logging.handlers lzma marshal math mimetypes multiprocessing
+multiprocessing.pool numbers opcode operator optparse os os.path pathlib pdb pickle pickletools pkgutil platform
+pprint profile pstats queue quopri random re reprlib resource sched secrets select selectors shelve shlex shutil
+signal smtplib socket sqlite3 ssl stat statistics string struct subprocess symtable sys sysconfig tarfile tempfile
+textwrap threading time timeit token tokenize traceback tracemalloc types typing typing_extensions unicodedata
+unittest unittest.mock urllib.error urllib.parse urllib.request uuid warnings weakref xml.etree.ElementTree zipfile
+zlib zoneinfo __future__ numpy.fft numpy.lib.stride_tricks numpy.linalg numpy.ma numpy.polynomial numpy.random
+numpy.testing numpy.typing torch.ao.nn torch.autograd.forward_ad torch.autograd.functional torch.autograd.graph
+torch.autograd.profiler torch.backends.cudnn torch.cuda.amp torch.distributions torch.fft torch.func torch.fx
+torch.jit torch.linalg torch.masked torch.multiprocessing torch.nested torch.nn.functional torch.nn.init
+torch.nn.modules torch.nn.parallel torch.nn.parameter torch.nn.utils torch.nn.utils.clip_grad torch.nn.utils.fusion
+torch.nn.utils.parametrizations torch.nn.utils.parametrize torch.nn.utils.prune torch.nn.utils.rnn
+torch.nn.utils.stateless torch.optim torch.optim.lr_scheduler torch.optim.swa_utils torch.profiler
+torch.quantization torch.sparse torch.special torch.testing torch.types torch.utils.benchmark torch.utils.checkpoint
+torch.utils.data torch.utils.data.dataset torch.utils.data.distributed torch.utils.flop_counter torch.utils.hooks
+torch.utils.dlpack torch.utils.serialization torch.utils.serialization.config torch.package encodings.idna
+encodings.ascii encodings.latin_1 encodings.utf_16 encodings.utf_32 encodings.cp1252 einops einops.layers.torch
+"""
+MODULES: tuple[str, ...] = tuple(_NAMES.split())
+"""What computes of the standard library, of numpy and of torch, and what is installed beside them."""
+
 PROGRAMS: tuple[str, ...] = (
     # What every lesson does.
     """

@@ -18,9 +18,9 @@ from typing import Any, NoReturn
 
 from gradwalk.sandbox import lockdown
 from gradwalk.sandbox.child import Confinement, run_child
-from gradwalk.sandbox.language import OfferedLanguage
 from gradwalk.sandbox.large_pages import gather_into_large_pages
 from gradwalk.sandbox.limits import RunLimits
+from gradwalk.sandbox.ordinary import Ordinary
 from gradwalk.sandbox.warm import assert_forkable, set_up_torch, settle, warm_up
 
 _MESSAGE_BYTES = 4_096
@@ -146,8 +146,9 @@ def main() -> NoReturn:
     limits = RunLimits.model_validate_json(sys.argv[1])
     control = socket.socket(fileno=int(sys.argv[2]))
     set_up_torch()
-    offer = warm_up(limits.policy)
-    language = None if offer is None else OfferedLanguage(offer)
+    warm_up()
+    ordinary = Ordinary()
+    ordinary.install()
     settle()
     large_page_bytes = gather_into_large_pages()
     assert_forkable()
@@ -165,7 +166,7 @@ def main() -> NoReturn:
         landlock_ruleset=ruleset,
         seccomp=seccomp,
         null_device=null_device,
-        language=language,
+        ordinary=ordinary,
         soft_seconds=limits.soft_seconds,
         recording_seconds=limits.recording_seconds,
         resource_limits=limits.resource_limits,

@@ -146,11 +146,7 @@ def _raised(error: BaseException) -> Fact:
 
 
 def _exited(error: Any) -> Fact:
-    return (
-        fact("problem-exited")
-        if error.code is None
-        else fact("problem-exited-with", code=repr(error.code)[:_WORDS_MAX])
-    )
+    return fact("problem-exited-with", code=repr(error.code)[:_WORDS_MAX])
 
 
 def _attribute_unknown(error: Any) -> Fact | None:

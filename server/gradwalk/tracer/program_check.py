@@ -15,11 +15,11 @@ from gradwalk.tracer import originals
 from gradwalk.tracer.finite_differences import Matrix
 from gradwalk.tracer.forward_check import why_not
 from gradwalk.tracer.gradcheck import report, unavailable
-from gradwalk.tracer.language import Language
 from gradwalk.tracer.perturbation import Leaves, Move, watching
 from gradwalk.tracer.recorder import Recorder
 from gradwalk.tracer.reevaluation import CannotRepeat
 from gradwalk.tracer.run import Run
+from gradwalk.tracer.surroundings import Surroundings
 
 ENTRIES_MAX: Final = 100
 """Leaf entries that are moved; each costs two runs of the program, at least."""
@@ -47,14 +47,14 @@ class _Look(NamedTuple):
 
 
 def gradcheck_of_program(
-    request: TraceRequest, pass_index: int, limits: ResolvedLimits, language: Language | None = None
+    request: TraceRequest, pass_index: int, limits: ResolvedLimits, surroundings: Surroundings | None = None
 ) -> list[GradcheckReport]:
     """For each leaf used before a pass: v times J beside finite differences of v times the pass's outputs.
 
     A leaf is moved where it is first read after the latest write to it, so differences see everything that depends on
     it, also what `detach` or `no_grad` hides from the engine. Empty when the program has no such pass, or no leaf.
     """
-    program = _Program(request, pass_index, limits, language)
+    program = _Program(request, pass_index, limits, surroundings)
     try:
         real = program.run(in_double=False)
         if real is None:
@@ -84,12 +84,12 @@ class _Program:
     """The program, to be run up to one of its passes."""
 
     def __init__(
-        self, request: TraceRequest, pass_index: int, limits: ResolvedLimits, language: Language | None
+        self, request: TraceRequest, pass_index: int, limits: ResolvedLimits, surroundings: Surroundings | None
     ) -> None:
         self._request = request
         self._pass_index = pass_index
         self._limits = limits.model_copy(update={"jacobian_cells": 0, "jacobian_cells_total": 0})
-        self._language = language
+        self._surroundings = surroundings
 
     def run(self, *, in_double: bool, move: Move | None = None) -> _Look | None:
         """What the pass starts from, None when the program does not get there."""
@@ -110,7 +110,7 @@ class _Program:
 
         # Differences are taken without grad mode; the program decides for itself.
         with watching(leaves), torch.enable_grad():
-            Run(self._request, _discard, self._limits, self._language, prepare).play()
+            Run(self._request, _discard, self._limits, self._surroundings, prepare).play()
         if faults:
             raise faults[0]
         return looks[0] if looks else None

@@ -80,11 +80,6 @@ def _is_pure(function: Any, depth: int) -> bool:
     return known
 
 
-def _is_module(value: Any) -> bool:
-    """A module, or the read-only view of one that a program has in its place in the sandbox."""
-    return isinstance(value, ModuleType) or type(value).__module__ == "gradwalk.sandbox.proxies"
-
-
 def _reads_pure(function: FunctionType, depth: int, *, saves: bool = False) -> bool:
     try:
         [definition] = ast.parse(textwrap.dedent(inspect.getsource(function))).body
@@ -190,7 +185,7 @@ class _Reader:
         if NOTICEABLE.intersection(path):
             return False
         value = self._global(owner.id)
-        return _is_module(value) and value.__name__.split(".")[0] in PURE_MODULES
+        return isinstance(value, ModuleType) and value.__name__.split(".")[0] in PURE_MODULES
 
     def _is_pure_global(self, name: str) -> bool:
         value = self._global(name)

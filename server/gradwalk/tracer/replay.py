@@ -13,7 +13,6 @@ from gradwalk.protocol.values import TensorValue
 from gradwalk.tracer.forward_check import compare_with_forward, why_not
 from gradwalk.tracer.gradcheck import unavailable
 from gradwalk.tracer.jacobian import JacobianBudget, local_jacobians
-from gradwalk.tracer.language import Language
 from gradwalk.tracer.live_nodes import LookAtStep
 from gradwalk.tracer.originals import sequence_number
 from gradwalk.tracer.recorder import Recorder
@@ -21,6 +20,7 @@ from gradwalk.tracer.reevaluation import Catcher, forward_of
 from gradwalk.tracer.run import Run
 from gradwalk.tracer.schedule import AllRecordedError
 from gradwalk.tracer.snapshot import snapshot
+from gradwalk.tracer.surroundings import Surroundings
 from gradwalk.tracer.walk import Node
 
 
@@ -29,7 +29,7 @@ def jacobian_of_step(
     index: int,
     argnum: int,
     limits: ResolvedLimits,
-    language: Language | None = None,
+    surroundings: Surroundings | None = None,
 ) -> list[LocalJacobian]:
     """The local Jacobians of one step for one operand, one for each output of its node.
 
@@ -46,7 +46,7 @@ def jacobian_of_step(
             budget = JacobianBudget(limits.jacobian_cells, limits.jacobian_cells)
             found.extend(local_jacobians(node, grad_outputs, grad_inputs, budget, flowing=flowing, in_replay=True))
 
-    _replay(request, limits, language, look)
+    _replay(request, limits, surroundings, look)
     return [one for one in found if one["argnum"] == argnum]
 
 
@@ -55,7 +55,7 @@ def gradcheck_of_step(
     index: int,
     argnum: int,
     limits: ResolvedLimits,
-    language: Language | None = None,
+    surroundings: Surroundings | None = None,
 ) -> list[GradcheckReport]:
     """The local Jacobians of one step for one operand beside finite differences of the node's own forward.
 
@@ -86,10 +86,10 @@ def gradcheck_of_step(
             jacobians = local_jacobians(node, grad_outputs, None, budget, flowing=flowing, in_replay=True)
             reports.extend(_reports(node, [one for one in jacobians if one["argnum"] == argnum], limits, catcher))
 
-    _replay(request, limits, language, find, note_start)
+    _replay(request, limits, surroundings, find, note_start)
     if found:
         with catcher:
-            _replay(request, limits, language, check, note_start)
+            _replay(request, limits, surroundings, check, note_start)
     return reports
 
 
@@ -97,7 +97,7 @@ def entries_of_value(
     request: TraceRequest,
     value: TensorValue,
     limits: ResolvedLimits,
-    language: Language | None = None,
+    surroundings: Surroundings | None = None,
 ) -> list[TensorValue]:
     """All entries of a value that a trace has as this summary. Empty when the program makes no such value."""
     found: list[TensorValue] = []
@@ -110,7 +110,7 @@ def entries_of_value(
 
         recorder.values.look_at_summary = look
 
-    Run(request, _discard, limits, language, prepare).play()
+    Run(request, _discard, limits, surroundings, prepare).play()
     return found
 
 
@@ -131,7 +131,7 @@ def _reports(
 def _replay(
     request: TraceRequest,
     limits: ResolvedLimits,
-    language: Language | None,
+    surroundings: Surroundings | None,
     look: LookAtStep,
     note_start: Callable[[], None] | None = None,
 ) -> None:
@@ -140,7 +140,7 @@ def _replay(
         if note_start is not None:
             note_start()
 
-    Run(request, _discard, limits, language, prepare).play()
+    Run(request, _discard, limits, surroundings, prepare).play()
 
 
 def _discard(_event: Event) -> None:

@@ -14,7 +14,7 @@ import linecache
 import random
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, redirect_stdout
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, redirect_stdout
 from functools import reduce
 from typing import Any, Final
 
@@ -33,11 +33,10 @@ from gradwalk.tracer.collection import relaxed_collection
 from gradwalk.tracer.compiled import CompileWatch
 from gradwalk.tracer.custom import FunctionPatch
 from gradwalk.tracer.directions import Direction
-from gradwalk.tracer.explanation import explain_error, unknown_name
+from gradwalk.tracer.explanation import explain_error, unknown_name, words_of
 from gradwalk.tracer.implicit import conclude
 from gradwalk.tracer.inputs import InputError, free_variable, override, set_parameter
 from gradwalk.tracer.interruption import TimeLimitError
-from gradwalk.tracer.language import Language
 from gradwalk.tracer.listening import Listening
 from gradwalk.tracer.loops import LEAVE, LOOP, TURN
 from gradwalk.tracer.names import MISSING_IMPORTS
@@ -47,6 +46,7 @@ from gradwalk.tracer.schedule import AllRecordedError
 from gradwalk.tracer.scopes import ModuleScopes
 from gradwalk.tracer.source import FILENAME, INPUT, RESULT, Program, SourceProblem, nearest_name, read_program
 from gradwalk.tracer.stream import EventStream, ProgramOutput
+from gradwalk.tracer.surroundings import Surroundings
 from gradwalk.tracer.unfinished import Unfinished
 from gradwalk.tracer.warning_watch import WarningWatch
 
@@ -58,14 +58,14 @@ def trace_program(
     request: TraceRequest,
     emit: Callable[[Event], None],
     limits: ResolvedLimits,
-    language: Language | None = None,
+    surroundings: Surroundings | None = None,
 ) -> None:
     """Runs the program in this process and emits every event, `started` first and `finished` last.
 
-    Never raises for what the program does. `language` decides what may be said; without one, the program runs
-    with the caller's own rights.
+    Never raises for what the program does. Without `surroundings`, the program runs with the caller's
+    own rights.
     """
-    run = Run(request, emit, limits, language)
+    run = Run(request, emit, limits, surroundings)
     run.play()
     run.release()
 
@@ -78,7 +78,7 @@ class Run:
         request: TraceRequest,
         emit: Callable[[Event], None],
         limits: ResolvedLimits,
-        language: Language | None = None,
+        surroundings: Surroundings | None = None,
         prepare: Callable[[Recorder], None] | None = None,
     ) -> None:
         self.request = request
@@ -90,7 +90,7 @@ class Run:
         """What the program ended with."""
         self.stream = EventStream(emit, limits.stdout_characters)
         self.recorder: Recorder | None = None
-        self._language = language
+        self._surroundings = surroundings
         self._prepare = prepare
         """Called with the recorder before the program starts."""
 
@@ -136,12 +136,12 @@ class Run:
 
     def _read(self) -> Program:
         inputs = tuple(self.request.options.inputs)
-        return read_program(self.request.source, inputs, self.limits.source_bytes, self._language)
+        return read_program(self.request.source, inputs, self.limits.source_bytes)
 
     def _play(self, program: Program, recorder: Recorder) -> None:
         self._start(self._inputs(program, recorder), program.directions)
         recorder.notes += [fact("note-input", name=name) for name in program.unused_inputs]
-        with recording(recorder, self.stream) as recorded:
+        with recording(recorder, self.stream) as recorded, self._around(recorder):
             try:
                 with recorded:
                     try:
@@ -150,11 +150,15 @@ class Run:
                         recorder.schedule.listen()
             except AllRecordedError:
                 return
-            except BaseException as error:  # noqa: BLE001 (sys.exit and interrupts are results, too)
-                self.error = error
-                self._explain(error, program, recorder)
-            else:
-                self._conclude(program, recorder, recorded)
+            except BaseException as error:  # noqa: BLE001 (interrupts are results, too)
+                if not _ends_well(error):
+                    self.error = error
+                    self._explain(error, program, recorder)
+                    return
+            self._conclude(program, recorder, recorded)
+
+    def _around(self, recorder: Recorder) -> AbstractContextManager[None]:
+        return nullcontext() if self._surroundings is None else self._surroundings.around(recorder.notes.append)
 
     def _conclude(self, program: Program, recorder: Recorder, recorded: CallRecorder) -> None:
         if recorder.passes.count or self.stream.truncated in ("nodes", "memory", "recursion"):
@@ -171,25 +175,19 @@ class Run:
     def _prepare_namespace(self, program: Program, recorder: Recorder) -> None:
         options = self.request.options
         namespace: dict[str, Any] = {"__name__": "__main__"}
-        if self._language is not None:
-            namespace |= self._language.namespace()
+        if self._surroundings is not None:
+            namespace = self._surroundings.namespace()
+        self.namespace = namespace
         namespace[RESULT] = self._keep_result
         namespace[INPUT] = self._override_input
         schedule = recorder.schedule
         namespace |= {LOOP: schedule.start_loop, TURN: schedule.begin_turn, LEAVE: schedule.leave_loop}
         for name, path in {**program.prelude, **program.maths_names}.items():
-            namespace[name] = self._look_up(path)
+            namespace[name] = _look_up(path)
         for name, default in program.default_inputs.items():
             namespace[name] = free_variable(name, options.inputs.get(name, default))
-        self.namespace = namespace
         lines = program.text.splitlines(keepends=True)
         linecache.cache[FILENAME] = (len(program.text), None, lines, FILENAME)
-
-    def _look_up(self, path: str) -> object:
-        if self._language is not None:
-            return self._language.look_up(path)
-        module, *rest = path.split(".")
-        return reduce(getattr, rest, sys.modules[module])
 
     def _keep_result(self, value: Any) -> Any:
         self.result = value
@@ -231,9 +229,9 @@ class Run:
             explained = explain_error(error, recorder.culprits())
         except BaseException as interruption:  # noqa: BLE001 (the error's own __str__ may have run out of time)
             explained = explain_error(interruption, recorder.culprits())
-        found = None if self._language is None else self._language.explain(error, explained["span"])
-        if found is not None:
-            explained = found
+        refused = None if self._surroundings is None else self._surroundings.explain(error, self.request.source)
+        if refused is not None:
+            explained = problem("error", refused, span=explained["span"], words=words_of(error))
         elif isinstance(error, NameError) and error.name:
             explained["fact"] = unknown_name(error, _where_from(error.name, program))
         else:
@@ -260,6 +258,12 @@ class Run:
                 recorder.fail_inside(fault)
 
 
+def _look_up(path: str) -> object:
+    """What stands at a dotted path (`torch.sin`, `torch.nn.functional`)."""
+    module, *rest = path.split(".")
+    return reduce(getattr, rest, sys.modules[module])
+
+
 def _where_from(name: str, program: Program) -> Fact:
     """What to do about a name that nothing gave a value."""
     line = MISSING_IMPORTS.get(name)
@@ -267,6 +271,11 @@ def _where_from(name: str, program: Program) -> Fact:
         return fact("problem-import-first", line=line)
     meant = nearest_name(name, program, dir(torch))
     return fact("problem-name-near", name=meant) if meant else fact("problem-assign-first")
+
+
+def _ends_well(error: BaseException) -> bool:
+    """`sys.exit(0)`, `exit()`: the end of the program, as its last line would be."""
+    return isinstance(error, SystemExit) and error.code in (None, 0)
 
 
 @contextmanager

@@ -22,13 +22,13 @@ from gradwalk.protocol.requests import SERVER_LIMITS
 from gradwalk.tracer.directions import Direction, read_directions
 from gradwalk.tracer.flow import Flow
 from gradwalk.tracer.forward_mode import ForwardCall, forward_calls
-from gradwalk.tracer.language import Language
 from gradwalk.tracer.loops import Loop, mark_loops
 from gradwalk.tracer.names import Names, resolve_names
 from gradwalk.tracer.names import nearest_name as _nearest_name
 from gradwalk.tracer.spans import InstructionPosition, SpanIndex
 from gradwalk.tracer.syntax import explain_syntax_error
 from gradwalk.tracer.text import Columns, normalise_source
+from gradwalk.tracer.uncalled import Uncalled, find_uncalled
 from gradwalk.words.catalogue import tell
 
 FILENAME = "<snippet>"
@@ -48,7 +48,7 @@ class SourceProblem(Exception):  # noqa: N818 (the format calls it a problem)
 class Program:
     """One program, ready to run."""
 
-    def __init__(self, text: str, tree: ast.Module, inputs: Collection[str], language: Language | None = None) -> None:
+    def __init__(self, text: str, tree: ast.Module, inputs: Collection[str]) -> None:
         names = resolve_names(tree, text, inputs)
         columns = Columns(text)
         self.text = text
@@ -73,7 +73,7 @@ class Program:
         self._columns = columns
         # The index is built from the tree before it is changed, and on first use: a fast run may never ask.
         self._tree = tree
-        self.overridden_inputs, self.loops, self.code = _compile(text, inputs, names, language)
+        self.overridden_inputs, self.loops, self.code = _compile(text, inputs, names)
         """Names whose first top-level assignment goes through `__gradwalk_input__`, the loops that tell their turns,
         and the code to run."""
         self.unused_inputs = tuple(
@@ -112,6 +112,10 @@ class Program:
         """The calls of forward mode that the text makes, with the functions that names stand for after the run."""
         return list(forward_calls(self._tree, namespace))
 
+    def uncalled(self) -> Uncalled | None:
+        """The last function or module class at the top level that the rest of the text never mentions."""
+        return find_uncalled(self._tree)
+
     @property
     def defined_names(self) -> frozenset[str]:
         """Every name that is bound at module level."""
@@ -122,18 +126,15 @@ class Program:
         return SpanIndex(self._tree, self._columns)
 
 
-def read_program(
-    source: str, inputs: Collection[str] = (), source_bytes: int | None = None, language: Language | None = None
-) -> Program:
+def read_program(source: str, inputs: Collection[str] = (), source_bytes: int | None = None) -> Program:
     """The program in `source`, compiled under the file name `<snippet>`.
 
     Args:
         inputs: names that the request gives values to (a mapping's keys will do).
         source_bytes: the limit on the source's length in UTF-8; None for the server's own.
-        language: what may be said; None for all of Python.
 
     Raises:
-        SourceProblem: too long, empty, not Python, or refused by the language.
+        SourceProblem: too long, empty, or not Python.
     """
     limit = SERVER_LIMITS.source_bytes if source_bytes is None else source_bytes
     text = normalise_source(source)
@@ -144,7 +145,7 @@ def read_program(
             warnings.simplefilter("ignore")
             tree = _parse(text, columns)
             _refuse_empty(tree)
-            return Program(text, tree, inputs, language)
+            return Program(text, tree, inputs)
     except SyntaxError as error:
         raise SourceProblem(explain_syntax_error(error, columns, offset_in_bytes=True)) from error
     except (RecursionError, MemoryError) as error:
@@ -165,12 +166,8 @@ def _parse(text: str, columns: Columns) -> ast.Module:
         raise SourceProblem(explain_syntax_error(error, columns, offset_in_bytes=False)) from error
 
 
-def _compile(
-    text: str, inputs: Collection[str], names: Names, language: Language | None
-) -> tuple[tuple[str, ...], tuple[Loop, ...], CodeType]:
+def _compile(text: str, inputs: Collection[str], names: Names) -> tuple[tuple[str, ...], tuple[Loop, ...], CodeType]:
     tree = ast.parse(text, FILENAME)
-    if language is not None:
-        tree = language.admit(tree, text)
     wanted = {name for name in inputs if name not in names.free_variables}
     overridden = _pass_inputs(tree, wanted) if wanted else ()
     last = tree.body[-1]

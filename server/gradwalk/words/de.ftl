@@ -290,12 +290,9 @@ problem-unknown-name = Python meldet: „{ $text }“
 problem-assign-first = Weise ihm einen Wert zu, bevor du ihn verwendest, oder importiere ihn.
 problem-import-first = Schreib `{ $line }` an den Anfang des Programms.
 problem-name-near = Meintest du `{ $name }`?
-problem-exited = Es hat `sys.exit` oder `exit` aufgerufen. Was vorher lief, ist zu sehen; ein Rückwärtsdurchlauf, der danach gekommen wäre, nicht.
+problem-exited-with = Es hat `sys.exit` oder `exit` mit `{ $code }` aufgerufen. Was vorher lief, ist zu sehen; ein Rückwärtsdurchlauf, der danach gekommen wäre, nicht.
     .title = Das Programm hat sich selbst beendet
     .hint = Entferne den Aufruf von `exit`.
-problem-exited-with = Es hat `sys.exit` oder `exit` mit `{ $code }` aufgerufen. Was vorher lief, ist zu sehen; ein Rückwärtsdurchlauf, der danach gekommen wäre, nicht.
-    .title = { problem-exited.title }
-    .hint = { problem-exited.hint }
 problem-out-of-time = Das Programm lief länger als erlaubt. Was bis dahin aufgezeichnet wurde, ist zu sehen.
     .title = Zeit abgelaufen
     .hint = Nimm weniger Iterationen oder kleinere Tensoren, oder prüf, ob eine Schleife auf etwas wartet, das nie eintritt.
@@ -439,6 +436,12 @@ problem-nothing-real = Das Ergebnis enthält Werte vom Typ `{ $dtype }`; die kö
 problem-nothing-recorded = Kein Tensor des Programms hat `requires_grad`, also hat PyTorch keine Vorgeschichte aufgezeichnet, durch die man zurückgehen könnte.
     .title = Nichts ist differenzierbar
     .hint = { problem-nothing-made.hint }
+problem-nothing-called = Nichts ruft `{ $name }` auf, also lief davon nichts.
+    .title = Nichts ruft `{ $name }` auf
+    .hint = Füg am Ende einen Aufruf an: `{ $call }`.
+problem-nothing-numpy = Das Programm rechnet mit NumPy, das keine Geschichte aufzeichnet: Es gibt keinen Graphen.
+    .title = NumPy hat kein Autograd
+    .hint = Mach die Eingaben mit `torch.tensor(..., requires_grad=True)` und nimm die gleichnamigen Funktionen von torch. Ein von Hand geschriebenes backward lässt sich hier als `backward` einer `torch.autograd.Function` prüfen.
 problem-nothing-made = Das Programm erzeugt keine Tensoren, also gibt es keinen Graphen zum Durchlaufen.
     .title = Nichts ist differenzierbar
     .hint = Erzeuge eine Eingabe mit `requires_grad=True`, zum Beispiel `x = torch.tensor([1., 2.], requires_grad=True)`.
@@ -465,6 +468,33 @@ problem-input-not-required = Im Graphen sind nur Tensoren mit `requires_grad` un
 problem-whole-numbers = Nur Gleitkomma- und komplexe Tensoren können `requires_grad` haben: Eine Ableitung braucht Werte, die sich ein wenig ändern können.
     .title = Ganze Zahlen haben keinen Gradienten
     .hint = Schreib 1.0 statt 1, oder übergib `dtype=torch.float32`.
+problem-no-input = `input()` wartet auf jemanden an der Tastatur, und da ist niemand.
+    .title = Auf `input()` antwortet hier niemand
+    .hint = Weise stattdessen einen Wert zu (`x = 2.0`): Zahlen des Programms werden zu Reglern darunter.
+problem-no-file = `{ $file }` ist nicht hier: Ein Programm, das für Fremde läuft, hat keine Dateien.
+    .title = Hier gibt es keine Dateien
+    .hint = Schreib die Zahlen ins Programm, oder nimm zufällige derselben Form: `torch.randn(64, 10)`.
+problem-no-file-data = `{ $file }` ist nicht hier: Ein Programm, das für Fremde läuft, hat keine Dateien.
+    .title = Hier gibt es keine Dateien
+    .hint = Nimm zufällige Daten derselben Form: `{ $instead }`. Graph und Regeln sind dieselben.
+problem-no-files = Das Programm verlangt eine Datei, und ein Programm, das für Fremde läuft, hat keine.
+    .title = Hier gibt es keine Dateien
+    .hint = Schreib die Zahlen ins Programm, oder nimm zufällige derselben Form: `torch.randn(64, 10)`.
+problem-no-network = Das Programm verlangt das Netz, und ein Programm, das für Fremde läuft, hat keins.
+    .title = Hier gibt es kein Netz
+    .hint = Schreib die Zahlen ins Programm, oder nimm zufällige derselben Form: `torch.randn(64, 10)`.
+problem-no-library = `{ $library }` ist hier nicht installiert: Ein Programm hat PyTorch, NumPy und Pythons eigene Bibliothek.
+    .title = `{ $library }` ist nicht hier
+    .hint = Schreib die paar Zeilen, die du davon brauchst, mit torch, oder lass das Programm auf deinem Rechner laufen: `gradwalk trace program.py`.
+problem-no-library-data = `{ $library }` ist hier nicht installiert: Ein Programm hat PyTorch, NumPy und Pythons eigene Bibliothek.
+    .title = `{ $library }` ist nicht hier
+    .hint = Nimm zufällige Daten derselben Form: `{ $instead }`. Graph und Regeln sind dieselben.
+problem-no-processes = Das Programm startet einen Thread oder einen Prozess, und hier hat es nur den eigenen.
+    .title = Hier gibt es einen Thread
+    .hint = Ruf die Funktion selbst auf, in einer Schleife: Die Gradienten sind dieselben.
+problem-not-allowed = Das System hat verweigert, was das Programm wollte: Hier kann es rechnen und erreicht sonst nichts.
+    .title = Hier nicht erlaubt
+    .hint = Lass die Zeile weg, oder lass das Programm auf deinem Rechner laufen: `gradwalk trace program.py`.
 problem-no-gpu = Das Programm verlangt eine GPU; hier läuft PyTorch auf der CPU, wo der Graph und seine Gradienten dieselben sind.
     .title = Hier gibt es keine GPU
     .hint = Lass `.cuda()` und `.to("cuda")` weg, oder wähle: `device = "cuda" if torch.cuda.is_available() else "cpu"`.
@@ -517,12 +547,6 @@ problem-program-long = Das Programm ist { $bytes } Bytes lang; gelesen werden h�
 problem-program-empty = Im Programm steht keine Anweisung, also wurde nichts berechnet, und es gibt keinen Graphen zum Durchlaufen.
     .title = Das Programm ist leer
     .hint = Gib einen Ausdruck ein wie `sin(x*y) + x`, oder öffne ein Beispiel.
-problem-program-large = Das Programm ist zu groß.
-    .title = Das Programm ist zu groß
-    .hint = Behalte den Teil, dessen Rückwärtsdurchlauf du sehen willst.
-problem-program-nested = Das Programm ist zu tief verschachtelt.
-    .title = Das Programm ist zu tief verschachtelt
-    .hint = Gib Teilen davon Namen, oder nimm eine Schleife.
 problem-nested = Die Ausdrücke sind so tief verschachtelt, dass Pythons eigener Parser aufgibt.
     .title = Zu tief verschachtelt
     .hint = Gib Teilen des Ausdrucks Namen, oder bau eine lange Summe in einer Schleife auf.
@@ -640,134 +664,6 @@ problem-nothing-to-draw = { $text }
     .title = Nichts zu zeichnen
 problem-unavailable = { $text }
     .title = Hier nicht verfügbar
-
-## Refusals: what a program here may not use
-
-refusal = { $thing } ist hier nicht verfügbar: { $reason }.
-    .title = { $thing } ist hier nicht verfügbar
-    .hint = { $instead }
-
-refusal-attribute = das Attribut `.{ $name }`
-refusal-array-data = das Attribut `.data` eines Arrays
-refusal-name = der Name `{ $name }`
-refusal-defining = das Definieren von `{ $name }`
-refusal-changing = das Ändern von `{ $path }`
-refusal-metaclass = eine Metaklasse
-refusal-type-statement = eine `type`-Anweisung
-refusal-type-parameter = ein Typparameter
-refusal-t-string = ein t-String
-refusal-form = das Konstrukt `{ $name }`
-
-refusal-files = Das greift auf Dateien zu, und ein Programm hat hier keine
-refusal-processes = Das startet weitere Prozesse oder Threads, und ein Programm läuft hier allein
-refusal-network = Das greift auf das Netz zu, und ein Programm hat hier keines
-refusal-machinery = Das greift in Pythons Innenleben ein
-refusal-raw-memory = Das gibt rohen Speicher heraus
-refusal-compiler = Das braucht einen Compiler, und hier gibt es keinen
-refusal-devices = Dabei geht es um Geräte, und hier gibt es nur die CPU
-refusal-drawing = Das zeichnet oder berichtet selbst, und hier gibt es kein Fenster dafür
-refusal-library = Das ist eine andere Bibliothek, und hier gibt es nur torch, numpy und einen Teil der Standardbibliothek
-refusal-strings = Das macht aus Text ein Programm
-refusal-command-line = Das liest eine Kommandozeile, und hier gibt es keine
-refusal-any-name = Das gibt Modulen Attribute mit beliebigem Namen
-refusal-any-text = Das sucht Attribute anhand von beliebigem Text
-refusal-copies-any = Das kopiert Attribute anhand von beliebigem Text
-refusal-waits = Das wartet nur
-refusal-ends = Das beendet den Interpreter
-refusal-types = Das wartet auf eine Eingabe, und hier kann niemand tippen
-refusal-tables = Das gibt Pythons eigene Namenstabellen heraus
-refusal-interactive = Das gehört zum interaktiven Python
-refusal-several-errors = Das fasst mehrere Fehler zusammen
-refusal-async = Das ist für asynchrone Programme, und hier gibt es nichts abzuwarten
-refusal-stack = Das gibt Pythons Aufrufstapel heraus
-refusal-function-inside = Das gibt das Innere einer Funktion heraus
-refusal-class-tree = Das durchläuft Pythons Klassenbaum
-refusal-object-table = Das gibt die Tabelle hinter einem Objekt heraus
-refusal-rebuilding = Das steuert, wie Objekte wieder zusammengesetzt werden
-refusal-look-up = Das fängt jeden Attributzugriff ab
-refusal-untimed = Das läuft zu einem Zeitpunkt, den niemand kennt
-refusal-dispatcher = Das gibt den Dispatcher von torch heraus
-refusal-per-element = Das ruft Python für jedes Element einzeln auf, an autograd vorbei
-refusal-old-name = Das ist der alte Name von `saved_tensors`
-refusal-pretends = Das lässt Klassen sich als andere ausgeben
-refusal-fixed = Das lässt sich nicht ändern
-refusal-error-object = Das gibt das Objekt hinter einem Fehler heraus
-refusal-private = Das ist ein privater Name
-refusal-not-part = Das gehört nicht zu dem Teil der Bibliothek, den ein aufgezeichnetes Programm verwenden darf
-refusal-library-private = Das ist in der Bibliothek privat, und das Programm selbst definiert es nicht
-refusal-torch-name = Das gehört zum Innenleben von torch
-refusal-outside = Das gehört nicht zu dem Python, das ein aufgezeichnetes Programm verwenden darf
-refusal-other-files = Das braucht weitere Dateien neben dem Programm
-refusal-class-making = Das greift in die Erzeugung von Klassen ein
-refusal-text-class = Das macht aus Text Klassen
-refusal-mixes = Das vermischt Klassen
-refusal-elsewhere = Das schreibt anderswohin als auf die Seite
-refusal-changes-library = Das würde die Bibliothek für den Rest des Laufs verändern
-
-refusal-use-values = Schreib die Werte ins Programm: `torch.tensor([...])`, `torch.randn(...)`.
-refusal-use-print = Nimm `print(...)`; Graph, Gradienten und Werte zeichnet die Seite selbst.
-refusal-use-cpu = Lass es weg: Alle Tensoren liegen auf der CPU, und der Graph ist derselbe.
-refusal-leave-out = Lass es weg: Der Rückwärtsdurchlauf braucht nur Code mit Tensoren.
-refusal-eager = Lass es weg: Das Programm läuft eager, und sein Graph ist der, den du siehst.
-refusal-one-thread = Lass es weg: Ein Programm läuft in einem Thread, und sein Graph ist derselbe.
-refusal-use-loop = Schreib die Arbeit als einfache Schleife; sie läuft in einem Prozess.
-refusal-print-it = Gib aus, was du sehen willst: `print(type(x).__name__, x.grad_fn, x.shape)`.
-refusal-use-arguments = Schreib die Werte direkt hin: `lr = 0.1` statt `args.lr`.
-refusal-use-torch = Schreib Schicht, Loss oder Daten mit torch selbst: `torch.randn(...)` ersetzt einen Datensatz.
-refusal-use-tolist = Nimm `x.tolist()`, `x.clone()` oder `x.numpy()`.
-refusal-use-clone = Nimm `torch.tensor(values)`, `x.clone()` oder `torch.as_strided`.
-refusal-use-forward = Berechne es in forward: `w = self.v / self.v.norm()`, dann `F.linear(x, w)`.
-refusal-use-types = Schreib die Typen dorthin, wo du sie brauchst.
-refusal-use-lambda = Nimm eine kleine Funktion: `lambda x: x.name`.
-refusal-use-isinstance = Prüf mit `isinstance` oder `match`.
-refusal-no-pause = Lass es weg: Das Tempo der Schritte bestimmt der Player.
-refusal-use-random = Nimm `random.seed(0)` und `random.random()`.
-refusal-let-end = Lass das Programm einfach enden, oder schreib den Rest in ein `else`.
-refusal-write-code = Schreib den Code selbst hin, oder ein Lambda: `f = lambda x: x * x`.
-refusal-use-panel = Nimm eine freie Variable und setz sie im Bereich „Eingaben“, oder schreib den Wert hin.
-refusal-own-dict = Nimm ein eigenes Dict: `values = dict(x=x, y=y)`.
-refusal-own-object = Gib ihm ein Objekt einer eigenen Klasse, oder nimm ein Dict: `values = dict(x=x)`.
-refusal-use-bytes = Nimm `bytes`, eine Liste oder einen Tensor.
-refusal-use-import = Nimm eine import-Anweisung.
-refusal-use-type = Nimm `type(self)`.
-refusal-one-exception = Wirf nur eine Exception.
-refusal-use-next = Nimm `iter` und `next`.
-refusal-print-error = Gib aus, was du brauchst: `except ValueError as error: print(error)`.
-refusal-print-attribute-error = Gib den Fehler aus: `except AttributeError as error: print(error)`.
-refusal-keep-variable = Heb in einer eigenen Variablen auf, was du brauchst.
-refusal-use-class-checks = Nimm `isinstance(x, SomeClass)`, `issubclass` oder `type(x).__name__`.
-refusal-own-table = Objekte eigener Klassen darfst du danach fragen; oder nimm `dataclasses.asdict(x)` oder ein eigenes Dict.
-refusal-use-deepcopy = Nimm `copy.deepcopy(x)`, oder definiere `__deepcopy__`.
-refusal-use-getattr = Definiere `__getattr__(self, name)`.
-refusal-own-method = Ruf am Ende eine eigene Methode auf.
-refusal-use-torch-function = Definiere `__torch_function__`.
-refusal-plain-method = Schreib eine gewöhnliche Methode.
-refusal-use-operations = Nimm Tensoroperationen, oder `torch.tensor([f(v) for v in x])`.
-refusal-use-saved-tensors = Schreib `ctx.saved_tensors`.
-refusal-use-parameters = Nimm `list(module.parameters())`.
-refusal-derive = Leite die Klasse ab: `class Mine(Base)`.
-refusal-new-object = Erzeug ein neues Objekt der anderen Klasse.
-refusal-public-names = Nimm die öffentlichen Namen, wie sie in der Dokumentation stehen.
-refusal-own-private = Nimm die öffentlichen Namen; in eigenen Klassen gehen private Namen wie gewohnt.
-refusal-another-name = Nimm einen anderen Namen, zum Beispiel `my{ $name }`.
-refusal-near-module = Meinst du `import { $name }`?
-refusal-put-here = Schreib den Code hier hinein.
-refusal-use-decorator = Nimm `__init_subclass__` oder einen Klassendekorator.
-refusal-class-statement = Schreib eine class-Anweisung.
-refusal-enum-statement = Schreib eine class-Anweisung: `class Color(str, Enum): ...`
-refusal-wraps-alone = Nimm nur `functools.wraps(f)`.
-refusal-print-alone = Nimm nur `print(...)`.
-refusal-array-copy = Nimm `a.copy()`, `a.ravel()` oder `a.tolist()`.
-refusal-bytes-tensor = Nimm `torch.tensor(list(values), dtype=torch.uint8)`.
-refusal-no-workers = Lass `num_workers` weg: Die Batches sind dieselben.
-refusal-write-def = Schreib `def`; ein Rückwärtsdurchlauf hat nichts, worauf er warten müsste.
-refusal-write-for = Schreib `for`.
-refusal-write-with = Schreib `with`.
-refusal-no-await = Ruf die Funktion ohne `await` auf.
-refusal-write-except = Schreib `except`.
-refusal-assign-type = Weis den Typ zu: `Pair = tuple[float, float]`.
-refusal-use-typevar = Nimm `typing.TypeVar`, oder lass den Parameter weg.
-refusal-f-string = Schreib einen f-String.
 
 ## Problems of the server and of requests
 
@@ -1036,6 +932,10 @@ nograd-others-more = Dasselbe gilt für { $names } und { $count } weitere.
 ## Findings and notes
 
 note-input = Die Eingabe `{ $name }` wurde nicht verwendet: Das Programm hat keinen Platz für sie.
+note-on-cpu = `{ $asked }` in Zeile { $line } lief auf der CPU: Hier gibt es kein anderes Gerät. Graph und Gradienten sind dieselben.
+note-no-workers = Der `DataLoader` in Zeile { $line } lädt in diesem Prozess: Hier gibt es keine { $workers } Worker. Die Batches sind dieselben.
+note-quiet = `{ $library }` (Zeile { $line }) zeichnet und meldet hier nichts: Seine Aufrufe tun nichts.
+note-reaches-inside = Dieses Programm greift in den Interpreter (`{ $what }`, Zeile { $line }): Zu sehen ist, was das Programm von sich sagt.
 note-compiled = `torch.compile` lief hier eager: Kompiliert wäre die ganze Funktion ein einziger undurchsichtiger Knoten. Operation für Operation ergeben sich dieselben Gradienten, bis auf Rundung.
 note-compiled-in-line = `torch.compile` in Zeile { $line } lief eager: Kompiliert wäre die ganze Funktion ein einziger undurchsichtiger Knoten. Operation für Operation ergeben sich dieselben Gradienten, bis auf Rundung.
 

@@ -291,12 +291,9 @@ problem-unknown-name = Python says: “{ $text }”
 problem-assign-first = Assign it before it is used, or import it.
 problem-import-first = Write `{ $line }` at the top of the program.
 problem-name-near = Did you mean `{ $name }`?
-problem-exited = It called `sys.exit` or `exit`. What ran before is shown; a backward pass that would have followed is not.
+problem-exited-with = It called `sys.exit` or `exit` with `{ $code }`. What ran before is shown; a backward pass that would have followed is not.
     .title = The program ended itself
     .hint = Remove the call of `exit`.
-problem-exited-with = It called `sys.exit` or `exit` with `{ $code }`. What ran before is shown; a backward pass that would have followed is not.
-    .title = { problem-exited.title }
-    .hint = { problem-exited.hint }
 problem-out-of-time = The program ran longer than it may. What was recorded until then is shown.
     .title = Out of time
     .hint = Use fewer iterations or smaller tensors, or see whether a loop waits for what never happens.
@@ -440,6 +437,12 @@ problem-nothing-real = The result holds `{ $dtype }` values, which cannot have a
 problem-nothing-recorded = None of the program's tensors requires grad, so PyTorch recorded no history to walk back through.
     .title = Nothing is differentiable
     .hint = { problem-nothing-made.hint }
+problem-nothing-called = Nothing calls `{ $name }`, so nothing of it ran.
+    .title = Nothing called `{ $name }`
+    .hint = Add a call at the end: `{ $call }`.
+problem-nothing-numpy = The program computes with NumPy, which records no history: there is no graph to walk.
+    .title = NumPy has no autograd
+    .hint = Make the inputs with `torch.tensor(..., requires_grad=True)` and use torch's functions of the same names. A backward written by hand can be checked here as the `backward` of a `torch.autograd.Function`.
 problem-nothing-made = The program makes no tensors, so there is no graph to walk.
     .title = Nothing is differentiable
     .hint = Create an input with `requires_grad=True`, for example `x = torch.tensor([1., 2.], requires_grad=True)`.
@@ -466,6 +469,33 @@ problem-input-not-required = Only tensors that require grad, and what is compute
 problem-whole-numbers = Only floating-point and complex tensors can require grad: a derivative needs values that can change by a little.
     .title = Whole numbers have no gradient
     .hint = Write 1.0 instead of 1, or pass `dtype=torch.float32`.
+problem-no-input = `input()` waits for somebody at a keyboard, and nobody is there.
+    .title = Nobody answers `input()` here
+    .hint = Assign a value instead (`x = 2.0`): numbers of the program become sliders below it.
+problem-no-file = `{ $file }` is not here: a program that runs for a stranger has no files.
+    .title = There are no files here
+    .hint = Write the numbers into the program, or take random ones of the same shape: `torch.randn(64, 10)`.
+problem-no-file-data = `{ $file }` is not here: a program that runs for a stranger has no files.
+    .title = There are no files here
+    .hint = Take random data of the same shape: `{ $instead }`. The graph and the rules are the same.
+problem-no-files = The program asks for a file, and a program that runs for a stranger has none.
+    .title = There are no files here
+    .hint = Write the numbers into the program, or take random ones of the same shape: `torch.randn(64, 10)`.
+problem-no-network = The program asks for the network, and a program that runs for a stranger has none.
+    .title = There is no network here
+    .hint = Write the numbers into the program, or take random ones of the same shape: `torch.randn(64, 10)`.
+problem-no-library = `{ $library }` is not installed here: a program has PyTorch, NumPy and Python's own library.
+    .title = `{ $library }` is not here
+    .hint = Write the few lines that you need of it with torch, or run the program on your own machine: `gradwalk trace program.py`.
+problem-no-library-data = `{ $library }` is not installed here: a program has PyTorch, NumPy and Python's own library.
+    .title = `{ $library }` is not here
+    .hint = Take random data of the same shape: `{ $instead }`. The graph and the rules are the same.
+problem-no-processes = The program starts a thread or a process, and here it has only its own.
+    .title = There is one thread here
+    .hint = Call the function itself, in a loop: the gradients are the same.
+problem-not-allowed = The system refused what the program asked for: here it can compute, and reaches nothing else.
+    .title = Not allowed here
+    .hint = Leave the line out, or run the program on your own machine: `gradwalk trace program.py`.
 problem-no-gpu = The program asks for a GPU; here PyTorch runs on the CPU, where the graph and its gradients are the same.
     .title = There is no GPU here
     .hint = Leave out `.cuda()` and `.to("cuda")`, or choose: `device = "cuda" if torch.cuda.is_available() else "cpu"`.
@@ -518,12 +548,6 @@ problem-program-long = The program is { $bytes } bytes long; at most { $count } 
 problem-program-empty = There is no statement in the program, so nothing was computed and there is no graph to walk.
     .title = The program is empty
     .hint = Type an expression such as `sin(x*y) + x`, or open an example.
-problem-program-large = The program is too large.
-    .title = The program is too large
-    .hint = Keep the part whose backward pass you want to see.
-problem-program-nested = The program is nested too deeply.
-    .title = The program is nested too deeply
-    .hint = Give names to parts of it, or use a loop.
 problem-nested = The expressions are nested so deeply that Python's own parser gives up.
     .title = Nested too deeply
     .hint = Give names to parts of the expression, or build a long sum in a loop.
@@ -641,134 +665,6 @@ problem-nothing-to-draw = { $text }
     .title = Nothing to draw
 problem-unavailable = { $text }
     .title = Not available here
-
-## Refusals: what a program here may not use
-
-refusal = { $thing } is not available here: { $reason }.
-    .title = { $thing } is not available here
-    .hint = { $instead }
-
-refusal-attribute = the attribute `.{ $name }`
-refusal-array-data = the attribute `.data` of an array
-refusal-name = the name `{ $name }`
-refusal-defining = defining `{ $name }`
-refusal-changing = changing `{ $path }`
-refusal-metaclass = a metaclass
-refusal-type-statement = a `type` statement
-refusal-type-parameter = a type parameter
-refusal-t-string = a t-string
-refusal-form = the form `{ $name }`
-
-refusal-files = it reaches files, and a program here has none
-refusal-processes = it starts other processes or threads, and a program here runs alone
-refusal-network = it reaches the network, and a program here has none
-refusal-machinery = it reaches into Python's own machinery
-refusal-raw-memory = it hands out raw memory
-refusal-compiler = it needs a compiler, and there is none here
-refusal-devices = it is about devices, and there is only the CPU here
-refusal-drawing = it draws or reports on its own, and there is no window to draw in
-refusal-library = it is another library, and only torch, numpy and a part of the standard library are here
-refusal-strings = it turns text into program
-refusal-command-line = it reads a command line, and there is none here
-refusal-any-name = it puts attributes on modules by any name
-refusal-any-text = it looks up attributes by any text
-refusal-copies-any = it copies attributes by any text
-refusal-waits = it only waits
-refusal-ends = it ends the interpreter
-refusal-types = it waits for somebody to type, and nobody can
-refusal-tables = it hands out Python's own tables of names
-refusal-interactive = it belongs to the interactive Python
-refusal-several-errors = it carries several errors at once
-refusal-async = it is for asynchronous programs, and there is nothing to wait for
-refusal-stack = it hands out Python's own call stack
-refusal-function-inside = it hands out the inside of a function
-refusal-class-tree = it walks Python's class tree
-refusal-object-table = it hands out the table behind an object
-refusal-rebuilding = it steers how objects are rebuilt
-refusal-look-up = it takes over every attribute look-up
-refusal-untimed = it runs at a time that nobody can say
-refusal-dispatcher = it hands out torch's own dispatcher
-refusal-per-element = it calls Python once per element, behind autograd's back
-refusal-old-name = it is the old name of `saved_tensors`
-refusal-pretends = it makes classes pretend to be others
-refusal-fixed = it cannot be changed
-refusal-error-object = it hands out the object behind an error
-refusal-private = it is a private name
-refusal-not-part = it is not among the parts of the library that a traced program may use
-refusal-library-private = it is private to the library, and the program itself does not define it
-refusal-torch-name = it belongs to torch's own machinery
-refusal-outside = it is outside the Python that a traced program may use
-refusal-other-files = it needs other files beside the program
-refusal-class-making = it takes over how classes are made
-refusal-text-class = it makes classes out of text
-refusal-mixes = it mixes classes
-refusal-elsewhere = it writes into another place than the page
-refusal-changes-library = it would change the library for the rest of the run
-
-refusal-use-values = Write the values into the program: `torch.tensor([...])`, `torch.randn(...)`.
-refusal-use-print = Use `print(...)`; the page itself draws the graph, the gradients and the values.
-refusal-use-cpu = Leave it out: every tensor is on the CPU, and the graph is the same.
-refusal-leave-out = Leave it out: the backward pass needs tensor code only.
-refusal-eager = Leave it out: the program is run eagerly, and its graph is the one that is shown.
-refusal-one-thread = Leave it out: one program runs in one thread, and its graph is the same.
-refusal-use-loop = Write the work as a plain loop; it runs in one process.
-refusal-print-it = Print what you want to see: `print(type(x).__name__, x.grad_fn, x.shape)`.
-refusal-use-arguments = Write the values themselves: `lr = 0.1` instead of `args.lr`.
-refusal-use-torch = Write the layer, the loss or the data with torch itself: `torch.randn(...)` stands in for a data set.
-refusal-use-tolist = Use `x.tolist()`, `x.clone()` or `x.numpy()`.
-refusal-use-clone = Use `torch.tensor(values)`, `x.clone()` or `torch.as_strided`.
-refusal-use-forward = Compute it in forward: `w = self.v / self.v.norm()`, then `F.linear(x, w)`.
-refusal-use-types = Write the types where they are used.
-refusal-use-lambda = Use a small function: `lambda x: x.name`.
-refusal-use-isinstance = Use `isinstance` checks or `match`.
-refusal-no-pause = Leave it out: the player sets the pace of the steps.
-refusal-use-random = Use `random.seed(0)` and `random.random()`.
-refusal-let-end = Just let the program end, or put the rest in an `else`.
-refusal-write-code = Write the code itself, or a lambda: `f = lambda x: x * x`.
-refusal-use-panel = Use a free variable and set it in the inputs panel, or write the value.
-refusal-own-dict = Use a dict of your own: `values = dict(x=x, y=y)`.
-refusal-own-object = Give it an object of a class of your own, or use a dict: `values = dict(x=x)`.
-refusal-use-bytes = Use `bytes`, a list, or a tensor.
-refusal-use-import = Use an import statement.
-refusal-use-type = Use `type(self)`.
-refusal-one-exception = Raise one exception.
-refusal-use-next = Use `iter` and `next`.
-refusal-print-error = Print what you need: `except ValueError as error: print(error)`.
-refusal-print-attribute-error = Print the error: `except AttributeError as error: print(error)`.
-refusal-keep-variable = Keep what you need in a variable of your own.
-refusal-use-class-checks = Use `isinstance(x, SomeClass)`, `issubclass` or `type(x).__name__`.
-refusal-own-table = Objects of classes of your own may be asked for theirs; or use `dataclasses.asdict(x)` or a dict of your own.
-refusal-use-deepcopy = Use `copy.deepcopy(x)`, or define `__deepcopy__`.
-refusal-use-getattr = Define `__getattr__(self, name)`.
-refusal-own-method = Call a method of your own when you are done.
-refusal-use-torch-function = Define `__torch_function__`.
-refusal-plain-method = Write a plain method.
-refusal-use-operations = Use tensor operations, or `torch.tensor([f(v) for v in x])`.
-refusal-use-saved-tensors = Write `ctx.saved_tensors`.
-refusal-use-parameters = Use `list(module.parameters())`.
-refusal-derive = Derive the class: `class Mine(Base)`.
-refusal-new-object = Make a new object of the other class.
-refusal-public-names = Use the public names, as the documentation lists them.
-refusal-own-private = Use the public names; in classes of your own, private names work as usual.
-refusal-another-name = Give it another name, such as `my{ $name }`.
-refusal-near-module = Did you mean `import { $name }`?
-refusal-put-here = Put the code in here.
-refusal-use-decorator = Use `__init_subclass__` or a class decorator.
-refusal-class-statement = Write a class statement.
-refusal-enum-statement = Write a class statement: `class Color(str, Enum): ...`
-refusal-wraps-alone = Use `functools.wraps(f)` alone.
-refusal-print-alone = Use `print(...)` alone.
-refusal-array-copy = Use `a.copy()`, `a.ravel()` or `a.tolist()`.
-refusal-bytes-tensor = Use `torch.tensor(list(values), dtype=torch.uint8)`.
-refusal-no-workers = Leave `num_workers` out: the batches are the same.
-refusal-write-def = Write `def`; a backward pass has nothing to wait for.
-refusal-write-for = Write `for`.
-refusal-write-with = Write `with`.
-refusal-no-await = Call the function without `await`.
-refusal-write-except = Write `except`.
-refusal-assign-type = Assign the type: `Pair = tuple[float, float]`.
-refusal-use-typevar = Use `typing.TypeVar`, or leave the parameter out.
-refusal-f-string = Write an f-string.
 
 ## Problems of the server and of requests
 
@@ -1037,6 +933,10 @@ nograd-others-more = The same holds for { $names } and { $count } more.
 ## Findings and notes
 
 note-input = The input `{ $name }` was not used: the program has no place for it.
+note-on-cpu = `{ $asked }` in line { $line } ran on the CPU: there is no other device here. Graph and gradients are the same.
+note-no-workers = The `DataLoader` in line { $line } loads in this process: there are no { $workers } workers here. The batches are the same.
+note-quiet = `{ $library }` (line { $line }) draws and reports nothing here: its calls do nothing.
+note-reaches-inside = This program reaches inside the interpreter (`{ $what }`, line { $line }): what is shown is what the program says of itself.
 note-compiled = `torch.compile` ran eagerly here: compiled, the whole function would be one opaque node. Operation by operation it computes the same gradients, up to rounding.
 note-compiled-in-line = `torch.compile` in line { $line } ran eagerly: compiled, the whole function would be one opaque node. Operation by operation it computes the same gradients, up to rounding.
 

@@ -1,0 +1,130 @@
+"""Programs as people paste them, in a locked child: what they ask for behaves, or is explained at its line."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+
+from gradwalk.sandbox.explain import explain
+from gradwalk.sandbox.supervisor import Sandbox
+from tests.world.sandbox import trace_in
+
+X = "import torch\nx = torch.tensor([1., 2.], requires_grad=True)\n"
+BEHAVES: dict[str, tuple[str, str, list[tuple[str, dict[str, str]]]]] = {
+    "a GPU that is not here": (
+        X + "model = torch.nn.Linear(2, 1).cuda()\ndevice = torch.device('cuda:0')\n"
+        "t = torch.zeros(1, device=device)\nloss = (model(x.to(device)) - t).pow(2).sum()\nloss.backward()\n"
+        "torch.cuda.synchronize()\nprint(model.weight.grad.device, model.weight.grad.shape == (1, 2))",
+        "cpu True\n",
+        [("note-on-cpu", {"asked": ".cuda()", "line": "3"})],
+    ),
+    "mps and a default device": (
+        X + "with torch.random.fork_rng():\n    torch.rand(1)\n"
+        "torch.set_default_device('mps')\n(x * torch.ones(2)).sum().backward()\nprint(x.grad)",
+        "tensor([1., 1.])\n",
+        [("note-on-cpu", {"asked": "mps", "line": "5"})],
+    ),
+    "workers and pinned memory": (
+        X + "from torch.utils.data import DataLoader, TensorDataset\n"
+        "batches = DataLoader(TensorDataset(torch.arange(4.)), batch_size=2, num_workers=4, pin_memory=True,\n"
+        "    persistent_workers=True)\nfor (b,) in batches:\n    (x * b).sum().backward()\nprint(x.grad)",
+        "tensor([2., 4.])\n",
+        [("note-no-workers", {"workers": "4", "line": "4"})],
+    ),
+    "pictures and reports": (
+        "import matplotlib.pyplot as plt, wandb\nfrom torch.utils.tensorboard import SummaryWriter\n" + X
+        + "fig, axes = plt.subplots(2, 2)\naxes[0, 1].plot([1, 2], label='a')\nwandb.init(project='a')\n"
+        "with SummaryWriter() as writer:\n    writer.add_scalar('loss', 1)\nplt.show()\nx.sum().backward()\nprint(plt)",
+        "<module 'matplotlib.pyplot'>\n",
+        [("note-quiet", {"library": "matplotlib", "line": "1"}), ("note-quiet", {"library": "wandb", "line": "1"}),
+         ("note-quiet", {"library": "torch.utils.tensorboard", "line": "2"})],
+    ),
+    "a progress bar": (
+        X + "from tqdm import tqdm, trange\nbar = tqdm([1, 2], desc='epoch')\nfor k in bar:\n"
+        "    (x * k).sum().backward()\n    bar.set_postfix(loss=1)\n    tqdm.write('k')\n"
+        "print(len(bar), list(trange(2)))",
+        "k\nk\n2 [0, 1]\n",
+        [],
+    ),
+    "a command line, a log, the standard error": (
+        "import argparse, logging, os, sys, time\n" + X + "parser = argparse.ArgumentParser()\n"
+        "parser.add_argument('--lr', type=float, default=0.1)\nlogging.basicConfig(level=logging.INFO)\n"
+        "logging.info('lr %s', parser.parse_args().lr)\nprint('err', file=sys.stderr)\nos.environ['A'] = '1'\n"
+        "time.sleep(0.001)\n\nif __name__ == '__main__':\n    x.sum().backward()\n    sys.exit(0)",
+        "INFO:root:lr 0.1\nerr\n",
+        [],
+    ),
+    "classes of the library": (
+        "from __future__ import annotations\nimport copy, enum, pickle, typing\nfrom dataclasses import dataclass\n" + X
+        + "@dataclass\nclass Config:\n    lr: float = 0.1\nclass Mode(enum.IntFlag):\n    A = 1\n"
+        "print(pickle.loads(pickle.dumps(Config())) == copy.copy(Config()))\n"
+        "print(typing.get_type_hints(Config), Mode.A | 2)\n"
+        "try:\n    raise ValueError from KeyError('k')\nexcept ValueError as error:\n    print(repr(error.__cause__))\n"
+        "import torch.nn.utils.parametrize as parametrize\nclass Twice(torch.nn.Module):\n    def forward(self, w):\n"
+        "        return 2 * w\nlayer = torch.nn.Linear(2, 1)\n"
+        "parametrize.register_parametrization(layer, 'weight', Twice())\n"
+        "layer(x).sum().backward()",
+        "True\n{'lr': <class 'float'>} 3\nKeyError('k')\n",
+        [],
+    ),
+    "what reaches inside": (
+        X + "import ctypes, gc, sys\ngc.get_referrers(x)\nsys.setprofile(None)\nctypes.string_at(id(0), 1)\n"
+        "x.sum().backward()\nprint([name for name in sys.modules if name.startswith('gradwalk')])",
+        "[]\n",
+        [("note-reaches-inside", {"what": "gc.get_referrers", "line": "4"}),
+         ("note-reaches-inside", {"what": "sys.setprofile", "line": "5"})],
+    ),
+}  # fmt: skip
+EXPLAINED = {
+    "input": ("n = input('n? ')", "problem-no-input", {}),
+    "a file": ("open('data.csv')", "problem-no-file", {"file": "data.csv"}),
+    "a folder": ("import os\nos.listdir('/')", "problem-no-file", {"file": "/"}),
+    "saving": ("torch.save(x, 'x.pt')", "problem-no-files", {}),
+    "a data set": (
+        "from torchvision import datasets; datasets.CIFAR10('data', download=True)",
+        "problem-no-library-data",
+        {"library": "torchvision", "instead": "torch.randn(64, 3, 32, 32), torch.randint(10, (64,))"},
+    ),
+    "another library": ("import pandas as pd", "problem-no-library", {"library": "pandas"}),
+    "a download": ("import urllib.request as r\nr.urlopen('http://localhost/a')", "problem-no-network", {}),
+    "a client": ("import requests", "problem-no-network", {}),
+    "a thread": ("import threading\nthreading.Thread(target=print).start()", "problem-no-processes", {}),
+    "a process": ("import subprocess\nsubprocess.run(['ls'])", "problem-no-processes", {}),
+    "an end with a word": ("import sys\nsys.exit('bad')", "problem-exited-with", {"code": "'bad'"}),
+    "nobody calls it": ("def train(model, n=1):\n    x.sum().backward()\nx = 0", "problem-nothing-called",
+        {"name": "train", "call": "train(model)"}),
+    "NumPy alone": ("import numpy as np\nx = np.ones(2)", "problem-nothing-numpy", {}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BEHAVES)
+def test_what_a_locked_child_cannot_have_behaves_and_is_noted_at_its_line(
+    sandboxes: Callable[..., Sandbox], name: str
+) -> None:
+    source, printed, notes = BEHAVES[name]
+    events: list[Any] = trace_in(sandboxes(), source)
+    assert [event for event in events if event["type"] == "problem"] == []
+    assert any(event["type"] == "step" for event in events)
+    assert "".join(event["text"] for event in events if event["type"] == "stdout") == printed
+    told = [(note["kind"], note["operands"]) for event in events for note in event.get("notes", [])]
+    assert [note for note in told if note in notes] == notes
+    assert notes or not told
+
+
+@pytest.mark.parametrize("name", EXPLAINED)
+def test_what_is_refused_is_explained_at_its_line(sandboxes: Callable[..., Sandbox], name: str) -> None:
+    source, kind, operands = EXPLAINED[name]
+    head = "" if kind.startswith("problem-nothing") else X
+    events: list[Any] = trace_in(sandboxes(), head + source)
+    [problem] = [event for event in events if event["type"] == "problem"]
+    assert (problem["fact"]["kind"], problem["fact"].get("operands", {})) == (kind, operands)
+    line = 1 if kind == "problem-nothing-called" else source.count("\n") + 1 + head.count("\n")
+    assert kind == "problem-nothing-numpy" or problem["span"]["line"] == line
+
+
+def test_random_data_instead_of_a_data_set_can_be_made() -> None:
+    for name in ("MNIST(", "CIFAR100(", "load_iris(", "make_moons(", "load_diabetes(", "ImageFolder("):
+        told: Any = explain(ModuleNotFoundError("no", name="sklearn"), f"from sklearn import x\n{name})")
+        features, targets = eval(told["operands"]["instead"], {"torch": torch})  # noqa: S307
+        assert len(features) == len(targets)

@@ -55,6 +55,11 @@ BEHAVES: dict[str, tuple[str, str, list[tuple[str, dict[str, str]]]]] = {
         "INFO:root:lr 0.1\nerr\n",
         [],
     ),
+    "the compiler and the debugger": (
+        X + "@torch.compile\ndef f(x):\n    return x * x\nbreakpoint()\nf(x).sum().backward()\nprint(x.grad)",
+        "tensor([2., 4.])\n",
+        [("note-compiled-in-line", {"line": "3"})],
+    ),
     "classes of the library": (
         "from __future__ import annotations\nimport copy, enum, pickle, typing\nfrom dataclasses import dataclass\n" + X
         + "@dataclass\nclass Config:\n    lr: float = 0.1\nclass Mode(enum.IntFlag):\n    A = 1\n"
@@ -89,6 +94,7 @@ EXPLAINED = {
     "another library": ("import pandas as pd", "problem-no-library", {"library": "pandas"}),
     "a download": ("import urllib.request as r\nr.urlopen('http://localhost/a')", "problem-no-network", {}),
     "a client": ("import requests", "problem-no-network", {}),
+    "a temporary folder": ("import tempfile\ntempfile.mkdtemp()", "problem-no-files", {}),
     "a thread": ("import threading\nthreading.Thread(target=print).start()", "problem-no-processes", {}),
     "a process": ("import subprocess\nsubprocess.run(['ls'])", "problem-no-processes", {}),
     "an end with a word": ("import sys\nsys.exit('bad')", "problem-exited-with", {"code": "'bad'"}),

@@ -37,7 +37,7 @@ def explain(error: BaseException, source: str) -> Fact | None:
             return fact("problem-no-processes")
         case OSError() if _starts_processes(source):
             return fact("problem-no-processes")
-        case OSError() if error.filename is not None or "open(" in source or "load(" in source:
+        case OSError() if error.filename is not None or "temporary directory" in str(error):
             return _no_file(error, source)
         case OSError():
             return fact("problem-not-allowed")
@@ -74,7 +74,10 @@ def _data_instead(source: str) -> str | None:
 
 
 def _is_thread_refused(error: BaseException) -> bool:
-    return isinstance(error, BlockingIOError) or "can't start new thread" in str(error)
+    return (
+        isinstance(error, BlockingIOError)
+        or re.search("can't start new thread|Resource temporarily unavailable", str(error)) is not None
+    )
 
 
 def _starts_processes(source: str) -> bool:

@@ -24,25 +24,11 @@ from gradwalk.sandbox.explain import explain
 from gradwalk.tracer.originals import SNIPPET, frame_at
 
 QUIET: Final = frozenset(
-    [
-        "matplotlib",
-        "seaborn",
-        "plotly",
-        "bokeh",
-        "wandb",
-        "tensorboard",
-        "tensorboardX",
-        "mlflow",
-        "torchviz",
-        "graphviz",
-        "IPython",
-        "pylab",
-        "torchsummary",
-        "torchinfo",
-        "visdom",
-        "livelossplot",
-    ]
-)
+    {
+        "matplotlib", "seaborn", "plotly", "bokeh", "wandb", "tensorboard", "tensorboardX", "mlflow", "torchviz",
+        "graphviz", "IPython", "pylab", "torchsummary", "torchinfo", "visdom", "livelossplot", "mpl_toolkits"
+    }
+)  # fmt: skip
 """Libraries that draw or report: their calls do nothing."""
 
 _QUIET_MODULES: Final = frozenset({"torch.utils.tensorboard"})
@@ -78,6 +64,8 @@ class Ordinary:
             sys.modules.pop(name, None)
         _without_workers(self.note)
         _without_accelerators()
+        torch.compile = self._run_eagerly
+        sys.breakpointhook = _do_nothing
 
     def note(self, subject: str, told_at: Callable[[str], Fact]) -> None:
         """Once for each subject, with the line of the program that runs now."""
@@ -107,6 +95,11 @@ class Ordinary:
     def explain(self, error: BaseException, source: str) -> Fact | None:
         """See `explain.py`."""
         return explain(error, source)
+
+    def _run_eagerly(self, model: Any = None, **_: Any) -> Any:
+        """`torch.compile`: what it is given, so that the graph is the program's own."""
+        self.note("compile", lambda line: fact("note-compiled-in-line", line=line))
+        return (lambda given: given) if model is None else model
 
     def _watch(self, event: str, arguments: tuple[Any, ...]) -> None:
         if self._is_looking:
@@ -183,11 +176,12 @@ def _is_elsewhere(value: Any) -> bool:
     return type(value) is str and value.partition(":")[0] in _DEVICES_MOVED_TO
 
 
+def _do_nothing(*_: Any, **__: Any) -> None:
+    """Takes every call."""
+
+
 def _without_accelerators() -> None:
     """What programs call on `torch.cuda` and its like without asking whether it is there."""
-
-    def nothing(*_: Any, **__: Any) -> None:
-        return None
 
     def zero(*_: Any, **__: Any) -> int:
         return 0
@@ -195,7 +189,7 @@ def _without_accelerators() -> None:
     for library in (torch.cuda, torch.mps, torch.xpu):
         for name in ("synchronize", "empty_cache", "set_device", "reset_peak_memory_stats", "init"):
             if hasattr(library, name):
-                setattr(library, name, nothing)
+                setattr(library, name, _do_nothing)
         for name in ("current_device", "memory_allocated", "max_memory_allocated", "memory_reserved",
                      "max_memory_reserved", "current_allocated_memory", "driver_allocated_memory"):  # fmt: skip
             if hasattr(library, name):

@@ -356,7 +356,7 @@ EXPLANATIONS: Final[tuple[tuple[str, Explain], ...]] = (
     (r"^index out of range in self", fact("problem-no-such-row")),
     (
         r"Torch not compiled with CUDA enabled|Found no NVIDIA driver|"
-        r"not linked with support for (?:mps|cuda|xpu) devices|"
+        r"Cannot get CUDA generator|not linked with support for (?:mps|cuda|xpu) devices|"
         r"Could not run '.*' with arguments from the '(?:CUDA|MPS)' backend",
         fact("problem-no-gpu"),
     ),

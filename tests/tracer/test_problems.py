@@ -138,12 +138,11 @@ BAD = {
     },
     "syntax": {
         "syntax": ("x = (1", 1, "problem-syntax-hint '(' was never closed ("),
-        "a shell's line": ("!pip install torch", 1, "problem-syntax-hint invalid syntax problem-syntax-shell"),
-        "a notebook's line": ("%matplotlib inline\nx = 1", 1,
-            "problem-syntax-hint invalid syntax problem-syntax-magic"),
-        "a prompt": (">>> x = torch.ones(2)", 1, "problem-syntax-hint invalid syntax >>>"),
-        "a prompt's second line": ("x = [1,\n... 2]", 2,
-            "problem-syntax-hint invalid syntax. Perhaps you forgot a comma? ..."),
+        "below a shell's line": ("!pip install torch\nx = (1", 2, "problem-syntax-hint '(' was never closed ("),
+        "a curly quote alone": ("x = \u201c1", 1,
+            "problem-syntax-hint unterminated string literal problem-syntax-quotes"),
+        "tabs that can be read in two ways": ("for i in a:\n    if i:\n        b = 1\n\tc = 2", 4,
+            "problem-indentation-hint inconsistent use of tabs and spaces in indentation problem-syntax-tabs"),
     },
     "not_differentiable": {
         "no grad anywhere": ("x = torch.ones(2)\ny = x * 2", None, "problem-nothing-recorded"),

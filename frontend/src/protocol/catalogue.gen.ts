@@ -333,16 +333,11 @@ export interface Catalogue {
   "problem-syntax-times": never;
   "problem-syntax-print": never;
   "problem-syntax-outside": never;
-  "problem-syntax-straight": never;
   "problem-syntax-star": never;
   "problem-syntax-slash": never;
   "problem-syntax-minus": never;
   "problem-syntax-power": never;
   "problem-syntax-invisible": never;
-  "problem-syntax-shell": never;
-  "problem-syntax-magic": never;
-  "problem-syntax-prompt": "prompt";
-  "problem-syntax-notebook": never;
   "problem-stopped": "seconds";
   "problem-left": never;
   "problem-called-off": never;

@@ -25,6 +25,7 @@ from gradwalk.tracer.forward_mode import ForwardCall, forward_calls
 from gradwalk.tracer.loops import Loop, mark_loops
 from gradwalk.tracer.names import Names, resolve_names
 from gradwalk.tracer.names import nearest_name as _nearest_name
+from gradwalk.tracer.pasted import straighten
 from gradwalk.tracer.spans import InstructionPosition, SpanIndex
 from gradwalk.tracer.syntax import explain_syntax_error
 from gradwalk.tracer.text import Columns, normalise_source
@@ -52,7 +53,7 @@ class Program:
         names = resolve_names(tree, text, inputs)
         columns = Columns(text)
         self.text = text
-        """The source with LF line ends: what line numbers count and linecache should hold."""
+        """The source as Python reads it, with LF line ends: what line numbers count and linecache should hold."""
         self.is_formula = names.is_formula
         """Only assignments and expressions: `maths_names` are resolved, unknown names are free variables."""
         self.free_variables = names.free_variables
@@ -139,15 +140,14 @@ def read_program(source: str, inputs: Collection[str] = (), source_bytes: int | 
     limit = SERVER_LIMITS.source_bytes if source_bytes is None else source_bytes
     text = normalise_source(source)
     _refuse_unreadable(text, limit)
-    columns = Columns(text)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            tree = _parse(text, columns)
+            text, tree = _parse(text)
             _refuse_empty(tree)
             return Program(text, tree, inputs)
     except SyntaxError as error:
-        raise SourceProblem(explain_syntax_error(error, columns, offset_in_bytes=True)) from error
+        raise SourceProblem(explain_syntax_error(error, Columns(text), offset_in_bytes=True)) from error
     except (RecursionError, MemoryError) as error:
         raise SourceProblem(_nested_too_deeply()) from error
 
@@ -157,13 +157,18 @@ def nearest_name(name: str, program: Program, torch_names: Iterable[str] = ()) -
     return _nearest_name(name, program.defined_names, is_formula=program.is_formula, torch_names=torch_names)
 
 
-def _parse(text: str, columns: Columns) -> ast.Module:
+def _parse(text: str) -> tuple[str, ast.Module]:
+    """The text, straightened where it does not parse as it was typed, and its tree."""
     try:
-        return ast.parse(text, FILENAME)
+        return text, ast.parse(text, FILENAME)
+    except SyntaxError:
+        text = straighten(text)
+    try:
+        return text, ast.parse(text, FILENAME)
     except SyntaxError as error:
         if "too many nested parentheses" in error.msg or "too many statically nested" in error.msg:
             raise SourceProblem(_nested_too_deeply()) from error
-        raise SourceProblem(explain_syntax_error(error, columns, offset_in_bytes=False)) from error
+        raise SourceProblem(explain_syntax_error(error, Columns(text), offset_in_bytes=False)) from error
 
 
 def _compile(text: str, inputs: Collection[str], names: Names) -> tuple[tuple[str, ...], tuple[Loop, ...], CodeType]:

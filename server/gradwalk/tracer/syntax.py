@@ -29,7 +29,6 @@ _ADVICE: tuple[tuple[str, _Instead], ...] = (
     (r"invalid (?:decimal|imaginary) literal", fact("problem-syntax-times")),
     (r"Missing parentheses in call to 'print'", fact("problem-syntax-print")),
     (r"outside function", fact("problem-syntax-outside")),
-    (r"invalid character '[\u2018\u2019\u201c\u201d]'", fact("problem-syntax-straight")),
     (r"invalid character '[\u00d7\u22c5\u00b7]'", fact("problem-syntax-star")),
     (r"invalid character '\u00f7'", fact("problem-syntax-slash")),
     (r"invalid character '[\u2212\u2013\u2014]'", fact("problem-syntax-minus")),
@@ -37,13 +36,6 @@ _ADVICE: tuple[tuple[str, _Instead], ...] = (
     (r"invalid non-printable character", fact("problem-syntax-invisible")),
 )
 """By what Python says."""
-_NOTEBOOK: tuple[tuple[str, _Instead], ...] = (
-    (r"[!]", fact("problem-syntax-shell")),
-    (r"%", fact("problem-syntax-magic")),
-    (r"(>>>|\.\.\.)", lambda prompt: fact("problem-syntax-prompt", prompt=prompt)),
-    (r"In \[\d*\]:", fact("problem-syntax-notebook")),
-)
-"""By how the line begins that does not parse."""
 
 
 def explain_syntax_error(error: SyntaxError, columns: Columns, *, offset_in_bytes: bool) -> Problem:
@@ -54,7 +46,7 @@ def explain_syntax_error(error: SyntaxError, columns: Columns, *, offset_in_byte
     """
     span = _span(error, columns, offset_in_bytes=offset_in_bytes)
     said = error.msg.split(" (detected at line")[0]
-    return problem("syntax", _told(error, said, _instead(said, error.text or "")), span=span)
+    return problem("syntax", _told(error, said, _instead(said)), span=span)
 
 
 def _told(error: SyntaxError, said: str, instead: Fact | None) -> Fact:
@@ -67,10 +59,9 @@ def _told(error: SyntaxError, said: str, instead: Fact | None) -> Fact:
     return fact("problem-syntax-hint", text=said, instead=instead)
 
 
-def _instead(said: str, line: str) -> Fact | None:
-    found = [(instead, re.match(pattern, line.lstrip())) for pattern, instead in _NOTEBOOK]
-    found += [(instead, re.search(pattern, said)) for pattern, instead in _ADVICE]
-    for instead, match in found:
+def _instead(said: str) -> Fact | None:
+    for pattern, instead in _ADVICE:
+        match = re.search(pattern, said)
         if match is not None:
             return instead(match[1]) if callable(instead) else instead
     return None

@@ -583,16 +583,11 @@ problem-syntax-comma = Zwei Werte stehen nebeneinander: Dazwischen fehlt ein Kom
 problem-syntax-times = Das Malzeichen lässt man nicht weg: `2 * x`, nicht `2x`.
 problem-syntax-print = `print` ist eine Funktion: `print(y)`.
 problem-syntax-outside = Dieses Wort ist nur in einer Funktion (def) erlaubt.
-problem-syntax-straight = Nimm gerade Anführungszeichen: ' oder ".
 problem-syntax-star = Mal schreibt man `*`.
 problem-syntax-slash = Geteilt schreibt man `/`.
 problem-syntax-minus = Das Minuszeichen ist der einfache Bindestrich: `-`.
 problem-syntax-power = Potenzen schreibt man `**`: `x ** 2`.
 problem-syntax-invisible = Hier wurde ein unsichtbares Zeichen eingefügt: Lösch es und tipp ein Leerzeichen.
-problem-syntax-shell = Eine Zeile, die mit `!` beginnt, ist ein Shell-Befehl eines Notebooks: Lass sie weg.
-problem-syntax-magic = Eine Zeile, die mit `%` beginnt, ist ein Befehl an das Notebook: Lass sie weg.
-problem-syntax-prompt = Lass die mitkopierten Prompts (`{ $prompt }`) weg und die Ausgabezeilen darunter.
-problem-syntax-notebook = Lass die Marken des Notebooks wie `In [1]:` weg.
 
 problem-stopped = Es wurde nach { $seconds } s angehalten.
     .title = Das Programm lief zu lange

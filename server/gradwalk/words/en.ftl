@@ -584,16 +584,11 @@ problem-syntax-comma = Two values stand side by side: a comma or an operator is 
 problem-syntax-times = Multiplication is written out: `2 * x`, not `2x`.
 problem-syntax-print = `print` is a function: `print(y)`.
 problem-syntax-outside = This word works only inside a function (def).
-problem-syntax-straight = Use straight quotes: ' or ".
 problem-syntax-star = Multiplication is written `*`.
 problem-syntax-slash = Division is written `/`.
 problem-syntax-minus = The minus sign is the plain hyphen: `-`.
 problem-syntax-power = Powers are written `**`: `x ** 2`.
 problem-syntax-invisible = An invisible character was pasted in: delete it and type a space.
-problem-syntax-shell = A line that begins with `!` is a command of a notebook's shell: leave it out.
-problem-syntax-magic = A line that begins with `%` is a notebook's own command: leave it out.
-problem-syntax-prompt = Leave out the prompts (`{ $prompt }`) that were copied along, and the lines of output below them.
-problem-syntax-notebook = Leave out the notebook's marks such as `In [1]:`.
 
 problem-stopped = It was stopped after { $seconds } s.
     .title = The program ran too long

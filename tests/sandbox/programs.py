@@ -38,8 +38,8 @@ LONG: dict[str, str] = {
 }
 
 
-def read_collection(folder: str) -> list[Listed]:
-    """Every program under `tests/sandbox/<folder>`, in the order of the files."""
+def read_collection(folder: str | Path) -> list[Listed]:
+    """Every program of a folder beside this file, or anywhere else, in the order of the files."""
     found: list[Listed] = []
     for path in sorted((FOLDER / folder).iterdir()):
         text = path.read_text(encoding="utf-8")

@@ -88,6 +88,7 @@ def _code_lines(text: str) -> Iterator[str]:
     for line in text.split("\n"):
         if strings.are_open:
             strings.read(line)
+            entered.append(line)
             yield line
             continue
         prompt = _PROMPT.match(line)
@@ -96,7 +97,7 @@ def _code_lines(text: str) -> Iterator[str]:
             # A notebook's prompt on a line of its own stands above its cell, any other before its line.
             is_code = prompt.end() == len(line.rstrip()) and ">" not in prompt[0]
         elif _PRINTED.match(line):
-            is_prompted, is_code = True, False
+            is_prompted, is_code, entered = True, False, []
         elif _CELL.match(line):
             is_code, is_foreign = True, False
         elif is_prompted and not is_code:

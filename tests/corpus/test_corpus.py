@@ -1,22 +1,27 @@
-"""People's programs, compared with plain torch.
+"""People's programs: what torch can run here is compared with plain torch, the others end as their file says.
 
 `README.md` has the words that may follow a name.
 """
 
 import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gradwalk.protocol.requests import ResolvedLimits
+from gradwalk.sandbox.supervisor import Sandbox
 from gradwalk.words.problems import tell_problem
 from tests.sandbox.programs import Listed, read_collection, stratify
 from tests.twin import Traced, Twin, assert_same, check_pass, check_topology, run_plain, run_traced, run_watched
+from tests.world.sandbox import trace_in
+from tests.world.stream import assert_whole
 
 CORPUS = read_collection(Path(__file__).parent / "programs")
 PLAIN = [one for one in CORPUS if not one.outcomes & {"sandbox", "card"}]
+ORDINARY = [one for one in CORPUS if one not in PLAIN]
 LIMITS = ResolvedLimits(elements=100_000, jacobian_cells=256)
 """Every number is written out, since every number is compared."""
 ADDRESS = re.compile("0x[0-9a-f]+")
@@ -48,6 +53,21 @@ def test_a_program_gives_what_plain_torch_gives(listed: Listed, monkeypatch: pyt
         assert not problems
         assert traced.of("step")
         check_passes(traced, twin)
+
+
+@pytest.mark.parametrize("listed", samples(ORDINARY))
+def test_a_program_made_for_another_machine_ends_as_it_should(
+    sandboxes: Callable[..., Sandbox], listed: Listed
+) -> None:
+    source = listed.source.replace("\n", "\r\n") if "crlf" in listed.outcomes else listed.source
+    events: list[Any] = trace_in(sandboxes(), source)
+    assert_whole(events)
+    problems = [event for event in events if event["type"] == "problem"]
+    if "card" in listed.outcomes:
+        assert_explained(listed, problems)
+    else:
+        assert not problems
+        assert [event for event in events if event["type"] == "step"]
 
 
 def assert_explained(listed: Listed, problems: list[Any]) -> None:

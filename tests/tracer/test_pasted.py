@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gradwalk.tracer.pasted import straighten
 from tests.sandbox.programs import read_collection
@@ -130,6 +132,7 @@ UNTOUCHED = {
     "what looks like a command": ('x = 7\ny = """\n%s\n!pip\n>>> x\n"""\nz = (x\n % 3)\n', "x = \u201ca\u201d\n"),
     "a body of dots": ("class A:\n    ...\nx[\n..., 0]\n", "!ls\n"),
     "a string's curly quotes": ("x = 'it\u2019s'  # \u201cso\u201d\n", "!ls\n"),
+    "a string of nothing but quotes": ('x = "\u201c\u201d\u201c\u201d"\n', "!ls\n"),
 }
 """Text that parses, and stays what it is when something below it does not."""
 
@@ -162,6 +165,18 @@ def test_every_line_and_column_stays(name: str) -> None:
 def test_what_is_python_stays_as_it_is(name: str) -> None:
     text, below = UNTOUCHED[name]
     assert straighten(text + below).startswith(text)
+
+
+PIECES = (
+    *"\u201c\u201d\u2018\u2019\u00a0\u200b\ufeff\f\t\\\n()[]#'\"\u00e9\U0001f600", "\'\'\'", '"""', "    ", "\\\n",
+    "```", ">>> ", "... ", "In [1]:", "Out[1]: ", "%%time", "%%bash", "# %%", "!ls", "x?", "x = 1",
+    "def f():", "%time x",
+)  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=40).map("".join))
+def test_whatever_is_pasted_keeps_its_lines(text: str) -> None:
+    assert straighten(text).count("\n") == text.count("\n")
 
 
 def session(source: str, prompt: str, continued: str, printed: str) -> str:

@@ -36,18 +36,18 @@ _STRAIGHT: Final = str.maketrans(
 )
 
 
-def _string(start: str, end: str) -> str:
-    """What matches a string between quotes of these sorts, one or three."""
-    return rf"(?:[{start}]){{3}}(?:\\(?s:.)|[^\\])*?(?:[{end}]){{3}}|[{start}](?:\\(?s:.)|[^\\\n{end}])*[{end}]"
+def _quoted(pattern: str) -> str:
+    """Matches strings between quotes: of one sort first, then those that were made curly at one end only."""
+    return "|".join(
+        pattern.format(start=start, end=end)
+        for straight, curly in (("'", _SINGLE), ('"', _DOUBLE))
+        for start, end in ((straight, straight), (curly, curly), (straight, curly), (curly, straight))
+    )
 
 
-_QUOTED: Final = "|".join(
-    _string(*sorts)
-    for straight, curly in (("'", _SINGLE), ('"', _DOUBLE))
-    for sorts in ((straight, straight), (curly, curly), (straight, curly), (curly, straight))
-)
-"""Quotes of one sort first, then those that were made curly at one end only."""
-_TOKEN: Final = re.compile(rf"(?P<string>{_QUOTED})|(?P<comment>#[^\n]*)|\\(?s:.)|[^\w \t]")
+_LONG: Final = _quoted(r"(?:[{start}]){{3}}(?:\\(?s:.)|[^\\])*?(?:[{end}]){{3}}")
+_SHORT: Final = _quoted(r"[{start}](?:\\(?s:.)|[^\\\n{end}])*[{end}]")
+_TOKEN: Final = re.compile(rf"(?P<long>{_LONG})|(?P<short>{_SHORT})|(?P<comment>#[^\n]*)|\\(?s:.)|[^\w \t]")
 _TAB_SIZES: Final = (4, 8)
 _LONGEST_ENTRY: Final = 100
 """Lines that are asked whether they go on in the next one."""
@@ -173,10 +173,10 @@ def _without_typography(text: str) -> tuple[str, list[bool]]:
         token = found[0]
         brackets += (token in "([{") - (token in ")]}")
         starts.extend([token == "\n" and brackets <= 0] * token.count("\n"))
-        if found["string"]:
-            quotes = token[0].translate(_STRAIGHT)
-            quotes *= 3 if token[:3].translate(_STRAIGHT) == quotes * 3 and len(token) > 5 else 1
-            return quotes + token[len(quotes) : -len(quotes)] + quotes
+        if found["long"] or found["short"]:
+            width = 3 if found["long"] else 1
+            quotes = token[0].translate(_STRAIGHT) * width
+            return quotes + token[width:-width] + quotes
         return token if found["comment"] else token.translate(_STRAIGHT)
 
     straight = _TOKEN.sub(read, text)

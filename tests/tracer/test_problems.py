@@ -146,6 +146,13 @@ BAD = {
     },
     "not_differentiable": {
         "no grad anywhere": ("x = torch.ones(2)\ny = x * 2", None, "problem-nothing-recorded"),
+        "nothing calls it": (
+            "def g(x):\n    return x\ndef train(net, x, epochs=3):\n    for _ in range(epochs):\n"
+            "        g(net(x)).sum().backward()\nnet = nn.Linear(1, 1)", 3,
+            "problem-nothing-called train train(net, x)"),
+        "nothing makes one": ("class Net(nn.Module):\n    def __init__(self, n):\n        super().__init__()\n"
+            "    def forward(self, x):\n        return x", 1, "problem-nothing-called Net Net(n)(x)"),
+        "nothing of torch is called": ("def relu(x):\n    return max(x, 0)\nx = 1", None, "problem-nothing-made"),
         "no tensors": ("x = 1\ny = x * 2", None, "problem-nothing-made"),
         "whole numbers": (LEAF + "y = (x > 0).sum()", 2, "problem-nothing-cut x gt 2"),
         "detached": (LEAF + "y = (x * 2).detach()", 2, "problem-nothing-cut x .detach() 2"),

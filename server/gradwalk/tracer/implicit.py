@@ -89,13 +89,13 @@ def nothing_differentiable(program: Program, recorder: Recorder, namespace: Mapp
         span = spans[0]
         targets = dict(zip(calls, [() if one is None else program.target_of(one) for one in spans], strict=True))
         found = tell_forward_mode(calls, targets.__getitem__, namespace, recorder.values.value_of)
-    elif not tensors and (uncalled := program.uncalled()) is not None:
-        span = program.span(uncalled.position)
-        found = fact("problem-nothing-called", name=uncalled.name, call=uncalled.call)
-    elif not tensors and any(isinstance(value, np.ndarray) for value in namespace.values()):
-        found = fact("problem-nothing-numpy")
     elif last is not None and not (last.is_floating_point() or last.is_complex()):
         found = fact("problem-nothing-real", dtype=str(last.dtype).removeprefix("torch."))
+    elif uncalled := program.uncalled():
+        name, call, span = uncalled
+        found = fact("problem-nothing-called", name=name, call=call)
+    elif not tensors and any(isinstance(value, np.ndarray) for value in namespace.values()):
+        found = fact("problem-nothing-numpy")
     elif tensors or last is not None:
         found = fact("problem-nothing-recorded")
     else:

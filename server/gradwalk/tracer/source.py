@@ -23,19 +23,20 @@ from gradwalk.tracer.directions import Direction, read_directions
 from gradwalk.tracer.flow import Flow
 from gradwalk.tracer.forward_mode import ForwardCall, forward_calls
 from gradwalk.tracer.loops import Loop, mark_loops
-from gradwalk.tracer.names import Names, resolve_names
+from gradwalk.tracer.names import PRELUDE, Names, resolve_names
 from gradwalk.tracer.names import nearest_name as _nearest_name
 from gradwalk.tracer.pasted import straighten
 from gradwalk.tracer.spans import InstructionPosition, SpanIndex
 from gradwalk.tracer.syntax import explain_syntax_error
 from gradwalk.tracer.text import Columns, normalise_source
-from gradwalk.tracer.uncalled import Uncalled, find_uncalled
 from gradwalk.words.catalogue import tell
 
 FILENAME = "<snippet>"
 RESULT = "__gradwalk_result__"
 INPUT = "__gradwalk_input__"
 FIRST_DEFAULT_INPUT = 2.0
+_LONG_LINE = 2**31 - 1
+"""A column behind the end of every line."""
 
 
 class SourceProblem(Exception):  # noqa: N818 (the format calls it a problem)
@@ -113,9 +114,20 @@ class Program:
         """The calls of forward mode that the text makes, with the functions that names stand for after the run."""
         return list(forward_calls(self._tree, namespace))
 
-    def uncalled(self) -> Uncalled | None:
-        """The last function or module class at the top level that the rest of the text never mentions."""
-        return find_uncalled(self._tree)
+    def uncalled(self) -> tuple[str, str, Span] | None:
+        """The last function or class that no line names, how it could be called, and its first line.
+
+        None for a program without torch, where calling it would show nothing.
+        """
+        used = {node.id for node in ast.walk(self._tree) if isinstance(node, ast.Name)}
+        if used.isdisjoint(PRELUDE):
+            return None
+        for statement in reversed(self._tree.body):
+            if isinstance(statement, ast.FunctionDef | ast.ClassDef) and statement.name not in used:
+                line, column = statement.lineno, statement.col_offset
+                span = self._columns.span_of_bytes(line, line, column, _LONG_LINE)
+                return statement.name, statement.name + _arguments(statement), span
+        return None
 
     @property
     def defined_names(self) -> frozenset[str]:
@@ -287,6 +299,16 @@ def _call(function: str, *arguments: ast.expr) -> ast.expr:
     value = arguments[-1]
     name = ast.copy_location(ast.Name(function, ast.Load()), value)
     return ast.copy_location(ast.Call(name, list(arguments), []), value)
+
+
+def _arguments(definition: ast.FunctionDef | ast.ClassDef) -> str:
+    """What a call must give: `(model, loader)`; of a module, also what its forward takes: `(3, 4)(x)`."""
+    if isinstance(definition, ast.FunctionDef):
+        taken = [*definition.args.posonlyargs, *definition.args.args]
+        required = [one.arg for one in taken[: len(taken) - len(definition.args.defaults)] if one.arg != "self"]
+        return f"({', '.join(required)})"
+    methods = {one.name: _arguments(one) for one in definition.body if isinstance(one, ast.FunctionDef)}
+    return methods.get("__init__", "()") + methods.get("forward", "")
 
 
 def _assigned_lines(tree: ast.Module) -> dict[str, list[int]]:

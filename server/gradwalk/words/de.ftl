@@ -436,9 +436,9 @@ problem-nothing-real = Das Ergebnis enthält Werte vom Typ `{ $dtype }`; die kö
 problem-nothing-recorded = Kein Tensor des Programms hat `requires_grad`, also hat PyTorch keine Vorgeschichte aufgezeichnet, durch die man zurückgehen könnte.
     .title = Nichts ist differenzierbar
     .hint = { problem-nothing-made.hint }
-problem-nothing-called = Nichts ruft `{ $name }` auf, also lief davon nichts.
+problem-nothing-called = Nichts ruft `{ $name }` auf, also ist keine der Zeilen darin gelaufen.
     .title = Nichts ruft `{ $name }` auf
-    .hint = Füg am Ende einen Aufruf an: `{ $call }`.
+    .hint = Schreib darunter einen Aufruf: `{ $call }`
 problem-nothing-numpy = Das Programm rechnet mit NumPy, das keine Geschichte aufzeichnet: Es gibt keinen Graphen.
     .title = NumPy hat kein Autograd
     .hint = Mach die Eingaben mit `torch.tensor(..., requires_grad=True)` und nimm die gleichnamigen Funktionen von torch. Ein von Hand geschriebenes backward lässt sich hier als `backward` einer `torch.autograd.Function` prüfen.

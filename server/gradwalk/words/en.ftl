@@ -437,9 +437,9 @@ problem-nothing-real = The result holds `{ $dtype }` values, which cannot have a
 problem-nothing-recorded = None of the program's tensors requires grad, so PyTorch recorded no history to walk back through.
     .title = Nothing is differentiable
     .hint = { problem-nothing-made.hint }
-problem-nothing-called = Nothing calls `{ $name }`, so nothing of it ran.
+problem-nothing-called = Nothing calls `{ $name }`, so none of its lines ran.
     .title = Nothing called `{ $name }`
-    .hint = Add a call at the end: `{ $call }`.
+    .hint = Add a call below it: `{ $call }`
 problem-nothing-numpy = The program computes with NumPy, which records no history: there is no graph to walk.
     .title = NumPy has no autograd
     .hint = Make the inputs with `torch.tensor(..., requires_grad=True)` and use torch's functions of the same names. A backward written by hand can be checked here as the `backward` of a `torch.autograd.Function`.

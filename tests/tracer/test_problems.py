@@ -134,6 +134,14 @@ BAD = {
         "without requires_grad": ("w = torch.ones(2)\nprint(2 * w.grad)", 2, "problem-grad-none-not-required w"),
         "target": (SCORES.format(3) + TARGETS.format("0, 1, 2, 3"), 3, "problem-target-too-large 3 4"),
         "negative target": (SCORES.format(3) + TARGETS.format("0, 1, 2, -1"), 3, "problem-target-negative -1"),
+        "module not set up": ("class Net(nn.Module):\n    def __init__(self):\n"
+            "        self.fc = nn.Linear(2, 1)\nNet()", 3, "problem-module-init"),
+        "module not set up, without a gradient": ("class Net(nn.Module):\n    def __init__(self):\n"
+            "        self.w = torch.ones(2)\nnet = Net()\nprint(net.w.grad.norm())", 5,
+            "problem-raised AttributeError 'NoneType' object has no attribute 'norm'"),
+        "parameters in a list": ("class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+            "        self.all = [nn.Linear(2, 1)]\ntorch.optim.SGD(Net().parameters())", 5, "problem-no-parameters"),
+        "two dtypes": ("nn.Linear(2, 1)(torch.ones(1, 2, dtype=torch.double))", 1, "problem-two-dtypes Double Float"),
         "embedding": ("e = nn.Embedding(3, 2)\ne(torch.tensor([3])).sum().backward()", 2, "problem-no-such-row"),
     },
     "syntax": {

@@ -295,6 +295,9 @@ export interface Catalogue {
   "problem-target-too-large": "target" | "columns";
   "problem-target-negative": "target";
   "problem-no-such-row": never;
+  "problem-module-init": never;
+  "problem-no-parameters": never;
+  "problem-two-dtypes": "left" | "right";
   "problem-views-in-place": never;
   "problem-needs-detach": never;
   "problem-grad-none-result": "name";

@@ -154,7 +154,7 @@ def _attribute_unknown(error: Any) -> Fact | None:
         return None
     near = difflib.get_close_matches(str(error.name), dir(error.obj), n=1, cutoff=0.7) if error.name else []
     if not near:
-        return _raised(error)
+        return None
     return fact("problem-raised-near", name=type(error).__name__, text=words_of(error), near=near[0])
 
 
@@ -302,6 +302,10 @@ def _no_such_class(match: "re.Match[str]", _culprits: Culprits) -> Fact:
     return fact("problem-target-too-large", target=target, columns=str(int(target) + 1))
 
 
+def _two_dtypes(match: "re.Match[str]", _culprits: Culprits) -> Fact:
+    return fact("problem-two-dtypes", left=match["left"], right=match["right"])
+
+
 EXPLANATIONS: Final[tuple[tuple[str, Explain], ...]] = (
     (r"backward through the graph a second time", _freed),
     (
@@ -354,6 +358,9 @@ EXPLANATIONS: Final[tuple[tuple[str, Explain], ...]] = (
     ),
     (r"Target (?P<target>-?\d+) is out of bounds", _no_such_class),
     (r"^index out of range in self", fact("problem-no-such-row")),
+    (r"before Module\.__init__\(\) call", fact("problem-module-init")),
+    (r"optimizer got an empty parameter list", fact("problem-no-parameters")),
+    (r"must have the same dtype, but got (?P<left>\w+) and (?P<right>\w+)", _two_dtypes),
     (
         r"Torch not compiled with CUDA enabled|Found no NVIDIA driver|"
         r"Cannot get CUDA generator|not linked with support for (?:mps|cuda|xpu) devices|"

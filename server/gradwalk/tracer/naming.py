@@ -5,6 +5,7 @@ is the run-time truth; the static targets of assignments (`source.py`) fill in w
 """
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from types import FrameType, FunctionType
 from typing import Any, Final
 
@@ -66,12 +67,14 @@ class NamedTensors:
             self._read(path, member, depth - 1)
 
     def _read_module(self, name: str, module: torch.nn.Module) -> None:
-        for path, parameter in module.named_parameters():
-            # A program may have put anything there.
-            if isinstance(parameter, Tensor):
-                self._take(f"{name}.{path}", parameter)
-        for path, inner in module.named_modules():
-            self.modules.setdefault(id(inner), f"{name}.{path}" if path else name)
+        # A module whose `__init__` did not call Module's has no place for any.
+        with suppress(AttributeError):
+            for path, parameter in module.named_parameters():
+                # A program may have put anything there.
+                if isinstance(parameter, Tensor):
+                    self._take(f"{name}.{path}", parameter)
+            for path, inner in module.named_modules():
+                self.modules.setdefault(id(inner), f"{name}.{path}" if path else name)
 
     def _take(self, name: str, tensor: torch.Tensor) -> None:
         if tensor.requires_grad:
@@ -101,7 +104,8 @@ def running_variables(frame: FrameType | None) -> Iterator[Mapping[str, Any]]:
 def _members(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     """What is inside a container, a module or an object of a class of the program, under its path."""
     if isinstance(value, torch.nn.Module):
-        yield from ((f"{name}.{key}", buffer) for key, buffer in value.named_buffers())
+        with suppress(AttributeError):
+            yield from ((f"{name}.{key}", buffer) for key, buffer in list(value.named_buffers()))
         yield from _attributes(name, value)
     elif type(value) in (list, tuple):
         yield from ((f"{name}[{position}]", member) for position, member in enumerate(value[:_ITEMS_READ]))

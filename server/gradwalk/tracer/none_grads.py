@@ -58,5 +58,7 @@ def _resolve(path: str, frame: FrameType | None) -> Any:
     for key in rest:
         if not isinstance(value, torch.nn.Module):
             return None
-        value = value._parameters.get(key, value._modules.get(key))
+        # Neither is there where `__init__` did not call Module's.
+        own = vars(value)
+        value = own.get("_parameters", {}).get(key, own.get("_modules", {}).get(key))
     return value

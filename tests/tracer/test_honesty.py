@@ -168,7 +168,7 @@ def test_tangents_are_told(source: str) -> None:
 
 @scripts
 def test_neither_a_name_nor_a_forward_mode_is_made_up() -> None:
-    own = "def jvp(x):\n    return x, x * 2\ny, t = jvp(x)\n"
+    own = "def jvp(x):\n    return x, f(x)\ny, t = jvp(x)\n"
     for source, kind in (("print(torch.func.jvp(f, (x,), (d,)))", "forward-mode"), (own, "nothing-recorded")):
         (problem,) = run_traced(FORWARD + source).of("problem")
         assert problem["fact"]["kind"] == f"problem-{kind}"

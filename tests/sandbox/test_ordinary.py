@@ -98,7 +98,7 @@ EXPLAINED = {
     "a thread": ("import threading\nthreading.Thread(target=print).start()", "problem-no-processes", {}),
     "a process": ("import subprocess\nsubprocess.run(['ls'])", "problem-no-processes", {}),
     "an end with a word": ("import sys\nsys.exit('bad')", "problem-exited-with", {"code": "'bad'"}),
-    "nobody calls it": ("def train(model, n=1):\n    x.sum().backward()\nx = 0", "problem-nothing-called",
+    "nobody calls it": ("def train(model, n=1):\n    torch.ones(2).sum().backward()\n", "problem-nothing-called",
         {"name": "train", "call": "train(model)"}),
     "NumPy alone": ("import numpy as np\nx = np.ones(2)", "problem-nothing-numpy", {}),
 }  # fmt: skip

@@ -77,6 +77,8 @@ class Ordinary:
     def namespace(self) -> dict[str, Any]:
         """Those of a new module `__main__`, which pickle, dataclasses and annotations look for."""
         main = sys.modules["__main__"] = ModuleType("__main__")
+        # What notebooks exported as programs begin with.
+        vars(main)["get_ipython"] = Quiet("IPython")
         return vars(main)
 
     @contextmanager
@@ -263,6 +265,31 @@ class _QuietModule(ModuleType):
         return Quiet(f"{self.__name__}.{name}")
 
 
+class _Settings(dict[str, Any]):
+    """A dict whose keys are attributes, too."""
+
+    __getattr__ = dict.__getitem__
+    __setattr__ = dict.__setitem__
+
+
+class _Experiment(_QuietModule):
+    """wandb: quiet but for the settings, which programs compute with."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.config = _Settings()
+
+    def init(self, *_: Any, config: dict[str, Any] | None = None, **__: Any) -> "_Experiment":
+        """The run, which is quiet as well."""
+        self.config.update(config or {})
+        return self
+
+    def __enter__(self) -> "_Experiment":
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+
 class tqdm:  # noqa: N801 (the name that programs import)
     """A progress bar that shows nothing: it iterates, counts and takes every call."""
 
@@ -321,6 +348,8 @@ class _QuietFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
         """A module with any attribute, or that of the progress bars."""
+        if spec.name == "wandb":
+            return _Experiment(spec.name)
         if spec.name not in _BARS:
             return _QuietModule(spec.name)
         bars = ModuleType(spec.name)

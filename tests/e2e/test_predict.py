@@ -187,17 +187,3 @@ def test_the_run_before_stays_beside_the_new_numbers(player: PlayerPage) -> None
     expect(ghosts).to_have_count(0)
     panel.get_by_role("button").last.click()
     expect(panel).to_have_count(0)
-
-
-def test_the_tour_is_offered_once(player: PlayerPage) -> None:
-    player.open()
-    tour = player.named("region", "page-tour")
-    player.named("button", "page-tour-take").click()
-    for stop in (1, 2, 3, 4):
-        expect(tour).to_contain_text(say("page-of", number=stop, count=4))
-        expect(player.page.locator("[data-tour]")).to_have_count(1)
-        player.named("button", "page-done" if stop == 4 else "page-tour-next").click()
-    expect(tour).to_be_hidden()
-    player.page.reload()
-    player.wait_for_steps(2)
-    expect(tour).to_be_hidden()

@@ -22,7 +22,6 @@ export class Opening {
   waiting = $state(false);
   /** True once there is a program. */
   opened = $state(false);
-  firstVisit = $state(false);
   /** What stood in the address bar when the page read or wrote it last: anything else is a link that is still to be read. */
   hash = location.hash;
   /** Addresses may change faster than one is read: only the last that came is opened. */
@@ -88,7 +87,6 @@ export class Opening {
   }
 
   private openExample(address: Address): void {
-    this.firstVisit = address.example === null;
     const example = this.examples.find(({ slug }) => slug === address.example) ?? this.examples[0];
     if (example === undefined) return;
     this.pick(example, address.position, address.chain);

@@ -971,7 +971,6 @@ export interface Catalogue {
   "page-dismiss": never;
   "page-close": never;
   "page-done": never;
-  "page-back": never;
   "page-stop": never;
   "page-try-again": never;
   "page-panels": never;
@@ -1104,16 +1103,6 @@ export interface Catalogue {
   "page-by-hand-checking": never;
   "page-by-hand-found-label": never;
   "page-by-hand-found": "found" | "count";
-  "page-tour": never;
-  "page-tour-stop": never;
-  "page-tour-offer": never;
-  "page-tour-program": never;
-  "page-tour-graph": never;
-  "page-tour-player": never;
-  "page-tour-page": never;
-  "page-tour-take": never;
-  "page-tour-next": never;
-  "page-tour-no": never;
   "page-of": "number" | "count";
   "page-note": never;
   "page-prediction": never;

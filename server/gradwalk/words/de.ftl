@@ -1450,7 +1450,6 @@ page-share = Teilen
 page-dismiss = Schließen
 page-close = Schließen
 page-done = Fertig
-page-back = Zurück
 page-stop = Stopp
 page-try-again = Noch einmal
 page-panels = Bereiche
@@ -1609,16 +1608,6 @@ page-by-hand-found = { $found } von { $count } gefunden
 
 ## The page: lesson, rooms, sharing
 
-page-tour = Tour
-page-tour-stop = Station der Tour
-page-tour-offer = Neu hier? Die Tour hat vier Stationen.
-page-tour-program = Dein Programm. Beliebiges PyTorch: Ändere es und drück „Start“.
-page-tour-graph = Sein autograd-Graph. Gradienten wandern von der Ausgabe zurück zu den Blättern; am Knoten, der gerade rechnet, steht die Gleichung v × J.
-page-tour-player = Ein Rückwärtsschritt geht durch sammeln, lokale Regel, multiplizieren, senden, ankommen, soweit es jeweils etwas zu sehen gibt. Die Pfeiltasten führen hindurch.
-page-tour-page = „Vorhersage“ fragt dich vor jeder Phase; „Beispiele“ sind nach den Fragen sortiert, die oft gestellt werden.
-page-tour-take = Tour starten
-page-tour-next = Weiter
-page-tour-no = Nein, danke
 page-of = { $number } von { $count }
 
 page-note = Notiz
@@ -2163,7 +2152,7 @@ ask-written-some = Hier kommen { $count } Beiträge an; alle werden addiert
 
 ## Examples
 
-example-map = `backward` bekommt `v`, eine Zahl je Ausgabe (hier 3), und gibt v mal J zurück, eine Zahl je Eingabe (hier 2). J ist [[4, 0], [3, 2], [0, 6]]; v = [0, 1, 0] wählt die mittlere Zeile aus, [3, 2]. Ändere v und sieh zu.
+example-map = `backward` bekommt `v`, eine Zahl je Ausgabe (hier 3), und gibt v mal J zurück, eine Zahl je Eingabe (hier 2). J ist [[4, 0], [3, 2], [0, 6]]; v = [0, 1, 0] wählt die mittlere Zeile aus, [3, 2]. Die rechte Pfeiltaste geht weiter; ändere v und sieh zu.
     .title = Eine Abbildung von R² nach R³: v mal J
     .question = Mein f geht von R² nach R³. Seine Ableitung ist eine 3 × 2-Matrix, warum nimmt und liefert backward dann Vektoren?
 example-rows-of-j = Jedes backward liefert eine Zeile von J: Ein One-Hot-v fragt, wie eine einzelne Ausgabe von allen Eingaben abhängt. Die drei Durchläufe geben [4, 0], [3, 2] und [0, 6] aus.

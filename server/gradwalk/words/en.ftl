@@ -1451,7 +1451,6 @@ page-share = Share
 page-dismiss = Dismiss
 page-close = Close
 page-done = Done
-page-back = Back
 page-stop = Stop
 page-try-again = Try again
 page-panels = Panels
@@ -1610,16 +1609,6 @@ page-by-hand-found = { $found } of { $count } found
 
 ## The page: lesson, rooms, sharing
 
-page-tour = Tour
-page-tour-stop = Tour stop
-page-tour-offer = New here? The tour has four stops.
-page-tour-program = Your program. Any PyTorch: change it and press Run.
-page-tour-graph = Its autograd graph. Gradients travel from the output back to the leaves; at the node at work stands the equation v × J.
-page-tour-player = A backward step goes through collect, local rule, multiply, send, land, as far as each has something to show. The arrow keys step through them.
-page-tour-page = Predict asks you before each phase; Examples are sorted by the questions people ask.
-page-tour-take = Take the tour
-page-tour-next = Next stop
-page-tour-no = No, thanks
 page-of = { $number } of { $count }
 
 page-note = Note
@@ -2164,7 +2153,7 @@ ask-written-some = { $count } contributions arrive here; all of them are summed
 
 ## Examples
 
-example-map = `backward` receives `v`, one number per output (here 3), and returns v times J, one number per input (here 2). J is [[4, 0], [3, 2], [0, 6]]; v = [0, 1, 0] picks its middle row, [3, 2]. Edit v and watch.
+example-map = `backward` receives `v`, one number per output (here 3), and returns v times J, one number per input (here 2). J is [[4, 0], [3, 2], [0, 6]]; v = [0, 1, 0] picks its middle row, [3, 2]. The right arrow goes on; edit v and watch.
     .title = A map from R² to R³: v times J
     .question = My f goes from R² to R³. Its derivative is a 3 × 2 matrix, so why does backward take and return vectors?
 example-rows-of-j = Each backward gives one row of J: a one-hot v asks how a single output depends on every input. The three passes print [4, 0], [3, 2] and [0, 6].

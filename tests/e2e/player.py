@@ -67,7 +67,7 @@ class PlayerPage:
 
     @property
     def rows(self) -> Locator:
-        """The rows of the step table, without its head."""
+        """The rows of the step table, without its head; on their tab (`show_panel`)."""
         return self.page.get_by_role("table", name="Steps").locator("tbody tr:has(th)")
 
     @property
@@ -103,6 +103,10 @@ class PlayerPage:
     def button(self, name: str) -> Locator:
         return self.page.get_by_role("button", name=name, exact=True)
 
+    def show_panel(self, key: str) -> None:
+        """One of the tabs beside the picture, `page-program` or `page-steps`."""
+        self.named("tab", key).click()
+
     def slider(self, name: str) -> Locator:
         return self.page.get_by_role("slider", name=name, exact=True)
 
@@ -118,7 +122,7 @@ class PlayerPage:
         expect(self.page.locator("[data-is-running]")).to_have_attribute("data-is-running", "false", timeout=STREAM_MS)
 
     def wait_for_steps(self, count: int) -> None:
-        expect(self.rows).to_have_count(count, timeout=STREAM_MS)
+        expect(self.slider("Step")).to_have_attribute("max", str(count), timeout=STREAM_MS)
 
     def cells(self, table: str) -> list[list[float]]:
         """The numbers of one table of the equation, row by row."""

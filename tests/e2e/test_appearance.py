@@ -158,7 +158,7 @@ def test_directions_and_signs_have_shapes(player: PlayerPage) -> None:
 def test_the_phone_has_the_panels_as_tabs(new_page: Opener) -> None:
     player = new_page(viewport={"width": 390, "height": 844})
     player.open(fragment(MAP, s="1.3"))
-    for key in ("page-steps", "page-output", "page-code"):
+    for key in ("page-steps", "page-program"):
         player.named("tab", key).click()
         expect(player.named("tabpanel", key)).to_be_visible()
 
@@ -170,10 +170,13 @@ def test_a_view_is_kept_in_the_link_and_code_and_step_light_up_together(player: 
     light = player.page.evaluate(ground)
     lit = player.page.locator(".active-span")
     expect(lit).to_have_text("sin(x*y) + x")
+    player.show_panel("page-steps")
     player.rows.nth(1).click()
+    player.show_panel("page-program")
     expect(lit).to_have_text("sin(x*y)")
     player.program.get_by_text("*", exact=True).first.click()
     expect(lit).to_have_text("x*y")
+    player.show_panel("page-steps")
     expect(player.rows.nth(2)).to_have_attribute("aria-current", "step")
     player.named("button", "page-view").click()
     player.named("radio", "page-theme-dark").check()

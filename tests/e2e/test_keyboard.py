@@ -98,6 +98,7 @@ def test_readmes_minute_by_keys_alone(newcomer: PlayerPage) -> None:
     assert x.grad is not None
     tab_to(newcomer, newcomer.button("Last step"))
     keys.press("Enter")
+    newcomer.show_panel("page-steps")
     expect(newcomer.page.get_by_role("table", name="Steps")).to_contain_text(f"{x.grad.item():.4g}")
     # The v of the example stays with the example.
     newcomer.wait_for_key("i", '{"x":2.05}')

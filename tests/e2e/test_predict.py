@@ -75,9 +75,9 @@ def test_no_way_leads_past_a_question_and_its_answer_is_nowhere(player: PlayerPa
     player.wait_for_end_of_run()
     for way in (
         lambda: player.button("Last step").click(),
-        lambda: player.rows.nth(3).click(),
+        lambda: (player.show_panel("page-steps"), player.rows.nth(3).click()),
         lambda: player.slider("Step").fill("4"),
-        lambda: player.program.get_by_text("*", exact=True).first.click(),
+        lambda: (player.show_panel("page-program"), player.program.get_by_text("*", exact=True).first.click()),
     ):
         way()
         player.wait_for_place("1.3")

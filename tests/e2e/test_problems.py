@@ -34,7 +34,7 @@ def test_a_mistake_is_told_at_its_line_and_goes_when_it_is_mended(player: Player
     # An expression half typed leaves the picture.
     player.type_program("x * x *")
     expect(player.problems).to_have_count(1)
-    expect(player.rows).to_have_count(2)
+    player.wait_for_steps(2)
 
 
 SHAPES = """
@@ -63,6 +63,7 @@ def test_a_call_that_raised_stands_in_the_graph_with_its_operands(player: Player
     expect(failed).to_be_visible()
     for operand in ("u.sin()", "w"):
         expect(player.page.get_by_role("table", name=operand, exact=True)).to_be_visible()
+    player.show_panel("page-steps")
     player.rows.first.click()
     expect(failed).to_have_count(0)
     # Of a backward that raised, the node is in the graph anyway.
@@ -104,15 +105,19 @@ def test_why_there_is_no_gradient_is_the_first_thing_told(player: PlayerPage) ->
     player.open(fragment(DETACHED, s="0.1"))
     for text in ("x.grad", say("player-line", line=3)):
         expect(opening).to_contain_text(text, timeout=STREAM_MS)
+    player.show_panel("page-steps")
     expect(last).to_contain_text("x.grad None")
     player.press("ArrowRight")
     expect(opening).to_have_count(0)
+    player.show_panel("page-program")
     player.type_program(ATTACHED)
     player.press("ControlOrMeta+Enter")
+    player.show_panel("page-steps")
     expect(last).not_to_contain_text("x.grad None", timeout=STREAM_MS)
     # A layer that is frozen on purpose is told in the table only.
     frozen = "net = nn.Linear(2, 1)\nnet.bias.requires_grad_(False)\nnet(torch.ones(3, 2)).sum().backward()"
     player.open(fragment(frozen, s="0.1"))
+    player.show_panel("page-steps")
     expect(last).to_contain_text("net.bias.grad None", timeout=STREAM_MS)
     expect(opening).to_have_count(0)
 

@@ -102,6 +102,7 @@ def test_sums_stand_in_the_sentence_and_in_the_table(player: PlayerPage) -> None
     ):
         open_at(player, slug, place)
         expect(player.narration).to_contain_text(number)
+    player.show_panel("page-steps")
     expect(player.rows.nth(2)).to_contain_text(re.compile(rf"10\s*\+\s*6\s*=\s*{total}"))
 
 
@@ -109,6 +110,7 @@ def test_nothing_is_not_zero(player: PlayerPage) -> None:
     """What was returned as None, what is undefined, and what backward returned in place of v times J."""
     open_at(player, "none-zeros-undefined", "4.4")
     choose(player, "b")
+    player.show_panel("page-steps")
     row = player.rows.nth(3)
     for word in ("None", "undefined"):
         expect(row).to_contain_text(word)

@@ -65,7 +65,9 @@ def test_a_follower_stands_where_the_presenter_stands_wanders_off_and_comes_back
     expect(follower.narration).not_to_have_text(presenter.move("First step"))
     follower.type_program(SOURCE.replace("3.", "5."))
     follower.button("Run").click()
+    follower.show_panel("page-steps")
     expect(follower.page.get_by_role("table", name="Steps")).to_contain_text("25")
+    follower.show_panel("page-program")
 
     follower.named("button", "page-back-to-lecture").click()
     same_place(presenter, follower)

@@ -959,8 +959,6 @@ export interface Catalogue {
   "page-numbers-coming": never;
   "page-step-table": never;
   "page-steps": never;
-  "page-hide": never;
-  "page-hide-steps": never;
   "page-navigation": never;
   "page-predict": never;
   "page-predict-title": never;
@@ -974,14 +972,12 @@ export interface Catalogue {
   "page-stop": never;
   "page-try-again": never;
   "page-panels": never;
-  "page-code": never;
-  "page-output": never;
-  "page-printed-nothing": never;
   "page-program-output": never;
   "page-walk-title": never;
   "page-program": never;
   "page-program-keys": never;
   "page-run": never;
+  "page-run-title": "key";
   "page-control-key": never;
   "page-by-hand": never;
   "page-by-hand-title": never;
@@ -1256,7 +1252,6 @@ export interface Catalogue {
   "player-dock-open": never;
   "player-divider": never;
   "player-divider-program": never;
-  "player-divider-steps": never;
   "player-turn": "turn" | "count";
   "player-queue-ready": "names";
   "player-queue-waiting": "names";

@@ -9,7 +9,7 @@ from gradwalk.examples.catalogue import EXAMPLES
 from gradwalk.examples.example import Example
 from gradwalk.words.catalogue import tell, tell_attribute
 from tests.e2e.conftest import Opener
-from tests.e2e.player import STREAM_MS, PlayerPage, fragment
+from tests.e2e.player import PlayerPage, fragment
 
 SAMPLE = {
     "attention", "double-backward", "gradcheck", "gradient-accumulation", "map", "none-zeros-undefined", "rows-of-j",

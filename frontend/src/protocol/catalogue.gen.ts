@@ -1248,8 +1248,6 @@ export interface Catalogue {
   "player-no-pass": never;
   "player-graph": never;
   "player-role-graph": never;
-  "player-dock-close": never;
-  "player-dock-open": never;
   "player-divider": never;
   "player-divider-program": never;
   "player-turn": "turn" | "count";

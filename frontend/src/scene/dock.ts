@@ -14,8 +14,8 @@ const LOW_PX = 380;
 const FLAT = 2;
 /** Here a product of three numbers just stands in one line. */
 const TIGHT_PX = 760;
-/** Title, rule, product and its sum. */
-const EQUATION_PX = 320;
+/** Sentence, title, rule, product and its sum. */
+const EQUATION_PX = 400;
 
 export function dockOf({ width, height }: Size): Dock {
   if (height < LOW_PX && (width >= NARROW_PX || width > FLAT * height))

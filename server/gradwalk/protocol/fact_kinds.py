@@ -1247,8 +1247,6 @@ FactKind = Literal[
     "player-no-pass",
     "player-graph",
     "player-role-graph",
-    "player-dock-close",
-    "player-dock-open",
     "player-divider",
     "player-divider-program",
     "player-turn",

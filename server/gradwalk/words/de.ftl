@@ -1770,8 +1770,6 @@ player-no-pass = Kein Rückwärtsdurchlauf vorhanden.
 
 player-graph = Autograd-Graph
 player-role-graph = Graph
-player-dock-close = Gleichung schließen
-player-dock-open = Gleichung
 player-divider = Grenze zwischen Graph und Gleichung
 player-divider-program = Grenze zwischen Programm und Bild
 player-turn = { $turn } von { $count }

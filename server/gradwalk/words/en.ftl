@@ -1771,8 +1771,6 @@ player-no-pass = No backward pass to show.
 
 player-graph = Autograd graph
 player-role-graph = graph
-player-dock-close = Close the equation
-player-dock-open = equation
 player-divider = Border between graph and equation
 player-divider-program = Border between program and picture
 player-turn = { $turn } of { $count }

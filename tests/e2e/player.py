@@ -107,6 +107,11 @@ class PlayerPage:
         """One of the tabs beside the picture, `page-program` or `page-steps`."""
         self.named("tab", key).click()
 
+    def choose_speed(self, speed: str) -> None:
+        self.named("button", "page-view").click()
+        self.named("combobox", "player-speed").select_option(speed)
+        self.press("Escape")
+
     def slider(self, name: str) -> Locator:
         return self.page.get_by_role("slider", name=name, exact=True)
 

@@ -131,7 +131,6 @@ def test_forced_colours_keep_what_is_pressed_filled_and_lit(new_page: Opener) ->
     expect(player.product).to_be_visible()
     assert axe_findings(player.page) == []
     for selected, other in (
-        (".dots i.filled", ".dots i:not(.filled)"),
         ("article.active", "article:not(.active)"),
         (".callout td.lit", ".callout td:not(.lit)"),
         (".callout [aria-pressed=true]", ".callout [aria-pressed=false]"),

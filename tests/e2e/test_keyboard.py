@@ -178,7 +178,7 @@ def test_each_phase_is_announced_once_and_none_while_playing(player: PlayerPage)
     assert player.page.evaluate("said.splice(0)") == sentences
     player.move("Next step")
     player.page.wait_for_function("said.splice(0).length > 0")
-    player.named("combobox", "player-speed").select_option("4")
+    player.choose_speed("4")
     player.button("Play").click()
     player.wait_for_place("3.5")
     assert player.page.evaluate("said") == []

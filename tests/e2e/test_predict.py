@@ -164,7 +164,7 @@ def test_comments_direct_the_lecture(player: PlayerPage) -> None:
     # Playing stops at a break.
     player.open(fragment("x = torch.tensor(2.0, requires_grad=True)\na = x * 5 #@ break\na.exp().backward()", s="1.5"))
     player.wait_for_steps(3)
-    player.named("combobox", "player-speed").select_option("4")
+    player.choose_speed("4")
     player.button("Play").click()
     player.wait_for_place("2.2")
     expect(player.button("Play")).to_be_visible()

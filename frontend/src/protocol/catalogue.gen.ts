@@ -1220,7 +1220,6 @@ export interface Catalogue {
   "player-step-of": "step" | "total";
   "player-step-so-far": "step" | "total";
   "player-phase": never;
-  "player-phase-of": "phase" | "total";
   "player-before-first-step": never;
   "player-direction": never;
   "player-forward": never;

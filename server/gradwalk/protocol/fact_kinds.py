@@ -1219,7 +1219,6 @@ FactKind = Literal[
     "player-step-of",
     "player-step-so-far",
     "player-phase",
-    "player-phase-of",
     "player-before-first-step",
     "player-direction",
     "player-forward",

@@ -1741,7 +1741,6 @@ player-step = Schritt
 player-step-of = Schritt { $step } von { $total }
 player-step-so-far = Schritt { $step } von { $total }…
 player-phase = Phase
-player-phase-of = Phase { $phase } von { $total }
 player-before-first-step = am Anfang
 player-direction = Richtung
 player-forward = Vorwärts

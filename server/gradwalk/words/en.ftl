@@ -1742,7 +1742,6 @@ player-step = Step
 player-step-of = step { $step } of { $total }
 player-step-so-far = step { $step } of { $total }…
 player-phase = Phase
-player-phase-of = phase { $phase } of { $total }
 player-before-first-step = before the first step
 player-direction = Direction
 player-forward = Forward

@@ -123,7 +123,7 @@ def test_the_walk_goes_on_from_every_button_of_the_header(newcomer: PlayerPage) 
         expect(button).to_be_focused()
 
 
-def test_typing_moves_no_step_and_the_editor_can_be_left(player: PlayerPage) -> None:
+def test_typing_moves_no_step_escape_leaves_the_editor_and_the_keys_are_listed(player: PlayerPage) -> None:
     player.open(fragment("import torch\nx = torch.tensor(2.0, requires_grad=True)\ny = x", s="0"))
     player.program.click()
     for key in ("ArrowLeft", "ArrowRight", "Home", "PageDown", "Space", "Backspace", "ControlOrMeta+End"):
@@ -133,8 +133,17 @@ def test_typing_moves_no_step_and_the_editor_can_be_left(player: PlayerPage) -> 
     player.press("ControlOrMeta+Enter")
     player.wait_for_steps(3)
     player.press("Escape")
-    player.press("Tab")
     expect(player.program).not_to_be_focused()
+    player.press("ArrowRight")
+    player.wait_for_place("1.1")
+    player.press("?")
+    keys = player.named("dialog", "player-keys")
+    for name in ("player-next-phase", "player-last-step", "player-find"):
+        expect(keys).to_contain_text(say(name))
+    player.press("ArrowRight")
+    player.press("Escape")
+    expect(keys).to_be_hidden()
+    player.wait_for_place("1.1")
 
 
 def test_every_control_is_reached_and_has_a_name(player: PlayerPage) -> None:
@@ -146,7 +155,7 @@ def test_every_control_is_reached_and_has_a_name(player: PlayerPage) -> None:
     for _ in range(120):
         player.press("Tab")
         name = player.page.evaluate(name_of)
-        if name == "Program":
+        if player.program.evaluate(IS_FOCUSED):
             player.press("Escape")
         if names and name == names[0]:
             break

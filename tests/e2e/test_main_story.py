@@ -63,7 +63,7 @@ def test_v_by_hand_picks_and_weighs_rows(player: PlayerPage) -> None:
     for place, row in enumerate(rows, start=1):
         player.named("button", "page-v-row-label", number=place).click()
         expect(product).to_have_text("".join(f"{each:g}" for each in row.tolist()))
-    v.fill("[0.2, 0, 0.8]")
+    v.fill("0.2, 0, 0.8")
     expect(product).to_have_text("".join(f"{each:g}" for each in (torch.tensor([0.2, 0.0, 0.8]) @ rows).tolist()))
     player.named("button", "page-v-all-rows").click()
     expect(player.product.get_by_role("table", name="v", exact=True).locator("tr")).to_have_count(3)
@@ -82,7 +82,7 @@ def test_a_slider_moves_the_numbers_and_a_shared_link_brings_them_back(player: P
     table = player.product.get_by_role("table", name="v", exact=True)
     expect(table).to_contain_text(f"{v.item():.4g}")
     player.named("button", "page-share").click()
-    player.page.get_by_text(say("page-link-copied")).wait_for()
+    player.page.get_by_text(say("page-link-copied")).first.wait_for()
     player.open(player.page.evaluate("navigator.clipboard.readText()").split("#")[1])
     player.wait_for_place("3.3")
     expect(player.slider("x")).to_have_value("2.05")

@@ -107,7 +107,7 @@ def test_why_there_is_no_gradient_is_the_first_thing_told(player: PlayerPage) ->
         expect(opening).to_contain_text(text, timeout=STREAM_MS)
     player.show_panel("page-steps")
     expect(last).to_contain_text("x.grad None")
-    player.press("ArrowRight")
+    player.button("Next phase").click()
     expect(opening).to_have_count(0)
     player.show_panel("page-program")
     player.type_program(ATTACHED)

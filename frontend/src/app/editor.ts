@@ -110,6 +110,12 @@ function diagnose(text: Text, span: Span, remark: Remark): Diagnostic {
   return { from, to: range.to, ...remark };
 }
 
+/** The keys are then the player's. */
+function leave(view: EditorView): boolean {
+  view.contentDOM.blur();
+  return true;
+}
+
 export function createEditor(parent: HTMLElement, source: string, events: EditorEvents): Editor {
   const run = () => {
     events.onrun();
@@ -135,6 +141,7 @@ export function createEditor(parent: HTMLElement, source: string, events: Editor
         ...closeBracketsKeymap,
         ...defaultKeymap,
         ...historyKeymap,
+        { key: "Escape", run: leave },
         indentWithTab,
       ]),
       EditorView.contentAttributes.of(() => ({

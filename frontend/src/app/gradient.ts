@@ -57,7 +57,7 @@ export function writeNested(value: Nested): string {
   return value === "-Infinity" ? "-inf" : String(value);
 }
 
-/** Reads `1`, `[0.2, 0.8]`, `[[1, 0], [0, inf]]`, `tensor([1., 2.])`; null for anything else. */
+/** Reads `1`, `[0.2, 0.8]`, `0.2, 0.8`, `[[1, 0], [0, inf]]`, `tensor([1., 2.])`; null for anything else. */
 export function readGradient(text: string): Nested | null {
   const json = text
     .trim()
@@ -68,9 +68,13 @@ export function readGradient(text: string): Nested | null {
     .replace(/(\d)\.(?=[\]\s,eE]|$)/g, "$1.0")
     .replace(/(^|[[\s,-])\.(?=\d)/g, "$10.")
     .replace(/,\s*\]/g, "]");
+  return nestedIn(json) ?? nestedIn(`[${json}]`, 2);
+}
+
+function nestedIn(json: string, least = 0): Nested | null {
   try {
     const value: unknown = JSON.parse(json);
-    return isNested(value) ? value : null;
+    return isNested(value) && (least === 0 || (Array.isArray(value) && value.length >= least)) ? value : null;
   } catch {
     return null;
   }

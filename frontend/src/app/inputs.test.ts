@@ -98,6 +98,14 @@ describe("the external gradient", () => {
     ["1", 1],
     ["[0.2, .8]", [0.2, 0.8]],
     ["tensor([1., -2.,])", [1, -2]],
+    ["0.2, 0.8", [0.2, 0.8]],
+    [
+      "[1, 0], [0, inf]",
+      [
+        [1, 0],
+        [0, "Infinity"],
+      ],
+    ],
     ["torch.tensor([1e3, inf, -inf, nan])", [1000, "Infinity", "-Infinity", "NaN"]],
   ])("reads %s", (text, value) => expect(readGradient(text)).toEqual(value));
 

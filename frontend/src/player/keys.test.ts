@@ -12,6 +12,8 @@ it.each([
   ["Home", "first", null],
   ["End", "last", null],
   ["Escape", "leave", null],
+  ["/", "find", null],
+  ["?", "keys", "keys"],
 ])("%s is %s, with shift %s", (key, command, shifted) => {
   expect(commandOf({ ...NONE, key }, false)).toBe(command);
   if (shifted !== null) expect(commandOf({ ...NONE, key, shiftKey: true }, false)).toBe(shifted);

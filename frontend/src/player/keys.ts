@@ -2,15 +2,26 @@
  * The keyboard of the player, as in a slide deck. Letters are left alone (WCAG 2.1.4), and so is every key that the
  * focused control needs for itself.
  */
-export type Command =
-  | "nextPhase"
-  | "previousPhase"
-  | "nextStep"
-  | "previousStep"
-  | "first"
-  | "last"
-  | "togglePlay"
-  | "leave";
+export const KEYS = {
+  nextPhase: ["ArrowRight", " ", "PageDown"],
+  previousPhase: ["ArrowLeft", "Shift+ ", "PageUp"],
+  nextStep: ["Shift+ArrowRight"],
+  previousStep: ["Shift+ArrowLeft"],
+  first: ["Home"],
+  last: ["End"],
+  /** While it plays. */
+  togglePlay: [" "],
+  leave: ["Escape"],
+  find: ["/"],
+  keys: ["?"],
+} as const;
+
+export type Command = keyof typeof KEYS;
+export type KeyName = (typeof KEYS)[Command][number];
+
+const commands = new Map<string, Command>();
+for (const [command, names] of Object.entries(KEYS) as [Command, readonly string[]][])
+  for (const name of names) if (!commands.has(name)) commands.set(name, command);
 
 interface Pressed {
   readonly key: string;
@@ -23,27 +34,10 @@ interface Pressed {
 /** The command of a key; `isPlaying` decides whether space turns the page or pauses. Null: not ours. */
 export function commandOf(pressed: Pressed, isPlaying: boolean): Command | null {
   if (pressed.ctrlKey || pressed.metaKey || pressed.altKey) return null;
-  switch (pressed.key) {
-    case "ArrowRight":
-      return pressed.shiftKey ? "nextStep" : "nextPhase";
-    case "ArrowLeft":
-      return pressed.shiftKey ? "previousStep" : "previousPhase";
-    case " ":
-      if (isPlaying) return "togglePlay";
-      return pressed.shiftKey ? "previousPhase" : "nextPhase";
-    case "PageDown":
-      return "nextPhase";
-    case "PageUp":
-      return "previousPhase";
-    case "Home":
-      return "first";
-    case "End":
-      return "last";
-    case "Escape":
-      return "leave";
-    default:
-      return null;
-  }
+  if (pressed.key === " " && isPlaying) return "togglePlay";
+  return (
+    (pressed.shiftKey ? commands.get(`Shift+${pressed.key}`) : undefined) ?? commands.get(pressed.key) ?? null
+  );
 }
 
 /** Where every key belongs to what has the focus: a text is written, a choice is made, a box lies over the page. */

@@ -1205,6 +1205,16 @@ export interface Catalogue {
   "page-file-broken": never;
   "player-play": never;
   "player-pause": never;
+  "player-keys": never;
+  "player-keys-graph": never;
+  "player-leave": never;
+  "player-key-space": never;
+  "player-key-page-down": never;
+  "player-key-page-up": never;
+  "player-key-home": never;
+  "player-key-end": never;
+  "player-key-escape": never;
+  "player-key-shift": never;
   "player-first-step": never;
   "player-previous-step": never;
   "player-previous-phase": never;

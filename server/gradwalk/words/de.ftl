@@ -1455,7 +1455,7 @@ page-program-output = Programmausgabe
 page-walk-title = Ein Rückwärtsdurchlauf, Schritt für Schritt
 
 page-program = Programm
-page-program-keys = Strg und Enter führen es aus. Escape, dann Tab, verlässt den Editor.
+page-program-keys = Strg und Eingabe starten es, Escape verlässt den Editor.
 page-run = Start
 page-run-title = { $key } und Eingabe starten es
 page-control-key = Strg
@@ -1726,6 +1726,16 @@ page-file-broken = Die Verbindung brach ab, bevor die Datei fertig war.
 
 player-play = Abspielen
 player-pause = Pause
+player-keys = Tasten
+player-keys-graph = Von einer Karte zu ihrem Operanden oder dorthin, wo ihr Ergebnis gebraucht wird
+player-leave = Anhalten, den Graphen oder den Editor verlassen
+player-key-space = Leertaste
+player-key-page-down = Bild ↓
+player-key-page-up = Bild ↑
+player-key-home = Pos1
+player-key-end = Ende
+player-key-escape = Esc
+player-key-shift = Umschalt
 player-first-step = Erster Schritt
 player-previous-step = Voriger Schritt
 player-previous-phase = Vorige Phase

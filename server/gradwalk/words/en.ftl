@@ -1456,7 +1456,7 @@ page-program-output = Program output
 page-walk-title = A backward pass, step by step
 
 page-program = Program
-page-program-keys = Control and Enter run it. Escape, then Tab, leaves the editor.
+page-program-keys = Ctrl and Enter run it, Escape leaves the editor.
 page-run = Run
 page-run-title = { $key } and Enter run it
 page-control-key = Ctrl
@@ -1727,6 +1727,16 @@ page-file-broken = The connection broke before the file was made.
 
 player-play = Play
 player-pause = Pause
+player-keys = Keys
+player-keys-graph = From a card to its operand, or to where its result is used
+player-leave = Stop playing, leave the graph or the editor
+player-key-space = Space
+player-key-page-down = Page Down
+player-key-page-up = Page Up
+player-key-home = Home
+player-key-end = End
+player-key-escape = Esc
+player-key-shift = Shift
 player-first-step = First step
 player-previous-step = Previous step
 player-previous-phase = Previous phase

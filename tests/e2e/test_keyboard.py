@@ -135,7 +135,7 @@ def test_typing_moves_no_step_escape_leaves_the_editor_and_the_keys_are_listed(p
     player.press("Escape")
     expect(player.program).not_to_be_focused()
     player.press("ArrowRight")
-    player.wait_for_place("1.1")
+    player.wait_for_place("1.2")
     player.press("?")
     keys = player.named("dialog", "player-keys")
     for name in ("player-next-phase", "player-last-step", "player-find"):
@@ -143,7 +143,7 @@ def test_typing_moves_no_step_escape_leaves_the_editor_and_the_keys_are_listed(p
     player.press("ArrowRight")
     player.press("Escape")
     expect(keys).to_be_hidden()
-    player.wait_for_place("1.1")
+    player.wait_for_place("1.2")
 
 
 def test_every_control_is_reached_and_has_a_name(player: PlayerPage) -> None:

@@ -142,6 +142,22 @@ def test_the_border_of_the_dock_is_drawn(new_page: Opener) -> None:
     player.wait_for_place("3.1")
 
 
+def test_no_card_and_no_border_moves_from_stop_to_stop(new_page: Opener) -> None:
+    player = new_page(viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
+    for slug in ("used-twice", "attention"):
+        opened(player, f"example={slug}&s=0")
+        first = {key: player.page.evaluate(_PLACES)[key] for key in ("graph", "dock", "boxes")}
+        places: list[str | None] = []
+        here = player.page.locator("[data-place]")
+        while (place := here.get_attribute("data-place")) not in places:
+            now = player.page.evaluate(_PLACES)
+            assert {key: now[key] for key in first} == first, f"{slug} at {place}"
+            places.append(place)
+            player.press("ArrowRight")
+            player.page.evaluate("() => new Promise(requestAnimationFrame)")
+        assert len(places) > 10
+
+
 @pytest.mark.soak
 def test_the_finder_the_heat_map_and_the_groups(player: PlayerPage) -> None:
     """What is found and how hot it is: `search.test.ts`."""

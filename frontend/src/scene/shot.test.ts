@@ -1,0 +1,72 @@
+import { describe, expect, it } from "vitest";
+import { layOut } from "../layout/graphviz";
+import { drawingOf } from "../layout/sizes";
+import { formatPosition, START, stepCount, stopsOfStep } from "../model/position";
+import { sampleTrace } from "../model/samples";
+import { walkAt } from "../model/selectors";
+import { TRACES } from "../protocol/samples";
+import { type Camera, follower, isInView, whole } from "./camera";
+import { dockOf } from "./dock";
+import { groupsOpenAtFirst } from "./opening";
+import { shotAt } from "./shot";
+import { boxOf, drawStill } from "./still";
+
+/** The stage beside a code column of 420 px, in windows of 1280 x 800 and 1920 x 1080; on a phone the camera follows. */
+const STAGES = [
+  { width: 857, height: 704 },
+  { width: 1417, height: 984 },
+  { width: 390, height: 640 },
+];
+const MARGIN_PX = 6;
+
+function regionOf(stage: { width: number; height: number }) {
+  const { side, share } = dockOf(stage);
+  const width = side === "below" ? stage.width : stage.width * (1 - share);
+  const height = side === "below" ? stage.height * (1 - share) : stage.height;
+  return { width, height: height - 22, top: 40 };
+}
+
+describe.each(TRACES)("the pictures of %s", (name) => {
+  const trace = sampleTrace(name);
+  const places = Array.from({ length: stepCount(trace, "backward") }, (_, at) => at + 1);
+
+  it.each(STAGES)("stand still at all stops of a step, with its node in view, at $width", (stage) => {
+    const region = regionOf(stage);
+    const layouts = new Map<number, ReturnType<typeof layOut>>();
+    const seen = new Map<number, Camera>();
+    for (const step of places) {
+      for (const phase of stopsOfStep(trace, "backward", step)) {
+        const position = { direction: "backward", step, phase } as const;
+        const still = drawStill(trace, position);
+        const { graph, node, pass } = still;
+        if (graph === null || node === null || pass === null) continue;
+        const layout = layouts.get(pass.index) ?? layOut(drawingOf(graph, new Set(groupsOpenAtFirst(graph))));
+        layouts.set(pass.index, layout);
+        const walk = walkAt(trace, position);
+        const walked = follower(
+          layout,
+          (index) => boxOf(graph, layout, walk.nodes[index] ?? ""),
+          region,
+        )(walk.walked);
+        const camera = shotAt(still, layout, region, walked);
+        const box = boxOf(graph, layout, node.id);
+        expect(box && isInView(box, camera, region, MARGIN_PX), formatPosition(position)).toBe(true);
+        expect(camera, formatPosition(position)).toEqual(seen.get(step) ?? camera);
+        seen.set(step, camera);
+      }
+    }
+  });
+
+  it.each(STAGES)("begin with the outputs in view, at $width", (stage) => {
+    const region = regionOf(stage);
+    const { graph, pass } = drawStill(trace, START);
+    if (graph === null || pass === null) return;
+    const layout = layOut(drawingOf(graph, new Set(groupsOpenAtFirst(graph))));
+    const camera = follower(layout, () => null, region)(0);
+    expect(camera).toEqual(whole(layout, region));
+    for (const { node } of pass.started.outputs) {
+      const box = boxOf(graph, layout, node);
+      expect(box && isInView(box, camera, region, MARGIN_PX), node).toBe(true);
+    }
+  });
+});

@@ -1,0 +1,35 @@
+/**
+ * Where the camera stands at a stop: it follows from the layout, the steps walked and the node at work, never from the
+ * phase, so that between two stops of a step no card moves.
+ */
+import type { Box } from "../layout/geometry";
+import type { Layout } from "../layout/place";
+import { edgesById, usesOf } from "../model/selectors";
+import type { Graph, Node } from "../protocol/trace.gen";
+import { type Camera, keepInView, type Region } from "./camera";
+import { boxOf, type Still } from "./still";
+
+/** The node at work first, then all that it takes from and gives to: each where it can be seen, or its group. */
+export function boxesAtWork({ graph, node }: Still, layout: Layout): readonly Box[] {
+  if (graph === null || node === null) return [];
+  return [node.id, ...neighbours(graph, node)].flatMap((id) => boxOf(graph, layout, id) ?? []);
+}
+
+/** @param walked the camera of somebody who has come here step by step (`follower`) */
+export function shotAt(
+  still: Still,
+  layout: Layout,
+  region: Region,
+  walked: Camera,
+  readable?: number,
+): Camera {
+  return keepInView(layout, boxesAtWork(still, layout), region, walked, readable);
+}
+
+function neighbours(graph: Graph, node: Node): readonly string[] {
+  const edges = edgesById(graph);
+  const sources = node.inputs.flatMap(({ edge }) =>
+    edge === undefined ? [] : (edges.get(edge)?.from.node ?? []),
+  );
+  return [...sources, ...usesOf(graph, node.id).map(({ to }) => to.node)];
+}

@@ -17,6 +17,9 @@ const PADDING_PX = 24;
 const NARROWEST_PX = 126;
 const NARROWEST_LEAF_PX = 166;
 const WIDEST_PX = 224;
+/** The names of the lower line: `.grad`, `v`. */
+const GRAD_PX = 40;
+const V_PX = 12;
 const TITLE_LINE_PX = 24;
 const VALUE_LINE_PX = 22;
 const FRAME_PX = 18;
@@ -32,7 +35,7 @@ export function cardSize(node: Node): Size {
   const isLeaf = node.kind === "accumulate_grad";
   const name = isLeaf ? "leaf" : (output?.name ?? "");
   const title = TITLE_CHARACTER_PX * (nodeTitle(node).length + (name === "" ? 0 : name.length + 2));
-  const line = VALUE_CHARACTER_PX * valueCharacters(shape) + (isLeaf ? 40 : 0);
+  const line = VALUE_CHARACTER_PX * valueCharacters(shape) + (isLeaf ? GRAD_PX : V_PX);
   const width = Math.min(
     WIDEST_PX,
     Math.max(isLeaf ? NARROWEST_LEAF_PX : NARROWEST_PX, title + PADDING_PX, line + PADDING_PX),

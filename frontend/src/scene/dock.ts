@@ -17,10 +17,11 @@ const TIGHT_PX = 760;
 /** Sentence, title, rule, product and its sum. */
 const EQUATION_PX = 400;
 
-export function dockOf({ width, height }: Size): Dock {
+/** @param scale of all type, 1 but in a lecture hall */
+export function dockOf({ width, height }: Size, scale = 1): Dock {
   if (height < LOW_PX && (width >= NARROW_PX || width > FLAT * height))
     return { side: "beside", share: width >= NARROW_PX && width < TIGHT_PX ? 0.69 : 0.64 };
   if (width < NARROW_PX) return { side: "below", share: 0.66 };
   if (width > FLAT * height) return { side: "beside", share: 0.46 };
-  return { side: "below", share: Math.min(0.58, Math.max(0.44, EQUATION_PX / height)) };
+  return { side: "below", share: Math.min(0.58, Math.max(0.44, (EQUATION_PX * scale) / height)) };
 }

@@ -1230,7 +1230,6 @@ export interface Catalogue {
   "player-step-of": "step" | "total";
   "player-step-so-far": "step" | "total";
   "player-phase": never;
-  "player-before-first-step": never;
   "player-direction": never;
   "player-forward": never;
   "player-backward": never;

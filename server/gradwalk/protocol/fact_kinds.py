@@ -1229,7 +1229,6 @@ FactKind = Literal[
     "player-step-of",
     "player-step-so-far",
     "player-phase",
-    "player-before-first-step",
     "player-direction",
     "player-forward",
     "player-backward",

@@ -1751,7 +1751,6 @@ player-step = Schritt
 player-step-of = Schritt { $step } von { $total }
 player-step-so-far = Schritt { $step } von { $total }…
 player-phase = Phase
-player-before-first-step = am Anfang
 player-direction = Richtung
 player-forward = Vorwärts
 player-backward = Rückwärts

@@ -1752,7 +1752,6 @@ player-step = Step
 player-step-of = step { $step } of { $total }
 player-step-so-far = step { $step } of { $total }…
 player-phase = Phase
-player-before-first-step = before the first step
 player-direction = Direction
 player-forward = Forward
 player-backward = Backward

@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from gradwalk.examples.catalogue import EXAMPLES
+from gradwalk.words.catalogue import say
 from tests.e2e.conftest import Opener
 from tests.e2e.player import STREAM_MS, PlayerPage, fragment
 
@@ -156,6 +157,19 @@ def test_no_card_and_no_border_moves_from_stop_to_stop(new_page: Opener) -> None
             player.press("ArrowRight")
             player.page.evaluate("() => new Promise(requestAnimationFrame)")
         assert len(places) > 10
+
+
+def test_of_many_contributions_the_largest_are_written_out_and_what_waits_is_on_its_card(player: PlayerPage) -> None:
+    loop = "w = torch.tensor(2.0, requires_grad=True)\nL = 0\nfor k in range(60):\n    L = L + w * k\nL.backward()"
+    opened(player, fragment(loop, s="1.3"))
+    player.button("Last step").click()
+    summands = player.page.locator(".callout .summands .number")
+    expect(summands).to_have_text(["59", "58", "57", str(sum(range(60)))])
+    expect(player.part("dock")).to_contain_text(say("player-summands-more", count=57))
+    opened(player, "example=used-twice&s=3.5")
+    leaf = player.page.locator("article.leaf").first
+    expect(leaf).to_contain_text("48")
+    expect(leaf).not_to_contain_text(".grad")
 
 
 @pytest.mark.soak

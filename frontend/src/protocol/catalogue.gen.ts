@@ -1266,6 +1266,8 @@ export interface Catalogue {
   "player-order": "count";
   "player-order-waits": "count";
   "player-order-more": "count";
+  "player-summands-more": "count";
+  "player-summand-sizes": never;
   "player-map": never;
   "player-tools": never;
   "player-zoom-in": never;

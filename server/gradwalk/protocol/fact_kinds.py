@@ -1265,6 +1265,8 @@ FactKind = Literal[
     "player-order",
     "player-order-waits",
     "player-order-more",
+    "player-summands-more",
+    "player-summand-sizes",
     "player-map",
     "player-tools",
     "player-zoom-in",

@@ -1791,6 +1791,8 @@ player-order = Die Engine führt { $count ->
     } aus, jeden, sobald alles da ist, worauf er wartet:
 player-order-waits = wartet auf { $count }
 player-order-more = und { $count } weitere
+player-summands-more = { $count } weitere
+player-summand-sizes = die Größe jedes Beitrags
 player-map = Übersicht über den Graphen: aktiven Knoten zentrieren
 player-tools = Werkzeuge für den Graphen
 player-zoom-in = Vergrößern

@@ -1792,6 +1792,8 @@ player-order = The engine will run { $count ->
     }, each as soon as everything has come that it waits for:
 player-order-waits = waits for { $count }
 player-order-more = and { $count } more
+player-summands-more = { $count } more
+player-summand-sizes = the size of each contribution
 player-map = Overview of the graph: centre the active node
 player-tools = Graph tools
 player-zoom-in = Zoom in

@@ -28,7 +28,7 @@ import type {
 import { inDerivativesYaml, notInDerivativesYaml, ownFunction, partOfComposite } from "../words/advice";
 import { calledShort, operandLabel, type Scene, savedLabel } from "../words/names";
 import { type NoGrad, noGradAt } from "../words/nograds";
-import { whyNoFormula } from "../words/rule";
+import { sideOfV, whyNoFormula } from "../words/rule";
 import { label, type Said, textOf } from "../words/say";
 import { toldAt } from "../words/sentences";
 import { tell } from "../words/tell";
@@ -250,9 +250,11 @@ function originOf(trace: TraceState, graph: Graph, node: Node, isExplained: bool
   return [...(own === null ? [] : [own]), ...composites.map((label) => partOfComposite(label, version))];
 }
 
-/** The operand to show first: the first one that was given a gradient. */
+/** The operand to show first, which the sentence is about: of those given a gradient, the first that is a product. */
 export function firstOperand(callout: VjpCallout): number {
-  return (callout.operands.find((operand) => isTensor(operand.returned)) ?? callout.operands[0])?.argnum ?? 0;
+  const given = callout.operands.filter(({ returned }) => isTensor(returned));
+  const product = given.find(({ argnum }) => sideOfV(callout.node, argnum) !== null);
+  return (product ?? given[0] ?? callout.operands[0])?.argnum ?? 0;
 }
 
 const UNDEFINED: Missing = { missing: "undefined" };

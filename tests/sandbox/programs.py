@@ -19,7 +19,7 @@ class Listed(NamedTuple):
     name: str
     """`introspection/walk the subclasses`."""
     outcomes: frozenset[str]
-    """Kinds of outcome that are as they should be: `harmless`, `error`, `forbidden`, `timeout`, ..."""
+    """Kinds of outcome that are right: `harmless`, `error`, `forbidden`, `timeout`, ...; `undefined`: any."""
     source: str
 
 

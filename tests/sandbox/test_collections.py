@@ -28,6 +28,8 @@ PLACES = (Path("/tmp"), Path("/dev/shm"), Path("/var/tmp"), Path.cwd())  # noqa:
 HARMLESS = {"ok", "not_differentiable"}
 """Nothing failed; a program without a graph gets a message."""
 LIMITED = {"timeout", "memory", "too_big", "crashed"}
+UNDEFINED = "undefined"
+"""The program writes or reads memory that is not its own: its own run may end anyhow, and nothing else may change."""
 HOSTILE = read_collection("hostile")
 FILES = sorted({listed.name.partition("/")[0] for listed in HOSTILE})
 SAMPLE = [each for each in stratify(HOSTILE, by_outcome=True, each=3) if each.outcomes != {"timeout"}]
@@ -71,6 +73,7 @@ def judge(listed: Listed, kind: str) -> bool:
     expected = set(listed.outcomes)
     return (
         kind in expected
+        or UNDEFINED in expected
         or (kind in HARMLESS and "harmless" in expected)
         or bool(kind in LIMITED and expected & LIMITED)
     )
@@ -83,7 +86,7 @@ def test_hostile_programs_are_contained(sandboxes: Callable[..., Sandbox], part:
     before = victim.stat()
     chosen = SAMPLE if part == "sample" else [each for each in HOSTILE if each.name.startswith(f"{part}/")]
     programs = [each._replace(source=each.source.replace("E_VICTIM", str(victim))) for each in chosen]
-    endless = [listed for listed in programs if listed.outcomes & LIMITED]
+    endless = [listed for listed in programs if listed.outcomes & {*LIMITED, UNDEFINED}]
     if endless:
         contain(sandboxes(is_hasty=True), endless)
     contain(sandboxes(), [listed for listed in programs if listed not in endless])

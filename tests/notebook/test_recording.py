@@ -12,7 +12,7 @@ import torch
 import gradwalk
 from gradwalk.exports.catalogue import find_exporter
 from gradwalk.exports.exporter import Selection
-from gradwalk.protocol.events import EVENTS
+from gradwalk.protocol.events import EVENT
 from gradwalk.protocol.merging import merge
 from tests.twin import tensor_of
 
@@ -61,7 +61,8 @@ def test_the_callers_random_states_stay() -> None:
 def test_what_pytorch_keeps_of_an_expression_is_shown_and_the_rest_is_said_not_to_be_kept() -> None:
     w, b = torch.tensor([0.25, -0.5], requires_grad=True), torch.tensor([0.5, 0.75], requires_grad=True)
     trace = gradwalk.trace_tensors((torch.sigmoid((w * w + b) ** 2) * w).sum())
-    EVENTS.validate_python(trace.events)
+    for event in trace.events:
+        EVENT.validate_python(event)
     (started,) = [event for event in merge(trace.events) if event["type"] == "pass_started"]
     outputs = [(node["op"], node["outputs"][0]["value"]) for node in started["graph"]["nodes"] if "leaf" not in node]
     with torch.no_grad():

@@ -17,7 +17,7 @@ from gradwalk.protocol.document import (
     split_document,
     trace_id,
 )
-from gradwalk.protocol.events import EVENT, EVENTS
+from gradwalk.protocol.events import EVENT
 from gradwalk.protocol.requests import SERVER_LIMITS, Limits, TraceRequest, resolve_limits
 from gradwalk.protocol.upgrades import load_document
 from gradwalk.protocol.wire import Writer
@@ -107,7 +107,7 @@ BROKEN = [
 @pytest.mark.parametrize("broken", BROKEN)
 def test_what_breaks_the_format_is_refused(broken: dict) -> None:
     with pytest.raises(ValidationError):
-        EVENTS.validate_python([broken])
+        EVENT.validate_python(broken)
 
 
 @pytest.mark.parametrize("version", [None, "1", True, 0, -1, FORMAT + 1])

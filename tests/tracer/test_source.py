@@ -6,7 +6,7 @@ import types
 
 import pytest
 
-from gradwalk.protocol.events import EVENTS
+from gradwalk.protocol.events import EVENT
 from gradwalk.tracer.directions import Direction
 from gradwalk.tracer.names import MATHS, PRELUDE
 from gradwalk.tracer.source import SourceProblem, nearest_name, read_program
@@ -193,5 +193,5 @@ def test_directing_comments_are_read_and_travel_with_the_trace():
     source = "x = torch.tensor(2.0, requires_grad=True)\n(x * x).backward()"
     started = run_traced(f"{source}  #@ predict how large?\n").events[0]
     assert started["directions"] == [{"kind": "predict", "text": "how large?", "line": 2}]
-    EVENTS.validate_python([started])
+    EVENT.validate_python(started)
     assert "directions" not in run_traced(source).events[0]

@@ -16,7 +16,7 @@ from gradwalk.protocol.document import TraceDocument
 from gradwalk.protocol.events import Event, LocalJacobian
 from gradwalk.protocol.requests import TraceRequest
 from gradwalk.protocol.rooms import RoomView
-from gradwalk.protocol.schema import trace_schema
+from gradwalk.protocol.schema import DescribedSchema, trace_schema
 from gradwalk.protocol.values import TensorValue
 
 _JSON, _PROBLEM, _STREAM = "application/json", "application/problem+json", "text/event-stream"
@@ -92,7 +92,11 @@ def _complete(description: dict[str, Any]) -> dict[str, Any]:
     told = [answers.Refusal, *BODIES.values(), *(each for told in MESSAGES.values() for each in told.values())]
     kinds = [kind for kind in told if kind not in (TraceDocument, list[Event])]
     adapters = [(str(kind), "serialization", TypeAdapter(kind)) for kind in kinds]
-    shapes, definitions = TypeAdapter.json_schemas(adapters, ref_template=_REFERENCE)  # type: ignore[arg-type]
+    shapes, definitions = TypeAdapter.json_schemas(
+        adapters,  # type: ignore[arg-type]
+        ref_template=_REFERENCE,
+        schema_generator=DescribedSchema,
+    )
     schemas = {str(kind): shapes[str(kind), "serialization"] for kind in kinds}
     written = _written()
     schemas, full = _apart_from(written, schemas, definitions["$defs"])

@@ -602,4 +602,3 @@ Event = Annotated[
     Field(discriminator="type"),
 ]
 EVENT: TypeAdapter[Event] = TypeAdapter(Event)
-EVENTS: TypeAdapter[list[Event]] = TypeAdapter(list[Event])

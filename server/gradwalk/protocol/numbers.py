@@ -4,8 +4,8 @@ from typing import Literal
 
 from pydantic import ConfigDict
 
-STRICT = ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=True)
-"""Every protocol object: unknown keys and converted types are refused, attribute docstrings describe the schema."""
+STRICT = ConfigDict(extra="forbid", strict=True)
+"""Every protocol object: unknown keys and converted types are refused."""
 
 NonFinite = Literal["NaN", "Infinity", "-Infinity"]
 Real = int | float | NonFinite

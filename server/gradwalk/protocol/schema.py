@@ -1,10 +1,13 @@
 """JSON Schema of a trace document and of what the server answers besides; TypeScript types are generated from both."""
 
+import ast
+import inspect
 import json
+from itertools import pairwise
 from typing import Any
 
 from pydantic import TypeAdapter
-from pydantic.json_schema import GenerateJsonSchema
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
 from gradwalk.protocol.answers import GradcheckReport
@@ -16,7 +19,19 @@ from gradwalk.protocol.wire import VALUES, Exchange, exchange, row_schema, witho
 _NUMBER = "ValueNumber"
 
 
-class _Schema(GenerateJsonSchema):
+class DescribedSchema(GenerateJsonSchema):
+    """A schema with the attribute docstrings of the objects of the protocol, its keys in order of declaration.
+
+    pydantic's `use_attribute_docstrings` would read the source again whenever an adapter is built: a second in
+    every process that starts.
+    """
+
+    def typed_dict_schema(self, schema: core_schema.TypedDictSchema) -> JsonSchemaValue:
+        described = super().typed_dict_schema(schema)
+        for name, text in _attribute_docstrings(schema["cls"]):
+            described["properties"][name].setdefault("description", text)
+        return described
+
     def sort(self, value: Any, parent_key: str | None = None) -> Any:  # noqa: ARG002 (the base class names it)
         return value
 
@@ -58,4 +73,14 @@ def _renamed(schema: dict[str, Any], name: str, to: str) -> dict[str, Any]:
 
 
 def _json_schema(schema: CoreSchema) -> dict[str, Any]:
-    return _Schema().generate(schema, mode="serialization")
+    return DescribedSchema().generate(schema, mode="serialization")
+
+
+def _attribute_docstrings(declared: type) -> list[tuple[str, str]]:
+    (body,) = (each.body for each in ast.parse(inspect.getsource(declared)).body if isinstance(each, ast.ClassDef))
+    return [
+        (field.target.id, inspect.cleandoc(text.value.value))
+        for field, text in pairwise(body)
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
+        if isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant) and isinstance(text.value.value, str)
+    ]

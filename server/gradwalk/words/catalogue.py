@@ -1,5 +1,6 @@
 """Sentences from the catalogues that the page reads too (`en.ftl`, one file per language; Project Fluent)."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -64,7 +65,7 @@ def tell_attribute(fact: Fact, attribute: Attribute, language: str | None = None
         LookupError: as `say`.
     """
     language = language or _SPOKEN.get()
-    bundle = _bundle(language)
+    bundle = _bundle_with(fact["kind"], language)
     if not bundle.has_message(fact["kind"]) or attribute not in bundle.get_message(fact["kind"]).attributes:
         return None
     return _filled(fact["kind"], attribute, _operands(fact, language), language)
@@ -76,7 +77,7 @@ def read_catalogue(language: str = LANGUAGE) -> str:
 
 
 def _filled(key: str, attribute: str | None, operands: dict[str, str | int], language: str) -> str:
-    bundle = _bundle(language)
+    bundle = _bundle_with(key, language)
     if not bundle.has_message(key):
         raise LookupError(f"no message {key!r} in {LANGUAGE}.ftl")
     message = bundle.get_message(key)
@@ -114,12 +115,25 @@ def _listed(parts: list[str], language: str) -> str:
     return say("comma", language, first=first, rest=_listed(rest, language))
 
 
+def _bundle_with(key: str, language: str) -> FluentBundle:
+    """Messages are parsed when they are first said: the whole catalogue takes half a second."""
+    bundle, text = _bundle(language), _messages(language).get(key)
+    if text is not None and not bundle.has_message(key):
+        for mentioned in re.findall(r"\{ ([a-z-]+)[. ]", text):
+            _bundle_with(mentioned, language)
+        bundle.add_resource(FluentResource(text))
+    return bundle
+
+
 @cache
 def _bundle(language: str) -> FluentBundle:
     # Isolation marks are for texts that mix directions of writing; in a program's name they would be copied along.
-    bundle = FluentBundle([language], use_isolating=False)
-    bundle.add_resource(FluentResource(read_catalogue()))
-    if language != LANGUAGE:
-        # What a language lacks is said in English.
-        bundle.add_resource(FluentResource(read_catalogue(language)), allow_overrides=True)
-    return bundle
+    return FluentBundle([language], use_isolating=False)
+
+
+@cache
+def _messages(language: str) -> dict[str, str]:
+    """The text of each message; what a language lacks is said in English."""
+    texts = [read_catalogue(each) for each in dict.fromkeys((LANGUAGE, language))]
+    messages = [each for text in texts for each in re.split("^(?=[a-z])", text, flags=re.MULTILINE)[1:]]
+    return {each.partition(" =")[0]: each for each in messages}

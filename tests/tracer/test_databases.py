@@ -51,7 +51,7 @@ class Run(NamedTuple):
 
 def run(compute: Compute, mode: Any = None) -> Run:
     outputs, leaves, error = [], [], None
-    torch.manual_seed(0)
+    torch.default_generator.manual_seed(0)
     with warnings.catch_warnings(), mode or warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:

@@ -12,6 +12,8 @@ from tests.world.processes import wait_until
 
 SERVER = os.environ.get("GRADWALK_TEST_REDIS", "redis-server")
 """Another server of the same protocol, such as Valkey's."""
+_CHANCE = random.SystemRandom()
+"""Programs under test seed the other one: two workers picked the same port, and one got the stopped server's."""
 
 
 class Redis:
@@ -52,7 +54,7 @@ class Redis:
         """redis-server cannot pick a port by itself: one that somebody else has makes it exit, and another is tried."""
         log = self.home / "redis.log"
         for _ in range(50):
-            port = self.port or random.randrange(20_000, 32_000)
+            port = self.port or _CHANCE.randrange(20_000, 32_000)
             command = [SERVER, "--bind", "127.0.0.1", "--port", str(port), "--dir", str(self.home)]
             command += ["--appendonly", "yes", "--save", "", "--daemonize", "no", *self._options]
             with log.open("ab") as output:

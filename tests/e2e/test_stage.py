@@ -11,7 +11,7 @@ from gradwalk.words.catalogue import say
 from tests.e2e.conftest import Opener
 from tests.e2e.player import STREAM_MS, PlayerPage, fragment
 
-SIZES = [(1280, 800), (390, 844)]
+SIZES = [(1280, 800), (390, 844), (1920, 1080)]
 TOLERANCE_PX = 1.5
 SAMPLE = ("attention",)
 _PLACES = """() => {
@@ -122,20 +122,36 @@ def test_nothing_moves_once_a_phase_has_come(player: PlayerPage) -> None:
         expect(world).not_to_have_attribute("style", before)
 
 
-def test_the_border_of_the_dock_is_drawn(new_page: Opener) -> None:
-    player = new_page(reduced_motion="reduce")
+@pytest.mark.parametrize(("width", "side", "toward"), [(1440, "top", (0, -60)), (1920, "left", (-60, 0))])
+def test_the_border_of_the_dock_is_drawn_moved_by_keys_and_kept(
+    new_page: Opener, width: int, side: str, toward: tuple[int, int]
+) -> None:
+    player = new_page(reduced_motion="reduce", viewport={"width": width, "height": 900})
     opened(player, "example=used-twice&s=3.3")
     before = player.page.evaluate(_PLACES)
-    grip = player.page.locator(".stage [data-pane-resizer]").bounding_box()
+    resizer = player.page.locator(".stage [data-pane-resizer]")
+    grip = resizer.bounding_box()
     assert grip is not None
-    player.page.mouse.move(grip["x"] + 200, grip["y"] + 1)
+    x, y = grip["x"] + min(200, grip["width"] / 2), grip["y"] + min(200, grip["height"] / 2)
+    player.page.mouse.move(x, y)
     player.page.mouse.down()
-    player.page.mouse.move(grip["x"] + 200, grip["y"] - 60, steps=4)
+    player.page.mouse.move(x + toward[0], y + toward[1], steps=4)
     player.page.mouse.up()
     after = player.page.evaluate(_PLACES)
-    assert after["dock"]["top"] == pytest.approx(before["dock"]["top"] - 61, abs=6)
+    assert after["dock"][side] == pytest.approx(before["dock"][side] - 60, abs=6)
     assert all(is_inside(box, after["graph"]) for box in after["boxes"])
-    # Before the first step: autograd runs mul, add, and only then the mul of a, which waits for both.
+    resizer.focus()
+    player.press("ArrowUp" if side == "top" else "ArrowLeft")
+    by_keys = player.page.evaluate(_PLACES)["dock"][side]
+    assert by_keys < after["dock"][side] - 20
+    player.wait_for_place("3.3")
+    # Another program has the same border, on another day as well.
+    opened(player, "example=x-times-x&s=1.3")
+    assert player.page.evaluate(_PLACES)["dock"][side] == pytest.approx(by_keys, abs=TOLERANCE_PX)
+
+
+def test_the_order_of_the_steps_is_shown_before_the_first(player: PlayerPage) -> None:
+    # Autograd runs mul, add, and only then the mul of a, which waits for both.
     opened(player, "example=used-twice&s=0")
     order = player.part("order").get_by_role("listitem")
     assert [" ".join(text.split()[:2]) for text in order.all_inner_texts()][:3] == ["1 mul", "2 add", "3 mul"]

@@ -1,5 +1,8 @@
 /** Where the equation stands: a place of its own beside or below the graph, of one size for all steps of a program. */
-import type { Size } from "../layout/geometry";
+import type { Box, Size } from "../layout/geometry";
+import { around } from "../layout/geometry";
+import type { Layout } from "../layout/place";
+import { type Camera, project, type Region } from "./camera";
 
 export interface Dock {
   readonly side: "below" | "beside";
@@ -12,6 +15,10 @@ export const NARROW_PX = 620;
 const LOW_PX = 380;
 /** So much wider than high, a box has no room for two things below each other, however narrow it is. */
 const FLAT = 2;
+/** What a window of 1600 px leaves beside the program: room for the graph and, beside it, an equation. */
+const ROOMY_PX = 1170;
+/** So wide, the equation keeps its large type. */
+const COLUMN_PX = 626;
 /** Here a product of three numbers just stands in one line. */
 const TIGHT_PX = 760;
 /** Sentence, title, rule, product and its sum. */
@@ -22,6 +29,41 @@ export function dockOf({ width, height }: Size, scale = 1): Dock {
   if (height < LOW_PX && (width >= NARROW_PX || width > FLAT * height))
     return { side: "beside", share: width >= NARROW_PX && width < TIGHT_PX ? 0.69 : 0.64 };
   if (width < NARROW_PX) return { side: "below", share: 0.66 };
+  if (width >= ROOMY_PX * scale)
+    return { side: "beside", share: Math.max(0.46, (COLUMN_PX * scale) / width) };
   if (width > FLAT * height) return { side: "beside", share: 0.46 };
   return { side: "below", share: Math.min(0.58, Math.max(0.44, (EQUATION_PX * scale) / height)) };
+}
+
+/** Between the graph and the lane in which the line to a dock beside it runs. */
+const LANE_PX = 10;
+/** Of a card's width, where the line may leave it: at the middle, unless another card is in the way there only. */
+const WAYS_OUT = [0.5, 0.25, 0.75, 0.06, 0.94] as const;
+
+/**
+ * The line from the node at work to the dock, on screen: straight down to a dock below; to one beside the graph first
+ * down and then along below all cards, as these stand side by side.
+ * @param region where the graph may be seen; what is below it is the map's as well
+ */
+export function tieOf(
+  side: Dock["side"],
+  node: Box,
+  layout: Layout,
+  camera: Camera,
+  region: Region,
+  map: Size,
+): readonly [Box, ...Box[]] {
+  const card = project(node, camera);
+  const from = card.y + card.height;
+  const cards = [...layout.nodes.values(), ...[...layout.groups.values()].filter(({ open }) => !open)];
+  const boxes = cards.map((box) => project(box, camera));
+  const below = boxes.filter((box) => box.y >= from && box.y < map.height);
+  const isFree = (x: number): boolean => below.every((box) => x < box.x || x > box.x + box.width);
+  const ways = WAYS_OUT.map((share) => card.x + card.width * share);
+  const x = ways.find(isFree) ?? card.x + card.width / 2;
+  const down = (to: number): Box => ({ x, y: from, width: 0, height: Math.max(0, to - from) });
+  if (side === "below") return [down(map.height)];
+  const all = around([...boxes, ...[...layout.groups.values()].map((box) => project(box, camera))]);
+  const lane = Math.max(from, Math.min(all.y + all.height + LANE_PX, region.height - LANE_PX));
+  return [down(lane), { x, y: lane, width: Math.max(0, map.width - x), height: 0 }];
 }

@@ -5,26 +5,43 @@ import { formatPosition, START, stepCount, stopsOfStep } from "../model/position
 import { sampleTrace } from "../model/samples";
 import { walkAt } from "../model/selectors";
 import { TRACES } from "../protocol/samples";
-import { type Camera, follower, isInView, whole } from "./camera";
-import { dockOf } from "./dock";
+import { type Camera, follower, isInView, project, whole } from "./camera";
+import { dockOf, tieOf } from "./dock";
 import { groupsOpenAtFirst } from "./opening";
 import { shotAt } from "./shot";
 import { boxOf, drawStill } from "./still";
 
-/** The stage beside a code column of 420 px, in windows of 1280 x 800 and 1920 x 1080; on a phone the camera follows. */
+/** The stage beside a code column of 420 px, in windows of 1280, 1920 and 1600 px; on a phone the camera follows. */
 const STAGES = [
   { width: 857, height: 704 },
   { width: 1417, height: 984 },
   { width: 390, height: 640 },
+  { width: 1180, height: 804 },
 ];
 const MARGIN_PX = 6;
 
-function regionOf(stage: { width: number; height: number }) {
+function mapOf(stage: { width: number; height: number }) {
   const { side, share } = dockOf(stage);
-  const width = side === "below" ? stage.width : stage.width * (1 - share);
-  const height = side === "below" ? stage.height * (1 - share) : stage.height;
+  return side === "below"
+    ? { width: stage.width, height: stage.height * (1 - share) }
+    : { width: stage.width * (1 - share), height: stage.height };
+}
+
+function regionOf(stage: { width: number; height: number }) {
+  const { width, height } = mapOf(stage);
   return { width, height: height - 22, top: 40 };
 }
+
+it.each([
+  ["below", 857, 704],
+  ["below", 1020, 804],
+  ["beside", 1180, 804],
+  ["beside", 1417, 984],
+  ["beside", 1400, 1600],
+  ["below", 390, 640],
+])("the dock stands %s a graph of %i x %i", (side, width, height) => {
+  expect(dockOf({ width, height }).side).toBe(side);
+});
 
 describe.each(TRACES)("the pictures of %s", (name) => {
   const trace = sampleTrace(name);
@@ -53,6 +70,17 @@ describe.each(TRACES)("the pictures of %s", (name) => {
         expect(box && isInView(box, camera, region, MARGIN_PX), formatPosition(position)).toBe(true);
         expect(camera, formatPosition(position)).toEqual(seen.get(step) ?? camera);
         seen.set(step, camera);
+        if (box === null) continue;
+        const { side } = dockOf(stage);
+        const tie = tieOf(side, box, layout, camera, region, mapOf(stage));
+        const [card, [start], end] = [project(box, camera), tie, tie.at(-1) ?? tie[0]];
+        expect(start.y).toBeCloseTo(card.y + card.height);
+        expect(start.x > card.x && start.x < card.x + card.width).toBe(true);
+        const edge =
+          side === "below"
+            ? end.y + end.height - mapOf(stage).height
+            : end.x + end.width - mapOf(stage).width;
+        expect(edge, formatPosition(position)).toBeCloseTo(0);
       }
     }
   });

@@ -175,6 +175,32 @@ def test_no_card_and_no_border_moves_from_stop_to_stop(new_page: Opener) -> None
         assert len(places) > 10
 
 
+# What is wider than its place on a card, and so cut.
+_CUT = """() => [...document.querySelectorAll("[data-part=graph] article :is(.title, .aside, .line)")]
+    .filter((each) => each.scrollWidth > each.clientWidth + 1 && getComputedStyle(each).display !== "none")
+    .map((each) => each.textContent)"""
+
+
+def card(player: PlayerPage, title: str) -> list[str]:
+    """The lines of a card, as they are read."""
+    found = player.part("graph").get_by_role("article").filter(has=player.page.get_by_text(title, exact=True))
+    return [" ".join(line.split()) for line in found.inner_text().splitlines() if line.strip()]
+
+
+def test_values_on_cards_have_names_and_what_waits_says_how_much_has_come(player: PlayerPage) -> None:
+    opened(player, "example=map&s=0")
+    assert "v" not in card(player, "F"), "it stands outside until the pass begins"
+    opened(player, "example=map&s=1.3")
+    assert card(player, "F") == ["F", "y", "[4, 6, 9]", "v", "[0, 1, 0]"]
+    assert card(player, "p") == ["p", "leaf", "value", "[2, 3]", ".grad", "not computed"]
+    # z = a * b sent 10 to a, which b uses as well.
+    opened(player, "example=used-twice&s=1.5")
+    assert card(player, "a") == ["mul", "1 of 2 arrived", "a", "6", "v", "10"]
+    assert player.page.evaluate(_CUT) == []
+    opened(player, "example=used-twice&s=3.1")
+    assert card(player, "a") == ["mul", "a", "6", "v", "16"]
+
+
 def test_of_many_contributions_the_largest_are_written_out_and_what_waits_is_on_its_card(player: PlayerPage) -> None:
     loop = "w = torch.tensor(2.0, requires_grad=True)\nL = 0\nfor k in range(60):\n    L = L + w * k\nL.backward()"
     opened(player, fragment(loop, s="1.3"))

@@ -222,10 +222,20 @@ def test_a_long_name_is_cut_and_stays_in_its_card(name: str, square: TraceDocume
     dot = write_dot(square, Selection(step=1)).decode()
     (card,) = re.findall(r"^\tn0 \[label=<(.*?)\s+pos=", dot, re.MULTILINE | re.DOTALL)
     width = float(re.findall(r'WIDTH="(\d+)"', card)[0])
-    title = re.sub(r"<[^>]+>", "", card.split("</TR>")[0])
-    spelled = sum(2 if ord(character) > 0x2E80 else 1 for character in title)
-    assert "\N{HORIZONTAL ELLIPSIS}" in title
-    assert spelled * 7.0 <= width
+    lines = [re.sub(r"<[^>]+>", "", line).strip() for line in card.split("</TR>")]
+    (value,) = [line for line in lines if "\N{HORIZONTAL ELLIPSIS}" in line]
+    assert value.endswith(" 9"), "the value is whole"
+    assert sum(2 if ord(character) > 0x2E80 else 1 for character in value) * 7.0 <= width
+
+
+def test_the_lines_of_a_card_say_what_they_are(square: TraceDocument) -> None:
+    dot = write_dot(square, Selection(step=1, phase=MULTIPLY)).decode()
+    cards = re.findall(r"^\tn[01] \[label=<(.*?)\s+pos=", dot, re.MULTILINE | re.DOTALL)
+    lines = [[re.sub(r"<[^>]+>", "", line).strip() for line in card.split("</TR>")[:-1]] for card in cards]
+    assert [[line for line in card if line] for card in lines] == [
+        ["MulBackward0", "y 9", "v 1"],
+        ["x&lt;&amp;&gt; leaf", "value 3", ".grad not computed"],
+    ]
 
 
 def test_a_missing_gradient_is_a_word_and_a_name_from_a_program_is_text(square: TraceDocument) -> None:

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { sampleTrace } from "../model/samples";
+import { usesOf } from "../model/selectors";
 import { emptyTrace, foldEvents } from "../model/trace";
 import { atHand, readSample, SAMPLES, TRACES } from "../protocol/samples";
 import type { Graph } from "../protocol/trace.gen";
@@ -36,7 +37,9 @@ describe.each(graphs)("%s", (_, graph) => {
       const boxes = [...layout.nodes];
       for (const [index, [id, box]] of boxes.entries()) {
         const node = graph.nodes.find((each) => each.id === id);
-        expect({ width: box.width, height: box.height }).toEqual(node && cardSize(node));
+        expect({ width: box.width, height: box.height }).toEqual(
+          node && cardSize(node, usesOf(graph, node.id).length),
+        );
         expect(boxes.slice(index + 1).filter(([, other]) => boxesOverlap(box, other))).toEqual([]);
       }
     },

@@ -20,6 +20,12 @@ const WIDEST_PX = 224;
 /** The names of the lower line: `.grad`, `v`. */
 const GRAD_PX = 40;
 const V_PX = 12;
+/** The name of a value that the program gave none: `value`. */
+const VALUE_PX = 48;
+const WIDEST_NAME_PX = 80;
+const GAP_PX = 7;
+/** How much has arrived of what several uses send: `1 of 2 arrived`, in any language. */
+const ARRIVED_PX = 122;
 const TITLE_LINE_PX = 24;
 const VALUE_LINE_PX = 22;
 const FRAME_PX = 18;
@@ -29,13 +35,17 @@ export const THUMBNAIL_CELL_PX = 8;
 
 export const GROUP_SIZE: Size = { width: 196, height: 64 };
 
-export function cardSize(node: Node): Size {
+/** @param uses of the node's result; more than one send a gradient each */
+export function cardSize(node: Node, uses: number): Size {
   const output = node.outputs[0];
   const shape = output?.shape ?? output?.value?.shape ?? null;
   const isLeaf = node.kind === "accumulate_grad";
-  const name = isLeaf ? "leaf" : (output?.name ?? "");
-  const title = TITLE_CHARACTER_PX * (nodeTitle(node).length + (name === "" ? 0 : name.length + 2));
-  const line = VALUE_CHARACTER_PX * valueCharacters(shape) + (isLeaf ? GRAD_PX : V_PX);
+  const aside = uses > 1 ? ARRIVED_PX : isLeaf ? TITLE_CHARACTER_PX * "leaf".length : 0;
+  const title = TITLE_CHARACTER_PX * nodeTitle(node).length + GAP_PX + aside;
+  const name = isLeaf ? null : (output?.name ?? null);
+  const named = name === null ? VALUE_PX : VALUE_CHARACTER_PX * name.length;
+  const value = VALUE_CHARACTER_PX * valueCharacters(shape);
+  const line = value + Math.max(isLeaf ? GRAD_PX : V_PX, Math.min(named, WIDEST_NAME_PX) + GAP_PX);
   const width = Math.min(
     WIDEST_PX,
     Math.max(isLeaf ? NARROWEST_LEAF_PX : NARROWEST_PX, title + PADDING_PX, line + PADDING_PX),
@@ -82,7 +92,11 @@ export function pictureKey(graph: Graph): string {
 function makeSubject(graph: Graph): Subject {
   const loose = looseEdges(graph);
   return {
-    nodes: graph.nodes.map((node) => ({ id: node.id, home: node.group ?? TOP, ...cardSize(node) })),
+    nodes: graph.nodes.map((node) => ({
+      id: node.id,
+      home: node.group ?? TOP,
+      ...cardSize(node, usesOf(graph, node.id).length),
+    })),
     groups: graph.groups.map((group) => ({
       id: group.id,
       home: group.parent ?? TOP,

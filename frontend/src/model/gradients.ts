@@ -70,7 +70,11 @@ export function ledgerAt(trace: TraceState, pass: PassState, position: Position)
   const accumulations = accumulationsOf(trace);
   const landed = landedAt(position);
   return {
-    arrivalsAt: (node) => (landings.get(node) ?? NOTHING_LANDED).filter(({ number }) => number <= landed),
+    // v stands outside until the pass begins.
+    arrivalsAt: (node) =>
+      position.step === 0
+        ? NOTHING_LANDED
+        : (landings.get(node) ?? NOTHING_LANDED).filter(({ number }) => number <= landed),
     stepOf: (node) => {
       const execution = executed.get(node);
       return execution !== undefined && execution.number <= position.step ? execution.step : null;

@@ -1307,11 +1307,11 @@ export interface Catalogue {
   "player-node-no-step": "node";
   "player-node-not-executed": "node";
   "player-node-raised": "node";
+  "player-value": never;
   "player-leaf": never;
   "player-raised": never;
   "player-saved": never;
-  "player-some-arrived": "received" | "expected";
-  "player-waiting": "count";
+  "player-some-arrived": "arrived" | "expected";
   "player-module": "name";
   "player-function": "name";
   "player-composite": "name";

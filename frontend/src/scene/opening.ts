@@ -1,5 +1,6 @@
 /** Which groups are open when a graph is first seen: from the top, while it can be read whole. */
 import { cardSize, groupSize } from "../layout/sizes";
+import { usesOf } from "../model/selectors";
 import type { Graph, Group } from "../protocol/trace.gen";
 
 /** Groups are opened, level by level, while not more boxes than this are to be seen, */
@@ -42,7 +43,8 @@ function widthOf(graph: Graph, open: ReadonlySet<string>): number {
     if (start !== undefined && end !== undefined && start !== end) append(lines, homeOf(start), [start, end]);
   }
   const items = new Map<string | null, { id: string; width: number }[]>();
-  for (const node of graph.nodes) append(items, node.group, { id: node.id, width: cardSize(node).width });
+  for (const node of graph.nodes)
+    append(items, node.group, { id: node.id, width: cardSize(node, usesOf(graph, node.id).length).width });
   const children = new Map<string | null, Group[]>();
   for (const group of graph.groups) append(children, group.parent, group);
   const levelWidth = (home: string | null): number => {

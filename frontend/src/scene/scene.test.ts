@@ -15,6 +15,7 @@ import { SAMPLES, TRACES } from "../protocol/samples";
 import { sentenceAt } from "../words/sentences";
 import { productForms } from "./product";
 import { drawScene } from "./scene";
+import { drawStill } from "./still";
 
 const MOST_MOVING_GROUPS = 4;
 
@@ -138,6 +139,42 @@ describe.each(TRACES)("every still of %s", (name) => {
         [...cards, ...boxes.slice(index + 1)].some((other) => boxesOverlap(box, other)),
       );
       expect(covered, formatPosition(position)).toEqual([]);
+    }
+  });
+});
+
+describe.each(TRACES)("what waits in %s", (name) => {
+  it("says how many of its gradients steps have sent, and shows the last of them", () => {
+    const trace = sampleTrace(name);
+    for (const position of walkFrom(trace, START)) {
+      const { pass, graph, cardOf } = drawStill(trace, position);
+      if (pass === null || graph === null) continue;
+      const landed = position.phase === "land" ? position.step : position.step - 1;
+      const walked = trace.steps.slice(0, position.step);
+      for (const node of graph.nodes) {
+        const seeds = pass.started.outputs.filter((output) => output.node === node.id);
+        const sent = trace.steps.slice(0, Math.max(0, landed)).flatMap((step) =>
+          graph.edges.flatMap(({ from, to }) => {
+            const value = step.grad_inputs[to.argnum];
+            return step.pass === pass.index &&
+              from.node === node.id &&
+              to.node === step.node &&
+              isTensor(value)
+              ? [value]
+              : [];
+          }),
+        );
+        const arrived = [...(position.step > 0 ? seeds.map(({ seed }) => seed) : []), ...sent];
+        const expected = graph.edges.filter(({ from }) => from.node === node.id).length + seeds.length;
+        const isDone = walked.some((step) => step.pass === pass.index && step.node === node.id);
+        const card = cardOf(node);
+        const waits = !isDone && arrived.length > 0 && expected > 1;
+        expect(card.waiting, `${node.id} at ${formatPosition(position)}`).toEqual(
+          waits ? { arrived: arrived.length, expected } : null,
+        );
+        if (!isDone && arrived.length > 0) expect(arrived).toContain(card.gradient);
+        if (!isDone && arrived.length === 0) expect(card.gradient).toEqual({ missing: "not_computed" });
+      }
     }
   });
 });

@@ -5,7 +5,7 @@
 import { boxesOverlap } from "../layout/geometry";
 import type { Layout } from "../layout/place";
 import { problemOfNode } from "../model/failed";
-import type { Arrival, GradientLedger } from "../model/gradients";
+import type { GradientLedger } from "../model/gradients";
 import { isTensor, ledgerAt, NOT_COMPUTED } from "../model/gradients";
 import type { Position } from "../model/position";
 import { forwardOrder, isReached, stepCount } from "../model/position";
@@ -47,10 +47,10 @@ export interface CardScene {
   readonly variable: string | null;
   /** Null where the forward walk has not computed it, or it was not observed. */
   readonly value: TensorValue | null;
+  /** v once the engine has it; until then what arrived last. */
   readonly gradient: Gradient;
-  /** Contributions received and expected; expected is 0 where nothing will come. */
-  readonly received: number;
-  readonly expected: number;
+  /** Of several gradients that the node waits for, how many are there; null where it waits for no more than one. */
+  readonly waiting: { readonly arrived: number; readonly expected: number } | null;
   /** `.grad`, only for leaves. */
   readonly leafGrad: Gradient | null;
   readonly progress: Progress;
@@ -160,6 +160,11 @@ function noNodes(): never {
 
 type DrawnCard = Omit<CardScene, "value" | "progress" | "involved" | "saving" | "failed" | "name">;
 
+/** What comes to a node in several parts and has come in some of them only. */
+function waitingFor(arrived: number, expected: number, step: Step | null): CardScene["waiting"] {
+  return step === null && expected > 1 && arrived > 0 ? { arrived, expected } : null;
+}
+
 function drawCard(
   node: Node,
   pass: PassState,
@@ -176,18 +181,11 @@ function drawCard(
     role: isLeaf ? "leaf" : "op",
     title: nodeTitle(node),
     variable: isLeaf ? null : (node.outputs[0]?.name ?? null),
-    gradient: step?.grad_outputs[0] ?? pendingSum(arrivals),
-    received: arrivals.length,
-    expected: step?.contributions.length ?? usesOf(graph, node.id).length + seeds,
+    gradient: step?.grad_outputs[0] ?? arrivals.at(-1)?.value ?? NOT_COMPUTED,
+    waiting: waitingFor(arrivals.length, usesOf(graph, node.id).length + seeds, step),
     leafGrad:
       isLeaf && position.direction === "backward" ? (ledger.gradOf(node.leaf ?? "") ?? NOT_COMPUTED) : null,
   };
-}
-
-/** A single contribution is shown as it is; the sum of several is the engine's business and shown once it has it. */
-function pendingSum(arrivals: readonly Arrival[]): Gradient {
-  const first = arrivals[0];
-  return arrivals.length === 1 && first !== undefined ? first.value : NOT_COMPUTED;
 }
 
 function progressOf(

@@ -40,6 +40,8 @@ CELL_PADDING = 5
 LINE_HEIGHT, LEAST_WIDTH = 18, 40
 """Points; of a card that a border cuts nothing is written where it would not fit."""
 LONGEST_ON_EDGE = 13
+LONGEST_NAME = 11
+"""Characters of what a card calls its value."""
 ARROW = 8
 UNCUT = Cut(start=False, end=False)
 BEYOND = "beyond"
@@ -122,12 +124,15 @@ def _card(moment: Moment, node: Node, box: Box, sides: str) -> str:
     active = moment.active == node["id"]
     room = int((box.width - CARD_PADDING) / CHARACTER)
     title = _shortened(_title(node), room)
-    aside = _shortened(say("export-leaf") if leaf else _variable(node), room - _width(title) - 1)
+    aside = _shortened(say("export-leaf"), room - _width(title) - 1) if leaf else ""
     title = f"<B>{text(title)}</B>"
     lines = [row(f'{title} <FONT COLOR="{QUIET}">{text(aside)}</FONT>' if aside else title)]
     exists = moment.computed is None or node["id"] in moment.computed
     value = node["outputs"][0]["value"] if node["outputs"] and exists else None
-    lines.append(row(text(_shortened(spell_value(value, room), room)) if value else "\N{EN DASH}", FORWARD, face=MONO))
+    name = _shortened(_variable(node) or say("player-value"), LONGEST_NAME)
+    left = room - _width(name) - 1
+    written = _shortened(spell_value(value, left), left) if value else "\N{EN DASH}"
+    lines.append(row(f'<FONT COLOR="{INK}">{text(name)}</FONT> {text(written)}', FORWARD, face=MONO))
     if moment.computed is not None:
         lines.append(row(" ", QUIET, face=MONO))
     elif leaf:
@@ -138,7 +143,7 @@ def _card(moment: Moment, node: Node, box: Box, sides: str) -> str:
         lines.append(row(f".grad {text(_shortened(written, room - 6))}", color, face=MONO))
     else:
         received = moment.received.get(node["id"])
-        written = f"v = {spell_gradient(received[0], room - 4)}" if received else " "
+        written = f"v {spell_gradient(received[0], room - 2)}" if received else " "
         lines.append(row(text(_shortened(written, room)), IN_FLIGHT, face=MONO))
     shown = "".join(lines if sides == ALL_SIDES else _fitting(lines, box))
     frame = _frame(IN_FLIGHT, 3, sides) if active else _frame(QUIET, 1, sides)
@@ -229,7 +234,9 @@ def _title(node: Node) -> str:
 
 
 def _variable(node: Node) -> str:
-    """The variable that holds a node's value; empty where the program named none."""
+    """The variable that holds an operation's value; empty where the program named none."""
+    if node.get("leaf"):
+        return ""
     return (node["outputs"][0]["name"] or "") if node["outputs"] else ""
 
 

@@ -50,6 +50,11 @@ export function legibleScale(readable = READABLE_SCALE): number {
   return readable * IN_BRIEF;
 }
 
+/** How wide a region must be for the whole of so wide a graph to be read. */
+export function widthToRead(content: number, readable = READABLE_SCALE): number {
+  return (content + SEED_ROOM_PX) * legibleScale(readable) + 2 * MARGIN_PX;
+}
+
 /** The whole graph, however small that makes it. */
 export function whole(content: Size, region: Region, readable = READABLE_SCALE): Camera {
   const width = content.width + SEED_ROOM_PX;

@@ -24,13 +24,17 @@ const TIGHT_PX = 760;
 /** Sentence, title, rule, product and its sum. */
 const EQUATION_PX = 400;
 
-/** @param scale of all type, 1 but in a lecture hall */
-export function dockOf({ width, height }: Size, scale = 1): Dock {
+/**
+ * @param scale of all type, 1 but in a lecture hall
+ * @param needed by the program's graph, to be read whole: a dock that would take that from it stands below
+ */
+export function dockOf({ width, height }: Size, scale = 1, needed = 0): Dock {
   if (height < LOW_PX && (width >= NARROW_PX || width > FLAT * height))
     return { side: "beside", share: width >= NARROW_PX && width < TIGHT_PX ? 0.69 : 0.64 };
   if (width < NARROW_PX) return { side: "below", share: 0.66 };
-  if (width >= ROOMY_PX * scale)
-    return { side: "beside", share: Math.max(0.46, (COLUMN_PX * scale) / width) };
+  const share = Math.max(0.46, (COLUMN_PX * scale) / width);
+  const takesTooMuch = width * (1 - share) < needed && needed <= width;
+  if (width >= ROOMY_PX * scale && !takesTooMuch) return { side: "beside", share };
   if (width > FLAT * height) return { side: "beside", share: 0.46 };
   return { side: "below", share: Math.min(0.58, Math.max(0.44, (EQUATION_PX * scale) / height)) };
 }

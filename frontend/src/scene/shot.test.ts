@@ -5,7 +5,7 @@ import { formatPosition, START, stepCount, stopsOfStep } from "../model/position
 import { sampleTrace } from "../model/samples";
 import { walkAt } from "../model/selectors";
 import { TRACES } from "../protocol/samples";
-import { type Camera, follower, isInView, project, whole } from "./camera";
+import { type Camera, detailAt, follower, isInView, project, whole, widthToRead } from "./camera";
 import { dockOf, tieOf } from "./dock";
 import { groupsOpenAtFirst } from "./opening";
 import { shotAt } from "./shot";
@@ -20,15 +20,15 @@ const STAGES = [
 ];
 const MARGIN_PX = 6;
 
-function mapOf(stage: { width: number; height: number }) {
-  const { side, share } = dockOf(stage);
+function mapOf(stage: { width: number; height: number }, needed = 0) {
+  const { side, share } = dockOf(stage, 1, needed);
   return side === "below"
     ? { width: stage.width, height: stage.height * (1 - share) }
     : { width: stage.width * (1 - share), height: stage.height };
 }
 
-function regionOf(stage: { width: number; height: number }) {
-  const { width, height } = mapOf(stage);
+function regionOf(stage: { width: number; height: number }, needed = 0) {
+  const { width, height } = mapOf(stage, needed);
   return { width, height: height - 22, top: 40 };
 }
 
@@ -41,6 +41,22 @@ it.each([
   ["below", 390, 640],
 ])("the dock stands %s a graph of %i x %i", (side, width, height) => {
   expect(dockOf({ width, height }).side).toBe(side);
+});
+
+it("the dock takes from no graph the width in which all of it can be read", () => {
+  expect(dockOf({ width: 1417, height: 984 }, 1, 800).side).toBe("below");
+  expect(dockOf({ width: 1417, height: 984 }, 1, 700).side).toBe("beside");
+  expect(dockOf({ width: 1417, height: 984 }, 1, 2000).side).toBe("beside");
+});
+
+describe.each(TRACES)("the first picture of %s", (name) => {
+  it.each(STAGES.filter(({ width }) => width > 800))("can be read whole, at $width", (stage) => {
+    const { graph } = drawStill(sampleTrace(name), START);
+    if (graph === null) return;
+    const layout = layOut(drawingOf(graph, new Set(groupsOpenAtFirst(graph))));
+    const region = regionOf(stage, widthToRead(layout.width));
+    expect(detailAt(whole(layout, region).k)).not.toBe("far");
+  });
 });
 
 describe.each(TRACES)("the pictures of %s", (name) => {

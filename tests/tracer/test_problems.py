@@ -324,6 +324,40 @@ def test_a_wrong_input_is_explained(inputs: dict[str, object], grad_output: obje
     assert all(one in spoken(problem["fact"]) for one in operands)
 
 
+HEAD = "import torch\nx = torch.tensor([1.0, 2.0], requires_grad=True)\ny = torch.stack([3 * x[0], x[0] * x[1]])\n"
+
+
+@pytest.mark.parametrize(
+    ("start", "is_used"),
+    [
+        ("y.backward(torch.ones(2))", True),
+        ("y.backward(gradient=torch.ones(2))", True),
+        ("torch.autograd.backward([y], [torch.ones(2)])", True),
+        ("(x.grad,) = torch.autograd.grad(y, x, torch.ones(2))", True),
+        ("y.backward(torch.ones(2), retain_graph=True)\nx.grad = None\ny.backward(torch.ones(2))", False),
+        ("y.sum().backward()", False),
+        ("torch.autograd.backward([y, y * 1], [torch.zeros(2), torch.ones(2)])", False),
+        ("v = torch.ones(2, requires_grad=True)\n(x.grad,) = torch.autograd.grad(y, x, v, create_graph=True)", False),
+    ],
+)
+def test_a_v_takes_the_place_of_the_programs_own_in_its_first_pass(start: str, is_used: bool) -> None:
+    """J is [[3, 0], [2, 1]]: [0.2, 0.8] gives [2.2, 0.8], ones give [5, 1]."""
+    traced = run_traced(HEAD + start, grad_output=[0.2, 0.8])
+    assert traced.of("problem") == []
+    assert traced.run.namespace["x"].grad.tolist() == pytest.approx([2.2, 0.8] if is_used else [5.0, 1.0])
+    if is_used:
+        assert traced.of("pass_started")[0]["outputs"][0]["seed"]["data"] == pytest.approx([0.2, 0.8])
+    kept = [note for note in traced.events[-1].get("notes", []) if note["kind"] == "note-v-kept"]
+    assert len(kept) == ("retain_graph" not in start and not is_used)
+
+
+def test_a_v_of_another_shape_than_the_programs_is_explained() -> None:
+    traced = run_traced(HEAD + "y.backward(torch.ones(2))", grad_output=[1.0, 2.0, 3.0])
+    (problem,) = traced.of("problem")
+    assert problem["fact"]["kind"] == "problem-input"
+    assert all(shape in spoken(problem["fact"]) for shape in ("3", "2"))
+
+
 HUGE = (
     "raise SystemExit('x' * 10 ** 7)", "raise ValueError('x' * 10 ** 7)", "getattr(torch.ones(1), 'x' * 10 ** 7)",
     "class A(BaseException):\n    def __str__(self): return 'x' * 10 ** 7\nraise A",

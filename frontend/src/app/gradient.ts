@@ -1,7 +1,7 @@
 /** The external gradient v of the page's own pass: what is typed, and the ready-made choices beside it. */
 
 import { flatten, nest } from "../embed/inputs";
-import { curveOf } from "../model/curve";
+import { curveOf, numberOf } from "../model/curve";
 import { toNumber } from "../model/numbers";
 import type { PassState, TraceState } from "../model/trace";
 import type { TensorValue } from "../protocol/trace.gen";
@@ -13,14 +13,37 @@ import { isNested } from "./address";
 /** More entries than this have no one-hot buttons of their own. */
 export const MAX_ONE_HOT = 6;
 
-/** The pass that the page started because the program made no backward call; only its v can be set here. */
+/** The pass that the page started because the program made no backward call. */
 export function implicitPass(trace: TraceState): PassState | null {
   return trace.passes.find((pass) => pass?.started.call === "implicit") ?? null;
 }
 
-/** True: v is the program's own business, and nothing that is set beside it is used. */
-export function startsPassesItself(trace: TraceState): boolean {
-  return trace.passes.length > 0 && implicitPass(trace) === null;
+/** The pass whose v can be set here: the page's own, else the program's first, where that starts at one tensor of several numbers. */
+export function passToSet(trace: TraceState): PassState | null {
+  const implicit = implicitPass(trace);
+  if (implicit !== null) return implicit;
+  const [first] = trace.passes;
+  return first !== undefined && whyKept(first) === null && seedSize(first) > 1 ? first : null;
+}
+
+/** True: what is set beside the program's own v is not used. */
+export function keepsItsV(trace: TraceState): boolean {
+  return trace.passes.length > 0 && passToSet(trace) === null;
+}
+
+/** Why the v of a pass that the program starts cannot be set here; null where it can, or where it is the 1 of a scalar. */
+export function whyKept({ started, ...pass }: PassState): string | null {
+  const [output, ...others] = started.outputs;
+  if (output === undefined) return null;
+  if (others.length > 0) return label("page-v-kept-several", { count: started.outputs.length });
+  if (started.batch !== undefined || (started.examples ?? []).length > 0) return label("page-v-kept-stack");
+  if (numberOf({ started, ...pass }) > 0) return label("page-v-kept-later");
+  return "data" in output.seed && output.seed.data !== undefined ? null : label("page-v-kept-large");
+}
+
+function seedSize({ started }: PassState): number {
+  const seed = started.outputs[0]?.seed;
+  return seed !== undefined && "shape" in seed && seed.shape.length > 0 ? countOf(seed.shape) : 1;
 }
 
 /** Where v comes from when the program starts its passes itself: a sentence. */

@@ -6,12 +6,14 @@ import { emptyTrace, foldEvents } from "../model/trace";
 import { atHand } from "../protocol/samples";
 import type { Event, TensorValue } from "../protocol/trace.gen";
 import {
+  keepsItsV,
   oneHot,
   ones,
+  passToSet,
   randomGradient,
   readGradient,
-  startsPassesItself,
   whereVComesFrom,
+  whyKept,
   writeNested,
 } from "./gradient";
 
@@ -134,20 +136,47 @@ describe("the external gradient", () => {
 
 it.each(
   [
-    ["weights-as-v", [9]],
-    ["rows-of-j", [3, 10]],
+    ["used-twice", [10]],
     ["double-backward", [2, 7, 11]],
   ].filter(([slug]) => atHand(String(slug)).length > 0),
-)("says where the v of %s comes from", (slug, numbers) => {
+)("says where the v of %s comes from, which is the 1 of a scalar", (slug, numbers) => {
   const trace = sampleTrace(String(slug));
-  expect(startsPassesItself(trace)).toBe(true);
+  expect(passToSet(trace)).toBeNull();
+  expect(keepsItsV(trace)).toBe(true);
   expect(whereVComesFrom(trace).match(/\d+/g)?.map(Number)).toEqual(numbers);
 });
 
-it.each(atHand("map", "sin-expression"))("leaves the v of %s to the page", (slug) => {
-  expect(startsPassesItself(sampleTrace(slug))).toBe(false);
+it.each(atHand("map", "sin-expression", "weights-as-v", "rows-of-j"))(
+  "lets the v of %s be set",
+  (slug) => {
+    const trace = sampleTrace(slug);
+    expect(passToSet(trace)).toBe(trace.passes[0]);
+    expect(keepsItsV(trace)).toBe(false);
+  },
+);
+
+it("says why the v of a program cannot be set", () => {
+  const [pass] = sampleTrace("attention").passes;
+  if (pass === undefined) throw new Error("no pass");
+  const { started } = pass;
+  const [output] = started.outputs;
+  const seed = { shape: [2], dtype: "float32" as const, data: [1, 2] };
+  const given = (outputs: unknown, more = {}) =>
+    whyKept({ ...pass, started: { ...started, ...more, outputs: outputs as typeof started.outputs } });
+  expect(given([{ ...output, seed }])).toBeNull();
+  expect(
+    new Set([
+      given([
+        { ...output, seed },
+        { ...output, seed },
+      ]),
+      given([{ ...output, seed }], { batch: 3 }),
+      given([{ ...output, seed }], { number: 4 }),
+      given([{ ...output, seed: { shape: [900], dtype: "float32" } }]),
+    ]).size,
+  ).toBe(4);
 });
 
 it("knows nothing of a trace without a pass", () => {
-  expect(startsPassesItself(emptyTrace())).toBe(false);
+  expect(keepsItsV(emptyTrace())).toBe(false);
 });

@@ -30,7 +30,7 @@ import { fetchValue } from "../stream/values";
 import { label } from "../words/say";
 import { type Address, DEFAULT_VIEW, type NudgeWish, type View } from "./address";
 import { type Given, give, givenFor } from "./given";
-import { startsPassesItself } from "./gradient";
+import { keepsItsV } from "./gradient";
 import { withJacobians } from "./jacobians";
 
 /**
@@ -427,7 +427,7 @@ export class Session {
 
   /** No link hands on a v that the program has no place for. */
   private dropUnusedGradient(): void {
-    if (!this.stale && startsPassesItself(this.trace)) this.givenGradOutput = give(null, this.source);
+    if (!this.stale && keepsItsV(this.trace)) this.givenGradOutput = give(null, this.source);
   }
 
   private place(arriving: TraceState): void {

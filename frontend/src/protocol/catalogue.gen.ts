@@ -309,6 +309,7 @@ export interface Catalogue {
   "problem-input-computed": "name";
   "problem-input-no-tensor": "name" | "reason";
   "problem-input-no-number": "name" | "text";
+  "problem-input-seed-own": "expected" | "got";
   "problem-input-seed-shape": "got" | "expected" | "sizes";
   "problem-input-seed-scalar": "got" | "expected";
   "problem-program-long": "bytes" | "count";
@@ -537,6 +538,7 @@ export interface Catalogue {
   "nograd-others": "names";
   "nograd-others-more": "names" | "count";
   "note-input": "name";
+  "note-v-kept": never;
   "note-on-cpu": "asked" | "line";
   "note-no-workers": "line" | "workers";
   "note-quiet": "library" | "line";
@@ -1019,6 +1021,12 @@ export interface Catalogue {
   "page-loss-meaning": "output";
   "page-loss-rows": "output" | "leaf";
   "page-loss-sum": "leaf";
+  "page-v-given": never;
+  "page-v-replaced": never;
+  "page-v-kept-several": "count";
+  "page-v-kept-stack": never;
+  "page-v-kept-later": never;
+  "page-v-kept-large": never;
   "page-v-from-program": "count";
   "page-v-from-line": "count" | "line";
   "page-v-from-first-line": "count" | "line";

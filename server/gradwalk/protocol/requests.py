@@ -30,7 +30,9 @@ class Options(BaseModel):
         description="Free variables and named leaves: a number, nested lists, or {value, requires_grad, dtype}.",
     )
     grad_output: Nested = Field(
-        None, description="The external gradient v for a program that makes no backward call itself."
+        None,
+        description="The external gradient v, where the program makes no backward call itself; else in the place of "
+        "the v that it gives its first backward call, where that starts at one tensor of several numbers.",
     )
     seed: int = Field(0, ge=0, le=2**63 - 1, description="Manual seed of torch, random and numpy.")
     passes: list[Annotated[int, Field(ge=0, lt=2**31)]] | None = Field(

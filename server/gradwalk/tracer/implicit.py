@@ -71,6 +71,19 @@ def external_gradient(output: torch.Tensor, grad_output: Any) -> torch.Tensor:
     return seed
 
 
+def chosen_gradient(output: torch.Tensor, grad_output: Any) -> torch.Tensor:
+    """The v in the place of one that the program gives itself: of the output's shape and device.
+
+    Raises:
+        InputError: numbers of another shape.
+    """
+    seed = make_tensor("grad_output", grad_output, output.dtype, requires_grad=False).to(output.device)
+    if seed.shape != output.shape:
+        got, expected = Shape(shape=[*seed.shape]), Shape(shape=[*output.shape])
+        raise InputError(fact("problem-input-seed-own", got=got, expected=expected))
+    return seed
+
+
 def nothing_differentiable(program: Program, recorder: Recorder, namespace: Mapping[str, Any], result: Any) -> Problem:
     """Why no backward pass can start."""
     tensors = {name: value for name in program.assigned_names if isinstance(value := namespace.get(name), torch.Tensor)}

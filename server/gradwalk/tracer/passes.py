@@ -285,11 +285,12 @@ class RecordingEngine(torch._C._ImperativeEngine):
         accumulate_grad: bool = False,
     ) -> Any:
         """As torch's own, recorded."""
+        seeds = self._passes.chosen_seeds(tensors, grad_tensors)
 
         def run() -> Any:
             return super(RecordingEngine, self).run_backward(
                 tensors,
-                grad_tensors,
+                seeds,
                 keep_graph,
                 create_graph,
                 inputs,
@@ -297,9 +298,7 @@ class RecordingEngine(torch._C._ImperativeEngine):
                 accumulate_grad=accumulate_grad,
             )
 
-        return self._passes.record(
-            run, tensors, grad_tensors, inputs, create_graph=create_graph, accumulate=accumulate_grad
-        )
+        return self._passes.record(run, tensors, seeds, inputs, create_graph=create_graph, accumulate=accumulate_grad)
 
 
 class Passes:
@@ -320,6 +319,26 @@ class Passes:
         """Entered while Python code of a node runs: the engine starts every node without function modes."""
         self.implicit = False
         """Set while the recorder itself starts the pass that the program did not."""
+        self.choose_seed: Callable[[torch.Tensor], torch.Tensor] | None = None
+        """Given the output at which the program starts its first pass: the v to start from instead of the program's."""
+        self.has_chosen = False
+
+    def chosen_seeds(self, outputs: Sequence[Any], seeds: Sequence[Any]) -> Sequence[Any]:
+        """The v's of the pass that is about to run: the program's, but for the one that may be chosen.
+
+        That is the v of the program's first pass, where it starts at one tensor of several numbers and v is a tensor
+        like any other: neither a stack of v's under vmap nor itself a part of a graph.
+        """
+        if self.choose_seed is None or self.implicit or self._schedule.number > 0 or len(outputs) != 1:
+            return seeds
+        (output,), (seed,) = outputs, seeds
+        if not isinstance(output, torch.Tensor) or not isinstance(seed, torch.Tensor) or output.dim() == 0:
+            return seeds
+        if seed.requires_grad or originals.is_functorch_wrapped(seed):
+            return seeds
+        self.has_chosen = True
+        with originals.without_torch_function():
+            return (self.choose_seed(output),)
 
     @property
     def count(self) -> int:

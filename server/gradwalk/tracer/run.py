@@ -34,7 +34,7 @@ from gradwalk.tracer.compiled import CompileWatch
 from gradwalk.tracer.custom import FunctionPatch
 from gradwalk.tracer.directions import Direction
 from gradwalk.tracer.explanation import explain_error, unknown_name, words_of
-from gradwalk.tracer.implicit import conclude
+from gradwalk.tracer.implicit import chosen_gradient, conclude
 from gradwalk.tracer.inputs import InputError, free_variable, override, set_parameter
 from gradwalk.tracer.interruption import TimeLimitError
 from gradwalk.tracer.listening import Listening
@@ -140,6 +140,9 @@ class Run:
 
     def _play(self, program: Program, recorder: Recorder) -> None:
         self._start(self._inputs(program, recorder), program.directions)
+        asked = self.request.options.grad_output
+        if asked is not None:
+            recorder.passes.choose_seed = lambda output: chosen_gradient(output, asked)
         recorder.notes += [fact("note-input", name=name) for name in program.unused_inputs]
         with recording(recorder, self.stream) as recorded, self._around(recorder):
             try:
@@ -149,6 +152,9 @@ class Run:
                     finally:
                         recorder.schedule.listen()
             except AllRecordedError:
+                return
+            except InputError as error:
+                self.stream.send_problem(input_problem(error))
                 return
             except BaseException as error:  # noqa: BLE001 (interrupts are results, too)
                 if not _ends_well(error):
@@ -161,11 +167,14 @@ class Run:
         return nullcontext() if self._surroundings is None else self._surroundings.around(recorder.notes.append)
 
     def _conclude(self, program: Program, recorder: Recorder, recorded: CallRecorder) -> None:
+        asked = self.request.options.grad_output
+        if recorder.passes.count and asked is not None and not recorder.passes.has_chosen:
+            recorder.notes.append(fact("note-v-kept"))
         if recorder.passes.count or self.stream.truncated in ("nodes", "memory", "recursion"):
             return
         try:
             with recorded:
-                conclude(program, recorder, self.namespace, self.result, self.request.options.grad_output)
+                conclude(program, recorder, self.namespace, self.result, asked)
         except InputError as error:
             self.stream.send_problem(input_problem(error))
         except BaseException as error:  # noqa: BLE001 (a hook or a custom backward may raise anything)

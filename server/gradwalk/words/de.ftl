@@ -547,6 +547,7 @@ problem-input-dtype = `{ $name }` hat den dtype `{ $dtype }`, den torch nicht ke
 problem-input-computed = Das Programm berechnet `{ $name }` aus anderen Tensoren; von außen setzen lässt es sich nicht.
 problem-input-no-tensor = `{ $name }` lässt sich nicht als Tensor lesen: { $reason }.
 problem-input-no-number = `{ $name }` lässt sich nicht als Tensor lesen: { $text } ist keine Zahl.
+problem-input-seed-own = Das v des Programms hat die Form { $expected }, das der Seite { $got }: backward braucht zu jeder Zahl der Ausgabe eine.
 problem-input-seed-shape = `grad_output` hat die Form { $got }, die Ausgabe aber die Form { $expected }: `v` enthält eine Zahl je Eintrag der Ausgabe. (Form [m, { $sizes }] gibt m Zeilen auf einmal.)
 problem-input-seed-scalar = `grad_output` hat die Form { $got }, die Ausgabe aber ist ein Skalar der Form { $expected }: `v` ist eine einzige Zahl. (Form [m] gibt m Zeilen auf einmal.)
 
@@ -936,6 +937,7 @@ nograd-others-more = Dasselbe gilt für { $names } und { $count } weitere.
 ## Findings and notes
 
 note-input = Die Eingabe `{ $name }` wurde nicht verwendet: Das Programm hat keinen Platz für sie.
+note-v-kept = Das v der Seite wurde nicht verwendet: Es kann das des Programms nur in dessen erstem Rückwärtsaufruf ersetzen, wenn der bei einem Tensor aus mehreren Zahlen beginnt.
 note-on-cpu = `{ $asked }` in Zeile { $line } lief auf der CPU: Hier gibt es kein anderes Gerät. Graph und Gradienten sind dieselben.
 note-no-workers = Der `DataLoader` in Zeile { $line } lädt in diesem Prozess: Hier gibt es keine { $workers } Worker. Die Batches sind dieselben.
 note-quiet = `{ $library }` (Zeile { $line }) zeichnet und meldet hier nichts: Seine Aufrufe tun nichts.
@@ -1502,6 +1504,12 @@ page-loss = Was ist v?
 page-loss-meaning = v = ∂L/∂{ $output } für ein L, das du nicht hingeschrieben hast. Es sagt, wie wichtig jede Zahl von { $output } ist:
 page-loss-rows = J = ∂{ $output }/∂{ $leaf }: Zeile i zählt v[i]-fach.
 page-loss-sum = Summe der Zeilen: v J, gesendet an { $leaf }
+page-v-given = Dieses v gibt das Programm selbst; eins von hier tritt an seine Stelle.
+page-v-replaced = Hier gesetzt, anstelle des v aus dem Programm.
+page-v-kept-several = Dieses backward beginnt bei { $count } Tensoren mit je einem v; sie lassen sich dort ändern.
+page-v-kept-stack = Sein v ist ein Stapel von vielen zugleich; es lässt sich dort ändern.
+page-v-kept-later = Das erste backward gehört nicht zu den aufgezeichneten.
+page-v-kept-large = Dieses v ist zu groß, um es hier hinzuschreiben.
 page-v-from-program = Das Programm startet { $count ->
     [one] den Rückwärtsdurchlauf
    *[other] seine { $count } Rückwärtsdurchläufe

@@ -548,6 +548,7 @@ problem-input-dtype = `{ $name }` has the dtype `{ $dtype }`, which torch does n
 problem-input-computed = `{ $name }` is computed by the program from other tensors, so it cannot be set from outside.
 problem-input-no-tensor = `{ $name }` cannot be read as a tensor: { $reason }.
 problem-input-no-number = `{ $name }` cannot be read as a tensor: { $text } is not a number.
+problem-input-seed-own = The program’s own v has shape { $expected }, the one from the page { $got }: backward needs a number for each of the output.
 problem-input-seed-shape = `grad_output` has shape { $got }, but the output has shape { $expected }: `v` holds one number per entry of the output. (Shape [m, { $sizes }] gives m rows at once.)
 problem-input-seed-scalar = `grad_output` has shape { $got }, but the output is a scalar, of shape { $expected }: `v` is one number. (Shape [m] gives m rows at once.)
 
@@ -937,6 +938,7 @@ nograd-others-more = The same holds for { $names } and { $count } more.
 ## Findings and notes
 
 note-input = The input `{ $name }` was not used: the program has no place for it.
+note-v-kept = The v from the page was not used: it can take the place of the program’s own only in its first backward call, where that starts at one tensor of several numbers.
 note-on-cpu = `{ $asked }` in line { $line } ran on the CPU: there is no other device here. Graph and gradients are the same.
 note-no-workers = The `DataLoader` in line { $line } loads in this process: there are no { $workers } workers here. The batches are the same.
 note-quiet = `{ $library }` (line { $line }) draws and reports nothing here: its calls do nothing.
@@ -1503,6 +1505,12 @@ page-loss = What is v?
 page-loss-meaning = v = ∂L/∂{ $output }, of an L that you did not write. It says how much each number of { $output } matters:
 page-loss-rows = J = ∂{ $output }/∂{ $leaf }: row i counts v[i] times.
 page-loss-sum = sum of the rows: v J, sent to { $leaf }
+page-v-given = The program gives this v itself; one set here takes its place.
+page-v-replaced = Set here, in the place of the program’s own v.
+page-v-kept-several = This backward starts at { $count } tensors with a v each, so edit them there.
+page-v-kept-stack = Its v is a stack of many at once, so edit it there.
+page-v-kept-later = The first backward is not among the recorded ones.
+page-v-kept-large = That v is too large to be written here.
 page-v-from-program = The program starts { $count ->
     [one] the backward pass
    *[other] its { $count } backward passes

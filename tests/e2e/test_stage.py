@@ -197,6 +197,10 @@ def test_values_on_cards_have_names_and_what_waits_says_how_much_has_come(player
     opened(player, "example=used-twice&s=1.5")
     assert card(player, "a") == ["mul", "1 of 2 arrived", "a", "6", "v", "10"]
     assert player.page.evaluate(_CUT) == []
+    queue = [" ".join(text.split()) for text in player.part("queue").locator("span").all_inner_texts()]
+    assert re.search("mul.*1.*1", queue[0])
+    assert re.search("add.*1.*1", queue[1])
+    assert re.search("mul.*1.*2", queue[2])
     opened(player, "example=used-twice&s=3.1")
     assert card(player, "a") == ["mul", "a", "6", "v", "16"]
 

@@ -11,11 +11,16 @@ import type { PassState, TraceState } from "./trace";
 
 export interface Queued {
   readonly node: Node;
-  /** Gradients that have not come yet. */
-  readonly missing: number;
+  /** Gradients that have come, of those that ever will. */
+  readonly arrived: number;
+  readonly expected: number;
 }
 
+/** Why a node runs now: nothing else was ready, it is a leaf, or it was built last. */
+export type Because = "only" | "leaf" | "last";
+
 export interface Queue {
+  readonly now: (Queued & { readonly because: Because }) | null;
   /** In the order in which they will run. */
   readonly ready: readonly Queued[];
   readonly waiting: readonly Queued[];
@@ -23,21 +28,29 @@ export interface Queue {
 
 /** After what has landed at `position`; the node at work is in neither list. */
 export function queueAt(trace: TraceState, pass: PassState, position: Position): Queue {
-  const landed = landedAt(position);
   const executed = executions(trace, pass);
   const nodes = nodesById(pass.started.graph);
-  const [ready, waiting]: [Queued[], Queued[]] = [[], []];
-  for (const [id, landings] of landingsOf(trace, pass)) {
-    const [node, number] = [nodes.get(id), executed.get(id)?.number];
-    if (node === undefined || number === undefined || number <= position.step) continue;
-    const missing = landings.filter((landing) => landing.number > landed).length;
-    if (missing === 0) ready.push({ node, missing });
-    else if (missing < landings.length) waiting.push({ node, missing });
-  }
+  const landings = landingsOf(trace, pass);
   const numberOf = ({ node }: Queued): number => executed.get(node.id)?.number ?? 0;
+  /** What has got something by the end of a step and runs after it. */
+  const after = (landed: number, walked: number): readonly Queued[] =>
+    [...landings]
+      .flatMap(([id, all]): Queued[] => {
+        const [node, number] = [nodes.get(id), executed.get(id)?.number];
+        const arrived = all.filter((landing) => landing.number <= landed).length;
+        return node === undefined || number === undefined || number <= walked || arrived === 0
+          ? []
+          : [{ node, arrived, expected: all.length }];
+      })
+      .sort((a, b) => numberOf(a) - numberOf(b));
+  const isReady = ({ arrived, expected }: Queued): boolean => arrived === expected;
+  const [now, ...others] = after(position.step - 1, position.step - 1).filter(isReady);
+  const because = others.length === 0 ? "only" : now?.node.kind === "accumulate_grad" ? "leaf" : "last";
+  const pending = after(landedAt(position), position.step);
   return {
-    ready: ready.sort((a, b) => numberOf(a) - numberOf(b)),
-    waiting: waiting.sort((a, b) => numberOf(a) - numberOf(b)),
+    now: now === undefined || numberOf(now) !== position.step ? null : { ...now, because },
+    ready: pending.filter(isReady),
+    waiting: pending.filter((each) => !isReady(each)),
   };
 }
 

@@ -1269,7 +1269,10 @@ export interface Catalogue {
   "player-turn": "turn" | "count";
   "player-queue-ready": "names";
   "player-queue-waiting": "names";
-  "player-queue-missing": "name" | "count";
+  "player-queue-counted": "name" | "arrived" | "expected";
+  "player-queue-only": "name";
+  "player-queue-leaf": "name";
+  "player-queue-last": "name";
   "player-queue-title": never;
   "player-order": "count";
   "player-order-waits": "count";

@@ -1791,7 +1791,10 @@ player-divider-program = Grenze zwischen Programm und Bild
 player-turn = { $turn } von { $count }
 player-queue-ready = bereit: { $names }
 player-queue-waiting = wartet: { $names }
-player-queue-missing = { $name } (noch { $count })
+player-queue-counted = { $name } ({ $arrived } von { $expected })
+player-queue-only = jetzt: { $name }, sonst war nichts bereit
+player-queue-leaf = jetzt: { $name }, Blätter gehen vor
+player-queue-last = jetzt: { $name }, von dem, was bereit war, zuletzt gebaut
 player-queue-title = Von dem, was bereit ist, führt die Engine den zuletzt gebauten Knoten aus; das Aufaddieren an einem Blatt geht vor.
 player-order = Die Engine führt { $count ->
         [one] einen Knoten

@@ -1792,7 +1792,10 @@ player-divider-program = Border between program and picture
 player-turn = { $turn } of { $count }
 player-queue-ready = ready: { $names }
 player-queue-waiting = waiting: { $names }
-player-queue-missing = { $name } ({ $count } to come)
+player-queue-counted = { $name } ({ $arrived } of { $expected })
+player-queue-only = now: { $name }, nothing else was ready
+player-queue-leaf = now: { $name }, leaves go first
+player-queue-last = now: { $name }, of what was ready the one built last
 player-queue-title = Of what is ready the engine runs the node that was built last; a leaf’s accumulation goes first.
 player-order = The engine will run { $count ->
         [one] one node

@@ -123,6 +123,35 @@ def test_the_walk_goes_on_from_every_button_of_the_header(newcomer: PlayerPage) 
         expect(button).to_be_focused()
 
 
+def test_arrow_keys_switch_tabs_on_a_tab_and_walk_elsewhere(player: PlayerPage) -> None:
+    player.open(fragment("x * y", i=INPUTS, s="1.2"))
+    player.wait_for_steps(3)
+    program, steps = (player.named("tab", f"page-{key}") for key in ("program", "steps"))
+    program.focus()
+    for key, selected in (("ArrowRight", steps), ("ArrowRight", program), ("End", steps), ("Home", program)):
+        player.press(key)
+        expect(selected).to_be_focused()
+        expect(selected).to_have_attribute("aria-selected", "true")
+    assert player.place() == "1.2"
+    player.press("Shift+ArrowRight")
+    player.wait_for_place("2.5")
+    expect(program).to_have_attribute("aria-selected", "true")
+    player.named("button", "page-run").focus()
+    player.press("ArrowLeft")
+    player.wait_for_place("1.5")
+    expect(program).to_have_attribute("aria-selected", "true")
+    # A border that has the focus takes the arrows for itself.
+    border = player.page.get_by_role("separator", name=say("player-divider-program"))
+    before = border.bounding_box()
+    border.focus()
+    player.press("ArrowRight")
+    after = border.bounding_box()
+    assert before is not None
+    assert after is not None
+    assert after["x"] > before["x"] + 20
+    assert player.place() == "1.5"
+
+
 def test_typing_moves_no_step_escape_leaves_the_editor_and_the_keys_are_listed(player: PlayerPage) -> None:
     player.open(fragment("import torch\nx = torch.tensor(2.0, requires_grad=True)\ny = x", s="0"))
     player.program.click()

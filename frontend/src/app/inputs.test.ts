@@ -146,14 +146,11 @@ it.each(
   expect(whereVComesFrom(trace).match(/\d+/g)?.map(Number)).toEqual(numbers);
 });
 
-it.each(atHand("map", "sin-expression", "weights-as-v", "rows-of-j"))(
-  "lets the v of %s be set",
-  (slug) => {
-    const trace = sampleTrace(slug);
-    expect(passToSet(trace)).toBe(trace.passes[0]);
-    expect(keepsItsV(trace)).toBe(false);
-  },
-);
+it.each(atHand("map", "sin-expression", "weights-as-v", "rows-of-j"))("lets the v of %s be set", (slug) => {
+  const trace = sampleTrace(slug);
+  expect(passToSet(trace)).toBe(trace.passes[0]);
+  expect(keepsItsV(trace)).toBe(false);
+});
 
 it("says why the v of a program cannot be set", () => {
   const [pass] = sampleTrace("attention").passes;

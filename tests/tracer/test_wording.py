@@ -211,6 +211,27 @@ def test_a_parameter_and_a_variable_of_the_same_name_are_apart() -> None:
     assert equations(source.replace("act(x)", "act(s)").replace("sin(x)", "sin(s)"))["torch.sin(s)", "s"] is not None
 
 
+AB = "a, b = torch.tensor(2.0, requires_grad=True), torch.tensor(3.0, requires_grad=True)\n"
+SHADOWED = [
+    (AB + "def f(a, b): return a / b\nf(b, a).backward()", "DivBackward0", ["v / a", "-v * b / a ** 2"]),
+    (AB + "def f(x):\n    a = x * 3\n    return a * x\nf(a).backward()", "MulBackward0", ["v * a", "v * (x * 3)"]),
+]
+
+
+@pytest.mark.parametrize(("source", "name", "said"), SHADOWED)
+def test_a_variable_of_a_function_that_hides_another_of_its_name_is_not_taken_for_it(source, name, said) -> None:
+    node = node_of(source, name)
+    assert [(line["said"], line.get("equation")) for line in node["formula"]["vjp"]] == [(one, None) for one in said]
+    assert len({operand["source"] for operand in node["inputs"]}) == len(said)
+
+
+def test_a_variable_that_was_written_into_keeps_its_name() -> None:
+    node = node_of(
+        "x = torch.ones(2, requires_grad=True)\nc = x * 3\nc.mul_(2)\n(c / x).sum().backward()", "DivBackward0"
+    )
+    assert node["inputs"][0]["source"] == "c"
+
+
 def test_a_mask_is_printed_as_a_mask_and_as_numbers_where_it_is_a_factor() -> None:
     source = LEAF + "m = x > 1\ny = x.clone()\ny[m] = 7.0\ny.sum().backward()\n"
     steps = [event for event in merge(run_traced(source).events) if event["type"] == "step"]

@@ -1,6 +1,6 @@
 /** What is said of phase 2: how a gradient of the results becomes one of the operands. */
 import { isCopied, ruleByShape, ruleByStructure } from "./jacobian";
-import { operandText, opOf, ownName, sourceText } from "./names";
+import { isOneValue, operandText, opOf, ownName, sourceText } from "./names";
 import { derivativeText, equationText, ruleText, savedInRule } from "./rule";
 import { code, inTurn, listed, type Said, say, textOf } from "./say";
 import { firstFitting, jacobianAt, nameAt, OPERANDS_READ_ALOUD, operandAt, sentOn, type Told } from "./told";
@@ -37,10 +37,11 @@ function* sameOperand(told: Told): Generator<Said> {
   const { node } = told;
   const [first, second, third] = node.inputs;
   if (first?.edge === undefined || second?.edge === undefined || third !== undefined) return;
+  if (!isOneValue(told, first, second)) return;
   const name = operandText(told, node, first);
   const output = sourceText(node) ?? ownName(told, node);
   const derivative = derivativeText(node, 0);
-  if (name === null || output === null || name !== operandText(told, node, second)) return;
+  if (name === null || output === null) return;
   if (derivative === null || derivative !== derivativeText(node, 1)) return;
   const said = { output: code(output), name: code(name), derivative: code(derivative) };
   const value = savedValue(told, 0);
@@ -72,9 +73,14 @@ function byUse(told: Told, argnum: number): Said[] {
   const derivative = derivativeText(told.node, argnum);
   if (derivative !== null && sentOn(told).length === 1 && equationText(told.node, argnum) !== null)
     return [say("derivative-alone", { derivative: code(derivative) })];
-  const stands = name === null ? 0 : (sourceText(told.node) ?? "").split(name).length - 1;
-  if (name === null || derivative === null || stands < 2) return [];
+  if (name === null || derivative === null || countOf(name, sourceText(told.node) ?? "") < 2) return [];
   return [say("derivative-by-use", { name: code(name), derivative: code(derivative) })];
+}
+
+/** How often a text stands in another one: no `x` stands in `exp`. */
+function countOf(part: string, whole: string): number {
+  const literal = part.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
+  return whole.match(new RegExp(`(?<![\\p{L}\\p{N}_.])${literal}(?![\\p{L}\\p{N}_])`, "gu"))?.length ?? 0;
 }
 
 /** `x was saved as 2`, `w as 3`. */

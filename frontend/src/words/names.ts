@@ -116,6 +116,12 @@ function producerOf(graph: Graph, operand: Operand): { node: Node; outputNr: num
   return from === undefined || node === undefined ? null : { node, outputNr: from.output_nr };
 }
 
+/** Whether both operands are the same value; inside a function and outside it two may have one name. */
+export function isOneValue(scene: Scene, one: Operand, other: Operand): boolean {
+  const [first, second] = [producerOf(scene.graph, one), producerOf(scene.graph, other)];
+  return first !== null && first.node === second?.node && first.outputNr === second.outputNr;
+}
+
 /** A name with the sign of transposition, in brackets where it would belong to a part of the name only. */
 export function transposedText(name: string): string {
   return `${bracketedText(name)}ᵀ`;

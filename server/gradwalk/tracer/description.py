@@ -1,7 +1,7 @@
 """Autograd nodes to the protocol's nodes, edges and groups; ids keep their meaning over all passes."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any, Final
 
 import torch
@@ -291,7 +291,7 @@ class GraphWriter:
             return described
         record.edge_ids = [None if target is None else self._new_edge() for target, _ in edges]
         saved = self._read_saved(node, record, named.storages)
-        described = record.node = self._describe_new(node, record, saved)
+        described = record.node = self._describe_new(node, record, saved, named.leaf_names)
         described["inputs"] = self._operands(record, edges, records, saved)
         for operand, (target, slot) in zip(described["inputs"], edges, strict=True):
             source = None if target is None else self._source(target, slot, record.call, records, named)
@@ -311,10 +311,18 @@ class GraphWriter:
             operand_sides = [None if target is None else records[target].sides[slot] for target, slot in edges]
             known_now = self.formulas.read(node, record.name, described["inputs"], operand_sides, record.sides)
             makers = [None if target is None else records[target] for target, _ in edges]
-            # Outputs get further names from where they are used; a formula is written in those of its own line.
-            outputs = [one.copy() for one in described["outputs"]]
+            outputs = self._outputs_in_formula(record, described)
             self._unexplained.append((record, described, outputs, known_now, makers))
         return described
+
+    def _outputs_in_formula(self, record: Record, described: protocol.Node) -> list[protocol.Output]:
+        """Outputs get further names from where they are used; a formula is written in those of its own line."""
+        outputs = [one.copy() for one in described["outputs"]]
+        if not self._wording.is_apart(record.call, described["op"], described["inputs"]):
+            for output in outputs:
+                # The text speaks of other values by the operands' names.
+                output.pop("source", None)
+        return outputs
 
     def explain(self) -> None:
         """Writes the formulas of all nodes that were described and have none yet."""
@@ -334,14 +342,17 @@ class GraphWriter:
         if producer.is_foreign:
             return None
         output = producer.sequence, slot
-        found = self._wording.variable(output) or self._wording.text(output) or _unpacked((node, slot), named)
+        variable = self._wording.variable(output, named.leaf_names)
+        found = variable or self._wording.text(output) or _unpacked((node, slot), named)
         if found is not None or producer.name != "TBackward0" or producer.call is None or producer.call is not user:
             return found
         ((origin, origin_slot),) = node.next_functions
         name = None if origin is None else self._source(origin, origin_slot, user, records, named)
         return None if name is None else transposed(name)
 
-    def _describe_new(self, node: Node, record: Record, saved: list[protocol.SavedTensor]) -> protocol.Node:
+    def _describe_new(
+        self, node: Node, record: Record, saved: list[protocol.SavedTensor], leaves: Container[str]
+    ) -> protocol.Node:
         call, op = record.call, _op_of(record)
         sequence = record.sequence
         described: protocol.Node = {
@@ -364,7 +375,7 @@ class GraphWriter:
             sequence = -1
         elif call is None and self._program is not None and self.births.find(sequence) is None:
             described["note"] = _OUT_OF_SIGHT
-        described["outputs"] = outputs = self._outputs(record, sequence, saved)
+        described["outputs"] = outputs = self._outputs(record, sequence, saved, leaves)
         described["output_count"] = len(outputs)
         born = self.births.find(sequence)
         if born is not None:
@@ -402,13 +413,15 @@ class GraphWriter:
                 described["input"] = name
         return described
 
-    def _outputs(self, record: Record, sequence: int, saved: list[protocol.SavedTensor]) -> list[protocol.Output]:
+    def _outputs(
+        self, record: Record, sequence: int, saved: list[protocol.SavedTensor], leaves: Container[str]
+    ) -> list[protocol.Output]:
         known = self._log.outputs
         outputs: list[protocol.Output] = [
             {"value": known.get((sequence, slot)), "name": None} for slot in range(len(record.sides))
         ]
         for slot, output in enumerate(outputs):
-            variable, text = self._wording.variable((sequence, slot)), self._wording.text((sequence, slot))
+            variable, text = self._wording.variable((sequence, slot), leaves), self._wording.text((sequence, slot))
             output["name"] = _whole(variable) if record.kind == "view_write" else variable
             if text is not None and record.kind != "view_write":
                 output["source"] = text

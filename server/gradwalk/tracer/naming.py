@@ -26,6 +26,8 @@ class NamedTensors:
     def __init__(self) -> None:
         self.leaves: dict[int, tuple[str, torch.Tensor]] = {}
         """`id` -> name and tensor, for leaves that require grad."""
+        self.leaf_names: set[str] = set()
+        """Their names."""
         self.intermediates: list[tuple[str, torch.Tensor]] = []
         """Name and tensor, for results of differentiable operations."""
         self.results: dict[tuple[Node, int], str] = {}
@@ -80,6 +82,7 @@ class NamedTensors:
         if tensor.requires_grad:
             if is_leaf(tensor):
                 self.leaves.setdefault(id(tensor), (name, tensor))
+                self.leaf_names.add(name)
             else:
                 self.intermediates.append((name, tensor))
                 self.held.append(tensor)

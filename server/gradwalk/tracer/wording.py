@@ -1,7 +1,8 @@
 """What the program calls values: a variable, the text that computes a result, the text of an argument."""
 
 import ast
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Container, Mapping, Sequence
 from typing import Final
 
 import torch
@@ -9,6 +10,7 @@ import torch
 from gradwalk.formulas.derivatives import DerivativeEntry
 from gradwalk.protocol.graph import Operand
 from gradwalk.tracer.calls import WRITE, Call, CallLog
+from gradwalk.tracer.frames import Place
 from gradwalk.tracer.places import Places
 from gradwalk.tracer.spans import gathers
 from gradwalk.tracer.text import bracketed, parse_expression, short_text
@@ -24,13 +26,27 @@ class Wording:
         self._log = log
         self._places = places
 
-    def variable(self, output: tuple[int, int]) -> str | None:
-        """The variable that the program gives an output to; `output` is sequence number and output_nr."""
+    def variable(self, output: tuple[int, int], leaves: Container[str]) -> str | None:
+        """The variable that the program gives an output to; `output` is sequence number and output_nr.
+
+        One within a function that has the name of one of these `leaves` is another variable: it tells nothing apart.
+        """
         place, position = self._log.written.get(output, (None, None))
         targets = self._places.targets(place)
+        found: str | None = None
         if position is None or position == WRITE:
-            return targets[0] if len(targets) == 1 else None
-        return targets[position] if len(targets) > 1 and position < len(targets) else None
+            found = targets[0] if len(targets) == 1 else self._receiver(place)
+        elif len(targets) > 1 and position < len(targets):
+            found = targets[position]
+        return None if found in leaves and _locals(place) else found
+
+    def _receiver(self, place: Place | None) -> str | None:
+        """The variable that a statement such as `y.mul_(2)` writes into."""
+        text = self._places.whole_text(place)
+        match None if text is None else parse_expression(bracketed(text)):
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)) if method.endswith("_"):
+                return name
+        return None
 
     def text(self, output: tuple[int, int]) -> str | None:
         """The text that computes an output."""
@@ -41,6 +57,19 @@ class Wording:
         whole = bracketed(text)
         parsed = parse_expression(whole)
         return short_text(parsed, whole) if isinstance(parsed, _COMPUTING) and not gathers(parsed) else None
+
+    def is_apart(self, call: Call | None, op: str, operands: Sequence[Operand]) -> bool:
+        """Whether the texts of the operands mean the same inside the function that made the call as outside it."""
+        variables = _locals(None if call is None else call.place)
+        shadowed = {
+            operand["argnum"]: source
+            for operand in operands
+            if (source := operand.get("source")) is not None and _ROOT.split(source, maxsplit=1)[0] in variables
+        }
+        if call is None or not shadowed:
+            return True
+        texts = self._arguments(call, op, operands, None)
+        return all(texts.get(argnum) == source for argnum, source in shadowed.items())
 
     def constants(
         self, call: Call | None, op: str, operands: Sequence[Operand], places: Sequence[int] | None
@@ -115,6 +144,12 @@ def operand_places(call: Call | None, entry: DerivativeEntry | None, names: Sequ
     return places if max(places, default=call.count) < call.count else None
 
 
+def _locals(place: Place | None) -> tuple[str, ...]:
+    """The variables of the function that a place is in; none at the level of the module."""
+    return () if place is None or place[0].co_name == "<module>" else place[0].co_varnames + place[0].co_cellvars
+
+
+_ROOT: Final = re.compile(r"\W")
 _OF_SETITEM: Final = {"self": 0, "values": 2, "value": 2}
 """Of `y[i] = 7`."""
 _COMPUTING: Final = (ast.Call, ast.BinOp, ast.UnaryOp, ast.Attribute, ast.Subscript)

@@ -151,6 +151,8 @@ QUIET = {
         "    D(G(torch.randn(4, 2)).detach()).mean().backward()\n    od.step()\n    og.zero_grad()\n"
         "    (-D(G(torch.randn(4, 2))).mean()).backward()\n    og.step()",
     "all pairs": "x = torch.randn(4, requires_grad=True)\n(x[:, None] - torch.randn(4)).abs().sum().backward()",
+    "all pairs, under a name": "t = torch.arange(4.)[:, None]\nw = torch.randn(4, requires_grad=True)\n"
+        "u = torch.unsqueeze(input=torch.arange(4.), dim=1)\n(t - w).abs().sum().backward()",
     "numbers for a diary": VECTOR + "y = (x * 2).sum()\nseen = torch.tensor([y.item()])\ny.backward()",
     "writes that autograd knows of": VECTOR + "y = x.sin()\ny.mul_(2)\nz = torch.relu_(y)\nz.sum().backward()",
     "layers that write in place": SEED +

@@ -46,6 +46,12 @@ ABSENT = {
             "a, z = cut(torch.ones(1, requires_grad=True), x)" + OUT, "missing-detach x .detach() 4", 4),
         "asked after use": ("x = torch.ones(2)\nw = torch.ones(2, requires_grad=True)\nz = 1\ny = (x * w).sum()\n"
             "x.requires_grad_()\ny.backward()", "missing-asked-late x mul 4", 4),
+        "asked after a use without a history": ("x = torch.ones(2)\nw = torch.ones(2, requires_grad=True)\n"
+            "z = x.exp()\nx.requires_grad = True" + OUT, "missing-asked-late x exp 3", 3),
+        "asked between two uses": ("x = torch.ones(2)\nw = torch.ones(2, requires_grad=True)\nz = x * w\n"
+            "x.requires_grad_()\nx * 3" + OUT, "missing-asked-late x mul 3", 3),
+        "asked after what is only printed": ("x = torch.ones(2)\nw = torch.ones(2, requires_grad=True)\nz = 1\n"
+            "print(x.exp())\nx.requires_grad_()\nx * 3" + OUT, "missing-not-in-output x mul 6", 6),
     },
     "not_required": {
         "requires_grad false": ("x = torch.tensor([1., 2.])\nw = torch.ones(2, requires_grad=True)\nz = x * 2" + OUT +
@@ -64,6 +70,10 @@ ABSENT = {
         "taken away by a hook": (BOTH + "x.register_post_accumulate_grad_hook(lambda p: setattr(p, 'grad', None))\n"
             "z = x * 2" + OUT, "missing-cleared-by-hook x"),
         "func.grad": (BOTH + "torch.func.grad(lambda t: (t * t).sum())(x)", "missing-grad-returned torch.func x"),
+        "func.vjp": (BOTH + "_, pull = torch.func.vjp(lambda t: t * t, x)\npull(w)",
+            "missing-grad-returned torch.func x"),
+        "autograd.functional": (BOTH + "torch.autograd.functional.jacobian(lambda t: t * t, x)",
+            "missing-grad-returned torch.autograd.grad x"),
         "grad of a result": (BOTH + "h = w * 2\nx = h * 1\ntorch.autograd.grad((x * x).sum(), x)\nx.grad",
             "missing-grad-returned torch.autograd.grad x"),
         "grad instead": (BOTH + "z = x * 2\ny = (z * w).sum()\ntorch.autograd.grad(y, [x, w])",

@@ -10,7 +10,7 @@ import weakref
 from collections.abc import Callable, Iterable, Sequence
 from threading import get_ident
 from types import FrameType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import torch
 from torch.overrides import TorchFunctionMode
@@ -126,6 +126,13 @@ class Call:
         """The group that this call becomes when it built more than one node."""
 
 
+class PlainUse(NamedTuple):
+    """A call that built no node, as none of its operands required grad."""
+
+    label: str
+    place: Place
+
+
 class InnerCall:
     """One operation that ran inside a custom Function."""
 
@@ -164,6 +171,10 @@ class CallLog:
         """Identity of a leaf that a transform made -> what the function calls the argument it stands for."""
         self.made: dict[int, tuple[str, Place]] = {}
         """Identity of a tensor that was made of numbers -> the call that made it, by name and place."""
+        self.plain_uses: dict[int, PlainUse] = {}
+        """Identity of a tensor that did not require grad -> the last of the program's calls that computed with it."""
+        self.given_axis: set[int] = set()
+        """Identities of tensors without a history that the program gave another axis: `t[:, None]`."""
         self._leaf_places: dict[int, Place] = {}
         """Identity of a leaf -> the call that made it."""
         self.changes: list[tuple[int, int, Place | None, str]] = []
@@ -478,10 +489,25 @@ class CallRecorder(TorchFunctionMode):
                     self._log.made[self._log.identities.of(result)] = func.__name__, place
             if result.requires_grad:
                 self._note_leaf(result, frame)
+            elif frame.f_code.co_filename == SNIPPET:
+                self._note_plain(func, args, result, frame)
             if args and grad_fn_of(result) is None and (not result.requires_grad or func is _tensor):
                 self._log.cuts.note_detached(func, args, result, frame)
         elif func in WITHOUT_TENSOR:
             self._log.cuts.note_detached(func, args, None, frame)
+
+    def _note_plain(
+        self, func: Callable[..., Any], args: tuple[Any, ...], result: torch.Tensor, frame: FrameType
+    ) -> None:
+        """A call of the program among tensors that do not require grad."""
+        uses, place = self._log.plain_uses, snippet_place(frame)
+        if place is None or func.__name__ == "__get__" or len(uses) >= _USES_KEPT:
+            return
+        for tensor in args:
+            if isinstance(tensor, Tensor) and tensor is not result:
+                if func.__name__ in _AXIS_MAKERS and result.dim() > tensor.dim():
+                    self._log.given_axis.add(self._log.identities.of(result))
+                uses[self._log.identities.of(tensor)] = PlainUse(func.__name__, place)
 
     def _note_leaf(self, result: torch.Tensor, frame: FrameType) -> None:
         if grad_fn_of(result) is not None:
@@ -505,10 +531,12 @@ _WRAPPED: Final[dict[type, torch.dtype]] = {
     bool: torch.bool, int: torch.int64, float: torch.float64, complex: torch.complex128,
 }  # fmt: skip
 """What torch makes of a plain number among tensors."""
+_AXIS_MAKERS: Final = frozenset({"__getitem__", "unsqueeze"})
 _tensor: Final = torch.tensor
 _MAKERS: Final = frozenset(
     {torch.tensor, torch.as_tensor, torch.asarray, torch.full, torch.scalar_tensor, torch.from_numpy}
 )
 _CHANGES_KEPT: Final = 1_000
+_USES_KEPT: Final = 1_000
 _DETACH_IN_PLACE = torch.Tensor.detach_
 BACKWARD_CALLS: Final = frozenset({"backward", "grad"})

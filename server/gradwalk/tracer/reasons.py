@@ -8,7 +8,7 @@ import torch
 from gradwalk.protocol.facts import Fact, fact
 from gradwalk.protocol.values import Missing, MissingReason
 from gradwalk.tracer import originals
-from gradwalk.tracer.calls import Call, CallLog
+from gradwalk.tracer.calls import Call, CallLog, PlainUse
 from gradwalk.tracer.culprits import Unused
 from gradwalk.tracer.cuts import Cut
 from gradwalk.tracer.description import Record
@@ -114,16 +114,21 @@ class Reasons:
                 because = fact("missing-around", number=str(around.index + 1), name=name)
                 return {"missing": "not_computed", "because": because}
             around = around.around
-        if one.is_functional:
-            if storage_address(leaf) in {storage_address(unwrapped(argument)) for argument in _leaves_in(one)}:
-                return self._returned_instead(one, name, leaf)
+        arguments = [argument for argument in _leaves_in(one) if one.is_functional or self._log.argument_name(argument)]
+        for argument in arguments:
+            if storage_address(unwrapped(argument)) == storage_address(leaf):
+                return self._returned_instead(one, name, argument)
+        if any(originals.is_functorch_wrapped(argument) for argument in arguments):
             return {"missing": "no_path", "because": fact("missing-functional", name=name)}
         cut = self._find_cut(leaf, one)
         if cut is not None:
             return self._mendable("no_path", self._keeps_from(cut, name), cut.place)
+        late = self._use_before_asked(leaf, one)
+        if late is not None:
+            return self._mendable("no_path", self._asked_late(name, late), late.place)
         use = self._last_use(leaf)
         place = None if use is None else use.place
-        return self._mendable("no_path", self._not_led_to(leaf, name, use), place)
+        return self._mendable("no_path", self._not_led_to(name, use), place)
 
     def is_frozen(self, tensor: torch.Tensor) -> bool:
         """Whether the program switched its requires_grad off."""
@@ -200,8 +205,11 @@ class Reasons:
         cut = self._find_cut(tensor, one)
         if cut is not None:
             return self._keeps_from(cut, name)
+        late = self._use_before_asked(tensor, one)
+        if late is not None:
+            return self._asked_late(name, late)
         use = self._last_use(tensor)
-        return None if use is None and grad_fn_of(tensor) is not None else self._not_led_to(tensor, name, use)
+        return None if use is None and grad_fn_of(tensor) is not None else self._not_led_to(name, use)
 
     def _keeps_from(self, cut: Cut, name: str) -> Fact:
         return cut.keeps_from(name, self._places.called(cut.call, cut.place))
@@ -212,12 +220,24 @@ class Reasons:
         call = "torch.func" if is_functional else "torch.autograd.grad"
         return {"missing": "not_computed", "because": fact("missing-grad-returned", call=call, name=name)}
 
-    def _not_led_to(self, leaf: Any, name: str, use: Call | None) -> Fact:
+    def _use_before_asked(self, leaf: Any, one: Pass) -> Call | PlainUse | None:
+        """The last call that used a tensor before it required grad, and whose result may be in this pass's output."""
+        known = self._log.identities.of(leaf)
+        built = [
+            call
+            for call in self._log.by_sequence.values()
+            if any(identity == known and not requires_grad for identity, requires_grad, _ in call.arguments)
+        ]
+        plain = self._log.plain_uses.get(known)
+        uses: list[Call | PlainUse] = [*built] if plain is None else [plain, *built]
+        return next((use for use in reversed(uses) if self._places.may_reach(use.place, one.place)), None)
+
+    def _asked_late(self, name: str, use: Call | PlainUse) -> Fact:
+        return fact("missing-asked-late", name=name, call=self._places.called(use.label.strip("_"), use.place))
+
+    def _not_led_to(self, name: str, use: Call | None) -> Fact:
         if use is None:
             return fact("missing-unused", name=name)
-        known = self._log.identities.of(leaf)
-        if not any(identity == known and requires_grad for identity, requires_grad, _ in use.arguments):
-            return fact("missing-asked-late", name=name, call=self._places.called(use.label.strip("_"), use.place))
         return fact("missing-not-in-output", name=name, call=self._places.called(use.label.strip("_"), use.place))
 
     def _mendable(self, reason: MissingReason, because: Fact, place: Place | None) -> Missing:

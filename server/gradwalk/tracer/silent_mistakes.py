@@ -114,7 +114,7 @@ class SilentMistakes:
         # Where others start anew, as the two nets of a GAN do in turn, these are cleared before they are used.
         if stale and not fresh and self._is_new("no_zero_grad", ""):
             found.append(_no_zero_grad(stale, one))
-        found += self._broadcasts(nodes)
+        found += self._broadcasts(one, nodes)
         found += self._rebuilt(one)
         return found
 
@@ -123,7 +123,9 @@ class SilentMistakes:
         self._told.add((kind, about))
         return is_new
 
-    def _broadcasts(self, nodes: Sequence[Node]) -> Iterable[Finding]:
+    def _broadcasts(self, one: Pass, nodes: Sequence[Node]) -> Iterable[Finding]:
+        calls = [entry.record.call for entry in one.nodes.values() if entry.record.call is not None]
+        meant = {id(value) for call in calls for number, _, value in call.arguments if number in self._log.given_axis}
         made = {id(one["value"]): node for node in nodes for one in node["outputs"] if one["value"] is not None}
         for node in nodes:
             if node["op"].strip("_") not in _COMPARING or len(node["inputs"]) < 2 or not node["outputs"]:
@@ -137,7 +139,7 @@ class SilentMistakes:
                 continue
             column = next(value for value in values if value is not None and value["shape"] == tall)
             maker = made.get(id(column))
-            is_meant = maker is not None and maker["op"].strip("_") in _AXIS_MAKERS
+            is_meant = id(column) in meant or (maker is not None and maker["op"].strip("_") in _AXIS_MAKERS)
             is_target = any("edge" not in one for one in node["inputs"][:2])
             if is_target and not is_meant and self._is_new("broadcast", str(node["span"] and node["span"]["line"])):
                 shapes: list[Shape] = [{"shape": shape} for shape in (tall, flat, output["shape"])]

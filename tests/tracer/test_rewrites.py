@@ -178,6 +178,8 @@ def test_nested_tensors_are_traced(layout: str) -> None:
     grad = tensor_of(traced.of("pass_finished")[0]["leaf_grads"][0]["grad"])
     padded = grad_of(source).to_padded_tensor(float("nan"))
     assert torch.equal(grad.nan_to_num(-1.0), padded.nan_to_num(-1.0))
+    # Of what has no one shape no Jacobian has a size.
+    assert [len(step["local_jacobians"]) for step in traced.of("step")] == [1, 0, 0, 0]
 
 
 @pytest.mark.usefixtures("run")

@@ -96,9 +96,9 @@ def local_jacobians(  # noqa: PLR0913 (what one step saw)
         refit: given, by operand, what a built-in node itself returns where the engine then sums or casts it.
     """
     name: str = node.name()
-    if name == _LEAF:
-        return []
     outputs, operands = sides_of(node) if sides is None else sides
+    if name == _LEAF or any(side is not None and side.is_nested for side in (*outputs, *operands)):
+        return []
     if flowing is not None:
         operands = [side if flowing[argnum] else None for argnum, side in enumerate(operands)]
     arrived = [slot for slot, gradient in enumerate(grad_outputs) if gradient is not None and slot < len(outputs)]

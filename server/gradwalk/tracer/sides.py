@@ -32,15 +32,20 @@ _WIDE: Final = {torch.float32: np.float32, torch.float64: np.float64}
 class Side:
     """One output or one operand of a node. Complex entries count as two, a real and an imaginary part."""
 
-    __slots__ = ("_one_hots", "_stacked", "dtype", "entries", "is_plain", "kind", "real_dtype", "real_shape", "shape")
+    __slots__ = (
+        "_one_hots", "_stacked", "dtype", "entries", "is_nested", "is_plain", "kind", "real_dtype", "real_shape",
+        "shape",
+    )  # fmt: skip
 
-    def __init__(self, shape: tuple[int, ...], dtype: torch.dtype, *, is_plain: bool) -> None:
+    def __init__(self, shape: tuple[int, ...], dtype: torch.dtype, *, is_plain: bool, is_nested: bool = False) -> None:
         self.shape = shape
         self.dtype = dtype
         self.kind = Kind(shape, dtype)
         """What formulas know of it."""
         self.is_plain = is_plain
         """A dense tensor in ordinary memory."""
+        self.is_nested = is_nested
+        """A nested tensor has no one shape: nothing is said of its space."""
         self.real_dtype = dtype.to_real() if dtype.is_complex else dtype
         self.real_shape = (*shape, 2) if dtype.is_complex else shape
         self.entries = prod(self.real_shape)
@@ -89,7 +94,7 @@ class Side:
 def side_of(metadata: Any) -> Side:
     """The side that an entry of a node's `_input_metadata` describes."""
     if metadata.is_nested_tensor or metadata.is_cpp_nested_tensor:
-        return _side((), metadata.dtype, is_plain=False)
+        return Side((), metadata.dtype, is_plain=False, is_nested=True)
     return _side(tuple(metadata.shape), metadata.dtype, is_plain=metadata.device.type == "cpu")
 
 

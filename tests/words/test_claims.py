@@ -119,6 +119,15 @@ def check_use(moment: Moment, derivative: str) -> bool | None:
     return None if not isinstance(found, torch.Tensor | float | int) else check_rule(moment, "", f"v * ({derivative})")
 
 
+def check_stands_twice(moment: Moment, name: str) -> bool | None:
+    """Through this use of x: there is another one in the text that it stands in, where that is known."""
+    text = moment.node["outputs"][0].get("source")
+    if text is None:
+        return None
+    wanted = ast.dump(ast.parse(name, mode="eval").body)
+    return sum(ast.dump(one) == wanted for one in ast.walk(ast.parse(text, mode="eval"))) > 1
+
+
 def check_rule(moment: Moment, _name: str, rule: str) -> bool | None:
     """With v for what arrived, the formula gives what the engine returned."""
     found = moment.evaluate(rule, v=moment.grad_outputs[0])
@@ -230,6 +239,7 @@ CLAIMS: dict[str, Callable[..., bool | None]] = {
     rf"{CODE} as {VALUE}\.$": check_saved,
     r"`∂ ?(\(.+?\)|[^`/]+)/∂ ?(\(.+?\)|[^`/=]+) = ([^`]+)`": check_derivative,
     rf"[Tt]he derivative is {CODE}": check_use,
+    rf"[Tt]hrough this use of {CODE}": check_stands_twice,
     rf"[Ff]or {CODE} (?:the rule|it) is {CODE}(?! added)": check_rule,
     rf"{VALUE} × \(?{VALUE}\)? = {VALUE}": check_product,
     rf"{CODE} was used (twice|three times|\d+ times): (.+ = [^=]+)\.$": check_sum,
@@ -292,7 +302,8 @@ bias = torch.randn(2, requires_grad=True)
 idle = torch.tensor(1.0, requires_grad=True)
 C = A @ B + bias
 s = (torch.tanh(C) * C.exp()).mean()
-z = torch.sin(x * y) / (x - y) + torch.sqrt(x**2 + 3) * torch.log(x) + x * x * s
+e, u = x.exp(), torch.sin(x) + x
+z = torch.sin(x * y) / (x - y) + torch.sqrt(x**2 + 3) * torch.log(x) + x * x * s + e + u
 z.backward()
 """
 )
@@ -339,6 +350,12 @@ def test_a_false_claim_is_found(check: Callable[..., bool | None], groups: tuple
         ("x + torch.ones(2, 3)", "rule-broadcast"),
         ("x.expand(2, 3)", "rule-broadcast"),
         ("torch.zeros(2).scatter(0, torch.tensor([0, 0, 1]), x)", "rule-overwritten"),
+        ("torch.zeros(2).index_copy(0, torch.tensor([0, 0, 1]), x)", "rule-overwritten"),
+        ("torch.zeros(2).index_put((torch.tensor([0, 0, 1]),), x)", "rule-overwritten"),
+        ("torch.zeros(2).index_put((torch.tensor([0, 0, 1]),), x, accumulate=True)", None),
+        ("F.embedding(torch.tensor([0, 1]), (x := x[:, None]), padding_idx=0)", "rule-lookup-padding"),
+        ("F.embedding(torch.tensor([1, 1]), (x := x[:, None]))", None),
+        ("F.embedding(torch.tensor([1, 1]), (x := x[:, None]), scale_grad_by_freq=True)", "rule-lookup-mean"),
         ("x * (1 + 2j)", None),
         ("torch.cummax(x, 0).values", None),
         ("torch.cumprod(x, 0)", None),
@@ -351,7 +368,7 @@ def test_entries_are_called_repeated_or_overwritten_only_where_they_are(result: 
     told = {said for node in told_by_page(run_traced(source).document)["backward"] for said in node["phases"]}
     x, y = ({"kind": "code", "operands": {"text": name}} for name in "xy")
     claims = {
-        one: tell_by_page({"kind": one, "operands": {"name": x, "output": y}})
-        for one in ("rule-broadcast", "rule-overwritten")
+        one: tell_by_page({"kind": one, "operands": {"name": x, "output": y, "row": "0"}})
+        for one in ("rule-broadcast", "rule-overwritten", "rule-lookup-padding", "rule-lookup-mean")
     }
     assert [one for one, claim in claims.items() if any(claim in said for said in told)] == ([kind] if kind else [])

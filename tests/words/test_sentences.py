@@ -107,6 +107,18 @@ z = Mul.apply(x, y)
 z.backward()
 told = f"`Mul.backward` computed {seen[0]:g} for"
 """,
+    "a result unpacked to other values": """x = torch.tensor([1., 2.], requires_grad=True)
+with torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t * 2):
+    y = x.exp()
+y.backward(torch.tensor([1., 3.]))
+told = f"`exp` returned [{x.grad[0]:.4g}, {x.grad[1]:.4g}] for `x`."
+""",
+    "a constant that stands twice": """x = torch.tensor(1., requires_grad=True)
+a = torch.tensor(3.)
+y = torch.addcmul(x, a, a)
+y.backward()
+told = f"{x.grad:g} goes to `x`; `a` does not require grad."
+""",
     "values written behind autograd": """x = torch.tensor(3., requires_grad=True)
 w = torch.tensor(2., requires_grad=True)
 was = w.item()

@@ -92,6 +92,8 @@ export interface Catalogue {
   "rule-overwritten": "name";
   "rule-broadcast": "name" | "output";
   "rule-repeated": "name";
+  "rule-lookup-mean": "name";
+  "rule-lookup-padding": "name" | "row";
   "rule-part-of": "name" | "output";
   "rule-parts": "output";
   "rule-selection": "op" | "name";

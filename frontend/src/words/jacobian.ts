@@ -18,6 +18,7 @@ export function* ruleByShape(told: Told, argnum: number): Generator<Said> {
   if (jacobian === undefined || name === null) return;
   const [outputs, inputs] = [elementCount(jacobian.output_shape), elementCount(jacobian.input_shape)];
   const op = opOf(node);
+  yield* ruleOfLookup(told, jacobian, name);
   if (SUMS.test(node.name) && inputs > 1) {
     const [seed] = step.grad_outputs;
     const isSpelled = seed !== undefined && isShort(seed);
@@ -118,8 +119,24 @@ function isRealOfComplex({ step }: Told, argnum: number): boolean {
 }
 
 /** Of entries written to one place the last one stays, but torch's backward gives its `v` to each. */
-function isOverwriting({ name }: Node): boolean {
-  return name === "ScatterBackward0";
+function isOverwriting(node: Node): boolean {
+  const isWriting = /^(?:IndexCopy|IndexPut|Put|Scatter)Backward0$/.test(node.name);
+  return isWriting && optionOf(node, "accumulate") !== true;
+}
+
+/** Uses of an embedding's row may be averaged, and those of the row that only fills up do not count at all. */
+function* ruleOfLookup(told: Told, jacobian: LocalJacobian, name: Said): Generator<Said> {
+  const { node } = told;
+  const row = optionOf(node, "padding_idx");
+  const isMean = optionOf(node, "scale_grad_by_freq") === true;
+  if (node.name !== "EmbeddingBackward0" || typeof row !== "number") return;
+  if (isMean) yield say("rule-lookup-mean", { name });
+  else if (row >= 0 && row < (jacobian.input_shape[0] ?? 0))
+    yield say("rule-lookup-padding", { name, row: text(String(row)) });
+}
+
+function optionOf({ saved }: Node, name: string): unknown {
+  return saved.find((each) => each.name === name)?.option;
 }
 
 /** Not every copy is made by broadcasting: an embedding looks the same row up twice, cumprod uses an entry again. */

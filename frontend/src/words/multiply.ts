@@ -31,7 +31,9 @@ function* multiplications(told: Told, there: readonly number[]): Generator<Said>
   // What the rule gave is known; whether it, a hook or a cast explains the numbers is not.
   // That the engine sums what was broadcast is part of the rule.
   const isChanged = (step.changes ?? []).some(({ kind }) => kind !== "sum_to_size");
-  const isRefuted = isChanged || step.local_jacobians.some(({ checked }) => checked === false);
+  // Nor is it known where hooks unpack what was saved, perhaps to other values.
+  const isPacked = node.saved.some(({ note }) => note?.kind === "note-packed");
+  const isRefuted = isChanged || isPacked || step.local_jacobians.some(({ checked }) => checked === false);
   if (isChanged) {
     const all = changes(told);
     for (let count = all.length; count > 0; count -= 1)

@@ -1,7 +1,7 @@
 /** What is said of phases 4 and 5: where each gradient goes, and what a leaf has then. */
 import { accumulatedBy, isTensor } from "../model/gradients";
 import { operandText } from "./names";
-import { code, enumerated, inTurn, listed, type Reference, type Said, say } from "./say";
+import { code, enumerated, inTurn, listed, type Reference, type Said, say, textOf } from "./say";
 import { equation, isSum } from "./sums";
 import { byOperand, firstFitting, OPERANDS_READ_ALOUD, ruleOf, type Told } from "./told";
 import { isShort, isThere, spellGradient } from "./values";
@@ -23,7 +23,7 @@ export function land(told: Told): Said {
 function withheld(told: Told): Said[] {
   const { step, node } = told;
   const op = ruleOf(told);
-  return node.inputs.flatMap((operand) => {
+  const said = node.inputs.flatMap((operand) => {
     const value = step.grad_inputs[operand.argnum];
     const name = value === undefined || isThere(value) ? null : operandText(told, node, operand);
     // Nobody expects a gradient of a plain number.
@@ -32,6 +32,8 @@ function withheld(told: Told): Said[] {
     if (value.missing === "returned_none") return [say("send-returned-none", { op, name: code(name) })];
     return value.missing === "not_required" ? [say("send-not-required", { name: code(name) })] : [];
   });
+  // An operand may stand twice.
+  return [...new Map(said.map((each) => [textOf(each), each])).values()];
 }
 
 /** Where each gradient goes; operands that want none are passed over. */

@@ -91,6 +91,8 @@ FactKind = Literal[
     "rule-overwritten",
     "rule-broadcast",
     "rule-repeated",
+    "rule-lookup-mean",
+    "rule-lookup-padding",
     "rule-part-of",
     "rule-parts",
     "rule-selection",

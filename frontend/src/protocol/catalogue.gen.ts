@@ -141,11 +141,13 @@ export interface Catalogue {
   "go-to": "values" | "name";
   "send-returned-none": "op" | "name";
   "send-not-required": "name";
+  "send-each": "names";
   "send-count": "count";
   "land-none": never;
   "land-list": "list";
   "waits-at": "value" | "name";
   "wait-at": "values" | "name";
+  "land-each": "names";
   "land-count": "count";
   "leaf-first": "leaf" | "after";
   "leaf-first-short": "leaf";

@@ -1,7 +1,7 @@
 /** What is said of phase 2: how a gradient of the results becomes one of the operands. */
 import { isCopied, ruleByShape, ruleByStructure } from "./jacobian";
 import { isOneValue, operandText, opOf, ownName, sourceText } from "./names";
-import { derivativeText, equationText, ruleText, savedInRule } from "./rule";
+import { derivativeText, equationText, isPlacing, ruleText, savedInRule } from "./rule";
 import { code, inTurn, listed, type Said, say, textOf } from "./say";
 import { firstFitting, jacobianAt, nameAt, OPERANDS_READ_ALOUD, operandAt, sentOn, type Told } from "./told";
 import { scalarOf, spellNumber } from "./values";
@@ -29,6 +29,9 @@ function* rules(told: Told): Generator<Said> {
   const isMove = structure === "selection" || structure === "permutation";
   const isFlat = structure === "zero" && ruleText(told.node, argnum) === "0";
   if ((isMove || isFlat) && told.node.name !== "TBackward0") yield* ruleByStructure(told, argnum);
+  const name = operandAt(told, argnum);
+  if (name !== null && isPlacing(told.node, argnum))
+    yield say("rule-selection", { op: opOf(told.node), name });
   yield* written(told);
   yield* ruleByStructure(told, argnum);
 }

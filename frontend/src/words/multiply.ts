@@ -4,7 +4,7 @@ import type { Gradient } from "../protocol/trace.gen";
 import { changes } from "./asides";
 import { diagonalOf, factorOf } from "./jacobian";
 import { opOf, resultName } from "./names";
-import { derivativeText, ruleText, sideOfV } from "./rule";
+import { derivativeText, isPlacing, ruleText, sideOfV } from "./rule";
 import { code, inTurn, listed, type Reference, type Said, say, textOf } from "./say";
 import { equation } from "./sums";
 import { byOperand, firstFitting, jacobianAt, OPERANDS_READ_ALOUD, operandAt, type Told, vIs } from "./told";
@@ -109,7 +109,7 @@ function* byRule(told: Told, there: readonly number[], v: Said): Generator<Said>
     structure === "copy_to_summands"
   )
     return;
-  if (structure === "selection" || structure === "permutation") {
+  if (structure === "selection" || structure === "permutation" || isPlacing(told.node, argnum)) {
     yield say("multiply-placed", { v, result });
     return;
   }

@@ -8,6 +8,11 @@ export function ruleText(node: Node, argnum: number): string | null {
   return lineOf(node, argnum)?.said ?? null;
 }
 
+/** Whether the vjp only puts v back to where its entries came from, among zeros. */
+export function isPlacing(node: Node, argnum: number): boolean {
+  return lineOf(node, argnum)?.said?.startsWith("into_zeros(v,") === true;
+}
+
 /** What v is multiplied by, entry by entry: `cos(x*y)`; null where the rule is no such product. */
 export function derivativeText(node: Node, argnum: number): string | null {
   return lineOf(node, argnum)?.derivative ?? null;

@@ -3,12 +3,26 @@ import { accumulatedBy, isTensor } from "../model/gradients";
 import { operandText } from "./names";
 import { code, enumerated, inTurn, listed, type Reference, type Said, say, textOf } from "./say";
 import { equation, isSum } from "./sums";
-import { byOperand, firstFitting, OPERANDS_READ_ALOUD, ruleOf, type Told } from "./told";
+import { byOperand, firstFitting, ruleOf, type Told } from "./told";
 import { isShort, isThere, spellGradient } from "./values";
 
 const MOVES = {
-  send: { one: "goes-to", several: "go-to", whole: "send-list", none: "send-none", count: "send-count" },
-  land: { one: "waits-at", several: "wait-at", whole: "land-list", none: "land-none", count: "land-count" },
+  send: {
+    one: "goes-to",
+    several: "go-to",
+    whole: "send-list",
+    none: "send-none",
+    each: "send-each",
+    count: "send-count",
+  },
+  land: {
+    one: "waits-at",
+    several: "wait-at",
+    whole: "land-list",
+    none: "land-none",
+    each: "land-each",
+    count: "land-count",
+  },
 } as const;
 
 export function send(told: Told): Said {
@@ -40,7 +54,8 @@ function withheld(told: Told): Said[] {
 function moves(told: Told, kind: keyof typeof MOVES, besides: readonly Said[] = []): Said {
   const words = MOVES[kind];
   const there = told.step.grad_inputs.flatMap((value, argnum) => (isThere(value) ? [argnum] : []));
-  const parts = byOperand(told, there).map(({ name, values: [first = [], ...rest] }) =>
+  const receivers = byOperand(told, there);
+  const parts = receivers.map(({ name, values: [first = [], ...rest] }) =>
     rest.length === 0
       ? say(words.one, { value: first, name })
       : say(words.several, { values: listed([first, ...rest]), name }),
@@ -49,11 +64,9 @@ function moves(told: Told, kind: keyof typeof MOVES, besides: readonly Said[] = 
     return besides.length === 0 ? say(words.none) : say(words.whole, { list: inTurn(besides) });
   const ways: Said[] =
     besides.length === 0 ? [] : [say(words.whole, { list: inTurn([enumerated(parts), ...besides]) })];
-  for (let count = Math.min(parts.length, OPERANDS_READ_ALOUD + 1); count > 0; count -= 1) {
-    const rest = parts.length - count;
-    const list = enumerated(parts.slice(0, count));
-    ways.push(say(words.whole, { list: rest === 0 ? list : say("and-more", { first: list, count: rest }) }));
-  }
+  ways.push(say(words.whole, { list: enumerated(parts) }));
+  // A list that breaks off would name some and hide others: then all by name, without their numbers.
+  if (parts.length > 1) ways.push(say(words.each, { names: listed(receivers.map(({ name }) => name)) }));
   return firstFitting(told, [...ways, say(words.count, { count: parts.length })]);
 }
 

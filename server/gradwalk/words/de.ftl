@@ -185,11 +185,13 @@ goes-to = { $value } geht an { $name }
 go-to = { $values } gehen an { $name }
 send-returned-none = { $op } gab für { $name } None zurück
 send-not-required = { $name } braucht keinen Gradienten
+send-each = Je ein Gradient geht an { $names }.
 send-count = { $count } Gradienten werden weitergeschickt, einer je Operand.
 land-none = Nichts kommt an: Kein Gradient hat diesen Knoten verlassen.
 land-list = { $list }.
 waits-at = { $value } wartet bei { $name }
 wait-at = { $values } warten bei { $name }
+land-each = Je ein Gradient wartet bei { $names }.
 land-count = { $count } Gradienten kommen an, einer je Operand.
 
 leaf-first = `{ $leaf }.grad` war None, jetzt ist es { $after }.

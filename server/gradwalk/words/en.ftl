@@ -186,11 +186,13 @@ goes-to = { $value } goes to { $name }
 go-to = { $values } go to { $name }
 send-returned-none = { $op } returned None for { $name }
 send-not-required = { $name } does not require grad
+send-each = A gradient goes to each of { $names }.
 send-count = { $count } gradients are sent on, one per operand.
 land-none = Nothing lands: no gradient left this node.
 land-list = { $list }.
 waits-at = { $value } waits at { $name }
 wait-at = { $values } wait at { $name }
+land-each = A gradient waits at each of { $names }.
 land-count = { $count } gradients land, one per operand.
 
 leaf-first = `{ $leaf }.grad` was None, now it is { $after }.

@@ -40,6 +40,15 @@ ABSENT = {
             "missing-not-in-output x mul 3", 3),
         "counted": (BOTH + "z = x * 2\naccuracy = (z.argmax() == 1).float()\ny = (w * 2).sum()\ny.backward()",
             "missing-not-in-output x mul 3", 3),
+        "no_grad around a Function": (custom_function("F1", "a", "return a * 2", "return g * 2") + BOTH +
+            "with torch.no_grad():\n    z = F1.apply(x)\nx * 3" + OUT, "missing-no-grad x torch.no_grad() 11", 11),
+        "logged beside a module": ("class Net(nn.Module):\n    def forward(self, t):\n        return t * w\n" + BOTH +
+            "log = []\nlog.append((x * 2).sum().item())\nt = w * 1\ny = F.relu(Net()(t)).sum()\ny.backward()",
+            "missing-not-in-output x mul 7", 7),
+        "overwritten before it is used": (BOTH + "z = x.detach() * 2\nprint(z)\nz = w * 2\nx * 3" + OUT,
+            "missing-not-in-output x mul 6", 6),
+        "cut, then a name that a function has too": (BOTH + "def f(a):\n    return a * 2\nz = x.detach()\nf(z)\n"
+            "a = w * 2\nx * 3\ny = (a * w).sum()\ny.backward()", "missing-not-in-output x mul 8", 8),
         "item through a list": (BOTH + "held = []\nheld.append(x.sum().item())\nz = sum(held)" + OUT,
             "missing-numbers x .item() 4", 4),
         "cut beside others by a helper": (BOTH + "def cut(*ts):\n    return [t.detach() for t in ts]\n"

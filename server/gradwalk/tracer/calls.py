@@ -171,8 +171,8 @@ class CallLog:
         """Identity of a leaf that a transform made -> what the function calls the argument it stands for."""
         self.made: dict[int, tuple[str, Place]] = {}
         """Identity of a tensor that was made of numbers -> the call that made it, by name and place."""
-        self.plain_uses: dict[int, PlainUse] = {}
-        """Identity of a tensor that did not require grad -> the last of the program's calls that computed with it."""
+        self.plain_uses: dict[tuple[int, Place], PlainUse] = {}
+        """By the identity of a tensor that did not require grad, and place: the calls that computed with it."""
         self.given_axis: set[int] = set()
         """Identities of tensors without a history that the program gave another axis: `t[:, None]`."""
         self._leaf_places: dict[int, Place] = {}
@@ -489,7 +489,7 @@ class CallRecorder(TorchFunctionMode):
                     self._log.made[self._log.identities.of(result)] = func.__name__, place
             if result.requires_grad:
                 self._note_leaf(result, frame)
-            elif frame.f_code.co_filename == SNIPPET:
+            elif _is_near(frame):
                 self._note_plain(func, args, result, frame)
             if args and grad_fn_of(result) is None and (not result.requires_grad or func is _tensor):
                 self._log.cuts.note_detached(func, args, result, frame)
@@ -507,7 +507,7 @@ class CallRecorder(TorchFunctionMode):
             if isinstance(tensor, Tensor) and tensor is not result:
                 if func.__name__ in _AXIS_MAKERS and result.dim() > tensor.dim():
                     self._log.given_axis.add(self._log.identities.of(result))
-                uses[self._log.identities.of(tensor)] = PlainUse(func.__name__, place)
+                uses[self._log.identities.of(tensor), place] = PlainUse(func.__name__, place)
 
     def _note_leaf(self, result: torch.Tensor, frame: FrameType) -> None:
         if grad_fn_of(result) is not None:
@@ -522,6 +522,16 @@ class CallRecorder(TorchFunctionMode):
         changes = self._log.changes
         if version_of(tensor) != version and len(changes) < _CHANGES_KEPT:
             changes.append((storage_address(tensor), version_of(tensor), snippet_place(frame_at(3)), func.__name__))
+
+
+def _is_near(frame: FrameType) -> bool:
+    """Whether the program called this itself; for `x ** 2` torch's own code of the operator is between."""
+    while frame.f_globals.get("__name__") in _OPERATORS and frame.f_back is not None:
+        frame = frame.f_back
+    return frame.f_code.co_filename == SNIPPET
+
+
+_OPERATORS: Final = ("torch._tensor", "torch.overrides")
 
 
 WRITE: Final = -1

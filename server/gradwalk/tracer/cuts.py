@@ -103,6 +103,12 @@ class CutLog:
         elif len(self.found) < _CUTS_KEPT:
             self.note(func, args, result, frame)
 
+    def note_function(self, function: type, args: tuple[Any, ...], result: Any, frame: FrameType) -> None:
+        """A call of a Function of the program, which cuts where none of its results has a history."""
+        results = [*tensors_in((result,))]
+        if results and not any(one.requires_grad for one in results) and len(self.found) < _CUTS_KEPT:
+            self.note(function, args, results[0], frame)
+
     def note(
         self, func: Callable[..., Any], args: tuple[Any, ...], result: torch.Tensor | None, frame: FrameType
     ) -> None:

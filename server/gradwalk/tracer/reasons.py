@@ -228,8 +228,8 @@ class Reasons:
             for call in self._log.by_sequence.values()
             if any(identity == known and not requires_grad for identity, requires_grad, _ in call.arguments)
         ]
-        plain = self._log.plain_uses.get(known)
-        uses: list[Call | PlainUse] = [*built] if plain is None else [plain, *built]
+        plain = [use for (identity, _), use in self._log.plain_uses.items() if identity == known]
+        uses: list[Call | PlainUse] = [*plain, *built]
         return next((use for use in reversed(uses) if self._places.may_reach(use.place, one.place)), None)
 
     def _asked_late(self, name: str, use: Call | PlainUse) -> Fact:

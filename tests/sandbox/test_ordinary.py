@@ -73,6 +73,11 @@ BEHAVES: dict[str, tuple[str, str, list[tuple[str, dict[str, str]]]]] = {
         "True\n{'lr': <class 'float'>} 3\nKeyError('k')\n",
         [],
     ),
+    "an audit hook": (
+        X + "import sys\nsys.addaudithook(print)\nx.sum().backward()\nprint(x.grad)",
+        "tensor([1., 1.])\n",
+        [("note-no-audit-hook", {"line": "4"})],
+    ),
     "what reaches inside": (
         X + "import ctypes, gc, sys\ngc.get_referrers(x)\nsys.setprofile(None)\nctypes.string_at(id(0), 1)\n"
         "x.sum().backward()\nprint([name for name in sys.modules if name.startswith('gradwalk')])",
@@ -102,6 +107,54 @@ EXPLAINED = {
         {"name": "train", "call": "train(model)"}),
     "NumPy alone": ("import numpy as np\nx = np.ones(2)", "problem-nothing-numpy", {}),
 }  # fmt: skip
+
+BREAKS: dict[str, tuple[str, str | None]] = {
+    "one builtin": ("import builtins\ndel builtins.len", "builtins.len"),
+    "a builtin that types need": ("import builtins\ndel builtins.isinstance", "builtins.isinstance"),
+    "a builtin after the last step": ("import builtins\ndel builtins.sorted", "builtins.sorted"),
+    "a builtin replaced": ("import builtins\nbuiltins.isinstance = lambda *_: False", "builtins.isinstance"),
+    "a builtin that raises": ("import builtins\nbuiltins.len = lambda x: 1 / 0", "builtins.len"),
+    "all builtins": ("import builtins\nvars(builtins).clear()", "builtins"),
+    "imports": ("import builtins\nbuiltins.__import__ = None", "builtins.__import__"),
+    "all modules": ("import sys\nsys.modules.clear()", "sys.modules"),
+    "sys itself": ("import sys\nvars(sys).clear()", "sys"),
+    "torch itself": ("vars(torch).clear()", "torch"),
+    "a part of torch": ("del torch.autograd", "torch.autograd"),
+    "the base of Functions": ("torch.autograd.Function = None", "torch.autograd.Function"),
+    "a method of tensors": (
+        "torch.Tensor.tolist = torch.Tensor.detach = torch.Tensor.clone = None",
+        "torch.Tensor.tolist",
+    ),
+    "a shape that raises": ("torch.Tensor.shape = property(lambda self: 1 / 0)", "torch.Tensor.shape"),
+    "no room for calls": ("import sys\nsys.setrecursionlimit(20)", "sys.setrecursionlimit"),
+    "threads": ("import threading\nthreading.Thread = None", "threading.Thread"),
+    "regular expressions": ("import re\nvars(re).clear()", "re"),
+    "the stack of modes": ("torch._C._pop_torch_function_stack()", "torch._C._pop_torch_function_stack"),
+    "an audit hook that raises": ("import sys\ndef hook(*_):\n    raise ValueError\nsys.addaudithook(hook)", None),
+    "a trace function that raises": ("import sys\ndef hook(*_):\n    raise ValueError\nsys.settrace(hook)", None),
+    "no output": ("import sys\nsys.stdout = None", None),
+    "no collector": ("import gc\ngc.disable()", None),
+    "its own backward": ("torch.Tensor.backward = lambda self: None", None),
+    "warnings": ("import warnings\nwarnings.warn = warnings.showwarning = warnings.filters = None", None),
+    "signals": ("import signal\nsignal.signal(signal.SIGALRM, print)", None),
+    "the hook for errors": ("import sys\nsys.excepthook = None\n1 / 0", None),
+}
+"""What a program breaks of the interpreter that it shares with the recorder; None where recording does not need it."""
+
+
+@pytest.mark.parametrize("name", BREAKS)
+def test_a_program_that_breaks_the_interpreter_is_no_fault_of_gradwalk(
+    sandboxes: Callable[..., Sandbox], name: str
+) -> None:
+    source, broken = BREAKS[name]
+    events: list[Any] = trace_in(sandboxes(), X + source + "\n(x * x).sum().backward()\nprint(x.grad)")
+    problems = [event for event in events if event["type"] == "problem"]
+    assert {problem["kind"] for problem in problems} <= {"error", "not_differentiable"}
+    assert events[-1]["type"] == "finished"
+    told = [one for one in problems if one["fact"]["kind"] == "problem-interpreter-broken"]
+    assert [one["fact"]["operands"]["what"] for one in told] == ([broken] if broken else [])
+    if broken and "." in broken:
+        assert told[0]["span"]["line"] == 2 + len(source.split("\n"))
 
 
 @pytest.mark.parametrize("name", BEHAVES)

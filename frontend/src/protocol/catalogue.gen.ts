@@ -228,6 +228,7 @@ export interface Catalogue {
   "problem-internal": "name";
   "problem-internal-in": "name" | "function" | "line";
   "problem-intrusion": "name";
+  "problem-interpreter-broken": "what";
   "problem-too-many-nodes": "count";
   "problem-first-nodes": "count" | "first";
   "problem-too-many-steps": "count";
@@ -547,6 +548,7 @@ export interface Catalogue {
   "note-no-workers": "line" | "workers";
   "note-quiet": "library" | "line";
   "note-reaches-inside": "what" | "line";
+  "note-no-audit-hook": "line";
   "note-compiled": never;
   "note-compiled-in-line": "line";
   "finding-value": "node" | "entries";

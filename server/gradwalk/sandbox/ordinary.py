@@ -21,6 +21,7 @@ from torch.utils.data import DataLoader
 
 from gradwalk.protocol.facts import Fact, fact
 from gradwalk.sandbox.explain import explain
+from gradwalk.tracer.interpreter import Interpreter
 from gradwalk.tracer.originals import SNIPPET, frame_at
 
 QUIET: Final = frozenset(
@@ -35,7 +36,7 @@ _QUIET_MODULES: Final = frozenset({"torch.utils.tensorboard"})
 _BARS: Final = frozenset({"tqdm", "tqdm.auto", "tqdm.notebook", "tqdm.std"})
 _INSPECTING: Final = frozenset(
     {"gc.get_objects", "gc.get_referrers", "gc.get_referents", "sys.setprofile", "sys.settrace", "sys._getframe",
-     "sys._current_frames", "sys.addaudithook"}
+     "sys._current_frames"}
 )  # fmt: skip
 _FRAME_ATTRIBUTES: Final = frozenset({"tb_frame", "f_globals", "f_builtins", "gi_frame", "cr_frame", "ag_frame"})
 _DEVICES_MOVED_TO: Final = frozenset({"cuda", "xpu", "mps", "hpu", "npu", "mtia"})
@@ -55,6 +56,7 @@ class Ordinary:
         self._note: Callable[[Fact], None] | None = None
         self._noted: set[str] = set()
         self._is_watched = False
+        self._interpreter: Interpreter
         self._is_looking = False
 
     def install(self) -> None:
@@ -66,6 +68,7 @@ class Ordinary:
         _without_accelerators()
         torch.compile = self._run_eagerly
         sys.breakpointhook = _do_nothing
+        self._interpreter = Interpreter()
 
     def note(self, subject: str, told_at: Callable[[str], Fact]) -> None:
         """Once for each subject, with the line of the program that runs now."""
@@ -98,6 +101,14 @@ class Ordinary:
         """See `explain.py`."""
         return explain(error, source)
 
+    def revive(self) -> None:
+        """See `interpreter.py`."""
+        self._interpreter.revive()
+
+    def mend(self, error: BaseException) -> str | None:
+        """See `interpreter.py`."""
+        return self._interpreter.mend(error)
+
     def _run_eagerly(self, model: Any = None, **_: Any) -> Any:
         """`torch.compile`: what it is given, so that the graph is the program's own."""
         self.note("compile", lambda line: fact("note-compiled-in-line", line=line))
@@ -106,6 +117,10 @@ class Ordinary:
     def _watch(self, event: str, arguments: tuple[Any, ...]) -> None:
         if self._is_looking:
             return
+        if event == "sys.addaudithook":
+            self.note(event, lambda line: fact("note-no-audit-hook", line=line))
+            # Which keeps the hook out and is not raised by the call; the recorder's own events would reach it.
+            raise RuntimeError(event)
         if event in _INSPECTING or event.startswith("ctypes."):
             name = event
         elif event == "object.__getattr__" and arguments[1] in _FRAME_ATTRIBUTES:

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from gradwalk.protocol.events import Problem, ProblemKind
 from gradwalk.protocol.facts import Fact, Filling, Shape, code, fact
+from gradwalk.protocol.graph import Span
 from gradwalk.protocol.problems import problem
 from gradwalk.tracer.culprits import Culprits
 from gradwalk.tracer.frames import Place
@@ -83,6 +84,11 @@ def intrusion_problem(error: BaseException, places: Places) -> Problem:
     return problem("error", found, span=places.span(place_of(error.__traceback__)), words=words_of(error))
 
 
+def damage_problem(what: str, error: BaseException, span: Span | None) -> Problem:
+    """The problem for a program that broke the interpreter, so that recording failed."""
+    return problem("error", fact("problem-interpreter-broken", what=what), span=span, words=words_of(error))
+
+
 def unknown_name(error: BaseException, instead: Fact) -> Fact:
     """A name that nothing gave a value, and what to do about it."""
     return fact("problem-unknown-name", text=words_of(error), instead=instead)
@@ -117,6 +123,14 @@ def place_of(trace: TracebackType | None) -> Place | None:
             place = (trace.tb_frame.f_code, trace.tb_lasti)
         trace = trace.tb_next
     return place
+
+
+def comes_of_recorder(error: BaseException) -> bool:
+    """Whether it was raised in our own code, whatever called that."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is not None and trace.tb_frame.f_globals["__name__"].startswith("gradwalk.")
 
 
 def _first_sentence(text: str) -> str:

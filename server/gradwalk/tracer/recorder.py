@@ -21,7 +21,14 @@ from gradwalk.tracer.checking import Unchecked
 from gradwalk.tracer.culprits import Culprits
 from gradwalk.tracer.description import ACCUMULATE_GRAD, GraphWriter, Record
 from gradwalk.tracer.endings import only_first_nodes, room_ended, too_many_nodes, too_many_steps
-from gradwalk.tracer.explanation import explain_error, internal_problem, intrusion_problem, place_of, unused_input
+from gradwalk.tracer.explanation import (
+    damage_problem,
+    explain_error,
+    internal_problem,
+    intrusion_problem,
+    place_of,
+    unused_input,
+)
 from gradwalk.tracer.findings import Findings
 from gradwalk.tracer.frames import is_materializing, snippet_place
 from gradwalk.tracer.gradients import StepGradients
@@ -62,6 +69,11 @@ from gradwalk.tracer.walk import NextFunctions, Node, first_to_run, walk
 LookAtPass = Callable[[int, Sequence[Any], Sequence[Any]], None]
 """Given the pass's index, its outputs and its seeds."""
 
+
+def _find_no_damage(_: BaseException) -> None:
+    """Where nobody knows what the interpreter was like before."""
+
+
 NODES_WALKED: Final = 1_000_000
 """Of a graph that is too large to record as a whole."""
 _NOTHING_ASKED: Final = Asked([], {}, None)
@@ -69,6 +81,9 @@ _NOTHING_ASKED: Final = Asked([], {}, None)
 
 class Recorder(PassListener):
     """Turns passes into events. One recorder serves one run."""
+
+    _is_damaged = False
+    """Whether it was said that the program broke the interpreter."""
 
     def __init__(
         self,
@@ -87,6 +102,8 @@ class Recorder(PassListener):
         self.schedule = Schedule(limits, () if program is None else program.loops, asked, self.log)
         self.unrecorded = Unrecorded(self.places, stream.send)
         self.passes = Passes(self, self.log, self.schedule, self.fail_inside)
+        self.mend: Callable[[BaseException], str | None] = _find_no_damage
+        """See `Surroundings.mend`."""
         self.failure: Exception | None = None
         """The first fault of our own; what the program did is not affected by it."""
         self.live_nodes = LiveNodes(limits, self.values, self.writer.formulas)
@@ -122,6 +139,9 @@ class Recorder(PassListener):
 
         That room ran out is the program's doing.
         """
+        if self.failure is None and self.tell_damage(error):
+            self.failure = error
+            return
         ended = room_ended(error, self.places.span(snippet_place(originals.frame_at(1))))
         if ended is not None:
             # Room ended while something was put down: what would follow has a gap before it, so nothing does.
@@ -131,6 +151,18 @@ class Recorder(PassListener):
             self.failure = error
             is_ours = place_of(error.__traceback__) is None
             self.stream.send_problem(internal_problem(error) if is_ours else intrusion_problem(error, self.places))
+
+    def tell_damage(self, error: Exception) -> bool:
+        """Whether the program had broken the interpreter, which is said once, at the line that names what it broke."""
+        broken = self.mend(error)
+        if broken is None:
+            return self._is_damaged
+        if not self._is_damaged:
+            self._is_damaged = True
+            span = None if self._program is None else self._program.names(broken.rpartition(".")[2])
+            here = place_of(error.__traceback__) or snippet_place(originals.frame_at(1))
+            self.stream.send_problem(damage_problem(broken, error, span or self.places.span(here)))
+        return True
 
     # A pass begins.
 

@@ -33,7 +33,7 @@ from gradwalk.tracer.collection import relaxed_collection
 from gradwalk.tracer.compiled import CompileWatch
 from gradwalk.tracer.custom import FunctionPatch
 from gradwalk.tracer.directions import Direction
-from gradwalk.tracer.explanation import explain_error, unknown_name, words_of
+from gradwalk.tracer.explanation import comes_of_recorder, explain_error, unknown_name, words_of
 from gradwalk.tracer.implicit import chosen_gradient, conclude
 from gradwalk.tracer.inputs import InputError, free_variable, override, set_parameter
 from gradwalk.tracer.interruption import TimeLimitError
@@ -95,7 +95,15 @@ class Run:
         """Called with the recorder before the program starts."""
 
     def play(self) -> None:
-        """The whole run."""
+        """The whole run; a program that broke the interpreter under it is told so."""
+        try:
+            self._play_whole()
+        except Exception as fault:
+            if self.recorder is None or not self.recorder.tell_damage(fault):
+                raise
+            self.stream.finish(self.recorder.notes)
+
+    def _play_whole(self) -> None:
         options = self.request.options
         try:
             program = self._read()
@@ -107,6 +115,8 @@ class Run:
             recorder = self.recorder = Recorder(
                 self.stream, self.limits, program, lambda: self.namespace, options.passes
             )
+            if self._surroundings is not None:
+                recorder.mend = self._surroundings.mend
             if self._prepare is not None:
                 self._prepare(recorder)
             try:
@@ -150,6 +160,7 @@ class Run:
                     try:
                         exec(program.code, self.namespace)  # noqa: S102 (running the program is what this is for)
                     finally:
+                        self._revive()
                         recorder.schedule.listen()
             except AllRecordedError:
                 return
@@ -165,6 +176,10 @@ class Run:
 
     def _around(self, recorder: Recorder) -> AbstractContextManager[None]:
         return nullcontext() if self._surroundings is None else self._surroundings.around(recorder.notes.append)
+
+    def _revive(self) -> None:
+        if self._surroundings is not None:
+            self._surroundings.revive()
 
     def _conclude(self, program: Program, recorder: Recorder, recorded: CallRecorder) -> None:
         asked = self.request.options.grad_output
@@ -233,6 +248,8 @@ class Run:
             return
         if isinstance(error, InputError):
             recorder.explain_once(error, input_problem(error))
+            return
+        if isinstance(error, NameError) and comes_of_recorder(error) and recorder.tell_damage(error):
             return
         try:
             explained = explain_error(error, recorder.culprits())

@@ -114,6 +114,21 @@ class Program:
         """The calls of forward mode that the text makes, with the functions that names stand for after the run."""
         return list(forward_calls(self._tree, namespace))
 
+    def names(self, name: str) -> Span | None:
+        """Where the program writes to an attribute of that name or deletes it, or else first names it."""
+        named = [
+            node
+            for node in ast.walk(self._tree)
+            if (isinstance(node, ast.Attribute) and node.attr == name)
+            or (isinstance(node, ast.Constant) and node.value == name)
+        ]
+        named.sort(key=lambda node: isinstance(getattr(node, "ctx", None), ast.Load))
+        if not named:
+            return None
+        found = named[0]
+        end_line, end = found.end_lineno or found.lineno, found.end_col_offset or found.col_offset
+        return self._columns.span_of_bytes(found.lineno, end_line, found.col_offset, end)
+
     def uncalled(self) -> tuple[str, str, Span] | None:
         """The last function or class that no line names, how it could be called, and its first line.
 

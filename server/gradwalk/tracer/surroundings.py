@@ -18,3 +18,9 @@ class Surroundings(Protocol):
 
     def explain(self, error: BaseException, source: str) -> Fact | None:
         """Why an error comes of the lock, and what to write instead; None for any other error."""
+
+    def revive(self) -> None:
+        """Brings back the builtins that are missing when the program has ended."""
+
+    def mend(self, error: BaseException) -> str | None:
+        """Repairs the interpreter after a fault of the recorder; names what the program had broken, if anything."""

@@ -326,6 +326,9 @@ problem-internal-in = Beim Aufzeichnen ist gradwalk selbst mit `{ $name }` in `{
 problem-intrusion = Zum Aufzeichnen liest gradwalk die Attribute jedes Tensors. Dabei lief diese Programmzeile und löste `{ $name }` aus. Das Programm lief weiter; was davor zu sehen ist, stimmt.
     .title = { $name } in Code, der beim Aufzeichnen durch gradwalk lief
     .hint = Gib Properties, die du an Tensoren hängst, andere Namen als die von torch, oder lass sie keinen Fehler auslösen.
+problem-interpreter-broken = Dieses Programm hat `{ $what }` ersetzt oder entfernt. gradwalk zeichnet im selben Interpreter auf und braucht es, deshalb misslang die Aufzeichnung. Was davor zu sehen ist, stimmt.
+    .title = Das Programm hat den Interpreter beschädigt, der es aufzeichnet
+    .hint = Lass `{ $what }`, wie es ist, oder stelle es vor der nächsten Tensoroperation wieder her.
 
 problem-too-many-nodes = Dieser Rückwärtsdurchlauf besucht mehr als { $count } autograd-Knoten. Er wurde ausgeführt, aber nicht aufgezeichnet.
     .title = Der Graph ist zu groß zum Anzeigen
@@ -946,6 +949,7 @@ note-on-cpu = `{ $asked }` in Zeile { $line } lief auf der CPU: Hier gibt es kei
 note-no-workers = Der `DataLoader` in Zeile { $line } lädt in diesem Prozess: Hier gibt es keine { $workers } Worker. Die Batches sind dieselben.
 note-quiet = `{ $library }` (Zeile { $line }) zeichnet und meldet hier nichts: Seine Aufrufe tun nichts.
 note-reaches-inside = Dieses Programm greift in den Interpreter (`{ $what }`, Zeile { $line }): Zu sehen ist, was das Programm von sich sagt.
+note-no-audit-hook = Der Audit-Hook in Zeile { $line } wird hier nicht aufgerufen: Auch was gradwalk beim Aufzeichnen tut, würde ihn erreichen.
 note-compiled = `torch.compile` lief hier eager: Kompiliert wäre die ganze Funktion ein einziger undurchsichtiger Knoten. Operation für Operation ergeben sich dieselben Gradienten, bis auf Rundung.
 note-compiled-in-line = `torch.compile` in Zeile { $line } lief eager: Kompiliert wäre die ganze Funktion ein einziger undurchsichtiger Knoten. Operation für Operation ergeben sich dieselben Gradienten, bis auf Rundung.
 

@@ -327,6 +327,9 @@ problem-internal-in = While recording, gradwalk itself failed with `{ $name }` i
 problem-intrusion = gradwalk reads the attributes of each tensor to record it. That ran this line of the program, which raised `{ $name }`. The program ran on; what is shown before this is right.
     .title = { $name } in code that ran while gradwalk was recording
     .hint = Give properties that you put on tensors another name than torch's own, or let them not raise.
+problem-interpreter-broken = This program replaced or removed `{ $what }`. gradwalk records in the same interpreter and needs it, so recording failed. What is shown before this is right.
+    .title = The program broke the interpreter that records it
+    .hint = Leave `{ $what }` as it is, or put it back before the next tensor operation.
 
 problem-too-many-nodes = This backward pass walks more than { $count } autograd nodes. It was run, but not recorded.
     .title = The graph is too large to show
@@ -947,6 +950,7 @@ note-on-cpu = `{ $asked }` in line { $line } ran on the CPU: there is no other d
 note-no-workers = The `DataLoader` in line { $line } loads in this process: there are no { $workers } workers here. The batches are the same.
 note-quiet = `{ $library }` (line { $line }) draws and reports nothing here: its calls do nothing.
 note-reaches-inside = This program reaches inside the interpreter (`{ $what }`, line { $line }): what is shown is what the program says of itself.
+note-no-audit-hook = The audit hook in line { $line } is not called here: what gradwalk does to record the program would reach it, too.
 note-compiled = `torch.compile` ran eagerly here: compiled, the whole function would be one opaque node. Operation by operation it computes the same gradients, up to rounding.
 note-compiled-in-line = `torch.compile` in line { $line } ran eagerly: compiled, the whole function would be one opaque node. Operation by operation it computes the same gradients, up to rounding.
 

@@ -32,6 +32,66 @@ BEHAVES: dict[str, tuple[str, str, list[tuple[str, dict[str, str]]]]] = {
         "tensor([2., 4.])\n",
         [("note-no-workers", {"workers": "4", "line": "4"})],
     ),
+    "pinned memory, by its position": (
+        X + "from torch.utils.data import DataLoader, TensorDataset\n"
+        "for (b,) in DataLoader(TensorDataset(torch.arange(4.)), 2, False, None, None, 0, None, True):\n"
+        "    (x * b).sum().backward()\nprint(x.grad)",
+        "tensor([2., 4.])\n",
+        [("note-on-cpu", {"asked": "pin_memory=True", "line": "4"})],
+    ),
+    "a generator for a GPU": (
+        X + "g = torch.Generator('cuda').manual_seed(3)\nassert isinstance(torch.default_generator, torch.Generator)\n"
+        "a = torch.rand(2, generator=g, device='cuda')\ntorch.manual_seed(3)\n(x * a).sum().backward()\n"
+        "print(isinstance(g, torch.Generator), torch.equal(x.grad, torch.rand(2)))",
+        "True True\n",
+        [("note-on-cpu", {"asked": 'torch.Generator("cuda")', "line": "3"})],
+    ),
+    "streams and events": (
+        X + "start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)\nstart.record()\n"
+        "stream = torch.cuda.Stream()\nwith torch.cuda.stream(stream):\n    x.sum().backward()\nend.record()\n"
+        "torch.cuda.current_stream().wait_stream(stream)\ntorch.cuda.synchronize()\n"
+        "print(x.grad, start.elapsed_time(end) > 0)",
+        "tensor([1., 1.]) True\n",
+        [("note-on-cpu", {"asked": "torch.cuda.Event()", "line": "3"})],
+    ),
+    "mixed precision": (
+        X + "optimizer, scaler = torch.optim.SGD([x], 1.0), torch.amp.GradScaler('cuda')\n"
+        "with torch.autocast('cuda', dtype=torch.float16):\n    loss = (x * x).sum()\nscaler.scale(loss).backward()\n"
+        "scaler.step(optimizer)\nscaler.update()\nprint(loss.dtype, x.data)",
+        "torch.float32 tensor([-1., -2.])\n",
+        [("note-full-precision", {"asked": "GradScaler", "line": "3"})],
+    ),
+    "flags and seeds": (
+        "import torch\ntorch.backends.cudnn.benchmark = True\ntorch.manual_seed(3)\ntorch.cuda.manual_seed_all(3)\n" + X
+        + "a = torch.rand(2)\n(x * a).sum().backward()\ntorch.manual_seed(3)\nprint(torch.equal(a, torch.rand(2)))",
+        "True\n",
+        [("note-on-cpu", {"asked": "torch.backends.cudnn.benchmark", "line": "2"})],
+    ),
+    "seeds alone": (
+        X + "torch.manual_seed(3)\ntorch.cuda.manual_seed_all(3)\nx.sum().backward()",
+        "",
+        [("note-on-cpu", {"asked": "torch.cuda.manual_seed_all()", "line": "4"})],
+    ),
+    "weights from a GPU": (
+        "import io\n" + X + "file = io.BytesIO()\ntorch.save({'w': x}, file)\nfile.seek(0)\n"
+        "w = torch.load(file, map_location='cuda')['w']\nw.sum().backward()\nprint(w.device, w.grad)",
+        "cpu tensor([1., 1.])\n",
+        [("note-on-cpu", {"asked": "cuda", "line": "7"})],
+    ),
+    "the number of a GPU": (
+        X + "x.to(0).sum().backward()\nprint(torch.zeros(1, device=0).device, x.type(torch.cuda.FloatTensor).device)\n"
+        "torch.set_default_tensor_type('torch.cuda.FloatTensor')\nprint(torch.cuda.get_device_properties(0).name)",
+        "cpu cpu\nCPU\n",
+        [("note-on-cpu", {"asked": "cuda:0", "line": "3"})],
+    ),
+    "asyncio": (
+        "import asyncio\n" + X + "async def one(n):\n    await asyncio.sleep(0.001 * n)\n    return x[n] * n\n"
+        "async def main():\n    queue = asyncio.Queue()\n    for y in await asyncio.gather(one(1), one(0)):\n"
+        "        await queue.put(y)\n    return await asyncio.wait_for(queue.get(), 1)\n"
+        "asyncio.run(main()).backward()\nprint(x.grad)",
+        "tensor([0., 1.])\n",
+        [],
+    ),
     "pictures and reports": (
         "import matplotlib.pyplot as plt, wandb\nfrom torch.utils.tensorboard import SummaryWriter\n" + X
         + "fig, axes = plt.subplots(2, 2)\naxes[0, 1].plot([1, 2], label='a')\nwandb.init(project='a')\n"
@@ -101,6 +161,13 @@ EXPLAINED = {
     "a client": ("import requests", "problem-no-network", {}),
     "a temporary folder": ("import tempfile\ntempfile.mkdtemp()", "problem-no-files", {}),
     "a thread": ("import threading\nthreading.Thread(target=print).start()", "problem-no-processes", {}),
+    "a thread of asyncio": (
+        "import asyncio\nasync def main():\n    await asyncio.to_thread(print)\nasyncio.run(main())",
+        "problem-no-processes",
+        {},
+    ),
+    "a pool": ("from multiprocessing import Pool\nPool(2)", "problem-no-processes", {}),
+    "a graph of CUDA": ("torch.cuda.CUDAGraph()", "problem-no-gpu", {}),
     "a process": ("import subprocess\nsubprocess.run(['ls'])", "problem-no-processes", {}),
     "an end with a word": ("import sys\nsys.exit('bad')", "problem-exited-with", {"code": "'bad'"}),
     "nobody calls it": ("def train(model, n=1):\n    torch.ones(2).sum().backward()\n", "problem-nothing-called",

@@ -545,6 +545,7 @@ export interface Catalogue {
   "note-input": "name";
   "note-v-kept": never;
   "note-on-cpu": "asked" | "line";
+  "note-full-precision": "asked" | "line";
   "note-no-workers": "line" | "workers";
   "note-quiet": "library" | "line";
   "note-reaches-inside": "what" | "line";

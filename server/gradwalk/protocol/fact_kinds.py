@@ -544,6 +544,7 @@ FactKind = Literal[
     "note-input",
     "note-v-kept",
     "note-on-cpu",
+    "note-full-precision",
     "note-no-workers",
     "note-quiet",
     "note-reaches-inside",

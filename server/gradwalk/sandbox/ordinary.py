@@ -5,21 +5,23 @@ A program is Python with everything that computes. What it cannot have here and 
 its line. Everything else is the real thing, and where the kernel refuses it, `explain.py` says what to write.
 """
 
+import asyncio
 import functools
 import importlib.abc
 import importlib.machinery
 import inspect
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, redirect_stderr
-from types import CodeType, FrameType, ModuleType
+from types import FrameType, ModuleType
 from typing import Any, Final
 
 import torch
-from torch.overrides import TorchFunctionMode
 from torch.utils.data import DataLoader
 
 from gradwalk.protocol.facts import Fact, fact
+from gradwalk.sandbox.accelerators import Note, OnTheCpu, note_on_cpu, without_accelerators
+from gradwalk.sandbox.event_loop import LoopsThatSleep
 from gradwalk.sandbox.explain import explain
 from gradwalk.tracer.interpreter import Interpreter
 from gradwalk.tracer.originals import SNIPPET, frame_at
@@ -39,14 +41,10 @@ _INSPECTING: Final = frozenset(
      "sys._current_frames"}
 )  # fmt: skip
 _FRAME_ATTRIBUTES: Final = frozenset({"tb_frame", "f_globals", "f_builtins", "gi_frame", "cr_frame", "ag_frame"})
-_DEVICES_MOVED_TO: Final = frozenset({"cuda", "xpu", "mps", "hpu", "npu", "mtia"})
-
-
-Note = Callable[[str, Callable[[str], Fact]], None]
-"""Takes a subject, and the fact about it for a line."""
-_POSITION_OF_WORKERS: Final = 4
-_LOOKS_FOR_A_MODULE: Final = inspect.unwrap(torch.get_device_module).__code__
-"""Looks for one by the name of a device, as `fork_rng` asks it to."""
+_OF_WORKERS: Final = frozenset(
+    {"num_workers", "pin_memory", "persistent_workers", "prefetch_factor", "multiprocessing_context", "timeout",
+     "pin_memory_device", "worker_init_fn"}
+)  # fmt: skip
 
 
 class Ordinary:
@@ -65,9 +63,10 @@ class Ordinary:
         for name in _QUIET_MODULES:
             sys.modules.pop(name, None)
         _without_workers(self.note)
-        _without_accelerators()
+        without_accelerators(self.note)
         torch.compile = self._run_eagerly
         sys.breakpointhook = _do_nothing
+        asyncio.set_event_loop_policy(LoopsThatSleep())
         self._interpreter = Interpreter()
 
     def note(self, subject: str, told_at: Callable[[str], Fact]) -> None:
@@ -94,7 +93,7 @@ class Ordinary:
         if not self._is_watched:
             self._is_watched = True
             sys.addaudithook(self._watch)
-        with _OnTheCpu(self.note), redirect_stderr(sys.stdout):
+        with OnTheCpu(self.note), redirect_stderr(sys.stdout):
             yield
 
     def explain(self, error: BaseException, source: str) -> Fact | None:
@@ -153,82 +152,27 @@ def _is_asked_by_program(frame: FrameType | None) -> bool:
     )
 
 
-class _OnTheCpu(TorchFunctionMode):
-    """Whatever asks for another device gets the CPU."""
-
-    def __init__(self, note: Note) -> None:
-        super().__init__()
-        self._note = note
-
-    def __torch_function__(
-        self, func: Any, types: Iterable[type], args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
-    ) -> Any:
-        kwargs = kwargs or {}
-        name = getattr(func, "__name__", "")
-        if name in _DEVICES_MOVED_TO and func is getattr(torch.Tensor, name, None):
-            self._note("device", lambda line: fact("note-on-cpu", asked=f".{name}()", line=line))
-            return args[0]
-        if func is torch.Tensor.pin_memory:
-            return args[0]
-        if func is torch.device and _code_that_called(frame_at(1)) is _LOOKS_FOR_A_MODULE:
-            return func(*args, **kwargs)
-        asked = [one for one in (kwargs.get("device"), *args) if _is_elsewhere(one)]
-        if asked:
-            self._note("device", lambda line: fact("note-on-cpu", asked=str(asked[0]), line=line))
-            args = tuple("cpu" if _is_elsewhere(one) else one for one in args)
-            kwargs = {key: "cpu" if _is_elsewhere(value) else value for key, value in kwargs.items()}
-        return func(*args, **kwargs)
-
-
-def _code_that_called(frame: FrameType | None) -> CodeType | None:
-    """The recorder's own frames stand between."""
-    while frame is not None and frame.f_globals["__name__"].startswith("gradwalk."):
-        frame = frame.f_back
-    return None if frame is None else frame.f_code
-
-
-def _is_elsewhere(value: Any) -> bool:
-    if isinstance(value, torch.device):
-        return value.type in _DEVICES_MOVED_TO
-    return type(value) is str and value.partition(":")[0] in _DEVICES_MOVED_TO
-
-
 def _do_nothing(*_: Any, **__: Any) -> None:
     """Takes every call."""
-
-
-def _without_accelerators() -> None:
-    """What programs call on `torch.cuda` and its like without asking whether it is there."""
-
-    def zero(*_: Any, **__: Any) -> int:
-        return 0
-
-    for library in (torch.cuda, torch.mps, torch.xpu):
-        for name in ("synchronize", "empty_cache", "set_device", "reset_peak_memory_stats", "init"):
-            if hasattr(library, name):
-                setattr(library, name, _do_nothing)
-        for name in ("current_device", "memory_allocated", "max_memory_allocated", "memory_reserved",
-                     "max_memory_reserved", "current_allocated_memory", "driver_allocated_memory"):  # fmt: skip
-            if hasattr(library, name):
-                setattr(library, name, zero)
-    torch.cuda.get_device_name = lambda *_: "CPU"
 
 
 def _without_workers(note: Note) -> None:
     """A DataLoader in this process, whatever it is asked for."""
     original = DataLoader.__init__
+    signature = inspect.signature(original)
 
     @functools.wraps(original)
-    def __init__(self: Any, dataset: Any, *args: Any, **keywords: Any) -> None:  # noqa: N807
-        workers = keywords.get("num_workers")
+    def __init__(*args: Any, **keywords: Any) -> None:  # noqa: N807
+        bound = signature.bind(*args, **keywords)
+        asked = bound.arguments
+        workers = asked.get("num_workers")
         if workers:
             note("workers", lambda line: fact("note-no-workers", workers=str(workers), line=line))
-        for name in ("num_workers", "pin_memory", "persistent_workers", "prefetch_factor", "multiprocessing_context",
-                     "timeout", "pin_memory_device", "worker_init_fn"):  # fmt: skip
-            keywords.pop(name, None)
-        if len(args) > _POSITION_OF_WORKERS:
-            args = (*args[:_POSITION_OF_WORKERS], 0, *args[_POSITION_OF_WORKERS + 1 :])
-        original(self, dataset, *args, **keywords)
+        elif asked.get("pin_memory"):
+            note_on_cpu(note, "pin_memory=True")
+        for name in _OF_WORKERS & asked.keys():
+            asked[name] = signature.parameters[name].default
+        original(*bound.args, **bound.kwargs)
 
     DataLoader.__init__ = __init__  # type: ignore[method-assign]
 

@@ -27,6 +27,7 @@ torch.quantization torch.sparse torch.special torch.testing torch.types torch.ut
 torch.utils.data torch.utils.data.dataset torch.utils.data.distributed torch.utils.flop_counter torch.utils.hooks
 torch.utils.dlpack torch.utils.serialization torch.utils.serialization.config torch.package encodings.idna
 encodings.ascii encodings.latin_1 encodings.utf_16 encodings.utf_32 encodings.cp1252 einops einops.layers.torch
+multiprocessing.queues multiprocessing.synchronize
 """
 MODULES: tuple[str, ...] = tuple(_NAMES.split())
 """What computes of the standard library, of numpy and of torch, and what is installed beside them."""

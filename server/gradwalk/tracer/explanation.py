@@ -376,7 +376,8 @@ EXPLANATIONS: Final[tuple[tuple[str, Explain], ...]] = (
     (r"optimizer got an empty parameter list", fact("problem-no-parameters")),
     (r"must have the same dtype, but got (?P<left>\w+) and (?P<right>\w+)", _two_dtypes),
     (
-        r"Torch not compiled with CUDA enabled|Found no NVIDIA driver|"
+        r"Torch not compiled with CUDA enabled|requires CUDA support|Tried to instantiate dummy base class|"
+        r"Found no NVIDIA driver|"
         r"Cannot get CUDA generator|not linked with support for (?:mps|cuda|xpu) devices|"
         r"Could not run '.*' with arguments from the '(?:CUDA|MPS)' backend",
         fact("problem-no-gpu"),

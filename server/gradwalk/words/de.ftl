@@ -946,6 +946,7 @@ nograd-others-more = Dasselbe gilt für { $names } und { $count } weitere.
 note-input = Die Eingabe `{ $name }` wurde nicht verwendet: Das Programm hat keinen Platz für sie.
 note-v-kept = Das v der Seite wurde nicht verwendet: Es kann das des Programms nur in dessen erstem Rückwärtsaufruf ersetzen, wenn der bei einem Tensor aus mehreren Zahlen beginnt.
 note-on-cpu = `{ $asked }` in Zeile { $line } lief auf der CPU: Hier gibt es kein anderes Gerät. Graph und Gradienten sind dieselben.
+note-full-precision = `{ $asked }` in Zeile { $line } ist ausgeschaltet: Hier gibt es kein anderes Gerät, und alles wird in voller Genauigkeit gerechnet. Auf einer GPU liefen manche Operationen in halber Genauigkeit, mit eigenen Knoten für die Umwandlung.
 note-no-workers = Der `DataLoader` in Zeile { $line } lädt in diesem Prozess: Hier gibt es keine { $workers } Worker. Die Batches sind dieselben.
 note-quiet = `{ $library }` (Zeile { $line }) zeichnet und meldet hier nichts: Seine Aufrufe tun nichts.
 note-reaches-inside = Dieses Programm greift in den Interpreter (`{ $what }`, Zeile { $line }): Zu sehen ist, was das Programm von sich sagt.

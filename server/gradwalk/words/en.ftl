@@ -947,6 +947,7 @@ nograd-others-more = The same holds for { $names } and { $count } more.
 note-input = The input `{ $name }` was not used: the program has no place for it.
 note-v-kept = The v from the page was not used: it can take the place of the program’s own only in its first backward call, where that starts at one tensor of several numbers.
 note-on-cpu = `{ $asked }` in line { $line } ran on the CPU: there is no other device here. Graph and gradients are the same.
+note-full-precision = `{ $asked }` in line { $line } is switched off: there is no other device here, and everything is computed in full precision. On a GPU some operations would run in half precision, with casts as nodes of their own.
 note-no-workers = The `DataLoader` in line { $line } loads in this process: there are no { $workers } workers here. The batches are the same.
 note-quiet = `{ $library }` (line { $line }) draws and reports nothing here: its calls do nothing.
 note-reaches-inside = This program reaches inside the interpreter (`{ $what }`, line { $line }): what is shown is what the program says of itself.

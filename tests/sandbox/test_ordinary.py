@@ -188,10 +188,7 @@ BREAKS: dict[str, tuple[str, str | None]] = {
     "torch itself": ("vars(torch).clear()", "torch"),
     "a part of torch": ("del torch.autograd", "torch.autograd"),
     "the base of Functions": ("torch.autograd.Function = None", "torch.autograd.Function"),
-    "a method of tensors": (
-        "torch.Tensor.tolist = torch.Tensor.detach = torch.Tensor.clone = None",
-        "torch.Tensor.tolist",
-    ),
+    "a method of tensors": ("torch.Tensor.untyped_storage = None", "torch.Tensor.untyped_storage"),
     "a shape that raises": ("torch.Tensor.shape = property(lambda self: 1 / 0)", "torch.Tensor.shape"),
     "no room for calls": ("import sys\nsys.setrecursionlimit(20)", "sys.setrecursionlimit"),
     "threads": ("import threading\nthreading.Thread = None", "threading.Thread"),

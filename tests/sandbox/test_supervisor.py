@@ -4,6 +4,7 @@ The kernel's layers and the parent hold by themselves: nothing forbids a program
 """
 
 import os
+import re
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -30,6 +31,7 @@ from tests.world.stream import assert_whole
 
 Start = Callable[..., Sandbox]
 Trace = Callable[..., list[Event]]
+CHANNEL = 200
 KILL_LATENCY_SECONDS = 1.5
 """Of processor, which a run that nobody ends goes on to take; a busy machine gives it no more than a quiet one."""
 
@@ -177,6 +179,30 @@ def test_a_stranger_cannot_read_the_server_s_environment(survive: Trace, monkeyp
     assert "OMP_NUM_THREADS" in line
 
 
+def test_the_kernel_tells_of_every_layer_round_a_running_child(sandboxes: Start) -> None:
+    """Read from outside, while the program runs: nothing that it says is asked for."""
+    launcher = launcher_of(sandboxes())
+    stream = sandboxes().trace(
+        job_of("print('on', flush=True)\nwhile True: pass"), installed_versions(), Cancellation()
+    )
+    next(stream)
+    statuses = {pid: status_of(pid) for pid in children_of(launcher.pid)}
+    [pid] = [pid for pid, status in statuses.items() if status["Seccomp"] == "2"]
+    status = statuses[pid]
+    assert (status["NoNewPrivs"], status["Threads"], int(status["CapEff"], 16)) == ("1", "1", 0)
+    assert "0" not in status["Uid"].split()
+    limits = re.findall(r"^Max (.+?) {2,}(\S+) +(\S+)", Path(f"/proc/{pid}/limits").read_text(), re.MULTILINE)
+    none = {name for name, soft, hard in limits if (soft, hard) == ("0", "0")}
+    assert none >= {"open files", "file size", "processes", "core file size", "locked memory", "msgqueue size"}
+    assert not {name for name, _, hard in limits if hard == "unlimited"} & {"address space", "data size", "cpu time"}
+    if os.geteuid() == 0:
+        held = {int(one.name): str(one.readlink()) for one in Path(f"/proc/{pid}/fd").iterdir()}
+        assert {number: held[number] for number in (0, 1, 2)} == dict.fromkeys((0, 1, 2), "/dev/null")
+        assert held.keys() == {0, 1, 2, CHANNEL}
+        assert held[CHANNEL].startswith("socket:")
+    stream.close()
+
+
 def test_no_file_is_left_and_no_child(survive: Trace, sandboxes: Start, tmp_path: Path) -> None:
     survive(f"import os\ntry:\n    open({str(tmp_path / 'left')!r}, 'w')\nexcept OSError: pass")
     assert not any(tmp_path.iterdir())
@@ -320,6 +346,12 @@ def test_nobody_waits_for_a_child_of_a_launcher_that_is_gone(start_sandbox: Star
 def launcher_of(sandbox: Sandbox) -> ForkLauncher:
     assert isinstance(sandbox.launcher, ForkLauncher)
     return sandbox.launcher
+
+
+def status_of(pid: int) -> dict[str, str]:
+    """What the kernel says of a process."""
+    pairs = (line.partition(":") for line in Path(f"/proc/{pid}/status").read_text().splitlines())
+    return {name: value.strip() for name, _, value in pairs}
 
 
 def spent_by_children(sandbox: Sandbox) -> float:

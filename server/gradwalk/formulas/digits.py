@@ -12,6 +12,8 @@ from gradwalk.formulas.writing import Written, write_number
 LONGEST_SIDE = 4
 DIGITS = (4, 6, 9)
 """Significant digits to try, until the equation with the printed numbers holds."""
+_detach, _to_list = Tensor.detach, Tensor.tolist
+"""As they were before a program could replace them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +34,13 @@ def print_value(value: Tensor, digits: int) -> Printed | None:
     """
     if value.dim() > 2 or not value.numel() or any(size > LONGEST_SIDE for size in value.shape):
         return None
-    value = value.detach()
+    value = _detach(value)
     if value._is_zerotensor():  # noqa: SLF001 - torch has no public name for it
         # Zeros that torch never wrote down: they have no memory to be read.
         value = torch.zeros(value.shape, dtype=value.dtype)
     if value.layout != torch.strided or value.is_quantized:
         return None
-    numbers = [_round(number, digits) for number in value.reshape(-1).tolist()]
+    numbers = [_round(number, digits) for number in _to_list(value.reshape(-1))]
     if value.is_floating_point() or value.is_complex():
         dtype = torch.complex128 if value.is_complex() else torch.float64
         wide = value.to(dtype)

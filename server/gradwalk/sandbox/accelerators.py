@@ -12,7 +12,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from gradwalk.protocol.facts import Fact, fact
-from gradwalk.tracer.originals import SNIPPET, frame_at
+from gradwalk.tracer.originals import SNIPPET, asked_for, frame_at
 
 Note = Callable[[str, Callable[[str], Fact]], None]
 """Takes a subject, and the fact about it for a line."""
@@ -34,6 +34,7 @@ class OnTheCpu(TorchFunctionMode):
         self, func: Any, types: Iterable[type], args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         kwargs = kwargs or {}
+        func = asked_for(func, frame_at(1))
         name = getattr(func, "__name__", "")
         if name in _DEVICES_MOVED_TO and func is getattr(torch.Tensor, name, None):
             note_on_cpu(self._note, f".{name}()")

@@ -104,9 +104,9 @@ class Ordinary:
         """See `interpreter.py`."""
         self._interpreter.revive()
 
-    def mend(self, error: BaseException) -> str | None:
+    def mend(self, error: BaseException, *, is_over: bool) -> str | None:
         """See `interpreter.py`."""
-        return self._interpreter.mend(error)
+        return self._interpreter.mend(error, is_over=is_over)
 
     def _run_eagerly(self, model: Any = None, **_: Any) -> Any:
         """`torch.compile`: what it is given, so that the graph is the program's own."""

@@ -26,6 +26,7 @@ from gradwalk.tracer.opened import openable_body
 from gradwalk.tracer.originals import (
     SNIPPET,
     Tensor,
+    asked_for,
     can_have_gradient,
     frame_at,
     grad_fn_of,
@@ -402,7 +403,11 @@ class CallRecorder(TorchFunctionMode):
         try:
             opened = self._opened[func]
         except KeyError:
-            opened = self._opened[func] = openable_body(func)
+            asked = asked_for(func, frame_at(1))
+            opened = openable_body(asked)
+            if asked is func:
+                self._opened[func] = opened
+            func = asked
         low = sequence_number()
         if opened is not None and _PLAIN_TYPES.issuperset(types):
             result = self._run_opened(opened, args, kwargs)

@@ -62,8 +62,11 @@ class Interpreter:
         found = self._builtins_at_end = self._copy_builtins()
         self._fill_builtins({**self._builtins.had, **found})
 
-    def mend(self, error: BaseException) -> str | None:
-        """Brings back all that the program took away, and names the first of it; None where there is nothing."""
+    def mend(self, error: BaseException, *, is_over: bool) -> str | None:
+        """Names the first thing that the program took away; None where there is nothing.
+
+        What no code can do without comes back at once, all else when the program is over: it may use what it replaced.
+        """
         found = self._copy_builtins() if self._builtins_at_end is None else self._builtins_at_end
         self._fill_builtins(self._builtins.had)
         if self._read_recursion_limit() < self._recursion_limit:
@@ -81,9 +84,9 @@ class Interpreter:
             is_class = isinstance(owner.owner, type)
             for name in [*owner.differences(_members(owner.owner) if is_class else vars(owner.owner))]:
                 damage.append(owner.path(name))
-                if is_class:
+                if is_over and is_class:
                     setattr(owner.owner, name, owner.had[name])
-                else:
+                elif is_over:
                     vars(owner.owner)[name] = owner.had[name]
         return damage[0] if damage else None
 

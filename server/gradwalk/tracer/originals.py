@@ -6,7 +6,7 @@ A program may patch `torch.Tensor.clone` or the like; the recorder must go on re
 import inspect
 import sys
 from collections.abc import Callable
-from types import FrameType
+from types import FrameType, FunctionType
 from typing import Any, Final
 
 import torch
@@ -18,6 +18,9 @@ version_of: Final[Callable[[torch.Tensor], int]] = vars(torch._C.TensorBase)["_v
 _grad_fn: Final[Callable[[torch.Tensor], Any]] = vars(torch._C.TensorBase)["grad_fn"].__get__
 _is_leaf: Final[Callable[[torch.Tensor], bool]] = vars(torch._C.TensorBase)["is_leaf"].__get__
 zeros_like: Final = torch.zeros_like
+add: Final = torch._C.TensorBase.add
+equal: Final = torch.equal
+no_grad: Final = torch.no_grad
 to_numpy: Final = torch._C.TensorBase.numpy
 Tensor: Final = torch.Tensor
 Parameter: Final = torch.nn.Parameter
@@ -111,6 +114,27 @@ def to_list(tensor: torch.Tensor) -> Any:
 
 SNIPPET: Final = "<snippet>"
 """The file name of the traced program's code objects."""
+
+
+_FUNCTIONS: Final = {
+    id(one.__code__): one
+    for owner in (torch, torch.Tensor, torch.autograd, torch.functional, torch.nn.functional)
+    for one in vars(owner).values()
+    if type(one) is FunctionType
+}
+"""Those of torch that are written in Python, by the identity of their code."""
+
+
+def asked_for(func: Callable[..., Any], frame: FrameType | None) -> Callable[..., Any]:
+    """The function that a mode is asked to call, given the frame that asks: torch's own where a program replaced it.
+
+    `Tensor.backward` passes itself on by its name. By then the name may mean a wrapper of the program around it,
+    which would run a second time.
+    """
+    if type(func) is not FunctionType or func.__code__.co_filename != SNIPPET:
+        return func
+    asks = None if frame is None else frame.f_back
+    return func if asks is None else _FUNCTIONS.get(id(asks.f_code), func)
 
 
 def legacy_vmap_level() -> int:

@@ -61,6 +61,7 @@ from gradwalk.tracer.silent_mistakes import SilentMistakes
 from gradwalk.tracer.source import Program
 from gradwalk.tracer.stream import EventStream
 from gradwalk.tracer.sums import ContributionSums
+from gradwalk.tracer.surroundings import Surroundings
 from gradwalk.tracer.transforms import batch_sizes, runs_in_transform
 from gradwalk.tracer.unrecorded import Unrecorded
 from gradwalk.tracer.values import ValueTable
@@ -68,10 +69,6 @@ from gradwalk.tracer.walk import NextFunctions, Node, first_to_run, walk
 
 LookAtPass = Callable[[int, Sequence[Any], Sequence[Any]], None]
 """Given the pass's index, its outputs and its seeds."""
-
-
-def _find_no_damage(_: BaseException) -> None:
-    """Where nobody knows what the interpreter was like before."""
 
 
 NODES_WALKED: Final = 1_000_000
@@ -102,8 +99,7 @@ class Recorder(PassListener):
         self.schedule = Schedule(limits, () if program is None else program.loops, asked, self.log)
         self.unrecorded = Unrecorded(self.places, stream.send)
         self.passes = Passes(self, self.log, self.schedule, self.fail_inside)
-        self.mend: Callable[[BaseException], str | None] = _find_no_damage
-        """See `Surroundings.mend`."""
+        self.surroundings: Surroundings | None = None
         self.failure: Exception | None = None
         """The first fault of our own; what the program did is not affected by it."""
         self.live_nodes = LiveNodes(limits, self.values, self.writer.formulas)
@@ -139,7 +135,7 @@ class Recorder(PassListener):
 
         That room ran out is the program's doing.
         """
-        if self.failure is None and self.tell_damage(error):
+        if self.failure is None and self.tell_damage(error, is_over=False):
             self.failure = error
             return
         ended = room_ended(error, self.places.span(snippet_place(originals.frame_at(1))))
@@ -152,9 +148,9 @@ class Recorder(PassListener):
             is_ours = place_of(error.__traceback__) is None
             self.stream.send_problem(internal_problem(error) if is_ours else intrusion_problem(error, self.places))
 
-    def tell_damage(self, error: Exception) -> bool:
+    def tell_damage(self, error: Exception, *, is_over: bool) -> bool:
         """Whether the program had broken the interpreter, which is said once, at the line that names what it broke."""
-        broken = self.mend(error)
+        broken = None if self.surroundings is None else self.surroundings.mend(error, is_over=is_over)
         if broken is None:
             return self._is_damaged
         if not self._is_damaged:

@@ -99,7 +99,7 @@ class Run:
         try:
             self._play_whole()
         except Exception as fault:
-            if self.recorder is None or not self.recorder.tell_damage(fault):
+            if self.recorder is None or not self.recorder.tell_damage(fault, is_over=True):
                 raise
             self.stream.finish(self.recorder.notes)
 
@@ -115,8 +115,7 @@ class Run:
             recorder = self.recorder = Recorder(
                 self.stream, self.limits, program, lambda: self.namespace, options.passes
             )
-            if self._surroundings is not None:
-                recorder.mend = self._surroundings.mend
+            recorder.surroundings = self._surroundings
             if self._prepare is not None:
                 self._prepare(recorder)
             try:
@@ -249,7 +248,7 @@ class Run:
         if isinstance(error, InputError):
             recorder.explain_once(error, input_problem(error))
             return
-        if isinstance(error, NameError) and comes_of_recorder(error) and recorder.tell_damage(error):
+        if isinstance(error, NameError) and comes_of_recorder(error) and recorder.tell_damage(error, is_over=True):
             return
         try:
             explained = explain_error(error, recorder.culprits())

@@ -81,10 +81,10 @@ class ContributionSums:
     def _sum(self, summands: list[torch.Tensor], known: torch.Tensor | None, value: Gradient) -> Gradient:
         """Their sum; `value` where it is what `known` holds."""
         total = summands[0]
-        with torch.no_grad():
+        with originals.no_grad():
             for summand in summands[1:]:
-                total = total + summand
-        if known is None or total.is_nested or total.dtype != known.dtype or not torch.equal(total, known):
+                total = originals.add(total, summand)
+        if known is None or total.is_nested or total.dtype != known.dtype or not originals.equal(total, known):
             return self._values.value_of(total)
         return value
 

@@ -22,5 +22,8 @@ class Surroundings(Protocol):
     def revive(self) -> None:
         """Brings back the builtins that are missing when the program has ended."""
 
-    def mend(self, error: BaseException) -> str | None:
-        """Repairs the interpreter after a fault of the recorder; names what the program had broken, if anything."""
+    def mend(self, error: BaseException, *, is_over: bool) -> str | None:
+        """Names what the program broke of the interpreter before a fault of the recorder, and repairs it.
+
+        While the program runs, as little as possible is repaired.
+        """

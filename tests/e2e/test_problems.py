@@ -37,6 +37,19 @@ def test_a_mistake_is_told_at_its_line_and_goes_when_it_is_mended(player: Player
     player.wait_for_steps(2)
 
 
+def test_a_press_adds_the_call_that_is_missing_and_runs(player: PlayerPage) -> None:
+    step = "(torch.ones(2, requires_grad=True) * 2).sum().backward()"
+    player.open(fragment(f"import torch\ndef train():\n    {step}"))
+    player.problems.get_by_role("button", name=say("page-add-call", call="train()")).click(timeout=STREAM_MS)
+    player.wait_for_steps(3)
+    expect(player.problems).to_have_count(0)
+    expect(player.program).to_contain_text("backward()\n\ntrain()", use_inner_text=True)
+    # Nothing has a value for what it takes.
+    player.open(fragment(f"import torch\ndef train(data):\n    {step}"))
+    expect(player.problems).to_have_count(1, timeout=STREAM_MS)
+    expect(player.problems.get_by_role("button", name=say("page-add-call", call="train(data)"))).to_have_count(0)
+
+
 SHAPES = """
 import torch
 

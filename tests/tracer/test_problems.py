@@ -211,6 +211,14 @@ def test_a_mistake_is_explained(kind, name):
         assert (type(found), str(found)) == (type(plain), str(plain))
 
 
+def test_a_call_that_is_missing_comes_along_where_it_would_run() -> None:
+    program = "import torch\n{}def train(data):\n    torch.ones(data).sum()\n"
+    [told] = run_traced(program.format("data = 2\n")).of("problem")
+    assert told["addition"] == "train(data)"
+    [told] = run_traced(program.format("")).of("problem")
+    assert "addition" not in told
+
+
 def test_writing_into_an_inference_tensor_is_left_alone():
     source = "with torch.inference_mode():\n    z = torch.ones(2)\n    z.add_(1)\n    torch.add(z, 1, out=z)\nprint(z)"
     assert run_plain(source).error is None

@@ -997,6 +997,7 @@ export interface Catalogue {
   "page-operands-of": "op";
   "page-operand-shape": "number" | "shape";
   "page-show-node": never;
+  "page-add-call": "call";
   "page-go-to-line": "line";
   "page-warnings": never;
   "page-link-program": never;

@@ -1232,6 +1232,10 @@ export interface Problem {
   node?: string;
   graph?: Graph;
   failed?: FailedCall;
+  /**
+   * A line that could stand at the end of the program, where that would run.
+   */
+  addition?: string;
 }
 /**
  * The torch call that raised.

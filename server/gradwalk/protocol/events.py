@@ -551,6 +551,8 @@ class Problem(_MayBeOfPass):
     """Where the program raised outside a pass: what leads to every differentiable tensor that was alive then."""
     failed: NotRequired[FailedCall]
     """The torch call that raised, if it was one."""
+    addition: NotRequired[str]
+    """A line that could stand at the end of the program, where that would run."""
 
 
 @with_config(STRICT)

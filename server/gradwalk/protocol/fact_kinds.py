@@ -996,6 +996,7 @@ FactKind = Literal[
     "page-operands-of",
     "page-operand-shape",
     "page-show-node",
+    "page-add-call",
     "page-go-to-line",
     "page-warnings",
     "page-link-program",

@@ -1,5 +1,6 @@
 """The backward that the program did not make: from its last expression, or its last differentiable variable."""
 
+import ast
 from collections.abc import Mapping
 from typing import Any
 
@@ -89,7 +90,7 @@ def nothing_differentiable(program: Program, recorder: Recorder, namespace: Mapp
     tensors = {name: value for name in program.assigned_names if isinstance(value := namespace.get(name), torch.Tensor)}
     wanting = [name for name, value in tensors.items() if value.requires_grad and is_leaf(value)]
     last = result if isinstance(result, torch.Tensor) else next(reversed(tensors.values()), None)
-    span = None
+    span, addition = None, None
     if wanting:
         names: list[Filling] = [code(name) for name in wanting]
         found = fact("problem-nothing-required", names=names)
@@ -107,13 +108,18 @@ def nothing_differentiable(program: Program, recorder: Recorder, namespace: Mapp
     elif uncalled := program.uncalled():
         name, call, span = uncalled
         found = fact("problem-nothing-called", name=name, call=call)
+        if all(node.id in namespace for node in ast.walk(ast.parse(call)) if isinstance(node, ast.Name)):
+            addition = call
     elif not tensors and any(isinstance(value, np.ndarray) for value in namespace.values()):
         found = fact("problem-nothing-numpy")
     elif tensors or last is not None:
         found = fact("problem-nothing-recorded")
     else:
         found = fact("problem-nothing-made")
-    return problem("not_differentiable", found, span=span)
+    told = problem("not_differentiable", found, span=span)
+    if addition is not None:
+        told["addition"] = addition
+    return told
 
 
 def _is_differentiable(value: Any) -> bool:

@@ -1479,6 +1479,7 @@ page-problems = Probleme
 page-operands-of = Was in { $op } einging
 page-operand-shape = Operand { $number }: { $shape }
 page-show-node = Im Graphen zeigen
+page-add-call = { $call } anfügen und ausführen
 page-go-to-line = Zu Zeile { $line }
 page-warnings = Warnungen
 

@@ -1480,6 +1480,7 @@ page-problems = Problems
 page-operands-of = What went into { $op }
 page-operand-shape = operand { $number }: { $shape }
 page-show-node = Show it in the graph
+page-add-call = Add { $call } and run
 page-go-to-line = Go to line { $line }
 page-warnings = Warnings
 

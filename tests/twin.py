@@ -34,7 +34,7 @@ class Nonconformity(AssertionError):
 
 @dataclass
 class Step:
-    """One executed node."""
+    """One executed node, or the one that raised: nothing came back."""
 
     node: Node
     grad_outputs: tuple[torch.Tensor | None, ...]
@@ -145,6 +145,9 @@ def watching() -> Iterator[tuple[list[Pass], list[Step]]]:
             return original(outputs, *arguments, **options)
         finally:
             depth.pop()
+            # What has begun and not returned raised.
+            one.steps.extend(opened.values())
+            steps.extend(opened.values())
             for handle in handles:
                 handle.remove()
             leaves = [node for node in one.order if hasattr(node, "variable")]

@@ -34,7 +34,7 @@ BY_HAND = LOOP + "    with torch.no_grad():\n        w -= 0.1 * w.grad\n"
 SCORES = "x = torch.ones(4, 3)\nw = torch.zeros(3, {}, requires_grad=True)\n"
 TARGETS = "F.cross_entropy(x @ w, torch.tensor([{}])).backward()\n"
 
-# By kind of problem: the program, the line, the fact; the executed nodes that are shown before it, where there are any.
+# By kind of problem: the program, the line, the fact.
 BAD = {
     "error": {
         "a view in a forward that raises": (FORWARD_RAISES, 4, "problem-raised RuntimeError self must be a matrix"),
@@ -45,22 +45,22 @@ BAD = {
         "not scalar": (LEAF + "y = x * 2\ny.backward()", 3, "problem-not-scalar"),
         "seed shape": (LEAF + "y = x * 2\ny.backward(torch.ones(3))", 3, "problem-seed-shape 3 2"),
         "twice": (LEAF + "z = (x * x).sum()\nz.backward()\nz.backward()", 2,
-            "problem-freed-in-line MulBackward0 2 x 3", 4),
+            "problem-freed-in-line MulBackward0 2 x 3"),
         "in place": (LEAF + "y = x.exp()\nz = (y * y).sum()\ny.add_(1)\nz.backward()", 3,
-            "problem-changed-in-place MulBackward0 3 y 0 1 add_ 4", 1),
+            "problem-changed-in-place MulBackward0 3 y 0 1 add_ 4"),
         "in place on a leaf": (LEAF + "x += 1", 2, "problem-leaf-in-place"),
-        "wrong shape": (CUSTOM.format("torch.ones(3), None"), 11, "problem-grad-shape Sq x 3 2", 1),
-        "wrong count": (CUSTOM.format("2 * x * g"), 11, "problem-grad-count-named Sq 1 2 x k", 1),
-        "no tensor": (CUSTOM.format("3.0, None"), 11, "problem-grad-no-tensor Sq float", 1),
-        "gradient for a number": (CUSTOM.format("g, torch.ones(2)"), 11, "problem-grad-not-none Sq k", 1),
-        "complex for real": (CUSTOM.format("g * 1j, None"), 11, "problem-grad-complex Sq", 1),
-        "on another device": (CUSTOM.format("g.to('meta'), None"), 11, "problem-grad-kind Sq x device meta cpu", 1),
+        "wrong shape": (CUSTOM.format("torch.ones(3), None"), 11, "problem-grad-shape Sq x 3 2"),
+        "wrong count": (CUSTOM.format("2 * x * g"), 11, "problem-grad-count-named Sq 1 2 x k"),
+        "no tensor": (CUSTOM.format("3.0, None"), 11, "problem-grad-no-tensor Sq float"),
+        "gradient for a number": (CUSTOM.format("g, torch.ones(2)"), 11, "problem-grad-not-none Sq k"),
+        "complex for real": (CUSTOM.format("g * 1j, None"), 11, "problem-grad-complex Sq"),
+        "on another device": (CUSTOM.format("g.to('meta'), None"), 11, "problem-grad-kind Sq x device meta cpu"),
         "anomaly": ("x = torch.tensor(-1., requires_grad=True)\nwith torch.autograd.detect_anomaly(check_nan=True):\n"
-            "    y = x.sqrt()\n    y.backward()", 3, "problem-nan-returned SqrtBackward0 3 x", 1),
+            "    y = x.sqrt()\n    y.backward()", 3, "problem-nan-returned SqrtBackward0 3 x"),
         "missing import": (LEAF + "for i in range(2):\n    y = np.sin(1.0)", 3,
             "problem-unknown-name name 'np' is not defined import numpy as np"),
         "error in backward": (CUSTOM.format("g.nope, None"), 9,
-            "problem-raised AttributeError 'Tensor' object has no attribute 'nope'", 1),
+            "problem-raised AttributeError 'Tensor' object has no attribute 'nope'"),
         "endless recursion": ("def f(n):\n    return f(n + 1)\nf(0)", 2, "problem-recursion"),
         "interrupt": ("raise KeyboardInterrupt", 1, "problem-interrupted"),
         "matrix shapes": ("a = torch.ones(2, 3)\na @ a", 2, "problem-matrix-shapes 2x3 2x3 3 2"),
@@ -68,41 +68,40 @@ BAD = {
         "integers": ("x = torch.tensor([1, 2], requires_grad=True)", 1, "problem-whole-numbers"),
         "numpy": (LEAF + "x.numpy()", 2, "problem-needs-detach"),
         "unused input": (ASKED + "torch.autograd.grad((x * x).sum(), (x, y))", 2,
-            "problem-unused-input-because y y", 2),
+            "problem-unused-input-because y y"),
         "unused input, used elsewhere": (ASKED + "h = y * 2\ntorch.autograd.grad((x * x).sum(), (x, y))", 2,
-            "problem-unused-input-because y y mul 3", 2),
+            "problem-unused-input-because y y mul 3"),
         "unused input, cut": (ASKED + "z = (x * y.detach()[:2]).sum()\ntorch.autograd.grad(z, (x, y))", 2,
-            "problem-unused-input-because y y .detach() 3", 2),
+            "problem-unused-input-because y y .detach() 3"),
         "unused input, result": (ASKED + "h = x * 3\ntorch.autograd.grad((x * x).sum(), (x, h))", 3,
-            "problem-unused-input h", 2),
+            "problem-unused-input h"),
         "unused input, without a name": (LEAF +
             "torch.autograd.grad((x * 2).sum(), torch.ones(1, requires_grad=True))", 2, "problem-unused-input 1"),
         "cuda": ("x = torch.ones(2, requires_grad=True).cuda()", 1, "problem-no-gpu"),
         "custom": (PRODUCT + BOTH + "y = Product.apply(x, w).sum()\ny.backward()\ny.backward()", 8,
-            "problem-freed-in-line ProductBackward 12 x w 13", 5),
+            "problem-freed-in-line ProductBackward 12 x w 13"),
         "shared part": (BOTH + "h = x.exp()\na = h.sum()\nb = (h * w).sum()\na.backward()\nb.backward()", 3,
-            "problem-freed-in-line ExpBackward0 3 h 6", 6),
+            "problem-freed-in-line ExpBackward0 3 h 6"),
         "network": ("m = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))\no = m(torch.ones(1, 2)).sum()\n"
-            "for _ in range(2):\n    o.backward()", 2, "problem-freed-in-line AddmmBackward0 2 mat1 m.2.weight.T 4",
-            11),
+            "for _ in range(2):\n    o.backward()", 2, "problem-freed-in-line AddmmBackward0 2 mat1 m.2.weight.T 4"),
         "hidden state": ("h = torch.zeros(2, requires_grad=True)\nw = torch.ones(2, requires_grad=True)\n"
             "for t in range(2):\n    h = torch.tanh(h * w)\n    loss = h.sum()\n    loss.backward()", 4,
-            "problem-freed-in-line TanhBackward0 4 h 6", 8),
+            "problem-freed-in-line TanhBackward0 4 h 6"),
         "grad before": (BOTH + "y = (x * w).sum()\ng, = torch.autograd.grad(y, x)\ny.backward()", 3,
-            "problem-freed-in-line MulBackward0 3 w x 4", 3),
+            "problem-freed-in-line MulBackward0 3 w x 4"),
         "entry": (BOTH + "h = x * 2\ny = (h * w).sum()\nh[0] = 5\ny.backward()", 4,
-            "problem-changed-in-place MulBackward0 4 h 0 1 __setitem__ 5", 1),
+            "problem-changed-in-place MulBackward0 4 h 0 1 __setitem__ 5"),
         "weight": ("m = nn.Linear(2, 1)\nx = torch.ones(1, 2, requires_grad=True)\ny = m(x * 2).sum()\n"
             "with torch.no_grad():\n    m.weight.mul_(2)\ny.backward()", 3,
-            "problem-changed-in-place AddmmBackward0 3 m.weight 1 2 mul_ 5", 1),
+            "problem-changed-in-place AddmmBackward0 3 m.weight 1 2 mul_ 5"),
         "optimizer": ("m = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 1))\n"
             "o = torch.optim.SGD(m.parameters(), lr=0.1)\na = m(torch.ones(1, 2)).sum()\nb = a * a\n"
             "a.backward(retain_graph=True)\no.step()\nb.backward()", 3,
-            "problem-changed-in-place AddmmBackward0 3 m.1.weight 1 2 add_ 6", 11),
+            "problem-changed-in-place AddmmBackward0 3 m.1.weight 1 2 add_ 6"),
         "view": (BOTH + "h = x.exp()\ny = h.sum()\nh.view(-1).mul_(3)\ny.backward()", 3,
-            "problem-changed-in-place ExpBackward0 3 h 0 1 mul_ 5", 1),
+            "problem-changed-in-place ExpBackward0 3 h 0 1 mul_ 5"),
         "written parts": (LEAF + "y = x * 1\ny[0].exp_()\ny[0].mul_(3)\ny.sum().backward()", 3,
-            "problem-changed-in-place CopySlices 3 y 1 2 mul_ 4", 2),
+            "problem-changed-in-place CopySlices 3 y 1 2 mul_ 4"),
         "a number's backward": ("w = torch.ones(2, requires_grad=True)\nl = [(w * k).sum().item() for k in (1, 2)]\n"
             "sum(l).backward()", 3, "problem-no-backward-cut float .item() 2"),
         "a list's backward": (LEAF + "[x * 2].backward()", 2, "problem-no-backward list"),
@@ -110,25 +109,25 @@ BAD = {
             f"a hook with {returned}": (LEAF + f"y = x * 2\nz = y.sum()\n{at}(lambda g, *_: {returned})\nz.backward()",
                 4, told, *steps)
             for at, returned, told, *steps in (
-                ("y.register_hook", "torch.ones(3)", "problem-hook-value <lambda> shape", 1),
-                ("x.register_hook", "g.double()", "problem-hook-value <lambda> dtype", 2),
+                ("y.register_hook", "torch.ones(3)", "problem-hook-value <lambda> shape"),
+                ("x.register_hook", "g.double()", "problem-hook-value <lambda> dtype"),
                 ("z.register_hook", "'g'", "problem-hook-tensor str"),
-                ("y.grad_fn.register_hook", "g[:1]", "problem-hook-count 1 2", 1),
-                ("y.grad_fn.register_hook", "3", "problem-hook-tuple int", 1),
+                ("y.grad_fn.register_hook", "g[:1]", "problem-hook-count 1 2"),
+                ("y.grad_fn.register_hook", "3", "problem-hook-tuple int"),
                 ("z.grad_fn.register_prehook", "(torch.ones(5),)", "problem-hook-value <lambda> shape"),
             )
         },
         "custom, changed": (PRODUCT + BOTH + "h = x * 1\ny = Product.apply(h, w).sum()\nh.add_(1)\ny.backward()", 8,
-            "problem-changed-in-place ProductBackward 13 h 0 1 add_ 14", 1),
+            "problem-changed-in-place ProductBackward 13 h 0 1 add_ 14"),
         "inside a function": (BOTH + "def clobber(t):\n    t.clamp_(0, 1)\nh = x * 3\ny = (h ** 2).sum()\n"
-            "clobber(h)\ny.backward()", 6, "problem-changed-in-place PowBackward0 6 h 0 1 clamp_ 4", 1),
+            "clobber(h)\ny.backward()", 6, "problem-changed-in-place PowBackward0 6 h 0 1 clamp_ 4"),
         "out": (BOTH + "h = x.detach().clone()\ny = (w * h).sum()\ntorch.add(h, 1, out=h)\ny.backward()", 4,
-            "problem-changed-in-place MulBackward0 4 h 0 1 add 5", 1),
+            "problem-changed-in-place MulBackward0 4 h 0 1 add 5"),
         "the other one": (BOTH + "h = x * 1\nh.add_(1)\nk = w * 1\ny = (h * k).sum()\nk.mul_(2)\ny.backward()", 6,
-            "problem-changed-in-place MulBackward0 6 k 0 1 mul_ 7", 1),
-        "no leaf any more": (LOOP + "    w = w - 0.1 * w.grad\n", 4, "problem-grad-none-result w", 7),
+            "problem-changed-in-place MulBackward0 6 k 0 1 mul_ 7"),
+        "no leaf any more": (LOOP + "    w = w - 0.1 * w.grad\n", 4, "problem-grad-none-result w"),
         "retained": ("w = torch.ones(2, requires_grad=True)\nh = w * 2\nh.sum().backward()\nprint(h.grad.norm())", 4,
-            "problem-grad-none-result h", 3),
+            "problem-grad-none-result h"),
         "in a function": ("def step(m):\n    return m.weight.grad.norm()\nstep(nn.Linear(2, 1))", 2,
             "problem-grad-none-before m.weight"),
         "without requires_grad": ("w = torch.ones(2)\nprint(2 * w.grad)", 2, "problem-grad-none-not-required w"),
@@ -165,14 +164,14 @@ BAD = {
         "whole numbers": (LEAF + "y = (x > 0).sum()", 2, "problem-nothing-cut x gt 2"),
         "detached": (LEAF + "y = (x * 2).detach()", 2, "problem-nothing-cut x .detach() 2"),
         "gradient of a gradient": (LEAF + "g, = torch.autograd.grad((x**3).sum(), x)\ng.sum().backward()", 3,
-            "problem-no-history 0", 2),
+            "problem-no-history 0"),
         "gradient of a gradient itself": (LEAF + "g, = torch.autograd.grad((x**3).sum(), x)\n"
-            "g.backward(torch.ones(2))", 3, "problem-no-history-plain g 2", 2),
+            "g.backward(torch.ones(2))", 3, "problem-no-history-plain g 2"),
         "gradient of .grad": (LEAF + "(x**3).sum().backward()\nx.grad.backward(torch.ones(2))", 3,
-            "problem-no-history-plain x.grad 2", 3),
+            "problem-no-history-plain x.grad 2"),
         "gradient of a constant gradient": (LEAF + "g, = torch.autograd.grad((x * 3).sum(), x, create_graph=True)\n"
-            "g.backward(torch.ones(2))", 3, "problem-no-history-constant g 2 problem-because-linear", 2),
-        "once differentiable": (ONCE, 14, "problem-no-history-constant g 13 Sq", 2),
+            "g.backward(torch.ones(2))", 3, "problem-no-history-constant g 2 problem-because-linear"),
+        "once differentiable": (ONCE, 14, "problem-no-history-constant g 13 Sq"),
         "detached output": (LEAF + "y = (x * 2).detach()\ny.backward(torch.ones(2))", 3,
             "problem-no-history-cut y .detach() 2"),
         "comments only": ("# nothing\n", None, "problem-program-empty"),
@@ -194,21 +193,22 @@ HINTED = (
 
 @pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, rows in BAD.items() for name in rows])
 def test_a_mistake_is_explained(kind, name):
-    source, line, fact, *steps = BAD[kind][name]
-    traced = run_traced(source)
+    source, line, fact = BAD[kind][name]
+    traced, plain = run_traced(source), run_watched(source)
     [problem] = traced.of("problem")
     assert problem["kind"] == kind
     assert (problem["span"] or {}).get("line") == line
     assert spoken(problem["fact"]) == fact
-    assert len(traced.of("step")) == sum(steps)
-    assert not steps or "graph" not in problem
+    # A hook may raise before its node begins.
+    assert 0 <= len(traced.of("step")) - len(plain.steps) <= ("hook" in fact)
+    assert not plain.steps or "graph" not in problem
     assert tell_problem(problem).hint or not fact.startswith(HINTED)
     assert traced.events[-1]["problems"] == 1
     if fact.startswith("problem-grad-") and " Sq" in fact:
         assert (problem["pass"], traced.nodes()[problem["node"]]["name"]) == (0, "SqBackward")
     if kind == "error":
-        plain, found = run_plain(source).error, traced.run.error
-        assert (type(found), str(found)) == (type(plain), str(plain))
+        found = traced.run.error
+        assert (type(found), str(found)) == (type(plain.error), str(plain.error))
 
 
 def test_a_call_that_is_missing_comes_along_where_it_would_run() -> None:

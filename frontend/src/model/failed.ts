@@ -1,5 +1,8 @@
-/** A torch call that raised, drawn as a node of the graph that led to it, so that one sees what went into it. */
-import type { Edge, FailedCall, Graph, Node, Problem } from "../protocol/trace.gen";
+/**
+ * What raised: a node of a backward pass, which has a step like any other, and a torch call of the forward, drawn as a node of the graph that led to it, so
+ * that one sees what went into it.
+ */
+import type { Edge, FailedCall, Graph, Node, Problem, Step } from "../protocol/trace.gen";
 
 export const FAILED_NODE = "failed";
 
@@ -23,6 +26,18 @@ export function problemOfNode(problems: readonly Problem[], pass: number, node: 
         : problem.node === node && (problem.pass ?? pass) === pass,
     ) ?? null
   );
+}
+
+/** Whether the node raised in this step, so that nothing was sent on. */
+export function hasRaised({ accumulate, grad_inputs }: Step): boolean {
+  return (
+    accumulate === null && grad_inputs.some((sent) => "missing" in sent && sent.missing === "not_computed")
+  );
+}
+
+/** The problem of a step that raised. */
+export function problemOfStep(problems: readonly Problem[], step: Step): Problem | null {
+  return hasRaised(step) ? problemOfNode(problems, step.pass, step.node) : null;
 }
 
 function nodeOf(graph: Graph, { op, span, operands }: FailedCall): Node {

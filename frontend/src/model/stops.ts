@@ -3,6 +3,7 @@
  * connected to what and from which gradients there are, never from their numbers, so that a slider moves no stop.
  */
 import type { Gradient, Node, Operand, Step } from "../protocol/trace.gen";
+import { hasRaised } from "./failed";
 import type { BackwardPhase, ForwardPhase } from "./phases";
 
 const isThere = (gradient: Gradient | undefined): boolean => gradient !== undefined && "shape" in gradient;
@@ -38,6 +39,7 @@ export function backwardStops(shown: Step, node: Node | null): readonly Backward
 }
 
 function ruleStops(step: Step, node: Node | null): readonly BackwardPhase[] {
+  if (hasRaised(step)) return [];
   if (!step.grad_outputs.some(isThere) && !step.grad_inputs.some(isThere)) return [];
   if (!step.grad_inputs.some(isThere)) return ["rule"];
   return node !== null && passesOn(step, node) ? ["rule"] : ["rule", "multiply", "send"];

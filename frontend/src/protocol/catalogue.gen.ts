@@ -523,6 +523,7 @@ export interface Catalogue {
   "missing-cleared": "name";
   "missing-no-grad-yet": never;
   "missing-not-reached": never;
+  "missing-raised": never;
   "missing-not-inputs": "name";
   "missing-grad-returned": "call" | "name";
   "missing-around": "number" | "name";

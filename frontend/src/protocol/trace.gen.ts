@@ -782,7 +782,7 @@ export interface NodeValues {
   inside?: InnerOp[];
 }
 /**
- * One executed autograd node.
+ * One executed autograd node, or the one that raised: its grad_inputs are `not_computed`.
  */
 export interface Step {
   /**

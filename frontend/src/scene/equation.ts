@@ -3,6 +3,7 @@
  * there in every phase, so that nothing changes size; `shown` tells which are revealed.
  */
 
+import { problemOfStep } from "../model/failed";
 import { accumulatedBy, isTensor, returnedFor } from "../model/gradients";
 import { bytesPerElement, elementCount } from "../model/matrix";
 import { DEFAULT_PRECISION } from "../model/numbers";
@@ -19,6 +20,7 @@ import type {
   LocalJacobian,
   Missing,
   Node,
+  Problem,
   SavedTensor,
   Step,
   Substitution,
@@ -121,6 +123,8 @@ interface Heading {
   /** The step, of which facts are told; null in the forward walk. */
   readonly told: Told | null;
   readonly phase: Phase;
+  /** With which the node raised in this step. */
+  readonly problem: Problem | null;
 }
 
 export interface VjpCallout extends Heading {
@@ -180,6 +184,7 @@ export function drawCallout(trace: TraceState, still: Still): CalloutScene | nul
     none: noGradAt(trace, node),
     told: toldAt(trace, position),
     phase: position.phase,
+    problem: step === null ? null : problemOfStep(trace.problems, step),
   };
   if (position.direction === "forward") {
     return {

@@ -1,5 +1,5 @@
 /** The one sentence of every moment of a trace. */
-import { FAILED_NODE, problemOfNode } from "../model/failed";
+import { FAILED_NODE, problemOfNode, problemOfStep } from "../model/failed";
 import { DEFAULT_PRECISION, type Precision } from "../model/numbers";
 import { isOfBackward } from "../model/phases";
 import type { Position } from "../model/position";
@@ -8,7 +8,7 @@ import type { TraceState } from "../model/trace";
 import { backwardSentence, LONGEST_SENTENCE, wholeSentence } from "./backward";
 import { forwardSentence } from "./forward";
 import { opOf, resultName } from "./names";
-import { code, listed, type Said, say, textOf } from "./say";
+import { code, listed, type Said, say, sentence, text, textOf } from "./say";
 import { titleOf } from "./tell";
 import type { Told } from "./told";
 
@@ -20,7 +20,8 @@ export function saidAt(
 ): Said {
   if (position.direction === "forward") return forwardAt(trace, position, precision);
   const told = toldAt(trace, position, precision);
-  if (told !== null && isOfBackward(position.phase)) return backwardSentence(told, position.phase);
+  if (told !== null && isOfBackward(position.phase))
+    return (position.phase === "land" && raised(trace, told)) || backwardSentence(told, position.phase);
   return position.step > 0 ? say("step-awaited") : start(trace);
 }
 
@@ -36,7 +37,15 @@ export function stepSentence(
   precision: Precision = DEFAULT_PRECISION,
 ): string {
   const told = toldAt(trace, position, precision);
-  return told === null ? sentenceAt(trace, position, precision) : textOf(wholeSentence(told));
+  return told === null
+    ? sentenceAt(trace, position, precision)
+    : textOf(raised(trace, told) ?? wholeSentence(told));
+}
+
+/** What a step that raised ends with. */
+function raised({ problems }: TraceState, told: Told): Said | null {
+  const problem = problemOfStep(problems, told.step);
+  return problem === null ? null : [...sentence(titleOf(problem)), ...text(".")];
 }
 
 /** The step of a position; null in the forward walk, before the first step and where it has not arrived. */

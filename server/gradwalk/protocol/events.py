@@ -376,7 +376,7 @@ class Explained(_OfPass):
 
 @with_config(STRICT)
 class Step(_OfPass):
-    """One executed autograd node."""
+    """One executed autograd node, or the one that raised: its grad_inputs are `not_computed`."""
 
     seq: int
     type: Literal["step"]

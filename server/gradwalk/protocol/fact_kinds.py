@@ -522,6 +522,7 @@ FactKind = Literal[
     "missing-cleared",
     "missing-no-grad-yet",
     "missing-not-reached",
+    "missing-raised",
     "missing-not-inputs",
     "missing-grad-returned",
     "missing-around",

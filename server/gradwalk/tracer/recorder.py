@@ -9,10 +9,10 @@ import torch
 
 from gradwalk.protocol import graph as protocol
 from gradwalk.protocol.events import PassInput, PassOutput, Problem
-from gradwalk.protocol.facts import Fact
+from gradwalk.protocol.facts import Fact, fact
 from gradwalk.protocol.graph import Span
 from gradwalk.protocol.requests import ResolvedLimits
-from gradwalk.protocol.values import Gradient
+from gradwalk.protocol.values import Gradient, Missing
 from gradwalk.tracer import originals
 from gradwalk.tracer.arguments import is_in_place
 from gradwalk.tracer.births import Birth
@@ -74,6 +74,7 @@ LookAtPass = Callable[[int, Sequence[Any], Sequence[Any]], None]
 NODES_WALKED: Final = 1_000_000
 """Of a graph that is too large to record as a whole."""
 _NOTHING_ASKED: Final = Asked([], {}, None)
+_NOT_COMPUTED: Final[Missing] = {"missing": "not_computed", "because": fact("missing-raised")}
 
 
 class Recorder(PassListener):
@@ -657,27 +658,44 @@ class Recorder(PassListener):
     def fail(self, one: Pass, error: BaseException) -> None:
         self._tell(one)
         self._release()
+        unused = unused_input(error)
+        node = one.failing_node(error) if unused is None else one.inputs[unused][0]
+        # An output without a node is an error before the first node runs.
+        if unused is None and node is not None and all(start is not None for start, _ in one.outputs):
+            self._tell_failed(one, node, one.nodes[node], error)
         if self.was_explained(error):
             return
-        unused = unused_input(error)
-        if unused is None:
-            node = one.failing_node(error)
-            record = None if node is None else one.nodes[node].record
-            culprits = self.culprits(record, node, one)
-            if node is not None:
-                culprits.hooks = partial(self.hooks.places_at, node, one.nodes[node])
-        else:
-            node = one.inputs[unused][0]
-            record = None if node is None else one.nodes[node].record
-            culprits = self.culprits(record, node, one)
+        record = None if node is None else one.nodes[node].record
+        culprits = self.culprits(record, node, one)
+        if unused is not None:
             name = self._tensor_name(one.asked[unused])
             culprits.unused = self._reasons.unused(name, one.asked[unused], one)
+        elif node is not None:
+            culprits.hooks = partial(self.hooks.places_at, node, one.nodes[node])
         found = explain_error(error, culprits)
         found["span"] = found["span"] or one.span
         found["pass"] = one.index
         if record is not None:
             found["node"] = record.id
         self.explain_once(error, found)
+
+    def _tell_failed(self, one: Pass, node: Node, entry: PassNode, error: BaseException) -> None:
+        """The step of a node that raised: v had arrived, and nothing was sent on."""
+        if entry.executed or entry.record.variable is not None or _is_time_up(error) or not self._may_tell(one):
+            return
+        if entry.changed is None:
+            received = [self._sums.total(entry, slot) for slot in range(len(entry.arrived))]
+        else:
+            received = self._gradients.received(entry, (), self.log.materialized(node))
+        sent: list[Gradient] = [missing or _NOT_COMPUTED for missing in entry.missing]
+        event = self._step_event(one, entry, self.stream.steps, received, sent, _NOTHING_ASKED)
+        hooks = self._sums.check(entry, received, (), one.writers)
+        if hooks:
+            event["hooks"] = hooks
+        if entry.inner:
+            event["inside"] = [self.writer.inner_op(call) for call in entry.inner]
+        self.stream.send(event)
+        self.stream.steps += 1
 
     def was_explained(self, error: BaseException) -> bool:
         """True once a problem was sent for this very error, which comes by again on its way out.

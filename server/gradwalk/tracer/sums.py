@@ -7,16 +7,15 @@ import torch
 
 from gradwalk.protocol.events import HookChange, HookKind
 from gradwalk.protocol.graph import Span
-from gradwalk.protocol.values import Gradient, Missing
+from gradwalk.protocol.values import Gradient
 from gradwalk.tracer import originals
 from gradwalk.tracer.hooks import HookWatch
-from gradwalk.tracer.passes import PassNode
+from gradwalk.tracer.passes import UNDEFINED, PassNode
 from gradwalk.tracer.places import Places
 from gradwalk.tracer.rewrites import Chain
 from gradwalk.tracer.values import ValueTable
 
 _UNWATCHED: Final = Chain()
-_NOTHING_ARRIVED: Final[Missing] = {"missing": "undefined"}
 
 
 class ContributionMismatch(Exception):  # noqa: N818 (said as a problem of ours)
@@ -58,13 +57,7 @@ class ContributionSums:
         """
         changes: list[HookChange] = []
         for slot, value in enumerate(received):
-            arrived = [summand for summand in entry.arrived[slot] if "missing" not in summand["value"]]
-            if len(arrived) == 1:
-                total: Gradient = arrived[0]["value"]
-            elif entry.summands is not None and arrived:
-                total = self._sum(entry.summands[slot], grad_outputs[slot] if grad_outputs else None, value)
-            else:
-                total = _NOTHING_ARRIVED
+            total = self.total(entry, slot, grad_outputs[slot] if grad_outputs else None, value)
             chain = entry.received.get(slot, _UNWATCHED)
             first = chain.first or value
             if not _is_same(total, first):
@@ -78,8 +71,18 @@ class ContributionSums:
             changes += [{"output_nr": slot, **change} for change in chain.changes(self._places)]
         return changes
 
+    def total(
+        self, entry: PassNode, slot: int, known: torch.Tensor | None = None, value: Gradient = UNDEFINED
+    ) -> Gradient:
+        """The sum of what arrived for one output; `value` where it is what `known` holds."""
+        arrived = [summand for summand in entry.arrived[slot] if "missing" not in summand["value"]]
+        if len(arrived) == 1:
+            return arrived[0]["value"]
+        if entry.summands is None or not arrived:
+            return UNDEFINED
+        return self._sum(entry.summands[slot], known, value)
+
     def _sum(self, summands: list[torch.Tensor], known: torch.Tensor | None, value: Gradient) -> Gradient:
-        """Their sum; `value` where it is what `known` holds."""
         total = summands[0]
         with originals.no_grad():
             for summand in summands[1:]:

@@ -919,6 +919,7 @@ missing-cleared-by-hook = In `{ $name }.grad` wurde ein Gradient aufaddiert; dan
 missing-cleared = In `{ $name }.grad` wurde ein Gradient aufaddiert; noch im selben Durchlauf hat anderer Code es wieder auf None gesetzt.
 missing-no-grad-yet = `.grad` war noch None.
 missing-not-reached = Bis hierher kam der Durchlauf nicht.
+missing-raised = Dieser Schritt brach mit einem Fehler ab, also wurde nichts weitergegeben.
 missing-not-inputs = `inputs=` in diesem Aufruf nennt `{ $name }` nicht, also wird dort nichts aufaddiert.
 missing-grad-returned = `{ $call }` gibt Gradienten zurück und lässt `{ $name }.grad`, wie es ist.
 missing-around = Dieser Durchlauf läuft innerhalb von Durchlauf { $number }. Der führt zu `{ $name }`, ist aber noch nicht dort; dieser hier hat damit nichts zu tun.

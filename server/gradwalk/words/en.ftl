@@ -920,6 +920,7 @@ missing-cleared-by-hook = A gradient was accumulated in `{ $name }.grad`; then a
 missing-cleared = A gradient was accumulated in `{ $name }.grad`; then code that ran while the pass did set it to None again.
 missing-no-grad-yet = `.grad` was still None.
 missing-not-reached = The pass did not get here.
+missing-raised = This step raised, so nothing was sent on.
 missing-not-inputs = `inputs=` of this call does not name `{ $name }`, so nothing is accumulated there.
 missing-grad-returned = `{ $call }` returns gradients; it leaves `{ $name }.grad` alone.
 missing-around = This pass runs inside pass { $number }, which leads to `{ $name }` and has not got there yet; this one has no part in it.

@@ -10,8 +10,7 @@ _MADVISE_COLLAPSE = (6, 1)
 _PROGRAM = """
 import torch
 from pathlib import Path
-from gradwalk.sandbox.large_pages import gather_into_large_pages
-from gradwalk.sandbox.warm import set_up_torch
+from gradwalk.sandbox.warm import gather_into_large_pages, set_up_torch
 
 def numbers():
     torch.manual_seed(7)

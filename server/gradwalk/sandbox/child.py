@@ -17,7 +17,7 @@ from gradwalk.sandbox import lockdown
 from gradwalk.sandbox.deadline import Alarm
 from gradwalk.sandbox.frames import LENGTH_BYTES, encode_frame
 from gradwalk.sandbox.jobs import ERRAND, JacobianJob, ProbeJob, ReplayJob, TraceJob, ValueJob
-from gradwalk.sandbox.limits import EXIT_OF_MEMORY, EXIT_OF_OUR_FAULT, EXIT_OF_TIME
+from gradwalk.sandbox.limits import EXIT_OF_MEMORY, EXIT_OF_OUR_FAULT, EXIT_OF_TIME, RunLimits
 from gradwalk.sandbox.ordinary import Ordinary
 from gradwalk.sandbox.probes import probe
 from gradwalk.tracer.interruption import TimeLimitError
@@ -36,19 +36,29 @@ _ENDED_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE, signal.SIGCHLD)
 class Confinement:
     """How a child is locked in; layers that the platform lacks are switched off."""
 
-    base_bytes: int
-    """Address space of the warm process."""
-    budget: lockdown.Budget
-    landlock_ruleset: int | None
-    seccomp: bool
-    null_device: int
+    limits: RunLimits
+    spent_seconds: int
+    """Of processor time, by this process before it is a child: nothing for one that is forked."""
     ordinary: Ordinary
     """What a program finds round itself."""
-    soft_seconds: float
-    """Of the program itself, after which the alarm rings."""
-    recording_seconds: float
-    """What recording may take on top."""
-    resource_limits: bool = True
+    base_bytes: int
+    """Address space of the warm process."""
+    null_device: int
+    landlock_ruleset: int | None
+    seccomp: bool
+
+    @classmethod
+    def prepare(cls, limits: RunLimits, ordinary: Ordinary, spent_seconds: int = 0) -> "Confinement":
+        """What a child cannot do for itself any more."""
+        return cls(
+            limits=limits,
+            spent_seconds=spent_seconds,
+            ordinary=ordinary,
+            base_bytes=lockdown.address_space_bytes(),
+            null_device=os.open(os.devnull, os.O_RDWR),
+            landlock_ruleset=lockdown.create_landlock_ruleset() if limits.landlock else None,
+            seccomp=limits.seccomp and lockdown.seccomp_is_known_here(),
+        )
 
 
 def run_child(channel: int, confinement: Confinement) -> NoReturn:
@@ -90,10 +100,12 @@ def _confine_early(channel: int, confinement: Confinement) -> None:
 
 def _run_job(payload: bytes, confinement: Confinement) -> None:
     job = ERRAND.validate_json(payload)
-    if confinement.resource_limits:
-        lockdown.limit_resources(confinement.base_bytes, confinement.budget)
+    limits = confinement.limits
+    if limits.resource_limits:
+        memory_bytes = confinement.base_bytes + limits.memory_bytes
+        lockdown.limit_resources(memory_bytes, confinement.spent_seconds + limits.cpu_seconds)
     alarm = Alarm()
-    alarm.set(confinement.soft_seconds, confinement.recording_seconds)
+    alarm.set(limits.soft_seconds, limits.recording_seconds)
     if confinement.seccomp:
         lockdown.install_seccomp()
     send = _sender(alarm)

@@ -7,39 +7,34 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from gradwalk.protocol.requests import ResolvedLimits, TraceRequest
 from gradwalk.protocol.values import TensorValue
 
-_FROZEN = ConfigDict(extra="forbid", frozen=True, ser_json_inf_nan="strings")
+
+class _Errand(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, ser_json_inf_nan="strings")
 
 
-class TraceJob(BaseModel):
+class _OfProgram(_Errand):
+    request: TraceRequest
+    limits: ResolvedLimits
+
+
+class TraceJob(_OfProgram):
     """Run a program and answer with its events."""
 
-    model_config = _FROZEN
-
     kind: Literal["trace"] = "trace"
-    request: TraceRequest
-    limits: ResolvedLimits
 
 
-class JacobianJob(BaseModel):
+class JacobianJob(_OfProgram):
     """Run a program again and answer with the local Jacobians of one step."""
 
-    model_config = _FROZEN
-
     kind: Literal["jacobian"] = "jacobian"
-    request: TraceRequest
-    limits: ResolvedLimits
     index: int = Field(ge=0, description="Of the step, over the whole trace.")
     argnum: int = Field(ge=0)
 
 
-class GradcheckJob(BaseModel):
+class GradcheckJob(_OfProgram):
     """Run a program again and answer with finite differences beside what its backward says."""
 
-    model_config = _FROZEN
-
     kind: Literal["gradcheck"] = "gradcheck"
-    request: TraceRequest
-    limits: ResolvedLimits
     index: int | None = Field(
         default=None, ge=0, description="Of the step, over the whole trace; null for a whole pass."
     )
@@ -47,14 +42,10 @@ class GradcheckJob(BaseModel):
     pass_index: int = Field(default=0, ge=0, description="The pass that is checked when no step is named.")
 
 
-class ValueJob(BaseModel):
+class ValueJob(_OfProgram):
     """Run a program again and answer with all entries of a value that was only summarised."""
 
-    model_config = _FROZEN
-
     kind: Literal["value"] = "value"
-    request: TraceRequest
-    limits: ResolvedLimits
     value: TensorValue = Field(description="As the trace has it.")
 
 
@@ -63,17 +54,12 @@ ReplayJob = JacobianJob | GradcheckJob | ValueJob
 ProbeName = Literal["read", "list", "stat", "connect", "fork", "thread", "signal", "memory", "raise", "exec", "loop"]
 
 
-class ProbeJob(BaseModel):
+class ProbeJob(_Errand):
     """Try harmless things that a program must not be able to do, and answer which of them went through."""
-
-    model_config = _FROZEN
 
     kind: Literal["probe"] = "probe"
     probes: tuple[ProbeName, ...]
 
-
-ProgramJob = Annotated[TraceJob | JacobianJob | GradcheckJob | ValueJob, Field(discriminator="kind")]
-PROGRAM_JOB: TypeAdapter[ProgramJob] = TypeAdapter(ProgramJob)
 
 Errand = Annotated[TraceJob | JacobianJob | GradcheckJob | ValueJob | ProbeJob, Field(discriminator="kind")]
 ERRAND: TypeAdapter[Errand] = TypeAdapter(Errand)

@@ -4,8 +4,6 @@ import math
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from gradwalk.sandbox.lockdown import Budget
-
 EXIT_OF_OUR_FAULT = 70
 """Exit status of a child that could not do its job."""
 
@@ -49,6 +47,6 @@ class RunLimits(BaseModel):
         return self.wall_seconds + self.recording_seconds
 
     @property
-    def budget(self) -> Budget:
-        """The kernel's share of these limits; processor time is the third stage, behind alarm and SIGKILL."""
-        return Budget(self.memory_bytes, math.ceil(self.total_seconds) + 1)
+    def cpu_seconds(self) -> int:
+        """Of processor time, after which the kernel ends a child that neither alarm nor SIGKILL has ended."""
+        return math.ceil(self.total_seconds) + 1

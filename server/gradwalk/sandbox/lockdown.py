@@ -38,15 +38,6 @@ _STACK_BYTES = 8 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
-    """What one child may use."""
-
-    memory_bytes: int
-    """On top of what the warm process has."""
-    cpu_seconds: int
-
-
-@dataclass(frozen=True, slots=True)
 class Syscalls:
     """One architecture's numbers, from its unistd header."""
 
@@ -144,22 +135,19 @@ def drop_root() -> bool:
     return True
 
 
-def open_null_device() -> int:
-    """For `close_descriptors`; opened ahead, because Landlock refuses it later."""
-    return os.open(os.devnull, os.O_RDWR)
-
-
 def close_descriptors(null: int, keep: int) -> None:
-    """Standard streams become the null device; of the rest only `keep` stays open."""
+    """Standard streams become the null device; of the rest only `keep` stays open.
+
+    `null` was opened ahead, because Landlock refuses it later.
+    """
     for descriptor in (0, 1, 2):
         os.dup2(null, descriptor)
-    limit = os.sysconf("SC_OPEN_MAX")
     if hasattr(_libc, "close_range"):
         _libc.close_range(3, keep - 1, 0)
         _libc.close_range(keep + 1, 0xFFFFFFFF, 0)
     else:
         os.closerange(3, keep)
-        os.closerange(keep + 1, limit)
+        os.closerange(keep + 1, os.sysconf("SC_OPEN_MAX"))
 
 
 def address_space_bytes() -> int:
@@ -168,8 +156,8 @@ def address_space_bytes() -> int:
     return int(statm.read_text().split()[0]) * resource.getpagesize() if IS_LINUX else 0
 
 
-def limit_resources(base_bytes: int, budget: Budget) -> None:
-    """Hard limits; `base_bytes` is the address space of the warm process.
+def limit_resources(memory_bytes: int, cpu_seconds: int) -> None:
+    """Hard limits.
 
     RLIMIT_NOFILE 0 means "no new descriptor of any kind" and works on every POSIX system. RLIMIT_AS counts
     shared mappings, RLIMIT_DATA does not, hence both.
@@ -180,10 +168,10 @@ def limit_resources(base_bytes: int, budget: Budget) -> None:
         resource.RLIMIT_FSIZE: nothing,
         resource.RLIMIT_NOFILE: nothing,
         resource.RLIMIT_NPROC: nothing,
-        resource.RLIMIT_CPU: (budget.cpu_seconds, budget.cpu_seconds + 1),
+        resource.RLIMIT_CPU: (cpu_seconds, cpu_seconds + 1),
     }
     if IS_LINUX:
-        memory = (base_bytes + budget.memory_bytes,) * 2
+        memory = (memory_bytes, memory_bytes)
         limits |= {
             resource.RLIMIT_MEMLOCK: nothing,
             resource.RLIMIT_MSGQUEUE: nothing,

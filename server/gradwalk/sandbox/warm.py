@@ -1,15 +1,19 @@
-"""Makes this process ready to run programs: torch set up, everything imported, one thread, one snapshot of memory.
+"""Makes a process ready to run programs: everything imported, one thread, one snapshot of memory in large pages.
 
 Runs in the zygote before it forks, or in a spawned child where forking is unsafe.
 """
 
+import ctypes
 import gc
 import importlib
 import logging
 import os
+import re
+import sys
 import warnings
 from contextlib import suppress
 from pathlib import Path
+from typing import Final
 
 import torch
 import torch._dynamo  # noqa: F401 (imported by torch at the first use of an optimiser, which takes a second)
@@ -17,18 +21,117 @@ import torch._dynamo  # noqa: F401 (imported by torch at the first use of an opt
 from gradwalk.protocol.document import encode
 from gradwalk.protocol.events import Event
 from gradwalk.protocol.requests import SERVER_LIMITS, TraceRequest
-from gradwalk.sandbox.jobs import PROGRAM_JOB, JacobianJob, TraceJob
-from gradwalk.sandbox.warmup import CHECKED, MODULES, PROGRAMS
+from gradwalk.sandbox.jobs import ERRAND, TraceJob
+from gradwalk.sandbox.lockdown import IS_LINUX
+from gradwalk.sandbox.ordinary import Ordinary
 from gradwalk.tracer.collection import RELAXED_COLLECTION
 from gradwalk.tracer.program_check import gradcheck_of_program
 from gradwalk.tracer.replay import gradcheck_of_step, jacobian_of_step
 from gradwalk.tracer.run import trace_program
 
-_REPLAYED = "import torch\nx = torch.ones(2, requires_grad=True)\n(x * x).sum().backward()"
+_SUBMODULES: Final = """
+encodings.ascii encodings.cp1252 encodings.idna encodings.latin_1 encodings.utf_16 encodings.utf_16_le encodings.utf_32
+html.parser logging.config logging.handlers multiprocessing.pool multiprocessing.queues multiprocessing.synchronize
+xml.etree.ElementTree numpy.ma numpy.polynomial numpy.testing numpy.typing torch.nn.utils.prune torch.utils.benchmark
+torch.utils.flop_counter torch.utils.serialization.config torch._decomp.decompositions_for_jvp
+torch._subclasses.schema_check_mode torch.profiler._cupti_monitor einops einops.layers.torch
+"""
+"""What neither torch nor the top of the standard library imports by itself."""
+
+_WITHOUT_USE: Final = frozenset(["antigravity", "idlelib", "this", "tkinter", "turtle", "turtledemo"])
+"""Of the standard library: they open windows, or speak when they are imported."""
+
+PROGRAMS: Final = (
+    # What every lesson does, and what torch sets up at its first use.
+    """
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+from torch.autograd.function import once_differentiable
+from torch.func import functional_call, hessian, jacfwd, jacrev, vmap
+from torch.utils.checkpoint import checkpoint
+
+class Square(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x ** 2
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        return 2 * x * grad_output
+
+x = torch.tensor([1.0, 2.0], requires_grad=True)
+x.register_hook(lambda g: g * 2)
+checkpoint(lambda x: Square.apply(x).sin(), x, use_reentrant=False).sum().backward()
+(g,) = torch.autograd.grad((x ** 3).sum(), x, create_graph=True)
+g.sum().backward()
+torch.autograd.functional.hessian(lambda t: (t ** 3).sum(), torch.ones(2))
+torch.autograd.gradcheck(lambda t: (t ** 2).sum(), torch.randn(3, dtype=torch.double, requires_grad=True))
+vmap(jacfwd(jacrev(lambda x: x ** 3)))(torch.ones(3))
+functional_call(nn.Linear(2, 2), {}, (torch.ones(2),))
+
+net = nn.Sequential(nn.Conv2d(1, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(36, 5))
+optimizer = torch.optim.Adam(net.parameters())
+scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 1)
+F.cross_entropy(net(torch.randn(6, 1, 8, 8)), torch.randint(0, 5, (6,))).backward()
+optimizer.step()
+scheduler.step()
+nn.LSTM(4, 8)(torch.randn(5, 2, 4))[0].sum().backward()
+nn.TransformerEncoderLayer(16, 2, 32)(torch.randn(3, 2, 16)).sum().backward()
+
+a = torch.randn(4, 4, dtype=torch.double)
+torch.linalg.inv(a), torch.linalg.svd(a), torch.linalg.eig(a), torch.linalg.eigh(a @ a.T), torch.fft.fft(a)
+torch.distributions.Normal(torch.zeros(2), torch.ones(2)).log_prob(torch.ones(2))
+print(x.grad, repr(net), f"{x.sum().item():.3f}", g.grad_fn, torch.randn(100, 100), a.numpy())
+""",
+    # Free variables, and no backward call.
+    "sin(x * y) + x",
+    # Mistakes, whose messages take long to build the first time.
+    "import torch\ntorch.ones(2) @ torch.ones(3)",
+    "import torch\nx = torch.ones(2, requires_grad=True)\ny = x.exp()\ny += 1\ny.sum().backward()",
+    "x = (",
+)
+
+_CHECKED: Final = """\
+class Wrong(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x ** 2
+    @staticmethod
+    def backward(ctx, v):
+        x, = ctx.saved_tensors
+        return v * 3 * x
+x = torch.tensor([1.0, 2.0], requires_grad=True)
+Wrong.apply(x).backward(torch.ones(2))
+"""
+"""Asked about again, step and pass, as a reader may do."""
+
+# linux/mman.h, since 6.1. What is there now is moved; what a child adds stays in small pages.
+_MADV_COLLAPSE = 25
+_LARGE_PAGE_BYTES = 2 << 20
+_MAPPING = re.compile(r"([0-9a-f]+)-([0-9a-f]+) rw-p \S+ \S+ \S+ *(\[heap\])?$")
 
 
 class UnfitProcessError(RuntimeError):
     """This process must not become the parent of children."""
+
+
+def warm_up() -> Ordinary:
+    """All of it but the large pages; what a program finds round itself, installed."""
+    set_up_torch()
+    _use_everything_once()
+    ordinary = Ordinary()
+    ordinary.install()
+    # Out of the garbage collector's sight, so that children share the pages of what lives now. A child begins with few
+    # objects and is soon gone: it seldom has to look for garbage.
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*RELAXED_COLLECTION)
+    return ordinary
 
 
 def set_up_torch() -> None:
@@ -45,37 +148,25 @@ def set_up_torch() -> None:
     torch.mtia.manual_seed_all = _seed_nothing
 
 
-def warm_up() -> None:
-    """Imports what a program may import, and traces every warm-up program once, throwing its events away."""
-    warnings.simplefilter("ignore")
-    logging.disable(logging.CRITICAL)
-    for name in MODULES:
-        with suppress(ImportError):
-            importlib.import_module(name)
-    for source in PROGRAMS:
-        request = TraceRequest(source=source)
-        job = PROGRAM_JOB.validate_json(TraceJob(request=request, limits=SERVER_LIMITS).model_dump_json())
-        trace_program(job.request, _discard, job.limits)
-    request = TraceRequest(source=_REPLAYED)
-    replay = PROGRAM_JOB.validate_json(
-        JacobianJob(request=request, limits=SERVER_LIMITS, index=0, argnum=0).model_dump_json()
-    )
-    encode(jacobian_of_step(replay.request, 0, 0, replay.limits))
-    for checked in CHECKED:
-        request = TraceRequest(source=checked)
-        encode(gradcheck_of_step(request, 0, 0, SERVER_LIMITS))
-        encode(gradcheck_of_program(request, 0, SERVER_LIMITS))
-    logging.disable(logging.NOTSET)
+def gather_into_large_pages() -> int:
+    """Moves this process's own memory, as it is now, into pages of 2 MiB; the bytes that were moved.
 
-
-def settle() -> None:
-    """Moves everything that lives now out of the garbage collector's sight, so that children share its pages.
-
-    A child begins with few objects and is soon gone: it seldom has to look for garbage.
+    A fork copies an entry for each page that the parent has written to, and the child's end takes each back: 60,000
+    small ones for torch and all that is imported, a hundred large ones, a third of the time. The kernel takes a large
+    page apart for a child that writes to it. A kernel that has none changes nothing.
     """
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(*RELAXED_COLLECTION)
+    if not IS_LINUX:
+        return 0
+    libc = ctypes.CDLL(None)
+    libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+    moved = 0
+    for mapping in filter(None, map(_MAPPING.fullmatch, Path("/proc/self/maps").read_text().splitlines())):
+        first, end = int(mapping[1], 16), int(mapping[2], 16)
+        # Page by page: asked for all at once, the kernel stops at the first for which it finds no room.
+        for number in range(-(-first // _LARGE_PAGE_BYTES), end // _LARGE_PAGE_BYTES):
+            collapsed = libc.madvise(number * _LARGE_PAGE_BYTES, _LARGE_PAGE_BYTES, _MADV_COLLAPSE) == 0
+            moved += _LARGE_PAGE_BYTES * collapsed
+    return moved
 
 
 def assert_forkable() -> None:
@@ -87,14 +178,28 @@ def assert_forkable() -> None:
     tasks = len(os.listdir("/proc/self/task"))  # noqa: PTH208 (names are not needed, only how many)
     if tasks != 1:
         raise UnfitProcessError(f"{tasks} threads run where children would be forked from one")
-    shared = [line for line in Path("/proc/self/maps").read_text().splitlines() if _is_shared_and_writable(line)]
+    shared = [line for line in Path("/proc/self/maps").read_text().splitlines() if re.match(r"\S+ .w.s ", line)]
     if shared:
         raise UnfitProcessError(f"memory that children would share: {shared[0]}")
 
 
-def _is_shared_and_writable(mapping: str) -> bool:
-    permissions = mapping.split()[1]
-    return permissions[1] == "w" and permissions[3] == "s"
+def _use_everything_once() -> None:
+    """A locked child can import nothing, and torch imports and prepares much at its first use."""
+    warnings.simplefilter("ignore")
+    logging.disable(logging.CRITICAL)
+    library = sorted(name for name in sys.stdlib_module_names - _WITHOUT_USE if name[0] != "_")
+    for name in [*library, *_SUBMODULES.split()]:
+        with suppress(ImportError):
+            importlib.import_module(name)
+    for source in PROGRAMS:
+        job = TraceJob(request=TraceRequest(source=source), limits=SERVER_LIMITS)
+        ERRAND.validate_json(job.model_dump_json())
+        trace_program(job.request, _discard, job.limits)
+    checked = TraceRequest(source=_CHECKED)
+    encode(jacobian_of_step(checked, 0, 0, SERVER_LIMITS))
+    encode(gradcheck_of_step(checked, 0, 0, SERVER_LIMITS))
+    encode(gradcheck_of_program(checked, 0, SERVER_LIMITS))
+    logging.disable(logging.NOTSET)
 
 
 def _seed_nothing(seed: int) -> None:

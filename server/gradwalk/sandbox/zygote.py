@@ -18,10 +18,8 @@ from typing import Any, NoReturn
 
 from gradwalk.sandbox import lockdown
 from gradwalk.sandbox.child import Confinement, run_child
-from gradwalk.sandbox.large_pages import gather_into_large_pages
 from gradwalk.sandbox.limits import RunLimits
-from gradwalk.sandbox.ordinary import Ordinary
-from gradwalk.sandbox.warm import assert_forkable, set_up_torch, settle, warm_up
+from gradwalk.sandbox.warm import assert_forkable, gather_into_large_pages, warm_up
 
 _MESSAGE_BYTES = 4_096
 _IDLE_BEFORE_REFILL_MS = 3
@@ -44,10 +42,10 @@ class Forked:
 class Zygote:
     """The loop: fork, hand over, reap."""
 
-    def __init__(self, control: socket.socket, confinement: Confinement, limits: RunLimits) -> None:
+    def __init__(self, control: socket.socket, confinement: Confinement) -> None:
         self._control = control
         self._confinement = confinement
-        self._limits = limits
+        self._limits = confinement.limits
         self._spares: list[Forked] = []
         self._children: dict[int, Forked] = {}
         self._poll = select.poll()
@@ -145,39 +143,21 @@ def main() -> NoReturn:
     started = time.monotonic()
     limits = RunLimits.model_validate_json(sys.argv[1])
     control = socket.socket(fileno=int(sys.argv[2]))
-    set_up_torch()
-    warm_up()
-    ordinary = Ordinary()
-    ordinary.install()
-    settle()
+    ordinary = warm_up()
     large_page_bytes = gather_into_large_pages()
     assert_forkable()
     dropped_root = lockdown.drop_root()
     lockdown.refuse_new_privileges()
-    base_bytes = lockdown.address_space_bytes()
-    null_device = lockdown.open_null_device()
-    ruleset = lockdown.create_landlock_ruleset() if limits.landlock else None
-    if ruleset is not None:
-        lockdown.enter_landlock(ruleset)
-    seccomp = limits.seccomp and lockdown.seccomp_is_known_here()
-    confinement = Confinement(
-        base_bytes=base_bytes,
-        budget=limits.budget,
-        landlock_ruleset=ruleset,
-        seccomp=seccomp,
-        null_device=null_device,
-        ordinary=ordinary,
-        soft_seconds=limits.soft_seconds,
-        recording_seconds=limits.recording_seconds,
-        resource_limits=limits.resource_limits,
-    )
-    zygote = Zygote(control, confinement, limits)
+    confinement = Confinement.prepare(limits, ordinary)
+    if confinement.landlock_ruleset is not None:
+        lockdown.enter_landlock(confinement.landlock_ruleset)
+    zygote = Zygote(control, confinement)
     ready = {
-        "landlock": ruleset is not None,
-        "seccomp": seccomp,
+        "landlock": confinement.landlock_ruleset is not None,
+        "seccomp": confinement.seccomp,
         "resource_limits": limits.resource_limits,
         "dropped_root": dropped_root,
-        "base_bytes": base_bytes,
+        "base_bytes": confinement.base_bytes,
         "large_page_bytes": large_page_bytes,
         "warm_up_seconds": time.monotonic() - started,
     }

@@ -10,14 +10,15 @@ _MADVISE_COLLAPSE = (6, 1)
 _PROGRAM = """
 import torch
 from pathlib import Path
-from gradwalk.sandbox.warm import gather_into_large_pages, set_up_torch
+from gradwalk.sandbox.accelerators import without_accelerators
+from gradwalk.sandbox.warm import gather_into_large_pages
 
 def numbers():
     torch.manual_seed(7)
     return [*torch.rand(3).tolist(), torch.seed() != 7]
 
 before = numbers()
-set_up_torch()
+without_accelerators(lambda *_: None)
 kept = [device._lazy_seed_tracker.get_calls() for device in (torch.cuda, torch.xpu, torch.mtia)]
 assert numbers() == before, "seeds"
 assert [device._lazy_seed_tracker.get_calls() for device in (torch.cuda, torch.xpu, torch.mtia)] == kept, "devices"

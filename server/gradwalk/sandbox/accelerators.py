@@ -1,26 +1,27 @@
-"""Programs for a GPU, run on the CPU: what they ask for gets the CPU, and is noted once with its line."""
+"""Programs for a GPU and for workers, run in one process on the CPU: each is noted once with its line."""
 
 import functools
 import inspect
 import time
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import nullcontext
-from types import CodeType, FrameType, SimpleNamespace
+from types import CodeType, FrameType, FunctionType, SimpleNamespace
 from typing import Any, Final
 
 import torch
 from torch.overrides import TorchFunctionMode
+from torch.utils.data import DataLoader
 
-from gradwalk.protocol.facts import Fact, fact
+from gradwalk.protocol.facts import fact
+from gradwalk.sandbox.quiet import Note, Quiet
 from gradwalk.tracer.originals import SNIPPET, asked_for, frame_at
-
-Note = Callable[[str, Callable[[str], Fact]], None]
-"""Takes a subject, and the fact about it for a line."""
 
 _DEVICES_MOVED_TO: Final = frozenset({"cuda", "xpu", "mps", "hpu", "npu", "mtia"})
 _LOOKS_FOR_A_MODULE: Final = inspect.unwrap(torch.get_device_module).__code__
 """Looks for one by the name of a device, as `fork_rng` asks it to."""
-_PROPERTIES: Final = {"name": "CPU", "total_memory": 0, "major": 0, "minor": 0, "multi_processor_count": 1}
+_OF_WORKERS: Final = frozenset(
+    {"num_workers", "pin_memory", "persistent_workers", "prefetch_factor", "multiprocessing_context", "timeout",
+     "pin_memory_device", "worker_init_fn"}
+)  # fmt: skip
 
 
 class OnTheCpu(TorchFunctionMode):
@@ -37,7 +38,7 @@ class OnTheCpu(TorchFunctionMode):
         func = asked_for(func, frame_at(1))
         name = getattr(func, "__name__", "")
         if name in _DEVICES_MOVED_TO and func is getattr(torch.Tensor, name, None):
-            note_on_cpu(self._note, f".{name}()")
+            _note_on_cpu(self._note, f".{name}()")
             return args[0]
         if func in (torch.Tensor.pin_memory, torch.Tensor.record_stream):
             return args[0]
@@ -49,167 +50,141 @@ class OnTheCpu(TorchFunctionMode):
             args = (args[0], f"cuda:{args[1]}", *args[2:])
         asked = [one for one in (kwargs.get("device"), *args) if _is_elsewhere(one)]
         if asked:
-            note_on_cpu(self._note, str(asked[0]))
+            _note_on_cpu(self._note, str(asked[0]))
             args = tuple("cpu" if _is_elsewhere(one) else one for one in args)
             kwargs = {key: "cpu" if _is_elsewhere(value) else value for key, value in kwargs.items()}
         return func(*args, **kwargs)
 
 
-def note_on_cpu(note: Note, asked: str) -> None:
-    """Once for a program, whatever it asks for."""
-    note("device", lambda line: fact("note-on-cpu", asked=asked, line=line))
-
-
-def without_accelerators(note: Note) -> None:
-    """Puts in place what programs call on `torch.cuda` and its like without asking whether it is there."""
-    for library in (torch.cuda, torch.mps, torch.xpu):
-        for name, make in _CALLED.items():
-            if hasattr(library, name):
-                setattr(library, name, _stand_in(note, f"{library.__name__}.{name}", make))
-    for name in dir(torch.cuda):
-        if name.endswith("Tensor"):
-            setattr(torch.cuda, name, getattr(torch, name))
-    flags = vars(type(torch.backends.cudnn))
-    for name in ("benchmark", "deterministic", "allow_tf32"):
-        flags[name].setter = _stand_in(note, f"torch.backends.cudnn.{name}", flags[name].setter, call="")
-    torch.Generator = _generators(note)  # type: ignore[misc]
-    _move(note, torch.serialization, "default_restore_location", "location", "cpu")
-    _move(note, torch, "set_default_tensor_type", "t", "torch.FloatTensor")
-    for precise in (torch.amp.autocast_mode.autocast, torch.amp.GradScaler):
-        _switch_off(note, precise)
-
-
-class _Event:
+class _Event(Quiet):
     """The time on the clock, as `elapsed_time` needs it."""
 
+    at: float
+
     def __init__(self, *_: Any, **__: Any) -> None:
-        self.at = time.perf_counter()
+        super().__init__("torch.cuda.Event")
+        self.record()
 
     def record(self, *_: Any) -> None:
         """Now."""
-        self.at = time.perf_counter()
+        vars(self)["at"] = time.perf_counter()
 
     def elapsed_time(self, end: "_Event") -> float:
         """Milliseconds until another event."""
         return (end.at - self.at) * 1e3
 
-    def query(self) -> bool:
-        """Whether the work before it is done; it always is."""
-        return True
 
-    def synchronize(self, *_: Any) -> None:
-        """Nothing to wait for."""
-
-    wait = synchronize
-
-
-class _Stream(_Event):
-    """A queue of work that is done at once."""
-
-    def record_event(self, event: _Event | None = None) -> _Event:
-        """The event, now."""
-        event = event or _Event()
-        event.record()
-        return event
-
-    wait_stream = wait_event = _Event.synchronize
-
-    def __enter__(self) -> "_Stream":
-        return self
-
-    def __exit__(self, *_: object) -> None: ...
-
-
-def _always(value: Any) -> Callable[..., Any]:
-    return lambda *_, **__: value
-
-
-_CALLED: Final[dict[str, Callable[..., Any]]] = {
-    **dict.fromkeys(
-        ("synchronize", "empty_cache", "set_device", "reset_peak_memory_stats", "reset_max_memory_allocated", "init",
-         "ipc_collect", "manual_seed", "manual_seed_all", "set_rng_state", "set_rng_state_all", "set_stream",
-         "set_per_process_memory_fraction"),
-        _always(None),
-    ),
+_ANSWERS: Final[dict[str, Any]] = {
     **dict.fromkeys(
         ("current_device", "memory_allocated", "max_memory_allocated", "memory_reserved", "max_memory_reserved",
          "current_allocated_memory", "driver_allocated_memory", "utilization"),
-        _always(0),
+        0,
     ),
-    **dict.fromkeys(("Stream", "current_stream", "default_stream"), _Stream),
-    "Event": _Event,
-    "device": lambda *_, **__: nullcontext(),
-    "get_device_capability": _always((0, 0)),
-    "get_device_name": _always("CPU"),
-    "get_device_properties": lambda *_, **__: SimpleNamespace(**_PROPERTIES),
-    "get_rng_state": lambda *_, **__: torch.get_rng_state(),
-    "get_rng_state_all": lambda *_, **__: [],
-    "mem_get_info": _always((0, 0)),
-    "memory_summary": _always(""),
-    "stream": lambda *_, **__: nullcontext(),
+    "get_arch_list": [],
+    "get_device_capability": (0, 0),
+    "get_device_name": "CPU",
+    "get_device_properties": SimpleNamespace(
+        name="CPU", total_memory=0, major=0, minor=0, multi_processor_count=1
+    ),
+    "mem_get_info": (0, 0),
 }  # fmt: skip
-"""What is called on a library of a device, and what makes the answer."""
+"""What programs compute with or compare; every other function of a device's library is quiet."""
 
 
-def _stand_in(note: Note, name: str, make: Callable[..., Any], call: str = "()") -> Callable[..., Any]:
+def without_accelerators(note: Note) -> None:
+    """Puts in place what programs call without asking whether there is a GPU, or room for workers."""
+    for library in (torch.cuda, torch.cuda.nvtx, torch.mps, torch.mtia, torch.xpu):
+        for name, one in [*vars(library).items()]:
+            if name == "Event":
+                setattr(library, name, _noted(note, f"{library.__name__}.{name}", _Event))
+            elif name in ("Stream", "device") or _is_function_of_torch(name, one):
+                answer = _ANSWERS.get(name, Quiet(f"{library.__name__}.{name}"))
+                called = _noted(note, f"{library.__name__}.{name}", lambda *_, answer=answer, **__: answer)
+                setattr(library, name, called)
+            elif name.endswith("Tensor"):
+                setattr(library, name, getattr(torch, name))
+    torch.Generator = _generators(note)  # type: ignore[misc]
+    _change_arguments(DataLoader, "__init__", functools.partial(_without_workers, note))
+    _change_arguments(torch.serialization, "default_restore_location", functools.partial(_at_home, note, "cpu"))
+    _change_arguments(torch, "set_default_tensor_type", functools.partial(_at_home, note, "torch.FloatTensor"))
+    for precise in (torch.amp.autocast_mode.autocast, torch.amp.GradScaler):
+        _change_arguments(precise, "__init__", functools.partial(_in_full_precision, note, precise.__name__))
+
+
+def _note_on_cpu(note: Note, asked: str) -> None:
+    """Once for a program, whatever it asks for."""
+    note("device", lambda line: fact("note-on-cpu", asked=asked, line=line))
+
+
+def _is_function_of_torch(name: str, one: Any) -> bool:
+    """Whether a function needs the device: what tells that there is none does not, nor what takes functions."""
+    tells = name.startswith(("_", "is_", "device_count", "make_graphed"))
+    return isinstance(one, FunctionType) and one.__module__.startswith("torch.") and not tells
+
+
+def _noted(note: Note, name: str, make: Callable[..., Any]) -> Callable[..., Any]:
     """Noted where the program itself calls; torch does, too."""
 
     def answer(*args: Any, **kwargs: Any) -> Any:
-        if any(one is not None and one.f_code.co_filename == SNIPPET for one in (frame_at(1), frame_at(1).f_back)):
-            note_on_cpu(note, name + call)
+        if frame_at(1).f_code.co_filename == SNIPPET:
+            _note_on_cpu(note, f"{name}()")
         return make(*args, **kwargs)
 
     return answer
 
 
-def _generators(note: Note) -> Any:
-    original = torch.Generator
+def _generators(note: Note) -> type[torch.Generator]:
+    class Generator(torch.Generator):
+        __module__ = "torch"
 
-    class Type(type(original)):  # type: ignore[misc]
-        def __call__(cls, device: Any = "cpu") -> torch.Generator:
+        def __new__(cls, device: Any = "cpu") -> "Generator":
             if _is_elsewhere(device):
-                note_on_cpu(note, f'torch.Generator("{device}")')
-            return original("cpu")
+                _note_on_cpu(note, f'torch.Generator("{device}")')
+            return super().__new__(cls, "cpu")  # type: ignore[call-arg]
 
-        def __instancecheck__(cls, one: object) -> bool:
-            return isinstance(one, original)
-
-    return Type("Generator", (original,), {"__module__": "torch"})
+    return Generator
 
 
-def _move(note: Note, module: Any, name: str, parameter: str, instead: str) -> None:
-    """A function of torch with one parameter that may name a device."""
-    original = getattr(module, name)
+def _change_arguments(owner: Any, name: str, change: Callable[[dict[str, Any]], None]) -> None:
+    """Has every call of a function of torch go through `change`, by the names of its parameters."""
+    original = getattr(owner, name)
     signature = inspect.signature(original)
 
     @functools.wraps(original)
-    def moved(*args: Any, **kwargs: Any) -> Any:
-        bound = signature.bind(*args, **kwargs)
-        asked = bound.arguments.get(parameter)
-        if _is_elsewhere(str(asked).removeprefix("torch.").partition(".")[0]):
-            note_on_cpu(note, str(asked))
-            bound.arguments[parameter] = instead
-        return original(*bound.args, **bound.kwargs)
-
-    setattr(module, name, moved)
-
-
-def _switch_off(note: Note, owner: Any) -> None:
-    """Mixed precision for another device: not enabled, as torch does it with a warning where the device is missing."""
-    original = owner.__init__
-    signature = inspect.signature(original)
-
-    @functools.wraps(original)
-    def __init__(*args: Any, **kwargs: Any) -> None:  # noqa: N807
+    def changed(*args: Any, **kwargs: Any) -> Any:
         bound = signature.bind(*args, **kwargs)
         bound.apply_defaults()
-        arguments = bound.arguments
-        if arguments["enabled"] and _is_elsewhere(arguments.get("device_type", arguments.get("device"))):
-            note("precision", lambda line: fact("note-full-precision", asked=owner.__name__, line=line))
-            arguments["enabled"] = False
-        original(*bound.args, **bound.kwargs)
+        change(bound.arguments)
+        return original(*bound.args, **bound.kwargs)
 
-    owner.__init__ = __init__
+    setattr(owner, name, changed)
+
+
+def _without_workers(note: Note, asked: dict[str, Any]) -> None:
+    if asked["num_workers"]:
+        workers = str(asked["num_workers"])
+        note("workers", lambda line: fact("note-no-workers", workers=workers, line=line))
+    elif asked["pin_memory"]:
+        _note_on_cpu(note, "pin_memory=True")
+    asked.update((name, _DEFAULTS[name].default) for name in _OF_WORKERS)
+
+
+_DEFAULTS: Final = inspect.signature(DataLoader.__init__).parameters
+
+
+def _at_home(note: Note, instead: str, asked: dict[str, Any]) -> None:
+    """The last parameter may name a device."""
+    name = [*asked][-1]
+    if _is_elsewhere(str(asked[name]).removeprefix("torch.").partition(".")[0]):
+        _note_on_cpu(note, str(asked[name]))
+        asked[name] = instead
+
+
+def _in_full_precision(note: Note, name: str, asked: dict[str, Any]) -> None:
+    """Mixed precision for another device: not enabled, as torch does it with a warning where the device is missing."""
+    if asked["enabled"] and _is_elsewhere(asked.get("device_type", asked.get("device"))):
+        note("precision", lambda line: fact("note-full-precision", asked=name, line=line))
+        asked["enabled"] = False
 
 
 def _code_that_called(frame: FrameType | None) -> CodeType | None:

@@ -1,50 +1,36 @@
 """What an ordinary program finds where a locked process cannot have the real thing.
 
 A program is Python with everything that computes. What it cannot have here and does not need for its gradients
-(a GPU, worker processes, a drawing, a progress bar) behaves as far as a program can see, and is noted once with
-its line. Everything else is the real thing, and where the kernel refuses it, `explain.py` says what to write.
+(a GPU and worker processes in `accelerators.py`, a drawing and a progress bar in `quiet.py`) behaves as far as a
+program can see, and is noted once with its line. Everything else is the real thing, and where the kernel refuses it,
+`explain.py` says what to write.
 """
 
 import asyncio
-import functools
-import importlib.abc
-import importlib.machinery
-import inspect
+import selectors
 import sys
-from collections.abc import Callable, Iterable, Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr
 from types import FrameType, ModuleType
 from typing import Any, Final
 
 import torch
-from torch.utils.data import DataLoader
 
 from gradwalk.protocol.facts import Fact, fact
-from gradwalk.sandbox.accelerators import Note, OnTheCpu, note_on_cpu, without_accelerators
-from gradwalk.sandbox.event_loop import LoopsThatSleep
+from gradwalk.sandbox.accelerators import OnTheCpu, without_accelerators
 from gradwalk.sandbox.explain import explain
+from gradwalk.sandbox.quiet import Quiet, install_quiet
 from gradwalk.tracer.interpreter import Interpreter
 from gradwalk.tracer.originals import SNIPPET, frame_at
 
-QUIET: Final = frozenset(
-    {
-        "matplotlib", "seaborn", "plotly", "bokeh", "wandb", "tensorboard", "tensorboardX", "mlflow", "torchviz",
-        "graphviz", "IPython", "pylab", "torchsummary", "torchinfo", "visdom", "livelossplot", "mpl_toolkits"
-    }
-)  # fmt: skip
-"""Libraries that draw or report: their calls do nothing."""
-
-_QUIET_MODULES: Final = frozenset({"torch.utils.tensorboard"})
-_BARS: Final = frozenset({"tqdm", "tqdm.auto", "tqdm.notebook", "tqdm.std"})
 _INSPECTING: Final = frozenset(
     {"gc.get_objects", "gc.get_referrers", "gc.get_referents", "sys.setprofile", "sys.settrace", "sys._getframe",
      "sys._current_frames"}
 )  # fmt: skip
 _FRAME_ATTRIBUTES: Final = frozenset({"tb_frame", "f_globals", "f_builtins", "gi_frame", "cr_frame", "ag_frame"})
-_OF_WORKERS: Final = frozenset(
-    {"num_workers", "pin_memory", "persistent_workers", "prefetch_factor", "multiprocessing_context", "timeout",
-     "pin_memory_device", "worker_init_fn"}
-)  # fmt: skip
+_FOREVER_SECONDS: Final = 3_600.0
+"""The limit on time ends it first."""
 
 
 class Ordinary:
@@ -59,14 +45,11 @@ class Ordinary:
 
     def install(self) -> None:
         """Puts the stand-ins in place, for this process and those forked from it."""
-        sys.meta_path.insert(0, _QuietFinder(self.note))
-        for name in _QUIET_MODULES:
-            sys.modules.pop(name, None)
-        _without_workers(self.note)
+        install_quiet(self.note)
         without_accelerators(self.note)
         torch.compile = self._run_eagerly
-        sys.breakpointhook = _do_nothing
-        asyncio.set_event_loop_policy(LoopsThatSleep())
+        sys.breakpointhook = Quiet("breakpoint")
+        asyncio.set_event_loop_policy(_LoopsThatSleep())
         self._interpreter = Interpreter()
 
     def note(self, subject: str, told_at: Callable[[str], Fact]) -> None:
@@ -143,177 +126,27 @@ def _line_of(frame: FrameType | None) -> str | None:
     return None
 
 
-def _is_asked_by_program(frame: FrameType | None) -> bool:
-    """Whether the import is one of the program, and not one by which a library finds out what is installed."""
-    while frame is not None and "importlib" in frame.f_code.co_filename:
-        frame = frame.f_back
-    return frame is not None and (
-        frame.f_code.co_filename == SNIPPET or isinstance(sys.modules.get(frame.f_globals["__name__"]), _QuietModule)
-    )
+class _Patience(selectors.SelectSelector):
+    """Nothing is ever ready but the time: there is no socket that could be registered."""
+
+    def select(self, timeout: float | None = None) -> list[Any]:
+        """Sleeps until the next timer."""
+        time.sleep(_FOREVER_SECONDS if timeout is None else max(timeout, 0))
+        return []
 
 
-def _do_nothing(*_: Any, **__: Any) -> None:
-    """Takes every call."""
+class _Loop(asyncio.SelectorEventLoop):
+    """asyncio's without descriptors: one thread, no signals, nobody has to wake it."""
+
+    def __init__(self) -> None:
+        super().__init__(_Patience())
+
+    def _make_self_pipe(self) -> None: ...
+    def _close_self_pipe(self) -> None: ...
+    def _write_to_self(self) -> None: ...
 
 
-def _without_workers(note: Note) -> None:
-    """A DataLoader in this process, whatever it is asked for."""
-    original = DataLoader.__init__
-    signature = inspect.signature(original)
+class _LoopsThatSleep(asyncio.DefaultEventLoopPolicy):
+    """What `asyncio.run` and `new_event_loop` ask for a loop."""
 
-    @functools.wraps(original)
-    def __init__(*args: Any, **keywords: Any) -> None:  # noqa: N807
-        bound = signature.bind(*args, **keywords)
-        asked = bound.arguments
-        workers = asked.get("num_workers")
-        if workers:
-            note("workers", lambda line: fact("note-no-workers", workers=str(workers), line=line))
-        elif asked.get("pin_memory"):
-            note_on_cpu(note, "pin_memory=True")
-        for name in _OF_WORKERS & asked.keys():
-            asked[name] = signature.parameters[name].default
-        original(*bound.args, **bound.kwargs)
-
-    DataLoader.__init__ = __init__  # type: ignore[method-assign]
-
-
-class Quiet:
-    """Takes every call, attribute and item, and gives itself."""
-
-    def __init__(self, name: str) -> None:
-        object.__setattr__(self, "_name", name)
-
-    def __getattr__(self, name: str) -> "Quiet":
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return self
-
-    def __setattr__(self, name: str, value: object) -> None: ...
-    def __setitem__(self, key: object, value: object) -> None: ...
-    def __delitem__(self, key: object) -> None: ...
-
-    def __call__(self, *_: object, **__: object) -> "Quiet":
-        return self
-
-    def __getitem__(self, _: object) -> "Quiet":
-        return self
-
-    def __enter__(self) -> "Quiet":
-        return self
-
-    def __exit__(self, *_: object) -> None: ...
-
-    def __iter__(self) -> Iterator["Quiet"]:
-        """Two, as of `figure, axes = plt.subplots()`."""
-        return iter((self, self))
-
-    def __len__(self) -> int:
-        return 2
-
-    def __repr__(self) -> str:
-        return f"<{object.__getattribute__(self, '_name')} is not here>"
-
-
-class _QuietModule(ModuleType):
-    def __repr__(self) -> str:
-        return f"<module '{self.__name__}'>"
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(f"module '{self.__name__}' has no attribute '{name}'")
-        return Quiet(f"{self.__name__}.{name}")
-
-
-class _Settings(dict[str, Any]):
-    """A dict whose keys are attributes, too."""
-
-    __getattr__ = dict.__getitem__
-    __setattr__ = dict.__setitem__
-
-
-class _Experiment(_QuietModule):
-    """wandb: quiet but for the settings, which programs compute with."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(name)
-        self.config = _Settings()
-
-    def init(self, *_: Any, config: dict[str, Any] | None = None, **__: Any) -> "_Experiment":
-        """The run, which is quiet as well."""
-        self.config.update(config or {})
-        return self
-
-    def __enter__(self) -> "_Experiment":
-        return self
-
-    def __exit__(self, *_: object) -> None: ...
-
-
-class tqdm:  # noqa: N801 (the name that programs import)
-    """A progress bar that shows nothing: it iterates, counts and takes every call."""
-
-    def __init__(self, iterable: Iterable[Any] | None = None, *_: Any, total: float | None = None, **__: Any) -> None:
-        self.iterable, self.total, self.n = iterable, total, 0.0
-
-    def __iter__(self) -> Iterator[Any]:
-        for one in self.iterable or ():
-            yield one
-            self.n += 1
-
-    def __len__(self) -> int:
-        return len(self.iterable) if self.iterable is not None else int(self.total or 0)  # type: ignore[arg-type]
-
-    def update(self, n: float = 1) -> None:
-        """Counts."""
-        self.n += n
-
-    def __enter__(self) -> "tqdm":
-        return self
-
-    def __exit__(self, *_: object) -> None: ...
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return lambda *_, **__: None
-
-    @staticmethod
-    def write(text: str, *_: Any, **__: Any) -> None:
-        """Prints."""
-        print(text)  # noqa: T201 (as the library does)
-
-    @classmethod
-    def pandas(cls, *_: Any, **__: Any) -> None:
-        """Nothing to show."""
-
-
-class _QuietFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Finds the stand-ins, whether the real library is installed or not: its files are out of reach."""
-
-    def __init__(self, note: Note) -> None:
-        self._note = note
-
-    def find_spec(self, fullname: str, path: object, target: object = None) -> importlib.machinery.ModuleSpec | None:  # noqa: ARG002
-        """A spec for what is quiet here."""
-        library = fullname.partition(".")[0]
-        if not _is_asked_by_program(frame_at(1)):
-            return None
-        if library in QUIET or fullname in _QUIET_MODULES:
-            name = fullname if fullname in _QUIET_MODULES else library
-            self._note(name, lambda line: fact("note-quiet", library=name, line=line))
-        elif fullname not in _BARS:
-            return None
-        return importlib.machinery.ModuleSpec(fullname, self, is_package=True)
-
-    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
-        """A module with any attribute, or that of the progress bars."""
-        if spec.name == "wandb":
-            return _Experiment(spec.name)
-        if spec.name not in _BARS:
-            return _QuietModule(spec.name)
-        bars = ModuleType(spec.name)
-        vars(bars).update(tqdm=tqdm, trange=lambda *bounds, **_: tqdm(range(*bounds)), tqdm_notebook=tqdm)
-        return bars
-
-    def exec_module(self, module: ModuleType) -> None:
-        """Nothing to run."""
+    _loop_factory = _Loop

@@ -61,12 +61,8 @@ class EventAnswer:
         self._unrecorded = 0
         self._problems = 0
         self._latest: Event | None = None
-        self._finished = False
-
-    @property
-    def is_complete(self) -> bool:
+        self.is_complete = False
         """True once `finished` has come; whatever a child writes after that is not read."""
-        return self._finished
 
     def accept(self, payload: bytes) -> list[Event]:
         """The event in `payload`; nothing if it was passed on before a restart.
@@ -83,7 +79,7 @@ class EventAnswer:
         if event["type"] == "started":
             event = self._with_our_header(event)
         elif event["type"] == "finished":
-            self._finished = True
+            self.is_complete = True
         if self._next_seq <= self._passed_on:
             return []
         self._count(event)
@@ -98,11 +94,11 @@ class EventAnswer:
         """These were passed on already, by somebody who ran the same program before."""
         for event in events:
             self._count(event)
-            self._finished = event["type"] == "finished"
+            self.is_complete = event["type"] == "finished"
 
     def end_with(self, problem: Problem, truncated: str | None) -> list[Event]:
         """What is missing to make a whole stream: the header where nothing came, the problem, `finished`."""
-        if self._finished:
+        if self.is_complete:
             return []
         events: list[Event] = [self._header] if self._passed_on == 0 else []
         # A child may say what is wrong, and die of it before it says that it has finished.
@@ -119,7 +115,7 @@ class EventAnswer:
         }
         if self._unrecorded:
             finished["unrecorded"] = self._unrecorded
-        self._finished = True
+        self.is_complete = True
         return [*events, finished]
 
     def _with_our_header(self, event: Started) -> Started:
@@ -150,12 +146,8 @@ class ReplayAnswer:
 
     def __init__(self, job: ReplayJob) -> None:
         self._job = job
-        self._complete = False
-
-    @property
-    def is_complete(self) -> bool:
+        self.is_complete = False
         """True once the payload has come."""
-        return self._complete
 
     def accept(self, payload: bytes) -> list[Any]:
         """What was asked for, re-typed.
@@ -167,7 +159,7 @@ class ReplayAnswer:
             found = self._read(payload)
         except (ValueError, RecursionError) as error:
             raise AnswerError("not an answer of the kind that was asked for") from error
-        self._complete = True
+        self.is_complete = True
         return found
 
     def _read(self, payload: bytes) -> list[Any]:

@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from gradwalk.protocol.document import encode
-from gradwalk.protocol.events import Event
 from gradwalk.protocol.wire import Writer, packed_value
 from gradwalk.sandbox import lockdown
 from gradwalk.sandbox.deadline import Alarm
 from gradwalk.sandbox.frames import LENGTH_BYTES, encode_frame
-from gradwalk.sandbox.jobs import ERRAND, JacobianJob, ProbeJob, ReplayJob, TraceJob, ValueJob
+from gradwalk.sandbox.jobs import ERRAND, GradcheckJob, JacobianJob, ProbeJob, TraceJob, ValueJob
 from gradwalk.sandbox.limits import EXIT_OF_MEMORY, EXIT_OF_OUR_FAULT, EXIT_OF_TIME, RunLimits
 from gradwalk.sandbox.ordinary import Ordinary
 from gradwalk.sandbox.probes import probe
+from gradwalk.tracer.explanation import is_out_of_memory
 from gradwalk.tracer.interruption import TimeLimitError
 from gradwalk.tracer.program_check import gradcheck_of_program
 from gradwalk.tracer.replay import entries_of_value, gradcheck_of_step, jacobian_of_step
@@ -81,11 +81,6 @@ def run_child(channel: int, confinement: Confinement) -> NoReturn:
         os._exit(status)
 
 
-def is_out_of_memory(error: BaseException) -> bool:
-    """Whether the limit on memory is behind an error: torch's allocator raises a plain RuntimeError."""
-    return isinstance(error, MemoryError) or "DefaultCPUAllocator" in str(error)
-
-
 def _confine_early(channel: int, confinement: Confinement) -> None:
     lockdown.die_with_parent()
     os.setsid()
@@ -109,34 +104,22 @@ def _run_job(payload: bytes, confinement: Confinement) -> None:
     if confinement.seccomp:
         lockdown.install_seccomp()
     send = _sender(alarm)
-    if isinstance(job, ProbeJob):
-        for name in job.probes:
-            send(encode(probe(name)))
-        return
-    if isinstance(job, TraceJob):
-        _run_trace(job, confinement.ordinary, send)
-    else:
-        _run_replay(job, confinement.ordinary, send)
-
-
-def _run_trace(job: TraceJob, ordinary: Ordinary, send: Callable[[bytes], None]) -> None:
-    writer = Writer()
-
-    def emit(event: Event) -> None:
-        send(writer.write(event))
-
-    trace_program(job.request, emit, job.limits, ordinary)
-
-
-def _run_replay(job: ReplayJob, ordinary: Ordinary, send: Callable[[bytes], None]) -> None:
-    if isinstance(job, JacobianJob):
-        send(encode(jacobian_of_step(job.request, job.index, job.argnum, job.limits, ordinary)))
-    elif isinstance(job, ValueJob):
-        send(encode([packed_value(one) for one in entries_of_value(job.request, job.value, job.limits, ordinary)]))
-    elif job.index is not None:
-        send(encode(gradcheck_of_step(job.request, job.index, job.argnum, job.limits, ordinary)))
-    else:
-        send(encode(gradcheck_of_program(job.request, job.pass_index, job.limits, ordinary)))
+    ordinary = confinement.ordinary
+    match job:
+        case ProbeJob():
+            for name in job.probes:
+                send(encode(probe(name)))
+        case TraceJob():
+            write = Writer().write
+            trace_program(job.request, lambda event: send(write(event)), job.limits, ordinary)
+        case JacobianJob():
+            send(encode(jacobian_of_step(job.request, job.index, job.argnum, job.limits, ordinary)))
+        case ValueJob():
+            send(encode([packed_value(one) for one in entries_of_value(job.request, job.value, job.limits, ordinary)]))
+        case GradcheckJob() if job.index is not None:
+            send(encode(gradcheck_of_step(job.request, job.index, job.argnum, job.limits, ordinary)))
+        case GradcheckJob():
+            send(encode(gradcheck_of_program(job.request, job.pass_index, job.limits, ordinary)))
 
 
 def _sender(alarm: Alarm) -> Callable[[bytes], None]:

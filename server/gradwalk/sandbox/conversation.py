@@ -3,12 +3,13 @@
 import logging
 import time
 from collections.abc import Iterator
+from functools import partial
 from typing import Generic, Protocol, TypeVar
 
 from gradwalk.sandbox.answers import AnswerError
 from gradwalk.sandbox.cancellation import Cancellation
 from gradwalk.sandbox.frames import FrameError, FrameReader, encode_frame
-from gradwalk.sandbox.launcher import Child, Exit, Launcher
+from gradwalk.sandbox.launcher import Child, Exit, Launcher, step_back
 from gradwalk.sandbox.verdict import Ending
 
 log = logging.getLogger(__name__)
@@ -33,7 +34,7 @@ class Answer(Protocol[Item]):
 
 
 class Conversation(Generic[Item]):
-    """One child; single use. It may be silent for `wall_seconds`, and has `total_seconds` in all."""
+    """One child at a time. It may be silent for `wall_seconds`, and has `total_seconds` in all."""
 
     def __init__(
         self, wall_seconds: float, total_seconds: float, answer: Answer[Item], cancellation: Cancellation
@@ -48,10 +49,10 @@ class Conversation(Generic[Item]):
 
     def hold(self, launcher: Launcher, payload: bytes) -> Iterator[list[Item]]:
         """What the child says, batch by batch; afterwards `ending` and `exit` tell how it went."""
-        self.launcher = launcher
+        self.launcher, self.ending, self.exit = launcher, Ending.SILENT, None
         child = launcher.lease()
         deadline = time.monotonic() + self._total_seconds
-        self._cancellation.bind(child.kill, child.step_back)
+        self._cancellation.bind(child.kill, partial(step_back, child))
         try:
             yield from self._listen(child, payload, deadline)
         finally:

@@ -29,11 +29,6 @@ class FrameReader:
         self._total_bytes_left = total_bytes_max
         self._pending = bytearray()
 
-    @property
-    def is_between_frames(self) -> bool:
-        """False while part of a frame waits for its rest."""
-        return not self._pending
-
     def feed(self, chunk: bytes) -> Iterator[bytes]:
         """The payloads that are complete after `chunk`.
 

@@ -7,7 +7,6 @@ import contextlib
 import itertools
 import json
 import os
-import queue
 import signal
 import socket
 import subprocess
@@ -15,6 +14,7 @@ import sys
 import tempfile
 import threading
 from collections import deque
+from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Protocol
@@ -25,13 +25,12 @@ START_SECONDS = 120.0
 LEASE_SECONDS = 10.0
 _MESSAGE_BYTES = 4_096
 _LOW_PRIORITY = 15
-_PACKAGE_ROOT = Path(__file__).parents[2]
 
 ENVIRONMENT = {
     "PATH": "/usr/bin:/bin",
     "HOME": "/nonexistent",
     "LANG": "C.UTF-8",
-    "PYTHONPATH": str(_PACKAGE_ROOT),
+    "PYTHONPATH": str(Path(__file__).parents[2]),
     "PYTHONDONTWRITEBYTECODE": "1",
     # The order of a set of strings must not differ between two runs of one program.
     "PYTHONHASHSEED": "0",
@@ -60,117 +59,62 @@ class Exit:
     signal: int | None
 
 
+def exit_of(status: int) -> Exit:
+    """From a status as `subprocess` and `os.waitstatus_to_exitcode` give it."""
+    return Exit(status, None) if status >= 0 else Exit(None, -status)
+
+
 class Child(Protocol):
     """One run's process."""
 
-    @property
-    def pid(self) -> int:
-        """In this system's numbering."""
-
-    @property
-    def channel(self) -> socket.socket:
-        """The job goes in, the answer comes out."""
+    pid: int
+    """In this system's numbering."""
+    channel: socket.socket
+    """The job goes in, the answer comes out."""
 
     def kill(self) -> None:
         """SIGKILL; does not wait, does not mind a child that has ended."""
-
-    def step_back(self) -> None:
-        """From now on every other process has the processor first."""
 
     def wait(self, seconds: float) -> Exit | None:
         """How it ended; None when it has not, or nobody can tell any more."""
 
 
-class Launcher(Protocol):
-    """Makes children."""
-
-    def start(self) -> dict[str, Any]:
-        """Waits until children can be leased; the layers that lock them in.
-
-        Raises:
-            LauncherGoneError: it did not start, with its last words.
-        """
-
-    @property
-    def is_alive(self) -> bool:
-        """False once no child can be had from it any more."""
-
-    def lease(self) -> Child:
-        """A fresh child.
-
-        Raises:
-            LauncherGoneError: none can be had from this launcher any more.
-        """
-
-    def close(self) -> None:
-        """Ends the launcher and every child of it."""
+def step_back(child: Child) -> None:
+    """From now on every other process has the processor first."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.setpriority(os.PRIO_PROCESS, child.pid, _LOW_PRIORITY)
 
 
-def launcher_for(limits: RunLimits, *, platform: str = sys.platform) -> Launcher:
-    """The best that this platform has."""
-    return ForkLauncher(limits) if platform == "linux" else SpawnLauncher(limits)
-
-
-class _LeasedChild:
+class _ForkedChild:
     """A child that the zygote forked; only the zygote can end it and knows how it ended."""
+
+    pid: int
+    channel: socket.socket
 
     def __init__(self, lease: int, zygote: "ForkLauncher") -> None:
         self._lease = lease
         self._zygote = zygote
-        self._arrival: queue.SimpleQueue[tuple[socket.socket, int] | None] = queue.SimpleQueue()
-        self._has_departed = threading.Event()
-        self._exit: Exit | None = None
-        self._channel: socket.socket | None = None
-        self._pid = 0
-
-    @property
-    def pid(self) -> int:
-        return self._pid
-
-    @property
-    def channel(self) -> socket.socket:
-        if self._channel is None:
-            raise LauncherGoneError("this child has no pipe")
-        return self._channel
+        self.arrival: Future[None] = Future()
+        self.exit: Future[Exit | None] = Future()
 
     def kill(self) -> None:
         self._zygote.say({"kill": self._lease})
 
-    def step_back(self) -> None:
-        _lower_priority(self._pid)
-
     def wait(self, seconds: float) -> Exit | None:
-        self._has_departed.wait(seconds)
-        return self._exit
-
-    def await_arrival(self) -> None:
-        """Until the zygote has sent the pipe."""
-        try:
-            arrived = self._arrival.get(timeout=LEASE_SECONDS)
-        except queue.Empty:
-            arrived = None
-        if arrived is None:
-            raise LauncherGoneError("the zygote gave no child")
-        self._channel, self._pid = arrived
-
-    def arrive(self, channel: socket.socket, pid: int) -> None:
-        self._arrival.put((channel, pid))
-
-    def depart(self, how: Exit | None) -> None:
-        self._arrival.put(None)
-        self._exit = how
-        self._has_departed.set()
+        with contextlib.suppress(TimeoutError):
+            return self.exit.result(seconds)
+        return None
 
 
 class ForkLauncher:
     """Starts one zygote and speaks with it. Single use: when the zygote is gone, make a new launcher."""
 
     def __init__(self, limits: RunLimits) -> None:
-        self._limits = limits
         self._leases = itertools.count()
-        self._children: dict[int, _LeasedChild] = {}
+        self._children: dict[int, _ForkedChild] = {}
         self._lock = threading.Lock()
-        self._is_gone = False
+        self.is_alive = True
+        """False once no child can be had from it any more."""
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._last_words: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (lives as long as the zygote)
         self._process = _start_python("gradwalk.sandbox.zygote", limits, theirs, self._last_words)
@@ -182,6 +126,11 @@ class ForkLauncher:
         return self._process.pid
 
     def start(self) -> dict[str, Any]:
+        """Waits until children can be leased; the layers that lock them in.
+
+        Raises:
+            LauncherGoneError: it did not start, with its last words.
+        """
         self._control.settimeout(START_SECONDS)
         try:
             raw = self._control.recv(_MESSAGE_BYTES)
@@ -198,19 +147,23 @@ class ForkLauncher:
         layers: dict[str, Any] = json.loads(raw)["ready"]
         return layers
 
-    @property
-    def is_alive(self) -> bool:
-        return not self._is_gone
-
     def lease(self) -> Child:
+        """A fresh child.
+
+        Raises:
+            LauncherGoneError: none can be had from this launcher any more.
+        """
         lease = next(self._leases)
-        child = _LeasedChild(lease, self)
+        child = _ForkedChild(lease, self)
         with self._lock:
-            if self._is_gone:
+            if not self.is_alive:
                 raise LauncherGoneError("the zygote has ended")
             self._children[lease] = child
         self.say({"lease": lease})
-        child.await_arrival()
+        try:
+            child.arrival.result(LEASE_SECONDS)
+        except TimeoutError:
+            raise LauncherGoneError("the zygote gave no child") from None
         return child
 
     def say(self, message: dict[str, Any]) -> None:
@@ -219,6 +172,7 @@ class ForkLauncher:
             self._control.send(json.dumps(message).encode())
 
     def close(self) -> None:
+        """Ends the launcher and every child of it."""
         self._process.kill()
         self._process.wait()
         self._forget_all()
@@ -240,24 +194,25 @@ class ForkLauncher:
         self._control.close()
 
     def _hear(self, message: dict[str, Any], descriptors: list[int]) -> None:
-        if "ended" in message:
-            with self._lock:
-                child = self._children.pop(message["ended"], None)
-            if child:
-                child.depart(Exit(message["code"], message["signal"]))
-            return
         with self._lock:
-            child = self._children.get(message["lease"])
-        if child:
-            child.arrive(socket.socket(fileno=descriptors[0]), message["pid"])
+            child = (self._children.get if descriptors else self._children.pop)(message["lease"], None)
+        if child is None:
+            return
+        if descriptors:
+            child.pid, child.channel = message["pid"], socket.socket(fileno=descriptors[0])
+            child.arrival.set_result(None)
+        else:
+            child.exit.set_result(exit_of(message["status"]))
 
     def _forget_all(self) -> None:
         with self._lock:
-            self._is_gone = True
+            self.is_alive = False
             orphans = list(self._children.values())
             self._children.clear()
         for child in orphans:
-            child.depart(None)
+            if not child.arrival.done():
+                child.arrival.set_exception(LauncherGoneError("the zygote has ended"))
+            child.exit.set_result(None)
 
 
 class _SpawnedChild:
@@ -266,11 +221,8 @@ class _SpawnedChild:
     def __init__(self, limits: RunLimits) -> None:
         self.channel, theirs = socket.socketpair()
         self._process = _start_python("gradwalk.sandbox.spawned", limits, theirs, subprocess.DEVNULL)
+        self.pid = self._process.pid
         theirs.close()
-
-    @property
-    def pid(self) -> int:
-        return self._process.pid
 
     def await_warmth(self) -> None:
         """Until it can run a program, so that the time of the run does not begin before."""
@@ -286,22 +238,19 @@ class _SpawnedChild:
     def kill(self) -> None:
         # It leads a session of its own, so that whatever it may have started goes too.
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
+            os.killpg(self.pid, signal.SIGKILL)
         self._process.kill()
 
-    def step_back(self) -> None:
-        _lower_priority(self._process.pid)
-
     def wait(self, seconds: float) -> Exit | None:
-        try:
-            code = self._process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            return None
-        return Exit(code, None) if code >= 0 else Exit(None, -code)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return exit_of(self._process.wait(seconds))
+        return None
 
 
 class SpawnLauncher:
     """Keeps a few single-use children warming up ahead of need; each takes seconds to start."""
+
+    is_alive = True
 
     def __init__(self, limits: RunLimits) -> None:
         self._limits = limits
@@ -313,10 +262,6 @@ class SpawnLauncher:
         with self._lock:
             self._refill()
         return {"landlock": False, "seccomp": False, "resource_limits": True, "dropped_root": False}
-
-    @property
-    def is_alive(self) -> bool:
-        return True
 
     def lease(self) -> Child:
         with self._lock:
@@ -340,6 +285,14 @@ class SpawnLauncher:
             self._spares.append(_SpawnedChild(self._limits))
 
 
+Launcher = ForkLauncher | SpawnLauncher
+
+
+def launcher_for(limits: RunLimits) -> Launcher:
+    """The best that this platform has."""
+    return ForkLauncher(limits) if sys.platform == "linux" else SpawnLauncher(limits)
+
+
 def _start_python(
     module: str, limits: RunLimits, pipe: socket.socket, stderr: IO[bytes] | int
 ) -> subprocess.Popen[bytes]:
@@ -354,11 +307,6 @@ def _start_python(
         stderr=stderr,
         pass_fds=(pipe.fileno(),),
     )
-
-
-def _lower_priority(pid: int) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.setpriority(os.PRIO_PROCESS, pid, _LOW_PRIORITY)
 
 
 def _read_last_words(file: IO[bytes]) -> str:

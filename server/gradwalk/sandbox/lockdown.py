@@ -58,8 +58,6 @@ _X86_64 = Syscalls(0xC000003E, {
     "finit_module": 313, "getrandom": 318, "bpf": 321, "execveat": 322, "userfaultfd": 323, "rseq": 334,
     "io_uring_setup": 425, "clone3": 435, "pidfd_getfd": 438,
 })
-# fmt: on
-# fmt: off
 _AARCH64 = Syscalls(0xC00000B7, {
     "mount": 40, "close": 57, "lseek": 62, "read": 63, "write": 64, "writev": 66, "fstat": 80, "exit": 93,
     "exit_group": 94, "unshare": 97, "futex": 98, "nanosleep": 101, "kexec_load": 104, "init_module": 105,
@@ -183,39 +181,28 @@ def limit_resources(memory_bytes: int, cpu_seconds: int) -> None:
         resource.setrlimit(name, pair)
 
 
-def landlock_abi() -> int:
-    """The version of Landlock that this kernel speaks, 0 for none."""
-    if not IS_LINUX:
-        return 0
-    flags = ctypes.c_uint32(_LANDLOCK_CREATE_RULESET_VERSION)
-    version: int = _libc.syscall(ctypes.c_long(_LANDLOCK_CREATE_RULESET), None, ctypes.c_size_t(0), flags)
-    return max(version, 0)
-
-
 def create_landlock_ruleset() -> int | None:
     """A descriptor of a ruleset that handles every right this kernel knows and grants none; None without Landlock."""
-    abi = landlock_abi()
-    if not abi:
+    abi = _create_ruleset(b"", _LANDLOCK_CREATE_RULESET_VERSION) if IS_LINUX else 0
+    if abi <= 0:
         return None
-    file_rights = (1 << _LANDLOCK_FILE_RIGHTS_BY_ABI.get(abi, _LANDLOCK_FILE_RIGHTS_NEWEST)) - 1
-    fields = [file_rights]
+    fields = [(1 << _LANDLOCK_FILE_RIGHTS_BY_ABI.get(abi, _LANDLOCK_FILE_RIGHTS_NEWEST)) - 1]
     if abi >= _LANDLOCK_NETWORK_SINCE_ABI:
         fields.append(0b11)
     if abi >= _LANDLOCK_SCOPE_SINCE_ABI:
         fields.append(0b11)
     # Some kernels report a newer ABI than they have fields for (RHEL 9), so shorter attributes are tried too.
-    while fields:
-        attribute = struct.pack(f"{len(fields)}Q", *fields)
-        ruleset: int = _libc.syscall(
-            ctypes.c_long(_LANDLOCK_CREATE_RULESET),
-            ctypes.c_char_p(attribute),
-            ctypes.c_size_t(len(attribute)),
-            ctypes.c_uint32(0),
-        )
+    for count in range(len(fields), 0, -1):
+        ruleset = _create_ruleset(struct.pack(f"{count}Q", *fields[:count]), 0)
         if ruleset >= 0:
             return ruleset
-        fields.pop()
     return None
+
+
+def _create_ruleset(attribute: bytes, flags: int) -> int:
+    number, size = ctypes.c_long(_LANDLOCK_CREATE_RULESET), ctypes.c_size_t(len(attribute))
+    result: int = _libc.syscall(number, attribute or None, size, ctypes.c_uint32(flags))
+    return result
 
 
 def enter_landlock(ruleset: int) -> None:

@@ -13,15 +13,15 @@ import signal
 import socket
 import sys
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from gradwalk.sandbox.jobs import ProbeName
 
-ROOT = "/"
-CLOSED_PORT = 9
+_CLOSED_PORT = 9
 """Of "discard", where nobody listens: being refused there means that the network was reached."""
-MEMORY_BYTES = 4 << 30
-RUNNING_PROGRAM = "/proc/self/exe"
+_MEMORY_BYTES = 4 << 30
 
 
 def probe(name: ProbeName) -> dict[str, Any]:
@@ -33,23 +33,10 @@ def probe(name: ProbeName) -> dict[str, Any]:
     return {"probe": name, "is_open": True, "said": ""}
 
 
-def _read() -> None:
-    with open(__file__, "rb") as file:  # noqa: PTH123 (the call that a program would make)
-        file.read(1)
-
-
-def _list() -> None:
-    os.listdir(ROOT)  # noqa: PTH208 (as above)
-
-
-def _stat() -> None:
-    os.stat(ROOT)  # noqa: PTH116 (as above)
-
-
 def _connect() -> None:
     with socket.socket() as ours:
         try:
-            ours.connect(("127.0.0.1", CLOSED_PORT))
+            ours.connect(("127.0.0.1", _CLOSED_PORT))
         except ConnectionRefusedError:
             return
 
@@ -68,14 +55,10 @@ def _start_thread() -> None:
     started.acquire()
 
 
-def _signal_parent() -> None:
-    os.kill(os.getppid(), 0)
-
-
 def _reserve_memory() -> None:
     # Without MAP_NORESERVE a small machine would refuse, and it is the limit that is asked about.
     flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0)
-    mmap.mmap(-1, MEMORY_BYTES, flags=flags).close()
+    mmap.mmap(-1, _MEMORY_BYTES, flags=flags).close()
 
 
 def _raise_limit() -> None:
@@ -87,7 +70,7 @@ def _raise_limit() -> None:
 def _exec() -> None:
     # By its path, a program may be out of reach for reasons that are no lock, such as a private home directory.
     with contextlib.suppress(FileNotFoundError):
-        os.execv(RUNNING_PROGRAM, [sys.executable, "-I", "-S", "-c", ""])
+        os.execv("/proc/self/exe", [sys.executable, "-I", "-S", "-c", ""])
     os.execv(sys.executable, [sys.executable, "-I", "-S", "-c", ""])
 
 
@@ -97,14 +80,14 @@ def _loop() -> None:
         pass
 
 
-PROBES: dict[ProbeName, Callable[[], None]] = {
-    "read": _read,
-    "list": _list,
-    "stat": _stat,
+PROBES: dict[ProbeName, Callable[[], Any]] = {
+    "read": Path(__file__).read_bytes,
+    "list": partial(os.listdir, "/"),
+    "stat": partial(os.stat, "/"),
     "connect": _connect,
     "fork": _fork,
     "thread": _start_thread,
-    "signal": _signal_parent,
+    "signal": lambda: os.kill(os.getppid(), 0),
     "memory": _reserve_memory,
     "raise": _raise_limit,
     "exec": _exec,

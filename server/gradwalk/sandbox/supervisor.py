@@ -13,7 +13,7 @@ from typing import Any, Self
 from gradwalk.protocol.events import Event, Problem, Versions
 from gradwalk.sandbox.answers import EventAnswer, ReplayAnswer, expected_header
 from gradwalk.sandbox.cancellation import Cancellation
-from gradwalk.sandbox.conversation import Conversation
+from gradwalk.sandbox.conversation import Answer, Conversation, Item
 from gradwalk.sandbox.jobs import ReplayJob, TraceJob
 from gradwalk.sandbox.launcher import Launcher, LauncherGoneError, launcher_for
 from gradwalk.sandbox.limits import RunLimits
@@ -114,18 +114,8 @@ class Sandbox:
         """
         if answer is None:
             answer = EventAnswer(expected_header(job.request, versions))
-        payload = job.model_dump_json().encode()
-        for attempt in range(_ATTEMPTS):
-            conversation = Conversation(self._limits.wall_seconds, self._limits.total_seconds, answer, cancellation)
-            try:
-                launcher = self._working_launcher()
-                yield from conversation.hold(launcher, payload)
-            except LauncherGoneError as error:
-                log.warning("attempt %d of a run was lost: %s", attempt + 1, error)
-                conversation.ending = Ending.LOST
-            if not self._has_lost(conversation):
-                break
-            answer.restart()
+        conversation = self._conversation(answer, cancellation)
+        yield from self._hold(conversation, job, answer.restart)
         if conversation.ending is Ending.CANCELLED and not cancellation.is_wished:
             answer.restart()
             return
@@ -140,21 +130,29 @@ class Sandbox:
         Raises:
             ReplayProblemError: the replay ended without an answer.
         """
-        found: list[Any] = []
-        payload = job.model_dump_json().encode()
-        for _ in range(_ATTEMPTS):
-            conversation = Conversation(
-                self._limits.wall_seconds, self._limits.total_seconds, ReplayAnswer(job), cancellation
-            )
-            try:
-                found = [item for batch in conversation.hold(self._working_launcher(), payload) for item in batch]
-            except LauncherGoneError:
-                conversation.ending = Ending.LOST
-            if not self._has_lost(conversation):
-                break
+        conversation = self._conversation(ReplayAnswer(job), cancellation)
+        found = [item for batch in self._hold(conversation, job) for item in batch]
         if conversation.ending is Ending.COMPLETE:
             return found
         raise ReplayProblemError(judge(conversation.ending, conversation.exit, self._limits.wall_seconds).problem)
+
+    def _conversation(self, answer: Answer[Item], cancellation: Cancellation) -> Conversation[Item]:
+        return Conversation(self._limits.wall_seconds, self._limits.total_seconds, answer, cancellation)
+
+    def _hold(
+        self, conversation: Conversation[Item], job: TraceJob | ReplayJob, restart: Callable[[], None] | None = None
+    ) -> Iterator[list[Item]]:
+        payload = job.model_dump_json().encode()
+        for attempt in range(_ATTEMPTS):
+            try:
+                yield from conversation.hold(self._working_launcher(), payload)
+            except LauncherGoneError as error:
+                log.warning("attempt %d of a run was lost: %s", attempt + 1, error)
+                conversation.ending = Ending.LOST
+            if not self._has_lost(conversation):
+                return
+            if restart is not None:
+                restart()
 
     def _has_lost(self, conversation: Conversation[Any]) -> bool:
         """True when the launcher is to blame; it is then replaced before the next run."""

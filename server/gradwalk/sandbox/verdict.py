@@ -54,7 +54,9 @@ def judge(ending: Ending, how: Exit | None, wall_seconds: float) -> Verdict:
         case Ending.UNREADABLE:
             return Verdict(problem("protocol", fact("problem-unusable-answer")))
         case _:
-            return _lost() if how is None or ending is Ending.LOST else _judge_exit(how, wall_seconds)
+            if how is None or ending is Ending.LOST:
+                return Verdict(problem("internal", fact("problem-lost")))
+            return _judge_exit(how, wall_seconds)
 
 
 def _judge_exit(how: Exit, wall_seconds: float) -> Verdict:
@@ -64,24 +66,15 @@ def _judge_exit(how: Exit, wall_seconds: float) -> Verdict:
         return Verdict(problem("memory", fact("problem-memory-used-up")), "memory")
     if how.code == EXIT_OF_TIME or how.signal == signal.SIGXCPU:
         return _out_of_time(wall_seconds)
-    if how.signal is None:
-        return _odd_exit(how.code)
     if how.signal == signal.SIGSYS:
         return Verdict(problem("forbidden", fact("problem-forbidden")))
     if how.signal in _CRASHES:
         return Verdict(problem("crashed", fact("problem-crashed", signal=signal.Signals(how.signal).name)))
     if how.signal == signal.SIGKILL:
         return Verdict(problem("memory", fact("problem-killed")), "memory")
-    return _odd_exit(how.signal)
-
-
-def _odd_exit(status: int | None) -> Verdict:
+    status = how.code if how.signal is None else how.signal
     return Verdict(problem("protocol", fact("problem-ended-itself", status=str(status))))
 
 
 def _out_of_time(wall_seconds: float) -> Verdict:
     return Verdict(problem("timeout", fact("problem-stopped", seconds={"numbers": [wall_seconds]})), "time")
-
-
-def _lost() -> Verdict:
-    return Verdict(problem("internal", fact("problem-lost")))

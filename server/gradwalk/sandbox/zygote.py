@@ -1,7 +1,7 @@
 """The warm parent of all children. Started by its own exec with an empty environment, never forked from the server.
 
 It imports torch and the tracer once, and then only ever forks: no program runs in it. It speaks JSON messages
-over one socket: `lease` asks for a child and is answered with the descriptor of its pipe, `kill` ends one, `ended`
+over one socket: `lease` asks for a child and is answered with the descriptor of its pipe, `kill` ends one, `status`
 reports how a child went. When the socket closes, it exits and takes its children along: that, and not a
 parent-death signal, because the kernel sends the latter already when the *thread* that started us ends.
 """
@@ -116,20 +116,12 @@ class Zygote:
         del self._children[child.pidfd]
         self._poll.unregister(child.pidfd)
         os.close(child.pidfd)
-        _, status, usage = os.wait4(child.pid, 0)
-        if child.channel is not None:  # a spare that died before it was needed
+        _, status = os.waitpid(child.pid, 0)
+        if child.channel is None:
+            self._say({"lease": child.lease, "status": os.waitstatus_to_exitcode(status)})
+        else:  # a spare that died before it was needed
             child.channel.close()
             self._spares.remove(child)
-            return
-        signalled = os.WIFSIGNALED(status)
-        self._say(
-            {
-                "ended": child.lease,
-                "code": None if signalled else os.WEXITSTATUS(status),
-                "signal": os.WTERMSIG(status) if signalled else None,
-                "cpu_seconds": usage.ru_utime + usage.ru_stime,
-            }
-        )
 
     def _say(self, message: dict[str, Any], channel: socket.socket | None = None) -> None:
         try:

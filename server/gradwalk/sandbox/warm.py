@@ -83,7 +83,8 @@ print(x.grad, repr(net), f"{x.sum().item():.3f}", g.grad_fn, torch.randn(100, 10
 """,
     # Free variables, and no backward call.
     "sin(x * y) + x",
-    # A mistake, whose message takes long to build the first time.
+    # Mistakes: a child finds what builds their messages.
+    "x = (",
     "import torch\nx = torch.ones(2, requires_grad=True)\ny = x.exp()\ny += 1\ny.sum().backward()",
 )
 

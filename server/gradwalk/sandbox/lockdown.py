@@ -97,6 +97,7 @@ _ALLOW, _KILL_PROCESS, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
 _EPERM, _EAGAIN, _EACCES, _ENOSYS = 1, 11, 13, 38
 _OFFSET_NUMBER, _OFFSET_ARCH, _OFFSET_ARGUMENT_0, _OFFSET_ARGUMENT_2 = 0, 4, 16, 32
 _PROT_EXEC = 4
+_MADV_MERGEABLE = 12
 _X32_BIT = 0x40000000
 
 
@@ -238,6 +239,10 @@ def build_filter(syscalls: Syscalls, pid: int) -> bytes:
     for name in ALLOWED:
         if name in ("mmap", "mprotect"):
             program += _unless_argument(number[name], _OFFSET_ARGUMENT_2, _JUMP_SET, _PROT_EXEC, refuse_when=True)
+        elif name == "madvise":  # the time it takes to write to a merged page tells what others have in theirs
+            program += _unless_argument(
+                number[name], _OFFSET_ARGUMENT_2, _JUMP_EQUAL, _MADV_MERGEABLE, refuse_when=True
+            )
         elif name == "tgkill":  # abort() signals its own process
             program += _unless_argument(number[name], _OFFSET_ARGUMENT_0, _JUMP_EQUAL, pid, refuse_when=False)
         elif name in number:

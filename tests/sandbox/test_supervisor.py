@@ -191,10 +191,17 @@ def test_the_kernel_tells_of_every_layer_round_a_running_child(sandboxes: Start)
     status = statuses[pid]
     assert (status["NoNewPrivs"], status["Threads"], int(status["CapEff"], 16)) == ("1", "1", 0)
     assert "0" not in status["Uid"].split()
+    assert status["NSsid"] == status["NSpid"], "a session of its own"
+    assert Path(f"/proc/{pid}/status").stat().st_uid == 0, "no dump, and no debugger of the same user"
     limits = re.findall(r"^Max (.+?) {2,}(\S+) +(\S+)", Path(f"/proc/{pid}/limits").read_text(), re.MULTILINE)
     none = {name for name, soft, hard in limits if (soft, hard) == ("0", "0")}
     assert none >= {"open files", "file size", "processes", "core file size", "locked memory", "msgqueue size"}
-    assert not {name for name, _, hard in limits if hard == "unlimited"} & {"address space", "data size", "cpu time"}
+    assert not {name for name, _, hard in limits if hard == "unlimited"} & {
+        "address space",
+        "data size",
+        "cpu time",
+        "stack size",
+    }
     if os.geteuid() == 0:
         held = {int(one.name): str(one.readlink()) for one in Path(f"/proc/{pid}/fd").iterdir()}
         assert {number: held[number] for number in (0, 1, 2)} == dict.fromkeys((0, 1, 2), "/dev/null")

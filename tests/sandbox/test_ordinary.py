@@ -153,6 +153,22 @@ EXPLAINED = {
     ),
     "another library": ("import pandas as pd", "problem-no-library", {"library": "pandas"}),
     "a download": ("import urllib.request as r\nr.urlopen('http://localhost/a')", "problem-no-network", {}),
+    "a client of asyncio": (
+        "import asyncio\nasync def main():\n    await asyncio.open_connection('localhost', 80)\nasyncio.run(main())",
+        "problem-no-network",
+        {},
+    ),
+    "a server": (
+        "import http.server as h\nh.HTTPServer(('', 8000), h.BaseHTTPRequestHandler)",
+        "problem-no-network",
+        {},
+    ),
+    "a group of processes": (
+        "import os, torch.distributed as dist\nos.environ.update(MASTER_ADDR='localhost', MASTER_PORT='29500')\n"
+        "dist.init_process_group('gloo', rank=0, world_size=1)",
+        "problem-no-processes",
+        {},
+    ),
     "a client": ("import requests", "problem-no-network", {}),
     "a temporary folder": ("import tempfile\ntempfile.mkdtemp()", "problem-no-files", {}),
     "a thread": ("import threading\nthreading.Thread(target=print).start()", "problem-no-processes", {}),

@@ -1,8 +1,12 @@
 """What a locked process refused, and what to write instead: from an exception to a fact."""
 
 import re
+import socket
 import sys
+import traceback
 from typing import Final
+
+from torch.distributed import DistError
 
 from gradwalk.protocol.facts import Fact, fact
 
@@ -29,7 +33,7 @@ def explain(error: BaseException, source: str) -> Fact | None:
     match error:
         case ModuleNotFoundError(name=str() as name):
             return _missing_module(name, source)
-        case _ if _speaks_to_network(source) and isinstance(error.__context__ or error, OSError):
+        case _ if _speaks_to_network(error) or _speaks_to_network(error.__context__):
             return fact("problem-no-network")
         case EOFError() if "input(" in source:
             return fact("problem-no-input")
@@ -41,6 +45,8 @@ def explain(error: BaseException, source: str) -> Fact | None:
             return _no_file(error, source)
         case OSError():
             return fact("problem-not-allowed")
+        case DistError():
+            return fact("problem-no-processes")
         case RuntimeError() if "open file failed" in str(error):
             return fact("problem-no-files")
         case _:
@@ -74,15 +80,16 @@ def _data_instead(source: str) -> str | None:
 
 
 def _is_thread_refused(error: BaseException) -> bool:
-    return (
-        isinstance(error, BlockingIOError)
-        or re.search("can't start new thread|Resource temporarily unavailable", str(error)) is not None
-    )
+    return re.search("can't start new thread|Resource temporarily unavailable", str(error)) is not None
 
 
 def _starts_processes(source: str) -> bool:
     return re.search(r"\b(subprocess|multiprocessing|Popen|system|fork|popen)\b", source) is not None
 
 
-def _speaks_to_network(source: str) -> bool:
-    return re.search(r"\b(socket|urlopen|urlretrieve|http|ftplib|smtplib)\b", source) is not None
+def _speaks_to_network(error: BaseException | None) -> bool:
+    """Whether a socket or the address of a name was asked for on the way to it."""
+    if not isinstance(error, OSError | RuntimeError):
+        return False
+    codes = [frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)]
+    return any(code.co_name == "getaddrinfo" or code.co_filename == socket.__file__ for code in codes)

@@ -20,7 +20,7 @@ import torch
 from gradwalk.protocol.facts import Fact, fact
 from gradwalk.sandbox.accelerators import OnTheCpu, without_accelerators
 from gradwalk.sandbox.explain import explain
-from gradwalk.sandbox.quiet import Quiet, install_quiet
+from gradwalk.sandbox.quiet import Quiet, QuietFinder
 from gradwalk.tracer.interpreter import Interpreter
 from gradwalk.tracer.originals import SNIPPET, frame_at
 
@@ -45,7 +45,7 @@ class Ordinary:
 
     def install(self) -> None:
         """Puts the stand-ins in place, for this process and those forked from it."""
-        install_quiet(self.note)
+        sys.meta_path.insert(0, QuietFinder(self.note))
         without_accelerators(self.note)
         torch.compile = self._run_eagerly
         sys.breakpointhook = Quiet("breakpoint")

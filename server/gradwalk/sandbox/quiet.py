@@ -120,7 +120,7 @@ class _Run(Quiet):
 
 
 class QuietFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Finds them before any other finder does."""
+    """Finds them, as the first of `sys.meta_path`."""
 
     def __init__(self, note: Note) -> None:
         self._note = note
@@ -148,12 +148,6 @@ class QuietFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         """Nothing to run."""
-
-
-def install_quiet(note: Note) -> None:
-    """Puts them in front of what is installed."""
-    sys.meta_path.insert(0, QuietFinder(note))
-    sys.modules.pop(_TENSORBOARD, None)
 
 
 def _is_asked_by_program(frame: FrameType | None) -> bool:

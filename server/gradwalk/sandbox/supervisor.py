@@ -7,7 +7,6 @@ web server, a worker on another machine and the command line alike. No torch, no
 import logging
 import threading
 from collections.abc import Callable, Iterator
-from types import TracebackType
 from typing import Any, Self
 
 from gradwalk.protocol.events import Event, Problem, Versions
@@ -56,9 +55,7 @@ class Sandbox:
         self.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     @property

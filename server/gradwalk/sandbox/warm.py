@@ -8,10 +8,13 @@ import gc
 import importlib
 import logging
 import os
+import pkgutil
 import re
 import sys
 import warnings
+from collections.abc import Iterator
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -29,17 +32,15 @@ from gradwalk.tracer.program_check import gradcheck_of_program
 from gradwalk.tracer.replay import gradcheck_of_step, jacobian_of_step
 from gradwalk.tracer.run import trace_program
 
-_SUBMODULES: Final = """
-encodings.ascii encodings.cp1252 encodings.idna encodings.latin_1 encodings.utf_16 encodings.utf_16_le encodings.utf_32
-html.parser logging.config logging.handlers multiprocessing.pool multiprocessing.queues multiprocessing.synchronize
-xml.etree.ElementTree numpy.ma numpy.polynomial numpy.testing numpy.typing torch.nn.utils.prune torch.utils.benchmark
-torch.utils.flop_counter torch.utils.serialization.config torch._decomp.decompositions_for_jvp
-torch._subclasses.schema_check_mode torch.profiler._cupti_monitor einops einops.layers.torch
+_BESIDES: Final = """
+numpy.ma numpy.polynomial numpy.testing numpy.typing torch.nn.utils.prune torch.utils.benchmark torch.utils.flop_counter
+torch.utils.serialization.config torch._decomp.decompositions_for_jvp torch._subclasses.schema_check_mode
+torch.profiler._cupti_monitor einops einops.layers.torch
 """
-"""What neither torch nor the top of the standard library imports by itself."""
+"""What neither torch nor NumPy imports by itself."""
 
-_WITHOUT_USE: Final = frozenset(["antigravity", "idlelib", "this", "tkinter", "turtle", "turtledemo"])
-"""Of the standard library: they open windows, or speak when they are imported."""
+_WITHOUT_USE: Final = frozenset(["antigravity", "idlelib", "lib2to3", "this", "tkinter", "turtle", "turtledemo"])
+"""Of the standard library: they open windows, speak when they are imported, or are large."""
 
 PROGRAMS: Final = (
     # What every lesson does, and what torch sets up at its first use.
@@ -97,10 +98,6 @@ _LARGE_PAGE_BYTES = 2 << 20
 _MAPPING = re.compile(r"([0-9a-f]+)-([0-9a-f]+) rw-p \S+ \S+ \S+ *(\[heap\])?$")
 
 
-class UnfitProcessError(RuntimeError):
-    """This process must not become the parent of children."""
-
-
 def warm_up() -> Ordinary:
     """All of it but the large pages; what a program finds round itself, installed."""
     set_up_torch()
@@ -147,25 +144,20 @@ def gather_into_large_pages() -> int:
 
 
 def assert_forkable() -> None:
-    """One task, and no memory that a child could change for its siblings.
-
-    Raises:
-        UnfitProcessError: with what is wrong.
-    """
+    """One task, and no memory that a child could change for its siblings; or this must not have children."""
     tasks = len(os.listdir("/proc/self/task"))  # noqa: PTH208 (names are not needed, only how many)
     if tasks != 1:
-        raise UnfitProcessError(f"{tasks} threads run where children would be forked from one")
+        raise RuntimeError(f"{tasks} threads run where children would be forked from one")
     shared = [line for line in Path("/proc/self/maps").read_text().splitlines() if re.match(r"\S+ .w.s ", line)]
     if shared:
-        raise UnfitProcessError(f"memory that children would share: {shared[0]}")
+        raise RuntimeError(f"memory that children would share: {shared[0]}")
 
 
 def _use_everything_once() -> None:
     """A locked child can import nothing, and torch imports and prepares much at its first use."""
     warnings.simplefilter("ignore")
     logging.disable(logging.CRITICAL)
-    library = sorted(name for name in sys.stdlib_module_names - _WITHOUT_USE if name[0] != "_")
-    for name in [*library, *_SUBMODULES.split()]:
+    for name in chain(_standard_library(), _BESIDES.split()):
         with suppress(ImportError):
             importlib.import_module(name)
     for source in PROGRAMS:
@@ -177,6 +169,15 @@ def _use_everything_once() -> None:
     encode(gradcheck_of_step(checked, 0, 0, SERVER_LIMITS))
     encode(gradcheck_of_program(checked, 0, SERVER_LIMITS))
     logging.disable(logging.NOTSET)
+
+
+def _standard_library() -> Iterator[str]:
+    """Each package before what is in it, which is looked for once the package was imported."""
+    for name in sorted(sys.stdlib_module_names - _WITHOUT_USE):
+        if name[0] != "_":
+            yield name
+            inside = pkgutil.walk_packages(getattr(sys.modules.get(name), "__path__", ()), f"{name}.")
+            yield from (module.name for module in inside if not module.name.endswith("__main__"))
 
 
 def _discard(event: Event) -> None:

@@ -22,10 +22,10 @@ from gradwalk.protocol.versions import installed_versions
 from gradwalk.protocol.wire import read_events
 from gradwalk.sandbox.cancellation import Cancellation
 from gradwalk.sandbox.jobs import JacobianJob
-from gradwalk.sandbox.launcher import ForkLauncher, LauncherGoneError, SpawnLauncher
+from gradwalk.sandbox.launcher import Exit, ForkLauncher, LauncherGoneError, SpawnLauncher
 from gradwalk.sandbox.limits import RunLimits
 from gradwalk.sandbox.supervisor import ReplayProblemError, Sandbox
-from tests.world.processes import children_of, wait_until
+from tests.world.processes import children_of, is_alive, wait_until
 from tests.world.sandbox import HASTY_SECONDS, REFERENCE, job_of, trace_in
 from tests.world.stream import assert_whole
 
@@ -348,6 +348,18 @@ def test_nobody_waits_for_a_child_of_a_launcher_that_is_gone(start_sandbox: Star
     asking.join(60)
     assert not asking.is_alive()
     child.channel.close()
+
+
+def test_no_child_outlives_its_time_nor_its_zygote(start_sandbox: Start) -> None:
+    """Though nobody ends it: these wait for a job that never comes."""
+    launcher = launcher_of(start_sandbox(wall_seconds=0.1, recording_seconds=0.0))
+    overdue = launcher.lease()
+    assert overdue.wait(60) == Exit(None, signal.SIGKILL)
+    orphan = launcher.lease()
+    os.kill(launcher.pid, signal.SIGKILL)
+    wait_until(lambda: not is_alive(orphan.pid))
+    overdue.channel.close()
+    orphan.channel.close()
 
 
 def launcher_of(sandbox: Sandbox) -> ForkLauncher:

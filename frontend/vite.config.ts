@@ -23,6 +23,9 @@ export default defineConfig({
     include: ["src/**/*.test.ts"],
     setupFiles: ["scripts/reproducible-properties.mjs"],
     environment: "node",
+    // No test leaves anything behind that another one sees; modules are then loaded once per thread and not per file.
+    isolate: false,
+    pool: "threads",
     testTimeout: 60_000,
   },
 });

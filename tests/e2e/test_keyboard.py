@@ -24,14 +24,6 @@ WALK = (
     ("Shift+ArrowLeft", "1.3"),
 )
 """In the opening example; it ends where it began."""
-HEADER = {
-    "page-examples": ("ArrowRight", "End", "PageDown", "Escape"),
-    "page-room": ("ArrowRight", "End", "PageDown", "Escape"),
-    "page-view": ("Escape",),
-    "page-share": (),
-    "page-predict": ("Space",),
-}
-"""What is pressed after a button; in dialogs the keys of the walk are their own."""
 
 
 @pytest.fixture
@@ -105,24 +97,6 @@ def test_readmes_minute_by_keys_alone(newcomer: PlayerPage) -> None:
     assert "g=" not in newcomer.page.url
 
 
-@pytest.mark.soak
-def test_the_walk_goes_on_from_every_button_of_the_header(newcomer: PlayerPage) -> None:
-    """Where nothing has the focus, after each dialog and menu, and not while one is open."""
-    newcomer.page.evaluate("document.activeElement.blur()")
-    walk(newcomer)
-    for key, then in HEADER.items():
-        button = newcomer.named("button", key)
-        button.focus()
-        newcomer.press("Space")
-        for each in then:
-            newcomer.press(each)
-        expect(newcomer.page.get_by_role("dialog")).to_be_hidden()
-        expect(button).to_be_focused()
-        newcomer.wait_for_place("1.3")
-        walk(newcomer)
-        expect(button).to_be_focused()
-
-
 def test_arrow_keys_switch_tabs_on_a_tab_and_walk_elsewhere(player: PlayerPage) -> None:
     player.open(fragment("x * y", i=INPUTS, s="1.2"))
     player.wait_for_steps(3)
@@ -173,26 +147,6 @@ def test_typing_moves_no_step_escape_leaves_the_editor_and_the_keys_are_listed(p
     player.press("Escape")
     expect(keys).to_be_hidden()
     player.wait_for_place("1.2")
-
-
-def test_every_control_is_reached_and_has_a_name(player: PlayerPage) -> None:
-    player.open(fragment("x * y", i=INPUTS, s="1.3"))
-    player.wait_for_steps(3)
-    player.page.evaluate("document.activeElement.blur()")
-    names: list[str] = []
-    name_of = "() => document.activeElement.ariaLabel ?? document.activeElement.textContent.trim()"
-    for _ in range(120):
-        player.press("Tab")
-        name = player.page.evaluate(name_of)
-        if player.program.evaluate(IS_FOCUSED):
-            player.press("Escape")
-        if names and name == names[0]:
-            break
-        names.append(name)
-    assert all(names)
-    header = {say(f"page-{key}") for key in ("examples", "view", "share", "room", "predict")}
-    assert header | {"Program", "Run", "x", "External gradient", "Next phase", "Step", "Phase"} <= set(names)
-    assert any(each.isdigit() for each in player.slider("Step").get_attribute("aria-valuetext") or "")
 
 
 ANNOUNCEMENTS = """() => {

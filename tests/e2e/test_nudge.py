@@ -2,35 +2,21 @@
 
 import json
 import re
-from collections.abc import Callable
 
 import pytest
 import torch
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import expect
 from torch import Tensor
 from torch.autograd.functional import jacobian
 from torch.func import jvp
 
 from tests.e2e.player import STREAM_MS, PlayerPage, fragment, number
-from tests.twin import run_plain
 
 # torch.func.jvp compiles its decompositions with torch.jit.script.
 pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")
 
 SHOWN = 2e-3
 """Four digits are shown."""
-VECTOR = """import torch
-x = torch.tensor([0.5, -1.0, 2.0], requires_grad=True)
-h = torch.tanh(x)
-y = (h * x.flip(0)).sum()
-y.backward()
-"""
-MODEL = """import torch
-torch.manual_seed(0)
-model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Tanh())
-loss = model(torch.tensor([1.0, -2.0])).sum()
-loss.backward()
-"""
 OTHER_GRAPH = "import torch\nx = torch.tensor(2.0, requires_grad=True)\ny = x * x if x > 2 else x\n(y + x).backward()\n"
 OUTPUTS = (
     "import torch\nx = torch.tensor([2.0, 3.0], requires_grad=True)\ny = torch.stack([x[0] * x[1], torch.sin(x[0])])\n"
@@ -52,11 +38,6 @@ def expect_shown(player: PlayerPage, **numbers: float) -> None:
     for name, expected in numbers.items():
         shown = number(player.part(f"nudge-{name}").inner_text().removeprefix("+"))
         assert shown == pytest.approx(expected, abs=SHOWN), name
-
-
-def numbers_in(cell: Locator) -> list[float]:
-    expect(cell).not_to_be_empty()
-    return [number(each.lstrip("+")) for each in cell.inner_text().strip("[]").split(", ")]
 
 
 def test_a_change_and_its_prediction_are_torchs(player: PlayerPage) -> None:
@@ -89,28 +70,6 @@ def test_a_change_and_its_prediction_are_torchs(player: PlayerPage) -> None:
     player.open(fragment(OTHER_GRAPH, nudge="x:0.1"))
     expect(player.part("nudge-structure")).to_be_visible(timeout=STREAM_MS)
     expect(player.part("nudge-real")).to_have_count(0)
-
-
-def test_every_tensor_on_the_way_and_a_parameter_have_their_tangents(player: PlayerPage) -> None:
-    start, by = torch.tensor([0.5, -1.0, 2.0]), torch.tensor([0.0, 0.2, 0.0])
-    stages: dict[str, Callable[[Tensor], Tensor]] = {
-        "x": lambda x: x,
-        "h": torch.tanh,
-        "y": lambda x: (torch.tanh(x) * x.flip(0)).sum(),
-    }
-    player.open(fragment(VECTOR, nudge="x[1]:0.2"))
-    wait_for_verdict(player)
-    rows = player.part("nudge").locator("tbody tr")
-    for name, stage in stages.items():
-        before, tangent = jvp(stage, (start,), (by,))
-        cells = rows.filter(has=player.page.get_by_role("rowheader", name=name, exact=True)).locator("td")
-        expected = [(stage(start + by) - before).flatten().tolist(), tangent.flatten().tolist()]
-        found = [numbers_in(cell) for cell in cells.all()]
-        assert found == [pytest.approx(each, abs=SHOWN) for each in expected], name
-    weight = run_plain(MODEL).namespace["model"][0].weight
-    player.open(fragment(MODEL, nudge="model.0.weight[1][0]:0.15"))
-    wait_for_verdict(player)
-    expect_shown(player, predicted=float(weight.grad[1, 0]) * 0.15)
 
 
 def test_dragged_weights_are_v_and_weigh_the_rows_of_j(player: PlayerPage) -> None:

@@ -2,11 +2,10 @@
 
 import re
 
-import pytest
 from playwright.sync_api import Locator, expect
 
 from gradwalk.words.catalogue import say
-from tests.e2e.player import STREAM_MS, PlayerPage, fragment, named, number
+from tests.e2e.player import STREAM_MS, PlayerPage, fragment, named
 
 LOOP = """
 import torch
@@ -41,34 +40,6 @@ def at_pass(player: PlayerPage, number: int) -> Locator:
     expect(curve).to_contain_text(say("player-curve-pass", **{"pass": number}, total=500), timeout=STREAM_MS)
     expect(curve).not_to_contain_text(say("player-curve-unrecorded"))
     return curve
-
-
-@pytest.mark.soak
-def test_any_pass_of_a_loop_is_asked_for_and_compared(player: PlayerPage) -> None:
-    player.open(fragment(LOOP))
-    curve = at_pass(player, 500)
-    wanted, along = curve.get_by_role("spinbutton"), curve.get_by_role("slider")
-    wanted.fill("234")
-    wanted.press("Enter")
-    at_pass(player, 234)
-    player.wait_for_key("pass", "233")
-    told = re.search(r"loss (\S+)", curve.inner_text())
-    assert told is not None
-    assert number(told[1]) == pytest.approx(weights(0.001)[233] ** 2 * 234, rel=1e-3)
-    along.press("Home")
-    named(curve, "button", "player-curve-compare").click()
-    along.press("ArrowRight")
-    at_pass(player, 2)
-    changes = player.named("region", "page-changes-pass", **{"pass": 1})
-    for text in ("w.grad", "2"):
-        expect(changes).to_contain_text(text)
-    player.expected_complaints.append("ERR_INTERNET_DISCONNECTED")
-    player.page.context.set_offline(True)
-    wanted.fill("300")
-    wanted.press("Enter")
-    expect(curve).to_contain_text(say("player-curve-offline", **{"pass": 300}))
-    player.page.context.set_offline(False)
-    at_pass(player, 300)
 
 
 def test_a_program_opens_at_its_own_pass_and_finds_the_first_that_is_not_finite(player: PlayerPage) -> None:

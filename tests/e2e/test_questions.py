@@ -5,58 +5,15 @@ The expected numbers are computed here by torch, from the mathematics and not fr
 
 import re
 
-import pytest
 import torch
 from playwright.sync_api import expect
 from torch import Tensor, tensor
-from torch.autograd.functional import jacobian, vjp
 
 from tests.e2e.player import STREAM_MS, PlayerPage, fragment
-from tests.e2e.test_main_story import the_map
-
-Tables = dict[str, Tensor]
-Answer = tuple[str, str, str, Tables]
-"""Example, place and further keys of the link, chosen operand, and tables of the equation."""
-
-V, J, PRODUCT = "v", "Local Jacobian", "v times J"
-ROUGHLY = 6e-2
-"""Of crowded tables two digits are shown."""
 
 
 def grads(loss: Tensor, *leaves: Tensor, **options: bool) -> tuple[Tensor, ...]:
     return torch.autograd.grad(loss, leaves, **options)
-
-
-def answers() -> list[Answer]:
-    """Of each form that a product takes on the page. That every product of every example is what the engine returned
-    is tested in `tests/tracer` and `scene.test.ts`, that those are the right numbers in `tests/examples`.
-    """
-    whole = jacobian(the_map, tensor([2.0, 3.0]))
-    x3, exp_v = tensor([0.0, 1.0, 2.0]), tensor([1.0, 10.0, 100.0])
-    w, x, b = (tensor(each, requires_grad=True) for each in (3.0, 2.0, 1.0))
-    f = w * x + b
-    (slope,) = grads(f**2, f, retain_graph=True)
-    grad_w, grad_x = grads(f**2, w, x)
-    torch.manual_seed(0)
-    tokens = torch.randn(3, 4)
-    queries, keys, values = (tokens @ torch.randn(4, 2) for _ in range(3))
-    scores, v = queries @ keys.T / 2**0.5, torch.ones(3, 2) @ values.T
-
-    def softmax(each: Tensor) -> Tensor:
-        return torch.softmax(each, -1)
-
-    return [
-        ("whole-jacobian", "5.3", "", {PRODUCT: whole}),
-        ("exp-function", "1.3&view=jacobian", "", {J: jacobian(torch.exp, x3), PRODUCT: exp_v * x3.exp()}),
-        ("broadcast-bias", "1.3", "bias", {PRODUCT: tensor([[1.0, 10.0, 100.0], [2.0, 20.0, 200.0]]).sum(0)}),
-        ("why-grad-output", "4.3", "w", {V: slope, J: x, PRODUCT: grad_w}),
-        ("why-grad-output", "4.3", "x", {V: slope, J: w, PRODUCT: grad_x}),
-        ("none-zeros-undefined", "2.3", "", {PRODUCT: tensor(0.0)}),
-        (
-            "attention", "3.3&view=jacobian", "",
-            {J: jacobian(softmax, scores).reshape(9, 9), PRODUCT: vjp(softmax, scores, v)[1].reshape(1, 9)},
-        ),
-    ]  # fmt: skip
 
 
 def open_at(player: PlayerPage, slug: str, place: str) -> None:
@@ -70,22 +27,6 @@ def choose(player: PlayerPage, operand: str) -> None:
     offered = player.product.get_by_role("button", name=operand, exact=True)
     if offered.count():
         offered.click()
-
-
-def test_the_step_that_answers_a_question_shows_torchs_numbers(player: PlayerPage) -> None:
-    wrong, on_show = [], ("", "")
-    for slug, place, operand, tables in answers():
-        if (slug, place) != on_show:
-            open_at(player, slug, place)
-            on_show = slug, place
-        player.product.wait_for()
-        choose(player, operand)
-        for table, expected in tables.items():
-            shown = [each for row in player.cells(table) for each in row]
-            wanted = expected.detach().flatten().tolist()
-            if shown != pytest.approx(wanted, rel=ROUGHLY, abs=1e-6):
-                wrong.append(f"{slug} {place} {operand} {table}: {shown} is not {wanted}")
-    assert wrong == []
 
 
 def test_sums_stand_in_the_sentence_and_in_the_table(player: PlayerPage) -> None:

@@ -55,13 +55,6 @@ for t in range(40):
     loss = loss + h.pow(2).mean()
 loss.backward()
 """.strip()
-NETWORK = """
-torch.manual_seed(0)
-model = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.ReLU(), torch.nn.Linear(3, 1))
-x = torch.tensor([[1.0, 2.0]])
-loss = model(x).sum()
-loss.backward()
-""".strip()
 
 
 def is_inside(box: Any, frame: Any) -> bool:
@@ -216,32 +209,3 @@ def test_of_many_contributions_the_largest_are_written_out_and_what_waits_is_on_
     leaf = player.page.locator("article.leaf").first
     expect(leaf).to_contain_text("48")
     expect(leaf).not_to_contain_text(".grad")
-
-
-@pytest.mark.soak
-def test_the_finder_the_heat_map_and_the_groups(player: PlayerPage) -> None:
-    """What is found and how hot it is: `search.test.ts`."""
-    opened(player, fragment(NETWORK, s="1.1"))
-    page, find = player.page, player.named("button", "player-find")
-    find.click()
-    box = page.get_by_role("searchbox")
-    expect(box).to_be_focused()
-    box.fill("model.0.weight")
-    results = player.named("list", "player-search-found").get_by_role("listitem")
-    results.get_by_role("button", name="model.0.weight").first.click()
-    found = page.locator("article:has([aria-pressed=true])")
-    expect(found).to_contain_text("model.0.weight")
-    expect(found).to_be_in_viewport()
-    page.keyboard.press("Escape")
-    expect(find).to_be_focused()
-
-    player.button("Last step").click()
-    nodes = player.named("group", "player-graph").get_by_role("article")
-    player.named("button", "player-close-all").click()
-    expect(nodes).not_to_have_count(10)
-    player.named("button", "player-open-all").click()
-    expect(nodes).to_have_count(10)
-    heat, tags = player.named("button", "player-heat"), page.locator(".world .heat .norm")
-    for count in (10, 0):
-        heat.click()
-        expect(tags).to_have_count(count)

@@ -356,7 +356,8 @@ def check_contributions(started: dict[str, Any], steps: list[dict[str, Any]]) ->
     edges = {edge["id"]: edge for edge in started["graph"]["edges"]}
     returned = {step["node"]: step for step in steps}
     for step in steps:
-        hooked = {change["output_nr"]: change["before"] for change in step.get("hooks", [])}
+        # Of several hooks in a row, what the first was given.
+        hooked = {change["output_nr"]: change["before"] for change in reversed(step.get("hooks", []))}
         for output_nr, received in enumerate(step["grad_outputs"]):
             arrived = [c for c in step["contributions"] if c["output_nr"] == output_nr]
             for contribution in arrived:

@@ -1,9 +1,5 @@
 """What people paste runs like the program that it was copied from, and every place is one of the text as typed."""
 
-import ast
-import re
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gradwalk.tracer.pasted import straighten
-from tests.sandbox.programs import read_collection
 from tests.tracer.test_source import text_of
 from tests.twin import run_traced
 
@@ -177,58 +172,3 @@ PIECES = (
 @given(st.lists(st.sampled_from(PIECES), max_size=40).map("".join))
 def test_whatever_is_pasted_keeps_its_lines(text: str) -> None:
     assert straighten(text).count("\n") == text.count("\n")
-
-
-def session(source: str, prompt: str, continued: str, printed: str) -> str:
-    """The program as a terminal shows it, every statement with something printed below."""
-    lines = source.split("\n")
-    shown: list[str] = []
-    at = 0
-    for statement in ast.parse(source).body:
-        first = min([statement.lineno, *(one.lineno for one in getattr(statement, "decorator_list", ()))]) - 1
-        if first < at:
-            continue
-        shown += [(prompt + line).rstrip() for line in lines[at : first + 1]]
-        at = statement.end_lineno or first + 1
-        shown += [continued + line for line in lines[first + 1 : at]]
-        shown += [continued.rstrip()] * (at > first + 1) + [printed]
-    return "\n".join(shown)
-
-
-def indented(source: str) -> str:
-    return "".join(f"    {line}" if line.strip() else line for line in source.splitlines(keepends=True))
-
-
-PRINTED = "tensor([1., 2.],\n       grad_fn=<MulBackward0>) isn't Python"
-WAYS: dict[str, Callable[[str], str]] = {
-    "a terminal": lambda source: session(source, ">>> ", "... ", PRINTED),
-    "IPython": lambda source: session(source, "In [12]: ", "    ...: ", f"Out[12]: {PRINTED}"),
-    "a notebook": lambda source: f"In [1]:\n%%time\n{source}Out[1]:\n{PRINTED}\n",
-    "a notebook with commands": lambda source: f"!pip install -q torch\n%matplotlib inline\n{source}",
-    "an answer": lambda source: f"```python\n{source}```\n",
-    "a function's body": indented,
-    "a web page": lambda source: "!ls\n" + re.sub(r"(?m)^ +", lambda found: "\u00a0" * len(found[0]), source),
-    "a slide": lambda source: "!ls\n" + source if "'" in source else source.replace('"', "\u201d"),
-}
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_every_program_of_the_corpus_survives(way: str) -> None:
-    """But for strings over several lines, whose text is changed where prompts or spaces are put into it."""
-    changed = 0
-    for listed in read_collection(Path(__file__).parents[1] / "corpus" / "programs"):
-        if _complains(listed.source) or '"""' in listed.source:
-            continue
-        pasted = WAYS[way](listed.source)
-        if _complains(pasted):
-            changed += 1
-            assert ast.dump(ast.parse(straighten(pasted))) == ast.dump(ast.parse(listed.source)), listed.name
-    assert changed > 50
-
-
-def _complains(text: str) -> bool:
-    try:
-        ast.parse(text)
-    except SyntaxError:
-        return True
-    return False

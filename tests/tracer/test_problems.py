@@ -146,6 +146,16 @@ BAD = {
     "syntax": {
         "syntax": ("x = (1", 1, "problem-syntax-hint '(' was never closed ("),
         "below a shell's line": ("!pip install torch\nx = (1", 2, "problem-syntax-hint '(' was never closed ("),
+        "no colon": ("if x\n    y", 1, "problem-syntax-hint expected ':' problem-syntax-colon"),
+        "one equals sign": ("if x = 3:\n    pass", 1, "problem-syntax-hint invalid syntax. Maybe you meant '==' or "
+            "':=' instead of '='? problem-syntax-compare"),
+        "an indent": ("x = 1\n  y = 2", 2, "problem-indentation-hint unexpected indent problem-syntax-indented"),
+        "no block": ("def f():\nx = 1", 2,
+            "problem-indentation-hint expected an indented block after function definition on line 1 "
+            "problem-syntax-block"),
+        "no sign of a product": ("y = 2x", 1, "problem-syntax-hint invalid decimal literal problem-syntax-times"),
+        "return outside": ("é = 1; return é", 1,
+            "problem-syntax-hint 'return' outside function problem-syntax-outside"),
         "a curly quote alone": ("x = \u201c1", 1,
             "problem-syntax-hint unterminated string literal problem-syntax-quotes"),
         "tabs that can be read in two ways": ("for i in a:\n    if i:\n        b = 1\n\tc = 2", 4,
@@ -178,6 +188,7 @@ BAD = {
     },
     "too_big": {
         "too long": ("x = 1\n" * 10000, None, "problem-program-long 60000 20000"),
+        "too nested": ("-" * 5_000 + "1", None, "problem-nested"),
     },
     "memory": {
         "tensor too large": ("torch.empty(10**14)", 1, "problem-memory-tensor"),

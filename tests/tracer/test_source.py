@@ -9,8 +9,7 @@ import pytest
 from gradwalk.protocol.events import EVENT
 from gradwalk.tracer.directions import Direction
 from gradwalk.tracer.names import MATHS, PRELUDE
-from gradwalk.tracer.source import SourceProblem, nearest_name, read_program
-from gradwalk.words.problems import tell_problem
+from gradwalk.tracer.source import read_program
 from tests.twin import run_traced
 
 
@@ -126,58 +125,6 @@ def test_the_name_a_value_is_given_to(source, part, names):
     start = source.index(part)
     span = {"line": 2, "column": start, "end_line": 2, "end_column": start + len(part)}
     assert read_program("import a, b, f, g, box, w, y\n" + source).target_of(span) == names
-
-
-NEAREST = [
-    ("sinn", "sinn(x)", "sin"),
-    ("sin", "import torch\nsin(3)", "torch.sin"),
-    ("wieght", "weight = 3\nwieght + 1", "weight"),
-    ("meshgridd", "import torch\nmeshgridd(3)", "torch.meshgrid"),
-    ("zzzzqq", "zzzzqq(3)", None),
-]
-
-
-@pytest.mark.parametrize(("name", "source", "expected"), NEAREST)
-def test_an_unknown_name_has_a_nearest_one(name, source, expected):
-    assert nearest_name(name, read_program(source), ("meshgrid", "tensor")) == expected
-
-
-# By kind of problem: the program; of a syntax error its line, what is marked and what the hint speaks of.
-REFUSED = [
-    ("syntax", "if x\n    y", 1, "x", "colon"),
-    ("syntax", "α = (1 + 2", 1, "(", "closes this `(`"),
-    ("syntax", "if x = 3:\n    pass", 1, "x = 3", "=="),
-    ("syntax", "é = 'abc", 1, "'", "same quote"),
-    ("syntax", "if a:\n    if b:\n        c\n\td", 4, None, "spaces only"),
-    ("syntax", "x = 1\n  y = 2", 2, None, "no block"),
-    ("syntax", "def f():\nx = 1", 2, "x", "four spaces"),
-    ("syntax", "y = 2x", 1, None, "2 * x"),
-    ("syntax", "y = “a", 1, "“", "same quote"),
-    ("syntax", "é = 1; return é", 1, "return é", "function"),
-    ("syntax", "x = '\ud800'"),
-    ("not_differentiable", ""),
-    ("too_big", "x = 1\n" * 10_000),
-    ("too_big", "(" * 300 + ")" * 300),
-    ("too_big", "-" * 5_000 + "1"),
-]
-
-
-@pytest.mark.parametrize("row", REFUSED, ids=lambda row: repr(row[1][:20]))
-def test_a_program_that_cannot_be_run_says_why_where_and_what_to_write(row):
-    kind, source, *place = row
-    with pytest.raises(SourceProblem) as raised:
-        read_program(source)
-    problem = raised.value.problem
-    told = tell_problem(problem)
-    assert problem["kind"] == kind
-    assert told.title
-    assert told.message.endswith(".") or place
-    assert told.hint
-    if place:
-        line, marked, hint = place
-        assert problem["span"]["line"] == line
-        assert marked in (None, text_of(source, problem["span"]))
-        assert hint in told.hint
 
 
 def test_a_long_sum_does_not_recurse():

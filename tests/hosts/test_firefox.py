@@ -1,90 +1,137 @@
-"""The main story in Firefox: the same numbers, keys, names and looks as in Chromium."""
+"""Frame, element and single file in Firefox, pasted from their page; Chromium's share is in tests/e2e."""
 
-import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import torch
 
 from tests.e2e.player import number
-from tests.exports.readers import ink_of
-from tests.hosts.firefox import ARROW_RIGHT, Firefox
-from tests.world.browser import axe
+from tests.hosts.firefox import ARROW_RIGHT, PAGE_DOWN, Firefox
+from tests.hosts.recipes import filled_for, recipe
 from tests.world.shared import SharedServer
+from tests.world.sites import LISTEN, serving
 
 pytestmark = [pytest.mark.host, pytest.mark.group("firefox")]
 
-PRODUCT = "[aria-label='Vector-Jacobian product']"
+SOURCE = """import torch
+x = torch.tensor([2.0, 3.0], requires_grad=True)
+y = x * x
+y.backward(torch.tensor([1.0, 0.5]))
+"""
+PLAYER = "document.querySelector('grad-walk')"
+READY = f"{PLAYER}?.isReady"
+HEAR_ELEMENTS = """<script>
+for (const name of ["step", "edge"])
+  addEventListener(`gradwalk-${name}`, ({detail}) => heard.push({ns: "gradwalk", type: name, ...detail}));
+</script>"""
+CELLS = f"""return [...{PLAYER}.shadowRoot.querySelector(`section table[aria-label='${{arguments[0]}}']`).rows]
+  .map((row) => [...row.cells].map((cell) => cell.innerText))"""
 
 
-def open_at(firefox: Firefox, server: SharedServer, slug: str, place: str, **keys: str) -> None:
-    firefox.open("about:blank")
-    more = "".join(f"&{key}={value}" for key, value in keys.items())
-    firefox.open(f"{server.url}/#example={slug}&s={place}{more}")
-    at_place(firefox, place)
-    firefox.wait_until(f'document.querySelector("{PRODUCT}")')
+@pytest.fixture(scope="module")
+def filled(server: SharedServer) -> dict[str, str]:
+    return filled_for(server.url, SOURCE)
 
 
-def at_place(firefox: Firefox, place: str) -> None:
-    firefox.wait_until("new URLSearchParams(location.hash.slice(1)).get('s') === arguments[0]", place)
+@pytest.fixture
+def paste(tmp_path: Path, firefox: Firefox) -> Iterator:
+    """Puts markup on a page of an origin of its own."""
+    with serving(tmp_path) as address:
+
+        def paste(markup: str) -> None:
+            (tmp_path / "page.html").write_text(LISTEN + HEAR_ELEMENTS + markup)
+            firefox.open(f"{address}/page.html")
+
+        yield paste
 
 
-def cells(firefox: Firefox, table: str) -> list[list[float]]:
-    rows = firefox.run(
-        "return [...document.querySelector(`section table[aria-label='${arguments[0]}']`).rows]"
-        ".map((row) => [...row.cells].map((cell) => cell.innerText))",
-        table,
-    )
-    return [[number(text) for text in row] for row in rows]
+def expect_torchs_numbers(firefox: Firefox) -> None:
+    """v, the local Jacobian and their product at step 1, which is `x * x` as a function of its first operand."""
+    x, v = torch.tensor([2.0, 3.0]), torch.tensor([1.0, 0.5])
+    jacobian = torch.autograd.functional.jacobian(lambda first: first * x, x)
+    for table, expected in (
+        ("v", [v.tolist()]),
+        ("Local Jacobian", jacobian.tolist()),
+        ("v times J", [(v @ jacobian).tolist()]),
+    ):
+        assert [[number(text) for text in row] for row in firefox.run(CELLS, table)] == expected, table
 
 
-def test_buttons_keys_and_slider_walk(firefox: Firefox, server: SharedServer) -> None:
-    open_at(firefox, server, "used-twice", "3.1")
-    firefox.click("button[aria-label='Next phase']")
-    at_place(firefox, "3.2")
-    firefox.type("button[aria-label='Next phase']", ARROW_RIGHT)
-    at_place(firefox, "3.3")
-    firefox.type("input[aria-label=Step]", ARROW_RIGHT)
-    at_place(firefox, "4.5")
-    sentence = firefox.run("return document.querySelector('[aria-label=Narration]').innerText")
-    firefox.click("button[aria-label='Previous step']")
-    at_place(firefox, "3.3")
-    firefox.click("button[aria-label='Next step']")
-    at_place(firefox, "4.5")
-    firefox.wait_until("document.querySelector('[aria-label=Narration]').innerText === arguments[0]", sentence)
-
-
-def test_an_input_moves_the_numbers(firefox: Firefox, server: SharedServer) -> None:
-    open_at(firefox, server, "why-grad-output", "4.3")
-    firefox.type("input[type=range][aria-label=w]", ARROW_RIGHT)
-    w = torch.tensor(float(firefox.run("return document.querySelector('input[type=range][aria-label=w]').value")))
-    assert w.item() > 3
-    slope = 2 * (w * 2 + 1)
-    firefox.wait_until(
-        "document.querySelector(`section table[aria-label='v times J']`).innerText.trim() === arguments[0]",
-        f"{(slope * 2).item():.4g}",
-    )
-    assert cells(firefox, "v") == [[pytest.approx(slope.item(), rel=1e-3)]]
-
-
-@pytest.mark.parametrize(("width", "theme"), [(1440, "light"), (1440, "dark"), (500, "light"), (1920, "contrast")])
-def test_nothing_sticks_out_and_axe_finds_nothing(
-    firefox: Firefox, server: SharedServer, width: int, theme: str, tmp_path: Path
+@pytest.mark.parametrize("locked", [False, True])
+def test_a_frame_shows_torchs_numbers_walks_by_keys_and_messages_and_gives_the_keys_back(
+    firefox: Firefox, filled: dict[str, str], paste, locked: bool
 ) -> None:
-    firefox.resize(width, 900)
-    open_at(firefox, server, "map", "1.3", theme=theme)
-    assert firefox.run("return document.documentElement.scrollWidth <= document.documentElement.clientWidth")
-    findings = firefox.run(axe())
-    assert findings == [], json.dumps(findings, indent=1)
-    picture = tmp_path / "firefox.png"
-    picture.write_bytes(firefox.picture())
-    assert ink_of(picture) > 0.01
+    frame = recipe("web.md", "html", **filled).replace("?s=1.3", "?s=1.3&amp;view=jacobian&amp;deck=reveal")
+    paste(frame.replace("<iframe", '<iframe sandbox="allow-scripts"') if locked else frame)
+    firefox.wait_until("told('ready').length === 1")
+    assert firefox.run("return told('ready')[0].stops.length") == 8
+    with firefox.frame("iframe"):
+        firefox.wait_until(f"{PLAYER}.state.place === '1.3'")
+        assert (firefox.run("return origin") == "null") == locked
+        expect_torchs_numbers(firefox)
+        firefox.click_inside("grad-walk", "button[aria-label='Next phase']")
+        firefox.press(ARROW_RIGHT)
+    firefox.wait_until("told('step').at(-1).place === '1.5'")
+    firefox.run("tell({type: 'goto', step: 2, phase: 4})")
+    firefox.wait_until("told('step').at(-1).place === '2.1'")
+    with firefox.frame("iframe"):
+        # A leaf at which two contributions add up, and land.
+        firefox.press(PAGE_DOWN)
+        firefox.press(PAGE_DOWN)
+    firefox.wait_until("told('edge').length === 1")
+    assert firefox.run("return told('edge')[0].side") == "end"
+    assert firefox.run("return heard.filter((each) => typeof each === 'string')") == ['{"method":"next","args":[]}']
+    firefox.run("tell({type: 'goto', step: 'x'})")
+    firefox.wait_until("told('error').length === 1")
+    assert firefox.run("return document.cookie") == ""
 
 
-def test_every_formula_is_drawn(firefox: Firefox, server: SharedServer) -> None:
-    open_at(firefox, server, "vanishing", "1.3")
-    heights = firefox.run(
-        "return [...document.querySelectorAll('section math')].map((each) => each.getBoundingClientRect().height)"
+def test_a_reloaded_page_shows_the_same_step_every_time(firefox: Firefox, filled: dict[str, str], paste) -> None:
+    """Firefox restores the address that a frame had last: an embed that wrote its own would come back elsewhere."""
+    paste(recipe("web.md", "html", **filled))
+    for _ in range(10):
+        firefox.wait_until("told('step').at(-1)?.place === '1.3'")
+        firefox.run("tell({type: 'next'})")
+        firefox.wait_until("told('step').at(-1)?.place === '1.4'")
+        firefox.reload()
+
+
+def test_an_element_shows_the_same_and_two_of_them_share_nothing(
+    firefox: Firefox, filled: dict[str, str], paste
+) -> None:
+    element = recipe("web.md", "html", 1, **filled).replace('step="1.3"', 'step="1.3" view="jacobian"')
+    paste(element + "<hr>" + element.partition("</script>")[2].replace('step="1.3"', 'step="2.2" id="other"'))
+    firefox.wait_until("[...document.querySelectorAll('grad-walk')].every((each) => each.isReady)")
+    firefox.wait_until(f"{PLAYER}.state.place === '1.3'")
+    expect_torchs_numbers(firefox)
+    firefox.click_inside("grad-walk:not(#other)", "button[aria-label='Next phase']")
+    firefox.press(ARROW_RIGHT)
+    firefox.wait_until("told('step').at(-1).place === '1.5'")
+    assert firefox.run("return document.querySelector('#other').state.place") == "2.1"
+    firefox.run(f"{PLAYER}.goTo('2.5')")
+    firefox.press(PAGE_DOWN)
+    firefox.wait_until("told('edge').length === 1")
+    assert firefox.run(f"return {PLAYER}.querySelector('img').checkVisibility()") is False
+
+
+def test_files_on_any_web_space_are_enough(firefox: Firefox, lesson: Path, run, paste, tmp_path: Path) -> None:
+    run("bash", "-ec", recipe("web.md", "sh"), cwd=lesson)
+    paste(recipe("web.md", "html", 2))
+    firefox.wait_until(READY)
+    assert firefox.run(f"return {PLAYER}.state.place") == "1.3"
+    hosts = "return [...new Set(performance.getEntriesByType('resource').map(({name}) => new URL(name).host))]"
+    assert firefox.run(hosts) == [firefox.run("return location.host")]
+
+
+def test_a_single_file_opens_from_its_folder_and_every_step_can_be_reached(lesson: Path, run, firefox: Firefox) -> None:
+    run("bash", "-ec", recipe("web.md", "sh", 1), cwd=lesson)
+    firefox.open((lesson / "lesson.html").as_uri())
+    firefox.wait_until(READY)
+    seen = firefox.run(
+        f"const element = {PLAYER};"
+        "return element.stops.map((stop) => (element.goTo(stop), element.state.sentence !== '' && element.state.place))"
     )
-    assert len(heights) >= 4
-    assert min(heights) > 8
+    assert seen == firefox.run(f"return {PLAYER}.stops")
+    assert len(seen) == 12
+    assert firefox.run("return performance.getEntriesByType('resource').map((each) => each.name)") == []

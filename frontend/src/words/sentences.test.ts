@@ -2,15 +2,7 @@ import { describe, expect, it } from "vitest";
 import { isTensor } from "../model/gradients";
 import { maskTrace } from "../model/mask";
 import { formatNumber } from "../model/numbers";
-import {
-  clampPosition,
-  formatPosition,
-  type Position,
-  parsePosition,
-  START,
-  startOf,
-  stopsOfStep,
-} from "../model/position";
+import { formatPosition, type Position, START, startOf, stopsOfStep } from "../model/position";
 import { sampleTrace, walkFrom } from "../model/samples";
 import { nodeAt } from "../model/selectors";
 import type { TraceState } from "../model/trace";
@@ -118,18 +110,6 @@ describe.each(TRACES)("%s", (name) => {
   it("has the same stops for whoever must not see the numbers yet", () => {
     const masked = maskTrace(trace, { position: START, isSumHidden: false, isShapeHidden: false });
     expect(walkFrom(masked, START)).toEqual(places);
-  });
-
-  it("opens the nearest stop before for an older link to a phase that is left out", () => {
-    for (let step = 1; step <= trace.steps.length; step += 1) {
-      const stops = stopsOfStep(trace, "backward", step);
-      for (let place = 1; place <= 5; place += 1) {
-        const asked = parsePosition(`${step}.${place}`) ?? START;
-        const opened = clampPosition(trace, asked);
-        expect(stops).toContain(opened.phase);
-        if (stops.some((stop) => stop === asked.phase)) expect(opened).toEqual(asked);
-      }
-    }
   });
 
   it.each(PRECISIONS)("spells each value as it was traced, with %i digits", (precision) => {

@@ -21,7 +21,6 @@ def kept(server: SharedServer) -> tuple[str, str]:
 
 
 def test_a_locked_frame_steps_asks_nobody_else_and_keeps_its_address(host: HostPage, server, kept) -> None:
-    """How often it tells its height is watched for a minute in `hosts/test_pages.py`."""
     page, src = host.page, f"{kept[1]}?s=1.3"
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))

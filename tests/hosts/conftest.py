@@ -12,6 +12,7 @@ import pytest
 
 from tests.hosts.firefox import Firefox, running_firefox
 from tests.hosts.recipes import recipe
+from tests.world.processes import run_program
 
 ROOT = Path(__file__).parents[2]
 HOSTS = ROOT / ".make" / "hosts"
@@ -58,17 +59,8 @@ def run() -> Run:
 
     def run(*command: object, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
         folders = [str(HOST_PYTHON.parent), str(Path(sys.executable).parent), str(HOST_NODE), os.environ["PATH"]]
-        done = subprocess.run(
-            [str(part) for part in command],
-            cwd=cwd,
-            capture_output=True,
-            text=True,
-            timeout=280,
-            stdin=subprocess.DEVNULL,
-            env={**os.environ, "PATH": ":".join(folders), "CHROME_PATH": CHROMIUM, "CI": "true", **environment},
-        )
-        assert done.returncode == 0, f"{command}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
-        return done
+        env = {**os.environ, "PATH": ":".join(folders), "CHROME_PATH": CHROMIUM, "CI": "true", **environment}
+        return run_program(command, cwd=cwd, timeout=280, stdin=subprocess.DEVNULL, env=env)
 
     return run
 

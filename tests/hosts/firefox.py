@@ -3,7 +3,6 @@
 Debian has no geckodriver, and Playwright's WebDriver BiDi asks Debian's Firefox for a command that it does not have.
 """
 
-import base64
 import json
 import shutil
 import socket
@@ -92,12 +91,6 @@ class Firefox:
         assert len(found) == 1, f"{len(found)} elements are {css}"
         return str(found[0][_ELEMENT])
 
-    def click(self, css: str) -> None:
-        self._ask("WebDriver:ElementClick", {"id": self.find(css)})
-
-    def type(self, css: str, keys: str) -> None:
-        self._ask("WebDriver:ElementSendKeys", {"id": self.find(css), "text": keys})
-
     def click_inside(self, css: str, inner: str) -> None:
         """Clicks what the second selector finds in the shadow tree of what the first finds."""
         shadow = self._ask("WebDriver:GetShadowRoot", {"id": self.find(css)})["value"][_SHADOW]
@@ -119,10 +112,6 @@ class Firefox:
             yield
         finally:
             self._ask("WebDriver:SwitchToFrame", {"id": None})
-
-    def picture(self) -> bytes:
-        """The window as PNG."""
-        return base64.b64decode(self._ask("WebDriver:TakeScreenshot", {"full": False})["value"])
 
     def wait_until(self, expression: str, *arguments: object) -> None:
         """Until a JavaScript expression is true of the page."""

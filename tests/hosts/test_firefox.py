@@ -1,4 +1,4 @@
-"""Frame, element and single file in Firefox, pasted from their page; Chromium's share is in tests/e2e."""
+"""The page, the frame, an element and a single file in Firefox; Chromium's share is in tests/e2e."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,10 +21,6 @@ y.backward(torch.tensor([1.0, 0.5]))
 """
 PLAYER = "document.querySelector('grad-walk')"
 READY = f"{PLAYER}?.isReady"
-HEAR_ELEMENTS = """<script>
-for (const name of ["step", "edge"])
-  addEventListener(`gradwalk-${name}`, ({detail}) => heard.push({ns: "gradwalk", type: name, ...detail}));
-</script>"""
 CELLS = f"""return [...{PLAYER}.shadowRoot.querySelector(`section table[aria-label='${{arguments[0]}}']`).rows]
   .map((row) => [...row.cells].map((cell) => cell.innerText))"""
 
@@ -40,7 +36,7 @@ def paste(tmp_path: Path, firefox: Firefox) -> Iterator:
     with serving(tmp_path) as address:
 
         def paste(markup: str) -> None:
-            (tmp_path / "page.html").write_text(LISTEN + HEAR_ELEMENTS + markup)
+            (tmp_path / "page.html").write_text(LISTEN + markup)
             firefox.open(f"{address}/page.html")
 
         yield paste
@@ -97,24 +93,6 @@ def test_a_reloaded_page_shows_the_same_step_every_time(firefox: Firefox, filled
         firefox.reload()
 
 
-def test_an_element_shows_the_same_and_two_of_them_share_nothing(
-    firefox: Firefox, filled: dict[str, str], paste
-) -> None:
-    element = recipe("web.md", "html", 1, **filled).replace('step="1.3"', 'step="1.3" view="jacobian"')
-    paste(element + "<hr>" + element.partition("</script>")[2].replace('step="1.3"', 'step="2.2" id="other"'))
-    firefox.wait_until("[...document.querySelectorAll('grad-walk')].every((each) => each.isReady)")
-    firefox.wait_until(f"{PLAYER}.state.place === '1.3'")
-    expect_torchs_numbers(firefox)
-    firefox.click_inside("grad-walk:not(#other)", "button[aria-label='Next phase']")
-    firefox.press(ARROW_RIGHT)
-    firefox.wait_until("told('step').at(-1).place === '1.5'")
-    assert firefox.run("return document.querySelector('#other').state.place") == "2.1"
-    firefox.run(f"{PLAYER}.goTo('2.5')")
-    firefox.press(PAGE_DOWN)
-    firefox.wait_until("told('edge').length === 1")
-    assert firefox.run(f"return {PLAYER}.querySelector('img').checkVisibility()") is False
-
-
 def test_files_on_any_web_space_are_enough(firefox: Firefox, lesson: Path, run, paste, tmp_path: Path) -> None:
     run("bash", "-ec", recipe("web.md", "sh"), cwd=lesson)
     paste(recipe("web.md", "html", 2))
@@ -135,3 +113,15 @@ def test_a_single_file_opens_from_its_folder_and_every_step_can_be_reached(lesso
     assert seen == firefox.run(f"return {PLAYER}.stops")
     assert len(seen) == 12
     assert firefox.run("return performance.getEntriesByType('resource').map((each) => each.name)") == []
+
+
+def test_the_page_fits_walks_by_keys_and_draws_its_formulas(firefox: Firefox, server: SharedServer) -> None:
+    firefox.open(f"{server.url}/#example=vanishing&s=1.3")
+    firefox.wait_until("document.querySelectorAll('section math').length >= 4")
+    heights = firefox.run(
+        "return [...document.querySelectorAll('section math')].map((each) => each.getBoundingClientRect().height)"
+    )
+    assert min(heights) > 8
+    assert firefox.run("return document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    firefox.press(ARROW_RIGHT)
+    firefox.wait_until("new URLSearchParams(location.hash.slice(1)).get('s') === '1.4'")

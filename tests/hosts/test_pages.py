@@ -1,4 +1,4 @@
-"""Frames on pages of somebody else for a whole lecture: their height, a server that dies, a link that others embed."""
+"""Frames on pages of somebody else for a whole lecture: a server that dies, a link that others embed."""
 
 import subprocess
 from contextlib import ExitStack
@@ -16,44 +16,12 @@ pytestmark = [pytest.mark.host, pytest.mark.group("decks")]
 
 SOURCE = f"import torch\n{PROGRAM}"
 STOPS = [*(f"1.{phase}" for phase in range(1, 6)), *(f"2.{phase}" for phase in range(2, 6)), "3.1", "3.5"]
-WATCHED_MS = 60_000
-# What Canvas does with it, and in which picture of the screen each message came.
-RESIZE = """<script>
-const sizes = [];
-let frames_seen = 0;
-(function count() { frames_seen += 1; requestAnimationFrame(count) })();
-addEventListener("message", ({data}) => {
-  if (data.subject !== "lti.frameResize") return;
-  sizes.push({frame: frames_seen, height: data.height});
-  document.querySelector("iframe").style.height = data.height + "px";
-});
-</script>"""
 
 
 def paste(page: Page, site: tuple[Path, str], markup: str) -> None:
     host = HostPage(page, *site, server="")
-    host.paste(RESIZE + markup)
+    host.paste(markup)
     host.wait_for("ready")
-
-
-def test_for_a_minute_of_stepping_the_height_is_right_and_chased_by_nobody(browser: Browser, site) -> None:
-    page = browser.new_page(viewport={"width": 1000, "height": 900})
-    with running_server() as server:
-        paste(page, site, recipe("lms.md", "html", **filled_for(server.url, SOURCE)))
-        page.evaluate("window.began = performance.now(); setInterval(() => tell({type: 'next'}), 500)")
-        page.wait_for_function("told('step').at(-1)?.place === '3.5'")
-        page.set_viewport_size({"width": 560, "height": 900})
-        page.wait_for_function("(ms) => performance.now() - began > ms", arg=WATCHED_MS, timeout=WATCHED_MS + 30_000)
-        sizes = page.evaluate("sizes")
-        frame = page.frames[1]
-        assert frame.evaluate("document.documentElement.scrollHeight - innerHeight") in (-1, 0, 1)
-        assert frame.evaluate("innerHeight") == sizes[-1]["height"]
-    per_frame = [each["frame"] for each in sizes]
-    assert len(per_frame) == len(set(per_frame)), "more than one in a frame of the screen"
-    # A height for each of the two widths, and one more at most for a sentence that takes a second line.
-    assert 2 <= len(sizes) <= 4
-    assert page.evaluate("told('resize').length") == len(sizes)
-    page.close()
 
 
 def test_when_the_server_dies_in_the_lecture_what_is_on_screen_goes_on(browser: Browser, site) -> None:

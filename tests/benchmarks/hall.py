@@ -1,7 +1,6 @@
 """A lecture hall: what a crowd costs, in the server's own seconds of processor beside the clock.
 
-The clients are as light as can be, on the same cores: no library between socket and clock. The yardstick is a bare
-uvicorn app that sends the same bytes, measured in the same run.
+The clients are as light as can be, on the same cores: asyncio's own streams.
 """
 
 import asyncio
@@ -9,10 +8,9 @@ import json
 import os
 import re
 import statistics
-import sys
-import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,20 +19,11 @@ from urllib.parse import urlsplit
 import httpx
 
 from tests.benchmarks.programs import SMALL, percentile
-from tests.world.processes import descendants_of, running, wait_until
-from tests.world.server import ADDRESS, running_server
+from tests.world.processes import descendants_of
+from tests.world.server import running_server
 
-BARE = """
-import sys, uvicorn
-body = open(sys.argv[1], "rb").read()
-head = [(b"content-type", b"application/json"), (b"content-encoding", b"gzip"), (b"content-length", b"%d" % len(body))]
-async def app(scope, receive, send):
-    if scope["type"] == "http":
-        await send({"type": "http.response.start", "status": 200, "headers": head})
-        await send({"type": "http.response.body", "body": body})
-uvicorn.run(app, port=0, access_log=False, lifespan="off")
-"""
 REVISION = re.compile(rb'"revision":(\d+)')
+FIRST_REVISION = 1
 CROWD, CLASS = 3_000, 300
 ROUNDS = 3
 MOVES = 30
@@ -78,32 +67,12 @@ def private_bytes(pid: int) -> int:
     return sum(int(line.split()[1]) << 10 for line in lines if line.startswith("Private"))
 
 
-class Client(asyncio.Protocol):
-    """Sends one request and hears what comes, until one of the two hangs up."""
-
-    def __init__(self, request: bytes, hear: Callable[[bytes], object]) -> None:
-        self._request = request
-        self._hear = hear
-        self.transport: asyncio.Transport | None = None
-        self.over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self.transport = transport
-        transport.write(self._request)
-
-    def data_received(self, data: bytes) -> None:
-        self._hear(data)
-
-    def connection_lost(self, _: Exception | None) -> None:
-        self.over.set_result(None)
-
-
-async def connect(url: str, request: bytes, hear: Callable[[bytes], object]) -> Client:
-    """A client that has sent its request."""
+async def send(url: str, request: bytes) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """A connection of its own, until the server hangs up or nothing holds its writer any more."""
     where = urlsplit(url)
-    loop = asyncio.get_running_loop()
-    return (await loop.create_connection(lambda: Client(request, hear), where.hostname, where.port))[1]
+    reader, writer = await asyncio.open_connection(where.hostname, where.port)
+    writer.write(request)
+    return reader, writer
 
 
 async def ask_at_once(url: str, requests: list[bytes]) -> list[bytes]:
@@ -111,11 +80,11 @@ async def ask_at_once(url: str, requests: list[bytes]) -> list[bytes]:
     places = asyncio.Semaphore(AT_ONCE)
 
     async def ask(request: bytes) -> bytes:
-        parts: list[bytes] = []
         async with places:
-            client = await connect(url, request, parts.append)
-        await client.over
-        return b"".join(parts)
+            answer, writer = await send(url, request)
+        found = await answer.read()
+        writer.close()
+        return found
 
     return await asyncio.gather(*map(ask, requests))
 
@@ -145,17 +114,6 @@ def serving() -> Iterator[Served]:
         yield Served(server.url, server.process.pid)
 
 
-@contextmanager
-def serving_bare(body: bytes) -> Iterator[Served]:
-    """uvicorn with nothing but these bytes."""
-    with tempfile.TemporaryDirectory() as home:
-        (Path(home) / "body").write_bytes(body)
-        log = Path(home) / "log"
-        with running([sys.executable, "-c", BARE, f"{home}/body"], log) as process:
-            found = wait_until(lambda: ADDRESS.search(log.read_bytes()), process, log)
-            yield Served(found.group().decode(), process.pid)
-
-
 def say(name: str, wall: float, cpu: float, rest: str = "") -> None:
     """One row."""
     print(f"{name:<44}{wall:>8.2f}{cpu:>8.2f}  {rest}", flush=True)
@@ -169,24 +127,16 @@ def measure(served: Served, requests: list[bytes]) -> tuple[list[bytes], float, 
 
 
 def measure_gets(served: Served) -> None:
-    """One finished trace, asked for by everybody, against the bare app."""
+    """One finished trace, asked for by everybody."""
     (told,), _, _ = measure(served, [ask_for(SMALL.format(seed=1))])
     assert is_whole(told), told[-300:]
     trace = told.partition(b'"id":"')[2][:40].decode()
     request = get(f"/api/traces/{trace}")
     (kept,), _, _ = measure(served, [request])
     body = kept.partition(b"\r\n\r\n")[2]
-    seen: dict[str, list[tuple[float, float]]] = {"bare uvicorn": [], "gradwalk": []}
-    with serving_bare(body) as bare:
-        for _ in range(ROUNDS):
-            for (_, rows), place in zip(seen.items(), (bare, served), strict=True):
-                answers, wall, cpu = measure(place, [request] * CROWD)
-                assert all(answer.endswith(b"\r\n\r\n" + body) for answer in answers)
-                rows.append((wall, cpu))
-    best = {name: min(rows, key=lambda row: row[1]) for name, rows in seen.items()}
-    for name, (wall, cpu) in best.items():
-        say(f"{CROWD} GETs of one trace, {len(body)} bytes: {name}", wall, cpu)
-    print(f"bytes per second of processor: {best['bare uvicorn'][1] / best['gradwalk'][1]:.0%} of bare uvicorn's")
+    answers, wall, cpu = min((measure(served, [request] * CROWD) for _ in range(ROUNDS)), key=lambda row: row[2])
+    assert all(answer.endswith(b"\r\n\r\n" + body) for answer in answers)
+    say(f"{CROWD} GETs of one trace, {len(body)} bytes", wall, cpu)
 
 
 def measure_first_requests(served: Served, name: str, seeds: list[int]) -> None:
@@ -205,47 +155,46 @@ def count_runs(served: Served) -> int:
 
 
 async def measure_room(served: Served, count: int) -> None:
-    """From the presenter's key to the followers' events; processor per delivery, memory per follower who waits."""
-    heard: dict[int, list[float]] = {}
+    """From the presenter's key to the last follower's event; processor per delivery, memory per follower who waits."""
+    heard: Counter[int] = Counter()
+    news = asyncio.Event()
 
-    def hear(data: bytes) -> None:
-        now = time.perf_counter()
-        for revision in REVISION.findall(data):
-            heard.setdefault(int(revision), []).append(now)
+    async def hear(answer: asyncio.StreamReader, _: asyncio.StreamWriter) -> None:
+        while data := await answer.read(1 << 16):
+            heard.update(map(int, REVISION.findall(data)))
+            news.set()
 
-    async def until_heard() -> list[float]:
+    async def until_all_heard(revision: int) -> None:
         async with asyncio.timeout(60):
-            while not heard or len(heard[max(heard)]) < len(followers):
-                await asyncio.sleep(0.002)
-        return heard[max(heard)]
+            while heard[revision] < len(followers):
+                news.clear()
+                await news.wait()
 
-    followers: list[Client] = []
+    followers: list[asyncio.Task[None]] = []
     delays: list[float] = []
     async with httpx.AsyncClient(base_url=served.url, timeout=60) as client:
         opened = (await client.post("/api/rooms", json={})).json()
         room, headers = f"/api/rooms/{opened['code']}", {"Authorization": f"Bearer {opened['secret']}"}
         before = private_bytes(served.pid)
-        requests = [get(f"{room}/events?participant={number:016x}") for number in range(count)]
-        for start in range(0, count, AT_ONCE):
-            some = requests[start : start + AT_ONCE]
-            followers += await asyncio.gather(*[connect(served.url, request, hear) for request in some])
-            await until_heard()
+        for number in range(count):
+            connection = await send(served.url, get(f"{room}/events?participant={number:016x}"))
+            followers.append(asyncio.create_task(hear(*connection)))
+        await until_all_heard(FIRST_REVISION)
         memory = (private_bytes(served.pid) - before) / count / 1024
         cpu = served.cpu_seconds()
         for move in range(MOVES):
             began = time.perf_counter()
             answer = await client.put(f"{room}/state", json={"shown": {"position": f"{move + 1}.3"}}, headers=headers)
-            heard.setdefault(answer.json()["revision"], [])
-            delays += [moment - began for moment in await until_heard()]
-            await asyncio.sleep(max(0.0, MOVE_SECONDS - (time.perf_counter() - began)))
+            await until_all_heard(answer.json()["revision"])
+            delays.append(time.perf_counter() - began)
+            await asyncio.sleep(max(0.0, MOVE_SECONDS - delays[-1]))
         cpu = served.cpu_seconds() - cpu
         for follower in followers:
-            assert follower.transport is not None
-            follower.transport.abort()
+            follower.cancel()
     middle, high, last = (1e3 * one for one in (statistics.median(delays), percentile(delays), max(delays)))
     name = f"room of {count}, {MOVES} moves"
     say(name, MOVES * MOVE_SECONDS, cpu, f"p50 {middle:.0f}, p95 {high:.0f}, slowest {last:.0f} ms")
-    print(f"{cpu / len(delays) * 1e6:.0f} us of processor a delivery, {memory:.0f} KiB an idle follower")
+    print(f"{cpu / MOVES / count * 1e6:.0f} us of processor a delivery, {memory:.0f} KiB an idle follower")
 
 
 async def measure_memory(served: Served) -> None:

@@ -15,6 +15,7 @@ from torch.autograd import functional
 
 from gradwalk.examples.catalogue import program_text
 from tests.e2e.player import STREAM_MS, PlayerPage, fragment, number
+from tests.e2e.test_truth import numbers
 from tests.twin import run_plain
 
 DIGITS = 9
@@ -37,11 +38,7 @@ def agree(place: Locator, expected: object) -> None:
     """The table at a place holds these numbers, up to the digits on screen."""
     table, wanted = place.locator("table"), np.atleast_2d(np.asarray(expected))
     expect(table).to_be_visible(timeout=STREAM_MS)
-    spelled = table.evaluate(
-        "table => [...table.rows].map(row => [...row.cells].map(cell => cell.textContent))"
-        ".filter(row => row.length > 0)"
-    )
-    found = np.array([[number(text) for text in row] for row in spelled])
+    found = numbers(table)
     assert found.shape == wanted.shape
     assert np.allclose(found, wanted, rtol=CLOSE, atol=CLOSE), (found, wanted)
 

@@ -1,7 +1,6 @@
 """The share dialog: what it hands out for each host is pasted there and looked at."""
 
 import re
-from pathlib import Path
 
 import httpx
 import pytest
@@ -114,16 +113,3 @@ def test_what_viewers_see_is_seen_at_once_and_handed_out(dialog: Locator) -> Non
     dialog.page.evaluate("location.hash += '&theme=dark'")
     expect(frame).to_have_attribute("src", re.compile("theme=dark"))
     assert "theme" not in texts(dialog)["iframe"]
-
-
-@pytest.mark.soak
-def test_a_file_of_the_walk_is_made_and_fetched(dialog: Locator, player: PlayerPage) -> None:
-    choice(dialog, "page-file-format").select_option("pages")
-    choice(dialog, "page-file-pages").select_option("step")
-    named(dialog, "button", "page-file-make").click()
-    link = named(dialog, "link", "page-file-download")
-    expect(link).to_be_visible(timeout=2 * STREAM_MS)
-    with player.page.expect_download() as download:
-        link.click()
-    assert Path(download.value.path()).read_bytes().startswith(b"%PDF")
-    assert download.value.suggested_filename.endswith(".pdf")

@@ -192,22 +192,6 @@ async def test_a_worker_of_another_version_says_so_instead_of_naming_its_trace_w
         assert kept == []
 
 
-async def test_a_clients_second_run_begins_after_everybodys_first_in_the_cluster(celery: Open) -> None:
-    async with celery() as (engine, _):
-        kept: list[Run] = []
-        runs = runs_of(engine, kept, abandon_seconds=60)
-        blocking = await ask(runs, ENDLESS)
-        await until(lambda: blocking.state is RunState.RUNNING)
-        greedy = [await ask(runs, f"x * {n} * x", client="greedy") for n in (5, 6)]
-        modest = await ask(runs, "x * 7 * x", client="modest")
-        fair = [greedy[0], modest, greedy[1]]
-        await until(lambda: [run.jobs_ahead() for run in fair] == [0, 1, 2])
-        blocking.cancellation.cancel()
-        await asyncio.gather(*map(read_all, fair))
-        await runs.settle()
-        assert [run.id for run in kept] == [run.id for run in fair]
-
-
 async def test_what_lost_its_worker_three_times_is_given_up_and_says_so(celery: Open, celery_redis: Redis) -> None:
     async with celery() as (engine, _):
         runs = runs_of(engine, [], abandon_seconds=60)

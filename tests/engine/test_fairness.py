@@ -55,13 +55,3 @@ def test_jobs_leave_in_the_order_of_the_rule(
         assert queue.pop(running) == expected
         jobs.remove(expected)
         assert len(queue) == len(jobs)
-
-
-def test_what_is_taken_leaves_nothing_behind() -> None:
-    queue: FairQueue[Job] = FairQueue(Usage())
-    jobs = [Job(Lane.BATCH, "a", 0), Job(Lane.LIVE, "b", 1), Job(Lane.LIVE, "a", 2)]
-    for job in jobs:
-        queue.push(job)
-    assert queue.take_all() == [jobs[1], jobs[2], jobs[0]]
-    assert len(queue) == 0
-    assert queue.count_of("a") == 0

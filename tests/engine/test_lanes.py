@@ -16,13 +16,10 @@ from gradwalk.exports.catalogue import find_exporter
 from gradwalk.exports.exporter import Selection, report_nothing
 from gradwalk.protocol.upgrades import load_document
 from gradwalk.sandbox.cancellation import Cancellation
-from gradwalk.sandbox.limits import RunLimits
-from gradwalk.sandbox.supervisor import Sandbox
 from gradwalk.store.compression import compress
 from gradwalk.store.redis_store import RedisStore
-from tests.engine.engines import Open, address, celery_engine, job, local_engine, until
+from tests.engine.engines import Open, address, job, until
 from tests.world.processes import descendants_of, is_alive
-from tests.world.redis import Redis
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 DOCUMENT = (GOLDEN / "chain-of-two.json").read_bytes()
@@ -116,31 +113,6 @@ async def test_a_file_is_the_exporters_and_made_once_for_all_who_ask_and_never_f
         oracle = exporter.write(load_document(json.loads(DOCUMENT)), Selection(every="phase"))
         assert await setup.file(asked[0]) == oracle
         await until(lambda: engine.status().started == before + 2)
-
-
-@pytest.mark.soak
-@pytest.mark.parametrize("kind", ["local", "celery"])
-async def test_work_on_the_batch_lane_leaves_a_place_for_live_runs(tmp_path: Path, redis: Redis, kind: str) -> None:
-    with (
-        celery_engine(tmp_path, redis, PLACES, 100, WALL_SECONDS)
-        if kind == "celery"
-        else local_engine(Sandbox(RunLimits(wall_seconds=WALL_SECONDS)), PLACES, 100)
-    ) as opened:
-        async with opened() as (engine, store):
-            setup = Setup(engine, store)
-            blocking = [await setup.trace(ENDLESS.format(number=n), Lane.BATCH) for n in range(6)]
-            # Where batch work may fill both places it gives way, where it does not one is free.
-            await until(lambda: any(run.state is RunState.RUNNING for run in blocking))
-            live = await setup.trace("x * 11", Lane.LIVE)
-            with live.follower():
-                await until(lambda: live.state is RunState.DONE)
-            assert json.loads(live.log[-1])["type"] == "finished"
-            assert not any(run.state is RunState.DONE for run in blocking)
-            await until(lambda: setup.engine.status().waiting[Lane.BATCH] >= 1)
-            assert setup.engine.status().waiting[Lane.LIVE] == 0
-            for run in blocking:
-                run.cancellation.cancel()
-            await until(lambda: all(run.state is RunState.DONE for run in blocking))
 
 
 @pytest.mark.usefixtures("run")

@@ -6,13 +6,13 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from PIL import Image, ImageChops
+from PIL import Image
 from pptx import Presentation
 from pypdf import PdfReader
 
 from gradwalk.exports import album, film
 from gradwalk.exports.catalogue import EXPORTERS, find_exporter
-from gradwalk.exports.exporter import Every, ExportUnavailable, NothingToExport, Selection
+from gradwalk.exports.exporter import ExportUnavailable, NothingToExport, Selection
 from gradwalk.exports.moment import Walk
 from gradwalk.exports.sentences import find_words
 from gradwalk.protocol.document import TraceDocument
@@ -104,25 +104,6 @@ def test_a_gif_shows_every_phase_long_enough_and_gradients_under_way(chain: Trac
     # Each stop stands still; two of the three steps send something, drawn at each place of its way
     assert len([each for each in lasting if each >= film.DWELL_MS]) == len(STOPS)
     assert len([each for each in lasting if each == film.TRAVEL_MS]) == 2 * len(film.TRAVEL)
-
-
-@pytest.mark.parametrize(("every", "phase"), [("step", 5), pytest.param("phase", 1, marks=pytest.mark.sweep)])
-def test_a_film_begins_with_the_still_of_its_first_stop(chain: TraceDocument, every: Every, phase: int) -> None:
-    with Image.open(io.BytesIO(export("gif", chain, Selection(every=every)))) as animation:
-        first = animation.convert("L")
-    unlike = {}
-    for each in range(1, 6):
-        with Image.open(io.BytesIO(export("png", chain, Selection(1, each)))) as still:
-            scaled = still.convert("L").resize((first.width, round(still.height * first.width / still.width)))
-        canvas = Image.new("L", first.size, "white")
-        canvas.paste(scaled, (0, 0))
-        # For another number of pixels, letters stand a fraction of one elsewhere: seen from afar they are the same.
-        small = [picture.resize((60, 30), Image.Resampling.BOX) for picture in (canvas, first)]
-        unlike[each] = ImageChops.difference(*small).getextrema()[1]
-    nearest, another = sorted(unlike, key=unlike.__getitem__)[:2]
-    assert nearest == phase
-    assert unlike[nearest] < 22
-    assert unlike[another] > 1.5 * unlike[nearest]
 
 
 def test_the_forward_walk_has_its_pages_too(chain: TraceDocument) -> None:

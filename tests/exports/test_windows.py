@@ -1,7 +1,5 @@
 """Pictures of graphs too large for a slide: what stands round the node at work can be read, the rest is led to."""
 
-import math
-import random
 import re
 import xml.etree.ElementTree as ET
 
@@ -10,9 +8,9 @@ import pytest
 from gradwalk.exports.exporter import Selection
 from gradwalk.exports.moment import MULTIPLY, SEND, Moment, Walk
 from gradwalk.exports.picture import draw_picture
-from gradwalk.exports.places import Box, Layout, Point, find_layouts, point_at
+from gradwalk.exports.places import Layout, find_layouts
 from gradwalk.exports.raster import draw_still, write_still
-from gradwalk.exports.window import MARGIN, SLIDE, find_view, visible_runs
+from gradwalk.exports.window import MARGIN, SLIDE, find_view
 from gradwalk.notebook.recording import trace
 from gradwalk.protocol.document import TraceDocument
 from tests.exports.readers import SVG, words_of
@@ -143,29 +141,3 @@ def test_gradients_that_leave_the_window_fade_and_bring_no_token_to_its_border()
     for x, y in re.findall(r'gradient_e\d+ \[.*pos="([\d.-]+),([\d.-]+)"', dot):
         assert 20 < float(x) < view.width - 20
         assert 5 < float(y) < view.height - 5
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_what_is_seen_of_a_curve_is_what_of_it_lies_in_the_box(seed: int) -> None:
-    """Beside a dense sample of the same curve."""
-    some = random.Random(seed)
-    box = Box(100, 50, 300, 200)
-    curve = [Point(some.uniform(-200, 700), some.uniform(-150, 450)) for _ in range(3 * 3 + 1)]
-    runs = visible_runs(curve, box)
-    assert all(len(run) % 3 == 1 for run in runs)
-    shown = [point_at(run, share / 200) for run in runs for share in range(201)]
-    for point in shown:
-        assert box.x - 1 <= point.x <= box.x + box.width + 1
-        assert box.y - 1 <= point.y <= box.y + box.height + 1
-    inset = Box(box.x + 3, box.y + 3, box.width - 6, box.height - 6)
-    for share in range(501):
-        point = point_at(curve, share / 500)
-        if inset.x <= point.x <= inset.x + inset.width and inset.y <= point.y <= inset.y + inset.height:
-            assert min(math.dist(point, each) for each in shown) < 8
-
-
-def test_half_of_the_way_is_half_of_the_length() -> None:
-    short_then_long = [Point(float(x), 0.0) for x in (0, 1, 2, 3, 36, 69, 102)]
-    assert point_at(short_then_long, 0.5).x == pytest.approx(51, abs=1e-6)
-    assert point_at(short_then_long, 0).x == 0
-    assert point_at(short_then_long, 1).x == pytest.approx(102)

@@ -2,13 +2,11 @@
 
 import re
 import shlex
-from urllib.parse import urlsplit
 
 import pytest
 import yaml
 
 from gradwalk.api.settings import Settings
-from gradwalk.cli.main import main as command_line
 from gradwalk.cli.worker import SIGN_OF_LIFE
 from tests.house.tree import ROOT
 
@@ -52,20 +50,6 @@ def test_programs_run_where_nothing_reaches_the_world_and_every_setting_exists()
     known = {f"GRADWALK_{field}".upper() for field in Settings.model_fields}
     named = {variable for service in SERVICES.values() for variable in service.get("environment", {})}
     assert named <= known, f"no such settings: {sorted(named - known)}"
-
-
-@pytest.mark.parametrize("name", ["api", "worker"])
-def test_a_service_of_ours_has_settings_a_command_and_time_to_finish(name, monkeypatch):
-    service = SERVICES[name]
-    for variable, value in service["environment"].items():
-        monkeypatch.setenv(variable, value)
-    assert urlsplit(Settings().cluster_url).hostname == "valkey"
-    assert int(service["stop_grace_period"].rstrip("s")) > 2 * Settings().run_seconds
-    program, command, *options = service["command"]
-    assert program == "gradwalk"
-    assert command_line.commands[command].make_context(command, list(options))
-    assert service["build"]["target"] == name
-    assert yaml.safe_load(re.findall(r"^CMD (\[.+\])$", stage(name), re.MULTILINE)[0]) == service["command"]
 
 
 def test_ports_and_the_sign_of_life_agree_everywhere() -> None:

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from tests.house.tree import ROOT, TRACKED
-from tests.world.processes import run_program, run_python
+from tests.world.processes import run_python
 from tests.world.server import Server
 
 pytestmark = pytest.mark.soak
@@ -85,22 +85,3 @@ def test_a_changed_source_makes_the_build_stale_and_a_changed_test_does_not(clon
     assert not build_frontend.is_fresh()
     added.unlink()
     assert build_frontend.source_hash() == before
-
-
-OLD = [
-    ("find-python", "python3", "Python 3.9.2", "gradwalk needs Python 3.11 to 3.14. Found: Python 3.9.2."),
-    ("check-node", "node", "v18.19.0", "Node.js 20.19 or newer; here is v18.19.0"),
-    ("check-node", None, "", "none was found"),
-]
-
-
-@pytest.mark.parametrize(("script", "replaced", "version", "sentence"), OLD)
-def test_what_is_too_old_or_missing_is_said_in_a_sentence(tmp_path, script, replaced, version, sentence):
-    for program in ("sh", "npm") if replaced else ("sh",):
-        (tmp_path / program).symlink_to("/bin/sh")
-    if replaced:
-        old = tmp_path / replaced
-        old.write_text(f'#!/bin/sh\n[ "$1" = --version ] && echo "{version}" && exit 0\nexit 1\n')
-        old.chmod(0o755)
-    done = run_program(["/bin/sh", ROOT / "scripts" / script], environment={"PATH": str(tmp_path)}, status=1)
-    assert sentence in done.stderr

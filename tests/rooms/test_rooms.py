@@ -1,7 +1,6 @@
 """Rooms over real connections to a real server: who sees what, when, and what is left afterwards."""
 
 import asyncio
-import random
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -121,32 +120,6 @@ async def test_the_presenter_knows_who_follows_and_who_wandered_off(lecture_serv
         await presenter.until(there(0, 0))
         assert (second_tab.view["followers"], second_tab.view["away"]) == (None, None)
         await presenter.drop()
-
-
-@pytest.mark.soak
-async def test_a_hundred_random_walks_with_forced_drops_end_where_the_presenter_is(lecture_server: Any) -> None:
-    chance = random.Random(7)
-
-    async with in_hall(lecture_server) as client:
-        hall = await Hall.open(client)
-        followers = [await hall.follower(f"{number:016x}") for number in range(10)]
-        for _ in range(10):
-            revision = 0
-            for _ in range(10):
-                position = f"{chance.randrange(1, 40)}.{chance.randrange(1, 6)}"
-                revision = await hall.present(position=position, speed=chance.choice([0.5, 1.0, 4.0]))
-                if chance.random() < 0.5:
-                    lost = chance.choice(followers)
-                    await lost.drop()
-                    await lost.connect()
-            truth = (await client.get(f"/api/rooms/{hall.code}")).json()
-            for follower in followers:
-                await follower.until(lambda follower=follower, revision=revision: follower.view["revision"] == revision)
-                assert follower.view == truth
-        for follower in followers:
-            revisions = [view["revision"] for view in follower.views]
-            assert revisions == sorted(revisions)
-            await follower.drop()
 
 
 async def test_a_closed_room_sends_everybody_home_and_is_forgotten(lecture_server: Any) -> None:

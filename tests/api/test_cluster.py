@@ -7,19 +7,17 @@ import json
 import re
 import signal
 import socket
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
-from pypdf import PdfReader
 
 from gradwalk.protocol.versions import installed_versions
 from gradwalk.store.compression import decompress
 from tests.rooms.hall import Hall
-from tests.world.cluster import Cluster, ClusterServer, follow_to_the_end
+from tests.world.cluster import Cluster, follow_to_the_end
 from tests.world.processes import wait_until
 from tests.world.redis import Redis
 from tests.world.stream import ACCEPT, kind_of, read_stream
@@ -33,14 +31,6 @@ for _ in range(60):
     (x * x).backward()
     for _ in range(150_000):
         pass
-"""
-MANY_STEPS = """
-import torch
-x = torch.tensor(1.0, requires_grad=True)
-y = x
-for _ in range(120):
-    y = y * 1.01
-y.backward()
 """
 BUFFER_BYTES = 8_192
 HELD_BYTES_MAX = 5 << 20
@@ -82,55 +72,6 @@ async def test_two_servers_without_torch_share_one_run_and_give_the_same_bytes(c
     with cluster.shared.client() as client:
         assert decompress(client.get(f"gradwalk:trace:{found[0][0]['id']}")) in documents
     wait_until(lambda: cluster.servers[0].client.get("/readyz").json()["started"] == before + 1)
-
-
-def test_check_asks_a_server_without_torch_for_nothing_that_workers_have(
-    cluster: Cluster, run: Callable[..., Any], tmp_path: Path
-) -> None:
-    environment = {"GRADWALK_CLUSTER_URL": cluster.shared.url}
-    said = run(["-m", "tests.world.without_torch", "check"], environment=environment, cwd=tmp_path).stdout
-    found = {line.split()[1]: line.split()[0] for line in said.splitlines()}
-    assert {found[name] for name in ("torch", "sandbox", "store", "cluster")} == {"ok"}, said
-
-
-async def test_a_file_is_made_by_a_worker_told_of_by_every_server_and_outlives_the_worker(cluster: Cluster) -> None:
-    """Servers here can draw nothing with pages themselves: it is drawn once, begun anew when its worker dies."""
-    events = await follow_to_the_end([cluster.servers[0].url], MANY_STEPS)
-    path = f"/api/traces/{events[0]['id']}/export/pages"
-
-    async def follow(server: ClusterServer, *, kill: bool) -> list[tuple[str, dict[str, Any]]]:
-        told = []
-        async with (
-            httpx.AsyncClient(timeout=120, base_url=server.url) as client,
-            client.stream("GET", f"{path}/progress") as answer,
-        ):
-            name = ""
-            async for line in answer.aiter_lines():
-                if line.startswith("event: "):
-                    name = line.removeprefix("event: ")
-                elif line.startswith("data: "):
-                    told.append((name, json.loads(line.removeprefix("data: "))))
-                    if kill and told[-1][1].get("done"):
-                        kill = False
-                        with cluster.shared.client() as shared:
-                            (run,) = shared.scan_iter("gradwalk:run:file/*")
-                        victim = cluster.worker_of(run.decode().removeprefix("gradwalk:run:"))
-                        await asyncio.to_thread(victim.kill)
-        return told
-
-    first, second = cluster.servers
-    for told in await asyncio.gather(follow(first, kill=True), follow(second, kill=False)):
-        assert told[-1] == ("done", {"address": f"{path}?phase=5&every=step&direction=backward"}), told[-3:]
-        pages = [(data["done"], data["of"]) for name, data in told if name == "progress"]
-        assert pages == sorted(pages)
-    found = [server.client.get(path) for server in cluster.servers]
-    assert found[0].content == found[1].content
-    steps = sum(event["type"] == "step" for event in events)
-    assert len(PdfReader(io.BytesIO(found[0].content)).pages) == steps == 121
-    with cluster.shared.client() as shared:
-        (run,) = shared.scan_iter("gradwalk:run:file/*")
-        assert int(shared.hget(run, "attempt")) >= 2, "begun anew"
-    cluster.add_worker(**ONE_LONG_RUN)
 
 
 async def test_a_worker_that_is_killed_in_the_middle_of_a_trace_is_not_noticed_by_its_reader(cluster: Cluster) -> None:

@@ -4,17 +4,16 @@ import json
 import signal
 import socket
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
-import pytest
 from fastapi import FastAPI
 
 from gradwalk.api.app import create_app
 from gradwalk.api.settings import Settings
 from tests.api.metrics import counts
+from tests.world.cluster import Cluster
 from tests.world.processes import is_alive, wait_until
 from tests.world.server import Server
 from tests.world.shared import SharedServer
@@ -80,18 +79,20 @@ def test_settings_stand_in_the_log_without_their_passwords(server: SharedServer)
     assert shown["GRADWALK_CLUSTER_URL"] == "redis://user:***@shared:6379/0"
 
 
-@pytest.mark.usefixtures("run")
-async def test_a_server_that_starts_or_goes_down_is_not_ready_and_says_why(tmp_path: Path) -> None:
+async def test_a_server_that_starts_goes_down_or_cannot_keep_traces_is_not_ready_and_says_why(cluster: Cluster) -> None:
     async def ask(app: FastAPI) -> httpx.Response:
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as client:
             return await client.get("/readyz")
 
-    app = create_app(Settings(data_directory=tmp_path))
+    app = create_app(Settings(data_directory=cluster.home, cluster_url=cluster.shared.url))
     async with app.router.lifespan_context(app):
         starting = await ask(app)
         app.state.service.runs.stop()
         draining = await ask(app)
-    assert [answer.status_code for answer in (starting, draining)] == [503, 503]
+        cluster.shared.stop()
+        unkept = await ask(app)
+    assert [answer.status_code for answer in (starting, draining, unkept)] == [503] * 3
+    assert [answer.json()["store"] == "ok" for answer in (starting, draining, unkept)] == [True, True, False]
     assert [answer.json()["status"] for answer in (starting, draining)] == ["not ready", "draining"]
 
 

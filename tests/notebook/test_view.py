@@ -2,7 +2,6 @@
 
 import base64
 import re
-from pathlib import Path
 
 import pytest
 import torch
@@ -75,8 +74,3 @@ def test_a_program_that_fails_is_shown_in_words() -> None:
 def test_a_step_that_is_none_is_refused(weight: torch.Tensor) -> None:
     with pytest.raises(ValueError, match="step 7, phase 3"):
         gradwalk.show(weight.sum(), step="first")
-
-
-def test_a_still_is_one_call_away(tmp_path: Path) -> None:
-    trace = gradwalk.trace("y = x * x", inputs={"x": 3.0})
-    assert "MulBackward0" in words_of(trace.to_svg(1, 3).encode())

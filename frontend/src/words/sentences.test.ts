@@ -145,11 +145,7 @@ describe.each(TRACES)("%s", (name) => {
 describe("on the way forward, in the program's own names", () => {
   const said = [
     ["why-grad-output", "add gets w * x = 6 and b = 1."],
-    ["why-grad-output", "add computes f = 7."],
     ["why-grad-output", "add saves no tensor for backward, only one plain value."],
-    ["attention", "mm gets tokens of shape [3, 4] and W_q of shape [4, 2]."],
-    ["attention", "softmax saves weights for backward, and one plain value."],
-    ["detach", "mul gets x = 2 and 3."],
   ] as const;
 
   it.each(said.filter(([name]) => atHand(name).length > 0))("%s: %s", (name, said) => {

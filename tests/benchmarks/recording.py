@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
+from statistics import median
 from typing import Any
 
 import torch
@@ -18,11 +19,15 @@ import torch
 from gradwalk.notebook.recording import trace_tensors
 from gradwalk.protocol.document import split_document
 from gradwalk.protocol.requests import Limits, Options, ResolvedLimits, TraceRequest
+from gradwalk.protocol.versions import installed_versions
 from gradwalk.protocol.wire import Writer, write_document
+from gradwalk.sandbox.cancellation import Cancellation
+from gradwalk.sandbox.supervisor import Sandbox
 from gradwalk.tracer.live import record_backward
 from gradwalk.tracer.run import trace_program
 from tests.benchmarks.programs import PERCEPTRON, report, transformer
 from tests.twin import run_plain
+from tests.world.sandbox import job_of
 
 LIMITS = {"steps": 10**7, "elements": 16, "jacobian_cells": 0}
 RESOLVED = ResolvedLimits(**LIMITS, nodes=10**7)
@@ -41,6 +46,7 @@ for epoch in range({PASSES}):
 """
 CHAINS = (1_000, 10_000, 100_000)
 """Nodes, about, of the chains that show how cost grows."""
+WARM_RUNS = 30
 ROUNDS = 5
 SECONDS_PER_ROUND = 0.02
 """What is short is repeated until it took about as long."""
@@ -162,8 +168,24 @@ def measure_growth() -> None:
             pieces.pop()
 
 
+def measure_warm_runs() -> None:
+    """Prints the milliseconds from a job to the first event and to the last, in a sandbox that is warm."""
+    firsts, lasts = [], []
+    with Sandbox() as sandbox:
+        for _ in range(WARM_RUNS):
+            start = time.perf_counter()
+            stream = sandbox.trace(job_of(PERCEPTRON), installed_versions(), Cancellation())
+            next(stream)
+            firsts.append((time.perf_counter() - start) * 1e3)
+            for _ in stream:
+                pass
+            lasts.append((time.perf_counter() - start) * 1e3)
+    print(f"\na warm run of the perceptron: first event {median(firsts):.0f} ms, the last {median(lasts):.0f} ms")
+
+
 def main() -> None:
     """Prints the tables."""
+    measure_warm_runs()
     torch.set_num_threads(1)
     sys.setrecursionlimit(100_000)
     for name, source in MODELS.items():

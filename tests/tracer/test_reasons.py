@@ -11,6 +11,7 @@ from tests.tracer.programs import custom_function
 from tests.twin import run_plain, run_traced, tensor_of
 
 BOTH = "x = torch.tensor([1., 2.], requires_grad=True)\nw = torch.tensor([3., 4.], requires_grad=True)\n"
+F2 = custom_function("F2", "a", "return a * 2", "return g * 2")
 OUT = "\ny = (z * w).sum()\ny.backward()"
 # By what is missing: the program, the fact, and the line where the program could be written otherwise, if there is one.
 ABSENT = {
@@ -49,6 +50,19 @@ ABSENT = {
             "missing-not-in-output x mul 6", 6),
         "cut, then a name that a function has too": (BOTH + "def f(a):\n    return a * 2\nz = x.detach()\nf(z)\n"
             "a = w * 2\nx * 3\ny = (a * w).sum()\ny.backward()", "missing-not-in-output x mul 8", 8),
+        "cut, then through a Function that others go through": (F2 + BOTH + "F2.apply(x.detach())\nx * 3\n"
+            "z = F2.apply(w)" + OUT, "missing-not-in-output x mul 11", 11),
+        "cut beside a module that keeps numbers": ("class Net(nn.Module):\n    def forward(self, a):\n"
+            "        self.total = a.sum().item()\n        return a * 2\n" + BOTH + "net = Net()\nnet(x)\nz = net(w)"
+            + OUT, "missing-not-in-output x mul 4", 4),
+        "cut into an entry that is used": (BOTH + "h = torch.zeros(2)\nh.view(-1)[0] = x.detach()[0]\nx * 3\nz = h * 2"
+            + OUT, "missing-detach x .detach() 4", 4),
+        "indices of the largest": (BOTH + "_, z = x.max(0)" + OUT, "missing-discrete x max 3", 3),
+        "asked after a Function": (F2 + "x = torch.ones(2)\nw = torch.ones(2, requires_grad=True)\nz = F2.apply(x)\n"
+            "x.requires_grad_()\nx * 3" + OUT, "missing-asked-late x F2 10", 10),
+        "asked after a Function that is only looked at": (F2 + "x = torch.ones(2)\n"
+            "w = torch.ones(2, requires_grad=True)\nF2.apply(x)\nx.requires_grad_()\nx * 3\nz = F2.apply(w)" + OUT,
+            "missing-not-in-output x mul 12", 12),
         "item through a list": (BOTH + "held = []\nheld.append(x.sum().item())\nz = sum(held)" + OUT,
             "missing-numbers x .item() 4", 4),
         "cut beside others by a helper": (BOTH + "def cut(*ts):\n    return [t.detach() for t in ts]\n"

@@ -10,7 +10,7 @@ import weakref
 from collections.abc import Callable, Iterable, Sequence
 from threading import get_ident
 from types import FrameType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import torch
 from torch.overrides import TorchFunctionMode
@@ -19,7 +19,7 @@ from gradwalk.protocol.graph import GroupKind
 from gradwalk.protocol.values import TensorValue
 from gradwalk.tracer.arguments import tensors_in, written
 from gradwalk.tracer.chains import Chains
-from gradwalk.tracer.cuts import WITHOUT_TENSOR, CutLog
+from gradwalk.tracer.cuts import CutLog
 from gradwalk.tracer.frames import Place, calls_directly, function_frame, snippet_frame, snippet_place
 from gradwalk.tracer.identities import Identities
 from gradwalk.tracer.opened import openable_body
@@ -127,13 +127,6 @@ class Call:
         """The group that this call becomes when it built more than one node."""
 
 
-class PlainUse(NamedTuple):
-    """A call that built no node, as none of its operands required grad."""
-
-    label: str
-    place: Place
-
-
 class InnerCall:
     """One operation that ran inside a custom Function."""
 
@@ -165,15 +158,13 @@ class CallLog:
         self.inner: list[list[InnerCall]] = []
         """Innermost last: where operations inside a custom Function are listed."""
         self.chains = Chains()
-        self.cuts = CutLog(values, self.identities)
+        self.cuts = CutLog(self.identities)
         self.hooks: dict[object, Place | None] = {}
         """Where a tensor hook was registered; key (sequence number, output_nr) or the leaf's identity."""
         self._arguments: dict[int, str] = {}
         """Identity of a leaf that a transform made -> what the function calls the argument it stands for."""
         self.made: dict[int, tuple[str, Place]] = {}
         """Identity of a tensor that was made of numbers -> the call that made it, by name and place."""
-        self.plain_uses: dict[tuple[int, Place], PlainUse] = {}
-        """By the identity of a tensor that did not require grad, and place: the calls that computed with it."""
         self.given_axis: set[int] = set()
         """Identities of tensors without a history that the program gave another axis: `t[:, None]`."""
         self._leaf_places: dict[int, Place] = {}
@@ -408,24 +399,24 @@ class CallRecorder(TorchFunctionMode):
             if asked is func:
                 self._opened[func] = opened
             func = asked
-        low = sequence_number()
+        low, target, cut = sequence_number(), None, 0
         if opened is not None and _PLAIN_TYPES.issuperset(types):
             result = self._run_opened(opened, args, kwargs)
         elif log.inner and log.is_own_thread:
             return self._run_inside(func, args, kwargs, low)
         else:
             if func is _DETACH_IN_PLACE:
-                self._guard(log.cuts.note, func, args, None, frame_at(1))
+                cut = self._guard(log.cuts.note, func, args, None, frame_at(1))
             target = written(func, args, kwargs)
             result = func(*args, **kwargs)
             if target is not None:
                 self._guard(self._note_change, func, *target)
+        arguments = (*args, *kwargs.values()) if kwargs else args
         if sequence_number() != low:
-            label = getattr(func, "__name__", "call")
-            arguments = (*args, *kwargs.values()) if kwargs else args
-            self._guard(log.note, label, arguments, result, low, frame_at(1))
+            self._guard(log.note, getattr(func, "__name__", "call"), arguments, result, low, frame_at(1))
         else:
             self._guard(self._note_other, func, args, result, frame_at(1))
+        self._guard(log.cuts.follow, func, arguments, result, target, frame_at(1), cut)
         return result
 
     def _guard(self, note: Callable[..., Any], *arguments: Any) -> Any:
@@ -465,6 +456,9 @@ class CallRecorder(TorchFunctionMode):
             self._guard(self._note_change, func, *target)
         if entry is not None:
             self._guard(self._end_inner_call, entry, result)
+        given = [*tensors_in((*args, *kwargs.values()))]
+        results, place = [*tensors_in((result,))], snippet_place(frame)
+        self._guard(log.cuts.sources.follow, func.__name__, given, results, target, place)
         if sequence_number() != low:
             self._guard(log.note, func.__name__, args, result, low, frame)
         elif isinstance(result, Tensor) and result.requires_grad:
@@ -494,25 +488,13 @@ class CallRecorder(TorchFunctionMode):
                     self._log.made[self._log.identities.of(result)] = func.__name__, place
             if result.requires_grad:
                 self._note_leaf(result, frame)
-            elif _is_near(frame):
-                self._note_plain(func, args, result, frame)
-            if args and grad_fn_of(result) is None and (not result.requires_grad or func is _tensor):
-                self._log.cuts.note_detached(func, args, result, frame)
-        elif func in WITHOUT_TENSOR:
-            self._log.cuts.note_detached(func, args, None, frame)
-
-    def _note_plain(
-        self, func: Callable[..., Any], args: tuple[Any, ...], result: torch.Tensor, frame: FrameType
-    ) -> None:
-        """A call of the program among tensors that do not require grad."""
-        uses, place = self._log.plain_uses, snippet_place(frame)
-        if place is None or func.__name__ == "__get__" or len(uses) >= _USES_KEPT:
-            return
-        for tensor in args:
-            if isinstance(tensor, Tensor) and tensor is not result:
-                if func.__name__ in _AXIS_MAKERS and result.dim() > tensor.dim():
-                    self._log.given_axis.add(self._log.identities.of(result))
-                uses[self._log.identities.of(tensor), place] = PlainUse(func.__name__, place)
+            elif (
+                func.__name__ in _AXIS_MAKERS
+                and args
+                and result.dim() > args[0].dim()
+                and calls_directly(frame, func.__name__)
+            ):
+                self._log.given_axis.add(self._log.identities.of(result))
 
     def _note_leaf(self, result: torch.Tensor, frame: FrameType) -> None:
         if grad_fn_of(result) is not None:
@@ -529,16 +511,6 @@ class CallRecorder(TorchFunctionMode):
             changes.append((storage_address(tensor), version_of(tensor), snippet_place(frame_at(3)), func.__name__))
 
 
-def _is_near(frame: FrameType) -> bool:
-    """Whether the program called this itself; for `x ** 2` torch's own code of the operator is between."""
-    while frame.f_globals.get("__name__") in _OPERATORS and frame.f_back is not None:
-        frame = frame.f_back
-    return frame.f_code.co_filename == SNIPPET
-
-
-_OPERATORS: Final = ("torch._tensor", "torch.overrides")
-
-
 WRITE: Final = -1
 """The position of a result that a statement wrote into: the statement's text is not what computes it."""
 _OPERANDS: Final = 2
@@ -552,6 +524,5 @@ _MAKERS: Final = frozenset(
     {torch.tensor, torch.as_tensor, torch.asarray, torch.full, torch.scalar_tensor, torch.from_numpy}
 )
 _CHANGES_KEPT: Final = 1_000
-_USES_KEPT: Final = 1_000
 _DETACH_IN_PLACE = torch.Tensor.detach_
 BACKWARD_CALLS: Final = frozenset({"backward", "grad"})

@@ -65,8 +65,7 @@ class FunctionPatch:
                     call.operations = operations
                     call.given = given
                     log.note_constant_outputs(call, result)
-                if is_users:
-                    log.cuts.note_function(cls, args, result, frame_at(1))
+                log.cuts.follow(cls, args, result, None, frame_at(1))
             except Exception as error:  # noqa: BLE001 (our own fault must not become the program's)
                 on_failure(error)
             return result

@@ -1,31 +1,29 @@
 """Where the forward pass leaves the graph: calls that take a differentiable tensor and return what is not."""
 
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from types import FrameType
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 import torch
 
 from gradwalk.protocol.facts import Fact, fact
-from gradwalk.protocol.values import TensorValue
 from gradwalk.tracer import originals
 from gradwalk.tracer.arguments import tensors_in
 from gradwalk.tracer.frames import Place, snippet_place
 from gradwalk.tracer.identities import Identities
-from gradwalk.tracer.originals import SNIPPET, grad_fn_of
-from gradwalk.tracer.values import ValueTable
+from gradwalk.tracer.originals import SNIPPET, can_have_gradient, grad_fn_of
+from gradwalk.tracer.sources import TO_NUMBERS, Sources
 
 _CUTS_KEPT: Final = 200
 _LOOKED_AT: Final = 8
 """How often the leaves behind a cut at one place are looked for: a helper may cut off several, one after the other."""
+_USES_KEPT: Final = 1_000
+_ASKING: Final = frozenset({"backward", "grad"})
+"""Calls and attributes that name a tensor without using its value."""
 _OURS: Final = __name__.partition(".")[0] + "."
 _REQUIRES_GRAD = torch.Tensor.requires_grad_
 _SET_REQUIRES_GRAD = torch.Tensor.requires_grad.__set__  # type: ignore[attr-defined]
-_TO_NUMBERS: Final = frozenset(
-    {torch.Tensor.item, torch.Tensor.tolist, torch.Tensor.__float__, torch.Tensor.__int__, torch.Tensor.__complex__}
-)
-"""What it gives are plain numbers, which have no history."""
 _REBUILDING: Final = frozenset(
     {torch.tensor, torch.as_tensor, torch.asarray, torch.scalar_tensor, torch.Tensor.new_tensor}
 )
@@ -33,34 +31,22 @@ _REBUILDING: Final = frozenset(
 CutKind = Literal["cut", "data", "detach", "discrete", "no_grad", "numbers", "rebuilt"]
 """`numbers`: read out as Python numbers; `discrete`: whole numbers or booleans have no slope; `rebuilt`: copied into a
 new tensor; `cut`: by another call."""
-WITHOUT_TENSOR: Final = _TO_NUMBERS | {_SET_REQUIRES_GRAD}
-"""Torch functions that cut although they return no tensor."""
 
 
 class Cut:
     """A call that took a differentiable tensor and returned what is not."""
 
-    __slots__ = ("call", "identity", "kind", "leaves", "place", "result")
+    __slots__ = ("bit", "call", "kind", "leaves", "place")
 
-    def __init__(
-        self,
-        kind: CutKind,
-        call: str,
-        place: Place,
-        leaves: frozenset[int],
-        identity: int,
-        result: TensorValue | None,
-    ) -> None:
+    def __init__(self, kind: CutKind, call: str, place: Place, leaves: frozenset[int], bit: int) -> None:
         self.kind = kind
         self.call = call
         """What cut, as the program writes it: `.detach()`."""
         self.place = place
         self.leaves = leaves
         """Identities of the leaves that the argument depends on."""
-        self.identity = identity
-        """Of what it returned, which may be gone by now; 0 for plain numbers."""
-        self.result = result
-        """None where it gave plain numbers."""
+        self.bit = bit
+        """Held by what comes of it."""
 
     def keeps_from(self, name: str, call: Fact) -> Fact:
         """That it keeps the gradient away from the leaf of this name; `call` is what cut, and where."""
@@ -81,52 +67,87 @@ class Cut:
                 return fact("missing-cut", name=name, call=call)
 
 
-class CutLog:
-    """The cuts of one run, and the tensors whose requires_grad it switched off."""
+class Use(NamedTuple):
+    """A call that a tensor took part in before it required grad."""
 
-    def __init__(self, values: ValueTable, identities: Identities) -> None:
+    label: str
+    place: Place
+    bit: int
+
+
+class CutLog:
+    """The cuts of one run, what uses tensors that do not require grad, and which of these are in which values."""
+
+    def __init__(self, identities: Identities) -> None:
         self.found: list[Cut] = []
-        """Those that cut off a leaf which none before at the same place did, in order."""
-        self._looked: Counter[Place] = Counter()
+        """In order, one for the leaves that calls at the same place cut off together."""
+        self.uses: dict[tuple[int, Place], Use] = {}
+        """By the identity of a tensor that did not require grad, and place."""
         self.frozen: dict[int, Place | None] = {}
         """Identity of a tensor -> where its requires_grad was switched off."""
-        self._values = values
+        self.sources = Sources(identities)
+        self._at: defaultdict[Place, list[Cut]] = defaultdict(list)
+        """The last cut at a place, as often as one was looked for there."""
         self._identities = identities
 
-    def note_detached(
-        self, func: Callable[..., Any], args: tuple[Any, ...], result: torch.Tensor | None, frame: FrameType
+    def follow(  # noqa: PLR0913 (what one call was)
+        self,
+        func: Callable[..., Any],
+        arguments: tuple[Any, ...],
+        result: Any,
+        written: tuple[torch.Tensor, int] | None,
+        frame: FrameType,
+        cut: int = 0,
     ) -> None:
-        """A call that gave what has no history: because requires_grad was switched off, or by a cut."""
+        """Enters what a call cut off and used, and what its results come from."""
+        label, place = _name_of(func), snippet_place(frame)
         if func is _REQUIRES_GRAD or func == _SET_REQUIRES_GRAD:
-            if not args[0].requires_grad:
-                self.frozen[self._identities.of(args[0])] = snippet_place(frame)
-        elif len(self.found) < _CUTS_KEPT:
-            self.note(func, args, result, frame)
+            if not arguments[0].requires_grad:
+                self.frozen[self._identities.of(arguments[0])] = place
+            return
+        given, results = [*tensors_in(arguments)], [*tensors_in((result,))]
+        if not results and written is None and label not in TO_NUMBERS:
+            return
+        ends = [one for one in results if _is_end(one, func) and all(one is not other for other in given)]
+        if ends or label in TO_NUMBERS:
+            cut = self.note(func, given, ends[0] if ends else None, frame)
+        used = 0
+        if place is not None and label not in _ASKING:
+            for tensor in given:
+                if not tensor.requires_grad and tensor is not result and can_have_gradient(tensor):
+                    used |= self._use(tensor, label, place)
+        self.sources.follow(label, given, results, written, place, used, cut)
 
-    def note_function(self, function: type, args: tuple[Any, ...], result: Any, frame: FrameType) -> None:
-        """A call of a Function of the program, which cuts where none of its results has a history."""
-        results = [*tensors_in((result,))]
-        if results and not any(one.requires_grad for one in results) and len(self.found) < _CUTS_KEPT:
-            self.note(function, args, results[0], frame)
+    def _use(self, tensor: torch.Tensor, label: str, place: Place) -> int:
+        key = self._identities.of(tensor), place
+        if key not in self.uses:
+            if len(self.uses) >= _USES_KEPT:
+                return 0
+            self.uses[key] = Use(label, place, self.sources.new())
+        return self.uses[key].bit
 
     def note(
-        self, func: Callable[..., Any], args: tuple[Any, ...], result: torch.Tensor | None, frame: FrameType
-    ) -> None:
-        """Enters a call that gave `result`, if a gradient could have flowed into its arguments."""
-        sources = [tensor for tensor in tensors_in(args) if tensor.requires_grad and tensor is not result]
+        self, func: Callable[..., Any], given: Iterable[Any], result: torch.Tensor | None, frame: FrameType
+    ) -> int:
+        """Enters a call that gave `result`, if a gradient could have flowed into its arguments; gives its bit."""
+        sources = [tensor for tensor in tensors_in(given) if tensor.requires_grad and tensor is not result]
         # What torch's own code leaves out of the graph while grad mode is on is none of the program's doing.
         if not sources or (originals.is_grad_enabled() and not _is_from_program(frame)):
-            return
+            return 0
         found, place = _cut_reason(func, result), snippet_place(frame)
-        if found is None or place is None or self._looked[place] >= _LOOKED_AT:
-            return
-        self._looked[place] += 1
-        leaves = frozenset(leaf for source in sources for leaf in self._leaves_of(source))
-        if any(known.place == place and known.leaves >= leaves for known in self.found):
-            return
-        value = None if result is None else self._values.value_of(result)
-        identity = 0 if result is None else self._identities.of(result)
-        self.found.append(Cut(*found, place, leaves, identity, value))
+        if found is None or place is None:
+            return 0
+        before = self._at[place]
+        if len(before) < _LOOKED_AT and len(self.found) < _CUTS_KEPT:
+            leaves = frozenset(leaf for source in sources for leaf in self._leaves_of(source))
+            cut = next((one for one in before if one.leaves == leaves), None)
+            if cut is None:
+                cut = Cut(*found, place, leaves, self.sources.new())
+                self.found.append(cut)
+            before.append(cut)
+        if not before:
+            return 0
+        return before[-1].bit
 
     def _leaves_of(self, tensor: torch.Tensor, visited_max: int = 5_000) -> Iterator[int]:
         """Identities of the leaves that a tensor depends on."""
@@ -148,20 +169,30 @@ class CutLog:
 
 def _cut_reason(func: Callable[..., Any], result: torch.Tensor | None) -> tuple[CutKind, str] | None:
     """What cut: its kind, and how the program writes it; None for a getter that gives no values."""
-    name: str = getattr(func, "__name__", "")
-    if name == "__get__":
-        name = getattr(getattr(func, "__self__", None), "__name__", "")
+    name = _name_of(func)
+    if getattr(func, "__name__", "") == "__get__":
         return ("data", ".data") if name == "data" else None
     bare = name.strip("_")
     if bare == "detach":
         return "detach", f".{name}()"
-    if func in _TO_NUMBERS:
+    if result is None:
         return "numbers", f"{bare}()" if name.startswith("__") else f".{name}()"
     if not originals.is_grad_enabled():
         return "no_grad", "torch.no_grad()"
     if result is not None and not (result.is_floating_point() or result.is_complex()):
         return "discrete", bare
     return ("rebuilt" if func in _REBUILDING else "cut"), bare
+
+
+def _name_of(func: Callable[..., Any]) -> str:
+    """What a torch function is called; of a getter, the attribute."""
+    name: str = getattr(func, "__name__", "")
+    return getattr(getattr(func, "__self__", None), "__name__", name) if name == "__get__" else name
+
+
+def _is_end(result: torch.Tensor, func: Callable[..., Any]) -> bool:
+    """Whether no gradient flows on from a result; one that `torch.tensor` made begins anew, if it requires grad."""
+    return grad_fn_of(result) is None and (not result.requires_grad or func is torch.tensor)
 
 
 def _is_from_program(frame: FrameType | None) -> bool:

@@ -60,8 +60,9 @@ class Histories:
             if origin.because is None:
                 return fact("problem-no-history-plain", tensor=spelled, call=call)
             return fact("problem-no-history-constant", tensor=spelled, call=call, because=origin.because)
+        sources = self._log.cuts.sources.of(tensor)
         for cut in reversed(self._log.cuts.found):
-            if cut.identity == self._log.identities.of(tensor):
+            if cut.bit & sources:
                 call = self._places.called(cut.call, cut.place)
                 return fact("problem-no-history-cut", tensor=spelled, call=call)
         if self._log.cuts.found:

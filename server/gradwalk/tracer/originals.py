@@ -15,6 +15,8 @@ detach: Final = torch._C.TensorBase.detach
 clone: Final = torch._C.TensorBase.clone
 is_inference: Final = torch._C.TensorBase.is_inference
 version_of: Final[Callable[[torch.Tensor], int]] = vars(torch._C.TensorBase)["_version"].__get__
+base_of: Final[Callable[[torch.Tensor], "torch.Tensor | None"]] = vars(torch._C.TensorBase)["_base"].__get__
+"""What a tensor is a view of."""
 _grad_fn: Final[Callable[[torch.Tensor], Any]] = vars(torch._C.TensorBase)["grad_fn"].__get__
 _is_leaf: Final[Callable[[torch.Tensor], bool]] = vars(torch._C.TensorBase)["is_leaf"].__get__
 zeros_like: Final = torch.zeros_like

@@ -145,6 +145,8 @@ class Pass:
     create_graph: bool
     place: Place | None = None
     """What starts it."""
+    sources: int = 0
+    """What the outputs come from, as bits."""
     name: str | None = None
     """What the program calls its last output."""
     between: Sequence[Between] = ()

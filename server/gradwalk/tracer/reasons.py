@@ -8,9 +8,9 @@ import torch
 from gradwalk.protocol.facts import Fact, fact
 from gradwalk.protocol.values import Missing, MissingReason
 from gradwalk.tracer import originals
-from gradwalk.tracer.calls import Call, CallLog, PlainUse
+from gradwalk.tracer.calls import Call, CallLog
 from gradwalk.tracer.culprits import Unused
-from gradwalk.tracer.cuts import Cut
+from gradwalk.tracer.cuts import Cut, Use
 from gradwalk.tracer.description import Record
 from gradwalk.tracer.frames import Place
 from gradwalk.tracer.originals import grad_fn_of
@@ -178,18 +178,15 @@ class Reasons:
         return None if cut is None else self._keeps_from(cut, name)
 
     def _find_cut(self, leaf: Any, one: Pass | None = None) -> Cut | None:
-        """The call that cut a leaf off; of several the one whose result this pass uses, else the latest.
-
-        A cut whose result cannot be in the output is none: what was printed or plotted did not cut anything off.
-        """
+        """The last call that cut a leaf off; with a pass, the last of which something is in its outputs."""
         identity = self._log.identities.of(leaf)
-        cuts = [cut for cut in self._log.cuts.found if identity in cut.leaves]
-        if one is not None:
-            constants = _constants_of(one)
-            used = [cut for cut in cuts if cut.identity in constants]
-            cuts = used or [cut for cut in cuts if self._places.may_reach(cut.place, one.place)]
-        cuts = [other for other in cuts if other.result is not None] or cuts
+        reached = -1 if one is None else self._reached(one)
+        cuts = [cut for cut in self._log.cuts.found if identity in cut.leaves and cut.bit & reached]
         return cuts[-1] if cuts else None
+
+    def _reached(self, one: Pass) -> int:
+        """The bits of all that the outputs of a pass come from."""
+        return self._log.cuts.sources.reached(one.sources, self._places.may_reach)
 
     def unused(self, name: str | None, tensor: torch.Tensor | torch.autograd.graph.GradientEdge, one: Pass) -> Unused:
         """An input of `torch.autograd.grad` to which nothing leads."""
@@ -220,19 +217,13 @@ class Reasons:
         call = "torch.func" if is_functional else "torch.autograd.grad"
         return {"missing": "not_computed", "because": fact("missing-grad-returned", call=call, name=name)}
 
-    def _use_before_asked(self, leaf: Any, one: Pass) -> Call | PlainUse | None:
-        """The last call that used a tensor before it required grad, and whose result may be in this pass's output."""
-        known = self._log.identities.of(leaf)
-        built = [
-            call
-            for call in self._log.by_sequence.values()
-            if any(identity == known and not requires_grad for identity, requires_grad, _ in call.arguments)
-        ]
-        plain = [use for (identity, _), use in self._log.plain_uses.items() if identity == known]
-        uses: list[Call | PlainUse] = [*plain, *built]
-        return next((use for use in reversed(uses) if self._places.may_reach(use.place, one.place)), None)
+    def _use_before_asked(self, leaf: Any, one: Pass) -> Use | None:
+        """The last call that used a tensor before it required grad, and of which something is in this pass's output."""
+        known, reached = self._log.identities.of(leaf), self._reached(one)
+        uses = [use for (identity, _), use in self._log.cuts.uses.items() if identity == known and use.bit & reached]
+        return uses[-1] if uses else None
 
-    def _asked_late(self, name: str, use: Call | PlainUse) -> Fact:
+    def _asked_late(self, name: str, use: Use) -> Fact:
         return fact("missing-asked-late", name=name, call=self._places.called(use.label.strip("_"), use.place))
 
     def _not_led_to(self, name: str, use: Call | None) -> Fact:
@@ -260,9 +251,3 @@ def _operation(record: Record) -> str:
 
 def _leaves_in(one: Pass) -> Iterator[torch.Tensor]:
     return (entry.record.variable for entry in one.nodes.values() if entry.record.variable is not None)
-
-
-def _constants_of(one: Pass) -> set[int]:
-    """Identities of the tensors without a history that the calls of this pass's nodes got."""
-    calls = [entry.record.call for entry in one.nodes.values() if entry.record.call is not None]
-    return {number for call in calls for number, requires_grad, _ in call.arguments if not requires_grad}

@@ -14,7 +14,7 @@ from gradwalk.protocol.graph import Span
 from gradwalk.protocol.requests import ResolvedLimits
 from gradwalk.protocol.values import Gradient, Missing
 from gradwalk.tracer import originals
-from gradwalk.tracer.arguments import is_in_place
+from gradwalk.tracer.arguments import is_in_place, tensors_in
 from gradwalk.tracer.births import Birth
 from gradwalk.tracer.calls import Call, CallLog
 from gradwalk.tracer.checking import Unchecked
@@ -173,6 +173,7 @@ class Recorder(PassListener):
             return
         frame = originals.frame_at(3)
         one.outputs = resolve_slots(outputs)
+        one.sources = self.log.cuts.sources.of_all(tensors_in(outputs))
         span = self.places.span(snippet_place(frame))
         graph = self._graph_of(one, span)
         if graph is None:

@@ -33,6 +33,13 @@ chain = "y = x" + chr(10) + "for _ in range(40_000):" + chr(10) + "    y = y + 1
 trace = gradwalk.trace("import torch" + chr(10) + "x = torch.ones(1, requires_grad=True)" + chr(10) + chain)
 del trace
 gc.collect()
+import torch
+y = torch.ones(1, requires_grad=True)
+for _ in range(40_000):
+    y = y + 1
+trace = gradwalk.trace_tensors(y.sum())
+del trace, y
+gc.collect()
 print("alive")
 """
 

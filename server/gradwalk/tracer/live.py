@@ -60,4 +60,5 @@ def record_backward(  # noqa: PLR0913 (one backward call's own arguments)
     finally:
         recorder.passes.remove()
         recorder.hooks.remove()
+        recorder.log.chains.release_later()
     return LiveRecording(recorder)

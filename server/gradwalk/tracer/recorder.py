@@ -17,6 +17,7 @@ from gradwalk.tracer import originals
 from gradwalk.tracer.arguments import is_in_place, tensors_in
 from gradwalk.tracer.births import Birth
 from gradwalk.tracer.calls import Call, CallLog
+from gradwalk.tracer.chains import NODES_BETWEEN
 from gradwalk.tracer.checking import Unchecked
 from gradwalk.tracer.culprits import Culprits
 from gradwalk.tracer.description import ACCUMULATE_GRAD, GraphWriter, Record
@@ -208,6 +209,8 @@ class Recorder(PassListener):
         if whole is None:
             self.stream.end_at("nodes", too_many_nodes(NODES_WALKED, span))
             return None
+        if self._program is None and len(whole) > NODES_BETWEEN:
+            self.log.chains.take_all(whole)
         graph = self._part(one, starts, whole) if len(whole) > self.limits.nodes else whole
         if self._reaches_too_far(graph) or (
             self.stream.passes and one.parent is None and self.stream.steps + len(graph) > self.limits.steps

@@ -209,6 +209,10 @@ def test_a_parameter_and_a_variable_of_the_same_name_are_apart() -> None:
     source += "def act(x):\n    return torch.sin(x)\nact(s).backward()\n"
     assert equations(source)["torch.sin(x)", "s"] is None
     assert equations(source.replace("act(x)", "act(s)").replace("sin(x)", "sin(s)"))["torch.sin(s)", "s"] is not None
+    source = (
+        "t = torch.tensor(2.0, requires_grad=True)\ndef act(t):\n    return torch.tanh(t)\n(act(t * 3) * t).backward()"
+    )
+    assert [operand.get("source") for operand in node_of(source, "MulBackward0")["inputs"]] == [None, "t"]
 
 
 AB = "a, b = torch.tensor(2.0, requires_grad=True), torch.tensor(3.0, requires_grad=True)\n"

@@ -1,7 +1,7 @@
 """Autograd nodes to the protocol's nodes, edges and groups; ids keep their meaning over all passes."""
 
 import re
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any, Final
 
 import torch
@@ -343,7 +343,11 @@ class GraphWriter:
             return None
         output = producer.sequence, slot
         variable = self._wording.variable(output, named.leaf_names)
-        found = variable or self._wording.text(output) or _unpacked((node, slot), named)
+        found = (
+            variable
+            or self._wording.text(output, self._others(producer.sequence, named.leaf_names))
+            or _unpacked((node, slot), named)
+        )
         if found is not None or producer.name != "TBackward0" or producer.call is None or producer.call is not user:
             return found
         ((origin, origin_slot),) = node.next_functions
@@ -351,7 +355,7 @@ class GraphWriter:
         return None if name is None else transposed(name)
 
     def _describe_new(
-        self, node: Node, record: Record, saved: list[protocol.SavedTensor], leaves: Container[str]
+        self, node: Node, record: Record, saved: list[protocol.SavedTensor], leaves: Set[str]
     ) -> protocol.Node:
         call, op = record.call, _op_of(record)
         sequence = record.sequence
@@ -413,15 +417,22 @@ class GraphWriter:
                 described["input"] = name
         return described
 
+    def _others(self, sequence: int, leaves: Set[str]) -> Set[str]:
+        """The names of those leaves that the call of a node was not given."""
+        call = self._log.by_sequence.get(sequence)
+        given = () if call is None else call.arguments
+        return leaves - {self._names.get(identity, "") for identity, _, _ in given}
+
     def _outputs(
-        self, record: Record, sequence: int, saved: list[protocol.SavedTensor], leaves: Container[str]
+        self, record: Record, sequence: int, saved: list[protocol.SavedTensor], leaves: Set[str]
     ) -> list[protocol.Output]:
         known = self._log.outputs
         outputs: list[protocol.Output] = [
             {"value": known.get((sequence, slot)), "name": None} for slot in range(len(record.sides))
         ]
         for slot, output in enumerate(outputs):
-            variable, text = self._wording.variable((sequence, slot), leaves), self._wording.text((sequence, slot))
+            variable = self._wording.variable((sequence, slot), leaves)
+            text = self._wording.text((sequence, slot), self._others(sequence, leaves))
             output["name"] = _whole(variable) if record.kind == "view_write" else variable
             if text is not None and record.kind != "view_write":
                 output["source"] = text

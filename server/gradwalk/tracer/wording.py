@@ -48,15 +48,18 @@ class Wording:
                 return name
         return None
 
-    def text(self, output: tuple[int, int]) -> str | None:
-        """The text that computes an output."""
+    def text(self, output: tuple[int, int], leaves: Container[str]) -> str | None:
+        """The text that computes an output; one within a function that reads a variable of a leaf's name is none."""
         place, position = self._log.written.get(output, (None, None))
         text = self._places.whole_text(place) if position is None else None
         if text is None:
             return None
         whole = bracketed(text)
         parsed = parse_expression(whole)
-        return short_text(parsed, whole) if isinstance(parsed, _COMPUTING) and not gathers(parsed) else None
+        if not isinstance(parsed, _COMPUTING) or gathers(parsed):
+            return None
+        read = {node.id for node in ast.walk(parsed) if isinstance(node, ast.Name)}
+        return None if any(name in leaves for name in read.intersection(_locals(place))) else short_text(parsed, whole)
 
     def is_apart(self, call: Call | None, op: str, operands: Sequence[Operand]) -> bool:
         """Whether the texts of the operands mean the same inside the function that made the call as outside it."""
@@ -64,7 +67,7 @@ class Wording:
         shadowed = {
             operand["argnum"]: source
             for operand in operands
-            if (source := operand.get("source")) is not None and _ROOT.split(source, maxsplit=1)[0] in variables
+            if (source := operand.get("source")) is not None and _FIRST_NAME.split(source, maxsplit=1)[0] in variables
         }
         if call is None or not shadowed:
             return True
@@ -149,7 +152,7 @@ def _locals(place: Place | None) -> tuple[str, ...]:
     return () if place is None or place[0].co_name == "<module>" else place[0].co_varnames + place[0].co_cellvars
 
 
-_ROOT: Final = re.compile(r"\W")
+_FIRST_NAME: Final = re.compile(r"\W")
 _OF_SETITEM: Final = {"self": 0, "values": 2, "value": 2}
 """Of `y[i] = 7`."""
 _COMPUTING: Final = (ast.Call, ast.BinOp, ast.UnaryOp, ast.Attribute, ast.Subscript)

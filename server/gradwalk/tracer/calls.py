@@ -456,9 +456,8 @@ class CallRecorder(TorchFunctionMode):
             self._guard(self._note_change, func, *target)
         if entry is not None:
             self._guard(self._end_inner_call, entry, result)
-        given = [*tensors_in((*args, *kwargs.values()))]
-        results, place = [*tensors_in((result,))], snippet_place(frame)
-        self._guard(log.cuts.sources.follow, func.__name__, given, results, target, place)
+        given, results = [*tensors_in((*args, *kwargs.values()))], [*tensors_in((result,))]
+        self._guard(log.cuts.sources.follow, func.__name__, given, results, target, snippet_place(frame))
         if sequence_number() != low:
             self._guard(log.note, func.__name__, args, result, low, frame)
         elif isinstance(result, Tensor) and result.requires_grad:

@@ -2,8 +2,7 @@
 
 torch frees a graph without recursion, but for nodes that Python has looked at: such a node frees the next from inside
 its own release, and some 35,000 in a row overflow the stack. Every call that is recorded looks at its node, a walk at
-all. So one node in a few thousand is held here: a release ends there, and goes on from there when the next one is
-taken.
+all. So one node in a few thousand is held here: a release ends there, and goes on when the next one is taken.
 """
 
 import gc

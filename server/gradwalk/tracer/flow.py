@@ -134,10 +134,8 @@ def _name_called(call: ast.Call) -> str:
 
 def _named(call: ast.Call) -> Names:
     """The things that a call gets as they are, its receiver among them."""
-    given = [*call.args, *(keyword.value for keyword in call.keywords)]
-    if isinstance(call.func, ast.Attribute):
-        given.append(call.func.value)
-    return _union(_thing(one) for one in given)
+    receiver = [call.func.value] if isinstance(call.func, ast.Attribute) else []
+    return _union(_thing(one) for one in (*call.args, *(keyword.value for keyword in call.keywords), *receiver))
 
 
 def _thing(node: ast.AST) -> Names:

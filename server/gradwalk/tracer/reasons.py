@@ -120,15 +120,21 @@ class Reasons:
                 return self._returned_instead(one, name, argument)
         if any(originals.is_functorch_wrapped(argument) for argument in arguments):
             return {"missing": "no_path", "because": fact("missing-functional", name=name)}
+        return self._mendable("no_path", *self._why_cut_off(name, leaf, one))
+
+    def _why_cut_off(self, name: str, leaf: torch.Tensor, one: Pass) -> tuple[Fact, Place | None]:
+        """Why nothing leads from a pass to a leaf, and where the program could be written otherwise."""
         cut = self._find_cut(leaf, one)
         if cut is not None:
-            return self._mendable("no_path", self._keeps_from(cut, name), cut.place)
+            return self._keeps_from(cut, name), cut.place
         late = self._use_before_asked(leaf, one)
+        use = late or self._last_use(leaf)
+        if use is None:
+            return fact("missing-unused", name=name), None
+        call = self._places.called(use.label.strip("_"), use.place)
         if late is not None:
-            return self._mendable("no_path", self._asked_late(name, late), late.place)
-        use = self._last_use(leaf)
-        place = None if use is None else use.place
-        return self._mendable("no_path", self._not_led_to(name, use), place)
+            return fact("missing-asked-late", name=name, call=call), use.place
+        return fact("missing-not-in-output", name=name, call=call), use.place
 
     def is_frozen(self, tensor: torch.Tensor) -> bool:
         """Whether the program switched its requires_grad off."""
@@ -196,17 +202,9 @@ class Reasons:
         if grad_fn_of(tensor) is not None:
             call = self._log.by_sequence.get(grad_fn_of(tensor)._sequence_nr())
             made = None if call is None else call.place
-        return Unused(name, None if name is None else self._detail(name, tensor, one), self._places.span(made))
-
-    def _detail(self, name: str, tensor: torch.Tensor, one: Pass) -> Fact | None:
-        cut = self._find_cut(tensor, one)
-        if cut is not None:
-            return self._keeps_from(cut, name)
-        late = self._use_before_asked(tensor, one)
-        if late is not None:
-            return self._asked_late(name, late)
-        use = self._last_use(tensor)
-        return None if use is None and grad_fn_of(tensor) is not None else self._not_led_to(name, use)
+        because, place = self._why_cut_off(name or "", tensor, one)
+        is_told = name is not None and (place is not None or grad_fn_of(tensor) is None)
+        return Unused(name, because if is_told else None, self._places.span(made))
 
     def _keeps_from(self, cut: Cut, name: str) -> Fact:
         return cut.keeps_from(name, self._places.called(cut.call, cut.place))
@@ -222,14 +220,6 @@ class Reasons:
         known, reached = self._log.identities.of(leaf), self._reached(one)
         uses = [use for (identity, _), use in self._log.cuts.uses.items() if identity == known and use.bit & reached]
         return uses[-1] if uses else None
-
-    def _asked_late(self, name: str, use: Use) -> Fact:
-        return fact("missing-asked-late", name=name, call=self._places.called(use.label.strip("_"), use.place))
-
-    def _not_led_to(self, name: str, use: Call | None) -> Fact:
-        if use is None:
-            return fact("missing-unused", name=name)
-        return fact("missing-not-in-output", name=name, call=self._places.called(use.label.strip("_"), use.place))
 
     def _mendable(self, reason: MissingReason, because: Fact, place: Place | None) -> Missing:
         span = self._places.span(place)

@@ -6,6 +6,8 @@ which of them can go from the one to the other.
 """
 
 from collections.abc import Callable, Iterable
+from functools import reduce
+from operator import or_
 from typing import Final
 
 import torch
@@ -50,10 +52,7 @@ class Sources:
 
     def of_all(self, tensors: Iterable[torch.Tensor]) -> int:
         """All that the values of these come from."""
-        bits = 0
-        for tensor in tensors:
-            bits |= self.of(tensor)
-        return bits
+        return reduce(or_, map(self.of, tensors), 0)
 
     def follow(  # noqa: PLR0913 (what one call was)
         self,
@@ -71,12 +70,10 @@ class Sources:
             bits |= self._entered.get(place) or self._entered.setdefault(place, self.new())
         if not bits | cut:
             return
-        for tensor in results:
-            self._give(tensor, bits if grad_fn_of(tensor) is not None else bits | cut)
-        if written is not None:
-            for changed in (written[0], base_of(written[0])):
-                if changed is not None:
-                    self._give(changed, bits if grad_fn_of(changed) is not None else bits | cut)
+        changed = () if written is None else (written[0], base_of(written[0]))
+        for tensor in (*results, *changed):
+            if tensor is not None:
+                self._give(tensor, bits if grad_fn_of(tensor) is not None else bits | cut)
         if place is not None and label in TO_NUMBERS:
             self._left[place] = self._left.get(place, 0) | bits | cut
 

@@ -64,6 +64,8 @@ TOLD = {
     },
     "vanishing": {
         "a staircase": (LEAF + "(x.round() * 2).sum().backward()", 2, "finding-staircase RoundBackward0 2"),
+        "saturated, beside another way": (LEAF + "y = (x * 100).tanh()\n(y + x).sum().backward()", 2,
+            "finding-saturated TanhBackward0 2 1.414"),
         "too small for float16": (LEAF.replace("]", "], dtype=torch.float16") + "y = x * 1e-4\nz = y * 1e-4\n"
             "z.sum().backward()", 2, "finding-underflow MulBackward0 2 0.0001414"),
     },

@@ -92,10 +92,10 @@ collect-seed-and-uses = { $name } bekam { $count } Gradienten, darunter { $seeds
     [one] den Seed
    *[other] { $seeds } Seeds
 }: { $sum }.
-collect-outputs = Von { $count } Ausgängen von { $op } bekamen { $arrived } einen Gradienten: { $list }.
+collect-outputs = Gradienten kamen an { $arrived } von { $count } Ausgängen von { $op } an: { $list }.
 collect-outputs-all = Jeder der { $count } Ausgänge von { $op } bekam einen Gradienten: { $list }.
 collect-outputs-each = Alle { $count } Ausgänge bekamen einen Gradienten.
-collect-outputs-count = Von { $count } Ausgängen von { $op } bekamen { $arrived } einen Gradienten.
+collect-outputs-count = Gradienten kamen an { $arrived } von { $count } Ausgängen von { $op } an.
 collect-short = { $count ->
     [one] Hier kam ein Gradient an.
    *[other] Hier kamen { $count } Gradienten an.
@@ -166,8 +166,8 @@ multiply-matrices = { $products }.
 matrix-product = { $rule } ist { $left } @ { $right } = { $shape } für { $name }
 multiply-rule = Mit { $v } ergibt { $rule }: { $result }.
 multiply-entries = Eintrag für Eintrag ergibt { $v } mal { $derivative }: { $result }.
-multiply-jacobian = { $v } mal die lokale Jacobi-Matrix ergibt { $results }.
-multiply-jacobians = { $vs }, jedes mal seine lokale Jacobi-Matrix, ergeben addiert { $results }.
+multiply-jacobian = { $v } mal die lokale Jacobi-Matrix ist { $results }.
+multiply-jacobians = { $vs }, jedes mal seine lokale Jacobi-Matrix: Die Summe ist { $results }.
 multiply-shape = { $v } mal die lokale Jacobi-Matrix ergibt einen Gradienten der Form { $shape }.
 multiply-shapes = { $v } mal die lokalen Jacobi-Matrizen ergibt Gradienten der Formen { $shapes }.
 multiply-count = { $count ->

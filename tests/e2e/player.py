@@ -9,8 +9,6 @@ from playwright.sync_api import Locator, Page, expect
 
 from gradwalk.words.catalogue import say
 
-STREAM_MS = 30_000
-
 
 def fragment(source: str, **keys: Any) -> str:
     """The part of a link after `#`, written by hand rather than by the page."""
@@ -124,10 +122,10 @@ class PlayerPage:
 
     def wait_for_end_of_run(self) -> None:
         """Of the run that is under way; what the status says would not do, it is silent for the first moments."""
-        expect(self.page.locator("[data-is-running]")).to_have_attribute("data-is-running", "false", timeout=STREAM_MS)
+        expect(self.page.locator("[data-is-running]")).to_have_attribute("data-is-running", "false")
 
     def wait_for_steps(self, count: int) -> None:
-        expect(self.slider("Step")).to_have_attribute("max", str(count), timeout=STREAM_MS)
+        expect(self.slider("Step")).to_have_attribute("max", str(count))
 
     def cells(self, table: str) -> list[list[float]]:
         """The numbers of one table of the equation, row by row."""
@@ -149,7 +147,6 @@ class PlayerPage:
         self.page.wait_for_function(
             "([key, value]) => new URLSearchParams(location.hash.slice(1)).get(key) === value",
             arg=[key, value],
-            timeout=STREAM_MS,
         )
 
     def wait_for_place(self, place: str) -> None:

@@ -6,7 +6,7 @@ import torch
 from playwright.sync_api import Locator, expect
 
 from gradwalk.words.catalogue import say
-from tests.e2e.player import STREAM_MS, PlayerPage, fragment
+from tests.e2e.player import PlayerPage, fragment
 from tests.e2e.test_predict import ANSWER, PRODUCT, SQUARE, is_said
 
 AGREES, DIFFERS = say("page-by-hand-agree"), say("page-by-hand-disagree")
@@ -39,7 +39,7 @@ def write(player: PlayerPage, **lines: str) -> None:
 
 
 def judged(player: PlayerPage, variable: str, verdict: str) -> None:
-    expect(line(player, variable)).to_contain_text(verdict, timeout=STREAM_MS)
+    expect(line(player, variable)).to_contain_text(verdict)
 
 
 def found(player: PlayerPage, count: int, of: int) -> None:

@@ -14,7 +14,7 @@ from playwright.sync_api import Locator, expect
 from torch.autograd import functional
 
 from gradwalk.examples.catalogue import program_text
-from tests.e2e.player import STREAM_MS, PlayerPage, fragment, number
+from tests.e2e.player import PlayerPage, fragment, number
 from tests.e2e.test_truth import numbers
 from tests.twin import run_plain
 
@@ -37,7 +37,7 @@ def part(player: PlayerPage, name: str) -> Locator:
 def agree(place: Locator, expected: object) -> None:
     """The table at a place holds these numbers, up to the digits on screen."""
     table, wanted = place.locator("table"), np.atleast_2d(np.asarray(expected))
-    expect(table).to_be_visible(timeout=STREAM_MS)
+    expect(table).to_be_visible()
     found = numbers(table)
     assert found.shape == wanted.shape
     assert np.allclose(found, wanted, rtol=CLOSE, atol=CLOSE), (found, wanted)

@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.autograd.functional import jacobian
 from torch.func import jvp
 
-from tests.e2e.player import STREAM_MS, PlayerPage, fragment, number
+from tests.e2e.player import PlayerPage, fragment, number
 
 # torch.func.jvp compiles its decompositions with torch.jit.script.
 pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")
@@ -30,8 +30,8 @@ COUNT_MARKS = """() => {
 
 
 def wait_for_verdict(player: PlayerPage) -> str | None:
-    expect(player.part("nudge")).to_have_attribute("data-state", "done", timeout=STREAM_MS)
-    return player.part("nudge-verdict").get_attribute("data-verdict", timeout=STREAM_MS)
+    expect(player.part("nudge")).to_have_attribute("data-state", "done")
+    return player.part("nudge-verdict").get_attribute("data-verdict")
 
 
 def expect_shown(player: PlayerPage, **numbers: float) -> None:
@@ -53,7 +53,7 @@ def test_a_change_and_its_prediction_are_torchs(player: PlayerPage) -> None:
     field = player.part("nudge").locator("input[type=number]")
     field.fill("0.4")
     field.press("Tab")
-    expect(player.part("nudge-real")).not_to_have_text(before, timeout=STREAM_MS)
+    expect(player.part("nudge-real")).not_to_have_text(before)
     wait_for_verdict(player)
     value, tangent = jvp(z, (at,), (torch.tensor(0.4),))
     real = float(z(at + 0.4) - value)
@@ -68,7 +68,7 @@ def test_a_change_and_its_prediction_are_torchs(player: PlayerPage) -> None:
     player.part("nudge-close").click()
     expect(marks).to_have_count(0)
     player.open(fragment(OTHER_GRAPH, nudge="x:0.1"))
-    expect(player.part("nudge-structure")).to_be_visible(timeout=STREAM_MS)
+    expect(player.part("nudge-structure")).to_be_visible()
     expect(player.part("nudge-real")).to_have_count(0)
 
 
@@ -81,14 +81,14 @@ def test_dragged_weights_are_v_and_weigh_the_rows_of_j(player: PlayerPage) -> No
     rows = jacobian(outputs, x)
     player.open(fragment(OUTPUTS))
     sliders = player.part("weights").locator("input[type=range]")
-    expect(sliders).to_have_count(2, timeout=STREAM_MS)
+    expect(sliders).to_have_count(2)
     for place, weight in enumerate(weights):
         sliders.nth(place).fill(str(weight))
     panel = player.part("what-is-v")
     panel.locator("summary").click()
     for place, weight in enumerate(weights):
         spelled = str(weight).replace("-", "\u2212")
-        expect(panel.locator("tbody th").nth(place)).to_have_text(spelled, timeout=STREAM_MS)
+        expect(panel.locator("tbody th").nth(place)).to_have_text(spelled)
     player.wait_for_end_of_run()
     # The run with the last weight brings what the engine returned.
     expect(panel.get_by_text(re.compile(r"^\s*$")).and_(panel.locator("td"))).to_have_count(0)

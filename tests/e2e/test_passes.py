@@ -5,7 +5,7 @@ import re
 from playwright.sync_api import Locator, expect
 
 from gradwalk.words.catalogue import say
-from tests.e2e.player import STREAM_MS, PlayerPage, fragment, named
+from tests.e2e.player import PlayerPage, fragment, named
 
 LOOP = """
 import torch
@@ -37,7 +37,7 @@ def weights(lr: float) -> list[float]:
 def at_pass(player: PlayerPage, number: int) -> Locator:
     """The curve, once it is at this pass."""
     curve = player.named("group", "player-curve")
-    expect(curve).to_contain_text(say("player-curve-pass", **{"pass": number}, total=500), timeout=STREAM_MS)
+    expect(curve).to_contain_text(say("player-curve-pass", **{"pass": number}, total=500))
     expect(curve).not_to_contain_text(say("player-curve-unrecorded"))
     return curve
 
@@ -46,7 +46,7 @@ def test_a_program_opens_at_its_own_pass_and_finds_the_first_that_is_not_finite(
     """Not at those of gradcheck."""
     curve = player.named("group", "player-curve")
     player.open(fragment(GRADCHECK))
-    expect(player.part("graph")).to_contain_text("14", timeout=STREAM_MS)
+    expect(player.part("graph")).to_contain_text("14")
     expect(curve).to_have_count(0)
     first = next(i for i, w in enumerate(weights(10.0)) if abs(w) * 2 * (1 + i) >= 3.4e38)
     player.open(fragment(LOOP.replace("0.001", "10.0")))

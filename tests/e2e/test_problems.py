@@ -8,7 +8,7 @@ from playwright.sync_api import Route, expect
 
 from gradwalk.sandbox.selftest import Protection
 from gradwalk.words.catalogue import say
-from tests.e2e.player import STREAM_MS, PlayerPage, fragment
+from tests.e2e.player import PlayerPage, fragment
 from tests.twin import run_plain
 
 MISTAKES = [
@@ -23,7 +23,7 @@ def test_a_mistake_is_told_at_its_line_and_goes_when_it_is_mended(player: Player
     for source, line, word in MISTAKES:
         player.open(fragment(source))
         card = player.problems.first
-        expect(card).to_contain_text(word, timeout=STREAM_MS)
+        expect(card).to_contain_text(word)
         card.get_by_role("button", name=say("page-go-to-line", line=line)).click()
         expect(player.program).to_be_focused()
         expect(player.page.locator(".cm-lintRange-error").first).to_be_visible()
@@ -40,13 +40,13 @@ def test_a_mistake_is_told_at_its_line_and_goes_when_it_is_mended(player: Player
 def test_a_press_adds_the_call_that_is_missing_and_runs(player: PlayerPage) -> None:
     step = "(torch.ones(2, requires_grad=True) * 2).sum().backward()"
     player.open(fragment(f"import torch\ndef train():\n    {step}"))
-    player.problems.get_by_role("button", name=say("page-add-call", call="train()")).click(timeout=STREAM_MS)
+    player.problems.get_by_role("button", name=say("page-add-call", call="train()")).click()
     player.wait_for_steps(3)
     expect(player.problems).to_have_count(0)
     expect(player.program).to_contain_text("backward()\n\ntrain()", use_inner_text=True)
     # Nothing has a value for what it takes.
     player.open(fragment(f"import torch\ndef train(data):\n    {step}"))
-    expect(player.problems).to_have_count(1, timeout=STREAM_MS)
+    expect(player.problems).to_have_count(1)
     expect(player.problems.get_by_role("button", name=say("page-add-call", call="train(data)"))).to_have_count(0)
 
 
@@ -93,14 +93,14 @@ def test_warnings_and_caught_errors_stand_at_their_lines(player: PlayerPage) -> 
         torch.nn.functional.mse_loss(torch.ones(4, 1), torch.zeros(4))
     player.open(fragment(source))
     shown = player.named("region", "page-warnings")
-    expect(shown).to_contain_text(str(torchs_own[0].message)[:40], timeout=STREAM_MS)
+    expect(shown).to_contain_text(str(torchs_own[0].message)[:40])
     expect(player.page.locator(".cm-lintRange-warning")).to_have_text("F.mse_loss(x, torch.zeros(4))")
     shown.get_by_role("button", name=say("page-go-to-line", line=2)).click()
     expect(player.program).to_be_focused()
     again = "y = (x * x).sum()\ny.backward()\ntry:\n    y.backward()\nexcept RuntimeError:\n    pass"
     player.type_program("x = torch.ones(2, requires_grad=True)\n" + again)
     player.press("ControlOrMeta+Enter")
-    expect(player.page.locator(".cm-lintRange-info")).to_have_text("x * x", timeout=STREAM_MS)
+    expect(player.page.locator(".cm-lintRange-info")).to_have_text("x * x")
     expect(player.page.locator(".cm-lintRange-error")).to_have_count(0)
     expect(shown).to_have_count(0)
 
@@ -117,7 +117,7 @@ def test_why_there_is_no_gradient_is_the_first_thing_told(player: PlayerPage) ->
     assert [run_plain(each).namespace["x"].grad is None for each in (DETACHED, ATTACHED)] == [True, False]
     player.open(fragment(DETACHED, s="0.1"))
     for text in ("x.grad", say("player-line", line=3)):
-        expect(opening).to_contain_text(text, timeout=STREAM_MS)
+        expect(opening).to_contain_text(text)
     player.show_panel("page-steps")
     expect(last).to_contain_text("x.grad None")
     player.button("Next phase").click()
@@ -126,12 +126,12 @@ def test_why_there_is_no_gradient_is_the_first_thing_told(player: PlayerPage) ->
     player.type_program(ATTACHED)
     player.press("ControlOrMeta+Enter")
     player.show_panel("page-steps")
-    expect(last).not_to_contain_text("x.grad None", timeout=STREAM_MS)
+    expect(last).not_to_contain_text("x.grad None")
     # A layer that is frozen on purpose is told in the table only.
     frozen = "net = nn.Linear(2, 1)\nnet.bias.requires_grad_(False)\nnet(torch.ones(3, 2)).sum().backward()"
     player.open(fragment(frozen, s="0.1"))
     player.show_panel("page-steps")
-    expect(last).to_contain_text("net.bias.grad None", timeout=STREAM_MS)
+    expect(last).to_contain_text("net.bias.grad None")
     expect(opening).to_have_count(0)
 
 

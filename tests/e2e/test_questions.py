@@ -9,7 +9,7 @@ import torch
 from playwright.sync_api import expect
 from torch import Tensor, tensor
 
-from tests.e2e.player import STREAM_MS, PlayerPage, fragment
+from tests.e2e.player import PlayerPage, fragment
 
 
 def grads(loss: Tensor, *leaves: Tensor, **options: bool) -> tuple[Tensor, ...]:
@@ -69,7 +69,7 @@ def test_the_meter_tells_why_no_jacobian_is_kept(player: PlayerPage) -> None:
     source = "x = torch.ones(100_000, requires_grad=True)\n(x ** 2).backward(torch.ones(100_000))"
     player.open(fragment(source, s="1.3"))
     for text in ("37.3 GiB", f"{torch.ones(100_000).nbytes / 1000:g} kB"):
-        expect(player.product).to_contain_text(text, timeout=STREAM_MS)
+        expect(player.product).to_contain_text(text)
 
 
 def test_a_line_leads_from_a_saved_tensor_to_the_symbol_that_it_fills(player: PlayerPage) -> None:

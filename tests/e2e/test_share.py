@@ -8,7 +8,7 @@ from playwright.sync_api import Locator, expect
 
 from gradwalk.words.catalogue import say
 from tests.e2e.host_page import HostPage
-from tests.e2e.player import STREAM_MS, PlayerPage, fragment, named
+from tests.e2e.player import PlayerPage, fragment, named
 from tests.hosts.recipes import recipe
 from tests.world.sites import TWO_LAYERS
 
@@ -27,7 +27,7 @@ def dialog(player: PlayerPage) -> Locator:
     player.named("button", "page-share").click()
     player.named("button", "page-more-sharing").click()
     found = player.named("dialog", "page-share")
-    expect(found.locator("iframe")).to_be_visible(timeout=STREAM_MS)
+    expect(found.locator("iframe")).to_be_visible()
     return found
 
 

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 from gradwalk.examples.catalogue import EXAMPLES
 from gradwalk.words.catalogue import say
 from tests.e2e.conftest import Opener
-from tests.e2e.player import STREAM_MS, PlayerPage, fragment
+from tests.e2e.player import PlayerPage, fragment
 
 SIZES = [(1280, 800), (390, 844), (1920, 1080)]
 TOLERANCE_PX = 1.5
@@ -65,7 +65,7 @@ def is_inside(box: Any, frame: Any) -> bool:
 def opened(player: PlayerPage, address: str) -> None:
     player.open(address)
     drawn = "[data-part=graph] :is(article, .group, path.box)"
-    player.page.wait_for_selector(drawn, state="attached", timeout=STREAM_MS)
+    player.page.wait_for_selector(drawn, state="attached")
     player.wait_for_end_of_run()
 
 

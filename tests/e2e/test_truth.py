@@ -9,7 +9,7 @@ from torch.autograd.functional import jacobian
 
 from gradwalk.examples.catalogue import program_text
 from gradwalk.words.catalogue import say
-from tests.e2e.player import STREAM_MS, PlayerPage, fragment, number
+from tests.e2e.player import PlayerPage, fragment, number
 from tests.tracer.test_backward_checks import function
 from tests.twin import run_plain
 
@@ -51,7 +51,7 @@ def checked(player: PlayerPage, address: str, place: str) -> Locator:
     player.wait_for_place(place)
     player.named("button", "player-check").click()
     region = player.page.get_by_role("region", name=say("player-differences", name=""))
-    expect(region.get_by_role("table").first).to_be_visible(timeout=STREAM_MS)
+    expect(region.get_by_role("table").first).to_be_visible()
     return region
 
 
@@ -92,7 +92,7 @@ def test_a_right_backward_agrees_with_finite_differences_and_opens_into_its_line
     player.open(fragment(source, s="4.5"))
     player.named("button", "player-check-pass").click()
     table = player.named("region", "player-differences-pass").get_by_role("table", name="numeric Jacobian")
-    expect(table).to_be_visible(timeout=STREAM_MS)
+    expect(table).to_be_visible()
     np.testing.assert_allclose(numbers(table), expected.reshape(1, -1).numpy(), rtol=1e-3)
     assert marked(table) == set()
 
@@ -100,7 +100,7 @@ def test_a_right_backward_agrees_with_finite_differences_and_opens_into_its_line
 def test_the_true_jacobian_stands_beside_that_of_a_wrong_backward(player: PlayerPage) -> None:
     x = torch.tensor([0.5, -1.5, 3.0])
     player.open(fragment(function("return x * x", "return x * g"), s="2.3", view="jacobian"))
-    expect(player.named("region", "player-stands-out")).to_contain_text("F1.backward", timeout=STREAM_MS)
+    expect(player.named("region", "player-stands-out")).to_contain_text("F1.backward")
     assert player.cells("Local Jacobian") == torch.diag(x).tolist()
     assert player.cells(say("player-true-table")) == jacobian(lambda x: x * x, x).tolist()
 
@@ -110,9 +110,9 @@ def test_a_rule_that_nothing_checked_says_so_where_a_tick_would_stand(player: Pl
     tick = player.page.get_by_role("img", name=say("player-checked"))
     exp = "import torch\nx = torch.tensor([1.0, 2.0], requires_grad=True)\ny = x.exp()\ny.backward(torch.ones(2))"
     player.open(fragment(exp, s="1.3"))
-    expect(tick).to_be_visible(timeout=STREAM_MS)
+    expect(tick).to_be_visible()
     doubled = "torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: 2 * t)"
     player.open(fragment(exp.replace("y = x.exp()", f"with {doubled}:\n    y = x.exp()"), s="1.3"))
     unchecked = player.page.get_by_text(say("player-unchecked"))
-    expect(unchecked).to_be_visible(timeout=STREAM_MS)
+    expect(unchecked).to_be_visible()
     expect(tick).to_have_count(0)

@@ -5,7 +5,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
 
 from tests.world.processes import ROOT
 from tests.world.server import ELSEWHERE
@@ -14,6 +14,9 @@ CHROMIUM_FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", f"--host-resolver-rules=MAP {ELSEWHERE} 127.0.0.1",
 ]  # fmt: skip
+
+# As long as Playwright's own actions wait. Its five seconds are too few beside a program that is traced elsewhere.
+expect.set_options(timeout=30_000)
 
 
 @contextmanager

@@ -103,6 +103,9 @@ def test_warnings_and_caught_errors_stand_at_their_lines(player: PlayerPage) -> 
     expect(player.page.locator(".cm-lintRange-info")).to_have_text("x * x")
     expect(player.page.locator(".cm-lintRange-error")).to_have_count(0)
     expect(shown).to_have_count(0)
+    player.type_program("if True:\n    x = torch.ones(2, requires_grad=True).cuda()\nx.sum().backward()")
+    player.press("ControlOrMeta+Enter")
+    expect(player.page.locator(".cm-lintRange-info")).to_have_text("x = torch.ones(2, requires_grad=True).cuda()")
 
 
 BOTH = "x = torch.tensor([1., 2.], requires_grad=True)\nw = torch.tensor([3., 4.], requires_grad=True)\n"

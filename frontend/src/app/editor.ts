@@ -19,9 +19,9 @@ import {
 } from "@codemirror/view";
 import { classHighlighter } from "@lezer/highlight";
 import type { MetProblem } from "../model/trace";
-import type { Span, Warned } from "../protocol/trace.gen";
+import type { Fact, Span, Warned } from "../protocol/trace.gen";
 import { label, say, textOf } from "../words/say";
-import { tellAttribute, tellProblem, titleOf } from "../words/tell";
+import { tellAttribute, tellProblem, tellSentence, titleOf } from "../words/tell";
 
 export interface EditorEvents {
   onchange: (source: string) => void;
@@ -34,7 +34,8 @@ export interface Editor {
   setSource(source: string): void;
   /** Lights up the sub-expression at work; null puts the light out. */
   setActiveSpan(span: Span | null): void;
-  setProblems(problems: readonly MetProblem[], warnings: readonly Warned[]): void;
+  /** Marks what went wrong, what was warned of, and what is worth knowing of a line. */
+  setRemarks(problems: readonly MetProblem[], warnings: readonly Warned[], notes: readonly Fact[]): void;
   goTo(line: number, column: number): void;
   /** Goes on where somebody was writing: UTF-16 units from the beginning, pixels scrolled. */
   resume(anchor: number, head: number, scrollTop: number): void;
@@ -110,6 +111,15 @@ function diagnose(text: Text, span: Span, remark: Remark): Diagnostic {
   return { from, to: range.to, ...remark };
 }
 
+/** A note that names a line stands there, under its text without the indentation. */
+function diagnoseNote(text: Text, note: Fact): Diagnostic[] {
+  const line = Number(note.operands?.line);
+  if (!(line >= 1 && line <= text.lines)) return [];
+  const { from, to, text: written } = text.line(line);
+  const indentation = written.length - written.trimStart().length;
+  return [{ from: from + indentation, to, severity: "info", message: textOf(tellSentence(note)) }];
+}
+
 /** The keys are then the player's. */
 function leave(view: EditorView): boolean {
   view.contentDOM.blur();
@@ -181,12 +191,14 @@ export function createEditor(parent: HTMLElement, source: string, events: Editor
       shown = span === null ? null : rangeOf(view.state.doc, span).from;
       if (shown !== null) showPlace(view, shown);
     },
-    setProblems(problems, warnings) {
+    setRemarks(problems, warnings, notes) {
       const { doc } = view.state;
       const marks = [...problems, ...warnings].flatMap((said) =>
         said.span === null ? [] : [diagnose(doc, said.span, remarkOf(said))],
       );
-      view.dispatch(setDiagnostics(view.state, marks));
+      view.dispatch(
+        setDiagnostics(view.state, [...marks, ...notes.flatMap((note) => diagnoseNote(doc, note))]),
+      );
     },
     goTo(line, column) {
       const { from } = rangeOf(view.state.doc, { line, column, end_line: line, end_column: column });

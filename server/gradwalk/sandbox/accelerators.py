@@ -22,6 +22,7 @@ _OF_WORKERS: Final = frozenset(
     {"num_workers", "pin_memory", "persistent_workers", "prefetch_factor", "multiprocessing_context", "timeout",
      "pin_memory_device", "worker_init_fn"}
 )  # fmt: skip
+_Generator = torch.Generator
 
 
 class OnTheCpu(TorchFunctionMode):
@@ -134,7 +135,12 @@ def _noted(note: Note, name: str, make: Callable[..., Any]) -> Callable[..., Any
 
 
 def _generators(note: Note) -> type[torch.Generator]:
-    class Generator(torch.Generator):
+    class Kind(type(_Generator)):  # type: ignore[misc]
+        def __instancecheck__(cls, one: object) -> bool:
+            # `torch.default_generator` was made before.
+            return isinstance(one, _Generator)
+
+    class Generator(_Generator, metaclass=Kind):
         __module__ = "torch"
 
         def __new__(cls, device: Any = "cpu") -> "Generator":
@@ -195,6 +201,4 @@ def _code_that_called(frame: FrameType | None) -> CodeType | None:
 
 
 def _is_elsewhere(value: Any) -> bool:
-    if isinstance(value, torch.device):
-        return value.type in _DEVICES_MOVED_TO
-    return type(value) is str and value.partition(":")[0] in _DEVICES_MOVED_TO
+    return isinstance(value, str | torch.device) and str(value).partition(":")[0] in _DEVICES_MOVED_TO

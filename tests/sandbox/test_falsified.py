@@ -25,29 +25,27 @@ x = torch.tensor([0.5, -2.0], requires_grad=True)
 y = torch.exp(layer(x)) * x + torch.relu(x).sum()
 y.sum().backward()
 """
-EVERYTHING = """
+LIES = {
+    "functions": """
+import math
 kept = {'exp', 'relu', 'tensor', 'ones_like', 'is_grad_enabled', 'linear'}
-for owner in (torch, torch.nn.functional):
+for owner in (torch, torch.nn.functional, math):
     for name in dir(owner):
         if name[0] != '_' and name not in kept and type(vars(owner)[name]).__name__.endswith(('function', 'method')):
             setattr(owner, name, lambda *_, **__: 7)
-"""
-LIES = {
-    "every function of torch": EVERYTHING,
-    "every function of math": "import math\nfor name, one in [*vars(math).items()]:\n    if callable(one):\n"
-    "        setattr(math, name, lambda *_: 7)",
-    "detach": "torch.Tensor.detach = lambda self: torch.zeros(7)",
-    "clone": "torch.Tensor.clone = lambda self, **_: torch.zeros(7)",
-    "tolist": "torch.Tensor.tolist = lambda self: [7.0]",
-    "numpy": "torch.Tensor.numpy = lambda self, **_: 7",
-    "item": "torch.Tensor.item = lambda self: 7.0",
-    "grad_fn": "torch.Tensor.grad_fn = property(lambda self: None)",
-    "is_leaf": "torch.Tensor.is_leaf = property(lambda self: True)",
-    "zeros_like": "torch.zeros_like = lambda *_, **__: torch.ones(7)",
-    "equal": "torch.equal = torch.allclose = lambda *_, **__: True",
-    "repr": "torch.Tensor.__repr__ = lambda self: 'tensor(7.)'",
-    "names of nodes": "torch.autograd.graph.Node.name = lambda self: 'SevenBackward0'",
-    "GradientEdge": "torch.autograd.graph.get_gradient_edge = lambda tensor: None",
+""",
+    "methods": """
+def put(name, value):
+    setattr(torch.Tensor, name, value)
+for name in ('detach', 'clone'):
+    put(name, lambda self, **_: torch.zeros(7))
+for name in ('tolist', 'numpy', 'item', '__repr__'):
+    put(name, lambda self, **_: 'tensor(7.)')
+for name in ('grad_fn', 'is_leaf'):
+    put(name, property(lambda self: None))
+torch.autograd.graph.Node.name = lambda self: 'SevenBackward0'
+torch.autograd.graph.get_gradient_edge = lambda tensor: None
+""",
 }
 """Patches that say something false of tensors and leave what is computed as it is."""
 CHANGES = {

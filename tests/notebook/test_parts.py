@@ -134,7 +134,7 @@ def test_the_readme_shows_what_works(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (block,) = re.findall(r"(?m)^    import gradwalk\n(?:    .*\n|\n)+", README.read_text())
+    (block,) = re.findall(r"(?m)^    import gradwalk, torch\n(?:    .*\n|\n)+", README.read_text())
     loss = (torch.ones(2, requires_grad=True) ** 2).sum()
     exec(re.sub(r"(?m)^    ", "", block), {"loss": loss})  # noqa: S102 (what the reader would type)
     assert "tensor(" in capsys.readouterr().out

@@ -277,6 +277,7 @@ export interface Catalogue {
   "problem-nothing-called": "name" | "call";
   "problem-nothing-numpy": never;
   "problem-nothing-made": never;
+  "problem-no-pass": never;
   "problem-no-backward": "type";
   "problem-no-backward-cut": "type" | "call";
   "problem-leaf-in-place": never;
@@ -488,6 +489,8 @@ export interface Catalogue {
   "notebook-needs-anywidget": never;
   "notebook-summarised": "shape" | "count";
   "notebook-no-such-name": "name" | "known";
+  "notebook-recording": never;
+  "notebook-recording-twice": never;
   "notebook-place": "text";
   "told": "text";
   "problem-told": "text" | "title";

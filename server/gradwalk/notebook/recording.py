@@ -1,10 +1,13 @@
 """Tracing in the caller's own process, with the caller's own rights."""
 
 import hashlib
+import linecache
 import random
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ContextDecorator, contextmanager
+from functools import partial
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -15,8 +18,9 @@ from gradwalk.protocol.document import ADDRESS_HEX_DIGITS, FORMAT, TraceDocument
 from gradwalk.protocol.events import Event
 from gradwalk.protocol.requests import Limits, Options, ResolvedLimits, TraceRequest, resolve_limits
 from gradwalk.protocol.versions import installed_versions
-from gradwalk.tracer.live import record_backward
+from gradwalk.tracer.live import AlreadyRecordingError, Stretch, record_backward
 from gradwalk.tracer.run import trace_program
+from gradwalk.words.catalogue import say
 
 LimitsLike = Limits | Mapping[str, int] | None
 
@@ -75,14 +79,63 @@ def trace_tensors(
     return Trace(document)
 
 
-def _with_header(recorded: list[dict[str, Any]], asked: Limits) -> list[Any]:
-    """Live tensors have no request to be addressed by, so the address is that of what was recorded."""
+def record(*, passes: Sequence[int] | None = None, limits: LimitsLike = None) -> "Recording":
+    """Records a stretch of the caller's own script: `with gradwalk.record() as trace:`, or as a decorator.
+
+    Inside, every backward of the process is recorded, with the calls of this thread that made its graph, their lines
+    in the caller's file, modules and values. Results, random states, `.grad` and hooks are what they are without it.
+    `passes` chooses backward passes by number, from 0; of a long loop, a sample is recorded.
+
+    The trace can be read when the block has ended. An error goes on to the caller and is one of `Trace.problems`.
+
+    Raises:
+        RuntimeError: on entering, when another recording runs.
+    """
+    return Recording(sys._getframe(1), passes, _limits(limits))  # noqa: SLF001 (the only way to the caller's lines)
+
+
+class Recording(ContextDecorator):
+    """What `record` gives; `trace` is that of the latest stretch."""
+
+    def __init__(self, frame: FrameType, passes: Sequence[int] | None, limits: Limits) -> None:
+        self.trace: Trace | None = None
+        self._frame = frame
+        self._passes = passes
+        self._limits = limits
+        self._source = "".join(linecache.getlines(frame.f_code.co_filename, frame.f_globals))
+        self._stretch: Stretch | None = None
+
+    def __enter__(self) -> Trace:
+        events: list[dict[str, Any]] = []
+        limits = resolve_limits(self._limits, None)
+        stretch = Stretch(self._frame, self._source, events.append, limits, self._passes)
+        try:
+            stretch.start()
+        except AlreadyRecordingError as error:
+            raise RuntimeError(say("notebook-recording-twice")) from error
+        self._stretch = stretch
+        self.trace = Trace(partial(self._document, stretch, events))
+        return self.trace
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        if self._stretch is not None:
+            stretch, self._stretch = self._stretch, None
+            stretch.stop(error)
+
+    def _document(self, stretch: Stretch, events: list[dict[str, Any]]) -> TraceDocument:
+        if self._stretch is stretch:
+            raise RuntimeError(say("notebook-recording"))
+        return assemble_document(_with_header(events, self._limits, self._source))
+
+
+def _with_header(recorded: list[dict[str, Any]], asked: Limits, source: str = "") -> list[Any]:
+    """There was no request to be addressed by, so the address is that of what was recorded."""
     started = {
         "seq": 0,
         "type": "started",
         "format": FORMAT,
         "id": hashlib.sha256(encode(recorded)).hexdigest()[:ADDRESS_HEX_DIGITS],
-        "source": "",
+        "source": source,
         "options": _default_options(asked),
         "versions": installed_versions(),
         "inputs": [],

@@ -24,7 +24,7 @@ from gradwalk.tracer.frames import Place, calls_directly, function_frame, snippe
 from gradwalk.tracer.identities import Identities
 from gradwalk.tracer.opened import openable_body
 from gradwalk.tracer.originals import (
-    SNIPPET,
+    PROGRAM_FILES,
     Tensor,
     asked_for,
     can_have_gradient,
@@ -391,6 +391,8 @@ class CallRecorder(TorchFunctionMode):
     ) -> Any:
         log = self._log
         kwargs = kwargs or {}
+        if not log.is_listening:
+            return func(*args, **kwargs)
         try:
             opened = self._opened[func]
         except KeyError:
@@ -498,7 +500,7 @@ class CallRecorder(TorchFunctionMode):
     def _note_leaf(self, result: torch.Tensor, frame: FrameType) -> None:
         if grad_fn_of(result) is not None:
             return
-        name = None if frame.f_code.co_filename == SNIPPET else argument_name(result, frame)
+        name = None if frame.f_code.co_filename in PROGRAM_FILES else argument_name(result, frame)
         if name is not None:
             self._log.note_argument(result, name)
         if name is not None or self._log.leaf_place(result) is None:

@@ -11,7 +11,7 @@ from torch.autograd.function import BackwardCFunction, once_differentiable
 from gradwalk.protocol.graph import Span
 from gradwalk.tracer.calls import CallLog
 from gradwalk.tracer.originals import (
-    SNIPPET,
+    PROGRAM_FILES,
     Tensor,
     clone,
     detach,
@@ -111,7 +111,7 @@ def small_copies(args: tuple[Any, ...]) -> tuple[Any, ...] | None:
 def is_users_function(function: type) -> bool:
     """True for a Function whose forward is written in the program."""
     code = getattr(getattr(function, "forward", None), "__code__", None)
-    return code is not None and code.co_filename == SNIPPET
+    return code is not None and code.co_filename in PROGRAM_FILES
 
 
 def is_once_differentiable(function: type) -> bool:
@@ -202,7 +202,7 @@ class FunctionTexts:
     def _definition(self, method: Any) -> ast.FunctionDef | None:
         method = innermost(method) if callable(method) else method
         code = getattr(method, "__code__", None)
-        if code is None or code.co_filename != SNIPPET:
+        if code is None or code.co_filename not in PROGRAM_FILES:
             return None
         if self._definitions is None:
             self._definitions = {}

@@ -12,7 +12,7 @@ from gradwalk.tracer import originals
 from gradwalk.tracer.arguments import tensors_in
 from gradwalk.tracer.frames import Place, snippet_place
 from gradwalk.tracer.identities import Identities
-from gradwalk.tracer.originals import SNIPPET, can_have_gradient, grad_fn_of
+from gradwalk.tracer.originals import PROGRAM_FILES, can_have_gradient, grad_fn_of
 from gradwalk.tracer.sources import TO_NUMBERS, Sources
 
 _CUTS_KEPT: Final = 200
@@ -199,4 +199,4 @@ def _is_from_program(frame: FrameType | None) -> bool:
     """Whether the program called this itself, if only through a door that a guard of ours stands at."""
     while frame is not None and frame.f_globals.get("__name__", "").startswith(_OURS):
         frame = frame.f_back
-    return frame is not None and frame.f_code.co_filename == SNIPPET
+    return frame is not None and frame.f_code.co_filename in PROGRAM_FILES

@@ -19,7 +19,7 @@ from gradwalk.protocol.problems import problem
 from gradwalk.tracer.culprits import Culprits
 from gradwalk.tracer.frames import Place
 from gradwalk.tracer.interruption import TimeLimitError
-from gradwalk.tracer.originals import SNIPPET
+from gradwalk.tracer.originals import PROGRAM_FILES
 from gradwalk.tracer.places import Places
 
 _WORDS_MAX: Final = 600
@@ -119,7 +119,7 @@ def place_of(trace: TracebackType | None) -> Place | None:
     """The innermost instruction of the program in a traceback."""
     place: Place | None = None
     while trace is not None:
-        if trace.tb_frame.f_code.co_filename == SNIPPET:
+        if trace.tb_frame.f_code.co_filename in PROGRAM_FILES:
             place = (trace.tb_frame.f_code, trace.tb_lasti)
         trace = trace.tb_next
     return place

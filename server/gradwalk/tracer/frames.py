@@ -7,7 +7,7 @@ from typing import Final
 import torch
 from torch.nn.modules import module as torch_module
 
-from gradwalk.tracer.originals import SNIPPET
+from gradwalk.tracer.originals import PROGRAM_FILES
 
 Place = tuple[CodeType, int]
 """An instruction of the program: code object and offset."""
@@ -19,7 +19,7 @@ _IS_SUSPENDED: Final = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_
 def _is_function(code: CodeType) -> bool:
     """True for a plain function of the program: no module, class body, comprehension or generator."""
     # Not kept in a table: the hash of a code object goes through all that the function holds.
-    if code.co_filename != SNIPPET or code.co_flags & _IS_SUSPENDED:
+    if code.co_filename not in PROGRAM_FILES or code.co_flags & _IS_SUSPENDED:
         return False
     name = code.co_name
     return code.co_flags & _IS_FUNCTION == _IS_FUNCTION and (name[0] != "<" or name == "<lambda>")
@@ -28,7 +28,7 @@ def _is_function(code: CodeType) -> bool:
 def function_frame(frame: FrameType | None) -> FrameType | None:
     """The innermost frame of a plain function of the program; None at its outermost level."""
     while frame is not None:
-        if frame.f_code.co_filename == SNIPPET:
+        if frame.f_code.co_filename in PROGRAM_FILES:
             if _is_function(frame.f_code):
                 return frame
             if frame.f_code.co_name == "<module>":
@@ -40,7 +40,7 @@ def function_frame(frame: FrameType | None) -> FrameType | None:
 def snippet_frame(frame: FrameType | None) -> FrameType | None:
     """The innermost frame of the program on the stack that begins at `frame`."""
     while frame is not None:
-        if frame.f_code.co_filename == SNIPPET:
+        if frame.f_code.co_filename in PROGRAM_FILES:
             return frame
         frame = frame.f_back
     return None
@@ -50,7 +50,7 @@ def snippet_place(frame: FrameType | None) -> Place | None:
     """The innermost instruction of the program on the stack that begins at `frame`."""
     while frame is not None:
         code = frame.f_code
-        if code.co_filename == SNIPPET:
+        if code.co_filename in PROGRAM_FILES:
             return code, frame.f_lasti
         frame = frame.f_back
     return None
@@ -61,7 +61,7 @@ _WRAPPERS: Final = frozenset({torch_module.__file__, torch._tensor.__file__, tor
 
 def calls_directly(frame: FrameType | None, function: str) -> bool:
     """Whether the program itself calls what runs in `frame`: only torch's wrappers of that function are between."""
-    while frame is not None and frame.f_code.co_filename != SNIPPET:
+    while frame is not None and frame.f_code.co_filename not in PROGRAM_FILES:
         if frame.f_code.co_filename not in _WRAPPERS and frame.f_code.co_name != function:
             return False
         frame = frame.f_back
@@ -73,6 +73,6 @@ _GRAD: Final = torch.autograd.grad.__code__
 
 def is_materializing(frame: FrameType | None) -> bool:
     """Whether the innermost `torch.autograd.grad` on the stack that begins at `frame` was told materialize_grads."""
-    while frame is not None and frame.f_code is not _GRAD and frame.f_code.co_filename != SNIPPET:
+    while frame is not None and frame.f_code is not _GRAD and frame.f_code.co_filename not in PROGRAM_FILES:
         frame = frame.f_back
     return frame is not None and frame.f_code is _GRAD and bool(frame.f_locals.get("materialize_grads"))

@@ -29,16 +29,27 @@ class Listening:
             if originals.count_modes() != self._depth:
                 return
             originals.push_mode(self._calls)
-            self._scopes.install()
-            log.forget_the_dead()
         else:
             depth = originals.count_modes() - 1
             if depth < 0 or originals.mode_at(depth) is not self._calls:
                 return
             originals.pop_mode()
-            self._scopes.remove()
             self._depth = depth
-        log.is_listening = on
+        self._turn(on=on)
+
+    def pause(self, *, on: bool) -> None:
+        """As `switch`, inside a call that the mode sees: it stays where it is and lets every call pass."""
+        log = self._log
+        if on != log.is_listening and not log.inner and log.scope is None:
+            self._turn(on=on)
+
+    def _turn(self, *, on: bool) -> None:
+        if on:
+            self._scopes.install()
+            self._log.forget_the_dead()
+        else:
+            self._scopes.remove()
+        self._log.is_listening = on
         self._missed.append(originals.sequence_number())
 
     def has_missed(self, sequences: Sequence[int]) -> bool:

@@ -1,14 +1,24 @@
-"""One backward from live tensors: there is no program, only a graph."""
+"""Recording in a process that is somebody else's: one backward of live tensors, or a stretch of a running script."""
 
+import ast
+import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from types import FrameType
 from typing import Any
 
 import torch
 
+from gradwalk.protocol.facts import fact
+from gradwalk.protocol.problems import problem
 from gradwalk.protocol.requests import ResolvedLimits
 from gradwalk.tracer.collection import paused_collection
 from gradwalk.tracer.explanation import explain_error
+from gradwalk.tracer.originals import PROGRAM_FILES
+from gradwalk.tracer.passes import RecordingEngine
 from gradwalk.tracer.recorder import Recorder
+from gradwalk.tracer.run import listening
+from gradwalk.tracer.source import Program
 from gradwalk.tracer.stream import EventStream
 
 
@@ -62,3 +72,58 @@ def record_backward(  # noqa: PLR0913 (one backward call's own arguments)
         recorder.hooks.remove()
         recorder.log.chains.release_later()
     return LiveRecording(recorder)
+
+
+class Stretch:
+    """A stretch of a running script, recorded from `start` to `stop`. The header is the caller's business."""
+
+    def __init__(
+        self,
+        frame: FrameType,
+        text: str,
+        emit: Callable[[Any], None],
+        limits: ResolvedLimits,
+        passes: Sequence[int] | None = None,
+    ) -> None:
+        """Of the file of `frame`, whose text is given. `passes` chooses backward passes by number, from 0."""
+        self._filename = frame.f_code.co_filename
+        self._stream = EventStream(emit, limits.stdout_characters)
+        variables = frame.f_globals
+        self._recorder = Recorder(self._stream, limits, _program(text), lambda: variables, passes)
+        self._recorder.schedule.looks_ahead = True
+        self._stack = ExitStack()
+
+    def start(self) -> None:
+        """Begins to listen, to this thread's calls and to every backward."""
+        if isinstance(torch.autograd.Variable._execution_engine, RecordingEngine):
+            raise AlreadyRecordingError
+        PROGRAM_FILES.add(self._filename)
+        self._stack.enter_context(self._stack.enter_context(listening(self._recorder)))
+
+    def stop(self, error: BaseException | None) -> None:
+        """Ends it, explains the error that ended it, and sends the last event."""
+        self._stack.close()
+        recorder = self._recorder
+        if error is not None and not recorder.was_explained(error):
+            recorder.explain_once(error, explain_error(error, recorder.culprits()))
+        elif error is None and recorder.passes.count == 0:
+            self._stream.send_problem(problem("not_differentiable", fact("problem-no-pass")))
+        recorder.unrecorded.flush()
+        self._stream.finish(recorder.notes, recorder.caught(error), recorder.passes.count)
+        PROGRAM_FILES.discard(self._filename)
+        recorder.forget_names()
+        recorder.log.chains.release_later()
+
+
+class AlreadyRecordingError(Exception):
+    """Something else in this process records."""
+
+
+def _program(text: str) -> Program | None:
+    """For lines and names; None where the text is not known, or is more than Python (cells with magics)."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return Program(text, ast.parse(text), ()) if text else None
+    except (SyntaxError, RecursionError, MemoryError):
+        return None

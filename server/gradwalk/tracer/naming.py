@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import torch
 
-from gradwalk.tracer.originals import SNIPPET, Tensor, grad_fn_of, is_leaf
+from gradwalk.tracer.originals import PROGRAM_FILES, Tensor, grad_fn_of, is_leaf
 from gradwalk.tracer.values import storage_address
 from gradwalk.tracer.walk import Node
 
@@ -58,7 +58,7 @@ class NamedTensors:
         if isinstance(value, Tensor):
             self._take(name, value)
         elif isinstance(value, (int, float, str, type, FunctionType)) or value is None or depth == 0:
-            if isinstance(value, FunctionType) and value.__code__.co_filename == SNIPPET and depth:
+            if isinstance(value, FunctionType) and value.__code__.co_filename in PROGRAM_FILES and depth:
                 self._read_members(_closure(value), depth)
         elif id(value) not in self._seen:
             self._seen.add(id(value))
@@ -99,7 +99,7 @@ class NamedTensors:
 def running_variables(frame: FrameType | None) -> Iterator[Mapping[str, Any]]:
     """The local variables of the program's functions that are running, outermost last; without its module level."""
     while frame is not None:
-        if frame.f_code.co_filename == SNIPPET and frame.f_code.co_name != "<module>":
+        if frame.f_code.co_filename in PROGRAM_FILES and frame.f_code.co_name != "<module>":
             yield frame.f_locals
         frame = frame.f_back
 

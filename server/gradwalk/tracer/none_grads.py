@@ -10,7 +10,7 @@ from gradwalk.protocol.events import Problem
 from gradwalk.protocol.facts import Fact, fact
 from gradwalk.tracer.explanation import words_of
 from gradwalk.tracer.frames import Place
-from gradwalk.tracer.originals import SNIPPET, Tensor, grad_fn_of
+from gradwalk.tracer.originals import PROGRAM_FILES, Tensor, grad_fn_of
 from gradwalk.tracer.places import Places
 
 _OF_NONE: Final = re.compile(r"'NoneType'")
@@ -43,7 +43,7 @@ def _innermost(error: BaseException) -> tuple[FrameType | None, Place | None]:
     """The program's innermost frame in the traceback of an error, and the instruction there."""
     frame, place, trace = None, None, error.__traceback__
     while trace is not None:
-        if trace.tb_frame.f_code.co_filename == SNIPPET:
+        if trace.tb_frame.f_code.co_filename in PROGRAM_FILES:
             frame, place = trace.tb_frame, (trace.tb_frame.f_code, trace.tb_lasti)
         trace = trace.tb_next
     return frame, place

@@ -115,7 +115,9 @@ def to_list(tensor: torch.Tensor) -> Any:
 
 
 SNIPPET: Final = "<snippet>"
-"""The file name of the traced program's code objects."""
+"""The file name of a traced program's code objects."""
+PROGRAM_FILES: Final = {SNIPPET}
+"""The files whose code counts as the program's: a script that records a stretch of itself adds its own meanwhile."""
 
 
 _FUNCTIONS: Final = {
@@ -133,7 +135,7 @@ def asked_for(func: Callable[..., Any], frame: FrameType | None) -> Callable[...
     `Tensor.backward` passes itself on by its name. By then the name may mean a wrapper of the program around it,
     which would run a second time.
     """
-    if type(func) is not FunctionType or func.__code__.co_filename != SNIPPET:
+    if type(func) is not FunctionType or func.__code__.co_filename not in PROGRAM_FILES:
         return func
     asks = None if frame is None else frame.f_back
     return func if asks is None else _FUNCTIONS.get(id(asks.f_code), func)

@@ -429,6 +429,7 @@ class Passes:
             results = run()
         finally:
             self._log.inner = inner
+            self._schedule.look_ahead()
         if end is not None:
             with originals.without_torch_function():
                 try:
@@ -443,6 +444,8 @@ class Passes:
         stack.remove(one)
         for handle in handles:
             handle.remove()
+        if not stack:
+            self._schedule.look_ahead()
 
     def _tell(self, one: Pass, tell: Callable[[Pass, Any], None], outcome: Any) -> None:
         if one.is_recorded:

@@ -304,20 +304,28 @@ def _ends_well(error: BaseException) -> bool:
 
 
 @contextmanager
-def recording(recorder: Recorder, stream: EventStream) -> Iterator[CallRecorder]:
-    """Puts everything in place that listens, and takes it away again."""
+def listening(recorder: Recorder) -> Iterator[CallRecorder]:
+    """Puts everything in place that listens to the forward and the backward, and takes it away again."""
     patch = FunctionPatch(recorder.log, recorder.fail_inside)
     scopes = ModuleScopes(recorder.log)
-    with ExitStack() as stack, redirect_stdout(ProgramOutput(stream)):
-        stack.enter_context(relaxed_collection())
-        compiled = CompileWatch(recorder.places, recorder.notes.append)
-        heard = WarningWatch(stream.send_warning, recorder.places, recorder.fail_inside)
-        for part in (heard, patch, scopes, recorder.hooks, recorder.writer.threads, compiled, recorder.passes):
+    compiled = CompileWatch(recorder.places, recorder.notes.append)
+    with ExitStack() as stack:
+        for part in (patch, scopes, recorder.hooks, recorder.writer.threads, compiled, recorder.passes):
             part.install()
             stack.callback(part.remove)
         calls = recorder.passes.mode = CallRecorder(recorder.log, recorder.fail_inside)
         recorder.schedule.listening = Listening(recorder.log, calls, scopes)
         yield calls
+
+
+@contextmanager
+def recording(recorder: Recorder, stream: EventStream) -> Iterator[CallRecorder]:
+    """Listens, and also takes what the program prints and is warned of."""
+    heard = WarningWatch(stream.send_warning, recorder.places, recorder.fail_inside)
+    with redirect_stdout(ProgramOutput(stream)), relaxed_collection(), ExitStack() as stack:
+        heard.install()
+        stack.callback(heard.remove)
+        yield stack.enter_context(listening(recorder))
 
 
 def seed_everything(seed: int) -> None:

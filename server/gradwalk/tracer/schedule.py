@@ -52,6 +52,12 @@ class Schedule:
         self._is_turn_due = asked is None
         self._counts: dict[tuple[int, int] | None, int] = {}
         """By the place that starts passes: how many since the running turn began."""
+        self.looks_ahead = False
+        """Whether loops tell no turns: then the passes themselves tell when to listen."""
+        self._latest: dict[tuple[int, int] | None, int] = {}
+        """By the place that starts passes: the number of the last one."""
+        self._round: list[tuple[int, int] | None] = []
+        """The places of the passes since the one before at this place."""
 
     @property
     def is_listening(self) -> bool:
@@ -112,16 +118,36 @@ class Schedule:
         """Whether the pass that is about to start at this place of the program is recorded."""
         key = None if place is None else (id(place[0]), place[1])
         count = self._counts[key] = self._counts.get(key, -1) + 1
+        if self.looks_ahead:
+            before = self._latest.get(key, 0)
+            self._latest[key] = self.number
+            self._round = [one for one, number in self._latest.items() if number >= before]
         if not self._is_turn_due:
             return self._asked is not None and self.number in self._asked
         return _is_on_grid(count, self._limits.passes)
+
+    def look_ahead(self) -> None:
+        """A pass has ended: what leads to the next ones is listened to only if one of these will be recorded."""
+        if not self.looks_ahead or self.listening is None:
+            return
+        if self._asked is None:
+            on = any(_is_on_grid(self._counts[one] + 1, self._limits.passes) for one in self._round)
+        else:
+            on = any(self.number <= asked < self.number + len(self._round) for asked in self._asked)
+        self.listening.pause(on=on)
 
     def reaches(self, sequences: Sequence[int]) -> bool:
         """Whether the graph with these sequence numbers has nodes that were made while nothing listened."""
         for one in self._turns.running:
             if any(one.started_at <= sequence < one.turned_at for sequence in sequences):
                 one.history.carries = True
-        return self.listening is not None and self.listening.has_missed(sequences)
+        if self.listening is None or not self.listening.has_missed(sequences):
+            return False
+        if self.looks_ahead:
+            # A graph that is carried from pass to pass has to be heard whole.
+            self.looks_ahead = False
+            self.listening.pause(on=True)
+        return True
 
     def _is_due(self, one: RunningLoop) -> bool:
         history, of_turn = one.history, one.history.of_turn

@@ -28,7 +28,7 @@ def argument_name(leaf: torch.Tensor, frame: FrameType | None) -> str | None:
     """
     found: str | None = None
     for _ in range(_FRAMES_ABOVE):
-        if frame is None or frame.f_code.co_filename == originals.SNIPPET:
+        if frame is None or frame.f_code.co_filename in originals.PROGRAM_FILES:
             break
         if frame.f_globals.get("__name__") in _TRANSFORMS and "func" in frame.f_locals:
             function = frame.f_locals["func"]
@@ -53,7 +53,7 @@ def _name_among(leaf: torch.Tensor, function: Any, variables: Mapping[str, Any])
 
 def _is_users(function: Any) -> bool:
     code = getattr(originals.innermost(function), "__code__", None)
-    return code is not None and code.co_filename == originals.SNIPPET
+    return code is not None and code.co_filename in originals.PROGRAM_FILES
 
 
 def runs_in_transform() -> bool:

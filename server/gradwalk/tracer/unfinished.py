@@ -14,7 +14,7 @@ from gradwalk.tracer.calls import CallRecorder
 from gradwalk.tracer.description import GraphWriter, Record
 from gradwalk.tracer.frames import Place
 from gradwalk.tracer.naming import NamedTensors
-from gradwalk.tracer.originals import SNIPPET
+from gradwalk.tracer.originals import PROGRAM_FILES
 from gradwalk.tracer.passes import resolve_slots
 from gradwalk.tracer.places import Places
 from gradwalk.tracer.values import ValueTable
@@ -32,7 +32,7 @@ class Unfinished:
         self._call: FrameType | None = None
         self._place: Place | None = None
         for frame, offset in _frames(error.__traceback__):
-            if frame.f_code.co_filename == SNIPPET:
+            if frame.f_code.co_filename in PROGRAM_FILES:
                 self._place = (frame.f_code, offset)
                 if frame.f_code.co_name != "<module>":
                     self.named.read(frame.f_locals)

@@ -17,7 +17,7 @@ from gradwalk.tracer import originals
 from gradwalk.tracer.calls import CallRecorder
 from gradwalk.tracer.frames import snippet_place
 from gradwalk.tracer.node_calls import is_unnoticed
-from gradwalk.tracer.originals import SNIPPET
+from gradwalk.tracer.originals import PROGRAM_FILES
 from gradwalk.tracer.places import Places
 
 TEXT_MAX: Final = 2_000
@@ -76,7 +76,7 @@ def _text(message: Warning | str) -> str:
 
 def _is_recording(frame: FrameType | None) -> bool:
     """Whether the recorder noting something set it off, before the program's own code is met."""
-    while frame is not None and frame.f_code.co_filename != SNIPPET:
+    while frame is not None and frame.f_code.co_filename not in PROGRAM_FILES:
         if frame.f_code is _RECORDING:
             return True
         frame = frame.f_back
@@ -85,7 +85,7 @@ def _is_recording(frame: FrameType | None) -> bool:
 
 def _forget(frame: FrameType | None) -> None:
     """Lets the next one through: to Python all calls of torch come from the same few lines of ours."""
-    while frame is not None and frame.f_code.co_filename != SNIPPET:
+    while frame is not None and frame.f_code.co_filename not in PROGRAM_FILES:
         if frame.f_globals.get("__name__", "").startswith(_OURS):
             frame.f_globals.get("__warningregistry__", {}).clear()
         frame = frame.f_back

@@ -453,6 +453,9 @@ problem-nothing-made = Das Programm erzeugt keine Tensoren, also gibt es keinen 
     .title = Nichts ist differenzierbar
     .hint = Erzeuge eine Eingabe mit `requires_grad=True`, zum Beispiel `x = torch.tensor([1., 2.], requires_grad=True)`.
 
+problem-no-pass = Während der Aufzeichnung lief kein Rückwärtsdurchlauf.
+    .title = Nichts lief rückwärts
+    .hint = Rufe `.backward()` oder `torch.autograd.grad` innerhalb des `with` auf.
 problem-no-backward = `.backward()` beginnt bei einem Tensor; ein einfaches `{ $type }` hat keine Vorgeschichte, durch die man zurückgehen könnte.
     .title = Ein einfaches `{ $type }` hat kein backward
     .hint = Ruf es auf dem Tensor auf, der aus den Blättern berechnet wurde.
@@ -847,6 +850,8 @@ notebook-more = { $count ->
 notebook-needs-anywidget = Das Widget braucht anywidget: `pip install anywidget`.
 notebook-summarised = { $shape } hat { $count } Einträge, von denen nur eine Zusammenfassung aufgezeichnet wurde: mit `limits=dict(elements={ $count })` werden es alle.
 notebook-no-such-name = es gibt kein `{ $name }`; es gibt { $known }
+notebook-recording = Diese Aufzeichnung läuft noch: Lesbar ist sie, wenn der `with`-Block zu Ende ist.
+notebook-recording-twice = gradwalk zeichnet in diesem Prozess schon auf: nur ein `record()` zur gleichen Zeit.
 notebook-place = Ein Schritt sieht aus wie `7.3` (Schritt 7, Phase 3 von 5) oder `f7.3` (vorwärts), nicht wie `{ $text }`.
 
 ## What older versions wrote out

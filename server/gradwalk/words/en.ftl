@@ -454,6 +454,9 @@ problem-nothing-made = The program makes no tensors, so there is no graph to wal
     .title = Nothing is differentiable
     .hint = Create an input with `requires_grad=True`, for example `x = torch.tensor([1., 2.], requires_grad=True)`.
 
+problem-no-pass = No backward pass ran while this was recorded.
+    .title = Nothing ran backward
+    .hint = Call `.backward()` or `torch.autograd.grad` inside the `with`.
 problem-no-backward = `.backward()` starts at a tensor; a plain `{ $type }` has no history to walk back through.
     .title = A plain `{ $type }` has no backward
     .hint = Call it on the tensor that was computed from the leaves.
@@ -848,6 +851,8 @@ notebook-more = { $count ->
 notebook-needs-anywidget = The widget needs anywidget: `pip install anywidget`.
 notebook-summarised = { $shape } has { $count } entries, of which only a summary was recorded: trace again with `limits=dict(elements={ $count })`.
 notebook-no-such-name = there is no `{ $name }`; there are { $known }
+notebook-recording = This trace is still being recorded: it can be read when the `with` block has ended.
+notebook-recording-twice = gradwalk records already in this process: one `record()` at a time.
 notebook-place = A step looks like `7.3` (step 7, phase 3 of 5) or `f7.3` (forward), not like `{ $text }`.
 
 ## What older versions wrote out

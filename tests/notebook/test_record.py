@@ -1,0 +1,159 @@
+"""A stretch of somebody's own script, recorded while it runs."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+import gradwalk
+from gradwalk.protocol.events import EVENT
+from tests.twin import check_pass, random_states, run_watched, seed
+
+HEAD = "import torch\nfrom torch import nn\n"
+TRAIN = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner, self.drop, self.outer = nn.Linear(2, 3), nn.Dropout(0.2), nn.Linear(3, 1)
+
+    def forward(self, x):
+        return self.outer(self.drop(torch.tanh(self.inner(x))))
+
+
+def train():
+    net, x, target = Net(), torch.randn(4, 2), torch.randn(4, 1)
+    optimizer = torch.optim.Adam(net.parameters(), lr=0.1)
+    for _ in range(3):
+        optimizer.zero_grad()
+        loss = ((net(x) - target) ** 2).mean()
+        loss.backward()
+        optimizer.step()
+    return [one.detach().clone() for one in net.parameters()]
+
+
+trained = train()
+"""
+ADVERSARIES = """
+real, fake = nn.Linear(2, 1), nn.Linear(2, 2)
+for turn in range(200):
+    made = fake(torch.randn(3, 2))
+    real(made.detach()).sum().backward()
+    real(made).mean().backward()
+"""
+CARRIED = """
+w = torch.full((2,), 0.5, requires_grad=True)
+state = torch.ones(2)
+for turn in range(60):
+    state = torch.tanh(w * state)
+    state.sum().backward(retain_graph=True)
+"""
+
+
+def run_recorded(path: Path, source: str, call: str = "") -> dict[str, Any]:
+    """The namespace of a script that records all but its imports; `trace` is what it recorded."""
+    seed()
+    body = "".join(f"    {line}\n" if line else "\n" for line in source.splitlines())
+    text = f"{HEAD}import gradwalk\nwith gradwalk.record({call}) as trace:\n{body}"
+    path.write_text(text)
+    namespace: dict[str, Any] = {"__name__": "script"}
+    exec(compile(text, str(path), "exec"), namespace)
+    return namespace
+
+
+def starts(trace: gradwalk.Trace) -> list[Any]:
+    return [event for event in trace.events if event["type"] == "pass_started"]
+
+
+def test_a_script_computes_what_it_computes_without_and_every_pass_is_that_of_plain_torch(tmp_path: Path) -> None:
+    recorded = run_recorded(tmp_path / "train.py", TRAIN)
+    states = random_states()
+    twin = run_watched(HEAD + TRAIN)
+    assert all(map(torch.equal, recorded["trained"], twin.namespace["trained"]))
+    assert twin.random_states == states
+    trace = recorded["trace"]
+    for event in trace.events:
+        EVENT.validate_python(event)
+    assert len(trace.passes) == len(twin.passes) == 3
+    for index, watched in enumerate(twin.passes):
+        check_pass(trace.events, watched, index)
+
+
+def test_nodes_stand_at_their_lines_and_leaves_have_the_names_that_functions_give_them(tmp_path: Path) -> None:
+    path = tmp_path / "train.py"
+    trace = run_recorded(path, TRAIN)["trace"]
+    assert trace.document["source"] == path.read_text()
+    lines = path.read_text().splitlines()
+    nodes = starts(trace)[0]["graph"]["nodes"]
+    at = {node["op"]: lines[node["span"]["line"] - 1] for node in nodes if node["span"] is not None}
+    assert "torch.tanh" in at["tanh"]
+    assert ".mean()" in at["mean"]
+    assert {node["label"] for node in nodes if "leaf" in node} == {
+        f"net.{layer}.{kind}" for layer in ("inner", "outer") for kind in ("weight", "bias")
+    }
+
+
+@pytest.mark.parametrize(("source", "passes"), [(ADVERSARIES, 400), (CARRIED, 60)], ids=["in turns", "carried"])
+def test_of_a_long_loop_a_sample_is_recorded_whole(tmp_path: Path, source: str, passes: int) -> None:
+    trace = run_recorded(tmp_path / "loop.py", source)["trace"]
+    twin = run_watched(HEAD + source)
+    assert trace.events[-1]["passes"] + trace.events[-1].get("unrecorded", 0) == len(twin.passes) == passes
+    assert len(trace.passes) >= 50
+    for index, started in enumerate(starts(trace)):
+        check_pass(trace.events, twin.passes[started.get("number", index)], index)
+        assert all(node["span"] for node in started["graph"]["nodes"] if "leaf" not in node)
+
+
+def test_passes_that_are_asked_for_are_recorded_alone(tmp_path: Path) -> None:
+    trace = run_recorded(tmp_path / "loop.py", ADVERSARIES, "passes=[3, 300]")["trace"]
+    assert [started["number"] for started in starts(trace)] == [3, 300]
+    twin = run_watched(HEAD + ADVERSARIES)
+    for index, number in enumerate((3, 300)):
+        check_pass(trace.events, twin.passes[number], index)
+
+
+def test_an_error_goes_on_and_is_explained_at_its_line() -> None:
+    recording = gradwalk.record()
+    with pytest.raises(RuntimeError, match="only for scalar outputs"), recording:
+        torch.ones(2, requires_grad=True).backward()
+    assert recording.trace is not None
+    (problem,) = recording.trace.problems
+    assert problem["fact"]["kind"] == "problem-not-scalar"
+    assert "torch.ones" in Path(__file__).read_text().splitlines()[problem["span"]["line"] - 1]
+
+
+def test_one_recording_at_a_time_read_when_it_has_ended_and_nothing_is_left_behind() -> None:
+    engine = torch.autograd.Variable._execution_engine
+    with gradwalk.record() as trace:
+        with pytest.raises(RuntimeError), gradwalk.record():
+            pass
+        with pytest.raises(RuntimeError):
+            len(trace.events)
+        x = torch.tensor([2.0], requires_grad=True)
+        (x * x).backward()
+    assert torch.autograd.Variable._execution_engine is engine
+    assert torch.equal(trace.passes[-1].steps[0].grad_inputs[0], torch.tensor([2.0]))
+
+
+def test_a_decorated_function_is_recorded_at_each_call() -> None:
+    recording = gradwalk.record()
+
+    @recording
+    def double(factor: float) -> torch.Tensor:
+        x = torch.tensor([1.0], requires_grad=True)
+        (x * factor).backward()
+        return x
+
+    traces = []
+    for factor in (2.0, 3.0):
+        x = double(factor)
+        assert recording.trace is not None
+        assert torch.equal(recording.trace.leaf_grads["x"], x.grad)
+        traces.append(recording.trace)
+    assert torch.equal(traces[0].leaf_grads["x"], torch.tensor([2.0]))
+
+
+def test_without_a_backward_it_says_so() -> None:
+    with gradwalk.record() as trace:
+        torch.ones(2, requires_grad=True).sum()
+    assert [one["fact"]["kind"] for one in trace.problems] == ["problem-no-pass"]

@@ -1,4 +1,5 @@
 import "../render/math.css";
+import "../render/pieces.css";
 import "../render/theme.css";
 import "./page.css";
 import { mount } from "svelte";

@@ -316,12 +316,6 @@ export class Session {
     this.request("again");
   }
 
-  setSeed(seed: number): void {
-    this.remember();
-    this.seed = seed;
-    this.request("again");
-  }
-
   stop(): void {
     this.queued = null;
     this.flight?.abort.abort();

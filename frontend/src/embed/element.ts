@@ -8,6 +8,7 @@ import { clampPosition, formatPosition, parsePosition } from "../model/position"
 import type { TraceState } from "../model/trace";
 import { DecodeError } from "../protocol/decode";
 import { useLanguage } from "../render/language.svelte";
+import pieces from "../render/pieces.css?inline";
 import theme from "../render/theme.css?inline";
 import { label } from "../words/say";
 import { sentenceAt } from "../words/sentences";
@@ -46,7 +47,7 @@ export class GradWalkElement extends HTMLElement {
     super();
     const root = this.attachShadow({ mode: "open" });
     const style = document.createElement("style");
-    style.textContent = theme + OWN_STYLE;
+    style.textContent = theme + pieces + OWN_STYLE;
     this.#box = document.createElement("div");
     this.#box.className = "gradwalk-box";
     root.append(style, this.#box, this.#fallback);

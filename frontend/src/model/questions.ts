@@ -21,8 +21,6 @@ import { formatPosition, previousPhase, stopsOfStep } from "./position";
 import { edgesById, nodeAt, nodesById, nodeTitle, passAt, stepAt, variableOf } from "./selectors";
 import type { TraceState } from "./trace";
 
-export type QuestionKind = "sum" | "value" | "shape" | "sign" | "nodes" | "grad";
-
 /** What can be ticked. */
 export interface Choice {
   readonly id: string;

@@ -13,14 +13,28 @@ import { passAt } from "../model/selectors";
 import type { TraceState } from "../model/trace";
 import { SAMPLES, TRACES } from "../protocol/samples";
 import { sentenceAt } from "../words/sentences";
+import { drawCallout } from "./equation";
 import { productForms } from "./product";
-import { drawScene } from "./scene";
 import { drawStill } from "./still";
+import { drawTokens } from "./tokens";
 
 const MOST_MOVING_GROUPS = 4;
 
 const everyPosition = (trace: TraceState): readonly Position[] =>
   [START, startOf("forward")].flatMap((start) => walkFrom(trace, start));
+
+/** All that is drawn at a position, in the motion that leads into it. */
+function drawScene(trace: TraceState, layout: Layout, position: Position, progress: number) {
+  const still = drawStill(trace, position);
+  const { cardOf, edgeOf, ...rest } = still;
+  return {
+    ...rest,
+    cards: still.graph?.nodes.map(cardOf) ?? [],
+    edges: still.graph?.edges.map(edgeOf) ?? [],
+    tokens: drawTokens(still, layout, progress),
+    callout: drawCallout(trace, still),
+  };
+}
 
 function layouts(trace: TraceState): (position: Position) => Layout {
   const made = trace.passes.map(({ started: { graph } }) =>

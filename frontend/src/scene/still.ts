@@ -2,7 +2,6 @@
  * What stands still at a position: the state of every card, closed group and edge. It depends on the trace, the
  * position and on which groups are open, never on progress; so a long graph is worked through once per position.
  */
-import { boxesOverlap } from "../layout/geometry";
 import type { Layout } from "../layout/place";
 import { problemOfNode } from "../model/failed";
 import type { GradientLedger } from "../model/gradients";
@@ -319,17 +318,6 @@ export function boxOf(graph: Graph, layout: Layout, nodeId: string) {
     if (box !== undefined && !box.open) return box;
   }
   return null;
-}
-
-/** The pairs of cards that overlap; a correct layout has none. */
-export function overlappingCards(layout: Layout): readonly (readonly [string, string])[] {
-  const boxes = [...layout.nodes, ...[...layout.groups].filter(([, box]) => !box.open)];
-  return boxes.flatMap(([a, boxA], index) =>
-    boxes
-      .slice(index + 1)
-      .filter(([, boxB]) => boxesOverlap(boxA, boxB))
-      .map(([b]) => [a, b] as const),
-  );
 }
 
 /** The groups that a node is in, innermost first. */

@@ -21,7 +21,9 @@ import { passAt } from "../model/selectors";
 import type { TraceState } from "../model/trace";
 import { TRACES } from "../protocol/samples";
 import { sentenceAt } from "../words/sentences";
-import { drawScene } from "./scene";
+import { drawCallout } from "./equation";
+import { drawGroups, drawStill } from "./still";
+import { drawTokens } from "./tokens";
 
 const WALKS = [START, startOf("forward")];
 
@@ -34,8 +36,12 @@ function pictures(trace: TraceState): (position: Position) => string {
     const { graph, pass: index } = pass.started;
     const layout = layouts.get(index) ?? layOut(drawingOf(graph, new Set(graph.groups.map(({ id }) => id))));
     layouts.set(index, layout);
-    const { cards, edges, groups, tokens, callout } = drawScene(trace, layout, position, 1);
-    const seen = tokens
+    const still = drawStill(trace, position);
+    const cards = graph.nodes.map(still.cardOf);
+    const edges = graph.edges.map(still.edgeOf);
+    const groups = drawGroups(still, layout);
+    const callout = drawCallout(trace, still);
+    const seen = drawTokens(still, layout, 1)
       .filter(({ opacity }) => opacity > 0)
       .map(({ at, label, value }) => ({ at, label, value }));
     const { rule, product, landed } = callout?.shown ?? {};

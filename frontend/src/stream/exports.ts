@@ -10,7 +10,6 @@ export interface ExportKind {
   /** What it is. */
   readonly fact: Fact;
   /** One step and phase. */
-  readonly is_still: boolean;
   /** A page, slide or picture per step or phase. */
   readonly has_pages: boolean;
 }

@@ -1,0 +1,120 @@
+/** What was found in a program and its passes, to be listed: each with what to do about it and the ways from it. */
+import type { Phase } from "../model/phases";
+import type { Position } from "../model/position";
+import type { MetProblem, TraceState } from "../model/trace";
+import type { Problem, Span } from "../protocol/trace.gen";
+import { warningTitle } from "./advice";
+import type { NoGrad } from "./nograds";
+import { worthKnowing } from "./passes";
+import { label, type Said, say, text } from "./say";
+import { standouts } from "./standouts";
+import { tellAttribute, tellProblem, titleOf } from "./tell";
+import { shapeText } from "./values";
+
+export interface Found {
+  readonly id: string;
+  /** In whose colour it is marked. */
+  readonly kind: "problem" | "caught" | "warning" | "standout" | "note" | "none";
+  readonly title: Said;
+  /** Beside the title: the line that it is about. */
+  readonly line?: number | null;
+  /** A paragraph each. */
+  readonly said: readonly Said[];
+  readonly items?: { readonly name: string; readonly each: readonly string[] } | undefined;
+  readonly ways: readonly { readonly label: string; readonly go: () => void }[];
+}
+
+export interface ProblemWays {
+  /** Goes to the place in the program. */
+  readonly ongoto: (span: Span) => void;
+  /** Shows the node that raised; absent where there is no graph on show. */
+  readonly onnode?: ((problem: Problem) => void) | undefined;
+  /** Puts a line at the end of the program and runs it. */
+  readonly onadd: (line: string) => void;
+}
+
+export function problemsFound(problems: readonly MetProblem[], ways: ProblemWays): readonly Found[] {
+  return problems.map((problem, index) => {
+    const { fact, isCaught, addition: call, failed, span, node } = problem;
+    const { ongoto, onnode, onadd } = ways;
+    const paragraphs = [
+      tellProblem(problem),
+      isCaught ? say("problem-caught") : null,
+      tellAttribute(fact, "hint"),
+    ];
+    return {
+      id: String(index),
+      kind: isCaught ? "caught" : "problem",
+      title: titleOf(problem),
+      said: paragraphs.filter((said) => said !== null),
+      items: failed && {
+        name: label("page-operands-of", { op: failed.op }),
+        each: failed.operands.map(
+          ({ value }, at) =>
+            `${label("page-operand-shape", { number: at + 1, shape: shapeText(value.shape) })} ${value.dtype}`,
+        ),
+      },
+      ways: [
+        ...(call === undefined ? [] : [{ label: label("page-add-call", { call }), go: () => onadd(call) }]),
+        ...(onnode && (failed || node !== undefined)
+          ? [{ label: label("page-show-node"), go: () => onnode(problem) }]
+          : []),
+        ...toLine(span, ongoto),
+      ],
+    };
+  });
+}
+
+/** @param ongoto goes to the place in the program; absent where no program is on show */
+export function warningsFound(trace: TraceState, ongoto?: (span: Span) => void): readonly Found[] {
+  const counts = new Map(trace.finished?.repeated_warnings?.map(({ seq, count }) => [seq, count]));
+  return trace.warnings.map(({ seq, category, text: words, span }) => ({
+    id: String(seq),
+    kind: "warning",
+    title: text(warningTitle(category, counts.get(seq) ?? 1)),
+    said: [text(words)],
+    ways: toLine(span, ongoto),
+  }));
+}
+
+export function standoutsFound(trace: TraceState, onposition: (to: Position) => void): readonly Found[] {
+  return standouts(trace).map(({ id, title, said, step }) => ({
+    id,
+    kind: "standout",
+    title: text(title),
+    said: [said],
+    ways: toStep(step, "multiply", onposition),
+  }));
+}
+
+export function notesFound(trace: TraceState, onposition: (to: Position) => void): readonly Found[] {
+  return worthKnowing(trace).map(({ id, said, step }) => ({
+    id,
+    kind: "note",
+    title: [],
+    said: [said],
+    ways: toStep(step === 1 ? null : step, "collect", onposition),
+  }));
+}
+
+export function noGradsFound(found: readonly NoGrad[]): readonly Found[] {
+  return found.map(({ title, line, said }) => ({
+    id: title,
+    kind: "none",
+    title: text(title),
+    line,
+    said: [said],
+    ways: [],
+  }));
+}
+
+function toLine(span: Span | null, ongoto?: (span: Span) => void): Found["ways"] {
+  if (span === null || ongoto === undefined) return [];
+  return [{ label: label("page-go-to-line", { line: String(span.line) }), go: () => ongoto(span) }];
+}
+
+function toStep(step: number | null, phase: Phase, onposition: (to: Position) => void): Found["ways"] {
+  if (step === null) return [];
+  const go = () => onposition({ direction: "backward", step, phase });
+  return [{ label: label("player-show-step", { step: String(step) }), go }];
+}

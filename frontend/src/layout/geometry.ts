@@ -1,4 +1,5 @@
 /** Points, boxes and cubic Bezier paths; y grows downwards. */
+import { once } from "../model/once";
 
 export interface Point {
   readonly x: number;
@@ -79,18 +80,8 @@ function between(a: Point, b: Point, share: number): Point {
   return { x: a.x + (b.x - a.x) * share, y: a.y + (b.y - a.y) * share };
 }
 
-const pathsOfCurves = new WeakMap<Curve, string>();
-
 /** An SVG path. */
-export function pathOf(curve: Curve): string {
-  const known = pathsOfCurves.get(curve);
-  if (known !== undefined) return known;
-  const made = spellPath(curve);
-  pathsOfCurves.set(curve, made);
-  return made;
-}
-
-function spellPath(curve: Curve): string {
+export const pathOf = once((curve: Curve): string => {
   const [start, ...rest] = curve;
   if (start === undefined) return "";
   let path = `M${rounded(start)}`;
@@ -101,14 +92,10 @@ function spellPath(curve: Curve): string {
       .join(" ")}`;
   }
   return path;
-}
-
-const boundsOfCurves = new WeakMap<Curve, Box>();
+});
 
 /** The box of a curve's points; the curve lies inside. */
-export function curveBounds(curve: Curve): Box {
-  const known = boundsOfCurves.get(curve);
-  if (known !== undefined) return known;
+export const curveBounds = once((curve: Curve): Box => {
   let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
   for (const { x, y } of curve) {
     left = Math.min(left, x);
@@ -116,17 +103,10 @@ export function curveBounds(curve: Curve): Box {
     right = Math.max(right, x);
     bottom = Math.max(bottom, y);
   }
-  const made = { x: left, y: top, width: right - left, height: bottom - top };
-  boundsOfCurves.set(curve, made);
-  return made;
-}
+  return { x: left, y: top, width: right - left, height: bottom - top };
+});
 
 const SAMPLES_PER_PIECE = 12;
-interface Sampled {
-  readonly points: readonly Point[];
-  readonly lengths: readonly number[];
-}
-const samples = new WeakMap<Curve, Sampled>();
 
 /** The length of a curve in its own units. */
 export function lengthOf(curve: Curve): number {
@@ -149,9 +129,7 @@ export function pointAt(curve: Curve, fraction: number): Point | null {
   return between(before, after, share);
 }
 
-function sample(curve: Curve): Sampled {
-  const known = samples.get(curve);
-  if (known !== undefined) return known;
+const sample = once((curve: Curve) => {
   const points: Point[] = curve[0] === undefined ? [] : [curve[0]];
   const lengths: number[] = points.map(() => 0);
   let total = 0;
@@ -164,10 +142,8 @@ function sample(curve: Curve): Sampled {
       lengths.push(total);
     }
   }
-  const made = { points, lengths };
-  samples.set(curve, made);
-  return made;
-}
+  return { points, lengths };
+});
 
 function bezier(curve: Curve, start: number, t: number): Point {
   const u = 1 - t;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { usesOf } from "../model/graph";
 import { sampleTrace } from "../model/samples";
-import { usesOf } from "../model/selectors";
 import { emptyTrace, foldEvents } from "../model/trace";
 import { atHand, readSample, SAMPLES, TRACES } from "../protocol/samples";
 import type { Graph } from "../protocol/trace.gen";

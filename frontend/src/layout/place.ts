@@ -4,6 +4,8 @@
  * out of that: Graphviz would put what comes before and after at their heights, and so move it whenever a group opens;
  * edges are led to them afterwards. Pure: it is given a function that places one level; the results nest by translation.
  */
+import { append } from "../model/lists";
+import { once } from "../model/once";
 import type { PlaceLevel, Places } from "./dot";
 import type { Box, Curve, Point, Size } from "./geometry";
 import { cutAt, joined, shifted } from "./geometry";
@@ -85,15 +87,9 @@ interface Job extends Progress {
   readonly placeLevel: PlaceLevel;
 }
 
-const progressOfSubjects = new WeakMap<Subject, Progress>();
-
-function progressOf(subject: Subject): Progress {
-  const known = progressOfSubjects.get(subject);
-  if (known !== undefined) return known;
-  const made = { levels: levelsOf(subject), recent: new Map<string, Placed>() };
-  progressOfSubjects.set(subject, made);
-  return made;
-}
+const progressOf = once(
+  (subject: Subject): Progress => ({ levels: levelsOf(subject), recent: new Map<string, Placed>() }),
+);
 
 function placeGroup(id: string, job: Job): Placed {
   const level = job.levels.get(id);
@@ -134,7 +130,7 @@ function bundled(level: Level, { levels, placeLevel }: Job, inner: ReadonlyMap<s
       drawn.set(key, line);
       return true;
     }
-    standsFor.set(first.id, [...(standsFor.get(first.id) ?? []), line]);
+    append(standsFor, first.id, line);
     return false;
   });
   if (standsFor.size === 0) return placeLevel(level);

@@ -2,8 +2,11 @@
  * How large a card is. Sizes follow from names and shapes, never from values, so that a slider moves numbers and
  * nothing else. The figures match the type sizes in `render/Card.svelte`.
  */
+
+import { usesOf } from "../model/graph";
 import { elementCount } from "../model/matrix";
-import { nodeTitle, usesOf } from "../model/selectors";
+import { once, onceFor } from "../model/once";
+import { nodeTitle } from "../model/selectors";
 import type { Edge, Graph, Group, Node } from "../protocol/trace.gen";
 import type { Size } from "./geometry";
 import { type Subject, TOP } from "./levels";
@@ -64,30 +67,16 @@ export function drawingOf(graph: Graph, open: ReadonlySet<string>): Drawing {
   return { subject, open: subject.groups.map((group) => group.id).filter((id) => open.has(id)) };
 }
 
-/** By edges and groups, which stay the same objects while values and formulas come to the nodes. */
-const subjects = new WeakMap<Graph["edges"], WeakMap<Graph["groups"], Subject>>();
-const keys = new WeakMap<Subject, string>();
+/** By edges, and their groups: both stay the same objects while values and formulas come to the nodes. */
+const subjectsOf = once((_edges: Graph["edges"]) => onceFor((graph: Graph) => graph.groups, makeSubject));
 
 /** What there is to lay out, whichever groups are open; made once for a graph. */
-function subjectOf(graph: Graph): Subject {
-  const ofEdges = subjects.get(graph.edges) ?? new WeakMap<Graph["groups"], Subject>();
-  subjects.set(graph.edges, ofEdges);
-  const known = ofEdges.get(graph.groups);
-  if (known !== undefined) return known;
-  const made = makeSubject(graph);
-  ofEdges.set(graph.groups, made);
-  return made;
-}
+const subjectOf = (graph: Graph): Subject => subjectsOf(graph.edges)(graph);
+
+const spelled = once((subject: Subject) => JSON.stringify(subject));
 
 /** Equal for graphs that look alike: the same picture under other numbers needs no other layout. */
-export function pictureKey(graph: Graph): string {
-  const subject = subjectOf(graph);
-  const known = keys.get(subject);
-  if (known !== undefined) return known;
-  const made = JSON.stringify(subject);
-  keys.set(subject, made);
-  return made;
-}
+export const pictureKey = (graph: Graph): string => spelled(subjectOf(graph));
 
 function makeSubject(graph: Graph): Subject {
   const loose = looseEdges(graph);

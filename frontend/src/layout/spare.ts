@@ -3,6 +3,7 @@
  * overflows its stack. Columns by longest path from the left, each stacked in the order of the level, edges as one
  * Bezier piece.
  */
+import { append } from "../model/lists";
 import type { Places } from "./dot";
 import type { Point, Size } from "./geometry";
 import type { Level, Line } from "./levels";
@@ -48,9 +49,7 @@ function columnsOf(names: readonly string[], links: readonly Line[]): readonly (
   const next = new Map<string, string[]>();
   const waitsFor = new Map(names.map((name) => [name, 0]));
   for (const { tail, head } of links) {
-    const heads = next.get(tail);
-    if (heads === undefined) next.set(tail, [head]);
-    else heads.push(head);
+    append(next, tail, head);
     waitsFor.set(head, (waitsFor.get(head) ?? 0) + 1);
   }
   const column = new Map(names.map((name) => [name, 0]));

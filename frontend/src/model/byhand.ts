@@ -6,11 +6,11 @@
 import { code, fact, numbers } from "../protocol/facts";
 import type { Cell, Contribution, Fact, Gradient, Step, TensorValue } from "../protocol/trace.gen";
 import { isTensor } from "./gradients";
+import { edgesById, nodesById } from "./graph";
 import { elementCount } from "./matrix";
 import { toNumber } from "./numbers";
 import type { Position } from "./position";
 import { type Mistake, mistakesAt } from "./questions";
-import { edgesById, nodesById } from "./selectors";
 import type { PassState, TraceState } from "./trace";
 
 /** One gradient of the pass, in the order in which the engine has them. */

@@ -9,7 +9,8 @@
  */
 
 import type { Edge, Graph, Node } from "../protocol/trace.gen";
-import { edgesById, nodesById, usesOf } from "./selectors";
+import { edgesById, nodesById, usesOf } from "./graph";
+import { append } from "./lists";
 
 /** The output of a node that a leaf, a parameter or a result of an operation is. */
 export interface TensorId {
@@ -163,11 +164,7 @@ function pathCounts(
 /** The paths of a segment, `most` at most, each from `of` to `by`. */
 export function pathsOf({ of, by, links }: Segment, most: number): readonly (readonly Link[])[] {
   const after = new Map<string, Link[]>();
-  for (const link of links) {
-    const known = after.get(tensorKey(link.of));
-    if (known === undefined) after.set(tensorKey(link.of), [link]);
-    else known.push(link);
-  }
+  for (const link of links) append(after, tensorKey(link.of), link);
   const found: (readonly Link[])[] = [];
   const open: (readonly Link[])[] = [[]];
   for (let path = open.pop(); path !== undefined && found.length < most; path = open.pop()) {

@@ -6,7 +6,7 @@
 import type { Graph } from "../protocol/trace.gen";
 import type { Chain, TensorId } from "./chain";
 import { chainBetween, groupRuns, tensorKey, withGroupsAsLinks, withRepeatsAsLinks } from "./chain";
-import { nodesById } from "./selectors";
+import { nodesById } from "./graph";
 import type { PassState } from "./trace";
 
 export interface ChainChoice {

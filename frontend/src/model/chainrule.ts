@@ -2,14 +2,17 @@
  * The numbers of a chain: rows of v go backwards along its links, each times the link's local Jacobian, and are added
  * up where paths meet. With one-hot rows that is the Jacobian of the whole chain.
  */
+
 import type { Cell, LocalJacobian, Step } from "../protocol/trace.gen";
 import type { Chain, Link, Segment, TensorId } from "./chain";
 import { tensorKey } from "./chain";
 import { isTensor } from "./gradients";
+import { edgesById, nodesById } from "./graph";
 import type { Matrix } from "./matrix";
 import { elementCount, jacobianMatrix } from "./matrix";
 import { toNumber } from "./numbers";
-import { edgesById, executions, isStepExplained, nodesById } from "./selectors";
+import { once } from "./once";
+import { executions, isStepExplained } from "./selectors";
 import type { PassState, TraceState } from "./trace";
 
 /** Why a link has no numbers. */
@@ -43,8 +46,6 @@ export interface Sparse {
 const MOST_ENTRIES = 65_536;
 const MOST_PRODUCTS = 2e7;
 
-const sparseJacobians = new WeakMap<LocalJacobian, Sparse | "no_matrix">();
-
 /** The local Jacobian of a link in the numbers of the pass, or why there is none. */
 export function jacobianOf(trace: TraceState, pass: PassState, link: Link): Sparse | NoJacobian {
   const step = executions(trace, pass).get(link.of.node)?.step;
@@ -54,9 +55,7 @@ export function jacobianOf(trace: TraceState, pass: PassState, link: Link): Spar
   if (found.structure === "too_large") return "too_large";
   if (!("shape" in found.value)) return "on_demand";
   if (pass.started.examples !== undefined) return "no_matrix";
-  const known = sparseJacobians.get(found) ?? sparse(found);
-  sparseJacobians.set(found, known);
-  return known;
+  return sparse(found);
 }
 
 export function localJacobianOf(step: Step, { edge, of }: Link): LocalJacobian | undefined {
@@ -65,7 +64,7 @@ export function localJacobianOf(step: Step, { edge, of }: Link): LocalJacobian |
   );
 }
 
-function sparse(jacobian: LocalJacobian): Sparse | "no_matrix" {
+const sparse = once((jacobian: LocalJacobian): Sparse | "no_matrix" => {
   const matrix = jacobianMatrix(jacobian);
   if (matrix === null || matrix.cells.length !== matrix.rows * matrix.columns) return "no_matrix";
   if (matrix.cells.some(Array.isArray)) return "no_matrix";
@@ -75,7 +74,7 @@ function sparse(jacobian: LocalJacobian): Sparse | "no_matrix" {
     return value === 0 ? [] : [{ row, column: index - row * matrix.columns, value }];
   });
   return { rows: matrix.rows, columns: matrix.columns, at };
-}
+});
 
 /** One-hot rows. */
 export function identityRows(size: number): Rows {

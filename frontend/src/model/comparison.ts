@@ -1,9 +1,12 @@
 /** What changed since another run of the same graph: outputs and `.grad`, with what they were. */
+
 import type { Cell, Gradient, TensorValue } from "../protocol/trace.gen";
 import { isTensor } from "./gradients";
+import { nodesById } from "./graph";
 import { toNumber } from "./numbers";
-import { nodesById } from "./selectors";
+import { onceFor } from "./once";
 import type { PassState, TraceState } from "./trace";
+import { passesOf } from "./trace";
 
 export interface Change {
   /** `x.grad`, `loss`. */
@@ -68,14 +71,10 @@ export function differenceOf(was: TensorValue, is: TensorValue): TensorValue | n
   return data.every((cell) => cell === 0) ? null : { shape, dtype, data };
 }
 
-const topologies = new WeakMap<TraceState["passes"], string>();
-
 /** Passes, nodes and edges without any number. */
-function topologyOf(trace: TraceState): string {
-  const known = topologies.get(trace.passes);
-  if (known !== undefined) return known;
-  const made = JSON.stringify(
-    trace.passes.map(({ started: { graph } }) => {
+const topologyOf = onceFor(passesOf, ({ passes }) =>
+  JSON.stringify(
+    passes.map(({ started: { graph } }) => {
       // Two passes of one loop have nodes of their own: what counts is where each stands.
       const places = new Map(graph.nodes.map(({ id }, place) => [id, place]));
       return [
@@ -88,7 +87,5 @@ function topologyOf(trace: TraceState): string {
         ]),
       ];
     }),
-  );
-  topologies.set(trace.passes, made);
-  return made;
-}
+  ),
+);

@@ -2,11 +2,14 @@
  * All backward passes of a run in a few numbers each, recorded or not: what each started from, how long each leaf's
  * gradient was after it, and what was done to the leaves before it.
  */
+
 import type { Call, PassStarted, Real, Span, TensorValue } from "../protocol/trace.gen";
 import { isTensor, normOf } from "./gradients";
+import { nodesById } from "./graph";
 import { HIDDEN } from "./numbers";
-import { nodesById } from "./selectors";
+import { onceFor } from "./once";
 import type { PassState, TraceState } from "./trace";
+import { passesOf } from "./trace";
 
 export type Mark = NonNullable<PassStarted["between"]>[number];
 
@@ -27,13 +30,9 @@ export interface CurvePoint {
   readonly between: readonly Mark[];
 }
 
-const known = new WeakMap<TraceState["passes"], readonly CurvePoint[]>();
-
 /** In the order in which they ran, without those that ran inside another one. */
-export function curveOf(trace: TraceState): readonly CurvePoint[] {
-  const made = known.get(trace.passes);
-  if (made !== undefined) return made;
-  const points = [
+export const curveOf = onceFor(passesOf, (trace): readonly CurvePoint[] =>
+  [
     ...trace.passes.filter(({ started }) => started.parent === undefined).map(recordedPoint),
     ...trace.unrecorded.flatMap((event) =>
       event.of.map((of, at): CurvePoint => {
@@ -56,10 +55,8 @@ export function curveOf(trace: TraceState): readonly CurvePoint[] {
         };
       }),
     ),
-  ].sort((one, other) => one.number - other.number);
-  known.set(trace.passes, points);
-  return points;
-}
+  ].sort((one, other) => one.number - other.number),
+);
 
 /** All passes of a run, with those that another trace of it recorded in the place of those that it did not. */
 export function mergedCurve(overview: TraceState, trace: TraceState): readonly CurvePoint[] {

@@ -1,9 +1,12 @@
 /** What the comments `#@ note | break | hide | focus | predict` of a program say about its steps. */
+
 import type { DirectingComment, Node } from "../protocol/trace.gen";
+import { onceFor } from "./once";
 import type { Position } from "./position";
 import { clampPosition, compare, isFirstStop, startOf, stepCount, stopsOfStep } from "./position";
 import { nodeAt, passAt } from "./selectors";
 import type { TraceState } from "./trace";
+import { passesOf } from "./trace";
 
 export type DirectionKind = DirectingComment["kind"];
 
@@ -75,18 +78,12 @@ function spokenLine(trace: TraceState, line: number): number {
   return busyLines(trace).find((busy) => busy >= line) ?? -1;
 }
 
-function busyLines(trace: TraceState): readonly number[] {
-  const known = lineLists.get(trace.passes);
-  if (known !== undefined) return known;
+const busyLines = onceFor(passesOf, ({ passes }): readonly number[] => {
   const lines = new Set<number>();
-  for (const { started } of trace.passes) {
+  for (const { started } of passes) {
     if (started.span !== null) lines.add(started.span.line);
     for (const node of started.graph.nodes as readonly Node[])
       if (node.span !== null) lines.add(node.span.line);
   }
-  const sorted = [...lines].sort((a, b) => a - b);
-  lineLists.set(trace.passes, sorted);
-  return sorted;
-}
-
-const lineLists = new WeakMap<TraceState["passes"], readonly number[]>();
+  return [...lines].sort((a, b) => a - b);
+});

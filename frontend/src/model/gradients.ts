@@ -3,11 +3,16 @@
  * A gradient lands in the last phase of the step that returned it, so everything here is derived from steps that
  * have been walked already; a node that is not executed yet can still show what it has received.
  */
+
 import type { Accumulate, Gradient, Missing, ReturnedChange, Step, TensorValue } from "../protocol/trace.gen";
+import { edgesById, nodesById } from "./graph";
+import { append } from "./lists";
 import { toNumber } from "./numbers";
+import { once, onceFor } from "./once";
 import { isReached, type Position } from "./position";
-import { edgesById, executions, nodesById } from "./selectors";
+import { executions } from "./selectors";
 import type { PassState, TraceState } from "./trace";
+import { stepsOf } from "./trace";
 
 /** One summand waiting at a node's output. */
 export interface Arrival {
@@ -67,7 +72,7 @@ export function ledgerAt(trace: TraceState, pass: PassState, position: Position)
   if (position.direction === "forward") return EMPTY_LEDGER;
   const executed = executions(trace, pass);
   const landings = landingsOf(trace, pass);
-  const accumulations = accumulationsOf(trace);
+  const accumulations = accumulationsOf(trace.steps);
   const landed = landedAt(position);
   return {
     // v stands outside until the pass begins.
@@ -101,18 +106,11 @@ export interface Landing extends Arrival {
   readonly number: number;
 }
 const NOTHING_LANDED: readonly Landing[] = [];
-const landingMaps = new WeakMap<PassState["steps"], ReadonlyMap<string, readonly Landing[]>>();
 
 /** By node, everything that ever arrives there in a pass, in order. */
-export function landingsOf(trace: TraceState, pass: PassState): ReadonlyMap<string, readonly Landing[]> {
-  const known = landingMaps.get(pass.steps);
-  if (known !== undefined) return known;
+export const landingsOf = onceFor(stepsOf, (trace, pass): ReadonlyMap<string, readonly Landing[]> => {
   const landings = new Map<string, Landing[]>();
-  const land = (node: string, landing: Landing): void => {
-    const list = landings.get(node);
-    if (list === undefined) landings.set(node, [landing]);
-    else list.push(landing);
-  };
+  const land = (node: string, landing: Landing): void => append(landings, node, landing);
   for (const { node, output_nr, seed } of pass.started.outputs) {
     land(node, { number: 0, outputNr: output_nr, edge: "seed", value: seed });
   }
@@ -127,30 +125,21 @@ export function landingsOf(trace: TraceState, pass: PassState): ReadonlyMap<stri
       land(edge.from.node, { number: index + 1, outputNr: edge.from.output_nr, edge: edge.id, value });
     }
   });
-  landingMaps.set(pass.steps, landings);
   return landings;
-}
+});
 
 interface Accumulation {
   readonly number: number;
   readonly step: Step;
   readonly accumulate: Accumulate;
 }
-const accumulationMaps = new WeakMap<TraceState["steps"], ReadonlyMap<string, readonly Accumulation[]>>();
 
 /** By leaf, the steps of all passes that change its `.grad`, in order. */
-function accumulationsOf(trace: TraceState): ReadonlyMap<string, readonly Accumulation[]> {
-  const known = accumulationMaps.get(trace.steps);
-  if (known !== undefined) return known;
+const accumulationsOf = once((steps: TraceState["steps"]): ReadonlyMap<string, readonly Accumulation[]> => {
   const accumulations = new Map<string, Accumulation[]>();
-  trace.steps.forEach((step, index) => {
+  steps.forEach((step, index) => {
     const { accumulate } = step;
-    if (accumulate === null) return;
-    const made = { number: index + 1, step, accumulate };
-    const list = accumulations.get(accumulate.leaf);
-    if (list === undefined) accumulations.set(accumulate.leaf, [made]);
-    else list.push(made);
+    if (accumulate !== null) append(accumulations, accumulate.leaf, { number: index + 1, step, accumulate });
   });
-  accumulationMaps.set(trace.steps, accumulations);
   return accumulations;
-}
+});

@@ -2,6 +2,7 @@
  * A trace as somebody knows it who has not seen what comes after a moment: what is later is gone from the data, so
  * that nothing drawn, told or read aloud from it can give it away. Shapes stay, so that nothing changes its size.
  */
+
 import type {
   Accumulate,
   Cell,
@@ -18,6 +19,7 @@ import type {
 } from "../protocol/trace.gen";
 import { isTensor } from "./gradients";
 import { HIDDEN } from "./numbers";
+import { once } from "./once";
 import { hasCome, type Phase } from "./phases";
 import type { Position } from "./position";
 import { stepAt } from "./selectors";
@@ -49,7 +51,7 @@ export function maskTrace(trace: TraceState, { position, isSumHidden, isShapeHid
   const current = last?.pass ?? 0;
   if (known >= trace.steps.length && isShown("land", phase) && trace.finished !== null) return trace;
   const steps = trace.steps.map((step, index) => {
-    if (index >= known) return hideStep(step, step.pass === current);
+    if (index >= known) return step.pass === current ? hideFirst(step) : hideStep(step);
     return index === known - 1 ? hidePhases(step, phase, isShapeHidden) : step;
   });
   const replaced = new Map(trace.steps.map((step, index) => [step, steps[index] ?? step]));
@@ -88,18 +90,13 @@ function isShown(wanted: Phase, phase: Phase | null): boolean {
   return phase !== null && hasCome(wanted, phase);
 }
 
-const hiddenSteps = [new WeakMap<Step, Step>(), new WeakMap<Step, Step>()] as const;
+/** A step of which only is known that it will be; of the second, also what `.grad` holds when its pass begins. */
+const hideStep = once((step: Step) => hidden(step, false));
+const hideFirst = once((step: Step) => hidden(step, true));
 
-/**
- * A step of which only is known that it will be.
- * @param isBeforeKnown what `.grad` holds when the pass begins may be seen
- */
-function hideStep(step: Step, isBeforeKnown: boolean): Step {
-  const cache = hiddenSteps[isBeforeKnown ? 1 : 0];
-  const done = cache.get(step);
-  if (done !== undefined) return done;
+function hidden(step: Step, isBeforeKnown: boolean): Step {
   const { inside: _inside, substitutions: _substitutions, hooks: _hooks, changes: _changes, ...rest } = step;
-  const hidden: Step = {
+  const rid: Step = {
     ...rest,
     grad_outputs: step.grad_outputs.map(unseen),
     contributions: step.contributions.map((contribution) => ({ ...contribution, value: UNSEEN })),
@@ -114,8 +111,7 @@ function hideStep(step: Step, isBeforeKnown: boolean): Step {
             after: UNSEEN,
           },
   };
-  cache.set(step, standsFor(hidden, step));
-  return hidden;
+  return standsFor(rid, step);
 }
 
 /** @param phase the last phase that may be seen; null: the contributions without their sum */
@@ -189,23 +185,15 @@ function hideFinish(finished: PassFinished): PassFinished {
   };
 }
 
-const hiddenStarts = new WeakMap<PassState["started"], PassState["started"]>();
-
 /** A later pass may compute with the gradients of this one: its graph keeps its shape and loses its numbers. */
-function hideStart(started: PassState["started"]): PassState["started"] {
-  const done = hiddenStarts.get(started);
-  if (done !== undefined) return done;
-  const hidden = {
-    ...started,
-    outputs: started.outputs.map(({ cast: _cast, ...output }) => ({
-      ...output,
-      seed: hideGradient(output.seed),
-    })),
-    graph: hideGraph(started.graph),
-  };
-  hiddenStarts.set(started, hidden);
-  return hidden;
-}
+const hideStart = once((started: PassState["started"]) => ({
+  ...started,
+  outputs: started.outputs.map(({ cast: _cast, ...output }) => ({
+    ...output,
+    seed: hideGradient(output.seed),
+  })),
+  graph: hideGraph(started.graph),
+}));
 
 function hideGraph(graph: Graph): Graph {
   return { ...graph, nodes: graph.nodes.map(hideNode) };

@@ -2,7 +2,10 @@
  * Where one stands in a trace. The backward walk has a step per executed node, the forward walk one per differentiable
  * operation; a step stops at those of its phases that say something. Step 0 is the moment before.
  */
-import type { Graph, Node, Step } from "../protocol/trace.gen";
+
+import type { Node, Step } from "../protocol/trace.gen";
+import { nodesById } from "./graph";
+import { onceFor } from "./once";
 import {
   type Direction,
   firstPhase,
@@ -15,6 +18,7 @@ import {
 } from "./phases";
 import { backwardStops, forwardStops } from "./stops";
 import type { TraceState } from "./trace";
+import { passesOf } from "./trace";
 
 export interface Position {
   readonly direction: Direction;
@@ -69,12 +73,10 @@ export function compare(a: Position, b: Position): number | null {
  * The operations in the order in which the program ran them, over all passes. Leaves are not steps of the
  * forward walk. A node that several passes walk appears once; nodes of a later pass never move earlier ones.
  */
-export function forwardOrder(trace: TraceState): readonly Node[] {
-  const known = forwardOrders.get(trace.passes);
-  if (known !== undefined) return known;
+export const forwardOrder = onceFor(passesOf, ({ passes }): readonly Node[] => {
   const order: Node[] = [];
   const seen = new Set<string>();
-  for (const pass of trace.passes) {
+  for (const pass of passes) {
     const fresh = pass.started.graph.nodes.filter(
       (node) => node.kind !== "accumulate_grad" && !seen.has(node.id),
     );
@@ -82,11 +84,8 @@ export function forwardOrder(trace: TraceState): readonly Node[] {
     for (const node of fresh) seen.add(node.id);
     order.push(...fresh);
   }
-  forwardOrders.set(trace.passes, order);
   return order;
-}
-
-const forwardOrders = new WeakMap<TraceState["passes"], readonly Node[]>();
+});
 
 export function stepCount(trace: TraceState, direction: Direction): number {
   return direction === "forward" ? forwardOrder(trace).length : trace.steps.length;
@@ -104,16 +103,8 @@ export function stopsOfStep(trace: TraceState, direction: Direction, number: num
 
 function nodeOf(trace: TraceState, { pass, node }: Step): Node | null {
   const graph = trace.passes[pass]?.started.graph;
-  if (graph === undefined) return null;
-  let nodes = nodesOf.get(graph);
-  if (nodes === undefined) {
-    nodes = new Map(graph.nodes.map((each) => [each.id, each]));
-    nodesOf.set(graph, nodes);
-  }
-  return nodes.get(node) ?? null;
+  return graph === undefined ? null : (nodesById(graph).get(node) ?? null);
 }
-
-const nodesOf = new WeakMap<Graph, ReadonlyMap<string, Node>>();
 
 /** Whether nothing of this step was on show before. */
 export function isFirstStop(trace: TraceState, { direction, step, phase }: Position): boolean {

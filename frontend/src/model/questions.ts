@@ -14,11 +14,12 @@ import type {
   TensorValue,
 } from "../protocol/trace.gen";
 import { isTensor, returnedFor } from "./gradients";
+import { edgesById, nodesById } from "./graph";
 import { elementCount, jacobianMatrix } from "./matrix";
 import { toNumber } from "./numbers";
 import type { Position } from "./position";
 import { formatPosition, previousPhase, stopsOfStep } from "./position";
-import { edgesById, nodeAt, nodesById, nodeTitle, passAt, stepAt, variableOf } from "./selectors";
+import { nodeAt, nodeTitle, passAt, stepAt, variableOf } from "./selectors";
 import type { TraceState } from "./trace";
 
 /** What can be ticked. */

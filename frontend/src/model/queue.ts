@@ -5,8 +5,9 @@
  */
 import type { Node, Step } from "../protocol/trace.gen";
 import { landedAt, landingsOf } from "./gradients";
+import { nodesById } from "./graph";
 import type { Position } from "./position";
-import { executions, nodesById } from "./selectors";
+import { executions } from "./selectors";
 import type { PassState, TraceState } from "./trace";
 
 export interface Queued {

@@ -1,8 +1,12 @@
 /** Questions asked of a trace at a position. Each answer is a function of both; maps are kept for as long as what they map. */
-import type { Edge, Graph, Group, Node, Span, Step } from "../protocol/trace.gen";
+
+import type { Fact, Graph, Node, Span, Step } from "../protocol/trace.gen";
+import { edgesById, nodesById } from "./graph";
+import { once, onceFor } from "./once";
 import type { Position } from "./position";
 import { forwardOrder } from "./position";
 import type { PassState, TraceState } from "./trace";
+import { stepsOf } from "./trace";
 
 export type Operand = Node["inputs"][number];
 
@@ -60,23 +64,15 @@ export function executionOf(
 }
 
 /** Every node of a pass that has been executed, with its step number (1-based). */
-export function executions(
-  trace: TraceState,
-  pass: PassState,
-): ReadonlyMap<string, { number: number; step: Step }> {
-  const known = executionMaps.get(pass.steps);
-  if (known !== undefined) return known;
-  const map = new Map<string, { number: number; step: Step }>();
-  if (pass.steps.length > 0) {
-    trace.steps.forEach((step, index) => {
-      if (step.pass === pass.index) map.set(step.node, { number: index + 1, step });
-    });
-  }
-  executionMaps.set(pass.steps, map);
-  return map;
-}
-
-const executionMaps = new WeakMap<PassState["steps"], ReadonlyMap<string, { number: number; step: Step }>>();
+export const executions = onceFor(
+  stepsOf,
+  (trace, pass): ReadonlyMap<string, { number: number; step: Step }> =>
+    new Map(
+      trace.steps.flatMap((step, index) =>
+        step.pass === pass.index ? [[step.node, { number: index + 1, step }]] : [],
+      ),
+    ),
+);
 
 /** The nodes of the walk that a position is in, within the graph on show, in order; and how many of them it has come to. */
 export interface Walk {
@@ -87,71 +83,17 @@ export interface Walk {
 export function walkAt(trace: TraceState, position: Position): Walk {
   const pass = passAt(trace, position);
   if (pass === null) return { nodes: [], walked: 0 };
-  const nodes = nodesWalked(trace, pass, position.direction);
+  const nodes = position.direction === "forward" ? nodesForward(trace, pass) : nodesBackward(pass.steps);
   const here = nodeAt(trace, position);
   if (position.step === 0) return { nodes, walked: 0 };
   return { nodes, walked: here === null ? nodes.length : nodes.indexOf(here.id) + 1 };
 }
 
-function nodesWalked(
-  trace: TraceState,
-  pass: PassState,
-  direction: Position["direction"],
-): readonly string[] {
-  const walks = direction === "forward" ? forwardWalks : backwardWalks;
-  const known = walks.get(pass.steps);
-  if (known !== undefined) return known;
+const nodesForward = onceFor(stepsOf, (trace, pass) => {
   const graph = nodesById(pass.started.graph);
-  const made =
-    direction === "forward"
-      ? forwardOrder(trace).flatMap(({ id }) => (graph.has(id) ? [id] : []))
-      : pass.steps.map((step) => step.node);
-  walks.set(pass.steps, made);
-  return made;
-}
-
-const forwardWalks = new WeakMap<PassState["steps"], readonly string[]>();
-const backwardWalks = new WeakMap<PassState["steps"], readonly string[]>();
-
-export function nodesById(graph: Graph): ReadonlyMap<string, Node> {
-  return indexed(nodeMaps, graph, () => new Map(graph.nodes.map((node) => [node.id, node])));
-}
-
-export function edgesById(graph: Graph): ReadonlyMap<string, Edge> {
-  return indexed(edgeMaps, graph, () => new Map(graph.edges.map((edge) => [edge.id, edge])));
-}
-
-export function groupsById(graph: Graph): ReadonlyMap<string, Group> {
-  return indexed(groupMaps, graph, () => new Map(graph.groups.map((group) => [group.id, group])));
-}
-
-/** The edges along which a node's forward outputs are used, in the order of the graph's edges. */
-export function usesOf(graph: Graph, node: string): readonly Edge[] {
-  return (
-    indexed(useMaps, graph, () => {
-      const uses = new Map<string, Edge[]>();
-      for (const edge of graph.edges) {
-        const list = uses.get(edge.from.node);
-        if (list === undefined) uses.set(edge.from.node, [edge]);
-        else list.push(edge);
-      }
-      return uses;
-    }).get(node) ?? []
-  );
-}
-
-const nodeMaps = new WeakMap<Graph, ReadonlyMap<string, Node>>();
-const edgeMaps = new WeakMap<Graph, ReadonlyMap<string, Edge>>();
-const groupMaps = new WeakMap<Graph, ReadonlyMap<string, Group>>();
-const useMaps = new WeakMap<Graph, ReadonlyMap<string, Edge[]>>();
-
-function indexed<T>(cache: WeakMap<Graph, T>, graph: Graph, build: () => T): T {
-  const known = cache.get(graph);
-  if (known !== undefined) return known;
-  const made = build();
-  cache.set(graph, made);
-  return made;
-}
+  return forwardOrder(trace).flatMap(({ id }) => (graph.has(id) ? [id] : []));
+});
+const nodesBackward = once((steps: readonly Step[]) => steps.map((step) => step.node));
 
 /** What a node is called on screen: a leaf by its variable, an operation by its op. */
 export function nodeTitle(node: Node): string {
@@ -170,4 +112,9 @@ export function producerOf(graph: Graph, node: string): string | undefined {
   const inputs = nodesById(graph).get(node)?.inputs ?? [];
   const edge = inputs.find((operand) => operand.edge !== undefined)?.edge;
   return edge === undefined ? undefined : edgesById(graph).get(edge)?.from.node;
+}
+
+/** What was noted of the run, in order. */
+export function notesOf(trace: TraceState): readonly Fact[] {
+  return [...trace.passes.flatMap(({ started }) => started.notes ?? []), ...(trace.finished?.notes ?? [])];
 }

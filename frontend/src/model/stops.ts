@@ -2,8 +2,10 @@
  * At which of its phases a step stops: those that change the picture and say something. It follows from what is
  * connected to what and from which gradients there are, never from their numbers, so that a slider moves no stop.
  */
+
 import type { Gradient, Node, Operand, Step } from "../protocol/trace.gen";
 import { hasRaised } from "./failed";
+import { onceFor } from "./once";
 import type { BackwardPhase, ForwardPhase } from "./phases";
 
 const isThere = (gradient: Gradient | undefined): boolean => gradient !== undefined && "shape" in gradient;
@@ -24,19 +26,20 @@ export function standsFor(hidden: Step, step: Step): Step {
   return hidden;
 }
 
-const found = new WeakMap<Step, readonly BackwardPhase[]>();
+const original = (shown: Step): Step => originals.get(shown) ?? shown;
 
 /** In order; the last is always `land`, at which everything the step does is done. */
-export function backwardStops(shown: Step, node: Node | null): readonly BackwardPhase[] {
-  const step = originals.get(shown) ?? shown;
-  const known = found.get(step);
-  if (known !== undefined) return known;
-  const stops: BackwardPhase[] = isCollecting(step) ? ["collect"] : [];
-  if (step.accumulate === null) stops.push(...ruleStops(step, node));
-  stops.push("land");
-  found.set(step, stops);
-  return stops;
-}
+export const backwardStops = onceFor(
+  (shown: Step, _node: Node | null) => original(shown),
+  (shown, node): readonly BackwardPhase[] => {
+    const step = original(shown);
+    return [
+      ...(isCollecting(step) ? (["collect"] as const) : []),
+      ...(step.accumulate === null ? ruleStops(step, node) : []),
+      "land",
+    ];
+  },
+);
 
 function ruleStops(step: Step, node: Node | null): readonly BackwardPhase[] {
   if (hasRaised(step)) return [];

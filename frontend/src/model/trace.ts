@@ -56,6 +56,10 @@ export interface TraceState {
   readonly seq: number;
 }
 
+/** What stays the same object while only what explains the steps arrives, or steps of another pass. */
+export const passesOf = ({ passes }: TraceState): TraceState["passes"] => passes;
+export const stepsOf = (_trace: TraceState, { steps }: PassState): PassState["steps"] => steps;
+
 const EMPTY: TraceState = {
   started: null,
   passes: [],

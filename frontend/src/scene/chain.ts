@@ -19,10 +19,11 @@ import {
   timesLinks,
   wholeJacobian,
 } from "../model/chainrule";
+import { edgesById, groupsById, nodesById } from "../model/graph";
 import { isUnseen } from "../model/mask";
 import type { Matrix } from "../model/matrix";
 import { formatNumber } from "../model/numbers";
-import { edgesById, executions, groupsById, nodesById } from "../model/selectors";
+import { executions } from "../model/selectors";
 import type { PassState, TraceState } from "../model/trace";
 import type { Graph } from "../protocol/trace.gen";
 import { bracketedText, resultText, sourceText } from "../words/names";

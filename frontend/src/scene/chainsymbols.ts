@@ -2,8 +2,8 @@
 import type { Chain, Link, Segment } from "../model/chain";
 import { pathsOf } from "../model/chain";
 import { type JacobianOf, shapeOf } from "../model/chainrule";
+import { nodesById } from "../model/graph";
 import { formatNumber } from "../model/numbers";
-import { nodesById } from "../model/selectors";
 import type { PassState } from "../model/trace";
 import type { Graph, VjpLine } from "../protocol/trace.gen";
 import { bracketedText } from "../words/names";

@@ -5,12 +5,13 @@
 
 import { problemOfStep } from "../model/failed";
 import { accumulatedBy, isTensor, returnedFor } from "../model/gradients";
+import { groupsById, nodesById } from "../model/graph";
 import { bytesPerElement, elementCount } from "../model/matrix";
 import { DEFAULT_PRECISION } from "../model/numbers";
 import type { Phase } from "../model/phases";
 import type { Position } from "../model/position";
 import { isReached } from "../model/position";
-import { groupsById, isStepExplained, nodesById, nodeTitle } from "../model/selectors";
+import { isStepExplained, nodeTitle } from "../model/selectors";
 import type { TraceState } from "../model/trace";
 import type {
   Formula,

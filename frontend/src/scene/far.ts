@@ -5,7 +5,7 @@
 import type { Box } from "../layout/geometry";
 import { around, curveBounds, pathOf } from "../layout/geometry";
 import type { Layout } from "../layout/place";
-import { edgesById, nodesById } from "../model/selectors";
+import { edgesById, nodesById } from "../model/graph";
 import type { Heat } from "./heat";
 import { heatLevel } from "./heat";
 import type { Still } from "./still";

@@ -4,8 +4,9 @@
  * left at the leaf.
  */
 import { isTensor } from "../model/gradients";
+import { nodesById } from "../model/graph";
 import { toNumber } from "../model/numbers";
-import { executions, nodesById } from "../model/selectors";
+import { executions } from "../model/selectors";
 import type { PassState, TraceState } from "../model/trace";
 import type { Gradient, TensorValue } from "../protocol/trace.gen";
 import { pushForward, slot } from "./nudge";

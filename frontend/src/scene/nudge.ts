@@ -5,10 +5,11 @@
  */
 import { areOfOneGraph } from "../model/comparison";
 import { isTensor } from "../model/gradients";
+import { nodesById } from "../model/graph";
 import { jacobianMatrix, type Matrix } from "../model/matrix";
 import { toNumber } from "../model/numbers";
 import { forwardOrder } from "../model/position";
-import { executions, nodesById, nodeTitle } from "../model/selectors";
+import { executions, nodeTitle } from "../model/selectors";
 import type { PassState, TraceState } from "../model/trace";
 import type { Edge, Node, TensorValue } from "../protocol/trace.gen";
 

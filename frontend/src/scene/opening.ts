@@ -1,6 +1,8 @@
 /** Which groups are open when a graph is first seen: from the top, while it can be read whole. */
+
 import { cardSize, groupSize } from "../layout/sizes";
-import { usesOf } from "../model/selectors";
+import { usesOf } from "../model/graph";
+import { append } from "../model/lists";
 import type { Graph, Group } from "../protocol/trace.gen";
 
 /** Groups are opened, level by level, while not more boxes than this are to be seen, */
@@ -89,10 +91,4 @@ function longestWay(
     }
   }
   return Math.max(0, ...reach.values());
-}
-
-function append<K, T>(lists: Map<K, T[]>, key: K, item: T): void {
-  const list = lists.get(key);
-  if (list === undefined) lists.set(key, [item]);
-  else list.push(item);
 }

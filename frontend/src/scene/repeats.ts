@@ -3,7 +3,9 @@
  * become "Block × 12", forty turns of a loop "mul, add, tanh × 40". Only the tree of groups changes; every node and
  * edge stays.
  */
-import { groupsById, nodesById, usesOf } from "../model/selectors";
+
+import { groupsById, nodesById, usesOf } from "../model/graph";
+import { append } from "../model/lists";
 import type { Graph, Group, Node } from "../protocol/trace.gen";
 
 /** Up to here a program is readable whole. */
@@ -251,12 +253,6 @@ function itemsByParent(graph: Graph): ReadonlyMap<string | null, readonly Item[]
     result.set(group.id, itemsOf(group.nodes, children ?? []));
   }
   return result;
-}
-
-function append<K, T>(lists: Map<K, T[]>, key: K, item: T): void {
-  const list = lists.get(key);
-  if (list === undefined) lists.set(key, [item]);
-  else list.push(item);
 }
 
 function itemOfNode(node: Node): Item {

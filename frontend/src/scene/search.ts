@@ -1,5 +1,6 @@
 /** Finds nodes of a graph by what a person would call them: variable, operation, group, line. */
-import { executions, groupsById, nodeTitle } from "../model/selectors";
+import { groupsById } from "../model/graph";
+import { executions, nodeTitle } from "../model/selectors";
 import type { PassState, TraceState } from "../model/trace";
 import type { Graph, Node } from "../protocol/trace.gen";
 import { label } from "../words/say";

@@ -4,7 +4,7 @@
  */
 import type { Box } from "../layout/geometry";
 import type { Layout } from "../layout/place";
-import { edgesById, usesOf } from "../model/selectors";
+import { edgesById, usesOf } from "../model/graph";
 import type { Graph, Node } from "../protocol/trace.gen";
 import { type Camera, keepInView, type Region } from "./camera";
 import { boxOf, type Still } from "./still";

@@ -2,24 +2,16 @@
  * What stands still at a position: the state of every card, closed group and edge. It depends on the trace, the
  * position and on which groups are open, never on progress; so a long graph is worked through once per position.
  */
+
 import type { Layout } from "../layout/place";
 import { problemOfNode } from "../model/failed";
 import type { GradientLedger } from "../model/gradients";
 import { isTensor, ledgerAt, NOT_COMPUTED } from "../model/gradients";
+import { edgesById, groupsById, nodesById, usesOf } from "../model/graph";
+import { once } from "../model/once";
 import type { Position } from "../model/position";
 import { forwardOrder, isReached, stepCount } from "../model/position";
-import {
-  edgesById,
-  executions,
-  groupsById,
-  nodeAt,
-  nodesById,
-  nodeTitle,
-  passAt,
-  spanAt,
-  stepAt,
-  usesOf,
-} from "../model/selectors";
+import { executions, nodeAt, nodeTitle, passAt, spanAt, stepAt } from "../model/selectors";
 import type { PassState, TraceState } from "../model/trace";
 import type {
   Edge,
@@ -330,15 +322,10 @@ export function groupsRound(graph: Graph, nodeId: string): readonly string[] {
 }
 
 /** By group, the nodes in it at any depth. */
-function nodeCounts(graph: Graph): ReadonlyMap<string, number> {
-  const known = countsOfGraphs.get(graph);
-  if (known !== undefined) return known;
+const nodeCounts = once((graph: Graph): ReadonlyMap<string, number> => {
   const counts = new Map<string, number>();
   for (const node of graph.nodes) {
     for (const id of groupsRound(graph, node.id)) counts.set(id, (counts.get(id) ?? 0) + 1);
   }
-  countsOfGraphs.set(graph, counts);
   return counts;
-}
-
-const countsOfGraphs = new WeakMap<Graph, ReadonlyMap<string, number>>();
+});

@@ -2,10 +2,12 @@
  * The ways that gradients go and the places where they rest: along an edge from the node that returned one to the node
  * that receives it, so that 0 is the sender and 1 the receiver.
  */
+
 import type { Box, Curve, Point, Size } from "../layout/geometry";
 import { boxesOverlap, pointAt } from "../layout/geometry";
 import type { Layout } from "../layout/place";
-import { edgesById, nodesById } from "../model/selectors";
+import { edgesById, nodesById } from "../model/graph";
+import { once } from "../model/once";
 import type { Graph } from "../protocol/trace.gen";
 import { boxOf } from "./still";
 
@@ -90,15 +92,7 @@ export function freeStub(box: Box, share: number, { settled, scale }: Room): Cur
   return free ?? stubCurve(box, share);
 }
 
-const reversals = new WeakMap<Curve, Curve>();
-
-function reversed(curve: Curve): Curve {
-  const known = reversals.get(curve);
-  if (known !== undefined) return known;
-  const made = [...curve].reverse();
-  reversals.set(curve, made);
-  return made;
-}
+const reversed = once((curve: Curve): Curve => [...curve].reverse());
 
 export function obstacles(layout: Layout): readonly Box[] {
   return [...layout.nodes.values(), ...[...layout.groups.values()].filter((box) => !box.open)];

@@ -3,9 +3,9 @@
  * made them. A name of torch's derivatives table (`self`, `other`) is never said.
  */
 
+import { edgesById, nodesById } from "../model/graph";
 import { formatNumber, type Precision } from "../model/numbers";
 import type { Operand } from "../model/selectors";
-import { edgesById, nodesById } from "../model/selectors";
 import type { Graph, Node, SavedTensor } from "../protocol/trace.gen";
 import { code, type Said, say, text, textOf } from "./say";
 import { scalarOf } from "./values";

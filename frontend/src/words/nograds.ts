@@ -1,6 +1,9 @@
 /** Leaves that ended without a gradient, and names that one may take for a leaf: which, why, and what to write instead. */
 
+import { append } from "../model/lists";
+import { onceFor } from "../model/once";
 import type { PassState, TraceState } from "../model/trace";
+import { passesOf } from "../model/trace";
 import type { Missing, Node } from "../protocol/trace.gen";
 import { missingSaid } from "./missing";
 import { code, enumerated, inSentences, label, type Said, say } from "./say";
@@ -17,23 +20,14 @@ export interface NoGrad {
   readonly isMissed: boolean;
 }
 
-const known = new WeakMap<TraceState["passes"], readonly NoGrad[]>();
-
 /** As `.grad` is after the last pass that tells of it; leaves with the same reason are told of together. */
-export function noGrads(trace: TraceState): readonly NoGrad[] {
-  const done = known.get(trace.passes);
-  if (done !== undefined) return done;
+export const noGrads = onceFor(passesOf, ({ passes }): readonly NoGrad[] => {
   const groups = new Map<string, Entry[]>();
-  for (const entry of entriesOf(trace.passes)) {
-    const key = keyOf(entry);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [entry]);
-    else group.push(entry);
+  for (const entry of entriesOf(passes)) {
+    append(groups, keyOf(entry), entry);
   }
-  const found = [...groups.values()].map(toNoGrad);
-  known.set(trace.passes, found);
-  return found;
-}
+  return [...groups.values()].map(toNoGrad);
+});
 
 /** That of the leaf or the named result that a node stands for. */
 export function noGradAt(trace: TraceState, { leaf, outputs }: Node): NoGrad | null {

@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
-import { passNotes } from "../model/findings";
 import { sampleTrace } from "../model/samples";
 import type { TraceState } from "../model/trace";
 import { worthKnowing } from "./passes";
 import { markedUp } from "./say";
+import { tellSentence } from "./tell";
 
 function withPass(change: (pass: TraceState["passes"][number]) => TraceState["passes"][number]): TraceState {
   const trace = sampleTrace("x-times-x");
@@ -26,5 +26,5 @@ it("says how many examples vmap runs at once, and which results are zeros of not
 it("notes what was seen of a pass at its first step", () => {
   const fact = { kind: "note-input", operands: { name: "a" } } as const;
   const trace = withPass((pass) => ({ ...pass, started: { ...pass.started, notes: [fact] } }));
-  expect(passNotes(trace)).toEqual([{ id: "0.0", fact, step: 1 }]);
+  expect(worthKnowing(trace)).toMatchObject([{ said: tellSentence(fact), step: 1 }]);
 });

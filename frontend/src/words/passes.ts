@@ -1,5 +1,4 @@
 /** What is worth knowing of whole passes: what was noted, m examples at once, zeros in the place of nothing. */
-import { passNotes } from "../model/findings";
 import { firstStepOfPass } from "../model/selectors";
 import type { PassState, TraceState } from "../model/trace";
 import { code, listed, type Said, say, text } from "./say";
@@ -12,17 +11,21 @@ export interface WorthKnowing {
   readonly step: number | null;
 }
 
-/** What was noted, then what the passes' own numbers say, each in the order of the passes. */
+/** What was noted, then what the passes' own numbers say, each in the order of the passes; what ran after them between. */
 export function worthKnowing(trace: TraceState): readonly WorthKnowing[] {
-  const noted = passNotes(trace).map(({ id, fact, step }) => ({ id, said: tellSentence(fact), step }));
-  const passes = trace.passes.flatMap((pass) =>
-    [...examples(pass), ...materialized(pass)].map((said, index) => ({
-      id: `${pass.index}.fact.${index}`,
-      said,
-      step: firstStepOfPass(trace, pass.index) || null,
-    })),
-  );
-  return [...noted, ...passes];
+  const ofPasses = (kind: string, saidOf: (pass: PassState) => readonly Said[]) =>
+    trace.passes.flatMap((pass) =>
+      saidOf(pass).map((said, index) => {
+        const step = firstStepOfPass(trace, pass.index) || null;
+        return { id: `${pass.index}.${kind}.${index}`, said, step };
+      }),
+    );
+  const after = (trace.finished?.notes ?? []).map((fact) => tellSentence(fact));
+  return [
+    ...ofPasses("note", ({ started }) => (started.notes ?? []).map((fact) => tellSentence(fact))),
+    ...after.map((said, index) => ({ id: `end.${index}`, said, step: null })),
+    ...ofPasses("fact", (pass) => [...examples(pass), ...materialized(pass)]),
+  ];
 }
 
 function examples({ started }: PassState): Said[] {

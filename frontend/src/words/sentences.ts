@@ -1,9 +1,10 @@
 /** The one sentence of every moment of a trace. */
 import { FAILED_NODE, problemOfNode, problemOfStep } from "../model/failed";
+import { nodesById } from "../model/graph";
 import { DEFAULT_PRECISION, type Precision } from "../model/numbers";
 import { isOfBackward } from "../model/phases";
 import type { Position } from "../model/position";
-import { nodeAt, nodesById, passAt, stepAt } from "../model/selectors";
+import { nodeAt, passAt, stepAt } from "../model/selectors";
 import type { TraceState } from "../model/trace";
 import { backwardSentence, LONGEST_SENTENCE, wholeSentence } from "./backward";
 import { forwardSentence } from "./forward";

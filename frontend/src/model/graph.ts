@@ -1,0 +1,22 @@
+/** What a graph holds, by id, and which edges use what. */
+import type { Edge, Graph } from "../protocol/trace.gen";
+import { append } from "./lists";
+import { once } from "./once";
+
+const byId = <T extends { readonly id: string }>(list: readonly T[]): ReadonlyMap<string, T> =>
+  new Map(list.map((each) => [each.id, each]));
+
+export const nodesById = once(({ nodes }: Graph) => byId(nodes));
+export const edgesById = once(({ edges }: Graph) => byId(edges));
+export const groupsById = once(({ groups }: Graph) => byId(groups));
+
+const edgesByProducer = once(({ edges }: Graph) => {
+  const uses = new Map<string, Edge[]>();
+  for (const edge of edges) append(uses, edge.from.node, edge);
+  return uses;
+});
+
+/** The edges along which a node's forward outputs are used, in the order of the graph's edges. */
+export function usesOf(graph: Graph, node: string): readonly Edge[] {
+  return edgesByProducer(graph).get(node) ?? [];
+}

@@ -13,7 +13,7 @@ from tests.e2e.player import PlayerPage, fragment
 
 SIZES = [(1280, 800), (390, 844), (1920, 1080)]
 TOLERANCE_PX = 1.5
-SAMPLE = ("attention",)
+SAMPLE = ("attention", "map")
 _PLACES = """() => {
     const box = (element) => {
         const { left, top, right, bottom } = element.getBoundingClientRect();
@@ -24,7 +24,10 @@ _PLACES = """() => {
     const active = graph.querySelector("article[aria-current=step]") ?? graph.querySelector(".group.active");
     return {
         graph: box(graph), dock: box(document.querySelector("[data-part=dock]")), boxes: shown.map(box),
-        active: active === null ? null : box(active),
+        active: active === null ? null : box(active), seeds: [...graph.querySelectorAll(".token.seed")].map(box),
+        cut: [...graph.querySelectorAll("article")]
+            .filter((card) => [...card.children].some((line) => line.scrollWidth > line.clientWidth + 1))
+            .map((card) => card.dataset.node),
     };
 }"""
 # The camera has come once nothing has moved for ten frames; then nothing moves any more.
@@ -75,7 +78,8 @@ def faults(player: PlayerPage) -> list[str]:
     dock, graph = found["dock"], found["graph"]
     apart = dock["top"] >= graph["bottom"] - TOLERANCE_PX or dock["left"] >= graph["right"] - TOLERANCE_PX
     seen = found["active"] is None or is_inside(found["active"], graph)
-    return [*([] if apart else ["the dock covers the graph"]), *([] if seen else ["the active node is out of view"])]
+    covered = [*([] if apart else ["the dock covers the graph"]), *([] if seen else ["the active node is out of view"])]
+    return [*covered, *(f"the card of {node} is cut" for node in found["cut"])]
 
 
 @pytest.mark.parametrize(
@@ -91,7 +95,8 @@ def test_a_graph_opens_whole_and_the_node_at_work_stays_in_view(new_page: Opener
             opened(player, f"example={slug}&s=0")
             found = player.page.evaluate(_PLACES)
             assert found["boxes"], slug
-            assert all(is_inside(box, found["graph"]) for box in found["boxes"]), f"{slug} at {width}: not whole"
+            there = [*found["boxes"], *found["seeds"]]
+            assert all(is_inside(box, found["graph"]) for box in there), f"{slug} at {width}: not whole"
             for _ in range(4):
                 player.press("Shift+ArrowRight")
                 player.page.evaluate("() => new Promise(requestAnimationFrame)")

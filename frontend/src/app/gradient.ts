@@ -37,6 +37,7 @@ export function whyKept({ started, ...pass }: PassState): string | null {
   if (output === undefined) return null;
   if (others.length > 0) return label("page-v-kept-several", { count: started.outputs.length });
   if (started.batch !== undefined || (started.examples ?? []).length > 0) return label("page-v-kept-stack");
+  if (output.seed_requires_grad) return label("page-v-kept-graph");
   if (numberOf({ started, ...pass }) > 0) return label("page-v-kept-later");
   return "data" in output.seed && output.seed.data !== undefined ? null : label("page-v-kept-large");
 }

@@ -167,11 +167,12 @@ it("says why the v of a program cannot be set", () => {
         { ...output, seed },
         { ...output, seed },
       ]),
+      given([{ ...output, seed, seed_requires_grad: true }]),
       given([{ ...output, seed }], { batch: 3 }),
       given([{ ...output, seed }], { number: 4 }),
       given([{ ...output, seed: { shape: [900], dtype: "float32" } }]),
     ]).size,
-  ).toBe(4);
+  ).toBe(5);
 });
 
 it("knows nothing of a trace without a pass", () => {

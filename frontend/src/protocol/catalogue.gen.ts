@@ -1038,6 +1038,7 @@ export interface Catalogue {
   "page-v-kept-several": "count";
   "page-v-kept-stack": never;
   "page-v-kept-later": never;
+  "page-v-kept-graph": never;
   "page-v-kept-large": never;
   "page-v-from-program": "count";
   "page-v-from-line": "count" | "line";

@@ -366,6 +366,10 @@ export interface PassOutput {
    */
   name: string | null;
   seed: Gradient;
+  /**
+   * v is itself a part of a graph, so no other can take its place.
+   */
+  seed_requires_grad?: true;
   cast?: TensorValue;
 }
 /**

@@ -24,7 +24,7 @@ const IN_BRIEF = 0.5;
 const LARGEST_SCALE = 1.15;
 const MARGIN_PX = 14;
 /** Kept free right of the graph for the external gradient. */
-const SEED_ROOM_PX = 116;
+export const SEED_ROOM_PX = 116;
 const FOLLOWING_MARGIN_PX = 6;
 
 /** How much a card tells: all of it; in brief, in letters that keep their size on screen; nothing, a mark of its place. */

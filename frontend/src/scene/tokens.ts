@@ -3,7 +3,7 @@
  * together: they are one moving group. What a motion makes, as a sum, is there when the motion is over.
  */
 import type { Box, Curve, Point, Size } from "../layout/geometry";
-import { pointAt } from "../layout/geometry";
+import { lengthOf, pointAt } from "../layout/geometry";
 import type { Layout } from "../layout/place";
 import { isTensor, NOT_COMPUTED } from "../model/gradients";
 import { elementCount } from "../model/matrix";
@@ -14,6 +14,7 @@ import { backwardStops } from "../model/stops";
 import type { Gradient, Graph, Node, Step, TensorValue } from "../protocol/trace.gen";
 import { missingMark, missingSentence } from "../words/missing";
 import { shapeText } from "../words/values";
+import { SEED_ROOM_PX } from "./camera";
 import type { Still } from "./still";
 import { boxOf } from "./still";
 import type { Rest } from "./ways";
@@ -73,8 +74,9 @@ const TOKEN_PADDING_PX = 16;
 const CELL_PX = 8;
 const MOST_CELLS = 6;
 const TOKEN_PRECISION = 3;
-/** Where a seed waits until the pass begins: outside. */
+/** Of its way, at most so far outside; and how much of the camera's margin a seed takes beside its room. */
 const SEED_WAITS = 0.25;
+const SEED_MARGIN_PX = 7;
 
 /** Slow at both ends. */
 export function ease(progress: number): number {
@@ -230,7 +232,9 @@ function planCollect(plan: Plan): readonly Travel[] {
   const parts = contributions.flatMap(({ still, outputNr, isSummed }): Travel[] => {
     const sum = sums.find((each) => each.outputNr === outputNr);
     if (!isSummed || sum === undefined)
-      return [isCollecting && still.kind === "seed" ? { ...still, from: SEED_WAITS } : still];
+      return [
+        isCollecting && still.kind === "seed" ? { ...still, from: seedWaits(still, plan.room.scale) } : still,
+      ];
     if (!isCollecting) return [];
     const way = straight(placeOn(still.curve, restOf(still)), sum.place);
     return [{ ...still, curve: way, from: 0, to: 1, lift: [0, 0], seen: "before" }];
@@ -298,13 +302,21 @@ function sumsOf(step: Step): ReadonlyMap<number, Gradient> {
   return new Map([...step.grad_outputs.entries()].filter(([outputNr]) => count(outputNr) > 1));
 }
 
-/** Before a pass: the external gradient stands at each output. */
+/** Before a pass: the external gradient waits outside each output, in the room that the camera keeps for it. */
 function planSeeds(still: Still, graph: Graph, layout: Layout, scale: number): readonly Travel[] {
   return (still.pass?.started.outputs ?? []).flatMap((output, index): Travel[] => {
     const curve = gradientCurve(graph, layout, "seed", output.node, tokenSize(output.seed), scale);
     if (curve === null) return [];
-    return [resting(`seed-${index}`, "seed", "seed", output.seed, curve, { at: SEED_WAITS, lift: 0 })];
+    const there = resting(`seed-${index}`, "seed", "seed", output.seed, curve, { at: SEED_REST, lift: 0 });
+    const at = seedWaits(there, scale);
+    return [{ ...there, from: at, to: at }];
   });
+}
+
+/** Where a seed waits until the pass begins: as far outside as it is whole, at the latest where it rests. */
+function seedWaits({ curve, gradient }: Travel, scale: number): number {
+  const centre = SEED_ROOM_PX + (SEED_MARGIN_PX - tokenSize(gradient).width / 2) * scale;
+  return Math.min(SEED_REST, Math.max(SEED_WAITS, 1 - centre / lengthOf(curve)));
 }
 
 function planForward(still: Still, layout: Layout, scale: number): readonly Travel[] {

@@ -133,6 +133,8 @@ class PassOutput(TypedDict):
     """What the program calls the tensor."""
     seed: Gradient
     """The external gradient v."""
+    seed_requires_grad: NotRequired[Literal[True]]
+    """v is itself a part of a graph, so no other can take its place."""
     cast: NotRequired[TensorValue]
     """What the engine made of v where its dtype is not the output's; this is the contribution to the sum."""
 

@@ -1037,6 +1037,7 @@ FactKind = Literal[
     "page-v-kept-several",
     "page-v-kept-stack",
     "page-v-kept-later",
+    "page-v-kept-graph",
     "page-v-kept-large",
     "page-v-from-program",
     "page-v-from-line",

@@ -300,6 +300,8 @@ class Recorder(PassListener):
             value: Gradient = self._gradients.value_of(seed)
             name = self._slot_name(record, slot) or self._tensor_name(tensor)
             output: PassOutput = {"node": record.id, "output_nr": slot, "name": name, "seed": value}
+            if seed is not None and seed.requires_grad:
+                output["seed_requires_grad"] = True
             one.name = name
             outputs.append(output)
             if seed is not None and seed.dtype != record.sides[slot].dtype:

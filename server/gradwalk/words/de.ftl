@@ -1525,6 +1525,7 @@ page-v-replaced = Hier gesetzt, anstelle des v aus dem Programm.
 page-v-kept-several = Dieses backward beginnt bei { $count } Tensoren mit je einem v; sie lassen sich dort ändern.
 page-v-kept-stack = Sein v ist ein Stapel von vielen zugleich; es lässt sich dort ändern.
 page-v-kept-later = Das erste backward gehört nicht zu den aufgezeichneten.
+page-v-kept-graph = Dieses v hat selbst `requires_grad=True`; es lässt sich dort ändern.
 page-v-kept-large = Dieses v ist zu groß, um es hier hinzuschreiben.
 page-v-from-program = Das Programm startet { $count ->
     [one] den Rückwärtsdurchlauf

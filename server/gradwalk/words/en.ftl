@@ -1526,6 +1526,7 @@ page-v-replaced = Set here, in the place of the program’s own v.
 page-v-kept-several = This backward starts at { $count } tensors with a v each, so edit them there.
 page-v-kept-stack = Its v is a stack of many at once, so edit it there.
 page-v-kept-later = The first backward is not among the recorded ones.
+page-v-kept-graph = That v requires grad itself, so edit it there.
 page-v-kept-large = That v is too large to be written here.
 page-v-from-program = The program starts { $count ->
     [one] the backward pass

@@ -2,17 +2,10 @@ import { deflateRawSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { PHASES } from "../model/phases";
+import { DIGITS, THEMES } from "../render/options";
 import { VIEWS } from "../scene/views";
 import type { Nested } from "../stream/client";
-import {
-  type Address,
-  DIGITS,
-  EMPTY_ADDRESS,
-  FONT_SCALES,
-  readAddress,
-  THEMES,
-  writeAddress,
-} from "./address";
+import { type Address, EMPTY_ADDRESS, FONT_SCALES, readAddress, writeAddress } from "./address";
 
 const number = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0);
 const real = fc.oneof(number, fc.constantFrom("NaN", "Infinity", "-Infinity"));
@@ -140,6 +133,7 @@ describe("the address", () => {
     ["s=7.9", "the step"],
     ["nudge=x:much", "the nudge"],
     ["theme=pink", "the theme"],
+    ["lang=tlh", "the language"],
     ["v=2", "its version (2)"],
   ])("says what in %s is damaged", async (hash, what) => {
     const { trouble } = await readAddress(`#${hash}`);

@@ -25,12 +25,11 @@
 import { parseChain } from "../model/chainchoice";
 import { deflate, inflate } from "../model/packed";
 import { formatPosition, type Position, parsePosition } from "../model/position";
+import { integerBetween, readDigits, readSwitch, readTheme, type Theme } from "../render/options";
 import { type View as ProductView, parseView } from "../scene/views";
 import type { InputValue, Nested } from "../stream/client";
 import { LANGUAGES } from "../words/languages";
 import { label, listed, type PlainKey, say, text, textOf } from "../words/say";
-
-export type Theme = "auto" | "light" | "dark" | "contrast";
 
 export interface View {
   theme: Theme;
@@ -74,13 +73,6 @@ export interface Address {
   view: Partial<View>;
 }
 
-export const THEME_NAMES = {
-  auto: "page-theme-auto",
-  light: "page-theme-light",
-  dark: "page-theme-dark",
-  contrast: "page-theme-contrast",
-} as const satisfies Record<Theme, PlainKey>;
-export const THEMES = Object.keys(THEME_NAMES) as readonly Theme[];
 export const DEFAULT_VIEW: View = {
   theme: "auto",
   language: "auto",
@@ -92,16 +84,31 @@ export const DEFAULT_VIEW: View = {
   byhand: false,
   product: null,
 };
-const SWITCHES = {
-  projector: "page-link-projector",
-  predict: "page-link-predict",
-  compare: "page-link-compare",
-  byhand: "page-link-by-hand",
-} as const;
-type Switch = keyof typeof SWITCHES;
-const SWITCH_NAMES = Object.keys(SWITCHES) as Switch[];
-export const DIGITS = { min: 2, max: 9 };
 export const FONT_SCALES: readonly number[] = [0.85, 1, 1.15, 1.3, 1.5, 2];
+
+/** By field of the view: its key, what it is called where it cannot be read, and how it is read. */
+const VIEW_KEYS: {
+  readonly [Field in keyof View]: readonly [
+    key: string,
+    what: PlainKey,
+    parse: (text: string) => View[Field] | null,
+  ];
+} = {
+  product: ["view", "page-link-product-view", parseView],
+  theme: ["theme", "page-link-theme", readTheme],
+  language: ["lang", "page-link-language", (text) => (LANGUAGES.includes(text) ? text : null)],
+  digits: ["digits", "page-link-digits", readDigits],
+  fontScale: [
+    "font",
+    "page-link-text-size",
+    (text) => FONT_SCALES.find((scale) => scale === Number(text)) ?? null,
+  ],
+  projector: ["projector", "page-link-projector", readSwitch],
+  predict: ["predict", "page-link-predict", readSwitch],
+  compare: ["compare", "page-link-compare", readSwitch],
+  byhand: ["byhand", "page-link-by-hand", readSwitch],
+};
+const FIELDS = Object.keys(VIEW_KEYS) as (keyof View)[];
 
 const VERSION = "1";
 const LAST_PASS = 2 ** 31 - 1;
@@ -136,23 +143,17 @@ export async function writeAddress(address: Address): Promise<string> {
   if (address.position !== null) keys.set("s", formatPosition(address.position));
   if (address.nudge !== null) keys.set("nudge", `${address.nudge.entry}:${address.nudge.by}`);
   if (address.chain !== null) keys.set("chain", address.chain);
-  const { theme, language, digits, fontScale, product } = address.view;
-  if (product !== undefined && product !== null) keys.set("view", product);
-  if (theme !== undefined && theme !== DEFAULT_VIEW.theme) keys.set("theme", theme);
-  if (language !== undefined && language !== DEFAULT_VIEW.language) keys.set("lang", language);
-  if (digits !== undefined && digits !== DEFAULT_VIEW.digits) keys.set("digits", String(digits));
-  if (fontScale !== undefined && fontScale !== DEFAULT_VIEW.fontScale) keys.set("font", String(fontScale));
-  for (const name of SWITCH_NAMES) {
-    const value = address.view[name];
-    if (value !== undefined && value !== DEFAULT_VIEW[name]) keys.set(name, value ? "1" : "0");
+  for (const field of FIELDS) {
+    const value = address.view[field] ?? DEFAULT_VIEW[field];
+    if (value !== DEFAULT_VIEW[field])
+      keys.set(VIEW_KEYS[field][0], typeof value === "boolean" ? (value ? "1" : "0") : String(value));
   }
   return keys.toString();
 }
 
 /** The language that a hash asks for, null where it asks for none that there is: known before the rest is read. */
 export function languageIn(hash: string): string | null {
-  const language = new URLSearchParams(hash.replace(/^#/, "")).get("lang");
-  return language !== null && LANGUAGES.includes(language) ? language : null;
+  return VIEW_KEYS.language[2](new URLSearchParams(hash.replace(/^#/, "")).get("lang") ?? "");
 }
 
 /** The state that a hash (with or without `#`) describes, and a sentence about what in it could not be read. */
@@ -176,23 +177,10 @@ export async function readAddress(hash: string): Promise<{ address: Address; tro
     if (source === null) unreadable.push(label("page-link-code"));
   }
   const view: Partial<View> = {};
-  const theme = read("theme", "page-link-theme", (text) => THEMES.find((name) => name === text) ?? null);
-  const digits = read("digits", "page-link-digits", (text) => integerBetween(text, DIGITS.min, DIGITS.max));
-  const fontScale = read(
-    "font",
-    "page-link-text-size",
-    (text) => FONT_SCALES.find((scale) => scale === Number(text)) ?? null,
-  );
-  const language = languageIn(hash);
-  const product = read("view", "page-link-product-view", parseView);
-  if (product !== null) view.product = product;
-  if (theme !== null) view.theme = theme;
-  if (language !== null) view.language = language;
-  if (digits !== null) view.digits = digits;
-  if (fontScale !== null) view.fontScale = fontScale;
-  for (const name of SWITCH_NAMES) {
-    const value = read(name, SWITCHES[name], (text) => (text === "1" ? true : text === "0" ? false : null));
-    if (value !== null) view[name] = value;
+  for (const field of FIELDS) {
+    const [key, what, parse] = VIEW_KEYS[field];
+    const value = read<View[keyof View]>(key, what, parse);
+    if (value !== null) Object.assign(view, { [field]: value });
   }
 
   const address: Address = {
@@ -261,9 +249,4 @@ function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function integerBetween(text: string, low: number, high: number): number | null {
-  const value = Number(text);
-  return /^\d+$/.test(text) && value >= low && value <= high ? value : null;
 }

@@ -1,12 +1,11 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { sampleTrace } from "../model/samples";
-import { DEFAULT_OPTIONS } from "../render/options";
+import { DEFAULT_OPTIONS, THEMES } from "../render/options";
 import { applySettings, SETTING_NAMES } from "./settings";
 import { PARTS, Viewer } from "./viewer.svelte";
 
 const trace = sampleTrace("x-times-x");
-const THEMES = ["auto", "light", "dark", "contrast"];
 
 function viewer(): Viewer {
   const made = new Viewer({ onstep: () => undefined, onedge: () => undefined });

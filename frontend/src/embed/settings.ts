@@ -4,23 +4,42 @@
  */
 import { type Position, parsePosition } from "../model/position";
 import { useLanguage } from "../render/language.svelte";
-import type { Theme } from "../render/options";
+import { type PlayerOptions, readDigits, readSwitch, readTheme } from "../render/options";
 import { parseView } from "../scene/views";
 import { isSpoken } from "../words/languages";
 import { parseRange } from "./moves";
 import { PARTS, type Part, type Viewer } from "./viewer.svelte";
 
-const THEMES: readonly Theme[] = ["auto", "light", "dark", "contrast"];
-const DIGITS = { min: 2, max: 9 };
+type Reader = (viewer: Viewer, text: string) => boolean;
+
+/** A reader that takes over what a text says; false for a text that says nothing. */
+function reader<T>(read: (text: string) => T | null, take: (viewer: Viewer, value: T) => void): Reader {
+  return (viewer, text) => {
+    const value = read(text);
+    if (value !== null) take(viewer, value);
+    return value !== null;
+  };
+}
+
+/** The same for one of the player's options. */
+function option<Name extends keyof PlayerOptions>(
+  name: Name,
+  read: (text: string) => PlayerOptions[Name] | null,
+): Reader {
+  return reader(read, (viewer, value) => {
+    viewer.options = { ...viewer.options, [name]: value };
+  });
+}
+
+const place = reader(parsePosition, goTo);
 
 /** Each returns false for a text that it cannot read. */
-const READERS: Readonly<Record<string, (viewer: Viewer, text: string) => boolean>> = {
-  step: (viewer, text) => goTo(viewer, parsePosition(text)),
-  s: (viewer, text) => goTo(viewer, parsePosition(text)),
+const READERS: Readonly<Record<string, Reader>> = {
+  step: place,
+  s: place,
   phase: (viewer, text) => {
     const { direction, step } = viewer.wanted;
-    const prefix = direction === "forward" ? "f" : "";
-    return goTo(viewer, parsePosition(`${prefix}${step}.${text}`));
+    return place(viewer, `${direction === "forward" ? "f" : ""}${step}.${text}`);
   },
   steps: (viewer, text) => {
     const range = text === "" ? null : parseRange(text);
@@ -29,57 +48,32 @@ const READERS: Readonly<Record<string, (viewer: Viewer, text: string) => boolean
     viewer.goTo(viewer.wanted);
     return true;
   },
-  theme: (viewer, text) => {
-    const theme = THEMES.find((name) => name === text);
-    if (theme === undefined) return false;
-    viewer.options = { ...viewer.options, theme };
-    return true;
-  },
-  lang: (_viewer, text) => {
-    if (!isSpoken(text)) return false;
-    void useLanguage(text);
-    return true;
-  },
-  digits: (viewer, text) => {
-    const precision = Number(text);
-    if (!Number.isInteger(precision) || precision < DIGITS.min || precision > DIGITS.max) return false;
-    viewer.options = { ...viewer.options, precision };
-    return true;
-  },
-  view: (viewer, text) => {
-    const view = parseView(text);
-    if (view === null) return false;
-    viewer.options = { ...viewer.options, view };
-    return true;
-  },
-  projector: (viewer, text) => {
-    const projector = readSwitch(text);
-    if (projector === null) return false;
-    viewer.options = { ...viewer.options, projector };
-    return true;
-  },
-  keys: (viewer, text) => {
-    const keys = readSwitch(text);
-    if (keys === null) return false;
+  theme: option("theme", readTheme),
+  lang: reader(
+    (text) => (isSpoken(text) ? text : null),
+    (_viewer, language) => void useLanguage(language),
+  ),
+  digits: option("precision", readDigits),
+  view: option("view", parseView),
+  projector: option("projector", readSwitch),
+  keys: reader(readSwitch, (viewer, keys) => {
     viewer.keys = keys;
-    return true;
-  },
-  inputs: (viewer, text) => {
-    const interactive = readSwitch(text);
-    if (interactive === null) return false;
+  }),
+  inputs: reader(readSwitch, (viewer, interactive) => {
     viewer.interactive = interactive;
-    return true;
-  },
+  }),
   hide: (viewer, text) => {
     const names = text.split(/[\s,]+/).filter((name) => name !== "");
     const parts = names.filter(isPart);
     viewer.hidden = new Set(parts);
     return parts.length === names.length;
   },
-  heading: (viewer, text) => {
-    viewer.heading = text.slice(0, 200);
-    return true;
-  },
+  heading: reader(
+    (text) => text.slice(0, 200),
+    (viewer, heading) => {
+      viewer.heading = heading;
+    },
+  ),
   open: (viewer, text) => {
     viewer.fullTool = isWebAddress(text) ? text : null;
     return viewer.fullTool !== null;
@@ -103,16 +97,9 @@ export function applySettings(viewer: Viewer, keys: URLSearchParams): readonly s
   });
 }
 
-function goTo(viewer: Viewer, position: Position | null): boolean {
-  if (position === null) return false;
+function goTo(viewer: Viewer, position: Position): void {
   viewer.isPlaced = true;
   viewer.goTo(position);
-  return true;
-}
-
-function readSwitch(text: string): boolean | null {
-  if (["on", "1", "true", ""].includes(text)) return true;
-  return ["off", "0", "false"].includes(text) ? false : null;
 }
 
 function isPart(name: string): name is Part {

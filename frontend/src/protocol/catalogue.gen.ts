@@ -1067,6 +1067,7 @@ export interface Catalogue {
   "page-link-code": never;
   "page-link-nudge": never;
   "page-link-theme": never;
+  "page-link-language": never;
   "page-link-product-view": never;
   "page-link-digits": never;
   "page-link-text-size": never;

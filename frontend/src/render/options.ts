@@ -3,7 +3,29 @@ import type { Precision } from "../model/numbers";
 import { DEFAULT_PRECISION } from "../model/numbers";
 import type { View } from "../scene/views";
 
-export type Theme = "auto" | "light" | "dark" | "contrast";
+export const THEMES = ["auto", "light", "dark", "contrast"] as const;
+export type Theme = (typeof THEMES)[number];
+/** Significant digits of every number on screen. */
+export const DIGITS = { min: 2, max: 9 };
+
+/** As an address or an attribute has it; null for what is none. */
+export function readTheme(text: string): Theme | null {
+  return THEMES.find((theme) => theme === text) ?? null;
+}
+
+export function readDigits(text: string): number | null {
+  return integerBetween(text, DIGITS.min, DIGITS.max);
+}
+
+export function readSwitch(text: string): boolean | null {
+  if (["on", "1", "true", ""].includes(text)) return true;
+  return ["off", "0", "false"].includes(text) ? false : null;
+}
+
+export function integerBetween(text: string, low: number, high: number): number | null {
+  const value = Number(text);
+  return /^\d+$/.test(text) && value >= low && value <= high ? value : null;
+}
 
 export interface PlayerOptions {
   readonly theme: Theme;

@@ -1066,6 +1066,7 @@ FactKind = Literal[
     "page-link-code",
     "page-link-nudge",
     "page-link-theme",
+    "page-link-language",
     "page-link-product-view",
     "page-link-digits",
     "page-link-text-size",

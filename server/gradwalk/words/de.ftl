@@ -1569,6 +1569,7 @@ page-link-version = seine Version ({ $version })
 page-link-code = das Programm
 page-link-nudge = die angestupste Eingabe
 page-link-theme = das Design
+page-link-language = die Sprache
 page-link-product-view = die Schreibweise der Produkte
 page-link-digits = die Zahl der Stellen
 page-link-text-size = die Schriftgröße

@@ -1570,6 +1570,7 @@ page-link-version = its version ({ $version })
 page-link-code = the program
 page-link-nudge = the nudge
 page-link-theme = the theme
+page-link-language = the language
 page-link-product-view = the way to write products
 page-link-digits = the number of digits
 page-link-text-size = the text size

@@ -1,0 +1,42 @@
+/** What components deep inside can use where somebody offers it: a page can do more than an element on any page. */
+import { getContext, type Snippet, setContext } from "svelte";
+import type { Chain } from "../model/chain";
+import type { Span, TensorValue } from "../protocol/trace.gen";
+import type { GradcheckQuestion } from "../scene/gradcheck";
+import type { Nudge } from "../scene/nudge";
+import type { View } from "../scene/views";
+
+export interface NudgeOnStage {
+  readonly nudge: Nudge;
+  /** How many steps of the forward walk the change has come to. */
+  readonly reached: number;
+}
+
+interface Offers {
+  /** How products are written, one choice for all; null: as is most readable at each step. */
+  readonly view: () => View | null;
+  readonly chooseView: (view: View) => void;
+  /** The chain on show, for what marks it in the graph. */
+  readonly chain: () => Chain | null;
+  /** The nudge that the stage marks; null while nothing is nudged. */
+  readonly nudge: () => NudgeOnStage | null;
+  /** Shows all numbers of a value that was only summed up. */
+  readonly showNumbers: (name: string, value: TensorValue) => void;
+  /** Computes a local Jacobian that was left out while tracing. */
+  readonly computeJacobian: (stepIndex: number, argnum: number) => void;
+  /** Points at a place in the program. */
+  readonly pointAt: (span: Span) => void;
+  /** What stands beside a gradient to check it by finite differences; the operand's name, where it is of one. */
+  readonly gradcheck: Snippet<[GradcheckQuestion, string?]>;
+}
+
+const KEY = Symbol("offers");
+
+/** To all that is inside this component, beside what those round it offer. */
+export function offer(offers: Partial<Offers>): void {
+  setContext(KEY, { ...offered(), ...offers });
+}
+
+export function offered(): Partial<Offers> {
+  return getContext<Partial<Offers> | undefined>(KEY) ?? {};
+}

@@ -14,19 +14,10 @@ import { emptyTrace, foldEvents, type MetProblem, type PassState, type TraceStat
 import type { GradcheckReport, Problem, TensorValue, TraceDocument } from "../protocol/trace.gen";
 import { numberOf as numberOfValue } from "../protocol/values";
 import type { GradcheckQuestion } from "../scene/gradcheck";
-import {
-  type InputValue,
-  type Nested,
-  newProblem,
-  runTrace,
-  type Status,
-  type TraceRequest,
-} from "../stream/client";
+import { fetchGradcheck, fetchJacobians, fetchValue } from "../stream/again";
+import { type InputValue, type Nested, runTrace, type Status, type TraceRequest } from "../stream/client";
 import type { Example } from "../stream/examples";
-import { fetchGradcheck } from "../stream/gradcheck";
-import { fetchJacobians } from "../stream/jacobian";
 import { keepProgram } from "../stream/snippet";
-import { fetchValue } from "../stream/values";
 import { label } from "../words/say";
 import { type Address, DEFAULT_VIEW, type NudgeWish, type View } from "./address";
 import { type Given, give, givenFor } from "./given";
@@ -45,8 +36,6 @@ const FIRST_STEP: Position = { direction: "backward", step: 1, phase: "collect" 
 const PATIENCE_MS = 250;
 /** Changes closer together than this are one change: a drag is compared with what was before it began. */
 const DRAG_PAUSE_MS = 1000;
-/** Two replays, and perhaps a wait in the queue. */
-const GRADCHECK_MS = 60_000;
 const KEEP_MS = 20_000;
 
 interface Flight {
@@ -324,30 +313,20 @@ export class Session {
   /** Fetches a local Jacobian that was left out while tracing and puts it into the picture. */
   async addJacobian(stepIndex: number, argnum: number): Promise<void> {
     const trace = this.trace.started?.id;
-    if (trace === undefined) return;
-    const found = await fetchJacobians(trace, stepIndex, argnum, AbortSignal.timeout(30_000)).catch(
-      () => null,
-    );
-    if (this.trace.started?.id !== trace || found === null) return;
+    const found = await fetchJacobians(trace, stepIndex, argnum);
+    if (this.trace.started?.id !== trace) return;
     if (Array.isArray(found)) this.trace = withJacobians(this.trace, stepIndex, argnum, found);
     else this.held = [found];
   }
 
   /** All numbers of a value that was only summarised. */
-  async allNumbers(value: TensorValue): Promise<TensorValue | Problem> {
-    const trace = this.trace.started?.id;
-    const number = numberOfValue(value);
-    if (trace === undefined || number === null) return unreachable("problem-no-trace");
-    const signal = AbortSignal.timeout(GRADCHECK_MS);
-    return fetchValue(trace, number, signal).catch(() => unreachable("problem-not-answered"));
+  allNumbers(value: TensorValue): Promise<TensorValue | Problem> {
+    return fetchValue(this.trace.started?.id, numberOfValue(value));
   }
 
   /** Compares what backward uses with finite differences, for one operand of one step or for a whole pass. */
-  async check(question: GradcheckQuestion): Promise<GradcheckReport[] | Problem> {
-    const trace = this.trace.started?.id;
-    if (trace === undefined) return unreachable("problem-no-trace");
-    const signal = AbortSignal.timeout(GRADCHECK_MS);
-    return fetchGradcheck(trace, question, signal).catch(() => unreachable("problem-not-answered"));
+  check(question: GradcheckQuestion): Promise<GradcheckReport[] | Problem> {
+    return fetchGradcheck(this.trace.started?.id, question);
   }
 
   /** Keeps the trace on screen to compare the next one with. */
@@ -462,10 +441,6 @@ function openingOf(trace: TraceState): Position | null {
   const pass = trace.finished === null || curveOf(trace).length < 2 ? null : passOfInterest(trace);
   if (pass === null || pass.index === 0) return null;
   return { ...FIRST_STEP, step: firstStepOfPass(trace, pass.index) };
-}
-
-function unreachable(kind: "problem-no-trace" | "problem-not-answered"): Problem {
-  return newProblem("protocol", { kind });
 }
 
 function hasGraph(trace: TraceState): boolean {

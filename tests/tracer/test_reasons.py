@@ -174,6 +174,7 @@ def test_data_and_results_that_nobody_asks_for_are_not_listed():
     assert [one["leaf"] for one in event["leaf_grads"]] == ["w"]
 
 
+SCALE = custom_function("Scale", "a, k", "ctx.k = k\nreturn a * k", "return g * ctx.k, None")
 CUT_ON_THE_WAY = {
     "in forward": "class Net(nn.Module):\n    def forward(self, a):\n        h = a.detach() * 2\n        return h * 3\n"
                   "z = Net()(x)",
@@ -191,6 +192,15 @@ CUT_ON_THE_WAY = {
     "setattr": "class Box: pass\no = Box()\nsetattr(o, 'h', x.sum().item())\nz = o.h",
     "by a condition": "z = 1.0\nif x.sum().item() > 0:\n    z = 2.0",
     "by a walrus": "if (z := x.sum().item()) > 0: pass",
+    "by a default": "k = x.sum().item()\ndef f(a, s=k): return a * s\nz = f(w)",
+    "in a closure": "def make(a):\n    k = a.sum().item()\n    def f(b): return b * k\n    return f\n"
+                    "f = make(x)\nz = f(w)",
+    "by recursion": "def rec(n, a): return a.sum().item() if n == 0 else rec(n - 1, a) + 1\nz = rec(3, x)",
+    "through a helper": "def scale(a, k): return a * k\nscale(w, 2.0)\n"
+                        "z = scale(\n    w,\n    scale(x.sum().item(), 3))",
+    "through an inherited Function": SCALE + "class T(Scale): pass\nz = T.apply(w, x.sum().item())",
+    "through vmap": "k = x.sum().item()\nz = torch.vmap(lambda b: b * k)(w)",
+    "through numpy": "def load(a): return torch.from_numpy(a * 2)\nz = load(x.detach().numpy())",
 }  # fmt: skip
 
 
@@ -199,6 +209,32 @@ def test_a_cut_whose_result_is_used_on_any_way_is_the_reason(name):
     source = BOTH + CUT_ON_THE_WAY[name] + OUT
     assert run_plain(source).namespace["x"].grad is None
     assert absent_of(run_traced(source), "x")["because"]["kind"] in ("missing-detach", "missing-numbers")
+
+
+CALLED_TWICE = {
+    "a Function": SCALE + "k = x.sum().item()\nScale.apply(w, k)\nz = Scale.apply(w, 2.0)",
+    "a helper": "def scale(a, k): return a * k\nk = x.sum().item()\nscale(w, k)\nz = scale(w, k=2.0)",
+    "a helper of a helper": "def scale(a, k): return a * k\ndef deep(a, k): return scale(a, k + 1)\n"
+                            "k = x.sum().item()\ndeep(w, k)\nz = deep(w, 2.0)",
+    "a module": "class Net(nn.Module):\n    def forward(self, a, k): return a * k\nnet = Net()\nk = x.sum().item()\n"
+                "net(w, k)\nz = net(w, 2.0)",
+    "a method": "class Box:\n    def mul(self, a, k): return a * k\no = Box()\no.mul(w, x.sum().item())\n"
+                "z = o.mul(w, 2.0)",
+    "what returns a number": "def number(a): return a.sum().item()\nnumber(x)\nk = number(w)\nz = k * 2",
+    "what passes a number on": "def same(k): return k\nj = same(x.sum().item())\nk = same(2.0)\nz = k * 2",
+    "what reads a number and uses it": "def both(a, b):\n    k = a.sum().item()\n    return b * k\nboth(x, w)\n"
+                                       "z = both(w, w)",
+    "what fills a list": "def fill(box, a): box.append(a.sum().item())\nu, v = [], []\n"
+                          "fill(u, x)\nfill(v, w)\nz = v[0]",
+    "a list, filled later": "held = [1.5]\nz = w * held[0]\nheld.append(x.sum().item())",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CALLED_TWICE)
+def test_a_number_in_another_call_of_the_same_is_no_reason(name):
+    source = BOTH + CALLED_TWICE[name] + OUT
+    assert run_plain(source).namespace["x"].grad is None
+    assert absent_of(run_traced(source), "x")["because"]["kind"] == "missing-not-in-output"
 
 
 ASKED = "x = torch.tensor([1., 2.], requires_grad=True)\ny = torch.tensor([3., 4., 5.], requires_grad=True)\n"

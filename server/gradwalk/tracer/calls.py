@@ -408,7 +408,7 @@ class CallRecorder(TorchFunctionMode):
             return self._run_inside(func, args, kwargs, low)
         else:
             if func is _DETACH_IN_PLACE:
-                cut = self._guard(log.cuts.note, func, args, None, frame_at(1))
+                cut = self._guard(log.cuts.note, func, args[:1], None, frame_at(1))
             target = written(func, args, kwargs)
             result = func(*args, **kwargs)
             if target is not None:
@@ -458,8 +458,9 @@ class CallRecorder(TorchFunctionMode):
             self._guard(self._note_change, func, *target)
         if entry is not None:
             self._guard(self._end_inner_call, entry, result)
-        given, results = [*tensors_in((*args, *kwargs.values()))], [*tensors_in((result,))]
-        self._guard(log.cuts.sources.follow, func.__name__, given, results, target, snippet_place(frame))
+        arguments = (*args, *kwargs.values())
+        given, results = [*tensors_in(arguments)], [*tensors_in((result,))]
+        self._guard(log.cuts.sources.follow, func.__name__, arguments, given, results, target, frame)
         if sequence_number() != low:
             self._guard(log.note, func.__name__, args, result, low, frame)
         elif isinstance(result, Tensor) and result.requires_grad:

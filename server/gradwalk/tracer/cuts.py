@@ -116,7 +116,7 @@ class CutLog:
             for tensor in given:
                 if not tensor.requires_grad and tensor is not result and can_have_gradient(tensor):
                     used |= self._use(tensor, label, place)
-        self.sources.follow(label, given, results, written, place, used, cut)
+        self.sources.follow(label, arguments, given, results, written, frame, used, cut)
 
     def _use(self, tensor: torch.Tensor, label: str, place: Place) -> int:
         key = self._identities.of(tensor), place
@@ -127,10 +127,10 @@ class CutLog:
         return self.uses[key].bit
 
     def note(
-        self, func: Callable[..., Any], given: Iterable[Any], result: torch.Tensor | None, frame: FrameType
+        self, func: Callable[..., Any], given: Iterable[torch.Tensor], result: torch.Tensor | None, frame: FrameType
     ) -> int:
         """Enters a call that gave `result`, if a gradient could have flowed into its arguments; gives its bit."""
-        sources = [tensor for tensor in tensors_in(given) if tensor.requires_grad and tensor is not result]
+        sources = [tensor for tensor in given if tensor.requires_grad and tensor is not result]
         # What torch's own code leaves out of the graph while grad mode is on is none of the program's doing.
         if not sources or (originals.is_grad_enabled() and not _is_from_program(frame)):
             return 0

@@ -11,6 +11,8 @@ from gradwalk.tracer.originals import PROGRAM_FILES
 
 Place = tuple[CodeType, int]
 """An instruction of the program: code object and offset."""
+Lines = tuple[int, ...]
+"""Where the functions of the program are that run, outermost first; a lambda or comprehension is part of its caller."""
 
 _IS_FUNCTION: Final = inspect.CO_OPTIMIZED | inspect.CO_NEWLOCALS
 _IS_SUSPENDED: Final = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
@@ -56,6 +58,22 @@ def snippet_place(frame: FrameType | None) -> Place | None:
     return None
 
 
+def running_lines(frame: FrameType | None) -> Lines:
+    """The lines of the program on the stack that begins at `frame`, of up to `_DEPTH` calls."""
+    found: list[int] = []
+    while frame is not None and len(found) < _DEPTH:
+        code = frame.f_code
+        if code.co_filename in PROGRAM_FILES:
+            if code.co_name == "<module>":
+                found.append(frame.f_lineno)
+                break
+            if code.co_name[0] != "<":
+                found.append(frame.f_lineno)
+        frame = frame.f_back
+    return (*reversed(found),)
+
+
+_DEPTH: Final = 16
 _WRAPPERS: Final = frozenset({torch_module.__file__, torch._tensor.__file__, torch.overrides.__file__})
 
 

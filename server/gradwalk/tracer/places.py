@@ -4,7 +4,7 @@ from types import CodeType
 
 from gradwalk.protocol.facts import Fact, code, fact
 from gradwalk.protocol.graph import Span
-from gradwalk.tracer.frames import Place
+from gradwalk.tracer.frames import Lines, Place
 from gradwalk.tracer.source import Program
 from gradwalk.tracer.spans import InstructionPosition
 from gradwalk.tracer.text import LONGEST_TEXT
@@ -39,12 +39,9 @@ class Places:
         span = self.span(place)
         return None if span is None else str(span["line"])
 
-    def may_reach(self, place: Place | None, output: Place | None) -> bool:
-        """Whether something of what is computed at a place can be in what another reads; True where it is not known."""
-        first, last = self.span(place), self.span(output)
-        if first is None or last is None or self._program is None:
-            return True
-        return self._program.flow.reaches(first["line"], last["line"])
+    def may_reach(self, start: Lines, end: Lines) -> bool:
+        """Whether a number that is computed at one place can be in what another reads; True where it is not known."""
+        return self._program is None or self._program.flow.reaches(start, end)
 
     def called(self, call: str, place: Place | None) -> Fact:
         """A call of the program, and its line where that is known."""

@@ -23,6 +23,10 @@ ABSENT = {
         "detach in a function": (BOTH + "def f(a):\n    return a.detach() * 2\nz = f(x)" + OUT,
             "missing-detach x .detach() 4", 4),
         "no_grad": (BOTH + "with torch.no_grad():\n    z = x * 2" + OUT, "missing-no-grad x torch.no_grad() 4", 4),
+        "no_grad around views": (BOTH + "with torch.no_grad():\n    z = x[:1].reshape(1, 1).sum()" + OUT,
+            "missing-no-grad x torch.no_grad() 4", 4),
+        "a view under no_grad, used outside": (BOTH + "with torch.no_grad():\n    v = x[:1]\nz = v * 2" + OUT,
+            "missing-no-grad x torch.no_grad() 4", 4),
         "no_grad around a module": ("m = nn.Linear(2, 2)\nw = torch.ones(2, requires_grad=True)\n"
             "with torch.no_grad():\n    z = m(w)" + OUT, "missing-no-grad m.weight torch.no_grad() 4", 4),
         "no_grad as decorator": (BOTH + "@torch.no_grad()\ndef f(a):\n    return a * 2\nz = f(x)" + OUT,

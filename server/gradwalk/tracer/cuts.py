@@ -12,7 +12,7 @@ from gradwalk.tracer import originals
 from gradwalk.tracer.arguments import tensors_in
 from gradwalk.tracer.frames import Place, snippet_place
 from gradwalk.tracer.identities import Identities
-from gradwalk.tracer.originals import PROGRAM_FILES, can_have_gradient, grad_fn_of
+from gradwalk.tracer.originals import PROGRAM_FILES, base_of, can_have_gradient, grad_fn_of
 from gradwalk.tracer.sources import TO_NUMBERS, Sources
 
 _CUTS_KEPT: Final = 200
@@ -152,6 +152,10 @@ class CutLog:
     def _leaves_of(self, tensor: torch.Tensor, visited_max: int = 5_000) -> Iterator[int]:
         """Identities of the leaves that a tensor depends on."""
         if grad_fn_of(tensor) is None:
+            # A view that was made under no_grad still says that it requires grad.
+            base = base_of(tensor)
+            tensor = tensor if base is None else base
+        if grad_fn_of(tensor) is None:
             yield self._identities.of(tensor)
             return
         pending: list[Any] = [grad_fn_of(tensor)]
@@ -191,8 +195,13 @@ def _name_of(func: Callable[..., Any]) -> str:
 
 
 def _is_end(result: torch.Tensor, func: Callable[..., Any]) -> bool:
-    """Whether no gradient flows on from a result; one that `torch.tensor` made begins anew, if it requires grad."""
-    return grad_fn_of(result) is None and (not result.requires_grad or func is torch.tensor)
+    """Whether no gradient flows on from a result.
+
+    One that `torch.tensor` made begins anew, if it requires grad, and so does a view that was made under no_grad.
+    """
+    if grad_fn_of(result) is not None:
+        return False
+    return not result.requires_grad or func is torch.tensor or base_of(result) is not None
 
 
 def _is_from_program(frame: FrameType | None) -> bool:

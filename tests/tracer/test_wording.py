@@ -256,3 +256,11 @@ def test_the_bound_of_a_loss_is_part_of_its_formula(p: list[float], t: list[floa
     p_, t_ = torch.tensor(p), torch.tensor(t)
     logs = torch.maximum(p_.log(), torch.tensor(-100.0)), torch.maximum((1 - p_).log(), torch.tensor(-100.0))
     assert torch.allclose(loss, -(t_ * logs[0] + (1 - t_) * logs[1]).mean())
+
+
+@pytest.mark.parametrize(("mode", "name"), [("reflect", "Reflection"), ("replicate", "Replication")])
+def test_a_border_is_said_to_be_copied_only_where_it_gets_the_gradients_of_copies(mode: str, name: str) -> None:
+    source = f"x = torch.ones(1, 4, requires_grad=True)\nF.pad(x, (1, 1), mode='{mode}').sum().backward()\n"
+    is_copied = bool(run_plain(source).namespace["x"].grad[0, 0] > 1)
+    [vjp] = node_of(source, f"{name}Pad1DBackward0")["formula"]["vjp"]
+    assert vjp["because"]["kind"] == ("why-replication-pad" if is_copied else "why-reflection-pad")

@@ -885,6 +885,7 @@ export interface Catalogue {
   "why-constant-pad-nd": "self";
   "case-constant-pad-nd": never;
   "why-reflection-pad": never;
+  "why-replication-pad": never;
   "why-index": never;
   "case-index": never;
   "case-index-whole": never;

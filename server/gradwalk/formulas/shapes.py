@@ -5,7 +5,7 @@
 
 from collections.abc import Callable
 
-from gradwalk.formulas.entry import Entry, Formula, Given, NotWritten, Shape, Vjp, normal_dims, why, zero
+from gradwalk.formulas.entry import Entry, Formula, Given, NotWritten, Reason, Shape, Vjp, normal_dims, why, zero
 from gradwalk.formulas.expression import Expression, Symbol, apply, reshape, total, zeros
 from gradwalk.formulas.expression import transpose as transposed
 from gradwalk.formulas.placing_operations import Index, Place
@@ -211,7 +211,7 @@ def _memory_back(_: Given) -> Expression:
     raise NotWritten("window")
 
 
-def _mirrored(op: str, node: str, mode: str) -> Entry:
+def _bordered(op: str, node: str, mode: str, reason: Reason) -> Entry:
     return Entry(
         op,
         tuple(f"{node}{rank}DBackward0" for rank in (1, 2, 3)),
@@ -220,7 +220,7 @@ def _mirrored(op: str, node: str, mode: str) -> Entry:
             Vjp(
                 "self",
                 lambda n: apply("pad_transposed", n.v, pad=n.padding, mode=mode, shape=n.shape),
-                why("why-reflection-pad"),
+                reason,
             ),
         ),
     )
@@ -416,8 +416,8 @@ SHAPES: tuple[Entry, ...] = (
         ),
         (why("case-constant-pad-nd"),),
     ),
-    _mirrored("reflection_pad", "ReflectionPad", "reflect"),
-    _mirrored("replication_pad", "ReplicationPad", "replicate"),
+    _bordered("reflection_pad", "ReflectionPad", "reflect", why("why-reflection-pad")),
+    _bordered("replication_pad", "ReplicationPad", "replicate", why("why-replication-pad")),
     _moved(
         "pixel_shuffle",
         ("PixelShuffleBackward0",),

@@ -884,6 +884,7 @@ FactKind = Literal[
     "why-constant-pad-nd",
     "case-constant-pad-nd",
     "why-reflection-pad",
+    "why-replication-pad",
     "why-index",
     "case-index",
     "case-index-whole",

@@ -1366,6 +1366,7 @@ case-copy = A source of another dtype gets v cast back.
 why-constant-pad-nd = The border is a constant, nothing that `{ $self }` could move: padding by negative amounts cuts it off again.
 case-constant-pad-nd = Where the op itself cut something off, what it cut off gets 0.
 why-reflection-pad = A number near the border was mirrored outwards; what arrives at its copies is added to its own v.
+why-replication-pad = A number at the border was copied outwards; what arrives at its copies is added to its own v.
 why-index = What was read gets its v; what was read several times gets all of its v's, added up; the rest gets 0.
 case-index = An index that occurs twice adds both gradients: never one of them alone.
 case-index-whole = An index gets no gradient: it cannot be nudged.

@@ -491,6 +491,7 @@ export interface Catalogue {
   "notebook-no-such-name": "name" | "known";
   "notebook-recording": never;
   "notebook-recording-twice": never;
+  "notebook-ending": "file" | "endings";
   "notebook-place": "text";
   "told": "text";
   "problem-told": "text" | "title";
@@ -1676,6 +1677,8 @@ export interface Catalogue {
   "cli-worker-open": "level" | "open";
   "cli-worker-unmeasured": never;
   "cli-not-listening": "host" | "level" | "open" | "protection";
+  "cli-no-script": "file";
+  "cli-recorded": "count" | "file";
   "cli-not-saved": "file" | "reason";
   "cli-not-text": "file" | "reason";
   "cli-not-named": "text";

@@ -7,9 +7,13 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Final
 
-from gradwalk.exports.exporter import LAST_PHASE, Selection
+import graphviz
+
+from gradwalk.exports.catalogue import EXPORTERS
+from gradwalk.exports.exporter import LAST_PHASE, Exporter, Selection
 from gradwalk.exports.raster import write_still
 from gradwalk.notebook.forms import Forms
+from gradwalk.notebook.graph import draw_pass
 from gradwalk.notebook.parts import Pass, Step, passes_of
 from gradwalk.notebook.tensors import NamedTensors
 from gradwalk.protocol.document import TraceDocument, assemble_document
@@ -17,6 +21,7 @@ from gradwalk.protocol.events import Event, Problem
 from gradwalk.protocol.merging import merge
 from gradwalk.protocol.upgrades import load_document
 from gradwalk.protocol.wire import write_document
+from gradwalk.words.catalogue import say
 
 EQUATION_PHASE: Final = 3
 
@@ -54,9 +59,18 @@ class Trace:
         """The document as it is saved: each value once, referred to by number (`protocol/FORMAT.md`)."""
         return json.loads(write_document(self.document))  # type: ignore[no-any-return]
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Writes the document; the same trace always gives the same bytes."""
-        Path(path).write_bytes(write_document(self.document))
+    def save(self, path: str | PathLike[str], step: int | None = None, phase: int = LAST_PHASE) -> None:
+        """Writes the document (`walk.json`), or the file that the ending asks for: `walk.html`, `walk.svg`, ...
+
+        The same trace always gives the same bytes. `step` and `phase` choose what a still shows, as in `to_svg`; a PDF
+        without a step has a page for each.
+
+        Raises:
+            ValueError: no file has that ending.
+            NothingToExport, ExportUnavailable: as `to_svg`.
+        """
+        exporter = _exporter_for(Path(path), is_whole=step is None)
+        Path(path).write_bytes(exporter.make(self.document, Selection(step, phase)))
 
     @property
     def id(self) -> str:
@@ -97,9 +111,28 @@ class Trace:
         """
         return write_still("svg", self.document, Selection(step, phase)).decode()
 
+    def to_graphviz(self, index: int = 0) -> graphviz.Digraph:
+        """The graph of one pass, 0-based: leaves blue, outputs green, modules as clusters, gradients along edges.
+
+        To style and to render; `render` needs the programs of Graphviz, its text does not.
+
+        Raises:
+            IndexError: there is no such pass.
+        """
+        return draw_pass(self.passes[index])
+
     def _repr_html_(self) -> str:
         return Forms(self.document, Selection(1, EQUATION_PHASE)).html()
 
     def __repr__(self) -> str:
         problems = f", {len(self.problems)} problems" if self.problems else ""
         return f"Trace({len(self.steps)} steps{problems}, id={self.id[:12]})"
+
+
+def _exporter_for(path: Path, *, is_whole: bool) -> Exporter:
+    """The one for the ending of a path; of two, the whole trace or the still."""
+    found = [one for one in EXPORTERS if one.suffix == path.suffix[1:].lower()]
+    if not found:
+        endings = [*dict.fromkeys(f".{one.suffix}" for one in EXPORTERS)]
+        raise ValueError(say("notebook-ending", file=path.name, endings=", ".join(endings)))
+    return next((one for one in found if one.is_still is not is_whole), found[0])

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ContextDecorator, contextmanager
 from functools import partial
-from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -91,24 +90,33 @@ def record(*, passes: Sequence[int] | None = None, limits: LimitsLike = None) ->
     Raises:
         RuntimeError: on entering, when another recording runs.
     """
-    return Recording(sys._getframe(1), passes, _limits(limits))  # noqa: SLF001 (the only way to the caller's lines)
+    caller = sys._getframe(1)  # noqa: SLF001 (the only way to the caller's file)
+    return Recording(caller.f_code.co_filename, caller.f_globals, passes, limits)
 
 
 class Recording(ContextDecorator):
     """What `record` gives; `trace` is that of the latest stretch."""
 
-    def __init__(self, frame: FrameType, passes: Sequence[int] | None, limits: Limits) -> None:
+    def __init__(
+        self,
+        filename: str,
+        variables: Mapping[str, Any],
+        passes: Sequence[int] | None = None,
+        limits: LimitsLike = None,
+    ) -> None:
+        """Of what runs in that file, whose globals `variables` are."""
         self.trace: Trace | None = None
-        self._frame = frame
+        self._filename = filename
+        self._variables = variables
         self._passes = passes
-        self._limits = limits
-        self._source = "".join(linecache.getlines(frame.f_code.co_filename, frame.f_globals))
+        self._limits = _limits(limits)
+        self._source = "".join(linecache.getlines(filename, {**variables}))
         self._stretch: Stretch | None = None
 
     def __enter__(self) -> Trace:
         events: list[dict[str, Any]] = []
         limits = resolve_limits(self._limits, None)
-        stretch = Stretch(self._frame, self._source, events.append, limits, self._passes)
+        stretch = Stretch(self._filename, self._source, self._variables, events.append, limits, self._passes)
         try:
             stretch.start()
         except AlreadyRecordingError as error:

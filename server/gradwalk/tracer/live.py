@@ -4,7 +4,6 @@ import ast
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from types import FrameType
 from typing import Any
 
 import torch
@@ -79,16 +78,16 @@ class Stretch:
 
     def __init__(
         self,
-        frame: FrameType,
+        filename: str,
         text: str,
+        variables: Mapping[str, Any],
         emit: Callable[[Any], None],
         limits: ResolvedLimits,
         passes: Sequence[int] | None = None,
     ) -> None:
-        """Of the file of `frame`, whose text is given. `passes` chooses backward passes by number, from 0."""
-        self._filename = frame.f_code.co_filename
+        """Of the file with that name and text, and its globals. `passes` chooses backward passes by number, from 0."""
+        self._filename = filename
         self._stream = EventStream(emit, limits.stdout_characters)
-        variables = frame.f_globals
         self._recorder = Recorder(self._stream, limits, _program(text), lambda: variables, passes)
         self._recorder.schedule.looks_ahead = True
         self._stack = ExitStack()
@@ -115,7 +114,7 @@ class Stretch:
         recorder.log.chains.release_later()
 
 
-class AlreadyRecordingError(Exception):
+class AlreadyRecordingError(RuntimeError):
     """Something else in this process records."""
 
 

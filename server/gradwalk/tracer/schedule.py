@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from gradwalk.protocol.requests import ResolvedLimits
+from gradwalk.tracer import originals
 from gradwalk.tracer.calls import CallLog
 from gradwalk.tracer.frames import Place
 from gradwalk.tracer.listening import Listening
@@ -56,6 +57,10 @@ class Schedule:
         """Whether loops tell no turns: then the passes themselves tell when to listen."""
         self._latest: dict[tuple[int, int] | None, int] = {}
         """By the place that starts passes: the number of the last one."""
+        self._place: tuple[int, int] | None = None
+        """Of the pass that runs, or ran last."""
+        self._ends: dict[tuple[int, int] | None, tuple[int, int]] = {}
+        """By the place that starts passes: the sequence numbers at which the last two ended."""
         self._round: list[tuple[int, int] | None] = []
         """The places of the passes since the one before at this place."""
 
@@ -119,7 +124,7 @@ class Schedule:
         key = None if place is None else (id(place[0]), place[1])
         count = self._counts[key] = self._counts.get(key, -1) + 1
         if self.looks_ahead:
-            before = self._latest.get(key, 0)
+            before, self._place = self._latest.get(key, 0), key
             self._latest[key] = self.number
             self._round = [one for one, number in self._latest.items() if number >= before]
         if not self._is_turn_due:
@@ -130,6 +135,8 @@ class Schedule:
         """A pass has ended: what leads to the next ones is listened to only if one of these will be recorded."""
         if not self.looks_ahead or self.listening is None:
             return
+        _, latest = self._ends.get(self._place, (0, 0))
+        self._ends[self._place] = latest, originals.sequence_number()
         if self._asked is None:
             on = any(_is_on_grid(self._counts[one] + 1, self._limits.passes) for one in self._round)
         else:
@@ -141,13 +148,11 @@ class Schedule:
         for one in self._turns.running:
             if any(one.started_at <= sequence < one.turned_at for sequence in sequences):
                 one.history.carries = True
-        if self.listening is None or not self.listening.has_missed(sequences):
-            return False
-        if self.looks_ahead:
+        before, latest = self._ends.get(self._place, (0, 0))
+        if self.looks_ahead and before and any(before <= one < latest for one in sequences):
             # A graph that is carried from pass to pass has to be heard whole.
             self.looks_ahead = False
-            self.listening.pause(on=True)
-        return True
+        return self.listening is not None and self.listening.has_missed(sequences)
 
     def _is_due(self, one: RunningLoop) -> bool:
         history, of_turn = one.history, one.history.of_turn

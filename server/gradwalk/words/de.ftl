@@ -852,6 +852,7 @@ notebook-summarised = { $shape } hat { $count } Einträge, von denen nur eine Zu
 notebook-no-such-name = es gibt kein `{ $name }`; es gibt { $known }
 notebook-recording = Diese Aufzeichnung läuft noch: Lesbar ist sie, wenn der `with`-Block zu Ende ist.
 notebook-recording-twice = gradwalk zeichnet in diesem Prozess schon auf: nur ein `record()` zur gleichen Zeit.
+notebook-ending = `{ $file }`: Gespeichert wird als { $endings }.
 notebook-place = Ein Schritt sieht aus wie `7.3` (Schritt 7, Phase 3 von 5) oder `f7.3` (vorwärts), nicht wie `{ $text }`.
 
 ## What older versions wrote out
@@ -2306,6 +2307,11 @@ cli-worker-alone = Ein Worker braucht GRADWALK_CLUSTER_URL, etwa redis://host:63
 cli-worker-open = Nimmt keine fremden Programme an: Der Selbsttest meldet { $level }, offen: { $open }.
 cli-worker-unmeasured = Nimmt keine fremden Programme an: Der Selbsttest gab keine Antwort.
 cli-not-listening = Lauscht nicht auf { $host }: Der Selbsttest meldet { $level }, offen: { $open }. { $protection } Starte das Container-Image auf einem Linux-Kernel mit seccomp, oder lausche auf 127.0.0.1.
+cli-no-script = Es gibt kein Skript { $file }.
+cli-recorded = gradwalk: { $count ->
+        [one] ein Rückwärtsdurchlauf
+       *[other] { $count } Rückwärtsdurchläufe
+    } aufgezeichnet, in { $file }
 cli-not-saved = { $file } ist keine gespeicherte Aufzeichnung: { $reason }
 cli-not-text = { $file } ist kein UTF-8-Text: { $reason }
 cli-not-named = `{ $text }` hat nicht die Form `name=value`.

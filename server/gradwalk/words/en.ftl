@@ -853,6 +853,7 @@ notebook-summarised = { $shape } has { $count } entries, of which only a summary
 notebook-no-such-name = there is no `{ $name }`; there are { $known }
 notebook-recording = This trace is still being recorded: it can be read when the `with` block has ended.
 notebook-recording-twice = gradwalk records already in this process: one `record()` at a time.
+notebook-ending = `{ $file }`: a trace is saved as { $endings }.
 notebook-place = A step looks like `7.3` (step 7, phase 3 of 5) or `f7.3` (forward), not like `{ $text }`.
 
 ## What older versions wrote out
@@ -2307,6 +2308,11 @@ cli-worker-alone = A worker needs GRADWALK_CLUSTER_URL, such as redis://host:637
 cli-worker-open = Not taking strangers' programs: the self-test says { $level }, open: { $open }.
 cli-worker-unmeasured = Not taking strangers' programs: the self-test gave no answer.
 cli-not-listening = Not listening on { $host }: the self-test says { $level }, open: { $open }. { $protection } Run the container image on a Linux kernel with seccomp, or listen on 127.0.0.1.
+cli-no-script = There is no script { $file }.
+cli-recorded = gradwalk: { $count ->
+        [one] one backward pass
+       *[other] { $count } backward passes
+    } recorded, in { $file }
 cli-not-saved = { $file } is not a saved trace: { $reason }
 cli-not-text = { $file } is not UTF-8 text: { $reason }
 cli-not-named = `{ $text }` is not of the form `name=value`.

@@ -130,6 +130,7 @@ def test_a_loaded_trace_is_the_same_object(tmp_path: Path) -> None:
     assert "<iframe" in loaded._repr_html_()
 
 
+@pytest.mark.usefixtures("run")
 def test_the_readme_shows_what_works(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

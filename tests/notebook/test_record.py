@@ -1,6 +1,7 @@
 """A stretch of somebody's own script, recorded while it runs."""
 
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -124,6 +125,21 @@ def test_an_error_goes_on_and_is_explained_at_its_line() -> None:
     (problem,) = recording.trace.problems
     assert problem["fact"]["kind"] == "problem-not-scalar"
     assert "torch.ones" in Path(__file__).read_text().splitlines()[problem["span"]["line"] - 1]
+
+
+@pytest.mark.parametrize(("status", "kinds"), [(None, []), (0, []), (3, ["problem-exited-with"])])
+def test_a_script_that_ends_itself_ends_well_unless_its_status_says_otherwise(status: int | None, kinds: list) -> None:
+    recording = gradwalk.record()
+
+    @recording
+    def script() -> None:
+        torch.ones(1, requires_grad=True).backward()
+        sys.exit(status)
+
+    with pytest.raises(SystemExit):
+        script()
+    assert recording.trace is not None
+    assert [one["fact"]["kind"] for one in recording.trace.problems] == kinds
 
 
 def test_one_recording_at_a_time_read_when_it_has_ended_and_nothing_is_left_behind() -> None:

@@ -16,7 +16,7 @@ from gradwalk.tracer.explanation import explain_error
 from gradwalk.tracer.originals import PROGRAM_FILES
 from gradwalk.tracer.passes import RecordingEngine
 from gradwalk.tracer.recorder import Recorder
-from gradwalk.tracer.run import listening
+from gradwalk.tracer.run import ends_well, listening
 from gradwalk.tracer.source import Program
 from gradwalk.tracer.stream import EventStream
 
@@ -103,6 +103,8 @@ class Stretch:
         """Ends it, explains the error that ended it, and sends the last event."""
         self._stack.close()
         recorder = self._recorder
+        if error is not None and ends_well(error):
+            error = None
         if error is not None and not recorder.was_explained(error):
             recorder.explain_once(error, explain_error(error, recorder.culprits()))
         elif error is None and recorder.passes.count == 0:

@@ -167,7 +167,7 @@ class Run:
                 self.stream.send_problem(input_problem(error))
                 return
             except BaseException as error:  # noqa: BLE001 (interrupts are results, too)
-                if not _ends_well(error):
+                if not ends_well(error):
                     self.error = error
                     self._explain(error, program, recorder)
                     return
@@ -298,7 +298,7 @@ def _where_from(name: str, program: Program) -> Fact:
     return fact("problem-name-near", name=meant) if meant else fact("problem-assign-first")
 
 
-def _ends_well(error: BaseException) -> bool:
+def ends_well(error: BaseException) -> bool:
     """`sys.exit(0)`, `exit()`: the end of the program, as its last line would be."""
     return isinstance(error, SystemExit) and error.code in (None, 0)
 

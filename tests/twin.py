@@ -280,7 +280,7 @@ def check_pass(events: Sequence[Any], twin: Pass, pass_index: int = 0) -> None:
     Raises:
         Nonconformity: with the first thing that differs.
     """
-    events = [event for event in merge(events) if event.get("pass") == pass_index]
+    events = merge(event for event in events if event.get("pass") == pass_index)
     started = next(event for event in events if event["type"] == "pass_started")
     steps = [event for event in events if event["type"] == "step"]
     ids = check_topology(started, twin)

@@ -626,6 +626,7 @@ export interface Catalogue {
   "check-stops": "name";
   "check-direction": "forward" | "name" | "backward";
   "check-not-linear": "name";
+  "check-not-scaled": "name" | "scale";
   "check-identity": "name";
   "check-identity-times": "name" | "factor";
   "check-large-jacobian": "entries" | "most";

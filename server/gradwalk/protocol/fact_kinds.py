@@ -625,6 +625,7 @@ FactKind = Literal[
     "check-stops",
     "check-direction",
     "check-not-linear",
+    "check-not-scaled",
     "check-identity",
     "check-identity-times",
     "check-large-jacobian",

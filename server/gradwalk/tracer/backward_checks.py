@@ -2,7 +2,7 @@
 
 Few entries are compared one by one, in the first steps of a Function. What is larger, and every later step, is compared
 along a direction d drawn by chance, with the v that arrived: v (J d) by two runs of forward, (v J) d by what backward
-returned. That also unmasks a backward that is not linear in v.
+returned, which must also be linear in v.
 
 The program's forward runs again, on copies and in double precision. So it must not be noticed:
 only a forward that does nothing but compute (`repeatable`), draws no random numbers and gives the same output again is
@@ -24,13 +24,14 @@ from gradwalk.protocol.facts import Fact, fact, number
 from gradwalk.tracer import originals
 from gradwalk.tracer.calls import Call
 from gradwalk.tracer.decimals import spell_non_finite
-from gradwalk.tracer.direction_check import Gradients, compare_along
+from gradwalk.tracer.direction_check import SCALE, Gradients, compare_along
 from gradwalk.tracer.finite_differences import NARROWINGS
 from gradwalk.tracer.forward_check import compare_with_forward
-from gradwalk.tracer.node_calls import unnoticed
+from gradwalk.tracer.node_calls import CallableNode, is_unpackable, unnoticed
 from gradwalk.tracer.originals import Tensor
 from gradwalk.tracer.reevaluation import CannotRepeat, Forward, floating, only_wide, wider
-from gradwalk.tracer.repeatable import is_repeatable_forward
+from gradwalk.tracer.repeatable import is_repeatable, is_repeatable_forward
+from gradwalk.tracer.sides import Row, sides_of
 
 CHECKS_PER_FUNCTION: Final = 4
 OPERATIONS_PER_CHECK: Final = 4_000
@@ -84,10 +85,11 @@ class BackwardChecks:
                 differences = _differences(found, forward.operands[one["argnum"]].dtype)
                 if differences is not None:
                     one["differences"] = differences
-        self._compare_along(forward, call, jacobians, known, gradients)
+        self._compare_along(node, forward, call, jacobians, known, gradients)
 
-    def _compare_along(
+    def _compare_along(  # noqa: PLR0913 (what one step saw)
         self,
+        node: Any,
         forward: Forward,
         call: Call,
         jacobians: Sequence[LocalJacobian],
@@ -96,7 +98,7 @@ class BackwardChecks:
     ) -> None:
         """Compares along a direction what was not compared entry by entry, or was and agreed."""
         by_argnum = {one["argnum"]: one for one in jacobians}
-        cost = (1 + 2 * len(by_argnum)) * (len(call.operations) + 1)
+        cost = (2 + 2 * len(by_argnum)) * (len(call.operations) + 1)
         if cost > self._left_along:
             return
         self._left_along -= cost
@@ -104,6 +106,7 @@ class BackwardChecks:
             slots = [slot for slot, v in enumerate(gradients.outputs) if v is not None]
             if not slots or not all(_is_as_before(forward, slot, known) for slot in slots):
                 return
+            gradients = gradients._replace(scaled=_of_scaled(node, gradients.outputs))
             for argnum, one in by_argnum.items():
                 verdict = one.get("differences", {}).get("verdict")
                 if verdict in (None, "agrees"):
@@ -121,6 +124,13 @@ class BackwardChecks:
         self._left -= cost
         self._done[function] += 1
         return True
+
+
+def _of_scaled(node: Any, grad_outputs: Sequence[torch.Tensor | None]) -> Row:
+    """What backward returns for `SCALE` times these v's; nothing where it must not run again."""
+    if not is_repeatable(type(node)._forward_cls) or not is_unpackable(node):
+        return []
+    return CallableNode(node, *sides_of(node)).of([None if v is None else SCALE * v for v in grad_outputs])
 
 
 def _forward_of(node: Any, call: Call, given: tuple[Any, ...]) -> Forward:

@@ -1,7 +1,8 @@
 """A custom backward beside its forward along one direction d: two runs of forward, whatever the size.
 
 With the v that arrived, v (J d) comes of the difference of two runs, and (v J) d of what backward returned. So it also
-unmasks a backward that is not linear in v, whose Jacobian, made of one-hot v's, may be right.
+unmasks a backward that is not linear in v, whose Jacobian, made of one-hot v's, may be right; `v * v` is right for a v
+of ones as well, and not for `SCALE` times it.
 """
 
 from collections.abc import Sequence
@@ -11,7 +12,7 @@ import numpy as np
 import torch
 
 from gradwalk.protocol.events import Differences
-from gradwalk.protocol.facts import Fact, fact
+from gradwalk.protocol.facts import Fact, fact, number
 from gradwalk.tracer.finding import measured
 from gradwalk.tracer.finite_differences import ROUNDINGS, STEP
 from gradwalk.tracer.reevaluation import Forward, wider
@@ -19,6 +20,8 @@ from gradwalk.tracer.reevaluation import Forward, wider
 _ROUNDED: Final = {torch.float64: 1e-7, torch.float32: 1e-4}
 """How far the two may be apart by rounding, relative to the magnitudes of their terms."""
 _ROUNDED_ROUGHLY: Final = 3e-2
+SCALE: Final = -2
+"""Another length and sign, and no rounding."""
 
 
 class Gradients(NamedTuple):
@@ -27,6 +30,8 @@ class Gradients(NamedTuple):
     outputs: Sequence[torch.Tensor | None]
     inputs: Sequence[torch.Tensor | None]
     """As the rule returned them."""
+    scaled: Sequence[torch.Tensor | None] = ()
+    """What it returns for `SCALE` times the outputs' v's, where it may be run again."""
 
 
 class _Sum(NamedTuple):
@@ -71,9 +76,24 @@ def compare_along(forward: Forward, argnum: int, gradients: Gradients, *, was_li
     size = change.along.size + by_backward.size
     allowed = _ROUNDED.get(operand.dtype, _ROUNDED_ROUGHLY) * size + change.rounding
     is_apart = abs(change.along.total - by_backward.total) > allowed
-    if not is_apart or change.bend > allowed or not np.isfinite(size):
+    if change.bend > allowed or not np.isfinite(size):
         return None
-    return {"verdict": "differs", "because": _because(forward.names[argnum], change, by_backward, was_linear)}
+    name = forward.names[argnum]
+    if is_apart:
+        return {"verdict": "differs", "because": _because(name, change, by_backward, was_linear)}
+    if change.is_identity or argnum >= len(gradients.scaled) or _is_scaled(returned, gradients.scaled[argnum]):
+        # What hands its operand on may change v on purpose, as clipping does.
+        return None
+    return {"verdict": "differs", "because": fact("check-not-scaled", name=name, scale=number(SCALE))}
+
+
+def _is_scaled(returned: torch.Tensor, scaled: torch.Tensor | None) -> bool:
+    """Whether it is; also where that cannot be told."""
+    if scaled is None or scaled.shape != returned.shape or scaled.layout is not torch.strided:
+        return True
+    rounding = _ROUNDED.get(returned.dtype, _ROUNDED_ROUGHLY)
+    found, expected = scaled.to(torch.float64), SCALE * returned.to(torch.float64)
+    return not found.isfinite().all() or torch.allclose(found, expected, rtol=rounding, atol=0.0)
 
 
 def _change_along(forward: Forward, argnum: int, d: torch.Tensor, vs: Sequence[torch.Tensor | None]) -> _Change | None:

@@ -32,7 +32,7 @@ import torch
 from gradwalk.protocol.events import LocalJacobian
 from gradwalk.tracer import originals
 from gradwalk.tracer.batches import batches
-from gradwalk.tracer.node_calls import CallableNode, Matrix, is_being_asked
+from gradwalk.tracer.node_calls import CallableNode, Matrix, is_being_asked, is_unpackable
 from gradwalk.tracer.pointwise import mend, nan_products
 from gradwalk.tracer.sides import Side, numbers_of, sides_of
 from gradwalk.tracer.snapshot import value_of_entries
@@ -109,7 +109,7 @@ def local_jacobians(  # noqa: PLR0913 (what one step saw)
         # Under vmap every example has a Jacobian of its own, and the sides are those of one example.
         return found
     wanted = [slot for slot in arrived if _fits(outputs[slot], operands, budget)]
-    is_packed = bool(wanted) and not _is_unpackable(node)
+    is_packed = bool(wanted) and not is_unpackable(node)
     if not wanted or (not in_replay and (name in _NEVER_CALLED or is_packed)):
         return found
     with _no_grad():
@@ -278,23 +278,3 @@ class _Precision(NamedTuple):
     tolerance: float
     largest: float
     """What is larger is infinite."""
-
-
-_raw_saved_names: dict[type, tuple[str, ...]] = {}
-
-
-def _is_unpackable(node: Any) -> bool:
-    """False when a `saved_tensors_hooks` packed what this node needs: unpacking it twice would be noticed."""
-    kind = type(node)
-    names = _raw_saved_names.get(kind)
-    if names is None:
-        names = _raw_saved_names[kind] = tuple(name for name in dir(kind) if name.startswith("_raw_saved_"))
-    for name in names:
-        try:
-            saved = getattr(node, name)
-        except RuntimeError:
-            return False
-        for one in saved if isinstance(saved, tuple | list) else (saved,):
-            if one is not None and getattr(one, "unpack_hook", None) is not None:
-                return False
-    return True

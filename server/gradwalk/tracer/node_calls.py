@@ -106,8 +106,12 @@ class CallableNode:
         """What the node itself returns for a v of ones at one output; nothing where it raises."""
         gradients: list[torch.Tensor | None] = [None] * len(self.outputs)
         gradients[slot] = torch.ones(self.outputs[slot].shape, dtype=self.outputs[slot].dtype)
+        return self.of(gradients)
+
+    def of(self, grad_outputs: Sequence[torch.Tensor | None]) -> Row:
+        """What the node itself returns for these v's; nothing where it raises."""
         with contextlib.suppress(Exception):
-            return self._call(gradients) if self._call is not None else []
+            return self._call(grad_outputs) if self._call is not None else []
         return []
 
     def unfitted(self, grad_outputs: Sequence[torch.Tensor | None]) -> dict[int, torch.Tensor]:
@@ -241,3 +245,23 @@ def unnoticed() -> Iterator[None]:
 def is_unnoticed() -> bool:
     """True while code of the program runs again for our own sake."""
     return bool(_hidden)
+
+
+_raw_saved_names: dict[type, tuple[str, ...]] = {}
+
+
+def is_unpackable(node: Any) -> bool:
+    """False when a `saved_tensors_hooks` packed what this node needs: unpacking it twice would be noticed."""
+    kind = type(node)
+    names = _raw_saved_names.get(kind)
+    if names is None:
+        names = _raw_saved_names[kind] = tuple(name for name in dir(kind) if name.startswith("_raw_saved_"))
+    for name in names:
+        try:
+            saved = getattr(node, name)
+        except RuntimeError:
+            return False
+        for one in saved if isinstance(saved, tuple | list) else (saved,):
+            if one is not None and getattr(one, "unpack_hook", None) is not None:
+                return False
+    return True

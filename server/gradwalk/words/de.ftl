@@ -1102,6 +1102,7 @@ check-flat = forward ändert sich bei kleinen Änderungen von `{ $name }` nicht:
 check-stops = forward hängt von `{ $name }` ab, aber backward gibt dafür None oder Nullen zurück; der Gradient endet dort.
 check-direction = entlang einer zufälligen Richtung ist `v` mal die Änderung von forward { $forward }, aber nach dem, was backward für `{ $name }` zurückgab, { $backward }.
 check-not-linear = für einzelne Einträge von `v` gibt backward für `{ $name }` das Richtige zurück, für dieses `v` aber nicht: Es ist nicht linear in `v`, wie es jedes Vektor-Jacobi-Produkt ist.
+check-not-scaled = für dieses `v` gibt backward für `{ $name }` das Richtige zurück, für { $scale } mal `v` aber nicht das { $scale }-Fache davon: Es ist nicht linear in `v`, wie es jedes Vektor-Jacobi-Produkt ist.
 check-identity = forward gibt `{ $name }` unverändert weiter, aber backward ändert `v`, wie es Gradient Clipping mit Absicht tut.
 check-identity-times = forward gibt `{ $name }` unverändert weiter, aber backward multipliziert `v` mit { $factor }, wie es Gradient Reversal mit Absicht tut.
 

@@ -1103,6 +1103,7 @@ check-flat = forward does not change with small changes of `{ $name }`: its deri
 check-stops = forward depends on `{ $name }`, while backward returns None or zeros for it, which stops the gradient there.
 check-direction = along a direction drawn by chance, `v` times the change of forward is { $forward }, while what backward returned for `{ $name }` says { $backward }.
 check-not-linear = for single entries of `v` backward returns what it should for `{ $name }`, but not for this `v`: it is not linear in `v`, as every vector-Jacobian product is.
+check-not-scaled = for this `v` backward returns what it should for `{ $name }`, but for { $scale } times `v` it does not return { $scale } times that: it is not linear in `v`, as every vector-Jacobian product is.
 check-identity = forward hands `{ $name }` on as it is, while backward changes `v`, as clipping of gradients does on purpose.
 check-identity-times = forward hands `{ $name }` on as it is, while backward multiplies `v` by { $factor }, as a gradient reversal does on purpose.
 

@@ -49,7 +49,9 @@ def tensor_of(entry):
     value = entry["value"]
     assert "data" in value, entry
     assert value["shape"] == entry["output_shape"] + entry["input_shape"]
-    return torch.tensor([float(number) for number in value["data"]], **FLOAT64).reshape(value["shape"])
+    numbers = torch.tensor([float(number) for number in value["data"]], **FLOAT64).reshape(value["shape"])
+    assert not (numbers.signbit() & (numbers == 0)).any(), "a derivative of -0"
+    return numbers
 
 
 def randn(*shape, seed=0):

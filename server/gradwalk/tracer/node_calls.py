@@ -150,7 +150,8 @@ class CallableNode:
     def _matrix(self, entries: Sequence[Any] | Matrix, slot: int, argnum: int) -> Matrix:
         operand = self.operands[argnum]
         shape = (self.outputs[slot].entries, 0 if operand is None else operand.entries)
-        return np.asarray(entries, np.float64).reshape(shape) if len(entries) else np.zeros(shape)
+        # Plus 0: what makes -0 of the zeros of a one-hot v is no other derivative.
+        return np.asarray(entries, np.float64).reshape(shape) + 0.0 if len(entries) else np.zeros(shape)
 
 
 def _is_alike(one: torch.Tensor, other: torch.Tensor) -> bool:

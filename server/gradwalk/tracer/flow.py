@@ -1,16 +1,17 @@
 """Where plain numbers can go in a program, by its text: from what one line computes into what another reads.
 
 Tensors are followed while the program runs (`sources`); a number that was read out of one is followed by the names that
-can hold it. An attribute is known by its name with a dot in front, whatever has it. The order of statements is left
-out. A place is the lines of all calls that are open there: what one call passes to a function, another does not read.
+can hold it. The order of statements is left out. A name of a function is one for each way of calls to it: what one call
+passes, another does not read. Attributes, and names that several functions use, are one everywhere.
 """
 
 import ast
 import builtins
-from collections.abc import Iterable
-from copy import deepcopy
-from itertools import pairwise
-from typing import Final, NamedTuple
+from collections.abc import Iterable, Iterator
+from functools import cache
+from itertools import groupby
+from operator import attrgetter
+from typing import Final, NamedTuple, Union
 
 import torch
 
@@ -22,190 +23,215 @@ _CHANGED: Final = "!"
 _KEEPS_NOTHING: Final = frozenset({"print"})
 _BY_ENGINE: Final = frozenset({"backward"})
 """Functions that no call of their name calls."""
-_Definition = ast.FunctionDef | ast.AsyncFunctionDef
 _KNOWN: Final = frozenset(
     name for owner in (torch, torch.Tensor, torch.nn.functional, list, dict, builtins) for name in dir(owner)
 )
+_DEEPEST: Final = 3
+"""Calls that a way is told apart by."""
+_FARTHEST: Final = 20_000
+"""Names and statements that a number is followed to. One that goes further can be anywhere."""
+_Definition = ast.FunctionDef | ast.AsyncFunctionDef
+_DEFINES: Final = _Definition | ast.ClassDef
 
 
-class _Function(NamedTuple):
-    name: str
-    of: str
-    """The class that it is a method of, if that inherits nothing of the program's."""
-    own: str
-    """What the names of its variables begin with: an `x` in one function is not the `x` outside it."""
-    parameters: Names
-    defaults: Names
-    is_apart: bool
-    """Whether nothing but what it returns or puts elsewhere is left of a call, and it runs where it is called."""
+class _Statement:
+    """What runs of the statements that begin in one line, without the lines of their bodies."""
+
+    def __init__(self, line: int, nodes: list[ast.stmt]) -> None:
+        parts = [part for node in nodes for part in _head(node)]
+        self.first = line
+        self.last = max(getattr(part, "end_lineno", None) or line for part in parts)
+        self.calls = [one for part in parts for one in ast.walk(part) if isinstance(one, ast.Call)]
+        self.called: list[_Function] = []
+        """What it may call, as often as it names it."""
+        self.taken = _union(map(_loaded, parts))
+        self.given = _union(map(_stored, parts))
+        # What a condition decides depends on it.
+        self.given |= _union(_stored(node) for node in nodes if isinstance(node, ast.If | ast.While))
+        self.put = _changed(_union(map(_named, self.calls)))
+        """What its calls may put something into."""
+        self.bare = [one.value for one in nodes if isinstance(one, ast.Expr) and isinstance(one.value, ast.Call)]
+        """Calls whose result is not kept."""
+        returning = ast.Return | ast.Yield | ast.YieldFrom
+        self.returns = any(isinstance(one, returning) for part in parts for one in ast.walk(part))
+
+    def find_calls(self, functions: "list[_Function]") -> None:
+        """Finds what it may call: by name; by its class; all that no call names, where something unknown is called."""
+        names = {one.name for one in functions}
+        classes = {_class_called(call) for call in self.calls if _name_called(call) not in names | _KNOWN}
+        is_unknown = bool(classes - {one.of for one in functions})
+        for name in self.taken:
+            named = [one for one in functions if one.name == name.removeprefix(".") and one.name not in _BY_ENGINE]
+            times = sum(_name_called(call) == name.removeprefix(".") for call in self.calls)
+            self.called += named * max(times, 1)
+        self.called += [one for one in functions if one.is_unnamed and (is_unknown or one.of in classes)]
+        for call in self.bare:
+            if _name_called(call) not in names | _KEEPS_NOTHING and not (self.called and _class_called(call)):
+                # `losses.append(x)`, `setattr(box, "h", x)`: it may put something into its receiver or arguments.
+                self.given |= _changed(_named(call))
+
+
+class _Function:
+    """A function of the program, or the program itself."""
+
+    def __init__(self, node: _Definition | ast.Module, of: str = "") -> None:
+        inside = [*_inside(node)]
+        definitions = [one for one in inside if isinstance(one, _Definition)]
+        self.is_program = isinstance(node, ast.Module)
+        self.name, self.of = getattr(node, "name", ""), of
+        """`of`: the class that it is a method of, if that inherits nothing of the program's."""
+        self.lines = range(getattr(node, "lineno", 0), (getattr(node, "end_lineno", None) or 0) + 1)
+        self.parameters = _parameters(node)
+        running = [one for one in inside if isinstance(one, ast.stmt) and not isinstance(one, _DEFINES | ast.Try)]
+        running.sort(key=attrgetter("lineno"))
+        self.statements = [_Statement(line, [*nodes]) for line, nodes in groupby(running, attrgetter("lineno"))]
+        self.links: list[tuple[Names, Names]] = []
+        """Besides statements: what holds something, if what comes first does."""
+        for one in inside:
+            if isinstance(one, ast.Assign) and isinstance(one.value, ast.Name | ast.Attribute | ast.Subscript):
+                held = _loaded(one.value)
+                self.links.append((frozenset(name + _CHANGED for name in _stored(one)), _changed(held)))
+        self.links += [(_defaults(one), _parameters(one)) for one in definitions]
+        self.own: Names = frozenset()
+        """Its names that nothing else uses."""
+        if not self.is_program and not _defaults(node):
+            self.own = _bound(node) - _union(_used(one) - _bound(one) for one in definitions)
+        self.callers: list[tuple[_Way, _Statement]] = []
+        """Where it may be called; each function as if there were one way to it."""
 
     @property
     def is_unnamed(self) -> bool:
         """Whether calls do not name it: of a module, of a Function, of a variable."""
         return self.name == "forward" or self.name.startswith("__")
 
-    @property
-    def passed(self) -> str:
-        """Stands for what calls pass to it."""
-        return self.own + ">"
-
-    @property
-    def result(self) -> str:
-        """Stands for what it returns."""
-        return self.own + "()"
-
-    @property
-    def change(self) -> str:
-        """Stands for what it puts into its arguments."""
-        return self.own + _CHANGED
-
-    @property
-    def left(self) -> Names:
-        """Stand for what is left of a call."""
-        return frozenset({self.result, self.change})
+    def at(self, line: int) -> _Statement | None:
+        return next((one for one in reversed(self.statements) if one.first <= line <= one.last), None)
 
 
-class _Statement(NamedTuple):
-    first: int
-    last: int
-    owner: _Function | None
-    mark: str
-    """Stands for what is computed in it without any name."""
-    given: Names
-    taken: Names
-    called: list[_Function]
-    """What it may call."""
-    put: Names
-    """What these may put something into."""
+class _Way(NamedTuple):
+    """A function, and the calls that led to it; without one, it stands for all ways to the function."""
+
+    function: _Function
+    call: _Statement | None = None
+    before: Union["_Way", None] = None
+
+    def into(self, call: _Statement, function: _Function) -> "_Way":
+        """The way that a call on this one leads to."""
+        way, depth = self, 1
+        while way.before is not None:
+            if way.function is function:
+                return _Way(function)
+            way, depth = way.before, depth + 1
+        is_apart = way.function.is_program and depth <= _DEEPEST
+        return _Way(function, call, self) if is_apart else _Way(function)
+
+    def calls(self) -> "list[tuple[_Way, _Statement]]":
+        """Where it goes on after what runs here has returned."""
+        if self.before is None or self.call is None:
+            return self.function.callers
+        return [(self.before, self.call)]
+
+    def holds(self, names: Names) -> "Iterator[_Fact]":
+        """That these can hold the number."""
+        for name in names:
+            yield self if name.removesuffix(_CHANGED) in self.function.own else None, name
+
+    def reads(self, statement: _Statement, but: _Function | None = None) -> "Iterator[_Fact]":
+        """That a statement gets the number, and passes it to what it calls; `but` not to what has just returned it."""
+        yield self, statement
+        called = [*statement.called]
+        if but is not None:
+            called.remove(but)
+        for function in called:
+            yield from self.into(statement, function).holds(function.parameters)
+
+    def after(self, name: str) -> "Iterator[_Fact]":
+        """What follows if a name here can hold it."""
+        for statement in self.function.statements:
+            if name in statement.taken:
+                yield from self.reads(statement)
+        for names, given in self.function.links:
+            if name in names:
+                yield from self.holds(given)
+        if name.endswith(_CHANGED) and name.removesuffix(_CHANGED) in self.function.parameters:
+            for before, call in self.calls():
+                yield from before.holds(call.put)
+
+
+_Fact = tuple[_Way | None, str | _Statement]
+"""A name that can hold the number, on one way or everywhere; or a statement that gets it."""
 
 
 class Flow:
     """What flows where in one program."""
 
     def __init__(self, tree: ast.Module) -> None:
-        tree = deepcopy(tree)
-        definitions = [node for node in ast.walk(tree) if isinstance(node, _Definition)]
-        names = {node.name for node in definitions}
         classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
         known = {one.name for one in classes}
         alone = [one for one in classes if known.isdisjoint(name for base in one.bases for name in _loaded(base))]
-        methods = {id(node): one.name for one in alone for node in one.body}
-        functions = [_set_apart(node, methods.get(id(node), ""), names) for node in definitions]
-        owners = {
-            id(node): function
-            for definition, function in zip(definitions, functions, strict=True)
-            for node in ast.walk(definition)
-        }
-        self._statements = [
-            _read(node, owners.get(id(node)), functions)
-            for node in ast.walk(tree)
-            if isinstance(node, ast.stmt) and not isinstance(node, _Definition | ast.ClassDef | ast.Try)
-        ]
-        self._links = [(one.given, one.taken) for one in self._statements]
-        apart = [one for one in functions if one.is_apart]
-        self._apart_names = tuple(one.own for one in apart)
-        self._passed = frozenset(one.passed for one in apart)
-        self._left = _union(one.left for one in apart)
-        for one in self._statements:
-            for function in one.called:
-                self._links.append((frozenset({function.passed}), one.taken))
-                self._links.append((one.put, frozenset({function.change})))
-        for function in functions:
-            self._links.append((function.parameters, function.defaults | {function.passed}))
-            changed = frozenset(name + _CHANGED for name in function.parameters)
-            self._links.append((frozenset({function.change}), changed))
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name | ast.Attribute | ast.Subscript):
-                for held in _loaded(node.value):
-                    self._links.append((_changed({held}), frozenset(name + _CHANGED for name in _stored(node))))
-
-        pending = apart
-        while changing := [one for one in pending if one.change in self._spread(one.parameters, self._passed)]:
-            pending = [one for one in pending if one not in changing]
-            for one in self._statements:
-                if any(function in changing for function in one.called):
-                    self._links.append((one.put, one.taken))
+        of = {id(node): one.name for one in alone for node in one.body}
+        definitions = [node for node in ast.walk(tree) if isinstance(node, _Definition)]
+        self._program = _Function(tree)
+        self._functions = [_Function(node, of.get(id(node), "")) for node in definitions]
+        self._everything = [self._program, *self._functions]
+        for caller in self._everything:
+            for statement in caller.statements:
+                statement.find_calls(self._functions)
+                for function in statement.called:
+                    function.callers.append((_Way(caller), statement))
+        self._facts_from = cache(self._find_facts)
 
     def reaches(self, start: Lines, end: Lines) -> bool:
         """Whether a number that is computed at one place can be in what another reads."""
-        if not (self._at(start[-1]) and self._at(end[-1])):
+        begin, goal = self._place(start), self._place(end)
+        if begin is None or goal is None:
             return True
-        inside: dict[Lines, Names] = {}
-        held = frozenset(one.mark for one in self._at(start[-1]))
-        for depth in range(len(start) - 1, 0, -1):
-            function = self._apart(start[depth])
-            if function is not None:
-                held, _ = self._closed(held, function.left)
-                inside[start[:depth]] = _of(function, held)
-                for caller in self._at(start[depth - 1]):
-                    held |= {caller.mark} if function.result in held else frozenset()
-                    held |= caller.put if function.change in held else frozenset()
-                held -= _of(function, held)
-        outside, everything = self._closed(held)
-        held = everything
-        for depth, (line, inner) in enumerate(pairwise(end), 1):
-            function = self._apart(inner)
-            if function is None:
-                held = everything
-                continue
-            passed = function.parameters if any(one.taken & held for one in self._at(line)) else frozenset()
-            held = outside - _of(function, outside) | passed | inside.get(end[:depth], frozenset())
-            held, _ = self._closed(held, function.left | {function.passed})
-        return any(one.taken & held for one in self._at(end[-1]))
+        facts = self._facts_from(*begin)
+        way, statement = goal
+        return len(facts) > _FARTHEST or not facts.isdisjoint({(way, statement), (_Way(way.function), statement)})
 
-    def _at(self, line: int) -> list[_Statement]:
-        return [one for one in self._statements if one.first <= line <= one.last]
+    def _find_facts(self, way: _Way, statement: _Statement) -> set[_Fact]:
+        facts: set[_Fact] = set()
+        pending = [*way.reads(statement)]
+        while pending and len(facts) <= _FARTHEST:
+            fact = pending.pop()
+            if fact not in facts:
+                facts.add(fact)
+                pending += self._facts_after(*fact)
+        return facts
 
-    def _apart(self, line: int) -> _Function | None:
-        """The function around a line, if its calls can be told apart."""
-        function = next((one.owner for one in self._at(line)), None)
-        return function if function is not None and function.is_apart else None
+    def _facts_after(self, way: _Way | None, what: str | _Statement) -> Iterator[_Fact]:
+        if isinstance(what, str):
+            for one in [way] if way is not None else map(_Way, self._users(what)):
+                yield from one.after(what)
+        elif way is not None:
+            yield from way.holds(what.given)
+            for before, call in way.calls() if what.returns else ():
+                yield from before.reads(call, way.function)
 
-    def _closed(self, held: Names, kept: Names = frozenset()) -> tuple[Names, Names]:
-        """All names that can hold something of these, without and with what is passed on to functions.
+    def _users(self, name: str) -> "list[_Function]":
+        """The functions that share a name with others."""
+        return [one for one in self._everything if name.removesuffix(_CHANGED) not in one.own]
 
-        What is passed to a function is in what a call gives, if that is asked here; it leaves by no other call of it.
-        """
-        while True:
-            outside = self._spread(held, kept | self._passed)
-            everything = self._spread(outside, kept | self._left)
-            held = outside | {name for name in everything if not name.startswith(self._apart_names)}
-            if held == outside:
-                return outside, everything - (self._left - outside)
-
-    def _spread(self, held: Names, kept: Names) -> Names:
-        """All names that can hold something of these; nothing goes further from those that are `kept`."""
-        while True:
-            further = held | _union(given for given, taken in self._links if taken & (held - kept))
-            if further == held:
-                return held
-            held = further
+    def _place(self, lines: Lines) -> tuple[_Way, _Statement] | None:
+        """The way and the statement; None where the text does not tell."""
+        way, statement = _Way(self._program), self._program.at(lines[0])
+        for line in lines[1:]:
+            function = next((one for one in reversed(self._functions) if line in one.lines), None)
+            if statement is None or function is None or function not in statement.called:
+                return None
+            way, statement = way.into(statement, function), function.at(line)
+        return None if statement is None else (way, statement)
 
 
-def _of(function: _Function, names: Names) -> Names:
-    return frozenset(name for name in names if name.startswith(function.own))
-
-
-def _set_apart(node: _Definition, of: str, functions: set[str]) -> _Function:
-    """Gives the variables of a function names of their own."""
-    parameters = [one for one in ast.walk(node.args) if isinstance(one, ast.arg)]
-    body = [one for part in node.body for one in ast.walk(part)]
-    elsewhere = {name for one in body if isinstance(one, ast.Global | ast.Nonlocal) for name in one.names}
-    own = {one.arg for one in parameters}
-    own |= {one.id for one in body if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
-    for one in (*parameters, *body):
-        name = one.id if isinstance(one, ast.Name) else one.arg if isinstance(one, ast.arg) else ""
-        if name in own - elsewhere - functions and ":" not in name:
-            setattr(one, "id" if isinstance(one, ast.Name) else "arg", f"{node.lineno}:{name}")
-    is_apart = not any(isinstance(one, ast.Yield | ast.YieldFrom | ast.Await | _Definition) for one in body)
-    is_apart = is_apart and node.name not in {name.removeprefix(".") for part in node.body for name in _loaded(part)}
-    names = frozenset(one.arg for one in parameters)
-    return _Function(node.name, of, f"{node.lineno}:", names, _loaded(node.args), is_apart)
-
-
-def _lines(statement: ast.stmt) -> tuple[int, int]:
-    """The first and the last line of what runs before its body."""
-    return statement.lineno, max(getattr(part, "end_lineno", None) or statement.lineno for part in _head(statement))
+def _inside(node: ast.AST) -> Iterator[ast.AST]:
+    """What runs of a function or program, with the definitions in it, without what is inside these."""
+    pending = [*ast.iter_child_nodes(node)]
+    while pending:
+        one = pending.pop()
+        yield one
+        if not isinstance(one, _Definition):
+            pending += ast.iter_child_nodes(one)
 
 
 def _head(statement: ast.stmt) -> list[ast.AST]:
@@ -214,33 +240,27 @@ def _head(statement: ast.stmt) -> list[ast.AST]:
     return parts if hasattr(statement, "body") else [statement]
 
 
-def _read(node: ast.stmt, owner: _Function | None, functions: list[_Function]) -> _Statement:
-    """What the head of a statement does."""
-    first, last = _lines(node)
-    parts = _head(node)
-    given, taken = _union(map(_stored, parts)), _union(map(_loaded, parts))
-    calls = [one for part in parts for one in ast.walk(part) if isinstance(one, ast.Call)]
-    names = {one.name for one in functions}
-    unnamed = {_class_called(call) for call in calls if _name_called(call) not in names | _KNOWN}
-    is_unknown = bool(unnamed - {one.of for one in functions})
-    named = {name.removeprefix(".") for name in taken} - _BY_ENGINE
-    called = [one for one in functions if one.name in named or (one.is_unnamed and (is_unknown or one.of in unnamed))]
-    if isinstance(node, ast.If | ast.While):
-        # What a condition decides depends on it.
-        given |= _stored(node)
-    if owner is not None and any(
-        isinstance(one, ast.Return | ast.Yield | ast.YieldFrom) for part in parts for one in ast.walk(part)
-    ):
-        given |= {owner.result}
-    match node:
-        case ast.Expr(value=ast.Call() as call) if _name_called(call) not in names | _KEEPS_NOTHING and not (
-            called and _class_called(call)
-        ):
-            # `losses.append(x)`, `setattr(box, "h", x)`: a bare call may put something into its receiver or arguments.
-            given |= _changed(_named(call))
-    mark = f"{'' if owner is None else owner.own}@{first}"
-    taken |= {mark, *(one.result for one in called)}
-    return _Statement(first, last, owner, mark, given, taken, called, _changed(_union(map(_named, calls))))
+def _parameters(node: _Definition | ast.Module) -> Names:
+    parts = [] if isinstance(node, ast.Module) else [*ast.walk(node.args)]
+    return frozenset(one.arg for one in parts if isinstance(one, ast.arg))
+
+
+def _defaults(node: _Definition | ast.Module) -> Names:
+    """Names that the defaults of parameters are computed from."""
+    parts = [] if isinstance(node, ast.Module) else [*node.args.defaults, *filter(None, node.args.kw_defaults)]
+    return _union(map(_loaded, parts))
+
+
+def _bound(node: _Definition | ast.Module) -> Names:
+    """The names of a function's own variables."""
+    inside = [*_inside(node)]
+    elsewhere = {name for one in inside if isinstance(one, ast.Global | ast.Nonlocal) for name in one.names}
+    stored = {one.id for one in inside if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+    return (_parameters(node) | stored) - elsewhere
+
+
+def _used(node: ast.AST) -> Names:
+    return frozenset(one.id for one in ast.walk(node) if isinstance(one, ast.Name))
 
 
 def _name_called(call: ast.Call) -> str:

@@ -204,6 +204,7 @@ CUT_ON_THE_WAY = {
                         "z = scale(\n    w,\n    scale(x.sum().item(), 3))",
     "through an inherited Function": SCALE + "class T(Scale): pass\nz = T.apply(w, x.sum().item())",
     "through vmap": "k = x.sum().item()\nz = torch.vmap(lambda b: b * k)(w)",
+    "through torch.func": "z = torch.func.grad(lambda t: (t * t).sum())(x.detach())",
     "through numpy": "def load(a): return torch.from_numpy(a * 2)\nz = load(x.detach().numpy())",
 }  # fmt: skip
 
@@ -230,6 +231,8 @@ CALLED_TWICE = {
                                        "z = both(w, w)",
     "what fills a list": "def fill(box, a): box.append(a.sum().item())\nu, v = [], []\n"
                           "fill(u, x)\nfill(v, w)\nz = v[0]",
+    "what is written into a tensor beside it": "k = x.sum().item()\nh = torch.zeros(2)\nh.fill_(k)\nh.add_(w)\n"
+                                               "z = w * 2",
     "a list, filled later": "held = [1.5]\nz = w * held[0]\nheld.append(x.sum().item())",
 }  # fmt: skip
 

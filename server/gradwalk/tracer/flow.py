@@ -67,8 +67,7 @@ class _Statement:
         self.called += [one for one in functions if one.is_unnamed and (is_unknown or one.of in classes)]
         for call in self.bare:
             if _name_called(call) not in names | _KEEPS_NOTHING and not (self.called and _class_called(call)):
-                # `losses.append(x)`, `setattr(box, "h", x)`: it may put something into its receiver or arguments.
-                self.given |= _changed(_named(call))
+                self.given |= _changed(_filled(call))
 
 
 class _Function:
@@ -275,8 +274,17 @@ def _class_called(call: ast.Call) -> str:
 
 def _named(call: ast.Call) -> Names:
     """The things that a call gets as they are, its receiver among them."""
-    receiver = [call.func.value] if isinstance(call.func, ast.Attribute) else []
-    return _union(_thing(one) for one in (*call.args, *(keyword.value for keyword in call.keywords), *receiver))
+    arguments = (*call.args, *(keyword.value for keyword in call.keywords))
+    return _receiver(call) | _union(map(_thing, arguments))
+
+
+def _receiver(call: ast.Call) -> Names:
+    return _thing(call.func.value) if isinstance(call.func, ast.Attribute) else frozenset()
+
+
+def _filled(call: ast.Call) -> Names:
+    """What a call may put something into: `losses` of `losses.append(x)`, `box` of `setattr(box, "h", x)`."""
+    return _receiver(call) if _name_called(call) in _KNOWN and _receiver(call) else _named(call)
 
 
 def _thing(node: ast.AST) -> Names:

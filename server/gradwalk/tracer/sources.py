@@ -13,7 +13,7 @@ import torch
 
 from gradwalk.tracer.frames import Lines, running_lines
 from gradwalk.tracer.identities import Identities
-from gradwalk.tracer.originals import base_of, grad_fn_of, is_functorch_wrapped
+from gradwalk.tracer.originals import base_of, functorch_unwrapped, grad_fn_of, is_functorch_wrapped
 
 _WITHOUT_VALUES: Final = frozenset(
     {"empty_like", "full_like", "grad", "new_empty", "new_full", "new_ones", "new_zeros", "ones_like", "rand_like",
@@ -119,6 +119,11 @@ class Sources:
         return False
 
     def _own(self, tensor: torch.Tensor) -> int:
+        if is_functorch_wrapped(tensor):
+            return self._known(tensor) | self._own(functorch_unwrapped(tensor))
+        return self._known(tensor)
+
+    def _known(self, tensor: torch.Tensor) -> int:
         known = self._held.get(id(tensor))
         return known[1] if known is not None and known[0] == self._identities.of(tensor) else 0
 

@@ -5,6 +5,7 @@ orjson spells float32; the 16-bit and 8-bit formats have so few numbers that eac
 """
 
 from collections.abc import Iterable
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -64,15 +65,19 @@ class ShortestTable(dict[float, Real]):
 
     def spell(self, numbers: Iterable[float]) -> list[Real]:
         """Each number, given as the float64 of the same value."""
-        return [self[number] if number else number for number in numbers]
+        numbers = list(numbers)
+        self._search([one for one in dict.fromkeys(numbers) if one and isfinite(one) and one not in self])
+        return [self.get(number) or spell_non_finite(number) for number in numbers]
 
-    def __missing__(self, number: float) -> Real:
-        spelled = spell_non_finite(number)
-        if isinstance(spelled, str):
-            return spelled
-        candidates = [float(f"{number:.{digits}e}") for digits in range(9)]
-        # Read as every reader does: decimal to float64 to the dtype.
-        read_back = _tolist(_to(_to(_as_tensor(candidates, dtype=_float64, device="cpu"), self._dtype), _float64))
-        matching = (one for one, read in zip(candidates, read_back, strict=True) if read == number)
-        self[number] = shortest = next(matching, number)
-        return shortest
+    def _search(self, numbers: list[float]) -> None:
+        """With one digit more each time, all together that do not read back yet."""
+        for digits in range(9):
+            if not numbers:
+                return
+            candidates = [float(f"{number:.{digits}e}") for number in numbers]
+            # Read as every reader does: decimal to float64 to the dtype.
+            read_back = _tolist(_to(_to(_as_tensor(candidates, dtype=_float64, device="cpu"), self._dtype), _float64))
+            tried = list(zip(numbers, candidates, read_back, strict=True))
+            self.update((number, candidate) for number, candidate, read in tried if read == number)
+            numbers = [number for number, _, read in tried if read != number]
+        self.update(zip(numbers, numbers, strict=True))

@@ -110,7 +110,7 @@ def test_odd_messages_and_inputs_do_nothing_in_a_frame_for_replay(host: HostPage
 
 
 def test_an_address_brings_a_program_or_says_that_it_is_damaged(host: HostPage, server, kept) -> None:
-    """A thousand hashes are read in `settings.test.ts`."""
+    """Hashes of any kind are read in `settings.test.ts`."""
     parts = "title,link,program,table,narration,transport,zoom,equation"
     frame = host.paste_frame(f"{kept[1]}?hide={parts}#s=%00x&theme=pink&steps=9-1&v=1")
     expect(frame.get_by_role("alert")).not_to_be_empty()

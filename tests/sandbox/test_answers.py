@@ -152,7 +152,7 @@ def read_simply(stream: bytes) -> tuple[list[bytes], bool]:
     return payloads, False
 
 
-@settings(max_examples=400)
+@settings(max_examples=150)
 @given(stream=streams, places=cuts)
 def test_however_bytes_are_cut_the_payloads_are_those_of_the_whole(stream: bytes, places: list[int]) -> None:
     expected, refused = read_simply(stream)
@@ -174,7 +174,7 @@ def test_however_bytes_are_cut_the_payloads_are_those_of_the_whole(stream: bytes
         assert failed or payloads == expected
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(payload=st.one_of(st.binary(max_size=100), nearly_events.map(lambda v: json.dumps(v).encode())))
 def test_a_made_up_answer_is_an_event_or_an_answer_error(payload: bytes) -> None:
     answer = EventAnswer(header())

@@ -69,16 +69,16 @@ const states: fc.Arbitrary<Address> = fc.record({
 });
 
 describe("the address", () => {
-  it("gives back 300 states as they were", async () => {
+  it("gives back any state as it was", async () => {
     await fc.assert(
       fc.asyncProperty(states, async (state) => {
         expect(await readAddress(`#${await writeAddress(state)}`)).toEqual({ address: state, trouble: null });
       }),
-      { numRuns: 300 },
+      { numRuns: 120 },
     );
   });
 
-  it("takes a thousand hashes of any kind: nothing but defaults and a sentence where it cannot be read", async () => {
+  it("takes hashes of any kind: nothing but defaults and a sentence where it cannot be read", async () => {
     const keys = "v c code i g s seed theme digits font projector predict byhand nudge".split(" ");
     const known = fc.constantFrom(...keys);
     const text = fc.oneof(
@@ -103,9 +103,9 @@ describe("the address", () => {
         const written = await writeAddress(address);
         expect(await writeAddress((await readAddress(`#${written}`)).address)).toBe(written);
       }),
-      { numRuns: 1_000 },
+      { numRuns: 500 },
     );
-  }, 240_000);
+  });
 
   it("passes over keys it does not know", async () => {
     const { address, trouble } = await readAddress("#v=1&code=x*y&utm_source=mail&s=2.3");

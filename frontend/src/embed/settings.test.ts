@@ -27,7 +27,7 @@ const text = fc.oneof(
   fc.double().map(String),
 );
 
-it("takes a thousand hashes of any kind: what it cannot read it names, and stands at a place that there is", () => {
+it("takes hashes of any kind: what it cannot read it names, and stands at a place that there is", () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(name, text), { maxLength: 6 }), (keys) => {
       const shown = viewer();
@@ -44,9 +44,9 @@ it("takes a thousand hashes of any kind: what it cannot read it names, and stand
       expect([...shown.hidden].every((part) => PARTS.includes(part))).toBe(true);
       expect(shown.fullTool ?? "https:").toMatch(/^https?:/);
     }),
-    { numRuns: 1_000 },
+    { numRuns: 400 },
   );
-}, 240_000);
+});
 
 it("leaves everything as it was where nothing can be read", () => {
   const shown = viewer();

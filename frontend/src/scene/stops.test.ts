@@ -92,6 +92,6 @@ describe.each(TRACES)("the stops of %s", (name) => {
 it("each change the picture and say a sentence, in random graphs", () => {
   fc.assert(
     fc.property(randomTraces, (trace) => idle(trace).length === 0),
-    { numRuns: 200 },
+    { numRuns: 60 },
   );
-}, 60_000);
+});

@@ -60,12 +60,6 @@ _OVERLAPS = """() => {
 }"""
 
 
-def overlaps(page: Page) -> list[str]:
-    """Pairs of marks that overlap in the still on show; cards may go on behind the callout, which is opaque."""
-    found: list[str] = page.evaluate(_OVERLAPS)
-    return found
-
-
 def shown(text: str | None) -> str:
     """As on the screen, where code is set as code."""
     return (text or "").replace("`", "")
@@ -79,8 +73,8 @@ def expect_opened(player: PlayerPage, example: Example) -> None:
 
 
 def faults(page: Page) -> list[str]:
-    """Of the still on show."""
-    return [*overlaps(page), *([] if page.evaluate(FITS) else ["the page scrolls sideways"])]
+    """Of the still on show: marks that overlap, and a page too wide; cards may go on behind the opaque callout."""
+    return [*page.evaluate(_OVERLAPS), *([] if page.evaluate(FITS) else ["the page scrolls sideways"])]
 
 
 @pytest.mark.parametrize("is_sample", [True, pytest.param(False, marks=pytest.mark.soak)], ids=["sample", "others"])

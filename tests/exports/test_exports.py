@@ -43,12 +43,9 @@ def test_stills_of_the_examples_have_ink_and_selectable_words(name: str) -> None
     document = golden(name)
     selection = Selection(step=2, phase=MULTIPLY)
     moment = find_moment(document, selection)
-    assert moment.active_node is not None
     assert ink_of(write_still("png", document, selection)) > 0.01
-    for words in (
-        words_of(write_still("svg", document, selection)),
-        pages_of(write_still("pdf", document, selection))[0],
-    ):
+    page = pages_of(write_still("pdf", document, selection))[0]
+    for words in (words_of(write_still("svg", document, selection)), page):
         assert moment.active_node["name"] in words
         assert moment.where in words
 
@@ -57,11 +54,8 @@ def test_the_rule_is_written_unless_it_was_found_wrong(square: TraceDocument) ->
     step = next(event for event in square["events"] if event["type"] == "step")
     (started,) = [event for event in square["events"] if event["type"] == "pass_started"]
     (node,) = [each for each in started["graph"]["nodes"] if each["id"] == step["node"]]
-    node["formula"] = {
-        "forward": "",
-        "vjp": [{"argnum": 0, "latex": "v y", "text": "v * why", "because": ""}],
-        "derivatives_yaml": [],
-    }
+    line = {"argnum": 0, "latex": "v y", "text": "v * why", "because": ""}
+    node["formula"] = {"forward": "", "vjp": [line], "derivatives_yaml": []}
     assert "v * why" in write_dot(square, Selection(step=1, phase=2)).decode()
     assert "v * why" not in write_dot(square, Selection(step=1, phase=1)).decode()
     step["formula_checked"] = False
@@ -70,15 +64,8 @@ def test_the_rule_is_written_unless_it_was_found_wrong(square: TraceDocument) ->
 
 def test_nothing_moves_from_step_to_step() -> None:
     document = golden("chain-of-two")
-    places = {
-        tuple(
-            re.findall(
-                r'^\t(n\d+) \[.*pos="([^"]+)"', write_dot(document, Selection(step, phase)).decode(), re.MULTILINE
-            )
-        )
-        for step in range(4)
-        for phase in (1, 5)
-    }
+    drawn = [write_dot(document, Selection(step, phase)).decode() for step in range(4) for phase in (1, 5)]
+    places = {tuple(re.findall(r'^\t(n\d+) \[.*pos="([^"]+)"', dot, re.MULTILINE)) for dot in drawn}
     assert len(places) == 1
 
 
@@ -88,21 +75,15 @@ def test_the_library_in_the_wheel_draws_what_dot_draws(exporter, square, monkeyp
     assert exporter.write(square, Selection(step=1)).startswith(MAGIC[exporter.name])
 
 
-def test_without_graphviz_the_export_says_how_to_get_it(square, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(graphviz_engine, "which", lambda _name: None)
-    monkeypatch.setattr(graphviz_engine, "HAS_LIBRARY", False)
-    with pytest.raises(ExportUnavailable, match="pip install pygraphviz"):
-        write_still("svg", square, Selection())
-
-
-def test_where_the_library_cannot_be_loaded_the_export_says_what_is_missing(
-    square, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_without_graphviz_or_its_library_the_export_says_what_is_missing(square, monkeypatch, tmp_path: Path) -> None:
     monkeypatch.setattr(graphviz_engine, "which", lambda _name: None)
     (tmp_path / "libgobject-2.0.so.0").write_text("not a library")
     monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path))
     with pytest.raises(ExportUnavailable, match=r"cannot be loaded here \(.*libgobject-2.0.so.0.*\): install Graphviz"):
         write_still("svg", square, Selection(step=1))
+    monkeypatch.setattr(graphviz_engine, "HAS_LIBRARY", False)
+    with pytest.raises(ExportUnavailable, match="pip install pygraphviz"):
+        write_still("svg", square, Selection())
 
 
 @pytest.mark.parametrize("font", [FONT, MONO])
@@ -156,16 +137,14 @@ def test_the_forward_walk_is_drawn_phase_by_phase(square: TraceDocument) -> None
     assert "Before the program" in write_dot(square, Selection(0, direction="forward")).decode()
 
 
-def test_gradients_are_on_the_edges_from_the_send_phase_on(square: TraceDocument) -> None:
-    assert not find_moment(square, Selection(step=1, phase=SEND - 1)).sent
-    sent = find_moment(square, Selection(step=1, phase=SEND)).sent
-    assert [spell_gradient(sent[edge]) for edge in ("e0", "e1")] == ["3", "None returned"]
-
-
-def test_a_leaf_keeps_its_old_gradient_until_the_new_one_has_landed(square: TraceDocument) -> None:
-    before = find_moment(square, Selection(step=2, phase=LAND - 1)).leaf_grads["x<&>"]
-    after = find_moment(square, Selection(step=2, phase=LAND)).leaf_grads["x<&>"]
-    assert (spell_gradient(before), spell_gradient(after)) == ("not computed", "6")
+def test_gradients_are_on_their_edges_once_sent_and_in_a_leaf_once_landed(square: TraceDocument) -> None:
+    before, sent, waiting, landed = (
+        find_moment(square, Selection(step, phase))
+        for step, phase in ((1, SEND - 1), (1, SEND), (2, LAND - 1), (2, LAND))
+    )
+    assert not before.sent
+    assert [spell_gradient(sent.sent[edge]) for edge in ("e0", "e1")] == ["3", "None returned"]
+    assert [spell_gradient(one.leaf_grads["x<&>"]) for one in (waiting, landed)] == ["not computed", "6"]
 
 
 @pytest.mark.parametrize("name", ["a_name_longer_than_any_card" * 3, "とても長い名前" * 5, "W" * 200])

@@ -22,14 +22,10 @@ OF_ONE_WRITER = 40_000
 """More than one writer of small rows adds between two counts, and less than two do."""
 
 
-def open_store(path: Path, trace_bytes_max: int = PLENTY, snippet_bytes_max: int = PLENTY) -> SqliteStore:
-    return SqliteStore(path / FILE, trace_bytes_max, snippet_bytes_max)
-
-
 @asynccontextmanager
 async def opened(path: Path, **sizes: int) -> AsyncIterator[SqliteStore]:
     """A store that remembers nothing but what is in the file."""
-    store = open_store(path, **sizes)
+    store = SqliteStore(path / FILE, **{"trace_bytes_max": PLENTY, "snippet_bytes_max": PLENTY, **sizes})
     try:
         yield store
     finally:
@@ -103,7 +99,6 @@ async def main():
 asyncio.run(main())
 """
     writer = subprocess.Popen([sys.executable, "-c", program, str(tmp_path / FILE)], stdout=subprocess.PIPE, text=True)
-    assert writer.stdout is not None
     last = [writer.stdout.readline() for _ in range(20)][-1]
     writer.send_signal(signal.SIGKILL)
     writer.wait()

@@ -22,9 +22,5 @@ def _leaves(operand: Any) -> Iterator[str]:
     elif "kind" in operand:
         yield from _operands(operand) or [operand["kind"]]
     else:
-        yield ", ".join(f"{number:.4g}" if isinstance(number, float) else str(number) for number in _entries(operand))
-
-
-def _entries(operand: Any) -> list[Any]:
-    entries: list[Any] = operand["numbers"] if "numbers" in operand else operand["shape"]
-    return entries
+        entries = operand["numbers"] if "numbers" in operand else operand["shape"]
+        yield ", ".join(f"{number:.4g}" if isinstance(number, float) else str(number) for number in entries)

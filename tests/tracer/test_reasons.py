@@ -3,12 +3,11 @@
 import warnings
 
 import pytest
-import torch
 
 from gradwalk.words.catalogue import tell_attribute
 from tests.tracer.facts import spoken
 from tests.tracer.programs import custom_function
-from tests.twin import run_plain, run_traced, tensor_of
+from tests.twin import assert_same, run_plain, run_traced
 
 BOTH = "x = torch.tensor([1., 2.], requires_grad=True)\nw = torch.tensor([3., 4.], requires_grad=True)\n"
 F2 = custom_function("F2", "a", "return a * 2", "return g * 2")
@@ -247,30 +246,23 @@ def test_a_number_in_another_call_of_the_same_is_no_reason(name):
 ASKED = "x = torch.tensor([1., 2.], requires_grad=True)\ny = torch.tensor([3., 4., 5.], requires_grad=True)\n"
 
 
-@pytest.mark.parametrize("create_graph", [False, True])
-def test_zeros_that_the_program_got_are_results(create_graph: bool) -> None:
-    source = ASKED + (
-        "r = torch.autograd.grad((x * x).sum(), (x, y), allow_unused=True, materialize_grads=True,\n"
-        f"                        create_graph={create_graph})\n"
-    )
+# The call, and which of its results are zeros that torch made in place of None.
+RETURNED = {
+    "(x * x).sum(), (x, y), allow_unused=True, materialize_grads=True": [1],
+    "(x * x).sum(), (x, y), allow_unused=True, materialize_grads=True, create_graph=True": [1],
+    "(x * 0).sum(), x, materialize_grads=True": None,
+    "(x * x).sum(), (x, y), allow_unused=True": None,
+}
+
+
+@pytest.mark.parametrize("call", RETURNED)
+def test_what_grad_returned_is_a_result_and_zeros_that_were_made_are_told_from_computed_ones(call: str) -> None:
+    source = f"{ASKED}r = torch.autograd.grad({call})\n"
     [finished] = run_traced(source).of("pass_finished")
     for value, expected in zip(finished["results"], run_plain(source).namespace["r"], strict=True):
-        assert torch.equal(tensor_of(value), expected)
-    assert finished["materialized"] == [1]
-
-
-def test_zeros_that_were_computed_are_not_said_to_be_made() -> None:
-    source = ASKED + "r = torch.autograd.grad((x * 0).sum(), x, materialize_grads=True)\n"
-    [finished] = run_traced(source).of("pass_finished")
-    assert finished["results"][0]["data"] == [0, 0]
-    assert "materialized" not in finished
-
-
-def test_none_stays_none() -> None:
-    source = ASKED + "r = torch.autograd.grad((x * x).sum(), (x, y), allow_unused=True)\n"
-    [finished] = run_traced(source).of("pass_finished")
-    assert run_plain(source).namespace["r"][1] is None
-    assert finished["results"][1]["missing"] == "no_path"
+        assert_same(value, expected, call)
+        assert value.get("missing") == ("no_path" if expected is None else None)
+    assert finished.get("materialized") == RETURNED[call]
 
 
 def test_a_call_of_grad_is_no_use_of_its_inputs() -> None:

@@ -15,26 +15,17 @@ from pydantic import TypeAdapter
 
 from gradwalk.protocol.values import TensorValue
 from gradwalk.tracer.snapshot import snapshot
+from tests.twin import tensor_of
 
 VALUE = TypeAdapter(TensorValue)
-NON_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 FLOAT8 = [getattr(torch, name) for name in dir(torch) if name.startswith("float8_") and "x2" not in name]
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*prototype stage.*", "ignore:ComplexHalf", "ignore:.*Sparse CSR.*")
 
 
-def read_number(number: object) -> object:
-    if isinstance(number, list):
-        return complex(*(NON_FINITE.get(part, part) for part in number))
-    return NON_FINITE.get(number, number) if isinstance(number, str) else number
-
-
 def read_value(value: TensorValue) -> torch.Tensor:
     """The tensor that a reader of the JSON text makes of it."""
-    value = VALUE.validate_python(json.loads(json.dumps(value, allow_nan=False)))
-    numbers = [read_number(number) for number in value["data"]]
-    dtype = getattr(torch, value["dtype"])
-    return torch.tensor(numbers, dtype=torch.float64 if dtype in FLOAT8 else dtype).to(dtype).reshape(value["shape"])
+    return tensor_of(VALUE.validate_python(json.loads(json.dumps(value, allow_nan=False))))
 
 
 def assert_identical(tensor: torch.Tensor) -> None:
@@ -66,7 +57,9 @@ def test_all_bits_read_back_and_no_digit_of_a_float32_is_wasted(patterns):
     for entry in array.view(np.float32):
         alone = snapshot(torch.tensor(entry), 1)["data"][0]
         assert alone == (
-            float(str(entry)) if np.isfinite(entry) else {v: k for k, v in NON_FINITE.items()}.get(float(entry), "NaN")
+            float(str(entry))
+            if np.isfinite(entry)
+            else {math.inf: "Infinity", -math.inf: "-Infinity"}.get(entry, "NaN")
         )
 
 

@@ -107,9 +107,7 @@ ASKED: list[tuple[str, str, dict[str, str]]] = [
 
 
 @pytest.mark.parametrize(("method", "path", "headers"), ASKED)
-def test_every_answer_carries_the_security_headers(
-    server: Any, method: str, path: str, headers: dict[str, str]
-) -> None:
+def test_every_answer_carries_the_security_headers(server, method, path, headers):
     said = server.client.request(method, path, headers=headers).headers
     policy = dict(part.split(" ", 1) for part in said["content-security-policy"].split("; "))
     assert policy["default-src"] == "'self'"

@@ -127,9 +127,7 @@ def findings(done: subprocess.CompletedProcess[str]) -> dict[str, tuple[str, str
 
 
 @pytest.mark.soak
-def test_check_says_what_to_do_about_each_thing_that_is_missing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_check_says_what_to_do_about_each_thing_that_is_missing(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("not a folder")
     monkeypatch.setenv("GRADWALK_DATA_DIRECTORY", str(tmp_path / "file" / "data"))
     monkeypatch.setenv("GRADWALK_STATIC_DIRECTORY", str(tmp_path))

@@ -7,8 +7,6 @@ from typing import Any
 
 import pytest
 
-from tests.world.server import Server
-
 SERVE = """
 import sys
 from gradwalk.api.settings import Settings
@@ -32,9 +30,7 @@ def test_below_full_nothing_listens_to_others_and_a_sentence_says_why(run: Calla
 
 @pytest.mark.soak
 @pytest.mark.parametrize(("locks", "host", "level"), [("locked", "0.0.0.0", "full"), ("open", "127.0.0.1", "partial")])
-def test_the_level_stands_in_the_log_in_readyz_and_for_the_page(
-    start_server: Callable[..., Server], locks: str, host: str, level: str
-) -> None:
+def test_the_level_stands_in_the_log_in_readyz_and_for_the_page(start_server, locks, host, level):
     server = start_server(module=("-c", SERVE, locks, "serve", "--host", host))
     found = server.client.get("/readyz").json()["protection"]
     assert found == server.client.get("/api/server").json()["protection"]

@@ -5,14 +5,12 @@
 
 import re
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gradwalk.protocol.requests import ResolvedLimits
-from gradwalk.sandbox.supervisor import Sandbox
 from gradwalk.words.problems import tell_problem
 from tests.sandbox.programs import Listed, read_collection, stratify
 from tests.twin import Traced, Twin, assert_same, check_pass, check_topology, run_plain, run_traced, run_watched
@@ -56,9 +54,7 @@ def test_a_program_gives_what_plain_torch_gives(listed: Listed, monkeypatch: pyt
 
 
 @pytest.mark.parametrize("listed", samples(ORDINARY))
-def test_a_program_made_for_another_machine_ends_as_it_should(
-    sandboxes: Callable[..., Sandbox], listed: Listed
-) -> None:
+def test_a_program_made_for_another_machine_ends_as_it_should(sandboxes, listed):
     source = listed.source.replace("\n", "\r\n") if "crlf" in listed.outcomes else listed.source
     events: list[Any] = trace_in(sandboxes(), source)
     assert_whole(events)

@@ -15,8 +15,7 @@ MODULE = '<script type="module" src="{server}/kit/gradwalk.js"></script>'
 
 def place(host: Page | Frame) -> str:
     """Where the first player of a document stands."""
-    found: str = host.evaluate("document.querySelector('grad-walk').state.place")
-    return found
+    return host.evaluate("document.querySelector('grad-walk').state.place")
 
 
 def wait_until_ready(host: Page | Frame) -> None:
@@ -57,8 +56,7 @@ class HostPage:
         self.page.evaluate(f"tell({{{message}}})")
 
     def told(self, kind: str) -> list[dict[str, Any]]:
-        messages: list[dict[str, Any]] = self.page.evaluate("(type) => told(type)", kind)
-        return messages
+        return self.page.evaluate("(type) => told(type)", kind)
 
     def wait_for(self, kind: str, count: int = 1) -> dict[str, Any]:
         """The last of so many messages of a kind."""

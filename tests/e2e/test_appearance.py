@@ -3,7 +3,6 @@
 import json
 import re
 import urllib.parse
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -33,8 +32,7 @@ MOST_KINDS = ("by hand", "chain, nudged", "two outputs", "stopped")
 
 
 def axe_findings(page: Page) -> list[Any]:
-    found: list[Any] = page.evaluate(f"async () => {{ {axe()} }}")
-    return found
+    return page.evaluate(f"async () => {{ {axe()} }}")
 
 
 def small_targets(page: Page) -> list[str]:
@@ -67,9 +65,7 @@ def show(player: PlayerPage, theme: str, keys: dict[str, str]) -> None:
         *(pytest.param(size, theme, [*MODES], marks=pytest.mark.soak) for size in SIZES for theme in THEMES),
     ],
 )
-def test_axe_finds_nothing_and_every_target_is_large_enough(
-    new_page: Opener, size: str, theme: str, modes: Sequence[str]
-) -> None:
+def test_axe_finds_nothing_and_every_target_is_large_enough(new_page, size, theme, modes):
     width, height = SIZES[size]
     player = new_page(viewport={"width": width, "height": height}, reduced_motion="reduce")
     found: dict[str, list[Any]] = {}

@@ -5,7 +5,6 @@ the plugin and the printed pages are in `hosts/test_reveal.py`.
 import pytest
 from playwright.sync_api import Page
 
-from tests.e2e.conftest import Opener
 from tests.e2e.host_page import HostPage
 from tests.e2e.test_embed import PROGRAM, STOPS
 from tests.world.shared import SharedServer
@@ -38,9 +37,7 @@ def open_deck(host: HostPage, embed: str, config: str = "") -> Page:
     return host.page
 
 
-def test_with_the_plugin_a_clicker_shows_every_phase_once_in_every_window(
-    new_page: Opener, host: HostPage, embed: str
-) -> None:
+def test_with_the_plugin_a_clicker_shows_every_phase_once_in_every_window(new_page, host, embed):
     lead, follower = open_deck(host, embed), new_page().page
     follower.goto(lead.url)
     follower.wait_for_function("() => Reveal.isReady()")

@@ -121,15 +121,12 @@ def test_nothing_moves_once_a_phase_has_come(player: PlayerPage) -> None:
 
 
 @pytest.mark.parametrize(("width", "side", "toward"), [(1440, "top", (0, -60)), (1920, "left", (-60, 0))])
-def test_the_border_of_the_dock_is_drawn_moved_by_keys_and_kept(
-    new_page: Opener, width: int, side: str, toward: tuple[int, int]
-) -> None:
+def test_the_border_of_the_dock_is_drawn_moved_by_keys_and_kept(new_page, width, side, toward):
     player = new_page(reduced_motion="reduce", viewport={"width": width, "height": 900})
     opened(player, "example=used-twice&s=3.3")
     before = player.page.evaluate(_PLACES)
     resizer = player.page.locator(".stage [data-pane-resizer]")
     grip = resizer.bounding_box()
-    assert grip is not None
     x, y = grip["x"] + min(200, grip["width"] / 2), grip["y"] + min(200, grip["height"] / 2)
     player.page.mouse.move(x, y)
     player.page.mouse.down()

@@ -38,5 +38,4 @@ def celery(celery_redis: Redis, tmp_path_factory: pytest.TempPathFactory) -> Ite
 @pytest.fixture(params=["local", "celery"])
 def opened(request: pytest.FixtureRequest, run: object) -> Open:  # noqa: ARG001 (it starts processes)
     """Every engine in turn."""
-    found: Open = request.getfixturevalue(request.param)
-    return found
+    return request.getfixturevalue(request.param)

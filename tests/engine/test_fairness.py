@@ -35,9 +35,7 @@ def first_by_the_rule(jobs: list[Job], running: dict[str, int], seconds: dict[st
 
 
 @given(_JOBS, _SECONDS, _RUNNING, st.randoms(use_true_random=False))
-def test_jobs_leave_in_the_order_of_the_rule(
-    drawn: list[tuple[Lane, str]], seconds: dict[str, float], running: dict[str, int], random: object
-) -> None:
+def test_jobs_leave_in_the_order_of_the_rule(drawn, seconds, running, random):
     usage = Usage(clock=lambda: 0.0)
     for client, used in seconds.items():
         usage.note(client, used)

@@ -35,7 +35,6 @@ def order(run_id: str = "a", client: str = "", lane: Lane = Lane.LIVE) -> Order:
 
 async def begin(log: RunLog, run_id: str = "a") -> Attempt:
     attempt = await log.begin(run_id, "worker", Lane.LIVE)
-    assert attempt is not None
     assert attempt.run_id == run_id
     return attempt
 
@@ -43,7 +42,6 @@ async def begin(log: RunLog, run_id: str = "a") -> Attempt:
 async def taken(log: RunLog, ticket: str, lane: Lane = Lane.LIVE) -> str:
     """The run that a worker gets for this message."""
     attempt = await log.begin(ticket, "worker", lane)
-    assert attempt is not None
     return attempt.run_id
 
 
@@ -83,9 +81,7 @@ async def test_what_an_attempt_writes_is_there_once_and_ends_with_its_outcome(re
         assert not await log.open(order(), "late", ROOM), "it can be read for a while"
 
 
-async def test_a_worker_that_is_silent_loses_its_run_and_may_write_no_more(
-    redis: Redis, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_worker_that_is_silent_loses_its_run_and_may_write_no_more(redis, monkeypatch):
     async with opened(redis) as log:
         await log.open(order(), "server", ROOM)
         monkeypatch.setattr(runlog, "BEAT_MS", 1)
@@ -108,9 +104,7 @@ async def test_a_worker_that_is_silent_loses_its_run_and_may_write_no_more(
         assert await log.results("a") == [b"zero", b"one"]
 
 
-async def test_a_lost_message_is_noticed_and_one_that_only_waits_is_not(
-    redis: Redis, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_lost_message_is_noticed_and_one_that_only_waits_is_not(redis, monkeypatch):
     monkeypatch.setattr(runlog, "PATIENCE_MS", 1)
 
     async with opened(redis) as log:

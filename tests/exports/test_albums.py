@@ -3,7 +3,6 @@
 import io
 import re
 import zipfile
-from pathlib import Path
 
 import pytest
 from PIL import Image
@@ -30,7 +29,6 @@ def chain() -> TraceDocument:
 
 def export(name: str, document: TraceDocument, selection: Selection | None = None) -> bytes:
     exporter = find_exporter(name)
-    assert exporter is not None
     return exporter.write(document, selection or Selection())
 
 
@@ -61,9 +59,7 @@ def test_the_pages_are_of_one_size_small_titled_and_embed_their_fonts(chain: Tra
     read = PdfReader(io.BytesIO(body))
     assert len({(page.mediabox.width, page.mediabox.height) for page in read.pages}) == 1
     assert len(body) / len(read.pages) < 100_000
-    assert read.metadata is not None
     assert read.metadata.title == "The backward pass, step by step"
-    assert read.viewer_preferences is not None
     assert read.viewer_preferences.display_doctitle
     assert [item.title for item in read.outline][0] == "Step 1 of 3, collect: PowBackward0"
     for page in read.pages:
@@ -134,9 +130,7 @@ def test_without_ffmpeg_a_video_says_how_to_get_it(chain: TraceDocument, monkeyp
         export("mp4", chain)
 
 
-def test_what_ffmpeg_says_when_it_gives_up_is_told(
-    chain: TraceDocument, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_ffmpeg_says_when_it_gives_up_is_told(chain, tmp_path, monkeypatch):
     gives_up = tmp_path / "ffmpeg"
     gives_up.write_text("#!/bin/sh\necho 'no room left' >&2\nexit 1\n")
     gives_up.chmod(0o755)

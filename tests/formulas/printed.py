@@ -92,7 +92,6 @@ class Printed:
 
     def is_derivative(self, text: str) -> bool:
         """Whether v times it gives what was returned."""
-        assert self.v is not None
         value = torch.as_tensor(read_text(text, self.named("text"))).to(self.v.dtype)
         # 0 times infinity is what the engine avoids by choosing a case first.
         product = torch.where(self.v.isfinite() & (self.v != 0), self.v * value, self.returned)

@@ -86,8 +86,7 @@ def _kept(function: Function) -> Function:
 
 def _product_of_others(value: Tensor, dim: int | None = None) -> Tensor:
     output, back = torch.func.vjp(lambda x: _kept(torch.prod)(x, dim), value)
-    sent: Tensor = back(torch.ones_like(output))[0].conj()
-    return sent
+    return back(torch.ones_like(output))[0].conj()
 
 
 def _back_through(function: Function) -> Function:
@@ -99,8 +98,7 @@ def _back_through(function: Function) -> Function:
             return x
         output, back = torch.func.vjp(lambda x: function(x, **options), x)
         # In print, dims of size 1 are not told apart.
-        sent: Tensor = back(v.reshape(output.shape))[0]
-        return sent
+        return back(v.reshape(output.shape))[0]
 
     return called
 
@@ -111,8 +109,7 @@ def _transposed(function: Function) -> Function:
     def called(v: Tensor, input_size: Any, **options: Any) -> Tensor:
         size = _sizes(input_size)
         batch, outputs = v.shape[: -len(size)], v.shape[-len(size) :]
-        sent: Tensor = _back_through(lambda x: function(x, outputs, **options))(v, (*batch, *size))
-        return sent
+        return _back_through(lambda x: function(x, outputs, **options))(v, (*batch, *size))
 
     return called
 
@@ -138,8 +135,7 @@ def _along(function: Function) -> Function:
         if isinstance(others[-1], Tensor) and others[-1].dtype != torch.int64:
             base, others[-1] = _wide(base, others[-1])
         along, index, *rest = others
-        found: Tensor = function(base, along, index.long(), *rest)
-        return found
+        return function(base, along, index.long(), *rest)
 
     return called
 
@@ -148,8 +144,7 @@ def _joined(function: Function) -> Function:
     def called(*parts: Any, dim: int | None = None) -> Tensor:
         if isinstance(parts[0], list):
             parts, dim = tuple(parts[0]), parts[1] if len(parts) > 1 else dim
-        found: Tensor = function(_wide(*parts), dim)
-        return found
+        return function(_wide(*parts), dim)
 
     return called
 
@@ -160,8 +155,7 @@ def _many(function: Function) -> Function:
 
 
 def _part(value: Tensor, at: str) -> Tensor:
-    part: Tensor = eval(f"value{at}", {"value": value})
-    return part
+    return eval(f"value{at}", {"value": value})
 
 
 def _with_zeros(value: Tensor, at: str) -> Tensor:

@@ -44,9 +44,7 @@ def test_the_extension_names_what_is_there() -> None:
     assert "quarto." not in re.sub(r"--.*", "", FILTER.read_text()), "nothing that only Quarto has"
 
 
-def test_html_holds_a_player_that_fetches_nothing_and_has_no_barrier(
-    written: Path, pandoc: str, run, browser: Browser
-) -> None:
+def test_html_holds_a_player_that_fetches_nothing_and_has_no_barrier(written, pandoc, run, browser):
     command = recipe("quarto.md", "sh").removeprefix("pandoc")
     run("bash", "-ec", f"'{pandoc}' {command}", cwd=written)
     page = browser.new_page()

@@ -28,9 +28,7 @@ def test_a_kernel_keeps_every_form(notebook: Path) -> None:
     assert set(output["data"]) == FORMS
 
 
-def test_the_exported_page_is_alive_with_scripts_and_a_picture_or_words_without(
-    notebook: Path, run, browser: Browser
-) -> None:
+def test_the_exported_page_is_alive_with_scripts_and_a_picture_or_words_without(notebook, run, browser):
     as_page, _ = recipe("jupyter.md", "sh").splitlines()
     run("bash", "-ec", as_page, cwd=notebook.parent)
     address = f"file://{notebook.with_suffix('.html')}"
@@ -158,9 +156,7 @@ def test_the_widget_is_alive_and_its_state_can_be_set(tmp_path: Path, run) -> No
     run(HOST_PYTHON, "widget.py", cwd=tmp_path)
 
 
-def test_an_output_in_a_sandboxed_frame_of_another_origin_is_alive(
-    notebook: Path, browser: Browser, tmp_path: Path
-) -> None:
+def test_an_output_in_a_sandboxed_frame_of_another_origin_is_alive(notebook, browser, tmp_path):
     """As Colab and VS Code show an output: in a frame with scripts and without an origin, on a page of their own."""
     (output,) = json.loads(notebook.read_text())["cells"][0]["outputs"]
     html = "".join(output["data"]["text/html"])

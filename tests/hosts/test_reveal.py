@@ -69,9 +69,7 @@ def test_speaker_view_and_a_second_window_show_the_same_step_after_every_key(bro
     speaker = popup.value
     speaker.wait_for_function("() => document.querySelector('#current-slide iframe')")
     current = speaker.query_selector("#current-slide iframe")
-    assert current is not None
     mirror = current.content_frame()
-    assert mirror is not None
     mirror.wait_for_function("() => window.Reveal?.isReady()")
 
     def settled() -> list[object]:
@@ -111,9 +109,7 @@ def test_no_printed_page_is_blank(browser: Browser, deck: str, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("deck", ["newest"], indirect=True)
-def test_a_frame_without_the_plugin_gives_the_deck_its_keys_back(
-    browser: Browser, deck: str, filled: dict[str, str], tmp_path: Path
-) -> None:
+def test_a_frame_without_the_plugin_gives_the_deck_its_keys_back(browser, deck, filled, tmp_path):
     text = (tmp_path / "deck.html").read_text()
     frame = recipe("reveal.md", "html", 2, **filled)
     before, _, rest = text.partition(recipe("reveal.md", "html", **filled))

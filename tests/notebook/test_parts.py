@@ -21,7 +21,6 @@ def test_gradients_are_tensors_of_their_dtype(dtype: torch.dtype) -> None:
     (expected,) = torch.autograd.grad(loss, w, retain_graph=True)
     trace = gradwalk.trace_tensors(loss)
     found = trace.leaf_grads["w"]
-    assert found is not None
     torch.testing.assert_close(found, expected, rtol=0, atol=0)
     assert w.grad is not None
     assert torch.equal(found, w.grad)
@@ -40,18 +39,13 @@ def test_every_step_returned_what_autograd_returns() -> None:
     tanh = only.nodes["TanhBackward0"]
     (step,) = [step for step in only.steps if step.node is tanh]
     (v,) = step.grad_outputs
-    assert v is not None
     assert torch.equal(v, expected)
     (contribution,) = step.contributions
-    assert contribution.value is not None
     assert torch.equal(contribution.value, expected)
-    assert contribution.sender is not None
     assert contribution.sender.node.name == "AddmmBackward0"
     result = tanh.saved["result"]
-    assert result is not None
     assert torch.equal(result, middle[0])
     (edge,) = [edge for edge in only.edges if edge.producer is tanh]
-    assert edge.contribution is not None
     assert torch.equal(edge.contribution, expected)
     assert {*only.leaves} == {"0.weight", "0.bias", "2.weight", "2.bias"} == {*trace.leaf_grads}
     for name, parameter in net.named_parameters():
@@ -82,18 +76,15 @@ def test_what_was_only_summarised_is_no_wrong_tensor() -> None:
     with pytest.raises(NotRecordedError, match="2000 entries"):
         gradwalk.trace(source).leaf_grads["x"]
     found = gradwalk.trace(source, limits={"elements": 2000}).leaf_grads["x"]
-    assert found is not None
     assert found.tolist() == [2.0] * 2000
 
 
 def test_values_that_json_has_no_number_for_come_back() -> None:
     trace = gradwalk.trace("x = torch.tensor([0.0, -1.0, 4.0], requires_grad=True)\ntorch.log(x).sum().backward()")
     found = trace.passes[0].nodes["LogBackward0"].outputs[0]
-    assert found is not None
     assert found[1].isnan()
     assert found[0] == float("-inf")
     grad = trace.leaf_grads["x"]
-    assert grad is not None
     assert grad[0] == float("inf")
 
 
@@ -131,9 +122,7 @@ def test_a_loaded_trace_is_the_same_object(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("run")
-def test_the_readme_shows_what_works(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_readme_shows_what_works(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (block,) = re.findall(r"(?m)^    import gradwalk, torch\n(?:    .*\n|\n)+", README.read_text())
     loss = (torch.ones(2, requires_grad=True) ** 2).sum()

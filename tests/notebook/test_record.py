@@ -121,7 +121,6 @@ def test_an_error_goes_on_and_is_explained_at_its_line() -> None:
     recording = gradwalk.record()
     with pytest.raises(RuntimeError, match="only for scalar outputs"), recording:
         torch.ones(2, requires_grad=True).backward()
-    assert recording.trace is not None
     (problem,) = recording.trace.problems
     assert problem["fact"]["kind"] == "problem-not-scalar"
     assert "torch.ones" in Path(__file__).read_text().splitlines()[problem["span"]["line"] - 1]
@@ -138,7 +137,6 @@ def test_a_script_that_ends_itself_ends_well_unless_its_status_says_otherwise(st
 
     with pytest.raises(SystemExit):
         script()
-    assert recording.trace is not None
     assert [one["fact"]["kind"] for one in recording.trace.problems] == kinds
 
 
@@ -167,7 +165,6 @@ def test_a_decorated_function_is_recorded_at_each_call() -> None:
     traces = []
     for factor in (2.0, 3.0):
         x = double(factor)
-        assert recording.trace is not None
         assert torch.equal(recording.trace.leaf_grads["x"], x.grad)
         traces.append(recording.trace)
     assert torch.equal(traces[0].leaf_grads["x"], torch.tensor([2.0]))

@@ -49,7 +49,6 @@ def test_showing_changes_nothing_of_the_callers(weight: torch.Tensor) -> None:
     loss = (weight * weight).sum()
     view = gradwalk.show(loss)
     assert weight.grad is before
-    assert weight.grad is not None
     assert weight.grad.tolist() == [10.0, 10.0]
     assert "weight.grad: [10, 10] + [4, 6] = [14, 16]" in repr(view)
     loss.backward()  # the graph is still there

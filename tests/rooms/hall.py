@@ -35,7 +35,6 @@ class Follower:
 
     async def drop(self) -> None:
         """As when the network goes away."""
-        assert self._listening is not None
         self._listening.cancel()
         await asyncio.gather(self._listening, return_exceptions=True)
 
@@ -49,7 +48,6 @@ class Follower:
         """Returns when `holds()` does."""
         async with asyncio.timeout(PATIENCE_SECONDS):
             while not holds():
-                assert self._listening is not None
                 if self._listening.done():
                     self._listening.result()
                 self._news.clear()
@@ -106,8 +104,7 @@ class Hall:
             f"/api/rooms/{self.code}/state", json={"shown": shown}, headers={"Authorization": f"Bearer {self.secret}"}
         )
         assert answer.status_code == 200, answer.text
-        revision: int = answer.json()["revision"]
-        return revision
+        return answer.json()["revision"]
 
     async def answer(self, question: str, participant: str, answer: str) -> int:
         """The status of the reply."""

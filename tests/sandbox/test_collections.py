@@ -105,9 +105,7 @@ def without_fused_layers() -> Iterator[None]:
 
 @pytest.mark.parametrize("part", ["sample", pytest.param("all", marks=pytest.mark.sweep)])
 @pytest.mark.usefixtures("without_fused_layers")
-def test_honest_programs_do_in_a_locked_child_what_plain_torch_does(
-    sandboxes: Callable[..., Sandbox], part: str
-) -> None:
+def test_honest_programs_do_in_a_locked_child_what_plain_torch_does(sandboxes, part):
     """Nothing that they need is imported, opened or compiled after the lockdown."""
     honest = read_collection("honest")
     for listed in stratify(honest, by_outcome=False, each=2) if part == "sample" else honest:

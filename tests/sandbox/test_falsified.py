@@ -124,9 +124,7 @@ HARMLESS_ALONE = {"another header", "the memory of a string", "a type"}
 
 
 @pytest.mark.parametrize("name", LIES)
-def test_a_patch_that_lies_of_tensors_changes_nothing_that_is_recorded(
-    sandboxes: Callable[..., Sandbox], name: str
-) -> None:
+def test_a_patch_that_lies_of_tensors_changes_nothing_that_is_recorded(sandboxes, name):
     events = read_events(json.loads(encode(trace_in(sandboxes(), HEAD + LIES[name] + BODY))))
     assert [event for event in events if event["type"] == "problem"] == []
     [watched] = run_watched(HEAD + BODY).passes
@@ -146,9 +144,7 @@ def test_what_a_patch_makes_the_engine_do_is_what_is_recorded(sandboxes: Callabl
 
 
 @pytest.mark.parametrize("name", ATTACKS)
-def test_an_attack_on_the_recorder_falsifies_its_own_trace_and_nothing_else(
-    sandboxes: Callable[..., Sandbox], name: str
-) -> None:
+def test_an_attack_on_the_recorder_falsifies_its_own_trace_and_nothing_else(sandboxes, name):
     sandbox = sandboxes()
     reference = encode(trace_in(sandbox, REFERENCE))
     source = "import torch\n" + ATTACKS[name]

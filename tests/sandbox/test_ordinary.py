@@ -220,9 +220,7 @@ BREAKS: dict[str, tuple[str, str | None]] = {
 
 
 @pytest.mark.parametrize("name", BREAKS)
-def test_a_program_that_breaks_the_interpreter_is_no_fault_of_gradwalk(
-    sandboxes: Callable[..., Sandbox], name: str
-) -> None:
+def test_a_program_that_breaks_the_interpreter_is_no_fault_of_gradwalk(sandboxes, name):
     source, broken = BREAKS[name]
     events: list[Any] = trace_in(sandboxes(), X + source + "\n(x * x).sum().backward()\nprint(x.grad)")
     problems = [event for event in events if event["type"] == "problem"]
@@ -235,9 +233,7 @@ def test_a_program_that_breaks_the_interpreter_is_no_fault_of_gradwalk(
 
 
 @pytest.mark.parametrize("name", BEHAVES)
-def test_what_a_locked_child_cannot_have_behaves_and_is_noted_at_its_line(
-    sandboxes: Callable[..., Sandbox], name: str
-) -> None:
+def test_what_a_locked_child_cannot_have_behaves_and_is_noted_at_its_line(sandboxes, name):
     source, printed, notes = BEHAVES[name]
     events: list[Any] = trace_in(sandboxes(), source)
     assert [event for event in events if event["type"] == "problem"] == []

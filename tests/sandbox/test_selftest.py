@@ -3,13 +3,11 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 
 import pytest
 
 from gradwalk.protocol.facts import fact
 from gradwalk.sandbox.selftest import judge_probes
-from gradwalk.sandbox.supervisor import Sandbox
 from tests.world.processes import ENVIRONMENT
 
 NOBODY = 65_534
@@ -40,9 +38,7 @@ with Sandbox(RunLimits(spare_count=0, seccomp=False)) as sandbox:
         ),
     ],
 )
-def test_with_a_layer_switched_off_the_level_is_told_truthfully(
-    start_sandbox: Callable[..., Sandbox], off: tuple[str, ...], level: str, opened: set[str]
-) -> None:
+def test_with_a_layer_switched_off_the_level_is_told_truthfully(start_sandbox, off, level, opened):
     sandbox = start_sandbox(**dict.fromkeys(off, False))
     found = sandbox.measure()
     assert sandbox.protection == found

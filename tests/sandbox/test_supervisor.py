@@ -181,7 +181,7 @@ def test_a_stranger_cannot_read_the_server_s_environment(survive: Trace, monkeyp
 
 def test_the_kernel_tells_of_every_layer_round_a_running_child(sandboxes: Start) -> None:
     """Read from outside, while the program runs: nothing that it says is asked for."""
-    launcher = launcher_of(sandboxes())
+    launcher = sandboxes().launcher
     stream = sandboxes().trace(
         job_of("print('on', flush=True)\nwhile True: pass"), installed_versions(), Cancellation()
     )
@@ -213,7 +213,7 @@ def test_the_kernel_tells_of_every_layer_round_a_running_child(sandboxes: Start)
 def test_no_file_is_left_and_no_child(survive: Trace, sandboxes: Start, tmp_path: Path) -> None:
     survive(f"import os\ntry:\n    open({str(tmp_path / 'left')!r}, 'w')\nexcept OSError: pass")
     assert not any(tmp_path.iterdir())
-    launcher = launcher_of(sandboxes())
+    launcher = sandboxes().launcher
     wait_until(lambda: len(children_of(launcher.pid)) <= 1)  # the spare
 
 
@@ -232,7 +232,7 @@ print({"a", "b", "c"}, x.grad)
 
 def test_a_killed_child_is_a_problem_and_a_killed_zygote_is_replaced(sandboxes: Start) -> None:
     sandbox = sandboxes()
-    launcher = launcher_of(sandbox)
+    launcher = sandbox.launcher
     # Printed addresses are the same in every zygote.
     addresses = REFERENCE + "y = x * 2\nprint(y.grad_fn, object(), 'at 12', ' at 0xg')\nraise ValueError(object())"
     before = encode(trace_in(sandbox, addresses))
@@ -299,7 +299,7 @@ def test_a_cancelled_run_is_killed_before_its_limit(sandboxes: Start) -> None:
 
 
 def test_a_reader_that_gives_up_leaves_no_child(sandboxes: Start) -> None:
-    launcher = launcher_of(sandboxes())
+    launcher = sandboxes().launcher
     stream = sandboxes().trace(job_of("while True: pass"), installed_versions(), Cancellation())
     next(stream)
     stream.close()
@@ -339,7 +339,7 @@ def test_a_zygote_that_cannot_start_says_its_last_words(monkeypatch: pytest.Monk
 
 @pytest.mark.soak
 def test_nobody_waits_for_a_child_of_a_launcher_that_is_gone(start_sandbox: Start) -> None:
-    launcher = launcher_of(start_sandbox())
+    launcher = start_sandbox().launcher
     child = launcher.lease()
     launcher.close()
     # Asked twice, as a conversation does; a wait would take an hour.
@@ -352,7 +352,7 @@ def test_nobody_waits_for_a_child_of_a_launcher_that_is_gone(start_sandbox: Star
 
 def test_no_child_outlives_its_time_nor_its_zygote(start_sandbox: Start) -> None:
     """Though nobody ends it: these wait for a job that never comes."""
-    launcher = launcher_of(start_sandbox(wall_seconds=0.1, recording_seconds=0.0))
+    launcher = start_sandbox(wall_seconds=0.1, recording_seconds=0.0).launcher
     overdue = launcher.lease()
     assert overdue.wait(60) == Exit(None, signal.SIGKILL)
     orphan = launcher.lease()
@@ -360,11 +360,6 @@ def test_no_child_outlives_its_time_nor_its_zygote(start_sandbox: Start) -> None
     wait_until(lambda: not is_alive(orphan.pid))
     overdue.channel.close()
     orphan.channel.close()
-
-
-def launcher_of(sandbox: Sandbox) -> ForkLauncher:
-    assert isinstance(sandbox.launcher, ForkLauncher)
-    return sandbox.launcher
 
 
 def status_of(pid: int) -> dict[str, str]:
@@ -375,7 +370,7 @@ def status_of(pid: int) -> dict[str, str]:
 
 def spent_by_children(sandbox: Sandbox) -> float:
     """Seconds of processor that ended children took, once all but the spare have ended."""
-    launcher = launcher_of(sandbox)
+    launcher = sandbox.launcher
     wait_until(lambda: len(children_of(launcher.pid)) <= 1)
     _, _, fields = Path(f"/proc/{launcher.pid}/stat").read_text().rpartition(")")
     user, system = fields.split()[13:15]

@@ -68,9 +68,7 @@ async def test_the_first_writer_wins_also_among_many_at_once(opened: Open) -> No
     assert decompress(bodies.pop() or b"") in {b"%d" % n for n in range(20)}
 
 
-async def test_a_file_is_kept_byte_for_byte_and_one_that_is_too_large_is_refused(
-    opened: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_file_is_kept_byte_for_byte_and_one_that_is_too_large_is_refused(opened, monkeypatch):
     body = bytes(range(256)) * 8_000
     async with opened() as store:
         assert await store.get_file("file/a") is None

@@ -21,15 +21,13 @@ _engine = cache(new_engine)
 
 def told_by_page(document: bytes) -> dict[str, Any]:
     """`Told` in frontend/src/embed/baked.ts of an encoded document, code in backticks."""
-    told: dict[str, Any] = json.loads(_engine().call("gradwalk.tellMarkedUp", document.decode()))
-    return told
+    return json.loads(_engine().call("gradwalk.tellMarkedUp", document.decode()))
 
 
 def tell_all(engine: MiniRacer, facts: list[dict[str, Any]]) -> list[str]:
     """The facts as an engine says them; asked for together, since each call of V8 has its price."""
     engine.eval("var tellAll = (facts) => JSON.stringify(facts.map((one) => gradwalk.tellFact(JSON.stringify(one))))")
-    told: list[str] = json.loads(str(engine.call("tellAll", facts)))
-    return told
+    return json.loads(str(engine.call("tellAll", facts)))
 
 
 def tell_by_page(fact: dict[str, Any]) -> str:

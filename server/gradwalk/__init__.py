@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gradwalk.notebook.document import Trace
-    from gradwalk.notebook.recording import record, trace, trace_tensors
-    from gradwalk.notebook.view import show
+    from gradwalk.notebook.recording import record, show, trace, trace_tensors
 
 __all__ = ["Trace", "record", "show", "trace", "trace_tensors"]
 
 _HOMES = {
     "Trace": "gradwalk.notebook.document",
     "record": "gradwalk.notebook.recording",
-    "show": "gradwalk.notebook.view",
+    "show": "gradwalk.notebook.recording",
     "trace": "gradwalk.notebook.recording",
     "trace_tensors": "gradwalk.notebook.recording",
 }

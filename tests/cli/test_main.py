@@ -44,6 +44,9 @@ def test_a_program_is_traced_with_its_options_as_in_python_and_its_trace_is_draw
     assert ">12<" not in drawn.stdout  # x.grad only lands in the second step
     forward = invoke("export", saved, "--format", "dot", "--direction", "forward", "--step", "1", "--phase", "2")
     assert "Operation 1 of 1, compute" in forward.stdout
+    beyond = invoke("export", saved, "--format", "dot", "--step", "9")
+    assert beyond.exit_code == 1
+    assert "2 steps" in beyond.stderr
 
 
 def test_a_problem_in_the_program_is_status_1_and_the_document_still_comes_out(tmp_path: Path) -> None:

@@ -176,8 +176,8 @@ def test_a_missing_gradient_is_a_word_and_a_name_from_a_program_is_text(square: 
     assert "x<&>" in said
 
 
-@pytest.mark.parametrize("step", [None, 0, 99])
-def test_any_step_can_be_asked_for_but_not_of_a_trace_without_a_pass(step, square: TraceDocument) -> None:
+@pytest.mark.parametrize("step", [None, 0, 2])
+def test_any_step_that_there_is_can_be_asked_for_but_not_of_a_trace_without_a_pass(step, square: TraceDocument) -> None:
     assert write_still("svg", square, Selection(step=step)).startswith(b"<?xml")
     square["events"] = [e for e in square["events"] if e["type"] in ("started", "finished")]
     with pytest.raises(NothingToExport, match="no backward pass"):

@@ -9,7 +9,7 @@ import torch
 
 import gradwalk
 from gradwalk.exports.catalogue import find_exporter
-from gradwalk.exports.exporter import Selection
+from gradwalk.exports.exporter import NothingToExport, Selection
 from gradwalk.protocol.events import EVENT
 from gradwalk.protocol.merging import merge
 from tests.twin import tensor_of
@@ -46,10 +46,40 @@ def test_a_first_trace_imports_no_compiler_and_one_of_a_long_chain_does_not_end_
     assert run(["-c", FIRST_TRACE + LONG_CHAIN]).stdout.strip() == "alive"
 
 
-def test_a_file_that_is_no_trace_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "a.json").write_text("{}")
-    with pytest.raises(ValueError, match="not a gradwalk trace"):
+@pytest.mark.parametrize(("text", "why"), [("{}", "not a gradwalk trace"), ("x * y", "not JSON")])
+def test_a_file_that_is_no_trace_is_refused(tmp_path: Path, text: str, why: str) -> None:
+    (tmp_path / "a.json").write_text(text)
+    with pytest.raises(ValueError, match=why):
         gradwalk.Trace.load(tmp_path / "a.json")
+
+
+def double(x):
+    return x * 2
+
+
+MISTAKEN = {
+    "the text of a program": (lambda: gradwalk.show("sin(x * y)"), "`str`"),
+    "a function": (lambda: gradwalk.show(double), "`function`"),
+    "a module": (lambda: gradwalk.trace_tensors(torch.nn.Tanh()), "`Tanh`"),
+    "nothing": (lambda: gradwalk.trace_tensors([]), "`list`"),
+    "a function to run": (lambda: gradwalk.trace(double), "`function`"),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKEN)
+def test_what_is_no_tensor_and_no_text_is_named(name: str) -> None:
+    call, given = MISTAKEN[name]
+    with pytest.raises(TypeError, match=given):
+        call()
+
+
+def test_a_step_that_there_is_not_is_said_with_how_many_there_are(tmp_path: Path) -> None:
+    trace = gradwalk.trace("x * y", inputs={"x": 1.0, "y": 2.0})
+    for call in (lambda: trace.show("9.3"), lambda: gradwalk.show(trace, step="9")):
+        with pytest.raises(ValueError, match="no step 9.* 3 steps"):
+            call()
+    with pytest.raises(NothingToExport, match="no step 9.* 3 steps"):
+        trace.save(tmp_path / "still.dot", step=9)
 
 
 def test_the_callers_random_states_stay() -> None:

@@ -438,6 +438,7 @@ export interface Catalogue {
   "export-no-pass": never;
   "export-no-backward-step": never;
   "export-no-forward-step": never;
+  "export-no-such-step": "step" | "count";
   "export-too-many-pages": "pages" | "most";
   "export-json": never;
   "export-dot": never;
@@ -492,6 +493,9 @@ export interface Catalogue {
   "notebook-recording": never;
   "notebook-recording-twice": never;
   "notebook-ending": "file" | "endings";
+  "notebook-no-tensors": "function" | "given";
+  "notebook-no-text": "given";
+  "notebook-no-trace": "file";
   "notebook-place": "text";
   "told": "text";
   "problem-told": "text" | "title";

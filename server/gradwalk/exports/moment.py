@@ -108,9 +108,10 @@ class Walk:
         return find_words(self._document)
 
     def moment(self, selection: Selection) -> Moment:
-        """The still that `selection` names; a step beyond the last is the last.
+        """The still that `selection` names.
 
         Raises:
+            NothingToExport: there is no such step.
             ExportUnavailable: what is said, or the forward walk, cannot be worked out here.
         """
         if selection.direction == "forward":
@@ -161,7 +162,9 @@ class Walk:
 
     def _within(self, selection: Selection, count: int) -> tuple[int, int]:
         """The step, and the stop that the phase opens: itself, or the one before it."""
-        number = count if selection.step is None else min(max(selection.step, 0), count)
+        number = count if selection.step is None else selection.step
+        if not 0 <= number <= count:
+            raise NothingToExport(fact("export-no-such-step", step=str(number), count=count))
         if number == 0:
             return 0, 1
         stops = self._stops(selection, number)
@@ -175,7 +178,7 @@ def find_moment(document: TraceDocument, selection: Selection) -> Moment:
     """The still that `selection` names.
 
     Raises:
-        NothingToExport: the trace has no backward pass.
+        NothingToExport: the trace has no backward pass, or no such step.
         ExportUnavailable: see `Walk.moment`.
     """
     return Walk(document).moment(selection)

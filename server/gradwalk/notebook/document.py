@@ -1,8 +1,9 @@
-"""A finished trace in Python: an object to work with, saved and loaded as the document that every reader knows."""
+"""A finished trace in Python: to work with and to show, saved and loaded as the document that every reader knows."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
+from importlib import import_module
 from os import PathLike
 from pathlib import Path
 from typing import Any, Final
@@ -10,9 +11,9 @@ from typing import Any, Final
 import graphviz
 
 from gradwalk.exports.catalogue import EXPORTERS
-from gradwalk.exports.exporter import LAST_PHASE, Exporter, Selection
+from gradwalk.exports.exporter import LAST_FORWARD_PHASE, LAST_PHASE, Exporter, Selection
 from gradwalk.exports.raster import write_still
-from gradwalk.notebook.forms import Forms
+from gradwalk.notebook.forms import DEFAULT_HEIGHT_PX, Bundle, Forms
 from gradwalk.notebook.graph import draw_pass
 from gradwalk.notebook.parts import Pass, Step, passes_of
 from gradwalk.notebook.tensors import NamedTensors
@@ -53,7 +54,11 @@ class Trace:
             OSError: there is no such file.
             ValueError: the file is no trace, or from a newer format.
         """
-        return cls(load_document(json.loads(Path(path).read_text(encoding="utf-8"))))
+        try:
+            saved = json.loads(Path(path).read_bytes())
+        except ValueError as error:
+            raise ValueError(say("notebook-no-trace", file=Path(path).name)) from error
+        return cls(load_document(saved))
 
     def to_dict(self) -> dict[str, Any]:
         """The document as it is saved: each value once, referred to by number (`protocol/FORMAT.md`)."""
@@ -121,12 +126,72 @@ class Trace:
         """
         return draw_pass(self.passes[index])
 
+    def show(self, step: str = "1.3", height: int = DEFAULT_HEIGHT_PX) -> "View":
+        """The player, in whatever runs this cell. `step` is where it opens: `7.3` is step 7, phase 3.
+
+        Raises:
+            ValueError: `step` is not of that form, or there is no such step.
+        """
+        return View(self, step, height)
+
     def _repr_html_(self) -> str:
         return Forms(self.document, Selection(1, EQUATION_PHASE)).html()
 
     def __repr__(self) -> str:
         problems = f", {len(self.problems)} problems" if self.problems else ""
         return f"Trace({len(self.steps)} steps{problems}, id={self.id[:12]})"
+
+
+class View:
+    """A trace on show. Its last word in a cell is enough; a host picks the richest form it knows."""
+
+    def __init__(self, trace: Trace, step: str = "1.3", height: int = DEFAULT_HEIGHT_PX) -> None:
+        """`step` is where the player opens: `7.3` is step 7, phase 3.
+
+        Raises:
+            ValueError: `step` is not of that form, or the trace has no such step.
+        """
+        self.trace = trace
+        self.selection = _read_step(step, sum(event["type"] == "step" for event in trace.events))
+        self.height = height
+
+    def widget(self) -> Any:
+        """The same as a live widget, whose `step` follows the walk and can be set from Python.
+
+        Raises:
+            ImportError: anywidget is not installed here.
+        """
+        try:
+            widgets = import_module("gradwalk.notebook.widget")
+        except ImportError as error:
+            raise ImportError(say("notebook-needs-anywidget")) from error
+        return widgets.WalkWidget.of(self.trace.document, self.selection.place, self.height)
+
+    @property
+    def _forms(self) -> Forms:
+        return Forms(self.trace.document, self.selection, self.height)
+
+    def __repr__(self) -> str:
+        return self._forms.text()
+
+    def _repr_html_(self) -> str:
+        return self._forms.html()
+
+    def _repr_mimebundle_(
+        self, include: Collection[str] | None = None, exclude: Collection[str] | None = None
+    ) -> Bundle:
+        return self._forms.bundle(include, exclude)
+
+
+def _read_step(text: str, count: int) -> Selection:
+    is_forward = str(text).startswith("f")
+    step, _, phase = str(text).removeprefix("f").partition(".")
+    last = LAST_FORWARD_PHASE if is_forward else LAST_PHASE
+    if not step.isdecimal() or not (phase or "3").isdecimal() or not 1 <= int(phase or 3) <= last:
+        raise ValueError(say("notebook-place", text=str(text)))
+    if count < int(step) and count and not is_forward:
+        raise ValueError(say("export-no-such-step", step=step, count=count))
+    return Selection(int(step), int(phase or 3), direction="forward" if is_forward else "backward")
 
 
 def _exporter_for(path: Path, *, is_whole: bool) -> Exporter:

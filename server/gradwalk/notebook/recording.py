@@ -4,7 +4,7 @@ import hashlib
 import linecache
 import random
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ContextDecorator, contextmanager
 from functools import partial
 from typing import Any
@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from gradwalk.notebook.document import Trace
+from gradwalk.notebook.document import Trace, View
+from gradwalk.notebook.forms import DEFAULT_HEIGHT_PX
+from gradwalk.notebook.grads import grads_kept
 from gradwalk.protocol.document import ADDRESS_HEX_DIGITS, FORMAT, TraceDocument, assemble_document, encode
 from gradwalk.protocol.events import Event
 from gradwalk.protocol.requests import Limits, Options, ResolvedLimits, TraceRequest, resolve_limits
@@ -38,8 +40,11 @@ def trace(
     states are the same afterwards. What is wrong with the program becomes `Trace.problems`.
 
     Raises:
+        TypeError: `source` is no text.
         pydantic.ValidationError: arguments that no program could be run with.
     """
+    if not isinstance(source, str):
+        raise TypeError(say("notebook-no-text", given=type(source).__name__))
     asked = _limits(limits)
     options = Options(inputs=dict(inputs or {}), grad_output=grad_output, seed=seed, limits=asked)
     request = TraceRequest(source=source, options=options)
@@ -60,11 +65,14 @@ def trace_tensors(
 
     There is no source, so spans are null. Leaves are called by `params` where it names them, else by the caller's
     variables. An error of the engine becomes `Trace.problems`. Formulas are written when the trace is first read.
+
+    Raises:
+        TypeError: `outputs` are no tensors.
     """
     caller = sys._getframe(1)  # noqa: SLF001 (the only way to the caller's names)
     named = {**caller.f_globals, **caller.f_locals} if params is None else dict(params)
     asked = _limits(limits)
-    several = [outputs] if isinstance(outputs, torch.Tensor) else list(outputs)
+    several = _tensors(outputs, "trace_tensors")
     seeds = [grad_outputs] if isinstance(grad_outputs, torch.Tensor) else grad_outputs
     resolved: ResolvedLimits = resolve_limits(asked, None)
     recorded: list[dict[str, Any]] = []
@@ -76,6 +84,36 @@ def trace_tensors(
         return assemble_document(_with_header(recorded, asked))
 
     return Trace(document)
+
+
+def show(
+    shown: torch.Tensor | Sequence[torch.Tensor] | Trace,
+    grad_outputs: torch.Tensor | Sequence[torch.Tensor | None] | None = None,
+    *,
+    params: Mapping[str, torch.Tensor] | Iterable[tuple[str, torch.Tensor]] | None = None,
+    step: str = "1.3",
+    height: int = DEFAULT_HEIGHT_PX,
+    limits: LimitsLike = None,
+) -> View:
+    """Shows a trace, or the backward pass of live tensors, in whatever runs this cell. No server, no network.
+
+    Live tensors are walked through by one real backward whose graph is retained; every `.grad` is afterwards what it
+    was before, so `loss.backward()` can follow. `params` takes what `model.named_parameters()` gives, as torchviz's
+    `make_dot` does; without it leaves are called by the caller's variables. `step` is where the player opens: `7.3` is
+    step 7, phase 3.
+
+    Raises:
+        TypeError: `shown` is something else.
+        ValueError: `step` is not of that form, or there is no such step.
+    """
+    if isinstance(shown, Trace):
+        return shown.show(step, height)
+    caller = sys._getframe(1)  # noqa: SLF001 (the only way to the caller's names)
+    names = {**caller.f_globals, **caller.f_locals} if params is None else dict(params)
+    outputs = _tensors(shown, "show")
+    with grads_kept(outputs):
+        trace = trace_tensors(outputs, grad_outputs, retain_graph=True, limits=limits, params=names)
+    return trace.show(step, height)
 
 
 def record(*, passes: Sequence[int] | None = None, limits: LimitsLike = None) -> "Recording":
@@ -156,6 +194,14 @@ def _with_header(recorded: list[dict[str, Any]], asked: Limits, source: str = ""
 def _default_options(asked: Limits) -> dict[str, Any]:
     options = Options(inputs={}, grad_output=None, seed=0, limits=asked)
     return options.model_dump(mode="json", exclude_none=True)
+
+
+def _tensors(given: Any, function: str) -> list[torch.Tensor]:
+    if isinstance(given, torch.Tensor):
+        return [given]
+    if isinstance(given, Sequence) and given and all(isinstance(one, torch.Tensor) for one in given):
+        return [*given]
+    raise TypeError(say("notebook-no-tensors", function=function, given=type(given).__name__))
 
 
 def _limits(limits: LimitsLike) -> Limits:

@@ -5,7 +5,7 @@ import traitlets
 
 from gradwalk.exports.exporter import Selection
 from gradwalk.exports.kit import read_module, write_kit
-from gradwalk.notebook.document import Trace
+from gradwalk.protocol.document import TraceDocument
 
 
 class WalkWidget(anywidget.AnyWidget):  # type: ignore[misc]
@@ -18,7 +18,7 @@ class WalkWidget(anywidget.AnyWidget):  # type: ignore[misc]
     offline = traitlets.Unicode("on").tag(sync=True)
 
     @classmethod
-    def of(cls, trace: Trace, step: str, height: int) -> "WalkWidget":
+    def of(cls, document: TraceDocument, step: str, height: int) -> "WalkWidget":
         """The widget of a trace, with layouts and formulas baked in."""
-        baked = write_kit(trace.document, Selection()).decode()
+        baked = write_kit(document, Selection()).decode()
         return cls(_esm=read_module(), trace=baked, step=step, height=height)

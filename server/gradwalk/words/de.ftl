@@ -783,6 +783,10 @@ export-ffmpeg-failed = ffmpeg konnte dieses Video nicht schreiben: { $reason }
 export-no-pass = Diese Aufzeichnung hat keinen Rückwärtsdurchlauf: Das Programm endete vorher oder hatte nichts abzuleiten.
 export-no-backward-step = Diese Aufzeichnung hat keinen Rückwärtsschritt.
 export-no-forward-step = Diese Aufzeichnung hat keinen Vorwärtsschritt.
+export-no-such-step = Einen Schritt { $step } gibt es nicht: Dieser Gang hat { $count ->
+    [one] einen Schritt
+   *[other] { $count } Schritte
+}.
 export-too-many-pages = Diese Aufzeichnung bräuchte { $pages } Seiten, mehr als { $most }; eine je Schritt ist kürzer als eine je Phase.
 
 export-json = Die ganze Aufzeichnung; öffnet überall ohne Server
@@ -853,6 +857,9 @@ notebook-no-such-name = es gibt kein `{ $name }`; es gibt { $known }
 notebook-recording = Diese Aufzeichnung läuft noch: Lesbar ist sie, wenn der `with`-Block zu Ende ist.
 notebook-recording-twice = gradwalk zeichnet in diesem Prozess schon auf: nur ein `record()` zur gleichen Zeit.
 notebook-ending = `{ $file }`: Gespeichert wird als { $endings }.
+notebook-no-tensors = `{ $function }` nimmt einen Tensor oder mehrere, nicht `{ $given }`. Den Text eines Programms zeigt `gradwalk.trace(text).show()`.
+notebook-no-text = `trace` nimmt den Text eines Programms, nicht `{ $given }`. Was in Python läuft, zeichnet `with gradwalk.record() as trace:` auf.
+notebook-no-trace = `{ $file }` enthält keine Aufzeichnung: Es ist kein JSON.
 notebook-place = Ein Schritt sieht aus wie `7.3` (Schritt 7, Phase 3 von 5) oder `f7.3` (vorwärts), nicht wie `{ $text }`.
 
 ## What older versions wrote out

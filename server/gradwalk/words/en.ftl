@@ -784,6 +784,10 @@ export-ffmpeg-failed = ffmpeg could not write this video: { $reason }
 export-no-pass = This trace has no backward pass: the program stopped before one, or had nothing to differentiate.
 export-no-backward-step = This trace has no backward step to show.
 export-no-forward-step = This trace has no forward step to show.
+export-no-such-step = There is no step { $step }: this walk has { $count ->
+    [one] one step
+   *[other] { $count } steps
+}.
 export-too-many-pages = This trace would take { $pages } pages, more than { $most }; one per step is shorter than one per phase.
 
 export-json = The whole trace; opens anywhere without a server
@@ -854,6 +858,9 @@ notebook-no-such-name = there is no `{ $name }`; there are { $known }
 notebook-recording = This trace is still being recorded: it can be read when the `with` block has ended.
 notebook-recording-twice = gradwalk records already in this process: one `record()` at a time.
 notebook-ending = `{ $file }`: a trace is saved as { $endings }.
+notebook-no-tensors = `{ $function }` takes a tensor or several, not `{ $given }`. A program's text is shown by `gradwalk.trace(text).show()`.
+notebook-no-text = `trace` takes the text of a program, not `{ $given }`. What runs in Python is recorded by `with gradwalk.record() as trace:`.
+notebook-no-trace = `{ $file }` holds no trace: it is not JSON.
 notebook-place = A step looks like `7.3` (step 7, phase 3 of 5) or `f7.3` (forward), not like `{ $text }`.
 
 ## What older versions wrote out

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gradwalk.notebook.document import Trace
+    from gradwalk.notebook.matching import assert_backward_matches
     from gradwalk.notebook.recording import record, show, trace, trace_tensors
 
-__all__ = ["Trace", "record", "show", "trace", "trace_tensors"]
+__all__ = ["Trace", "assert_backward_matches", "record", "show", "trace", "trace_tensors"]
 
 _HOMES = {
     "Trace": "gradwalk.notebook.document",
+    "assert_backward_matches": "gradwalk.notebook.matching",
     "record": "gradwalk.notebook.recording",
     "show": "gradwalk.notebook.recording",
     "trace": "gradwalk.notebook.recording",

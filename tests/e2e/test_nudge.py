@@ -79,7 +79,7 @@ def test_dragged_weights_are_v_and_weigh_the_rows_of_j(player: PlayerPage) -> No
     weights = [-1.5, 0.5]
     x, v = torch.tensor([2.0, 3.0], requires_grad=True), torch.tensor(weights)
     rows = jacobian(outputs, x)
-    player.open(fragment(OUTPUTS))
+    player.open(fragment(OUTPUTS, s="0"))
     sliders = player.part("weights").locator("input[type=range]")
     expect(sliders).to_have_count(2)
     for place, weight in enumerate(weights):

@@ -1036,7 +1036,6 @@ export interface Catalogue {
   "page-v-all-rows-title": "count";
   "page-v-random": never;
   "page-v-entry": "entry";
-  "page-loss": never;
   "page-loss-meaning": "output";
   "page-loss-rows": "output" | "leaf";
   "page-loss-sum": "leaf";

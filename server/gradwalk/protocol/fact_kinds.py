@@ -1035,7 +1035,6 @@ FactKind = Literal[
     "page-v-all-rows-title",
     "page-v-random",
     "page-v-entry",
-    "page-loss",
     "page-loss-meaning",
     "page-loss-rows",
     "page-loss-sum",

@@ -1526,7 +1526,6 @@ page-v-all-rows = alle Zeilen
 page-v-all-rows-title = { $count } One-Hot-Vektoren v wandern zusammen als Stapel: [{ $count } × { $count }] hinein, die ganze Jacobi-Matrix heraus
 page-v-random = zufällig
 page-v-entry = Gewicht { $entry }
-page-loss = Was ist v?
 page-loss-meaning = v = ∂L/∂{ $output } für ein L, das du nicht hingeschrieben hast. Es sagt, wie wichtig jede Zahl von { $output } ist:
 page-loss-rows = J = ∂{ $output }/∂{ $leaf }: Zeile i zählt v[i]-fach.
 page-loss-sum = Summe der Zeilen: v J, gesendet an { $leaf }

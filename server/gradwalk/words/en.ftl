@@ -1527,8 +1527,7 @@ page-v-all-rows = all rows
 page-v-all-rows-title = a stack of { $count } one-hot v's travels together: [{ $count } × { $count }] in, the whole Jacobian out
 page-v-random = random
 page-v-entry = Weight { $entry }
-page-loss = What is v?
-page-loss-meaning = v = ∂L/∂{ $output }, of an L that you did not write. It says how much each number of { $output } matters:
+page-loss-meaning = v = ∂L/∂{ $output }, of an L that you did not write. It says how much each number of { $output } matters in it:
 page-loss-rows = J = ∂{ $output }/∂{ $leaf }: row i counts v[i] times.
 page-loss-sum = sum of the rows: v J, sent to { $leaf }
 page-v-given = The program gives this v itself; one set here takes its place.

@@ -1946,7 +1946,7 @@ player-rule-returns = zurückgegeben =
 player-then = dann
 player-unchecked = hier nicht geprüft
 player-checked = mit der Engine abgeglichen
-player-memory = volle Jacobi-Matrix { $rows } × { $columns } ({ $full }); behalten: { $kept }
+player-memory = volles J { $rows } × { $columns } ({ $full }); behalten: { $kept }
 player-saved-as = gespeichert: { $name }
 player-saved-input = für backward gespeichert: eine Eingabe dieses Knotens
 player-saved-output = für backward gespeichert: sein eigenes Ergebnis
@@ -1967,7 +1967,7 @@ player-result = Ergebnis
 player-not-observed = nicht beobachtet
 player-not-observed-title = Dieser Wert wurde nicht beobachtet.
 
-player-check = Mit Differenzenquotienten prüfen
+player-check = Differenzenquotienten
 player-check-pass = Ganzen Durchlauf mit Differenzenquotienten prüfen
 player-check-again = Erneut prüfen
 player-checking = Das Programm läuft zum Vergleich noch einmal…

@@ -1947,7 +1947,7 @@ player-rule-returns = returned =
 player-then = then
 player-unchecked = not checked here
 player-checked = checked against the engine
-player-memory = full Jacobian { $rows } × { $columns } ({ $full }); kept { $kept }
+player-memory = full J { $rows } × { $columns } ({ $full }); kept { $kept }
 player-saved-as = saved { $name }
 player-saved-input = saved for backward: an input of this node
 player-saved-output = saved for backward: its own output
@@ -1968,7 +1968,7 @@ player-result = result
 player-not-observed = not observed
 player-not-observed-title = This value was not observed.
 
-player-check = Check by finite differences
+player-check = Finite differences
 player-check-pass = Check the whole pass by finite differences
 player-check-again = Check again
 player-checking = Running the program again to compare…

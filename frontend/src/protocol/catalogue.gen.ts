@@ -131,6 +131,7 @@ export interface Catalogue {
   "multiply-jacobian": "v" | "results";
   "multiply-jacobians": "vs" | "results";
   "multiply-shape": "v" | "shape";
+  "multiply-unbuilt": "v" | "results" | "full";
   "multiply-shapes": "v" | "shapes";
   "multiply-count": "count";
   "multiply-placed": "v" | "result";

@@ -1,11 +1,13 @@
 /** What is said of phase 3: what became of v. */
 import { isTensor } from "../model/gradients";
+import { bytesPerElement, elementCount } from "../model/matrix";
+import { formatBytes } from "../model/numbers";
 import type { Gradient } from "../protocol/trace.gen";
 import { changes } from "./asides";
 import { diagonalOf, factorOf } from "./jacobian";
 import { opOf, resultName } from "./names";
 import { derivativeText, isPlacing, ruleText, sideOfV } from "./rule";
-import { code, inTurn, listed, type Reference, type Said, say, textOf } from "./say";
+import { code, inTurn, listed, type Reference, type Said, say, text, textOf } from "./say";
 import { equation } from "./sums";
 import { byOperand, firstFitting, jacobianAt, OPERANDS_READ_ALOUD, operandAt, type Told, vIs } from "./told";
 import { entriesText, isShort, isThere, scalarOf, spellGradient, spellNumber, spellShape } from "./values";
@@ -54,6 +56,8 @@ function* multiplications(told: Told, there: readonly number[]): Generator<Said>
     else {
       yield* matrixProducts(told, there);
       yield* byRule(told, there, v);
+      const full = there.length === 1 ? sizeOfLarge(told, there[0] ?? 0) : null;
+      if (full !== null) yield say("multiply-unbuilt", { v, results, full });
       yield say("multiply-jacobian", { v, results });
       const shapes = there.flatMap((argnum) => {
         const value = step.grad_inputs[argnum];
@@ -70,6 +74,16 @@ function* multiplications(told: Told, there: readonly number[]): Generator<Said>
     });
   }
   yield say("multiply-count", { count: there.length });
+}
+
+const LARGE_JACOBIAN_BYTES = 2 ** 20;
+
+/** What the Jacobian would take, where that is much. */
+function sizeOfLarge({ step }: Told, argnum: number): Said | null {
+  const [from, to] = [step.grad_outputs.find(isTensor), step.grad_inputs[argnum]];
+  if (from === undefined || !isTensor(to)) return null;
+  const bytes = elementCount(from.shape) * elementCount(to.shape) * bytesPerElement(to.dtype);
+  return bytes < LARGE_JACOBIAN_BYTES ? null : text(formatBytes(bytes));
 }
 
 /** `v @ values.T is [3, 2] @ [2, 3] = [3, 3] for weights`: where numbers would be too many. */

@@ -130,6 +130,7 @@ FactKind = Literal[
     "multiply-jacobian",
     "multiply-jacobians",
     "multiply-shape",
+    "multiply-unbuilt",
     "multiply-shapes",
     "multiply-count",
     "multiply-placed",

@@ -169,6 +169,7 @@ multiply-entries = Eintrag für Eintrag ergibt { $v } mal { $derivative }: { $re
 multiply-jacobian = { $v } mal die lokale Jacobi-Matrix ist { $results }.
 multiply-jacobians = { $vs }, jedes mal seine lokale Jacobi-Matrix: Die Summe ist { $results }.
 multiply-shape = { $v } mal die lokale Jacobi-Matrix ergibt einen Gradienten der Form { $shape }.
+multiply-unbuilt = { $v } mal J ist { $results }. J selbst bräuchte { $full }: Es wird nie gebildet.
 multiply-shapes = { $v } mal die lokalen Jacobi-Matrizen ergibt Gradienten der Formen { $shapes }.
 multiply-count = { $count ->
     [one] Ein Gradient wird zurückgegeben.

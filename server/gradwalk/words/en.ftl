@@ -170,6 +170,7 @@ multiply-entries = Entry by entry, { $v } times { $derivative } gives { $result 
 multiply-jacobian = { $v } times the local Jacobian gives { $results }.
 multiply-jacobians = { $vs }, each times its local Jacobian, add up to { $results }.
 multiply-shape = { $v } times the local Jacobian gives a gradient of shape { $shape }.
+multiply-unbuilt = { $v } times J gives { $results }. J itself would take { $full }: it is never built.
 multiply-shapes = { $v } times the local Jacobians gives gradients of shapes { $shapes }.
 multiply-count = { $count ->
     [one] One gradient is returned.

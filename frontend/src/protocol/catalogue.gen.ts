@@ -201,8 +201,7 @@ export interface Catalogue {
   "jacobian-true": "partial";
   "origin-table": "version";
   "origin-no-line": "version";
-  "origin-function": "name";
-  "origin-function-in-line": "name" | "line";
+  "origin-choice": never;
   "origin-composite": "label" | "version";
   "warning-times": "category" | "count";
   "hint-shape": never;

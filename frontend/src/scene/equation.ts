@@ -28,7 +28,7 @@ import type {
   TensorValue,
   VjpLine,
 } from "../protocol/trace.gen";
-import { inDerivativesYaml, notInDerivativesYaml, ownFunction, partOfComposite } from "../words/advice";
+import { inDerivativesYaml, notInDerivativesYaml, partOfComposite, wayToChoose } from "../words/advice";
 import { calledShort, operandLabel, type Scene, savedLabel } from "../words/names";
 import { type NoGrad, noGradAt } from "../words/nograds";
 import { sideOfV, whyNoFormula } from "../words/rule";
@@ -247,13 +247,13 @@ function originOf(trace: TraceState, graph: Graph, node: Node, isExplained: bool
   }
   const own =
     node.kind === "custom"
-      ? ownFunction(node.op, node.backward_span?.line ?? null)
+      ? [wayToChoose()]
       : node.formula !== null && node.formula.derivatives_yaml.length > 0
-        ? inDerivativesYaml(version)
+        ? [inDerivativesYaml(version)]
         : node.kind === "op" && isExplained
-          ? notInDerivativesYaml(version)
-          : null;
-  return [...(own === null ? [] : [own]), ...composites.map((label) => partOfComposite(label, version))];
+          ? [notInDerivativesYaml(version)]
+          : [];
+  return [...own, ...composites.map((label) => partOfComposite(label, version))];
 }
 
 /** The operand to show first, which the sentence is about: of those given a gradient, the first that is a product. */

@@ -25,9 +25,9 @@ export function notInDerivativesYaml(version: string): Said {
   return say("origin-no-line", { version: text(version) });
 }
 
-export function ownFunction(name: string, line: number | null): Said {
-  if (line === null) return say("origin-function", { name: code(name) });
-  return say("origin-function-in-line", { name: code(name), line: text(String(line)) });
+/** Which of the three ways a function of one's own needs. */
+export function wayToChoose(): Said {
+  return say("origin-choice");
 }
 
 export function partOfComposite(label: string, version: string): Said {

@@ -263,8 +263,7 @@ jacobian-own = J, wie dein backward sie berechnet
 jacobian-true = wahre J = { $partial }, mit Differenzenquotienten von forward
 origin-table = PyTorch { $version } hat diese Operation in `derivatives.yaml`.
 origin-no-line = `derivatives.yaml` von PyTorch { $version } hat keine Zeile für diesen Knoten.
-origin-function = Die Ableitung steht in deiner Function { $name }.
-origin-function-in-line = Die Ableitung steht in deiner Function { $name }: ihr `backward` in Zeile { $line }.
+origin-choice = Nur Code außerhalb von torch (NumPy, C++) braucht eine Function: torch-Code ist zusammengesetzt, PyTorchs eigener steht in `derivatives.yaml`.
 origin-composite = Der Knoten ist ein Teil von { $label }. Das ist in PyTorch { $version } zusammengesetzt (CompositeImplicit oder Python): aus anderen Operationen, jede mit eigener Ableitung.
 
 ## Warnings
@@ -2245,7 +2244,7 @@ example-none-zeros-undefined = In Summen wirken sie alle wie null, aber sie bede
 example-sin-expression = `x` wird zweimal verwendet, also ist sein Gradient die Summe zweier Beiträge: y · cos(x·y) auf dem einen Weg und 1 auf dem anderen.
     .title = `sin(x*y) + x`, mit Schiebereglern
     .question = Kann ich einfach eine Formel eintippen und an ihren Eingaben drehen?
-example-used-twice = Die Engine wartet, bis beide Verwendungen sich gemeldet haben, addiert 10 und 6 zu 16 und geht erst dann zu a = x * y weiter: x.grad ist 16 · 3 = 48, y.grad ist 16 · 2 = 32.
+example-used-twice = Jede Operation, die lief, hat einen Knoten aufgezeichnet. Die Engine wartet, bis beide Verwendungen sich gemeldet haben, addiert 10 und 6 zu 16 und geht erst dann zu a = x * y weiter: x.grad ist 16 · 3 = 48, y.grad ist 16 · 2 = 32.
     .title = Ein Wert, zweimal verwendet: Beiträge addieren sich
     .question = Was passiert, wenn ein Tensor in zwei Operationen eingeht?
 example-x-times-x = Jeder Operand von x * x schickt über seine eigene Kante 3 zurück; das Blatt addiert sie zu 6. Die 2 ist eine Summe aus zwei Beiträgen.

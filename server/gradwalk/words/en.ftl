@@ -264,8 +264,7 @@ jacobian-own = J as your backward computes it
 jacobian-true = true J = { $partial }, by finite differences of forward
 origin-table = PyTorch { $version } has this operation in `derivatives.yaml`.
 origin-no-line = `derivatives.yaml` of PyTorch { $version } has no line for this node.
-origin-function = Your Function { $name } has the derivative.
-origin-function-in-line = Your Function { $name } has the derivative: its `backward` in line { $line }.
+origin-choice = Only code outside torch (NumPy, C++) needs a Function: torch code is composite, PyTorch’s own is in `derivatives.yaml`.
 origin-composite = It is a part of { $label }, which is composite in PyTorch { $version } (CompositeImplicit, or Python): built of other operations, each with a derivative of its own.
 
 ## Warnings
@@ -2246,7 +2245,7 @@ example-none-zeros-undefined = They act as zero in sums but tell different stori
 example-sin-expression = `x` is used twice, so its gradient is a sum of two contributions: y · cos(x·y) along one path and 1 along the other.
     .title = `sin(x*y) + x`, with sliders
     .question = Can I just type a formula and drag its inputs?
-example-used-twice = The engine waits until both uses have reported, adds 10 and 6 to 16, and only then steps into a = x * y: x.grad is 16 · 3 = 48, y.grad is 16 · 2 = 32.
+example-used-twice = Each operation that ran recorded a node. The engine waits until both uses have reported, adds 10 and 6 to 16, and only then steps into a = x * y: x.grad is 16 · 3 = 48, y.grad is 16 · 2 = 32.
     .title = A value used twice: contributions add up
     .question = What happens when a tensor feeds two operations?
 example-x-times-x = Each operand of x * x sends 3 back along its own edge; the leaf adds them to 6. The 2 is a sum of two.

@@ -87,7 +87,8 @@ def test_examples_open_where_they_should_and_end_at_their_last_step(new_page: Op
         expect_opened(player, example)
         wrong = faults(player.page)
         steps = player.slider("Step")
-        player.button("Last step").click()
+        if steps.input_value() != steps.get_attribute("max"):
+            player.button("Last step").click()
         expect(steps).to_have_value(steps.get_attribute("max") or "")
         player.page.evaluate("() => new Promise(requestAnimationFrame)")
         wrong += faults(player.page)

@@ -38,7 +38,7 @@ EXAMPLES: list[Example] = [
     _example(fact("example-why-grad-output"), start="4.3", seed_files=("003", "000")),
     # Functions of one's own.
     _example(fact("example-exp-function"), start="1.3", seed_files=("002",)),
-    _example(fact("example-wrong-shape"), seed_files=("002",)),
+    _example(fact("example-wrong-shape"), start="2.5", seed_files=("002",)),
     _example(fact("example-returned-jacobian"), start="1.3", seed_files=("002",)),
     _example(fact("example-batch"), start="3.3", seed_files=("002",)),
     _example(fact("example-linear-function"), start="2.3", seed_files=("003",)),

@@ -1,8 +1,11 @@
 import torch
 
+A = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+
 
 def F1(x):
-    return torch.tensor([[1.0, 2.0], [3.0, 4.0]]) @ x
+    y = A @ x
+    return y
 
 
 def F2(y):

@@ -5,8 +5,7 @@ class LinearFunction(torch.autograd.Function):
     @staticmethod
     def forward(ctx, input, weight, bias=None):
         ctx.save_for_backward(input, weight, bias)
-        output = input.mm(weight.t())
-        return output if bias is None else output + bias
+        return input.mm(weight.t()) + (0 if bias is None else bias)
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -21,5 +20,6 @@ input = torch.tensor([[1.0, 2.0], [3.0, 4.0]])  # data: needs no gradient
 weight = torch.tensor([[1.0, -1.0]], requires_grad=True)
 bias = torch.tensor([0.5], requires_grad=True)
 hidden = LinearFunction.apply(input, weight, bias)
-output = LinearFunction.apply(hidden, torch.tensor([[2.0]]))  # no bias, no gradient for its weight
+second = torch.tensor([[2.0]])  # needs no gradient
+output = LinearFunction.apply(hidden, second)  # no bias
 output.sum().backward()

@@ -26,6 +26,7 @@ const V_PX = 12;
 /** The name of a value that the program gave none: `value`. */
 const VALUE_PX = 48;
 const WIDEST_NAME_PX = 80;
+const SHORTEST_NAME = 2;
 const GAP_PX = 7;
 /** How much has arrived of what several uses send: `1 of 2 arrived`, in any language. */
 const ARRIVED_PX = 122;
@@ -46,7 +47,7 @@ export function cardSize(node: Node, uses: number): Size {
   const aside = uses > 1 ? ARRIVED_PX : isLeaf ? TITLE_CHARACTER_PX * "leaf".length : 0;
   const title = TITLE_CHARACTER_PX * nodeTitle(node).length + GAP_PX + aside;
   const name = isLeaf ? null : (output?.name ?? null);
-  const named = name === null ? VALUE_PX : VALUE_CHARACTER_PX * name.length;
+  const named = name === null ? VALUE_PX : VALUE_CHARACTER_PX * Math.max(SHORTEST_NAME, name.length);
   const value = VALUE_CHARACTER_PX * valueCharacters(shape);
   const line = value + Math.max(isLeaf ? GRAD_PX : V_PX, Math.min(named, WIDEST_NAME_PX) + GAP_PX);
   const width = Math.min(
@@ -130,7 +131,7 @@ function valueCharacters(shape: readonly number[] | null): number {
   const count = elementCount(shape);
   if (isWrittenOut(shape)) return count > 1 ? count * SEPARATED_NUMBER_CHARACTERS : NUMBER_CHARACTERS + 2;
   const thumbnail = (Math.min(shape.at(-1) ?? 1, 8) * THUMBNAIL_CELL_PX) / VALUE_CHARACTER_PX;
-  return thumbnail + shape.join(" × ").length + 3;
+  return thumbnail + shape.join(" × ").length + 3.5;
 }
 
 function valueHeight(shape: readonly number[] | null): number {

@@ -5,6 +5,7 @@
 import type { Box, Curve, Point, Size } from "../layout/geometry";
 import { lengthOf, pointAt } from "../layout/geometry";
 import type { Layout } from "../layout/place";
+import { isWrittenOut } from "../layout/sizes";
 import { isTensor, NOT_COMPUTED } from "../model/gradients";
 import { elementCount } from "../model/matrix";
 import { formatNumber } from "../model/numbers";
@@ -74,6 +75,8 @@ const TOKEN_PADDING_PX = 16;
 const CELL_PX = 8;
 const MOST_CELLS = 6;
 const TOKEN_PRECISION = 3;
+/** Of the numbers of a vector, in characters of a token that is not enlarged; a longer one is a few cells and its shape. */
+const LONGEST_LABEL = 12;
 /** Of its way, at most so far outside; and how much of the camera's margin a seed takes beside its room. */
 const SEED_WAITS = 0.25;
 const SEED_MARGIN_PX = 7;
@@ -98,10 +101,10 @@ export function drawTokens(still: Still, layout: Layout, progress: number, scale
         id: travel.id,
         kind: travel.kind,
         group: travel.group,
-        ...tokenText(travel.gradient),
+        ...tokenText(travel.gradient, scale),
         at: { x: on.x, y: on.y - lift },
         lift,
-        size: tokenSize(travel.gradient),
+        size: tokenSize(travel.gradient, scale),
         opacity: between(travel.fade),
         moving: travel.from !== travel.to && progress < 1,
       },
@@ -109,15 +112,18 @@ export function drawTokens(still: Still, layout: Layout, progress: number, scale
   });
 }
 
-export function tokenSize(gradient: Gradient): Size {
+function tokenSize(gradient: Gradient, scale: number): Size {
   if (!isTensor(gradient)) return { width: HOLLOW_PX, height: HOLLOW_PX };
-  const { label, shape, value } = tokenText(gradient);
+  const { label, shape, value } = tokenText(gradient, scale);
   const cells = value === null ? 0 : Math.min(elementCount(value.shape.slice(-1)), MOST_CELLS) * CELL_PX + 6;
   const text = (label === "" ? shape : label).length * CHARACTER_PX;
   return { width: Math.ceil(text + cells + TOKEN_PADDING_PX), height: TOKEN_HEIGHT_PX };
 }
 
-function tokenText(gradient: Gradient): Pick<TokenScene, "label" | "shape" | "value" | "title"> {
+function tokenText(
+  gradient: Gradient,
+  scale: number,
+): Pick<TokenScene, "label" | "shape" | "value" | "title"> {
   if (!isTensor(gradient)) {
     return { label: missingMark(gradient), shape: "", value: null, title: missingSentence(gradient) };
   }
@@ -125,12 +131,15 @@ function tokenText(gradient: Gradient): Pick<TokenScene, "label" | "shape" | "va
   const only = gradient.data?.length === 1 ? gradient.data[0] : undefined;
   if (only !== undefined)
     return { label: formatNumber(only, TOKEN_PRECISION), shape, value: null, title: shape };
-  const numbers =
+  const written = (precision?: number): string =>
     gradient.data
       ?.slice(0, 8)
-      .map((cell) => formatNumber(cell))
+      .map((cell) => formatNumber(cell, precision))
       .join(", ") ?? "";
-  return { label: "", shape, value: gradient, title: `${shape} ${numbers}` };
+  const label = `[${written(TOKEN_PRECISION)}]`;
+  if (gradient.data !== undefined && isWrittenOut(gradient.shape) && label.length * scale <= LONGEST_LABEL)
+    return { label, shape, value: null, title: shape };
+  return { label: "", shape, value: gradient, title: `${shape} ${written()}` };
 }
 
 const plans = new WeakMap<Still, { layout: Layout; scale: number; travels: readonly Travel[] }>();
@@ -206,7 +215,7 @@ interface Arrived {
 function standArrived({ graph, layout, node, step, room }: Plan): Arrived {
   const sums = sumsOf(step);
   const contributions = step.contributions.flatMap((contribution, index) => {
-    const size = tokenSize(contribution.value);
+    const size = tokenSize(contribution.value, room.scale);
     const curve = gradientCurve(graph, layout, contribution.edge, node.id, size, room.scale);
     if (curve === null) return [];
     const isSeed = contribution.edge === "seed";
@@ -218,7 +227,7 @@ function standArrived({ graph, layout, node, step, room }: Plan): Arrived {
   const own = boxOf(graph, layout, node.id);
   const standing = [...(own === null ? [] : sums)].map(([outputNr, gradient]) => {
     const curve = sumCurve(own as Box, outputNr, node.output_count);
-    const rest = restOn(curve, tokenSize(gradient), room);
+    const rest = restOn(curve, tokenSize(gradient, room.scale), room);
     const still = resting(`sum-${outputNr}`, "gradient", "collect", gradient, curve, rest);
     return { still, place: placeOn(curve, rest), outputNr };
   });
@@ -276,18 +285,25 @@ function planSend({ graph, layout, node, step, phase, room }: Plan): readonly Tr
     curve:
       edge === undefined
         ? null
-        : gradientCurve(graph, layout, edge, node.id, tokenSize(NOT_COMPUTED), room.scale),
+        : gradientCurve(graph, layout, edge, node.id, tokenSize(NOT_COMPUTED, room.scale), room.scale),
   }));
   // A hollow token finds a place anywhere; what travels along an edge has only that edge.
   const inOrder = [...outgoing].sort((a, b) => Number(isTensor(b.gradient)) - Number(isTensor(a.gradient)));
   return inOrder.flatMap(({ id, gradient, curve, share }): Travel[] => {
     if (!isTensor(gradient)) {
       const stub = freeStub(own, share, room);
-      const still = resting(id, "hollow", "send", gradient, stub, restOn(stub, tokenSize(gradient), room));
+      const still = resting(
+        id,
+        "hollow",
+        "send",
+        gradient,
+        stub,
+        restOn(stub, tokenSize(gradient, room.scale), room),
+      );
       return [sending || isOneWay ? { ...still, from: 0, fade: [0, 1] } : still];
     }
     if (curve === null) return [];
-    const rest = restOn(curve, tokenSize(gradient), room);
+    const rest = restOn(curve, tokenSize(gradient, room.scale), room);
     const still = resting(id, "gradient", "send", gradient, curve, rest);
     if (sending) return [{ ...still, from: 0, lift: [0, rest.lift] }];
     const start = isOneWay ? { from: 0, lift: [0, 0] as const } : { lift: [rest.lift, 0] as const };
@@ -305,7 +321,7 @@ function sumsOf(step: Step): ReadonlyMap<number, Gradient> {
 /** Before a pass: the external gradient waits outside each output, in the room that the camera keeps for it. */
 function planSeeds(still: Still, graph: Graph, layout: Layout, scale: number): readonly Travel[] {
   return (still.pass?.started.outputs ?? []).flatMap((output, index): Travel[] => {
-    const curve = gradientCurve(graph, layout, "seed", output.node, tokenSize(output.seed), scale);
+    const curve = gradientCurve(graph, layout, "seed", output.node, tokenSize(output.seed, scale), scale);
     if (curve === null) return [];
     const there = resting(`seed-${index}`, "seed", "seed", output.seed, curve, { at: SEED_REST, lift: 0 });
     const at = seedWaits(there, scale);
@@ -315,7 +331,7 @@ function planSeeds(still: Still, graph: Graph, layout: Layout, scale: number): r
 
 /** Where a seed waits until the pass begins: as far outside as it is whole, at the latest where it rests. */
 function seedWaits({ curve, gradient }: Travel, scale: number): number {
-  const centre = SEED_ROOM_PX + (SEED_MARGIN_PX - tokenSize(gradient).width / 2) * scale;
+  const centre = SEED_ROOM_PX + (SEED_MARGIN_PX - tokenSize(gradient, scale).width / 2) * scale;
   return Math.min(SEED_REST, Math.max(SEED_WAITS, 1 - centre / lengthOf(curve)));
 }
 
@@ -326,7 +342,7 @@ function planForward(still: Still, layout: Layout, scale: number): readonly Trav
   return node.inputs.flatMap((operand): Travel[] => {
     const curve = operand.edge === undefined ? undefined : layout.edges.get(operand.edge);
     if (curve === undefined || operand.value === null) return [];
-    const rest = restOn(curve, tokenSize(operand.value), room);
+    const rest = restOn(curve, tokenSize(operand.value, scale), room);
     const arrived = resting(`value-${operand.argnum}`, "value", "arrive", operand.value, curve, rest);
     return [{ ...arrived, from: 0, lift: [0, rest.lift] }];
   });

@@ -55,6 +55,11 @@ export function widthToRead(content: number, readable = READABLE_SCALE): number 
   return (content + SEED_ROOM_PX) * legibleScale(readable) + 2 * MARGIN_PX;
 }
 
+/** How wide a graph may be for its cards to tell something where all of it is shown so wide. */
+export function widestToTell(width: number): number {
+  return (width - 2 * MARGIN_PX) / CARDS_FROM_SCALE - SEED_ROOM_PX;
+}
+
 /** The whole graph, however small that makes it. */
 export function whole(content: Size, region: Region, readable = READABLE_SCALE): Camera {
   const width = content.width + SEED_ROOM_PX;

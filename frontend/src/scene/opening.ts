@@ -31,6 +31,12 @@ export function groupsOpenAtFirst(graph: Graph): readonly string[] {
   return open;
 }
 
+/** None where the picture would be too wide: a saved page has only some pictures with it (`openingsOf`). */
+export function groupsOpenWithin(graph: Graph, widest: number): readonly string[] {
+  const first = groupsOpenAtFirst(graph);
+  return widthOf(graph, new Set(first)) > widest ? [] : first;
+}
+
 /** Of the picture: at each level of groups, the longest way through what stands in it, an open group being one box. */
 function widthOf(graph: Graph, open: ReadonlySet<string>): number {
   const parents = new Map(graph.groups.map(({ id, parent }) => [id, parent]));

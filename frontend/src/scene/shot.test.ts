@@ -5,9 +5,18 @@ import { formatPosition, START, stepCount, stopsOfStep } from "../model/position
 import { sampleTrace } from "../model/samples";
 import { walkAt } from "../model/selectors";
 import { TRACES } from "../protocol/samples";
-import { type Camera, detailAt, follower, isInView, project, whole, widthToRead } from "./camera";
+import {
+  type Camera,
+  detailAt,
+  follower,
+  isInView,
+  project,
+  whole,
+  widestToTell,
+  widthToRead,
+} from "./camera";
 import { dockOf, tieOf } from "./dock";
-import { groupsOpenAtFirst } from "./opening";
+import { groupsOpenAtFirst, groupsOpenWithin } from "./opening";
 import { shotAt } from "./shot";
 import { boxOf, drawStill } from "./still";
 
@@ -57,6 +66,17 @@ describe.each(TRACES)("the first picture of %s", (name) => {
     const region = regionOf(stage, widthToRead(layout.width));
     expect(detailAt(whole(layout, region).k)).not.toBe("far");
   });
+});
+
+it("closes groups at first where their cards could tell nothing", () => {
+  const { graph } = drawStill(sampleTrace("mlp-step"), START);
+  if (graph === null) throw new Error("no graph");
+  const picture = (open: readonly string[]) => layOut(drawingOf(graph, new Set(open)));
+  const phone = { width: 390, height: 266, top: 40 };
+  const told = (open: readonly string[]) => detailAt(whole(picture(open), phone).k);
+  expect(told(groupsOpenAtFirst(graph))).toBe("far");
+  expect(told(groupsOpenWithin(graph, widestToTell(phone.width)))).not.toBe("far");
+  expect(groupsOpenWithin(graph, widestToTell(1417))).toEqual(groupsOpenAtFirst(graph));
 });
 
 describe.each(TRACES)("the pictures of %s", (name) => {

@@ -1,6 +1,7 @@
 """One child, from its job to its end: the job goes in, what it says comes out, in time or not at all."""
 
 import logging
+import signal
 import time
 from collections.abc import Iterator
 from functools import partial
@@ -62,18 +63,20 @@ class Conversation(Generic[Item]):
                 self.exit = child.wait(_DYING_SECONDS)
             child.kill()
             child.channel.close()
-            closed_and_lived_on = self.exit is None
+            was_late = self.exit is None
             if self.exit is None:
                 self.exit = child.wait(_EXIT_REPORT_SECONDS)
             if self.ending is Ending.SILENT:
-                self.ending = self._tell_silences_apart(closed_and_lived_on)
+                self.ending = self._tell_silences_apart(was_late)
 
-    def _tell_silences_apart(self, closed_and_lived_on: bool) -> Ending:
+    def _tell_silences_apart(self, was_late: bool) -> Ending:
         if self._cancellation.is_wished or self._cancellation.is_postponed:
             return Ending.CANCELLED
         if self.exit is None:
             return Ending.LOST
-        return Ending.UNREADABLE if closed_and_lived_on else Ending.SILENT
+        # The report of a death may be late, too; but a child that lived on died of our own signal.
+        lived_on = was_late and self.exit.signal == signal.SIGKILL
+        return Ending.UNREADABLE if lived_on else Ending.SILENT
 
     def _listen(self, child: Child, payload: bytes, deadline: float) -> Iterator[list[Item]]:
         reader = FrameReader()

@@ -16,8 +16,6 @@ EXIT_OF_TIME = 72
 WARM = b"warm"
 """What a spawned child says when it is ready for its job."""
 
-_SOFT_SHARE = 0.8
-
 
 class RunLimits(BaseModel):
     """Given to the zygote when it starts; the same for every child of it."""
@@ -26,6 +24,12 @@ class RunLimits(BaseModel):
 
     wall_seconds: float = Field(
         default=10.0, gt=0, description="A program that is silent for so long is ended by SIGKILL."
+    )
+    soft_share: float = Field(
+        default=0.8,
+        gt=0,
+        lt=1,
+        description="Of that, when the child is asked to end by itself and to say at which line.",
     )
     recording_seconds: float = Field(
         default=30.0, ge=0, description="On top of that, while backward passes are described and told."
@@ -39,7 +43,7 @@ class RunLimits(BaseModel):
     @property
     def soft_seconds(self) -> float:
         """When the alarm rings inside the child, early enough for it to still say which line it was."""
-        return self.wall_seconds * _SOFT_SHARE
+        return self.wall_seconds * self.soft_share
 
     @property
     def total_seconds(self) -> float:

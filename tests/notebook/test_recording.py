@@ -26,14 +26,14 @@ assert "torch._dynamo" not in sys.modules, "a first trace and its formulas"
 LONG_CHAIN = """
 import gc, resource
 # A recursion over so many nodes takes more stack than this.
-resource.setrlimit(resource.RLIMIT_STACK, (4 << 20, resource.getrlimit(resource.RLIMIT_STACK)[1]))
-chain = "y = x" + chr(10) + "for _ in range(40_000):" + chr(10) + "    y = y + 1" + chr(10) + "y.sum().backward()"
+resource.setrlimit(resource.RLIMIT_STACK, (1 << 20, resource.getrlimit(resource.RLIMIT_STACK)[1]))
+chain = "y = x" + chr(10) + "for _ in range(8_000):" + chr(10) + "    y = y + 1" + chr(10) + "y.sum().backward()"
 trace = gradwalk.trace("import torch" + chr(10) + "x = torch.ones(1, requires_grad=True)" + chr(10) + chain)
 del trace
 gc.collect()
 import torch
 y = torch.ones(1, requires_grad=True)
-for _ in range(40_000):
+for _ in range(8_000):
     y = y + 1
 trace = gradwalk.trace_tensors(y.sum())
 del trace, y

@@ -171,4 +171,5 @@ def test_each_phase_is_announced_once_and_none_while_playing(player: PlayerPage)
     player.choose_speed("4")
     player.button("Play").click()
     player.wait_for_place("3.5")
-    assert player.page.evaluate("said") == []
+    # Playing ends there: on a slow machine in the same frame, and then the last sentence is announced.
+    assert {*player.page.evaluate("said")} <= {player.narration.inner_text()}

@@ -56,9 +56,9 @@ def large(request: pytest.FixtureRequest) -> TraceDocument:
 
 
 def some_moments(document: TraceDocument) -> list[tuple[Moment, Layout]]:
-    """Every twelfth step, the first and the last, each with its layout."""
+    """Every fortieth step, the first and the last, each with its layout."""
     walk, layouts = Walk(document), find_layouts(document)
-    numbers = [*range(1, len(walk.steps), 12), len(walk.steps)]
+    numbers = [*range(1, len(walk.steps), 40), len(walk.steps)]
     moments = [walk.moment(Selection(number, MULTIPLY)) for number in numbers]
     return [(moment, layouts[moment.started["pass"]]) for moment in moments]
 

@@ -9,18 +9,30 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gradwalk.notebook.document import Trace
+    from gradwalk.notebook.magic import load_ipython_extension
     from gradwalk.notebook.matching import assert_backward_matches
-    from gradwalk.notebook.recording import record, show, trace, trace_tensors
+    from gradwalk.notebook.recording import record, show, trace, trace_tensors, watch
 
-__all__ = ["Trace", "assert_backward_matches", "record", "show", "trace", "trace_tensors"]
+__all__ = [
+    "Trace",
+    "assert_backward_matches",
+    "load_ipython_extension",
+    "record",
+    "show",
+    "trace",
+    "trace_tensors",
+    "watch",
+]
 
 _HOMES = {
     "Trace": "gradwalk.notebook.document",
     "assert_backward_matches": "gradwalk.notebook.matching",
+    "load_ipython_extension": "gradwalk.notebook.magic",
     "record": "gradwalk.notebook.recording",
     "show": "gradwalk.notebook.recording",
     "trace": "gradwalk.notebook.recording",
     "trace_tensors": "gradwalk.notebook.recording",
+    "watch": "gradwalk.notebook.recording",
 }
 
 

@@ -28,6 +28,25 @@ def test_a_kernel_keeps_every_form(notebook: Path) -> None:
     assert set(output["data"]) == FORMS
 
 
+def test_a_cell_with_the_magic_is_shown_with_its_lines_and_leaves_its_names(tmp_path: Path, run) -> None:
+    load, cell = recipe("jupyter.md", "python", 1), recipe("jupyter.md", "python", 2)
+    written = notebook_of("import torch")
+    others = (load, cell, "type(model).__name__, model.bias.grad.item()", f"{cell}1 / 0")
+    written["cells"] += [{**written["cells"][0], "id": f"c{n}", "source": source} for n, source in enumerate(others)]
+    for one in written["cells"]:
+        one["metadata"] = {"tags": ["raises-exception"]}
+    (tmp_path / "lesson.ipynb").write_text(json.dumps(written))
+    run(HOST_PYTHON, "-m", "nbconvert", "--to", "notebook", "--execute", "--inplace", "lesson.ipynb", cwd=tmp_path)
+    _, _, shown, after, wrong = json.loads((tmp_path / "lesson.ipynb").read_text())["cells"]
+    (output,) = shown["outputs"]
+    assert set(output["data"]) == FORMS
+    assert "AddmmBackward0" in "".join(output["data"]["text/plain"])
+    assert "".join(after["outputs"][0]["data"]["text/plain"]) == "('Linear', 3.0)"
+    error, output = wrong["outputs"]
+    assert error["ename"] == "ZeroDivisionError"
+    assert "division by zero" in "".join(output["data"]["text/plain"])
+
+
 def test_the_exported_page_is_alive_with_scripts_and_a_picture_or_words_without(notebook, run, browser):
     as_page, _ = recipe("jupyter.md", "sh").splitlines()
     run("bash", "-ec", as_page, cwd=notebook.parent)
@@ -145,9 +164,9 @@ def test_marimo_shows_it(tmp_path: Path, run) -> None:
 def test_the_widget_is_alive_and_its_state_can_be_set(tmp_path: Path, run) -> None:
     (tmp_path / "widget.py").write_text(
         f"{NOTEBOOK_CELL}\n"
-        f"shown = {recipe('jupyter.md', 'python', 1)}"
+        f"shown = {recipe('jupyter.md', 'python', 3)}"
         "assert shown.selection.place == '2.3'\n"
-        f"{recipe('jupyter.md', 'python', 2)}"
+        f"{recipe('jupyter.md', 'python', 4)}"
         "assert widget.step == '2.3' and '\"baked\"' in widget.trace\n"
         "assert 'grad-walk' in widget._esm\n"
         "bundle = widget._repr_mimebundle_()\nbundle = bundle[0] if isinstance(bundle, tuple) else bundle\n"

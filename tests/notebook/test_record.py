@@ -13,6 +13,7 @@ from pypdf import PdfReader
 
 import gradwalk
 from gradwalk.protocol.events import EVENT
+from gradwalk.tracer.passes import RecordingEngine
 from tests.twin import check_pass, random_states, run_watched, seed
 
 HEAD = "import torch\nfrom torch import nn\n"
@@ -115,6 +116,23 @@ def test_passes_that_are_asked_for_are_recorded_alone(tmp_path: Path) -> None:
     twin = run_watched(HEAD + ADVERSARIES)
     for index, number in enumerate((3, 300)):
         check_pass(trace.events, twin.passes[number], index)
+
+
+def test_of_a_watched_model_the_chosen_passes_are_recorded_under_its_own_names(tmp_path: Path) -> None:
+    loop = ADVERSARIES.replace("for turn", "{}\nfor turn")
+    text = f"{HEAD}import gradwalk\n{loop.format('trace = gradwalk.watch(real, passes=[3, 300])')}"
+    (tmp_path / "loop.py").write_text(text)
+    namespace: dict[str, Any] = {}
+    seed()
+    exec(compile(text, str(tmp_path / "loop.py"), "exec"), namespace)
+    states, trace = random_states(), namespace["trace"]
+    twin = run_watched(HEAD + ADVERSARIES)
+    assert twin.random_states == states
+    assert [started["number"] for started in starts(trace)] == [3, 300]
+    for index, number in enumerate((3, 300)):
+        check_pass(trace.events, twin.passes[number], index)
+    assert {"real.weight", "real.bias"} <= {*trace.leaf_grads}
+    assert not isinstance(torch.autograd.Variable._execution_engine, RecordingEngine)
 
 
 def test_an_error_goes_on_and_is_explained_at_its_line() -> None:

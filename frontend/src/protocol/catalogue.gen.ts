@@ -493,6 +493,7 @@ export interface Catalogue {
   "notebook-recording": never;
   "notebook-recording-twice": never;
   "notebook-ending": "file" | "endings";
+  "notebook-no-module": "given";
   "notebook-no-tensors": "function" | "given";
   "notebook-no-text": "given";
   "notebook-no-trace": "file";

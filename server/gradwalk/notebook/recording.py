@@ -4,6 +4,7 @@ import hashlib
 import linecache
 import random
 import sys
+from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ContextDecorator, contextmanager
 from functools import partial
@@ -130,6 +131,30 @@ def record(*, passes: Sequence[int] | None = None, limits: LimitsLike = None) ->
     """
     caller = sys._getframe(1)  # noqa: SLF001 (the only way to the caller's file)
     return Recording(caller.f_code.co_filename, caller.f_globals, passes, limits)
+
+
+def watch(model: torch.nn.Module, *, passes: Sequence[int] | None = None, limits: LimitsLike = None) -> Trace:
+    """Records the training loop that follows, with no block round it; reading the trace ends the recording.
+
+    What is recorded, and what stays as it is, `record` says. Leaves are called by the model's own names. With `passes`,
+    backward passes by number, from 0, nothing listens to the others.
+
+    Raises:
+        TypeError: `model` is no module.
+        RuntimeError: another recording runs.
+    """
+    if not isinstance(model, torch.nn.Module):
+        raise TypeError(say("notebook-no-module", given=type(model).__name__))
+    caller = sys._getframe(1)  # noqa: SLF001 (the only way to the caller's file)
+    name = next((name for name, one in caller.f_locals.items() if one is model), "model")
+    recording = Recording(caller.f_code.co_filename, ChainMap({name: model}, caller.f_globals), passes, limits)
+    trace = recording.__enter__()
+
+    def document() -> TraceDocument:
+        recording.__exit__(None, None, None)
+        return trace.document
+
+    return Trace(document)
 
 
 class Recording(ContextDecorator):

@@ -492,6 +492,7 @@ FactKind = Literal[
     "notebook-recording",
     "notebook-recording-twice",
     "notebook-ending",
+    "notebook-no-module",
     "notebook-no-tensors",
     "notebook-no-text",
     "notebook-no-trace",

@@ -857,6 +857,7 @@ notebook-no-such-name = es gibt kein `{ $name }`; es gibt { $known }
 notebook-recording = Diese Aufzeichnung läuft noch: Lesbar ist sie, wenn der `with`-Block zu Ende ist.
 notebook-recording-twice = gradwalk zeichnet in diesem Prozess schon auf: nur ein `record()` zur gleichen Zeit.
 notebook-ending = `{ $file }`: Gespeichert wird als { $endings }.
+notebook-no-module = `watch` nimmt das Modell, ein `torch.nn.Module`, nicht `{ $given }`.
 notebook-no-tensors = `{ $function }` nimmt einen Tensor oder mehrere, nicht `{ $given }`. Den Text eines Programms zeigt `gradwalk.trace(text).show()`.
 notebook-no-text = `trace` nimmt den Text eines Programms, nicht `{ $given }`. Was in Python läuft, zeichnet `with gradwalk.record() as trace:` auf.
 notebook-no-trace = `{ $file }` enthält keine Aufzeichnung: Es ist kein JSON.

@@ -858,6 +858,7 @@ notebook-no-such-name = there is no `{ $name }`; there are { $known }
 notebook-recording = This trace is still being recorded: it can be read when the `with` block has ended.
 notebook-recording-twice = gradwalk records already in this process: one `record()` at a time.
 notebook-ending = `{ $file }`: a trace is saved as { $endings }.
+notebook-no-module = `watch` takes the model, a `torch.nn.Module`, not `{ $given }`.
 notebook-no-tensors = `{ $function }` takes a tensor or several, not `{ $given }`. A program's text is shown by `gradwalk.trace(text).show()`.
 notebook-no-text = `trace` takes the text of a program, not `{ $given }`. What runs in Python is recorded by `with gradwalk.record() as trace:`.
 notebook-no-trace = `{ $file }` holds no trace: it is not JSON.

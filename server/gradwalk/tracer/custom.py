@@ -44,7 +44,7 @@ class FunctionPatch:
 
         def apply(cls: type, *args: Any, **kwargs: Any) -> Any:
             if not log.is_listening:
-                return original.__func__(cls, *args, **kwargs)
+                return original.__get__(None, cls)(*args, **kwargs)
             low = sequence_number()
             is_users = is_users_function(cls)
             operations: list[Any] = []
@@ -53,7 +53,7 @@ class FunctionPatch:
                 given = small_copies(args)
                 log.inner.append(operations)
             try:
-                result = original.__func__(cls, *args, **kwargs)
+                result = original.__get__(None, cls)(*args, **kwargs)
             finally:
                 if is_users:
                     log.inner.pop()

@@ -158,17 +158,16 @@ class Leaves(TorchFunctionMode):
 @contextmanager
 def watching(leaves: Leaves) -> Iterator[None]:
     """With the leaves of this run looked at, those given to custom Functions included."""
-    apply: Any = torch.autograd.Function.__dict__["apply"]
-    original = apply.__func__
+    original: Any = torch.autograd.Function.__dict__["apply"]
 
     def watched(cls: type, *args: Any, **kwargs: Any) -> Any:
         with originals.without_torch_function():
             leaves.read(args)
-        return original(cls, *args, **kwargs)
+        return original.__get__(None, cls)(*args, **kwargs)
 
     setattr(torch.autograd.Function, "apply", classmethod(watched))  # noqa: B010 (mypy sees a method)
     try:
         with leaves:
             yield
     finally:
-        setattr(torch.autograd.Function, "apply", apply)  # noqa: B010
+        setattr(torch.autograd.Function, "apply", original)  # noqa: B010

@@ -78,10 +78,10 @@ class Catcher(TorchFunctionMode):
 
     def __enter__(self) -> Self:
         self._apply = torch.autograd.Function.__dict__["apply"]
-        catch, original = self._catch, self._apply.__func__
+        catch, original = self._catch, self._apply
 
         def apply(cls: type, *args: Any, **kwargs: Any) -> Any:
-            return catch(cls, lambda *given, **named: original(cls, *given, **named), args, kwargs)
+            return catch(cls, original.__get__(None, cls), args, kwargs)
 
         setattr(torch.autograd.Function, "apply", classmethod(apply))  # noqa: B010 (mypy sees a method)
         super().__enter__()  # type: ignore[no-untyped-call]

@@ -17,8 +17,10 @@ ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
 RUN python3 -m venv /opt/gradwalk
 WORKDIR /src
 COPY requirements requirements
-RUN /opt/gradwalk/bin/pip install --requirement requirements/server.lock --requirement requirements/cluster.lock
 COPY pyproject.toml hatch_build.py README.md LICENSE ./
+COPY scripts/server-requirements scripts/server-requirements
+RUN scripts/server-requirements > requirements/server.txt \
+    && /opt/gradwalk/bin/pip install --constraint requirements/lock.txt --requirement requirements/server.txt
 COPY server server
 COPY --from=page /src/server/gradwalk/static server/gradwalk/static
 RUN GRADWALK_SKIP_FRONTEND=1 /opt/gradwalk/bin/pip install --no-deps .
@@ -27,9 +29,9 @@ FROM server AS tracer
 # PyTorch publishes its CPU-only builds on an index of its own; on x86-64 the general index has only the builds for
 # graphics cards, several gigabytes large. For a mirror: --build-arg TORCH_INDEX=...
 ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
-RUN /opt/gradwalk/bin/pip install --extra-index-url "${TORCH_INDEX}" --constraint requirements/run.lock \
-        "$(grep '^torch==' requirements/run.lock)" \
-    && /opt/gradwalk/bin/pip install --requirement requirements/run.lock
+RUN /opt/gradwalk/bin/pip install --extra-index-url "${TORCH_INDEX}" --constraint requirements/lock.txt \
+        "$(grep '^torch==' requirements/lock.txt)" \
+    && /opt/gradwalk/bin/pip install --constraint requirements/lock.txt "gradwalk[cluster,video]"
 
 FROM ${PYTHON_IMAGE} AS nobody
 # Of these Graphviz's wheel is not whole without; its letters are gradwalk's own.

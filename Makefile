@@ -11,10 +11,11 @@ GROUP ?=
 TORCH_INDEX ?=
 
 BIN := .venv/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check
+# The page is built by a target of its own.
+INSTALL := GRADWALK_SKIP_FRONTEND=1 $(BIN)/python -m pip --disable-pip-version-check install --constraint requirements/lock.txt
 FRONTEND_SOURCES := $(shell find frontend -type f -not -path 'frontend/node_modules/*' -not -path 'frontend/dist/*' -not -name '*.test.*')
 
-.PHONY: help install run quick test test-all test-slice test-setup test-hosts check fix generate bench clean
+.PHONY: help install run quick test test-all test-slice test-setup test-hosts check fix generate release bench clean
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 
@@ -51,8 +52,12 @@ check: install .make/python-test ## format, lint, types, import rules, generated
 fix: .make/python-test .make/node_modules ## mend what can be mended by machine: format, imports, generated files
 	@scripts/fix
 
-generate: .make/python-run .make/node_modules ## write the TypeScript types anew from the Python models
+generate: .make/package .make/node_modules ## write the TypeScript types anew from the Python models
 	@npm --prefix frontend run --silent generate
+
+release: test-setup ## build wheel and sdist into dist/; try both in empty environments and print their sizes
+	@$(BIN)/python -m hatchling build --clean --directory dist
+	@$(BIN)/python -m pytest --ring 3 -rP tests/house/test_packaging.py
 
 bench: install .make/python-test ## run every benchmark and print its table
 	@scripts/bench
@@ -66,24 +71,19 @@ clean: ## forget everything that was installed or built
 	@touch $@
 
 # torch by its exact version and by itself: any other spelling may fetch a build for graphics cards, several gigabytes large.
-.make/torch: .make/venv requirements/run.lock
-	@echo "==> $$(grep '^torch==' requirements/run.lock) (the large one; only once)"
-	@$(PIP) install --constraint requirements/run.lock $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) "$$(grep '^torch==' requirements/run.lock)"
+.make/torch: .make/venv requirements/lock.txt
+	@echo "==> $$(grep '^torch==' requirements/lock.txt) (the large one; only once)"
+	@$(INSTALL) $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) "$$(grep '^torch==' requirements/lock.txt)"
 	@touch $@
 
-.make/python-run: .make/torch
-	@echo "==> Python packages"
-	@$(PIP) install --requirement requirements/run.lock
+.make/package: .make/torch pyproject.toml hatch_build.py
+	@echo "==> gradwalk itself, from this folder, and what it needs"
+	@$(INSTALL) --editable '.[server,video]'
 	@touch $@
 
-.make/package: .make/python-run pyproject.toml hatch_build.py
-	@echo "==> gradwalk itself, from this folder"
-	@GRADWALK_SKIP_FRONTEND=1 $(PIP) install --no-deps --editable .
-	@touch $@
-
-.make/python-test: .make/python-run requirements/test.lock requirements/cluster.lock
+.make/python-test: .make/package
 	@echo "==> Python packages for the tests"
-	@$(PIP) install --requirement requirements/test.lock
+	@$(INSTALL) --editable '.[test]'
 	@touch $@
 
 .make/test-packages: scripts/install-test-packages

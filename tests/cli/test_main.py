@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +17,7 @@ from pypdf import PdfReader
 import gradwalk
 from gradwalk.cli.main import main
 from gradwalk.protocol.upgrades import load_document
+from tests.house.test_imports import CONTRACTS
 
 pytestmark = pytest.mark.usefixtures("run")
 
@@ -94,6 +96,40 @@ def test_help_does_not_import_torch() -> None:
         "    assert 'torch' not in sys.modules and 'numpy' not in sys.modules"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60).returncode == 0
+
+
+IN_EXTRAS = next(one for one in CONTRACTS if one["id"] == "no-extra")["forbidden_modules"]
+
+
+@pytest.mark.parametrize(
+    ("command", "extra"),
+    [
+        ("serve", "server"),
+        ("check --loudly", "server"),
+        ("worker --count 2", "cluster"),
+        ("export {} --format svg", "files"),
+        ("export {} --format pages", "files"),
+        ("export {} --format mp4", "video"),
+    ],
+)
+def test_without_its_extra_a_command_says_what_to_install(run, tmp_path, command, extra):
+    gradwalk.trace("x * x", inputs={"x": 2.0}).save(tmp_path / "walk.json")
+    plain = f"import sys\nsys.modules.update(dict.fromkeys({IN_EXTRAS}))\nfrom gradwalk.cli.main import main\nmain()"
+    done = run(["-c", plain, *command.format(tmp_path / "walk.json").split()], status=None)
+    assert done.returncode in (1, 2)
+    assert f'pip install "gradwalk[{extra}]"' in re.sub(r"\s+", " ", done.stderr)
+    assert "Traceback" not in done.stderr
+
+
+def test_a_plain_install_traces_a_program_writes_its_page_and_lists_every_command(run, tmp_path):
+    plain = f"import sys\nsys.modules.update(dict.fromkeys({IN_EXTRAS}))\nfrom gradwalk.cli.main import main\nmain()"
+    (tmp_path / "program.py").write_text("x = torch.tensor(3.0, requires_grad=True)\n(x * x).backward()\n")
+    saved = json.loads(run(["-c", plain, "trace", tmp_path / "program.py"]).stdout)
+    assert saved["events"][-1]["type"] == "finished"
+    page = run(["-c", plain, "export", tmp_path / "program.py", "--format", "html"]).stdout
+    assert page.startswith("<!doctype html>")
+    listed = run(["-c", plain, "--help"]).stdout
+    assert all(f"\n  {name} " in listed for name in ("check", "export", "kit", "schema", "serve", "trace", "worker"))
 
 
 @pytest.mark.soak

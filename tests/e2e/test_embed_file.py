@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from gradwalk.exports import kit
 from gradwalk.exports.catalogue import find_exporter
 from gradwalk.exports.exporter import Selection
 from gradwalk.exports.html import write_html
@@ -94,3 +95,13 @@ def test_pictures_and_files_have_the_places_of_the_page(host: HostPage) -> None:
         assert set(seen) == set(ours)
         for box, expected in ours.items():
             assert seen[box] == pytest.approx([*expected], abs=0.011), (name, box)
+
+
+def test_a_file_from_where_there_is_no_v8_is_laid_out_by_its_reader(new_page, tmp_path, monkeypatch):
+    document = golden("mlp-step")
+    baked, _ = open_file(new_page, tmp_path / "baked.html", write_html(document, Selection()))
+    monkeypatch.setattr(kit, "HAS_ENGINE", False)
+    page, asked = open_file(new_page, tmp_path / "page.html", write_html(document, Selection()))
+    assert asked == [(tmp_path / "page.html").as_uri()]
+    for what in (PLACES, "element => element.shadowRoot.querySelectorAll('math').length"):
+        assert page.locator("grad-walk").evaluate(what) == baked.locator("grad-walk").evaluate(what)

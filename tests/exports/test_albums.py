@@ -126,7 +126,7 @@ def test_more_pages_than_anybody_turns_are_refused(chain: TraceDocument, monkeyp
 def test_without_ffmpeg_a_video_says_how_to_get_it(chain: TraceDocument, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(film, "which", lambda _name: None)
     monkeypatch.setattr(film, "get_ffmpeg_exe", None)
-    with pytest.raises(ExportUnavailable, match="pip install imageio-ffmpeg"):
+    with pytest.raises(ExportUnavailable, match=r"gradwalk\[video\]"):
         export("mp4", chain)
 
 

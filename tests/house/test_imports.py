@@ -43,10 +43,13 @@ def test_every_fault_planted_among_the_packages_is_found(tmp_path, run_program):
     lint = {"cwd": tmp_path, "environment": {"PYTHONPATH": str(tmp_path), "COLUMNS": "200"}, "status": 1}
     for number, (package, imported) in enumerate(FAULTS):
         (house / package / f"planted_{number}.py").write_text(f'"""Planted."""\n\nimport {imported}\n')
+    with (house / "words" / "numbers.py").open("a") as file:
+        file.write("import pypdf\n")
     said = run_program(command, **lint).stdout
-    assert "Contracts: 0 kept, 2 broken" in said
+    assert "Contracts: 0 kept, 3 broken" in said
     for number, (package, imported) in enumerate(FAULTS):
         assert f"gradwalk.{package}.planted_{number} -> {imported}" in said
+    assert "gradwalk.words.numbers -> pypdf" in said
     (house / "cellar").mkdir()
     (house / "cellar" / "__init__.py").write_text('"""Not in the drawing."""\n')
     assert "gradwalk.cellar" in run_program(command, **lint).stdout

@@ -1,16 +1,23 @@
-"""`pip install .` gives a working server with its page inside; nothing is built that is built already."""
+"""The wheel, installed as a person does it: by pip, into an empty environment. What is built is not built again."""
 
 import importlib.util
+import json
+import os
+import re
 import shutil
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable
+from importlib.metadata import distribution
 from pathlib import Path
+from typing import Any
 
-import httpx
 import pytest
+from packaging.requirements import Requirement
 
+import gradwalk
+from tests.house.test_locks import PROJECT
 from tests.house.tree import ROOT, TRACKED
-from tests.world.processes import run_python
+from tests.world.processes import run_program, run_python
 from tests.world.server import Server
 
 pytestmark = pytest.mark.soak
@@ -37,10 +44,21 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def wheel(clone: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wheel")
-    run_python(["-m", "hatchling", "build", "-t", "wheel", "-d", folder], cwd=clone)
+    """Made of the sdist, as pip does it where it finds no wheel."""
+    folder = tmp_path_factory.mktemp("dist")
+    run_python(["-m", "hatchling", "build", "-t", "sdist", "-d", folder], cwd=clone)
+    (sdist,) = folder.glob("gradwalk-*.tar.gz")
+    shutil.unpack_archive(sdist, folder)
+    run_python(
+        ["-m", "hatchling", "build", "-t", "wheel", "-d", folder], cwd=folder / sdist.name.removesuffix(".tar.gz")
+    )
     (path,) = folder.glob("gradwalk-*.whl")
+    print(f"sdist {_megabytes([sdist])}, wheel {_megabytes([path])}")  # noqa: T201 (`make release` shows it)
     return path
+
+
+def _megabytes(files: Iterable[Path]) -> str:
+    return f"{sum(each.stat().st_size for each in files) / 1e6:.1f} MB"
 
 
 def test_the_wheel_holds_what_runs_and_nothing_else(wheel: Path) -> None:
@@ -48,28 +66,91 @@ def test_the_wheel_holds_what_runs_and_nothing_else(wheel: Path) -> None:
     assert {f"gradwalk/{name}" for name in NEEDED.split()} <= set(names)
     assert [name for name in names if name.startswith("gradwalk/static/assets/") and name.endswith(".js")]
     assert not [name for name in names if name.startswith(FREE_OF) or ".test." in name or "node_modules" in name]
-    assert wheel.stat().st_size < 12_000_000
+    assert wheel.stat().st_size < 6_000_000
     assert wheel.name.endswith("-py3-none-any.whl")
 
 
-@pytest.fixture(scope="module")
-def served(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
-    """`gradwalk serve`, run from the wheel and from nothing else of this folder."""
-    home = tmp_path_factory.mktemp("installed")
-    run_python(["-m", "pip", "install", "--no-deps", "--no-index", "--target", home / "package", wheel])
-    module = (str(home / "package" / "bin" / "gradwalk"), "serve")
-    server = Server(home, module=module, path="/healthz", PYTHONPATH=str(home / "package"))
-    yield server.client
-    server.stop()
+def new_environment(folder: Path) -> Path:
+    """The Python of an empty environment that has this one's PyTorch, which is too large to be fetched again."""
+    run_python(["-m", "venv", folder])
+    (packages,) = folder.glob("lib/python*/site-packages")
+    waiting, linked = ["torch"], set()
+    while waiting:
+        name = waiting.pop()
+        if name in linked:
+            continue
+        linked.add(name)
+        found = distribution(name)
+        for top in {file.parts[0] for file in found.files or ()} - {"..", "__pycache__"}:
+            if not (packages / top).exists():
+                (packages / top).symlink_to(Path(found.locate_file(top)))
+        needs = map(Requirement, found.requires or ())
+        waiting += [one.name for one in needs if not one.marker or one.marker.evaluate({"extra": ""})]
+    return folder / "bin" / "python"
 
 
-def test_the_installed_server_shows_the_page_and_has_the_examples(served: httpx.Client) -> None:
-    page = served.get("/")
+def as_a_person(python: Path, *arguments: object, **options: Any) -> str:
+    """What that Python prints, with nothing of this checkout on its path."""
+    options["environment"] = {**os.environ, "PYTHONPATH": "", **options.get("environment", {})}
+    done = run_program([python, *arguments], **options)
+    return done.stdout + done.stderr
+
+
+def install(python: Path, *wanted: object) -> None:
+    """By pip, with the settings of this machine."""
+    as_a_person(python, "-m", "pip", "install", "--quiet", *wanted, timeout=900)
+
+
+SESSION = """
+import sys
+import gradwalk
+assert "torch" not in sys.modules
+trace = gradwalk.trace("sin(x*y) + x", inputs={"x": 1.0, "y": 2.0})
+trace.save("walk.json")
+trace.save("walk.html")
+assert "<iframe" in trace.show()._repr_html_()
+assert len(trace.to_graphviz().body) == 10
+for ending in sys.argv[1:]:
+    try:
+        trace.show().widget() if ending == "widget" else trace.save(f"walk.{ending}")
+    except Exception as error:
+        print(ending, error)
+"""
+
+
+@pytest.mark.parametrize("end", ["lowest", "newest"])
+def test_a_plain_install_traces_shows_saves_and_says_what_each_extra_is_for(wheel, tmp_path, end):
+    python = new_environment(tmp_path / "environment")
+    declared = [one for one in PROJECT["dependencies"] if not one.startswith("torch")]
+    install(python, wheel, *([one.replace(">=", "==") for one in declared] if end == "lowest" else ()))
+    said = as_a_person(python, "-c", SESSION, "svg", "pages.pdf", "mp4", "widget", cwd=tmp_path)
+    assert [re.findall(r"gradwalk\[(\w+)\]", line) for line in said.splitlines()] == [
+        [extra] for extra in ("files", "files", "video", "notebook")
+    ]
+    gradwalk.trace("sin(x*y) + x", inputs={"x": 1.0, "y": 2.0}).save(tmp_path / "here.json")
+    assert (tmp_path / "walk.json").read_bytes() == (tmp_path / "here.json").read_bytes()
+    command = python.with_name("gradwalk")
+    (tmp_path / "program.py").write_text("x = torch.tensor(3.0, requires_grad=True)\n(x * x).backward()\n")
+    assert json.loads(as_a_person(command, "trace", "program.py", cwd=tmp_path))["events"]
+    assert 'pip install "gradwalk[server]"' in as_a_person(command, "serve", status=2)
+    assert 'pip install "gradwalk[cluster]"' in as_a_person(command, "worker", status=2)
+
+
+def test_each_extra_brings_what_it_is_for(wheel: Path, tmp_path: Path) -> None:
+    python = new_environment(tmp_path / "environment")
+    install(python, f"gradwalk[files,notebook,video] @ {wheel.as_uri()}")
+    endings = ("svg", "pages.pdf", "pptx", "gif", "mp4")
+    assert as_a_person(python, "-c", SESSION, *endings, "widget", cwd=tmp_path) == ""
+    assert all((tmp_path / f"walk.{ending}").stat().st_size for ending in endings)
+    install(python, f"gradwalk[cluster] @ {wheel.as_uri()}")
+    server = Server(tmp_path, path="/healthz", python=python, PYTHONPATH="")
+    page = server.client.get("/")
     assert page.status_code == 200
-    assert page.headers["content-type"].startswith("text/html")
     script = page.text.split('src="', 1)[1].split('"', 1)[0]
-    assert served.get(script).status_code == 200
-    assert "map" in served.get("/api/examples").text
+    assert server.client.get(script).status_code == 200
+    assert "map" in server.client.get("/api/examples").text
+    server.stop()
+    assert "GRADWALK_CLUSTER_URL" in as_a_person(python.with_name("gradwalk"), "worker", status=2)
 
 
 def test_a_changed_source_makes_the_build_stale_and_a_changed_test_does_not(clone: Path) -> None:

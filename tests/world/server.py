@@ -36,6 +36,7 @@ class Server:
         module: Sequence[str] = ("-m", "gradwalk", "serve"),
         port: int = 0,
         path: str = "/readyz",
+        python: Path | str = sys.executable,
         **settings: Any,
     ) -> None:
         environment = {**ENVIRONMENT, "GRADWALK_DATA_DIRECTORY": str(home / "data")}
@@ -48,7 +49,7 @@ class Server:
         with self.log.open("wb") as log:
             # A session of its own: a shared server outlives the worker process that started it.
             self.process = subprocess.Popen(
-                [sys.executable, *module, "--port", str(port)],
+                [python, *module, "--port", str(port)],
                 env=environment,
                 cwd=home,
                 stdout=log,

@@ -427,6 +427,8 @@ export interface Catalogue {
   "api-page-pictures": never;
   "api-not-built": never;
   "api-description": never;
+  "torch-untested": "first" | "last" | "found";
+  "extra-missing": "name" | "extra";
   "export-needs-page": never;
   "export-needs-graphviz": never;
   "export-graphviz-unloadable": "reason";
@@ -487,7 +489,6 @@ export interface Catalogue {
   "export-on-demand": never;
   "notebook-steps": "count";
   "notebook-more": "count";
-  "notebook-needs-anywidget": never;
   "notebook-summarised": "shape" | "count";
   "notebook-no-such-name": "name" | "known";
   "notebook-recording": never;
@@ -1650,8 +1651,7 @@ export interface Catalogue {
   "example-mlp-step": never;
   "example-attention": never;
   "cli-torch-elsewhere": never;
-  "cli-torch-missing": "wanted";
-  "cli-torch-other": "found" | "wanted";
+  "cli-torch-missing": never;
   "cli-torch": "found";
   "cli-sandbox-elsewhere": never;
   "cli-sandbox-broken": "reason";

@@ -4,7 +4,6 @@ import asyncio
 import json
 import logging
 from collections.abc import Sequence
-from importlib import import_module
 from typing import Any, cast
 
 from gradwalk.api.clients import OwnRate, Rates, close_nothing, make_rates
@@ -35,6 +34,7 @@ from gradwalk.sandbox.supervisor import Sandbox
 from gradwalk.store.compression import Coding, coding_of, compress, decompress
 from gradwalk.store.sqlite import SqliteStore
 from gradwalk.store.store import StoreError, TraceStore
+from gradwalk.words.extras import import_with_extra
 
 log = logging.getLogger(__name__)
 
@@ -227,14 +227,14 @@ class Service:
 def choose_rates(settings: Settings) -> Rates:
     """Counted in this process, or over all servers."""
     if settings.cluster_url:
-        return cast("Rates", import_module(_CLUSTERED).choose_rates(settings))
+        return cast("Rates", import_with_extra(_CLUSTERED, "cluster").choose_rates(settings))
     return make_rates(settings, OwnRate, close_nothing)
 
 
 def make_service(settings: Settings, sandbox: Sandbox, metrics: Metrics, rates: Rates) -> Service:
     """A pool of local children and one SQLite file; or workers and a store that several servers share."""
     if settings.cluster_url:
-        return cast("Service", import_module(_CLUSTERED).make_service(settings, metrics, rates))
+        return cast("Service", import_with_extra(_CLUSTERED, "cluster").make_service(settings, metrics, rates))
     engine = LocalEngine(sandbox, settings.running_count, settings.waiting_count, settings.client_waiting_count)
     store = SqliteStore(settings.data_directory / STORE_FILE, settings.trace_bytes_max, settings.snippet_bytes_max)
     return Service(settings, engine, store, metrics, rates)
@@ -243,7 +243,7 @@ def make_service(settings: Settings, sandbox: Sandbox, metrics: Metrics, rates: 
 def make_rooms(settings: Settings) -> Rooms:
     """Those of this process, or those that several servers share."""
     if settings.cluster_url:
-        return cast("Rooms", import_module(_CLUSTERED).make_rooms(settings))
+        return cast("Rooms", import_with_extra(_CLUSTERED, "cluster").make_rooms(settings))
     return LocalRooms(
         rooms_max=settings.rooms_max, places_max=settings.room_places_max, idle_seconds=settings.room_idle_seconds
     )

@@ -9,7 +9,6 @@ import socket
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, requires
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
@@ -23,7 +22,7 @@ from gradwalk.exports.graphviz_engine import run_graphviz
 from gradwalk.exports.kit import read_module
 from gradwalk.exports.labels import FONT
 from gradwalk.protocol.facts import Fact, fact
-from gradwalk.protocol.versions import installed_versions
+from gradwalk.protocol.versions import installed_versions, untested_torch
 from gradwalk.sandbox.launcher import LauncherGoneError
 from gradwalk.sandbox.supervisor import Sandbox
 from gradwalk.store.sqlite import SqliteStore
@@ -63,23 +62,14 @@ def look_at_everything(settings: Settings) -> list[Finding]:
 
 
 def _look_at_torch(settings: Settings) -> Finding:
-    wanted = _wanted_torch()
     if _runs_elsewhere(settings):
         return Finding("torch", "ok", fact("cli-torch-elsewhere"))
     if find_spec("torch") is None:
-        return Finding("torch", "missing", fact("cli-torch-missing", wanted=wanted))
-    found = installed_versions()["torch"]
-    if wanted not in ("torch", f"torch=={found.partition('+')[0]}"):
-        return Finding("torch", "note", fact("cli-torch-other", found=found, wanted=wanted))
-    return Finding("torch", "ok", fact("cli-torch", found=found))
-
-
-def _wanted_torch() -> str:
-    try:
-        declared = requires("gradwalk") or []
-    except PackageNotFoundError:
-        declared = []
-    return next((each for each in declared if each.startswith("torch==")), "torch")
+        return Finding("torch", "missing", fact("cli-torch-missing"))
+    untested = untested_torch()
+    if untested is not None:
+        return Finding("torch", "note", untested)
+    return Finding("torch", "ok", fact("cli-torch", found=installed_versions()["torch"]))
 
 
 def _runs_elsewhere(settings: Settings) -> bool:

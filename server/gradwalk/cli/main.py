@@ -1,29 +1,21 @@
-"""`gradwalk serve | worker | check | trace | export | kit | schema`.
+"""`gradwalk serve | worker | check | trace | export | kit | schema`; the first three need an extra.
 
 Exit status: 0; 1 for a problem in the user's program (the document still comes out), or for something that `check`
 found missing; 2 for wrong usage.
 """
 
 import json
-import logging
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from importlib import import_module
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import IO, Any, get_args
+from typing import IO, Any, cast, get_args
 
 import click
-import uvicorn
 from pydantic import ValidationError
 
-from gradwalk.api.app import create_app
 from gradwalk.api.faults import describe_invalid
-from gradwalk.api.logs import configure_logs, fields
-from gradwalk.api.settings import Settings
-from gradwalk.cli.findings import look_at_everything
 from gradwalk.cli.language import Failure, Misuse, current_language
-from gradwalk.engine.job import execute
 from gradwalk.exports.catalogue import EXPORTERS, find_exporter
 from gradwalk.exports.exporter import (
     LAST_PHASE,
@@ -38,41 +30,69 @@ from gradwalk.exports.exporter import (
 )
 from gradwalk.exports.kit import read_module
 from gradwalk.protocol.document import TraceDocument, encode, join_document
-from gradwalk.protocol.facts import fact
+from gradwalk.protocol.facts import Fact, fact
 from gradwalk.protocol.requests import Options, TraceRequest, resolve_limits
 from gradwalk.protocol.schema import trace_schema
 from gradwalk.protocol.upgrades import load_document
 from gradwalk.protocol.versions import installed_versions
+from gradwalk.sandbox.cancellation import Cancellation
 from gradwalk.sandbox.jobs import TraceJob
-from gradwalk.sandbox.launcher import LauncherGoneError
+from gradwalk.sandbox.limits import RunLimits
 from gradwalk.sandbox.supervisor import Sandbox
 from gradwalk.words.catalogue import LANGUAGES, say, tell
+from gradwalk.words.extras import ExtraMissingError, import_with_extra
 
-_SHUTDOWN_SECONDS = 1
+_ELSEWHERE = {
+    "serve": ("gradwalk.cli.serve", "server"),
+    "check": ("gradwalk.cli.serve", "server"),
+    "worker": ("gradwalk.cli.worker", "cluster"),
+}
+"""Commands that need an extra: the module that has them, imported when they are asked for, and the extra."""
 
 
-class InputValue(click.ParamType[tuple[str, Any]]):
+class Commands(click.Group):
+    """Those of this module, and those that need an extra."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted([*super().list_commands(ctx), *_ELSEWHERE])
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _ELSEWHERE:
+            return super().get_command(ctx, cmd_name)
+        try:
+            return cast("click.Command", getattr(import_with_extra(*_ELSEWHERE[cmd_name]), cmd_name))
+        except ExtraMissingError as missing:
+            return NotInstalled(cmd_name, missing.fact)
+
+
+class NotInstalled(click.Command):
+    """A command whose extra is not installed: says so, whatever it is asked."""
+
+    def __init__(self, name: str, why: Fact) -> None:
+        takes_anything = {"ignore_unknown_options": True, "allow_extra_args": True}
+        super().__init__(name, takes_anything, short_help=tell(why, current_language()), add_help_option=False)
+        self.why = why
+
+    def invoke(self, ctx: click.Context) -> None:  # noqa: ARG002 (the base class names it)
+        raise Misuse(self.why)
+
+
+def _named_value(text: str) -> tuple[str, Any]:
     """`x=2.0`, `W=[[1, 2], [3, 4]]`, `n={"value": 3, "dtype": "int64"}`: a name and JSON."""
-
-    name = "name=json"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, Any]:
-        name, equals, text = str(value).partition("=")
-        if not equals or not name.isidentifier() and "." not in name:
-            self.fail(tell(fact("cli-not-named", text=str(value)), current_language()), param, ctx)
-        return name, _read_json(text, self, param, ctx)
+    name, equals, value = text.partition("=")
+    if not equals or not name.isidentifier() and "." not in name:
+        raise click.BadParameter(tell(fact("cli-not-named", text=text), current_language()))
+    return name, _json_value(value)
 
 
-class JsonValue(click.ParamType[Any]):
-    """Any JSON value."""
-
-    name = "json"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        return _read_json(str(value), self, param, ctx)
+def _json_value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise click.BadParameter(tell(fact("cli-not-json", text=text), current_language())) from error
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(installed_versions()["gradwalk"], prog_name="gradwalk")
 @click.option("--language", type=click.Choice(LANGUAGES), help="Of what is said.  [default: the environment's]")
 def main(language: str | None) -> None:  # noqa: ARG001 (read by `current_language`)
@@ -80,90 +100,16 @@ def main(language: str | None) -> None:  # noqa: ARG001 (read by `current_langua
 
 
 @main.command()
-@click.option("--host", help="Address to listen on.  [default: 127.0.0.1]")
-@click.option("--port", type=click.IntRange(0, 65_535), help="Port to listen on; 0 takes a free one.  [default: 8000]")
-def serve(host: str | None, port: int | None) -> None:
-    """Serve the page and the API.
-
-    Every setting can also be given by the environment, with the prefix GRADWALK_.
-    """
-    given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
-    settings = _read_settings(**given)
-    configure_logs(settings.log_format, settings.log_level)
-    logging.getLogger(__name__).info("settings", extra=fields(**settings.describe()))
-    sandbox = Sandbox(settings.run_limits)
-    if settings.is_public and not settings.cluster_url:
-        _refuse_below_full(sandbox, settings.host)
-    uvicorn.run(
-        create_app(settings, sandbox),
-        host=settings.host,
-        port=settings.port,
-        access_log=False,
-        server_header=False,
-        proxy_headers=bool(settings.trusted_proxies),
-        forwarded_allow_ips=settings.trusted_proxies,
-        timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
-        log_config=None,
-        workers=1,
-    )
-
-
-def _read_settings(**given: Any) -> Settings:
-    try:
-        return Settings(**given)
-    except ValidationError as error:
-        raise Misuse(describe_invalid(error.errors())) from error
-
-
-@main.command()
-def check() -> None:
-    """Try out everything that `serve` needs, and say what to do where something is missing.
-
-    Exit status 1 when something is missing that a server cannot do without.
-    """
-    settings = _read_settings()
-    logging.basicConfig(level=logging.ERROR)
-    findings = look_at_everything(settings)
-    for found in findings:
-        click.echo(f"{found.verdict:<8}{found.subject:<10}{tell(found.fact, current_language())}")
-    sys.exit(1 if any(found.verdict == "missing" for found in findings) else 0)
-
-
-@main.command()
-@click.option("--count", type=click.IntRange(1), help="Programs at once.  [default: cores, at least 2]")
-def worker(count: int | None) -> None:
-    """Run programs for servers that share GRADWALK_CLUSTER_URL with this worker."""
-    settings = _read_settings(**({} if count is None else {"running_count": count}))
-    if not settings.cluster_url:
-        raise Misuse(fact("cli-worker-alone"))
-    configure_logs(settings.log_format, settings.log_level)
-    import_module("gradwalk.cli.worker").work(settings)
-
-
-def _refuse_below_full(sandbox: Sandbox, host: str) -> None:
-    """Before anything listens: others may only send programs to a server that holds them completely."""
-    try:
-        protection = sandbox.measure()
-    except LauncherGoneError as error:
-        raise Misuse(fact("cli-sandbox-broken", reason=str(error))) from error
-    if protection.level == "full":
-        return
-    sandbox.close()
-    raise Misuse(
-        fact(
-            "cli-not-listening",
-            host=host,
-            level=protection.level,
-            open=[*protection.open],
-            protection=protection.said,
-        )
-    )
-
-
-@main.command()
 @click.argument("file", type=click.File("rb"))
-@click.option("--input", "inputs", type=InputValue(), multiple=True, help="Set a free variable or a named leaf.")
-@click.option("--grad-output", type=JsonValue(), help="The external gradient v, as JSON.")
+@click.option(
+    "--input",
+    "inputs",
+    type=_named_value,
+    metavar="NAME=JSON",
+    multiple=True,
+    help="Set a free variable or a named leaf.",
+)
+@click.option("--grad-output", type=_json_value, metavar="JSON", help="The external gradient v, as JSON.")
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True, help="Manual seed.")
 @click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="Write to this file.")
 def trace(
@@ -194,8 +140,15 @@ def trace(
     show_default=True,
     help="Which walk; the forward one has phases 1 to 3.",
 )
-@click.option("--input", "inputs", type=InputValue(), multiple=True, help="Set a free variable or a named leaf.")
-@click.option("--grad-output", type=JsonValue(), help="The external gradient v, as JSON.")
+@click.option(
+    "--input",
+    "inputs",
+    type=_named_value,
+    metavar="NAME=JSON",
+    multiple=True,
+    help="Set a free variable or a named leaf.",
+)
+@click.option("--grad-output", type=_json_value, metavar="JSON", help="The external gradient v, as JSON.")
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True, help="Manual seed.")
 @click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="Write to this file.")
 def export(  # noqa: PLR0913 (one parameter per option)
@@ -265,9 +218,10 @@ def _trace_file(file: IO[bytes], inputs: tuple[tuple[str, Any], ...], grad_outpu
         raise Misuse(describe_invalid(error.errors())) from error
     except ValueError as error:
         raise Misuse(fact("api-no-json")) from error
-    events: list[bytes] = []
-    execute(TraceJob(request=request, limits=resolve_limits(request.options.limits)), events.extend)
-    return events
+    job = TraceJob(request=request, limits=resolve_limits(request.options.limits))
+    with closing(Sandbox(RunLimits(spare_count=0))) as sandbox:
+        batches = sandbox.trace(job, installed_versions(), Cancellation())
+        return [encode(event) for batch in batches for event in batch]
 
 
 @main.command()
@@ -294,10 +248,3 @@ def _write(body: bytes, output: Path | None) -> None:
         return
     sys.stdout.buffer.write(body + b"\n")
     sys.stdout.buffer.flush()
-
-
-def _read_json(text: str, kind: click.ParamType[Any], param: click.Parameter | None, ctx: click.Context | None) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        kind.fail(tell(fact("cli-not-json", text=text), current_language()), param, ctx)

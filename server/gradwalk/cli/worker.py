@@ -6,10 +6,13 @@ import sys
 import time
 from typing import Any
 
+import click
 from celery.signals import setup_logging
 
+from gradwalk.api.logs import configure_logs
 from gradwalk.api.settings import Settings
 from gradwalk.cli.language import Misuse
+from gradwalk.cli.serve import read_settings
 from gradwalk.cluster.connection import connect
 from gradwalk.engine.broker import TASK, Places, make_broker, queue_of
 from gradwalk.engine.engine import Lane
@@ -25,6 +28,17 @@ SIGN_OF_LIFE = "worker"
 _AGAIN_SECONDS = 1.0
 
 
+@click.command()
+@click.option("--count", type=click.IntRange(1), help="Programs at once.  [default: cores, at least 2]")
+def worker(count: int | None) -> None:
+    """Run programs for servers that share GRADWALK_CLUSTER_URL with this worker."""
+    settings = read_settings(**({} if count is None else {"running_count": count}))
+    if not settings.cluster_url:
+        raise Misuse(fact("cli-worker-alone"))
+    configure_logs(settings.log_format, settings.log_level)
+    work(settings)
+
+
 def work(settings: Settings) -> None:
     """Until it is told to end; then it finishes what it runs.
 
@@ -38,12 +52,12 @@ def work(settings: Settings) -> None:
     store = RedisStore(connect(settings.cluster_url, patience_seconds=PATIENCE_SECONDS))
     settings.data_directory.mkdir(parents=True, exist_ok=True)
     sign_of_life = settings.data_directory / SIGN_OF_LIFE
-    worker = Worker(settings.cluster_url, store, sandbox, settings.run_seconds, sign_of_life)
+    place = Worker(settings.cluster_url, store, sandbox, settings.run_seconds, sign_of_life)
     try:
-        _start(worker, sandbox)
-        exit_code = _take_messages(worker, settings)
+        _start(place, sandbox)
+        exit_code = _take_messages(place, settings)
     finally:
-        worker.close()
+        place.close()
     if exit_code == 0:
         return
     log.warning("the connection to the shared server was lost; this worker begins anew")

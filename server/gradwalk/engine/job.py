@@ -1,7 +1,6 @@
-"""One function that carries out a job, the same wherever it runs: web server, worker, command line."""
+"""One function that carries out a job, the same wherever it runs: web server, worker."""
 
 from collections.abc import Callable, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -17,7 +16,6 @@ from gradwalk.protocol.versions import installed_versions
 from gradwalk.sandbox.answers import EventAnswer
 from gradwalk.sandbox.cancellation import Cancellation
 from gradwalk.sandbox.jobs import GradcheckJob, JacobianJob, ReplayJob, TraceJob, ValueJob
-from gradwalk.sandbox.limits import RunLimits
 from gradwalk.sandbox.supervisor import ReplayProblemError, Sandbox
 
 Job = Annotated[TraceJob | JacobianJob | GradcheckJob | ValueJob | ExportJob, Field(discriminator="kind")]
@@ -48,25 +46,21 @@ def execute(
     job: Job,
     emit: Emit,
     *,
-    sandbox: Sandbox | None = None,
-    cancellation: Cancellation | None = None,
+    sandbox: Sandbox,
+    cancellation: Cancellation,
     answer: EventAnswer | None = None,
     report: Report = report_nothing,
 ) -> Outcome:
     """Runs `job` in a child and emits what it says. Blocks; raises nothing for what a program does.
 
-    Without a `sandbox` one is started for this job alone, which takes seconds. `answer` is of a trace that may be
-    postponed: what was emitted before is not emitted again. `report` hears how far a file is.
+    `answer` is of a trace that may be postponed: what was emitted before is not emitted again. `report` hears how far
+    a file is.
     """
-    wish = cancellation or Cancellation()
     if isinstance(job, ExportJob):
-        return _execute_export(job, emit, wish, report)
-    if sandbox is None:
-        with closing(Sandbox(RunLimits(spare_count=0))) as single_use:
-            return execute(job, emit, sandbox=single_use, cancellation=wish)
+        return _execute_export(job, emit, cancellation, report)
     if isinstance(job, TraceJob):
-        return _execute_trace(job, emit, sandbox, wish, answer)
-    return _execute_replay(job, emit, sandbox, wish)
+        return _execute_trace(job, emit, sandbox, cancellation, answer)
+    return _execute_replay(job, emit, sandbox, cancellation)
 
 
 def _execute_trace(

@@ -6,9 +6,8 @@ import contextlib
 import io
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from itertools import repeat
 from pathlib import Path
 from shutil import which
@@ -16,9 +15,9 @@ from shutil import which
 from PIL import Image
 
 from gradwalk.exports.album import draw_pages
-from gradwalk.exports.exporter import Exporter, ExportUnavailable, Selection
+from gradwalk.exports.exporter import ExportUnavailable, Selection
 from gradwalk.protocol.document import TraceDocument
-from gradwalk.protocol.facts import Fact, fact
+from gradwalk.protocol.facts import fact
 
 try:
     from imageio_ffmpeg import get_ffmpeg_exe
@@ -124,16 +123,3 @@ def _draw_reel(document: TraceDocument, selection: Selection, longest_px: int) -
 
 def _even(length: float) -> int:
     return 2 * -(-round(length) // 2)
-
-
-def _film(
-    file_format: str, media_type: str, summary: Fact, write: Callable[[TraceDocument, Selection], bytes]
-) -> Exporter:
-    return Exporter(file_format, media_type, file_format, summary, False, write, has_pages=True)
-
-
-FILMS = [
-    _film("gif", "image/gif", fact("export-gif"), write_gif),
-    _film("mp4", "video/mp4", fact("export-mp4"), partial(write_video, "mp4")),
-    _film("webm", "video/webm", fact("export-webm"), partial(write_video, "webm")),
-]

@@ -6,13 +6,13 @@ from html import escape
 from typing import Any
 
 from gradwalk.exports.exporter import Selection
-from gradwalk.exports.kit import read_module, with_baked
+from gradwalk.exports.kit import read_baker, read_module, with_baked
 from gradwalk.exports.sentences import find_words
 from gradwalk.protocol.document import TraceDocument
 from gradwalk.words.catalogue import LANGUAGE, language_spoken, read_catalogue, say
 
 POLICY = (
-    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; "
+    "default-src 'none'; script-src {scripts}; style-src 'unsafe-inline'; img-src data:; "
     "base-uri 'none'; form-action 'none'"
 )
 _PAGE = """<!doctype html>
@@ -38,31 +38,44 @@ noscript {{ display: block; padding: 1rem 2rem; }}
 <ol>{sentences}</ol></noscript>
 <script type="application/json">{data}</script>
 </grad-walk>
-{catalogue}<script type="module">{module}</script>
+{catalogue}{baker}<script type="module">{module}</script>
 </body>
 </html>
 """
 
+_BAKE_THERE = """{
+const data = document.querySelector("grad-walk > script");
+const baked = JSON.parse(await gradwalk.bake(data.textContent));
+data.textContent = JSON.stringify({ ...JSON.parse(data.textContent), baked });
+}
+"""
+"""Goes before the player where nothing here could bake: the browser that opens the page does, with the same script."""
+
 
 def write_html(document: TraceDocument, selection: Selection) -> bytes:
     """The page, UTF-8, in the language spoken here; it opens at the selection, else at the first step's equation.
+
+    Without V8 it has no list of sentences for a reader without scripts, and is a megabyte larger.
 
     Raises:
         ExportUnavailable: the front end has not been built.
     """
     step = "" if selection.place is None else f' step="{selection.place}"'
     language, module = language_spoken(), read_module()
+    shown = with_baked(document)
+    is_baked = "baked" in shown
     page = _PAGE.format(
         language=language,
-        policy=POLICY,
+        policy=POLICY.format(scripts="'unsafe-inline'" if is_baked else "'unsafe-inline' 'wasm-unsafe-eval'"),
         version=escape(document["versions"]["gradwalk"]),
         title=escape(heading_of(document["source"])),
         step=step,
         lead=escape(say("export-sentences")),
-        sentences="".join(f"<li>{escape(step.whole)}</li>" for step in find_words(document).steps),
-        data=script_json(with_baked(document)),
+        sentences="".join(f"<li>{escape(step.whole)}</li>" for step in find_words(document).steps) if is_baked else "",
+        data=script_json(shown),
         catalogue="" if language == LANGUAGE else _catalogue(language, module),
-        module=script_code(module),
+        baker="" if is_baked else f"<script>{script_code(read_baker())}</script>\n",
+        module=script_code(module if is_baked else _BAKE_THERE + module),
     )
     return page.encode("utf-8", "replace")
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from gradwalk.exports.exporter import ExportUnavailable, Selection
 from gradwalk.protocol.document import TraceDocument, encode
-from gradwalk.protocol.facts import fact
+from gradwalk.protocol.facts import Fact, fact
 from gradwalk.protocol.wire import write_document
 from gradwalk.words.catalogue import LANGUAGE, language_spoken
 
@@ -82,12 +82,30 @@ def work_out(document: bytes, function: str, language: str) -> dict[str, Any] | 
     return found
 
 
+def what_is_missing() -> Fact:
+    """Why `bake` or `tell` gave nothing."""
+    return fact("export-needs-page") if HAS_ENGINE else fact("extra-missing", name="mini-racer", extra="files")
+
+
 def read_module() -> str:
     """The player as one ES module.
 
     Raises:
         ExportUnavailable: the front end has not been built.
     """
-    if not MODULE.is_file():
+    return _read(MODULE)
+
+
+def read_baker() -> str:
+    """The script that works a trace out, for a browser that has to do it.
+
+    Raises:
+        ExportUnavailable: the front end has not been built.
+    """
+    return _read(BAKE_SCRIPT)
+
+
+def _read(part: Path) -> str:
+    if not part.is_file():
         raise ExportUnavailable(fact("export-needs-page"))
-    return MODULE.read_text("utf-8")
+    return part.read_text("utf-8")

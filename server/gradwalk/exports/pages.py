@@ -8,9 +8,8 @@ from pypdf.generic import BooleanObject, NameObject, RectangleObject
 
 from gradwalk.exports.album import Page, draw_pages
 from gradwalk.exports.archive import write_archive
-from gradwalk.exports.exporter import Exporter, Selection
+from gradwalk.exports.exporter import Selection
 from gradwalk.protocol.document import TraceDocument
-from gradwalk.protocol.facts import fact
 from gradwalk.words.catalogue import say
 
 BASE_NAME = "gradwalk"
@@ -71,17 +70,3 @@ def _frame(last: int) -> str:
   \multiinclude[<+>][format=pdf,start=0,end={last},graphics={{width=\textwidth,height=0.8\textheight,keepaspectratio}}]{{{BASE_NAME}}}
 \end{{frame}}
 """
-
-
-PAGES = [
-    Exporter("pages", "application/pdf", "pdf", fact("export-pages"), False, write_pages, has_pages=True),
-    Exporter(
-        "tex",
-        "application/zip",
-        "zip",
-        fact("export-tex"),
-        False,
-        write_beamer_set,
-        has_pages=True,
-    ),
-]

@@ -7,9 +7,8 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from gradwalk.exports.exporter import ExportUnavailable
-from gradwalk.exports.kit import bake
+from gradwalk.exports.kit import bake, what_is_missing
 from gradwalk.protocol.document import TraceDocument
-from gradwalk.protocol.facts import fact
 from gradwalk.protocol.wire import write_document
 
 POINTS_PER_INCH = 72
@@ -154,7 +153,7 @@ def find_forward(document: TraceDocument) -> list[ForwardStep]:
 def _bake(document: TraceDocument) -> dict[str, Any]:
     baked = bake(write_document(document))
     if baked is None:
-        raise ExportUnavailable(fact("export-needs-page"))
+        raise ExportUnavailable(what_is_missing())
     return baked
 
 

@@ -1,17 +1,13 @@
 """One step and phase, drawn by Graphviz."""
 
-from collections.abc import Callable
-from functools import partial
-
 from gradwalk.exports.caption import USUAL_HEIGHT, USUAL_WIDTH, text_scale
-from gradwalk.exports.exporter import Exporter, Selection
+from gradwalk.exports.exporter import Selection
 from gradwalk.exports.graphviz_engine import run_graphviz
 from gradwalk.exports.moment import Moment, find_moment
 from gradwalk.exports.picture import draw_picture
 from gradwalk.exports.places import POINTS_PER_INCH, Layout, find_layouts
 from gradwalk.exports.window import find_view
 from gradwalk.protocol.document import TraceDocument
-from gradwalk.protocol.facts import Fact, fact
 
 LEAST_DPI, SHARP_DPI = 4, 192
 LARGEST_PX = 6000
@@ -35,15 +31,3 @@ def write_still(file_format: str, document: TraceDocument, selection: Selection)
     """One step and phase as a drawing."""
     moment = find_moment(document, selection)
     return draw_still(moment, find_layouts(document)[moment.started["pass"]], file_format)
-
-
-def _still(file_format: str, media_type: str, summary: Fact) -> Exporter:
-    write: Callable[[TraceDocument, Selection], bytes] = partial(write_still, file_format)
-    return Exporter(file_format, media_type, file_format, summary, is_still=True, write=write)
-
-
-STILLS = [
-    _still("svg", "image/svg+xml", fact("export-svg")),
-    _still("png", "image/png", fact("export-png")),
-    _still("pdf", "application/pdf", fact("export-pdf")),
-]

@@ -3,9 +3,8 @@
 from typing import NamedTuple
 
 from gradwalk.exports.exporter import ExportUnavailable
-from gradwalk.exports.kit import tell
+from gradwalk.exports.kit import tell, what_is_missing
 from gradwalk.protocol.document import TraceDocument
-from gradwalk.protocol.facts import fact
 from gradwalk.protocol.wire import write_document
 
 
@@ -37,7 +36,7 @@ def find_words(document: TraceDocument) -> Words:
     """
     told = tell(write_document(document))
     if told is None:
-        raise ExportUnavailable(fact("export-needs-page"))
+        raise ExportUnavailable(what_is_missing())
     return Words(
         told["start"],
         [StepWords(each["whole"], each["phases"], each["stops"], each["operands"]) for each in told["backward"]],

@@ -10,9 +10,8 @@ from pptx.util import Inches, Pt
 
 from gradwalk.exports.album import Page, draw_pages
 from gradwalk.exports.archive import without_clock
-from gradwalk.exports.exporter import Exporter, Selection
+from gradwalk.exports.exporter import Selection
 from gradwalk.protocol.document import TraceDocument
-from gradwalk.protocol.facts import fact
 from gradwalk.words.catalogue import say
 
 WIDTH, HEIGHT, MARGIN, TITLE_HEIGHT = Inches(13.333), Inches(7.5), Inches(0.4), Inches(0.7)
@@ -53,16 +52,3 @@ def _add_slide(deck: Any, page: Page, width: int, height: int) -> None:
 def _size(png: bytes) -> tuple[int, int]:
     with Image.open(io.BytesIO(png)) as image:
         return image.size
-
-
-SLIDES = [
-    Exporter(
-        "pptx",
-        "application/vnd.openxmlformats-officedocument.presentationml.presentation",
-        "pptx",
-        fact("export-pptx"),
-        False,
-        write_slides,
-        has_pages=True,
-    ),
-]

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
-from importlib import import_module
 from os import PathLike
 from pathlib import Path
 from typing import Any, Final
@@ -23,6 +22,7 @@ from gradwalk.protocol.merging import merge
 from gradwalk.protocol.upgrades import load_document
 from gradwalk.protocol.wire import write_document
 from gradwalk.words.catalogue import say
+from gradwalk.words.extras import import_with_extra
 
 EQUATION_PHASE: Final = 3
 
@@ -159,12 +159,9 @@ class View:
         """The same as a live widget, whose `step` follows the walk and can be set from Python.
 
         Raises:
-            ImportError: anywidget is not installed here.
+            ImportError: the extra `notebook` is not installed; the sentence says so.
         """
-        try:
-            widgets = import_module("gradwalk.notebook.widget")
-        except ImportError as error:
-            raise ImportError(say("notebook-needs-anywidget")) from error
+        widgets = import_with_extra("gradwalk.notebook.widget", "notebook")
         return widgets.WalkWidget.of(self.trace.document, self.selection.place, self.height)
 
     @property

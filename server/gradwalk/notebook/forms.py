@@ -5,8 +5,8 @@ from collections.abc import Collection
 from html import escape
 from typing import Any, Final
 
-from gradwalk.exports.catalogue import find_exporter
 from gradwalk.exports.exporter import ExportUnavailable, NothingToExport, Selection
+from gradwalk.exports.html import write_html
 from gradwalk.exports.moment import Moment, Walk
 from gradwalk.exports.places import find_layouts
 from gradwalk.exports.raster import draw_still
@@ -76,7 +76,7 @@ class Forms:
     def _moment(self) -> Moment | None:
         try:
             return Walk(self._document).moment(self._selection)
-        except NothingToExport:
+        except (ExportUnavailable, NothingToExport):
             return None
 
     def _picture(self, file_format: str) -> bytes | None:
@@ -98,7 +98,7 @@ class Forms:
             source = base64.b64encode(svg).decode()
             style = "max-width: 100%; max-height: 100%; background: white"
             picture = f'<img alt="{escape(moment.sentence)}" src="data:image/svg+xml;base64,{source}" style="{style}">'
-        page = self._page() if moment is not None else None
+        page = self._page()
         if page is None:
             return f"<div>{picture}{words if svg else ''}</div>"
         # Only scripts: what is shown may come from anywhere, the notebook is the reader's own.
@@ -109,10 +109,9 @@ class Forms:
         return f'<div style="position: relative; height: {self._height}px; overflow: hidden">{picture}{frame}</div>'
 
     def _page(self) -> str | None:
-        exporter = find_exporter("html")
-        if exporter is None:
+        if not any(event["type"] == "pass_started" for event in self._document["events"]):
             return None
         try:
-            return exporter.write(self._document, self._selection).decode()
-        except (ExportUnavailable, NothingToExport):
+            return write_html(self._document, self._selection).decode()
+        except ExportUnavailable:
             return None

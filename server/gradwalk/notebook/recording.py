@@ -4,6 +4,7 @@ import hashlib
 import linecache
 import random
 import sys
+import warnings
 from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ContextDecorator, contextmanager
@@ -19,10 +20,14 @@ from gradwalk.notebook.grads import grads_kept
 from gradwalk.protocol.document import ADDRESS_HEX_DIGITS, FORMAT, TraceDocument, assemble_document, encode
 from gradwalk.protocol.events import Event
 from gradwalk.protocol.requests import Limits, Options, ResolvedLimits, TraceRequest, resolve_limits
-from gradwalk.protocol.versions import installed_versions
+from gradwalk.protocol.versions import installed_versions, untested_torch
 from gradwalk.tracer.live import AlreadyRecordingError, Stretch, record_backward
 from gradwalk.tracer.run import trace_program
-from gradwalk.words.catalogue import say
+from gradwalk.words.catalogue import say, tell
+
+_untested = untested_torch()
+if _untested is not None:
+    warnings.warn(tell(_untested), stacklevel=2)
 
 LimitsLike = Limits | Mapping[str, int] | None
 

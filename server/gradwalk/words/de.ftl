@@ -772,13 +772,15 @@ api-not-built = In einem Checkout baut `make run` die Seite und startet den Serv
     .title = gradwalk läuft, aber seine Seite wurde noch nicht gebaut
 api-description = Die API funktioniert: siehe ihre Beschreibung.
 
+torch-untested = gradwalk ist mit PyTorch { $first } bis { $last } getestet. Das ist { $found }: Aufzeichnungen können abweichen oder scheitern.
+extra-missing = `{ $name }` ist nicht installiert. Führ aus: `pip install "gradwalk[{ $extra }]"`
 export-needs-page = Dafür muss das Frontend gebaut sein: Führ `make install` aus, oder installier ein veröffentlichtes Wheel.
-export-needs-graphviz = Bilder brauchen Graphviz: `pip install pygraphviz`, oder ein `dot` im PATH.
+export-needs-graphviz = Bilder brauchen Graphviz: `pip install "gradwalk[files]"`, oder ein `dot` im PATH.
 export-graphviz-unloadable = Bilder brauchen Graphviz, aber dessen Bibliothek lässt sich hier nicht laden ({ $reason }): Installier Graphviz selbst.
 export-graphviz-late = Dieses Bild ist zu groß: Graphviz war nach { $count } Sekunden nicht fertig.
 export-graphviz-failed = Dieses Bild ist zu groß: Graphviz hat aufgegeben (Status { $status }).
 export-graphviz-no-size = Graphviz lieferte eine Zeichnung ohne Größe.
-export-needs-ffmpeg = Videos brauchen ffmpeg: `pip install imageio-ffmpeg`, oder ein `ffmpeg` im PATH.
+export-needs-ffmpeg = Videos brauchen ffmpeg: `pip install "gradwalk[video]"`, oder ein `ffmpeg` im PATH.
 export-ffmpeg-failed = ffmpeg konnte dieses Video nicht schreiben: { $reason }
 export-no-pass = Diese Aufzeichnung hat keinen Rückwärtsdurchlauf: Das Programm endete vorher oder hatte nichts abzuleiten.
 export-no-backward-step = Diese Aufzeichnung hat keinen Rückwärtsschritt.
@@ -851,7 +853,6 @@ notebook-more = { $count ->
     [one] und ein weiterer Schritt
    *[other] und { $count } weitere Schritte
 }
-notebook-needs-anywidget = Das Widget braucht anywidget: `pip install anywidget`.
 notebook-summarised = { $shape } hat { $count } Einträge, von denen nur eine Zusammenfassung aufgezeichnet wurde: mit `limits=dict(elements={ $count })` werden es alle.
 notebook-no-such-name = es gibt kein `{ $name }`; es gibt { $known }
 notebook-recording = Diese Aufzeichnung läuft noch: Lesbar ist sie, wenn der `with`-Block zu Ende ist.
@@ -2282,8 +2283,7 @@ example-attention = Jedes Matrixprodukt schickt zwei Matrixprodukte zurück. Das
 ## The command line
 
 cli-torch-elsewhere = Nicht installiert und nicht nötig: Programme laufen in Workern.
-cli-torch-missing = PyTorch ist nicht installiert. Führ aus: `pip install { $wanted }`
-cli-torch-other = PyTorch ist { $found }, getestet mit { $wanted }: Aufzeichnungen können abweichen. Führ aus: `pip install { $wanted }`
+cli-torch-missing = PyTorch ist nicht installiert. Führ aus: `pip install torch`
 cli-torch = PyTorch { $found }.
 cli-sandbox-elsewhere = Programme laufen in Workern; jeder prüft seine Sperren, bevor er anfängt.
 cli-sandbox-broken = Programme lassen sich nicht ausführen: { $reason }. Siehe das Log oben.

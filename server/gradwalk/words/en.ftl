@@ -773,13 +773,15 @@ api-not-built = From a checkout, `make run` builds the page and starts the serve
     .title = gradwalk is running, but its page has not been built
 api-description = The API works: see its description.
 
+torch-untested = gradwalk was tested with PyTorch { $first } to { $last }. This is { $found }: traces may differ, or fail.
+extra-missing = `{ $name }` is not installed. Run: `pip install "gradwalk[{ $extra }]"`
 export-needs-page = This needs the built front end: run `make install`, or install a released wheel.
-export-needs-graphviz = Pictures need Graphviz: `pip install pygraphviz`, or a `dot` on the PATH.
+export-needs-graphviz = Pictures need Graphviz: `pip install "gradwalk[files]"`, or a `dot` on the PATH.
 export-graphviz-unloadable = Pictures need Graphviz, whose library cannot be loaded here ({ $reason }): install Graphviz itself.
 export-graphviz-late = This picture is too large: Graphviz was not done after { $count } seconds.
 export-graphviz-failed = This picture is too large: Graphviz gave up on it (status { $status }).
 export-graphviz-no-size = Graphviz gave a drawing without a size.
-export-needs-ffmpeg = Videos need ffmpeg: `pip install imageio-ffmpeg`, or an `ffmpeg` on the PATH.
+export-needs-ffmpeg = Videos need ffmpeg: `pip install "gradwalk[video]"`, or an `ffmpeg` on the PATH.
 export-ffmpeg-failed = ffmpeg could not write this video: { $reason }
 export-no-pass = This trace has no backward pass: the program stopped before one, or had nothing to differentiate.
 export-no-backward-step = This trace has no backward step to show.
@@ -852,7 +854,6 @@ notebook-more = { $count ->
     [one] and one step more
    *[other] and { $count } steps more
 }
-notebook-needs-anywidget = The widget needs anywidget: `pip install anywidget`.
 notebook-summarised = { $shape } has { $count } entries, of which only a summary was recorded: trace again with `limits=dict(elements={ $count })`.
 notebook-no-such-name = there is no `{ $name }`; there are { $known }
 notebook-recording = This trace is still being recorded: it can be read when the `with` block has ended.
@@ -2283,8 +2284,7 @@ example-attention = Every matrix product sends back two matrix products. The sof
 ## The command line
 
 cli-torch-elsewhere = Not installed, and not needed: programs run in workers.
-cli-torch-missing = PyTorch is not installed. Run: `pip install { $wanted }`
-cli-torch-other = PyTorch is { $found }, tested with { $wanted }: traces may differ. Run: `pip install { $wanted }`
+cli-torch-missing = PyTorch is not installed. Run: `pip install torch`
 cli-torch = PyTorch { $found }.
 cli-sandbox-elsewhere = Programs run in workers; each tries its locks before it begins.
 cli-sandbox-broken = Programs cannot be run: { $reason }. See the log above.

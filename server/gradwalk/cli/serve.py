@@ -1,0 +1,102 @@
+"""`gradwalk serve` and `check`. Imported only for them: they need the extra `server`."""
+
+import logging
+import sys
+from typing import Any
+
+import click
+import uvicorn
+from pydantic import ValidationError
+
+from gradwalk.api.app import create_app
+from gradwalk.api.faults import describe_invalid
+from gradwalk.api.logs import configure_logs, fields
+from gradwalk.api.settings import Settings
+from gradwalk.cli.findings import look_at_everything
+from gradwalk.cli.language import Misuse, current_language
+from gradwalk.protocol.facts import fact
+from gradwalk.sandbox.launcher import LauncherGoneError
+from gradwalk.sandbox.supervisor import Sandbox
+from gradwalk.words.catalogue import tell
+from gradwalk.words.extras import ExtraMissingError
+
+_SHUTDOWN_SECONDS = 1
+
+
+@click.command()
+@click.option("--host", help="Address to listen on.  [default: 127.0.0.1]")
+@click.option("--port", type=click.IntRange(0, 65_535), help="Port to listen on; 0 takes a free one.  [default: 8000]")
+def serve(host: str | None, port: int | None) -> None:
+    """Serve the page and the API.
+
+    Every setting can also be given by the environment, with the prefix GRADWALK_.
+    """
+    given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
+    settings = read_settings(**given)
+    configure_logs(settings.log_format, settings.log_level)
+    logging.getLogger(__name__).info("settings", extra=fields(**settings.describe()))
+    sandbox = Sandbox(settings.run_limits)
+    if settings.is_public and not settings.cluster_url:
+        _refuse_below_full(sandbox, settings.host)
+    try:
+        app = create_app(settings, sandbox)
+    except ExtraMissingError as missing:
+        raise Misuse(missing.fact) from missing
+    uvicorn.run(
+        app,
+        host=settings.host,
+        port=settings.port,
+        access_log=False,
+        server_header=False,
+        proxy_headers=bool(settings.trusted_proxies),
+        forwarded_allow_ips=settings.trusted_proxies,
+        timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
+        log_config=None,
+        workers=1,
+    )
+
+
+def read_settings(**given: Any) -> Settings:
+    """From the environment, and what was given on the command line.
+
+    Raises:
+        Misuse: one of them is no such value.
+    """
+    try:
+        return Settings(**given)
+    except ValidationError as error:
+        raise Misuse(describe_invalid(error.errors())) from error
+
+
+def _refuse_below_full(sandbox: Sandbox, host: str) -> None:
+    """Before anything listens: others may only send programs to a server that holds them completely."""
+    try:
+        protection = sandbox.measure()
+    except LauncherGoneError as error:
+        raise Misuse(fact("cli-sandbox-broken", reason=str(error))) from error
+    if protection.level == "full":
+        return
+    sandbox.close()
+    raise Misuse(
+        fact(
+            "cli-not-listening",
+            host=host,
+            level=protection.level,
+            open=[*protection.open],
+            protection=protection.said,
+        )
+    )
+
+
+@click.command()
+def check() -> None:
+    """Try out everything that `serve` needs, and say what to do where something is missing.
+
+    Exit status 1 when something is missing that a server cannot do without.
+    """
+    settings = read_settings()
+    logging.basicConfig(level=logging.ERROR)
+    findings = look_at_everything(settings)
+    for found in findings:
+        click.echo(f"{found.verdict:<8}{found.subject:<10}{tell(found.fact, current_language())}")
+    sys.exit(1 if any(found.verdict == "missing" for found in findings) else 0)

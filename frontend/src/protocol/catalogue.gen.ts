@@ -1416,6 +1416,7 @@ export interface Catalogue {
   "player-saved-alias": "name";
   "player-saved-version": "version";
   "player-inside-forward": "count";
+  "player-more": never;
   "player-to-know": never;
   "player-inside-backward": "count";
   "player-gives": never;

@@ -22,7 +22,7 @@ const COLUMN_PX = 626;
 /** Here a product of three numbers just stands in one line. */
 const TIGHT_PX = 760;
 /** Sentence, title, rule, product and its sum. */
-const EQUATION_PX = 400;
+const EQUATION_PX = 434;
 
 /**
  * @param scale of all type, 1 but in a lecture hall
@@ -36,7 +36,7 @@ export function dockOf({ width, height }: Size, scale = 1, needed = 0): Dock {
   const takesTooMuch = width * (1 - share) < needed && needed <= width;
   if (width >= ROOMY_PX * scale && !takesTooMuch) return { side: "beside", share };
   if (width > FLAT * height) return { side: "beside", share: 0.46 };
-  return { side: "below", share: Math.min(0.58, Math.max(0.44, (EQUATION_PX * scale) / height)) };
+  return { side: "below", share: Math.min(0.61, Math.max(0.44, (EQUATION_PX * scale) / height)) };
 }
 
 /** Between the graph and the lane in which the line to a dock beside it runs. */

@@ -1415,6 +1415,7 @@ FactKind = Literal[
     "player-saved-alias",
     "player-saved-version",
     "player-inside-forward",
+    "player-more",
     "player-to-know",
     "player-inside-backward",
     "player-gives",

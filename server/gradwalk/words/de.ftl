@@ -1959,6 +1959,7 @@ player-inside-forward = In forward: { $count } { $count ->
     [one] Operation
    *[other] Operationen
 }
+player-more = mehr
 player-to-know = Gut zu wissen
 player-inside-backward = In backward: { $count } { $count ->
     [one] Operation

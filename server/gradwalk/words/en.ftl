@@ -1960,6 +1960,7 @@ player-inside-forward = Inside forward: { $count } { $count ->
     [one] operation
    *[other] operations
 }
+player-more = more
 player-to-know = What to know
 player-inside-backward = Inside backward: { $count } { $count ->
     [one] operation

@@ -21,10 +21,12 @@ _PLACES = """() => {
     };
     const graph = document.querySelector("[data-part=graph]");
     const shown = [...graph.querySelectorAll("article, .group:not(.open), path.box")];
+    const code = document.querySelector(".cm-scroller");
     const active = graph.querySelector("article[aria-current=step]") ?? graph.querySelector(".group.active");
     return {
         graph: box(graph), dock: box(document.querySelector("[data-part=dock]")), boxes: shown.map(box),
         active: active === null ? null : box(active), seeds: [...graph.querySelectorAll(".token.seed")].map(box),
+        blank: graph.querySelectorAll("path.box").length, isCodeCut: code.scrollWidth > code.clientWidth + 1,
         cut: [...graph.querySelectorAll("article")]
             .filter((card) => [...card.children].some((line) => line.scrollWidth > line.clientWidth + 1))
             .map((card) => card.dataset.node),
@@ -95,6 +97,7 @@ def test_a_graph_opens_whole_and_the_node_at_work_stays_in_view(new_page: Opener
             opened(player, f"example={slug}&s=0")
             found = player.page.evaluate(_PLACES)
             assert found["boxes"], slug
+            assert (found["blank"], found["isCodeCut"]) == (0, False), f"{slug} at {width}"
             there = [*found["boxes"], *found["seeds"]]
             assert all(is_inside(box, found["graph"]) for box in there), f"{slug} at {width}: not whole"
             for _ in range(4):
@@ -152,6 +155,17 @@ def test_the_order_of_the_steps_is_shown_before_the_first(player: PlayerPage) ->
     assert [" ".join(text.split()[:2]) for text in order.all_inner_texts()][:3] == ["1 mul", "2 add", "3 mul"]
     order.nth(2).get_by_role("button").click()
     player.wait_for_place("3.1")
+
+
+def test_what_v_is_is_one_click_away_at_any_step(player: PlayerPage) -> None:
+    opened(player, "example=map&s=1.3")
+    meaning = player.part("what-is-v")
+    expect(meaning).to_be_hidden()
+    player.product.get_by_role("button", name="v = grad_output").click()
+    expect(meaning).to_contain_text("0·4 + 1·6 + 0·9 = 6")
+    player.press("Escape")
+    expect(meaning).to_be_hidden()
+    player.wait_for_place("1.3")
 
 
 # Walks to the end: each stop with its boxes, and whatever in the dock is higher than its place.

@@ -138,6 +138,7 @@ export function createEditor(parent: HTMLElement, source: string, events: Editor
       highlightActiveLineGutter(),
       history(),
       drawSelection(),
+      EditorView.lineWrapping,
       indentUnit.of("    "),
       EditorState.tabSize.of(4),
       indentOnInput(),

@@ -24,6 +24,8 @@ interface Offers {
   readonly showNumbers: (name: string, value: TensorValue) => void;
   /** Computes a local Jacobian that was left out while tracing. */
   readonly computeJacobian: (stepIndex: number, argnum: number) => void;
+  /** What v is, where that can be written out. */
+  readonly meaningOfV: () => Snippet | null;
   /** Points at a place in the program. */
   readonly pointAt: (span: Span) => void;
   /** What stands beside a gradient to check it by finite differences; the operand's name, where it is of one. */

@@ -27,16 +27,21 @@ const MARGIN_PX = 14;
 export const SEED_ROOM_PX = 116;
 const FOLLOWING_MARGIN_PX = 6;
 
-/** How much a card tells: all of it; in brief, in letters that keep their size on screen; nothing, a mark of its place. */
-export type Detail = "full" | "brief" | "far";
-/** Below this no card tells anything. */
+/**
+ * How much a card tells: all of it; in brief, in letters that keep their size on screen; its title; nothing, a mark of
+ * its place.
+ */
+export type Detail = "full" | "brief" | "titles" | "far";
+/** Below this a card has room for its title at most, */
 const CARDS_FROM_SCALE = 0.32;
+/** and below this for nothing. */
+const TITLES_FROM_SCALE = 0.15;
 /** Of a card's own letters, as wide as its box allows. */
 const LETTERS_PX = 16.7;
 const LARGEST_LETTERS_PX = 28.4;
 
 export function detailAt(k: number, readable = READABLE_SCALE): Detail {
-  if (k < CARDS_FROM_SCALE) return "far";
+  if (k < CARDS_FROM_SCALE) return k < TITLES_FROM_SCALE ? "far" : "titles";
   return k < readable - 0.01 ? "brief" : "full";
 }
 

@@ -64,7 +64,7 @@ describe.each(TRACES)("the first picture of %s", (name) => {
     if (graph === null) return;
     const layout = layOut(drawingOf(graph, new Set(groupsOpenAtFirst(graph))));
     const region = regionOf(stage, widthToRead(layout.width));
-    expect(detailAt(whole(layout, region).k)).not.toBe("far");
+    expect(["full", "brief"]).toContain(detailAt(whole(layout, region).k));
   });
 });
 
@@ -74,8 +74,8 @@ it("closes groups at first where their cards could tell nothing", () => {
   const picture = (open: readonly string[]) => layOut(drawingOf(graph, new Set(open)));
   const phone = { width: 390, height: 266, top: 40 };
   const told = (open: readonly string[]) => detailAt(whole(picture(open), phone).k);
-  expect(told(groupsOpenAtFirst(graph))).toBe("far");
-  expect(told(groupsOpenWithin(graph, widestToTell(phone.width)))).not.toBe("far");
+  expect(["titles", "far"]).toContain(told(groupsOpenAtFirst(graph)));
+  expect(["full", "brief"]).toContain(told(groupsOpenWithin(graph, widestToTell(phone.width))));
   expect(groupsOpenWithin(graph, widestToTell(1417))).toEqual(groupsOpenAtFirst(graph));
 });
 

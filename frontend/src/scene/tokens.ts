@@ -77,6 +77,8 @@ const MOST_CELLS = 6;
 const TOKEN_PRECISION = 3;
 /** Of the numbers of a vector, in characters of a token that is not enlarged; a longer one is a few cells and its shape. */
 const LONGEST_LABEL = 12;
+/** Drawn larger, such a vector is its shape alone, as on a card in brief. */
+const LARGEST_PICTURED = 1.2;
 /** Of its way, at most so far outside; and how much of the camera's margin a seed takes beside its room. */
 const SEED_WAITS = 0.25;
 const SEED_MARGIN_PX = 7;
@@ -139,6 +141,8 @@ function tokenText(
   const label = `[${written(TOKEN_PRECISION)}]`;
   if (gradient.data !== undefined && isWrittenOut(gradient.shape) && label.length * scale <= LONGEST_LABEL)
     return { label, shape, value: null, title: shape };
+  if (scale > LARGEST_PICTURED)
+    return { label: "", shape: shape.replaceAll(" ", ""), value: null, title: `${shape} ${written()}` };
   return { label: "", shape, value: gradient, title: `${shape} ${written()}` };
 }
 

@@ -79,6 +79,7 @@ def test_a_right_backward_agrees_with_finite_differences_and_opens_into_its_line
     assert marked(table) == set()
     # The same backward opens into the lines of its formula.
     (line,) = [at for at, text in enumerate(program_text("map").splitlines(), 1) if "return v @" in text]
+    player.named("button", "player-more").click()
     inside = player.product.locator("details").filter(has_text=say("player-inside-backward", count=1).partition(":")[0])
     inside.locator("summary").click()
     product = inside.get_by_role("listitem").filter(has_text=say("player-line", line=line))

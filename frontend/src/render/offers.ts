@@ -1,15 +1,16 @@
 /** What components deep inside can use where somebody offers it: a page can do more than an element on any page. */
 import { getContext, type Snippet, setContext } from "svelte";
+import type { Box } from "../layout/geometry";
+import type { Layout } from "../layout/place";
 import type { Chain } from "../model/chain";
 import type { Span, TensorValue } from "../protocol/trace.gen";
 import type { GradcheckQuestion } from "../scene/gradcheck";
-import type { Nudge } from "../scene/nudge";
 import type { View } from "../scene/views";
 
-export interface NudgeOnStage {
-  readonly nudge: Nudge;
-  /** How many steps of the forward walk the change has come to. */
-  readonly reached: number;
+/** A card on the stage, by its node. */
+export interface PlacedCard {
+  readonly node: string;
+  readonly box: Box;
 }
 
 interface Offers {
@@ -18,8 +19,8 @@ interface Offers {
   readonly chooseView: (view: View) => void;
   /** The chain on show, for what marks it in the graph. */
   readonly chain: () => Chain | null;
-  /** The nudge that the stage marks; null while nothing is nudged. */
-  readonly nudge: () => NudgeOnStage | null;
+  /** What marks a nudge on the stage; null while nothing is nudged. */
+  readonly nudged: () => Snippet<[Layout, readonly PlacedCard[]]> | null;
   /** Shows all numbers of a value that was only summed up. */
   readonly showNumbers: (name: string, value: TensorValue) => void;
   /** Computes a local Jacobian that was left out while tracing. */

@@ -39,7 +39,10 @@ class Verdict:
     """The limit that cut the run short."""
 
 
-_CRASHES = {signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGTRAP}
+_CRASHES = {
+    one for one in signal.Signals if one.name in ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGTRAP")
+}
+"""Those of them that this system has."""
 
 
 def judge(ending: Ending, how: Exit | None, wall_seconds: float) -> Verdict:

@@ -3,40 +3,47 @@
  * objects, so that the server can run it: the places and the formulas of a file are those of the screen.
  */
 import { Graphviz } from "@hpcc-js/wasm-graphviz";
-import { askGraphviz, remembered } from "../layout/dot";
+import { askGraphviz, type PlaceLevel, remembered } from "../layout/dot";
+import type { Size } from "../layout/geometry";
 import { type Layout, place } from "../layout/place";
 import { drawingOf } from "../layout/sizes";
 import { layOutSimply } from "../layout/spare";
-import { DEFAULT_PRECISION } from "../model/numbers";
-import { PHASES, PLACES } from "../model/phases";
-import { clampPosition, forwardOrder, type Position, START, stopsOfStep } from "../model/position";
+import { type Direction, PLACES } from "../model/phases";
+import {
+  clampPosition,
+  forwardOrder,
+  type Position,
+  parsePosition,
+  START,
+  startOf,
+  stopsOfStep,
+} from "../model/position";
 import { nodeAt, passAt } from "../model/selectors";
 import { emptyTrace, foldEvents, type TraceState } from "../model/trace";
+import { paletteOf, type Theme } from "../paint/palette";
+import { toSvg } from "../paint/svg";
 import { decodeDocument } from "../protocol/decode";
 import type { Fact, Graph } from "../protocol/trace.gen";
 import { mathml, useTypesetter } from "../render/math";
 import { typeset } from "../render/typesetter";
-import { repeatsOf, withRepeats } from "../scene/repeats";
-import { calledShort, operandLabel, savedLabel } from "../words/names";
+import { groupsOpenAtFirst } from "../scene/opening";
+import { drawPicture } from "../scene/picture";
+import { withRepeats } from "../scene/repeats";
 import { format, markedUp, type Said, speak as speakIn, textOf } from "../words/say";
 import { saidAt, stepSentence } from "../words/sentences";
 import { tell as tellInWords } from "../words/tell";
 import {
   BAKED_VERSION,
   type Baked,
-  type BakedBoxes,
-  type BakedForward,
   type BakedLayout,
-  type Labels,
   openingsOf,
   packLayout,
-  type Told,
+  type StepWords,
+  type Walks,
 } from "./baked";
 
 /** Graphs above this are laid out in their first state only, and may be too much for Graphviz. */
 const MANY_NODES = 200;
-/** Graphs above this have no picture with all groups open; no walk of them would have an end. */
-const MOST_NODES_OPENED = 2000;
 
 // The XML reader inside Graphviz, for tables with ports, salts its hashes with this, and a bare engine has none. Zeros,
 // because two exports of one trace are the same bytes.
@@ -46,33 +53,14 @@ globalThis.crypto ??= { getRandomValues: <T extends ArrayLike<number>>(cells: T)
 export async function bake(text: string): Promise<string> {
   const document = decodeDocument(text);
   const trace = foldEvents(emptyTrace(), document.events);
-  const engine = await Graphviz.load();
+  const engine = await loadGraphviz();
   const layouts: BakedLayout[] = [];
-  const boxes: BakedBoxes[] = [];
   for (const { index, started } of trace.passes) {
     const graph = withRepeats(started.graph);
-    const isLarge = graph.nodes.length > MANY_NODES;
-    const placeLevel = remembered(new Map(), (dot, level) => {
-      try {
-        return askGraphviz(engine, dot);
-      } catch (error) {
-        // A long chain overflows its stack. A small graph that it refuses is a fault of ours, not to be papered over.
-        if (!isLarge) throw error;
-        return layOutSimply(level);
-      }
-    });
-    const openings = openingsOf(graph).slice(0, isLarge ? 1 : undefined);
+    const placeLevel = placerOf(engine, graph);
+    const openings = openingsOf(graph).slice(0, isLarge(graph) ? 1 : undefined);
     const placed = openings.map((open) => place(drawingOf(graph, new Set(open)), placeLevel));
     layouts.push(...placed.map((layout, at) => packLayout(index, openings[at] ?? [], layout)));
-    const [first] = placed;
-    if (first === undefined) continue;
-    const isClosed = [...first.groups.values()].some(({ open }) => !open);
-    const all = graph.groups.map(({ id }) => id);
-    const opened =
-      isClosed && graph.nodes.length <= MOST_NODES_OPENED
-        ? packLayout(index, all, place(drawingOf(graph, new Set(all)), placeLevel))
-        : null;
-    boxes.push(boxesOf(index, graph, first, opened));
   }
   useTypesetter(typeset);
   const math = Object.fromEntries(formulasOf(trace).map((latex) => [latex, mathml(latex)]));
@@ -81,91 +69,116 @@ export async function bake(text: string): Promise<string> {
     made_by: document.versions.gradwalk,
     layouts,
     math,
-    stills: { boxes, forward: forwardOf(trace) },
   };
   return JSON.stringify(baked);
 }
 
-/** What a picture needs to know of the groups in it: stills are drawn from the first layout, or with all groups open. */
-function boxesOf(pass: number, graph: Graph, layout: Layout, opened: BakedLayout | null): BakedBoxes {
-  const parents = new Map(graph.groups.map((group) => [group.id, group.parent]));
-  const counts = new Map<string, number>();
-  const homes: Record<string, string> = {};
-  for (const node of graph.nodes) {
-    for (let id = node.group; id !== null; id = parents.get(id) ?? null) {
-      counts.set(id, (counts.get(id) ?? 0) + 1);
-      if (layout.groups.get(id)?.open === false) homes[node.id] = id;
+let loading: Promise<Graphviz> | null = null;
+
+function loadGraphviz(): Promise<Graphviz> {
+  loading ??= Graphviz.load();
+  return loading;
+}
+
+function isLarge({ nodes }: Graph): boolean {
+  return nodes.length > MANY_NODES;
+}
+
+function placerOf(engine: Graphviz, graph: Graph): PlaceLevel {
+  return remembered(new Map(), (dot, level) => {
+    try {
+      return askGraphviz(engine, dot);
+    } catch (error) {
+      // A long chain overflows its stack. A small graph that it refuses is a fault of ours, not to be papered over.
+      if (!isLarge(graph)) throw error;
+      return layOutSimply(level);
     }
-  }
-  const groups = graph.groups.map((group) => {
-    const repeats = repeatsOf(group);
-    const label = repeats === null ? group.label : `${group.label} × ${repeats}`;
-    return [group.id, [label, counts.get(group.id) ?? 0]] as const;
-  });
-  return { pass, groups: Object.fromEntries(groups), homes, opened };
-}
-
-/** The forward walk in its order, with what is said at each of its phases. */
-function forwardOf(trace: TraceState): readonly BakedForward[] {
-  return forwardOrder(trace).map((node, at) => {
-    const position: Position = { direction: "forward", step: at + 1, phase: "arrive" };
-    return {
-      pass: passAt(trace, position)?.index ?? 0,
-      node: node.id,
-      said: phasesAt(trace, position, textOf),
-      stops: stopsAt(trace, position),
-      ...labelsAt(trace, position),
-    };
   });
 }
 
-function labelsAt(trace: TraceState, position: Position): Labels {
-  const node = nodeAt(trace, position);
-  const graph = passAt(trace, position)?.started.graph;
-  if (node === null || graph === undefined) return { operands: [], saved: [] };
-  const scene = { graph, precision: DEFAULT_PRECISION };
-  // Tabs of a product must differ; what goes into a call may be the same twice.
-  const call = position.direction === "forward" ? calledShort : operandLabel;
+interface Opened {
+  readonly trace: TraceState;
+  /** By pass, as it is first seen. */
+  readonly layouts: Map<number, Layout>;
+}
+
+const opened = new Map<string, Opened>();
+
+/** The trace that later calls draw from, under a name; JSON of `Walks`. */
+export function open(key: string, text: string): string {
+  const trace = foldEvents(emptyTrace(), decodeDocument(text).events);
+  opened.set(key, { trace, layouts: new Map() });
+  return JSON.stringify(walksOf(trace));
+}
+
+/** How a picture is drawn, in JSON; sizes in px. */
+interface Look extends Size {
+  /** 0 to 1, of the motion that leads into the stop. */
+  readonly progress: number;
+  readonly theme: Theme;
+  readonly transparent: boolean;
+}
+
+/** One stop of an opened trace as SVG; of a phase at which its step does not stop, the stop before it. */
+export async function draw(key: string, address: string, lookJson: string): Promise<string> {
+  const found = opened.get(key);
+  if (found === undefined) throw new Error("this trace is not open");
+  const { progress, theme, transparent, width, height } = JSON.parse(lookJson) as Look;
+  const { trace } = found;
+  const position = clampPosition(trace, parsePosition(address) ?? START);
+  const layout = await layoutOf(found, position);
+  const size = { width, height };
+  const shapes = drawPicture({ trace, position, progress, layout, size, isTransparent: transparent });
+  const title = textOf(saidAt(trace, position));
+  return toSvg(shapes, { size, palette: paletteOf(theme), isTransparent: transparent, title });
+}
+
+async function layoutOf({ trace, layouts }: Opened, position: Position): Promise<Layout> {
+  const pass = passAt(trace, position);
+  if (pass === null) throw new Error("a trace without a pass has no picture");
+  const known = layouts.get(pass.index);
+  if (known !== undefined) return known;
+  const graph = withRepeats(pass.started.graph);
+  const drawing = drawingOf(graph, new Set(groupsOpenAtFirst(graph)));
+  const made = place(drawing, placerOf(await loadGraphviz(), graph));
+  layouts.set(pass.index, made);
+  return made;
+}
+
+export function close(key: string): void {
+  opened.delete(key);
+}
+
+/** What is said of both walks, with backticks round code. */
+export function tellMarkedUp(text: string): string {
+  return JSON.stringify(walksOf(foldEvents(emptyTrace(), decodeDocument(text).events), markedUp));
+}
+
+function walksOf(trace: TraceState, write: (said: Said) => string = textOf): Walks {
+  const startAt = (direction: Direction): string => write(saidAt(trace, startOf(direction)));
   return {
-    operands: node.inputs.map((operand) => call(scene, node, operand)),
-    saved: node.saved.map((saved) => savedLabel(scene, node, saved)),
+    start: { backward: startAt("backward"), forward: startAt("forward") },
+    backward: trace.steps.map((_, at) => stepWords(trace, "backward", at + 1, write)),
+    forward: forwardOrder(trace).map((_, at) => stepWords(trace, "forward", at + 1, write)),
   };
 }
 
-function phasesAt(trace: TraceState, position: Position, write: (said: Said) => string): readonly string[] {
-  return PHASES[position.direction].map((phase) =>
-    write(saidAt(trace, clampPosition(trace, { ...position, phase }))),
-  );
-}
-
-/** The places of the phases at which a step stops. */
-function stopsAt(trace: TraceState, { direction, step }: Position): readonly number[] {
-  return stopsOfStep(trace, direction, step).map((phase) => PLACES[phase]);
-}
-
-/** JSON of `Told` for the JSON of a trace document. */
-export function tell(text: string): string {
-  return JSON.stringify(toldOf(text, textOf));
-}
-
-/** The same with backticks round code. */
-export function tellMarkedUp(text: string): string {
-  return JSON.stringify(toldOf(text, markedUp));
-}
-
-function toldOf(text: string, write: (said: Said) => string): Told {
-  const trace = foldEvents(emptyTrace(), decodeDocument(text).events);
-  const backward = trace.steps.map((_, at) => {
-    const position: Position = { direction: "backward", step: at + 1, phase: "collect" };
-    const phases = phasesAt(trace, position, write);
-    return {
-      whole: stepSentence(trace, position),
-      phases,
-      stops: stopsAt(trace, position),
-      ...labelsAt(trace, position),
-    };
-  });
-  return { start: write(saidAt(trace, START)), backward };
+function stepWords(
+  trace: TraceState,
+  direction: Direction,
+  step: number,
+  write: (said: Said) => string,
+): StepWords {
+  const stops = stopsOfStep(trace, direction, step).map((phase) => ({ direction, step, phase }));
+  const [position = startOf(direction)] = stops;
+  const node = nodeAt(trace, position);
+  return {
+    pass: passAt(trace, position)?.index ?? 0,
+    node: node?.id ?? "",
+    name: node?.leaf ?? node?.name ?? "",
+    whole: stepSentence(trace, position),
+    stops: stops.map((stop) => ({ phase: PLACES[stop.phase], said: write(saidAt(trace, stop)) })),
+  };
 }
 
 /** A message of the catalogue as Python's own reader gives it, operands as JSON. */

@@ -5,6 +5,7 @@
 import type { Curve } from "../layout/geometry";
 import type { Layout } from "../layout/place";
 import { drawingOf } from "../layout/sizes";
+import type { Direction } from "../model/phases";
 import type { TraceDocument } from "../protocol/trace.gen";
 import { groupsOpenAtFirst } from "../scene/opening";
 
@@ -26,45 +27,23 @@ export interface BakedLayout {
   readonly loose: readonly string[];
 }
 
-/** What pictures of a pass show of its groups. */
-export interface BakedBoxes {
-  readonly pass: number;
-  /** What is written on each, and how many nodes are in it. */
-  readonly groups: Readonly<Record<string, readonly [label: string, nodes: number]>>;
-  /** The closed group of the first layout that stands for a node, for those in one. */
-  readonly homes: Readonly<Record<string, string>>;
-  /** With all groups open, where the first layout has closed ones; null too for what is far too large. */
-  readonly opened: BakedLayout | null;
+/** What is said of both walks, for those who cannot run this code. */
+export interface Walks {
+  /** Before the first step. */
+  readonly start: Readonly<Record<Direction, string>>;
+  readonly backward: readonly StepWords[];
+  readonly forward: readonly StepWords[];
 }
 
-/** What the operands and the saved values of a node are called, in its own order. */
-export interface Labels {
-  readonly operands: readonly string[];
-  readonly saved: readonly string[];
-}
-
-/** One step of the forward walk. */
-export interface BakedForward extends Labels {
+export interface StepWords {
   readonly pass: number;
   readonly node: string;
-  /** A sentence per phase: of one at which the step does not stop, that of the stop it opens. */
-  readonly said: readonly string[];
-  /** Which phases it stops at, from 1. */
-  readonly stops: readonly number[];
-}
-
-/** What is said of the backward walk, for those who cannot run this code. */
-export interface Told {
-  /** Before the first step. */
-  readonly start: string;
-  readonly backward: readonly (Labels & {
-    /** Of the whole step. */
-    readonly whole: string;
-    /** A sentence per phase: of one at which the step does not stop, that of the stop it opens. */
-    readonly phases: readonly string[];
-    /** Which phases it stops at, from 1. */
-    readonly stops: readonly number[];
-  })[];
+  /** The leaf's, else the node's. */
+  readonly name: string;
+  /** Of the whole step. */
+  readonly whole: string;
+  /** Where the step stops; phases are counted from 1. */
+  readonly stops: readonly { readonly phase: number; readonly said: string }[];
 }
 
 export interface Baked {
@@ -74,8 +53,6 @@ export interface Baked {
   readonly layouts: readonly BakedLayout[];
   /** MathML by LaTeX; null for what does not parse. */
   readonly math: Readonly<Record<string, string | null>>;
-  /** For pictures that the server draws. It is left out of what goes to a viewer, which knows all of it. */
-  readonly stills?: { readonly boxes: readonly BakedBoxes[]; readonly forward: readonly BakedForward[] };
 }
 
 /** A trace, perhaps with what was worked out of it. */

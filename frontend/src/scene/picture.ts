@@ -1,0 +1,137 @@
+/** One stop as a picture: the graph, the dock and the line between them, as a list of shapes. No DOM, no clock. */
+import type { Box, Size } from "../layout/geometry";
+import type { Layout } from "../layout/place";
+import { DEFAULT_PRECISION } from "../model/numbers";
+import type { Position } from "../model/position";
+import { stepCount } from "../model/position";
+import { walkAt } from "../model/selectors";
+import type { TraceState } from "../model/trace";
+import { phaseName } from "../words/phases";
+import { label, textOf } from "../words/say";
+import { saidAt } from "../words/sentences";
+import { detailAt, follower, lettersAt, type Region, widthToRead } from "./camera";
+import { dockOf, tieOf } from "./dock";
+import { drawDock } from "./dockpicture";
+import { drawCallout } from "./equation";
+import { V_CAPTION } from "./form";
+import { drawMap } from "./map";
+import type { Shape } from "./shapes";
+import { shotAt } from "./shot";
+import { boxOf, drawStill, type Still } from "./still";
+
+export interface PictureView {
+  readonly trace: TraceState;
+  readonly position: Position;
+  /** 0 to 1, of the motion that leads into the stop. */
+  readonly progress: number;
+  readonly layout: Layout;
+  readonly size: Size;
+  /** Nothing is painted under the graph. */
+  readonly isTransparent: boolean;
+}
+
+const MARGIN = 24;
+/** As the tokens are laid out. */
+const TOKEN_LETTERS_PX = 12.5;
+const TIE_PX = 2;
+/** Of the map, so that a line from it does not touch the letters of the dock. */
+const BESIDE = 22;
+
+export function drawPicture(view: PictureView): readonly Shape[] {
+  const { trace, position, progress, layout, size } = view;
+  const still = drawStill(trace, position);
+  const callout = drawCallout(trace, still);
+  const { map, dock, side } = regionsOf(size, layout);
+  const region: Region = { width: map.width, height: map.height, top: 0 };
+  const walk = walkAt(trace, position);
+  const { graph } = still;
+  const boxAt = (index: number): Box | null =>
+    graph === null ? null : boxOf(graph, layout, walk.nodes[index] ?? "");
+  const camera = shotAt(still, layout, region, follower(layout, boxAt, region)(walk.walked));
+  const detail = detailAt(camera.k);
+  const letters = lettersAt(camera.k);
+  const active = graph === null || still.node === null ? null : boxOf(graph, layout, still.node.id);
+  const tie = callout === null || active === null ? [] : tieOf(side, active, layout, camera, region, map);
+  const shapes = drawMap({
+    still,
+    layout,
+    progress,
+    precision: DEFAULT_PRECISION,
+    detail,
+    letters,
+    tokenScale: detail === "brief" ? letters / TOKEN_LETTERS_PX : 1,
+    tie: tie.map(({ x, y, width, height }) => ({
+      x: (x - camera.x) / camera.k,
+      y: (y - camera.y) / camera.k,
+      width: Math.max(TIE_PX, width) / camera.k,
+      height: Math.max(TIE_PX, height) / camera.k,
+    })),
+  });
+  const ground: Shape = { kind: "rect", box: map, fill: "ground" };
+  const world: Shape = { kind: "group", children: shapes, at: camera };
+  return [
+    ...(view.isTransparent ? [] : [ground]),
+    {
+      kind: "group",
+      children: [world],
+      at: { x: map.x, y: map.y, k: 1 },
+      clip: { x: 0, y: 0, width: map.width, height: map.height },
+    },
+    ...drawDock(
+      {
+        callout,
+        said: textOf(saidAt(trace, position)),
+        place: placeOf(trace, position),
+        seeds: seedsOf(still),
+        progress,
+        precision: DEFAULT_PRECISION,
+      },
+      dock,
+    ),
+  ];
+}
+
+/** The map fills its side up to the edges; the dock keeps a margin. */
+function regionsOf(size: Size, layout: Layout): { map: Box; dock: Box; side: "below" | "beside" } {
+  const { side, share } = dockOf(size, 1, widthToRead(layout.width));
+  if (side === "beside") {
+    const width = Math.round(size.width * (1 - share));
+    const dock = {
+      x: width + BESIDE,
+      y: MARGIN,
+      width: size.width - width - BESIDE - MARGIN,
+      height: size.height - 2 * MARGIN,
+    };
+    return { map: { x: 0, y: 0, width, height: size.height }, dock, side };
+  }
+  const height = Math.round(size.height * (1 - share));
+  const dock = {
+    x: MARGIN,
+    y: height + MARGIN / 2,
+    width: size.width - 2 * MARGIN,
+    height: size.height - height - MARGIN,
+  };
+  return { map: { x: 0, y: 0, width: size.width, height }, dock, side };
+}
+
+/** `Step 3 of 7, multiply`. */
+function placeOf(trace: TraceState, position: Position): string {
+  const { direction, step } = position;
+  const isForward = direction === "forward";
+  if (step === 0) return label(isForward ? "export-before-program" : "export-before-pass");
+  const where = label(isForward ? "export-operation" : "export-step", {
+    number: String(step),
+    total: String(stepCount(trace, direction)),
+  });
+  return label("export-place", { where, phase: phaseName(position) });
+}
+
+/** What v is, before it has entered. */
+function seedsOf({ position, pass }: Still) {
+  if (position.direction === "forward" || position.step > 0) return [];
+  const outputs = pass?.started.outputs ?? [];
+  return outputs.map(({ name, seed }) => ({
+    caption: name === null || outputs.length === 1 ? V_CAPTION : `${V_CAPTION}, ${name}`,
+    value: seed,
+  }));
+}

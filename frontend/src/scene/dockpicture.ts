@@ -47,14 +47,14 @@ export interface DockView {
   readonly precision: number;
 }
 
-const SENTENCE: readonly Letters[] = [22, 20, 18, 16, 14].map((size) => ({ size, face: "sans" }));
+const SENTENCE: readonly Letters[] = [24, 22, 20, 18, 16, 14].map((size) => ({ size, face: "sans" }));
 const MOST_SENTENCE = 0.34;
-const TITLE: Letters = { size: 18, face: "sans", bold: true };
-const QUIET: Letters = { size: 14, face: "sans" };
-const RULE: Letters = { size: 17, face: "mono" };
-const SUM: Letters = { size: 17, face: "mono" };
+const TITLE: Letters = { size: 20, face: "sans", bold: true };
+const QUIET: Letters = { size: 15, face: "sans" };
+const RULE: Letters = { size: 18, face: "mono" };
+const SUM: Letters = { size: 18, face: "mono" };
 const PLACE: Letters = { size: 13, face: "sans" };
-const NUMBER_SIZES = [24, 21, 18, 16, 14, 12.5] as const;
+const NUMBER_SIZES = [32, 28, 24, 21, 18, 16, 14, 12.5] as const;
 const LINE = 1.32;
 const GAP = 10;
 const MOST_OPERANDS = 6;
@@ -434,7 +434,8 @@ function sumShapes(
   const shapes: Shape[] = [];
   let x = 0;
   const put = (written: string, ink: Ink, letters: Letters = SUM): void => {
-    shapes.push(text({ x, y: 0 }, written, letters, ink));
+    const begins = x + widthOf(/^ */.exec(written)?.[0] ?? "", letters);
+    shapes.push(text({ x: begins, y: 0 }, written.trim(), letters, ink));
     x += widthOf(written, letters);
   };
   sum.terms.forEach(({ a, b, right }, at) => {

@@ -9,8 +9,8 @@ import type { TraceState } from "../model/trace";
 import { phaseName } from "../words/phases";
 import { label, textOf } from "../words/say";
 import { saidAt } from "../words/sentences";
-import { detailAt, follower, lettersAt, type Region, widthToRead } from "./camera";
-import { dockOf, tieOf } from "./dock";
+import { detailAt, follower, lettersAt, type Region, whole } from "./camera";
+import { type Dock, tieOf } from "./dock";
 import { drawDock } from "./dockpicture";
 import { drawCallout } from "./equation";
 import { V_CAPTION } from "./form";
@@ -34,8 +34,6 @@ const MARGIN = 24;
 /** As the tokens are laid out. */
 const TOKEN_LETTERS_PX = 12.5;
 const TIE_PX = 2;
-/** Of the map, so that a line from it does not touch the letters of the dock. */
-const BESIDE = 22;
 
 export function drawPicture(view: PictureView): readonly Shape[] {
   const { trace, position, progress, layout, size } = view;
@@ -91,27 +89,36 @@ export function drawPicture(view: PictureView): readonly Shape[] {
   ];
 }
 
-/** The map fills its side up to the edges; the dock keeps a margin. */
-function regionsOf(size: Size, layout: Layout): { map: Box; dock: Box; side: "below" | "beside" } {
-  const { side, share } = dockOf(size, 1, widthToRead(layout.width));
-  if (side === "beside") {
-    const width = Math.round(size.width * (1 - share));
-    const dock = {
-      x: width + BESIDE,
-      y: MARGIN,
-      width: size.width - width - BESIDE - MARGIN,
-      height: size.height - 2 * MARGIN,
+interface Regions {
+  readonly map: Box;
+  readonly dock: Box;
+  readonly side: Dock["side"];
+}
+
+const BELOW_SHARE = 0.58;
+const BESIDE_SHARE = 0.51;
+
+/** The dock is where the graph is seen larger; the map fills its side up to the edges, the dock keeps a margin. */
+function regionsOf({ width, height }: Size, layout: Layout): Regions {
+  const across = Math.round(width * (1 - BESIDE_SHARE));
+  const down = Math.round(height * (1 - BELOW_SHARE));
+  const scale = (room: Size): number => whole(layout, { ...room, top: 0 }).k;
+  if (scale({ width: across, height }) > scale({ width, height: down }))
+    return {
+      side: "beside",
+      map: { x: 0, y: 0, width: across, height },
+      dock: {
+        x: across + MARGIN,
+        y: MARGIN,
+        width: width - across - 2 * MARGIN,
+        height: height - 2 * MARGIN,
+      },
     };
-    return { map: { x: 0, y: 0, width, height: size.height }, dock, side };
-  }
-  const height = Math.round(size.height * (1 - share));
-  const dock = {
-    x: MARGIN,
-    y: height + MARGIN / 2,
-    width: size.width - 2 * MARGIN,
-    height: size.height - height - MARGIN,
+  return {
+    side: "below",
+    map: { x: 0, y: 0, width, height: down },
+    dock: { x: MARGIN, y: down + MARGIN / 2, width: width - 2 * MARGIN, height: height - down - MARGIN },
   };
-  return { map: { x: 0, y: 0, width: size.width, height }, dock, side };
 }
 
 /** `Step 3 of 7, multiply`. */

@@ -1,11 +1,12 @@
 /** Rooms from the outside in; a room may import itself and the rooms right of it in this drawing:
  *
- *     app -> embed -> player | render | stream -> scene -> layout | words -> model -> protocol
+ *     app -> embed -> player | render | stream -> paint -> scene -> layout | words -> model -> protocol
  */
 const LEVELS = [
   ["app"],
   ["embed"],
   ["player", "render", "stream"],
+  ["paint"],
   ["scene"],
   ["layout", "words"],
   ["model"],

@@ -1,6 +1,6 @@
 import "../render/math.css";
 import "../render/pieces.css";
-import "../render/theme.css";
+import "../paint/theme.css";
 import "./page.css";
 import { mount } from "svelte";
 import { prepareLayout } from "../layout/client";

@@ -1,6 +1,7 @@
 /** The colours of the themes as files need them: numbers instead of CSS, read from the one list of colours. */
-import theme from "../render/theme.css?raw";
+
 import type { Fill, Ink } from "../scene/shapes";
+import theme from "./theme.css?raw";
 
 export const THEMES = ["light", "dark", "contrast"] as const;
 export type Theme = (typeof THEMES)[number];

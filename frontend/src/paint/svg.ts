@@ -1,6 +1,6 @@
 /** The display list as an SVG file. */
 import type { Size } from "../layout/geometry";
-import type { Shape, Stroke } from "../scene/shapes";
+import type { Letters, Run, Shape, Stroke } from "../scene/shapes";
 import type { Palette } from "./palette";
 
 /** Verdana is of the same widths, for systems without DejaVu. */
@@ -36,15 +36,20 @@ export function toSvg(shapes: readonly Shape[], { size, palette, isTransparent, 
       return `<g${attributes}><clipPath id="clip${clips}">${box}</clipPath><g clip-path="url(#clip${clips})">${inner}</g></g>`;
     }
     if (shape.kind === "text") {
-      const { at, face, size: letters, bold, anchor, ink } = shape;
-      const look = `${bold ? ' font-weight="bold"' : ""}${anchor === undefined ? "" : ` text-anchor="${anchor}"`}`;
-      return `<text x="${short(at.x)}" y="${short(at.y)}" font-family="${FAMILIES[face]}" font-size="${short(letters)}"${look} fill="${palette(ink)}">${escaped(shape.text)}</text>`;
+      const { at, anchor, then = [] } = shape;
+      const look = (run: Run): string => `${lettersOf(run)} fill="${palette(run.ink)}"`;
+      const place = ` x="${short(at.x)}" y="${short(at.y)}"${anchor === undefined ? "" : ` text-anchor="${anchor}"`}`;
+      if (then.length === 0) return `<text${place}${look(shape)}>${escaped(shape.text)}</text>`;
+      const spans = [shape, ...then].map(
+        (run) => `<tspan${run.gap ? ` dx="${short(run.gap)}"` : ""}${look(run)}>${escaped(run.text)}</tspan>`,
+      );
+      return `<text${place}>${spans.join("")}</text>`;
     }
-    const look = ` fill="${shape.fill === undefined ? "none" : palette(shape.fill)}"${lineOf(shape.stroke, palette)}`;
-    if (shape.kind === "path") return `<path d="${shape.d}"${look}/>`;
+    const paint = ` fill="${shape.fill === undefined ? "none" : palette(shape.fill)}"${lineOf(shape.stroke, palette)}`;
+    if (shape.kind === "path") return `<path d="${shape.d}"${paint}/>`;
     const { x, y, width: across, height: down } = shape.box;
     const radius = shape.radius === undefined ? "" : ` rx="${short(shape.radius)}"`;
-    return `<rect x="${short(x)}" y="${short(y)}" width="${short(across)}" height="${short(down)}"${radius}${look}/>`;
+    return `<rect x="${short(x)}" y="${short(y)}" width="${short(across)}" height="${short(down)}"${radius}${paint}/>`;
   };
   const ground = isTransparent
     ? ""
@@ -55,6 +60,10 @@ export function toSvg(shapes: readonly Shape[], { size, palette, isTransparent, 
 ${ground}${body}
 </svg>
 `;
+}
+
+function lettersOf({ face, size, bold }: Letters): string {
+  return ` font-family="${FAMILIES[face]}" font-size="${short(size)}"${bold ? ' font-weight="bold"' : ""}`;
 }
 
 function lineOf(stroke: Stroke | undefined, palette: Palette): string {

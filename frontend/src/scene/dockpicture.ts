@@ -32,7 +32,7 @@ import { multiplyingAt, type Spot } from "./multiplying";
 import { oneLine } from "./oneline";
 import { productForms } from "./product";
 import { savedWorthShowing } from "./saved";
-import { type Ink, type Letters, moved, type Shape, text } from "./shapes";
+import { type Ink, type Letters, moved, type Run, runs, type Shape, text } from "./shapes";
 import { firstEntry, sumAt } from "./sum";
 
 export interface DockView {
@@ -221,37 +221,30 @@ function forward(callout: Extract<CalloutScene, { kind: "forward" }>, precision:
 
 function drawVjp(callout: VjpCallout, view: DockView, room: Box): readonly Shape[] {
   const first = firstOperand(callout);
-  const primary = callout.operands.find(({ argnum }) => argnum === first);
-  const others = callout.operands.filter((each) => each !== primary);
-  const shown = [...(primary === undefined ? [] : [primary]), ...others].slice(0, MOST_OPERANDS);
+  const inOrder = [...callout.operands].sort(
+    (a, b) => Number(b.argnum === first) - Number(a.argnum === first),
+  );
+  const given = inOrder.filter(({ returned }) => isTensor(returned));
+  const shown = (given.length > 0 ? given : inOrder).slice(0, MOST_OPERANDS);
   const shapes: Shape[] = [];
   let y = room.y;
   const put = (written: string, letters: Letters, ink: Ink): void => {
     if (written === "") return;
     y += letters.size * LINE;
-    shapes.push(
-      text({ x: room.x, y: y - letters.size * 0.3 }, cut(written, letters, room.width), letters, ink),
-    );
+    const line = cut(written, letters, room.width);
+    shapes.push(text({ x: room.x, y: y - letters.size * 0.3 }, line, letters, ink));
   };
   put(summandsOf(callout, view.precision), SUM, "gradient");
   for (const operand of callout.shown.rule ? shown : []) put(ruleOf(callout, operand), RULE, "ink");
-  const left = callout.operands.length - shown.length;
-  const notes = left > 0 ? [label("export-operands-more", { count: left })] : [];
-  const body = {
-    ...room,
-    y: y + GAP,
-    height: room.y + room.height - y - GAP - notes.length * QUIET.size * LINE,
-  };
-  shapes.push(
-    ...fit(
-      shown.map((operand) => operandEquation(callout, operand, view)),
-      body,
-    ),
-  );
-  shapes.push(
-    ...linesOf(notes, QUIET, "ink-quiet", { x: room.x, y: room.y + room.height - QUIET.size * LINE }),
-  );
-  return shapes;
+  const left = given.length - shown.length;
+  const missing = inOrder.filter((operand) => !shown.includes(operand) && !isTensor(operand.returned));
+  const inShort = [
+    ...missing.map(({ label: name, returned }) => `${name}: ${oneLine(returned, view.precision).text}`),
+    ...(left > 0 ? [label("export-operands-more", { count: left })] : []),
+  ].join(", ");
+  const equations = shown.map((operand) => operandEquation(callout, operand, view));
+  const body = { ...room, y: y + GAP, height: room.y + room.height - y - GAP };
+  return [...shapes, ...fit(equations, body, inShort === "" ? [] : [inShort])];
 }
 
 /** `[1, 0] from mul + [2, 2] from y = [3, 2]`. */
@@ -431,54 +424,52 @@ function sumShapes(
 ): readonly Shape[] {
   const sum = sumAt(form, current, moving);
   if (sum.terms.length === 0 && !sum.isSummed) return [];
-  const shapes: Shape[] = [];
-  let x = 0;
-  const put = (written: string, ink: Ink, letters: Letters = SUM): void => {
-    const begins = x + widthOf(/^ */.exec(written)?.[0] ?? "", letters);
-    shapes.push(text({ x: begins, y: 0 }, written.trim(), letters, ink));
-    x += widthOf(written, letters);
+  const told: Run[] = [];
+  const put = (written: string, ink: Ink, letters: Letters = SUM, gap = 0): void => {
+    told.push({ text: written, ...letters, ink, gap });
   };
   sum.terms.forEach(({ a, b, right }, at) => {
-    if (at > 0) put(" + ", "ink-quiet");
-    const [left, other] = [formatNumber(a, precision), formatNumber(b, precision)];
+    if (at > 0) put("+", "ink-quiet", SUM, SPACE);
     const faint = a === 0 || b === 0;
     const ink = (isV: boolean): Ink => (faint ? "ink-quiet" : isV ? "gradient" : "ink");
-    put(left, ink(form.left.role === "v"));
-    if (right !== null) {
-      put("·", "ink-quiet");
-      put(other, ink(form.left.role !== "v"));
-    }
+    put(formatNumber(a, precision), ink(form.left.role === "v"), SUM, at > 0 ? SPACE : 0);
+    if (right === null) return;
+    put("·", "ink-quiet");
+    put(formatNumber(b, precision), ink(form.left.role !== "v"));
   });
-  if (!sum.isSummed) return shapes;
-  if (sum.terms.length === 0) put("0", "ink");
-  if (sum.leftOut > 0)
-    put(
-      `${sum.terms.length > 0 ? " + " : " "}${label(sum.isRestZero ? "player-more-zeros" : "player-more-terms", { count: sum.leftOut })}`,
-      "ink-quiet",
-    );
-  put(" = ", "ink-quiet");
-  if (!form.isTrue) {
-    put(formatNumber(sum.product, precision), "ink");
-    put(" ≠ ", "problem");
+  if (sum.isSummed) {
+    if (sum.terms.length === 0) put("0", "ink");
+    const more = sum.isRestZero ? "player-more-zeros" : "player-more-terms";
+    if (sum.leftOut > 0)
+      put(
+        `${sum.terms.length > 0 ? "+ " : ""}${label(more, { count: sum.leftOut })}`,
+        "ink-quiet",
+        QUIET,
+        SPACE,
+      );
+    put("=", "ink-quiet", SUM, SPACE);
+    if (!form.isTrue) {
+      put(formatNumber(sum.product, precision), "ink", SUM, SPACE);
+      put("≠", "problem", SUM, SPACE);
+    }
+    put(formatNumber(sum.total, precision), "ink", { ...SUM, bold: true }, SPACE);
+    if (!form.isTrue) put(label("player-backward-returned"), "problem", QUIET);
+    if (sum.entries > 1) {
+      const entry = label("player-entry-of", { entry: String(sum.entry), total: String(sum.entries) });
+      put(entry, "ink-quiet", QUIET, 2 * SPACE);
+    }
   }
-  put(formatNumber(sum.total, precision), "ink", { ...SUM, bold: true });
-  if (!form.isTrue) put(label("player-backward-returned"), "problem", QUIET);
-  if (sum.entries > 1)
-    put(
-      `   ${label("player-entry-of", { entry: String(sum.entry), total: String(sum.entries) })}`,
-      "ink-quiet",
-      QUIET,
-    );
-  return shapes;
+  return runs({ x: 0, y: 0 }, told);
 }
 
+const SPACE = 9;
 const BELOW = SUM.size * 1.5;
 const BETWEEN = 16;
 
 /** The equations one below the other, in the largest numbers in which all have room; what has none is told in short. */
-function fit(equations: readonly Equation[], room: Box): readonly Shape[] {
+function fit(equations: readonly Equation[], room: Box, besides: readonly string[] = []): readonly Shape[] {
   for (let count = equations.length; count > 0; count -= 1) {
-    const short = equations.slice(count).map(({ inShort }) => inShort);
+    const short = [...equations.slice(count).map(({ inShort }) => inShort), ...besides];
     const height = room.height - short.length * QUIET.size * LINE;
     const placed = placeAll(equations.slice(0, count), { width: room.width, height }, count === 1);
     if (placed === null) continue;

@@ -8,6 +8,7 @@ import { executions } from "../model/selectors";
 import type { PassState, TraceState } from "../model/trace";
 import type { Graph } from "../protocol/trace.gen";
 import { standouts } from "../words/standouts";
+import type { Fill } from "./shapes";
 import { groupsRound } from "./still";
 
 /** What is known of one node, or of the largest gradient in a group. */
@@ -69,4 +70,11 @@ export function heatLevel(spot: HeatSpot | undefined, heat: Heat): number | null
 /** Not a number is worse than any number. */
 function larger(a: number | undefined, b: number): number {
   return a === undefined || Number.isNaN(b) || b > a ? b : a;
+}
+
+/** How much of the gradient's colour each level has, in percent. */
+const HEAT_PERCENT = [0, 6, 16, 28, 42, 56, 70] as const;
+
+export function heatTint(level: number): Fill {
+  return { ink: "gradient", percent: HEAT_PERCENT[level] ?? 0 };
 }

@@ -1,32 +1,38 @@
 /** The graph as shapes, in its own coordinates: frames, edges, cards and what moves along the edges. */
 import type { Box, Curve, Point } from "../layout/geometry";
-import { pathOf } from "../layout/geometry";
+import { curveBounds, pathOf } from "../layout/geometry";
 import type { Layout } from "../layout/place";
+import type { Chain } from "../model/chain";
 import { isTensor } from "../model/gradients";
 import { edgesById, nodesById } from "../model/graph";
+import { formatNumber } from "../model/numbers";
 import type { Direction } from "../model/phases";
-import type { Gradient } from "../protocol/trace.gen";
+import type { Edge, Gradient } from "../protocol/trace.gen";
+import { missingSentence } from "../words/missing";
 import { label } from "../words/say";
 import type { Detail } from "./camera";
-import { drawFar } from "./far";
+import { type Band, drawFar } from "./far";
+import type { Ghost } from "./ghosts";
+import { type Heat, type HeatSpot, heatLevel, heatTint } from "./heat";
 import { cut, widthOf, wrapped } from "./letters";
 import { oneLine } from "./oneline";
-import { type Ink, type Letters, moved, type Shape, type Stroke, text } from "./shapes";
+import { type Ink, type Letters, moved, type Run, runs, type Shape, type Stroke, text } from "./shapes";
 import { type CardScene, drawGroups, type EdgeScene, type GroupScene, type Still } from "./still";
 import { thumbnailOf } from "./thumbnail";
 import { drawTokens, type TokenScene } from "./tokens";
 
-export interface MapView {
-  readonly still: Still;
-  readonly layout: Layout;
-  readonly progress: number;
+/** How cards and frames are drawn. */
+export interface Look {
+  readonly direction: Direction;
   readonly precision: number;
   readonly detail: Detail;
-  /** Of text on cards that keeps its size on screen. */
+  /** The size of text that keeps its size on screen, in the graph's own pixels. */
   readonly letters: number;
-  readonly tokenScale: number;
-  /** From the node at work to the dock, in screen order. */
-  readonly tie: readonly Box[];
+}
+
+/** How much larger than itself a token is drawn, so that it is read from where one stands. */
+export function tokenScale({ detail, letters }: Look): number {
+  return detail === "brief" ? letters / TOKEN.size : 1;
 }
 
 const STROKE = 1.75;
@@ -41,45 +47,64 @@ const TITLE_BASE = 26;
 const DROP = 0.36;
 const GAP = 7;
 
-export function drawMap(view: MapView): readonly Shape[] {
-  const { still, layout, detail } = view;
+/** All of it. @param between stands over the edges and under the cards */
+export function drawMap(
+  still: Still,
+  layout: Layout,
+  progress: number,
+  look: Look,
+  between: readonly Shape[],
+): readonly Shape[] {
   const { graph } = still;
   if (graph === null) return [];
-  const groups = drawGroups(still, layout).flatMap((group) => {
+  const frames = drawGroups(still, layout).flatMap((group) => {
     const box = layout.groups.get(group.id);
-    return box === undefined ? [] : [{ group, box }];
+    return box === undefined ? [] : [{ isOpen: group.open, shape: drawGroup(group, box, look) }];
   });
+  const isFar = look.detail === "far";
   const nodes = nodesById(graph);
-  const cards = [...layout.nodes].flatMap(([id, box]) => {
+  const cards = [...(isFar ? [] : layout.nodes)].flatMap(([id, box]) => {
     const node = nodes.get(id);
-    return node === undefined ? [] : [{ card: still.cardOf(node), box }];
+    return node === undefined ? [] : [drawCard(still.cardOf(node), box, look)];
   });
-  const frame = ({ group, box }: (typeof groups)[number]): Shape => drawGroup(group, box, view);
-  const tie = view.tie.map((box): Shape => ({ kind: "rect", box, fill: "gradient" }));
+  const edges = edgesById(graph);
+  const lines = [...(isFar ? [] : layout.edges)].flatMap(([id, curve]) => {
+    const edge = edges.get(id);
+    return edge === undefined || !isSeen(edge, still, layout) ? [] : drawEdge(still.edgeOf(edge), curve);
+  });
+  const scale = tokenScale(look);
   return [
-    ...groups.filter(({ group }) => group.open).map(frame),
-    ...(detail === "far" ? drawBands(view) : drawEdges(view)),
-    ...tie,
-    ...groups.filter(({ group }) => !group.open).map(frame),
-    ...(detail === "far" ? [] : cards.map(({ card, box }) => drawCard(card, box, view))),
-    ...drawTokens(still, layout, view.progress, view.tokenScale).map((token) =>
-      drawToken(token, view.tokenScale),
-    ),
+    ...frames.filter(({ isOpen }) => isOpen).map(({ shape }) => shape),
+    ...(isFar ? drawFar(still, layout, null).map(drawBand) : lines),
+    ...between,
+    ...frames.filter(({ isOpen }) => !isOpen).map(({ shape }) => shape),
+    ...cards,
+    ...drawTokens(still, layout, progress, scale).map((token) => drawToken(token, scale)),
   ];
 }
 
-function drawBands({ still, layout }: MapView): readonly Shape[] {
-  return drawFar(still, layout, null).map(({ shape, kind, path }): Shape => {
-    if (shape === "edge") return { kind: "path", d: path, stroke: { ink: edgeInk(kind), width: 5 } };
-    const isDone = kind === "done";
-    const isActive = kind === "active";
-    return {
-      kind: "path",
-      d: path,
-      fill: isActive ? "gradient" : isDone ? "gradient-soft" : "surface",
-      stroke: { ink: isActive || kind === "pending" ? "gradient" : "line-strong", width: 4 },
-    };
-  });
+/** An edge that runs straight across everything is seen where it takes part. */
+export function isSeen({ id, from, to }: Edge, { node }: Still, { loose }: Layout): boolean {
+  return !loose.has(id) || to.node === node?.id || from.node === node?.id;
+}
+
+/** The graph from far away: see `far.ts`. */
+export function drawBand({ shape, kind, path }: Band): Shape {
+  if (shape === "edge") return { kind: "path", d: path, stroke: { ink: edgeInk(kind), width: 5 } };
+  const level = /^heat-(\d)$/.exec(kind)?.[1];
+  if (level !== undefined)
+    return { kind: "path", d: path, fill: heatTint(Number(level)), stroke: { ink: "line-strong", width: 4 } };
+  const isActive = kind === "active";
+  const ground = { done: "gradient-soft", active: "gradient", cold: "ground" } as const;
+  return {
+    kind: "path",
+    d: path,
+    fill: ground[kind as keyof typeof ground] ?? "surface",
+    stroke: {
+      ink: isActive || kind === "pending" ? "gradient" : kind === "cold" ? "line" : "line-strong",
+      width: 4,
+    },
+  };
 }
 
 function edgeInk(progress: string): Ink {
@@ -87,27 +112,20 @@ function edgeInk(progress: string): Ink {
   return progress === "forward" ? "forward" : "line-strong";
 }
 
-/** The forward value solid, its arrowhead at the consumer; the gradient dashed, its arrowhead at the producer. */
-function drawEdges({ still, layout }: MapView): readonly Shape[] {
-  const edges = edgesById(still.graph as NonNullable<Still["graph"]>);
-  const active = still.node?.id;
-  return [...layout.edges].flatMap(([id, curve]): readonly Shape[] => {
-    const edge = edges.get(id);
-    if (edge === undefined) return [];
-    if (layout.loose.has(id) && edge.to.node !== active && edge.from.node !== active) return [];
-    return drawEdge(still.edgeOf(edge), curve);
-  });
-}
+/** Dashes over a path of a million pixels take a second to paint. */
+const LONG_PX = 8000;
 
-function drawEdge({ progress, involved }: EdgeScene, curve: Curve): readonly Shape[] {
+/** The forward value solid, its arrowhead at the consumer; the gradient dashed, its arrowhead at the producer. */
+export function drawEdge({ progress, involved }: EdgeScene, curve: Curve): readonly Shape[] {
   const ink = edgeInk(progress);
   const isGradient = ink === "gradient";
   const isStrong = progress === "carrying" || progress === "forward";
-  const stroke: Stroke = { ink, width: isStrong ? STRONG : STROKE, ...(isGradient && { dash: "7 5" }) };
-  const ends = isGradient ? [curve[0], curve[1]] : [curve.at(-1), curve.at(-2)];
+  const isDashed = isGradient && curveBounds(curve).width <= LONG_PX;
+  const stroke: Stroke = { ink, width: isStrong ? STRONG : STROKE, ...(isDashed && { dash: "7 5" }) };
+  const [tip, from] = isGradient ? [curve[0], curve[1]] : [curve.at(-1), curve.at(-2)];
   const shapes: Shape[] = [{ kind: "path", d: pathOf(curve), stroke }];
-  if (ends[0] !== undefined && ends[1] !== undefined)
-    shapes.push({ kind: "path", d: arrowhead(ends[0], ends[1]), fill: ink });
+  if (tip !== undefined && from !== undefined)
+    shapes.push({ kind: "path", d: arrowhead(tip, from), fill: ink });
   return involved ? shapes : [{ kind: "group", children: shapes, opacity: 0.6 }];
 }
 
@@ -155,8 +173,8 @@ function hasArrived(card: CardScene, direction: Direction): boolean {
   );
 }
 
-function drawCard(card: CardScene, box: Box, view: MapView): Shape {
-  const { direction } = view.still.position;
+export function drawCard(card: CardScene, box: Box, look: Look): Shape {
+  const { direction } = look;
   const stroke = frameOf(card, direction);
   const radius = card.role === "leaf" ? 18 : 9;
   const ground = { x: 0, y: 0, width: box.width, height: box.height };
@@ -164,8 +182,8 @@ function drawCard(card: CardScene, box: Box, view: MapView): Shape {
   const shapes: Shape[] = [{ kind: "rect", box: ground, radius, fill, stroke }];
   if (card.role === "leaf" && card.progress === "done" && direction === "backward")
     shapes.push({ kind: "rect", box: inset(ground, 3), radius: radius - 3, stroke });
-  const draw = view.detail === "full" ? fullCard : view.detail === "brief" ? briefCard : titleCard;
-  return moved([...shapes, ...draw(card, box, view)], box);
+  const draw = look.detail === "full" ? fullCard : look.detail === "brief" ? briefCard : titleCard;
+  return moved([...shapes, ...draw(card, box, look)], box);
 }
 
 function inset(box: Box, by: number): Box {
@@ -199,17 +217,18 @@ function gradientLine(card: CardScene, direction: Direction): Line | null {
   return arrived;
 }
 
-function fullCard(card: CardScene, box: Box, { still, precision }: MapView): readonly Shape[] {
+function fullCard(card: CardScene, box: Box, { direction, precision }: Look): readonly Shape[] {
   const room = box.width - 2 * PADDING;
   const quiet = card.involved ? "ink" : "ink-quiet";
-  const title = cut(card.title, { ...TITLE, bold: card.involved }, room);
-  const titleWidth = widthOf(title, TITLE);
-  const aside = cut(asideOf(card), ASIDE, room - titleWidth - GAP);
+  const bold = { ...TITLE, bold: card.involved };
+  const title = cut(card.title, bold, room);
+  const aside = cut(asideOf(card), ASIDE, room - widthOf(title, bold) - GAP);
   const shapes: Shape[] = [
-    text({ x: PADDING, y: TITLE_BASE }, title, { ...TITLE, bold: card.involved }, quiet),
+    ...runs({ x: PADDING, y: TITLE_BASE }, [
+      { text: title, ...bold, ink: quiet },
+      ...(aside === "" ? [] : [{ text: aside, ...ASIDE, ink: "ink-quiet", gap: GAP } as const]),
+    ]),
   ];
-  if (aside !== "")
-    shapes.push(text({ x: PADDING + titleWidth + GAP, y: TITLE_BASE }, aside, ASIDE, "ink-quiet"));
   const height = (box.height - LINES_TOP - 9) / 2;
   const ink = (wanted: Ink): Ink => (card.involved ? wanted : "ink-quiet");
   const row = (y: number, name: string, nameInk: Ink, value: Gradient | null, valueInk: Ink): void => {
@@ -222,11 +241,11 @@ function fullCard(card: CardScene, box: Box, { still, precision }: MapView): rea
     );
   };
   row(LINES_TOP + height / 2, card.variable ?? label("player-value"), quiet, card.value, ink("forward"));
-  const line = gradientLine(card, still.position.direction);
+  const line = gradientLine(card, direction);
   const y = LINES_TOP + 1.5 * height;
   if (line?.said != null)
     shapes.push(text({ x: PADDING, y: y + DROP * 13 }, line.said, { ...ASIDE, bold: true }, line.ink));
-  else if (line !== null && !(line.name === "" && still.position.direction === "forward"))
+  else if (line !== null && !(line.name === "" && direction === "forward"))
     row(y, line.name, line.isQuiet ? "ink-quiet" : ink(line.ink), line.value, ink(line.ink));
   return shapes;
 }
@@ -241,8 +260,7 @@ function asideOf(card: CardScene): string {
 }
 
 /** A title, and one line with what counts now. */
-function briefCard(card: CardScene, box: Box, { still, precision, letters }: MapView): readonly Shape[] {
-  const { direction } = still.position;
+function briefCard(card: CardScene, box: Box, { direction, precision, letters }: Look): readonly Shape[] {
   const line = gradientLine(card, direction);
   const isTold = line !== null && (line.said !== null || isTensor(line.value ?? undefined));
   const told = isTold ? line : { name: "", value: card.value, said: null, ink: "forward" as const };
@@ -262,7 +280,7 @@ function briefCard(card: CardScene, box: Box, { still, precision, letters }: Map
   ];
 }
 
-function titleCard(card: CardScene, box: Box, { letters }: MapView): readonly Shape[] {
+function titleCard(card: CardScene, box: Box, { letters }: Look): readonly Shape[] {
   const title: Letters = { size: 0.72 * letters, face: "sans", bold: true };
   const most = Math.max(1, Math.floor(box.height / (1.15 * title.size)));
   const lines = wrapped(card.title, title, box.width).slice(0, most);
@@ -305,56 +323,55 @@ function drawValue(value: Gradient | null, at: Point, look: ValueLook): readonly
   ];
 }
 
-function drawGroup(group: GroupScene, box: Box, { precision, detail, letters }: MapView): Shape {
-  const isBrief = detail !== "full";
-  const ground = { x: 0, y: 0, width: box.width, height: box.height };
+export function drawGroup(group: GroupScene, box: Box, look: Look): Shape {
   const isActive = group.active && !group.open;
+  const isFaint = group.open || !group.involved;
   const frame: Shape = {
     kind: "rect",
-    box: ground,
+    box: { x: 0, y: 0, width: box.width, height: box.height },
     radius: 12,
     fill: group.open ? { ink: "surface-sunk", percent: 55 } : "surface-sunk",
-    stroke: {
-      ink: isActive ? "gradient" : group.open || !group.involved ? "line" : "line-strong",
-      width: isActive ? STRONG + 1 : STROKE,
-    },
+    stroke: isActive
+      ? { ink: "gradient", width: STRONG + 1 }
+      : { ink: isFaint ? "line" : "line-strong", width: STROKE },
   };
-  const size = isBrief ? letters : 14;
-  const bold: Letters = { size, face: "sans", bold: true };
-  const plain: Letters = { size: isBrief ? letters : 12.5, face: "sans" };
-  const repeats = group.repeats === null ? "" : ` × ${group.repeats}`;
-  const count =
-    group.inside === null || group.repeats === null ? label("player-nodes", { count: group.nodeCount }) : "";
+  const isBrief = look.detail !== "full";
+  const bold: Letters = { size: isBrief ? look.letters : 14, face: "sans", bold: true };
+  const plain: Letters = { size: isBrief ? look.letters : 12.5, face: "sans" };
   const ink = group.involved ? "ink" : "ink-quiet";
-  const name = cut(group.label, bold, box.width - 20 - widthOf(repeats, bold)) + repeats;
-  const nameWidth = widthOf(name, bold);
-  const beside = cut(count, plain, box.width - 20 - nameWidth - GAP);
+  const repeats = group.repeats === null ? "" : ` × ${group.repeats}`;
+  const isCounted = group.inside === null || group.repeats === null;
+  const count = isCounted ? label("player-nodes", { count: group.nodeCount }) : "";
+  const room = box.width - 2 * FRAME_PADDING;
+  const name = cut(group.label, bold, room - widthOf(repeats, bold)) + repeats;
+  const hasRoomBeside = widthOf(name, bold) + GAP + widthOf(count, plain) <= room;
+  const named: Run[] = [{ text: name, ...bold, ink }];
+  const counted: Run[] = count === "" ? [] : [{ text: count, ...plain, ink: "ink-quiet", gap: GAP }];
+  const inside = group.inside === null ? null : insideText(group.inside, group.repeats, look.precision);
+  const beside = hasRoomBeside && !(isBrief && !group.open && inside === null);
+  const first = beside ? [...named, ...counted] : named;
   if (group.open) {
-    const y = isBrief ? 24 : 14 + DROP * size;
-    const shapes: Shape[] = [frame, text({ x: 10, y }, name, bold, ink)];
-    if (beside !== "") shapes.push(text({ x: 10 + nameWidth + GAP, y }, beside, plain, "ink-quiet"));
-    return moved(shapes, box);
+    // In brief its letters are larger than the room above the cards: they grow out of the frame.
+    const y = isBrief ? OPEN_BASE : OPEN_BASE / 1.4 + DROP * bold.size;
+    return moved([frame, ...runs({ x: FRAME_PADDING, y }, first)], box);
   }
-  const middle = box.width / 2;
-  const second =
-    group.inside !== null
-      ? insideText(group.inside, group.repeats, precision)
-      : isBrief || beside === ""
-        ? count
-        : "";
-  const rows = second === "" ? [0.5] : [0.3, 0.7];
-  const y = (at: number): number => box.height * (rows[at] ?? 0.5) + DROP * size;
-  const first = second === "" && beside !== "" ? `${name} ${beside}` : name;
-  const words: Shape[] = [text({ x: middle, y: y(0) }, cut(first, bold, box.width - 8), bold, ink, "middle")];
-  if (second !== "") {
-    const under: Letters = group.inside === null ? plain : { size: plain.size, face: "mono" };
-    const told = cut(second, under, box.width - 8);
-    words.push(
-      text({ x: middle, y: y(1) }, told, under, group.inside === null ? "ink-quiet" : "gradient", "middle"),
-    );
-  }
-  return moved([frame, ...words], box);
+  const told: Letters = { size: plain.size, face: "mono" };
+  const second: readonly Run[] =
+    inside !== null
+      ? [{ text: cut(inside, told, room), ...told, ink: "gradient" }]
+      : beside || count === ""
+        ? []
+        : [{ text: cut(count, plain, room), ...plain, ink: "ink-quiet" }];
+  const shares = second.length === 0 ? [0.5] : [0.3, 0.7];
+  const lines = [first, second].flatMap((line, at) => {
+    const y = box.height * (shares[at] ?? 0) + DROP * bold.size;
+    return runs({ x: box.width / 2, y }, line, "middle");
+  });
+  return moved([frame, ...lines], box);
 }
+
+const FRAME_PADDING = 10;
+const OPEN_BASE = 20;
 
 function insideText(
   { title, value, turn }: NonNullable<GroupScene["inside"]>,
@@ -368,7 +385,7 @@ function insideText(
 const TOKEN: Letters = { size: 12.5, face: "mono", bold: true };
 const HALF_TOKEN = 12;
 
-function drawToken(token: TokenScene, scale: number): Shape {
+export function drawToken(token: TokenScene, scale: number): Shape {
   const { width } = token.size;
   const { x, y } = { x: -width / 2, y: -HALF_TOKEN };
   const standsBack = !token.moving && token.opacity > 0 && token.opacity < 1;
@@ -402,4 +419,121 @@ function drawToken(token: TokenScene, scale: number): Shape {
     at: { x: token.at.x, y: token.at.y, k: scale },
     ...(!standsBack && token.opacity < 1 && { opacity: token.opacity }),
   };
+}
+
+const MARK: Letters = { size: 12, face: "mono", bold: true };
+
+/** On a card's upper edge: how large the gradient was that arrived there, and what stands out about it. */
+export function drawHeat(
+  spot: HeatSpot,
+  heat: Heat,
+  box: Box,
+  isGroup: boolean,
+  { detail, letters }: Look,
+): Shape {
+  const size = detail === "full" ? MARK.size : letters;
+  const height = 1.5 * size;
+  const level = heatLevel(spot, heat);
+  const norm = spot.norm === null || level === null ? null : formatNumber(spot.norm, 2);
+  const written =
+    norm === null ? null : isGroup ? label("player-heat-up-to", { number: norm }) : `‖v‖ ${norm}`;
+  const tags = [
+    ...(written === null
+      ? []
+      : [{ written, fill: heatTint(level ?? 0), ink: "ink", line: "line-strong" } as const]),
+    ...spot.marks.map(
+      (mark) => ({ written: mark, fill: "surface", ink: "problem", line: "problem" }) as const,
+    ),
+  ];
+  let x = 8;
+  const shapes = tags.flatMap(({ written: told, fill, ink, line }): readonly Shape[] => {
+    const width = widthOf(told, { ...MARK, size }) + 12;
+    const pill = { x, y: -0.8 * height, width, height };
+    x += width + 3;
+    return [
+      { kind: "rect", box: pill, radius: height / 2, fill, stroke: { ink: line, width: 1.5 } },
+      text(
+        { x: pill.x + width / 2, y: pill.y + height / 2 + DROP * size },
+        told,
+        { ...MARK, size },
+        ink,
+        "middle",
+      ),
+    ];
+  });
+  return moved(shapes, box);
+}
+
+const GHOST_INKS = { value: "forward", gradient: "gradient", held: "accumulated" } as const;
+
+/** Under a card: what it held in the run before, and by how much that changed. */
+export function drawGhost({ kind, text: written }: Ghost, box: Box, { detail, letters }: Look): Shape {
+  const mono: Letters = { size: detail === "full" ? MARK.size : letters, face: "mono" };
+  const told = cut(written, mono, box.width + 24);
+  const height = 1.33 * mono.size;
+  const ground = { x: 4, y: 2, width: widthOf(told, mono) + 6, height };
+  const shapes: Shape[] = [
+    { kind: "rect", box: ground, fill: "ground" },
+    text({ x: 7, y: 2 + height / 2 + DROP * mono.size }, told, mono, GHOST_INKS[kind]),
+  ];
+  return moved(shapes, { x: box.x, y: box.y + box.height });
+}
+
+const ROUND_PX = 5;
+
+/** What lies between the ends of a chain: a soft band under its edges and round its cards, a firm ring round its ends. */
+export function drawChain(
+  { links, of, by }: Pick<Chain, "links" | "of" | "by">,
+  layout: Layout,
+): readonly Shape[] {
+  const bands = [...new Set(links.map(({ edge }) => edge.id))].flatMap((id): readonly Shape[] => {
+    const curve = layout.edges.get(id);
+    if (curve === undefined) return [];
+    const stroke: Stroke = { ink: "prediction", width: 10 };
+    return [{ kind: "group", children: [{ kind: "path", d: pathOf(curve), stroke }], opacity: 0.22 }];
+  });
+  const nodes = new Set(links.flatMap((link) => [link.of.node, link.by.node]));
+  const rings = [...nodes].flatMap((id): readonly Shape[] => {
+    const box = layout.nodes.get(id);
+    if (box === undefined) return [];
+    const isEnd = id === of.node || id === by.node;
+    return [
+      {
+        kind: "rect",
+        box: inset(box, -ROUND_PX),
+        radius: 16,
+        fill: "prediction-soft",
+        stroke: { ink: "prediction", width: isEnd ? 3 : 1.5, ...(!isEnd && { dash: "2 4" }) },
+      },
+    ];
+  });
+  return [...bands, ...rings];
+}
+
+/** What a card says below its title, for who does not see it. */
+export function tellCard(card: CardScene, { direction, precision }: Look): readonly string[] {
+  const value = `${card.variable ?? label("player-value")} ${card.value === null ? "–" : oneLine(card.value, precision).text}`;
+  const line = gradientLine(card, direction);
+  const second =
+    line === null
+      ? ""
+      : (line.said ??
+        `${line.name} ${line.value === null ? "" : oneLine(line.value, precision).text}`.trim());
+  return [asideOf(card), value, second].filter((each) => each !== "");
+}
+
+/** What a frame says, for who does not see it. */
+export function tellGroup(
+  { label: name, repeats, nodeCount, inside }: GroupScene,
+  { precision }: Look,
+): readonly string[] {
+  const times = repeats === null ? [] : [`× ${repeats}`];
+  const count = inside === null || repeats === null ? [label("player-nodes", { count: nodeCount })] : [];
+  return [name, ...times, ...count, ...(inside === null ? [] : [insideText(inside, repeats, precision)])];
+}
+
+/** Why there is no gradient on a card, where that says more than the mark. */
+export function reasonOn(card: CardScene): string | undefined {
+  const shown = card.leafGrad ?? card.gradient;
+  return isTensor(shown) || shown.missing === "not_computed" ? undefined : missingSentence(shown);
 }

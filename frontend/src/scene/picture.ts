@@ -9,7 +9,7 @@ import type { TraceState } from "../model/trace";
 import { phaseName } from "../words/phases";
 import { label, textOf } from "../words/say";
 import { saidAt } from "../words/sentences";
-import { detailAt, follower, lettersAt, type Region, whole } from "./camera";
+import { type Camera, detailAt, follower, lettersAt, type Region, whole } from "./camera";
 import { type Dock, tieOf } from "./dock";
 import { drawDock } from "./dockpicture";
 import { drawCallout } from "./equation";
@@ -31,8 +31,6 @@ export interface PictureView {
 }
 
 const MARGIN = 24;
-/** As the tokens are laid out. */
-const TOKEN_LETTERS_PX = 12.5;
 const TIE_PX = 2;
 
 export function drawPicture(view: PictureView): readonly Shape[] {
@@ -46,25 +44,18 @@ export function drawPicture(view: PictureView): readonly Shape[] {
   const boxAt = (index: number): Box | null =>
     graph === null ? null : boxOf(graph, layout, walk.nodes[index] ?? "");
   const camera = shotAt(still, layout, region, follower(layout, boxAt, region)(walk.walked));
-  const detail = detailAt(camera.k);
-  const letters = lettersAt(camera.k);
   const active = graph === null || still.node === null ? null : boxOf(graph, layout, still.node.id);
   const tie = callout === null || active === null ? [] : tieOf(side, active, layout, camera, region, map);
-  const shapes = drawMap({
-    still,
-    layout,
-    progress,
+  const ink =
+    callout?.kind === "accumulate" ? "accumulated" : callout?.kind === "forward" ? "forward" : "gradient";
+  const stem = tie.map((box): Shape => ({ kind: "rect", box: inWorld(box, camera), fill: ink }));
+  const look = {
+    direction: position.direction,
     precision: DEFAULT_PRECISION,
-    detail,
-    letters,
-    tokenScale: detail === "brief" ? letters / TOKEN_LETTERS_PX : 1,
-    tie: tie.map(({ x, y, width, height }) => ({
-      x: (x - camera.x) / camera.k,
-      y: (y - camera.y) / camera.k,
-      width: Math.max(TIE_PX, width) / camera.k,
-      height: Math.max(TIE_PX, height) / camera.k,
-    })),
-  });
+    detail: detailAt(camera.k),
+    letters: lettersAt(camera.k),
+  };
+  const shapes = drawMap(still, layout, progress, look, stem);
   const ground: Shape = { kind: "rect", box: map, fill: "ground" };
   const world: Shape = { kind: "group", children: shapes, at: camera };
   return [
@@ -87,6 +78,12 @@ export function drawPicture(view: PictureView): readonly Shape[] {
       dock,
     ),
   ];
+}
+
+/** A line on screen, in the graph's own coordinates. */
+function inWorld({ x, y, width, height }: Box, { x: left, y: top, k }: Camera): Box {
+  const thick = (length: number): number => Math.max(TIE_PX, length) / k;
+  return { x: (x - left) / k, y: (y - top) / k, width: thick(width), height: thick(height) };
 }
 
 interface Regions {

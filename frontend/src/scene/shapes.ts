@@ -2,7 +2,7 @@
 import type { Box, Point } from "../layout/geometry";
 import type { Camera } from "./camera";
 
-/** A colour, by its name in `render/theme.css`. */
+/** A colour, by its name in `paint/theme.css`. */
 export type Ink =
   | "ink"
   | "ink-quiet"
@@ -16,6 +16,8 @@ export type Ink =
   | "gradient"
   | "gradient-soft"
   | "accumulated"
+  | "prediction"
+  | "prediction-soft"
   | "problem";
 
 /** So much of a colour over the surface. */
@@ -38,13 +40,20 @@ export interface Letters {
   readonly bold?: boolean;
 }
 
-export interface TextShape extends Letters {
+export interface Run extends Letters {
+  readonly text: string;
+  readonly ink: Ink;
+  /** Kept free before it. */
+  readonly gap?: number;
+}
+
+export interface TextShape extends Run {
   readonly kind: "text";
   /** On the line on which the letters stand. */
   readonly at: Point;
-  readonly text: string;
-  readonly ink: Ink;
   readonly anchor?: "middle" | "end";
+  /** What follows on the same line, wherever the letters before it end. */
+  readonly then?: readonly Run[];
 }
 
 export interface RectShape {
@@ -82,6 +91,11 @@ export function text(
   anchor?: "middle" | "end",
 ): TextShape {
   return { kind: "text", at, text: written, ink, ...letters, ...(anchor && { anchor }) };
+}
+
+/** Runs on one line; none where there are none. */
+export function runs(at: Point, [first, ...then]: readonly Run[], anchor?: "middle"): readonly TextShape[] {
+  return first === undefined ? [] : [{ kind: "text", at, ...first, ...(anchor && { anchor }), then }];
 }
 
 /** Moved as a whole. */

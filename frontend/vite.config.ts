@@ -27,5 +27,7 @@ export default defineConfig({
     isolate: false,
     pool: "threads",
     testTimeout: 60_000,
+    // Read as text: the palette of files.
+    css: true,
   },
 });

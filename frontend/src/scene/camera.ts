@@ -18,7 +18,7 @@ export interface Region extends Size {
 /** Below this a card cannot be read as it stands; a walk through a graph that is too large for it keeps to it. */
 export const READABLE_SCALE = 0.72;
 /** In projector mode: the numbers on a card are then over 28 px. */
-export const PROJECTED_SCALE = 2.2;
+export const PROJECTED_SCALE = 2.25;
 /** Of the readable scale: cards that write less, in letters that keep their size, are read down to here. */
 const IN_BRIEF = 0.5;
 const LARGEST_SCALE = 1.15;

@@ -14,7 +14,7 @@ import type { Detail } from "./camera";
 import { type Band, drawFar } from "./far";
 import type { Ghost } from "./ghosts";
 import { type Heat, type HeatSpot, heatLevel, heatTint } from "./heat";
-import { cut, widthOf, wrapped } from "./letters";
+import { cut, widthOf } from "./letters";
 import { oneLine } from "./oneline";
 import { type Ink, type Letters, moved, type Run, runs, type Shape, type Stroke, text } from "./shapes";
 import { type CardScene, drawGroups, type EdgeScene, type GroupScene, type Still } from "./still";
@@ -40,6 +40,8 @@ const STRONG = 2.75;
 const TITLE: Letters = { size: 15, face: "sans", bold: true };
 const ASIDE: Letters = { size: 12.5, face: "sans" };
 const VALUE: Letters = { size: 13, face: "mono" };
+const MISSING: Letters = { size: 11.5, face: "sans" };
+const RING = 9;
 const PADDING = 12.5;
 /** The upper edge of a card's first line of values, and how far letters stand below the middle of their line. */
 const LINES_TOP = 33;
@@ -222,7 +224,8 @@ function fullCard(card: CardScene, box: Box, { direction, precision }: Look): re
   const quiet = card.involved ? "ink" : "ink-quiet";
   const bold = { ...TITLE, bold: card.involved };
   const title = cut(card.title, bold, room);
-  const aside = cut(asideOf(card), ASIDE, room - widthOf(title, bold) - GAP);
+  const hasRoom = widthOf(title, bold) + GAP + widthOf(asideOf(card), ASIDE) <= room;
+  const aside = hasRoom ? asideOf(card) : "";
   const shapes: Shape[] = [
     ...runs({ x: PADDING, y: TITLE_BASE }, [
       { text: title, ...bold, ink: quiet },
@@ -270,7 +273,7 @@ function briefCard(card: CardScene, box: Box, { direction, precision, letters }:
   const count = card.waiting === null ? "" : ` ${card.waiting.arrived}/${card.waiting.expected}`;
   const written = told.said ?? (told.value === null ? "–" : oneLine(told.value, precision).text);
   const value = told.name === "v" ? `v ${written}` : written;
-  const mono: Letters = { size: 0.92 * letters, face: "mono" };
+  const mono: Letters = { size: letters, face: "mono" };
   const ink = card.involved ? "ink" : "ink-quiet";
   const third = box.height / 3;
   const [y1, y2] = [third * 0.95 + DROP * letters, third * 2.05 + DROP * letters];
@@ -280,16 +283,17 @@ function briefCard(card: CardScene, box: Box, { direction, precision, letters }:
   ];
 }
 
+/** As large as its width allows: a word is not broken. */
 function titleCard(card: CardScene, box: Box, { letters }: Look): readonly Shape[] {
-  const title: Letters = { size: 0.72 * letters, face: "sans", bold: true };
-  const most = Math.max(1, Math.floor(box.height / (1.15 * title.size)));
-  const lines = wrapped(card.title, title, box.width).slice(0, most);
-  const top = box.height / 2 - ((lines.length - 1) / 2) * 1.15 * title.size + DROP * title.size;
-  const ink = card.involved ? "ink" : "ink-quiet";
-  return lines.map((line, at) =>
-    text({ x: box.width / 2, y: top + at * 1.15 * title.size }, line, title, ink, "middle"),
-  );
+  const bold: Letters = { size: 0.72 * letters, face: "sans", bold: true };
+  const share = Math.min(1, (box.width - 2 * STRONG) / widthOf(card.title, bold));
+  const size = bold.size * Math.max(SMALLEST_SHARE, share);
+  const at = { x: box.width / 2, y: box.height / 2 + DROP * size };
+  const title = cut(card.title, { ...bold, size }, box.width);
+  return [text(at, title, { ...bold, size }, card.involved ? "ink" : "ink-quiet", "middle")];
 }
+
+const SMALLEST_SHARE = 0.7;
 
 interface ValueLook {
   readonly precision: number;
@@ -307,12 +311,13 @@ function drawValue(value: Gradient | null, at: Point, look: ValueLook): readonly
   if (!isTensor(value)) {
     const ring: Shape = {
       kind: "rect",
-      box: { x: at.x, y: at.y - 5, width: 10, height: 10 },
-      radius: 5,
+      box: { x: at.x, y: at.y - RING / 2, width: RING, height: RING },
+      radius: RING / 2,
       stroke: { ink: "line-strong", width: 1.5, dash: "2 2" },
     };
-    const words: Letters = { size: 12.5, face: "sans" };
-    return [ring, text({ x: at.x + 15, y: base }, cut(told.text, words, room - 15), words, "ink-quiet")];
+    const left = RING + 4;
+    const written = cut(told.text, MISSING, room - left);
+    return [ring, text({ x: at.x + left, y: base }, written, MISSING, "ink-quiet")];
   }
   const picture = told.kind === "shape" ? thumbnailOf(value) : null;
   if (picture === null) return [text({ x: at.x, y: base }, cut(told.text, letters, room), letters, ink)];

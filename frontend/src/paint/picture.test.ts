@@ -1,0 +1,136 @@
+import { describe, expect, it } from "vitest";
+import type { Box, Curve, Point } from "../layout/geometry";
+import { boxesOverlap } from "../layout/geometry";
+import { layOut } from "../layout/graphviz";
+import { drawingOf } from "../layout/sizes";
+import { START, startOf } from "../model/position";
+import { sampleTrace, walkFrom } from "../model/samples";
+import { nodeAt, nodeTitle, passAt } from "../model/selectors";
+import { SAMPLES } from "../protocol/samples";
+import { widthOf } from "../scene/letters";
+import { drawEdge } from "../scene/map";
+import { groupsOpenAtFirst } from "../scene/opening";
+import { drawPicture } from "../scene/picture";
+import { withRepeats } from "../scene/repeats";
+import type { Shape } from "../scene/shapes";
+import { textOf } from "../words/say";
+import { saidAt } from "../words/sentences";
+import { paletteOf, THEMES } from "./palette";
+import { toSvg } from "./svg";
+
+const SIZES = [
+  { width: 1280, height: 720 },
+  { width: 960, height: 720 },
+] as const;
+
+interface Written {
+  readonly text: string;
+  readonly box: Box;
+}
+
+/** Every text with its box in the picture, and whether it is inside what clips it. */
+function texts(
+  shapes: readonly Shape[],
+  at = { x: 0, y: 0, k: 1 },
+  clip: Box | null = null,
+): readonly Written[] {
+  return shapes.flatMap((shape): readonly Written[] => {
+    if (shape.kind === "group") {
+      const own = shape.at ?? { x: 0, y: 0, k: 1 };
+      const inner = { x: at.x + own.x * at.k, y: at.y + own.y * at.k, k: at.k * own.k };
+      const seen = shape.clip === undefined ? clip : { ...shape.clip, x: inner.x, y: inner.y };
+      return texts(shape.children, inner, seen);
+    }
+    if (shape.kind !== "text") return [];
+    const runs = [shape, ...(shape.then ?? [])];
+    const width = runs.reduce((sum, run) => sum + (run.gap ?? 0) + widthOf(run.text, run), 0);
+    const start = shape.anchor === "middle" ? width / 2 : 0;
+    const box = {
+      x: at.x + (shape.at.x - start) * at.k,
+      y: at.y + (shape.at.y - shape.size * 0.7) * at.k,
+      width: width * at.k,
+      height: shape.size * 0.7 * at.k,
+    };
+    if (clip !== null && !boxesOverlap(box, clip)) return [];
+    return [{ text: runs.map((run) => run.text).join(" "), box }];
+  });
+}
+
+describe.each(SAMPLES)("%s", (name) => {
+  const trace = sampleTrace(name);
+  const layouts = trace.passes.map(({ started }) => {
+    const graph = withRepeats(started.graph);
+    return layOut(drawingOf(graph, new Set(groupsOpenAtFirst(graph))));
+  });
+  const pictures = [START, startOf("forward")].flatMap((start) =>
+    walkFrom(trace, start).flatMap((position) => {
+      const layout = layouts[passAt(trace, position)?.index ?? 0];
+      if (layout === undefined) return [];
+      return SIZES.map((size) => {
+        const draw = (progress: number): readonly Shape[] =>
+          drawPicture({ trace, position, progress, layout, size, isTransparent: false });
+        return { position, size, draw, dock: texts(draw(1).slice(2)), all: texts(draw(1)) };
+      });
+    }),
+  );
+
+  it("has all that the dock says in the picture, and no word over another", () => {
+    for (const { position, size, dock } of pictures) {
+      const where = JSON.stringify(position);
+      for (const [at, { text, box }] of dock.entries()) {
+        const isInside =
+          box.x >= 0 &&
+          box.y >= 0 &&
+          box.x + box.width <= size.width + 1 &&
+          box.y + box.height <= size.height;
+        expect(isInside, `${where}: ${text}`).toBe(true);
+        const over = dock.slice(at + 1).find((other) => boxesOverlap(shrunk(box), shrunk(other.box)));
+        expect(over?.text, `${where}: ${text}`).toBeUndefined();
+      }
+    }
+  });
+
+  it("says the sentence and names the node at work, in the graph too", () => {
+    for (const { position, dock, all } of pictures) {
+      const words = dock.map(({ text }) => text).join(" ");
+      for (const word of textOf(saidAt(trace, position)).split(" "))
+        expect(words.replaceAll(" ", "")).toContain(word);
+      const node = nodeAt(trace, position);
+      if (node === null) continue;
+      expect(words).toContain(node.name.slice(0, 12));
+      const drawn = all.slice(0, all.length - dock.length).map(({ text }) => text);
+      expect(drawn.some((text) => text.includes(nodeTitle(node).slice(0, 3)))).toBe(true);
+    }
+  });
+
+  it("is the same list every time, and an SVG in each theme", () => {
+    const { draw, size } = pictures.at(-1) as (typeof pictures)[number];
+    expect(draw(0.4)).toEqual(draw(0.4));
+    for (const theme of THEMES) {
+      const svg = toSvg(draw(1), { size, palette: paletteOf(theme), isTransparent: false, title: "<&>" });
+      expect(svg).not.toMatch(/undefined|NaN|var\(/);
+      expect(svg).toContain("&lt;&amp;&gt;");
+    }
+  });
+});
+
+function shrunk(box: Box): Box {
+  return { x: box.x + 1, y: box.y + 1, width: box.width - 2, height: box.height - 2 };
+}
+
+describe("an edge", () => {
+  const curve: Curve = [0, 10, 20, 30].map((x): Point => ({ x, y: 0 }));
+  const drawn = (progress: "forward" | "carrying") => {
+    const edge = { id: "e0", from: { node: "a", output_nr: 0 }, to: { node: "b", argnum: 0 } };
+    return drawEdge({ edge, progress, involved: true }, curve);
+  };
+
+  it("is solid with its arrowhead at the consumer where the forward value goes, dashed with one at the producer for a gradient", () => {
+    const [value, atConsumer] = drawn("forward");
+    const [gradient, atProducer] = drawn("carrying");
+    expect(value?.kind === "path" && value.stroke?.dash).toBeUndefined();
+    expect(gradient?.kind === "path" && gradient.stroke?.dash).toBeTruthy();
+    expect(atConsumer?.kind === "path" && atConsumer.d).toMatch(/^M30 0L/);
+    expect(atProducer?.kind === "path" && atProducer.d).toMatch(/^M0 0L/);
+  });
+});

@@ -82,9 +82,9 @@ def test_paths_are_counted_and_every_path_has_a_product(player: PlayerPage) -> N
     expect(part(player, "symbols")).to_have_text("torch.sin(x) + x · cos(x)")
     spelled = part(player, "numbers").text_content() or ""
     assert number(spelled.split("=")[-1]) == pytest.approx(float(direct + through_sin), rel=CLOSE)
-    expect(player.page.locator("[data-marked]")).to_have_count(3)
+    expect(player.page.locator("[data-part=chain-marks] rect")).to_have_count(3)
 
-    sine, leaf = (player.page.locator(f"[data-node]:has(button:has-text('{name}'))") for name in ("sin", "leaf"))
+    sine, leaf = (player.page.locator(f"[data-node]:has-text('{name}')") for name in ("sin", "leaf"))
     part(player, "pick").click()
     leaf.get_by_role("button").click()
     sine.get_by_role("button").click()

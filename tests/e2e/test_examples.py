@@ -36,7 +36,7 @@ _OVERLAPS = """() => {
         .filter(isSeen);
     const pairs = (list) => list.flatMap((a, at) =>
         list.slice(at + 1).filter((b) => meet(a, b)).map((b) => `${a.name} meets ${b.name}`));
-    const found = pairs([...boxes("article"), ...boxes(".group:not(.open)"), ...boxes(".token")]);
+    const found = pairs([...boxes("article"), ...boxes(".group:not(.open)"), ...boxes(".token rect")]);
     const callout = document.querySelector(".callout");
     if (callout === null) return found;
     const words = [];

@@ -1,6 +1,6 @@
 /**
  * How large a card is. Sizes follow from names and shapes, never from values, so that a slider moves numbers and
- * nothing else. The figures match the type sizes in `render/Card.svelte`.
+ * nothing else. The figures match the type sizes in `scene/map.ts`.
  */
 
 import { usesOf } from "../model/graph";

@@ -274,23 +274,36 @@ function briefCard(card: CardScene, box: Box, { direction, precision, letters }:
   const written = told.said ?? (told.value === null ? "–" : oneLine(told.value, precision).text);
   const value = told.name === "v" ? `v ${written}` : written;
   const mono: Letters = { size: letters, face: "mono" };
-  const ink = card.involved ? "ink" : "ink-quiet";
   const third = box.height / 3;
-  const [y1, y2] = [third * 0.95 + DROP * letters, third * 2.05 + DROP * letters];
-  return [
-    text({ x: padding, y: y1 }, cut(card.title + count, title, room), title, ink),
-    text({ x: padding, y: y2 }, cut(value, mono, room), mono, card.involved ? told.ink : "ink-quiet"),
-  ];
+  // As in `[3×3]`.
+  const lines = [
+    { written: card.title + count, look: title, ink: card.involved ? "ink" : "ink-quiet", y: 0.95 * third },
+    {
+      written: value.replaceAll(" × ", "×"),
+      look: mono,
+      ink: card.involved ? told.ink : "ink-quiet",
+      y: 2.05 * third,
+    },
+  ] as const;
+  return lines.map(({ written: line, look, ink, y }) => {
+    const letters = fitting(line, look, room);
+    return text({ x: padding, y: y + DROP * look.size }, cut(line, letters, room), letters, ink);
+  });
+}
+
+/** Letters somewhat smaller where a line is somewhat too long. */
+function fitting(line: string, letters: Letters, room: number): Letters {
+  const share = Math.min(1, room / widthOf(line, letters));
+  return { ...letters, size: letters.size * Math.max(SMALLEST_SHARE, share) };
 }
 
 /** As large as its width allows: a word is not broken. */
 function titleCard(card: CardScene, box: Box, { letters }: Look): readonly Shape[] {
   const bold: Letters = { size: 0.72 * letters, face: "sans", bold: true };
-  const share = Math.min(1, (box.width - 2 * STRONG) / widthOf(card.title, bold));
-  const size = bold.size * Math.max(SMALLEST_SHARE, share);
-  const at = { x: box.width / 2, y: box.height / 2 + DROP * size };
-  const title = cut(card.title, { ...bold, size }, box.width);
-  return [text(at, title, { ...bold, size }, card.involved ? "ink" : "ink-quiet", "middle")];
+  const room = box.width - 2 * STRONG;
+  const small = fitting(card.title, bold, room);
+  const at = { x: box.width / 2, y: box.height / 2 + DROP * small.size };
+  return [text(at, cut(card.title, small, room), small, card.involved ? "ink" : "ink-quiet", "middle")];
 }
 
 const SMALLEST_SHARE = 0.7;

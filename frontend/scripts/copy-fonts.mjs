@@ -1,4 +1,4 @@
-// The letters of pictures, for the server: `static/fonts/`. Its Graphviz finds them by exports/fonts.conf.
+// The letters of pictures, for the server: `static/fonts/`, where exports/image.py finds them.
 import { copyFileSync, mkdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 

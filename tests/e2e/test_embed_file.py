@@ -10,8 +10,8 @@ from gradwalk.exports import kit
 from gradwalk.exports.catalogue import find_exporter
 from gradwalk.exports.exporter import Selection
 from gradwalk.exports.html import write_html
-from gradwalk.exports.moment import Walk
-from gradwalk.exports.places import find_layouts
+from gradwalk.exports.scene import Scene
+from gradwalk.exports.walk import Walk
 from gradwalk.words.catalogue import say
 from gradwalk.words.problems import tell_problem
 from tests.e2e.conftest import Opener
@@ -44,7 +44,7 @@ def test_every_step_can_be_reached_and_groups_open_without_a_network(new_page: O
     steps = [event for event in document["events"] if event["type"] == "step"]
     assert stops[0] == "0"
     assert {int(stop.partition(".")[0]) for stop in stops[1:]} == set(range(1, len(steps) + 1))
-    assert len(stops) == 1 + Walk(document).count(Selection(every="phase"))
+    assert len(stops) == 1 + len(Walk(document).stops(Selection(every="phase")))
     assert len(said) > len(steps)
     articles = page.get_by_role("article")
     before = articles.count()
@@ -88,10 +88,10 @@ def test_pictures_and_files_have_the_places_of_the_page(host: HostPage) -> None:
         shutil.copy(GOLDEN / f"{name}.json", host.folder)
     elements = host.paste_elements(*((f"{name}.json", 'step="1.3"') for name in names))
     for name, element in zip(names, elements, strict=True):
-        layouts = find_layouts(golden(name))
+        layout = kit.with_baked(golden(name))["baked"]["layouts"][0]
         expect(element.get_by_role("article").first).to_be_visible()
         seen = element.evaluate(PLACES)
-        ours = {**layouts[0].nodes, **{group: each.box for group, each in layouts[0].groups.items()}}
+        ours = layout["nodes"] | {group: place[:4] for group, place in layout["groups"].items()}
         assert set(seen) == set(ours)
         for box, expected in ours.items():
             assert seen[box] == pytest.approx([*expected], abs=0.011), (name, box)
@@ -100,7 +100,8 @@ def test_pictures_and_files_have_the_places_of_the_page(host: HostPage) -> None:
 def test_a_file_from_where_there_is_no_v8_is_laid_out_by_its_reader(new_page, tmp_path, monkeypatch):
     document = golden("mlp-step")
     baked, _ = open_file(new_page, tmp_path / "baked.html", write_html(document, Selection()))
-    monkeypatch.setattr(kit, "HAS_ENGINE", False)
+    monkeypatch.setattr("gradwalk.exports.scene.HAS_ENGINE", False)
+    monkeypatch.setattr(kit, "SCENE", Scene())
     page, asked = open_file(new_page, tmp_path / "page.html", write_html(document, Selection()))
     assert asked == [(tmp_path / "page.html").as_uri()]
     for what in (PLACES, "element => element.shadowRoot.querySelectorAll('math').length"):

@@ -1,8 +1,19 @@
 """A small hand-checked trace: y = x * x at 3, then y.sin(), with a missing gradient on a third branch."""
 
+from collections.abc import Iterator
+
 import pytest
 
+from gradwalk.exports.scene import Scene
 from gradwalk.protocol.document import DOCUMENT, FORMAT, TraceDocument
+
+
+@pytest.fixture
+def scene() -> Iterator[Scene]:
+    """V8 that nobody has asked before."""
+    made = Scene()
+    yield made
+    made.end()
 
 
 def scalar(number: float) -> dict:

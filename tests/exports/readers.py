@@ -2,6 +2,7 @@
 
 import io
 import json
+import subprocess
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -32,6 +33,15 @@ def ink_of(picture: bytes | Path) -> float:
         counts = image.convert("L").histogram()
     paper = max(range(256), key=counts.__getitem__)
     return 1 - sum(counts[max(0, paper - 10) : paper + 11]) / sum(counts)
+
+
+def drawn_by_graphviz(dot: bytes) -> tuple[dict[str, str], list[tuple[str, str]]]:
+    """The nodes with their labels and the edges that Graphviz's own program reads."""
+    done = subprocess.run(["dot", "-Tjson0"], input=dot, capture_output=True, check=True)
+    read = json.loads(done.stdout)
+    names = {each["_gvid"]: each["name"] for each in read["objects"]}
+    nodes = {each["name"]: each["label"] for each in read["objects"] if not each["name"].startswith("cluster")}
+    return nodes, [(names[edge["tail"]], names[edge["head"]]) for edge in read.get("edges", [])]
 
 
 def pages_of(pdf: bytes) -> list[str]:

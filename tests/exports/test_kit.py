@@ -10,7 +10,8 @@ import pytest
 from gradwalk.exports import kit
 from gradwalk.exports.exporter import ExportUnavailable, Selection
 from gradwalk.exports.html import script_code, script_json, write_html
-from gradwalk.exports.kit import KIT, MODULE, write_kit
+from gradwalk.exports.kit import MODULE, write_kit
+from gradwalk.exports.scene import KIT, Scene
 from gradwalk.protocol.document import TraceDocument
 from gradwalk.protocol.merging import merge
 from gradwalk.protocol.upgrades import load_document
@@ -18,7 +19,7 @@ from gradwalk.protocol.wire import write_document
 from tests.exports.readers import golden
 
 pytestmark = pytest.mark.usefixtures("run")
-"""Graphviz and ffmpeg are processes."""
+"""V8 is a process."""
 VIEWER_GZIP_BYTES_MAX = 179_000
 """Of these the messages that the viewer can say take 35 kB, once for all traces; the borders that one draws, 12 kB;
 what v is, before the first step, 1 kB."""
@@ -57,17 +58,18 @@ def test_a_baked_trace_is_the_trace_and_its_layouts_and_formulas() -> None:
 
 
 def test_without_an_engine_the_trace_goes_out_as_it_is(square: TraceDocument, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kit, "HAS_ENGINE", False)
+    monkeypatch.setattr("gradwalk.exports.scene.HAS_ENGINE", False)
+    monkeypatch.setattr(kit, "SCENE", Scene())
     assert load_document(json.loads(write_kit(square, Selection()))) == square
 
 
 @pytest.mark.parametrize("name", ["mlp-step", "attention", "x-times-x"])
-def test_a_page_is_small_the_same_every_time_and_names_nobody(name: str) -> None:
+def test_a_page_is_small_the_same_every_time_and_names_nobody(name: str, scene: Scene, monkeypatch) -> None:
     document = golden(name)
     page = write_html(document, Selection())
     assert len(page) <= 1_000_000
     if name == "x-times-x":
-        kit.work_out.cache_clear()
+        monkeypatch.setattr(kit, "SCENE", scene)
         assert write_html(document, Selection()) == page
     text = page.decode()
     head = text.split("<script", 1)[0]

@@ -20,7 +20,7 @@ from tests.world.sites import serving
 
 pytestmark = [pytest.mark.host, pytest.mark.group("notebooks")]
 
-FORMS = {"text/plain", "text/html", "image/svg+xml", "image/png", "application/pdf"}
+FORMS = {"text/plain", "text/html", "image/svg+xml", "application/pdf"}
 
 
 def test_a_kernel_keeps_every_form(notebook: Path) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pygraphviz
 import pytest
 import torch
 from pypdf import PdfReader
@@ -14,6 +13,7 @@ from pypdf import PdfReader
 import gradwalk
 from gradwalk.protocol.events import EVENT
 from gradwalk.tracer.passes import RecordingEngine
+from tests.exports.readers import drawn_by_graphviz
 from tests.twin import check_pass, random_states, run_watched, seed
 
 HEAD = "import torch\nfrom torch import nn\n"
@@ -223,13 +223,12 @@ def test_a_trace_is_saved_in_the_form_that_the_ending_asks_for(tmp_path: Path) -
         trace.save(tmp_path / "walk.docx")
 
 
+@pytest.mark.usefixtures("run")
 def test_the_graph_of_a_pass_is_one_that_graphviz_reads(tmp_path: Path) -> None:
     trace = run_recorded(tmp_path / "train.py", TRAIN)["trace"]
     drawn = trace.to_graphviz()
-    graph = pygraphviz.AGraph(drawn.source)
+    nodes, edges = drawn_by_graphviz(drawn.source.encode())
     written = starts(trace)[0]["graph"]
-    assert set(graph.nodes()) == {node["id"] for node in written["nodes"]}
-    assert sorted(graph.edges()) == sorted((edge["from"]["node"], edge["to"]["node"]) for edge in written["edges"])
-    assert {one.graph_attr["label"] for one in graph.subgraphs()} == {
-        group["label"] for group in written["groups"] if group["parent"] is None
-    }
+    assert set(nodes) == {node["id"] for node in written["nodes"]}
+    assert sorted(edges) == sorted((edge["from"]["node"], edge["to"]["node"]) for edge in written["edges"])
+    assert all(f"label={group['label']}" in drawn.source.replace('"', "") for group in written["groups"])

@@ -6,22 +6,31 @@ from typing import Any
 
 from py_mini_racer import MiniRacer
 
-from gradwalk.exports.kit import BAKE_SCRIPT
+from gradwalk.exports.scene import SCRIPT, StepWords, Walks
 
 
 def new_engine() -> MiniRacer:
     """V8 with the page's script, which speaks English."""
     engine = MiniRacer()
-    engine.eval(BAKE_SCRIPT.read_text("utf-8"))
+    engine.eval(SCRIPT.read_text("utf-8"))
     return engine
 
 
 _engine = cache(new_engine)
 
 
-def told_by_page(document: bytes) -> dict[str, Any]:
-    """`Told` in frontend/src/embed/baked.ts of an encoded document, code in backticks."""
+def told_by_page(document: bytes) -> Walks:
+    """What is said of an encoded document, code in backticks."""
     return json.loads(_engine().call("gradwalk.tellMarkedUp", document.decode()))
+
+
+def phases_of(step: StepWords) -> list[str]:
+    """What is said at each of its five phases; where it does not stop, what the stop before it says."""
+    said: list[str] = []
+    for phase in range(1, 6):
+        reached = [stop["said"] for stop in step["stops"] if stop["phase"] <= phase]
+        said.append((reached or [step["stops"][0]["said"]])[-1])
+    return said
 
 
 def tell_all(engine: MiniRacer, facts: list[dict[str, Any]]) -> list[str]:

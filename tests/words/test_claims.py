@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from gradwalk.examples.catalogue import EXAMPLES
 from tests.tracer.test_random_graphs import programs
 from tests.twin import PRELUDE, Twin, run_traced, run_watched
-from tests.words.page import tell_by_page, told_by_page
+from tests.words.page import phases_of, tell_by_page, told_by_page
 
 CODE = r"`([^`]+)`"
 NUMBER = r"[-\N{MINUS SIGN}]?(?:\d+(?:\.\d+)?(?:·10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?|NaN|[-\N{MINUS SIGN}]?∞)"
@@ -273,7 +273,7 @@ def moments_of(source: str) -> Iterator[tuple[Moment, list[str]]]:
     for step, watched, said in zip(steps, twin.steps, told["backward"], strict=True):
         node = nodes[step["node"]]
         sides = [*watched.grad_outputs], [*watched.grad_inputs]
-        yield Moment(twin, watched.name, *sides, step, node, is_straight), said["phases"]
+        yield Moment(twin, watched.name, *sides, step, node, is_straight), phases_of(said)
 
 
 def check_all(source: str) -> Counter[str]:
@@ -365,7 +365,7 @@ def test_a_false_claim_is_found(check: Callable[..., bool | None], groups: tuple
 )
 def test_entries_are_called_repeated_or_overwritten_only_where_they_are(result: str, kind: str | None) -> None:
     source = f"x = torch.tensor([1., 0., 3.], requires_grad=True)\ny = {result}\ny.abs().sum().backward()\n"
-    told = {said for node in told_by_page(run_traced(source).document)["backward"] for said in node["phases"]}
+    told = {said for node in told_by_page(run_traced(source).document)["backward"] for said in phases_of(node)}
     x, y = ({"kind": "code", "operands": {"text": name}} for name in "xy")
     claims = {
         one: tell_by_page({"kind": one, "operands": {"name": x, "output": y, "row": "0"}})

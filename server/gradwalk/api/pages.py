@@ -29,9 +29,8 @@ from gradwalk.api.snippets import SnippetId
 from gradwalk.api.traces import Client, ServiceOf
 from gradwalk.exports.exporter import ExportUnavailable, NothingToExport
 from gradwalk.exports.html import mark_up
-from gradwalk.exports.moment import find_moment
-from gradwalk.exports.preview import write_preview
-from gradwalk.exports.sentences import find_words
+from gradwalk.exports.pages import write_preview
+from gradwalk.exports.walk import Walk
 from gradwalk.protocol.facts import fact
 from gradwalk.words.catalogue import say, tell, tell_attribute
 from gradwalk.words.problems import tell_problem
@@ -88,7 +87,8 @@ async def read_preview(snippet: SnippetId, service: ServiceOf, client: Client, p
     """The linked step as the picture of a link preview."""
     document = await find_trace(service, await find_program(service, snippet), client)
     try:
-        picture = await asyncio.to_thread(write_preview, document, selection_of(read_place(place)))
+        selection = selection_of(read_place(place))
+        picture = await asyncio.to_thread(write_preview, document, selection, PREVIEW_WIDTH, PREVIEW_HEIGHT)
     except (NothingToExport, ExportUnavailable) as reason:
         raise FactAnswer(HTTPStatus.NOT_FOUND, fact("api-no-picture", why=reason.fact)) from reason
     return Response(picture, media_type="image/png", headers={"Cache-Control": "public, max-age=86400"})
@@ -101,14 +101,14 @@ async def read_without_script(snippet: SnippetId, request: Request, service: Ser
     program = await find_program(service, snippet)
     document = await find_trace(service, program, client)
     try:
-        words = await asyncio.to_thread(find_words, document)
+        sentences = await asyncio.to_thread(lambda: Walk(document).sentences)
     except ExportUnavailable as reason:
         raise FactAnswer(HTTPStatus.SERVICE_UNAVAILABLE, fact("api-nothing-to-read", why=reason.fact)) from reason
     figures = [
         f'<figure id="s{number}"><figcaption>{number}. {escape(sentence)}</figcaption>'
         f'<img src="/api/traces/{document["id"]}/export/svg?step={number}" loading="lazy" alt="{escape(sentence)}">'
         "</figure>"
-        for number, (sentence, *_) in enumerate(words.steps, start=1)
+        for number, sentence in enumerate(sentences, start=1)
     ]
     problems = [
         f"<p>{escape(told.title)}: {escape(told.message)}</p>"
@@ -172,8 +172,8 @@ async def _describe(request: Request, service: Service, snippet: str, place: str
     said = say("api-preview", language)
     if known is not None:
         try:
-            moment = await asyncio.to_thread(find_moment, known, selection_of(place))
-            said = say("api-preview-at", language, where=moment.place, sentence=moment.sentence)
+            stop = await asyncio.to_thread(lambda: Walk(known).stop(selection_of(place)))
+            said = say("api-preview-at", language, where=stop.step, sentence=stop.said)
         except ExportUnavailable:
             pass
         except NothingToExport:

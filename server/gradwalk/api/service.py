@@ -43,7 +43,7 @@ _CLUSTERED = "gradwalk.api.clustered"
 _KEPT_BYTES_MAX = 64 << 20
 """Of each kind of what was made of traces lately."""
 _QUICK_FILES_AT_ONCE = 2
-"""Each runs Graphviz beside it."""
+"""Each paints with a processor of its own."""
 
 
 class Service:

@@ -2,7 +2,6 @@
 
 import asyncio
 import importlib
-import io
 import os
 import shutil
 import socket
@@ -13,14 +12,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
-from pypdf import PdfReader
-
 from gradwalk.api.service import STORE_FILE
 from gradwalk.api.settings import Settings
 from gradwalk.exports.exporter import ExportUnavailable
-from gradwalk.exports.graphviz_engine import run_graphviz
 from gradwalk.exports.kit import read_module
-from gradwalk.exports.labels import FONT
+from gradwalk.exports.scene import SCENE
+from gradwalk.protocol.document import FORMAT, encode
 from gradwalk.protocol.facts import Fact, fact
 from gradwalk.protocol.versions import installed_versions, untested_torch
 from gradwalk.sandbox.launcher import LauncherGoneError
@@ -31,7 +28,7 @@ from gradwalk.store.store import StoreError
 _TORCH_BYTES = 400 << 20
 """What the warm process that children are forked from takes, about."""
 _PING_SECONDS = 2.0
-_WORD = "gradwalk"
+_EMPTY_TRACE = encode({"format": FORMAT, "id": "", "source": "", "options": {}, "versions": {}, "events": []})
 
 Verdict = Literal["ok", "note", "missing"]
 
@@ -164,11 +161,9 @@ def _look_at_memory(settings: Settings) -> Finding:
 
 def _look_at_pictures(_: Settings) -> Finding:
     try:
-        page = run_graphviz(f'digraph {{ node [fontname="{FONT}"]; {_WORD} }}', "pdf")
+        SCENE.bake(_EMPTY_TRACE)
     except ExportUnavailable as reason:
         return Finding("pictures", "missing", fact("cli-pictures-missing", why=reason.fact))
-    if _WORD not in PdfReader(io.BytesIO(page)).pages[0].extract_text():
-        return Finding("pictures", "missing", fact("cli-pictures-without-letters"))
     return Finding("pictures", "ok", fact("cli-pictures"))
 
 

@@ -1,15 +1,13 @@
 """The list of exporters that the API, the command line, the menu and the tests read."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import cast
 
+from gradwalk.exports.dot import write_dot
 from gradwalk.exports.exporter import Exporter, ExportUnavailable, Selection
 from gradwalk.exports.html import write_html
-from gradwalk.exports.kit import write_kit
-from gradwalk.exports.picture import write_dot
-from gradwalk.exports.raster import write_still
-from gradwalk.exports.whole_document import write_json
+from gradwalk.exports.kit import write_json, write_kit
+from gradwalk.exports.walk import write_svg
 from gradwalk.protocol.document import TraceDocument
 from gradwalk.protocol.facts import fact
 from gradwalk.words.extras import ExtraMissingError, import_with_extra
@@ -36,9 +34,9 @@ _PAGES, _SLIDES, _FILM = (f"gradwalk.exports.{name}" for name in ("pages", "slid
 EXPORTERS: list[Exporter] = [
     Exporter("json", "application/json", "json", fact("export-json"), False, write_json),
     Exporter("dot", "text/vnd.graphviz", "dot", fact("export-dot"), True, write_dot),
-    Exporter("svg", "image/svg+xml", "svg", fact("export-svg"), True, partial(write_still, "svg")),
-    Exporter("png", "image/png", "png", fact("export-png"), True, partial(write_still, "png")),
-    Exporter("pdf", "application/pdf", "pdf", fact("export-pdf"), True, partial(write_still, "pdf")),
+    Exporter("svg", "image/svg+xml", "svg", fact("export-svg"), True, write_svg),
+    Exporter("png", "image/png", "png", fact("export-png"), True, _from(_PAGES, "write_still_png")),
+    Exporter("pdf", "application/pdf", "pdf", fact("export-pdf"), True, _from(_PAGES, "write_still_pdf")),
     Exporter("html", "text/html", "html", fact("export-html"), False, write_html),
     Exporter("kit", "application/json", "kit.json", fact("export-kit"), False, write_kit),
     Exporter("pages", "application/pdf", "pdf", fact("export-pages"), False, _from(_PAGES, "write_pages"), True),

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 from gradwalk.protocol.document import TraceDocument
 from gradwalk.protocol.facts import Fact
@@ -14,12 +14,28 @@ LAST_FORWARD_PHASE = 3
 
 Every = Literal["step", "phase"]
 Direction = Literal["backward", "forward"]
+Theme = Literal["light", "dark"]
+Shape = Literal["16:9", "4:3"]
+SIZES: Final[dict[Shape, tuple[int, int]]] = {"16:9": (1280, 720), "4:3": (960, 720)}
+"""CSS pixels; so large that a slide shows them at the size of its other text."""
 Report = Callable[[int, int], None]
 """Told how many pages are done, and of how many."""
 
 
 def report_nothing(_done: int, _of: int) -> None:
     """For who does not wait at a screen."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a picture is drawn."""
+
+    width: int
+    """CSS pixels."""
+    height: int
+    theme: Theme = "light"
+    transparent: bool = False
+    """Without a ground of its own."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +54,15 @@ class Selection:
     """Of sentences and captions; one of `LANGUAGES`."""
     report: Report = field(default=report_nothing, compare=False)
     """For an exporter with pages: called before the first page and after each."""
+    theme: Theme = "light"
+    shape: Shape = "16:9"
+    """Of pictures, pages and films; a slide's."""
+    transparent: bool = False
+
+    @property
+    def look(self) -> Look:
+        """Of its pictures."""
+        return Look(*SIZES[self.shape], self.theme, self.transparent)
 
     @property
     def place(self) -> str | None:

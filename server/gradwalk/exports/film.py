@@ -1,21 +1,22 @@
-"""The pass as a film: GIF from Pillow, MP4 and WebM from ffmpeg. Every phase stands still long enough to be read, and
-while a step sends, its gradients travel along their edges. Drawn by Graphviz like every still: no browser, no screen.
+"""The pass as a film: GIF from Pillow, MP4 and WebM from ffmpeg. What moves on the page moves, and every stop stands
+still long enough to be read. Drawn and painted like every still: no browser, no screen.
 """
 
 import contextlib
 import io
 import subprocess
 import tempfile
-from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import repeat
+from dataclasses import replace
+from itertools import groupby, repeat
 from pathlib import Path
 from shutil import which
 
 from PIL import Image
 
-from gradwalk.exports.album import draw_pages
+from gradwalk.exports.album import draw_stops
 from gradwalk.exports.exporter import ExportUnavailable, Selection
+from gradwalk.exports.image import write_png
+from gradwalk.exports.walk import Stop, Walk
 from gradwalk.protocol.document import TraceDocument
 from gradwalk.protocol.facts import fact
 
@@ -27,7 +28,7 @@ except ImportError:
 GIF_WIDTH, VIDEO_WIDTH = 960, 1920
 DWELL_MS, TRAVEL_MS = 1500, 100
 TRAVEL = (0.15, 0.3, 0.45, 0.6, 0.75, 0.9)
-"""How far along the edges the gradients stand in the pictures of a send."""
+"""How far what moves at a stop has come in the pictures before its still."""
 FRAMES_PER_SECOND = 10
 GIF_COLORS = 64
 CODECS = {
@@ -38,41 +39,19 @@ CLEAN = ["-map_metadata", "-1", "-pix_fmt", "yuv420p", "-threads", "1", "-fflags
 """One thread and no version in the stream: the same frames give the same bytes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reel:
-    """The pictures of a film as they were drawn: small, while a thousand of them unpacked fill a machine."""
-
-    pictures: list[bytes]
-    milliseconds: list[int]
-    """How long each stays."""
-    scale: float
-    size: tuple[int, int]
-
-    def image(self, number: int) -> Image.Image:
-        """One of them at the upper left of the canvas that all have in common."""
-        image = Image.open(io.BytesIO(self.pictures[number])).convert("RGB")
-        if self.scale < 1:
-            smaller = (max(1, round(image.width * self.scale)), max(1, round(image.height * self.scale)))
-            image = image.resize(smaller, Image.Resampling.LANCZOS)
-        canvas = Image.new("RGB", self.size, "white")
-        canvas.paste(image, (0, 0))
-        return canvas
-
-    def images(self) -> Iterator[Image.Image]:
-        """All of them in turn."""
-        return map(self.image, range(len(self.pictures)))
+Frame = tuple[bytes, int]
+"""A PNG, and for how many milliseconds it stays; small, while a thousand of them unpacked fill a machine."""
 
 
 def write_gif(document: TraceDocument, selection: Selection) -> bytes:
-    """An animated GIF, 960 pixels wide at most, that runs once."""
-    reel = _draw_reel(document, selection, GIF_WIDTH)
-    palette = reel.image(-1).quantize(GIF_COLORS)
-    indexed = (image.quantize(palette=palette, dither=Image.Dither.NONE) for image in reel.images())
+    """An animated GIF, 960 pixels wide, that runs once."""
+    frames = _draw_frames(document, selection, GIF_WIDTH)
+    palette = _unpack(frames[-1]).quantize(GIF_COLORS)
+    indexed = (_unpack(frame).quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames)
+    lasting = [milliseconds for _, milliseconds in frames]
     written = io.BytesIO()
     first = next(indexed)
-    first.save(
-        written, "GIF", save_all=True, append_images=indexed, duration=reel.milliseconds, optimize=False, disposal=1
-    )
+    first.save(written, "GIF", save_all=True, append_images=indexed, duration=lasting, optimize=False, disposal=1)
     return written.getvalue()
 
 
@@ -85,8 +64,8 @@ def write_video(file_format: str, document: TraceDocument, selection: Selection)
     program = which("ffmpeg") or (get_ffmpeg_exe() if get_ffmpeg_exe else None)
     if program is None:
         raise ExportUnavailable(fact("export-needs-ffmpeg"))
-    reel = _draw_reel(document, selection, VIDEO_WIDTH)
-    width, height = reel.size
+    frames = _draw_frames(document, selection, VIDEO_WIDTH)
+    width, height = _unpack(frames[0]).size
     raw = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-video_size", f"{width}x{height}"]
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as said:
         target = Path(folder) / f"film.{file_format}"
@@ -94,8 +73,8 @@ def write_video(file_format: str, document: TraceDocument, selection: Selection)
         with subprocess.Popen([*command, *CLEAN, str(target)], stdin=subprocess.PIPE, stderr=said) as encoder:
             assert encoder.stdin is not None
             with contextlib.suppress(BrokenPipeError):  # it says itself why it would not go on
-                for image, milliseconds in zip(reel.images(), reel.milliseconds, strict=True):
-                    encoder.stdin.writelines(repeat(image.tobytes(), milliseconds * FRAMES_PER_SECOND // 1000))
+                for frame in frames:
+                    encoder.stdin.writelines(repeat(_unpack(frame).tobytes(), frame[1] * FRAMES_PER_SECOND // 1000))
                 encoder.stdin.close()
         if encoder.returncode:
             said.seek(0)
@@ -104,22 +83,17 @@ def write_video(file_format: str, document: TraceDocument, selection: Selection)
         return target.read_bytes()
 
 
-def _draw_reel(document: TraceDocument, selection: Selection, longest_px: int) -> Reel:
-    """All pictures, with even sides for what they are shown on, which video codecs ask for."""
-    drawn: list[tuple[bytes, int]] = []
-    for page in draw_pages(document, selection, "png", longest_px=longest_px, travel=TRAVEL):
-        drawn += [(picture, TRAVEL_MS) for picture in page.under_way]
-        drawn.append((page.picture, DWELL_MS))
-    sizes = [Image.open(io.BytesIO(picture)).size for picture, _ in drawn]
-    across, down = max(width for width, _ in sizes), max(height for _, height in sizes)
-    scale = min(1.0, longest_px / across)
-    return Reel(
-        [picture for picture, _ in drawn],
-        [milliseconds for _, milliseconds in drawn],
-        scale,
-        (_even(across * scale), _even(down * scale)),
-    )
+def _draw_frames(document: TraceDocument, selection: Selection, width: int) -> list[Frame]:
+    """Each stop, after the pictures of what moves there on its way."""
+    look = replace(selection.look, transparent=False)
+
+    def paint(walk: Walk, stop: Stop) -> list[Frame]:
+        drawn = [svg for svg, _ in groupby(walk.draw(stop, look, progress) for progress in (*TRAVEL, 1.0))]
+        lasting = [*repeat(TRAVEL_MS, len(drawn) - 1), DWELL_MS]
+        return [(write_png(svg, look, width), each) for svg, each in zip(drawn, lasting, strict=True)]
+
+    return [frame for _, frames in draw_stops(document, selection, paint) for frame in frames]
 
 
-def _even(length: float) -> int:
-    return 2 * -(-round(length) // 2)
+def _unpack(frame: Frame) -> Image.Image:
+    return Image.open(io.BytesIO(frame[0])).convert("RGB")

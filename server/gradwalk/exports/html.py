@@ -7,7 +7,7 @@ from typing import Any
 
 from gradwalk.exports.exporter import Selection
 from gradwalk.exports.kit import read_baker, read_module, with_baked
-from gradwalk.exports.sentences import find_words
+from gradwalk.exports.walk import Walk
 from gradwalk.protocol.document import TraceDocument
 from gradwalk.words.catalogue import LANGUAGE, language_spoken, read_catalogue, say
 
@@ -71,7 +71,7 @@ def write_html(document: TraceDocument, selection: Selection) -> bytes:
         title=escape(heading_of(document["source"])),
         step=step,
         lead=escape(say("export-sentences")),
-        sentences="".join(f"<li>{escape(step.whole)}</li>" for step in find_words(document).steps) if is_baked else "",
+        sentences="".join(f"<li>{escape(sentence)}</li>" for sentence in Walk(document).sentences) if is_baked else "",
         data=script_json(shown),
         catalogue="" if language == LANGUAGE else _catalogue(language, module),
         baker="" if is_baked else f"<script>{script_code(read_baker())}</script>\n",

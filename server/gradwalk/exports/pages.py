@@ -1,24 +1,46 @@
-"""The whole pass as one PDF, and as a set of pages with a frame for Beamer."""
+"""One stop as a picture or a page, the whole walk as one PDF, and as a set of pages with a frame for Beamer."""
 
-import io
-from collections.abc import Sequence
-
-from pypdf import PageObject, PdfReader, PdfWriter
-from pypdf.generic import BooleanObject, NameObject, RectangleObject
-
-from gradwalk.exports.album import Page, draw_pages
+from gradwalk.exports.album import draw_stops
 from gradwalk.exports.archive import write_archive
-from gradwalk.exports.exporter import Selection
+from gradwalk.exports.exporter import Look, Selection
+from gradwalk.exports.image import Page, write_pdf, write_png
+from gradwalk.exports.walk import Stop, Walk
 from gradwalk.protocol.document import TraceDocument
 from gradwalk.words.catalogue import say
 
+SHARPNESS = 3
+"""Pixels of a PNG for one of the drawing, in each direction: 288 in an inch of a slide."""
 BASE_NAME = "gradwalk"
 FRAME_FILE = "gradwalk-frame.tex"
 
 
+def write_still_png(document: TraceDocument, selection: Selection) -> bytes:
+    """One stop, sharp on a slide and in print."""
+    walk = Walk(document)
+    look = selection.look
+    return write_png(walk.draw(walk.stop(selection), look), look, look.width * SHARPNESS)
+
+
+def write_still_pdf(document: TraceDocument, selection: Selection) -> bytes:
+    """One stop as a page."""
+    walk = Walk(document)
+    return _bind([_page(walk, walk.stop(selection), selection.look)], selection.look)
+
+
+def write_preview(document: TraceDocument, selection: Selection, width: int, height: int) -> bytes:
+    """One stop as a PNG of exactly that size.
+
+    Raises:
+        NothingToExport, ExportUnavailable: see `Walk.stop`.
+    """
+    walk, look = Walk(document), Look(width, height)
+    return write_png(walk.draw(walk.stop(selection), look), look, width)
+
+
 def write_pages(document: TraceDocument, selection: Selection) -> bytes:
     """One PDF, a page per step or phase, all of one size, with an outline and the graph at the same place on each."""
-    return _join(list(draw_pages(document, selection, "pdf")))
+    drawn = draw_stops(document, selection, lambda walk, stop: _page(walk, stop, selection.look))
+    return _bind([page for _, page in drawn], selection.look, say("export-title"))
 
 
 def write_beamer_set(document: TraceDocument, selection: Selection) -> bytes:
@@ -26,40 +48,22 @@ def write_beamer_set(document: TraceDocument, selection: Selection) -> bytes:
 
     The names are those that Beamer's `\multiinclude` expects.
     """
-    pages = list(draw_pages(document, selection, "pdf", opening=True))
-    singles = _of_one_size(pages)
-    files = {FRAME_FILE: _frame(len(pages) - 1).encode()}
-    for number, (page, single) in enumerate(zip(pages, singles, strict=True)):
-        files[f"{BASE_NAME}-{number}.pdf"] = _save([single], [page])
-    return write_archive(files)
+    drawn = draw_stops(document, selection, lambda walk, stop: _page(walk, stop, selection.look), opening=True)
+    pages = [_bind([page], selection.look) for _, page in drawn]
+    return write_archive(
+        {
+            FRAME_FILE: _frame(len(pages) - 1).encode(),
+            **{f"{BASE_NAME}-{number}.pdf": page for number, page in enumerate(pages)},
+        }
+    )
 
 
-def _of_one_size(pages: Sequence[Page]) -> list[PageObject]:
-    """Grown to the right and downwards, so that turning pages moves nothing."""
-    read = [PdfReader(io.BytesIO(page.picture)).pages[0] for page in pages]
-    width = max(float(page.mediabox.width) for page in read)
-    height = max(float(page.mediabox.height) for page in read)
-    for page in read:
-        top = float(page.mediabox.top)
-        page.mediabox = RectangleObject((0, top - height, width, top))
-        page.cropbox = page.mediabox
-    return read
+def _page(walk: Walk, stop: Stop, look: Look) -> Page:
+    return Page(walk.draw(stop, look), stop.title, stop.said)
 
 
-def _join(pages: Sequence[Page]) -> bytes:
-    return _save(_of_one_size(pages), pages)
-
-
-def _save(drawn: Sequence[PageObject], pages: Sequence[Page]) -> bytes:
-    writer = PdfWriter()
-    for page, single in zip(pages, drawn, strict=True):
-        added = writer.add_page(single)
-        writer.add_outline_item(title=page.title, page_number=added.page_number or 0)
-    writer.add_metadata({"/Title": pages[0].title if len(pages) == 1 else say("export-title")})
-    writer.create_viewer_preferences()[NameObject("/DisplayDocTitle")] = BooleanObject(True)
-    written = io.BytesIO()
-    writer.write(written)
-    return written.getvalue()
+def _bind(pages: list[Page], look: Look, title: str | None = None) -> bytes:
+    return write_pdf(pages, look, pages[0].title if title is None else title)
 
 
 def _frame(last: int) -> str:

@@ -2,34 +2,40 @@
 
 import datetime
 import io
+from dataclasses import replace
 from typing import Any
 
-from PIL import Image
 from pptx import Presentation
-from pptx.util import Inches, Pt
+from pptx.util import Emu, Inches, Pt
 
-from gradwalk.exports.album import Page, draw_pages
+from gradwalk.exports.album import draw_stops
 from gradwalk.exports.archive import without_clock
-from gradwalk.exports.exporter import Selection
+from gradwalk.exports.exporter import Look, Selection
+from gradwalk.exports.image import write_png
+from gradwalk.exports.pages import SHARPNESS
+from gradwalk.exports.walk import Stop, Walk
 from gradwalk.protocol.document import TraceDocument
 from gradwalk.words.catalogue import say
 
-WIDTH, HEIGHT, MARGIN, TITLE_HEIGHT = Inches(13.333), Inches(7.5), Inches(0.4), Inches(0.7)
+PIXEL = int(Inches(1)) // 96
+MARGIN, TITLE_HEIGHT = 38, 68
+"""Pixels."""
 TITLE_ONLY = 5
 """The layout of python-pptx's own template that has a title and nothing else."""
 
 
 def write_slides(document: TraceDocument, selection: Selection) -> bytes:
     """A .pptx with a slide per step or phase: title, described picture, the sentence as notes."""
+    slide = selection.look
+    look = replace(slide, width=slide.width - 2 * MARGIN, height=slide.height - 2 * MARGIN - TITLE_HEIGHT)
+
+    def paint(walk: Walk, stop: Stop) -> bytes:
+        return write_png(walk.draw(stop, look), look, look.width * SHARPNESS)
+
     deck = Presentation()
-    deck.slide_width, deck.slide_height = WIDTH, HEIGHT
-    pages = list(draw_pages(document, selection, "png"))
-    sizes = [_size(page.picture) for page in pages]
-    room_x, room_y = WIDTH - 2 * MARGIN, HEIGHT - MARGIN - TITLE_HEIGHT - MARGIN
-    # one scale for all slides, so that turning them moves nothing
-    scale = min(room_x / max(width for width, _ in sizes), room_y / max(height for _, height in sizes))
-    for page, (width, height) in zip(pages, sizes, strict=True):
-        _add_slide(deck, page, int(width * scale), int(height * scale))
+    deck.slide_width, deck.slide_height = Emu(slide.width * PIXEL), Emu(slide.height * PIXEL)
+    for stop, picture in draw_stops(document, selection, paint):
+        _add_slide(deck, stop, picture, look)
     about = deck.core_properties
     about.title, about.author, about.last_modified_by, about.revision = say("export-title"), "gradwalk", "gradwalk", 1
     about.created = about.modified = datetime.datetime(2000, 1, 1)
@@ -38,17 +44,14 @@ def write_slides(document: TraceDocument, selection: Selection) -> bytes:
     return without_clock(written.getvalue())
 
 
-def _add_slide(deck: Any, page: Page, width: int, height: int) -> None:
+def _add_slide(deck: Any, stop: Stop, picture: bytes, look: Look) -> None:
     slide = deck.slides.add_slide(deck.slide_layouts[TITLE_ONLY])
     title = slide.shapes.title
-    title.left, title.top, title.width, title.height = MARGIN, MARGIN // 2, WIDTH - 2 * MARGIN, TITLE_HEIGHT
-    title.text = page.title
+    place = (MARGIN, MARGIN // 2, look.width, TITLE_HEIGHT)
+    title.left, title.top, title.width, title.height = (side * PIXEL for side in place)
+    title.text = stop.title
     title.text_frame.paragraphs[0].runs[0].font.size = Pt(24)
-    picture = slide.shapes.add_picture(io.BytesIO(page.picture), MARGIN, MARGIN + TITLE_HEIGHT, width, height)
-    picture._element.nvPicPr.cNvPr.set("descr", page.moment.sentence)  # noqa: SLF001 (python-pptx has no other way)
-    slide.notes_slide.notes_text_frame.text = page.moment.sentence
-
-
-def _size(png: bytes) -> tuple[int, int]:
-    with Image.open(io.BytesIO(png)) as image:
-        return image.size
+    place = (MARGIN, MARGIN + TITLE_HEIGHT, look.width, look.height)
+    shown = slide.shapes.add_picture(io.BytesIO(picture), *(side * PIXEL for side in place))
+    shown._element.nvPicPr.cNvPr.set("descr", stop.said)  # noqa: SLF001 (python-pptx has no other way)
+    slide.notes_slide.notes_text_frame.text = stop.said

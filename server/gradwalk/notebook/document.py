@@ -10,10 +10,10 @@ from typing import Any, Final
 import graphviz
 
 from gradwalk.exports.catalogue import EXPORTERS
-from gradwalk.exports.exporter import LAST_FORWARD_PHASE, LAST_PHASE, Exporter, Selection
-from gradwalk.exports.raster import write_still
+from gradwalk.exports.dot import draw_pass
+from gradwalk.exports.exporter import LAST_FORWARD_PHASE, LAST_PHASE, Exporter, Selection, Shape, Theme
+from gradwalk.exports.walk import write_svg
 from gradwalk.notebook.forms import DEFAULT_HEIGHT_PX, Bundle, Forms
-from gradwalk.notebook.graph import draw_pass
 from gradwalk.notebook.parts import Pass, Step, passes_of
 from gradwalk.notebook.tensors import NamedTensors
 from gradwalk.protocol.document import TraceDocument, assemble_document
@@ -64,18 +64,28 @@ class Trace:
         """The document as it is saved: each value once, referred to by number (`protocol/FORMAT.md`)."""
         return json.loads(write_document(self.document))  # type: ignore[no-any-return]
 
-    def save(self, path: str | PathLike[str], step: int | None = None, phase: int = LAST_PHASE) -> None:
+    def save(
+        self,
+        path: str | PathLike[str],
+        step: int | None = None,
+        phase: int = LAST_PHASE,
+        *,
+        theme: Theme = "light",
+        shape: Shape = "16:9",
+        transparent: bool = False,
+    ) -> None:
         """Writes the document (`walk.json`), or the file that the ending asks for: `walk.html`, `walk.svg`, ...
 
         The same trace always gives the same bytes. `step` and `phase` choose what a still shows, as in `to_svg`; a PDF
-        without a step has a page for each.
+        without a step has a page for each. `theme`, `shape`, `transparent`: how pictures, pages and films look.
 
         Raises:
             ValueError: no file has that ending.
             NothingToExport, ExportUnavailable: as `to_svg`.
         """
         exporter = _exporter_for(Path(path), is_whole=step is None)
-        Path(path).write_bytes(exporter.make(self.document, Selection(step, phase)))
+        selection = Selection(step, phase, theme=theme, shape=shape, transparent=transparent)
+        Path(path).write_bytes(exporter.make(self.document, selection))
 
     @property
     def id(self) -> str:
@@ -107,14 +117,14 @@ class Trace:
         """What went wrong, in order."""
         return [event for event in self.events if event["type"] == "problem"]
 
-    def to_svg(self, step: int | None = None, phase: int = LAST_PHASE) -> str:
+    def to_svg(self, step: int | None = None, phase: int = LAST_PHASE, *, theme: Theme = "light") -> str:
         """One still as SVG: 1-based step (0 = before the pass, None = the last), phase 1 to 5.
 
         Raises:
             NothingToExport: there is no backward pass.
-            ExportUnavailable: there is no Graphviz here.
+            ExportUnavailable: there is no V8 here.
         """
-        return write_still("svg", self.document, Selection(step, phase)).decode()
+        return write_svg(self.document, Selection(step, phase, theme=theme)).decode()
 
     def to_graphviz(self, index: int = 0) -> graphviz.Digraph:
         """The graph of one pass, 0-based: leaves blue, outputs green, modules as clusters, gradients along edges.
@@ -124,7 +134,8 @@ class Trace:
         Raises:
             IndexError: there is no such pass.
         """
-        return draw_pass(self.passes[index])
+        one = self.passes[index]
+        return draw_pass(one.written, [step.written for step in one.steps])
 
     def show(self, step: str = "1.3", height: int = DEFAULT_HEIGHT_PX) -> "View":
         """The player, in whatever runs this cell. `step` is where it opens: `7.3` is step 7, phase 3.

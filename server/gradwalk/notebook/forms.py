@@ -5,12 +5,9 @@ from collections.abc import Collection
 from html import escape
 from typing import Any, Final
 
+from gradwalk.exports.catalogue import find_exporter
 from gradwalk.exports.exporter import ExportUnavailable, NothingToExport, Selection
-from gradwalk.exports.html import write_html
-from gradwalk.exports.moment import Moment, Walk
-from gradwalk.exports.places import find_layouts
-from gradwalk.exports.raster import draw_still
-from gradwalk.exports.sentences import find_words
+from gradwalk.exports.walk import Walk
 from gradwalk.notebook.parts import passes_of
 from gradwalk.protocol.document import TraceDocument
 from gradwalk.protocol.merging import merge
@@ -18,7 +15,6 @@ from gradwalk.words.catalogue import say
 from gradwalk.words.problems import tell_problem
 
 DEFAULT_HEIGHT_PX: Final = 560
-PICTURE_PX: Final = 1600
 LINES_MAX: Final = 200
 Bundle = tuple[dict[str, Any], dict[str, Any]]
 """Data and metadata by MIME type."""
@@ -45,27 +41,42 @@ class Forms:
 
     def _sentences(self) -> list[str]:
         try:
-            return [step.whole for step in find_words(self._document).steps]
+            return Walk(self._document).sentences
         except ExportUnavailable:
             return [step.node.name for one in passes_of(merge(self._document["events"])) for step in one.steps]
 
     def html(self) -> str:
-        """The player, over its own picture."""
-        return self._html(self._picture("svg"))
+        """The player over its own picture: where a host takes the frame away, the picture is what remains."""
+        words = f"<pre>{escape(self.text())}</pre>"
+        has_pass = any(event["type"] == "pass_started" for event in self._document["events"])
+        svg, page = self._file("svg"), self._file("html") if has_pass else None
+        picture = words if svg is None else self._image(svg)
+        if page is None:
+            return f"<div>{picture}{words if svg else ''}</div>"
+        # Only scripts: what is shown may come from anywhere, the notebook is the reader's own.
+        frame = (
+            f'<iframe title="{escape(say("export-title"))}" sandbox="allow-scripts" srcdoc="{escape(page.decode())}" '
+            'style="position: absolute; inset: 0; width: 100%; height: 100%; border: 0"></iframe>'
+        )
+        return f'<div style="position: relative; height: {self._height}px; overflow: hidden">{picture}{frame}</div>'
+
+    def _image(self, svg: bytes) -> str:
+        said = Walk(self._document).stop(self._selection).said
+        source = base64.b64encode(svg).decode()
+        style = "max-width: 100%; max-height: 100%"
+        return f'<img alt="{escape(said)}" src="data:image/svg+xml;base64,{source}" style="{style}">'
 
     def bundle(self, include: Collection[str] | None, exclude: Collection[str] | None) -> Bundle:
-        """Text, pictures and a self-contained page: no host is left without something it can show.
+        """Text, a picture and a self-contained page: no host is left without something it can show.
 
         The PDF is for nbconvert's way to LaTeX, which stops at an SVG without one where there is no Inkscape.
         """
-        svg = self._picture("svg")
-        forms: dict[str, Any] = {"text/plain": self.text(), "text/html": self._html(svg)}
+        svg, pdf = self._file("svg"), self._file("pdf")
+        forms: dict[str, Any] = {"text/plain": self.text(), "text/html": self.html()}
         if svg is not None:
             forms["image/svg+xml"] = svg.decode()
-        for name, file_format in (("image/png", "png"), ("application/pdf", "pdf")):
-            picture = self._picture(file_format)
-            if picture is not None:
-                forms[name] = base64.b64encode(picture).decode()
+        if pdf is not None:
+            forms["application/pdf"] = base64.b64encode(pdf).decode()
         wanted = {
             name: form
             for name, form in forms.items()
@@ -73,45 +84,10 @@ class Forms:
         }
         return wanted, {}
 
-    def _moment(self) -> Moment | None:
+    def _file(self, name: str) -> bytes | None:
+        exporter = find_exporter(name)
+        assert exporter is not None
         try:
-            return Walk(self._document).moment(self._selection)
+            return exporter.write(self._document, self._selection)
         except (ExportUnavailable, NothingToExport):
-            return None
-
-    def _picture(self, file_format: str) -> bytes | None:
-        moment = self._moment()
-        if moment is None:
-            return None
-        try:
-            layout = find_layouts(self._document)[moment.started["pass"]]
-            return draw_still(moment, layout, file_format, longest_px=PICTURE_PX)
-        except ExportUnavailable:
-            return None
-
-    def _html(self, svg: bytes | None) -> str:
-        """The player over its own picture: where a host takes the frame away, the picture is what remains."""
-        words = f"<pre>{escape(self.text())}</pre>"
-        moment = self._moment()
-        picture = words
-        if svg is not None and moment is not None:
-            source = base64.b64encode(svg).decode()
-            style = "max-width: 100%; max-height: 100%; background: white"
-            picture = f'<img alt="{escape(moment.sentence)}" src="data:image/svg+xml;base64,{source}" style="{style}">'
-        page = self._page()
-        if page is None:
-            return f"<div>{picture}{words if svg else ''}</div>"
-        # Only scripts: what is shown may come from anywhere, the notebook is the reader's own.
-        frame = (
-            f'<iframe title="{escape(say("export-title"))}" sandbox="allow-scripts" srcdoc="{escape(page)}" '
-            'style="position: absolute; inset: 0; width: 100%; height: 100%; border: 0"></iframe>'
-        )
-        return f'<div style="position: relative; height: {self._height}px; overflow: hidden">{picture}{frame}</div>'
-
-    def _page(self) -> str | None:
-        if not any(event["type"] == "pass_started" for event in self._document["events"]):
-            return None
-        try:
-            return write_html(self._document, self._selection).decode()
-        except ExportUnavailable:
             return None

@@ -775,11 +775,8 @@ api-description = Die API funktioniert: siehe ihre Beschreibung.
 torch-untested = gradwalk ist mit PyTorch { $first } bis { $last } getestet. Das ist { $found }: Aufzeichnungen können abweichen oder scheitern.
 extra-missing = `{ $name }` ist nicht installiert. Führ aus: `pip install "gradwalk[{ $extra }]"`
 export-needs-page = Dafür muss das Frontend gebaut sein: Führ `make install` aus, oder installier ein veröffentlichtes Wheel.
-export-needs-graphviz = Bilder brauchen Graphviz: `pip install "gradwalk[files]"`, oder ein `dot` im PATH.
-export-graphviz-unloadable = Bilder brauchen Graphviz, aber dessen Bibliothek lässt sich hier nicht laden ({ $reason }): Installier Graphviz selbst.
-export-graphviz-late = Dieses Bild ist zu groß: Graphviz war nach { $count } Sekunden nicht fertig.
-export-graphviz-failed = Dieses Bild ist zu groß: Graphviz hat aufgegeben (Status { $status }).
-export-graphviz-no-size = Graphviz lieferte eine Zeichnung ohne Größe.
+export-late = Diese Aufzeichnung ist zu groß: V8 war nach { $count } Sekunden nicht fertig.
+export-failed = Diese Aufzeichnung lässt sich nicht zeichnen ({ $reason }).
 export-needs-ffmpeg = Videos brauchen ffmpeg: `pip install "gradwalk[video]"`, oder ein `ffmpeg` im PATH.
 export-ffmpeg-failed = ffmpeg konnte dieses Video nicht schreiben: { $reason }
 export-no-pass = Diese Aufzeichnung hat keinen Rückwärtsdurchlauf: Das Programm endete vorher oder hatte nichts abzuleiten.
@@ -792,7 +789,7 @@ export-no-such-step = Einen Schritt { $step } gibt es nicht: Dieser Gang hat { $
 export-too-many-pages = Diese Aufzeichnung bräuchte { $pages } Seiten, mehr als { $most }; eine je Schritt ist kürzer als eine je Phase.
 
 export-json = Die ganze Aufzeichnung; öffnet überall ohne Server
-export-dot = Ein Schritt als Graphviz-Quelltext
+export-dot = Der Graph eines Durchlaufs als Graphviz-Quelltext
 export-svg = Ein Schritt als Vektorbild
 export-png = Ein Schritt als Bild
 export-pdf = Ein Schritt als Seite
@@ -814,18 +811,10 @@ export-step = Schritt { $number } von { $total }
 export-operation = Operation { $number } von { $total }
 export-place = { $where }, { $phase }
 export-page-title = { $where }: { $name }
-export-line = Zeile { $line }
-export-nodes = { $count ->
-    [one] ein Knoten
-   *[other] { $count } Knoten
-}
-export-leaf = Blatt
-export-not-observed = { $name }: nicht beobachtet
 export-operands-more = { $count ->
     [one] und ein weiterer Operand
    *[other] und { $count } weitere Operanden
 }
-export-result = Ergebnis
 export-saved = gespeichert: { $what }
 export-undefined = undefiniert
 export-not-required = nicht benötigt
@@ -833,16 +822,6 @@ export-returned-none = None zurückgegeben
 export-no-path = kein Weg
 export-not-computed = nicht berechnet
 export-norm = { $shape } Norm { $norm }
-export-matrix = { $rows } × { $columns }, { $structure }
-export-diagonal = diagonal
-export-permutation = Permutation
-export-selection = Auswahl
-export-copies = Kopien
-export-reduction = Reduktion
-export-kronecker = wiederholte Blöcke
-export-dense = dicht besetzt
-export-zero = null
-export-on-demand = auf Abruf
 
 notebook-steps = { $count ->
     [0] Kein Rückwärtsschritt
@@ -2305,9 +2284,8 @@ cli-port-taken = Auf { $address } lässt sich nicht lauschen: { $reason }. Läuf
 cli-port = { $address } ist frei.
 cli-memory-small = Vorhanden: { $have }, zugleich gebraucht werden bis zu { $wanted }. Senk GRADWALK_RUNNING_COUNT oder GRADWALK_RUN_MEMORY_BYTES, sonst bringen gierige Programme einander zu Fall.
 cli-memory = Bis zu { $wanted } können zugleich gebraucht werden.
-cli-pictures-missing = Es gibt keine Bilder. { $why } Unter Debian: `apt install graphviz`.
-cli-pictures-without-letters = Die Bilder haben keine Buchstaben: Graphviz findet keine Schriften. Unter Debian: `apt install fonts-dejavu-core`
-cli-pictures = Graphviz zeichnet.
+cli-pictures-missing = Es gibt keine Bilder. { $why }
+cli-pictures = V8 zeichnet sie.
 cli-videos-missing = MP4 und WebM brauchen ffmpeg. Führ aus: `pip install 'gradwalk[video]'`. Alles andere geht auch ohne.
 cli-videos = ffmpeg ist da.
 

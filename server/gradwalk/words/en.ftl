@@ -776,11 +776,8 @@ api-description = The API works: see its description.
 torch-untested = gradwalk was tested with PyTorch { $first } to { $last }. This is { $found }: traces may differ, or fail.
 extra-missing = `{ $name }` is not installed. Run: `pip install "gradwalk[{ $extra }]"`
 export-needs-page = This needs the built front end: run `make install`, or install a released wheel.
-export-needs-graphviz = Pictures need Graphviz: `pip install "gradwalk[files]"`, or a `dot` on the PATH.
-export-graphviz-unloadable = Pictures need Graphviz, whose library cannot be loaded here ({ $reason }): install Graphviz itself.
-export-graphviz-late = This picture is too large: Graphviz was not done after { $count } seconds.
-export-graphviz-failed = This picture is too large: Graphviz gave up on it (status { $status }).
-export-graphviz-no-size = Graphviz gave a drawing without a size.
+export-late = This trace is too large: V8 was not done after { $count } seconds.
+export-failed = This trace cannot be drawn ({ $reason }).
 export-needs-ffmpeg = Videos need ffmpeg: `pip install "gradwalk[video]"`, or an `ffmpeg` on the PATH.
 export-ffmpeg-failed = ffmpeg could not write this video: { $reason }
 export-no-pass = This trace has no backward pass: the program stopped before one, or had nothing to differentiate.
@@ -793,7 +790,7 @@ export-no-such-step = There is no step { $step }: this walk has { $count ->
 export-too-many-pages = This trace would take { $pages } pages, more than { $most }; one per step is shorter than one per phase.
 
 export-json = The whole trace; opens anywhere without a server
-export-dot = One step as Graphviz source
+export-dot = The graph of a pass as Graphviz source
 export-svg = One step as a vector picture
 export-png = One step as a picture
 export-pdf = One step as a page
@@ -815,18 +812,10 @@ export-step = Step { $number } of { $total }
 export-operation = Operation { $number } of { $total }
 export-place = { $where }, { $phase }
 export-page-title = { $where }: { $name }
-export-line = line { $line }
-export-nodes = { $count ->
-    [one] one node
-   *[other] { $count } nodes
-}
-export-leaf = leaf
-export-not-observed = { $name }: not observed
 export-operands-more = { $count ->
     [one] and one operand more
    *[other] and { $count } operands more
 }
-export-result = result
 export-saved = saved { $what }
 export-undefined = undefined
 export-not-required = not required
@@ -834,16 +823,6 @@ export-returned-none = None returned
 export-no-path = no path
 export-not-computed = not computed
 export-norm = { $shape } norm { $norm }
-export-matrix = { $rows } × { $columns }, { $structure }
-export-diagonal = diagonal
-export-permutation = permutation
-export-selection = selection
-export-copies = copies
-export-reduction = reduction
-export-kronecker = repeated blocks
-export-dense = dense
-export-zero = zero
-export-on-demand = on demand
 
 notebook-steps = { $count ->
     [0] No backward step
@@ -2306,9 +2285,8 @@ cli-port-taken = { $address } cannot be listened on: { $reason }. Is gradwalk ru
 cli-port = { $address } is free.
 cli-memory-small = { $have } here, up to { $wanted } can be used at once. Lower GRADWALK_RUNNING_COUNT or GRADWALK_RUN_MEMORY_BYTES, or greedy programs fail each other.
 cli-memory = Up to { $wanted } can be used at once.
-cli-pictures-missing = There are no pictures. { $why } On Debian: `apt install graphviz`.
-cli-pictures-without-letters = Pictures have no letters: Graphviz finds no fonts. On Debian: `apt install fonts-dejavu-core`
-cli-pictures = Graphviz draws.
+cli-pictures-missing = There are no pictures. { $why }
+cli-pictures = V8 draws them.
 cli-videos-missing = MP4 and WebM need ffmpeg. Run: `pip install 'gradwalk[video]'`. Everything else works without.
 cli-videos = ffmpeg is here.
 

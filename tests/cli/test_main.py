@@ -45,8 +45,10 @@ def test_a_program_is_traced_with_its_options_as_in_python_and_its_trace_is_draw
     assert drawn.exit_code == 0, drawn.stderr
     assert drawn.stdout.rstrip() == here.to_svg(1).rstrip()
     assert ">12<" not in drawn.stdout  # x.grad only lands in the second step
-    forward = invoke("export", saved, "--format", "svg", "--direction", "forward", "--step", "1", "--phase", "2")
+    look = ["--theme", "dark", "--shape", "4:3", "--transparent"]
+    forward = invoke("export", saved, "--format", "svg", "--direction", "forward", "--step", "1", "--phase", "2", *look)
     assert "Operation 1 of 1, compute" in "".join(ET.fromstring(forward.stdout).itertext())
+    assert ET.fromstring(forward.stdout).get("viewBox") == "0 0 960 720"
     beyond = invoke("export", saved, "--format", "dot", "--step", "9")
     assert beyond.exit_code == 1
     assert "2 steps" in beyond.stderr

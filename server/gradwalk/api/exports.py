@@ -24,7 +24,7 @@ from gradwalk.api.traces import NOT_FOUND, PROBLEM, REFUSALS, Client, Language, 
 from gradwalk.engine.export import ExportJob, NoFileError
 from gradwalk.engine.runs import Run
 from gradwalk.exports.catalogue import EXPORTERS, find_exporter
-from gradwalk.exports.exporter import LAST_PHASE, Direction, Every, Exporter
+from gradwalk.exports.exporter import LAST_PHASE, Direction, Every, Exporter, Shape, Theme
 from gradwalk.protocol.document import encode
 from gradwalk.protocol.events import Problem
 from gradwalk.protocol.facts import Filling, code, fact
@@ -68,6 +68,9 @@ class Wanted:
     phase: Annotated[int, Query(ge=1, le=LAST_PHASE)] = LAST_PHASE
     every: Annotated[Every, Query(description="What one page, slide or picture of a film shows.")] = "step"
     direction: Annotated[Direction, Query(description="Which walk; the forward one has phases 1 to 3.")] = "backward"
+    theme: Annotated[Theme, Query(description="Of pictures, pages and films.")] = "light"
+    shape: Annotated[Shape, Query(description="Of pictures, pages and films; a slide's.")] = "16:9"
+    transparent: Annotated[bool, Query(description="Pictures and pages without a ground of their own.")] = False
     lang: Annotated[str, Query(description="Of what the file says.", json_schema_extra={"enum": [*LANGUAGES]})] = (
         LANGUAGE
     )
@@ -85,6 +88,9 @@ class Wanted:
             "phase": self.phase,
             "every": self.every,
             "direction": self.direction,
+            "theme": self.theme,
+            "shape": self.shape,
+            "transparent": self.transparent or None,
             "lang": None if self.language == LANGUAGE else self.language,
         }
         return urlencode({name: value for name, value in given.items() if value is not None})
@@ -134,6 +140,9 @@ async def _begin(
         phase=place.phase,
         every=wanted.every,
         direction=wanted.direction,
+        theme=wanted.theme,
+        shape=wanted.shape,
+        transparent=wanted.transparent,
         language=wanted.language,
         document=await find_finished_document(service, trace),
     )

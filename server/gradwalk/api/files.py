@@ -88,7 +88,7 @@ async def finish_file(service: Service, exporter: Exporter, job: ExportJob, run:
 async def _make_here(service: Service, exporter: Exporter, job: ExportJob) -> bytes:
     def make() -> bytes:
         assert job.document is not None
-        selection = Selection(job.step, job.phase, job.every, job.direction, job.language)
+        selection = Selection(**job.selection)
         return exporter.make(load_document(json.loads(decompress(job.document))), selection)
 
     try:

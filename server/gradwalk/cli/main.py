@@ -26,6 +26,8 @@ from gradwalk.exports.exporter import (
     NothingToExport,
     Report,
     Selection,
+    Shape,
+    Theme,
     report_nothing,
 )
 from gradwalk.exports.kit import read_module
@@ -140,6 +142,9 @@ def trace(
     show_default=True,
     help="Which walk; the forward one has phases 1 to 3.",
 )
+@click.option("--theme", type=click.Choice(get_args(Theme)), default="light", show_default=True)
+@click.option("--shape", type=click.Choice(get_args(Shape)), default="16:9", show_default=True, help="A slide's.")
+@click.option("--transparent", is_flag=True, help="Without a ground of its own.")
 @click.option(
     "--input",
     "inputs",
@@ -158,6 +163,9 @@ def export(  # noqa: PLR0913 (one parameter per option)
     phase: int,
     every: Every,
     direction: Direction,
+    theme: Theme,
+    shape: Shape,
+    transparent: bool,
     inputs: tuple[tuple[str, Any], ...],
     grad_output: Any,
     seed: int,
@@ -170,7 +178,9 @@ def export(  # noqa: PLR0913 (one parameter per option)
     document = saved or load_document(json.loads(join_document(_trace_file(file, inputs, grad_output, seed))))
     try:
         with _progress_bar(exporter) as report:
-            body = exporter.make(document, Selection(step, phase, every, direction, current_language(), report))
+            language = current_language()
+            selection = Selection(step, phase, every, direction, language, report, theme, shape, transparent)
+            body = exporter.make(document, selection)
     except (NothingToExport, ExportUnavailable) as reason:
         raise Failure(reason.fact) from reason
     _write(body, output)

@@ -14,7 +14,15 @@ from typing import IO, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from gradwalk.exports.exporter import LAST_PHASE, Direction, Every, ExportUnavailable, NothingToExport
+from gradwalk.exports.exporter import (
+    LAST_PHASE,
+    Direction,
+    Every,
+    ExportUnavailable,
+    NothingToExport,
+    Shape,
+    Theme,
+)
 from gradwalk.protocol.document import encode
 from gradwalk.protocol.events import Problem
 from gradwalk.protocol.facts import Fact, fact
@@ -43,6 +51,9 @@ class ExportJob(BaseModel):
     phase: int = LAST_PHASE
     every: Every = "step"
     direction: Direction = "backward"
+    theme: Theme = "light"
+    shape: Shape = "16:9"
+    transparent: bool = False
     language: str = LANGUAGE
     document: bytes | None = Field(
         default=None,
@@ -50,6 +61,11 @@ class ExportJob(BaseModel):
         repr=False,
         description="Compressed; not sent to a worker, which finds it by `trace`.",
     )
+
+    @property
+    def selection(self) -> dict[str, Any]:
+        """What makes a `Selection`."""
+        return self.model_dump(exclude={"kind", "trace", "name"})
 
     def address(self, version: str) -> str:
         """Where the file is found: the same trace, wishes and `version` of gradwalk give the same bytes."""
@@ -85,7 +101,7 @@ def make_file(
         raise NoFileError(problem("internal", fact("problem-trace-gone")))
     document = decompress(job.document)
     with tempfile.TemporaryFile() as complaints:
-        # A group of its own: Graphviz and ffmpeg, which it starts, end with it.
+        # A group of its own: V8 and ffmpeg, which it starts, end with it.
         with subprocess.Popen(
             [*_PYTHON, *maker],
             stdin=subprocess.PIPE,
@@ -140,9 +156,8 @@ def _converse(
     """The file; None when the process ended before."""
     assert maker.stdin is not None
     assert maker.stdout is not None
-    selection = job.model_dump(include={"step", "phase", "every", "direction", "language"})
     with suppress(BrokenPipeError):
-        maker.stdin.write(encode({"name": job.name, "selection": selection, "bytes": len(document)}) + b"\n")
+        maker.stdin.write(encode({"name": job.name, "selection": job.selection, "bytes": len(document)}) + b"\n")
         maker.stdin.write(document)
         maker.stdin.flush()
     for line in maker.stdout:

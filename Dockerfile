@@ -34,9 +34,6 @@ RUN /opt/gradwalk/bin/pip install --extra-index-url "${TORCH_INDEX}" --constrain
     && /opt/gradwalk/bin/pip install --constraint requirements/lock.txt "gradwalk[cluster,video]"
 
 FROM ${PYTHON_IMAGE} AS nobody
-# Of these Graphviz's wheel is not whole without; its letters are gradwalk's own.
-RUN apt-get update && apt-get install --yes --no-install-recommends libglib2.0-0 libx11-6 libxext6 libxrender1 \
-    && rm -rf /var/lib/apt/lists/*
 RUN useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin gradwalk \
     && install --directory --owner gradwalk /data
 ENV PATH=/opt/gradwalk/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1

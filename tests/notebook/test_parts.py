@@ -126,5 +126,7 @@ def test_the_readme_shows_what_works(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (block,) = re.findall(r"(?m)^    import gradwalk, torch\n(?:    .*\n|\n)+", README.read_text())
     loss = (torch.ones(2, requires_grad=True) ** 2).sum()
-    exec(re.sub(r"(?m)^    ", "", block), {"loss": loss})  # noqa: S102 (what the reader would type)
+    names = {"loss": loss}
+    exec(re.sub(r"(?m)^    ", "", block), names)  # noqa: S102 (what the reader would type)
+    assert len(names["trace"].passes) == 1, "reading it ends what `watch` began"
     assert "tensor(" in capsys.readouterr().out

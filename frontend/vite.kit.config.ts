@@ -3,14 +3,12 @@
  * Without a mode the module for browsers, `--mode bake` the script that the server runs, `--mode reveal` the plugin.
  */
 import { readdirSync, readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { defineConfig, type LibraryOptions, type Plugin } from "vite";
 
 const SERVER = new URL("../server/gradwalk/", import.meta.url);
 /** Packages that make the facts of a trace. */
 const TRACERS = ["engine", "formulas", "protocol", "sandbox", "tracer"];
-const UNTWEENED = fileURLToPath(new URL("src/embed/untweened.ts", import.meta.url));
 
 /** Styles go into the shadow root: a component's own by Svelte, the theme by the element. No file beside the module. */
 const withoutStyleSheets: Plugin = {
@@ -80,7 +78,6 @@ export default defineConfig(({ mode }) => {
   const isModule = mode === "production";
   return {
     publicDir: false,
-    resolve: { alias: { "d3-transition": UNTWEENED, "d3-interpolate": UNTWEENED } },
     plugins: [
       svelte({ compilerOptions: { css: "injected" } }),
       withoutStyleSheets,

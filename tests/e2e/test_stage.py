@@ -241,3 +241,43 @@ def test_of_many_contributions_the_largest_are_written_out_and_what_waits_is_on_
     leaf = player.page.locator("article.leaf").first
     expect(leaf).to_contain_text("48")
     expect(leaf).not_to_contain_text(".grad")
+
+
+CAMERA = """() => {
+    const { a, e, f } = new DOMMatrix(getComputedStyle(document.querySelector(".world")).transform);
+    return [a, e, f];
+}"""
+
+
+def test_the_graph_is_dragged_and_zoomed_where_the_pointer_or_two_fingers_are(player: PlayerPage) -> None:
+    opened(player, "example=map&s=1.3")
+    frame = player.part("graph").bounding_box()
+    assert frame is not None
+    centre = frame["x"] + frame["width"] / 2, frame["y"] + frame["height"] / 2
+    mouse = player.page.mouse
+    k, x, y = player.page.evaluate(CAMERA)
+    card = player.part("graph").get_by_role("article").first
+    box = card.bounding_box()
+    assert box is not None
+    mouse.move(box["x"] + 20, box["y"] + 10)
+    mouse.down()
+    mouse.move(box["x"] + 70, box["y"] + 40, steps=4)
+    mouse.up()
+    assert player.page.evaluate(CAMERA) == pytest.approx([k, x + 50, y + 30], abs=0.1)
+    expect(card.get_by_role("button")).to_have_attribute("aria-pressed", "false")
+    mouse.move(*centre)
+    mouse.wheel(0, -250)
+    player.page.wait_for_function(f"({CAMERA})()[0] > {1.3 * k}")
+    zoomed, left, top = player.page.evaluate(CAMERA)
+    share = zoomed / k
+    across, down = centre[0] - frame["x"], centre[1] - frame["y"]
+    assert (left, top) == pytest.approx((across - (across - x - 50) * share, down - (down - y - 30) * share), abs=0.5)
+    touch = player.page.context.new_cdp_session(player.page)
+    for kind, apart in (("Start", 40), ("Move", 50), ("Move", 60)):
+        fingers = [{"x": centre[0] + side * apart / 2, "y": centre[1], "id": side + 1} for side in (-1, 1)]
+        touch.send("Input.dispatchTouchEvent", {"type": f"touch{kind}", "touchPoints": fingers})
+    touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    wider, left_now, top_now = player.page.evaluate(CAMERA)
+    assert wider == pytest.approx(1.5 * zoomed, rel=0.05)
+    still = across - (across - left) * wider / zoomed, down - (down - top) * wider / zoomed
+    assert (left_now, top_now) == pytest.approx(still, abs=15)

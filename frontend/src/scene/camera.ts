@@ -5,7 +5,7 @@
 import type { Box, Point, Size } from "../layout/geometry";
 import { around, centre } from "../layout/geometry";
 
-/** Screen = world times k plus (x, y), as in d3-zoom. */
+/** Screen = world times k plus (x, y). */
 export interface Camera extends Point {
   readonly k: number;
 }

@@ -32,7 +32,7 @@ noscript {{ display: block; padding: 1rem 2rem; }}
 </style>
 </head>
 <body>
-<!-- Made of gradwalk, Svelte (MIT) and d3 (ISC); places by Graphviz (EPL), formulas by Temml (MIT). -->
+<!-- Made of gradwalk and Svelte (MIT); places by Graphviz (EPL), formulas by Temml (MIT). -->
 <grad-walk page offline heading="{title}"{step}>
 <noscript><h1>{title}</h1><p>{lead}</p>
 <ol>{sentences}</ol></noscript>

@@ -426,9 +426,10 @@ export function drawToken(token: TokenScene, scale: number): Shape {
   if (picture !== null) shapes.push(moved(picture.shapes, { x: -whole / 2, y: -picture.height / 2 }));
   if (written !== "")
     shapes.push(text({ x: whole / 2 - textWidth, y: DROP * TOKEN.size }, written, TOKEN, ink));
-  if (Math.abs(token.lift) > HALF_TOKEN) {
-    const way =
-      token.lift > 0 ? `M0 ${HALF_TOKEN}V${tenths(token.lift)}` : `M0 ${-HALF_TOKEN}V${tenths(token.lift)}`;
+  // To its edge, where it stands beside it.
+  const lift = token.lift / scale;
+  if (Math.abs(lift) > HALF_TOKEN) {
+    const way = `M0 ${Math.sign(lift) * HALF_TOKEN}V${tenths(lift)}`;
     shapes.push({ kind: "path", d: way, stroke: { ink: line, width: 1.5, dash: "1.5 2.5" } });
   }
   return {

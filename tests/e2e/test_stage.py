@@ -1,12 +1,16 @@
 """The stage: the whole graph, the node at work in view, the equation in its own place, nothing that drifts."""
 
 import re
+import xml.etree.ElementTree as ET
 from typing import Any
 
 import pytest
 from playwright.sync_api import expect
 
 from gradwalk.examples.catalogue import EXAMPLES
+from gradwalk.exports.exporter import Selection
+from gradwalk.exports.walk import write_svg
+from gradwalk.notebook.recording import trace
 from gradwalk.words.catalogue import say
 from tests.e2e.conftest import Opener
 from tests.e2e.player import PlayerPage, fragment
@@ -281,3 +285,20 @@ def test_the_graph_is_dragged_and_zoomed_where_the_pointer_or_two_fingers_are(pl
     assert wider == pytest.approx(1.5 * zoomed, rel=0.05)
     still = across - (across - left) * wider / zoomed, down - (down - top) * wider / zoomed
     assert (left_now, top_now) == pytest.approx(still, abs=15)
+
+
+@pytest.mark.parametrize("slug", ["used-twice", "batch", "linear-function"])
+def test_a_picture_in_a_file_says_what_the_page_shows(new_page: Opener, slug: str) -> None:
+    """Every line on a card, every token and every cell of the equation, at three stops."""
+    player = new_page(reduced_motion="reduce", viewport={"width": 1280, "height": 1000})
+    (example,) = [each for each in EXAMPLES if each.slug == slug]
+    document = trace(example.source).document
+    for step, phase in ((1, 3), (2, 3), (2, 5)):
+        opened(player, f"example={slug}&s={step}.{phase}")
+        texts = player.part("graph").locator("text, .token text").all_text_contents()
+        cells = player.page.locator("[data-part=equation] td").all_inner_texts()
+        drawing = ET.fromstring(write_svg(document, Selection(step, phase)))
+        drawn = ["".join(each.itertext()) for each in drawing.iter("{http://www.w3.org/2000/svg}text")]
+        missing = [text for text in (*texts, *cells) if text.strip() not in drawn]
+        assert missing == [], f"{step}.{phase}"
+        assert len(texts) > 8

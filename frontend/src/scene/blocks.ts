@@ -36,7 +36,7 @@ export interface TableLook {
   readonly isLit: (place: Place) => boolean;
 }
 
-export const CAPTION: Letters = { size: 13, face: "sans" };
+const CAPTION: Letters = { size: 13, face: "sans" };
 const CAPTION_HEIGHT = 20;
 const LEAST_CELL = 2.7;
 const CELL_HEIGHT = 1.75;

@@ -51,7 +51,7 @@ export function lettersAt(k: number, readable = READABLE_SCALE): number {
 }
 
 /** The least scale at which cards in brief can be read. */
-export function legibleScale(readable = READABLE_SCALE): number {
+function legibleScale(readable = READABLE_SCALE): number {
   return readable * IN_BRIEF;
 }
 

@@ -344,7 +344,7 @@ export function tensorName(graph: Graph, { node: id, outputNr }: TensorId): stri
 }
 
 /** In a loop both are called `y`: then the later one is called by its text, `y * 2`. */
-export function partialOf(graph: Graph, { of, by }: { of: TensorId; by: TensorId }): string {
+function partialOf(graph: Graph, { of, by }: { of: TensorId; by: TensorId }): string {
   const byName = tensorName(graph, by);
   const node = nodesById(graph).get(of.node);
   const own = tensorName(graph, of);

@@ -30,7 +30,7 @@ export interface WeightedRows {
   readonly gradient: readonly number[];
 }
 
-export const MOST_OUTPUTS = 6;
+const MOST_OUTPUTS = 6;
 const MOST_COLUMNS = 6;
 const TOLERANCE = 1e-4;
 

@@ -9,7 +9,7 @@ import { append } from "../model/lists";
 import type { Graph, Group, Node } from "../protocol/trace.gen";
 
 /** Up to here a program is readable whole. */
-export const SMALL_GRAPH_NODES = 15;
+const SMALL_GRAPH_NODES = 15;
 const FEWEST_REPEATS = 3;
 /** Blocks of so many parts, such as "Linear, relu", are still seen as one block. */
 const LONGEST_PERIOD = 4;

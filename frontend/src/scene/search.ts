@@ -34,7 +34,7 @@ function lineIn(query: string): string | undefined {
   return [number, bare(label("player-line", { line: number }))].includes(bare(query)) ? number : undefined;
 }
 
-export const MOST_HITS = 60;
+const MOST_HITS = 60;
 
 /** Every word must be found; a number alone, or "line 7", is a line of the program. */
 export function search(trace: TraceState, pass: PassState, graph: Graph, query: string): Hits {

@@ -10,7 +10,7 @@ import { type Camera, keepInView, type Region } from "./camera";
 import { boxOf, type Still } from "./still";
 
 /** The node at work first, then all that it takes from and gives to: each where it can be seen, or its group. */
-export function boxesAtWork({ graph, node }: Still, layout: Layout): readonly Box[] {
+function boxesAtWork({ graph, node }: Still, layout: Layout): readonly Box[] {
   if (graph === null || node === null) return [];
   return [node.id, ...neighbours(graph, node)].flatMap((id) => boxOf(graph, layout, id) ?? []);
 }

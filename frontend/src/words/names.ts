@@ -88,7 +88,7 @@ function hasTwin(scene: Scene, node: Node, operand: Operand): boolean {
 const numberOf = ({ argnum }: Operand): Said => text(String(argnum + 1));
 
 /** The same inside a formula, where a result that the program has no text for is `tanh(…)`. */
-export function operandSymbol(scene: Scene, node: Node, operand: Operand): string | null {
+function operandSymbol(scene: Scene, node: Node, operand: Operand): string | null {
   const from = producerOf(scene.graph, operand);
   const known = operandText(scene, node, operand);
   if (known !== null || from === null || hasTwin(scene, node, operand)) return known;
@@ -96,7 +96,7 @@ export function operandSymbol(scene: Scene, node: Node, operand: Operand): strin
 }
 
 /** The node's own result inside a formula. */
-export function ownSymbol(scene: Scene, node: Node): string {
+function ownSymbol(scene: Scene, node: Node): string {
   return ownName(scene, node) ?? `${opText(node)}(…)`;
 }
 

@@ -176,19 +176,20 @@ SIZES_OF_TEXT = """() => {
     && element.getBoundingClientRect().width > 1 && !element.closest('.visually-hidden, [popover], dialog, .far');
   const scale = (element) => {
     let product = 1;
-    if (element.closest('.world') === null) return product;
-    for (let each = element; each && !each.matches('.viewport'); each = each.parentElement)
+    if (element.closest('.world, .drawn') === null) return product;
+    for (let each = element; each && !each.matches('.viewport, .written'); each = each.parentElement)
       product *= new DOMMatrix(getComputedStyle(each).transform).a;
     return product;
   };
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  const values = '.brackets td, .world [style*="--mono"], .sum > .term, .sum > strong, [aria-label=Narration]';
+  const [values, narration] = [':is(.world, .written) [style*="--mono"]', '[aria-label=Narration]'];
   const small = [];
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
     const element = node.parentElement;
     if (!node.textContent.trim() || !shown(element) || element.closest('script, style, mfrac, msub, msup')) continue;
     const size = parseFloat(getComputedStyle(element).fontSize) * scale(element);
-    if (size < (element.closest(values) === null ? 22 : 28) - 0.05) small.push([node.textContent.trim(), size]);
+    const least = element.matches(values) || element.closest(narration) ? 28 : 22;
+    if (size < least - 0.05) small.push([node.textContent.trim(), size]);
   }
   return small;
 }"""

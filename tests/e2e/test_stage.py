@@ -238,9 +238,12 @@ def test_of_many_contributions_the_largest_are_written_out_and_what_waits_is_on_
     loop = "w = torch.tensor(2.0, requires_grad=True)\nL = 0\nfor k in range(60):\n    L = L + w * k\nL.backward()"
     opened(player, fragment(loop, s="1.3"))
     player.button("Last step").click()
-    summands = player.page.locator(".callout .summands .number")
-    expect(summands).to_have_text(["59", "58", "57", str(sum(range(60)))])
-    expect(player.part("dock")).to_contain_text(say("player-summands-more", count=57))
+    numbers = player.part("summands").locator("text[style*='--mono']")
+    expect(numbers).to_have_text(["59", "58", "57", str(sum(range(60)))])
+    more = player.part("summands").get_by_role("button", name=say("player-summands-more", count=57))
+    more.click()
+    expect(more).to_have_attribute("aria-expanded", "true")
+    expect(player.part("summands")).to_contain_text(say("player-summand-sizes"))
     opened(player, "example=used-twice&s=3.5")
     leaf = player.page.locator("article.leaf").first
     expect(leaf).to_contain_text("48")

@@ -40,7 +40,7 @@ def marked(table: Locator) -> set[tuple[int, int]]:
     """Where a table has the mark of a wrong entry."""
     found = table.evaluate(
         "table => [...table.rows].flatMap((row, r) => [...row.cells].flatMap((cell, c) =>"
-        " cell.querySelector('sup[aria-label=differs]') ? [[r, c]] : []))"
+        " cell.querySelector('[role=img][aria-label=differs]') ? [[r, c]] : []))"
     )
     return {(row, column) for row, column in found}
 

@@ -96,16 +96,3 @@ export function bytesPerElement(dtype: string): number {
   const bits = BITS.exec(dtype)?.[1];
   return bits === undefined ? 4 : Math.max(1, Number(bits) / 8);
 }
-
-const DIGITS_OF_SMALL = 3;
-
-/** How many digits a number in a table has; whoever writes it again beside the table writes the same. */
-export function digitsAt(size: "large" | "medium" | "small", precision: number): number {
-  return size === "small" ? Math.min(precision, DIGITS_OF_SMALL) : precision;
-}
-
-/** How large the tables of one equation are written, by the columns that stand in its line. */
-export function sizeInLine(columns: number): "large" | "medium" | "small" {
-  if (columns <= 6) return "large";
-  return columns <= 11 ? "medium" : "small";
-}

@@ -1378,7 +1378,6 @@ export interface Catalogue {
   "player-outputs-vs-rows": "count" | "rows";
   "player-row-vs": "count";
   "player-scalar": never;
-  "player-not-returned": never;
   "player-backward-returned": never;
   "player-more-terms": "count";
   "player-more-zeros": "count";

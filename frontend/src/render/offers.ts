@@ -14,6 +14,8 @@ export interface PlacedCard {
 }
 
 interface Offers {
+  /** How large type is, beside 16 px to the rem. */
+  readonly typeScale: () => number;
   /** How products are written, one choice for all; null: as is most readable at each step. */
   readonly view: () => View | null;
   readonly chooseView: (view: View) => void;

@@ -1,5 +1,5 @@
 /** The parts of a written equation as shapes: tables in brackets, values that are too large for one, operators. */
-import type { Point, Size } from "../layout/geometry";
+import type { Box, Point, Size } from "../layout/geometry";
 import { isTensor, normOf } from "../model/gradients";
 import type { Matrix } from "../model/matrix";
 import { cellAt, largestMagnitude, matrixOf } from "../model/matrix";
@@ -8,9 +8,10 @@ import type { Gradient, TensorValue } from "../protocol/trace.gen";
 import { missingMark } from "../words/missing";
 import { label } from "../words/say";
 import { shapeText } from "../words/values";
-import type { Place } from "./form";
+import type { Place, Side } from "./form";
+import type { CellMark } from "./gradcheck";
 import { widthOf, wrapped } from "./letters";
-import { type Ink, type Letters, moved, type Shape, text } from "./shapes";
+import { type Ink, type Letters, moved, type Run, runs, type Shape, text } from "./shapes";
 import { thumbnailOf, tintOf } from "./thumbnail";
 
 /** One part of a line: its middle stands on the middle of the line. */
@@ -19,96 +20,181 @@ export interface Block extends Size {
   readonly middle: number;
   /** From its own top left corner. */
   readonly shapes: readonly Shape[];
-  /** The middle of a cell, where it has cells. */
-  readonly cellAt: ((place: Place) => Point) | null;
+  /** What it says beside its table, in reading order. */
+  readonly above: string;
+  readonly table: DrawnTable | null;
+  readonly below: string;
+  readonly act: Act | null;
 }
 
-export interface TableLook {
+export interface DrawnCell {
+  readonly text: string;
+  readonly isLit: boolean;
+  readonly mark: CellMark | null;
+}
+
+/** The cells of a table, and where they stand in its block. */
+export interface DrawnTable {
+  readonly name: string;
+  /** Of a product, which it is. */
+  readonly side: Side | "result" | null;
+  /** The corner of the first cell. */
+  readonly at: Point;
+  readonly widths: readonly number[];
+  readonly height: number;
+  readonly cells: readonly (readonly DrawnCell[])[];
+}
+
+/** What can be asked for at a place of a block, where somebody answers. */
+export interface Act {
+  readonly kind: "meaning" | "numbers" | "jacobian" | "summands";
+  readonly box: Box;
+  /** What the button there is called. */
+  readonly name: string;
+  /** Whose numbers. */
+  readonly value?: TensorValue;
+}
+
+export interface Captioned {
   readonly caption: string;
   readonly captionInk?: Ink;
   /** Below the table. */
-  readonly shape: string;
+  readonly shape: string | readonly Run[];
   /** In words, below that. */
   readonly note?: string;
+}
+
+export interface TableLook extends Captioned {
+  /** For whoever does not see it; the caption where there is none. */
+  readonly name?: string;
+  readonly side?: Side | "result";
   readonly size: number;
-  readonly digits: number;
-  readonly isWritten: (place: Place) => boolean;
-  readonly isLit: (place: Place) => boolean;
+  readonly precision: number;
+  readonly isWritten?: (place: Place) => boolean;
+  readonly isLit?: (place: Place) => boolean;
+  /** What is wrong with an entry. */
+  readonly markAt?: (place: Place) => CellMark | null;
+  /** Whether its caption can be asked what it means. */
+  readonly isAsked?: boolean;
 }
 
 const CAPTION: Letters = { size: 13, face: "sans" };
 const CAPTION_HEIGHT = 20;
 const LEAST_CELL = 2.7;
-const CELL_HEIGHT = 1.75;
+const CELL_HEIGHT = 1.5;
 const CELL_PADDING = 0.7;
-const GAP = 3;
+export const CELL_GAP = 3;
 const BRACKET = 7;
 const MOST_SHOWN = 12;
 /** Of so many rows or columns the cells are tinted; of fewer, what is lit is all that is coloured. */
 const TINTED_FROM = 7;
 const DROP = 0.36;
 const NARROWEST_NOTE = 150;
+const SMALL = 14;
+const DIGITS_OF_SMALL = 3;
+const MARKS = { wrong: "✗", kink: "∠" } as const;
+/** As a finger needs it. */
+const TARGET_PX = 24;
+
+export function digitsAt(size: number, precision: number): number {
+  return size < SMALL ? Math.min(precision, DIGITS_OF_SMALL) : precision;
+}
 
 export function tableBlock(matrix: Matrix, look: TableLook): Block {
   const rows = Math.min(matrix.rows, MOST_SHOWN);
   const columns = Math.min(matrix.columns, MOST_SHOWN);
-  const { size } = look;
+  const { size, isWritten = () => true, isLit = () => false, markAt = () => null } = look;
+  const digits = digitsAt(size, look.precision);
   const isTinted = rows >= TINTED_FROM || columns >= TINTED_FROM;
   const largest = largestMagnitude(matrix.cells);
   const letters: Letters = { size, face: "mono", bold: true };
-  const written = (place: Place): string =>
-    look.isWritten(place) ? formatNumber(cellAt(matrix, place.row, place.column), look.digits) : "·";
+  const number = (place: Place): string => formatNumber(cellAt(matrix, place.row, place.column), digits);
   const widths = Array.from({ length: columns }, (_, column) => {
-    const widest = Array.from({ length: rows }, (__, row) =>
-      widthOf(formatNumber(cellAt(matrix, row, column), look.digits), letters),
-    );
+    const widest = Array.from({ length: rows }, (__, row) => widthOf(number({ row, column }), letters));
     return Math.max(LEAST_CELL * size, ...widest.map((width) => width + CELL_PADDING * size));
   });
-  const lefts = widths.map((_, at) => BRACKET + GAP + sum(widths.slice(0, at)) + at * GAP);
   const height = CELL_HEIGHT * size;
-  const more = (matrix.columns > columns ? size : 0) + GAP;
-  const table = {
-    width: 2 * BRACKET + 2 * GAP + sum(widths) + (columns - 1) * GAP + more - GAP,
-    height: rows * (height + GAP) + 2 * GAP + (matrix.rows > rows ? size : 0),
+  const more = (matrix.columns > columns ? size : 0) + CELL_GAP;
+  const box = {
+    width: 2 * BRACKET + 2 * CELL_GAP + sum(widths) + (columns - 1) * CELL_GAP + more - CELL_GAP,
+    height: rows * (height + CELL_GAP) + 2 * CELL_GAP + (matrix.rows > rows ? size : 0),
   };
-  const topOf = (row: number): number => 2 * GAP - 1 + row * (height + GAP);
-  const shapes: Shape[] = [...brackets(table)];
-  for (let row = 0; row < rows; row += 1) {
-    for (let column = 0; column < columns; column += 1) {
+  const cells = Array.from({ length: rows }, (_, row) =>
+    Array.from({ length: columns }, (__, column): DrawnCell => {
       const place = { row, column };
-      const [x, y, width] = [lefts[column] ?? 0, topOf(row), widths[column] ?? 0];
+      return { text: isWritten(place) ? number(place) : "·", isLit: isLit(place), mark: markAt(place) };
+    }),
+  );
+  const at = { x: BRACKET + CELL_GAP, y: 2 * CELL_GAP - 1 };
+  const { name = look.caption, side = null } = look;
+  const table: DrawnTable = { name, side, at, widths, height, cells };
+  const shapes: Shape[] = [...brackets(box)];
+  for (const [row, inRow] of cells.entries()) {
+    for (const [column, drawn] of inRow.entries()) {
+      const place = { row, column };
       const cell = cellAt(matrix, row, column);
-      const isShown = look.isWritten(place);
-      const tint = isTinted && isShown ? tintOf(cell, largest) : null;
-      const isLit = look.isLit(place);
-      if (tint !== null || isLit)
-        shapes.push({
-          kind: "rect",
-          box: { x, y, width, height },
-          radius: 4,
-          fill: isLit ? "gradient-soft" : (tint ?? "surface"),
-          ...(isLit && { stroke: { ink: "gradient", width: 2 } }),
-        });
-      const isZero = isShown && cell === 0;
-      const face = { ...letters, bold: !isZero };
-      const at = { x: x + width / 2, y: y + height / 2 + DROP * size };
-      shapes.push(text(at, written(place), face, isZero || !isShown ? "ink-quiet" : "ink", "middle"));
+      const tint = isTinted && isWritten(place) ? tintOf(cell, largest) : null;
+      shapes.push(...drawCell(drawn, cellBox(table, place), tint, letters, cell === 0));
     }
   }
   const quiet: Letters = { size, face: "mono" };
   if (matrix.columns > columns)
     shapes.push(
-      text({ x: table.width - BRACKET - size / 2, y: table.height / 2 }, "…", quiet, "ink-quiet", "middle"),
+      text({ x: box.width - BRACKET - size / 2, y: box.height / 2 }, "…", quiet, "ink-quiet", "middle"),
     );
   if (matrix.rows > rows)
-    shapes.push(
-      text({ x: table.width / 2, y: table.height - size * 0.4 }, "⋮", quiet, "ink-quiet", "middle"),
-    );
-  const centreOf = ({ row, column }: Place): Point => ({
-    x: (lefts[column] ?? 0) + (widths[column] ?? 0) / 2,
-    y: topOf(row) + height / 2,
-  });
-  return captioned({ ...table, shapes, cellAt: centreOf }, look);
+    shapes.push(text({ x: box.width / 2, y: box.height - size * 0.4 }, "⋮", quiet, "ink-quiet", "middle"));
+  return captioned(
+    { ...box, shapes, table },
+    look,
+    look.isAsked ? { kind: "meaning", name: look.caption } : null,
+  );
+}
+
+function drawCell(
+  { text: written, isLit, mark }: DrawnCell,
+  box: Box,
+  tint: ReturnType<typeof tintOf>,
+  letters: Letters,
+  isZero: boolean,
+): readonly Shape[] {
+  const shapes: Shape[] = [];
+  const ink = mark !== null ? "problem" : "gradient";
+  if (tint !== null || isLit || mark !== null)
+    shapes.push({
+      kind: "rect",
+      box,
+      radius: 4,
+      fill: isLit ? "gradient-soft" : (tint ?? "surface"),
+      ...((isLit || mark !== null) && {
+        stroke: { ink, width: 2, ...(mark === "kink" && { dash: "4 3" }) },
+      }),
+    });
+  const isQuiet = written === "·" || isZero;
+  const at = { x: box.x + box.width / 2, y: box.y + box.height / 2 + DROP * letters.size };
+  shapes.push(text(at, written, { ...letters, bold: !isQuiet }, isQuiet ? "ink-quiet" : "ink", "middle"));
+  if (mark !== null) {
+    const small: Letters = { size: Math.round(letters.size * 0.75), face: "sans", bold: true };
+    const corner = { x: box.x + box.width - 4, y: box.y + small.size };
+    shapes.push(text(corner, MARKS[mark], small, "problem", "middle"));
+  }
+  return shapes;
+}
+
+function cellBox({ at, widths, height }: DrawnTable, { row, column }: Place): Box {
+  return {
+    x: at.x + sum(widths.slice(0, column)) + column * CELL_GAP,
+    y: at.y + row * (height + CELL_GAP),
+    width: widths[column] ?? 0,
+    height,
+  };
+}
+
+/** The middle of a cell, in its block; null for what is not drawn, as of a very large table. */
+export function cellCentre(table: DrawnTable, place: Place): Point | null {
+  if (table.cells[place.row]?.[place.column] === undefined) return null;
+  const { x, y, width, height } = cellBox(table, place);
+  return { x: x + width / 2, y: y + height / 2 };
 }
 
 function sum(numbers: readonly number[]): number {
@@ -131,86 +217,142 @@ function brackets({ width, height }: Size): readonly Shape[] {
   ];
 }
 
+interface Inner extends Size {
+  readonly shapes: readonly Shape[];
+  readonly table?: DrawnTable | null;
+  /** What it says itself, where it is no table. */
+  readonly said?: string;
+}
+
 /** A table or picture between its caption and its shape, all on one middle. */
 function captioned(
-  inner: Size & { readonly shapes: readonly Shape[]; readonly cellAt: Block["cellAt"] },
-  {
-    caption,
-    captionInk = "ink-quiet",
-    shape,
-    note = "",
-  }: Pick<TableLook, "caption" | "captionInk" | "shape" | "note">,
+  inner: Inner,
+  { caption, captionInk = "ink-quiet", shape, note = "" }: Captioned,
+  act: Omit<Act, "box"> | null = null,
 ): Block {
   const room = Math.max(inner.width, NARROWEST_NOTE);
-  const above = wrapped(caption, CAPTION, Math.max(room, 220));
-  const below = [shape, ...wrapped(note, CAPTION, room)].filter((line) => line !== "");
-  const width = Math.max(inner.width, ...[...above, ...below].map((line) => widthOf(line, CAPTION)));
-  const top = above.length * CAPTION_HEIGHT * 0.85 + 4;
+  const above = caption === "" ? [] : wrapped(caption, CAPTION, Math.max(room, 220));
+  const sizes = typeof shape === "string" ? [quiet(shape)] : shape;
+  const notes = note.split("\n").flatMap((each) => wrapped(each, CAPTION, room));
+  const below = [
+    sizes,
+    ...notes.map((each, at): readonly Run[] =>
+      act?.kind === "numbers" && at === notes.length - 1
+        ? [{ ...quiet(each), ink: "forward" }]
+        : [quiet(each)],
+    ),
+  ].filter((line) => widthOfRuns(line) > 0);
+  const widths = [...above.map((line) => widthOf(line, CAPTION)), ...below.map(widthOfRuns)];
+  const width = Math.max(inner.width, ...widths);
+  const top = above.length === 0 ? 0 : above.length * CAPTION_HEIGHT * 0.85 + 4;
   const left = (width - inner.width) / 2;
-  const line = (y: number, written: string, ink: Ink): Shape =>
-    text({ x: width / 2, y }, written, CAPTION, ink, "middle");
-  const { cellAt: inTable } = inner;
+  const { table = null } = inner;
+  const height = top + inner.height + below.length * CAPTION_HEIGHT;
+  const asked = act?.kind === "meaning" ? top - TARGET_PX - 6 : height - TARGET_PX - 2;
+  const across = Math.max(TARGET_PX, (act?.kind === "meaning" ? widths[0] : widths.at(-1)) ?? 0);
   return {
     width,
-    height: top + inner.height + below.length * CAPTION_HEIGHT,
+    height,
     middle: top + inner.height / 2,
     shapes: [
-      ...above.map((written, at) => line(12 + at * CAPTION_HEIGHT * 0.85, written, captionInk)),
+      ...above.map((written, at) =>
+        text({ x: width / 2, y: 12 + at * CAPTION_HEIGHT * 0.85 }, written, CAPTION, captionInk, "middle"),
+      ),
       moved(inner.shapes, { x: left, y: top }),
-      ...below.map((written, at) =>
-        line(top + inner.height + 15 + at * CAPTION_HEIGHT * 0.9, written, "ink-quiet"),
+      ...below.flatMap((line, at) =>
+        runs({ x: width / 2, y: top + inner.height + 15 + at * CAPTION_HEIGHT * 0.9 }, line, "middle"),
       ),
     ],
-    cellAt: inTable && ((place) => ({ x: inTable(place).x + left, y: inTable(place).y + top })),
+    above: [caption, inner.said ?? ""].filter((each) => each !== "").join(" "),
+    table: table && { ...table, at: { x: table.at.x + left, y: table.at.y + top } },
+    below: below.map((line) => line.map((run) => run.text).join("")).join(" "),
+    act: act && { ...act, box: { x: (width - across) / 2, y: asked, width: across, height: TARGET_PX } },
   };
+}
+
+function quiet(written: string): Run {
+  return { ...CAPTION, text: written, ink: "ink-quiet" };
+}
+
+function widthOfRuns(line: readonly Run[]): number {
+  return line.reduce((total, run) => total + (run.gap ?? 0) + widthOf(run.text, run), 0);
 }
 
 export interface ValueLook {
   readonly caption: string;
   readonly captionInk?: Ink;
+  readonly name?: string;
   readonly size: number;
   readonly precision: number;
   readonly isRevealed: boolean;
   /** Where it holds no tensor, in place of the reason. */
   readonly none?: string;
+  /** Whether all numbers of a value that is only summed up can be asked for. */
+  readonly hasNumbers?: boolean;
 }
 
 const MOST_CELLS = 144;
 const PICTURE_CELLS = 16;
+const PICTURE_CELL_PX = 8;
 
-/** A value with its own caption: its numbers where they have room, else a picture with its norm, else why there is none. */
+/** A value with its own caption: its numbers where they have room, else a picture with figures, else why there is none. */
 export function valueBlock(value: Gradient | null, look: ValueLook): Block {
-  const { caption, captionInk, size, precision, isRevealed } = look;
-  const around = { caption, ...(captionInk && { captionInk }) };
+  const { precision, isRevealed } = look;
   if (value === null || !isTensor(value)) {
     const words = value === null ? label("player-not-observed") : (look.none ?? missingMark(value));
-    return captioned(boxed(words), { ...around, shape: "" });
+    return captioned(boxed(words), { ...look, shape: "" });
   }
   const shape = shapeText(value.shape);
   const matrix = matrixOf(value);
   if (matrix !== null && matrix.cells.length <= MOST_CELLS)
-    return tableBlock(matrix, {
-      ...around,
-      shape,
-      size,
-      digits: precision,
-      isWritten: () => isRevealed,
-      isLit: () => false,
-    });
-  const picture = isRevealed ? thumbnailOf(value, PICTURE_CELLS, PICTURE_CELLS) : null;
-  if (picture === null) return captioned(boxed("·"), { ...around, shape });
-  const note = `${label("player-norm")} ${formatNumber(normOf(value), precision)}`;
-  return captioned({ ...picture, cellAt: null }, { ...around, shape, note });
+    return tableBlock(matrix, { ...look, shape, isWritten: () => isRevealed });
+  const picture = isRevealed ? thumbnailOf(value, PICTURE_CELLS, PICTURE_CELLS, PICTURE_CELL_PX) : null;
+  if (picture === null) return captioned(boxed("·"), { ...look, shape });
+  const isAsked = look.hasNumbers === true && value.summary !== undefined;
+  const ask = label("player-all-numbers");
+  const note = [...figuresOf(value, precision), ...(isAsked ? [ask] : [])].join("\n");
+  const act = { kind: "numbers", name: ask, value } as const;
+  return captioned(picture, { ...look, shape, note }, isAsked ? act : null);
 }
 
-/** A matrix that is told in words, or seen as a picture. */
-export function pictureBlock(value: TensorValue | null, caption: string, shape: string, note: string): Block {
-  const picture = value === null ? null : thumbnailOf(value, PICTURE_CELLS, PICTURE_CELLS);
-  if (picture === null) return captioned(boxed(note), { caption, shape });
-  return captioned({ ...picture, cellAt: null }, { caption, shape, note });
+/** `min −2 · max 3`, two to a line. */
+function figuresOf(value: TensorValue, precision: number): readonly string[] {
+  const { summary } = value;
+  const number = formatNumber;
+  if (summary === undefined) return [`${label("player-norm")} ${number(normOf(value), precision)}`];
+  const figures = [
+    `${label("player-min")} ${number(summary.min, precision)}`,
+    `${label("player-max")} ${number(summary.max, precision)}`,
+    `${label("player-mean")} ${number(summary.mean, precision)}`,
+    `${label("player-norm")} ${number(summary.norm, precision)}`,
+  ];
+  const odd = [
+    ["player-zeros", summary.zeros],
+    ["player-nans", summary.nans],
+    ["player-infinite", summary.infs],
+  ] as const;
+  for (const [key, count] of odd) if (count > 0) figures.push(`${label(key)} ${count}`);
+  return Array.from({ length: Math.ceil(figures.length / 2) }, (_, at) =>
+    figures.slice(2 * at, 2 * at + 2).join(" · "),
+  );
 }
 
-function boxed(words: string): Size & { shapes: readonly Shape[]; cellAt: null } {
+/** A matrix that is told in words, or seen as a picture; `isAsked`: it can be computed. */
+export function pictureBlock(
+  value: TensorValue | null,
+  around: Captioned & { readonly note: string },
+  isAsked = false,
+): Block {
+  const picture = value === null ? null : thumbnailOf(value, PICTURE_CELLS, PICTURE_CELLS, PICTURE_CELL_PX);
+  if (picture !== null) return captioned(picture, around);
+  const { note, ...named } = around;
+  const block = captioned(boxed(note, isAsked ? "forward" : "ink-quiet"), named);
+  const { width, middle } = block;
+  const box = { x: 0, y: middle - TARGET_PX / 2 - 8, width, height: TARGET_PX + 16 };
+  return isAsked ? { ...block, act: { kind: "jacobian", name: note, box } } : block;
+}
+
+function boxed(words: string, ink: Ink = "ink-quiet"): Inner {
   const letters: Letters = { size: 15, face: "sans" };
   const lines = wrapped(words, letters, 210);
   const width = Math.max(44, ...lines.map((line) => widthOf(line, letters) + 28));
@@ -222,16 +364,79 @@ function boxed(words: string): Size & { shapes: readonly Shape[]; cellAt: null }
     stroke: { ink: "line-strong", width: 2, dash: "5 4" },
   };
   const said = lines.map((line, at) =>
-    text({ x: width / 2, y: 10 + 20 * at + 15 }, line, letters, "ink-quiet", "middle"),
+    text({ x: width / 2, y: 10 + 20 * at + 15 }, line, letters, ink, "middle"),
   );
-  return { width, height, shapes: [frame, ...said], cellAt: null };
+  return { width, height, shapes: [frame, ...said], said: words };
 }
 
+const OPERATOR: Letters = { size: 22, face: "sans" };
+
 export function operatorBlock(sign: string, ink: Ink = "ink-quiet"): Block {
-  const letters: Letters = { size: 22, face: "sans" };
-  const width = widthOf(sign, letters);
-  const shapes = [text({ x: 0, y: 14 + DROP * 22 }, sign, letters, ink)];
-  return { width, height: 28, middle: 14, shapes, cellAt: null };
+  const shapes = [text({ x: 0, y: 14 + DROP * OPERATOR.size }, sign, OPERATOR, ink)];
+  return { ...PLAIN, width: widthOf(sign, OPERATOR), height: 28, middle: 14, shapes, above: sign };
+}
+
+const PLAIN = { above: "", table: null, below: "", act: null } as const;
+
+/** One line of words above another, as one part of a line: a value and where it is from. */
+export function namedBlock(written: Run, below: string, isUnderlined = false): Block {
+  const [across, under] = [widthOf(written.text, written), widthOf(below, CAPTION)];
+  const width = Math.max(across, under);
+  const y = written.size;
+  const bottom = y + 6 + CAPTION.size + 4;
+  const line = (at: number): Shape => ({
+    kind: "path",
+    d: `M${(width - across) / 2} ${at}h${across}`,
+    stroke: { ink: written.ink, width: 1.2 },
+  });
+  return {
+    ...PLAIN,
+    width,
+    height: bottom,
+    middle: written.size * 0.65,
+    shapes: [
+      ...runs({ x: width / 2, y }, [written], "middle"),
+      ...(isUnderlined ? [line(y + 3), line(y + 6)] : []),
+      text({ x: width / 2, y: bottom - 2 }, below, CAPTION, "ink-quiet", "middle"),
+    ],
+    above: `${written.text} ${below}`,
+  };
+}
+
+const RUN_LINE = 1.45;
+
+/** Words in their own inks, in lines as wide as `width`; each group stays together. */
+export function wordsBlock(groups: readonly (readonly Run[])[], width: number): Block {
+  const lines: Run[][] = [];
+  let room = 0;
+  for (const group of groups) {
+    const across = widthOfRuns(group);
+    const last = lines.at(-1);
+    if (last !== undefined && room + across <= width) {
+      last.push(...group);
+      room += across;
+    } else {
+      lines.push(group.map((run, at) => (at === 0 ? { ...run, gap: 0 } : run)));
+      room = across;
+    }
+  }
+  const size = Math.max(0, ...groups.flat().map((run) => run.size));
+  return {
+    ...PLAIN,
+    width: Math.max(0, ...lines.map(widthOfRuns)),
+    height: lines.length * size * RUN_LINE,
+    middle: 0,
+    shapes: lines.flatMap((line, at) => runs({ x: 0, y: (at + 0.76) * size * RUN_LINE }, line)),
+    above: groups
+      .flat()
+      .map((run) => `${run.gap ? " " : ""}${run.text}`)
+      .join(""),
+  };
+}
+
+/** Shapes over a line, which take no room. */
+export function overlay(shapes: readonly Shape[]): Block {
+  return { ...PLAIN, width: 0, height: 0, middle: 0, shapes };
 }
 
 /** Blocks side by side; the left end of each, and where their common middle is. */
@@ -240,6 +445,7 @@ export interface Line extends Size {
 }
 
 const BETWEEN = 12;
+const BETWEEN_ROWS = 6;
 
 export function inLine(blocks: readonly Block[]): Line {
   const middle = Math.max(0, ...blocks.map((block) => block.middle));
@@ -253,13 +459,25 @@ export function inLine(blocks: readonly Block[]): Line {
   return { blocks: placed, width: Math.max(0, x - BETWEEN), height: middle + below };
 }
 
-/** Lines one below the other, their left ends on one edge. */
-export function stacked(lines: readonly Line[]): Line {
+/** Parts side by side, in a new row where one has no room any more; the last of a row on the right. */
+export function flowing(parts: readonly (readonly Block[])[], width: number): Line {
+  const rows: (readonly Block[])[] = [];
+  for (const part of parts) {
+    const longer = [...(rows.at(-1) ?? []), ...part];
+    if (rows.length > 0 && inLine(longer).width <= width) rows[rows.length - 1] = longer;
+    else rows.push(part);
+  }
+  const lines = rows.map(inLine);
+  const widest = Math.max(0, ...lines.map((line) => line.width));
   let y = 0;
   const blocks = lines.flatMap((line) => {
-    const top = y;
-    y += line.height + 6;
-    return line.blocks.map(({ block, at }) => ({ block, at: { x: at.x, y: at.y + top } }));
+    const corner = { x: widest - line.width, y };
+    y += line.height + BETWEEN_ROWS;
+    return line.blocks.map(({ block, at }) => ({ block, at: { x: at.x + corner.x, y: at.y + corner.y } }));
   });
-  return { blocks, width: Math.max(0, ...lines.map(({ width }) => width)), height: Math.max(0, y - 6) };
+  return { blocks, width: widest, height: Math.max(0, y - BETWEEN_ROWS) };
+}
+
+export function shapesOf({ blocks }: Line): readonly Shape[] {
+  return blocks.map(({ block, at }) => moved(block.shapes, at));
 }

@@ -56,7 +56,6 @@ export function classMinusShares(
     rule: "dealt",
     operator: "×",
     isTrue: true,
-    isStacked: false,
     left: { ...table, role: "v", caption: V_CAPTION, matrix: left },
     result: { ...table, role: "result", caption: returnedFor(operand), matrix: result },
     rightAt: () => right,

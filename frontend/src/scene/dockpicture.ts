@@ -1,39 +1,28 @@
-/** What the dock says of a stop, as shapes: the sentence, the rule, v times J = returned per operand, one sum written out. */
+/** What the dock of a file says of a stop, as shapes: the sentence, the rule, v times J = returned per operand, one sum written out. */
 import type { Box, Point, Size } from "../layout/geometry";
 import { isTensor } from "../model/gradients";
-import { formatNumber } from "../model/numbers";
 import type { Gradient } from "../protocol/trace.gen";
 import { label } from "../words/say";
-import { structureText } from "../words/structure";
-import { shapeText } from "../words/values";
-import {
-  type Block,
-  inLine,
-  type Line,
-  operatorBlock,
-  pictureBlock,
-  stacked,
-  tableBlock,
-  valueBlock,
-} from "./blocks";
+import { type Line, shapesOf } from "./blocks";
 import type { CalloutScene, OperandEquation, VjpCallout } from "./equation";
 import { firstOperand } from "./equation";
-import {
-  derivative,
-  type Factoring,
-  type ProductForm,
-  type placeOf,
-  returnedFor,
-  samePlace,
-  V_CAPTION,
-} from "./form";
+import { returnedFor } from "./form";
 import { cut, widthOf, wrapped } from "./letters";
-import { multiplyingAt, type Spot } from "./multiplying";
 import { oneLine } from "./oneline";
 import { productForms } from "./product";
 import { savedWorthShowing } from "./saved";
-import { type Ink, type Letters, moved, type Run, runs, type Shape, text } from "./shapes";
-import { firstEntry, sumAt } from "./sum";
+import { type Ink, type Letters, moved, type Shape, text } from "./shapes";
+import {
+  type Equation,
+  lineOf,
+  sizeIn,
+  writtenAccumulation,
+  writtenForward,
+  writtenInWords,
+  writtenProduct,
+  writtenSummands,
+  writtenValue,
+} from "./written";
 
 export interface DockView {
   readonly callout: CalloutScene | null;
@@ -55,10 +44,11 @@ const RULE: Letters = { size: 18, face: "mono" };
 const SUM: Letters = { size: 18, face: "mono" };
 const PLACE: Letters = { size: 13, face: "sans" };
 const NUMBER_SIZES = [32, 28, 24, 21, 18, 16, 14, 12.5] as const;
+const SMALLEST = 12.5;
+const SUMMAND: Letters = { size: 18, face: "mono", bold: true };
 const LINE = 1.32;
 const GAP = 10;
 const MOST_OPERANDS = 6;
-const MOST_SUMMANDS = 6;
 
 export function drawDock(view: DockView, room: Box): readonly Shape[] {
   const { callout } = view;
@@ -94,30 +84,28 @@ function lettersHigh(said: string, letters: Letters, room: Size): number {
   return wrapped(said, letters, room.width).length * letters.size * LINE;
 }
 
-/** A line of an equation at a size of its numbers. */
-type AtSize = (size: number) => Line;
-
-interface Equation {
-  readonly draw: AtSize;
-  /** Its parts one below the other, where they can stand so. */
-  readonly drawStacked: AtSize;
+/** An equation of the dock. */
+interface Told {
+  readonly equation: Equation;
   /** Where it has no room: `x: [2, 4]`. */
   readonly inShort: string;
-  /** Between the equation and the next: a sum written out. */
+  /** Between it and the next: a sum written out. */
   readonly below: readonly Shape[];
 }
 
 function drawBody(view: DockView, room: Box): readonly Shape[] {
-  const { callout } = view;
-  if (callout === null)
-    return fit(
-      view.seeds.map((seed) => seedEquation(seed, view.precision)),
-      room,
+  const { callout, precision } = view;
+  if (callout === null) {
+    const seeds = view.seeds.map(({ caption, value }) =>
+      told(writtenValue(value, caption, precision), `${caption}: ${oneLine(value, precision).text}`),
     );
+    return inRoom(seeds, room);
+  }
   if (callout.kind === "vjp") return drawVjp(callout, view, room);
-  const { precision } = view;
   const equation =
-    callout.kind === "accumulate" ? accumulation(callout, precision) : forward(callout, precision);
+    callout.kind === "accumulate"
+      ? told(writtenAccumulation(callout, view.progress, precision), callout.leaf)
+      : told(writtenForward(callout, precision), callout.title);
   const saved =
     callout.kind === "forward" && callout.shown.landed
       ? savedWorthShowing(callout.saved).map(
@@ -132,90 +120,16 @@ function drawBody(view: DockView, room: Box): readonly Shape[] {
     x: room.x,
     y: room.y + room.height - kept.length * RULE.size * LINE,
   });
-  return [...fit([equation], { ...room, height: room.height - kept.length * RULE.size * LINE }), ...lines];
+  return [...inRoom([equation], { ...room, height: room.height - kept.length * RULE.size * LINE }), ...lines];
+}
+
+function told(equation: Equation, inShort: string): Told {
+  return { equation, inShort, below: [] };
 }
 
 function linesOf(lines: readonly string[], letters: Letters, ink: Ink, { x, y }: Point): readonly Shape[] {
   return lines.map((line, at) =>
     text({ x, y: y + (at + 1) * letters.size * LINE - letters.size * 0.3 }, line, letters, ink),
-  );
-}
-
-function plain(draw: AtSize, inShort = "", drawStacked: AtSize = draw): Equation {
-  return { draw, drawStacked, inShort, below: [] };
-}
-
-function seedEquation({ caption, value }: DockView["seeds"][number], precision: number): Equation {
-  const draw: AtSize = (size) =>
-    inLine([valueBlock(value, { caption, captionInk: "gradient", size, precision, isRevealed: true })]);
-  return plain(draw, `${caption}: ${oneLine(value, precision).text}`);
-}
-
-/** `.grad` before + arrived = after. */
-function accumulation(callout: Extract<CalloutScene, { kind: "accumulate" }>, precision: number): Equation {
-  const noneOf = (gradient: Gradient) =>
-    !isTensor(gradient) && ["not_computed", "undefined"].includes(gradient.missing) ? { none: "None" } : {};
-  const { leaf, before, arrived, after, shown } = callout;
-  const parts = (size: number): readonly (readonly Block[])[] => {
-    const held = (caption: string, value: Gradient, isRevealed: boolean): Block =>
-      valueBlock(value, {
-        caption,
-        captionInk: "accumulated",
-        size,
-        precision,
-        isRevealed,
-        ...noneOf(value),
-      });
-    return [
-      [held(label("player-grad-before", { leaf }), before, shown.rule)],
-      [
-        operatorBlock("+"),
-        valueBlock(arrived, {
-          caption: label("player-arrived"),
-          captionInk: "gradient",
-          size,
-          precision,
-          isRevealed: true,
-        }),
-      ],
-      [operatorBlock("="), held(label("player-grad-after", { leaf }), after, shown.landed)],
-    ];
-  };
-  return plain(
-    (size) => inLine(parts(size).flat()),
-    leaf,
-    (size) => stacked(parts(size).map(inLine)),
-  );
-}
-
-function forward(callout: Extract<CalloutScene, { kind: "forward" }>, precision: number): Equation {
-  const parts = (size: number): readonly (readonly Block[])[] => {
-    const look = { size, precision };
-    const operands = callout.operands
-      .slice(0, MOST_OPERANDS)
-      .map(({ name, value }) =>
-        valueBlock(value, { ...look, caption: name, captionInk: "forward", isRevealed: true }),
-      );
-    const left = callout.operands.length - MOST_OPERANDS;
-    const more = left > 0 ? [operatorBlock(label("export-operands-more", { count: left }))] : [];
-    const outputs = callout.outputs.slice(0, MOST_OPERANDS).map(({ name, value }) =>
-      valueBlock(value, {
-        ...look,
-        caption: name ?? label("player-result"),
-        captionInk: "forward",
-        isRevealed: callout.shown.product,
-      }),
-    );
-    const commas = operands.flatMap((block, at) => (at === 0 ? [block] : [operatorBlock(","), block]));
-    return [
-      [...commas, ...more],
-      [operatorBlock("→"), ...outputs],
-    ];
-  };
-  return plain(
-    (size) => inLine(parts(size).flat()),
-    callout.title,
-    (size) => stacked(parts(size).map(inLine)),
   );
 }
 
@@ -234,7 +148,14 @@ function drawVjp(callout: VjpCallout, view: DockView, room: Box): readonly Shape
     const line = cut(written, letters, room.width);
     shapes.push(text({ x: room.x, y: y - letters.size * 0.3 }, line, letters, ink));
   };
-  put(summandsOf(callout, view.precision), SUM, "gradient");
+  const added = writtenSummands(
+    { ...callout, caption: label("player-v-sum") },
+    { letters: SUMMAND, precision: view.precision, width: room.width, hasBars: false },
+  );
+  if (added !== null) {
+    shapes.push(moved(shapesOf(added), { x: room.x, y }));
+    y += added.height + GAP;
+  }
   for (const operand of callout.shown.rule ? shown : []) put(ruleOf(callout, operand), RULE, "ink");
   const left = given.length - shown.length;
   const missing = inOrder.filter((operand) => !shown.includes(operand) && !isTensor(operand.returned));
@@ -244,18 +165,7 @@ function drawVjp(callout: VjpCallout, view: DockView, room: Box): readonly Shape
   ].join(", ");
   const equations = shown.map((operand) => operandEquation(callout, operand, view));
   const body = { ...room, y: y + GAP, height: room.y + room.height - y - GAP };
-  return [...shapes, ...fit(equations, body, inShort === "" ? [] : [inShort])];
-}
-
-/** `[1, 0] from mul + [2, 2] from y = [3, 2]`. */
-function summandsOf({ summands, sum }: VjpCallout, precision: number): string {
-  if (summands.length < 2) return "";
-  const told = summands
-    .slice(0, MOST_SUMMANDS)
-    .map(({ value, from }) => `${oneLine(value, precision).text} (${from})`);
-  const more = summands.length - told.length;
-  if (more > 0) told.push(label("player-summands-more", { count: more }));
-  return `${told.join(" + ")} = ${oneLine(sum, precision).text}`;
+  return [...shapes, ...inRoom(equations, body, inShort === "" ? [] : [inShort])];
 }
 
 function ruleOf(
@@ -267,207 +177,35 @@ function ruleOf(
   return `${operands.length > 1 ? `${name}: ` : ""}${label("player-rule-returns")} ${vjp.text}${unchecked}`;
 }
 
-function operandEquation(callout: VjpCallout, operand: OperandEquation, view: DockView): Equation {
-  const { precision } = view;
-  const inShort = `${returnedFor(operand)}: ${callout.shown.product ? oneLine(operand.returned, precision).text : "·"}`;
+function operandEquation(callout: VjpCallout, operand: OperandEquation, view: DockView): Told {
+  const { precision, progress } = view;
+  const { shown } = callout;
+  const inShort = `${returnedFor(operand)}: ${shown.product ? oneLine(operand.returned, precision).text : "·"}`;
   const [factor] = operand.factors;
   if (!isTensor(operand.returned) || factor === undefined)
-    return plain(
-      (size) =>
-        inLine([
-          valueBlock(operand.returned, { caption: returnedFor(operand), size, precision, isRevealed: true }),
-        ]),
-      inShort,
-    );
-  const forms = productForms(callout.node, operand, factor, callout.saved);
-  const [form] = forms;
-  if (form !== undefined) return formEquation(form, callout, view, inShort, factor.jacobian);
-  const { jacobian } = factor;
-  const outputShape = jacobian?.output_shape ?? (isTensor(factor.v) ? factor.v.shape : []);
-  const inputShape = jacobian?.input_shape ?? operand.returned.shape;
-  const words = jacobian?.structure
-    ? structureText(jacobian)
-    : label(operand.isExplained ? "player-not-written-out" : "player-not-yet");
-  const parts = (size: number): readonly (readonly Block[])[] => [
-    [valueBlock(factor.v, { caption: V_CAPTION, captionInk: "gradient", size, precision, isRevealed: true })],
-    [
-      operatorBlock("×"),
-      pictureBlock(
-        jacobian !== null && "shape" in jacobian.value ? jacobian.value : null,
-        derivative(operand),
-        `${shapeText(outputShape)} × ${shapeText(inputShape)}`,
-        words,
-      ),
-    ],
-    [
-      operatorBlock("="),
-      valueBlock(operand.returned, {
-        caption: returnedFor(operand),
-        captionInk: "gradient",
-        size,
-        precision,
-        isRevealed: callout.shown.product && (!callout.shown.entering || view.progress >= 1),
-      }),
-    ],
-  ];
-  return plain(
-    (size) => inLine(parts(size).flat()),
-    inShort,
-    (size) => stacked(parts(size).map(inLine)),
-  );
-}
-
-function formEquation(
-  form: ProductForm,
-  { shown }: VjpCallout,
-  { progress, precision }: DockView,
-  inShort: string,
-  jacobian: OperandEquation["factors"][number]["jacobian"],
-): Equation {
-  const isMoving = shown.entering && progress < 1;
-  const moving = multiplyingAt(form, isMoving ? progress : 1);
-  const current = isMoving ? moving.current : firstEntry(form);
-  const terms = form.termsAt(current);
-  const isRevealed = ({ role }: Factoring): boolean =>
-    role === "v" ? shown.v : role === "jacobian" ? shown.rule : shown.product;
-  const right = form.rightAt(current);
-  const block = (table: Factoring, side: "left" | "right" | "result", size: number): Block =>
-    tableBlock(table.matrix, {
-      caption: table.caption,
-      captionInk: table.role === "jacobian" ? "forward" : "gradient",
-      shape: shapeOf(table),
-      note: structureOf(table, form, jacobian),
-      size,
-      digits: size < 14 ? Math.min(precision, 3) : precision,
-      isWritten: (place) => isRevealed(table) && (side !== "result" || moving.isWritten(place)),
-      isLit: (place) =>
-        shown.product &&
-        (side === "result"
-          ? samePlace(place, current)
-          : terms.some((term) => term[side] !== null && samePlace(term[side], place))),
-    });
-  const parts = (size: number): readonly (readonly Block[])[] => [
-    [block(form.left, "left", size)],
-    ...(right === null ? [] : [[operatorBlock(form.operator), block(right, "right", size)]]),
-    [
-      form.isTrue || !shown.product || isMoving
-        ? operatorBlock(right === null ? form.operator : "=")
-        : operatorBlock("≠", "problem"),
-      block(form.result, "result", size),
-    ],
-  ];
-  const withFlights = (line: Line, size: number): Line => {
-    const flights = shown.product ? moving.flights : [];
-    if (flights.length === 0) return line;
-    const tables = line.blocks.filter(({ block: each }) => each.cellAt !== null);
-    const of = (spot: Spot): Point | null => {
-      const found = spot.table === "left" ? tables[0] : spot.table === "result" ? tables.at(-1) : tables[1];
-      const centre = found?.block.cellAt?.(spot.place);
-      return found === undefined || centre === undefined
-        ? null
-        : { x: found.at.x + centre.x, y: found.at.y + centre.y };
-    };
-    const chips = flights.flatMap(({ from, to, share, value }) => {
-      const [start, end] = [of(from), of(to)];
-      if (start === null || end === null) return [];
-      const at = { x: start.x + (end.x - start.x) * share, y: start.y + (end.y - start.y) * share };
-      return chip(formatNumber(value, precision), at, size);
-    });
-    const overlay: Block = { width: 0, height: 0, middle: 0, shapes: chips, cellAt: null };
-    return { ...line, blocks: [...line.blocks, { block: overlay, at: { x: 0, y: 0 } }] };
-  };
-  const { cells } = form.result.matrix;
-  const written =
-    cells.length > 0 && shown.product && form.rule !== "moved"
-      ? sumShapes(form, current, moving, precision)
-      : [];
-  return {
-    draw: (size) => withFlights(inLine(parts(size).flat()), size),
-    drawStacked: (size) => withFlights(stacked(parts(size).map(inLine)), size),
-    inShort,
-    below: written,
-  };
-}
-
-function chip(written: string, at: Point, size: number): readonly Shape[] {
-  const letters: Letters = { size, face: "mono", bold: true };
-  const width = widthOf(written, letters) + 12;
-  const box = { x: at.x - width / 2, y: at.y - 0.75 * size, width, height: 1.5 * size };
-  return [
-    { kind: "rect", box, radius: 6, fill: "gradient-soft", stroke: { ink: "gradient", width: 1.5 } },
-    text({ x: at.x, y: at.y + 0.36 * size }, written, letters, "ink", "middle"),
-  ];
-}
-
-function shapeOf({ shape, flattenedFrom }: Factoring): string {
-  const own = shape.length === 0 ? label("player-scalar") : `[${shape.map(({ size }) => size).join(" × ")}]`;
-  return flattenedFrom === null ? own : `${own} ${label("player-from", { name: flattenedFrom })}`;
-}
-
-function structureOf(
-  table: Factoring,
-  form: ProductForm,
-  jacobian: OperandEquation["factors"][number]["jacobian"],
-): string {
-  const isTold = jacobian !== null && jacobian.structure !== null && jacobian.structure !== "dense";
-  if (!isTold || table.role !== "jacobian" || form.view !== "jacobian" || table.matrix.cells.length < 2)
-    return "";
-  return structureText(jacobian);
-}
-
-/** `3·1 + 2·0 = 3, entry 1 of 2`, from the left end of its line. */
-function sumShapes(
-  form: ProductForm,
-  current: ReturnType<typeof placeOf>,
-  moving: ReturnType<typeof multiplyingAt>,
-  precision: number,
-): readonly Shape[] {
-  const sum = sumAt(form, current, moving);
-  if (sum.terms.length === 0 && !sum.isSummed) return [];
-  const told: Run[] = [];
-  const put = (written: string, ink: Ink, letters: Letters = SUM, gap = 0): void => {
-    told.push({ text: written, ...letters, ink, gap });
-  };
-  sum.terms.forEach(({ a, b, right }, at) => {
-    if (at > 0) put("+", "ink-quiet", SUM, SPACE);
-    const faint = a === 0 || b === 0;
-    const ink = (isV: boolean): Ink => (faint ? "ink-quiet" : isV ? "gradient" : "ink");
-    put(formatNumber(a, precision), ink(form.left.role === "v"), SUM, at > 0 ? SPACE : 0);
-    if (right === null) return;
-    put("·", "ink-quiet");
-    put(formatNumber(b, precision), ink(form.left.role !== "v"));
-  });
-  if (sum.isSummed) {
-    if (sum.terms.length === 0) put("0", "ink");
-    const more = sum.isRestZero ? "player-more-zeros" : "player-more-terms";
-    if (sum.leftOut > 0)
-      put(
-        `${sum.terms.length > 0 ? "+ " : ""}${label(more, { count: sum.leftOut })}`,
-        "ink-quiet",
-        QUIET,
-        SPACE,
-      );
-    put("=", "ink-quiet", SUM, SPACE);
-    if (!form.isTrue) {
-      put(formatNumber(sum.product, precision), "ink", SUM, SPACE);
-      put("≠", "problem", SUM, SPACE);
-    }
-    put(formatNumber(sum.total, precision), "ink", { ...SUM, bold: true }, SPACE);
-    if (!form.isTrue) put(label("player-backward-returned"), "problem", QUIET);
-    if (sum.entries > 1) {
-      const entry = label("player-entry-of", { entry: String(sum.entry), total: String(sum.entries) });
-      put(entry, "ink-quiet", QUIET, 2 * SPACE);
-    }
+    return told(writtenValue(operand.returned, returnedFor(operand), precision), inShort);
+  const [form] = productForms(callout.node, operand, factor, callout.saved);
+  const look = { shown, precision, isAlone: false };
+  if (form === undefined) {
+    const isWritten = shown.product && (!shown.entering || progress >= 1);
+    return told(writtenInWords(operand, factor, { ...look, isWritten }), inShort);
   }
-  return runs({ x: 0, y: 0 }, told);
+  const equation = writtenProduct(form, {
+    ...look,
+    progress,
+    pointed: null,
+    jacobian: factor.jacobian,
+  });
+  const isTelling = form.result.matrix.cells.length > 0 && form.rule !== "moved";
+  const sum = isTelling ? equation.sum(SUM, Number.POSITIVE_INFINITY, null) : null;
+  return { equation, inShort, below: sum?.shapes ?? [] };
 }
 
-const SPACE = 9;
 const BELOW = SUM.size * 1.5;
 const BETWEEN = 16;
 
 /** The equations one below the other, in the largest numbers in which all have room; what has none is told in short. */
-function fit(equations: readonly Equation[], room: Box, besides: readonly string[] = []): readonly Shape[] {
+function inRoom(equations: readonly Told[], room: Box, besides: readonly string[] = []): readonly Shape[] {
   for (let count = equations.length; count > 0; count -= 1) {
     const short = [...equations.slice(count).map(({ inShort }) => inShort), ...besides];
     const height = room.height - short.length * QUIET.size * LINE;
@@ -488,39 +226,32 @@ interface PlacedEquations extends Size {
   readonly shapes: readonly Shape[];
 }
 
-function placeAll(equations: readonly Equation[], room: Size, isLast: boolean): PlacedEquations | null {
-  for (const size of NUMBER_SIZES) {
-    const lines = equations.map((equation) => {
-      const line = equation.draw(size);
-      return line.width <= room.width ? line : equation.drawStacked(size);
-    });
-    const width = Math.max(0, ...lines.map((line) => line.width));
-    const below = equations.map((equation) => (equation.below.length > 0 ? BELOW : 0));
-    const height = lines.reduce((sum, line, at) => sum + line.height + (below[at] ?? 0) + BETWEEN, -BETWEEN);
-    if (width <= room.width && height <= room.height) return together(lines, equations, { width, height });
-    if (isLast && size === NUMBER_SIZES.at(-1)) {
-      const k = Math.min(1, room.width / width, room.height / height);
-      const { shapes } = together(lines, equations, { width, height });
-      return {
-        shapes: [{ kind: "group", children: shapes, at: { x: 0, y: 0, k } }],
-        width: width * k,
-        height: height * k,
-      };
-    }
-  }
-  return null;
+function placeAll(all: readonly Told[], room: Size, isLast: boolean): PlacedEquations | null {
+  const below = all.reduce((total, each) => total + (each.below.length > 0 ? BELOW : 0), 0);
+  const equations = all.map(({ equation }) => equation);
+  const size = sizeIn(equations, NUMBER_SIZES, { ...room, height: room.height - below }, BETWEEN);
+  if (size === null && !isLast) return null;
+  const lines = equations.map((equation) => lineOf(equation, size ?? SMALLEST, room.width));
+  const placed = together(lines, all);
+  if (size !== null) return placed;
+  const k = Math.min(1, room.width / placed.width, room.height / placed.height);
+  return {
+    shapes: [{ kind: "group", children: placed.shapes, at: { x: 0, y: 0, k } }],
+    width: placed.width * k,
+    height: placed.height * k,
+  };
 }
 
-function together(lines: readonly Line[], equations: readonly Equation[], size: Size): PlacedEquations {
+function together(lines: readonly Line[], all: readonly Told[]): PlacedEquations {
   let y = 0;
   const shapes = lines.flatMap((line, at): Shape[] => {
     const top = y;
-    const below = equations[at]?.below ?? [];
+    const below = all[at]?.below ?? [];
     y += line.height + (below.length > 0 ? BELOW : 0) + BETWEEN;
     return [
-      ...line.blocks.map(({ block, at: place }) => moved(block.shapes, { x: place.x, y: place.y + top })),
-      ...(below.length > 0 ? [moved(below, { x: 0, y: top + line.height + SUM.size * 1.1 })] : []),
+      moved(shapesOf(line), { x: 0, y: top }),
+      ...(below.length > 0 ? [moved(below, { x: 0, y: top + line.height })] : []),
     ];
   });
-  return { shapes, ...size };
+  return { shapes, width: Math.max(0, ...lines.map(({ width }) => width)), height: y - BETWEEN };
 }

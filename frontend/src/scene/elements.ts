@@ -68,7 +68,6 @@ export function elementByElement(
     rule,
     operator: right === null ? "→" : factors?.shape === "v" ? "⊙" : "×",
     isTrue: true,
-    isStacked: false,
     left: { role: "v", caption: V_CAPTION, matrix: left, shape: sizes(v.shape), flattenedFrom: null },
     result: {
       role: "result",

@@ -61,8 +61,6 @@ export interface ProductForm {
   readonly result: Factoring;
   /** False: what the node returned is not this product; a custom backward may return anything. */
   readonly isTrue: boolean;
-  /** Too wide for one line: v, J and the result stand one below the other. */
-  readonly isStacked: boolean;
   /** The table beside v while `current` is the entry at work; null where nothing is multiplied with v. */
   rightAt(current: Place): Factoring | null;
   /** The products whose sum is one cell of the result. */

@@ -122,7 +122,6 @@ function productWith(
     rule: "terms",
     operator: "×",
     isTrue: true,
-    isStacked: false,
     left: table(left, pattern.isVLeft, [size(left.rows, false), size(left.columns, true)]),
     result: {
       role: "result",

@@ -24,8 +24,6 @@ import {
   V_CAPTION,
 } from "./form";
 
-const MOST_COLUMNS_IN_A_LINE = 13;
-
 /** v as one row times the whole J. */
 export function fullJacobian(
   operand: OperandEquation,
@@ -54,7 +52,6 @@ export function fullJacobian(
     rule: "terms",
     operator: "×",
     isTrue: reproduces(result, termsAt),
-    isStacked: jacobian.rows + 2 * jacobian.columns > MOST_COLUMNS_IN_A_LINE,
     left: { role: "v", caption: V_CAPTION, matrix: left, shape: [rows], flattenedFrom: ownShape(v) },
     result: {
       role: "result",
@@ -103,7 +100,6 @@ export function stackOfRows(
     rule: "terms",
     operator: "×",
     isTrue: true,
-    isStacked: first.rows + 2 * first.columns > MOST_COLUMNS_IN_A_LINE,
     left: {
       role: "v",
       caption: V_CAPTION,
@@ -205,7 +201,6 @@ export function manyVs(operand: OperandEquation, returned: TensorValue): Product
     rule: "terms",
     operator: "×",
     isTrue: true,
-    isStacked: jacobian.rows + 2 * columns > MOST_COLUMNS_IN_A_LINE,
     left: {
       role: "v",
       caption: manyCaption(parts.length, isBatch ? m : null),

@@ -61,7 +61,6 @@ export function slidingWindow(
     rule: "terms",
     operator: "∗",
     isTrue: true,
-    isStacked: false,
     left: { role: "v", caption: V_CAPTION, matrix: left, shape: sizes(v.shape), flattenedFrom: null },
     result: {
       role: "result",

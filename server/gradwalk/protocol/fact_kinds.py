@@ -1377,7 +1377,6 @@ FactKind = Literal[
     "player-outputs-vs-rows",
     "player-row-vs",
     "player-scalar",
-    "player-not-returned",
     "player-backward-returned",
     "player-more-terms",
     "player-more-zeros",

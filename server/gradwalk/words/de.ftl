@@ -1912,7 +1912,6 @@ player-outputs-vs = die v aller { $count } Ausgänge
 player-outputs-vs-rows = die v aller { $count } Ausgänge, { $rows } Zeilen
 player-row-vs = { $count } v, eines je Zeile
 player-scalar = Skalar
-player-not-returned = v mal J ist nicht das, was backward zurückgab
 player-backward-returned = , und das gab backward zurück
 player-more-terms = { $count } { $count ->
     [one] weiterer Summand

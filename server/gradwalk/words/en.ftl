@@ -1913,7 +1913,6 @@ player-outputs-vs = the v's of all { $count } outputs
 player-outputs-vs-rows = the v's of all { $count } outputs, { $rows } rows
 player-row-vs = { $count } v's, one per row
 player-scalar = scalar
-player-not-returned = v times J is not what backward returned
 player-backward-returned = , which backward returned
 player-more-terms = { $count } more { $count ->
     [one] term

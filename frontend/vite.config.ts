@@ -15,7 +15,6 @@ export default defineConfig({
     assetsDir: "assets",
     chunkSizeWarningLimit: 1200,
   },
-  worker: { format: "es" },
   // The catalogue of sentences is in the server's package, which carries it.
   server: { proxy: { "/api": API, "/readyz": API }, fs: { allow: [".", "../server/gradwalk/words"] } },
   // Properties over a thousand states take seconds on a busy machine.

@@ -1,6 +1,7 @@
 /**
  * The lecture kit, into `static/kit/` under names that do not change: decks and notebooks link to them.
- * Without a mode the module for browsers, `--mode bake` the script that the server runs, `--mode reveal` the plugin.
+ * Without a mode the module for browsers, `--mode layout` what its worker and the server run, `--mode bake` what the
+ * server runs after it, `--mode reveal` the plugin.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { svelte } from "@sveltejs/vite-plugin-svelte";
@@ -59,6 +60,14 @@ const withOwnMessages: Plugin = {
 /** What is built in each mode; the first empties the folder. */
 const BUILDS: Record<string, { lib: LibraryOptions }> = {
   production: { lib: { entry: { gradwalk: "src/embed/module.ts" }, formats: ["es"] } },
+  layout: {
+    lib: {
+      entry: "src/layout/worker.ts",
+      formats: ["iife"],
+      name: "gradwalkLayout",
+      fileName: () => "layout.js",
+    },
+  },
   bake: {
     lib: { entry: "src/embed/bake.ts", formats: ["iife"], name: "gradwalk", fileName: () => "bake.js" },
   },
@@ -102,6 +111,5 @@ export default defineConfig(({ mode }) => {
           }
         : {},
     },
-    worker: { format: "es" },
   };
 });

@@ -61,7 +61,7 @@ def test_over_a_slow_line_neither_a_letter_nor_the_focus_is_lost(player: PlayerP
 
 def test_a_picture_does_not_wait_for_graphviz(player: PlayerPage) -> None:
     held: list[Route] = []
-    player.page.route("**/assets/worker-*.js", lambda route: held.append(route))
+    player.page.route("**/kit/layout.js", lambda route: held.append(route))
     player.page.goto(player.server)
     cards = player.page.locator("[data-node]")
     expect(cards.first).to_be_visible()

@@ -35,7 +35,6 @@ def test_the_module_needs_no_other_file_to_start() -> None:
     assert not re.findall(r'(?:^|[;}])\s*import\s*[\w{*"\']', source)
     assert {name.split("-")[0] for name in fetched_later} == {
         "chunks/typesetter",
-        "chunks/worker",
         "chunks/InputsPanel",
         "chunks/client",
         "chunks/de",

@@ -6,13 +6,14 @@ from typing import Any
 
 from py_mini_racer import MiniRacer
 
-from gradwalk.exports.scene import SCRIPT, StepWords, Walks
+from gradwalk.exports.scene import SCRIPTS, StepWords, Walks
 
 
 def new_engine() -> MiniRacer:
-    """V8 with the page's script, which speaks English."""
+    """V8 with the page's scripts, which speaks English."""
     engine = MiniRacer()
-    engine.eval(SCRIPT.read_text("utf-8"))
+    for script in SCRIPTS:
+        engine.eval(script.read_text("utf-8"))
     return engine
 
 

@@ -3,7 +3,7 @@ import "../render/pieces.css";
 import "../paint/theme.css";
 import "./page.css";
 import { mount } from "svelte";
-import { prepareLayout } from "../layout/client";
+import { layOutWith, prepareLayout } from "../layout/client";
 import { useLanguage } from "../render/language.svelte";
 import { fetchTypesetter } from "../render/typesetting.svelte";
 import App from "./App.svelte";
@@ -13,6 +13,7 @@ import SecondScreen from "./SecondScreen.svelte";
 
 const target = document.getElementById("page");
 if (target === null) throw new Error("index.html has no #page");
+layOutWith(import.meta.env.DEV ? "/src/layout/worker.ts" : "/kit/layout.js", location.href);
 void fetchTypesetter();
 await useLanguage(languageIn(location.hash) ?? "auto");
 const place = placeOf(location);

@@ -1,8 +1,8 @@
 /**
  * Works out beforehand what a viewer would work out on sight. Built as one plain script without any of a browser's
- * objects, so that the server can run it: the places and the formulas of a file are those of the screen.
+ * objects, so that the server can run it after `kit/layout.js`: places and formulas of a file are those of the screen.
  */
-import { Graphviz } from "@hpcc-js/wasm-graphviz";
+import type { Graphviz } from "@hpcc-js/wasm-graphviz";
 import { askGraphviz, type PlaceLevel, remembered } from "../layout/dot";
 import type { Size } from "../layout/geometry";
 import { type Layout, place } from "../layout/place";
@@ -53,7 +53,7 @@ globalThis.crypto ??= { getRandomValues: <T extends ArrayLike<number>>(cells: T)
 export async function bake(text: string): Promise<string> {
   const document = decodeDocument(text);
   const trace = foldEvents(emptyTrace(), document.events);
-  const engine = await loadGraphviz();
+  const engine = await gradwalkLayout.Graphviz.load();
   const layouts: BakedLayout[] = [];
   for (const { index, started } of trace.passes) {
     const graph = withRepeats(started.graph);
@@ -71,13 +71,6 @@ export async function bake(text: string): Promise<string> {
     math,
   };
   return JSON.stringify(baked);
-}
-
-let loading: Promise<Graphviz> | null = null;
-
-function loadGraphviz(): Promise<Graphviz> {
-  loading ??= Graphviz.load();
-  return loading;
 }
 
 function isLarge({ nodes }: Graph): boolean {
@@ -140,7 +133,7 @@ async function layoutOf({ trace, layouts }: Opened, position: Position): Promise
   if (known !== undefined) return known;
   const graph = withRepeats(pass.started.graph);
   const drawing = drawingOf(graph, new Set(groupsOpenAtFirst(graph)));
-  const made = place(drawing, placerOf(await loadGraphviz(), graph));
+  const made = place(drawing, placerOf(await gradwalkLayout.Graphviz.load(), graph));
   layouts.set(pass.index, made);
   return made;
 }

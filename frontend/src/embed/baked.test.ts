@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { layOut } from "../layout/graphviz";
+import "../layout/worker";
 import { drawingOf } from "../layout/sizes";
 import { sampleTrace } from "../model/samples";
 import { readSampleText, SAMPLES } from "../protocol/samples";

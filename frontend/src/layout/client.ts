@@ -7,7 +7,7 @@ import type { Drawing, Layout } from "./place";
 import { place } from "./place";
 import { drawingOf, pictureKey } from "./sizes";
 import { layOutSimply } from "./spare";
-import type { LayoutAnswer, LayoutRequest } from "./worker";
+import type { LayoutAnswer, LayoutReady, LayoutRequest } from "./worker";
 
 interface Waiting {
   readonly graph: Graph;
@@ -28,12 +28,18 @@ const sent = new Map<string, number>();
 
 const ready = new Map<string, Layout>();
 let isOffline = false;
+let script: readonly [address: string, base: string] = ["", ""];
 let isFetched = false;
 let fetchBegan = 0;
 
 /** Takes over a layout that was made beforehand: this drawing needs no Graphviz. */
 export function rememberLayout(drawing: Drawing, layout: Layout): void {
   ready.set(JSON.stringify(drawing), layout);
+}
+
+/** Workers load `kit/layout.js`, which is found at this address from that one. */
+export function layOutWith(address: string, base: string): void {
+  script = [address, base];
 }
 
 /** From now on Graphviz is not fetched: what no layout was made for beforehand is laid out in the plain way. */
@@ -104,17 +110,33 @@ function messageOf(id: number, { graph, open }: Waiting): LayoutRequest {
 }
 
 /** Graphviz is most of the page's weight: it is fetched beside the first paint, not before it. */
-async function startWorker(): Promise<Worker> {
+function startWorker(): Promise<Worker> {
   fetchBegan ||= performance.now();
-  const { default: LayoutWorker } = await import("./worker?worker&inline");
-  isFetched = true;
-  const started = new LayoutWorker();
-  started.onmessage = (event: MessageEvent<LayoutAnswer>) => receive(event.data);
-  started.onerror = (event) => {
-    event.preventDefault();
-    restart(event.message);
-  };
-  return started;
+  return new Promise((resolve, reject) => {
+    const { href } = new URL(...script);
+    // A page may not start a worker of another site, but one of its own may load a script from there.
+    const lines = `import ${JSON.stringify(href)}; gradwalkLayout.serve();`;
+    const own = URL.createObjectURL(new Blob([lines], { type: "text/javascript" }));
+    const started = new Worker(own, { type: "module" });
+    started.onmessage = ({ data }: MessageEvent<LayoutReady | LayoutAnswer>) => {
+      if (data !== "ready") {
+        receive(data);
+        return;
+      }
+      URL.revokeObjectURL(own);
+      isFetched = true;
+      started.onerror = (event) => {
+        event.preventDefault();
+        restart(event.message);
+      };
+      resolve(started);
+    };
+    // Without a message where the script did not come.
+    started.onerror = (event) => {
+      event.preventDefault();
+      reject(new Error(event.message ?? href));
+    };
+  });
 }
 
 function receive(answer: LayoutAnswer): void {

@@ -1,4 +1,7 @@
-/** The layout worker: Graphviz in WebAssembly, off the main thread. */
+/**
+ * Graphviz in WebAssembly, most of the weight of everything, and what a worker does with it. Built as one plain script,
+ * `static/kit/layout.js`, which the page, the player on any other page and the server's V8 all load.
+ */
 import { Graphviz } from "@hpcc-js/wasm-graphviz";
 import { askGraphviz, type Places, remembered } from "./dot";
 import type { Subject } from "./levels";
@@ -17,19 +20,39 @@ export type LayoutAnswer =
   | { readonly id: number; readonly layout: Layout }
   | { readonly id: number; readonly error: string };
 
+/** What the worker says first: the script is there. */
+export type LayoutReady = "ready";
+
+interface LayoutScript {
+  readonly Graphviz: typeof Graphviz;
+  /** Answers requests from now on; this scope is a worker's. */
+  readonly serve: () => void;
+}
+
+declare global {
+  var gradwalkLayout: LayoutScript;
+}
+
+globalThis.gradwalkLayout = { Graphviz, serve };
+
+function serve(): void {
+  // The first run costs up to 0.4 s while the engine compiles: have it over before the first graph comes.
+  Graphviz.load()
+    .then((engine) => askGraphviz(engine, "digraph { a -> b [id=e] }"))
+    .catch(() => undefined);
+  self.onmessage = (event: MessageEvent<LayoutRequest>) => answer(event.data);
+  self.postMessage("ready" satisfies LayoutReady);
+}
+
 const subjects = new Map<number, Subject>();
 const known = new Map<string, Places>();
-let graphviz = Graphviz.load();
-// The first run costs up to 0.4 s while the engine compiles: have it over before the first graph comes.
-graphviz.then((engine) => askGraphviz(engine, "digraph { a -> b [id=e] }")).catch(() => undefined);
 
-self.onmessage = async (event: MessageEvent<LayoutRequest>): Promise<void> => {
-  const { id, subjectId, open } = event.data;
-  if (event.data.subject !== undefined) subjects.set(subjectId, event.data.subject);
+async function answer({ id, subjectId, subject: sent, open }: LayoutRequest): Promise<void> {
+  if (sent !== undefined) subjects.set(subjectId, sent);
   try {
     const subject = subjects.get(subjectId);
     if (subject === undefined) throw new Error("the graph to lay out was never sent");
-    const engine = await graphviz;
+    const engine = await Graphviz.load();
     let gaveUp = false;
     const placeLevel = remembered(known, (dot, level) => {
       if (!gaveUp) {
@@ -43,14 +66,9 @@ self.onmessage = async (event: MessageEvent<LayoutRequest>): Promise<void> => {
     });
     const layout = place({ subject, open }, placeLevel);
     self.postMessage({ id, layout } satisfies LayoutAnswer);
-    if (gaveUp) renew();
+    // An engine that overflowed its stack or memory is not to be trusted with another graph.
+    if (gaveUp) Graphviz.unload();
   } catch (error) {
     self.postMessage({ id, error: String(error) } satisfies LayoutAnswer);
   }
-};
-
-/** An engine that overflowed its stack or memory is not to be trusted with another graph. */
-function renew(): void {
-  Graphviz.unload();
-  graphviz = Graphviz.load();
 }

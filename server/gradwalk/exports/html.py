@@ -6,7 +6,7 @@ from html import escape
 from typing import Any
 
 from gradwalk.exports.exporter import Selection
-from gradwalk.exports.kit import read_baker, read_module, with_baked
+from gradwalk.exports.kit import read_bakers, read_module, with_baked
 from gradwalk.exports.walk import Walk
 from gradwalk.protocol.document import TraceDocument
 from gradwalk.words.catalogue import LANGUAGE, language_spoken, read_catalogue, say
@@ -38,7 +38,7 @@ noscript {{ display: block; padding: 1rem 2rem; }}
 <ol>{sentences}</ol></noscript>
 <script type="application/json">{data}</script>
 </grad-walk>
-{catalogue}{baker}<script type="module">{module}</script>
+{catalogue}{bakers}<script type="module">{module}</script>
 </body>
 </html>
 """
@@ -49,7 +49,7 @@ const baked = JSON.parse(await gradwalk.bake(data.textContent));
 data.textContent = JSON.stringify({ ...JSON.parse(data.textContent), baked });
 }
 """
-"""Goes before the player where nothing here could bake: the browser that opens the page does, with the same script."""
+"""Goes before the player where nothing here could bake: the browser that opens the page does, with the same scripts."""
 
 
 def write_html(document: TraceDocument, selection: Selection) -> bytes:
@@ -74,7 +74,7 @@ def write_html(document: TraceDocument, selection: Selection) -> bytes:
         sentences="".join(f"<li>{escape(sentence)}</li>" for sentence in Walk(document).sentences) if is_baked else "",
         data=script_json(shown),
         catalogue="" if language == LANGUAGE else _catalogue(language, module),
-        baker="" if is_baked else f"<script>{script_code(read_baker())}</script>\n",
+        bakers="" if is_baked else "".join(f"<script>{script_code(one)}</script>\n" for one in read_bakers()),
         module=script_code(module if is_baked else _BAKE_THERE + module),
     )
     return page.encode("utf-8", "replace")

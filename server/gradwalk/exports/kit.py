@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from gradwalk.exports.exporter import ExportUnavailable, Selection
-from gradwalk.exports.scene import KIT, SCENE, SCRIPT
+from gradwalk.exports.scene import KIT, SCENE, SCRIPTS
 from gradwalk.protocol.document import TraceDocument, encode
 from gradwalk.protocol.facts import fact
 from gradwalk.protocol.wire import write_document
@@ -45,13 +45,13 @@ def read_module() -> str:
     return _read(MODULE)
 
 
-def read_baker() -> str:
-    """The script that works a trace out, for a browser that has to do it.
+def read_bakers() -> list[str]:
+    """The scripts that work a trace out, for a browser that has to do it.
 
     Raises:
         ExportUnavailable: the front end has not been built.
     """
-    return _read(SCRIPT)
+    return [_read(script) for script in SCRIPTS]
 
 
 def _read(part: Path) -> str:

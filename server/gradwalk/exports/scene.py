@@ -29,7 +29,7 @@ from gradwalk.words.catalogue import LANGUAGE, read_catalogue
 log = logging.getLogger(__name__)
 
 KIT = Path(__file__).parents[1] / "static" / "kit"
-SCRIPT = KIT / "bake.js"
+SCRIPTS = (KIT / "layout.js", KIT / "bake.js")
 HAS_ENGINE = find_spec("py_mini_racer") is not None
 SECONDS_MAX = 60.0
 OPEN_BYTES_MAX, BAKED_BYTES_MAX = 32 << 20, 32 << 20
@@ -113,14 +113,14 @@ class Engine:
         """
         if not HAS_ENGINE:
             raise ExportUnavailable(fact("extra-missing", name="mini-racer", extra="files"))
-        if not SCRIPT.is_file():
+        if not all(script.is_file() for script in SCRIPTS):
             raise ExportUnavailable(fact("export-needs-page"))
         self.open = Recent[Walks](open_bytes_max)
         self._seconds_max = seconds_max
         self._language = LANGUAGE
         self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 (`end` closes it)
         surroundings = {name: value for name, value in os.environ.items() if not name.startswith(_SECRETS)}
-        command, pipe = [*_CHILD, str(SCRIPT)], subprocess.PIPE
+        command, pipe = [*_CHILD, *map(str, SCRIPTS)], subprocess.PIPE
         self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=self._complaints, env=surroundings)
 
     @property

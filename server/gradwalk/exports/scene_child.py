@@ -1,4 +1,4 @@
-"""`python -m gradwalk.exports.scene_child SCRIPT`: the page's own script in V8, from mini-racer's wheel, asked by pipe.
+"""`python -m gradwalk.exports.scene_child SCRIPTS`: the page's own scripts in V8, from mini-racer's wheel, asked by pipe.
 
 A line in is JSON, a function of frontend/src/embed/bake.ts and its arguments: `["draw", "key", "7.3", "{}"]`. The
 line out is `{"made": …}`, or `{"failed": …}` where the function threw.
@@ -20,7 +20,8 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     engine = MiniRacer()
     engine.set_hard_memory_limit(MEMORY_BYTES_MAX)
-    engine.eval(Path(sys.argv[1]).read_text("utf-8"))
+    for path in sys.argv[1:]:
+        engine.eval(Path(path).read_text("utf-8"))
     script = engine.eval("gradwalk")
     for line in sys.stdin.buffer:
         name, *arguments = json.loads(line)

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.soak
 
 NEEDED = """
 static/index.html formulas/derivatives.json examples/programs/map.py protocol/events.py
-words/en.ftl static/fonts/DejaVuSansMono-Bold.ttf
+words/en.ftl exports/fonts/DejaVuSansMono-Bold.ttf
 """
 FREE_OF = ("tests/", "frontend/", "scripts/", "requirements/")
 

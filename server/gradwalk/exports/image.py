@@ -1,4 +1,4 @@
-"""Drawings as PNG and PDF, by Typst: it needs no library of the system and no letters but those in `static/fonts`."""
+"""Drawings as PNG and PDF, by Typst: it needs no library of the system and no letters but those in `fonts`."""
 
 import json
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ POINTS_PER_PIXEL = 0.75
 _FONTS = typst.Fonts(
     include_system_fonts=False,
     include_embedded_fonts=False,
-    font_paths=[Path(__file__).parents[1] / "static" / "fonts"],
+    font_paths=[Path(__file__).with_name("fonts")],
 )
 _PAGES = b"""#let given = json("given.json")
 #set document(title: given.title, date: none)

@@ -1,4 +1,4 @@
-"""`python -m gradwalk.exports.scene_child SCRIPTS`: the page's own scripts in V8, from mini-racer's wheel, asked by pipe.
+"""`python -m gradwalk.exports.scene_child SCRIPTS`: the page's own scripts in V8, which is mini-racer's, asked by pipe.
 
 A line in is JSON, a function of frontend/src/embed/bake.ts and its arguments: `["draw", "key", "7.3", "{}"]`. The
 line out is `{"made": …}`, or `{"failed": …}` where the function threw.

@@ -1,10 +1,19 @@
 import { svelte } from "@sveltejs/vite-plugin-svelte";
+import type { Plugin } from "vite";
 import { defineConfig } from "vitest/config";
 
 const API = process.env.GRADWALK_API ?? "http://127.0.0.1:8000";
 
+/** Temml is a file of the kit, as Graphviz is. */
+const typesetterOfKit: Plugin = {
+  name: "typesetter-of-kit",
+  apply: "build",
+  enforce: "pre",
+  resolveId: (id) => (id === "./typesetter" ? { id: "/kit/typesetter.js", external: "absolute" } : null),
+};
+
 export default defineConfig({
-  plugins: [svelte()],
+  plugins: [svelte(), typesetterOfKit],
   build: {
     outDir: "../server/gradwalk/static",
     emptyOutDir: true,

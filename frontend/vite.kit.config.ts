@@ -57,6 +57,17 @@ const withOwnMessages: Plugin = {
   },
 };
 
+/** The server's V8 is given English as any other language: from the catalogue that the server reads itself. */
+const withoutMessages: Plugin = {
+  name: "without-messages",
+  enforce: "pre",
+  load: (id) => (id.endsWith("en.ftl?raw") ? 'export default globalThis.gradwalkEnglish ?? ""' : null),
+};
+
+/** The page fetches the typesetter by its name. */
+const chunkFileNames = ({ name }: { name: string }): string =>
+  name === "typesetter" ? "[name].js" : "chunks/[name]-[hash].js";
+
 /** What is built in each mode; the first empties the folder. */
 const BUILDS: Record<string, { lib: LibraryOptions }> = {
   production: { lib: { entry: { gradwalk: "src/embed/module.ts" }, formats: ["es"] } },
@@ -91,6 +102,7 @@ export default defineConfig(({ mode }) => {
       svelte({ compilerOptions: { css: "injected" } }),
       withoutStyleSheets,
       ...(isModule ? [withOwnMessages] : []),
+      ...(mode === "bake" ? [withoutMessages] : []),
     ],
     define: { "process.env.NODE_ENV": '"production"' },
     build: {
@@ -107,7 +119,7 @@ export default defineConfig(({ mode }) => {
             // What a later chunk shares with the module stays in the module, which needs no other file to start.
             preserveEntrySignatures: "allow-extension",
             // Vite leaves white space in modules of a library; here nobody bundles them again.
-            output: { entryFileNames: "[name].js", chunkFileNames: "chunks/[name]-[hash].js", minify: true },
+            output: { entryFileNames: "[name].js", chunkFileNames, minify: true },
           }
         : {},
     },

@@ -34,7 +34,7 @@ def test_the_module_needs_no_other_file_to_start() -> None:
     fetched_later = set(re.findall(r'import\(["`\']\./([^"`\']+)', source))
     assert not re.findall(r'(?:^|[;}])\s*import\s*[\w{*"\']', source)
     assert {name.split("-")[0] for name in fetched_later} == {
-        "chunks/typesetter",
+        "typesetter.js",
         "chunks/InputsPanel",
         "chunks/client",
         "chunks/de",

@@ -7,11 +7,13 @@ from typing import Any
 from py_mini_racer import MiniRacer
 
 from gradwalk.exports.scene import SCRIPTS, StepWords, Walks
+from gradwalk.words.catalogue import read_catalogue
 
 
 def new_engine() -> MiniRacer:
     """V8 with the page's scripts, which speaks English."""
     engine = MiniRacer()
+    engine.eval(f"var gradwalkEnglish = {json.dumps(read_catalogue())}")
     for script in SCRIPTS:
         engine.eval(script.read_text("utf-8"))
     return engine

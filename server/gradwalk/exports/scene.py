@@ -24,7 +24,7 @@ from typing import Generic, TypedDict, TypeVar
 
 from gradwalk.exports.exporter import ExportUnavailable, Look
 from gradwalk.protocol.facts import Fact, fact
-from gradwalk.words.catalogue import LANGUAGE, read_catalogue
+from gradwalk.words.catalogue import FOLDER, LANGUAGE, read_catalogue
 
 log = logging.getLogger(__name__)
 
@@ -120,7 +120,7 @@ class Engine:
         self._language = LANGUAGE
         self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 (`end` closes it)
         surroundings = {name: value for name, value in os.environ.items() if not name.startswith(_SECRETS)}
-        command, pipe = [*_CHILD, *map(str, SCRIPTS)], subprocess.PIPE
+        command, pipe = [*_CHILD, str(FOLDER / f"{LANGUAGE}.ftl"), *map(str, SCRIPTS)], subprocess.PIPE
         self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=self._complaints, env=surroundings)
 
     @property

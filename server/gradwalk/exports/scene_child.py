@@ -1,4 +1,4 @@
-"""`python -m gradwalk.exports.scene_child SCRIPTS`: the page's own scripts in V8, which is mini-racer's, asked by pipe.
+"""`python -m gradwalk.exports.scene_child CATALOGUE SCRIPTS`: the page's scripts in V8, from mini-racer, asked by pipe.
 
 A line in is JSON, a function of frontend/src/embed/bake.ts and its arguments: `["draw", "key", "7.3", "{}"]`. The
 line out is `{"made": …}`, or `{"failed": …}` where the function threw.
@@ -18,10 +18,12 @@ def main() -> None:
     """Answers until the pipe ends. Out of memory is the end of the process: V8 does nothing more then."""
     # An interrupt is for the process at the other end, which ends this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    english, *scripts = (Path(path).read_text("utf-8") for path in sys.argv[1:])
     engine = MiniRacer()
     engine.set_hard_memory_limit(MEMORY_BYTES_MAX)
-    for path in sys.argv[1:]:
-        engine.eval(Path(path).read_text("utf-8"))
+    engine.eval(f"var gradwalkEnglish = {json.dumps(english)}")
+    for each in scripts:
+        engine.eval(each)
     script = engine.eval("gradwalk")
     for line in sys.stdin.buffer:
         name, *arguments = json.loads(line)

@@ -58,7 +58,7 @@ def wheel(clone: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _megabytes(files: Iterable[Path]) -> str:
-    return f"{sum(each.stat().st_size for each in files) / 1e6:.1f} MB"
+    return f"{sum(each.stat().st_size for each in files) / 1e6:.2f} MB"
 
 
 def test_the_wheel_holds_what_runs_and_nothing_else(wheel: Path) -> None:
@@ -66,7 +66,7 @@ def test_the_wheel_holds_what_runs_and_nothing_else(wheel: Path) -> None:
     assert {f"gradwalk/{name}" for name in NEEDED.split()} <= set(names)
     assert [name for name in names if name.startswith("gradwalk/static/assets/") and name.endswith(".js")]
     assert not [name for name in names if name.startswith(FREE_OF) or ".test." in name or "node_modules" in name]
-    assert wheel.stat().st_size < 6_000_000
+    assert wheel.stat().st_size < 3_000_000
     assert wheel.name.endswith("-py3-none-any.whl")
 
 

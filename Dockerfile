@@ -8,7 +8,8 @@ WORKDIR /src/frontend
 COPY frontend/package.json frontend/package-lock.json frontend/.npmrc ./
 RUN npm ci --no-audit --no-fund
 COPY frontend ./
-COPY server/gradwalk/words /src/server/gradwalk/words
+# The catalogue, the kinds of facts and the licences that the page carries.
+COPY server/gradwalk /src/server/gradwalk
 # Vite writes to /src/server/gradwalk/static.
 RUN npm run build && npm run build:embed --if-present
 

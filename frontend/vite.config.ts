@@ -22,6 +22,7 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     // Every file named by its content, so that the server may call it immutable.
     assetsDir: "assets",
+    license: { fileName: "licenses/page.json" },
     chunkSizeWarningLimit: 1200,
   },
   // The catalogue of sentences is in the server's package, which carries it.

@@ -114,6 +114,7 @@ export default defineConfig(({ mode }) => {
       minify: true,
       chunkSizeWarningLimit: 1200,
       lib: build.lib,
+      license: { fileName: `licenses/${mode}.json` },
       rollupOptions: isModule
         ? {
             // What a later chunk shares with the module stays in the module, which needs no other file to start.

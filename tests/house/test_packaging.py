@@ -70,6 +70,25 @@ def test_the_wheel_holds_what_runs_and_nothing_else(wheel: Path) -> None:
     assert wheel.name.endswith("-py3-none-any.whl")
 
 
+def test_every_package_in_the_page_is_named_with_its_licence(wheel: Path) -> None:
+    packages = json.loads((ROOT / "frontend/package-lock.json").read_text())["packages"]
+    sources = [
+        path for path in TRACKED if path.suffix in (".ts", ".svelte") and path.is_relative_to(ROOT / "frontend/src")
+    ]
+    code = "\n".join(path.read_text() for path in sources if ".test." not in path.name)
+    imported = {*re.findall(r' from "((?:@[\w-]+/)?[\w-]+)"', code)} - {"fast-check", "vitest"}
+    assert {"svelte", "temml", "@hpcc-js/wasm-graphviz"} <= imported
+    bundled = imported | {"@lezer/python", "clsx", "style-mod"}  # which others bring
+    text = zipfile.ZipFile(wheel).read("gradwalk/static/third-party-licenses.txt").decode()
+    said = dict(re.findall(r"^(\S+) [\d.]+ \((\S+)\)\n-+\n(?=\S)", text, re.MULTILINE))
+    assert bundled - said.keys() == set()
+    assert {name: said[name] for name in bundled} == {
+        name: packages[f"node_modules/{name}"]["license"] for name in bundled
+    }
+    for other in ("Graphviz, ", "Noto Sans Math, ", "DejaVu, ", "PyTorch, "):
+        assert f"\n{other}" in text
+
+
 def new_environment(folder: Path) -> Path:
     """The Python of an empty environment that has this one's PyTorch, which is too large to be fetched again."""
     run_python(["-m", "venv", folder])

@@ -47,6 +47,17 @@ for turn in range(200):
     real(made.detach()).sum().backward()
     real(made).mean().backward()
 """
+SPEAKING = """
+import sys, warnings
+for turn in range(3):
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    print("turn", turn, x)
+    warnings.warn("in each turn")
+    (x * x).sum().backward()
+    sys.stdout.writelines([str(x.grad), "\\n"])
+nn.functional.mse_loss(x, torch.ones(1))
+print("end")
+"""
 CARRIED = """
 w = torch.full((2,), 0.5, requires_grad=True)
 state = torch.ones(2)
@@ -97,6 +108,31 @@ def test_nodes_stand_at_their_lines_and_leaves_have_the_names_that_functions_giv
     assert {node["label"] for node in nodes if "leaf" in node} == {
         f"net.{layer}.{kind}" for layer in ("inner", "outer") for kind in ("weight", "bias")
     }
+
+
+def test_what_it_prints_and_is_warned_of_is_told_as_of_a_program_and_goes_where_it_went(tmp_path, capsys) -> None:
+    def said(trace: gradwalk.Trace) -> list[tuple[str, str, str]]:
+        lines = trace.document["source"].splitlines()
+        at = [(event, event.get("span") or {"line": 1}) for event in trace.events]
+        return [
+            (event["type"], event.get("text", ""), lines[span["line"] - 1].strip())
+            for event, span in at
+            if event["type"] in ("stdout", "warning", "pass_started", "pass_finished")
+        ]
+
+    file, write = sys.stdout, sys.stdout.write
+    with pytest.warns(UserWarning, match=".") as heard:
+        trace = run_recorded(tmp_path / "speaking.py", SPEAKING)["trace"]
+    assert (sys.stdout, sys.stdout.write) == (file, write)
+    written = capsys.readouterr().out
+    with pytest.warns(UserWarning, match=".") as heard_of_twin:
+        exec(compile(HEAD + SPEAKING, "speaking.py", "exec"), {})
+    assert written == capsys.readouterr().out
+    assert [str(one.message) for one in heard] == [str(one.message) for one in heard_of_twin]
+    assert said(trace) == said(gradwalk.trace(HEAD + SPEAKING))
+    assert "".join(text for kind, text, _ in said(trace) if kind == "stdout") == written
+    (repeated,) = trace.events[-1]["repeated_warnings"]
+    assert (trace.events[repeated["seq"]]["text"], repeated["count"]) == ("in each turn", 3)
 
 
 @pytest.mark.parametrize(("source", "passes"), [(ADVERSARIES, 400), (CARRIED, 82)], ids=["in turns", "carried"])

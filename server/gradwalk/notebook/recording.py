@@ -126,7 +126,8 @@ def record(*, passes: Sequence[int] | None = None, limits: LimitsLike = None) ->
     """Records a stretch of the caller's own script: `with gradwalk.record() as trace:`, or as a decorator.
 
     Inside, every backward of the process is recorded, with the calls of this thread that made its graph, their lines
-    in the caller's file, modules and values. Results, random states, `.grad` and hooks are what they are without it.
+    in the caller's file, modules and values, and with what it prints and is warned of, which goes where it went.
+    Results, random states, `.grad` and hooks are what they are without it.
     `passes` chooses backward passes by number, from 0; of a long loop, a sample is recorded.
 
     The trace can be read when the block has ended. An error goes on to the caller and is one of `Trace.problems`.
@@ -216,8 +217,6 @@ def _with_header(recorded: list[dict[str, Any]], asked: Limits, source: str = ""
         "versions": installed_versions(),
         "inputs": [],
     }
-    for event in recorded:
-        event["seq"] += 1
     return [started, *recorded]
 
 

@@ -18,7 +18,8 @@ from gradwalk.tracer.passes import RecordingEngine
 from gradwalk.tracer.recorder import Recorder
 from gradwalk.tracer.run import ends_well, listening
 from gradwalk.tracer.source import Program
-from gradwalk.tracer.stream import EventStream
+from gradwalk.tracer.stream import EventStream, overheard
+from gradwalk.tracer.warning_watch import PassingWarningWatch
 
 
 class LiveRecording:
@@ -52,7 +53,7 @@ def record_backward(  # noqa: PLR0913 (one backward call's own arguments)
 
     `variables` are read for names. An error of the engine becomes a problem.
     """
-    stream = EventStream(emit, limits.stdout_characters)
+    stream = EventStream(emit, limits.stdout_characters, first_seq=1)
     recorder = Recorder(stream, limits, None, lambda: variables)
     stream.explain_last()
     recorder.tells_later = True
@@ -87,7 +88,7 @@ class Stretch:
     ) -> None:
         """Of the file with that name and text, and its globals. `passes` chooses backward passes by number, from 0."""
         self._filename = filename
-        self._stream = EventStream(emit, limits.stdout_characters)
+        self._stream = EventStream(emit, limits.stdout_characters, first_seq=1)
         self._recorder = Recorder(self._stream, limits, _program(text), lambda: variables, passes)
         self._recorder.schedule.looks_ahead = True
         self._stack = ExitStack()
@@ -97,7 +98,12 @@ class Stretch:
         if isinstance(torch.autograd.Variable._execution_engine, RecordingEngine):
             raise AlreadyRecordingError
         PROGRAM_FILES.add(self._filename)
-        self._stack.enter_context(self._stack.enter_context(listening(self._recorder)))
+        recorder = self._recorder
+        heard = PassingWarningWatch(self._stream.send_warning, recorder.places, recorder.fail_inside)
+        heard.install()
+        self._stack.callback(heard.remove)
+        self._stack.enter_context(overheard(self._stream, recorder.fail_inside))
+        self._stack.enter_context(self._stack.enter_context(listening(recorder)))
 
     def stop(self, error: BaseException | None) -> None:
         """Ends it, explains the error that ended it, and sends the last event."""

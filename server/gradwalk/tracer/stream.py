@@ -6,7 +6,10 @@ program printed is put in front of the next event.
 
 import io
 import re
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from threading import get_ident
 from typing import Any, cast
 
 from gradwalk.protocol.events import Event, Problem
@@ -29,9 +32,9 @@ def _nothing() -> None:
 class EventStream:
     """Numbers events and hands them on."""
 
-    def __init__(self, emit: Callable[[Event], None], stdout_characters: int) -> None:
+    def __init__(self, emit: Callable[[Event], None], stdout_characters: int, first_seq: int = 0) -> None:
         self._emit = emit
-        self._next_seq = 0
+        self._next_seq = first_seq
         self._printed: list[str] = []
         self._printed_characters = 0
         self._stdout_characters_left = stdout_characters
@@ -172,7 +175,6 @@ class ProgramOutput(io.TextIOBase):
     def __init__(self, stream: EventStream) -> None:
         super().__init__()
         self._stream = stream
-        self.muted = False
 
     def writable(self) -> bool:
         return True
@@ -180,6 +182,36 @@ class ProgramOutput(io.TextIOBase):
     def write(self, text: str) -> int:
         if not isinstance(text, str):
             raise TypeError(f"write() argument must be str, not {type(text).__name__}")
-        if not self.muted:
-            self._stream.write(text)
+        self._stream.write(text)
         return len(text)
+
+
+@contextmanager
+def overheard(stream: EventStream, on_failure: Callable[[Exception], None]) -> Iterator[None]:
+    """Takes what this thread prints, which goes where it went: to the same file, which notes what it is given."""
+    file: Any = sys.stdout
+    thread, own, listens = get_ident(), getattr(file, "write", None), True
+
+    def write(text: str) -> int:
+        written: int = own(text)  # type: ignore[misc]
+        if listens and get_ident() == thread:
+            try:
+                stream.write(text)
+            except Exception as error:  # noqa: BLE001 (our own fault must not become the program's)
+                on_failure(error)
+        return written
+
+    was_replaced = "write" in getattr(file, "__dict__", {})
+    try:
+        file.write = write
+    except AttributeError:  # there is no file, or one that lets nobody listen
+        yield
+        return
+    try:
+        yield
+    finally:
+        listens = False
+        if file.write is write and was_replaced:
+            file.write = own
+        elif file.write is write:
+            del file.write

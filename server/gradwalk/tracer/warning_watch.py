@@ -61,12 +61,35 @@ class WarningWatch:
     def _show(self, message: Warning | str, category: type[Warning], _filename: str, *_more: Any) -> None:
         frame = originals.frame_at(1)
         _forget(frame)
+        self._note(message, category, frame)
+
+    def _note(self, message: Warning | str, category: type[Warning], frame: FrameType | None) -> None:
         if _is_switched_off() or is_unnoticed() or _is_recording(frame):
             return
         try:
             self._send(category.__name__, _text(message), self._places.span(snippet_place(frame)))
         except Exception as error:  # noqa: BLE001 (our own fault must not become the program's)
             self._on_failure(error)
+
+
+class PassingWarningWatch(WarningWatch):
+    """Listens in a process that is somebody else's: its filters hold, and what is warned of goes where it went."""
+
+    def install(self) -> None:
+        """Listens beside what shows warnings here."""
+        self._before, self._listens = warnings.showwarning, True
+        self._own = warnings.showwarning = self._pass  # type: ignore[assignment]
+
+    def remove(self) -> None:
+        """Stops, also where somebody else has kept this listener by now."""
+        self._listens = False
+        if warnings.showwarning is self._own:
+            warnings.showwarning = self._before
+
+    def _pass(self, message: Warning | str, category: type[Warning], *more: Any) -> None:
+        if self._listens:
+            self._note(message, category, originals.frame_at(1))
+        self._before(message, category, *more)
 
 
 def _text(message: Warning | str) -> str:

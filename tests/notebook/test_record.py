@@ -171,6 +171,64 @@ def test_of_a_watched_model_the_chosen_passes_are_recorded_under_its_own_names(t
     assert not isinstance(torch.autograd.Variable._execution_engine, RecordingEngine)
 
 
+WITHOUT_NUMBERS = """
+with torch.device("meta"):
+    net = nn.Linear(3, 3)
+    for turn in range({turns}):
+        h = torch.tanh(net(torch.ones(2, 3)))
+        (h * h + net(h)).sum().backward()
+"""
+ELSEWHERE = """
+class Wrapped(nn.Module):
+    def __init__(self, module):
+        super().__init__()
+        self.module = module
+
+    def forward(self, *given):
+        return self.module(*given)
+
+net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
+net = {net}
+with torch.autocast("cpu", torch.bfloat16, enabled={autocast}):
+    loss = net(torch.ones(2, 3)).sum()
+loss.backward()
+found = [one.grad for one in net.parameters()]
+"""
+
+
+@pytest.mark.parametrize("turns", [1, 200])
+def test_of_tensors_without_numbers_the_graph_is_recorded(tmp_path: Path, turns: int) -> None:
+    trace = run_recorded(tmp_path / "script.py", WITHOUT_NUMBERS.format(turns=turns))["trace"]
+    assert trace.problems == []
+    assert trace.events[-1]["passes"] + trace.events[-1].get("unrecorded", 0) == turns
+    assert {"TanhBackward0", "AddmmBackward0", "MulBackward0"} <= {step.node.name for step in trace.steps}
+    assert trace.steps[0].written["grad_outputs"][0]["unavailable"]["kind"] == "note-meta"
+
+
+@pytest.mark.parametrize(
+    ("net", "autocast"),
+    [
+        ("net", True),
+        ("Wrapped(net)", False),
+        ('torch.compile(net, backend="eager")', False),
+        ('torch.compile(net, backend="aot_eager")', False),
+    ],
+    ids=["autocast", "wrapped", "compiled by eager", "compiled by aot_eager"],
+)
+@pytest.mark.filterwarnings("default:Using `torch.compile")
+def test_under_autocast_and_in_wrapped_and_compiled_modules(tmp_path: Path, net: str, autocast: bool) -> None:
+    source = ELSEWHERE.format(net=net, autocast=autocast)
+    recorded = run_recorded(tmp_path / "script.py", source)
+    trace = recorded["trace"]
+    assert trace.problems == []
+    assert "TanhBackward0" in {step.node.name for step in trace.steps}
+    assert [event for event in trace.events if event["type"] == "warning"] == []
+    seed()
+    twin: dict[str, Any] = {"__name__": "twin"}
+    exec(compile(HEAD + source, "twin.py", "exec"), twin)
+    assert all(map(torch.equal, recorded["found"], twin["found"]))
+
+
 def test_an_error_goes_on_and_is_explained_at_its_line() -> None:
     recording = gradwalk.record()
     with pytest.raises(RuntimeError, match="only for scalar outputs"), recording:

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 import torch
+from torch._subclasses.fake_tensor import FakeTensor
 
 from gradwalk.protocol.facts import fact
 from gradwalk.protocol.numbers import Number
@@ -50,14 +51,19 @@ def snapshot(tensor: torch.Tensor, elements: int) -> TensorValue:
     shape = [*_shape_of(tensor)]
     name = _DTYPE_NAMES[dtype]
     if not shape and elements:
-        if _is_meta(tensor):
+        if not has_numbers(tensor):
             return _without_numbers(shape, name)
         return {"shape": shape, "dtype": name, "data": _SPELL_SCALAR[dtype](to_list(tensor))}
-    if _is_meta(tensor):
+    if not has_numbers(tensor):
         return _without_numbers(shape, name)
     if _numel(tensor) > elements:
         return {"shape": shape, "dtype": name, "summary": summarise(tensor)}
     return {"shape": shape, "dtype": name, "data": _SPELL[dtype](to_list(tensor))}
+
+
+def has_numbers(tensor: torch.Tensor) -> bool:
+    """Not so of a meta tensor, nor of a fake one, which names another device."""
+    return not (_is_meta(tensor) or type(tensor) is FakeTensor)
 
 
 def dtype_name(dtype: torch.dtype) -> str:
@@ -85,8 +91,8 @@ def _unusual_layout(tensor: torch.Tensor, elements: int) -> TensorValue:
         value = snapshot(_to_padded(tensor, float("nan")), elements)
         value["layout"] = "nested, padded with NaN"
         return value
-    if _numel(tensor) > SPARSE_ENTRIES or _is_meta(tensor):
-        why = _META if _is_meta(tensor) else _TOO_LARGE
+    if _numel(tensor) > SPARSE_ENTRIES or not has_numbers(tensor):
+        why = _TOO_LARGE if has_numbers(tensor) else _META
         name, shape = _DTYPE_NAMES[_dtype_of(tensor)], [*_shape_of(tensor)]
         return {"shape": shape, "dtype": name, "layout": layout, "unavailable": why}
     value = snapshot(_to_dense(tensor), elements)

@@ -13,6 +13,7 @@ from gradwalk.tracer.hooks import HookWatch
 from gradwalk.tracer.passes import UNDEFINED, PassNode
 from gradwalk.tracer.places import Places
 from gradwalk.tracer.rewrites import Chain
+from gradwalk.tracer.snapshot import has_numbers
 from gradwalk.tracer.values import ValueTable
 
 _UNWATCHED: Final = Chain()
@@ -83,6 +84,8 @@ class ContributionSums:
         return self._sum(entry.summands[slot], known, value)
 
     def _sum(self, summands: list[torch.Tensor], known: torch.Tensor | None, value: Gradient) -> Gradient:
+        if known is not None and not has_numbers(known):
+            return value
         total = summands[0]
         with originals.no_grad():
             for summand in summands[1:]:

@@ -24,6 +24,7 @@ from gradwalk.tracer.decimals import shortest_float32, spell_non_finite
 from gradwalk.tracer.frames import Place
 from gradwalk.tracer.passes import Pass
 from gradwalk.tracer.places import Places
+from gradwalk.tracer.snapshot import has_numbers
 
 LEAVES_MAX: Final = 16
 """Whose norms are taken, and which are looked at for writes."""
@@ -197,7 +198,7 @@ class Unrecorded:
                 continue
             grad = leaf.grad
             state.note(leaf, grad, number)
-            if grad is not None and _layout_of(grad) is _STRIDED:
+            if grad is not None and _layout_of(grad) is _STRIDED and has_numbers(grad):
                 positions.append(position)
                 gradients.append(grad)
         sizes = tuple(map(_count_of, gradients))

@@ -20,7 +20,7 @@ import torch
 from gradwalk.protocol.values import TensorValue
 from gradwalk.tracer import originals
 from gradwalk.tracer.decimals import shortest_float32
-from gradwalk.tracer.snapshot import dtype_name, snapshot, spell_entries
+from gradwalk.tracer.snapshot import dtype_name, has_numbers, snapshot, spell_entries
 from gradwalk.tracer.summary import summarise_all
 
 _KEPT_VALUES: Final = 50_000
@@ -130,7 +130,7 @@ class ValueTable:
             dtype = tensor.dtype
             count = _count_of(tensor)
             item_bytes = _ITEM_BYTES.get(dtype)
-            if item_bytes is None or not tensor.is_cpu or _is_negated(tensor):
+            if item_bytes is None or not tensor.is_cpu or _is_negated(tensor) or not has_numbers(tensor):
                 return self._value_of_unusual(tensor)
             address = _address_of(tensor)
             if not address:
@@ -249,6 +249,6 @@ def _are_same(pairs: Sequence[tuple[torch.Tensor, torch.Tensor]]) -> bool:
 def storage_address(tensor: torch.Tensor) -> int:
     """Where the tensor's storage begins; 0 for what has none."""
     try:
-        return tensor.untyped_storage().data_ptr()
+        return tensor.untyped_storage().data_ptr() if has_numbers(tensor) else 0
     except (RuntimeError, NotImplementedError):
         return 0

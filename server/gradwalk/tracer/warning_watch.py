@@ -23,6 +23,7 @@ from gradwalk.tracer.places import Places
 TEXT_MAX: Final = 2_000
 _WHERE_IN_TORCH: Final = re.compile(r" \(Triggered internally at [^()]*\)\s*$")
 _STACK_OF_FORWARD: Final = re.compile(r"\.? Traceback of forward call that caused the error:.*", re.DOTALL)
+_OF_OUR_HOOKS: Final = "Using `torch.compile(module)` when there are global hooks"
 _OURS: Final = __name__.partition(".")[0] + "."
 _is_switched_off: Callable[[], bool] = torch._C._is_torch_function_all_disabled
 _RECORDING: Final = CallRecorder._guard.__code__
@@ -64,7 +65,7 @@ class WarningWatch:
         self._note(message, category, frame)
 
     def _note(self, message: Warning | str, category: type[Warning], frame: FrameType | None) -> None:
-        if _is_switched_off() or is_unnoticed() or _is_recording(frame):
+        if _is_switched_off() or is_unnoticed() or _is_recording(frame) or _is_of_our_hooks(message):
             return
         try:
             self._send(category.__name__, _text(message), self._places.span(snippet_place(frame)))
@@ -89,12 +90,17 @@ class PassingWarningWatch(WarningWatch):
     def _pass(self, message: Warning | str, category: type[Warning], *more: Any) -> None:
         if self._listens:
             self._note(message, category, originals.frame_at(1))
-        self._before(message, category, *more)
+        if not (self._listens and _is_of_our_hooks(message)):
+            self._before(message, category, *more)
 
 
 def _text(message: Warning | str) -> str:
     # Where torch was built, and a stack with our own frames in it, tell nobody anything.
     return _STACK_OF_FORWARD.sub(".", _WHERE_IN_TORCH.sub("", str(message)[: 2 * TEXT_MAX]))[:TEXT_MAX]
+
+
+def _is_of_our_hooks(message: Warning | str) -> bool:
+    return str(message).startswith(_OF_OUR_HOOKS)
 
 
 def _is_recording(frame: FrameType | None) -> bool:

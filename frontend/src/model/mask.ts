@@ -22,7 +22,7 @@ import { HIDDEN } from "./numbers";
 import { once } from "./once";
 import { hasCome, type Phase } from "./phases";
 import type { Position } from "./position";
-import { stepAt } from "./selectors";
+import { addsUp, stepAt } from "./selectors";
 import { standsFor } from "./stops";
 import type { PassState, TraceState } from "./trace";
 
@@ -73,7 +73,7 @@ export function maskTrace(trace: TraceState, { position, isSumHidden, isShapeHid
 export function knownInMotion(trace: TraceState, position: Position): TraceState {
   const step = stepAt(trace, position);
   if (step === null) return trace;
-  const isSumHidden = position.phase === "collect" && step.contributions.length > 1;
+  const isSumHidden = addsUp(step, position);
   const isAccumulating = position.phase === "land" && step.accumulate !== null;
   if (!isSumHidden && !isAccumulating) return trace;
   const seen: Position = isAccumulating ? { ...position, phase: "collect" } : position;

@@ -16,6 +16,11 @@ export function stepAt(trace: TraceState, position: Position): Step | null {
   return trace.steps[position.step - 1] ?? null;
 }
 
+/** Whether several contributions become one sum at this stop. */
+export function addsUp({ contributions }: Step, { phase }: Position): boolean {
+  return phase === "collect" && contributions.length > 1;
+}
+
 /** Whether what explains a step has come: steps are explained in their order, after their pass, if there is anything to say. */
 export function isStepExplained({ finished, steps }: TraceState, { index, pass }: Step): boolean {
   const isTold = (one: Step): boolean => one.formula_checked !== undefined || one.local_jacobians.length > 0;

@@ -4,11 +4,14 @@
  */
 import type { Position } from "../model/position";
 import { nextPhase, previousPhase, samePosition } from "../model/position";
+import { addsUp, stepAt } from "../model/selectors";
 import type { TraceState } from "../model/trace";
 
 export const PHASE_MS = 300;
-/** Entry after entry, a product takes longer to be followed. */
+/** Entry after entry, a product takes longer to be followed; */
 export const MULTIPLY_MS = 1200;
+/** and what falls into a sum, or into `.grad`. */
+export const ADD_MS = 800;
 export const DWELL_MS = 1500;
 export const SPEEDS: readonly number[] = [0.25, 0.5, 1, 2, 4];
 const BACKWARDS_SPEED = 2;
@@ -47,13 +50,15 @@ export function motionBetween(
 ): Motion {
   const kind = reduced ? "cut" : kindOf(trace, from, to);
   const rate = kind === "rewind" ? speed * BACKWARDS_SPEED : speed;
-  return { from, to, kind, duration_ms: kind === "cut" ? 0 : lengthOf(kind, from, to) / rate };
+  return { from, to, kind, duration_ms: kind === "cut" ? 0 : lengthOf(trace, kind, from, to) / rate };
 }
 
-function lengthOf(kind: Motion["kind"], from: Position, to: Position): number {
-  const { direction, phase } = kind === "rewind" ? from : to;
-  const isProduct = kind !== "jump" && direction === "backward" && phase === "multiply";
-  return isProduct ? MULTIPLY_MS : PHASE_MS;
+function lengthOf(trace: TraceState, kind: Motion["kind"], from: Position, to: Position): number {
+  const position = kind === "rewind" ? from : to;
+  const step = stepAt(trace, position);
+  if (kind === "jump" || step === null) return PHASE_MS;
+  if (addsUp(step, position) || (step.accumulate !== null && position.phase === "land")) return ADD_MS;
+  return position.phase === "multiply" ? MULTIPLY_MS : PHASE_MS;
 }
 
 /** To the stop after runs forward, to the one before runs back; from farther away there is nothing to run through. */

@@ -12,7 +12,7 @@ import type { Place, Side } from "./form";
 import type { CellMark } from "./gradcheck";
 import { widthOf, wrapped } from "./letters";
 import { type Ink, type Letters, moved, type Run, runs, type Shape, text } from "./shapes";
-import { thumbnailOf, tintOf } from "./thumbnail";
+import { type Thumbnail, thumbnailOf, tintOf } from "./thumbnail";
 
 /** One part of a line: its middle stands on the middle of the line. */
 export interface Block extends Size {
@@ -284,7 +284,8 @@ export interface ValueLook {
   readonly name?: string;
   readonly size: number;
   readonly precision: number;
-  readonly isRevealed: boolean;
+  readonly side?: Side | "result";
+  readonly isWritten?: (place: Place) => boolean;
   /** Where it holds no tensor, in place of the reason. */
   readonly none?: string;
   /** Whether all numbers of a value that is only summed up can be asked for. */
@@ -297,16 +298,16 @@ const PICTURE_CELL_PX = 8;
 
 /** A value with its own caption: its numbers where they have room, else a picture with figures, else why there is none. */
 export function valueBlock(value: Gradient | null, look: ValueLook): Block {
-  const { precision, isRevealed } = look;
+  const { precision, isWritten = () => true } = look;
   if (value === null || !isTensor(value)) {
     const words = value === null ? label("player-not-observed") : (look.none ?? missingMark(value));
     return captioned(boxed(words), { ...look, shape: "" });
   }
   const shape = shapeText(value.shape);
   const matrix = matrixOf(value);
-  if (matrix !== null && matrix.cells.length <= MOST_CELLS)
-    return tableBlock(matrix, { ...look, shape, isWritten: () => isRevealed });
-  const picture = isRevealed ? thumbnailOf(value, PICTURE_CELLS, PICTURE_CELLS, PICTURE_CELL_PX) : null;
+  if (matrix !== null && matrix.cells.length <= MOST_CELLS) return tableBlock(matrix, { ...look, shape });
+  const isSeen = isWritten({ row: 0, column: 0 });
+  const picture = isSeen ? thumbnailOf(value, PICTURE_CELLS, PICTURE_CELLS, PICTURE_CELL_PX) : null;
   if (picture === null) return captioned(boxed("·"), { ...look, shape });
   const isAsked = look.hasNumbers === true && value.summary !== undefined;
   const ask = label("player-all-numbers");
@@ -378,15 +379,27 @@ export function operatorBlock(sign: string, ink: Ink = "ink-quiet"): Block {
 
 const PLAIN = { above: "", table: null, below: "", act: null } as const;
 
-/** One line of words above another, as one part of a line: a value and where it is from. */
-export function namedBlock(written: Run, below: string, isUnderlined = false): Block {
-  const [across, under] = [widthOf(written.text, written), widthOf(below, CAPTION)];
+export interface NamedLook {
+  readonly isSum?: boolean;
+  readonly isThere?: boolean;
+  readonly picture?: Thumbnail | null;
+}
+
+/** A value on one line, above where it is from, as one part of a line; a dot in its place until it is there. */
+export function namedBlock(
+  written: Run,
+  below: string,
+  { isSum = false, isThere = true, picture = null }: NamedLook = {},
+): Block {
+  const beside = picture === null ? 0 : picture.width + 6;
+  const [across, under] = [beside + widthOf(written.text, written), widthOf(below, CAPTION)];
   const width = Math.max(across, under);
+  const left = (width - across) / 2;
   const y = written.size;
   const bottom = y + 6 + CAPTION.size + 4;
   const line = (at: number): Shape => ({
     kind: "path",
-    d: `M${(width - across) / 2} ${at}h${across}`,
+    d: `M${left} ${at}h${across}`,
     stroke: { ink: written.ink, width: 1.2 },
   });
   return {
@@ -395,11 +408,16 @@ export function namedBlock(written: Run, below: string, isUnderlined = false): B
     height: bottom,
     middle: written.size * 0.65,
     shapes: [
-      ...runs({ x: width / 2, y }, [written], "middle"),
-      ...(isUnderlined ? [line(y + 3), line(y + 6)] : []),
+      ...(picture === null || !isThere
+        ? []
+        : [moved(picture.shapes, { x: left, y: (y + 6 - picture.height) / 2 })]),
+      ...(isThere
+        ? runs({ x: left + beside, y }, [written])
+        : runs({ x: width / 2, y }, [{ ...written, text: "·" }], "middle")),
+      ...(isSum ? [line(y + 3), line(y + 6)] : []),
       text({ x: width / 2, y: bottom - 2 }, below, CAPTION, "ink-quiet", "middle"),
     ],
-    above: `${written.text} ${below}`,
+    above: `${isThere ? written.text : "·"} ${below}`,
   };
 }
 

@@ -4,7 +4,7 @@ import { isTensor } from "../model/gradients";
 import type { Gradient } from "../protocol/trace.gen";
 import { label } from "../words/say";
 import { type Line, shapesOf } from "./blocks";
-import type { CalloutScene, OperandEquation, VjpCallout } from "./equation";
+import type { AccumulateCallout, CalloutScene, OperandEquation, VjpCallout } from "./equation";
 import { firstOperand } from "./equation";
 import { returnedFor } from "./form";
 import { cut, widthOf, wrapped } from "./letters";
@@ -102,16 +102,18 @@ function drawBody(view: DockView, room: Box): readonly Shape[] {
     return inRoom(seeds, room);
   }
   if (callout.kind === "vjp") return drawVjp(callout, view, room);
-  const equation =
-    callout.kind === "accumulate"
-      ? told(writtenAccumulation(callout, view.progress, precision), callout.leaf)
-      : told(writtenForward(callout, precision), callout.title);
-  const saved =
-    callout.kind === "forward" && callout.shown.landed
-      ? savedWorthShowing(callout.saved).map(
-          (each) => `${each.label}${each.value === null ? "" : ` = ${oneLine(each.value, precision).text}`}`,
-        )
-      : [];
+  if (callout.kind === "accumulate") {
+    const added = drawSummands(callout, callout.arrived, label("player-arrived"), view, room);
+    const equation = told(writtenAccumulation(callout, view.progress, precision), callout.leaf);
+    const rest = { ...room, y: room.y + added.height, height: room.height - added.height };
+    return [...added.shapes, ...inRoom([equation], rest)];
+  }
+  const equation = told(writtenForward(callout, precision), callout.title);
+  const saved = callout.shown.landed
+    ? savedWorthShowing(callout.saved).map(
+        (each) => `${each.label}${each.value === null ? "" : ` = ${oneLine(each.value, precision).text}`}`,
+      )
+    : [];
   const kept =
     saved.length === 0
       ? []
@@ -133,6 +135,22 @@ function linesOf(lines: readonly string[], letters: Letters, ink: Ink, { x, y }:
   );
 }
 
+/** Contributions and their sum, in the room that they need; none where there is nothing to add. */
+function drawSummands(
+  { summands, shown }: VjpCallout | AccumulateCallout,
+  sum: Gradient,
+  caption: string,
+  { precision, progress }: DockView,
+  { x, y, width }: Box,
+): { readonly shapes: readonly Shape[]; readonly height: number } {
+  const line = writtenSummands(
+    { summands, sum, caption },
+    { letters: SUMMAND, precision, width, hasBars: false, progress: shown.summing ? progress : 1 },
+  );
+  if (line === null) return { shapes: [], height: 0 };
+  return { shapes: [moved(shapesOf(line), { x, y })], height: line.height + GAP };
+}
+
 function drawVjp(callout: VjpCallout, view: DockView, room: Box): readonly Shape[] {
   const first = firstOperand(callout);
   const inOrder = [...callout.operands].sort(
@@ -148,14 +166,9 @@ function drawVjp(callout: VjpCallout, view: DockView, room: Box): readonly Shape
     const line = cut(written, letters, room.width);
     shapes.push(text({ x: room.x, y: y - letters.size * 0.3 }, line, letters, ink));
   };
-  const added = writtenSummands(
-    { ...callout, caption: label("player-v-sum") },
-    { letters: SUMMAND, precision: view.precision, width: room.width, hasBars: false },
-  );
-  if (added !== null) {
-    shapes.push(moved(shapesOf(added), { x: room.x, y }));
-    y += added.height + GAP;
-  }
+  const added = drawSummands(callout, callout.sum, label("player-v-sum"), view, { ...room, y });
+  shapes.push(...added.shapes);
+  y += added.height;
   for (const operand of callout.shown.rule ? shown : []) put(ruleOf(callout, operand), RULE, "ink");
   const left = given.length - shown.length;
   const missing = inOrder.filter((operand) => !shown.includes(operand) && !isTensor(operand.returned));
@@ -187,8 +200,7 @@ function operandEquation(callout: VjpCallout, operand: OperandEquation, view: Do
   const [form] = productForms(callout.node, operand, factor, callout.saved);
   const look = { shown, precision, isAlone: false };
   if (form === undefined) {
-    const isWritten = shown.product && (!shown.entering || progress >= 1);
-    return told(writtenInWords(operand, factor, { ...look, isWritten }), inShort);
+    return told(writtenInWords(operand, factor, { ...look, progress }), inShort);
   }
   const equation = writtenProduct(form, {
     ...look,

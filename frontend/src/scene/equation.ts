@@ -11,7 +11,7 @@ import { DEFAULT_PRECISION } from "../model/numbers";
 import type { Phase } from "../model/phases";
 import type { Position } from "../model/position";
 import { isReached } from "../model/position";
-import { isStepExplained, nodeTitle } from "../model/selectors";
+import { addsUp, isStepExplained, nodeTitle } from "../model/selectors";
 import type { TraceState } from "../model/trace";
 import type {
   Formula,
@@ -102,6 +102,8 @@ export interface Memory {
 }
 
 export interface Shown {
+  /** Several contributions are on their way into their sum. */
+  readonly summing: boolean;
   /** Saved tensors are on their way to the symbols they fill. */
   readonly filling: boolean;
   /** v is on its way into the product. */
@@ -204,10 +206,12 @@ export function drawCallout(trace: TraceState, still: Still): CalloutScene | nul
   if (step === null) return null;
   const isExplained = isStepExplained(trace, step);
   const summands = summandsOf(trace, still, graph, step);
+  const shown = { ...heading.shown, summing: addsUp(step, position) };
   if (step.accumulate !== null) {
     const { leaf, before } = step.accumulate;
     return {
       ...heading,
+      shown,
       kind: "accumulate",
       traceId: trace.started?.id ?? "",
       pass: step.pass,
@@ -220,6 +224,7 @@ export function drawCallout(trace: TraceState, still: Still): CalloutScene | nul
   }
   return {
     ...heading,
+    shown,
     kind: "vjp",
     node,
     stepIndex: step.index,
@@ -289,9 +294,10 @@ function bornText(trace: TraceState, { born }: Node): string | null {
 function shownAt(position: Position): Shown {
   if (position.direction === "forward") {
     const [product, landed] = [isReached(position, "compute"), isReached(position, "save")];
-    return { filling: false, entering: false, v: true, rule: true, product, landed };
+    return { summing: false, filling: false, entering: false, v: true, rule: true, product, landed };
   }
   return {
+    summing: false,
     filling: position.phase === "rule",
     entering: position.phase === "multiply",
     v: true,

@@ -67,12 +67,21 @@ export function multiplyingAt(form: ProductForm, progress: number): Multiplying 
   };
 }
 
+/** As `multiplyingAt` for a sum of two tables of one size: by the place of an entry, how far it is on its way. */
+export function addingAt(count: number, progress: number): (index: number) => number {
+  if (progress >= 1) return () => 1;
+  return (index) => inTurn(index, count, (progress - LEAD) / (1 - LEAD));
+}
+
+/** One after another; of many, several at a time. */
+function inTurn(index: number, count: number, time: number): number {
+  const together = Math.ceil(count / MOST_TURNS);
+  return time * Math.ceil(count / together) - Math.floor(index / together);
+}
+
 /** How much of the time of one entry is over: below 0 before it begins, 1 and more when it is written. */
 function partDone({ rule }: ProductForm, index: number, count: number, time: number): number {
-  if (rule === "terms" || rule === "entries") {
-    const together = Math.ceil(count / MOST_TURNS);
-    return time * Math.ceil(count / together) - Math.floor(index / together);
-  }
+  if (rule === "terms" || rule === "entries") return inTurn(index, count, time);
   const start = (LAST_START * index) / count;
   return (time - start) / (1 - LAST_START);
 }

@@ -1,10 +1,11 @@
 /** One stop as a picture: the graph, the dock and the line between them, as a list of shapes. No DOM, no clock. */
 import type { Box, Size } from "../layout/geometry";
 import type { Layout } from "../layout/place";
+import { knownInMotion } from "../model/mask";
 import { DEFAULT_PRECISION } from "../model/numbers";
 import type { Position } from "../model/position";
 import { stepCount } from "../model/position";
-import { walkAt } from "../model/selectors";
+import { stepAt, walkAt } from "../model/selectors";
 import type { TraceState } from "../model/trace";
 import { phaseName } from "../words/phases";
 import { label, textOf } from "../words/say";
@@ -35,8 +36,10 @@ const TIE_PX = 2;
 
 export function drawPicture(view: PictureView): readonly Shape[] {
   const { trace, position, progress, layout, size } = view;
-  const still = drawStill(trace, position);
-  const callout = drawCallout(trace, still);
+  /** What a motion makes is written when the motion is over; the equation makes it entry by entry. */
+  const known = progress < 1 ? knownInMotion(trace, position) : trace;
+  const still = drawStill(known, position);
+  const callout = drawCallout(trace, { ...still, step: stepAt(trace, position) });
   const { map, dock, side } = regionsOf(size, layout);
   const region: Region = { width: map.width, height: map.height, top: 0 };
   const walk = walkAt(trace, position);
@@ -69,7 +72,7 @@ export function drawPicture(view: PictureView): readonly Shape[] {
     ...drawDock(
       {
         callout,
-        said: textOf(saidAt(trace, position)),
+        said: textOf(saidAt(known, position)),
         place: placeOf(trace, position),
         seeds: seedsOf(still),
         progress,

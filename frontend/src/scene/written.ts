@@ -1,7 +1,7 @@
 /** What the dock writes of a stop, part by part: v times J = returned, one sum of it, contributions, `.grad`, a forward operation. */
 import type { Point, Size } from "../layout/geometry";
 import { isTensor, normOf } from "../model/gradients";
-import type { Matrix } from "../model/matrix";
+import { type Matrix, matrixOf } from "../model/matrix";
 import { formatNumber } from "../model/numbers";
 import type { Gradient } from "../protocol/trace.gen";
 import { label } from "../words/say";
@@ -35,6 +35,7 @@ import {
   type Factoring,
   type Place,
   type ProductForm,
+  placeOf,
   returnedFor,
   type Side,
   samePlace,
@@ -42,11 +43,12 @@ import {
 } from "./form";
 import type { CellMark } from "./gradcheck";
 import { widthOf } from "./letters";
-import { multiplyingAt, type Spot } from "./multiplying";
+import { addingAt, multiplyingAt, type Spot } from "./multiplying";
 import { oneLine } from "./oneline";
 import type { Ink, Letters, Run, Shape } from "./shapes";
 import { text } from "./shapes";
 import { firstEntry, sumAt } from "./sum";
+import { thumbnailOf } from "./thumbnail";
 import { ease } from "./tokens";
 
 /** The parts of one equation, at a size of its numbers; what is written together stays together. */
@@ -158,7 +160,7 @@ export function writtenProduct(form: ProductForm, look: ProductLook): WrittenPro
   const terms = form.termsAt(current);
   const right = form.rightAt(current);
   const isRevealed = ({ role }: Factoring): boolean =>
-    role === "v" ? shown.v : role === "jacobian" ? shown.rule : shown.product;
+    role === "v" ? isSummed(shown, progress) : role === "jacobian" ? shown.rule : shown.product;
   const block = (table: Factoring, side: Side | "result", size: number): Block =>
     tableBlock(table.matrix, {
       name:
@@ -199,21 +201,12 @@ export function writtenProduct(form: ProductForm, look: ProductLook): WrittenPro
     ];
   };
   const flights = shown.product && !isAlone ? moving.flights : [];
-  const over = (line: Line, size: number): readonly Shape[] => {
-    const spot = ({ table, place }: Spot): Point | null => {
-      const found = line.blocks.find(({ block }) => block.table?.side === table);
-      const centre = found?.block.table ? cellCentre(found.block.table, place) : null;
-      return found === undefined || centre === null
-        ? null
-        : { x: found.at.x + centre.x, y: found.at.y + centre.y };
-    };
-    return flights.flatMap(({ from, to, share, value }) => {
-      const [start, end] = [spot(from), spot(to)];
+  const over = (line: Line, size: number): readonly Shape[] =>
+    flights.flatMap(({ from, to, share, value }) => {
+      const [start, end] = [spotIn(line, from), spotIn(line, to)];
       if (start === null || end === null) return [];
-      const at = { x: start.x + (end.x - start.x) * share, y: start.y + (end.y - start.y) * share };
-      return chip(formatNumber(value, digitsAt(size, precision)), at, size);
+      return chip(formatNumber(value, digitsAt(size, precision)), between(start, end, share), size);
     });
-  };
   return {
     parts,
     over,
@@ -225,12 +218,31 @@ export function writtenProduct(form: ProductForm, look: ProductLook): WrittenPro
   };
 }
 
-function chip(written: string, at: Point, size: number): readonly Shape[] {
+/** Where a cell stands in a line; null for one that is not drawn. */
+function spotIn(line: Line, { table, place }: Spot): Point | null {
+  const found = line.blocks.find(({ block }) => block.table?.side === table);
+  const centre = found?.block.table ? cellCentre(found.block.table, place) : null;
+  return found === undefined || centre === null
+    ? null
+    : { x: found.at.x + centre.x, y: found.at.y + centre.y };
+}
+
+function between(from: Point, to: Point, share: number): Point {
+  return { x: from.x + (to.x - from.x) * share, y: from.y + (to.y - from.y) * share };
+}
+
+function chip(written: string, at: Point, size: number, isHeld = false): readonly Shape[] {
   const letters: Letters = { size, face: "mono", bold: true };
   const width = widthOf(written, letters) + 12;
   const box = { x: at.x - width / 2, y: at.y - 0.75 * size, width, height: 1.5 * size };
   return [
-    { kind: "rect", box, radius: 6, fill: "gradient-soft", stroke: { ink: "gradient", width: 1.5 } },
+    {
+      kind: "rect",
+      box,
+      radius: 6,
+      fill: isHeld ? "surface" : "gradient-soft",
+      stroke: { ink: isHeld ? "accumulated" : "gradient", width: 1.5 },
+    },
     text({ x: at.x, y: at.y + 0.36 * size }, written, letters, "ink", "middle"),
   ];
 }
@@ -318,10 +330,14 @@ function sumBlock(
   return wordsBlock(groups, width);
 }
 
+/** Whether v is there: it may still be a sum that comes about. */
+function isSummed(shown: Shown, progress: number): boolean {
+  return shown.v && !(shown.summing && progress < 1);
+}
+
 export interface WordsLook {
   readonly shown: Shown;
-  /** The motion of the product is over. */
-  readonly isWritten: boolean;
+  readonly progress: number;
   readonly precision: number;
   readonly isAlone: boolean;
   /** Whether a Jacobian that was left out while tracing can be asked for, and numbers that are only summed up. */
@@ -332,9 +348,10 @@ export interface WordsLook {
 /** v times J = returned where J is not written out: pictures, shapes, and J described. */
 export function writtenInWords(operand: OperandEquation, { v, jacobian }: Factor, look: WordsLook): Equation {
   const { returned } = operand;
-  const { shown, isWritten, precision, isAlone, canCompute = false, hasNumbers = false } = look;
+  const { shown, progress, precision, isAlone, canCompute = false, hasNumbers = false } = look;
   const outputShape = jacobian?.output_shape ?? (isTensor(v) ? v.shape : []);
   const inputShape = jacobian?.input_shape ?? (isTensor(returned) ? returned : operand.value)?.shape ?? [];
+  const isWritten = shown.product && (!shown.entering || progress >= 1);
   const seen = jacobian !== null && "shape" in jacobian.value ? jacobian.value : null;
   const isAsked = canCompute && seen === null && jacobian !== null && jacobian.structure !== "too_large";
   const words =
@@ -357,19 +374,19 @@ export function writtenInWords(operand: OperandEquation, { v, jacobian }: Factor
         note,
       };
       const local = pictureBlock(seen, around, isAsked);
-      const value = (gradient: Gradient, caption: string, name: string, isRevealed: boolean): Block =>
+      const value = (gradient: Gradient, caption: string, name: string, isThere: boolean): Block =>
         valueBlock(gradient, {
           caption,
           captionInk: "gradient",
           name,
           size,
           precision,
-          isRevealed,
+          isWritten: () => isThere,
           hasNumbers,
         });
       if (isAlone) return [[local]];
       return [
-        [value(v, V_CAPTION, "v", shown.v)],
+        [value(v, V_CAPTION, "v", isSummed(shown, progress))],
         [operatorBlock("×"), local],
         [operatorBlock("="), value(returned, returnedFor(operand), label("player-v-times-j"), isWritten)],
       ];
@@ -380,16 +397,11 @@ export function writtenInWords(operand: OperandEquation, { v, jacobian }: Factor
 /** What was given for an operand where that is no product: nothing, or v as it is. */
 export function writtenValue(value: Gradient, caption: string, precision: number): Equation {
   return {
-    parts: (size) => [
-      [valueBlock(value, { caption, captionInk: "gradient", size, precision, isRevealed: true })],
-    ],
+    parts: (size) => [[valueBlock(value, { caption, captionInk: "gradient", size, precision })]],
   };
 }
 
-/** How far both terms lean towards their sum on the way. */
-const LEAN_PX = 48;
-
-/** `.grad` before + arrived = after. */
+/** `.grad` before + arrived = after: entry by entry, both fall into the sum. */
 export function writtenAccumulation(
   callout: AccumulateCallout,
   progress: number,
@@ -399,36 +411,67 @@ export function writtenAccumulation(
   const noneOf = (gradient: Gradient) =>
     !isTensor(gradient) && ["not_computed", "undefined"].includes(gradient.missing) ? { none: "None" } : {};
   const { leaf, before, arrived, after, shown } = callout;
-  const share = shown.landed ? ease(progress) : 1;
-  const leaning = share < 1 ? Math.sin(share * Math.PI) * LEAN_PX : 0;
+  const matrix = isTensor(after) ? matrixOf(after) : null;
+  const isMoving = shown.landed && progress < 1;
+  const way = addingAt(matrix?.cells.length ?? 1, isMoving ? progress : 1);
+  const isThere = ({ row, column }: Place): boolean =>
+    shown.landed && way(matrix === null ? 0 : row * matrix.columns + column) >= 1;
   return {
     parts: (size) => {
       const look = { size, precision, hasNumbers };
-      const held = (caption: string, value: Gradient, isRevealed: boolean): Block =>
-        valueBlock(value, { ...look, caption, captionInk: "accumulated", isRevealed, ...noneOf(value) });
-      const came = valueBlock(arrived, {
-        ...look,
-        caption: label("player-arrived"),
-        captionInk: "gradient",
-        isRevealed: true,
-      });
-      const sum = held(label("player-grad-after", { leaf }), after, shown.landed);
+      const held = { ...look, captionInk: "accumulated" } as const;
+      const was = label("player-grad-before", { leaf });
+      const came = label("player-arrived");
       return [
-        [leaningBy(held(label("player-grad-before", { leaf }), before, shown.rule), leaning)],
-        [operatorBlock("+"), leaningBy(came, leaning)],
+        [
+          valueBlock(before, {
+            ...held,
+            caption: was,
+            side: "left",
+            isWritten: () => shown.rule,
+            ...noneOf(before),
+          }),
+        ],
+        [
+          operatorBlock("+"),
+          valueBlock(arrived, {
+            ...look,
+            caption: came,
+            captionInk: "gradient",
+            side: "right",
+            isWritten: () => isSummed(shown, progress),
+          }),
+        ],
         [
           operatorBlock("="),
-          share < 1 ? { ...sum, shapes: [{ kind: "group", children: sum.shapes, opacity: share }] } : sum,
+          valueBlock(after, {
+            ...held,
+            caption: label("player-grad-after", { leaf }),
+            side: "result",
+            isWritten: isThere,
+            ...noneOf(after),
+          }),
         ],
       ];
     },
+    over: (line, size) => {
+      if (!isMoving || matrix === null) return [];
+      return matrix.cells.flatMap((_, index) => {
+        const share = way(index);
+        if (share <= 0 || share >= 1) return [];
+        const place = placeOf(matrix, index);
+        const to = spotIn(line, { table: "result", place });
+        return (["left", "right"] as const).flatMap((table) => {
+          const value = table === "left" ? before : arrived;
+          const cell = isTensor(value) ? value.data?.[index] : undefined;
+          const from = spotIn(line, { table, place });
+          if (from === null || to === null || cell === undefined) return [];
+          const written = formatNumber(cell, digitsAt(size, precision));
+          return chip(written, between(from, to, ease(share)), size, table === "left");
+        });
+      });
+    },
   };
-}
-
-function leaningBy(block: Block, x: number): Block {
-  return x === 0
-    ? block
-    : { ...block, shapes: [{ kind: "group", children: block.shapes, at: { x, y: 0, k: 1 } }] };
 }
 
 const MOST_OPERANDS = 6;
@@ -440,14 +483,14 @@ export function writtenForward(callout: ForwardCallout, precision: number, hasNu
       const look = { size, precision, captionInk: "forward" as const, hasNumbers };
       const operands = callout.operands
         .slice(0, MOST_OPERANDS)
-        .map(({ name, value }) => valueBlock(value, { ...look, caption: name, isRevealed: true }));
+        .map(({ name, value }) => valueBlock(value, { ...look, caption: name }));
       const left = callout.operands.length - operands.length;
       const more = left > 0 ? [operatorBlock(label("export-operands-more", { count: left }))] : [];
       const outputs = callout.outputs.slice(0, MOST_OPERANDS).map(({ name, value }) =>
         valueBlock(value, {
           ...look,
           caption: name ?? label("player-result"),
-          isRevealed: callout.shown.product,
+          isWritten: () => callout.shown.product,
         }),
       );
       const inTurn = operands.map((block, at) => (at === 0 ? [block] : [operatorBlock(","), block]));
@@ -461,6 +504,16 @@ const LARGEST_SUMMANDS = 3;
 const BAR_PX = 3;
 const BARS_PX = 40;
 
+export interface SummandsLook {
+  readonly letters: Letters;
+  readonly precision: number;
+  readonly width: number;
+  /** Whether all are to be seen, as bars. */
+  readonly hasBars: boolean;
+  /** 0 to 1, of the motion in which they fall into their sum. */
+  readonly progress: number;
+}
+
 /** Contributions and their sum; of many, the largest, and all as bars where that is wanted. Null where there is nothing to add. */
 export function writtenSummands(
   {
@@ -468,20 +521,22 @@ export function writtenSummands(
     sum,
     caption,
   }: { readonly summands: VjpCallout["summands"]; readonly sum: Gradient; readonly caption: string },
-  {
-    letters,
-    precision,
-    width,
-    hasBars,
-  }: { letters: Letters; precision: number; width: number; hasBars: boolean },
+  { letters, precision, width, hasBars, progress }: SummandsLook,
 ): Line | null {
   if (summands.length < 2) return null;
   const norms = summands.map(({ value }) => (isTensor(value) ? normOf(value) : 0));
   const isLong = summands.length > MOST_SUMMANDS;
   const all = summands.map((summand, at) => ({ ...summand, norm: norms[at] ?? 0 }));
   const shown = isLong ? all.toSorted((a, b) => b.norm - a.norm).slice(0, LARGEST_SUMMANDS) : all;
-  const named = (value: Gradient, below: string, isSum: boolean): Block =>
-    namedBlock({ text: oneLine(value, precision).text, ...letters, ink: "gradient" }, below, isSum);
+  const named = (value: Gradient, below: string, isSum: boolean): Block => {
+    const { kind, text: written } = oneLine(value, precision);
+    const picture = kind === "shape" && isTensor(value) ? thumbnailOf(value, 2) : null;
+    return namedBlock({ text: written, ...letters, ink: "gradient" }, below, {
+      isSum,
+      isThere: !isSum || progress >= 1,
+      picture,
+    });
+  };
   const terms = shown.map(({ value, from }, at) => {
     const block = named(value, label("player-from", { name: from }), false);
     return at === 0 ? [block] : [operatorBlock("+"), block];
@@ -489,7 +544,21 @@ export function writtenSummands(
   const more = isLong
     ? [[operatorBlock("+"), restBlock(summands.length - LARGEST_SUMMANDS, norms, hasBars)]]
     : [];
-  return flowing([...terms, ...more, [operatorBlock("="), named(sum, caption, true)]], width);
+  const line = flowing([...terms, ...more, [operatorBlock("="), named(sum, caption, true)]], width);
+  if (progress <= 0 || progress >= 1) return line;
+  const centreOf = ({ block, at }: Line["blocks"][number]): Point => ({
+    x: at.x + block.width / 2,
+    y: at.y + letters.size * 0.65,
+  });
+  const last = line.blocks.at(-1);
+  const flights = shown.flatMap(({ value }, at) => {
+    // Between two of them stands a sign.
+    const part = line.blocks[2 * at];
+    if (part === undefined || last === undefined) return [];
+    const way = between(centreOf(part), centreOf(last), ease(progress));
+    return chip(oneLine(value, precision).text, way, letters.size);
+  });
+  return { ...line, blocks: [...line.blocks, { block: overlay(flights), at: { x: 0, y: 0 } }] };
 }
 
 /** `497 more`, and how large each contribution is. */

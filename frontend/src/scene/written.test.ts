@@ -1,0 +1,94 @@
+import { describe, expect, it } from "vitest";
+import { isTensor } from "../model/gradients";
+import { formatNumber } from "../model/numbers";
+import { START } from "../model/position";
+import { sampleTrace, walkFrom } from "../model/samples";
+import { SAMPLES } from "../protocol/samples";
+import type { Gradient } from "../protocol/trace.gen";
+import type { CalloutScene } from "./equation";
+import { drawCallout } from "./equation";
+import { oneLine } from "./oneline";
+import { productForms } from "./product";
+import { drawStill } from "./still";
+import { type Equation, lineOf, writtenAccumulation, writtenProduct, writtenSummands } from "./written";
+
+const DIGITS = 4;
+const SIZE = 20;
+const BEFORE = [0, 0.05, 0.5, 0.95];
+const LETTERS = { size: SIZE, face: "mono" } as const;
+
+/** The cells of the result, as they are read at a moment; null where it is no table. */
+function resultOf(equation: Equation): readonly string[] | null {
+  const line = lineOf(equation, SIZE, Number.POSITIVE_INFINITY);
+  const table = line.blocks.find(({ block }) => block.table?.side === "result")?.block.table;
+  return table?.cells.flat().map(({ text }) => text) ?? null;
+}
+
+function numbersOf(gradient: Gradient): readonly string[] {
+  return isTensor(gradient) ? (gradient.data ?? []).map((cell) => formatNumber(cell, DIGITS)) : [];
+}
+
+/** What comes about in the motion into a stop, at each progress of it, and what it is in the end. */
+function motions(callout: CalloutScene): readonly { at: (progress: number) => Equation; end: Gradient }[] {
+  if (callout.kind === "accumulate" && callout.shown.landed)
+    return [{ at: (progress) => writtenAccumulation(callout, progress, DIGITS), end: callout.after }];
+  if (callout.kind !== "vjp" || !callout.shown.entering) return [];
+  const { shown } = callout;
+  return callout.operands.flatMap((operand) =>
+    operand.factors.slice(0, 1).flatMap((factor) =>
+      productForms(callout.node, operand, factor, callout.saved).map((form) => ({
+        at: (progress: number) =>
+          writtenProduct(form, {
+            shown,
+            progress,
+            precision: DIGITS,
+            pointed: null,
+            isAlone: false,
+            jacobian: null,
+          }),
+        end: operand.returned,
+      })),
+    ),
+  );
+}
+
+describe.each(SAMPLES)("%s", (name) => {
+  const trace = sampleTrace(name);
+  const callouts = walkFrom(trace, START).flatMap(
+    (position) => drawCallout(trace, drawStill(trace, position)) ?? [],
+  );
+
+  it("writes an entry of a result once what makes it has come, and never takes it back", () => {
+    for (const { at, end } of callouts.flatMap(motions)) {
+      const expected = numbersOf(end);
+      const last = resultOf(at(1));
+      if (last === null) continue;
+      expect(last).toEqual(expected.slice(0, last.length));
+      expect(resultOf(at(0))?.every((text) => text === "·")).toBe(true);
+      let written = 0;
+      for (const progress of BEFORE) {
+        const cells = resultOf(at(progress)) ?? [];
+        for (const [index, text] of cells.entries()) expect(["·", expected[index]]).toContain(text);
+        const now = cells.filter((text) => text !== "·").length;
+        expect(now).toBeGreaterThanOrEqual(written);
+        written = now;
+      }
+    }
+  });
+
+  it("tells a sum when its contributions have met", () => {
+    for (const callout of callouts) {
+      if (callout.kind === "forward" || !callout.shown.summing) continue;
+      const sum = callout.kind === "vjp" ? callout.sum : callout.arrived;
+      const told = (progress: number): string =>
+        writtenSummands(
+          { summands: callout.summands, sum, caption: "sum" },
+          { letters: LETTERS, precision: DIGITS, width: 800, hasBars: false, progress },
+        )
+          ?.blocks.map(({ block }) => block.above)
+          .find((above) => above.endsWith(" sum")) ?? "";
+      for (const progress of BEFORE) expect(told(progress)).toBe("· sum");
+      expect(told(1)).toBe(`${oneLine(sum, DIGITS).text} sum`);
+    }
+  });
+});

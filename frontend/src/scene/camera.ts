@@ -77,6 +77,11 @@ export function whole(content: Size, region: Region, readable = READABLE_SCALE):
   return { k, x: (region.width - width * k) / 2, y: region.top + (height - content.height * k) / 2 };
 }
 
+/** What of the world is seen in a region. */
+export function groundOf({ width, height, top }: Region, { x, y, k }: Camera): Box {
+  return { x: -x / k, y: (top - y) / k, width: width / k, height: (height - top) / k };
+}
+
 /** At a scale, around `focus`. */
 export function pan(content: Size, focus: Box, region: Region, k: number): Camera {
   const focused = centre(focus);

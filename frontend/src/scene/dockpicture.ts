@@ -209,7 +209,9 @@ function operandEquation(callout: VjpCallout, operand: OperandEquation, view: Do
     jacobian: factor.jacobian,
   });
   const isTelling = form.result.matrix.cells.length > 0 && form.rule !== "moved";
-  const sum = isTelling ? equation.sum(SUM, Number.POSITIVE_INFINITY, null) : null;
+  const sum = isTelling
+    ? equation.sum({ letters: SUM, width: Number.POSITIVE_INFINITY, size: SUM.size, hovered: null })
+    : null;
   return { equation, inShort, below: sum?.shapes ?? [] };
 }
 

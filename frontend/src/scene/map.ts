@@ -28,6 +28,8 @@ export interface Look {
   readonly detail: Detail;
   /** The size of text that keeps its size on screen, in the graph's own pixels. */
   readonly letters: number;
+  /** What is in view of the graph while nobody moves it, in its own coordinates. */
+  readonly ground: Box | null;
 }
 
 /** How much larger than itself a token is drawn, so that it is read from where one stands. */
@@ -81,7 +83,7 @@ export function drawMap(
     ...between,
     ...frames.filter(({ isOpen }) => !isOpen).map(({ shape }) => shape),
     ...cards,
-    ...drawTokens(still, layout, progress, scale).map((token) => drawToken(token, scale)),
+    ...drawTokens(still, layout, progress, scale, look.ground).map((token) => drawToken(token, scale)),
   ];
 }
 

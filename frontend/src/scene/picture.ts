@@ -10,7 +10,7 @@ import type { TraceState } from "../model/trace";
 import { phaseName } from "../words/phases";
 import { label, textOf } from "../words/say";
 import { saidAt } from "../words/sentences";
-import { type Camera, detailAt, follower, lettersAt, type Region, whole } from "./camera";
+import { type Camera, detailAt, follower, groundOf, lettersAt, type Region, whole } from "./camera";
 import { type Dock, tieOf } from "./dock";
 import { drawDock } from "./dockpicture";
 import { drawCallout } from "./equation";
@@ -57,6 +57,7 @@ export function drawPicture(view: PictureView): readonly Shape[] {
     precision: DEFAULT_PRECISION,
     detail: detailAt(camera.k),
     letters: lettersAt(camera.k),
+    ground: groundOf(region, camera),
   };
   const shapes = drawMap(still, layout, progress, look, stem);
   const ground: Shape = { kind: "rect", box: map, fill: "ground" };

@@ -2,14 +2,16 @@ import { describe, expect, it } from "vitest";
 import { layOut } from "../layout/graphviz";
 import { drawingOf } from "../layout/sizes";
 import { formatPosition, START, stepCount, stopsOfStep } from "../model/position";
-import { sampleTrace } from "../model/samples";
+import { sampleTrace, walkFrom } from "../model/samples";
 import { walkAt } from "../model/selectors";
 import { TRACES } from "../protocol/samples";
 import {
   type Camera,
   detailAt,
   follower,
+  groundOf,
   isInView,
+  lettersAt,
   project,
   whole,
   widestToTell,
@@ -19,6 +21,7 @@ import { dockOf, tieOf } from "./dock";
 import { groupsOpenAtFirst, groupsOpenWithin } from "./opening";
 import { shotAt } from "./shot";
 import { boxOf, drawStill } from "./still";
+import { drawTokens } from "./tokens";
 
 /** The stage beside a code column of 420 px, in windows of 1280, 1920 and 1600 px; on a phone the camera follows. */
 const STAGES = [
@@ -77,6 +80,24 @@ it("closes groups at first where their cards could tell nothing", () => {
   expect(["titles", "far"]).toContain(told(groupsOpenAtFirst(graph)));
   expect(["full", "brief"]).toContain(told(groupsOpenWithin(graph, widestToTell(phone.width))));
   expect(groupsOpenWithin(graph, widestToTell(1417))).toEqual(groupsOpenAtFirst(graph));
+});
+
+it("keeps in view what has arrived, where there is room beside an edge for it", () => {
+  const trace = sampleTrace("attention");
+  const region = { width: 860, height: 250, top: 40 };
+  for (const position of walkFrom(trace, START)) {
+    const still = drawStill(trace, position);
+    if (still.graph === null) continue;
+    const layout = layOut(drawingOf(still.graph, new Set(groupsOpenAtFirst(still.graph))));
+    const walked = whole(layout, region);
+    const camera = shotAt(still, layout, region, walked);
+    const scale = lettersAt(camera.k) / 13;
+    for (const { at, size, kind } of drawTokens(still, layout, 1, scale, groundOf(region, camera))) {
+      const drawn = { width: size.width * scale, height: size.height * scale };
+      const box = { x: at.x - drawn.width / 2, y: at.y - drawn.height / 2, ...drawn };
+      expect(isInView(box, camera, region, 0), `${kind} at ${formatPosition(position)}`).toBe(true);
+    }
+  }
 });
 
 describe.each(TRACES)("the pictures of %s", (name) => {

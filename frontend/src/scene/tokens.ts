@@ -24,10 +24,10 @@ import {
   freeStub,
   gradientCurve,
   HOLLOW_PX,
-  obstacles,
   placeOn,
   type Room,
   restOn,
+  roomIn,
   SEED_REST,
   straight,
   sumCurve,
@@ -89,9 +89,18 @@ export function ease(progress: number): number {
   return p < 0.5 ? 4 * p * p * p : 1 - (2 - 2 * p) ** 3 / 2;
 }
 
-/** @param scale how much larger a token is drawn than it is, so that it can be read from farther away */
-export function drawTokens(still: Still, layout: Layout, progress: number, scale = 1): readonly TokenScene[] {
-  return travels(still, layout, scale).flatMap((travel): TokenScene[] => {
+/**
+ * @param scale how much larger a token is drawn than it is, so that it can be read from farther away
+ * @param ground what is in view of the graph, in its own coordinates
+ */
+export function drawTokens(
+  still: Still,
+  layout: Layout,
+  progress: number,
+  scale = 1,
+  ground: Box | null = null,
+): readonly TokenScene[] {
+  return travels(still, layout, scale, ground).flatMap((travel): TokenScene[] => {
     if (travel.seen !== "always" && (travel.seen === "after") !== progress >= 1) return [];
     const eased = ease(progress);
     const between = ([from, to]: readonly [number, number]): number => from + (to - from) * eased;
@@ -146,18 +155,22 @@ function tokenText(
   return { label: "", shape, value: gradient, title: `${shape} ${written()}` };
 }
 
-const plans = new WeakMap<Still, { layout: Layout; scale: number; travels: readonly Travel[] }>();
+const plans = new WeakMap<
+  Still,
+  { layout: Layout; scale: number; ground: Box | null; travels: readonly Travel[] }
+>();
 
-function travels(still: Still, layout: Layout, scale: number): readonly Travel[] {
+function travels(still: Still, layout: Layout, scale: number, ground: Box | null): readonly Travel[] {
   const known = plans.get(still);
-  if (known !== undefined && known.layout === layout && known.scale === scale) return known.travels;
+  if (known !== undefined && known.layout === layout && known.scale === scale && known.ground === ground)
+    return known.travels;
   const plan = still.position.direction === "forward" ? planForward : planBackward;
-  const planned = plan(still, layout, scale);
-  plans.set(still, { layout, scale, travels: planned });
+  const planned = plan(still, layout, scale, ground);
+  plans.set(still, { layout, scale, ground, travels: planned });
   return planned;
 }
 
-function planBackward(still: Still, layout: Layout, scale: number): readonly Travel[] {
+function planBackward(still: Still, layout: Layout, scale: number, ground: Box | null): readonly Travel[] {
   const { position, step, graph, node } = still;
   if (graph === null) return [];
   if (step === null || node === null) return planSeeds(still, graph, layout, scale);
@@ -167,7 +180,7 @@ function planBackward(still: Still, layout: Layout, scale: number): readonly Tra
     node,
     step,
     phase: position.phase,
-    room: { settled: [...obstacles(layout)], scale },
+    room: roomIn(layout, scale, ground),
   };
   if (step.accumulate !== null && position.phase === "land") return planAccumulate(plan);
   return isReached(position, "send") ? planSend(plan) : planCollect(plan);
@@ -339,10 +352,10 @@ function seedWaits({ curve, gradient }: Travel, scale: number): number {
   return Math.min(SEED_REST, Math.max(SEED_WAITS, 1 - centre / lengthOf(curve)));
 }
 
-function planForward(still: Still, layout: Layout, scale: number): readonly Travel[] {
+function planForward(still: Still, layout: Layout, scale: number, ground: Box | null): readonly Travel[] {
   const { graph, node, position } = still;
   if (graph === null || node === null || position.phase !== "arrive") return [];
-  const room = { settled: [...obstacles(layout)], scale };
+  const room = roomIn(layout, scale, ground);
   return node.inputs.flatMap((operand): Travel[] => {
     const curve = operand.edge === undefined ? undefined : layout.edges.get(operand.edge);
     if (curve === undefined || operand.value === null) return [];

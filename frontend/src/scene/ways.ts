@@ -94,21 +94,25 @@ export function freeStub(box: Box, share: number, { settled, scale }: Room): Cur
 
 const reversed = once((curve: Curve): Curve => [...curve].reverse());
 
-export function obstacles(layout: Layout): readonly Box[] {
-  return [...layout.nodes.values(), ...[...layout.groups.values()].filter((box) => !box.open)];
-}
-
-/** Where nothing more has room, growing with each token that finds its place; and how much larger tokens are drawn. */
 export interface Room {
+  /** Where nothing more has room, growing with each token that finds its place. */
   readonly settled: Box[];
+  /** How much larger tokens are drawn. */
   readonly scale: number;
+  /** What is in view; null where that is not known. */
+  readonly ground: Box | null;
 }
 
-/** The first candidate place that covers no card and no other token, which it then occupies. */
+export function roomIn(layout: Layout, scale: number, ground: Box | null): Room {
+  const closed = [...layout.groups.values()].filter((box) => !box.open);
+  return { settled: [...layout.nodes.values(), ...closed], scale, ground };
+}
+
+/** The first candidate place in view that covers no card and no other token, which it then occupies. */
 export function restOn(
   curve: Curve,
   size: Size,
-  { settled, scale }: Room,
+  { settled, scale, ground }: Room,
   candidates: readonly number[] = HALFWAY,
 ): Rest {
   const drawn = { width: size.width * scale, height: size.height * scale };
@@ -117,16 +121,28 @@ export function restOn(
   for (const lift of LIFTS_PX.map((px) => px * scale)) {
     for (const at of candidates) {
       const box = boxAround(placeOn(curve, { at, lift }), drawn);
-      const covered = settled.filter((other) => boxesOverlap(box, other)).length;
-      if (covered >= fewest) continue;
-      fewest = covered;
+      // Rather out of sight than over a card or another token.
+      const faults =
+        2 * settled.filter((other) => boxesOverlap(box, other)).length +
+        Number(ground !== null && !isWithin(box, ground));
+      if (faults >= fewest) continue;
+      fewest = faults;
       best = { at, lift };
-      if (covered === 0) break;
+      if (faults === 0) break;
     }
     if (fewest === 0) break;
   }
   settled.push(boxAround(placeOn(curve, best), drawn));
   return best;
+}
+
+function isWithin(inner: Box, outer: Box): boolean {
+  return (
+    inner.x >= outer.x &&
+    inner.y >= outer.y &&
+    inner.x + inner.width <= outer.x + outer.width &&
+    inner.y + inner.height <= outer.y + outer.height
+  );
 }
 
 export function placeOn(curve: Curve, { at, lift }: Rest): Point {

@@ -138,12 +138,8 @@ export interface ProductLook {
 export interface WrittenProduct extends Equation {
   /** The entry at work, or pointed at. */
   readonly current: Place;
-  /** Its sum, in lines as wide as `width`; null while there is nothing of it. */
-  readonly sum: (
-    letters: Letters,
-    width: number,
-    hovered: { side: Side; place: Place } | null,
-  ) => Block | null;
+  /** Its sum; null while there is nothing of it. */
+  readonly sum: (look: SumLook) => Block | null;
 }
 
 /** v and J in numbers, and what is made of them. */
@@ -211,10 +207,8 @@ export function writtenProduct(form: ProductForm, look: ProductLook): WrittenPro
     parts,
     over,
     current,
-    sum: (letters, width, hovered) =>
-      shown.product && !isAlone
-        ? sumBlock(form, current, moving, { letters, width, hovered, precision })
-        : null,
+    sum: (sumLook) =>
+      shown.product && !isAlone ? sumBlock(form, current, moving, sumLook, precision) : null,
   };
 }
 
@@ -268,11 +262,13 @@ function structureOf(table: Factoring, form: ProductForm, jacobian: Factor["jaco
   return structureText(jacobian);
 }
 
-interface SumLook {
+export interface SumLook {
   readonly letters: Letters;
+  /** Of its lines. */
   readonly width: number;
+  /** Of the numbers in the tables, which have as many digits. */
+  readonly size: number;
   readonly hovered: { side: Side; place: Place } | null;
-  readonly precision: number;
 }
 
 /** `3·1 + 2·0 = 3, entry 1 of 2`. */
@@ -280,7 +276,8 @@ function sumBlock(
   form: ProductForm,
   current: Place,
   moving: ReturnType<typeof multiplyingAt>,
-  { letters, width, hovered, precision }: SumLook,
+  { letters, width, size, hovered }: SumLook,
+  precision: number,
 ): Block | null {
   const sum = sumAt(form, current, moving);
   if (sum.terms.length === 0 && !sum.isSummed) return null;
@@ -292,7 +289,8 @@ function sumBlock(
     ink,
     gap,
   });
-  const number = (cell: Parameters<typeof formatNumber>[0]): string => formatNumber(cell, precision);
+  const number = (cell: Parameters<typeof formatNumber>[0]): string =>
+    formatNumber(cell, digitsAt(size, precision));
   const groups: Run[][] = sum.terms.map((term, at) => {
     const { a, b, right } = term;
     const isFaint = a === 0 || b === 0;

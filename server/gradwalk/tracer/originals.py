@@ -10,6 +10,7 @@ from types import FrameType, FunctionType
 from typing import Any, Final
 
 import torch
+from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
 
 detach: Final = torch._C.TensorBase.detach
 clone: Final = torch._C.TensorBase.clone
@@ -36,6 +37,8 @@ _is_batched: Final = torch._C._functorch.is_batchedtensor
 batch_axis: Final = torch._C._functorch.maybe_get_bdim
 """The axis of the batch in what a tensor of torch.func's vmap wraps; -1 for other tensors."""
 functorch_unwrapped: Final = torch._C._functorch.get_unwrapped
+outside_transforms: Final = temporarily_clear_interpreter_stack
+"""A context in which torch.func wraps no results. Up to 2.9 torch gives the entries of no tensor while it wraps."""
 remove_batch_dimension: Final = torch._remove_batch_dim
 push_mode: Final = torch._C._push_on_torch_function_stack
 count_modes: Final = torch._C._len_torch_function_stack

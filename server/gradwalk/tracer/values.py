@@ -174,7 +174,8 @@ class ValueTable:
 
     def _value_of_unusual(self, tensor: torch.Tensor) -> TensorValue:
         """Wrapped by a transform, or of a dtype, device or layout whose bytes are not simply there."""
-        value = self._snapshot(self.unwrap(tensor))
+        with originals.outside_transforms():
+            value = self._snapshot(self.unwrap(tensor))
         if "data" not in value:
             return value
         key = (repr(value["data"]), tuple(value["shape"]), value["dtype"], value.get("layout"))

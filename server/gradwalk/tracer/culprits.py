@@ -29,6 +29,7 @@ class Changed(NamedTuple):
 class Unused(NamedTuple):
     """An input that a pass was asked for and to which nothing leads."""
 
+    position: int
     name: str | None
     detail: Fact | None
     """Why nothing leads to it, where that is known."""

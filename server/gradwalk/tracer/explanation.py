@@ -8,7 +8,7 @@ import difflib
 import json
 import re
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any, Final
 
@@ -24,12 +24,15 @@ from gradwalk.tracer.places import Places
 
 _WORDS_MAX: Final = 600
 _TEXT_MAX: Final = 20_000
-_UNUSED: Final = r"The differentiated Tensor at index (?P<index>\d+) appears to not have been used"
+_UNUSED: Final = (
+    r"(?:The differentiated Tensor at index (?P<index>\d+)|One of the differentiated Tensors) "
+    r"appears to not have been used"
+)
 _NO_BACKWARD: Final = r"^'(?P<type>[\w.]+)' object has no attribute 'backward'"
 _NO_ALLOCATION: Final = r"DefaultCPUAllocator: (?:can't allocate|not enough) memory"
 
 
-Explain = Fact | Callable[["re.Match[str]", Culprits], Fact]
+Explain = Fact | Callable[["re.Match[str]", Culprits], Fact | None]
 
 _KINDS: Final[dict[str, ProblemKind]] = {
     "problem-out-of-time": "timeout",
@@ -61,10 +64,15 @@ def explain_error(error: BaseException, culprits: Culprits) -> Problem:
     return problem(_KINDS.get(found["kind"], "error"), found, span=span, words=words)
 
 
-def unused_input(error: BaseException) -> int | None:
-    """Which input of a `torch.autograd.grad` the error says that nothing leads to."""
+def unused_input(error: BaseException, unreached: Sequence[int]) -> int | None:
+    """Which input of a `torch.autograd.grad` the error says that nothing leads to.
+
+    Before 2.13 torch may not say which: it means the first of those that the graph does not reach.
+    """
     match = re.match(_UNUSED, _text_of(error))
-    return None if match is None else int(match.group("index"))
+    if match is None:
+        return None
+    return next(iter(unreached), None) if match["index"] is None else int(match["index"])
 
 
 def internal_problem(error: BaseException) -> Problem:
@@ -287,10 +295,13 @@ def _seed_shape(match: "re.Match[str]", _culprits: Culprits) -> Fact:
     return fact("problem-seed-shape", got=_shape(match["got"]), expected=_shape(match["expected"]))
 
 
-def _unused_input(match: "re.Match[str]", culprits: Culprits) -> Fact:
+def _unused_input(match: "re.Match[str]", culprits: Culprits) -> Fact | None:
     unused = culprits.unused
+    position = match["index"] if unused is None else unused.position
+    if position is None:
+        return None
     named = (
-        fact("problem-input-number", number=str(int(match["index"]) + 1))
+        fact("problem-input-number", number=str(int(position) + 1))
         if unused is None or unused.name is None
         else code(unused.name)
     )

@@ -194,17 +194,18 @@ class Reasons:
         """The bits of all that the outputs of a pass come from."""
         return self._log.cuts.sources.reached(one.sources, self._places.may_reach)
 
-    def unused(self, name: str | None, tensor: torch.Tensor | torch.autograd.graph.GradientEdge, one: Pass) -> Unused:
-        """An input of `torch.autograd.grad` to which nothing leads."""
+    def unused(self, name: str | None, position: int, one: Pass) -> Unused:
+        """The input of a `torch.autograd.grad` at a position, to which nothing leads."""
+        tensor = one.asked[position]
         if isinstance(tensor, torch.autograd.graph.GradientEdge):
-            return Unused(name, None, None)
+            return Unused(position, name, None, None)
         made = self._log.leaf_place(tensor)
         if grad_fn_of(tensor) is not None:
             call = self._log.by_sequence.get(grad_fn_of(tensor)._sequence_nr())
             made = None if call is None else call.place
         because, place = self._why_cut_off(name or "", tensor, one)
         is_told = name is not None and (place is not None or grad_fn_of(tensor) is None)
-        return Unused(name, because if is_told else None, self._places.span(made))
+        return Unused(position, name, because if is_told else None, self._places.span(made))
 
     def _keeps_from(self, cut: Cut, name: str) -> Fact:
         return cut.keeps_from(name, self._places.called(cut.call, cut.place))

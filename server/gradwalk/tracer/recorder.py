@@ -664,7 +664,7 @@ class Recorder(PassListener):
     def fail(self, one: Pass, error: BaseException) -> None:
         self._tell(one)
         self._release()
-        unused = unused_input(error)
+        unused = unused_input(error, [at for at, (asked, _) in enumerate(one.inputs) if asked is None])
         node = one.failing_node(error) if unused is None else one.inputs[unused][0]
         # An output without a node is an error before the first node runs.
         if unused is None and node is not None and all(start is not None for start, _ in one.outputs):
@@ -675,7 +675,7 @@ class Recorder(PassListener):
         culprits = self.culprits(record, node, one)
         if unused is not None:
             name = self._tensor_name(one.asked[unused])
-            culprits.unused = self._reasons.unused(name, one.asked[unused], one)
+            culprits.unused = self._reasons.unused(name, unused, one)
         elif node is not None:
             culprits.hooks = partial(self.hooks.places_at, node, one.nodes[node])
         found = explain_error(error, culprits)

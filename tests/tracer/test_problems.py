@@ -197,6 +197,9 @@ BAD = {
 }  # fmt: skip
 
 
+TELLS_WHICH_CHANGED = hasattr(torch._C._autograd.SavedTensor, "data")
+"""Before 2.10 torch does not hand out the tensor, so that an error names the node and its line alone."""
+
 HINTED = (
     "problem-syntax", "problem-leaf-in-place", "problem-grad-none", "problem-target", "problem-no-such-row",
 )  # fmt: skip
@@ -209,7 +212,11 @@ def test_a_mistake_is_explained(kind, name):
     [problem] = traced.of("problem")
     assert problem["kind"] == kind
     assert (problem["span"] or {}).get("line") == line
-    assert spoken(problem["fact"]) == fact
+    told = spoken(problem["fact"])
+    if told.endswith("problem-an-operation") and not TELLS_WHICH_CHANGED:
+        assert told.split()[:3] == fact.split()[:3]
+    else:
+        assert told == fact
     # A hook may raise before its node begins.
     assert 0 <= len(traced.of("step")) - len(plain.steps) <= ("hook" in fact)
     assert not plain.steps or "graph" not in problem

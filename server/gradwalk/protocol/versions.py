@@ -7,7 +7,7 @@ from gradwalk.protocol.events import Versions
 from gradwalk.protocol.facts import Fact, fact
 
 TESTED_TORCH = ("2.13", "2.14")
-"""The first and the last PyTorch that the tests of the tracer pass with; with 2.11 a few words are missing."""
+"""The first and the last PyTorch that the tests of the tracer pass with; from 2.6 on gradients are right."""
 
 
 def installed_versions() -> Versions:

@@ -139,8 +139,9 @@ def test_clients_are_told_apart_and_nobody_can_choose_an_address(edge: Edge) -> 
         return httpx.Client(base_url=edge.url, timeout=60, transport=httpx.HTTPTransport(local_address=address))
 
     def ask(client: httpx.Client, number: int) -> int:
-        forged = {"X-Forwarded-For": f"192.0.2.{number}"}
-        return client.post("/api/rooms", json={}, headers=forged).status_code
+        # As a browser sends it: of a page that came from the proxy's own address.
+        headers = {"X-Forwarded-For": f"192.0.2.{number}", "Origin": edge.url}
+        return client.post("/api/rooms", json={}, headers=headers).status_code
 
     with client_at("127.0.0.2") as greedy, client_at("127.0.0.3") as modest:
         statuses = [ask(greedy, number) for number in range(REQUESTS_PER_CLIENT + 5)]

@@ -76,6 +76,7 @@ def test_a_refusal_is_in_the_language_of_the_request_and_carries_its_fact(server
         pytest.param({"Host": "evil.example"}, 421, id="re-bound name"),
         pytest.param({"Origin": "https://evil.example"}, 403, id="another site"),
         pytest.param({"Origin": "null"}, 403, id="a sandboxed frame"),
+        pytest.param({"Origin": "http://["}, 403, id="no address at all"),
         pytest.param({"Sec-Fetch-Site": "cross-site"}, 403, id="cross-site"),
         pytest.param({"Content-Type": "text/plain"}, 415, id="what a form can send"),
     ],

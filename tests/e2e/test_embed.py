@@ -1,10 +1,14 @@
 """The embed page in a frame and the element on a page, on an origin of somebody else's."""
 
+import json
+
 import pytest
 from playwright.sync_api import expect
 
+from gradwalk.exports.kit import with_baked
 from tests.e2e.conftest import Opener
 from tests.e2e.host_page import HostPage, place, wait_until_ready
+from tests.exports.readers import golden
 from tests.world.shared import SharedServer
 from tests.world.sites import keep_program
 
@@ -156,6 +160,28 @@ def test_without_scripts_or_a_trace_the_children_are_seen(new_page: Opener, site
     host.paste_elements(("no.json", ""), fallback="<p>a picture</p>")
     expect(host.page.get_by_role("alert")).to_contain_text("99")
     expect(host.page.get_by_text("a picture")).to_be_visible()
+
+
+RUN = "<img src=x onerror=\"document.title = 'run'\"><style>body { display: none }</style>"
+
+
+def test_a_stranger_s_file_sets_formulas_and_runs_and_styles_nothing(host: HostPage) -> None:
+    document = with_baked(golden("x-times-x"))
+    baked = document["baked"]
+    assert baked["math"]
+    baked["math"] = {latex: RUN + made for latex, made in baked["math"].items()}
+    for layout in baked["layouts"]:
+        layout["nodes"] = {
+            node: [f"{x}px); background: red; transform: translate({x}", *rest]
+            for node, (x, *rest) in layout["nodes"].items()
+        }
+    (host.folder / "stranger.kit.json").write_text(json.dumps(document))
+    (element,) = host.paste_elements(("stranger.kit.json", 'step="1.3"'))
+    wait_until_ready(host.page)
+    expect(element.locator(".formula math").first).to_be_visible()
+    assert element.locator("img, .formula style").count() == 0
+    assert element.evaluate("(element) => !element.shadowRoot.innerHTML.includes('background: red')")
+    assert host.page.title() == "t"
 
 
 WIDGET = """async ([module, address]) => {

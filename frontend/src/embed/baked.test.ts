@@ -5,7 +5,7 @@ import { drawingOf } from "../layout/sizes";
 import { sampleTrace } from "../model/samples";
 import { readSampleText, SAMPLES } from "../protocol/samples";
 import { bake } from "./bake";
-import { type Baked, openingsOf, packLayout, unpackLayout } from "./baked";
+import { type Baked, isBareMath, openingsOf, packLayout, unpackLayout } from "./baked";
 
 it.each(SAMPLES)("brings back from plain JSON the places that Graphviz gave: %s", (name) => {
   for (const { index, started } of sampleTrace(name).passes) {
@@ -32,4 +32,29 @@ it("bakes the same bytes every time, with every formula that parses", async () =
   const { math, layouts } = JSON.parse(first) as Baked;
   expect(Object.values(math)).not.toContain(null);
   expect(layouts[0]?.open).toEqual(["g0", "g1", "g2", "g3"]);
+});
+
+it.each(SAMPLES)("takes every formula that it baked for bare MathML: %s", async (name) => {
+  const { math } = JSON.parse(await bake(readSampleText(name))) as Baked;
+  expect(Object.values(math).filter((made) => !isBareMath(made))).toEqual([]);
+});
+
+it.each([
+  "<img src=x onerror=alert(1)>",
+  "<math><mi onclick=alert(1)>x</mi></math>",
+  '<math><mi href="javascript:alert(1)">x</mi></math>',
+  "<math><mtext><style>*{display:none}</style></mtext></math>",
+  "<math><mtext></p><svg><script>alert(1)</script></svg></mtext></math>",
+  '<math><annotation-xml encoding="text/html"><img src=x></annotation-xml></math>',
+  '<math><mi style="position:fixed;inset:0;">x</mi></math>',
+  '<math><mi style="padding-left:0em;background:url(//a.test)">x</mi></math>',
+  '<math><mi class="tml-left" width="1">x</mi></math><!-- <math> --><i>',
+  "<<mi>img src=x onerror=alert(1)>",
+  '<math width="1"onclick="alert(1)">',
+  "<math\nonclick=alert(1)>",
+  ["<math>"],
+  { replace: 1 },
+  7,
+])("does not take %s for bare MathML", (markup) => {
+  expect(isBareMath(markup)).toBe(false);
 });

@@ -77,7 +77,7 @@ export function packLayout(pass: number, open: readonly string[], layout: Layout
 }
 
 export function unpackLayout(packed: BakedLayout): Layout {
-  const [width, height] = packed.size;
+  const [width, height] = packed.size.map(Number) as [number, number];
   return {
     width,
     height,
@@ -114,14 +114,31 @@ function four(box: { x: number; y: number; width: number; height: number }): Fou
   return [rounded(box.x), rounded(box.y), rounded(box.width), rounded(box.height)];
 }
 
-function boxOf([x, y, width, height]: Four) {
+const ELEMENTS = "math|m(?:row|i|o|n|text|space|style|padded|frac|sqrt|sub|sup|over|table|tr|td)";
+const ATTRIBUTES =
+  "form|fence|stretchy|separator|movablelimits|lspace|rspace|width|height|mathvariant|scriptlevel|displaystyle";
+const LENGTHS = "(?:(?:padding-(?:left|right)|math-depth):[\\d.]+(?:em|pt)?;)+";
+/** A tag as Temml writes it for our formulas. */
+const TAG = new RegExp(
+  `</?(?:${ELEMENTS})(?: (?:(?:${ATTRIBUTES})="[\\w.-]*"|class="(?:tml-left|chr-[a-z]+ wbk-[a-z]+-acc)"|style="${LENGTHS}"))*>`,
+  "g",
+);
+
+/** Whether markup out of a file is MathML and nothing more, so that it can neither run, fetch nor cover anything. */
+export function isBareMath(markup: unknown): markup is string {
+  return typeof markup === "string" && !markup.replace(TAG, "").includes("<");
+}
+
+/** A file may hold anything in the place of a number. */
+function boxOf(four: Four) {
+  const [x, y, width, height] = four.map(Number) as unknown as Four;
   return { x, y, width, height };
 }
 
 function curveOf(numbers: readonly number[]): Curve {
   return Array.from({ length: numbers.length / 2 }, (_, index) => ({
-    x: numbers[2 * index] ?? 0,
-    y: numbers[2 * index + 1] ?? 0,
+    x: Number(numbers[2 * index]),
+    y: Number(numbers[2 * index + 1]),
   }));
 }
 

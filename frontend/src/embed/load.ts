@@ -9,7 +9,7 @@ import { fetchTypesetter } from "../render/typesetting.svelte";
 import { withRepeats } from "../scene/repeats";
 import { speakOffline } from "../words/languages";
 import { label } from "../words/say";
-import { BAKED_VERSION, type BakedDocument, unpackLayout } from "./baked";
+import { BAKED_VERSION, type BakedDocument, isBareMath, unpackLayout } from "./baked";
 
 const fetched = new Map<string, Promise<string>>();
 
@@ -50,15 +50,18 @@ export async function openTrace(text: string, isOffline: boolean): Promise<Trace
   const document = decodeDocument(text) as BakedDocument;
   const trace = foldEvents(emptyTrace(), document.events);
   const { baked } = document;
+  let isSet = false;
   if (baked?.version === BAKED_VERSION) {
     for (const packed of baked.layouts) {
       const graph = trace.passes[packed.pass]?.started.graph;
       if (graph !== undefined)
         rememberLayout(drawingOf(withRepeats(graph), new Set(packed.open)), unpackLayout(packed));
     }
-    rememberMath(baked.math);
-  } else if (!isOffline) {
-    await fetchTypesetter();
+    // The document may be a stranger's file, and formulas are set as markup.
+    const math = Object.entries(baked.math).filter(([, made]) => made === null || isBareMath(made));
+    rememberMath(Object.fromEntries(math));
+    isSet = math.length === Object.keys(baked.math).length;
   }
+  if (!isSet && !isOffline) await fetchTypesetter();
   return trace;
 }

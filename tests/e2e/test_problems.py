@@ -154,7 +154,7 @@ def test_all_numbers_of_a_large_value_can_be_read(player: PlayerPage) -> None:
 MARKUP = "<img src=x onerror=document.title='gone'><script>document.title='gone'</script>"
 CONTROLS = "\u202e\u2066\x1b]0;gone\x07\u200b"
 PROGRAM = f"""
-import torch
+import torch  # {CONTROLS[:2]}eno
 class Weird(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x): return x * 2
@@ -172,6 +172,9 @@ def test_markup_bidi_and_control_characters_stay_text(player: PlayerPage) -> Non
     player.open(fragment(PROGRAM, s="1.3"))
     player.wait_for_steps(2)
     expect(player.problems.first).to_contain_text(MARKUP)
+    for shown in (player.program, player.problems.first, player.named("region", "page-program-output")):
+        expect(shown).to_contain_text(r"\u202e\u2066")
+        assert not set("\u202e\u2066\x1b\x07") & set(shown.inner_text())
     assert player.page.locator("img[src=x], script:not([src]):not([type])").count() == 0
     assert "gone" not in player.page.title()
     # Turned text ends with its own paragraph: what stands beside it reads as ever.

@@ -14,13 +14,14 @@ import {
   drawSelection,
   EditorView,
   highlightActiveLineGutter,
+  highlightSpecialChars,
   keymap,
   lineNumbers,
 } from "@codemirror/view";
 import { classHighlighter } from "@lezer/highlight";
 import type { MetProblem } from "../model/trace";
 import type { Fact, Span, Warned } from "../protocol/trace.gen";
-import { label, say, textOf } from "../words/say";
+import { label, say, spellCharacter, textOf } from "../words/say";
 import { tellAttribute, tellProblem, tellSentence, titleOf } from "../words/tell";
 
 export interface EditorEvents {
@@ -120,6 +121,14 @@ function diagnoseNote(text: Text, note: Fact): Diagnostic[] {
   return [{ from: from + indentation, to, severity: "info", message: textOf(tellSentence(note)) }];
 }
 
+/** In the place of a character that shows nothing or turns the line's direction. */
+function markUnseen(code: number): HTMLElement {
+  const mark = document.createElement("span");
+  mark.className = "cm-specialChar";
+  mark.textContent = spellCharacter(code);
+  return mark;
+}
+
 /** The keys are then the player's. */
 function leave(view: EditorView): boolean {
   view.contentDOM.blur();
@@ -138,6 +147,7 @@ export function createEditor(parent: HTMLElement, source: string, events: Editor
       highlightActiveLineGutter(),
       history(),
       drawSelection(),
+      highlightSpecialChars({ addSpecialChars: /\p{Bidi_Control}/u, render: markUnseen }),
       EditorView.lineWrapping,
       indentUnit.of("    "),
       EditorState.tabSize.of(4),

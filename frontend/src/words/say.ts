@@ -162,8 +162,20 @@ function makeBundle(language: string, catalogue: string): FluentBundle {
   return made;
 }
 
-export const text = (content: string): Said => [{ kind: "text", text: content }];
-export const code = (content: string): Said => [{ kind: "code", text: content }];
+export const text = (content: string): Said => [{ kind: "text", text: visible(content) }];
+export const code = (content: string): Said => [{ kind: "code", text: visible(content) }];
+
+const UNSEEN = /(?![\t\n\r])\p{Cc}|\p{Bidi_Control}/gu;
+
+/** A program's text with what would turn or control the text around it written out, as `\u202e`. */
+export function visible(content: string): string {
+  return content.replace(UNSEEN, (one) => spellCharacter(one.charCodeAt(0)));
+}
+
+/** As Python writes it in a string. */
+export function spellCharacter(code: number): string {
+  return `\\u${code.toString(16).padStart(4, "0")}`;
+}
 
 /** A text that a person wrote, with backticks round code. */
 export function written(markedUp: string): Said {

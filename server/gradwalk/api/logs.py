@@ -100,13 +100,20 @@ class TextLines(logging.Formatter):
     def request_line(self, level: int, known: dict[str, Any]) -> str:
         """Of one request, now."""
         rest = " ".join(str(known[name]) for name in ("method", "path", "status"))
-        return f"{_utc(time.time())[11:19]} {_told(level):<7} {rest}  {known['ms']} ms"
+        return f"{_utc(time.time())[11:19]} {_told(level):<7} {_printable(rest)}  {known['ms']} ms"
 
     def format(self, record: logging.LogRecord) -> str:
         head = _head(record)
         known = " ".join(f"{name}={value}" for name, value in _known(record).items())
         line = f"{head['time'][11:19]} {record.levelname.lower():<7} {head['event']}{'  ' if known else ''}{known}"
-        return "\n    ".join([line, *_fault(record).get("error", [])])
+        return "\n    ".join(map(_printable, [line, *_fault(record).get("error", [])]))
+
+
+def _printable(text: str) -> str:
+    """Without what would command the terminal or begin another line: such characters as Python writes them."""
+    if text.isprintable():
+        return text
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
 
 
 def line_style(wished: LogFormat) -> JsonLines | TextLines:

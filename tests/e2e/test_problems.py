@@ -3,6 +3,7 @@
 import json
 import warnings
 
+import httpx
 import torch
 from playwright.sync_api import Route, expect
 
@@ -181,6 +182,19 @@ def test_markup_bidi_and_control_characters_stay_text(player: PlayerPage) -> Non
     button = player.problems.first.get_by_role("button").first
     expect(button).to_be_visible()
     assert button.evaluate("element => getComputedStyle(element).direction") == "ltr"
+
+
+def test_the_form_of_requests_is_read_under_the_page_s_own_policy(player: PlayerPage) -> None:
+    """Where the hint of a refused request leads. What the policy stops would be a complaint of the page."""
+    description = httpx.get(f"{player.server}/openapi.json").json()
+    asked: list[str] = []
+    player.page.on("request", lambda request: asked.append(request.url))
+    player.page.goto(f"{player.server}/docs")
+    for path, methods in description["paths"].items():
+        for method in methods:
+            expect(player.page.get_by_text(f"{method.upper()} {path}", exact=True)).to_be_visible()
+    assert "sin(x*y) + x" in player.page.inner_text("main")
+    assert asked == [f"{player.server}/docs"]
 
 
 def test_below_full_the_page_wears_a_badge(player: PlayerPage) -> None:

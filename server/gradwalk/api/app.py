@@ -15,6 +15,7 @@ from fastapi import FastAPI
 from starlette.types import Receive, Scope, Send
 
 from gradwalk.api import (
+    docs,
     embed,
     examples,
     exports,
@@ -68,6 +69,7 @@ def create_app(settings: Settings, sandbox: Sandbox | None = None) -> FastAPI:
         version=installed_versions()["gradwalk"],
         summary="Type PyTorch, watch its real backward pass.",
         lifespan=_live,
+        docs_url=None,
         redoc_url=None,
         telemetry=None if _is_telemetry_wished() else {"tracing": False, "metrics": False, "logs": False},
     )
@@ -83,7 +85,8 @@ def create_app(settings: Settings, sandbox: Sandbox | None = None) -> FastAPI:
     app.add_middleware(Guard, hosts=hosts, body_bytes_max=settings.body_bytes_max)
     app.add_middleware(Observer, numbers=numbers, metrics=counters, lines=lines)
     install_error_handlers(app)
-    for module in (traces, replays, snippets, rooms, exports, examples, server, health, metrics, oembed, embed, pages):
+    resources = traces, replays, snippets, rooms, exports, examples
+    for module in (*resources, server, health, metrics, oembed, docs, embed, pages):
         # The guard has refused what says that it is too long; this one counts what does not say.
         app.include_router(module.router, max_body_size=settings.body_bytes_max, responses=_EVERYWHERE)
     pages.mount_static(app, settings.static_directory)

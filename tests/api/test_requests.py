@@ -6,8 +6,11 @@ from typing import Any
 import pytest
 
 from gradwalk.words.catalogue import LANGUAGES, tell, tell_attribute
+from tests.api.metrics import counts
+from tests.world.sites import keep_program
 
 JSON = {"Content-Type": "application/json"}
+REPLAYS = ("steps/0/gradcheck", "gradcheck", "steps/0/jacobian", "passes/0", "values/0")
 
 
 @pytest.mark.parametrize(
@@ -46,11 +49,12 @@ def test_a_long_body_that_does_not_say_so_is_cut_off(server: Any) -> None:
 
 def test_what_is_not_here_is_a_problem(server: Any) -> None:
     trace = f"/api/traces/{'0' * 40}"
-    parts = ("", "/steps/0/gradcheck", "/gradcheck", "/steps/0/jacobian", "/passes/0", "/values/0", "/export/svg")
     links = ("/embed/{}", "/noscript/{}", "/t/{}/code", "/t/{}/preview.png", "/embed/{}/trace.json", "/api/snippets/{}")
     ids = [link.format("0" * 40) for link in links]
-    for path in (*(trace + part for part in parts), *ids, "/nowhere", "/api/nowhere"):
-        answer = server.client.get(path)
+    asked = [("GET", path) for path in (trace, f"{trace}/export/svg", *ids, "/nowhere", "/api/nowhere")]
+    asked += [("POST", f"{trace}/{part}") for part in REPLAYS]
+    for method, path in asked:
+        answer = server.client.request(method, path, headers=JSON)
         assert answer.status_code == 404, path
         assert answer.headers["content-type"] == "application/problem+json"
 
@@ -85,6 +89,27 @@ def test_another_site_cannot_run_programs_here(server: Any, headers: dict[str, s
     answer = server.client.post("/api/traces", content=b'{"source": "x"}', headers=JSON | headers)
     assert answer.status_code == status
     assert answer.headers["content-type"] == "application/problem+json"
+
+
+ELSEWHERE = {"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"}
+
+
+def test_what_another_site_asks_for_by_an_address_runs_nothing(start_server: Any) -> None:
+    """But for links to kept programs, which are made for other pages: `tests/api/test_clients.py` has their rate."""
+    server = start_server()
+    trace, snippet = keep_program(server.url, "x * x + 11")
+    before = counts(server.client)
+    for part in REPLAYS:
+        path = f"/api/traces/{trace}/{part}"
+        assert server.client.get(path, headers=ELSEWHERE).status_code == 404
+        assert server.client.post(path, headers=JSON | ELSEWHERE).status_code == 403
+    known = {"trace": trace, "snippet": snippet, "code": "BCDFGH", "name": "svg"}
+    paths = server.client.get("/openapi.json").json()["paths"]
+    for path in [path.format_map(known) for path, methods in paths.items() if "get" in methods]:
+        assert server.client.get(path, headers=ELSEWHERE).status_code < 500, path
+    assert server.client.get(f"/embed/{'0' * 40}/trace.json", params={"i": "{}"}, headers=ELSEWHERE).status_code == 404
+    after = counts(server.client)
+    assert [name for name in after if name.startswith("traces_total") and after[name] != before.get(name)] == []
 
 
 def test_the_probes_tell_what_locks_programs_in(server: Any) -> None:

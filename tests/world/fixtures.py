@@ -71,7 +71,9 @@ def short_server(request: pytest.FixtureRequest) -> Iterator[SharedServer]:
 
 @pytest.fixture
 def tight_server(request: pytest.FixtureRequest) -> Iterator[SharedServer]:
-    """A shared server with room for little, which one test has at a time: one run, five new ones per client, 40 rooms.
+    """A shared server with room for little, which one test has at a time.
+
+    One run at once; per client five new ones, two of them by links; 40 rooms.
 
     Clients are told apart by `X-Forwarded-For`; every test takes addresses of its own.
     """

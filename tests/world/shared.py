@@ -25,6 +25,7 @@ PROFILES: dict[str, dict[str, Any]] = {
         "waiting_count": 4,
         "client_waiting_count": 2,
         "client_rate": "5/hour",
+        "link_rate": "2/hour",
         "run_seconds": 60,
         "abandon_seconds": 0.1,
         "rooms_max": 40,

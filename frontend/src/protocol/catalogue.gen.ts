@@ -388,6 +388,7 @@ export interface Catalogue {
   "api-busy-no-workers": never;
   "api-busy-memory": never;
   "api-busy-client": never;
+  "api-busy-link": never;
   "api-busy-room": never;
   "api-busy-participant": never;
   "api-store": never;

@@ -35,7 +35,8 @@ async function ask<Answer>(trace: Trace, path: string): Promise<Answer | Problem
   if (trace === undefined) return newProblem("protocol", { kind: "problem-no-trace" });
   try {
     const signal = AbortSignal.timeout(PATIENCE_MS);
-    const response = await fetch(`/api/traces/${trace}/${path}`, { signal });
+    const headers = { "Content-Type": "application/json" };
+    const response = await fetch(`/api/traces/${trace}/${path}`, { method: "POST", headers, signal });
     return response.ok ? ((await response.json()) as Answer) : await problemOf(response);
   } catch {
     return newProblem("protocol", { kind: "problem-not-answered" });

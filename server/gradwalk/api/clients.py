@@ -67,6 +67,8 @@ class Rates:
 
     runs: Rate
     """New runs of an address."""
+    links: Rate
+    """Those among them that a link started, which any page can follow for its reader."""
     room: Rate
     """What an address sends to rooms."""
     participant: Rate
@@ -110,6 +112,7 @@ def make_rates(settings: Settings, make: Callable[[str, Fact], Rate], close: Cal
     """Those of the settings, each counted as `make` has it."""
     return Rates(
         runs=make(settings.client_rate, fact("api-busy-client")),
+        links=make(settings.link_rate, fact("api-busy-link")),
         room=make(settings.room_rate, fact("api-busy-room")),
         participant=make(settings.participant_rate, fact("api-busy-participant")),
         close=close,

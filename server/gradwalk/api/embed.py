@@ -108,7 +108,7 @@ async def read_embedded_trace(
     """The trace of a program with everything worked out: what `<grad-walk src>` on any page reads, for ever.
 
     With other inputs it is the bare trace: whoever asks has the places of its graph already, they follow from shapes.
-    Only a program that is kept here is run, and within the client's rate, so that a page of anybody's may ask.
+    Only a program that is kept here is run, and within the rate of links, so that a page of anybody's may ask.
     """
     program = await find_program(service, snippet)
     if inputs is not None:

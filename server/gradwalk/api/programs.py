@@ -100,12 +100,13 @@ async def find_trace(service: Service, request: TraceRequest, client: str) -> Tr
     """The trace of a program; an upgrade since the link was made means that it runs once more.
 
     Raises:
-        BusyError: there is no room for a run.
+        BusyError: there is no room for a run, or links ran too much for this client.
         FactAnswer: 504, it took too long.
     """
     known = await find_stored(service, request)
     if known is not None:
         return known
+    await service.rates.links.take(client)
     run = await service.start_trace(request, client)
     with run.follower():
         try:

@@ -1,4 +1,7 @@
-"""What a trace's program is run again for: passes, local Jacobians and whole values on demand, finite differences."""
+"""What a trace's program is run again for: passes, local Jacobians and whole values on demand, finite differences.
+
+POST, though nothing is changed: what runs a program is refused to other sites (`headers.py`), as a new program is.
+"""
 
 import json
 import math
@@ -10,7 +13,6 @@ from fastapi import APIRouter, Path, Query
 from starlette.responses import Response
 
 from gradwalk.api.errors import FactAnswer, answer_problem
-from gradwalk.api.finished import IMMUTABLE
 from gradwalk.api.service import Service, limits_alone
 from gradwalk.api.streams import PING_SECONDS
 from gradwalk.api.traces import (
@@ -43,12 +45,12 @@ ENTRIES_MAX: Final = 2**20
 Argnum = Annotated[int, Query(ge=0, lt=2**31)]
 _NO_ANSWER: dict[int | str, dict[str, Any]] = {
     409: {"description": "The replay gave no answer; the problem says why.", **PROBLEM},
-    429: REFUSALS[429],
+    **REFUSALS,
     **NOT_FOUND,
 }
 
 
-@router.get(
+@router.post(
     "/{trace}/steps/{index}/jacobian",
     response_model=None,
     responses={200: {"description": "The local Jacobians of one operand, one per output."}, **_NO_ANSWER},
@@ -61,7 +63,7 @@ async def read_jacobian(
     return await _answer(service, await service.start_jacobian(trace, request, index, argnum, client), language)
 
 
-@router.get(
+@router.post(
     "/{trace}/steps/{index}/gradcheck",
     response_model=None,
     responses={200: {"description": "Finite differences beside the local Jacobian, one per output."}, **_NO_ANSWER},
@@ -75,7 +77,7 @@ async def check_step(
     return await _answer(service, await service.start_gradcheck(trace, job, client), language)
 
 
-@router.get(
+@router.post(
     "/{trace}/gradcheck",
     response_model=None,
     responses={200: {"description": "Finite differences beside a pass, one per leaf."}, **_NO_ANSWER},
@@ -93,7 +95,7 @@ async def check_pass(
     return await _answer(service, await service.start_gradcheck(trace, job, client), language)
 
 
-@router.get(
+@router.post(
     "/{trace}/passes/{number}",
     response_model=None,
     responses={
@@ -102,7 +104,7 @@ async def check_pass(
             "content": {"application/json": {}, EVENT_STREAM: {}},
         },
         202: {"description": "It runs; follow it at `events`."},
-        429: REFUSALS[429],
+        **REFUSALS,
         **NOT_FOUND,
     },
 )
@@ -116,7 +118,7 @@ async def record_pass(
     return await find_or_run(service, one, client, streamed=EVENT_STREAM in accept)
 
 
-@router.get(
+@router.post(
     "/{trace}/values/{number}",
     response_model=None,
     responses={
@@ -152,13 +154,12 @@ async def read_value(
 
 
 def _value_answer(written: bytes, accept: str) -> Response:
-    headers = {"Cache-Control": IMMUTABLE, "Vary": "Accept"}
     if OCTETS in accept:
         value = json.loads(written)
         if "packed" in value:
             told = {"X-Dtype": value["dtype"], "X-Shape": ",".join(map(str, value["shape"]))}
-            return Response(b64decode(value["packed"]), media_type=OCTETS, headers=headers | told)
-    return Response(written, media_type="application/json", headers=headers)
+            return Response(b64decode(value["packed"]), media_type=OCTETS, headers=told)
+    return Response(written, media_type="application/json")
 
 
 async def _request_of(service: Service, trace: str) -> TraceRequest:
@@ -173,6 +174,6 @@ async def _answer(service: Service, run: Run, language: str) -> Response:
         while run.state is not RunState.DONE and not service.runs.is_stopping:
             await run.news_after(len(run.log), PING_SECONDS)
     if run.log and run.outcome is not None and run.outcome.lasting:
-        return Response(run.log[0], media_type="application/json", headers={"Cache-Control": IMMUTABLE})
+        return Response(run.log[0], media_type="application/json")
     found = run.outcome.problem if run.outcome is not None else None
     return answer_problem(HTTPStatus.CONFLICT, found or problem("internal", fact("problem-going-down")), language)

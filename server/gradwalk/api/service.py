@@ -67,7 +67,7 @@ class Service:
             retain_seconds=settings.retain_seconds,
             on_outcome=metrics.count_run,
         )
-        self._rates = rates
+        self.rates = rates
         self._background: set[asyncio.Task[None]] = set()
 
     def identify(self, request: TraceRequest) -> tuple[str, str]:
@@ -135,7 +135,7 @@ class Service:
 
     async def _join_or_start(self, run_id: str, job: Job, client: str, lane: Lane = Lane.LIVE) -> Run:
         if self.runs.find_joinable(run_id) is None:
-            await self._rates.runs.take(client)
+            await self.rates.runs.take(client)
         return await self.runs.join_or_start(run_id, job, lane, client)
 
     async def find_trace(self, trace: str) -> bytes | None:

@@ -79,6 +79,10 @@ class Settings(BaseSettings):
         default=320, ge=0, description="Runs of one address that may wait: a lecture hall may share one."
     )
     client_rate: str = Field(default="3000/minute", description="New runs that one address may ask for.")
+    link_rate: str = Field(
+        default="1000/minute",
+        description="Those among them that links, frames and players on other pages may start.",
+    )
     trusted_proxies: list[str] = Field(
         default_factory=list,
         description="Proxies (JSON list of addresses or networks) whose `X-Forwarded-For` says who the client is.",
@@ -109,7 +113,7 @@ class Settings(BaseSettings):
         default=_STATIC, description="The built front end.", json_schema_extra={_UNLESS_SET: "the one in the package"}
     )
 
-    @field_validator("client_rate", "room_rate", "participant_rate")
+    @field_validator("client_rate", "link_rate", "room_rate", "participant_rate")
     @classmethod
     def _check_rate(cls, text: str) -> str:
         parse(text)

@@ -387,6 +387,7 @@ FactKind = Literal[
     "api-busy-no-workers",
     "api-busy-memory",
     "api-busy-client",
+    "api-busy-link",
     "api-busy-room",
     "api-busy-participant",
     "api-store",

@@ -61,7 +61,7 @@ print("end")
 CARRIED = """
 w = torch.full((2,), 0.5, requires_grad=True)
 state = torch.ones(2)
-for turn in range(82):
+for turn in range(40):
     state = torch.tanh(w * state)
     state.sum().backward(retain_graph=True)
 """
@@ -135,23 +135,26 @@ def test_what_it_prints_and_is_warned_of_is_told_as_of_a_program_and_goes_where_
     assert (trace.events[repeated["seq"]]["text"], repeated["count"]) == ("in each turn", 3)
 
 
-@pytest.mark.parametrize(("source", "passes"), [(ADVERSARIES, 400), (CARRIED, 82)], ids=["in turns", "carried"])
-def test_of_a_long_loop_a_sample_is_recorded_whole(tmp_path: Path, source: str, passes: int) -> None:
-    trace = run_recorded(tmp_path / "loop.py", source)["trace"]
-    twin = run_watched(HEAD + source)
-    assert trace.events[-1]["passes"] + trace.events[-1].get("unrecorded", 0) == len(twin.passes) == passes
+def test_of_a_long_loop_a_sample_is_recorded_whole(tmp_path: Path) -> None:
+    trace = run_recorded(tmp_path / "loop.py", ADVERSARIES)["trace"]
+    twin = run_watched(HEAD + ADVERSARIES)
+    assert trace.events[-1]["passes"] + trace.events[-1]["unrecorded"] == len(twin.passes) == 400
     assert len(trace.passes) > 65
     for index, started in enumerate(starts(trace)):
         check_pass(trace.events, twin.passes[started.get("number", index)], index)
         assert all(node["span"] for node in started["graph"]["nodes"] if "leaf" not in node)
 
 
-def test_passes_that_are_asked_for_are_recorded_alone(tmp_path: Path) -> None:
-    trace = run_recorded(tmp_path / "loop.py", ADVERSARIES, "passes=[3, 300]")["trace"]
-    assert [started["number"] for started in starts(trace)] == [3, 300]
-    twin = run_watched(HEAD + ADVERSARIES)
-    for index, number in enumerate((3, 300)):
+@pytest.mark.parametrize(
+    ("source", "passes"), [(ADVERSARIES, [3, 300]), (CARRIED, [3, 39])], ids=["in turns", "carried"]
+)
+def test_passes_that_are_asked_for_are_recorded_alone_and_whole(tmp_path: Path, source: str, passes: list[int]) -> None:
+    trace = run_recorded(tmp_path / "loop.py", source, f"passes={passes}")["trace"]
+    assert [started["number"] for started in starts(trace)] == passes
+    twin = run_watched(HEAD + source)
+    for index, (number, started) in enumerate(zip(passes, starts(trace), strict=True)):
         check_pass(trace.events, twin.passes[number], index)
+        assert all(node["span"] for node in started["graph"]["nodes"] if "leaf" not in node)
 
 
 def test_of_a_watched_model_the_chosen_passes_are_recorded_under_its_own_names(tmp_path: Path) -> None:
@@ -162,9 +165,9 @@ def test_of_a_watched_model_the_chosen_passes_are_recorded_under_its_own_names(t
     seed()
     exec(compile(text, str(tmp_path / "loop.py"), "exec"), namespace)
     states, trace = random_states(), namespace["trace"]
+    assert [started["number"] for started in starts(trace)] == [3, 300]
     twin = run_watched(HEAD + ADVERSARIES)
     assert twin.random_states == states
-    assert [started["number"] for started in starts(trace)] == [3, 300]
     for index, number in enumerate((3, 300)):
         check_pass(trace.events, twin.passes[number], index)
     assert {"real.weight", "real.bias"} <= {*trace.leaf_grads}

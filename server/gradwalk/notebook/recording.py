@@ -143,7 +143,7 @@ def watch(model: torch.nn.Module, *, passes: Sequence[int] | None = None, limits
     """Records the training loop that follows, with no block round it; reading the trace ends the recording.
 
     What is recorded, and what stays as it is, `record` says. Leaves are called by the model's own names. With `passes`,
-    backward passes by number, from 0, nothing listens to the others.
+    backward passes by number, from 0, of the others only the first two of each place are listened to.
 
     Raises:
         TypeError: `model` is no module.

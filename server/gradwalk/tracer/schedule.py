@@ -112,7 +112,9 @@ class Schedule:
 
     @property
     def is_learning(self) -> bool:
-        """Whether a loop is at its second turn, which shows whether its graphs reach back into the first."""
+        """Whether the turn of a loop runs that shows whether its graphs reach back into an earlier one."""
+        if self.looks_ahead and self._asked is not None:
+            return self._counts.get(self._place) == FIRST_MIN
         for one in self._turns.running:
             history = one.history
             if history.turns == FIRST_MIN and history.trains and history.is_innermost:
@@ -141,6 +143,7 @@ class Schedule:
             on = any(_is_on_grid(self._counts[one] + 1, self._limits.passes) for one in self._round)
         else:
             on = any(self.number <= asked < self.number + len(self._round) for asked in self._asked)
+            on = on or any(self._counts[one] < FIRST_MIN for one in self._round)
         self.listening.pause(on=on)
 
     def reaches(self, sequences: Sequence[int]) -> bool:

@@ -16,12 +16,11 @@ from zlib import crc32
 
 import pytest
 
-RING_2_FIXTURES = frozenset(
+DATABASES = frozenset({"module_database", "operator_database"})
+RING_2_FIXTURES = DATABASES | frozenset(
     {
         "browser",
         "cluster",
-        "module_database",
-        "operator_database",
         "redis_server",
         "run",
         "run_program",
@@ -85,7 +84,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return ring_of(item) in rings and (is_in_slice(item, part) or item.path.parent.name in whole)
 
     config.hook.pytest_deselected(items=[item for item in items if not is_wanted(item)])
-    items[:] = [item for item in items if is_wanted(item)]
+    # What takes a minute begins first, or the other workers wait for it at the end.
+    items[:] = sorted((item for item in items if is_wanted(item)), key=_begins_late)
+
+
+def _begins_late(item: pytest.Item) -> bool:
+    return not DATABASES & set(getattr(item, "fixturenames", ()))
 
 
 @pytest.hookimpl(wrapper=True)

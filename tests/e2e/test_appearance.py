@@ -67,7 +67,7 @@ def show(player: PlayerPage, theme: str, keys: dict[str, str]) -> None:
 )
 def test_axe_finds_nothing_and_every_target_is_large_enough(new_page, size, theme, modes):
     width, height = SIZES[size]
-    player = new_page(viewport={"width": width, "height": height}, reduced_motion="reduce")
+    player = new_page(viewport={"width": width, "height": height})
     found: dict[str, list[Any]] = {}
     for mode in modes:
         show(player, theme, MODES[mode])
@@ -86,7 +86,7 @@ def test_axe_finds_nothing_and_every_target_is_large_enough(new_page, size, them
 @pytest.mark.soak
 def test_axe_finds_nothing_where_things_are_shared(new_page: Opener) -> None:
     """Share and room dialogs on a phone; the second screen, a follower and an embed in the hall."""
-    presenter = new_page(viewport={"width": 390, "height": 844}, color_scheme="dark", reduced_motion="reduce")
+    presenter = new_page(viewport={"width": 390, "height": 844}, color_scheme="dark")
     presenter.open(fragment(MAP, s="1.3"))
     expect(presenter.product).to_be_visible()
     presenter.named("button", "page-share").click()
@@ -104,7 +104,7 @@ def test_axe_finds_nothing_where_things_are_shared(new_page: Opener) -> None:
     assert axe_findings(page) == []
     room = f"{presenter.server}/room/{code.inner_text()}"
     screen = presenter.named("link", "page-room-second").get_attribute("href") or ""
-    other = new_page(viewport={"width": 1920, "height": 1080}, reduced_motion="reduce").page
+    other = new_page(viewport={"width": 1920, "height": 1080}).page
     for link in (screen, room, address):
         other.goto(link)
         expect(other.get_by_role("status").or_(other.get_by_role("heading")).first).to_be_attached()
@@ -122,7 +122,7 @@ LOOK = """(element) => {
 @pytest.mark.soak
 def test_forced_colours_keep_what_is_pressed_filled_and_lit(new_page: Opener) -> None:
     """As with a contrast theme of Windows: grounds and shadows are gone."""
-    player = new_page(forced_colors="active", reduced_motion="reduce")
+    player = new_page(forced_colors="active")
     player.open(fragment(MAP, s="1.3"))
     expect(player.product).to_be_visible()
     assert axe_findings(player.page) == []
@@ -197,7 +197,7 @@ SIZES_OF_TEXT = """() => {
 
 @pytest.mark.soak
 def test_a_projected_page_can_be_read_from_the_last_row(new_page: Opener) -> None:
-    player = new_page(viewport={"width": 1920, "height": 1080}, reduced_motion="reduce")
+    player = new_page(viewport={"width": 1920, "height": 1080})
     for slug in ("map", "why-grad-output", "used-twice", "gradient-accumulation"):
         show(player, "light", {"example": slug, "projector": "1"})
         player.page.wait_for_function("document.fonts.ready.then(() => true)")

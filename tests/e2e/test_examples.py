@@ -79,7 +79,7 @@ def faults(page: Page) -> list[str]:
 
 @pytest.mark.parametrize("is_sample", [True, pytest.param(False, marks=pytest.mark.soak)], ids=["sample", "others"])
 def test_examples_open_where_they_should_and_end_at_their_last_step(new_page: Opener, is_sample: bool) -> None:
-    player = new_page(reduced_motion="reduce")
+    player = new_page()
     player.open()
     found: dict[str, object] = {}
     for example in (each for each in EXAMPLES if (each.slug in SAMPLE) is is_sample):

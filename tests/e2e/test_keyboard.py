@@ -8,6 +8,7 @@ import torch
 from playwright.sync_api import Locator, expect
 
 from gradwalk.words.catalogue import say
+from tests.e2e.conftest import Opener
 from tests.e2e.player import PlayerPage, fragment
 
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
@@ -159,7 +160,8 @@ ANNOUNCEMENTS = """() => {
 }"""
 
 
-def test_each_phase_is_announced_once_and_none_while_playing(player: PlayerPage) -> None:
+def test_each_phase_is_announced_once_and_none_while_playing(new_page: Opener) -> None:
+    player = new_page(reduced_motion="no-preference")
     player.open(fragment("sin(x * y)", i=INPUTS, s="0"))
     player.wait_for_steps(4)
     player.wait_for_end_of_run()

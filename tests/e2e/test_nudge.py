@@ -10,6 +10,7 @@ from torch import Tensor
 from torch.autograd.functional import jacobian
 from torch.func import jvp
 
+from tests.e2e.conftest import Opener
 from tests.e2e.player import PlayerPage, fragment, number
 
 # torch.func.jvp compiles its decompositions with torch.jit.script.
@@ -40,12 +41,13 @@ def expect_shown(player: PlayerPage, **numbers: float) -> None:
         assert shown == pytest.approx(expected, abs=SHOWN), name
 
 
-def test_a_change_and_its_prediction_are_torchs(player: PlayerPage) -> None:
+def test_a_change_and_its_prediction_are_torchs(new_page: Opener) -> None:
     """Opened, moved, run over the graph, kept in the address, closed; none where the second run is of another graph."""
 
     def z(x: Tensor) -> Tensor:
         return torch.sin(x * 3) + x
 
+    player = new_page(reduced_motion="no-preference")
     player.open(fragment("z = sin(x*y) + x"))
     player.part("open-nudge").click()
     assert wait_for_verdict(player) == "second"

@@ -62,7 +62,7 @@ def test_what_is_handed_out_is_the_printed_recipe_or_works(dialog: Locator, play
         ("notion", recipe("lms.md", "text", **filled)),
     ):
         assert printed.strip().replace("1.3", "2.3") == handed[name], name
-    host = HostPage(new_page(reduced_motion="reduce").page, *site, player.server)
+    host = HostPage(new_page().page, *site, player.server)
     page = host.page
     host.paste(handed["reveal-frame"])
     host.wait_for_place("2.3")

@@ -92,7 +92,7 @@ def faults(player: PlayerPage) -> list[str]:
     ids=["sample", "others"],
 )
 def test_a_graph_opens_whole_and_the_node_at_work_stays_in_view(new_page: Opener, slugs: list[str]) -> None:
-    player = new_page(reduced_motion="reduce")
+    player = new_page()
     for slug in slugs:
         for width, height in SIZES:
             player.page.set_viewport_size({"width": width, "height": height})
@@ -108,8 +108,9 @@ def test_a_graph_opens_whole_and_the_node_at_work_stays_in_view(new_page: Opener
                 assert faults(player) == [], f"{slug} at {width}, {player.place()}"
 
 
-def test_nothing_moves_once_a_phase_has_come(player: PlayerPage) -> None:
+def test_nothing_moves_once_a_phase_has_come(new_page: Opener) -> None:
     """Of a loop of forty turns the camera drifted for twelve seconds."""
+    player = new_page(reduced_motion="no-preference")
     opened(player, fragment(RNN, s="7.2"))
     for key in ("ArrowRight", "ArrowRight", "ArrowLeft"):
         assert player.page.evaluate(_MOVES, key) == 0
@@ -127,7 +128,7 @@ def test_nothing_moves_once_a_phase_has_come(player: PlayerPage) -> None:
 
 @pytest.mark.parametrize(("width", "side", "toward"), [(1440, "top", (0, -60)), (1920, "left", (-60, 0))])
 def test_the_border_of_the_dock_is_drawn_moved_by_keys_and_kept(new_page, width, side, toward):
-    player = new_page(reduced_motion="reduce", viewport={"width": width, "height": 900})
+    player = new_page(viewport={"width": width, "height": 900})
     opened(player, "example=used-twice&s=3.3")
     before = player.page.evaluate(_PLACES)
     resizer = player.page.locator(".stage [data-pane-resizer]")
@@ -199,7 +200,7 @@ FULL = (*STANDING, "composite", "linear-function", "mlp-step", "returned-jacobia
     ids=["full", "others"],
 )
 def test_nothing_is_under_the_fold_and_no_border_and_no_card_moves(new_page: Opener, slugs: list[str]) -> None:
-    player = new_page(viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
+    player = new_page(viewport={"width": 1280, "height": 800})
     for slug in slugs:
         opened(player, f"example={slug}&s=0")
         stops = player.page.evaluate(_WALK)
@@ -293,7 +294,7 @@ def test_the_graph_is_dragged_and_zoomed_where_the_pointer_or_two_fingers_are(pl
 @pytest.mark.parametrize("slug", ["used-twice", "batch", "linear-function"])
 def test_a_picture_in_a_file_says_what_the_page_shows(new_page: Opener, slug: str) -> None:
     """Every line on a card, every token and every cell of the equation, at three stops."""
-    player = new_page(reduced_motion="reduce", viewport={"width": 1280, "height": 1000})
+    player = new_page(viewport={"width": 1280, "height": 1000})
     (example,) = [each for each in EXAMPLES if each.slug == slug]
     document = trace(example.source).document
     for step, phase in ((1, 3), (2, 3), (2, 5)):

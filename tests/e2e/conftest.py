@@ -32,9 +32,9 @@ def shared_context(browser: Browser) -> Iterator[BrowserContext]:
 def new_page(server: SharedServer, browser: Browser, shared_context: BrowserContext) -> Iterator[Opener]:
     """Makes pages; each must end without an error in the console, an uncaught exception or a breach of its policy.
 
-    Options are those of a browser context. Nothing moves on a page, unless `reduced_motion` is "no-preference". The first
-    page of a test is in the shared context unless an option is given that only a context of its own can have; further
-    pages are in contexts of their own, since Chromium draws nothing of a tab behind another one.
+    Options are those of a browser context. Nothing moves on a page, unless `reduced_motion` is "no-preference". The
+    first page of a test is in the shared context unless an option is given that only a context of its own can have;
+    further pages are in contexts of their own, since Chromium draws nothing of a tab behind another one.
     """
     opened: list[tuple[PlayerPage, Complaints]] = []
     own: list[BrowserContext] = []

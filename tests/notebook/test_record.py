@@ -14,6 +14,7 @@ import gradwalk
 from gradwalk.protocol.events import EVENT
 from gradwalk.tracer.passes import RecordingEngine
 from tests.exports.readers import drawn_by_graphviz
+from tests.tracer.programs import custom_function
 from tests.twin import check_pass, random_states, run_watched, seed
 
 HEAD = "import torch\nfrom torch import nn\n"
@@ -181,6 +182,17 @@ with torch.device("meta"):
         h = torch.tanh(net(torch.ones(2, 3)))
         (h * h + net(h)).sum().backward()
 """
+FAKE = """
+from torch._subclasses.fake_tensor import FakeTensorMode
+mode = FakeTensorMode()
+x = mode.from_tensor(torch.ones(2, 3, requires_grad=True))
+with mode:
+    loss = (x.tanh() * x + F1.apply(x)).sum()
+loss.backward()
+"""
+SQUARED = custom_function(
+    "F1", "x", "ctx.save_for_backward(x)\nreturn x * x", "x, = ctx.saved_tensors\nreturn 2 * x * g"
+)
 ELSEWHERE = """
 class Wrapped(nn.Module):
     def __init__(self, module):
@@ -205,6 +217,13 @@ def test_of_tensors_without_numbers_the_graph_is_recorded(tmp_path: Path, turns:
     assert trace.problems == []
     assert trace.events[-1]["passes"] + trace.events[-1].get("unrecorded", 0) == turns
     assert {"TanhBackward0", "AddmmBackward0", "MulBackward0"} <= {step.node.name for step in trace.steps}
+    assert trace.steps[0].written["grad_outputs"][0]["unavailable"]["kind"] == "note-meta"
+
+
+def test_of_fake_tensors_that_name_a_device_the_graph_is_recorded(tmp_path: Path) -> None:
+    trace = run_recorded(tmp_path / "script.py", SQUARED + FAKE)["trace"]
+    assert trace.problems == []
+    assert {"TanhBackward0", "MulBackward0", "F1Backward"} <= {step.node.name for step in trace.steps}
     assert trace.steps[0].written["grad_outputs"][0]["unavailable"]["kind"] == "note-meta"
 
 

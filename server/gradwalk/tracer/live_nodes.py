@@ -13,6 +13,7 @@ from gradwalk.tracer.jacobian import JacobianBudget, local_jacobians
 from gradwalk.tracer.node_formulas import NodeFormulas
 from gradwalk.tracer.passes import Asked, Pass, PassNode
 from gradwalk.tracer.repeatable import is_repeatable
+from gradwalk.tracer.snapshot import has_numbers
 from gradwalk.tracer.values import ValueTable
 from gradwalk.tracer.walk import Node
 
@@ -82,10 +83,12 @@ class LiveNodes:
         budget = self._budget
         is_wrapped = False
         for gradient in grad_outputs:
-            is_wrapped = is_wrapped or (gradient is not None and originals.is_functorch_wrapped(gradient))
+            if gradient is not None and (originals.is_functorch_wrapped(gradient) or not has_numbers(gradient)):
+                is_wrapped = True
         if is_wrapped or (record.kind == "custom" and not is_repeatable(type(node)._forward_cls)):
             budget = JacobianBudget(self._limits.jacobian_cells, 0)
         if is_wrapped:
+            # What holds no numbers of one pass cannot be checked.
             grad_inputs = None
         sides = record.sides, entry.operand_sides()
         refit = unfitted.update if one.batch is None and not is_wrapped else dict[int, torch.Tensor]().update

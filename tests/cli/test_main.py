@@ -17,6 +17,7 @@ from pypdf import PdfReader
 
 import gradwalk
 from gradwalk.cli.main import main
+from gradwalk.exports.deck import HOSTS
 from gradwalk.protocol.upgrades import load_document
 from tests.house.test_imports import CONTRACTS
 
@@ -101,6 +102,66 @@ def test_help_does_not_import_torch() -> None:
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60).returncode == 0
 
 
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_deck_is_whole_needs_no_network_and_is_written_over_nothing(tmp_path: Path, host: str) -> None:
+    deck, lesson = tmp_path / "deck", tmp_path / "lesson.py"
+    lesson.write_text('# A "square" <b>\nx = torch.tensor(3.0, requires_grad=True)\ny = torch.exp(x)\ny.backward()\n')
+    done = invoke("init", host, deck, "--program", lesson)
+    assert done.exit_code == 0, done.stderr
+    files = {path.relative_to(deck).as_posix(): path for path in deck.rglob("*") if path.is_file()}
+    assert set(done.stdout.split()) >= {str(path) for path in files.values()}
+    assert not [name for name, path in files.items() if "@@" in path.read_text().partition('<script type="module">')[0]]
+    program = lesson.read_text()
+    assert files["lesson.py"].read_text() == program
+    if host == "jupyter":
+        *_, cell = json.loads(files["lesson.ipynb"].read_text())["cells"]
+        assert cell["source"].partition("\n")[2] == program
+    if host == "myst":
+        given = re.search(r"^\{.*\}$", files["index.md"].read_text(), re.MULTILINE)
+        assert given
+        trace = json.loads(given[0])["trace"]
+        assert trace.pop("baked")
+        assert load_document(trace)["source"] == program
+    if host != "reveal":
+        assert invoke("check", deck).exit_code == 0
+    assert invoke("init", host, deck, "--program", lesson).exit_code == 0, "the same once more"
+    files["lesson.py"].write_text("# mine\n")
+    again = invoke("init", host, deck, "--program", lesson)
+    assert (again.exit_code, "lesson.py" in again.stderr) == (2, True)
+    assert files["lesson.py"].read_text() == "# mine\n"
+
+
+FRAGILE = {
+    "deck.html": """<link rel="stylesheet" href="https://cdn.test/a.css"><script src="there.js"></script>
+<grad-walk src="walk.kit.json"></grad-walk><a href="https://only.test/followed">x</a><img src="gone.png">
+<script type="module">import x from "https://cdn.test/x.js"</script><img src="data:,">""",
+    "slides.md": "![a](https://cdn.test/b.png) ![c](there.js)\n:::{iframe} https://cdn.test/embed/1\n:::\n"
+    '{"src": "https://cdn.test/k"} <GradWalk src="/walk.kit.json" picture="/gone.svg" />\n',
+    "there.js": "",
+    "walk.kit.json": "{}",
+    "public/walk.kit.json": "{}",
+    "node_modules/x/index.html": '<img src="https://cdn.test/not-ours.png">',
+}
+
+
+def test_what_of_a_deck_fails_without_a_network_is_listed(tmp_path: Path) -> None:
+    for name, text in FRAGILE.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    done = invoke("check", tmp_path)
+    assert done.exit_code == 1
+    assert [line.split()[:2] for line in done.stdout.splitlines()] == [
+        ["deck.html:", "https://cdn.test/a.css"],
+        ["deck.html:", "walk.kit.json"],
+        ["deck.html:", "gone.png"],
+        ["deck.html:", "https://cdn.test/x.js"],
+        ["slides.md:", "/gone.svg"],
+        ["slides.md:", "https://cdn.test/b.png"],
+        ["slides.md:", "https://cdn.test/embed/1"],
+        ["slides.md:", "https://cdn.test/k"],
+    ]
+
+
 IN_EXTRAS = next(one for one in CONTRACTS if one["id"] == "no-extra")["forbidden_modules"]
 
 
@@ -109,13 +170,14 @@ import json, sys
 sys.modules.update(dict.fromkeys({IN_EXTRAS}))
 from click.testing import CliRunner
 from gradwalk.cli.main import main
+from gradwalk.exports.deck import HOSTS
 done = [CliRunner().invoke(main, command.split()) for command in sys.argv[1:]]
 print(json.dumps([[one.exit_code, one.output, one.exc_info[0].__name__] for one in done]))
 """
 """Several commands in a process that has nothing but what a plain `pip install gradwalk` brings."""
 MISSING = {
     "serve": "server",
-    "check --loudly": "server",
+    "check": "server",
     "worker --count 2": "cluster",
     "export {}.json --format svg": "files",
     "export {}.json --format pages": "files",

@@ -2,11 +2,16 @@
 the plugin and the printed pages are in `hosts/test_reveal.py`.
 """
 
+import sys
+from pathlib import Path
+
 import pytest
 from playwright.sync_api import Page
 
 from tests.e2e.host_page import HostPage
 from tests.e2e.test_embed import PROGRAM, STOPS
+from tests.hosts.recipes import recipe
+from tests.house.tree import ROOT
 from tests.world.shared import SharedServer
 from tests.world.sites import keep_program
 
@@ -21,6 +26,7 @@ DECK = """<link rel="stylesheet" href="/npm/reveal.js/dist/reveal.css">
   hash: true, fragmentInURL: true, transition: "none", controls: false, plugins: [RevealGradwalk], {config}
 }});</script>"""
 SLIDE = '<section><grad-walk src="{embed}/trace.json" steps="{steps}"></grad-walk></section>'
+GRADWALK = Path(sys.executable).with_name("gradwalk")
 PLACE = "document.querySelector('section.present grad-walk')?.state.place ?? null"
 
 
@@ -67,6 +73,27 @@ def test_with_the_plugin_a_clicker_shows_every_phase_once_in_every_window(new_pa
     lead.wait_for_function("() => location.hash === '#/1/0/2'")
     lead.reload()
     lead.wait_for_function(f"() => ({PLACE}) === '1.3'")
+
+
+def test_a_deck_that_init_writes_walks_from_its_folder_without_a_network(new_page, run_program, tmp_path: Path) -> None:
+    program = tmp_path / "lesson.py"
+    program.write_text(PROGRAM)
+    init, check = ([GRADWALK, *line.split()[1:]] for line in recipe("reveal.md", "sh").splitlines())
+    run_program(init, cwd=tmp_path)
+    assert "reveal.js" in run_program(check, cwd=tmp_path, status=1).stdout, "before npm install"
+    (tmp_path / "deck" / "node_modules").symlink_to(ROOT / "frontend" / "node_modules")
+    run_program(check, cwd=tmp_path)
+    page = new_page(offline=True).page
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto((tmp_path / "deck" / "index.html").as_uri())
+    page.wait_for_function("() => Reveal.isReady()")
+    seen = []
+    while not page.evaluate("Reveal.isLastSlide()"):
+        page.keyboard.press("PageDown")
+        seen.append(page.evaluate(PLACE))
+    assert seen == [*STOPS[1:], None]
+    assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
 
 
 @pytest.mark.soak

@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 import zipfile
 from pathlib import Path
 
@@ -18,15 +17,15 @@ from tests.world.sites import serving
 
 pytestmark = [pytest.mark.host, pytest.mark.group("decks")]
 
-FILTER = ROOT / "frontend" / "docs" / "hosts" / "quarto" / "_extensions" / "gradwalk" / "gradwalk.lua"
+FILTER = ROOT / "server" / "gradwalk" / "exports" / "decks" / "quarto" / "_extensions" / "gradwalk" / "gradwalk.lua"
 EXTENSION = FILTER.parent
 
 
 @pytest.fixture
-def written(lesson: Path) -> Path:
-    """The same folder with the page's document and the extension beside it."""
+def written(lesson: Path, run) -> Path:
+    """The same folder with the page's document and what `init` writes beside it."""
+    run("bash", "-ec", recipe("quarto.md", "sh"), cwd=lesson)
     (lesson / "lesson.md").write_text(recipe("quarto.md", "markdown"))
-    shutil.copytree(EXTENSION.parent, lesson / "_extensions")
     return lesson
 
 
@@ -45,7 +44,7 @@ def test_the_extension_names_what_is_there() -> None:
 
 
 def test_html_holds_a_player_that_fetches_nothing_and_has_no_barrier(written, pandoc, run, browser):
-    command = recipe("quarto.md", "sh").removeprefix("pandoc")
+    command = recipe("quarto.md", "sh", 1).removeprefix("pandoc")
     run("bash", "-ec", f"'{pandoc}' {command}", cwd=written)
     page = browser.new_page()
     asked: list[str] = []
@@ -123,13 +122,9 @@ def test_myst_takes_over_the_module_and_the_placeholder(lesson: Path, run) -> No
 
 
 def test_slidev_clicks_through_every_phase_in_a_built_deck(lesson: Path, run, browser: Browser) -> None:
-    deck = lesson
-    (deck / "components").mkdir()
-    (deck / "public").mkdir()
-    run("bash", "-ec", recipe("slidev.md", "sh"), cwd=deck)
-    shutil.copy(ROOT / "frontend" / "docs" / "hosts" / "slidev" / "GradWalk.vue", deck / "components")
-    (deck / "slides.md").write_text(recipe("slidev.md", "markdown"))
-    (deck / "package.json").write_text('{"name": "deck", "private": true, "type": "module"}')
+    run("bash", "-ec", recipe("slidev.md", "sh"), cwd=lesson)
+    deck = lesson / "deck"
+    assert recipe("slidev.md", "markdown") in (deck / "slides.md").read_text()
     # Slidev's own style sheet is one that the pinned minifier refuses.
     (deck / "vite.config.ts").write_text("export default { build: { cssMinify: false } };\n")
     (deck / "node_modules").symlink_to(HOST_NODE.parent)
@@ -137,7 +132,7 @@ def test_slidev_clicks_through_every_phase_in_a_built_deck(lesson: Path, run, br
     page = browser.new_page()
     with serving(deck / "dist") as address:
         page.goto(f"{address}/")
-        page.get_by_role("heading", name="First").wait_for()
+        page.get_by_role("heading").first.wait_for()
         page.keyboard.press("ArrowRight")
         page.wait_for_function("() => document.querySelector('grad-walk')?.isReady")
         seen = []

@@ -36,7 +36,8 @@ const EMBED = /^(.*)\/embed\/([0-9a-f]{40})\/?$/;
 const HIDDEN_IN_PRINT = "link,program,table,transport,zoom";
 const OUT_OF_SIGHT =
   "position:absolute;width:1px;height:1px;margin:0;overflow:hidden;clip-path:inset(50%);white-space:nowrap";
-const HERE = (document.currentScript as HTMLScriptElement | null)?.src ?? import.meta.url;
+/** The plugin may stand in the page itself. */
+const HERE = (document.currentScript as HTMLScriptElement | null)?.src || import.meta.url || document.baseURI;
 
 export default function RevealGradwalk(): Plugin {
   const embeds: GradWalkElement[] = [];

@@ -1670,4 +1670,10 @@ export interface Catalogue {
   "cli-not-text": "file" | "reason";
   "cli-not-named": "text";
   "cli-not-json": "text";
+  "cli-init-exists": "file";
+  "cli-init-next": "command";
+  "cli-deck": never;
+  "cli-deck-elsewhere": "address";
+  "cli-deck-missing": "address";
+  "cli-deck-fetched": "address";
 }

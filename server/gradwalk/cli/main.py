@@ -1,9 +1,10 @@
-"""`gradwalk serve | worker | check | trace | export | kit | schema`; the first three need an extra.
+"""`gradwalk serve | worker | check | trace | export | init | kit | schema`; the first two need an extra.
 
 Exit status: 0; 1 for a problem in the user's program (the document still comes out), or for something that `check`
 found missing; 2 for wrong usage.
 """
 
+import io
 import json
 import sys
 from collections.abc import Iterable, Iterator
@@ -16,7 +17,9 @@ from pydantic import ValidationError
 
 from gradwalk.api.faults import describe_invalid
 from gradwalk.cli.language import Failure, Misuse, current_language
+from gradwalk.examples.catalogue import program_text
 from gradwalk.exports.catalogue import EXPORTERS, find_exporter
+from gradwalk.exports.deck import HOSTS, look_at_deck, write_deck
 from gradwalk.exports.exporter import (
     LAST_PHASE,
     Direction,
@@ -46,7 +49,6 @@ from gradwalk.words.extras import ExtraMissingError, import_with_extra
 
 _ELSEWHERE = {
     "serve": ("gradwalk.cli.serve", "server"),
-    "check": ("gradwalk.cli.serve", "server"),
     "worker": ("gradwalk.cli.worker", "cluster"),
 }
 """Commands that need an extra: the module that has them, imported when they are asked for, and the extra."""
@@ -232,6 +234,47 @@ def _trace_file(file: IO[bytes], inputs: tuple[tuple[str, Any], ...], grad_outpu
     with closing(Sandbox(RunLimits(spare_count=0))) as sandbox:
         batches = sandbox.trace(job, installed_versions(), Cancellation())
         return [encode(event) for batch in batches for event in batch]
+
+
+@main.command()
+@click.argument("host", type=click.Choice([*HOSTS]))
+@click.argument("folder", type=click.Path(file_okay=False, path_type=Path), default=".")
+@click.option("--program", type=click.File("rb"), help="What is shown.  [default: an example]")
+def init(host: str, folder: Path, program: IO[bytes] | None) -> None:
+    """Write a deck or page for HOST into FOLDER, with the player, the trace and the picture of a program."""
+    file = program or io.BytesIO(program_text("map").encode())
+    document = load_document(json.loads(join_document(_trace_file(file, (), None, 0))))
+    try:
+        written = write_deck(host, document, folder)
+    except FileExistsError as there:
+        raise Misuse(fact("cli-init-exists", file=str(there))) from there
+    except (NothingToExport, ExportUnavailable) as reason:
+        raise Failure(reason.fact) from reason
+    for path in written:
+        click.echo(path)
+    click.echo(tell(fact("cli-init-next", command=HOSTS[host]), current_language()))
+
+
+@main.command()
+@click.argument("folder", required=False, type=click.Path(exists=True, file_okay=False, path_type=Path))
+def check(folder: Path | None) -> None:
+    """Try out everything that `serve` needs; with FOLDER, a deck, list what in it would fail without a network.
+
+    Exit status 1 when something is missing that cannot be done without.
+    """
+    language = current_language()
+    if folder is not None:
+        found = look_at_deck(folder)
+        for page, why in found:
+            click.echo(f"{page}: {tell(why, language)}")
+        if not found:
+            click.echo(tell(fact("cli-deck"), language))
+        sys.exit(1 if found else 0)
+    try:
+        is_whole = import_with_extra("gradwalk.cli.serve", "server").check_server()
+    except ExtraMissingError as missing:
+        raise Misuse(missing.fact) from missing
+    sys.exit(0 if is_whole else 1)
 
 
 @main.command()

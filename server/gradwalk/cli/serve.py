@@ -1,7 +1,6 @@
-"""`gradwalk serve` and `check`. Imported only for them: they need the extra `server`."""
+"""`gradwalk serve`. Imported only for it: it needs the extra `server`."""
 
 import logging
-import sys
 from typing import Any
 
 import click
@@ -88,15 +87,11 @@ def _refuse_below_full(sandbox: Sandbox, host: str) -> None:
     )
 
 
-@click.command()
-def check() -> None:
-    """Try out everything that `serve` needs, and say what to do where something is missing.
-
-    Exit status 1 when something is missing that a server cannot do without.
-    """
+def check_server() -> bool:
+    """Tries out everything that `serve` needs, and says what to do where something is missing; whether nothing is."""
     settings = read_settings()
     logging.basicConfig(level=logging.ERROR)
     findings = look_at_everything(settings)
     for found in findings:
         click.echo(f"{found.verdict:<8}{found.subject:<10}{tell(found.fact, current_language())}")
-    sys.exit(1 if any(found.verdict == "missing" for found in findings) else 0)
+    return all(found.verdict != "missing" for found in findings)

@@ -11,6 +11,8 @@ from gradwalk.protocol.facts import fact
 from gradwalk.protocol.wire import write_document
 
 MODULE = KIT / "gradwalk.js"
+PLUGIN = KIT / "reveal.js"
+"""Of reveal.js, as a classic script."""
 
 
 def write_json(document: TraceDocument, _selection: Selection) -> bytes:
@@ -42,7 +44,7 @@ def read_module() -> str:
     Raises:
         ExportUnavailable: the front end has not been built.
     """
-    return _read(MODULE)
+    return read_part(MODULE)
 
 
 def read_bakers() -> list[str]:
@@ -51,10 +53,15 @@ def read_bakers() -> list[str]:
     Raises:
         ExportUnavailable: the front end has not been built.
     """
-    return [_read(script) for script in SCRIPTS]
+    return [read_part(script) for script in SCRIPTS]
 
 
-def _read(part: Path) -> str:
+def read_part(part: Path) -> str:
+    """A script of the kit.
+
+    Raises:
+        ExportUnavailable: the front end has not been built.
+    """
     if not part.is_file():
         raise ExportUnavailable(fact("export-needs-page"))
     return part.read_text("utf-8")

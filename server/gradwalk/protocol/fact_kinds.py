@@ -1669,4 +1669,10 @@ FactKind = Literal[
     "cli-not-text",
     "cli-not-named",
     "cli-not-json",
+    "cli-init-exists",
+    "cli-init-next",
+    "cli-deck",
+    "cli-deck-elsewhere",
+    "cli-deck-missing",
+    "cli-deck-fetched",
 ]

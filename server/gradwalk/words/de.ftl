@@ -2303,3 +2303,9 @@ cli-not-saved = { $file } ist keine gespeicherte Aufzeichnung: { $reason }
 cli-not-text = { $file } ist kein UTF-8-Text: { $reason }
 cli-not-named = `{ $text }` hat nicht die Form `name=value`.
 cli-not-json = `{ $text }` ist kein JSON (eine Zahl oder verschachtelte Listen von Zahlen).
+cli-init-exists = { $file } gibt es schon; geschrieben wurde nichts.
+cli-init-next = Weiter: `{ $command }`
+cli-deck = Nichts auf diesen Seiten braucht ein Netz.
+cli-deck-elsewhere = { $address } liegt auf einem anderen Rechner.
+cli-deck-missing = { $address } fehlt.
+cli-deck-fetched = { $address } kann eine Seite, die aus einem Ordner geöffnet wird, nicht laden. Setze es in die Seite ein, oder liefere den Ordner über einen Server aus.

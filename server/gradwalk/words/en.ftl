@@ -2304,3 +2304,9 @@ cli-not-saved = { $file } is not a saved trace: { $reason }
 cli-not-text = { $file } is not UTF-8 text: { $reason }
 cli-not-named = `{ $text }` is not of the form `name=value`.
 cli-not-json = `{ $text }` is not JSON (a number, or nested lists of numbers).
+cli-init-exists = { $file } is there already; nothing was written.
+cli-init-next = Next: `{ $command }`
+cli-deck = Nothing in these pages needs a network.
+cli-deck-elsewhere = { $address } is on another machine.
+cli-deck-missing = { $address } is not there.
+cli-deck-fetched = { $address } cannot be loaded by a page that is opened from a folder. Put it into the page, or serve the folder.

@@ -26,7 +26,7 @@ REPLAYS = ("steps/0/gradcheck", "gradcheck", "steps/0/jacobian", "passes/0", "va
         pytest.param(b'{"source": "\xff"}', 400, "", id="not UTF-8"),
         pytest.param(b'{"source": "x", "options": {"inputs": {"x": NaN}}}', 422, "", id="NaN"),
         pytest.param(b'{"source": "x", "options": {"inputs": {"x": ' + b"[" * 10_000 + b"}}}", 400, "", id="nested"),
-        pytest.param(b'{"source": "' + b"x" * (3 << 20) + b'"}', 413, "", id="3 MB"),
+        pytest.param(b'{"source": "' + b"x" * (128 << 10) + b'"}', 413, "", id="128 KiB"),
     ],
 )
 def test_a_bad_request_is_a_problem_that_names_the_place(server: Any, body: bytes, status: int, place: str) -> None:
@@ -45,6 +45,28 @@ def test_a_long_body_that_does_not_say_so_is_cut_off(server: Any) -> None:
     answer = server.client.post("/api/traces", content=iter(parts), headers=JSON)
     assert answer.status_code == 413
     assert answer.headers["content-type"] == "application/problem+json"
+
+
+def test_bytes_of_a_client_are_counted_before_they_are_read(start_server: Any) -> None:
+    client = start_server(trusted_proxies=["127.0.0.1"], body_rate="140000/hour").client
+
+    def send(body: Any, who: str, path: str = "/api/traces") -> tuple[int, str]:
+        answer = client.post(path, content=body, headers=JSON | {"X-Forwarded-For": who})
+        why = answer.json().get("fact", {}).get("operands", {}).get("why", {}).get("kind", "")
+        return answer.status_code, why
+
+    unreadable, full = b"[" * 60_000, (429, "api-busy-bytes")
+    assert [send(unreadable, "10.0.0.1") for _ in range(3)] == [(400, ""), (400, ""), full]
+    assert send(b'{"shown": {}}', "10.0.0.1", "/api/rooms") == full
+    assert send(b'{"source": "x"}', "10.0.0.2")[0] == 202
+    assert [send(iter([b"["]), "10.0.0.3") for _ in range(2)] == [(422, ""), full]
+
+
+def test_what_is_sent_to_a_room_is_short(server: Any) -> None:
+    asked = {"shown": {"question": {"id": "q", "prompt": "\U0001f600" * 500}}}
+    assert server.client.post("/api/rooms", json=asked).status_code == 201
+    asked["shown"]["question"]["prompt"] = "x" * 4_096
+    assert server.client.post("/api/rooms", json=asked).status_code == 413
 
 
 def test_what_is_not_here_is_a_problem(server: Any) -> None:

@@ -389,6 +389,7 @@ export interface Catalogue {
   "api-busy-memory": never;
   "api-busy-client": never;
   "api-busy-link": never;
+  "api-busy-bytes": never;
   "api-busy-room": never;
   "api-busy-participant": never;
   "api-store": never;

@@ -29,6 +29,7 @@ from gradwalk.api import (
     snippets,
     traces,
 )
+from gradwalk.api.clients import OwnRate
 from gradwalk.api.compression import Compression
 from gradwalk.api.description import describe
 from gradwalk.api.errors import install_error_handlers
@@ -39,6 +40,7 @@ from gradwalk.api.metrics import Metrics
 from gradwalk.api.observer import Observer, RequestNumbers
 from gradwalk.api.service import choose_rates, make_rooms, make_service
 from gradwalk.api.settings import Settings
+from gradwalk.protocol.facts import fact
 from gradwalk.protocol.versions import installed_versions
 from gradwalk.sandbox.supervisor import Sandbox
 
@@ -82,13 +84,15 @@ def create_app(settings: Settings, sandbox: Sandbox | None = None) -> FastAPI:
     app.state.rates = choose_rates(settings)
     # The last one added is the first one asked.
     app.add_middleware(Compression)
-    app.add_middleware(Guard, hosts=hosts, body_bytes_max=settings.body_bytes_max)
+    bodies = OwnRate(settings.body_rate, fact("api-busy-bytes"))
+    app.add_middleware(Guard, hosts=hosts, body_bytes_max=settings.body_bytes_max, bodies=bodies)
     app.add_middleware(Observer, numbers=numbers, metrics=counters, lines=lines)
     install_error_handlers(app)
     resources = traces, replays, snippets, rooms, exports, examples
     for module in (*resources, server, health, metrics, oembed, docs, embed, pages):
         # The guard has refused what says that it is too long; this one counts what does not say.
-        app.include_router(module.router, max_body_size=settings.body_bytes_max, responses=_EVERYWHERE)
+        most = min(settings.body_bytes_max, rooms.BODY_BYTES_MAX) if module is rooms else settings.body_bytes_max
+        app.include_router(module.router, max_body_size=most, responses=_EVERYWHERE)
     pages.mount_static(app, settings.static_directory)
     app.openapi = partial(describe, app)  # type: ignore[method-assign]
     return app

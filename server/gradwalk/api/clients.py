@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol
 
-from fastapi import Request
 from limits import WindowStats, parse
 from limits.aio.storage import Storage
 from limits.aio.strategies import FixedWindowRateLimiter as SharedLimiter
 from limits.errors import StorageError
 from limits.storage import MemoryStorage
 from limits.strategies import FixedWindowRateLimiter
+from starlette.requests import HTTPConnection
 
 from gradwalk.api.settings import Settings
 from gradwalk.engine.engine import BusyError
@@ -31,9 +31,9 @@ _IPV6_NETWORK_BITS = 64
 """One household or machine; every one of its addresses is as good as the other."""
 
 
-async def client_of(request: Request) -> str:
+async def client_of(connection: HTTPConnection) -> str:
     """The client of a request; behind trusted proxies uvicorn has put the forwarded address in its place."""
-    return name_client(request.client.host if request.client is not None else "")
+    return name_client(connection.client.host if connection.client is not None else "")
 
 
 @lru_cache(maxsize=4_096)
@@ -84,8 +84,8 @@ class OwnRate:
         self._item = parse(rate)
         self._limiter = FixedWindowRateLimiter(MemoryStorage())
 
-    async def take(self, client: str) -> None:
-        if not self._limiter.hit(self._item, client):
+    async def take(self, client: str, cost: int = 1) -> None:
+        if not self._limiter.hit(self._item, client, cost=cost):
             raise BusyError(_seconds_until(self._limiter.get_window_stats(self._item, client)), self._why)
 
 

@@ -12,11 +12,12 @@ from starlette.responses import HTMLResponse, Response
 from gradwalk.api.errors import FactAnswer
 from gradwalk.api.languages import VARIES, language_of
 from gradwalk.api.programs import Place, addresses_of, find_program, find_trace, read_place, title_of
+from gradwalk.api.service import Service
 from gradwalk.api.snippets import SnippetId
-from gradwalk.api.traces import Client, ServiceOf
-from gradwalk.exports.html import script_json
+from gradwalk.api.traces import JSON, Client, ServiceOf
+from gradwalk.exports.html import inside_script
 from gradwalk.exports.kit import with_baked
-from gradwalk.protocol.document import encode
+from gradwalk.protocol.document import TraceDocument, encode
 from gradwalk.protocol.facts import fact
 from gradwalk.protocol.requests import TraceRequest
 from gradwalk.protocol.wire import write_document
@@ -82,7 +83,7 @@ async def read_embed(
     """A program's trace for a frame; what is shown of it is in the query or the hash."""
     program = await find_program(service, snippet)
     document = await find_trace(service, program, client)
-    baked = await asyncio.to_thread(with_baked, document)
+    data = await asyncio.to_thread(inside_script, (await _bake(service, document)).decode())
     wanted, language = read_place(place), language_of(request.scope)
     links = addresses_of(request, snippet, wanted)
     title = escape(title_of(program.source, language))
@@ -91,7 +92,7 @@ async def read_embed(
         f'<grad-walk page frame heading="{title}" open="{escape(links.page)}"{step}>\n'
         f'<noscript><p><img src="{escape(links.preview)}" alt="{title}"></p>'
         f'<p><a href="{escape(links.noscript)}">{escape(say("api-page-pictures", language))}</a></p></noscript>\n'
-        f'<script type="application/json">{script_json(baked)}</script>\n</grad-walk>'
+        f'<script type="application/json">{data}</script>\n</grad-walk>'
     )
     return _respond(request, title, body)
 
@@ -114,11 +115,16 @@ async def read_embedded_trace(
     if inputs is not None:
         document = await find_trace(service, _with_inputs(program, inputs), client)
         headers = {"Access-Control-Allow-Origin": "*", "Cache-Control": "no-cache"}
-        return Response(write_document(document), media_type="application/json", headers=headers)
+        return Response(await asyncio.to_thread(write_document, document), media_type=JSON, headers=headers)
     document = await find_trace(service, program, client)
-    body = encode(await asyncio.to_thread(with_baked, document))
+    body = await _bake(service, document)
     headers = {"Access-Control-Allow-Origin": "*", "Cache-Control": "no-cache", "ETag": f'"{document["id"]}-kit"'}
-    return Response(body, media_type="application/json", headers=headers)
+    return Response(body, media_type=JSON, headers=headers)
+
+
+async def _bake(service: Service, document: TraceDocument) -> bytes:
+    """With everything worked out: once for all who ask, and in the places that quick files have."""
+    return await service.quick_files.ask(f"/embed/{document['id']}", lambda: encode(with_baked(document)))
 
 
 def _with_inputs(program: TraceRequest, text: str) -> TraceRequest:

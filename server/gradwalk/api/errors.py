@@ -84,6 +84,12 @@ def too_long_response(language: str) -> Response:
     return problem_response(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, fact("api-too-long"), language, kind="too_big")
 
 
+def busy_response(error: BusyError, language: str) -> Response:
+    """For what has to wait; `Retry-After` says how long."""
+    headers = {"Retry-After": str(error.retry_after_seconds)}
+    return problem_response(HTTPStatus.TOO_MANY_REQUESTS, error.fact, language, kind="busy", headers=headers)
+
+
 def install_error_handlers(app: FastAPI) -> None:
     """From exceptions to answers."""
     app.add_exception_handler(HTTPException, _answer_http)
@@ -113,9 +119,7 @@ def _answer_invalid(request: Request, error: Exception) -> Response:
 
 def _answer_busy(request: Request, error: Exception) -> Response:
     assert isinstance(error, BusyError)
-    headers = {"Retry-After": str(error.retry_after_seconds)}
-    language = language_of(request.scope)
-    return problem_response(HTTPStatus.TOO_MANY_REQUESTS, error.fact, language, kind="busy", headers=headers)
+    return busy_response(error, language_of(request.scope))
 
 
 def _answer_store(request: Request, error: Exception) -> Response:

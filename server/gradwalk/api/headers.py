@@ -8,10 +8,13 @@ must come from our own page, and bodies must be JSON (which no plain form can se
 from http import HTTPStatus
 
 from starlette.datastructures import Headers
+from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from gradwalk.api.errors import problem_response, too_long_response
+from gradwalk.api.clients import OwnRate, client_of
+from gradwalk.api.errors import busy_response, problem_response, too_long_response
 from gradwalk.api.languages import language_of
+from gradwalk.engine.engine import BusyError
 from gradwalk.protocol.facts import fact
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1", "[::1]"})
@@ -73,9 +76,10 @@ class Hosts:
 class Guard:
     """Refuses what did not come from here, and adds the security headers."""
 
-    def __init__(self, app: ASGIApp, hosts: Hosts, body_bytes_max: int) -> None:
+    def __init__(self, app: ASGIApp, hosts: Hosts, body_bytes_max: int, bodies: OwnRate) -> None:
         self._app = app
         self._body_bytes_max = body_bytes_max
+        self._bodies = bodies
         self._hosts = hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -83,7 +87,7 @@ class Guard:
             await self._app(scope, receive, send)
             return
         path, method = scope["path"], scope["method"]
-        refusal = None if path in _PROBES and method == "GET" else self._refusal(scope)
+        refusal = None if path in _PROBES and method == "GET" else await self._refusal(scope)
         answering = self._app if refusal is None else refusal
 
         async def send_with_headers(message: Message) -> None:
@@ -93,7 +97,7 @@ class Guard:
 
         await answering(scope, receive, send_with_headers)
 
-    def _refusal(self, scope: Scope) -> ASGIApp | None:
+    async def _refusal(self, scope: Scope) -> ASGIApp | None:
         headers = Headers(scope=scope)
         host = headers.get("host", "")
         if host.encode("latin-1") not in self._hosts:
@@ -105,11 +109,19 @@ class Guard:
             return problem_response(HTTPStatus.FORBIDDEN, fact("api-other-site"), language_of(scope))
         if not _is_json(headers):
             return problem_response(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, fact("api-not-json"), language_of(scope))
-        return too_long_response(language_of(scope)) if self._is_too_long(headers) else None
+        length = self._length_of(headers)
+        if length > self._body_bytes_max:
+            return too_long_response(language_of(scope))
+        try:
+            # Of this server alone: what is paid for is its own time, before any of it is spent.
+            await self._bodies.take(await client_of(HTTPConnection(scope)), length)
+        except BusyError as busy:
+            return busy_response(busy, language_of(scope))
+        return None
 
-    def _is_too_long(self, headers: Headers) -> bool:
-        length = headers.get("content-length", "0")
-        return length.isdecimal() and int(length) > self._body_bytes_max
+    def _length_of(self, headers: Headers) -> int:
+        said = headers.get("content-length", "" if "transfer-encoding" in headers else "0")
+        return int(said) if said.isdecimal() else self._body_bytes_max
 
 
 def _complete(headers: list[_Header], path: str, method: str, status: int) -> list[_Header]:

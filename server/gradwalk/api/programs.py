@@ -115,7 +115,7 @@ async def find_trace(service: Service, request: TraceRequest, client: str) -> Tr
                     await run.news_after(len(run.log), RUN_SECONDS_MAX)
         except TimeoutError as error:
             raise FactAnswer(HTTPStatus.GATEWAY_TIMEOUT, fact("api-program-waits")) from error
-    return await asyncio.to_thread(_decode, join_document(run.log))
+    return await asyncio.to_thread(lambda: _decode(join_document(run.log)))
 
 
 def title_of(source: str, language: str) -> str:

@@ -28,6 +28,8 @@ _REFUSED: dict[int | str, dict[str, Any]] = {
     403: {"description": "The secret is another, or it came from another site's page.", **PROBLEM},
     429: {"description": "Too much at once; `Retry-After` says when to try again.", **PROBLEM},
 }
+BODY_BYTES_MAX = 4 << 10
+"""Of one request: the longest prompt of a question takes half of it."""
 _BEARER = "Bearer "
 _NOT_KEPT = {"Cache-Control": "no-store"}
 

@@ -209,7 +209,7 @@ class Service:
         if isinstance(run.job, ExportJob):
             await self.store.put_file(run.id, run.log[-1])
         else:
-            await self.store.put_trace(run.id, join_document(run.log))
+            await self.store.put_trace(run.id, await asyncio.to_thread(join_document, run.log))
         return True
 
     async def _keep_snippet(self, snippet: str, request: TraceRequest) -> None:

@@ -103,7 +103,11 @@ class Settings(BaseSettings):
     )
     participant_rate: str = Field(default="120/minute", description="Answers and moves of one follower of a room.")
 
-    body_bytes_max: int = Field(default=2 << 20, gt=0, description="Length of one request.")
+    body_bytes_max: int = Field(default=128 << 10, gt=0, description="Length of one request; to a room at most 4 KiB.")
+    body_rate: str = Field(
+        default="16000000/minute",
+        description="Bytes in the bodies of one address's requests; one that does not say its length counts in full.",
+    )
     frame_ancestors: str = Field(
         default="*",
         pattern=r"^[^;,\s]+( [^;,\s]+)*$",
@@ -113,7 +117,7 @@ class Settings(BaseSettings):
         default=_STATIC, description="The built front end.", json_schema_extra={_UNLESS_SET: "the one in the package"}
     )
 
-    @field_validator("client_rate", "link_rate", "room_rate", "participant_rate")
+    @field_validator("client_rate", "link_rate", "room_rate", "participant_rate", "body_rate")
     @classmethod
     def _check_rate(cls, text: str) -> str:
         parse(text)

@@ -1,5 +1,6 @@
 """Traces: asked for, followed, fetched."""
 
+import asyncio
 from http import HTTPStatus
 from typing import Annotated, Any
 
@@ -123,7 +124,7 @@ async def read_trace(
         headers = {"Retry-After": _SOON_SECONDS, "Cache-Control": "no-store"}
         return JSONResponse({"id": trace, "status": run.state.value}, HTTPStatus.ACCEPTED, headers)
     headers = kept if run.outcome.lasting else {"Cache-Control": "no-store"}
-    return Response(join_document(run.log), media_type="application/json", headers=headers)
+    return Response(await asyncio.to_thread(join_document, run.log), media_type=JSON, headers=headers)
 
 
 @router.get(

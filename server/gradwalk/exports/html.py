@@ -103,7 +103,11 @@ def mark_up(text: str) -> str:
 
 def script_json(value: Any) -> str:
     """JSON that may stand inside a script element, whatever strings are in it."""
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return inside_script(json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
+
+
+def inside_script(text: str) -> str:
+    """Written JSON, so that nothing in it ends the script element."""
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 

@@ -388,6 +388,7 @@ FactKind = Literal[
     "api-busy-memory",
     "api-busy-client",
     "api-busy-link",
+    "api-busy-bytes",
     "api-busy-room",
     "api-busy-participant",
     "api-store",

@@ -703,6 +703,7 @@ api-busy-no-workers = Die Worker, die Programme ausführen, sind noch nicht da.
 api-busy-memory = Der gemeinsame Speicher des Servers antwortet nicht.
 api-busy-client = Von deiner Adresse kamen zu viele Programme.
 api-busy-link = Links und Rahmen an deiner Adresse haben zu viele Programme ausgeführt.
+api-busy-bytes = Von deiner Adresse kamen zu viele Bytes.
 api-busy-room = Von deiner Adresse kam zu viel.
 api-busy-participant = Von deiner Seite kam zu viel.
 api-store = Aufzeichnungen können gerade weder gelesen noch aufgehoben werden. Wer diesen Server betreibt, findet den Grund im Log.

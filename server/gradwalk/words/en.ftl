@@ -704,6 +704,7 @@ api-busy-no-workers = The workers that run programs are not here yet.
 api-busy-memory = The server's shared memory does not answer.
 api-busy-client = Too many programs came from your address.
 api-busy-link = Links and frames at your address ran too many programs.
+api-busy-bytes = Too many bytes came from your address.
 api-busy-room = Too much came from your address.
 api-busy-participant = Too much came from your page.
 api-store = Traces cannot be read or kept at the moment. Whoever runs this server finds the reason in its log.

@@ -105,7 +105,7 @@ def test_links_to_a_kept_program_run_it_within_a_rate_of_their_own(tight_server:
     client, who = tight_server.client, address(63)
     body = {"source": HONEST.format(number=200)}
     assert client.post("/api/traces", json=body, headers=ACCEPT | who).status_code == 200
-    path = f"/embed/{client.post('/api/traces', json=body, headers=who).json()['snippet']}/trace.json"
+    path = f"/embed/{client.post('/api/snippets', json=body, headers=who).json()['id']}/trace.json"
 
     def ask(number: int) -> Any:
         headers = who | {"Origin": "https://elsewhere.example", "Sec-Fetch-Site": "cross-site"}

@@ -68,7 +68,7 @@ def test_no_program_ever_stands_in_the_log(server: SharedServer) -> None:
     secret = f"{MARKER} = 1\n"
     for source in (secret + "x * x", secret + "x = (", secret + "import os", secret + "while True: pass"):
         trace_events(server.client, source)
-    snippet = server.client.post("/api/traces", json={"source": secret + "x * x"}).json()["snippet"]
+    snippet = server.client.post("/api/snippets", json={"source": secret + "x * x"}).json()["id"]
     for path in (f"/t/{snippet}", f"/embed/{snippet}", f"/noscript/{snippet}", f"/?code={MARKER}"):
         server.client.get(path)
     for body in ({"source": secret, "more": secret}, {"source": [secret]}, {"source": secret + "\ud800"}):
@@ -115,6 +115,7 @@ def test_a_killed_server_leaves_its_traces_and_no_process(start_server: Callable
     first = start_server(client_rate="2/hour")
     events = trace_events(first.client, "x * x\n")
     receipt = post(first, "x * x\n").json()
+    snippet = first.client.post("/api/snippets", json={"source": "x * x\n"}).json()["id"]
     # Without a trusted proxy the header says nothing.
     assert [
         post(first, f"while {who}: pass", **{"X-Forwarded-For": f"10.0.0.{who}"}).status_code for who in (1, 2)
@@ -127,7 +128,7 @@ def test_a_killed_server_leaves_its_traces_and_no_process(start_server: Callable
     assert second.client.get(receipt["links"]["self"]).json()["events"] == events
     assert post(second, "x * x\n").json() == receipt
     assert second.client.get("/readyz").json()["started"] == 0
-    code = second.client.get(f"/t/{receipt['snippet']}/code")
+    code = second.client.get(f"/t/{snippet}/code")
     assert (code.text, code.headers["content-type"].partition(";")[0]) == ("x * x\n", "text/plain")
     stop_with_open_streams(second)
 

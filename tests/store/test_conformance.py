@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from gradwalk.cluster.connection import connect
+from gradwalk.store import redis_store
 from gradwalk.store.compression import decompress
 from gradwalk.store.redis_store import SNIPPET_SECONDS, TRACE_SECONDS, RedisStore
 from gradwalk.store.sqlite import SqliteStore
@@ -22,7 +23,7 @@ Open = Callable[[], AbstractAsyncContextManager[TraceStore]]
 
 @pytest.fixture
 def sqlite(tmp_path: Path) -> Callable[[], TraceStore]:
-    return lambda: SqliteStore(tmp_path / "traces.sqlite3", PLENTY, PLENTY)
+    return lambda: SqliteStore(tmp_path / "traces.sqlite3", PLENTY, snippet_bytes_max=1_050)
 
 
 @pytest.fixture
@@ -49,11 +50,24 @@ def opened(request: pytest.FixtureRequest, run: object) -> Open:  # noqa: ARG001
 async def test_what_one_server_kept_another_one_finds(opened: Open) -> None:
     async with opened() as store:
         await store.put_trace("a", b"document")
-        await store.put_snippet("s", b"request")
+        await store.put_snippet("s", b"request", "client")
         await store.check()
     async with opened() as store:
         body, request, absent = await store.get_trace("a"), await store.get_snippet("s"), await store.get_trace("s")
     assert (decompress(body), request, absent) == (b"document", b"request", None)
+
+
+async def test_a_client_that_keeps_too_much_loses_its_own_links_oldest_first(opened: Open, monkeypatch) -> None:
+    monkeypatch.setattr(redis_store, "SNIPPETS_OF_CLIENT_MAX", 10)
+    async with opened() as store:
+        await store.put_snippet("lecture", b"r" * 50, "lecturer")
+        for number in range(40):
+            await store.put_snippet(f"{number:02}", b"r" * 100, "stranger")
+    async with opened() as store:
+        assert await store.get_snippet("lecture") == b"r" * 50
+        kept = [number for number in range(40) if await store.get_snippet(f"{number:02}") is not None]
+        assert 5 <= len(kept) <= 10
+        assert kept == [*range(40 - len(kept), 40)]
 
 
 async def test_the_first_writer_wins_also_among_many_at_once(opened: Open) -> None:
@@ -61,7 +75,9 @@ async def test_the_first_writer_wins_also_among_many_at_once(opened: Open) -> No
         await asyncio.gather(*[store.put_trace("a", b"%d" % n) for n in range(20) for store in (one, other)])
     async with opened() as one, opened() as other:
         first = await one.get_trace("a")
-        await asyncio.gather(one.put_trace("a", b"late"), other.put_snippet("s", b"1"), one.put_snippet("s", b"2"))
+        await asyncio.gather(
+            one.put_trace("a", b"late"), other.put_snippet("s", b"1", "x"), one.put_snippet("s", b"2", "x")
+        )
         async with opened() as third:
             bodies = {first, await one.get_trace("a"), await other.get_trace("a"), await third.get_trace("a")}
     assert len(bodies) == 1
@@ -90,7 +106,7 @@ async def test_the_shared_store_forgets_by_itself_and_later_what_is_used(redis: 
     names = {"gradwalk:trace:ttl": TRACE_SECONDS, "gradwalk:snippet:ttl": SNIPPET_SECONDS}
     async with connect(redis.url) as connection:
         await RedisStore(connection).put_trace("ttl", b"document")
-        await RedisStore(connection).put_snippet("ttl", b"request")
+        await RedisStore(connection).put_snippet("ttl", b"request", "client")
         found = [await connection.ttl(name) for name in names]
         for name in names:
             await connection.expire(name, 100)

@@ -48,12 +48,33 @@ async def test_the_longest_unused_are_evicted_and_snippets_stay(tmp_path: Path) 
     async with opened(tmp_path, trace_bytes_max=10_000) as store:
         for name in names:
             await store.put_trace(name, noise(1_000))
-            await store.put_snippet(name, b"request")
+            await store.put_snippet(name, b"request", "client")
     async with opened(tmp_path) as store:
         kept = [name for name in names if await store.get_trace(name) is not None]
         assert None not in [await store.get_snippet(name) for name in names]
     assert 5 <= len(kept) <= 10
     assert kept == names[-len(kept) :]
+
+
+async def test_links_of_strangers_never_take_the_place_of_one_that_is_read(tmp_path: Path) -> None:
+    path = tmp_path / FILE
+    with closing(sqlite3.connect(path)) as before:  # as it was when links had no client
+        before.execute("CREATE TABLE snippet (id TEXT PRIMARY KEY, request BLOB NOT NULL, bytes INTEGER, used REAL)")
+        rows = [(f"before {number}", b"r" * 100, 100, number) for number in range(10)]
+        before.executemany("INSERT INTO snippet VALUES (?, ?, ?, ?)", rows)
+        before.commit()
+    async with opened(tmp_path, snippet_bytes_max=2_000) as store:
+        for number in range(4):
+            await store.put_snippet(f"hall {number}", b"r" * 100, f"student {number}")
+        assert await store.get_snippet("before 0") == b"r" * 100
+        for number in range(200):
+            await store.put_snippet(f"flood {number}", b"r" * 100, "stranger")
+        kept = {name for number in range(200) if await store.get_snippet(name := f"flood {number}") is not None}
+        assert "flood 199" in kept
+        assert [await store.get_snippet(f"hall {number}") for number in range(4)] == [b"r" * 100] * 4
+        old = [number for number in range(10) if await store.get_snippet(f"before {number}") is not None]
+    assert len(kept) in range(len(old), 12)
+    assert old == [0, *range(11 - len(old), 10)], "the one that was read, and the last used"
 
 
 async def test_the_newest_is_kept_even_if_it_is_larger_than_the_whole_store(tmp_path: Path) -> None:

@@ -74,10 +74,10 @@ def serving(folder: Path) -> Iterator[str]:
 
 
 def keep_program(server: str, source: str) -> tuple[str, str]:
-    """Runs a program; gives the ids of its trace and of its snippet."""
+    """Runs a program and keeps it; gives the ids of its trace and of its snippet."""
     with httpx.Client(base_url=server, timeout=60) as client:
         body = {"source": source, "options": {}}
         client.post("/api/traces", json=body, headers={"Accept": "text/event-stream"}).raise_for_status()
         receipt = client.post("/api/traces", json=body).json()
         assert receipt["status"] == "done"
-        return receipt["id"], receipt["snippet"]
+        return receipt["id"], client.post("/api/snippets", json=body).json()["id"]

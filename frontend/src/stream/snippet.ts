@@ -29,14 +29,14 @@ export async function fetchSnippet(
  * @throws {Error} with the server's reason
  */
 export async function keepProgram(request: TraceRequest, signal: AbortSignal, base = ""): Promise<string> {
-  const response = await fetch(`${base}/api/traces`, {
+  const response = await fetch(`${base}/api/snippets`, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify(request),
     signal,
   });
-  const answer = (await response.json()) as Refusal & { snippet?: string };
-  if (answer.snippet === undefined)
+  const answer = (await response.json()) as Refusal & { id?: string };
+  if (answer.id === undefined)
     throw new Error(sentenceOf(answer) ?? label("page-server-answered", { status: statusOf(response) }));
-  return answer.snippet;
+  return answer.id;
 }

@@ -30,7 +30,30 @@ class Links(TypedDict):
 
     self: str
     events: str
+
+
+@with_config(_STRICT)
+class RoomLinks(Links):
+    """Where to go from here."""
+
     page: str
+
+
+@with_config(_STRICT)
+class ProgramLinks(TypedDict):
+    """Where to go from here."""
+
+    self: str
+    page: str
+    embed: str
+
+
+@with_config(_STRICT)
+class KeptProgram(TypedDict):
+    """A program that is kept for its permalink."""
+
+    id: str
+    links: ProgramLinks
 
 
 @with_config(_STRICT)
@@ -38,7 +61,6 @@ class Receipt(TypedDict):
     """A trace that was asked for."""
 
     id: str
-    snippet: str
     status: Literal["queued", "running", "done"]
     links: Links
 
@@ -57,7 +79,7 @@ class OpenedRoom(TypedDict):
 
     code: str
     secret: str
-    links: Links
+    links: RoomLinks
 
 
 @with_config(_STRICT)

@@ -33,6 +33,7 @@ BODIES: Final[dict[tuple[str, str, str], Any]] = {
     ("post", "/api/traces/{trace}/steps/{index}/gradcheck", "200"): list[GradcheckReport],
     ("post", "/api/traces/{trace}/gradcheck", "200"): list[GradcheckReport],
     ("post", "/api/traces/{trace}/values/{number}", "200"): TensorValue,
+    ("post", "/api/snippets", "201"): answers.KeptProgram,
     ("get", "/api/snippets/{snippet}", "200"): TraceRequest,
     ("post", "/api/rooms", "201"): answers.OpenedRoom,
     ("get", "/api/rooms/{code}", "200"): RoomView,

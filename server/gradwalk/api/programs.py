@@ -92,8 +92,7 @@ async def find_stored(service: Service, request: TraceRequest) -> TraceDocument 
     """The trace of a program where it is known already; None also where nobody can say what its name would be."""
     if service.engine.status().versions is None:
         return None
-    stored = await service.find_trace(service.identify(request)[0])
-    return None if stored is None else await asyncio.to_thread(_decode_compressed, stored)
+    return await _find_known(service, await service.identify(request))
 
 
 async def find_trace(service: Service, request: TraceRequest, client: str) -> TraceDocument:
@@ -103,11 +102,12 @@ async def find_trace(service: Service, request: TraceRequest, client: str) -> Tr
         BusyError: there is no room for a run, or links ran too much for this client.
         FactAnswer: 504, it took too long.
     """
-    known = await find_stored(service, request)
+    trace = await service.identify(request)
+    known = await _find_known(service, trace)
     if known is not None:
         return known
     await service.rates.links.take(client)
-    run = await service.start_trace(request, client)
+    run = await service.start_trace(trace, request, client)
     with run.follower():
         try:
             async with asyncio.timeout(RUN_SECONDS_MAX):
@@ -133,8 +133,9 @@ def title_of(source: str, language: str) -> str:
     return say("api-title-of", language, line=first[: TITLE_CHARACTERS_MAX - _ROOM_FOR_WORDS])
 
 
-def _decode_compressed(stored: bytes) -> TraceDocument:
-    return _decode(decompress(stored))
+async def _find_known(service: Service, trace: str) -> TraceDocument | None:
+    stored = await service.find_trace(trace)
+    return None if stored is None else await asyncio.to_thread(lambda: _decode(decompress(stored)))
 
 
 def _decode(body: bytes) -> TraceDocument:

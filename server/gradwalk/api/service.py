@@ -1,10 +1,10 @@
 """What the routes share: the engine, the runs under way, the store."""
 
 import asyncio
+import hashlib
 import json
-import logging
-from collections.abc import Sequence
-from typing import Any, cast
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar, cast
 
 from gradwalk.api.clients import OwnRate, Rates, close_nothing, make_rates
 from gradwalk.api.made_once import MadeOnce
@@ -33,10 +33,10 @@ from gradwalk.sandbox.jobs import GradcheckJob, JacobianJob, TraceJob, ValueJob
 from gradwalk.sandbox.supervisor import Sandbox
 from gradwalk.store.compression import Coding, coding_of, compress, decompress
 from gradwalk.store.sqlite import SqliteStore
-from gradwalk.store.store import StoreError, TraceStore
+from gradwalk.store.store import TraceStore
 from gradwalk.words.extras import import_with_extra
 
-log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 STORE_FILE = "traces.sqlite3"
 _CLUSTERED = "gradwalk.api.clustered"
@@ -68,28 +68,33 @@ class Service:
             on_outcome=metrics.count_run,
         )
         self.rates = rates
-        self._background: set[asyncio.Task[None]] = set()
 
-    def identify(self, request: TraceRequest) -> tuple[str, str]:
-        """The ids of the trace and of the snippet."""
-        return trace_id(request, self.engine.versions()), snippet_id(request)
+    async def identify(self, request: TraceRequest) -> str:
+        """The id of its trace."""
+        versions = self.engine.versions()
+        return await in_thread_if_long(request, lambda: trace_id(request, versions))
 
-    async def start_trace(self, request: TraceRequest, client: str, ids: tuple[str, str] | None = None) -> Run:
+    async def keep_program(self, request: TraceRequest, client: str) -> str:
+        """Keeps a program for its permalink; gives its address.
+
+        Raises:
+            StoreError: it could not be kept.
+        """
+        address, written = await in_thread_if_long(
+            request, lambda: (snippet_id(request), encode(canonical_request(request)))
+        )
+        # So short that it stands for many addresses, and names none.
+        await self.store.put_snippet(address, written, hashlib.sha256(client.encode()).hexdigest()[:6])
+        return address
+
+    async def start_trace(self, trace: str, request: TraceRequest, client: str) -> Run:
         """The run of this request: the one under way or a new one of this client. Ask the store first.
-
-        Args:
-            ids: what `identify` says of the request, where it was asked already.
 
         Raises:
             BusyError: there is no room for a new one.
         """
-        trace, snippet = ids or self.identify(request)
         job = TraceJob(request=request, limits=resolve_limits(request.options.limits))
-        is_new = self.runs.find_joinable(trace) is None
-        run = await self._join_or_start(trace, job, client)
-        if is_new:
-            self._in_background(self._keep_snippet(snippet, request))
-        return run
+        return await self._join_or_start(trace, job, client)
 
     async def start_jacobian(self, trace: str, request: TraceRequest, index: int, argnum: int, client: str) -> Run:
         """The run that computes one step's local Jacobians.
@@ -198,7 +203,6 @@ class Service:
         self.runs.stop()
         await asyncio.to_thread(self.engine.close)
         await self.runs.settle()
-        await asyncio.gather(*self._background, return_exceptions=True)
         await self.store.close()
 
     async def _keep(self, run: Run) -> bool:
@@ -212,16 +216,11 @@ class Service:
             await self.store.put_trace(run.id, await asyncio.to_thread(join_document, run.log))
         return True
 
-    async def _keep_snippet(self, snippet: str, request: TraceRequest) -> None:
-        try:
-            await self.store.put_snippet(snippet, encode(canonical_request(request)))
-        except StoreError:
-            log.exception("a program could not be kept for its permalink")
 
-    def _in_background(self, work: Any) -> None:
-        task: asyncio.Task[None] = asyncio.create_task(work)
-        self._background.add(task)
-        task.add_done_callback(self._background.discard)
+async def in_thread_if_long(request: TraceRequest, work: Callable[[], T]) -> T:
+    """What `work` gives: only with numbers in the request may it take longer than the way to a thread."""
+    has_numbers = request.options.inputs or request.options.grad_output is not None
+    return await asyncio.to_thread(work) if has_numbers else work()
 
 
 def choose_rates(settings: Settings) -> Rates:

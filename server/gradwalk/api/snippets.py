@@ -4,15 +4,26 @@ from http import HTTPStatus
 from typing import Annotated
 
 from fastapi import APIRouter, Path
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 
 from gradwalk.api.errors import FactAnswer
-from gradwalk.api.traces import PROBLEM, ServiceOf
+from gradwalk.api.traces import PROBLEM, REFUSALS, Client, ServiceOf, refuse_what_json_cannot_say
 from gradwalk.protocol.facts import fact
+from gradwalk.protocol.requests import TraceRequest
 
 router = APIRouter(prefix="/api/snippets", tags=["snippets"])
 
 SnippetId = Annotated[str, Path(description="The hash of source and options.", pattern=r"^[0-9a-f]{40}$")]
+
+
+@router.post("", status_code=HTTPStatus.CREATED, response_model=None, responses=REFUSALS)
+async def keep_snippet(body: TraceRequest, service: ServiceOf, client: Client) -> Response:
+    """Keeps a program for its permalink, which runs alone do not; each reading keeps it for longer."""
+    await refuse_what_json_cannot_say(body)
+    snippet = await service.keep_program(body, client)
+    links = {"self": f"/api/snippets/{snippet}", "page": f"/t/{snippet}", "embed": f"/embed/{snippet}"}
+    headers = {"Cache-Control": "no-store", "Location": links["self"]}
+    return JSONResponse({"id": snippet, "links": links}, HTTPStatus.CREATED, headers)
 
 
 @router.get("/{snippet}", response_model=None, responses={404: {"description": "No such program here.", **PROBLEM}})

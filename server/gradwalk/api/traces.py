@@ -14,7 +14,7 @@ from gradwalk.api.errors import FactAnswer
 from gradwalk.api.finished import IMMUTABLE
 from gradwalk.api.languages import language_of
 from gradwalk.api.logs import note
-from gradwalk.api.service import Service
+from gradwalk.api.service import Service, in_thread_if_long
 from gradwalk.api.streams import read_last_event_id, stream_events, stream_run
 from gradwalk.engine.runs import RunState
 from gradwalk.protocol.document import encode, join_document
@@ -74,23 +74,23 @@ async def create_trace(request: Request, body: TraceRequest, accept: Accept = ""
     """Runs a program, or finds its trace. With `Accept: text/event-stream` the events follow at once."""
     # Asked for by a whole hall at once, and each dependency costs as much as all that follows here.
     service, client = await service_of(request), await client_of(request)
-    _refuse_what_json_cannot_say(body)
+    await refuse_what_json_cannot_say(body)
     return await find_or_run(service, body, client, streamed=EVENT_STREAM in accept)
 
 
 async def find_or_run(service: Service, body: TraceRequest, client: str, *, streamed: bool) -> Response:
     """The events of a program as they come, or where its trace is to be had."""
-    trace, snippet = service.identify(body)
+    trace = await service.identify(body)
     note(trace_id=trace)
     stored = await service.find_trace(trace)
     if stored is not None:
         if streamed:
             return stream_events(service, await service.events_of(trace, stored), trace, -1)
-        return _receipt(HTTPStatus.OK, trace, snippet, RunState.DONE.value)
-    run = await service.start_trace(body, client, (trace, snippet))
+        return _receipt(HTTPStatus.OK, trace, RunState.DONE.value)
+    run = await service.start_trace(trace, body, client)
     if streamed:
         return stream_run(service, run, -1)
-    return _receipt(HTTPStatus.ACCEPTED, trace, snippet, run.state.value)
+    return _receipt(HTTPStatus.ACCEPTED, trace, run.state.value)
 
 
 @router.get(
@@ -151,16 +151,21 @@ async def follow_trace(trace: TraceId, service: ServiceOf, last_event_id: LastEv
     return stream_run(service, run, after)
 
 
-def _refuse_what_json_cannot_say(request: TraceRequest) -> None:
+async def refuse_what_json_cannot_say(request: TraceRequest) -> None:
+    """Nothing, for a request that can be written again.
+
+    Raises:
+        FactAnswer: it holds a number that cannot.
+    """
     try:
-        encode(request.model_dump())
+        await in_thread_if_long(request, lambda: encode(request.model_dump()))
     except ValueError as error:
         raise FactAnswer(HTTPStatus.UNPROCESSABLE_ENTITY, fact("api-no-json")) from error
 
 
-def _receipt(status: HTTPStatus, trace: str, snippet: str, state: str) -> Response:
-    links = {"self": f"/api/traces/{trace}", "events": f"/api/traces/{trace}/events", "page": f"/t/{snippet}"}
-    body = {"id": trace, "snippet": snippet, "status": state, "links": links}
+def _receipt(status: HTTPStatus, trace: str, state: str) -> Response:
+    links = {"self": f"/api/traces/{trace}", "events": f"/api/traces/{trace}/events"}
+    body = {"id": trace, "status": state, "links": links}
     return JSONResponse(body, status, {"Cache-Control": "no-store", "Location": links["self"]})
 
 

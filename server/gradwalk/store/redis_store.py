@@ -5,6 +5,7 @@ shared server make room without ever touching what has none, the queues.
 """
 
 import asyncio
+import time
 from collections.abc import Awaitable
 from typing import Any
 
@@ -20,6 +21,8 @@ _DAY_SECONDS = 86_400
 TRACE_SECONDS = 30 * _DAY_SECONDS
 SNIPPET_SECONDS = 400 * _DAY_SECONDS
 """A link outlives every trace of its program."""
+SNIPPETS_OF_CLIENT_MAX = 2_000
+"""The next one takes the place of its oldest."""
 FILE_SECONDS = 3_600
 """Long enough for a hall to fetch it; then it is made again."""
 _PROBE_SECONDS = 10
@@ -53,8 +56,17 @@ class RedisStore:
         )
         return found
 
-    async def put_snippet(self, snippet_id: str, request: bytes) -> None:
-        await self._ask(self._connection.set(name_key("snippet", snippet_id), request, ex=SNIPPET_SECONDS, nx=True))
+    async def put_snippet(self, snippet_id: str, request: bytes, client: str) -> None:
+        name = name_key("snippet", snippet_id)
+        if await self._ask(self._connection.set(name, request, ex=SNIPPET_SECONDS, nx=True)):
+            await self._ask(self._note_owner(name, name_key("snippets", client)))
+
+    async def _note_owner(self, name: str, owned: str) -> None:
+        await self._connection.zadd(owned, {name: time.time()})
+        await self._connection.expire(owned, SNIPPET_SECONDS)
+        excess = await self._connection.zcard(owned) - SNIPPETS_OF_CLIENT_MAX
+        if excess > 0:
+            await self._connection.delete(*[oldest for oldest, _ in await self._connection.zpopmin(owned, excess)])
 
     async def get_file(self, address: str) -> bytes | None:
         found: bytes | None = await self._ask(self._connection.get(name_key(address)))

@@ -25,13 +25,21 @@ CREATE TABLE IF NOT EXISTS trace (
 ) STRICT;
 CREATE INDEX IF NOT EXISTS trace_used ON trace (used, bytes);
 CREATE TABLE IF NOT EXISTS snippet (
-    id TEXT PRIMARY KEY, request BLOB NOT NULL, bytes INTEGER NOT NULL, used REAL NOT NULL
+    id TEXT PRIMARY KEY, request BLOB NOT NULL, bytes INTEGER NOT NULL, used REAL NOT NULL,
+    client TEXT NOT NULL DEFAULT ''
 ) STRICT;
 CREATE INDEX IF NOT EXISTS snippet_used ON snippet (used, bytes);
 """
+_ADD_CLIENT = "ALTER TABLE snippet ADD COLUMN client TEXT NOT NULL DEFAULT ''"
+"""To a file of before links had a client; those in it are counted as those of one."""
+_FIRST_TO_GO = {
+    "trace": "used",
+    # Of those with what their client used since: the fullest client's oldest has the most.
+    "snippet": "-SUM(bytes) OVER (PARTITION BY client ORDER BY used DESC, id)",
+}
 _BUSY_SECONDS = 5.0
 _TOUCH_SECONDS = 3_600.0
-"""`used` is written at most this often per trace: a write per read would cost more than the read."""
+"""`used` is written at most this often per row: a write per read would cost more than the read."""
 _TOUCHED_MAX = 2_048
 _EVICT_DOWN_TO = 0.9
 COUNT_EVERY = 256
@@ -57,7 +65,7 @@ class _Size:
 
 
 class SqliteStore:
-    """Bounded by bytes; the traces that were not used for longest go first."""
+    """Bounded by bytes; of traces the longest unused go first, of links those of the client that has the most."""
 
     def __init__(self, path: Path, trace_bytes_max: int, snippet_bytes_max: int) -> None:
         self._path = path
@@ -72,11 +80,15 @@ class SqliteStore:
         self._writing = ThreadPoolExecutor(max_workers=1, thread_name_prefix="store-writer")
         with closing(self._writer.cursor()) as cursor:
             cursor.executescript(_SCHEMA)
+            cursor.execute("BEGIN IMMEDIATE")
+            if "client" not in {name for _, name, *_ in cursor.execute("PRAGMA table_info(snippet)")}:
+                cursor.execute(_ADD_CLIENT)
+            cursor.execute("COMMIT")
 
     def recall(self, trace_id: str) -> bytes | None:
         body = self._memory.recall(trace_id)
         if body is not None:
-            self._touch(trace_id)
+            self._touch("trace", trace_id)
         return body
 
     async def get_trace(self, trace_id: str) -> bytes | None:
@@ -86,7 +98,7 @@ class SqliteStore:
             if body is None:
                 return None
             self._memory.remember(trace_id, body)
-        self._touch(trace_id)
+        self._touch("trace", trace_id)
         return body
 
     async def put_trace(self, trace_id: str, document: bytes) -> None:
@@ -94,10 +106,14 @@ class SqliteStore:
         self._memory.remember(trace_id, body)
 
     async def get_snippet(self, snippet_id: str) -> bytes | None:
-        return self._read("SELECT request FROM snippet WHERE id = ?", snippet_id)
+        request = self._read("SELECT request FROM snippet WHERE id = ?", snippet_id)
+        if request is not None:
+            self._touch("snippet", snippet_id)
+        return request
 
-    async def put_snippet(self, snippet_id: str, request: bytes) -> None:
-        await self._write(lambda: self._insert("snippet", "request", snippet_id, request))
+    async def put_snippet(self, snippet_id: str, request: bytes, client: str) -> None:
+        row: dict[str, str | bytes] = {"id": snippet_id, "request": request, "client": client}
+        await self._write(lambda: self._insert("snippet", row, len(request)))
 
     async def get_file(self, address: str) -> bytes | None:
         return self._files.recall(address)
@@ -137,20 +153,21 @@ class SqliteStore:
 
     def _insert_trace(self, trace_id: str, document: bytes) -> bytes:
         body = compress(document)
-        self._insert("trace", "body", trace_id, body)
+        self._insert("trace", {"id": trace_id, "body": body}, len(body))
         return body
 
-    def _insert(self, table: str, column: str, key: str, body: bytes) -> None:
-        values = (key, body, len(body), time.time())
+    def _insert(self, table: str, row: dict[str, str | bytes], size: int) -> None:
+        names = ", ".join(row)
         added = self._writer.execute(
-            f"INSERT OR IGNORE INTO {table} (id, {column}, bytes, used) VALUES (?, ?, ?, ?)", values
+            f"INSERT OR IGNORE INTO {table} ({names}, bytes, used) VALUES ({'?, ' * len(row)}?, ?)",
+            (*row.values(), size, time.time()),
         ).rowcount
-        if added and self._sizes[table].grow(len(body), self._bytes_max[table]):
-            self._evict(table, keep=key)
+        if added and self._sizes[table].grow(size, self._bytes_max[table]):
+            self._evict(table, keep=row["id"])
             self._sizes[table].note(self._count_bytes(table))
 
-    def _evict(self, table: str, keep: str) -> None:
-        """Deletes the oldest by use, in one statement, once the table is over its size."""
+    def _evict(self, table: str, keep: str | bytes) -> None:
+        """Deletes those that are the first to go, in one statement, once the table is over its size."""
         total = self._count_bytes(table)
         if total <= self._bytes_max[table]:
             return
@@ -158,7 +175,11 @@ class SqliteStore:
         self._writer.execute(
             f"""DELETE FROM {table} WHERE id IN (
                 SELECT id FROM (
-                    SELECT id, SUM(bytes) OVER (ORDER BY used, id) - bytes AS freed FROM {table} WHERE id != ?
+                    SELECT id, SUM(bytes) OVER (ORDER BY place) - bytes AS freed FROM (
+                        SELECT id, bytes, ROW_NUMBER() OVER (ORDER BY first_to_go, id) AS place FROM (
+                            SELECT id, bytes, {_FIRST_TO_GO[table]} AS first_to_go FROM {table}
+                        ) WHERE id != ?
+                    )
                 ) WHERE freed < ?
             )""",
             (keep, excess),
@@ -170,16 +191,13 @@ class SqliteStore:
 
     def _probe(self) -> None:
         """A real write, committed: what is undone never reaches the disk, so it would not notice a full one."""
-        self._writer.execute("INSERT OR REPLACE INTO snippet VALUES ('probe', zeroblob(8192), 8192, 0)")
+        self._writer.execute("INSERT OR REPLACE INTO snippet VALUES ('probe', zeroblob(8192), 8192, 0, '')")
 
-    def _touch(self, trace_id: str) -> None:
+    def _touch(self, table: str, key: str) -> None:
         now = time.time()
-        if now - self._touched.get(trace_id, 0.0) < _TOUCH_SECONDS:
+        if now - self._touched.get(key, 0.0) < _TOUCH_SECONDS:
             return
         if len(self._touched) > _TOUCHED_MAX:
             self._touched.clear()
-        self._touched[trace_id] = now
-        self._writing.submit(self._write_touch, trace_id, now)
-
-    def _write_touch(self, trace_id: str, now: float) -> None:
-        self._writer.execute("UPDATE trace SET used = ? WHERE id = ?", (now, trace_id))
+        self._touched[key] = now
+        self._writing.submit(self._writer.execute, f"UPDATE {table} SET used = ? WHERE id = ?", (now, key))

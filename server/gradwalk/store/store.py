@@ -29,8 +29,8 @@ class TraceStore(Protocol):
     async def get_snippet(self, snippet_id: str) -> bytes | None:
         """The request's canonical JSON."""
 
-    async def put_snippet(self, snippet_id: str, request: bytes) -> None:
-        """Keeps a request, for longer than any trace of it.
+    async def put_snippet(self, snippet_id: str, request: bytes, client: str) -> None:
+        """Keeps a request, for longer than any trace of it. Where there is no room, a client loses its own first.
 
         Raises:
             StoreError: it could not be written.

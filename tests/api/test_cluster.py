@@ -123,12 +123,17 @@ async def test_slow_and_stuck_readers_are_noticed_by_nobody_else(cluster: Cluste
     assert sum(len(json.dumps(event)) for event in known) > HELD_BYTES_MAX
     path = f"/api/traces/{known[0]['id']}/events"
     room = server.client.post("/api/rooms", json={}).json()
-    places = [path] * 16 + [f"/api/rooms/{room['code']}/events?participant={n:016x}" for n in range(15)]
+
+    def seat() -> str:
+        answer = server.client.post(f"/api/rooms/{room['code']}/participants", json={})
+        return str(answer.json()["participant"])
+
+    places = [path] * 16 + [f"/api/rooms/{room['code']}/events?participant={seat()}" for _ in range(15)]
 
     async def lecture() -> list[list[dict[str, Any]]]:
         async with httpx.AsyncClient(base_url=server.url, timeout=60) as client:
             hall = Hall(client, room)
-            honest = await hall.follower("f" * 16)
+            honest = await hall.follower("honest")
             for move in range(MOVES):
                 said = await hall.present(position=f"{move}.1", question={"id": "1.1", "prompt": f"{move:03}" * 100})
             await honest.until(lambda: honest.view["revision"] == said)

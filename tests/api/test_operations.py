@@ -138,7 +138,11 @@ def stop_with_open_streams(server: Server) -> None:
     code = server.client.post("/api/rooms", json={}).json()["code"]
     looping = post(server, "while True: pass").json()["id"]
     paths = [f"/api/rooms/{code}/events", f"/api/traces/{looping}/events"]
-    streams = [open_stream(server.url, f"{paths[number % 2]}?participant={number:016x}") for number in range(STREAMS)]
+    seats = [server.client.post(f"/api/rooms/{code}/participants", json={}).json() for _ in range(STREAMS)]
+    streams = [
+        open_stream(server.url, f"{paths[number % 2]}?participant={seat['participant']}")
+        for number, seat in enumerate(seats)
+    ]
     opened = counts(server.client)
     assert opened["sse_connections|kind=room"] == opened["sse_connections|kind=trace"] == STREAMS / 2
     assert opened["room_participants"] == STREAMS / 2

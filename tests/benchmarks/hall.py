@@ -176,8 +176,9 @@ async def measure_room(served: Served, count: int) -> None:
         opened = (await client.post("/api/rooms", json={})).json()
         room, headers = f"/api/rooms/{opened['code']}", {"Authorization": f"Bearer {opened['secret']}"}
         before = private_bytes(served.pid)
-        for number in range(count):
-            connection = await send(served.url, get(f"{room}/events?participant={number:016x}"))
+        for _ in range(count):
+            seat = (await client.post(f"{room}/participants", json={})).json()
+            connection = await send(served.url, get(f"{room}/events?participant={seat['participant']}"))
             followers.append(asyncio.create_task(hear(*connection)))
         await until_all_heard(FIRST_REVISION)
         memory = (private_bytes(served.pid) - before) / count / 1024

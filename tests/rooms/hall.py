@@ -8,6 +8,9 @@ import httpx
 
 from tests.world.processes import PATIENCE_SECONDS
 
+_SEATS: dict[tuple[str, str], str] = {}
+"""What each room gave to whom, on whichever server it was asked for."""
+
 
 class Follower:
     """One connection to a room's events, as often as it is made."""
@@ -86,9 +89,16 @@ class Hall:
         assert answer.status_code == 201, answer.text
         return cls(client, answer.json())
 
-    async def follower(self, participant: str | None = None) -> Follower:
+    async def seat(self, name: str) -> str:
+        """What the room calls somebody: always the same."""
+        if (self.code, name) not in _SEATS:
+            answer = await self.client.post(f"/api/rooms/{self.code}/participants", json={})
+            _SEATS[self.code, name] = answer.json().get("participant", "0" * 40)
+        return _SEATS[self.code, name]
+
+    async def follower(self, name: str) -> Follower:
         """Somebody who has just come in."""
-        follower = Follower(self.client, self.code, participant, None)
+        follower = Follower(self.client, self.code, await self.seat(name), None)
         await follower.connect()
         return follower
 
@@ -106,14 +116,14 @@ class Hall:
         assert answer.status_code == 200, answer.text
         return answer.json()["revision"]
 
-    async def answer(self, question: str, participant: str, answer: str) -> int:
+    async def answer(self, question: str, name: str, answer: str) -> int:
         """The status of the reply."""
-        body = {"participant": participant, "answer": answer}
+        body = {"participant": await self.seat(name), "answer": answer}
         return (await self.client.put(f"/api/rooms/{self.code}/answers/{question}", json=body)).status_code
 
-    async def note_presence(self, participant: str, *, following: bool) -> int:
+    async def note_presence(self, name: str, *, following: bool) -> int:
         """The status of the reply."""
-        address = f"/api/rooms/{self.code}/participants/{participant}"
+        address = f"/api/rooms/{self.code}/participants/{await self.seat(name)}"
         return (await self.client.put(address, json={"following": following})).status_code
 
     async def close(self, secret: str | None = None) -> int:

@@ -13,7 +13,7 @@ from tests.world.cluster import ClusterServer
 from tests.world.redis import Redis
 from tests.world.server import Server
 
-ADA, BOB, CAT = "a" * 16, "b" * 16, "c" * 16
+ADA, BOB, CAT = "Ada", "Bob", "Cat"
 QUESTION = {"id": "4.3", "prompt": "What is v times J?"}
 
 
@@ -77,7 +77,7 @@ async def test_only_the_presenter_steers(lecture_server: Any) -> None:
 async def test_answers_are_counted_once_each_and_masked_until_they_are_revealed(lecture_server: Any) -> None:
     async with in_hall(lecture_server) as client:
         hall = await Hall.open(client)
-        presenter, follower = await hall.presenter(), await hall.follower(ADA)
+        presenter, follower, *others = [await hall.presenter(), *[await hall.follower(one) for one in (ADA, BOB, CAT)]]
         assert await hall.answer("4.3", ADA, "6") == 409
         await hall.present(question=QUESTION)
         for participant, answer in ((ADA, "6"), (BOB, "10"), (CAT, "6"), (ADA, "10")):
@@ -90,11 +90,50 @@ async def test_answers_are_counted_once_each_and_masked_until_they_are_revealed(
         assert all(view["tally"] is None and view["answered"] == 0 for view in follower.views)
         await hall.present(question=QUESTION, revealed=True)
         await follower.until(lambda: follower.view["tally"] == tally)
-        assert await hall.answer("4.3", "d" * 16, "1") == 409
+        assert await hall.answer("4.3", BOB, "1") == 409
         await hall.present(question={**QUESTION, "id": "5.3"})
         await presenter.until(lambda: presenter.view["answered"] == 0 and presenter.view["tally"] == [])
-        await presenter.drop()
+        for each in (presenter, follower, *others):
+            await each.drop()
+
+
+async def test_who_is_not_there_has_no_vote(lecture_server: Any) -> None:
+    """However many names somebody makes up, or asks for without coming in: one vote to a connected page."""
+    async with in_hall(lecture_server) as client:
+        hall, other = await Hall.open(client, question=QUESTION), await Hall.open(client, question=QUESTION)
+        presenter, follower = await hall.presenter(), await hall.follower(ADA)
+        ada = await hall.seat(ADA)
+        made_up = ["0" * 40, await other.seat(BOB), f"{ada[:15]}{int(ada[15] == '0')}{ada[16:]}"]
+        for participant in (*made_up, *[await hall.seat(name) for name in "BCDEF"]):
+            body = {"participant": participant, "answer": "WRONG"}
+            assert (await client.put(f"/api/rooms/{hall.code}/answers/4.3", json=body)).status_code == 403
+        for participant in made_up:
+            asked = {"participant": participant}
+            async with client.stream("GET", f"/api/rooms/{hall.code}/events", params=asked) as answer:
+                assert answer.status_code == 403
+        assert await hall.answer(QUESTION["id"], ADA, "6") == 204
+        await presenter.until(lambda: presenter.view["answered"] == 1)
+        assert presenter.view["tally"] == [{"answer": "6", "count": 1}]
         await follower.drop()
+        await presenter.until(lambda: presenter.view["followers"] == 0)
+        assert await hall.answer(QUESTION["id"], ADA, "7") == 403
+        await presenter.drop()
+        assert [await one.close() for one in (hall, other)] == [204, 204]
+
+
+async def test_codes_cannot_be_tried_at_speed(start_server: Callable[..., Server]) -> None:
+    server = start_server(guess_rate="5/hour", trusted_proxies=["127.0.0.1"])
+    async with in_hall(server) as client:
+        hall = await Hall.open(client)
+        here = [("GET", ""), ("GET", "/events"), ("POST", "/participants")]
+        for method, path in [*here, ("GET", ""), ("GET", "")]:
+            assert (await client.request(method, f"/api/rooms/BBBBBB{path}", json={})).status_code == 404
+        for code in ("BBBBBB", hall.code):
+            for method, path in here:
+                answer = await client.request(method, f"/api/rooms/{code}{path}", json={})
+                assert (answer.status_code, "retry-after" in answer.headers) == (429, True)
+        other = {"X-Forwarded-For": "10.0.0.9"}
+        assert (await client.get(f"/api/rooms/{hall.code}", headers=other)).status_code == 200
 
 
 async def test_the_presenter_knows_who_follows_and_who_wandered_off(lecture_server: Any) -> None:
@@ -137,28 +176,53 @@ async def test_a_closed_room_sends_everybody_home_and_is_forgotten(lecture_serve
 async def test_a_page_that_sends_without_end_is_alone_in_being_refused(lecture_server: Any) -> None:
     async with in_hall(lecture_server) as client:
         hall = await Hall.open(client)
-        places = f"/api/rooms/{hall.code}/participants"
-        sent = [await client.put(f"{places}/{ADA}", json={"following": False}) for _ in range(130)]
-        assert sent[0].status_code == 204
-        assert (sent[-1].status_code, "retry-after" in sent[-1].headers) == (429, True)
-        assert (await client.put(f"{places}/{BOB}", json={"following": False})).status_code == 204
+        sent = [await hall.note_presence(ADA, following=False) for _ in range(130)]
+        assert (sent[0], sent[-1]) == (204, 429)
+        assert await hall.note_presence(BOB, following=False) == 204
         assert await hall.close() == 204
 
 
 async def test_every_place_has_an_end(lecture_server: Any) -> None:
     async with in_hall(lecture_server) as client:
         hall = await Hall.open(client)
-        seated = [await hall.follower(f"{number:016x}") for number in range(30)]
-        full = await client.get(f"/api/rooms/{hall.code}/events", params={"participant": "f" * 16})
+        seated = [await hall.follower(f"number {number}") for number in range(30)]
+        full = await client.get(f"/api/rooms/{hall.code}/events", params={"participant": await hall.seat("late")})
         assert (full.status_code, "retry-after" in full.headers) == (429, True)
-        again = await hall.follower(f"{3:016x}")
+        again = await hall.follower("number 3")
         for follower in (*seated, again):
             await follower.drop()
-        answers = [await client.post("/api/rooms", json={}) for _ in range(41)]
-        assert answers[-1].status_code == 429
-        for answer in answers:
-            if answer.status_code == 201:
-                await Hall(client, answer.json()).close()
+
+
+@pytest.mark.parametrize("kind", ["of one process", "shared"])
+async def test_of_rooms_a_client_has_its_part_and_the_emptiest_makes_room(
+    kind: str, start_server: Callable[..., Server], redis: Redis
+) -> None:
+    url = redis.url if kind == "shared" else ""
+    settings = {"rooms_max": 4, "client_rooms_max": 2, "cluster_url": url}
+    server = start_server(path="/healthz", trusted_proxies=["127.0.0.1"], **settings)
+
+    async def ask(number: int) -> httpx.Response:
+        return await client.post("/api/rooms", json={}, headers={"X-Forwarded-For": f"10.0.0.{number}"})
+
+    async with in_hall(server) as client:
+        presented, followed = [Hall(client, (await ask(1)).json()) for _ in range(2)]
+        refused = await ask(1)
+        assert (refused.status_code, "retry-after" in refused.headers) == (429, True)
+        there = [await presented.presenter(), await followed.follower(ADA)]
+        others = [Hall(client, (await ask(number)).json()) for number in (2, 3)]
+        if kind == "shared":
+            assert (await ask(4)).status_code == 429, "a presenter of any may be on its way"
+            for hall in (followed, *others):
+                redis.client().zincrby(
+                    "gradwalk:rooms", -60, hall.code
+                )  # as when no presenter was heard of for so long
+        assert (await ask(4)).status_code == 201
+        codes = [hall.code for hall in (presented, followed, *others)]
+        found = [(await client.get(f"/api/rooms/{code}")).status_code for code in codes]
+        assert found[:2] == [200, 200]
+        assert sorted(found[2:]) == [200, 404]
+        for each in there:
+            await each.drop()
 
 
 def test_what_cannot_be_shown_is_refused(tight_server: Any) -> None:

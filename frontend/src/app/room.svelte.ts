@@ -10,7 +10,6 @@ import { fetchDocument } from "../stream/document";
 import {
   closeRoom,
   followRoom,
-  newParticipant,
   openRoom,
   presentState,
   type RoomKey,
@@ -48,7 +47,8 @@ export function placeOf({
 const TELL_EVERY_MS = 100;
 const FETCH_MS = 30_000;
 const PROMPT_CHARACTERS = 500;
-const KEPT = "gradwalk.participant";
+/** The room's code and who one is in it: the same over reloads of one tab, so that nobody is counted twice. */
+const SEAT = "gradwalk.seat";
 /** The presenter's key, so that a reload does not end the lecture. */
 const PRESENTS = "gradwalk.presents";
 
@@ -95,7 +95,8 @@ export class LiveRoom {
 
   /** Comes in with a code, or comes back as the presenter with the secret too. */
   join(code: string, secret: string | null = null): void {
-    this.key = { code, secret, participant: secret === null ? participant() : null };
+    const [room, participant] = (recall(SEAT) ?? "").split(" ");
+    this.key = { code, secret, participant: secret === null && room === code ? (participant ?? null) : null };
     this.role = secret === null ? "follower" : "presenter";
     this.listen();
   }
@@ -205,6 +206,10 @@ export class LiveRoom {
         this.connected = connected;
         if (connected && this.detached) this.sayPresence();
       },
+      onseated: (participant) => {
+        this.key = { ...key, participant };
+        keep(SEAT, `${key.code} ${participant}`);
+      },
       onview: (view) => {
         const before = this.view;
         this.view = view;
@@ -241,15 +246,6 @@ export class LiveRoom {
   private sayPresence(): void {
     if (this.key !== null) sendPresence(this.key, !this.detached).catch(() => {});
   }
-}
-
-/** The same participant over reloads of one tab, so that nobody is counted twice. */
-function participant(): string {
-  const known = recall(KEPT);
-  if (known !== null && /^[0-9a-f]{32}$/.test(known)) return known;
-  const made = newParticipant();
-  keep(KEPT, made);
-  return made;
 }
 
 /** In this tab; a sandboxed frame has no storage and forgets. */

@@ -391,6 +391,7 @@ export interface Catalogue {
   "api-busy-link": never;
   "api-busy-bytes": never;
   "api-busy-room": never;
+  "api-busy-guess": never;
   "api-busy-participant": never;
   "api-store": never;
   "api-bug": never;
@@ -415,6 +416,8 @@ export interface Catalogue {
   "api-room-revealed": never;
   "api-room-answers-full": never;
   "api-room-full": never;
+  "api-room-no-seat": never;
+  "api-rooms-client": never;
   "api-rooms-full": never;
   "api-rooms-away": never;
   "api-rooms-elsewhere": never;

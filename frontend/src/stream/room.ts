@@ -45,12 +45,14 @@ export interface RoomKey {
   readonly code: string;
   /** Only the presenter has one. */
   readonly secret: string | null;
-  /** Only a follower has one. */
+  /** Only a follower has one, which the room gave. */
   readonly participant: string | null;
 }
 
 export interface RoomListeners {
   onview: (view: RoomView) => void;
+  /** Of a follower that had no name yet. */
+  onseated?: (participant: string) => void;
   /** Out of reach, or there again. */
   onconnected: (connected: boolean) => void;
   signal: AbortSignal;
@@ -60,19 +62,13 @@ export interface RoomListeners {
 export type RoomEnd = { kind: "gone" } | { kind: "refused"; message: string } | { kind: "aborted" };
 
 const CODE = /^[BCDFGHJKMNPQRSTVWXZ]{6}$/;
+const JSON_BODY = { "Content-Type": "application/json" };
 const BACKOFF_MS = [300, 700, 1500, 3000];
 
 /** A code as people type it, null where it cannot be one. */
 export function readCode(text: string): string | null {
   const bare = text.toUpperCase().replace(/[\s-]/g, "");
   return CODE.test(bare) ? bare : null;
-}
-
-/** Sixteen bytes that nobody else in the hall has. */
-export function newParticipant(): string {
-  return [...crypto.getRandomValues(new Uint8Array(16))]
-    .map((byte) => byte.toString(16).padStart(2, "0"))
-    .join("");
 }
 
 /** @throws {Error} with the server's sentence, or that it is out of reach */
@@ -104,9 +100,18 @@ export async function closeRoom(key: RoomKey): Promise<void> {
 /** Hands over every view until the room ends; comes back by itself when the line breaks. */
 export async function followRoom(key: RoomKey, listeners: RoomListeners): Promise<RoomEnd> {
   const { signal } = listeners;
+  let { participant } = key;
   for (let failures = 0; !signal.aborted; failures += 1) {
     try {
-      const end = await listen(key, listeners, () => {
+      if (key.secret === null && participant === null) {
+        const path = `/api/rooms/${key.code}/participants`;
+        const response = await fetch(path, { method: "POST", headers: JSON_BODY, signal });
+        if (response.status === 404) return { kind: "gone" };
+        if (!response.ok) throw new Error(response.statusText);
+        participant = ((await response.json()) as { participant: string }).participant;
+        listeners.onseated?.(participant);
+      }
+      const end = await listen({ ...key, participant }, listeners, () => {
         failures = 0;
         listeners.onconnected(true);
       });
@@ -154,7 +159,7 @@ async function listen(
 }
 
 async function send(method: string, path: string, secret: string | null, body: unknown): Promise<Response> {
-  const headers = { "Content-Type": "application/json", ...authorization(secret) };
+  const headers = { ...JSON_BODY, ...authorization(secret) };
   const response = await fetch(path, {
     method,
     headers,

@@ -83,6 +83,13 @@ class OpenedRoom(TypedDict):
 
 
 @with_config(_STRICT)
+class Seat(TypedDict):
+    """A follower's name in a room."""
+
+    participant: str
+
+
+@with_config(_STRICT)
 class Revision(TypedDict):
     """Of the state that was set."""
 

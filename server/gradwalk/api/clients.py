@@ -60,6 +60,13 @@ class Rate(Protocol):
             BusyError: that is one too many.
         """
 
+    async def check(self, client: str) -> None:
+        """Counts nothing.
+
+        Raises:
+            BusyError: one more would be too many.
+        """
+
 
 @dataclass(frozen=True)
 class Rates:
@@ -70,7 +77,9 @@ class Rates:
     links: Rate
     """Those among them that a link started, which any page can follow for its reader."""
     room: Rate
-    """What an address sends to rooms."""
+    """What an address asks of rooms."""
+    guess: Rate
+    """Those among them that were about no room."""
     participant: Rate
     """What one follower sends to a room."""
     close: Callable[[], Awaitable[None]]
@@ -85,7 +94,13 @@ class OwnRate:
         self._limiter = FixedWindowRateLimiter(MemoryStorage())
 
     async def take(self, client: str, cost: int = 1) -> None:
-        if not self._limiter.hit(self._item, client, cost=cost):
+        self._refuse_unless(self._limiter.hit(self._item, client, cost=cost), client)
+
+    async def check(self, client: str) -> None:
+        self._refuse_unless(self._limiter.test(self._item, client), client)
+
+    def _refuse_unless(self, may: bool, client: str) -> None:  # noqa: FBT001
+        if not may:
             raise BusyError(_seconds_until(self._limiter.get_window_stats(self._item, client)), self._why)
 
 
@@ -93,15 +108,21 @@ class SharedRate:
     """Counted over all servers; where the shared memory does not answer, nobody is refused for that."""
 
     def __init__(self, rate: str, why: Fact, storage: Storage) -> None:
-        self._why = why
+        self._why, self._name = why, why["kind"]
         self._item = parse(rate)
         self._limiter = SharedLimiter(storage)
 
     async def take(self, client: str) -> None:
+        await self._ask(self._limiter.hit, client)
+
+    async def check(self, client: str) -> None:
+        await self._ask(self._limiter.test, client)
+
+    async def _ask(self, may: Callable[..., Awaitable[bool]], client: str) -> None:
         try:
-            if await self._limiter.hit(self._item, self._why["kind"], client):
+            if await may(self._item, self._name, client):
                 return
-            window = await self._limiter.get_window_stats(self._item, self._why["kind"], client)
+            window = await self._limiter.get_window_stats(self._item, self._name, client)
         except StorageError as error:
             log.warning("clients are not counted: %s", error)
             return
@@ -114,6 +135,7 @@ def make_rates(settings: Settings, make: Callable[[str, Fact], Rate], close: Cal
         runs=make(settings.client_rate, fact("api-busy-client")),
         links=make(settings.link_rate, fact("api-busy-link")),
         room=make(settings.room_rate, fact("api-busy-room")),
+        guess=make(settings.guess_rate, fact("api-busy-guess")),
         participant=make(settings.participant_rate, fact("api-busy-participant")),
         close=close,
     )

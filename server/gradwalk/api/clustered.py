@@ -43,6 +43,7 @@ def make_rooms(settings: Settings) -> RedisRooms:
     return RedisRooms(
         settings.cluster_url,
         rooms_max=settings.rooms_max,
+        client_rooms_max=settings.client_rooms_max,
         places_max=settings.room_places_max,
         idle_seconds=settings.room_idle_seconds,
     )

@@ -37,6 +37,7 @@ BODIES: Final[dict[tuple[str, str, str], Any]] = {
     ("get", "/api/snippets/{snippet}", "200"): TraceRequest,
     ("post", "/api/rooms", "201"): answers.OpenedRoom,
     ("get", "/api/rooms/{code}", "200"): RoomView,
+    ("post", "/api/rooms/{code}/participants", "201"): answers.Seat,
     ("put", "/api/rooms/{code}/state", "200"): answers.Revision,
     ("get", "/api/examples", "200"): list[answers.ListedExample],
     ("get", "/api/exports", "200"): answers.ExportKinds,
@@ -76,7 +77,9 @@ EXAMPLES: Final[dict[tuple[str, str], dict[str, Any]]] = {
     ("put", "/api/rooms/{code}/state"): {
         "a question": {"shown": {**_SHOWN, "question": {"id": "7.3", "prompt": "What is v times J?"}}}
     },
-    ("put", "/api/rooms/{code}/answers/{question}"): {"six": {"participant": "0123456789abcdef", "answer": "6"}},
+    ("put", "/api/rooms/{code}/answers/{question}"): {
+        "six": {"participant": "0123456789abcdef" * 2 + "01234567", "answer": "6"}
+    },
     ("put", "/api/rooms/{code}/participants/{participant}"): {"wandered off": {"following": False}},
 }
 """Bodies that can be sent as they are."""

@@ -19,7 +19,15 @@ from gradwalk.engine.engine import BusyError
 from gradwalk.protocol.document import encode
 from gradwalk.protocol.events import Problem
 from gradwalk.protocol.facts import Fact, fact
-from gradwalk.rooms.rooms import NoSuchRoom, NotAsked, NotThePresenter, RoomError, RoomsFull, RoomsOutOfReach
+from gradwalk.rooms.rooms import (
+    NoSuchRoom,
+    NotAParticipant,
+    NotAsked,
+    NotThePresenter,
+    RoomError,
+    RoomsFull,
+    RoomsOutOfReach,
+)
 from gradwalk.store.store import StoreError
 from gradwalk.words.catalogue import say, tell, tell_attribute
 
@@ -30,6 +38,7 @@ _ROOM_RETRY_SECONDS = "30"
 _ROOM_ERRORS: dict[type[RoomError], HTTPStatus] = {
     NoSuchRoom: HTTPStatus.NOT_FOUND,
     NotThePresenter: HTTPStatus.FORBIDDEN,
+    NotAParticipant: HTTPStatus.FORBIDDEN,
     NotAsked: HTTPStatus.CONFLICT,
     RoomsFull: HTTPStatus.TOO_MANY_REQUESTS,
     RoomsOutOfReach: HTTPStatus.SERVICE_UNAVAILABLE,

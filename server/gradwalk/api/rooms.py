@@ -15,18 +15,19 @@ from gradwalk.api.errors import FactAnswer
 from gradwalk.api.event_stream import EventStream
 from gradwalk.api.metrics import Metrics
 from gradwalk.api.streams import retry_frame
-from gradwalk.api.traces import EVENT_STREAM, PROBLEM, REFUSALS
+from gradwalk.api.traces import EVENT_STREAM, PROBLEM, REFUSALS, Client
 from gradwalk.protocol.rooms import CODE, GiveAnswer, OpenRoom, ParticipantId, Presence, PresentState, QuestionId
 from gradwalk.rooms.room import NOT_THE_PRESENTER
-from gradwalk.rooms.rooms import Audience, GoElsewhere, Rooms
-
-router = APIRouter(prefix="/api/rooms", tags=["rooms"])
+from gradwalk.rooms.rooms import Audience, GoElsewhere, NoSuchRoom, Rooms
 
 _GONE: dict[int | str, dict[str, Any]] = {404: {"description": "There is no such room (any more).", **PROBLEM}}
+_COUNTED: dict[int | str, dict[str, Any]] = {
+    429: {"description": "Too much at once; `Retry-After` says when to try again.", **PROBLEM}
+}
 _REFUSED: dict[int | str, dict[str, Any]] = {
     **REFUSALS,
-    403: {"description": "The secret is another, or it came from another site's page.", **PROBLEM},
-    429: {"description": "Too much at once; `Retry-After` says when to try again.", **PROBLEM},
+    403: {"description": "Secret or participant are another room's, or it came from another site's page.", **PROBLEM},
+    **_COUNTED,
 }
 BODY_BYTES_MAX = 4 << 10
 """Of one request: the longest prompt of a question takes half of it."""
@@ -42,14 +43,21 @@ async def rooms_of(request: Request) -> Rooms:
     return rooms
 
 
-async def count_request(request: Request) -> None:
-    """Takes one of the asker's requests to rooms.
+async def count_request(request: Request) -> AsyncGenerator[None]:
+    """Takes one of the asker's requests to rooms, and of the codes that it may try.
 
     Raises:
         BusyError: that is one too many.
     """
     rates: Rates = request.app.state.rates
-    await rates.room.take(await client_of(request))
+    client = await client_of(request)
+    await rates.room.take(client)
+    await rates.guess.check(client)
+    try:
+        yield
+    except NoSuchRoom:
+        await rates.guess.take(client)
+        raise
 
 
 async def count_participant(request: Request, code: str, participant: str) -> None:
@@ -75,19 +83,19 @@ async def read_secret(authorization: Annotated[str, Header(description="`Bearer`
 
 RoomsOf = Annotated[Rooms, Depends(rooms_of)]
 Secret = Annotated[str, Depends(read_secret)]
-_counted = [Depends(count_request)]
+router = APIRouter(prefix="/api/rooms", tags=["rooms"], dependencies=[Depends(count_request)])
 
 
-@router.post("", status_code=HTTPStatus.CREATED, response_model=None, dependencies=_counted, responses=_REFUSED)
-async def open_room(body: OpenRoom, rooms: RoomsOf) -> Response:
+@router.post("", status_code=HTTPStatus.CREATED, response_model=None, responses=_REFUSED)
+async def open_room(body: OpenRoom, rooms: RoomsOf, client: Client) -> Response:
     """Opens a room: a code for the hall, a secret for the presenter. Nothing is kept after it closes."""
-    code, secret = await rooms.open(body.shown)
+    code, secret = await rooms.open(body.shown, client)
     links = {"self": f"/api/rooms/{code}", "events": f"/api/rooms/{code}/events", "page": f"/room/{code}"}
     answer = {"code": code, "secret": secret, "links": links}
     return JSONResponse(answer, HTTPStatus.CREATED, {**_NOT_KEPT, "Location": links["self"]})
 
 
-@router.get("/{code}", response_model=None, responses=_GONE)
+@router.get("/{code}", response_model=None, responses={**_GONE, **_COUNTED})
 async def read_room(code: Code, rooms: RoomsOf) -> Response:
     """What the hall sees now."""
     return Response(await rooms.view(code), media_type="application/json", headers=_NOT_KEPT)
@@ -102,9 +110,7 @@ async def follow_room(
     request: Request,
     code: Code,
     rooms: RoomsOf,
-    participant: Annotated[
-        ParticipantId | None, Query(description="A random number that the follower has chosen.")
-    ] = None,
+    participant: Annotated[ParticipantId | None, Query(description="The name that the room gave.")] = None,
     authorization: Annotated[str, Header(description="`Bearer` and the secret, for the presenter's view.")] = "",
 ) -> Response:
     """Server-sent events: `room` with the whole view at each change, `closed` at the end."""
@@ -119,7 +125,7 @@ async def follow_room(
     return EventStream(_frames(first, views), metrics.stream("room"))
 
 
-@router.put("/{code}/state", response_model=None, dependencies=_counted, responses={**_GONE, **_REFUSED})
+@router.put("/{code}/state", response_model=None, responses={**_GONE, **_REFUSED})
 async def present(code: Code, body: PresentState, rooms: RoomsOf, secret: Secret) -> Response:
     """Sets what everybody sees."""
     revision = await rooms.present(code, secret, body.shown)
@@ -130,7 +136,6 @@ async def present(code: Code, body: PresentState, rooms: RoomsOf, secret: Secret
     "/{code}/answers/{question}",
     status_code=HTTPStatus.NO_CONTENT,
     response_model=None,
-    dependencies=_counted,
     responses={409: {"description": "The question is not open.", **PROBLEM}, **_GONE, **_REFUSED},
 )
 async def answer(request: Request, code: Code, question: QuestionId, body: GiveAnswer, rooms: RoomsOf) -> Response:
@@ -140,11 +145,21 @@ async def answer(request: Request, code: Code, question: QuestionId, body: GiveA
     return _nothing()
 
 
+@router.post(
+    "/{code}/participants",
+    status_code=HTTPStatus.CREATED,
+    response_model=None,
+    responses={**_GONE, **_REFUSED},
+)
+async def take_seat(code: Code, rooms: RoomsOf) -> Response:
+    """A name in the room for a follower: it answers under that, and only while its page is connected."""
+    return JSONResponse({"participant": await rooms.seat(code)}, HTTPStatus.CREATED, _NOT_KEPT)
+
+
 @router.put(
     "/{code}/participants/{participant}",
     status_code=HTTPStatus.NO_CONTENT,
     response_model=None,
-    dependencies=_counted,
     responses={**_GONE, **_REFUSED},
 )
 async def note_presence(

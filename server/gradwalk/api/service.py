@@ -244,7 +244,10 @@ def make_rooms(settings: Settings) -> Rooms:
     if settings.cluster_url:
         return cast("Rooms", import_with_extra(_CLUSTERED, "cluster").make_rooms(settings))
     return LocalRooms(
-        rooms_max=settings.rooms_max, places_max=settings.room_places_max, idle_seconds=settings.room_idle_seconds
+        rooms_max=settings.rooms_max,
+        client_rooms_max=settings.client_rooms_max,
+        places_max=settings.room_places_max,
+        idle_seconds=settings.room_idle_seconds,
     )
 
 

@@ -92,7 +92,10 @@ class Settings(BaseSettings):
         default=60.0, ge=0, description="How long a result that is not kept can be read again."
     )
 
-    rooms_max: int = Field(default=500, ge=0, description="Live rooms at once.")
+    rooms_max: int = Field(
+        default=500, ge=0, description="Live rooms at once; then the emptiest that nobody presents makes room."
+    )
+    client_rooms_max: int = Field(default=50, ge=0, description="Those among them that one address has opened.")
     room_places_max: int = Field(default=5_000, gt=0, description="Followers of one room.")
     room_idle_seconds: float = Field(
         default=3_600.0, gt=0, description="A room ends this long after its presenter has left; nothing of it is kept."
@@ -100,6 +103,9 @@ class Settings(BaseSettings):
     room_rate: str = Field(
         default="60000/minute",
         description="What one address may send to rooms (moves, answers): a lecture hall may share one.",
+    )
+    guess_rate: str = Field(
+        default="3000/minute", description="Codes of no room that one address may ask for: a hall that lost its room."
     )
     participant_rate: str = Field(default="120/minute", description="Answers and moves of one follower of a room.")
 
@@ -117,7 +123,7 @@ class Settings(BaseSettings):
         default=_STATIC, description="The built front end.", json_schema_extra={_UNLESS_SET: "the one in the package"}
     )
 
-    @field_validator("client_rate", "link_rate", "room_rate", "participant_rate", "body_rate")
+    @field_validator("client_rate", "link_rate", "room_rate", "guess_rate", "participant_rate", "body_rate")
     @classmethod
     def _check_rate(cls, text: str) -> str:
         parse(text)

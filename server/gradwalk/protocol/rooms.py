@@ -11,7 +11,7 @@ CODE = r"^[BCDFGHJKMNPQRSTVWXZ]{6}$"
 TraceId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}$")]
 PositionText = Annotated[str, StringConstraints(pattern=r"^f?\d{1,6}(\.\d)?$")]
 QuestionId = Annotated[str, StringConstraints(pattern=r"^[0-9A-Za-z.:_-]{1,64}$")]
-ParticipantId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{16,40}$")]
+ParticipantId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}$")]
 AnswerText = Annotated[str, StringConstraints(min_length=1, max_length=80)]
 
 

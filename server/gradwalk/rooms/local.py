@@ -6,7 +6,15 @@ from typing import Final
 
 from gradwalk.change import Change
 from gradwalk.protocol.rooms import Shown
-from gradwalk.rooms.room import NO_ROOM_LEFT, NO_SUCH_ROOM, Room, new_code
+from gradwalk.rooms.room import (
+    NO_ROOM_FOR_CLIENT,
+    NO_ROOM_LEFT,
+    NO_SUCH_ROOM,
+    Room,
+    check_participant,
+    new_code,
+    new_participant,
+)
 from gradwalk.rooms.rooms import Audience, Counts, NoSuchRoom, Opened, RoomsFull
 
 TALLY_SECONDS: Final = 0.5
@@ -16,8 +24,9 @@ TALLY_SECONDS: Final = 0.5
 class _LiveRoom:
     """A room and those who wait for its next change."""
 
-    def __init__(self, room: Room) -> None:
+    def __init__(self, room: Room, client: str) -> None:
         self.room = room
+        self.client = client
         self.is_open = True
         self.presenters = 0
         self.idle_end: asyncio.TimerHandle | None = None
@@ -54,22 +63,39 @@ class _LiveRoom:
 class LocalRooms:
     """Every room of this process, by its code."""
 
-    def __init__(self, *, rooms_max: int, places_max: int, idle_seconds: float, ping_seconds: float = 15.0) -> None:
+    def __init__(
+        self,
+        *,
+        rooms_max: int,
+        client_rooms_max: int,
+        places_max: int,
+        idle_seconds: float,
+        ping_seconds: float = 15.0,
+    ) -> None:
         self._rooms_max = rooms_max
+        self._client_rooms_max = client_rooms_max
         self._places_max = places_max
         self._idle_seconds = idle_seconds
         self._ping_seconds = ping_seconds
         self._rooms: dict[str, _LiveRoom] = {}
 
-    async def open(self, shown: Shown) -> Opened:
+    async def open(self, shown: Shown, client: str) -> Opened:
+        if sum(live.client == client for live in self._rooms.values()) >= self._client_rooms_max:
+            raise RoomsFull(NO_ROOM_FOR_CLIENT)
         if len(self._rooms) >= self._rooms_max:
-            raise RoomsFull(NO_ROOM_LEFT)
+            idle = [live for live in self._rooms.values() if not live.presenters]
+            if not idle:
+                raise RoomsFull(NO_ROOM_LEFT)
+            self._end(min(idle, key=lambda live: live.room.participants))
         code = new_code()
         while code in self._rooms:
             code = new_code()
-        live = self._rooms[code] = _LiveRoom(Room(code, shown, self._places_max))
+        live = self._rooms[code] = _LiveRoom(Room(code, shown, self._places_max), client)
         self._stay_open(live)
         return Opened(code, live.room.secret)
+
+    async def seat(self, code: str) -> str:
+        return new_participant(self._find(code).room.secret)
 
     async def view(self, code: str) -> bytes:
         return self._find(code).room.view(Audience.HALL)
@@ -81,12 +107,12 @@ class LocalRooms:
         return revision
 
     async def answer(self, code: str, question: str, participant: str, answer: str) -> None:
-        live = self._find(code)
+        live = self._find_seat(code, participant)
         live.room.answer(question, participant, answer)
         live.wake_for_counts()
 
     async def note_presence(self, code: str, participant: str, *, following: bool) -> None:
-        live = self._find(code)
+        live = self._find_seat(code, participant)
         live.room.note_presence(participant, following=following)
         live.wake_for_counts()
 
@@ -94,7 +120,7 @@ class LocalRooms:
         self._steered(code, secret)
 
     async def follow(self, code: str, audience: Audience, participant: str | None) -> AsyncGenerator[bytes | None]:
-        live = self._find(code)
+        live = self._find(code) if participant is None else self._find_seat(code, participant)
         if participant is not None:
             live.room.enter(participant)
             live.wake_for_counts()
@@ -133,6 +159,11 @@ class LocalRooms:
         live = self._rooms.get(code)
         if live is None:
             raise NoSuchRoom(NO_SUCH_ROOM)
+        return live
+
+    def _find_seat(self, code: str, participant: str) -> _LiveRoom:
+        live = self._find(code)
+        check_participant(participant, live.room.secret)
         return live
 
     def _steered(self, code: str, secret: str) -> _LiveRoom:

@@ -24,21 +24,38 @@ from gradwalk.rooms.redis_scripts import ANSWER, ENTER, PRESENT
 from gradwalk.rooms.room import (
     NO_PLACE,
     NO_PLACE_FOR_ANSWER,
+    NO_ROOM_FOR_CLIENT,
     NO_ROOM_LEFT,
+    NO_SEAT,
     NO_SUCH_ROOM,
     NOT_OPEN,
     REVEALED,
     RoomState,
+    check_participant,
     check_secret,
     new_code,
+    new_participant,
     new_secret,
 )
-from gradwalk.rooms.rooms import Audience, Counts, GoElsewhere, NoSuchRoom, NotAsked, Opened, RoomsFull, RoomsOutOfReach
+from gradwalk.rooms.rooms import (
+    Audience,
+    Counts,
+    GoElsewhere,
+    NoSuchRoom,
+    NotAParticipant,
+    NotAsked,
+    Opened,
+    RoomsFull,
+    RoomsOutOfReach,
+)
 
 log = logging.getLogger(__name__)
 
 HEARTBEAT_SECONDS: Final = 5.0
 SEAT_SECONDS: Final = 3 * HEARTBEAT_SECONDS
+_BEATS_MISSED = 2
+"""After which a room counts as one that nobody presents."""
+_CLIENT_SECONDS = 86_400
 _PAUSE_SECONDS = 0.25
 _CHANGED, _COUNTED, _CLOSED, _LEFT = "changed", "counted", "closed", "left"
 
@@ -47,11 +64,19 @@ class RedisRooms:
     """Every room of a cluster, as one of its servers sees it. Everything lives on the event loop."""
 
     def __init__(
-        self, url: str, *, rooms_max: int, places_max: int, idle_seconds: float, ping_seconds: float = 15.0
+        self,
+        url: str,
+        *,
+        rooms_max: int,
+        client_rooms_max: int,
+        places_max: int,
+        idle_seconds: float,
+        ping_seconds: float = 15.0,
     ) -> None:
         self._url = url
         self._redis: Any = connect(url)  # its types cannot tell an answer from the promise of one
         self._rooms_max = rooms_max
+        self._client_rooms_max = client_rooms_max
         self._places_max = places_max
         self._idle_seconds = idle_seconds
         self._ping_seconds = ping_seconds
@@ -64,17 +89,35 @@ class RedisRooms:
         self._answer = self._redis.register_script(ANSWER)
         self._enter = self._redis.register_script(ENTER)
 
-    async def open(self, shown: Shown) -> Opened:
+    async def open(self, shown: Shown, client: str) -> Opened:
+        of_client = name_key("rooms", client)
         with _shared_server():
             await self._redis.zremrangebyscore(_ROOMS, "-inf", time.time())
+            if await self._redis.zintercard(2, [_ROOMS, of_client]) >= self._client_rooms_max:
+                raise RoomsFull(NO_ROOM_FOR_CLIENT)
             if await self._redis.zcard(_ROOMS) >= self._rooms_max:
-                raise RoomsFull(NO_ROOM_LEFT)
+                await self._close_emptiest()
             code, secret = new_code(), new_secret()
             while not await self._redis.hsetnx(_key(code), "secret", secret):
                 code = new_code()
             await self._redis.hset(_key(code), mapping={"revision": 1, **_fields(shown)})
+            await self._redis.sadd(of_client, code)
+            await self._redis.expire(of_client, _CLIENT_SECONDS)
             await self._stay_open(code)
             return Opened(code, secret)
+
+    async def _close_emptiest(self) -> None:
+        """Of those of which no presenter gave a sign of life lately."""
+        latest = time.time() + self._idle_seconds - _BEATS_MISSED * self._beat_seconds
+        idle = [code.decode() for code in await self._redis.zrangebyscore(_ROOMS, "-inf", latest)]
+        if not idle:
+            raise RoomsFull(NO_ROOM_LEFT)
+        seated = [await self._redis.zcard(_key(code, "seats")) for code in idle]
+        await self._end(idle[seated.index(min(seated))])
+
+    async def seat(self, code: str) -> str:
+        with _shared_server():
+            return new_participant(await self._secret_of(code))
 
     async def view(self, code: str) -> bytes:
         with _shared_server():
@@ -104,13 +147,14 @@ class RedisRooms:
     async def answer(self, code: str, question: str, participant: str, answer: str) -> None:
         with _shared_server():
             arguments: list[str | int] = [question, participant, answer, self._places_max]
-            _raise_for(await self._answer(keys=[_key(code), _key(code, "answers")], args=arguments))
+            check_participant(participant, await self._secret_of(code))
+            keys = [_key(code), _key(code, "answers"), _key(code, "seats")]
+            _raise_for(await self._answer(keys=keys, args=arguments))
             await self._say(code, _COUNTED)
 
     async def note_presence(self, code: str, participant: str, *, following: bool) -> None:
         with _shared_server():
-            if not await self._redis.exists(_key(code)):
-                raise NoSuchRoom(NO_SUCH_ROOM)
+            check_participant(participant, await self._secret_of(code))
             away = _key(code, "away")
             if following:
                 await self._redis.zrem(away, participant)
@@ -121,13 +165,19 @@ class RedisRooms:
 
     async def authorize(self, code: str, secret: str) -> None:
         with _shared_server():
-            known: bytes | None = await self._redis.hget(_key(code), "secret")
-            if known is None:
-                raise NoSuchRoom(NO_SUCH_ROOM)
-            check_secret(secret, known.decode())
+            check_secret(secret, await self._secret_of(code))
             await self._stay_open(code)
 
+    async def _secret_of(self, code: str) -> str:
+        known: bytes | None = await self._redis.hget(_key(code), "secret")
+        if known is None:
+            raise NoSuchRoom(NO_SUCH_ROOM)
+        return known.decode()
+
     async def follow(self, code: str, audience: Audience, participant: str | None) -> AsyncGenerator[bytes | None]:
+        if participant is not None:
+            with _shared_server():
+                check_participant(participant, await self._secret_of(code))
         self._attend()
         mirror = self._mirrors.setdefault(code, Mirror(code))
         mirror.followers += 1
@@ -158,9 +208,12 @@ class RedisRooms:
     async def close_room(self, code: str, secret: str) -> None:
         with _shared_server():
             await self.authorize(code, secret)
-            await self._redis.delete(*[_key(code, *part) for part in ((), ("answers",), ("seats",), ("away",))])
-            await self._redis.zrem(_ROOMS, code)
-            await self._say(code, _CLOSED)
+            await self._end(code)
+
+    async def _end(self, code: str) -> None:
+        await self._redis.delete(*[_key(code, *part) for part in ((), ("answers",), ("seats",), ("away",))])
+        await self._redis.zrem(_ROOMS, code)
+        await self._say(code, _CLOSED)
 
     def counts(self) -> Counts:
         return Counts(len(self._mirrors), sum(len(mirror.seated) for mirror in self._mirrors.values()))
@@ -347,5 +400,7 @@ def _raise_for(answer: int, full: Fact = NO_PLACE_FOR_ANSWER) -> None:
         raise NoSuchRoom(NO_SUCH_ROOM)
     if answer in (-2, -3):
         raise NotAsked(NOT_OPEN if answer == -2 else REVEALED)
+    if answer == -5:
+        raise NotAParticipant(NO_SEAT)
     if answer == -4:
         raise RoomsFull(full)

@@ -12,12 +12,13 @@ redis.call('PEXPIRE', KEYS[1], ARGV[5])
 return redis.call('HINCRBY', KEYS[1], 'revision', 1)
 """
 
-# KEYS: room, answers. ARGV: question, participant, answer, places. Gives 0, or what stands against it.
+# KEYS: room, answers, seats. ARGV: question, participant, answer, places. Gives 0, or what stands against it.
 ANSWER: Final = """
 local room = redis.call('HMGET', KEYS[1], 'question', 'revealed')
 if not room[1] then return -1 end
 if room[1] == '' or room[1] ~= ARGV[1] then return -2 end
 if room[2] == '1' then return -3 end
+if not redis.call('ZSCORE', KEYS[3], ARGV[2]) then return -5 end
 local known = redis.call('HEXISTS', KEYS[2], ARGV[2])
 if known == 0 and redis.call('HLEN', KEYS[2]) >= tonumber(ARGV[4]) then return -4 end
 redis.call('HSET', KEYS[2], ARGV[2], ARGV[3])

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from gradwalk.protocol.document import encode
 from gradwalk.protocol.facts import fact
 from gradwalk.protocol.rooms import RoomView, Shown, Tally
-from gradwalk.rooms.rooms import Audience, NotAsked, NotThePresenter, RoomsFull
+from gradwalk.rooms.rooms import Audience, NotAParticipant, NotAsked, NotThePresenter, RoomsFull
 
 LETTERS = "BCDFGHJKMNPQRSTVWXZ"
 CODE_LENGTH = 6
@@ -20,7 +20,9 @@ NOT_OPEN = fact("api-room-not-asked")
 REVEALED = fact("api-room-revealed")
 NO_PLACE_FOR_ANSWER = fact("api-room-answers-full")
 NO_PLACE = fact("api-room-full")
+NO_SEAT = fact("api-room-no-seat")
 NO_ROOM_LEFT = fact("api-rooms-full")
+NO_ROOM_FOR_CLIENT = fact("api-rooms-client")
 NO_SUCH_ROOM = fact("api-room-none")
 
 
@@ -49,6 +51,22 @@ def check_secret(said: str, secret: str) -> None:
     """Raises NotThePresenter for another one."""
     if not hmac.compare_digest(said.encode(), secret.encode()):
         raise NotThePresenter(NOT_THE_PRESENTER)
+
+
+def new_participant(secret: str) -> str:
+    """A follower's own name in the room of this secret, which nobody else can make up."""
+    number = secrets.token_hex(8)
+    return number + _sign(number, secret)
+
+
+def check_participant(said: str, secret: str) -> None:
+    """Raises NotAParticipant for a name that this room did not give."""
+    if not hmac.compare_digest(said[16:], _sign(said[:16], secret)):
+        raise NotAParticipant(NO_SEAT)
+
+
+def _sign(number: str, secret: str) -> str:
+    return hmac.digest(secret.encode(), number.encode(), "sha256").hex()[:24]
 
 
 class Room:
@@ -85,6 +103,8 @@ class Room:
             raise NotAsked(NOT_OPEN)
         if self.shown.revealed:
             raise NotAsked(REVEALED)
+        if participant not in self._connections:
+            raise NotAParticipant(NO_SEAT)
         if participant not in self._answers and len(self._answers) >= self._places_max:
             raise RoomsFull(NO_PLACE_FOR_ANSWER)
         self._answers[participant] = answer

@@ -20,6 +20,10 @@ class NotThePresenter(RoomError):
     """The secret is not this room's."""
 
 
+class NotAParticipant(RoomError):
+    """A name that the room did not give, or whose page is not connected."""
+
+
 class NotAsked(RoomError):
     """An answer to a question that is not open."""
 
@@ -61,11 +65,18 @@ class Counts(NamedTuple):
 class Rooms(Protocol):
     """Live rooms. Nothing of a room is kept once it is closed."""
 
-    async def open(self, shown: Shown) -> Opened:
-        """A new room.
+    async def open(self, shown: Shown, client: str) -> Opened:
+        """A new room. Where all are taken, the emptiest that nobody presents makes room.
 
         Raises:
-            RoomsFull: there are too many.
+            RoomsFull: this client has too many, or every one is presented.
+        """
+
+    async def seat(self, code: str) -> str:
+        """A new follower's own name in the room.
+
+        Raises:
+            NoSuchRoom: it is closed.
         """
 
     async def view(self, code: str) -> bytes:
@@ -88,6 +99,7 @@ class Rooms(Protocol):
 
         Raises:
             NoSuchRoom: it is closed.
+            NotAParticipant: the name is not of this room, or its page is not connected.
             NotAsked: this question is not open, or its answers were revealed.
             RoomsFull: more participants than a room has places.
         """
@@ -97,6 +109,7 @@ class Rooms(Protocol):
 
         Raises:
             NoSuchRoom: it is closed.
+            NotAParticipant: the name is not of this room.
         """
 
     async def authorize(self, code: str, secret: str) -> None:
@@ -114,6 +127,7 @@ class Rooms(Protocol):
 
         Raises:
             NoSuchRoom: it is closed.
+            NotAParticipant: the name is not of this room.
             RoomsFull: every place is taken.
             GoElsewhere: this server goes down, and others know the room.
         """

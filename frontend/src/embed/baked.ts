@@ -77,7 +77,7 @@ export function packLayout(pass: number, open: readonly string[], layout: Layout
 }
 
 export function unpackLayout(packed: BakedLayout): Layout {
-  const [width, height] = packed.size.map(Number) as [number, number];
+  const [width, height] = packed.size.map(finite) as [number, number];
   return {
     width,
     height,
@@ -130,15 +130,20 @@ export function isBareMath(markup: unknown): markup is string {
 }
 
 /** A file may hold anything in the place of a number. */
+function finite(value: unknown): number {
+  const number = Number(value);
+  return Number.isFinite(number) ? number : 0;
+}
+
 function boxOf(four: Four) {
-  const [x, y, width, height] = four.map(Number) as unknown as Four;
+  const [x, y, width, height] = four.map(finite) as unknown as Four;
   return { x, y, width, height };
 }
 
 function curveOf(numbers: readonly number[]): Curve {
   return Array.from({ length: numbers.length / 2 }, (_, index) => ({
-    x: Number(numbers[2 * index]),
-    y: Number(numbers[2 * index + 1]),
+    x: finite(numbers[2 * index]),
+    y: finite(numbers[2 * index + 1]),
   }));
 }
 

@@ -6,12 +6,13 @@ from typing import Annotated
 from fastapi import APIRouter, Path
 from starlette.responses import JSONResponse, Response
 
+from gradwalk.api.bodies import JsonRoute
 from gradwalk.api.errors import FactAnswer
-from gradwalk.api.traces import PROBLEM, REFUSALS, Client, ServiceOf, refuse_what_json_cannot_say
+from gradwalk.api.traces import PROBLEM, REFUSALS, Client, ServiceOf
 from gradwalk.protocol.facts import fact
 from gradwalk.protocol.requests import TraceRequest
 
-router = APIRouter(prefix="/api/snippets", tags=["snippets"])
+router = APIRouter(route_class=JsonRoute, prefix="/api/snippets", tags=["snippets"])
 
 SnippetId = Annotated[str, Path(description="The hash of source and options.", pattern=r"^[0-9a-f]{40}$")]
 
@@ -19,7 +20,6 @@ SnippetId = Annotated[str, Path(description="The hash of source and options.", p
 @router.post("", status_code=HTTPStatus.CREATED, response_model=None, responses=REFUSALS)
 async def keep_snippet(body: TraceRequest, service: ServiceOf, client: Client) -> Response:
     """Keeps a program for its permalink, which runs alone do not; each reading keeps it for longer."""
-    await refuse_what_json_cannot_say(body)
     snippet = await service.keep_program(body, client)
     links = {"self": f"/api/snippets/{snippet}", "page": f"/t/{snippet}", "embed": f"/embed/{snippet}"}
     headers = {"Cache-Control": "no-store", "Location": links["self"]}

@@ -8,20 +8,21 @@ from fastapi import APIRouter, Depends, Header, Path, Request
 from fastapi.responses import JSONResponse
 from starlette.responses import Response
 
+from gradwalk.api.bodies import JsonRoute
 from gradwalk.api.clients import client_of
 from gradwalk.api.codings import choose_coding
 from gradwalk.api.errors import FactAnswer
 from gradwalk.api.finished import IMMUTABLE
 from gradwalk.api.languages import language_of
 from gradwalk.api.logs import note
-from gradwalk.api.service import Service, in_thread_if_long
+from gradwalk.api.service import Service
 from gradwalk.api.streams import read_last_event_id, stream_events, stream_run
 from gradwalk.engine.runs import RunState
-from gradwalk.protocol.document import encode, join_document
+from gradwalk.protocol.document import join_document
 from gradwalk.protocol.facts import fact
 from gradwalk.protocol.requests import TraceRequest
 
-router = APIRouter(prefix="/api/traces", tags=["traces"])
+router = APIRouter(route_class=JsonRoute, prefix="/api/traces", tags=["traces"])
 
 EVENT_STREAM = "text/event-stream"
 JSON = "application/json"
@@ -74,7 +75,6 @@ async def create_trace(request: Request, body: TraceRequest, accept: Accept = ""
     """Runs a program, or finds its trace. With `Accept: text/event-stream` the events follow at once."""
     # Asked for by a whole hall at once, and each dependency costs as much as all that follows here.
     service, client = await service_of(request), await client_of(request)
-    await refuse_what_json_cannot_say(body)
     return await find_or_run(service, body, client, streamed=EVENT_STREAM in accept)
 
 
@@ -149,18 +149,6 @@ async def follow_trace(trace: TraceId, service: ServiceOf, last_event_id: LastEv
     if run.outcome is not None and after >= len(run.log) - 1:
         return _nothing_left()
     return stream_run(service, run, after)
-
-
-async def refuse_what_json_cannot_say(request: TraceRequest) -> None:
-    """Nothing, for a request that can be written again.
-
-    Raises:
-        FactAnswer: it holds a number that cannot.
-    """
-    try:
-        await in_thread_if_long(request, lambda: encode(request.model_dump()))
-    except ValueError as error:
-        raise FactAnswer(HTTPStatus.UNPROCESSABLE_ENTITY, fact("api-no-json")) from error
 
 
 def _receipt(status: HTTPStatus, trace: str, state: str) -> Response:

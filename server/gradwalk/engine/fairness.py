@@ -82,7 +82,7 @@ class FairQueue(Generic[W]):
         insort(self._lanes[job.lane].setdefault(job.client, []), job, key=lambda one: one.number)
         self._counts[job.client] += 1
 
-    def pop(self, running: Mapping[str, int]) -> W:
+    def first(self, running: Mapping[str, int]) -> W:
         """Whose turn it is, given how many jobs of each client run; the queue must not be empty."""
         clients = next(self._lanes[lane] for lane in sorted(self._lanes) if self._lanes[lane])
         # Of each client only the first can be next, so a crowd from one address costs no more than one job.
@@ -90,8 +90,13 @@ class FairQueue(Generic[W]):
             client: (running.get(client, 0), int(self._usage.of(client)), jobs[0].number)
             for client, jobs in clients.items()
         }
-        client = min(rank, key=rank.__getitem__)
-        first = clients[client].pop(0)
+        return clients[min(rank, key=rank.__getitem__)][0]
+
+    def pop(self, running: Mapping[str, int]) -> W:
+        """As `first`, which leaves the queue."""
+        first = self.first(running)
+        client, clients = first.client, self._lanes[first.lane]
+        del clients[client][0]
         if not clients[client]:
             del clients[client]
         self._counts[client] -= 1

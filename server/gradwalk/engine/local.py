@@ -11,6 +11,7 @@ import logging
 import math
 import threading
 import time
+from collections import Counter
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
@@ -43,7 +44,8 @@ class _Work:
     number: int
     sink: Sink
     cancellation: Cancellation
-    answer: EventAnswer | None
+    answer: EventAnswer | None = None
+    """Of a trace, from its beginning on."""
     began: float = 0.0
     is_slow: bool = False
 
@@ -96,14 +98,12 @@ class LocalEngine:
             thread.start()
 
     async def submit(self, order: Order, sink: Sink, cancellation: Cancellation) -> None:
-        job = order.job
-        answer = EventAnswer(expected_header(job.request, installed_versions())) if isinstance(job, TraceJob) else None
         with self._change:
             if len(self._queue) + len(self._postponed) >= self._waiting_max:
                 raise BusyError(self._seconds_until_room())
             if self._queue.count_of(order.client) + self._postponed.count_of(order.client) >= self._client_waiting_max:
                 raise BusyError(self._seconds_until_room(), fact("api-busy-client-queue"))
-            self._queue.push(_Work(order, next(self._numbers), sink, cancellation, answer))
+            self._queue.push(_Work(order, next(self._numbers), sink, cancellation))
             self._has_newer_than_places = True
             self._change.notify_all()
 
@@ -171,15 +171,18 @@ class LocalEngine:
         quick = [work for work in staying if not work.is_slow]
         slow = [work for work in staying if work.is_slow]
         batch = [work for work in slow if work.lane is Lane.BATCH]
-        if self._postponed.count_in(Lane.LIVE) and len(slow) >= self._slow_max and batch:
-            batch[0].cancellation.postpone()
-            return 0.0
+        if self._postponed.count_in(Lane.LIVE) and len(slow) >= self._slow_max:
+            in_the_way = batch[:1] or self._second_places(slow, count_by_client(staying))
+            if in_the_way:
+                in_the_way[0].cancellation.postpone()
+                return 0.0
         # What somebody looks at never makes room for what nobody does.
         first = Lane.LIVE if self._queue.count_in(Lane.LIVE) else Lane.BATCH
         movable = [work for work in quick if work.lane >= first]
         if not self._queue or len(quick) < self._running_max or not movable:
             return None
-        oldest = max(movable, key=lambda work: (work.lane, -work.began))
+        # Of two, the one whose client has had more of late.
+        oldest = max(movable, key=lambda work: (work.lane, int(self._usage.of(work.client)), -work.began))
         left = oldest.began + QUICK_SECONDS - time.monotonic()
         if left > 0:
             return left
@@ -192,6 +195,12 @@ class LocalEngine:
         else:
             oldest.cancellation.postpone()
         return 0.0
+
+    def _second_places(self, slow: list[_Work], running: Counter[str]) -> list[_Work]:
+        """Slow places of clients that have others, where one that has none waits for a place."""
+        if running[self._postponed.first(running).client]:
+            return []
+        return [work for work in slow if running[work.client] > 1]
 
     def _work(self) -> None:
         while (work := self._await_turn()) is not None:
@@ -237,11 +246,14 @@ class LocalEngine:
         return None
 
     def _carry_out(self, work: _Work) -> Outcome:
+        job = work.order.job
         if not work.is_slow:
             work.sink.started()
         try:
+            if isinstance(job, TraceJob) and work.answer is None:
+                work.answer = EventAnswer(expected_header(job.request, installed_versions()))
             return execute(
-                work.order.job,
+                job,
                 work.sink.append,
                 sandbox=self._sandbox,
                 cancellation=work.cancellation,

@@ -1,0 +1,343 @@
+"""The front door: what one address can cost everybody else, a recipe at a time and all of them together.
+
+The hostile address is 127.0.0.2, in a process of its own; each honest reader has another. All on the server's cores.
+"""
+
+import asyncio
+import itertools
+import json
+import multiprocessing
+import os
+import random
+import sys
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from tests.benchmarks.hall import ask_for, private_bytes
+from tests.benchmarks.programs import BACKWARD, SMALL, percentile, transformer
+from tests.world.server import Server, running_server
+
+HOSTILE = "127.0.0.2"
+HONEST = 50
+PAUSE_SECONDS = 1.0
+"""Of an honest reader between two requests."""
+ROUND_SECONDS = 10.0
+PROBE_SECONDS = 0.02
+BIG = transformer(20) + BACKWARD
+LOOP = "n = {number}\nwhile True: pass\n"
+STREAMS, HALVES, SLOW = 3_000, 1_000, 60
+
+
+@dataclass
+class Target:
+    """A server under attack, what is kept there, and a counter that makes requests differ."""
+
+    url: str
+    pid: int
+    small: str
+    """A finished trace."""
+    big: str
+    """One of some megabytes."""
+    link: str
+    """A program that somebody shared."""
+    numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+
+    @asynccontextmanager
+    async def connection(
+        self, address: str = HOSTILE
+    ) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+        """One of that address."""
+        where = urlsplit(self.url)
+        reader, writer = await asyncio.open_connection(where.hostname, where.port, local_addr=(address, 0))
+        try:
+            yield reader, writer
+        finally:
+            writer.close()
+
+    async def ask(self, request: bytes, address: str = HOSTILE) -> bytes:
+        """The whole answer; empty where the server hung up."""
+        with suppress(OSError):
+            async with self.connection(address) as (reader, writer):
+                writer.write(request)
+                return await reader.read()
+        return b""
+
+
+def get(path: str, *headers: str) -> bytes:
+    """A GET as it goes over the wire."""
+    return "\r\n".join([f"GET {path} HTTP/1.1", "Host: 127.0.0.1", "Connection: close", *headers, "", ""]).encode()
+
+
+def post(path: str, body: bytes, method: str = "POST") -> bytes:
+    """A body as JSON."""
+    head = f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nContent-Type: application/json\r\n"
+    return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
+
+
+def dumps(body: object) -> bytes:
+    """As JSON."""
+    return json.dumps(body).encode()
+
+
+async def large_bodies(target: Target) -> None:
+    """As many numbers as a request may have, none of them seen before."""
+    numbers = [[random.random() for _ in range(10)] for _ in range(550)]
+    body = {"source": SMALL.format(seed=next(target.numbers)), "options": {"inputs": {"x": numbers}}}
+    await target.ask(post("/api/traces", dumps(body)))
+
+
+async def deep_json(target: Target) -> None:
+    """Lists in lists."""
+    await target.ask(
+        post("/api/traces", b'{"source": "", "options": {"inputs": {"x": ' + b"[" * 60_000 + b"]" * 60_000 + b"}}}")
+    )
+
+
+async def too_long_bodies(target: Target) -> None:
+    """What is refused."""
+    await target.ask(post("/api/traces", dumps({"source": "#" * 1_900_000})))
+
+
+async def links(target: Target) -> None:
+    """Shared programs, to crowd out those of others."""
+    filler = "#" * 60_000
+    await target.ask(post("/api/snippets", dumps({"source": f"n = {next(target.numbers)}\n{filler}"})))
+
+
+async def rooms(target: Target) -> None:
+    """Rooms, to take them all."""
+    await target.ask(post("/api/rooms", b"{}"))
+
+
+async def votes(target: Target) -> None:
+    """Answers in the name of nobody."""
+    answer = {"participant": f"{next(target.numbers):016x}", "answer": "WRONG"}
+    await target.ask(post("/api/rooms/BCDFGH/answers/q1", dumps(answer), "PUT"))
+
+
+async def codes(target: Target) -> None:
+    """Guesses at rooms of others."""
+    code = "".join(random.choices("BCDFGHJKLMNPQRSTVWX", k=6))
+    await target.ask(get(f"/api/rooms/{code}"))
+
+
+async def bakes(target: Target) -> None:
+    """Frames with everything worked out, of programs that nobody has shown yet."""
+    body = {"source": SMALL.format(seed=next(target.numbers))}
+    answer = await target.ask(post("/api/snippets", dumps(body)))
+    with suppress(ValueError, KeyError):
+        shared = json.loads(answer.partition(b"\r\n\r\n")[2])
+        await target.ask(get(f"/embed/{shared['id']}"))
+
+
+async def pictures(target: Target) -> None:
+    """Drawings of the big one."""
+    step = next(target.numbers) % 400
+    await target.ask(get(f"/api/traces/{target.big}/export/png?step={step}"))
+
+
+async def loops(target: Target) -> None:
+    """Programs that never end."""
+    await target.ask(ask_for(LOOP.format(number=next(target.numbers))))
+
+
+async def plain_reads(target: Target) -> None:
+    """The big one without compression."""
+    await target.ask(get(f"/api/traces/{target.big}"))
+
+
+async def plain_events(target: Target) -> None:
+    """The same as a stream."""
+    await target.ask(get(f"/api/traces/{target.big}/events"))
+
+
+async def inputs(target: Target) -> None:
+    """A kept program with other inputs, as any page may ask."""
+    await target.ask(get(f"/embed/{target.link}/trace.json?i=%7B%22k%22:{next(target.numbers)}%7D"))
+
+
+async def hold(target: Target, request: bytes, *, reads: bool) -> None:
+    """A connection that stays open until it is taken away."""
+    with suppress(OSError):
+        async with target.connection() as (reader, writer):
+            writer.write(request)
+            if reads:
+                await reader.read()
+            await asyncio.Event().wait()
+
+
+async def slow_readers(target: Target) -> None:
+    """The big one, asked for and not read."""
+    await hold(target, get(f"/api/traces/{target.big}"), reads=False)
+
+
+async def slow_followers(target: Target) -> None:
+    """Its events, not read."""
+    await hold(target, get(f"/api/traces/{target.big}/events"), reads=False)
+
+
+async def half_requests(target: Target) -> None:
+    """A head that does not end."""
+    await hold(target, b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n", reads=False)
+
+
+async def streams(target: Target) -> None:
+    """Followers of one run that never ends."""
+    await hold(target, ask_for(LOOP.format(number=0)), reads=True)
+
+
+RECIPES: dict[Callable[[Target], Coroutine[None, None, None]], int] = {
+    large_bodies: 8,
+    too_long_bodies: 8,
+    deep_json: 8,
+    links: 8,
+    rooms: 16,
+    votes: 16,
+    codes: 16,
+    bakes: 6,
+    pictures: 6,
+    loops: 32,
+    inputs: 8,
+    plain_reads: 12,
+    plain_events: 12,
+    slow_readers: SLOW,
+    slow_followers: SLOW,
+    half_requests: HALVES,
+    streams: STREAMS,
+}
+"""How many of each go on at once."""
+TOGETHER_SHARE = 0.5
+"""Of each, where all are under way."""
+
+
+@dataclass
+class Seen:
+    """What everybody else saw meanwhile."""
+
+    probes: list[float] = field(default_factory=list)
+    reads: list[float] = field(default_factory=list)
+    runs: list[float] = field(default_factory=list)
+    failures: list[bytes] = field(default_factory=list)
+    memory: int = 0
+
+
+async def again_and_again(recipe: Callable[[Target], Coroutine[None, None, None]], target: Target) -> None:
+    """One hostile client."""
+    while True:
+        await recipe(target)
+        # Where it is refused at once, it would otherwise be the load generator that is measured.
+        await asyncio.sleep(0.01)
+
+
+async def probe(target: Target, seen: Seen) -> None:
+    """Whether the event loop turns."""
+    while True:
+        began = time.perf_counter()
+        answer = await target.ask(get("/healthz"), "127.0.0.1")
+        seen.probes.append(time.perf_counter() - began)
+        if b" 200 " not in answer[:20]:
+            seen.failures.append(answer[:200])
+        seen.memory = max(seen.memory, private_bytes(target.pid))
+        await asyncio.sleep(PROBE_SECONDS)
+
+
+async def read_honestly(target: Target, seen: Seen, number: int) -> None:
+    """A student: looks at what is there, and each tenth time runs something new."""
+    address = f"127.0.1.{number + 1}"
+    await asyncio.sleep(PAUSE_SECONDS * number / HONEST)
+    for turn in itertools.count(number):
+        began = time.perf_counter()
+        if turn % 10:
+            answer = await target.ask(get(f"/api/traces/{target.small}", "Accept-Encoding: gzip"), address)
+            seen.reads.append(time.perf_counter() - began)
+            is_right = b" 200 " in answer[:20]
+        else:
+            answer = await target.ask(ask_for(SMALL.format(seed=next(target.numbers))), address)
+            seen.runs.append(time.perf_counter() - began)
+            is_right = b'"type":"finished"' in answer
+        if not is_right:
+            seen.failures.append(answer[:200])
+        await asyncio.sleep(PAUSE_SECONDS)
+
+
+async def until(work: list[Coroutine[None, None, None]], seconds: float) -> None:
+    """All of it at once, for so long; what breaks breaks the benchmark."""
+    tasks = [asyncio.create_task(one) for one in work]
+    await asyncio.sleep(seconds)
+    for task in tasks:
+        task.cancel()
+    for broken in await asyncio.gather(*tasks, return_exceptions=True):
+        if isinstance(broken, Exception):
+            raise broken
+
+
+def be_hostile(target: Target, counts: dict[str, int], seconds: float) -> None:
+    """What the hostile process does."""
+    target.numbers = itertools.count(1_000_000)
+    recipes = [recipe for recipe in RECIPES for _ in range(counts.get(recipe.__name__, 0))]
+    asyncio.run(until([again_and_again(recipe, target) for recipe in recipes], seconds))
+
+
+def attack(target: Target, counts: dict[str, int], seconds: float) -> Seen:
+    """So many of each recipe at once beside the honest readers."""
+    seen = Seen()
+    hostile = multiprocessing.get_context("spawn").Process(target=be_hostile, args=(target, counts, seconds + 2))
+    hostile.start()
+    honest = [read_honestly(target, seen, number) for number in range(HONEST)]
+    asyncio.run(until([*honest, probe(target, seen)], seconds))
+    hostile.join()
+    if hostile.exitcode:
+        raise RuntimeError("the hostile process broke")
+    return seen
+
+
+def prepare(server: Server) -> Target:
+    """With what somebody keeps there."""
+
+    def keep(source: str) -> str:
+        answer = server.client.post("/api/traces", json={"source": source}, headers={"Accept": "text/event-stream"})
+        return str(json.loads(answer.text.rpartition("data: ")[2])["id"])
+
+    small, big = keep(SMALL.format(seed=0)), keep(BIG)
+    shared = server.client.post(
+        "/api/snippets",
+        json={"source": "import torch\nk = torch.tensor(1.0, requires_grad=True)\n(k * k).backward()\n"},
+    )
+    return Target(server.url, server.process.pid, small, big, shared.json()["id"])
+
+
+def main(*names: str) -> None:
+    """Prints the table, or the rows of these names."""
+    columns = f"{'/healthz p50':>14}{'p99':>8}{'slowest':>9}{'reads p95':>11}{'runs p95':>10}{'lost':>6}{'MiB':>7}"
+    print(f"{'':<20}{columns}  load {os.getloadavg()[0]:.1f}")
+    counts = {recipe.__name__: count for recipe, count in RECIPES.items()}
+    together = {name: max(1, round(count * TOGETHER_SHARE)) for name, count in counts.items()}
+    rounds = {"nobody": {}, **{name: {name: count} for name, count in counts.items()}, "all together": together}
+    for name, recipes in rounds.items():
+        if names and name not in names:
+            continue
+        with running_server() as server:
+            target = prepare(server)
+            seen = attack(target, recipes, ROUND_SECONDS)
+            is_kept = server.client.get(f"/api/snippets/{target.link}").status_code == 200
+            tell(name if is_kept else f"{name}, LINK LOST", seen)
+
+
+def tell(name: str, seen: Seen) -> None:
+    """One row, in milliseconds."""
+    probes = [
+        f"{1e3 * one:.0f}" for one in (percentile(seen.probes, 0.5), percentile(seen.probes, 0.99), max(seen.probes))
+    ]
+    times = [f"{1e3 * percentile(some):.0f}" if some else "-" for some in (seen.reads, seen.runs)]
+    print(
+        f"{name:<20}{probes[0]:>14}{probes[1]:>8}{probes[2]:>9}{times[0]:>11}{times[1]:>10}"
+        f"{len(seen.failures):>6}{seen.memory / 2**20:>7.0f}  {seen.failures[0][:60] if seen.failures else ''}",
+        flush=True,
+    )
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -16,7 +16,7 @@ from gradwalk.api.settings import Settings
 from gradwalk.engine.engine import BusyError
 from tests.api.metrics import counts
 from tests.world.cluster import Cluster
-from tests.world.processes import PATIENCE_SECONDS, children_of, wait_until
+from tests.world.processes import PATIENCE_SECONDS, children_of, command_of, wait_until
 from tests.world.shared import SharedServer
 from tests.world.stream import ACCEPT, events_in
 
@@ -41,7 +41,7 @@ def why(refusal: Any) -> str:
 
 def test_a_client_has_its_own_part_of_the_queue_and_leaves_it_with_its_streams(tight_server: SharedServer) -> None:
     client = tight_server.client
-    (zygote,) = children_of(tight_server.pid)
+    (zygote,) = [pid for pid in children_of(tight_server.pid) if b"zygote" in command_of(pid)]
 
     def running() -> int:
         return int(client.get("/readyz").json()["running"])

@@ -187,7 +187,7 @@ def test_what_is_compressed_already_stays_as_it_is(server: Any) -> None:
 async def test_what_many_ask_for_at_once_is_made_once_and_a_failure_is_tried_again() -> None:
     made: list[str] = []
 
-    def make() -> str:
+    async def make() -> str:
         made.append("x")
         if len(made) == 1:
             raise ValueError("the first one fails")
@@ -201,10 +201,13 @@ async def test_what_many_ask_for_at_once_is_made_once_and_a_failure_is_tried_aga
 
 
 async def test_what_was_not_asked_for_longest_is_forgotten_first() -> None:
+    async def make(length: int) -> bytes:
+        return bytes(length)
+
     kept = MadeOnce[int, bytes](50, lambda _, value: len(value))
     for number in range(5):
-        await kept.ask(number, lambda: bytes(10))
+        await kept.ask(number, lambda: make(10))
     kept.recall(0)
-    await kept.ask(5, lambda: bytes(20))
+    await kept.ask(5, lambda: make(20))
     found = [kept.recall(number) is not None for number in range(6)]
     assert found == [True, False, False, True, True, True]

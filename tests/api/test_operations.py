@@ -14,7 +14,7 @@ from gradwalk.api.app import create_app
 from gradwalk.api.settings import Settings
 from tests.api.metrics import counts
 from tests.world.cluster import Cluster
-from tests.world.processes import is_alive, wait_until
+from tests.world.processes import command_of, is_alive, wait_until
 from tests.world.server import Server
 from tests.world.shared import SharedServer
 from tests.world.stream import ACCEPT, trace_events
@@ -120,8 +120,10 @@ def test_a_killed_server_leaves_its_traces_and_no_process(start_server: Callable
     assert [
         post(first, f"while {who}: pass", **{"X-Forwarded-For": f"10.0.0.{who}"}).status_code for who in (1, 2)
     ] == [202, 429]
+    # Of those as well that read finished traces.
+    first.client.get(f"{receipt['links']['self']}/export/svg").raise_for_status()
     family = first.family()
-    assert family
+    assert any(b"spawn_main" in command_of(pid) for pid in family)
     first.stop(signal.SIGKILL)
     wait_until(lambda: not any(map(is_alive, family)))
     second = start_server()

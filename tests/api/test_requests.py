@@ -25,7 +25,9 @@ REPLAYS = ("steps/0/gradcheck", "gradcheck", "steps/0/jacobian", "passes/0", "va
         pytest.param(b'{"source": "\\ud800"}', 422, "surrogate", id="lone surrogate"),
         pytest.param(b'{"source": "\xff"}', 422, "UTF-8", id="not UTF-8"),
         pytest.param(b'{"source": "x", "options": {"inputs": {"x": NaN}}}', 422, "", id="NaN"),
-        pytest.param(b'{"source": "x", "options": {"inputs": {"x": ' + b"[" * 10_000 + b"}}}", 422, "depth", id="nested"),
+        pytest.param(
+            b'{"source": "x", "options": {"inputs": {"x": ' + b"[" * 10_000 + b"}}}", 422, "depth", id="nested"
+        ),
         pytest.param(b'{"source": "' + b"x" * (128 << 10) + b'"}', 413, "", id="128 KiB"),
     ],
 )

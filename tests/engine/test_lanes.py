@@ -19,7 +19,7 @@ from gradwalk.sandbox.cancellation import Cancellation
 from gradwalk.store.compression import compress
 from gradwalk.store.redis_store import RedisStore
 from tests.engine.engines import Open, address, job, until
-from tests.world.processes import descendants_of, is_alive
+from tests.world.processes import command_of, descendants_of, is_alive
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 DOCUMENT = (GOLDEN / "chain-of-two.json").read_bytes()
@@ -31,15 +31,9 @@ WALL_SECONDS = 60
 
 def makers() -> list[int]:
     """Processes below this one that make files now."""
-    return [pid for pid in descendants_of(os.getpid()) if is_alive(pid) and b"gradwalk.exports.maker" in command(pid)]
-
-
-def command(pid: int) -> bytes:
-    """The command line of a process; empty once it has ended."""
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes()
-    except OSError:
-        return b""
+    return [
+        pid for pid in descendants_of(os.getpid()) if is_alive(pid) and b"gradwalk.exports.maker" in command_of(pid)
+    ]
 
 
 class Setup:

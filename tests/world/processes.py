@@ -69,6 +69,14 @@ def descendants_of(pid: int) -> set[int]:
     return found
 
 
+def command_of(pid: int) -> bytes:
+    """Its command line; empty once it has ended."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
 def is_alive(pid: int) -> bool:
     """Whether a process exists and is no zombie."""
     try:

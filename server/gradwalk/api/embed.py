@@ -11,16 +11,15 @@ from starlette.responses import HTMLResponse, Response
 
 from gradwalk.api.errors import FactAnswer
 from gradwalk.api.languages import VARIES, language_of
-from gradwalk.api.programs import Place, addresses_of, find_program, find_trace, read_place, title_of
+from gradwalk.api.programs import Kept, Place, addresses_of, find_program, find_trace, read_place, title_of
+from gradwalk.api.reading import bake
 from gradwalk.api.service import Service
 from gradwalk.api.snippets import SnippetId
 from gradwalk.api.traces import JSON, Client, ServiceOf
 from gradwalk.exports.html import inside_script
-from gradwalk.exports.kit import with_baked
-from gradwalk.protocol.document import TraceDocument, encode
 from gradwalk.protocol.facts import fact
 from gradwalk.protocol.requests import TraceRequest
-from gradwalk.protocol.wire import write_document
+from gradwalk.store.compression import decompress
 from gradwalk.words.catalogue import say
 
 router = APIRouter(include_in_schema=False)
@@ -82,8 +81,8 @@ async def read_embed(
 ) -> Response:
     """A program's trace for a frame; what is shown of it is in the query or the hash."""
     program = await find_program(service, snippet)
-    document = await find_trace(service, program, client)
-    data = await asyncio.to_thread(inside_script, (await _bake(service, document)).decode())
+    baked = await _bake(service, await find_trace(service, program, client), client)
+    data = await asyncio.to_thread(inside_script, baked.decode())
     wanted, language = read_place(place), language_of(request.scope)
     links = addresses_of(request, snippet, wanted)
     title = escape(title_of(program.source, language))
@@ -113,18 +112,18 @@ async def read_embedded_trace(
     """
     program = await find_program(service, snippet)
     if inputs is not None:
-        document = await find_trace(service, _with_inputs(program, inputs), client)
+        kept = await find_trace(service, _with_inputs(program, inputs), client)
         headers = {"Access-Control-Allow-Origin": "*", "Cache-Control": "no-cache"}
-        return Response(await asyncio.to_thread(write_document, document), media_type=JSON, headers=headers)
-    document = await find_trace(service, program, client)
-    body = await _bake(service, document)
-    headers = {"Access-Control-Allow-Origin": "*", "Cache-Control": "no-cache", "ETag": f'"{document["id"]}-kit"'}
+        return Response(await asyncio.to_thread(decompress, kept.stored), media_type=JSON, headers=headers)
+    kept = await find_trace(service, program, client)
+    body = await _bake(service, kept, client)
+    headers = {"Access-Control-Allow-Origin": "*", "Cache-Control": "no-cache", "ETag": f'"{kept.trace}-kit"'}
     return Response(body, media_type=JSON, headers=headers)
 
 
-async def _bake(service: Service, document: TraceDocument) -> bytes:
-    """With everything worked out: once for all who ask, and in the places that quick files have."""
-    return await service.quick_files.ask(f"/embed/{document['id']}", lambda: encode(with_baked(document)))
+async def _bake(service: Service, kept: Kept, client: str) -> bytes:
+    """With everything worked out: once for all who ask."""
+    return await service.make_quickly(f"/embed/{kept.trace}", client, bake, kept.stored)
 
 
 def _with_inputs(program: TraceRequest, text: str) -> TraceRequest:

@@ -106,6 +106,7 @@ class Making:
     job: ExportJob
     run: Run | None
     """None where it is quick to make, or made already."""
+    client: str
     language: str
     """Of what the client is told."""
 
@@ -115,7 +116,7 @@ class Making:
         Raises:
             NoFileError: there is none; the problem says why.
         """
-        return await finish_file(self.service, self.exporter, self.job, self.run)
+        return await finish_file(self.service, self.exporter, self.job, self.run, self.client)
 
 
 async def _begin(
@@ -146,7 +147,7 @@ async def _begin(
         language=wanted.language,
         document=await find_finished_document(service, trace),
     )
-    return Making(service, exporter, wanted, job, await begin_file(service, exporter, job, client), language)
+    return Making(service, exporter, wanted, job, await begin_file(service, exporter, job, client), client, language)
 
 
 FileOf = Annotated[Making, Depends(_begin)]

@@ -1,23 +1,22 @@
 """Files of traces: the quick ones made here while one waits, those with a page per step by the engine's batch lane."""
 
 import asyncio
-import json
 from collections.abc import AsyncGenerator
 from http import HTTPStatus
 
 from gradwalk.api.errors import FactAnswer
+from gradwalk.api.reading import make_file
 from gradwalk.api.service import Service
 from gradwalk.api.streams import PING_SECONDS, QUEUE_NEWS_SECONDS
 from gradwalk.engine.engine import BusyError
 from gradwalk.engine.export import ExportJob, NoFileError, say_why
 from gradwalk.engine.job import CALLED_OFF
 from gradwalk.engine.runs import Run, RunState
-from gradwalk.exports.exporter import Exporter, ExportUnavailable, NothingToExport, Selection
+from gradwalk.exports.exporter import Exporter, ExportUnavailable, NothingToExport
 from gradwalk.protocol.document import join_document
 from gradwalk.protocol.facts import fact
 from gradwalk.protocol.problems import problem
-from gradwalk.protocol.upgrades import load_document
-from gradwalk.store.compression import compress, decompress
+from gradwalk.store.compression import compress
 
 LOST = problem("internal", fact("problem-file-lost"))
 
@@ -61,14 +60,14 @@ async def follow_file(service: Service, run: Run | None) -> AsyncGenerator[tuple
             await run.change(QUEUE_NEWS_SECONDS if run.state is RunState.QUEUED else PING_SECONDS)
 
 
-async def finish_file(service: Service, exporter: Exporter, job: ExportJob, run: Run | None) -> bytes:
+async def finish_file(service: Service, exporter: Exporter, job: ExportJob, run: Run | None, client: str) -> bytes:
     """The file, after `follow_file`.
 
     Raises:
         NoFileError: there is none; the problem says why.
     """
     if not exporter.has_pages:
-        return await _make_here(service, exporter, job)
+        return await _make_here(service, job, client)
     if run is not None:
         if run.outcome is None:
             raise NoFileError(CALLED_OFF.problem)
@@ -85,13 +84,9 @@ async def finish_file(service: Service, exporter: Exporter, job: ExportJob, run:
     return body
 
 
-async def _make_here(service: Service, exporter: Exporter, job: ExportJob) -> bytes:
-    def make() -> bytes:
-        assert job.document is not None
-        selection = Selection(**job.selection)
-        return exporter.make(load_document(json.loads(decompress(job.document))), selection)
-
+async def _make_here(service: Service, job: ExportJob, client: str) -> bytes:
+    assert job.document is not None
     try:
-        return await service.quick_files.ask(job.address(""), make)
+        return await service.make_quickly(job.address(""), client, make_file, job.document, job.name, job.selection)
     except (NothingToExport, ExportUnavailable) as refusal:
         raise NoFileError(say_why(type(refusal).__name__, refusal.fact)) from refusal

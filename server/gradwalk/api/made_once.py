@@ -1,8 +1,8 @@
-"""What several ask for at once is made once, in a thread, and kept for the next ones."""
+"""What several ask for at once is made once, and kept for the next ones."""
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Awaitable, Callable, Hashable
 from contextlib import nullcontext
 from typing import Generic, TypeVar
 
@@ -15,7 +15,7 @@ class MadeOnce(Generic[Key, Made]):
 
     Args:
         weigh: bytes that a key and what was made for it take.
-        at_once: how many are made at the same time; as many as there are threads unless given.
+        at_once: how many are made at the same time; any number unless given.
     """
 
     def __init__(self, bytes_max: int, weigh: Callable[[Key, Made], int], at_once: int | None = None) -> None:
@@ -33,7 +33,11 @@ class MadeOnce(Generic[Key, Made]):
             self._made.move_to_end(key)
         return made
 
-    async def ask(self, key: Key, make: Callable[[], Made]) -> Made:
+    def __contains__(self, key: Key) -> bool:
+        """Whether it is made already, or being made."""
+        return key in self._made or key in self._makings
+
+    async def ask(self, key: Key, make: Callable[[], Awaitable[Made]]) -> Made:
         """Made already, being made, or made now. Who stops waiting stops nobody else's.
 
         Raises:
@@ -48,9 +52,9 @@ class MadeOnce(Generic[Key, Made]):
             making.add_done_callback(lambda done: self._keep(key, done))
         return await asyncio.shield(making)
 
-    async def _make(self, make: Callable[[], Made]) -> Made:
+    async def _make(self, make: Callable[[], Awaitable[Made]]) -> Made:
         async with self._room:
-            return await asyncio.to_thread(make)
+            return await make()
 
     def _keep(self, key: Key, making: asyncio.Task[Made]) -> None:
         del self._makings[key]

@@ -1,6 +1,6 @@
 """The page's own files, compressed when they are first asked for."""
 
-from functools import partial
+import asyncio
 from pathlib import Path
 
 from starlette.datastructures import Headers
@@ -33,7 +33,7 @@ class PageFiles(StaticFiles):
         if coding is None or "range" in Headers(scope=scope) or int(plain.headers["content-length"]) < _BYTES_MIN:
             return plain
         key = (coding, str(plain.path), plain.headers["etag"])
-        body = await self._made.ask(key, partial(_read_compressed, Path(plain.path), coding))
+        body = await self._made.ask(key, lambda: asyncio.to_thread(_read_compressed, Path(plain.path), coding))
         headers = {name: plain.headers[name] for name in ("content-type", "last-modified", "vary")}
         headers |= {"content-encoding": coding, "content-length": str(len(body))}
         headers["etag"] = weaken(plain.headers["etag"].encode()).decode()

@@ -1,6 +1,7 @@
 """The page: the built front end, also behind permalinks; and what a permalink gives without it."""
 
 import asyncio
+import json
 from html import escape
 from http import HTTPStatus
 from pathlib import Path
@@ -23,17 +24,16 @@ from gradwalk.api.programs import (
     selection_of,
     title_of,
 )
+from gradwalk.api.reading import Told, describe_stop, draw_preview, tell_all
 from gradwalk.api.rooms import Code
 from gradwalk.api.service import Service
 from gradwalk.api.snippets import SnippetId
 from gradwalk.api.traces import Client, ServiceOf
+from gradwalk.engine.engine import BusyError
 from gradwalk.exports.exporter import ExportUnavailable, NothingToExport
 from gradwalk.exports.html import mark_up
-from gradwalk.exports.pages import write_preview
-from gradwalk.exports.walk import Walk
 from gradwalk.protocol.facts import fact
 from gradwalk.words.catalogue import say, tell, tell_attribute
-from gradwalk.words.problems import tell_problem
 
 router = APIRouter(include_in_schema=False)
 
@@ -71,9 +71,11 @@ async def read_page(request: Request) -> Response:
 
 
 @router.get("/t/{snippet}")
-async def read_permalink(snippet: SnippetId, request: Request, service: ServiceOf, place: Place = None) -> Response:
+async def read_permalink(
+    snippet: SnippetId, request: Request, service: ServiceOf, client: Client, place: Place = None
+) -> Response:
     """The application; it asks for the snippet itself and runs nothing unasked. Its head is for link previews."""
-    return await _page(request, await _describe(request, service, snippet, read_place(place)))
+    return await _page(request, await _describe(request, service, client, snippet, read_place(place)))
 
 
 @router.get("/t/{snippet}/code")
@@ -85,10 +87,12 @@ async def read_code(snippet: SnippetId, service: ServiceOf) -> Response:
 @router.get("/t/{snippet}/preview.png")
 async def read_preview(snippet: SnippetId, service: ServiceOf, client: Client, place: Place = None) -> Response:
     """The linked step as the picture of a link preview."""
-    document = await find_trace(service, await find_program(service, snippet), client)
+    trace, stored = await find_trace(service, await find_program(service, snippet), client)
+    selection = selection_of(read_place(place))
     try:
-        selection = selection_of(read_place(place))
-        picture = await asyncio.to_thread(write_preview, document, selection, PREVIEW_WIDTH, PREVIEW_HEIGHT)
+        picture = await service.make_quickly(
+            f"/preview/{trace}/{selection}", client, draw_preview, stored, selection, PREVIEW_WIDTH, PREVIEW_HEIGHT
+        )
     except (NothingToExport, ExportUnavailable) as reason:
         raise FactAnswer(HTTPStatus.NOT_FOUND, fact("api-no-picture", why=reason.fact)) from reason
     return Response(picture, media_type="image/png", headers={"Cache-Control": "public, max-age=86400"})
@@ -99,21 +103,20 @@ async def read_without_script(snippet: SnippetId, request: Request, service: Ser
     """Every step as a picture and a sentence."""
     language = language_of(request.scope)
     program = await find_program(service, snippet)
-    document = await find_trace(service, program, client)
+    trace, stored = await find_trace(service, program, client)
     try:
-        sentences = await asyncio.to_thread(lambda: Walk(document).sentences)
+        told = Told(
+            *json.loads(await service.make_quickly(f"/told/{trace}/{language}", client, tell_all, stored, language))
+        )
     except ExportUnavailable as reason:
         raise FactAnswer(HTTPStatus.SERVICE_UNAVAILABLE, fact("api-nothing-to-read", why=reason.fact)) from reason
     figures = [
         f'<figure id="s{number}"><figcaption>{number}. {escape(sentence)}</figcaption>'
-        f'<img src="/api/traces/{document["id"]}/export/svg?step={number}" loading="lazy" alt="{escape(sentence)}">'
+        f'<img src="/api/traces/{trace}/export/svg?step={number}" loading="lazy" alt="{escape(sentence)}">'
         "</figure>"
-        for number, sentence in enumerate(sentences, start=1)
+        for number, sentence in enumerate(told.sentences, start=1)
     ]
-    problems = [
-        f"<p>{escape(told.title)}: {escape(told.message)}</p>"
-        for told in (tell_problem(event, language) for event in document["events"] if event["type"] == "problem")
-    ]
+    problems = [f"<p>{escape(problem)}</p>" for problem in told.problems]
     page = _NOSCRIPT.format(
         language=language,
         title=escape(title_of(program.source, language)),
@@ -160,7 +163,7 @@ def _not_built(language: str) -> str:
     )
 
 
-async def _describe(request: Request, service: Service, snippet: str, place: str | None) -> str:
+async def _describe(request: Request, service: Service, client: str, snippet: str, place: str | None) -> str:
     """What a permalink says of itself to whoever previews it; nothing for a program that is not here."""
     try:
         program = await find_program(service, snippet)
@@ -172,9 +175,12 @@ async def _describe(request: Request, service: Service, snippet: str, place: str
     said = say("api-preview", language)
     if known is not None:
         try:
-            stop = await asyncio.to_thread(lambda: Walk(known).stop(selection_of(place)))
-            said = say("api-preview-at", language, where=stop.step, sentence=stop.said)
-        except ExportUnavailable:
+            selection = selection_of(place, language)
+            address = f"/stop/{known.trace}/{selection}"
+            stop = await service.make_quickly(address, client, describe_stop, known.stored, selection)
+            where, sentence = json.loads(stop)
+            said = say("api-preview-at", language, where=where, sentence=sentence)
+        except (ExportUnavailable, BusyError):
             pass
         except NothingToExport:
             said = say("api-preview-nothing", language)

@@ -5,9 +5,9 @@ megabyte. Both codings allow it, zstd as one frame after another (RFC 8878, 3.1)
 not look back.
 """
 
+import asyncio
 import struct
 import zlib
-from functools import partial
 
 from gradwalk.api.made_once import MadeOnce
 from gradwalk.store.compression import Coding, compress
@@ -29,7 +29,7 @@ class Pieces:
         """A frame, compressed so that it can follow any other."""
         if len(frame) < _SHARED_FROM_BYTES:
             return _make_piece(coding, frame)
-        return await self._made.ask((coding, frame), partial(_make_piece, coding, frame))
+        return await self._made.ask((coding, frame), lambda: asyncio.to_thread(_make_piece, coding, frame))
 
 
 class Packing:

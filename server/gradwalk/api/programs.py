@@ -1,11 +1,10 @@
 """A program behind a link: its trace, its title, and the addresses of its pages."""
 
 import asyncio
-import json
 import re
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Annotated, Any
+from typing import Annotated, NamedTuple
 from urllib.parse import urlencode
 
 from fastapi import Query, Request
@@ -16,12 +15,11 @@ from gradwalk.api.service import Service
 from gradwalk.engine.runs import RunState
 from gradwalk.examples.catalogue import EXAMPLES
 from gradwalk.exports.exporter import Direction, Selection
-from gradwalk.protocol.document import TraceDocument, join_document
+from gradwalk.protocol.document import join_document
 from gradwalk.protocol.facts import fact
 from gradwalk.protocol.requests import TraceRequest
-from gradwalk.protocol.upgrades import load_document
-from gradwalk.store.compression import decompress
-from gradwalk.words.catalogue import say, tell_attribute
+from gradwalk.store.compression import compress
+from gradwalk.words.catalogue import LANGUAGE, say, tell_attribute
 
 RUN_SECONDS_MAX = 60.0
 TITLE_CHARACTERS_MAX = 110
@@ -64,13 +62,13 @@ def read_place(text: str | None) -> str | None:
     return text if text is not None and re.fullmatch(PLACE, text) else None
 
 
-def selection_of(place: str | None) -> Selection:
+def selection_of(place: str | None, language: str = LANGUAGE) -> Selection:
     """The still that a place names; the last one without a place."""
     if place is None:
-        return Selection()
+        return Selection(language=language)
     step, _, phase = place.removeprefix("f").partition(".")
     direction: Direction = "forward" if place.startswith("f") else "backward"
-    return Selection(int(step), int(phase) if phase else 1, direction=direction)
+    return Selection(int(step), int(phase) if phase else 1, direction=direction, language=language)
 
 
 async def find_program(service: Service, snippet: str) -> TraceRequest:
@@ -88,14 +86,22 @@ async def find_program(service: Service, snippet: str) -> TraceRequest:
         raise FactAnswer(HTTPStatus.NOT_FOUND, fact("api-program-unreadable")) from error
 
 
-async def find_stored(service: Service, request: TraceRequest) -> TraceDocument | None:
+class Kept(NamedTuple):
+    """A finished trace."""
+
+    trace: str
+    stored: bytes
+    """Compressed."""
+
+
+async def find_stored(service: Service, request: TraceRequest) -> Kept | None:
     """The trace of a program where it is known already; None also where nobody can say what its name would be."""
     if service.engine.status().versions is None:
         return None
     return await _find_known(service, await service.identify(request))
 
 
-async def find_trace(service: Service, request: TraceRequest, client: str) -> TraceDocument:
+async def find_trace(service: Service, request: TraceRequest, client: str) -> Kept:
     """The trace of a program; an upgrade since the link was made means that it runs once more.
 
     Raises:
@@ -115,7 +121,7 @@ async def find_trace(service: Service, request: TraceRequest, client: str) -> Tr
                     await run.news_after(len(run.log), RUN_SECONDS_MAX)
         except TimeoutError as error:
             raise FactAnswer(HTTPStatus.GATEWAY_TIMEOUT, fact("api-program-waits")) from error
-    return await asyncio.to_thread(lambda: _decode(join_document(run.log)))
+    return Kept(trace, await asyncio.to_thread(lambda: compress(join_document(run.log))))
 
 
 def title_of(source: str, language: str) -> str:
@@ -133,11 +139,6 @@ def title_of(source: str, language: str) -> str:
     return say("api-title-of", language, line=first[: TITLE_CHARACTERS_MAX - _ROOM_FOR_WORDS])
 
 
-async def _find_known(service: Service, trace: str) -> TraceDocument | None:
+async def _find_known(service: Service, trace: str) -> Kept | None:
     stored = await service.find_trace(trace)
-    return None if stored is None else await asyncio.to_thread(lambda: _decode(decompress(stored)))
-
-
-def _decode(body: bytes) -> TraceDocument:
-    raw: dict[str, Any] = json.loads(body)
-    return load_document(raw)
+    return None if stored is None else Kept(trace, stored)

@@ -2,14 +2,15 @@
 
 import asyncio
 import hashlib
-import json
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar, cast
+from collections.abc import Callable
+from typing import TypeVar, cast
 
 from gradwalk.api.clients import OwnRate, Rates, close_nothing, make_rates
+from gradwalk.api.documents import Documents
 from gradwalk.api.made_once import MadeOnce
 from gradwalk.api.metrics import Metrics
 from gradwalk.api.pieces import Pieces
+from gradwalk.api.reading import read_events, read_program, read_value
 from gradwalk.api.settings import Settings
 from gradwalk.engine.engine import Engine, Lane
 from gradwalk.engine.export import ExportJob
@@ -21,7 +22,6 @@ from gradwalk.protocol.document import (
     encode,
     join_document,
     snippet_id,
-    split_document,
     trace_id,
 )
 from gradwalk.protocol.requests import ResolvedLimits, TraceRequest, resolve_limits
@@ -42,8 +42,6 @@ STORE_FILE = "traces.sqlite3"
 _CLUSTERED = "gradwalk.api.clustered"
 _KEPT_BYTES_MAX = 64 << 20
 """Of each kind of what was made of traces lately."""
-_QUICK_FILES_AT_ONCE = 2
-"""Each paints with a processor of its own."""
 
 
 class Service:
@@ -55,8 +53,9 @@ class Service:
         self.store = store
         self.metrics = metrics
         self.pieces = Pieces()
-        self.quick_files = MadeOnce[str, bytes](_KEPT_BYTES_MAX, lambda _, file: len(file), _QUICK_FILES_AT_ONCE)
-        """Those that are made here, by their address."""
+        self.documents = Documents()
+        self._quick = MadeOnce[str, bytes](_KEPT_BYTES_MAX, lambda _, made: len(made))
+        """Files of one moment and what else is drawn or told of a trace, by an address."""
         self._events = MadeOnce[str, list[bytes]](_KEPT_BYTES_MAX, lambda _, events: sum(map(len, events)))
         self._transcoded = MadeOnce[str, bytes](_KEPT_BYTES_MAX, lambda _, body: len(body))
         """Documents for readers who do not take the coding in which they are kept."""
@@ -164,23 +163,19 @@ class Service:
             return await asyncio.to_thread(decompress, stored)
         if coding_of(stored) == coding:
             return stored
-        return await self._transcoded.ask(trace, lambda: compress(decompress(stored), coding))
+        return await self._transcoded.ask(trace, lambda: asyncio.to_thread(_transcode, stored, coding))
 
     async def events_of(self, trace: str, stored: bytes) -> list[bytes]:
         """The encoded events of a kept document; taken apart once, not once per reader."""
-        return await self._events.ask(trace, lambda: split_document(decompress(stored)))
+        return await self._events.ask(trace, lambda: self.documents.glance(read_events, stored))
 
     async def find_value(self, trace: str, number: int) -> TensorValue | None:
         """A value of a trace by its number, as it was written."""
         run = await self.runs.attach(trace)
         if run is not None and run.log and not isinstance(run.job, ExportJob):
-            events: Sequence[bytes] = [*run.log]
-        else:
-            stored = await self.find_trace(trace)
-            if stored is None:
-                return None
-            events = await self.events_of(trace, stored)
-        return await asyncio.to_thread(nth_value, events, number)
+            return await asyncio.to_thread(nth_value, [*run.log], number)
+        stored = await self.find_trace(trace)
+        return None if stored is None else await self.documents.glance(read_value, stored, number)
 
     async def find_run(self, trace: str) -> Run | None:
         """A run that may still be followed, wherever it was asked for."""
@@ -192,15 +187,26 @@ class Service:
         run = await self.runs.attach(trace)
         if run is not None and not isinstance(run.job, ExportJob):
             return run.job.request
-        body = await self.find_trace(trace)
-        if body is None:
-            return None
-        document = await asyncio.to_thread(_decompress_document, body)
-        return TraceRequest.model_validate({"source": document["source"], "options": document["options"]})
+        stored = await self.find_trace(trace)
+        return None if stored is None else await self.documents.glance(read_program, stored)
+
+    async def make_quickly(
+        self, address: str, client: str, work: Callable[..., bytes], stored: bytes, *arguments: object
+    ) -> bytes:
+        """What `work`, a function of `api.reading`, makes of a trace: once for all who ask under one address.
+
+        Raises:
+            BusyError: links, frames and players made too much for this client.
+            Exception: that of `work`.
+        """
+        if address not in self._quick:
+            await self.rates.links.take(client)
+        return await self._quick.ask(address, lambda: self.documents.ask(work, stored, *arguments))
 
     async def close(self) -> None:
         """Says goodbye to every reader, ends every run, keeps what is finished."""
         self.runs.stop()
+        self.documents.close()
         await asyncio.to_thread(self.engine.close)
         await self.runs.settle()
         await self.store.close()
@@ -251,9 +257,8 @@ def make_rooms(settings: Settings) -> Rooms:
     )
 
 
-def _decompress_document(body: bytes) -> dict[str, Any]:
-    document: dict[str, Any] = json.loads(decompress(body))
-    return document
+def _transcode(stored: bytes, coding: Coding) -> bytes:
+    return compress(decompress(stored), coding)
 
 
 def limits_alone(request: TraceRequest) -> ResolvedLimits:

@@ -10,3 +10,6 @@ class FactError(Exception):
     def __init__(self, fact: Fact) -> None:
         super().__init__(tell(fact))
         self.fact = fact
+
+    def __reduce__(self) -> tuple[type["FactError"], tuple[Fact]]:
+        return type(self), (self.fact,)

@@ -5,7 +5,7 @@ from typing import Any, cast
 
 from gradwalk.engine.engine import Engine, Lane, Sink
 from gradwalk.engine.job import Outcome
-from gradwalk.engine.runs import Run, Runs, RunState
+from gradwalk.engine.runs import RETAINED_BYTES_MAX, Run, Runs, RunState
 from tests.engine.engines import address, job
 from tests.world.loop import run_in_own_loop
 
@@ -106,3 +106,16 @@ def test_a_run_is_called_off_when_its_last_follower_has_been_gone_for_a_while() 
         assert await is_called_off_after(0.6)
 
     run_in_own_loop(work(), lambda: loop)
+
+
+async def test_results_that_are_not_kept_are_bounded_by_their_bytes_and_the_oldest_go_first() -> None:
+    engine = ByHand()
+    runs = Runs(cast("Engine", engine), keep, abandon_seconds=1, retain_seconds=1_000)
+    count, part = 5, RETAINED_BYTES_MAX // 3
+    for number in range(count):
+        run = await runs.join_or_start(address(str(number)), job(str(number)), Lane.LIVE)
+        engine.sink.append([bytes(part)])
+        engine.sink.finished(Outcome(lasting=False))
+        while run.state is not RunState.DONE:
+            await turn()
+    assert [runs.find(address(str(number))) is not None for number in range(count)] == [False] * 2 + [True] * 3

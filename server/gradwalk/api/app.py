@@ -36,6 +36,7 @@ from gradwalk.api.errors import install_error_handlers
 from gradwalk.api.finished import FinishedTraces
 from gradwalk.api.headers import Guard, Hosts
 from gradwalk.api.logs import RequestLines
+from gradwalk.api.memory import MemoryCap
 from gradwalk.api.metrics import Metrics
 from gradwalk.api.observer import Observer, RequestNumbers
 from gradwalk.api.service import choose_rates, make_rooms, make_service
@@ -85,7 +86,8 @@ def create_app(settings: Settings, sandbox: Sandbox | None = None) -> FastAPI:
     # The last one added is the first one asked.
     app.add_middleware(Compression)
     bodies = OwnRate(settings.body_rate, fact("api-busy-bytes"))
-    app.add_middleware(Guard, hosts=hosts, body_bytes_max=settings.body_bytes_max, bodies=bodies)
+    memory = MemoryCap(settings.memory_bytes_max)
+    app.add_middleware(Guard, hosts=hosts, body_bytes_max=settings.body_bytes_max, bodies=bodies, memory=memory)
     app.add_middleware(Observer, numbers=numbers, metrics=counters, lines=lines)
     install_error_handlers(app)
     resources = traces, replays, snippets, rooms, exports, examples

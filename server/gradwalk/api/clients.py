@@ -99,7 +99,7 @@ class OwnRate:
     async def check(self, client: str) -> None:
         self._refuse_unless(self._limiter.test(self._item, client), client)
 
-    def _refuse_unless(self, may: bool, client: str) -> None:  # noqa: FBT001
+    def _refuse_unless(self, may: bool, client: str) -> None:
         if not may:
             raise BusyError(_seconds_until(self._limiter.get_window_stats(self._item, client)), self._why)
 

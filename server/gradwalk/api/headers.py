@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from gradwalk.api.clients import OwnRate, client_of
 from gradwalk.api.errors import busy_response, problem_response, too_long_response
 from gradwalk.api.languages import language_of
+from gradwalk.api.memory import MemoryCap
 from gradwalk.engine.engine import BusyError
 from gradwalk.protocol.facts import fact
 
@@ -50,6 +51,8 @@ _KNOWN_MAX = 64
 """Spellings of our names that are remembered; a stranger may make up any number of ports."""
 _CACHE_CONTROL = b"cache-control"
 _KEPT = b"public, max-age=31536000, immutable"
+_WORKED_OUT = ("/api/traces/", "/embed/", "/noscript/", "/t/")
+"""What is read, but has to be unpacked, drawn or followed first."""
 _PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
 """Asked by machines, and by whatever address these know; what they tell is no secret of a user."""
 
@@ -76,10 +79,11 @@ class Hosts:
 class Guard:
     """Refuses what did not come from here, and adds the security headers."""
 
-    def __init__(self, app: ASGIApp, hosts: Hosts, body_bytes_max: int, bodies: OwnRate) -> None:
+    def __init__(self, app: ASGIApp, hosts: Hosts, body_bytes_max: int, bodies: OwnRate, memory: MemoryCap) -> None:
         self._app = app
         self._body_bytes_max = body_bytes_max
         self._bodies = bodies
+        self._memory = memory
         self._hosts = hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -104,7 +108,7 @@ class Guard:
             asked = fact("api-host", host=host[:100])
             return problem_response(HTTPStatus.MISDIRECTED_REQUEST, asked, language_of(scope))
         if scope["method"] not in _CHANGING:
-            return None
+            return self._busy(scope) if scope["path"].startswith(_WORKED_OUT) else None
         if _is_foreign(headers, host):
             return problem_response(HTTPStatus.FORBIDDEN, fact("api-other-site"), language_of(scope))
         if not _is_json(headers):
@@ -117,7 +121,14 @@ class Guard:
             await self._bodies.take(await client_of(HTTPConnection(scope)), length)
         except BusyError as busy:
             return busy_response(busy, language_of(scope))
-        return None
+        return self._busy(scope)
+
+    def _busy(self, scope: Scope) -> ASGIApp | None:
+        if not self._memory.is_reached:
+            return None
+        headers = {"Retry-After": "5"}
+        status = HTTPStatus.SERVICE_UNAVAILABLE
+        return problem_response(status, fact("api-full"), language_of(scope), kind="busy", headers=headers)
 
     def _length_of(self, headers: Headers) -> int:
         said = headers.get("content-length", "" if "transfer-encoding" in headers else "0")

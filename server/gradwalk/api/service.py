@@ -157,10 +157,8 @@ class Service:
         stored = self.store.recall(trace)
         return stored if stored is None or coding_of(stored) == coding else self._transcoded.recall(trace)
 
-    async def encode_trace(self, trace: str, stored: bytes, coding: Coding | None) -> bytes:
-        """A kept document in this coding; None for plain bytes."""
-        if coding is None:
-            return await asyncio.to_thread(decompress, stored)
+    async def encode_trace(self, trace: str, stored: bytes, coding: Coding) -> bytes:
+        """A kept document in this coding."""
         if coding_of(stored) == coding:
             return stored
         return await self._transcoded.ask(trace, lambda: asyncio.to_thread(_transcode, stored, coding))

@@ -109,6 +109,17 @@ class Settings(BaseSettings):
     )
     participant_rate: str = Field(default="120/minute", description="Answers and moves of one follower of a room.")
 
+    client_connections_max: int = Field(
+        default=4_096,
+        gt=0,
+        description="Connections of one address; at most half of what the system lets a server have.",
+    )
+    request_seconds: float = Field(default=20.0, gt=0, description="How long a request may take to arrive as a whole.")
+    memory_bytes_max: int = Field(
+        default=1 << 30,
+        gt=0,
+        description="Memory of the server itself; above it, it begins nothing new and answers 503.",
+    )
     body_bytes_max: int = Field(default=128 << 10, gt=0, description="Length of one request; to a room at most 4 KiB.")
     body_rate: str = Field(
         default="16000000/minute",

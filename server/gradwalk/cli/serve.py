@@ -9,6 +9,7 @@ import uvicorn
 from pydantic import ValidationError
 
 from gradwalk.api.app import create_app
+from gradwalk.api.connections import counted_protocol, raise_descriptor_limit
 from gradwalk.api.faults import describe_invalid
 from gradwalk.api.logs import configure_logs, fields
 from gradwalk.api.settings import Settings
@@ -45,8 +46,12 @@ def serve(host: str | None, port: int | None) -> None:
     except ExtraMissingError as missing:
         raise Misuse(missing.fact) from missing
     sys.setswitchinterval(_SWITCH_SECONDS)
+    connections_max = raise_descriptor_limit()
     uvicorn.run(
         app,
+        http=counted_protocol(settings, connections_max),
+        ws="none",
+        limit_concurrency=connections_max,
         host=settings.host,
         port=settings.port,
         access_log=False,

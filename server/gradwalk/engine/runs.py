@@ -21,6 +21,8 @@ from gradwalk.sandbox.cancellation import Cancellation
 log = logging.getLogger(__name__)
 
 BATCH_EVENTS_MAX = 64
+RETAINED_BYTES_MAX = 64 << 20
+"""Of results that are not kept, whatever their time; the oldest go first."""
 _TOGETHER_SECONDS = 0.016
 """As long as a screen shows one picture."""
 
@@ -196,6 +198,8 @@ class Runs:
         self._abandon_seconds = abandon_seconds
         self._retain_seconds = retain_seconds
         self._runs: dict[str, Run] = {}
+        self._retained: dict[Run, int] = {}
+        """Bytes of those that are over and not kept, the oldest first."""
         self._keeping: set[asyncio.Task[None]] = set()
         self.is_stopping = False
         """Once true, streams say goodbye and end."""
@@ -288,8 +292,12 @@ class Runs:
             self._forget_later(run)
 
     def _forget_later(self, run: Run) -> None:
+        self._retained[run] = sum(map(len, run.log))
+        while sum(self._retained.values()) > RETAINED_BYTES_MAX:
+            self._forget(next(iter(self._retained)))
         asyncio.get_running_loop().call_later(self._retain_seconds, self._forget, run)
 
     def _forget(self, run: Run) -> None:
+        self._retained.pop(run, None)
         if self._runs.get(run.id) is run:
             del self._runs[run.id]

@@ -378,6 +378,7 @@ FactKind = Literal[
     "problem-unavailable",
     "api-status",
     "api-too-long",
+    "api-full",
     "api-invalid",
     "api-fault",
     "api-no-json",

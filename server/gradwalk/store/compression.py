@@ -2,6 +2,8 @@
 
 import gzip
 import sys
+import zlib
+from collections.abc import Iterator
 from typing import Literal
 
 if sys.version_info >= (3, 14):
@@ -13,6 +15,9 @@ Coding = Literal["zstd", "gzip"]
 """As HTTP names them."""
 _LEVEL = 6
 """Of both: what a higher one saves of a trace is less than a hundredth, and it takes twice as long."""
+_PART_BYTES = 64 << 10
+_GZIP_WRAPPER = 16
+"""As zlib wants it to be asked for."""
 _GZIP_MAGIC = b"\x1f\x8b"
 
 
@@ -24,6 +29,22 @@ def compress(body: bytes, coding: Coding = "zstd") -> bytes:
 def decompress(compressed: bytes) -> bytes:
     """The body again, whichever coding it is in."""
     return zstd.decompress(compressed) if coding_of(compressed) == "zstd" else gzip.decompress(compressed)
+
+
+def unpack(compressed: bytes) -> Iterator[bytes]:
+    """The body in parts: no more of it is in memory than a reader takes at once."""
+    if coding_of(compressed) == "zstd":
+        unpacking = zstd.ZstdDecompressor()
+        part = unpacking.decompress(compressed, _PART_BYTES)
+        while part:
+            yield part
+            part = b"" if unpacking.eof else unpacking.decompress(b"", _PART_BYTES)
+        return
+    inflating = zlib.decompressobj(wbits=zlib.MAX_WBITS + _GZIP_WRAPPER)
+    rest = compressed
+    while rest and (part := inflating.decompress(rest, _PART_BYTES)):
+        yield part
+        rest = inflating.unconsumed_tail
 
 
 def coding_of(compressed: bytes) -> Coding:

@@ -697,6 +697,7 @@ api-busy = { $why } Versuch es in { $count ->
    *[other] { $count } Sekunden
 } noch einmal.
     .title = Der Server ist ausgelastet
+api-full = Dieser Server hat für mehr keinen Speicher übrig. Versuch es gleich noch einmal.
 api-busy-queue = Viele Programme stehen in der Warteschlange.
 api-busy-client-queue = Viele Programme von deiner Adresse stehen in der Warteschlange.
 api-busy-no-workers = Die Worker, die Programme ausführen, sind noch nicht da.

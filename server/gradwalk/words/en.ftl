@@ -698,6 +698,7 @@ api-busy = { $why } Try again in { $count ->
    *[other] { $count } seconds
 }.
     .title = The server is busy
+api-full = This server has no memory left for more. Try again in a moment.
 api-busy-queue = Many programs are waiting to run.
 api-busy-client-queue = Many programs from your address are waiting to run.
 api-busy-no-workers = The workers that run programs are not here yet.

@@ -1,0 +1,139 @@
+"""Connections, counted before anything is read from them: how many one address has, and how long a request may take.
+
+uvicorn ends what is idle between two requests; a head that never ends, or a body, would stay for ever.
+"""
+
+import asyncio
+import ipaddress
+import resource
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import ClassVar
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from gradwalk.api.clients import name_client
+from gradwalk.api.settings import Settings
+
+HEAD_BYTES_MAX = 64 << 10
+_DESCRIPTORS_MAX = 1 << 16
+_DESCRIPTORS_ANYWHERE = 10_240
+"""What macOS gives, which calls its limit infinite and refuses more."""
+_DESCRIPTORS_FOR_THE_REST = 256
+"""Children, files, the store."""
+_CONNECTIONS_MIN = 64
+"""Where the system gives so few that the rest would have none left."""
+
+
+def raise_descriptor_limit() -> int:
+    """As many descriptors as the system lets a process have; how many connections that is room for."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _DESCRIPTORS_ANYWHERE if hard == resource.RLIM_INFINITY else min(hard, _DESCRIPTORS_MAX)
+    if resource.RLIM_INFINITY != soft < wanted:
+        with suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+            soft = wanted
+    given = wanted if soft == resource.RLIM_INFINITY else soft
+    return max(_CONNECTIONS_MIN, given - _DESCRIPTORS_FOR_THE_REST)
+
+
+class Doorkeeper:
+    """How many connections each address has; one address has at most half of all there is room for."""
+
+    def __init__(self, settings: Settings, connections_max: int) -> None:
+        self.settings = settings
+        self._client_max = min(settings.client_connections_max, connections_max // 2)
+        self._open: Counter[str] = Counter()
+        self._proxies = [*_networks(settings.trusted_proxies)]
+
+    def enter(self, address: str) -> str | None:
+        """The client of a new connection, to be given back; None for a proxy, which stands for many."""
+        if not address or self._is_proxy(address):
+            return None
+        client = name_client(address)
+        self._open[client] += 1
+        return client
+
+    def _is_proxy(self, address: str) -> bool:
+        if "*" in self.settings.trusted_proxies:
+            return True
+        parsed = ipaddress.ip_address(address.partition("%")[0])
+        return any(parsed in network for network in self._proxies)
+
+    def is_full(self, client: str | None) -> bool:
+        """Whether this client has more than it may."""
+        return client is not None and self._open[client] > self._client_max
+
+    def leave(self, client: str | None) -> None:
+        """One of the client's connections has ended."""
+        if client is not None:
+            self._open[client] -= 1
+            if not self._open[client]:
+                del self._open[client]
+
+
+class CountedProtocol(HttpToolsProtocol):
+    """uvicorn's, with a keeper before it."""
+
+    doorkeeper: ClassVar[Doorkeeper]
+    _client: str | None = None
+    _late: asyncio.TimerHandle | None = None
+    _is_in_head = True
+    _head_bytes = 0
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._client = self.doorkeeper.enter(self.client[0] if self.client else "")
+        if self.doorkeeper.is_full(self._client):
+            transport.abort()
+        else:
+            self._expect_request()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self._stop_waiting()
+        self.doorkeeper.leave(self._client)
+
+    def data_received(self, data: bytes) -> None:
+        if self._is_in_head:
+            self._head_bytes += len(data)
+            # A part that comes at once may have the whole body in it.
+            if self._head_bytes > HEAD_BYTES_MAX + self.doorkeeper.settings.body_bytes_max:
+                self.send_400_response("The head of this request is too long.")
+                return
+        super().data_received(data)
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._expect_request()
+
+    def on_headers_complete(self) -> None:
+        self._is_in_head = False
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        self._stop_waiting()
+        super().on_message_complete()
+
+    def _expect_request(self) -> None:
+        self._is_in_head, self._head_bytes = True, 0
+        if self._late is None:
+            self._late = self.loop.call_later(self.doorkeeper.settings.request_seconds, self.transport.abort)
+
+    def _stop_waiting(self) -> None:
+        if self._late is not None:
+            self._late.cancel()
+            self._late = None
+
+
+def counted_protocol(settings: Settings, connections_max: int) -> type[CountedProtocol]:
+    """What uvicorn speaks with each connection."""
+    return type("CountedProtocol", (CountedProtocol,), {"doorkeeper": Doorkeeper(settings, connections_max)})
+
+
+def _networks(trusted: list[str]) -> Iterator[ipaddress.IPv4Network | ipaddress.IPv6Network]:
+    for one in trusted:
+        # A name is no address that a connection could come from.
+        with suppress(ValueError):
+            yield ipaddress.ip_network(one, strict=False)

@@ -1,0 +1,105 @@
+"""What an address can hold open, and for how long: asked with sockets, as no client library would."""
+
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import pytest
+
+from tests.api.metrics import counts
+from tests.world.processes import wait_until
+from tests.world.server import Server
+
+MINE, OTHER = "127.0.0.2", "127.0.0.3"
+MOST = 12
+PROBE = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+
+
+@contextmanager
+def connected(server: Server, address: str) -> Iterator[socket.socket]:
+    """A connection from that address."""
+    with socket.create_connection(("127.0.0.1", server.port), 60, (address, 0)) as found:
+        yield found
+
+
+def ask(connection: socket.socket, request: bytes = PROBE) -> bytes:
+    """The beginning of the answer; nothing where the server has hung up."""
+    try:
+        connection.sendall(request)
+        return connection.recv(65_536)
+    except ConnectionError:
+        return b""
+
+
+@pytest.fixture
+def narrow_server(start_server: Callable[..., Server]) -> Server:
+    """Few connections, and little time."""
+    return start_server(client_connections_max=MOST, request_seconds=1)
+
+
+def test_one_address_has_its_part_of_the_connections(narrow_server: Server) -> None:
+    with ExitStack() as held, connected(narrow_server, OTHER) as other:
+        mine = [held.enter_context(connected(narrow_server, MINE)) for _ in range(MOST + 5)]
+        answered = [b" 200 " in ask(each) for each in mine]
+        assert (sum(answered), answered[:MOST]) == (MOST, [True] * MOST)
+        assert b" 200 " in ask(other)
+        for each in mine[:MOST]:
+            each.close()
+        wait_until(lambda: _is_let_in(narrow_server))
+
+
+def _is_let_in(server: Server) -> bool:
+    with connected(server, MINE) as again:
+        return b" 200 " in ask(again)
+
+
+@pytest.mark.parametrize(
+    "half",
+    [
+        pytest.param(b"", id="nothing"),
+        pytest.param(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-More: ", id="head"),
+        pytest.param(
+            b"POST /api/traces HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+            b'Content-Length: 1000\r\n\r\n{"source": ',
+            id="body",
+        ),
+        pytest.param(PROBE + b"GET /he", id="second head"),
+    ],
+)
+def test_a_request_that_does_not_end_is_ended(narrow_server: Server, half: bytes) -> None:
+    with connected(narrow_server, MINE) as connection:
+        connection.sendall(half)
+        told = b""
+        try:
+            while part := connection.recv(65_536):
+                told += part
+        except ConnectionResetError:
+            pass
+        assert told.count(b"HTTP/1.1 200") == half.count(PROBE)
+
+
+def test_a_head_without_end_is_refused_before_its_time(start_server: Callable[..., Server]) -> None:
+    server = start_server(request_seconds=1_000)
+    with connected(server, MINE) as connection:
+        answer = b""
+        try:
+            connection.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n" + b"X-More: and more\r\n" * 100_000)
+            answer = connection.recv(65_536)
+        except ConnectionError:
+            pass
+        assert b" 200 " not in answer
+    assert server.client.get("/healthz").status_code == 200
+
+
+def test_above_its_memory_a_server_begins_nothing_and_still_answers(start_server: Callable[..., Server]) -> None:
+    server = start_server(memory_bytes_max=1)
+    answers: dict[str, Any] = {
+        "run": server.client.post("/api/traces", json={"source": "x = 1"}),
+        "frame": server.client.get(f"/embed/{'0' * 40}"),
+    }
+    for answer in answers.values():
+        assert (answer.status_code, answer.json()["fact"]["kind"]) == (503, "api-full")
+        assert int(answer.headers["retry-after"]) >= 1
+    assert server.client.get("/").status_code == server.client.get("/healthz").status_code == 200
+    assert counts(server.client)["jobs_running"] == 0

@@ -1,5 +1,6 @@
 """Starting the server: whom it listens to depends on what the self-test found."""
 
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -19,13 +20,28 @@ main()
 
 
 def test_below_full_nothing_listens_to_others_and_a_sentence_says_why(run: Callable[..., Any], tmp_path: Path) -> None:
-    done = run(["-c", SERVE, "open", "serve", "--port", "0", "--host", "0.0.0.0"], cwd=tmp_path, status=2)
+    done = run(["-c", SERVE, "open", "serve", "--port", "0", "--host", "0.0.0.0", "--as-root"], cwd=tmp_path, status=2)
     said = done.stdout + done.stderr
     sentence = re.sub(r"\s+", " ", said)
     assert "open: stat" in sentence
     assert "listen on 127.0.0.1" in sentence
     assert "Traceback" not in said
     assert "running on" not in said
+
+
+def test_to_others_it_says_what_is_open_and_what_is_missing(start_server: Callable[..., Any]) -> None:
+    server = start_server(host="0.0.0.0", allowed_hosts=["lecture.test"])
+    said = server.log.read_text()
+    for word in ("0.0.0.0", "full", "`lecture.test`", "encryption", "GRADWALK_TRUSTED_PROXIES"):
+        assert word in said.partition("Uvicorn running")[0]
+    assert "encryption" not in start_server().log.read_text()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be refused")
+def test_as_root_nothing_listens_to_others_unless_it_is_told_to(run: Callable[..., Any], tmp_path: Path) -> None:
+    done = run(["-m", "gradwalk", "serve", "--port", "0", "--host", "0.0.0.0"], cwd=tmp_path, status=2)
+    assert "--as-root" in done.stdout + done.stderr
+    assert "running on" not in done.stdout + done.stderr
 
 
 @pytest.mark.soak

@@ -20,6 +20,8 @@ from tests.engine.engines import Open, address, job, until
 from tests.world.redis import Redis
 
 ENDLESS = "while True: pass"
+SLOW = "for x in range(8_000_000): pass"
+"""Longer than a quick run may be while others wait."""
 
 
 def runs_of(engine: Engine, kept: list[Run], abandon_seconds: float = 0.1) -> Runs:
@@ -209,6 +211,19 @@ async def test_what_lost_its_worker_three_times_is_given_up_and_says_so(celery: 
         assert replay.outcome.problem["fact"]["kind"] == "problem-given-up"
         again = await ask(runs, "x * 19")
         assert '"problems":0' in (await read_all(again))[-1].decode(), "it may be asked for once more"
+
+
+async def test_a_client_with_several_slow_runs_gives_a_place_to_one_that_has_none(local: Open) -> None:
+    async with local() as (engine, _):
+        runs = runs_of(engine, [], abandon_seconds=60)
+        greedy = [await ask(runs, f"while {number}: pass", client="greedy") for number in (1, 2, 3)]
+        await until(lambda: engine.status().running == 2)
+        modest = await ask(runs, SLOW, client="modest")
+        assert '"problems":0' in (await read_all(modest))[-1].decode()
+        assert all(run.state is not RunState.DONE for run in greedy)
+        for run in greedy:
+            run.cancellation.cancel()
+        await until(lambda: all(run.state is RunState.DONE for run in greedy))
 
 
 async def test_closing_tells_every_waiting_job() -> None:

@@ -39,7 +39,7 @@ class Server:
         python: Path | str = sys.executable,
         **settings: Any,
     ) -> None:
-        environment = {**ENVIRONMENT, "GRADWALK_DATA_DIRECTORY": str(home / "data")}
+        environment = {**ENVIRONMENT, "GRADWALK_DATA_DIRECTORY": str(home / "data"), "GRADWALK_AS_ROOT": "true"}
         # A name in capitals is a variable of the environment itself.
         environment |= {
             name if name.isupper() else f"GRADWALK_{name.upper()}": _spell(value) for name, value in settings.items()

@@ -37,6 +37,7 @@ class Settings(BaseSettings):
 
     host: str = Field(default="127.0.0.1", description="Address to listen on.")
     port: int = Field(default=8000, ge=0, le=65_535, description="Port to listen on; 0 takes a free one.")
+    as_root: bool = Field(default=False, description="Listen to others though it is root that runs it.")
     allowed_hosts: list[str] = Field(
         default_factory=list,
         description='Names (JSON list) under which it may be asked, besides those of this machine; `["*"]` for any.',

@@ -1,6 +1,7 @@
 """`gradwalk serve`. Imported only for it: it needs the extra `server`."""
 
 import logging
+import os
 import sys
 from typing import Any
 
@@ -15,7 +16,7 @@ from gradwalk.api.logs import configure_logs, fields
 from gradwalk.api.settings import Settings
 from gradwalk.cli.findings import look_at_everything
 from gradwalk.cli.language import Misuse, current_language
-from gradwalk.protocol.facts import fact
+from gradwalk.protocol.facts import Fact, Filling, code, fact
 from gradwalk.sandbox.launcher import LauncherGoneError
 from gradwalk.sandbox.supervisor import Sandbox
 from gradwalk.words.catalogue import tell
@@ -29,18 +30,23 @@ _SWITCH_SECONDS = 0.0005
 @click.command()
 @click.option("--host", help="Address to listen on.  [default: 127.0.0.1]")
 @click.option("--port", type=click.IntRange(0, 65_535), help="Port to listen on; 0 takes a free one.  [default: 8000]")
-def serve(host: str | None, port: int | None) -> None:
+@click.option("--as-root", is_flag=True, default=None, help="Listen to others though it is root that runs it.")
+def serve(host: str | None, port: int | None, *, as_root: bool | None) -> None:
     """Serve the page and the API.
 
     Every setting can also be given by the environment, with the prefix GRADWALK_.
     """
-    given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
-    settings = read_settings(**given)
+    given = {"host": host, "port": port, "as_root": as_root}
+    settings = read_settings(**{name: value for name, value in given.items() if value is not None})
     configure_logs(settings.log_format, settings.log_level)
     logging.getLogger(__name__).info("settings", extra=fields(**settings.describe()))
     sandbox = Sandbox(settings.run_limits)
-    if settings.is_public and not settings.cluster_url:
-        _refuse_below_full(sandbox, settings.host)
+    if settings.is_public:
+        _refuse_root(settings)
+        if not settings.cluster_url:
+            _refuse_below_full(sandbox, settings.host)
+        for told in _what_is_open(settings):
+            click.echo(tell(told, current_language()), err=True)
     try:
         app = create_app(settings, sandbox)
     except ExtraMissingError as missing:
@@ -74,6 +80,27 @@ def read_settings(**given: Any) -> Settings:
         return Settings(**given)
     except ValidationError as error:
         raise Misuse(describe_invalid(error.errors())) from error
+
+
+def _refuse_root(settings: Settings) -> None:
+    if os.geteuid() == 0 and not settings.as_root:
+        raise Misuse(fact("cli-root", host=settings.host))
+
+
+def _what_is_open(settings: Settings) -> list[Fact]:
+    """To whom, held by what, under which names, and what is not there."""
+    missing: list[Filling] = [fact("cli-missing-encryption")]
+    if not settings.trusted_proxies:
+        missing.append(fact("cli-missing-proxy"))
+    if os.geteuid() == 0:
+        missing.append(fact("cli-missing-user"))
+    names: list[Filling] = [code(name) for name in ("localhost", *settings.allowed_hosts)]
+    return [
+        fact("cli-open-to", host=settings.host, port=str(settings.port)),
+        fact("cli-open-held-elsewhere") if settings.cluster_url else fact("cli-open-held"),
+        fact("cli-open-names", names=names),
+        fact("cli-open-missing", missing=missing),
+    ]
 
 
 def _refuse_below_full(sandbox: Sandbox, host: str) -> None:

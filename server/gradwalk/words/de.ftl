@@ -2301,6 +2301,15 @@ cli-worker-alone = Ein Worker braucht GRADWALK_CLUSTER_URL, etwa redis://host:63
 cli-worker-open = Nimmt keine fremden Programme an: Der Selbsttest meldet { $level }, offen: { $open }.
 cli-worker-unmeasured = Nimmt keine fremden Programme an: Der Selbsttest gab keine Antwort.
 cli-not-listening = Lauscht nicht auf { $host }: Der Selbsttest meldet { $level }, offen: { $open }. { $protection } Starte das Container-Image auf einem Linux-Kernel mit seccomp, oder lausche auf 127.0.0.1.
+cli-root = Als root wird auf { $host } nicht gelauscht: Ein Loch im Server wäre eines in der Maschine. Gib ihm einen eigenen Benutzer, oder sag `--as-root`.
+cli-open-to = Offen für alle, die { $host }, Port { $port }, erreichen: Programme ausführen, jeden aufbewahrten Trace unter seiner Adresse lesen, Räume.
+cli-open-held = Programme anderer sperrt der Kernel ein; der Selbsttest sagt: vollständig.
+cli-open-held-elsewhere = Programme anderer laufen allein in den Workern dieses Clusters.
+cli-open-names = Gefragt unter den Namen { $names }; jeder andere wird mit 421 beantwortet, bis er in `GRADWALK_ALLOWED_HOSTS` steht.
+cli-open-missing = Es fehlt: { $missing }.
+cli-missing-encryption = Verschlüsselung, die ein Proxy davor gibt
+cli-missing-proxy = ein Proxy in `GRADWALK_TRUSTED_PROXIES`, ohne den alle hinter einem ein einziger Client sind
+cli-missing-user = ein eigener Benutzer
 cli-no-script = Es gibt kein Skript { $file }.
 cli-recorded = gradwalk: { $count ->
         [one] ein Rückwärtsdurchlauf

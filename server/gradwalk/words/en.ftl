@@ -2302,6 +2302,15 @@ cli-worker-alone = A worker needs GRADWALK_CLUSTER_URL, such as redis://host:637
 cli-worker-open = Not taking strangers' programs: the self-test says { $level }, open: { $open }.
 cli-worker-unmeasured = Not taking strangers' programs: the self-test gave no answer.
 cli-not-listening = Not listening on { $host }: the self-test says { $level }, open: { $open }. { $protection } Run the container image on a Linux kernel with seccomp, or listen on 127.0.0.1.
+cli-root = Not listening on { $host } as root: a hole in the server would be one in the machine. Give it a user of its own, or say `--as-root`.
+cli-open-to = Open to everyone who reaches { $host }, port { $port }: running programs, reading every kept trace by its address, rooms.
+cli-open-held = Programs of others are locked in by the kernel; the self-test says full.
+cli-open-held-elsewhere = Programs of others run in the workers of this cluster alone.
+cli-open-names = Asked under the names { $names }; any other is answered 421 until it stands in `GRADWALK_ALLOWED_HOSTS`.
+cli-open-missing = Missing here: { $missing }.
+cli-missing-encryption = encryption, which a proxy in front gives
+cli-missing-proxy = a proxy in `GRADWALK_TRUSTED_PROXIES`, without which everybody behind one is one client
+cli-missing-user = a user of its own
 cli-no-script = There is no script { $file }.
 cli-recorded = gradwalk: { $count ->
         [one] one backward pass

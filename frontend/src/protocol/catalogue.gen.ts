@@ -383,6 +383,7 @@ export interface Catalogue {
   "api-fault": "place" | "reason";
   "api-no-json": never;
   "api-busy": "why" | "count";
+  "api-full": never;
   "api-busy-queue": never;
   "api-busy-client-queue": never;
   "api-busy-no-workers": never;
@@ -1668,6 +1669,15 @@ export interface Catalogue {
   "cli-worker-open": "level" | "open";
   "cli-worker-unmeasured": never;
   "cli-not-listening": "host" | "level" | "open" | "protection";
+  "cli-root": "host";
+  "cli-open-to": "host" | "port";
+  "cli-open-held": never;
+  "cli-open-held-elsewhere": never;
+  "cli-open-names": "names";
+  "cli-open-missing": "missing";
+  "cli-missing-encryption": never;
+  "cli-missing-proxy": never;
+  "cli-missing-user": never;
   "cli-no-script": "file";
   "cli-recorded": "count" | "file";
   "cli-not-saved": "file" | "reason";

@@ -12,7 +12,6 @@ from types import FrameType
 from typing import Any
 
 from fastapi import FastAPI
-from starlette.types import Receive, Scope, Send
 
 from gradwalk.api import (
     docs,
@@ -33,12 +32,10 @@ from gradwalk.api.clients import OwnRate
 from gradwalk.api.compression import Compression
 from gradwalk.api.description import describe
 from gradwalk.api.errors import install_error_handlers
-from gradwalk.api.finished import FinishedTraces
 from gradwalk.api.headers import Guard, Hosts
-from gradwalk.api.logs import RequestLines
 from gradwalk.api.memory import MemoryCap
 from gradwalk.api.metrics import Metrics
-from gradwalk.api.observer import Observer, RequestNumbers
+from gradwalk.api.observer import Observer
 from gradwalk.api.service import choose_rates, make_rooms, make_service
 from gradwalk.api.settings import Settings
 from gradwalk.protocol.facts import fact
@@ -55,19 +52,9 @@ old, and every few moves all of the hall's connections are walked through, for a
 _STOPPING = (signal.SIGTERM, signal.SIGINT)
 
 
-class _Application(FastAPI):
-    """FastAPI, and before all of it the one thing that a whole hall asks for."""
-
-    finished: FinishedTraces
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if not await self.finished.answer(scope, send):
-            await super().__call__(scope, receive, send)
-
-
 def create_app(settings: Settings, sandbox: Sandbox | None = None) -> FastAPI:
     """The server as an ASGI application; children are started with its lifespan, unless `sandbox` has started."""
-    app = _Application(
+    app = FastAPI(
         title="gradwalk",
         version=installed_versions()["gradwalk"],
         summary="Type PyTorch, watch its real backward pass.",
@@ -77,9 +64,7 @@ def create_app(settings: Settings, sandbox: Sandbox | None = None) -> FastAPI:
         telemetry=None if _is_telemetry_wished() else {"tracing": False, "metrics": False, "logs": False},
     )
     app.state.settings = settings
-    counters, lines = app.state.metrics, app.state.lines = Metrics(), RequestLines(settings.log_format)
-    hosts, numbers = Hosts(settings.allowed_hosts), RequestNumbers()
-    app.finished = FinishedTraces(hosts, numbers, counters, lines)
+    app.state.metrics = Metrics()
     app.state.sandbox = Sandbox(settings.run_limits) if sandbox is None else sandbox
     app.state.rooms = make_rooms(settings)
     app.state.rates = choose_rates(settings)
@@ -87,8 +72,10 @@ def create_app(settings: Settings, sandbox: Sandbox | None = None) -> FastAPI:
     app.add_middleware(Compression)
     bodies = OwnRate(settings.body_rate, fact("api-busy-bytes"))
     memory = MemoryCap(settings.memory_bytes_max)
-    app.add_middleware(Guard, hosts=hosts, body_bytes_max=settings.body_bytes_max, bodies=bodies, memory=memory)
-    app.add_middleware(Observer, numbers=numbers, metrics=counters, lines=lines)
+    app.add_middleware(
+        Guard, hosts=Hosts(settings.allowed_hosts), body_bytes_max=settings.body_bytes_max, bodies=bodies, memory=memory
+    )
+    app.add_middleware(Observer, metrics=app.state.metrics)
     install_error_handlers(app)
     resources = traces, replays, snippets, rooms, exports, examples
     for module in (*resources, server, health, metrics, oembed, docs, embed, pages):
@@ -106,12 +93,11 @@ def _is_telemetry_wished() -> bool:
 
 
 @contextlib.asynccontextmanager
-async def _live(app: "_Application") -> AsyncIterator[None]:
+async def _live(app: FastAPI) -> AsyncIterator[None]:
     service = app.state.service = make_service(
         app.state.settings, app.state.sandbox, app.state.metrics, app.state.rates
     )
     service.engine.start()
-    app.finished.service = service
 
     def say_goodbye() -> None:
         service.runs.stop()
@@ -126,7 +112,6 @@ async def _live(app: "_Application") -> AsyncIterator[None]:
     await app.state.rooms.close()
     await service.close()
     await app.state.rates.close()
-    app.state.lines.flush()
 
 
 @contextlib.contextmanager

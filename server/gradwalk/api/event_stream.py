@@ -1,9 +1,7 @@
 """An open stream of server-sent events: bytes out until they end or the reader hangs up.
 
 Starlette's own response makes a group of two tasks and several cancel scopes for each reader; for thousands of readers
-that costs more than what they are sent. Here the request's own task listens for the hang-up. It has come down through
-twenty frames of routing and would climb through all of them again for each message: so another one sends, straight to
-where the way down began.
+that costs more than what they are sent. Here the request's own task listens for the hang-up, and another one sends.
 """
 
 import asyncio
@@ -15,9 +13,6 @@ from starlette.types import Receive, Scope, Send
 
 from gradwalk.api.codings import coding_for
 from gradwalk.api.pieces import Packing, Pieces
-
-SHORTCUT = "gradwalk.send"
-"""In a request's scope: takes messages once the answer has begun, past everybody who only looks at how it begins."""
 
 
 class EventStream(Response):
@@ -43,7 +38,7 @@ class EventStream(Response):
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
         listening = asyncio.current_task()
         assert listening is not None
-        sending = asyncio.create_task(self._send_frames(scope.get(SHORTCUT, send), packing))
+        sending = asyncio.create_task(self._send_frames(send, packing))
         sending.add_done_callback(lambda _: listening.cancel() if _has_failed(sending) else None)
         try:
             # Said when the reader has hung up, and when everything is sent.

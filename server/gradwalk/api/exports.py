@@ -17,10 +17,9 @@ from starlette.responses import JSONResponse, Response
 from gradwalk.api.errors import FactAnswer, answer_problem
 from gradwalk.api.event_stream import EventStream
 from gradwalk.api.files import LOST, begin_file, find_finished_document, finish_file, follow_file
-from gradwalk.api.finished import IMMUTABLE
 from gradwalk.api.languages import VARIES
 from gradwalk.api.service import Service
-from gradwalk.api.traces import NOT_FOUND, PROBLEM, REFUSALS, Client, Language, ServiceOf, TraceId
+from gradwalk.api.traces import IMMUTABLE, NOT_FOUND, PROBLEM, REFUSALS, Client, Language, ServiceOf, TraceId
 from gradwalk.engine.export import ExportJob, NoFileError
 from gradwalk.engine.runs import Run
 from gradwalk.exports.catalogue import EXPORTERS, find_exporter

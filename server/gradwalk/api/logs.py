@@ -3,7 +3,6 @@
 No program and no value of one is ever written here: of an error from outside only its kind and place are told.
 """
 
-import asyncio
 import json
 import logging
 import sys
@@ -13,7 +12,6 @@ from contextvars import ContextVar
 from functools import lru_cache
 from typing import Any, Literal
 
-import orjson
 from pydantic import ValidationError
 
 LogFormat = Literal["auto", "json", "text"]
@@ -21,7 +19,8 @@ LogLevel = Literal["debug", "info", "warning", "error"]
 
 _context: ContextVar[dict[str, Any] | None] = ContextVar("log context", default=None)
 _FIELDS = "fields"
-_SOON_SECONDS = 0.2
+_REQUEST = {"method", "path", "status", "ms"}
+"""What is known of a request that has its answer."""
 _to_json = json.JSONEncoder(separators=(",", ":"), default=str).encode
 
 
@@ -44,36 +43,6 @@ def begin_context(request_id: str) -> dict[str, Any]:
     return context
 
 
-class RequestLines:
-    """The line of each request; written together several times a second, since a crowd asks thousands of times.
-
-    Lives on the event loop. `flush` at the end.
-    """
-
-    def __init__(self, wished: LogFormat) -> None:
-        self._style = line_style(wished)
-        self._lines: list[str] = []
-        self._log = logging.getLogger("gradwalk.requests")
-        self._soon: asyncio.TimerHandle | None = None
-
-    def add(self, level: int, known: dict[str, Any]) -> None:
-        """One request that was answered."""
-        if not self._log.isEnabledFor(level):
-            return
-        self._lines.append(self._style.request_line(level, known))
-        if self._soon is None:
-            self._soon = asyncio.get_running_loop().call_later(_SOON_SECONDS, self.flush)
-
-    def flush(self) -> None:
-        """Writes what waits."""
-        if self._soon is not None:
-            self._soon.cancel()
-        lines, self._lines, self._soon = self._lines, [], None
-        if lines:
-            sys.stderr.write("\n".join([*lines, ""]))
-            sys.stderr.flush()
-
-
 def note(**known: Any) -> None:
     """One more thing that is known of the request that is being answered."""
     context = _context.get()
@@ -84,12 +53,6 @@ def note(**known: Any) -> None:
 class JsonLines(logging.Formatter):
     """One JSON object per line: time (UTC), level, logger, event, and whatever is known."""
 
-    def request_line(self, level: int, known: dict[str, Any]) -> str:
-        """Of one request, now."""
-        now = time.time()
-        head = {"time": _utc(now), "level": _told(level), "event": "request", "logger": "gradwalk.requests"}
-        return orjson.dumps(head | known).decode()
-
     def format(self, record: logging.LogRecord) -> str:
         return _to_json({**_head(record), "logger": record.name, **_known(record), **_fault(record)})
 
@@ -97,15 +60,15 @@ class JsonLines(logging.Formatter):
 class TextLines(logging.Formatter):
     """The same for a terminal."""
 
-    def request_line(self, level: int, known: dict[str, Any]) -> str:
-        """Of one request, now."""
-        rest = " ".join(str(known[name]) for name in ("method", "path", "status"))
-        return f"{_utc(time.time())[11:19]} {_told(level):<7} {_printable(rest)}  {known['ms']} ms"
-
     def format(self, record: logging.LogRecord) -> str:
-        head = _head(record)
-        known = " ".join(f"{name}={value}" for name, value in _known(record).items())
-        line = f"{head['time'][11:19]} {record.levelname.lower():<7} {head['event']}{'  ' if known else ''}{known}"
+        head, known = _head(record), _known(record)
+        if known.keys() >= _REQUEST:
+            told = "{method} {path} {status}  {ms} ms".format(**known)
+        else:
+            told = "  ".join(
+                filter(None, [head["event"], " ".join(f"{name}={value}" for name, value in known.items())])
+            )
+        line = f"{head['time'][11:19]} {head['level']:<7} {told}"
         return "\n    ".join(map(_printable, [line, *_fault(record).get("error", [])]))
 
 
@@ -122,12 +85,8 @@ def line_style(wished: LogFormat) -> JsonLines | TextLines:
     return TextLines() if as_text else JsonLines()
 
 
-def _told(level: int) -> str:
-    return logging.getLevelName(level).lower()
-
-
 def _head(record: logging.LogRecord) -> dict[str, Any]:
-    return {"time": _utc(record.created), "level": _told(record.levelno), "event": record.getMessage()}
+    return {"time": _utc(record.created), "level": record.levelname.lower(), "event": record.getMessage()}
 
 
 def _utc(seconds: float) -> str:

@@ -10,9 +10,10 @@ from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from gradwalk.api.event_stream import SHORTCUT
-from gradwalk.api.logs import RequestLines, begin_context
+from gradwalk.api.logs import begin_context, fields
 from gradwalk.api.metrics import Metrics
+
+log = logging.getLogger("gradwalk.requests")
 
 _REQUEST_ID = re.compile(rb"[\w.-]{8,64}")
 _QUIET = frozenset({"/healthz", "/readyz", "/metrics"})
@@ -20,37 +21,22 @@ _QUIET = frozenset({"/healthz", "/readyz", "/metrics"})
 _PATH_CHARACTERS_MAX = 120
 
 
-class RequestNumbers:
-    """A number for each request: the proxy's, where it gave one, else the next."""
-
-    def __init__(self) -> None:
-        self._start = secrets.token_hex(4)
-        self._numbers = itertools.count(1)
-
-    def of(self, given: bytes | None) -> str:
-        """Given `X-Request-ID`."""
-        if given is not None and _REQUEST_ID.fullmatch(given):
-            return given.decode()
-        return f"{self._start}-{next(self._numbers):x}"
-
-
 class Observer:
     """Outermost, so that what is refused is seen as well. A proxy's `X-Request-ID` is taken over."""
 
-    def __init__(self, app: ASGIApp, numbers: RequestNumbers, metrics: Metrics, lines: RequestLines) -> None:
+    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
         self._app = app
-        self._numbers = numbers
         self._metrics = metrics
-        self._lines = lines
+        self._start = secrets.token_hex(4)
+        self._numbers = itertools.count(1)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        given = next((value for name, value in scope["headers"] if name == b"x-request-id"), None)
-        request_id = self._numbers.of(given)
+        given = next((value for name, value in scope["headers"] if name == b"x-request-id"), b"")
+        request_id = given.decode() if _REQUEST_ID.fullmatch(given) else f"{self._start}-{next(self._numbers):x}"
         seen = _Seen(send, request_id.encode())
-        scope[SHORTCUT] = seen.send
         known = begin_context(request_id)
         try:
             await self._app(scope, receive, seen.send)
@@ -72,7 +58,7 @@ class Observer:
             if parameter in parameters:
                 known[name] = str(parameters[parameter])[:_PATH_CHARACTERS_MAX]
         known |= {"bytes": seen.sent, "ms": round(seconds * 1e3, 2)}
-        self._lines.add(logging.DEBUG if route in _QUIET else logging.INFO, known)
+        log.log(logging.DEBUG if route in _QUIET else logging.INFO, "request", extra=fields(**known))
 
 
 class _Seen:

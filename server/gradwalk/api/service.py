@@ -152,11 +152,6 @@ class Service:
         (self.metrics.cache_misses if stored is None else self.metrics.cache_hits).inc()
         return stored
 
-    def recall_trace(self, trace: str, coding: Coding) -> bytes | None:
-        """A kept document in this coding, where that takes no waiting."""
-        stored = self.store.recall(trace)
-        return stored if stored is None or coding_of(stored) == coding else self._transcoded.recall(trace)
-
     async def encode_trace(self, trace: str, stored: bytes, coding: Coding) -> bytes:
         """A kept document in this coding."""
         if coding_of(stored) == coding:

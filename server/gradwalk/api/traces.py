@@ -13,7 +13,6 @@ from gradwalk.api.bodies import JsonRoute
 from gradwalk.api.clients import client_of
 from gradwalk.api.codings import choose_coding
 from gradwalk.api.errors import FactAnswer
-from gradwalk.api.finished import IMMUTABLE
 from gradwalk.api.languages import language_of
 from gradwalk.api.logs import note
 from gradwalk.api.service import Service
@@ -27,6 +26,7 @@ from gradwalk.store.compression import unpack
 router = APIRouter(route_class=JsonRoute, prefix="/api/traces", tags=["traces"])
 
 EVENT_STREAM = "text/event-stream"
+IMMUTABLE = "public, max-age=31536000, immutable"
 JSON = "application/json"
 _SOON_SECONDS = "1"
 

@@ -35,9 +35,6 @@ class RedisStore:
         self._connection = connection
         self._memory = Memory()
 
-    def recall(self, trace_id: str) -> bytes | None:
-        return self._memory.recall(trace_id)
-
     async def get_trace(self, trace_id: str) -> bytes | None:
         body = self._memory.recall(trace_id)
         if body is None:

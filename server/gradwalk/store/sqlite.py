@@ -85,12 +85,6 @@ class SqliteStore:
                 cursor.execute(_ADD_CLIENT)
             cursor.execute("COMMIT")
 
-    def recall(self, trace_id: str) -> bytes | None:
-        body = self._memory.recall(trace_id)
-        if body is not None:
-            self._touch("trace", trace_id)
-        return body
-
     async def get_trace(self, trace_id: str) -> bytes | None:
         body = self._memory.recall(trace_id)
         if body is None:

@@ -13,9 +13,6 @@ class StoreError(RuntimeError):
 class TraceStore(Protocol):
     """Finished traces by their id, and requests by their snippet id. The first writer of an id wins."""
 
-    def recall(self, trace_id: str) -> bytes | None:
-        """As `get_trace`, of what this process has in memory; None says nothing about the rest."""
-
     async def get_trace(self, trace_id: str) -> bytes | None:
         """The document, compressed (`compression.py`); None when it is not here (any more)."""
 

@@ -844,6 +844,10 @@ export interface Step {
    * Told by `explained`.
    */
   substitutions?: Substitution[];
+  /**
+   * Told by `explained`.
+   */
+  moves?: VjpMoves[];
 }
 /**
  * One summand of a grad_output.
@@ -1030,6 +1034,79 @@ export interface Substitution {
   with_numbers: string;
 }
 /**
+ * The moves of one operand's vjp, in order.
+ */
+export interface VjpMoves {
+  /**
+   * 0-based position among a node's operands.
+   */
+  argnum: number;
+  moves: Move[];
+}
+/**
+ * One move. Exactly one of `axes`, `source` and `goal` is present.
+ */
+export interface Move {
+  /**
+   * `scale`: each cell meets a factor of its own; `meet`: products are added up, or each meets each; `fold`: several
+   * cells fall into one; `deal`: one goes to several; `travel`: each goes to one; `slide`: a window goes over the cells;
+   * `win`: a cell goes to what the forward pass had picked; `subtract`: one table less another, cell by cell.
+   */
+  verb: "scale" | "meet" | "fold" | "deal" | "travel" | "slide" | "win" | "subtract";
+  /**
+   * One or two.
+   */
+  of: MoveSource[];
+  /**
+   * The cells of each table, and after the arrow of the result.
+   */
+  axes?: string;
+  /**
+   * Per cell of the result the cell of the first table that goes there, counted row by row; -1: none, it is 0. A
+   * second table has the factors, in the shape of the result.
+   */
+  source?: number[];
+  /**
+   * Per cell of the table the cell of the result that it is added to; -1: to none.
+   */
+  goal?: number[];
+  /**
+   * Of the result by `axes`, where it is not that of the value.
+   */
+  shape?: number[];
+  value?: TensorValue;
+}
+/**
+ * A table that a move reads. Exactly one of `grad_output`, `operand`, `move` and `value` is present.
+ */
+export interface MoveSource {
+  /**
+   * v of this output.
+   */
+  grad_output?: number;
+  /**
+   * An operand or a saved tensor, by name.
+   */
+  operand?: string;
+  /**
+   * What an earlier move of the list made.
+   */
+  move?: number;
+  value?: TensorValue;
+  /**
+   * How that is computed, as in the vjp's text.
+   */
+  text?: string;
+  /**
+   * `value` is 1 where v is not 0, minus what `text` computes.
+   */
+  classes_minus?: true;
+  /**
+   * As which it is read, where that is not its own: the same cells in the same order.
+   */
+  shape?: number[];
+}
+/**
  * What is not needed to show what happened, and takes longest: whoever reads a trace puts it into node and step.
  */
 export interface Explained {
@@ -1065,6 +1142,10 @@ export interface Explanation {
    * One per operand with a formula, where the numbers are few.
    */
   substitutions?: Substitution[];
+  /**
+   * One per operand whose vjp is a short list of moves that make what the step returned.
+   */
+  moves?: VjpMoves[];
   /**
    * One per operand and output through which a gradient came.
    */
@@ -1426,6 +1507,16 @@ export const VALUE_PLACES: Readonly<Record<string, Readonly<Record<string, strin
     "value": "",
     "differences": "Differences"
   },
+  "MoveSource": {
+    "value": ""
+  },
+  "Move": {
+    "of": "MoveSource",
+    "value": ""
+  },
+  "VjpMoves": {
+    "moves": "Move"
+  },
   "Input": {
     "value": ""
   },
@@ -1477,9 +1568,11 @@ export const VALUE_PLACES: Readonly<Record<string, Readonly<Record<string, strin
     "accumulate": "Accumulate",
     "hooks": "HookChange",
     "changes": "ReturnedChange",
-    "inside": "InnerOp"
+    "inside": "InnerOp",
+    "moves": "VjpMoves"
   },
   "Explanation": {
+    "moves": "VjpMoves",
     "local_jacobians": "LocalJacobian"
   },
   "Explained": {

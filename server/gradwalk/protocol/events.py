@@ -22,6 +22,7 @@ from gradwalk.protocol.graph import (
     Span,
     Where,
 )
+from gradwalk.protocol.moves import VjpMoves
 from gradwalk.protocol.numbers import STRICT, Real
 from gradwalk.protocol.values import Gradient, OnDemand, Structure, TensorValue
 
@@ -363,6 +364,8 @@ class Explanation(TypedDict):
     formula_checked: NotRequired[FormulaChecked]
     substitutions: NotRequired[list[Substitution]]
     """One per operand with a formula, where the numbers are few."""
+    moves: NotRequired[list[VjpMoves]]
+    """One per operand whose vjp is a short list of moves that make what the step returned."""
     local_jacobians: Annotated[list[LocalJacobian], Field(default=[])]
     """One per operand and output through which a gradient came."""
 
@@ -404,6 +407,8 @@ class Step(_OfPass):
     """Only of a custom Function: what its backward did."""
     formula_checked: NotRequired[FormulaChecked]
     substitutions: NotRequired[list[Substitution]]
+    """Told by `explained`."""
+    moves: NotRequired[list[VjpMoves]]
     """Told by `explained`."""
 
 

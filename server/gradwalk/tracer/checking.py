@@ -30,6 +30,8 @@ class Unchecked(NamedTuple):
         self.event["formula_checked"] = verdict.holds
         if verdict.holds and verdict.substitutions:
             self.event["substitutions"] = verdict.substitutions
+        if verdict.holds and verdict.moves:
+            self.event["moves"] = verdict.moves
         return verdict.holds
 
     def lasting(self, copies: dict[int, tuple[torch.Tensor, torch.Tensor]]) -> "Unchecked":

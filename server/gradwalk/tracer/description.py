@@ -114,7 +114,7 @@ class GraphWriter:
         """Numbers are told relative to the run's start: what ran before in this process must not show."""
         self._entries: dict[str, DerivativeEntry | None] = {}
         self._unexplained: list[_Unexplained] = []
-        self.formulas = NodeFormulas(self.kept, () if program is None else sorted(program.defined_names))
+        self.formulas = NodeFormulas(self.kept, values, () if program is None else sorted(program.defined_names))
         self.births = Births()
         self.threads = ThreadMarks()
         self._names: dict[int, str] = {}

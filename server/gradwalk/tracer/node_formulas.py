@@ -13,14 +13,17 @@ from gradwalk.formulas.derivatives import operand_names
 from gradwalk.formulas.display import Texts, formula_of, letters_of
 from gradwalk.formulas.entry import Kind
 from gradwalk.formulas.letters import LONGEST_SOURCE, Letters
+from gradwalk.formulas.moves import moves
 from gradwalk.formulas.registry import entry_of
 from gradwalk.formulas.specialise import kind_of
 from gradwalk.formulas.substitute import substitution
 from gradwalk.protocol.events import Substitution
 from gradwalk.protocol.graph import Formula, Operand, Output
+from gradwalk.protocol.moves import VjpMoves
 from gradwalk.tracer import originals
 from gradwalk.tracer.saved import KeptFields, is_hooked, saved_fields
 from gradwalk.tracer.sides import Side
+from gradwalk.tracer.values import ValueTable
 from gradwalk.tracer.walk import Node
 
 STEPS_CHECKED: Final = 500
@@ -43,6 +46,7 @@ class Verdict:
 
     holds: bool
     substitutions: list[Substitution]
+    moves: list[VjpMoves]
 
 
 class Unexplained(NamedTuple):
@@ -61,12 +65,14 @@ class NodeFormulas:
     def __init__(
         self,
         kept: KeptFields,
+        values: ValueTable,
         variables: Sequence[str] = (),
         steps: int = STEPS_CHECKED,
         elements: int = ELEMENTS_CHECKED,
     ) -> None:
         """`variables` are the program's own names: no formula uses one of them as a letter."""
         self._kept = kept
+        self._values = values
         self._variables = tuple(variables)
         self._steps_left = steps
         self._elements = elements
@@ -154,12 +160,16 @@ class NodeFormulas:
         if checked.holds is None:
             return None
         with out_of_sight():
-            found = [
-                substitution(line, checked.values, returned, letters)
+            held = [
+                (line, returned)
                 for line, returned in zip(checked.lines, grad_inputs, strict=True)
                 if checked.holds and line is not None and returned is not None
             ]
-        return Verdict(checked.holds, [one for one in found if one is not None])
+            written = [substitution(line, checked.values, returned, letters) for line, returned in held]
+            moved = [moves(line, checked.values, returned, letters, self._values.value_of) for line, returned in held]
+        return Verdict(
+            checked.holds, [one for one in written if one is not None], [one for one in moved if one is not None]
+        )
 
     def _read(self, node: Node, unread: Mapping[str, Kind] | None = None) -> dict[str, Any]:
         """What the node saved, by bare names; a kind, or nothing, where reading would be noticed or is not possible.

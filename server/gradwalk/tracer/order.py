@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 T = TypeVar("T")
 
 _NODES_TOGETHER: Final = 64
-_OF_A_STEP: Final = ("formula_checked", "substitutions", "local_jacobians")
+_OF_A_STEP: Final = ("formula_checked", "substitutions", "moves", "local_jacobians")
 
 
 class TellingOrder:

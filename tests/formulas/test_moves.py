@@ -1,11 +1,8 @@
 """The moves of the operator database and of small programs, read cell by cell in plain Python."""
 
-import itertools
 import math
-import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator
 
 import pytest
 import torch
@@ -14,86 +11,35 @@ from torch.nn import functional
 
 from gradwalk.formulas.check import out_of_sight
 from gradwalk.formulas.moves import LONGEST_SIDE, MOST_ROWS, moves
-from gradwalk.protocol.moves import Move, MoveSource
+from gradwalk.protocol.moves import Move
 from gradwalk.tracer.snapshot import snapshot
+from tests.formulas.cells import read
 from tests.formulas.live_nodes import Met, Visit, run_backward
 from tests.formulas.printed import Printed, printed
-
-Table = tuple[list[float], list[int]]
-"""Cells row by row, and a shape."""
 
 
 def moves_of(one: Printed) -> list[Move] | None:
     """The moves of an operand's vjp as the tracer asks for them."""
     with out_of_sight():
-        found = moves(one.line, one.values, one.returned, one.letters, lambda tensor: snapshot(tensor, 10_000))
+        found = moves(
+            one.line.argnum,
+            one.line.expression,
+            one.values,
+            one.returned,
+            one.letters,
+            lambda tensor: snapshot(tensor, 10_000),
+        )
     return found and found["moves"]
 
 
-def read(found: Sequence[Move], one: Printed) -> list[float]:
-    """What a reader who knows the format's page alone, and what the node was given and kept, makes of the moves."""
-    made: list[Table] = []
-    for move in found:
-        tables = [_table(source, made, one.values) for source in move["of"]]
-        shape = move.get("shape") or (move["value"]["shape"] if "value" in move else [*one.returned.shape])
-        made.append((_cells(move, tables, shape), shape))
-        if "value" in move:
-            assert move["value"]["data"] == pytest.approx(made[-1][0], rel=1e-6, abs=1e-9, nan_ok=True)
-    return made[-1][0]
+def read_back(found: list[Move], one: Printed) -> list[float]:
+    """What a reader who knows what the node was given and kept makes of the moves."""
 
+    def named(name: str) -> tuple[list[float], list[int]]:
+        value = one.values[name if name in one.values else "v"]
+        return value.reshape(-1).tolist(), [*value.shape]
 
-def _table(source: MoveSource, made: Sequence[Table], values: Mapping[str, Tensor]) -> Table:
-    if "move" in source:
-        cells, shape = made[source["move"]]
-    elif "value" in source:
-        cells, shape = [float(cell) for cell in source["value"]["data"]], source["value"]["shape"]
-    else:
-        seeds = [name for name in values if re.fullmatch(r"v\d*", name)]
-        name = source.get("operand") or next(one for one in seeds if int(one[1:] or 0) == source["grad_output"])
-        cells, shape = values[name].reshape(-1).tolist(), [*values[name].shape]
-    return cells, source.get("shape", shape)
-
-
-def _cells(move: Move, tables: Sequence[Table], shape: Sequence[int]) -> list[float]:
-    result = [0.0] * math.prod(shape)
-    first = tables[0][0]
-    if "source" in move:
-        factors = tables[1][0] if len(tables) > 1 else [1.0] * len(result)
-        return [0.0 if place < 0 else first[place] * factors[at] for at, place in enumerate(move["source"])]
-    if "goal" in move:
-        for cell, place in zip(first, move["goal"], strict=True):
-            result[place] += cell
-        return result
-    *given, made = re.split(",|->", move["axes"])
-    axes = [re.findall(r"\([^)]*\)|[a-z]", one) for one in (*given, made)]
-    shapes = [*(table[1] for table in tables), shape]
-    sizes: dict[str, int] = {}
-    for indices, dims in zip(axes, shapes, strict=True):
-        for index, size in zip(indices, dims, strict=True):
-            if len(index) == 1:
-                sizes[index] = max(size, sizes.get(index, 1))
-    for places in itertools.product(*map(range, sizes.values())):
-        at = dict(zip(sizes, places, strict=True))
-        flats = [_flat(indices, dims, at) for indices, dims in zip(axes, shapes, strict=True)]
-        if None in flats:
-            continue
-        numbers = [table[0][flat] for table, flat in zip(tables, flats, strict=False)]
-        if move["verb"] == "subtract":
-            result[flats[-1]] = numbers[0] - numbers[1]
-        else:
-            result[flats[-1]] += math.prod(numbers)
-    return result
-
-
-def _flat(indices: Sequence[str], dims: Sequence[int], at: Mapping[str, int]) -> Any:
-    flat = 0
-    for index, size in zip(indices, dims, strict=True):
-        place = eval(re.sub(r"(\d)([a-z])", r"\1*\2", index), {}, dict(at)) if len(index) > 1 else at[index]
-        place = 0 if len(index) == 1 and size == 1 else place
-        if not 0 <= place < size:
-            return None
-        flat = flat * size + place
-    return flat
+    return read(found, named, [*one.returned.shape])
 
 
 def small(visits: dict[str, list[Met]]) -> Iterator[Printed]:
@@ -110,7 +56,7 @@ def test_the_moves_alone_make_what_the_engine_returned(visits: dict[str, list[Me
         if found is None:
             continue
         verbs.update(move["verb"] for move in found)
-        cells = torch.tensor(read(found, one), dtype=torch.float64)
+        cells = torch.tensor(read_back(found, one), dtype=torch.float64)
         assert one.is_right(cells.reshape(one.returned.shape).to(one.returned.dtype)), (one.node_name, found)
     assert verbs.keys() == {"scale", "meet", "fold", "deal", "travel", "slide", "win", "subtract"}
     assert verbs.total() > 500

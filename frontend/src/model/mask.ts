@@ -95,7 +95,8 @@ const hideStep = once((step: Step) => hidden(step, false));
 const hideFirst = once((step: Step) => hidden(step, true));
 
 function hidden(step: Step, isBeforeKnown: boolean): Step {
-  const { inside: _inside, substitutions: _substitutions, hooks: _hooks, changes: _changes, ...rest } = step;
+  const { inside: _inside, substitutions: _substitutions, moves: _moves, hooks: _hooks, changes: _changes, ...rest } =
+    step;
   const rid: Step = {
     ...rest,
     grad_outputs: step.grad_outputs.map(unseen),
@@ -117,13 +118,14 @@ function hidden(step: Step, isBeforeKnown: boolean): Step {
 /** @param phase the last phase that may be seen; null: the contributions without their sum */
 function hidePhases(step: Step, phase: Phase | null, isShapeHidden: boolean): Step {
   if (isShown("land", phase)) return step;
-  const { inside, substitutions, hooks, changes, ...rest } = step;
+  const { inside, substitutions, moves, hooks, changes, ...rest } = step;
   const hasSum = phase !== null;
   const hasProduct = isShown("multiply", phase);
   return standsFor(
     {
       ...rest,
       ...(hasProduct && inside !== undefined ? { inside } : {}),
+      ...(hasProduct && moves !== undefined ? { moves } : {}),
       ...(hasSum && hooks !== undefined ? { hooks } : {}),
       ...(hasProduct && changes !== undefined ? { changes } : {}),
       ...(substitutions === undefined

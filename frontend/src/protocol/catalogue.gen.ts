@@ -1376,7 +1376,7 @@ export interface Catalogue {
   "player-jacobian-each-row": "jacobian";
   "player-jacobian-of-row": "jacobian" | "row";
   "player-v-transposed": never;
-  "player-class-minus-shares": "name";
+  "player-class-minus-shares": "shares";
   "player-acts-as-j": "factor";
   "player-returned-for": "name";
   "player-returned-rows": "name";

@@ -38,6 +38,8 @@ export interface DrawnTable {
   readonly name: string;
   /** Of a product, which it is. */
   readonly side: Side | "result" | null;
+  /** Of a product of several lines, in which it stands. */
+  readonly line: number;
   /** The corner of the first cell. */
   readonly at: Point;
   readonly widths: readonly number[];
@@ -68,6 +70,7 @@ export interface TableLook extends Captioned {
   /** For whoever does not see it; the caption where there is none. */
   readonly name?: string;
   readonly side?: Side | "result";
+  readonly line?: number;
   readonly size: number;
   readonly precision: number;
   readonly isWritten?: (place: Place) => boolean;
@@ -126,8 +129,8 @@ export function tableBlock(matrix: Matrix, look: TableLook): Block {
     }),
   );
   const at = { x: BRACKET + CELL_GAP, y: 2 * CELL_GAP - 1 };
-  const { name = look.caption, side = null } = look;
-  const table: DrawnTable = { name, side, at, widths, height, cells };
+  const { name = look.caption, side = null, line = 0 } = look;
+  const table: DrawnTable = { name, side, line, at, widths, height, cells };
   const shapes: Shape[] = [...brackets(box)];
   for (const [row, inRow] of cells.entries()) {
     for (const [column, drawn] of inRow.entries()) {

@@ -20,6 +20,7 @@ import type {
   InnerOp,
   LocalJacobian,
   Missing,
+  Move,
   Node,
   Problem,
   SavedTensor,
@@ -66,6 +67,8 @@ export interface OperandEquation {
   readonly fills: readonly Fill[];
   /** The vjp with v and then all numbers filled in. */
   readonly substitution: Substitution | null;
+  /** How it comes about, move by move; empty where that is not told. */
+  readonly moves: readonly Move[];
   /** One per output of the node through which a gradient came. */
   readonly factors: readonly Factor[];
   readonly memory: Memory | null;
@@ -362,6 +365,7 @@ function operandEquation(scene: Explained, node: Node, step: Step, argnum: numbe
     whyNoVjp: whyNoFormula(node, step, argnum, isExplained),
     fills: vjp === null ? [] : fillsOf(node, savedOf(scene, node), vjp),
     substitution: step.substitutions?.find((each) => each.argnum === argnum) ?? null,
+    moves: step.moves?.find((each) => each.argnum === argnum)?.moves ?? [],
     factors: factorsOf(step, jacobians),
     isUnproven: node.kind === "custom" && !(isExplained && jacobians.every(isProven)),
     memory: isTensor(returned) ? memoryOf(node, step, jacobians, returned) : null,

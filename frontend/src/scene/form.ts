@@ -36,11 +36,16 @@ export interface Factoring {
   readonly shape: readonly Size[];
   /** The tensor's own shape, where the table shows it flattened. */
   readonly flattenedFrom: string | null;
+  /** The line that makes it, where a product takes several. */
+  readonly from?: number;
 }
 
-/** One product in a sum: which cell of the left and which of the right table; without a right one `b` is 1. */
+/**
+ * One product in a sum: which cell of the left and which of the right table; without a right one `b` is 1, without a
+ * left one -1: what is subtracted.
+ */
 export interface Term {
-  readonly left: Place;
+  readonly left: Place | null;
   readonly right: Place | null;
   readonly a: Cell;
   readonly b: Cell;
@@ -56,9 +61,11 @@ export interface ProductForm {
   readonly view: View;
   readonly rule: Rule;
   readonly left: Factoring;
-  /** An arrow where the entries of v go to their places as they are, an asterisk for a convolution. */
-  readonly operator: "×" | "⊙" | "→" | "∗";
+  /** An arrow where the entries of v go to their places as they are, an asterisk where a window slides. */
+  readonly operator: "×" | "⊙" | "·" | "→" | "∗" | "−";
   readonly result: Factoring;
+  /** The lines before it, on whose results it goes on. */
+  readonly before?: readonly ProductForm[];
   /** False: what the node returned is not this product; a custom backward may return anything. */
   readonly isTrue: boolean;
   /** The table beside v while `current` is the entry at work; null where nothing is multiplied with v. */

@@ -67,6 +67,11 @@ export function multiplyingAt(form: ProductForm, progress: number): Multiplying 
   };
 }
 
+/** How far each of several lines is, which come about one after another. */
+export function shareOf(line: number, lines: number, progress: number): number {
+  return Math.min(1, Math.max(0, progress * lines - line));
+}
+
 /** As `multiplyingAt` for a sum of two tables of one size: by the place of an entry, how far it is on its way. */
 export function addingAt(count: number, progress: number): (index: number) => number {
   if (progress >= 1) return () => 1;
@@ -97,18 +102,18 @@ function flightsInto(form: ProductForm, place: Place, part: number): readonly Fl
     const way = journey(part, at, terms.length);
     return way <= 0 || way >= 1 || (term.right !== null && toNumber(term.b) === 0)
       ? []
-      : [flight(term, place, way)];
+      : (flightOf(term, place, way) ?? []);
   });
 }
 
 /** Past the factor that it meets, where there is one, into the result. */
-function flight({ left, right, a, b }: Term, place: Place, way: number): Flight {
-  const [from, to] = [
-    { table: "left", place: left },
-    { table: "result", place },
-  ] as const;
-  if (right === null) return { from, to, share: ease(way), value: a };
-  const meeting = { table: "right", place: right } as const;
+function flightOf({ left, right, a, b }: Term, place: Place, way: number): Flight | null {
+  const to = { table: "result", place } as const;
+  const from = left && ({ table: "left", place: left } as const);
+  const meeting = right && ({ table: "right", place: right } as const);
+  const only = from ?? meeting;
+  if (only === null) return null;
+  if (from === null || meeting === null) return { from: only, to, share: ease(way), value: a };
   return way < 0.5
     ? { from, to: meeting, share: ease(2 * way), value: a }
     : { from: meeting, to, share: ease(2 * way - 1), value: productOf(a, b) };

@@ -4,13 +4,11 @@
  */
 import { isTensor } from "../model/gradients";
 import type { Node } from "../protocol/trace.gen";
-import { classMinusShares } from "./crossentropy";
 import { elementByElement } from "./elements";
 import type { Factor, OperandEquation, Saved } from "./equation";
 import { arrivedCount, type ProductForm } from "./form";
-import { matrixProduct } from "./matrices";
+import { movedForm } from "./moves";
 import { fullJacobian, manyVs, stackOfRows } from "./rows";
-import { slidingWindow } from "./windows";
 
 /** What can be shown of one operand's product, one form per view; empty where numbers are missing. */
 export function productForms(
@@ -25,13 +23,11 @@ export function productForms(
   const many = manyVs(operand, returned);
   if (many !== null) return [many];
   if (arrivedCount(operand) > 1) return [];
-  const matrices =
-    matrixProduct(node, operand, factor, saved, v, returned) ?? slidingWindow(node, operand, v, returned);
-  const forms = [
-    matrices,
-    classMinusShares(node, operand, v, returned) ?? elementByElement(operand, factor, v, returned),
-    matrices === null ? stackOfRows(operand, factor, v, returned) : null,
+  const moved = movedForm(node, operand, saved, returned);
+  const others = [
+    elementByElement(operand, factor, v, returned),
+    stackOfRows(operand, factor, v, returned),
     fullJacobian(operand, factor, v, returned),
   ];
-  return forms.filter((form) => form !== null);
+  return [moved, ...others.filter((form) => form?.view !== moved?.view)].filter((form) => form !== null);
 }

@@ -20,7 +20,7 @@ const LETTERS = { size: SIZE, face: "mono" } as const;
 /** The cells of the result, as they are read at a moment; null where it is no table. */
 function resultOf(equation: Equation): readonly string[] | null {
   const line = lineOf(equation, SIZE, Number.POSITIVE_INFINITY);
-  const table = line.blocks.find(({ block }) => block.table?.side === "result")?.block.table;
+  const table = line.blocks.findLast(({ block }) => block.table?.side === "result")?.block.table;
   return table?.cells.flat().map(({ text }) => text) ?? null;
 }
 

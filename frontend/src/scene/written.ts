@@ -43,7 +43,7 @@ import {
 } from "./form";
 import type { CellMark } from "./gradcheck";
 import { widthOf } from "./letters";
-import { addingAt, multiplyingAt, type Spot } from "./multiplying";
+import { addingAt, multiplyingAt, shareOf, type Spot } from "./multiplying";
 import { oneLine } from "./oneline";
 import type { Ink, Letters, Run, Shape } from "./shapes";
 import { text } from "./shapes";
@@ -56,15 +56,17 @@ export type Parts = (size: number) => readonly (readonly Block[])[];
 
 export interface Equation {
   readonly parts: Parts;
+  /** Each part is a line of its own. */
+  readonly isStacked?: boolean;
   /** What flies over the parts. */
   readonly over?: (line: Line, size: number) => readonly Shape[];
 }
 
 /** In one line where it has room, else in rows. */
-export function lineOf({ parts, over }: Equation, size: number, width: number): Line {
+export function lineOf({ parts, over, isStacked = false }: Equation, size: number, width: number): Line {
   const drawn = parts(size);
   const whole = inLine(drawn.flat());
-  const line = whole.width <= width ? whole : flowing(drawn, width);
+  const line = isStacked ? flowing(drawn, 0) : whole.width <= width ? whole : flowing(drawn, width);
   const above = over?.(line, size) ?? [];
   return above.length === 0
     ? line
@@ -127,7 +129,7 @@ export interface ProductLook {
   readonly progress: number;
   readonly precision: number;
   /** The entry whose sum is told; null: the first. */
-  readonly pointed: Place | null;
+  readonly pointed: Entry | null;
   /** The local Jacobian without v and product. */
   readonly isAlone: boolean;
   readonly jacobian: Factor["jacobian"];
@@ -135,18 +137,55 @@ export interface ProductLook {
   readonly isAsked?: boolean;
 }
 
+/** An entry of a line of the product. */
+export interface Entry {
+  readonly line: number;
+  readonly place: Place;
+}
+
 export interface WrittenProduct extends Equation {
   /** The entry at work, or pointed at. */
-  readonly current: Place;
+  readonly current: Entry;
   /** Its sum; null while there is nothing of it. */
   readonly sum: (look: SumLook) => Block | null;
 }
 
-/** v and J in numbers, and what is made of them. */
+/** v and J in numbers, and what is made of them; where that takes several lines, one below the other. */
 export function writtenProduct(form: ProductForm, look: ProductLook): WrittenProduct {
-  const { shown, progress, precision, pointed, isAlone } = look;
+  const { shown, progress, pointed, isAlone } = look;
+  const forms = isAlone ? [form] : [...(form.before ?? []), form];
   const isMoving = shown.entering && progress < 1;
-  const moving = multiplyingAt(form, isMoving ? progress : 1);
+  const share = (at: number): number => (isMoving ? shareOf(at, forms.length, progress) : 1);
+  const atWork = forms.findIndex((_, at) => share(at) < 1);
+  const current = isMoving ? Math.max(0, atWork) : Math.min(pointed?.line ?? forms.length - 1, forms.length - 1);
+  const isMade = (at: number): boolean => shown.product && share(at) >= 1;
+  const lines = forms.map((each, at) => {
+    const place = at === pointed?.line ? pointed.place : null;
+    const seen = { hasV: isSummed(shown, progress), isCurrent: at === current, isMade };
+    return writtenLine(each, { ...look, ...seen, pointed: place, progress: share(at) }, at);
+  });
+  const line = lines[current];
+  return {
+    parts: (size) => (lines.length > 1 ? lines.map(({ parts }) => parts(size).flat()) : (lines[0]?.parts(size) ?? [])),
+    isStacked: lines.length > 1,
+    over: (drawn, size) => lines.flatMap(({ over }) => over(drawn, size)),
+    current: { line: current, place: line?.current ?? { row: 0, column: 0 } },
+    sum: (sumLook) => (shown.product && !isAlone && line ? line.sum(sumLook) : null),
+  };
+}
+
+interface LineLook extends Omit<ProductLook, "pointed"> {
+  readonly pointed: Place | null;
+  readonly hasV: boolean;
+  readonly isCurrent: boolean;
+  /** Whether a line has made its result. */
+  readonly isMade: (line: number) => boolean;
+}
+
+function writtenLine(form: ProductForm, look: LineLook, at: number) {
+  const { shown, progress, precision, pointed, isAlone, isCurrent, isMade } = look;
+  const isMoving = shown.entering && progress < 1;
+  const moving = multiplyingAt(form, progress);
   const { rows, columns } = form.result.matrix;
   const current = isMoving
     ? moving.current
@@ -155,13 +194,16 @@ export function writtenProduct(form: ProductForm, look: ProductLook): WrittenPro
       : { row: Math.min(pointed.row, rows - 1), column: Math.min(pointed.column, columns - 1) };
   const terms = form.termsAt(current);
   const right = form.rightAt(current);
-  const isRevealed = ({ role }: Factoring): boolean =>
-    role === "v" ? isSummed(shown, progress) : role === "jacobian" ? shown.rule : shown.product;
+  const isRevealed = ({ role, from }: Factoring): boolean => {
+    if (role === "result") return shown.product;
+    if (from !== undefined) return isMade(from);
+    return role === "v" ? look.hasV : shown.rule;
+  };
   const block = (table: Factoring, side: Side | "result", size: number): Block =>
     tableBlock(table.matrix, {
-      name:
-        table.role === "v" ? "v" : label(table.role === "jacobian" ? "player-jacobian" : "player-v-times-j"),
+      name: table.from === undefined ? nameOf(table) : table.caption,
       side,
+      line: at,
       caption: table.caption,
       captionInk: table.role === "jacobian" ? "forward" : "gradient",
       shape: shapeOf(table),
@@ -171,7 +213,7 @@ export function writtenProduct(form: ProductForm, look: ProductLook): WrittenPro
       isAsked: look.isAsked === true && table.role === "v",
       isWritten: (place) => isRevealed(table) && (side !== "result" || moving.isWritten(place)),
       isLit: (place) => {
-        if (!shown.product || isAlone) return false;
+        if (!shown.product || isAlone || !isCurrent) return false;
         if (side === "result") return samePlace(place, current);
         return terms.some((term) => term[side] !== null && samePlace(term[side], place));
       },
@@ -199,22 +241,21 @@ export function writtenProduct(form: ProductForm, look: ProductLook): WrittenPro
   const flights = shown.product && !isAlone ? moving.flights : [];
   const over = (line: Line, size: number): readonly Shape[] =>
     flights.flatMap(({ from, to, share, value }) => {
-      const [start, end] = [spotIn(line, from), spotIn(line, to)];
+      const [start, end] = [spotIn(line, from, at), spotIn(line, to, at)];
       if (start === null || end === null) return [];
       return chip(formatNumber(value, digitsAt(size, precision)), between(start, end, share), size);
     });
-  return {
-    parts,
-    over,
-    current,
-    sum: (sumLook) =>
-      shown.product && !isAlone ? sumBlock(form, current, moving, sumLook, precision) : null,
-  };
+  const sum = (sumLook: SumLook): Block | null => sumBlock(form, current, moving, sumLook, precision);
+  return { parts, over, current, sum };
+}
+
+function nameOf({ role }: Factoring): string {
+  return role === "v" ? "v" : label(role === "jacobian" ? "player-jacobian" : "player-v-times-j");
 }
 
 /** Where a cell stands in a line; null for one that is not drawn. */
-function spotIn(line: Line, { table, place }: Spot): Point | null {
-  const found = line.blocks.find(({ block }) => block.table?.side === table);
+function spotIn(line: Line, { table, place }: Spot, at = 0): Point | null {
+  const found = line.blocks.find(({ block }) => block.table?.side === table && block.table.line === at);
   const centre = found?.block.table ? cellCentre(found.block.table, place) : null;
   return found === undefined || centre === null
     ? null
@@ -298,9 +339,9 @@ function sumBlock(
     const bold = { ...letters, bold: hovered !== null && place !== null && samePlace(place, hovered.place) };
     const ink = (isV: boolean): Ink => (isFaint ? "ink-quiet" : isV ? "gradient" : "ink");
     return [
-      ...(at > 0 ? [run("+", "ink-quiet", letters, space)] : []),
+      ...(term.left === null ? [run("−", "ink-quiet", letters, space)] : at > 0 ? [run("+", "ink-quiet", letters, space)] : []),
       run(number(a), ink(form.left.role === "v"), bold, at > 0 ? space : 0),
-      ...(right === null ? [] : [run("·", "ink-quiet"), run(number(b), ink(form.left.role !== "v"), bold)]),
+      ...(term.left === null || right === null ? [] : [run("·", "ink-quiet"), run(number(b), ink(form.left.role !== "v"), bold)]),
     ];
   });
   if (sum.isSummed) {

@@ -9,7 +9,7 @@ without a rule at the end of this file means no list.
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from string import ascii_lowercase
 from typing import Any
@@ -34,7 +34,7 @@ from gradwalk.formulas.expression import (
 )
 from gradwalk.formulas.letters import Letters, is_seed
 from gradwalk.formulas.operations import OPERATIONS
-from gradwalk.formulas.specialise import CANNOT_EVALUATE, Line
+from gradwalk.formulas.specialise import CANNOT_EVALUATE
 from gradwalk.formulas.writing import write_explained
 from gradwalk.protocol.moves import Move, MoveSource, Verb, VjpMoves
 from gradwalk.protocol.values import TensorValue
@@ -90,12 +90,13 @@ class _Way:
 
 
 def moves(  # noqa: PLR0913 - what one step saw
-    line: Line,
+    argnum: int,
+    expression: Expression,
     values: Mapping[str, Tensor],
     returned: Tensor,
     letters: Letters,
     record: Callable[[Tensor], TensorValue],
-    roughness: float = 1.0,
+    unnamed: Collection[str] = (),
 ) -> VjpMoves | None:
     """The moves of one operand's vjp; None where it is no short list of them, or too large to be written out.
 
@@ -103,22 +104,23 @@ def moves(  # noqa: PLR0913 - what one step saw
         values: what the symbols stand for.
         returned: the gradient that the engine returned for the operand.
         record: what a tensor is recorded as, for those without a name.
-        roughness: as the entry has it, for the check.
+        unnamed: symbols that are no tensors of the node's.
     """
-    seeds = [name for name in symbols_of(line.expression) if is_seed(name)]
-    tensors = [returned, *(values[name] for name in symbols_of(line.expression) if name in values)]
+    names = symbols_of(expression)
+    seeds = [name for name in names if is_seed(name)]
+    tensors = [returned, *(values[name] for name in names if name in values)]
     if len(seeds) != 1 or any(one.is_complex() or one.layout != torch.strided for one in tensors):
         return None
     if returned.numel() * values[seeds[0]].numel() < 2 or not is_writable(returned.shape):  # noqa: PLR2004
         return None
     try:
-        reading = _Reading(line.expression, values, letters, record)
+        reading = _Reading(expression, values, letters, record, unnamed)
         made = reading.read(tuple(returned.shape))
-        if not close(made.to(returned.dtype), returned, roughness=roughness):
+        if not close(made.to(returned.dtype), returned):
             return None
     except (NoMoves, *CANNOT_EVALUATE):
         return None
-    return {"argnum": line.argnum, "moves": reading.moves}
+    return {"argnum": argnum, "moves": reading.moves}
 
 
 def is_writable(shape: Sequence[int]) -> bool:
@@ -135,12 +137,14 @@ class _Reading:
         values: Mapping[str, Tensor],
         letters: Letters,
         record: Callable[[Tensor], TensorValue],
+        unnamed: Collection[str],
     ) -> None:
         self.moves: list[Move] = []
         self._expression = expression
         self._values = evaluate_all(expression, values)
         self._letters = letters
         self._record = record
+        self._unnamed = unnamed
         self._uses = Counter(id(part) for one in walk(expression) for part in one.parts)
         self._ways: dict[int, _Way] = {}
         self._parts: list[Expression] = []
@@ -266,7 +270,7 @@ class _Reading:
             order = _TURNING[plain.operation](len(axes), dict(plain.options))
             axes = tuple(axis for _, axis in sorted(zip(order, axes, strict=True)))
             plain = plain.arguments[0]
-        if isinstance(plain, Symbol) and tensor.is_floating_point():
+        if isinstance(plain, Symbol) and plain.name not in self._unnamed and tensor.is_floating_point():
             return {"operand": plain.name}, axes, self.tensor(plain)
         tensor = tensor.to(way.value.dtype)
         return self.written(way.other, tensor), way.other_of, tensor

@@ -166,7 +166,10 @@ class NodeFormulas:
                 if checked.holds and line is not None and returned is not None
             ]
             written = [substitution(line, checked.values, returned, letters) for line, returned in held]
-            moved = [moves(line, checked.values, returned, letters, self._values.value_of) for line, returned in held]
+            moved = [
+                moves(line.argnum, line.expression, checked.values, returned, letters, self._values.value_of)
+                for line, returned in held
+            ]
         return Verdict(
             checked.holds, [one for one in written if one is not None], [one for one in moved if one is not None]
         )

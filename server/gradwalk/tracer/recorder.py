@@ -20,6 +20,7 @@ from gradwalk.tracer.calls import Call, CallLog
 from gradwalk.tracer.chains import NODES_BETWEEN
 from gradwalk.tracer.checking import Unchecked
 from gradwalk.tracer.culprits import Culprits
+from gradwalk.tracer.custom_moves import custom_moves
 from gradwalk.tracer.description import ACCUMULATE_GRAD, GraphWriter, Record
 from gradwalk.tracer.endings import only_first_nodes, room_ended, too_many_nodes, too_many_steps
 from gradwalk.tracer.explanation import (
@@ -402,6 +403,9 @@ class Recorder(PassListener):
             event["hooks"] = hooks
         if entry.inner:
             event["inside"] = [self.writer.inner_op(call) for call in entry.inner]
+            found = custom_moves(entry.record.described(), event["inside"], received, event["grad_inputs"], self.values)
+            if found:
+                event["moves"] = found
         self._send_step(one, node, entry, event, asked, grad_outputs, ruled)
 
     def _note_writes(self, one: Pass, entry: PassNode, index: int, grad_outputs: Any) -> None:

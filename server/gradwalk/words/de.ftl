@@ -1912,7 +1912,7 @@ player-entries-of = Einträge von { $jacobian }
 player-jacobian-each-row = { $jacobian }, für jede Zeile gleich
 player-jacobian-of-row = { $jacobian }, für Zeile { $row }
 player-v-transposed = vᵀ
-player-class-minus-shares = y − p mit p = softmax({ $name })
+player-class-minus-shares = y − p mit p = { $shares }
 player-acts-as-j = { $factor }, wirkt als J
 player-returned-for = zurückgegeben für { $name }
 player-returned-rows = zurückgegeben für { $name }, eine Zeile je v

@@ -1913,7 +1913,7 @@ player-entries-of = entries of { $jacobian }
 player-jacobian-each-row = { $jacobian }, the same for each row
 player-jacobian-of-row = { $jacobian }, of row { $row }
 player-v-transposed = vᵀ
-player-class-minus-shares = y − p, where p = softmax({ $name })
+player-class-minus-shares = y − p, where p = { $shares }
 player-acts-as-j = { $factor }, which acts as J
 player-returned-for = returned for { $name }
 player-returned-rows = returned for { $name }, one row per v

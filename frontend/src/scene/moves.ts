@@ -1,0 +1,353 @@
+/**
+ * A vjp as lines of v times J, one per move that the trace has for it. What a move relates is read off its letters or its
+ * list of cells; nothing here knows an operation. Two tables that meet as matrices stand as such: the letters of the
+ * result say which is on the left, and which of both is turned.
+ */
+import { isTensor } from "../model/gradients";
+import { cellAt, elementCount, type Matrix, matrixOf } from "../model/matrix";
+import type { Cell, Move, MoveSource, Node, TensorValue } from "../protocol/trace.gen";
+import { transposedText } from "../words/names";
+import { label } from "../words/say";
+import type { OperandEquation, Saved } from "./equation";
+import type { Factoring, Place, ProductForm, Rule, Side, Size, Term } from "./form";
+import { MOST_SHOWN, placeOf, reproduces, returnedFor, samePlace, sizes, V_CAPTION } from "./form";
+
+/** Whose cells go into a cell of the result, counted row by row. */
+interface Meeting {
+  readonly result: number;
+  readonly first: number;
+  readonly second: number | null;
+}
+
+/** An index along an axis: a sum of letters with factors, and a number. */
+interface Index {
+  readonly letters: readonly (readonly [letter: string, factor: number])[];
+  readonly offset: number;
+}
+
+/** A table as it is written. */
+interface Written {
+  readonly matrix: Matrix;
+  readonly shape: readonly Size[];
+  readonly isTurned: boolean;
+  placeOf(cell: number): Place;
+}
+
+interface Table {
+  readonly value: TensorValue;
+  readonly role: "v" | "jacobian";
+  readonly name: string;
+  /** The line that makes it. */
+  readonly from?: number;
+}
+
+/** The last line, with those before it; null where a number is missing. */
+export function movedForm(
+  node: Node,
+  operand: OperandEquation,
+  saved: readonly Saved[],
+  returned: TensorValue,
+): ProductForm | null {
+  const lines: ProductForm[] = [];
+  const made: TensorValue[] = [];
+  for (const move of operand.moves) {
+    const value = move.value ?? returned;
+    const tables = move.of.map((source) => tableOf(source, node, operand, saved, made));
+    const line = lineOf(move, tables, value, lines.length, operand);
+    if (line === null) return null;
+    lines.push(line);
+    made.push(value);
+  }
+  const last = lines.pop();
+  if (last === undefined) return null;
+  const view = [...lines, last].some((line) => line.view === "matrices") ? "matrices" : "elements";
+  return { ...last, view, before: lines };
+}
+
+function tableOf(
+  source: MoveSource,
+  node: Node,
+  operand: OperandEquation,
+  saved: readonly Saved[],
+  made: readonly TensorValue[],
+): Table | null {
+  if (source.grad_output !== undefined) {
+    const v = operand.factors.find(({ outputNr }) => outputNr === source.grad_output)?.v;
+    return v !== undefined && isTensor(v) ? { value: v, role: "v", name: "v" } : null;
+  }
+  if (source.move !== undefined) {
+    const value = made[source.move];
+    return value === undefined ? null : { value, role: "jacobian", name: lineName(source.move), from: source.move };
+  }
+  if (source.value !== undefined) {
+    const name =
+      source.classes_minus === true
+        ? label("player-class-minus-shares", { shares: source.text ?? "" })
+        : label("player-acts-as-j", { factor: source.text ?? "" });
+    return { value: source.value, role: "jacobian", name };
+  }
+  const kept = saved.find(({ name }) => name === source.operand);
+  const input = node.inputs.find(({ name }) => name === source.operand);
+  const value = kept?.value ?? input?.value ?? (source.operand === "result" ? node.outputs[0]?.value : null);
+  const name = (input && operand.names.get(input.argnum)) ?? kept?.label ?? source.operand ?? "";
+  return value == null ? null : { value, role: "jacobian", name };
+}
+
+/** `(1)`, as equations are numbered. */
+function lineName(line: number): string {
+  return `(${line + 1})`;
+}
+
+const RULES = {
+  scale: "entries",
+  meet: "terms",
+  fold: "folded",
+  deal: "dealt",
+  travel: "moved",
+  slide: "terms",
+  win: "moved",
+  subtract: "entries",
+} as const satisfies Record<Move["verb"], Rule>;
+
+function lineOf(
+  move: Move,
+  tables: readonly (Table | null)[],
+  value: TensorValue,
+  at: number,
+  operand: OperandEquation,
+): ProductForm | null {
+  const [first, second = null] = tables;
+  if (first == null || tables.includes(null)) return null;
+  const shapes = [...move.of.map(({ shape }, each) => shape ?? tables[each]?.value.shape ?? []), move.shape ?? value.shape];
+  const meetings = meetingsOf(move, shapes);
+  const matrices = second === null ? null : asMatrices(move, first, second, value);
+  const asIs = [first.value, second?.value ?? null, value].map((each) => each && asItIs(each));
+  const [mine, theirs, result] = matrices?.tables ?? asIs;
+  if (mine == null || result == null || (second !== null && theirs == null)) return null;
+  const terms = result.matrix.cells.map((): Term[] => []);
+  for (const { result: into, first: from, second: beside } of meetings) {
+    const { row, column } = result.placeOf(into);
+    const left = mine.placeOf(from);
+    const right = beside === null || !theirs ? null : theirs.placeOf(beside);
+    const a = cellOf(mine, left);
+    const list = terms[row * result.matrix.columns + column];
+    if (move.verb === "subtract" && right !== null && theirs)
+      list?.push({ left, right: null, a, b: 1 }, { left: null, right, a: cellOf(theirs, right), b: -1 });
+    else list?.push({ left, right, a, b: right === null || !theirs ? 1 : cellOf(theirs, right) });
+  }
+  const isSwapped = matrices?.isSwapped === true;
+  const ordered = isSwapped ? terms.map((each) => each.map(swapped)) : terms;
+  const termsAt = ({ row, column }: Place): readonly Term[] => ordered[row * result.matrix.columns + column] ?? [];
+  if (!reproduces(result.matrix, termsAt)) return null;
+  const isLast = move.value === undefined;
+  const [left, right] = isSwapped ? [factoring(second, theirs), factoring(first, mine)] : [factoring(first, mine), factoring(second, theirs)];
+  if (left === null) return null;
+  return {
+    view: matrices !== null || move.verb === "slide" ? "matrices" : "elements",
+    rule: RULES[move.verb],
+    operator: operatorOf(move, matrices !== null, second !== null, String(first.value.shape) === String(second?.value.shape)),
+    isTrue: true,
+    left,
+    result: {
+      role: "result",
+      caption: isLast ? returnedFor(operand) : lineName(at),
+      matrix: result.matrix,
+      shape: sizes(value.shape),
+      flattenedFrom: null,
+      ...(!isLast && { from: at }),
+    },
+    rightAt: () => right,
+    termsAt,
+    resultOf: (side, place, current) => nearest(ordered, result.matrix, side, place, current),
+  };
+}
+
+function swapped({ left, right, a, b }: Term): Term {
+  return { left: right, right: left, a: b, b: a };
+}
+
+function cellOf({ matrix }: Written, { row, column }: Place): Cell {
+  return cellAt(matrix, row, column);
+}
+
+function factoring(table: Table | null, written: Written | null | undefined): Factoring | null {
+  if (table === null || written == null) return null;
+  const { role, name, from } = table;
+  const turned = written.isTurned ? transposedText(name) : name;
+  return {
+    role,
+    caption: role === "v" ? (written.isTurned ? label("player-v-transposed") : V_CAPTION) : turned,
+    matrix: written.matrix,
+    shape: written.shape,
+    flattenedFrom: null,
+    ...(from !== undefined && { from }),
+  };
+}
+
+function operatorOf(
+  { verb }: Move,
+  isOfMatrices: boolean,
+  hasSecond: boolean,
+  isAlike: boolean,
+): ProductForm["operator"] {
+  if (verb === "subtract") return "−";
+  if (verb === "slide") return "∗";
+  if (!hasSecond) return "→";
+  if (isOfMatrices || !isAlike) return "×";
+  return verb === "meet" ? "·" : "⊙";
+}
+
+/** The cell of the result that a cell goes into; of several, the one nearest to `current`. */
+function nearest(
+  terms: readonly (readonly Term[])[],
+  result: Matrix,
+  side: Side,
+  place: Place,
+  current: Place,
+): Place {
+  const far = (one: Place): number => Math.abs(one.row - current.row) + Math.abs(one.column - current.column);
+  const found = terms.flatMap((each, at) =>
+    each.some((term) => term[side] !== null && samePlace(term[side], place)) ? [placeOf(result, at)] : [],
+  );
+  return found.toSorted((a, b) => far(a) - far(b))[0] ?? current;
+}
+
+function asItIs(value: TensorValue): Written | null {
+  const matrix = matrixOf(value);
+  if (matrix === null) return null;
+  return { matrix, shape: sizes(value.shape), isTurned: false, placeOf: (cell) => placeOf(matrix, cell) };
+}
+
+/** Two tables whose rows and columns meet: the letters of each are those of a batch, its own, and those that meet. */
+function asMatrices(
+  { verb, axes, of }: Move,
+  first: Table,
+  second: Table,
+  value: TensorValue,
+): { readonly tables: readonly (Written | null)[]; readonly isSwapped: boolean } | null {
+  if (verb !== "meet" || axes === undefined || of.some(({ shape }) => shape !== undefined)) return null;
+  const [mine = "", theirs = "", result = ""] = axes.split(/,|->/);
+  const size = new Map<string, number>();
+  const tables = [mine, theirs, result].map((letters, at) => ({
+    letters: [...letters],
+    value: [first.value, second.value, value][at] ?? value,
+  }));
+  for (const { letters, value: { shape } } of tables) for (const [at, letter] of letters.entries()) {
+    if ((size.get(letter) ?? shape[at]) !== shape[at]) return null;
+    size.set(letter, shape[at] ?? 1);
+  }
+  const batch = [...mine].filter((letter) => theirs.includes(letter) && result.includes(letter));
+  const meeting = [...mine].filter((letter) => theirs.includes(letter) && !result.includes(letter));
+  const own = (letters: string): string[] => [...letters].filter((letter) => result.includes(letter) && !batch.includes(letter));
+  const rest = [...result].slice(batch.length);
+  const isSwapped = own(mine).length > 0 && rest[0] !== own(mine)[0];
+  const [rows, columns] = isSwapped ? [own(theirs), own(mine)] : [own(mine), own(theirs)];
+  const isWhole = meeting.length > 0 ? rest.length > 0 : rows.length > 0 && columns.length > 0;
+  if (!isWhole || String([...batch, ...rows, ...columns]) !== String([...result])) return null;
+  const written = tables.map(({ letters, value: each }, at) => {
+    const isLeft = at === (isSwapped ? 1 : 0);
+    const [down, across] = at === 2 ? [rows, columns] : isLeft ? [rows, meeting] : [meeting, columns];
+    return inRows(each, letters, batch, down, across, size);
+  });
+  return { tables: written, isSwapped };
+}
+
+/** A tensor as matrices one below the other. */
+function inRows(
+  value: TensorValue,
+  letters: readonly string[],
+  batch: readonly string[],
+  down: readonly string[],
+  across: readonly string[],
+  size: ReadonlyMap<string, number>,
+): Written | null {
+  const { data } = value;
+  if (data === undefined || letters.length !== batch.length + down.length + across.length) return null;
+  const count = (some: readonly string[]): number => elementCount(some.map((letter) => size.get(letter) ?? 1));
+  const columns = count(across);
+  const order = [...batch, ...down, ...across];
+  const placeOfCell = (cell: number): number => {
+    const at = new Map(indicesOf(cell, value.shape).map((index, axis) => [letters[axis], index]));
+    return order.reduce((flat, letter) => flat * (size.get(letter) ?? 1) + (at.get(letter) ?? 0), 0);
+  };
+  const cells: Cell[] = [];
+  for (const [cell, entry] of data.entries()) cells[placeOfCell(cell)] = entry;
+  const matrix = { rows: data.length / columns, columns, cells };
+  if (columns > MOST_SHOWN) return null;
+  const matching = (some: readonly string[], isShared: boolean): Size => ({ size: count(some), matching: isShared });
+  return {
+    matrix,
+    shape: [...batch.map((letter) => matching([letter], false)), matching(down, false), matching(across, false)],
+    isTurned: letters.length > 1 && String(letters) !== String(order),
+    placeOf: (cell) => placeOf(matrix, placeOfCell(cell)),
+  };
+}
+
+function meetingsOf({ axes = "", source, goal, of }: Move, shapes: readonly (readonly number[])[]): readonly Meeting[] {
+  if (source !== undefined)
+    return source.flatMap((first, result) =>
+      first < 0 ? [] : [{ result, first, second: of.length > 1 ? result : null }],
+    );
+  if (goal !== undefined)
+    return goal.flatMap((result, first) => (result < 0 ? [] : [{ result, first, second: null }]));
+  const tables = axes.split(/,|->/).map(indicesIn);
+  const size = new Map<string, number>();
+  for (const [at, indices] of tables.entries())
+    for (const [axis, { letters }] of indices.entries()) {
+      const [only, more] = letters;
+      if (only === undefined || more !== undefined || only[1] !== 1) continue;
+      size.set(only[0], Math.max(size.get(only[0]) ?? 1, shapes[at]?.[axis] ?? 1));
+    }
+  const names = [...size.keys()];
+  const counts = [...size.values()];
+  return Array.from({ length: elementCount(counts) }, (_, number) => indicesOf(number, counts)).flatMap((along) => {
+    const at = new Map(names.map((name, index) => [name, along[index] ?? 0]));
+    const cells = tables.map((indices, table) => flatOf(indices, shapes[table] ?? [], at));
+    const result = cells.at(-1) ?? null;
+    const [first = null, second = null] = cells.slice(0, -1);
+    if (result === null || first === null || (tables.length > 2 && second === null)) return [];
+    return [{ result, first, second }];
+  });
+}
+
+const INDEX = /\(([^)]*)\)|([a-z])/g;
+const TERM = /([+-]?\d*)([a-z]?)/g;
+
+/** `i(2y+k-1)`: letter by letter, in parentheses a sum. */
+function indicesIn(axes: string): readonly Index[] {
+  return [...axes.matchAll(INDEX)].map(([, sum, letter]) => {
+    if (letter !== undefined) return { letters: [[letter, 1]], offset: 0 };
+    const terms = [...(sum ?? "").matchAll(TERM)].filter(([whole]) => whole !== "");
+    const factor = (written: string): number => (/\d/.test(written) ? Number(written) : written === "-" ? -1 : 1);
+    return {
+      letters: terms.flatMap(([, written = "", name = ""]) => (name === "" ? [] : [[name, factor(written)] as const])),
+      offset: terms.reduce((total, [, written = "", name]) => total + (name === "" ? Number(written) : 0), 0),
+    };
+  });
+}
+
+/** Null outside of the table. */
+function flatOf(indices: readonly Index[], shape: readonly number[], at: ReadonlyMap<string, number>): number | null {
+  let flat = 0;
+  for (const [axis, { letters, offset }] of indices.entries()) {
+    const size = shape[axis] ?? 1;
+    const index = letters.reduce((sum, [letter, factor]) => sum + factor * (at.get(letter) ?? 0), offset);
+    const read = size === 1 && letters.length === 1 ? 0 : index;
+    if (read < 0 || read >= size) return null;
+    flat = flat * size + read;
+  }
+  return flat;
+}
+
+/** Along each axis the index of a cell, counted row by row. */
+function indicesOf(cell: number, shape: readonly number[]): readonly number[] {
+  let rest = cell;
+  return shape
+    .toReversed()
+    .map((size) => {
+      const index = rest % size;
+      rest = Math.floor(rest / size);
+      return index;
+    })
+    .toReversed();
+}

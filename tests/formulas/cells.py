@@ -1,0 +1,78 @@
+"""Reads moves in plain Python, by what the page of the trace format says of them."""
+
+import itertools
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from gradwalk.protocol.moves import Move, MoveSource
+
+Table = tuple[list[float], list[int]]
+"""Cells row by row, and a shape."""
+
+
+def read(found: Sequence[Move], named: Callable[[str], Table], shape: list[int]) -> list[float]:
+    """The cells that the last move makes; `named` gives operands and saved tensors, and v as `v0`, `v1`, ..."""
+    made: list[Table] = []
+    for move in found:
+        tables = [_table(source, made, named) for source in move["of"]]
+        whole = move.get("shape") or (move["value"]["shape"] if "value" in move else shape)
+        made.append((_cells(move, tables, whole), whole))
+        if "value" in move:
+            assert move["value"]["data"] == pytest.approx(made[-1][0], rel=1e-5, abs=1e-6, nan_ok=True)
+    return made[-1][0]
+
+
+def _table(source: MoveSource, made: Sequence[Table], named: Callable[[str], Table]) -> Table:
+    if "move" in source:
+        cells, shape = made[source["move"]]
+    elif "value" in source:
+        cells, shape = [float(cell) for cell in source["value"]["data"]], source["value"]["shape"]
+    else:
+        cells, shape = named(source["operand"] if "operand" in source else f"v{source['grad_output']}")
+    return cells, source.get("shape", shape)
+
+
+def _cells(move: Move, tables: Sequence[Table], shape: Sequence[int]) -> list[float]:
+    result = [0.0] * math.prod(shape)
+    first = tables[0][0]
+    if "source" in move:
+        factors = tables[1][0] if len(tables) > 1 else [1.0] * len(result)
+        return [0.0 if place < 0 else first[place] * factors[at] for at, place in enumerate(move["source"])]
+    if "goal" in move:
+        for cell, place in zip(first, move["goal"], strict=True):
+            result[place] += cell
+        return result
+    *given, made = re.split(",|->", move["axes"])
+    axes = [re.findall(r"\([^)]*\)|[a-z]", one) for one in (*given, made)]
+    shapes = [*(table[1] for table in tables), shape]
+    sizes: dict[str, int] = {}
+    for indices, dims in zip(axes, shapes, strict=True):
+        for index, size in zip(indices, dims, strict=True):
+            if len(index) == 1:
+                sizes[index] = max(size, sizes.get(index, 1))
+    for places in itertools.product(*map(range, sizes.values())):
+        at = dict(zip(sizes, places, strict=True))
+        flats = [_flat(indices, dims, at) for indices, dims in zip(axes, shapes, strict=True)]
+        if None in flats:
+            continue
+        numbers = [table[0][flat] for table, flat in zip(tables, flats, strict=False)]
+        if move["verb"] == "subtract":
+            result[flats[-1]] = numbers[0] - numbers[1]
+        else:
+            result[flats[-1]] += math.prod(numbers)
+    return result
+
+
+def _flat(indices: Sequence[str], dims: Sequence[int], at: Mapping[str, int]) -> Any:
+    flat = 0
+    for index, size in zip(indices, dims, strict=True):
+        place = eval(re.sub(r"(\d)([a-z])", r"\1*\2", index), {}, dict(at)) if len(index) > 1 else at[index]
+        place = 0 if len(index) == 1 and size == 1 else place
+        if not 0 <= place < size:
+            return None
+        flat = flat * size + place
+    return flat

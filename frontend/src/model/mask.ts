@@ -95,8 +95,14 @@ const hideStep = once((step: Step) => hidden(step, false));
 const hideFirst = once((step: Step) => hidden(step, true));
 
 function hidden(step: Step, isBeforeKnown: boolean): Step {
-  const { inside: _inside, substitutions: _substitutions, moves: _moves, hooks: _hooks, changes: _changes, ...rest } =
-    step;
+  const {
+    inside: _inside,
+    substitutions: _substitutions,
+    moves: _moves,
+    hooks: _hooks,
+    changes: _changes,
+    ...rest
+  } = step;
   const rid: Step = {
     ...rest,
     grad_outputs: step.grad_outputs.map(unseen),

@@ -1075,6 +1075,10 @@ export interface Move {
    */
   shape?: number[];
   value?: TensorValue;
+  /**
+   * How that is computed, as in the vjp's text; absent of the last move.
+   */
+  text?: string;
 }
 /**
  * A table that a move reads. Exactly one of `grad_output`, `operand`, `move` and `value` is present.

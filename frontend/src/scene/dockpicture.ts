@@ -176,8 +176,8 @@ function drawVjp(callout: VjpCallout, view: DockView, room: Box): readonly Shape
     ...missing.map(({ label: name, returned }) => `${name}: ${oneLine(returned, view.precision).text}`),
     ...(left > 0 ? [label("export-operands-more", { count: left })] : []),
   ].join(", ");
-  const equations = shown.map((operand) => operandEquation(callout, operand, view));
   const body = { ...room, y: y + GAP, height: room.y + room.height - y - GAP };
+  const equations = shown.map((operand) => operandEquation(callout, operand, view, body));
   return [...shapes, ...inRoom(equations, body, inShort === "" ? [] : [inShort])];
 }
 
@@ -190,7 +190,7 @@ function ruleOf(
   return `${operands.length > 1 ? `${name}: ` : ""}${label("player-rule-returns")} ${vjp.text}${unchecked}`;
 }
 
-function operandEquation(callout: VjpCallout, operand: OperandEquation, view: DockView): Told {
+function operandEquation(callout: VjpCallout, operand: OperandEquation, view: DockView, room: Size): Told {
   const { precision, progress } = view;
   const { shown } = callout;
   const inShort = `${returnedFor(operand)}: ${shown.product ? oneLine(operand.returned, precision).text : "·"}`;
@@ -202,12 +202,9 @@ function operandEquation(callout: VjpCallout, operand: OperandEquation, view: Do
   if (form === undefined) {
     return told(writtenInWords(operand, factor, { ...look, progress }), inShort);
   }
-  const equation = writtenProduct(form, {
-    ...look,
-    progress,
-    pointed: null,
-    jacobian: factor.jacobian,
-  });
+  const whole = { ...look, progress, pointed: null, jacobian: factor.jacobian };
+  const isOneLine = sizeIn([writtenProduct(form, { ...whole, progress: 1 })], NUMBER_SIZES, room, 0) === null;
+  const equation = writtenProduct(form, { ...whole, isOneLine });
   const isTelling = form.result.matrix.cells.length > 0 && form.rule !== "moved";
   const sum = isTelling
     ? equation.sum({ letters: SUM, width: Number.POSITIVE_INFINITY, size: SUM.size, hovered: null })

@@ -57,12 +57,14 @@ export interface Term {
  */
 export type Rule = "terms" | "entries" | "dealt" | "folded" | "moved";
 
+export type Operator = "×" | "⊙" | "·" | "→" | "∗" | "−";
+
 export interface ProductForm {
   readonly view: View;
   readonly rule: Rule;
   readonly left: Factoring;
   /** An arrow where the entries of v go to their places as they are, an asterisk where a window slides. */
-  readonly operator: "×" | "⊙" | "·" | "→" | "∗" | "−";
+  readonly operator: Operator;
   readonly result: Factoring;
   /** The lines before it, on whose results it goes on. */
   readonly before?: readonly ProductForm[];

@@ -9,7 +9,7 @@ import type { Cell, Move, MoveSource, Node, TensorValue } from "../protocol/trac
 import { transposedText } from "../words/names";
 import { label } from "../words/say";
 import type { OperandEquation, Saved } from "./equation";
-import type { Factoring, Place, ProductForm, Rule, Side, Size, Term } from "./form";
+import type { Factoring, Operator, Place, ProductForm, Rule, Side, Size, Term } from "./form";
 import { MOST_SHOWN, placeOf, reproduces, returnedFor, samePlace, sizes, V_CAPTION } from "./form";
 
 /** Whose cells go into a cell of the result, counted row by row. */
@@ -37,6 +37,8 @@ interface Table {
   readonly value: TensorValue;
   readonly role: "v" | "jacobian";
   readonly name: string;
+  /** What is said of it beside its name, such as that it acts as J. */
+  readonly caption: (name: string) => string;
   /** The line that makes it. */
   readonly from?: number;
 }
@@ -71,31 +73,39 @@ function tableOf(
   saved: readonly Saved[],
   made: readonly TensorValue[],
 ): Table | null {
+  const plain = (name: string): string => name;
   if (source.grad_output !== undefined) {
     const v = operand.factors.find(({ outputNr }) => outputNr === source.grad_output)?.v;
-    return v !== undefined && isTensor(v) ? { value: v, role: "v", name: "v" } : null;
+    const caption = (name: string): string => (name === "v" ? V_CAPTION : label("player-v-transposed"));
+    return v !== undefined && isTensor(v) ? { value: v, role: "v", name: "v", caption } : null;
   }
+  const role = "jacobian";
   if (source.move !== undefined) {
     const value = made[source.move];
-    return value === undefined ? null : { value, role: "jacobian", name: lineName(source.move), from: source.move };
+    if (value === undefined) return null;
+    return { value, role, name: lineName(operand.moves, source.move), caption: plain, from: source.move };
   }
+  const isJacobian = operand.moves.length === 1 && !operand.isUnproven;
+  const caption = isJacobian ? (factor: string) => label("player-acts-as-j", { factor }) : plain;
   if (source.value !== undefined) {
-    const name =
-      source.classes_minus === true
-        ? label("player-class-minus-shares", { shares: source.text ?? "" })
-        : label("player-acts-as-j", { factor: source.text ?? "" });
-    return { value: source.value, role: "jacobian", name };
+    const { value, text: name = "" } = source;
+    if (source.classes_minus !== true) return { value, role, name, caption };
+    return { value, role, name, caption: (shares) => label("player-class-minus-shares", { shares }) };
   }
   const kept = saved.find(({ name }) => name === source.operand);
   const input = node.inputs.find(({ name }) => name === source.operand);
   const value = kept?.value ?? input?.value ?? (source.operand === "result" ? node.outputs[0]?.value : null);
   const name = (input && operand.names.get(input.argnum)) ?? kept?.label ?? source.operand ?? "";
-  return value == null ? null : { value, role: "jacobian", name };
+  return value == null ? null : { value, role, name, caption };
 }
 
-/** `(1)`, as equations are numbered. */
-function lineName(line: number): string {
-  return `(${line + 1})`;
+/** Longer text does not fit over a table. */
+const LONGEST_NAME = 48;
+
+/** `sum(v * p)`; `(1)` where that is long, as equations are numbered. */
+function lineName(moves: readonly Move[], line: number): string {
+  const text = moves[line]?.text ?? "";
+  return text !== "" && text.length <= LONGEST_NAME ? text : `(${line + 1})`;
 }
 
 const RULES = {
@@ -118,7 +128,10 @@ function lineOf(
 ): ProductForm | null {
   const [first, second = null] = tables;
   if (first == null || tables.includes(null)) return null;
-  const shapes = [...move.of.map(({ shape }, each) => shape ?? tables[each]?.value.shape ?? []), move.shape ?? value.shape];
+  const shapes = [
+    ...move.of.map(({ shape }, each) => shape ?? tables[each]?.value.shape ?? []),
+    move.shape ?? value.shape,
+  ];
   const meetings = meetingsOf(move, shapes);
   const matrices = second === null ? null : asMatrices(move, first, second, value);
   const asIs = [first.value, second?.value ?? null, value].map((each) => each && asItIs(each));
@@ -137,29 +150,39 @@ function lineOf(
   }
   const isSwapped = matrices?.isSwapped === true;
   const ordered = isSwapped ? terms.map((each) => each.map(swapped)) : terms;
-  const termsAt = ({ row, column }: Place): readonly Term[] => ordered[row * result.matrix.columns + column] ?? [];
+  const termsAt = ({ row, column }: Place): readonly Term[] =>
+    ordered[row * result.matrix.columns + column] ?? [];
   if (!reproduces(result.matrix, termsAt)) return null;
   const isLast = move.value === undefined;
-  const [left, right] = isSwapped ? [factoring(second, theirs), factoring(first, mine)] : [factoring(first, mine), factoring(second, theirs)];
+  const factors = [factoring(first, mine), factoring(second, theirs)];
+  const [left = null, right = null] = isSwapped ? factors.toReversed() : factors;
   if (left === null) return null;
+  const isOfMatrices = matrices !== null;
+  const rightTable = isOfMatrices && right !== null ? matching(right, -2) : right;
   return {
-    view: matrices !== null || move.verb === "slide" ? "matrices" : "elements",
+    view: isOfMatrices || move.verb === "slide" ? "matrices" : "elements",
     rule: RULES[move.verb],
-    operator: operatorOf(move, matrices !== null, second !== null, String(first.value.shape) === String(second?.value.shape)),
+    operator: operatorOf(move, first, second, isOfMatrices),
     isTrue: true,
-    left,
+    left: isOfMatrices ? matching(left, -1) : left,
     result: {
       role: "result",
-      caption: isLast ? returnedFor(operand) : lineName(at),
+      caption: isLast ? returnedFor(operand) : lineName(operand.moves, at),
       matrix: result.matrix,
       shape: sizes(value.shape),
       flattenedFrom: null,
       ...(!isLast && { from: at }),
     },
-    rightAt: () => right,
+    rightAt: () => rightTable,
     termsAt,
     resultOf: (side, place, current) => nearest(ordered, result.matrix, side, place, current),
   };
+}
+
+/** One of its sizes must agree with the table beside it. */
+function matching(table: Factoring, at: number): Factoring {
+  const { shape } = table;
+  return { ...table, shape: shape.with(at, { size: shape.at(at)?.size ?? 1, matching: true }) };
 }
 
 function swapped({ left, right, a, b }: Term): Term {
@@ -173,10 +196,9 @@ function cellOf({ matrix }: Written, { row, column }: Place): Cell {
 function factoring(table: Table | null, written: Written | null | undefined): Factoring | null {
   if (table === null || written == null) return null;
   const { role, name, from } = table;
-  const turned = written.isTurned ? transposedText(name) : name;
   return {
     role,
-    caption: role === "v" ? (written.isTurned ? label("player-v-transposed") : V_CAPTION) : turned,
+    caption: table.caption(written.isTurned ? transposedText(name) : name),
     matrix: written.matrix,
     shape: written.shape,
     flattenedFrom: null,
@@ -184,16 +206,12 @@ function factoring(table: Table | null, written: Written | null | undefined): Fa
   };
 }
 
-function operatorOf(
-  { verb }: Move,
-  isOfMatrices: boolean,
-  hasSecond: boolean,
-  isAlike: boolean,
-): ProductForm["operator"] {
+function operatorOf({ verb }: Move, first: Table, second: Table | null, isOfMatrices: boolean): Operator {
   if (verb === "subtract") return "−";
   if (verb === "slide") return "∗";
-  if (!hasSecond) return "→";
-  if (isOfMatrices || !isAlike) return "×";
+  if (second === null) return "→";
+  const isNumber = [first, second].some(({ value }) => elementCount(value.shape) === 1);
+  if (isOfMatrices || isNumber) return "×";
   return verb === "meet" ? "·" : "⊙";
 }
 
@@ -218,6 +236,13 @@ function asItIs(value: TensorValue): Written | null {
   return { matrix, shape: sizes(value.shape), isTurned: false, placeOf: (cell) => placeOf(matrix, cell) };
 }
 
+/** A tensor by its letters, without those of size 1 that stand nowhere else. */
+interface Lettered {
+  readonly value: TensorValue;
+  readonly letters: readonly string[];
+  readonly shape: readonly number[];
+}
+
 /** Two tables whose rows and columns meet: the letters of each are those of a batch, its own, and those that meet. */
 function asMatrices(
   { verb, axes, of }: Move,
@@ -225,65 +250,73 @@ function asMatrices(
   second: Table,
   value: TensorValue,
 ): { readonly tables: readonly (Written | null)[]; readonly isSwapped: boolean } | null {
-  if (verb !== "meet" || axes === undefined || of.some(({ shape }) => shape !== undefined)) return null;
-  const [mine = "", theirs = "", result = ""] = axes.split(/,|->/);
-  const size = new Map<string, number>();
-  const tables = [mine, theirs, result].map((letters, at) => ({
-    letters: [...letters],
-    value: [first.value, second.value, value][at] ?? value,
-  }));
-  for (const { letters, value: { shape } } of tables) for (const [at, letter] of letters.entries()) {
-    if ((size.get(letter) ?? shape[at]) !== shape[at]) return null;
-    size.set(letter, shape[at] ?? 1);
-  }
-  const batch = [...mine].filter((letter) => theirs.includes(letter) && result.includes(letter));
-  const meeting = [...mine].filter((letter) => theirs.includes(letter) && !result.includes(letter));
-  const own = (letters: string): string[] => [...letters].filter((letter) => result.includes(letter) && !batch.includes(letter));
-  const rest = [...result].slice(batch.length);
-  const isSwapped = own(mine).length > 0 && rest[0] !== own(mine)[0];
+  if ((verb !== "meet" && verb !== "scale") || axes === undefined) return null;
+  if (of.some(({ shape }) => shape !== undefined)) return null;
+  const written = axes.split(/,|->/);
+  const lettered = [first.value, second.value, value].map((each, at): Lettered => {
+    const others = written.filter((_, other) => other !== at).join("");
+    const kept = [...(written[at] ?? "")].map((letter, axis) => ({ letter, size: each.shape[axis] ?? 1 }));
+    const told = kept.filter(({ letter, size }) => size > 1 || others.includes(letter));
+    return { value: each, letters: told.map(({ letter }) => letter), shape: told.map(({ size }) => size) };
+  });
+  const size = new Map(
+    lettered.flatMap(({ letters, shape }) => letters.map((letter, axis) => [letter, shape[axis] ?? 1])),
+  );
+  if (lettered.some(({ letters, shape }) => letters.some((letter, axis) => size.get(letter) !== shape[axis])))
+    return null;
+  const [mine = [], theirs = [], result = []] = lettered.map(({ letters }) => letters);
+  const batch = mine.filter((letter) => theirs.includes(letter) && result.includes(letter));
+  const meeting = mine.filter((letter) => theirs.includes(letter) && !result.includes(letter));
+  const own = (letters: readonly string[]): readonly string[] =>
+    letters.filter((letter) => result.includes(letter) && !batch.includes(letter));
+  const isSwapped = own(mine).length > 0 && result[batch.length] !== own(mine)[0];
   const [rows, columns] = isSwapped ? [own(theirs), own(mine)] : [own(mine), own(theirs)];
-  const isWhole = meeting.length > 0 ? rest.length > 0 : rows.length > 0 && columns.length > 0;
-  if (!isWhole || String([...batch, ...rows, ...columns]) !== String([...result])) return null;
-  const written = tables.map(({ letters, value: each }, at) => {
+  const isWhole =
+    meeting.length > 0 ? rows.length + columns.length > 0 : rows.length > 0 && columns.length > 0;
+  if (!isWhole || String([...batch, ...rows, ...columns]) !== String(result)) return null;
+  const tables = lettered.map((each, at) => {
     const isLeft = at === (isSwapped ? 1 : 0);
     const [down, across] = at === 2 ? [rows, columns] : isLeft ? [rows, meeting] : [meeting, columns];
-    return inRows(each, letters, batch, down, across, size);
+    return inRows(each, [...batch, ...down, ...across], batch.length, across.length);
   });
-  return { tables: written, isSwapped };
+  return { tables, isSwapped };
 }
 
-/** A tensor as matrices one below the other. */
+/** A tensor as matrices one below the other, its letters in an order in which those of a batch come first. */
 function inRows(
-  value: TensorValue,
-  letters: readonly string[],
-  batch: readonly string[],
-  down: readonly string[],
-  across: readonly string[],
-  size: ReadonlyMap<string, number>,
+  { value, letters, shape }: Lettered,
+  order: readonly string[],
+  batch: number,
+  across: number,
 ): Written | null {
   const { data } = value;
-  if (data === undefined || letters.length !== batch.length + down.length + across.length) return null;
-  const count = (some: readonly string[]): number => elementCount(some.map((letter) => size.get(letter) ?? 1));
-  const columns = count(across);
-  const order = [...batch, ...down, ...across];
-  const placeOfCell = (cell: number): number => {
-    const at = new Map(indicesOf(cell, value.shape).map((index, axis) => [letters[axis], index]));
-    return order.reduce((flat, letter) => flat * (size.get(letter) ?? 1) + (at.get(letter) ?? 0), 0);
+  if (data === undefined || letters.length !== order.length) return null;
+  const counts = order.map((letter) => shape[letters.indexOf(letter)] ?? 1);
+  const columns = elementCount(counts.slice(order.length - across));
+  if (columns > MOST_SHOWN) return null;
+  const cellIn = (cell: number): number => {
+    const along = indicesOf(cell, shape);
+    return order.reduce(
+      (flat, letter, at) => flat * (counts[at] ?? 1) + (along[letters.indexOf(letter)] ?? 0),
+      0,
+    );
   };
   const cells: Cell[] = [];
-  for (const [cell, entry] of data.entries()) cells[placeOfCell(cell)] = entry;
+  for (const [cell, entry] of data.entries()) cells[cellIn(cell)] = entry;
   const matrix = { rows: data.length / columns, columns, cells };
-  if (columns > MOST_SHOWN) return null;
-  const matching = (some: readonly string[], isShared: boolean): Size => ({ size: count(some), matching: isShared });
+  const down = elementCount(counts.slice(batch, order.length - across));
   return {
     matrix,
-    shape: [...batch.map((letter) => matching([letter], false)), matching(down, false), matching(across, false)],
-    isTurned: letters.length > 1 && String(letters) !== String(order),
-    placeOf: (cell) => placeOf(matrix, placeOfCell(cell)),
+    shape: sizes([...counts.slice(0, batch), down, columns]),
+    isTurned: order.length === 1 ? across === 0 : String(letters) !== String(order),
+    placeOf: (cell) => placeOf(matrix, cellIn(cell)),
   };
 }
 
-function meetingsOf({ axes = "", source, goal, of }: Move, shapes: readonly (readonly number[])[]): readonly Meeting[] {
+function meetingsOf(
+  { axes = "", source, goal, of }: Move,
+  shapes: readonly (readonly number[])[],
+): readonly Meeting[] {
   if (source !== undefined)
     return source.flatMap((first, result) =>
       first < 0 ? [] : [{ result, first, second: of.length > 1 ? result : null }],
@@ -300,14 +333,16 @@ function meetingsOf({ axes = "", source, goal, of }: Move, shapes: readonly (rea
     }
   const names = [...size.keys()];
   const counts = [...size.values()];
-  return Array.from({ length: elementCount(counts) }, (_, number) => indicesOf(number, counts)).flatMap((along) => {
-    const at = new Map(names.map((name, index) => [name, along[index] ?? 0]));
-    const cells = tables.map((indices, table) => flatOf(indices, shapes[table] ?? [], at));
-    const result = cells.at(-1) ?? null;
-    const [first = null, second = null] = cells.slice(0, -1);
-    if (result === null || first === null || (tables.length > 2 && second === null)) return [];
-    return [{ result, first, second }];
-  });
+  return Array.from({ length: elementCount(counts) }, (_, number) => indicesOf(number, counts)).flatMap(
+    (along) => {
+      const at = new Map(names.map((name, index) => [name, along[index] ?? 0]));
+      const cells = tables.map((indices, table) => flatOf(indices, shapes[table] ?? [], at));
+      const result = cells.at(-1) ?? null;
+      const [first = null, second = null] = cells.slice(0, -1);
+      if (result === null || first === null || (tables.length > 2 && second === null)) return [];
+      return [{ result, first, second }];
+    },
+  );
 }
 
 const INDEX = /\(([^)]*)\)|([a-z])/g;
@@ -318,16 +353,23 @@ function indicesIn(axes: string): readonly Index[] {
   return [...axes.matchAll(INDEX)].map(([, sum, letter]) => {
     if (letter !== undefined) return { letters: [[letter, 1]], offset: 0 };
     const terms = [...(sum ?? "").matchAll(TERM)].filter(([whole]) => whole !== "");
-    const factor = (written: string): number => (/\d/.test(written) ? Number(written) : written === "-" ? -1 : 1);
+    const factor = (written: string): number =>
+      /\d/.test(written) ? Number(written) : written === "-" ? -1 : 1;
     return {
-      letters: terms.flatMap(([, written = "", name = ""]) => (name === "" ? [] : [[name, factor(written)] as const])),
+      letters: terms.flatMap(([, written = "", name = ""]) =>
+        name === "" ? [] : [[name, factor(written)] as const],
+      ),
       offset: terms.reduce((total, [, written = "", name]) => total + (name === "" ? Number(written) : 0), 0),
     };
   });
 }
 
 /** Null outside of the table. */
-function flatOf(indices: readonly Index[], shape: readonly number[], at: ReadonlyMap<string, number>): number | null {
+function flatOf(
+  indices: readonly Index[],
+  shape: readonly number[],
+  at: ReadonlyMap<string, number>,
+): number | null {
   let flat = 0;
   for (const [axis, { letters, offset }] of indices.entries()) {
     const size = shape[axis] ?? 1;

@@ -43,7 +43,7 @@ import {
 } from "./form";
 import type { CellMark } from "./gradcheck";
 import { widthOf } from "./letters";
-import { addingAt, multiplyingAt, shareOf, type Spot } from "./multiplying";
+import { addingAt, multiplyingAt, type Spot, shareOf } from "./multiplying";
 import { oneLine } from "./oneline";
 import type { Ink, Letters, Run, Shape } from "./shapes";
 import { text } from "./shapes";
@@ -133,6 +133,8 @@ export interface ProductLook {
   /** The local Jacobian without v and product. */
   readonly isAlone: boolean;
   readonly jacobian: Factor["jacobian"];
+  /** Of a product in several lines, the one at work and no other. */
+  readonly isOneLine?: boolean;
   /** Whether v can be asked what it means. */
   readonly isAsked?: boolean;
 }
@@ -157,17 +159,21 @@ export function writtenProduct(form: ProductForm, look: ProductLook): WrittenPro
   const isMoving = shown.entering && progress < 1;
   const share = (at: number): number => (isMoving ? shareOf(at, forms.length, progress) : 1);
   const atWork = forms.findIndex((_, at) => share(at) < 1);
-  const current = isMoving ? Math.max(0, atWork) : Math.min(pointed?.line ?? forms.length - 1, forms.length - 1);
+  const current = isMoving
+    ? Math.max(0, atWork)
+    : Math.min(pointed?.line ?? forms.length - 1, forms.length - 1);
   const isMade = (at: number): boolean => shown.product && share(at) >= 1;
   const lines = forms.map((each, at) => {
     const place = at === pointed?.line ? pointed.place : null;
-    const seen = { hasV: isSummed(shown, progress), isCurrent: at === current, isMade };
+    const isLast = at === forms.length - 1 || look.isOneLine === true;
+    const seen = { hasV: isSummed(shown, progress), isCurrent: at === current, isLast, isMade };
     return writtenLine(each, { ...look, ...seen, pointed: place, progress: share(at) }, at);
   });
   const line = lines[current];
+  const isStacked = lines.length > 1 && look.isOneLine !== true;
   return {
-    parts: (size) => (lines.length > 1 ? lines.map(({ parts }) => parts(size).flat()) : (lines[0]?.parts(size) ?? [])),
-    isStacked: lines.length > 1,
+    parts: (size) => (isStacked ? lines.map(({ parts }) => parts(size).flat()) : (line?.parts(size) ?? [])),
+    isStacked,
     over: (drawn, size) => lines.flatMap(({ over }) => over(drawn, size)),
     current: { line: current, place: line?.current ?? { row: 0, column: 0 } },
     sum: (sumLook) => (shown.product && !isAlone && line ? line.sum(sumLook) : null),
@@ -178,6 +184,8 @@ interface LineLook extends Omit<ProductLook, "pointed"> {
   readonly pointed: Place | null;
   readonly hasV: boolean;
   readonly isCurrent: boolean;
+  /** Of several, the one that has room for shapes. */
+  readonly isLast: boolean;
   /** Whether a line has made its result. */
   readonly isMade: (line: number) => boolean;
 }
@@ -206,7 +214,7 @@ function writtenLine(form: ProductForm, look: LineLook, at: number) {
       line: at,
       caption: table.caption,
       captionInk: table.role === "jacobian" ? "forward" : "gradient",
-      shape: shapeOf(table),
+      shape: look.isLast ? shapeOf(table) : "",
       note: structureOf(table, form, look.jacobian),
       size,
       precision,
@@ -339,9 +347,15 @@ function sumBlock(
     const bold = { ...letters, bold: hovered !== null && place !== null && samePlace(place, hovered.place) };
     const ink = (isV: boolean): Ink => (isFaint ? "ink-quiet" : isV ? "gradient" : "ink");
     return [
-      ...(term.left === null ? [run("−", "ink-quiet", letters, space)] : at > 0 ? [run("+", "ink-quiet", letters, space)] : []),
+      ...(term.left === null
+        ? [run("−", "ink-quiet", letters, space)]
+        : at > 0
+          ? [run("+", "ink-quiet", letters, space)]
+          : []),
       run(number(a), ink(form.left.role === "v"), bold, at > 0 ? space : 0),
-      ...(term.left === null || right === null ? [] : [run("·", "ink-quiet"), run(number(b), ink(form.left.role !== "v"), bold)]),
+      ...(term.left === null || right === null
+        ? []
+        : [run("·", "ink-quiet"), run(number(b), ink(form.left.role !== "v"), bold)]),
     ];
   });
   if (sum.isSummed) {

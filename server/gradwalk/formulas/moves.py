@@ -35,7 +35,7 @@ from gradwalk.formulas.expression import (
 from gradwalk.formulas.letters import Letters, is_seed
 from gradwalk.formulas.operations import OPERATIONS
 from gradwalk.formulas.specialise import CANNOT_EVALUATE
-from gradwalk.formulas.writing import write_explained
+from gradwalk.formulas.writing import write
 from gradwalk.protocol.moves import Move, MoveSource, Verb, VjpMoves
 from gradwalk.protocol.values import TensorValue
 
@@ -72,6 +72,8 @@ class _Way:
     other: Expression | None = None
     """What v meets."""
     other_of: Axes = ()
+    meaning: Expression | None = None
+    """The part of the vjp that it is."""
 
     @property
     def is_plain(self) -> bool:
@@ -155,6 +157,7 @@ class _Reading:
         if not way.is_plain or not self.moves:
             way = self.settled(way, anyway=True)
         del self.moves[-1]["value"]
+        self.moves[-1].pop("text", None)
         if way.own != shape:
             self.moves[-1]["shape"] = [*way.own]
         return way.value.reshape(shape)
@@ -162,7 +165,7 @@ class _Reading:
     def way(self, one: Expression) -> _Way:
         """How v comes to a part of the expression."""
         if id(one) not in self._ways:
-            way = self._way(one)
+            way = replace(self._way(one), meaning=one)
             # What is needed twice is made once.
             self._ways[id(one)] = self.settled(way) if self._uses[id(one)] > 1 else way
         return self._ways[id(one)]
@@ -259,7 +262,10 @@ class _Reading:
         written = f"{','.join(map(_joined, axes))}->{_joined(way.now)}"
         if not is_writable(way.own) or not all(is_writable(one.shape) for one in tensors[1:]):
             raise NoMoves
-        return self.add({"verb": _verb(way, tensors), "of": sources, "axes": written}, tensors, way.shape)
+        move: Move = {"verb": _verb(way, tensors), "of": sources, "axes": written}
+        if way.meaning is not None:
+            move["text"] = self.text(way.meaning)
+        return self.add(move, tensors, way.shape)
 
     def _other(self, way: _Way) -> tuple[MoveSource, Axes, Tensor]:
         """What v meets: by name where it has one, however it is turned."""
@@ -277,7 +283,11 @@ class _Reading:
 
     def written(self, one: Expression, tensor: Tensor) -> MoveSource:
         """A table without a name, and how it is computed."""
-        return {"value": self._record(tensor), "text": write_explained(one, "text", self._letters.spell("text"))}
+        return {"value": self._record(tensor), "text": self.text(one)}
+
+    def text(self, one: Expression) -> str:
+        """How a part is computed."""
+        return write(one, "text", self._letters.spell("text"))
 
     def placed(self, move: Move, way: _Way, shape: Shape) -> _Way:
         """The same behind a move that only places cells."""
@@ -461,6 +471,7 @@ def _subtracted(reading: _Reading, one: Apply) -> _Way:
     letters = tuple(ascii_lowercase[8 : 8 + len(shape)])
     axes = ",".join(_joined(letters[len(letters) - len(way.shape) :]) for way in ways)
     move: Move = {"verb": "subtract", "of": [*map(_read_as, ways)], "axes": f"{axes}->{_joined(letters)}"}
+    move["text"] = reading.text(one)
     return reading.add(move, [way.value for way in ways], shape)
 
 

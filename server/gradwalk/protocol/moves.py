@@ -60,6 +60,8 @@ class Move(TypedDict):
     """Of the result by `axes`, where it is not that of the value."""
     value: NotRequired[TensorValue]
     """What it makes. The last move of a list makes what the step returned."""
+    text: NotRequired[str]
+    """How that is computed, as in the vjp's text; absent of the last move."""
 
 
 @with_config(STRICT)

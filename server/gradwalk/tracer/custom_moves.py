@@ -13,7 +13,7 @@ import torch
 from gradwalk.formulas.check import out_of_sight
 from gradwalk.formulas.expression import Expression, Symbol, apply, reshape, total, transpose
 from gradwalk.formulas.letters import Letters
-from gradwalk.formulas.moves import has_v, moves
+from gradwalk.formulas.moves import LONGEST_SIDE, MOST_ROWS, has_v, moves
 from gradwalk.protocol import graph as protocol
 from gradwalk.protocol.graph import InnerOp
 from gradwalk.protocol.moves import VjpMoves
@@ -21,6 +21,7 @@ from gradwalk.protocol.values import Gradient, TensorValue
 from gradwalk.tracer.values import ValueTable
 
 MOST_OPERATIONS: Final = 20
+MOST_CELLS: Final = LONGEST_SIDE * MOST_ROWS
 _Shape = Sequence[int]
 _Rule = Callable[[Sequence[Expression], Sequence[TensorValue], TensorValue], Expression | None]
 """Of the operands, their values and that of the result."""
@@ -67,7 +68,7 @@ class _Reading:
         if len(operands) < len(operation["inputs"]):
             return
         made, rule = operation["outputs"], _RULES.get(operation["op"])
-        if rule is not None and len(made) == 1 and made[0] is not None and "data" in made[0]:
+        if rule is not None and len(made) == 1 and made[0] is not None and _is_readable(made[0]):
             found = rule(operands, given, made[0])
             if found is not None:
                 self._keep(made[0], found)
@@ -87,7 +88,7 @@ class _Reading:
                 yield found
 
     def _name(self, name: str, value: TensorValue | None, source: str | None = None) -> None:
-        if value is None or "data" not in value or id(value) in self._known:
+        if value is None or not _is_readable(value) or id(value) in self._known:
             return
         self._tensors[name] = _tensor(value)
         self._letters[name] = source or name
@@ -100,22 +101,29 @@ class _Reading:
     def _find(self, value: TensorValue) -> Expression | None:
         """A value, or the transpose of one: `.T` is no call that is recorded."""
         known = self._known.get(id(value))
-        if known is not None or len(value["shape"]) != 2 or "data" not in value:
+        if known is not None or len(value["shape"]) != 2 or not _is_readable(value):
             return known
         turned = _tensor(value).T
         return next(
             (
                 transpose(self._known[id(one)])
                 for one in self._values
-                if one["shape"] == [*turned.shape] and torch.equal(_tensor(one), turned)
+                if (one["shape"], one["dtype"]) == ([*turned.shape], value["dtype"])
+                and torch.equal(_tensor(one), turned)
             ),
             None,
         )
 
 
+def _is_readable(value: TensorValue) -> bool:
+    """Whether it is real, and small enough for a table."""
+    return len(value.get("data", ())) <= MOST_CELLS and "data" in value and "complex" not in value["dtype"]
+
+
 def _tensor(value: TensorValue) -> torch.Tensor:
     dtype: torch.dtype = getattr(torch, value["dtype"])
-    return torch.tensor(value["data"], dtype=dtype).reshape(value["shape"])
+    # NaN and infinity are written as words.
+    return torch.tensor([*map(float, value["data"])], dtype=dtype).reshape(value["shape"])  # type: ignore[arg-type]
 
 
 def _of_two(operation: str) -> _Rule:

@@ -10,7 +10,8 @@ from torch import Tensor
 from torch.nn import functional
 
 from gradwalk.formulas.check import out_of_sight
-from gradwalk.formulas.moves import LONGEST_SIDE, MOST_ROWS, moves
+from gradwalk.formulas.making import LONGEST_SIDE, MOST_ROWS
+from gradwalk.formulas.moves import moves
 from gradwalk.protocol.moves import Move
 from gradwalk.tracer.snapshot import snapshot
 from tests.formulas.cells import read

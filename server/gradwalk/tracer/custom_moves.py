@@ -13,7 +13,9 @@ import torch
 from gradwalk.formulas.check import out_of_sight
 from gradwalk.formulas.expression import Expression, Symbol, apply, reshape, total, transpose
 from gradwalk.formulas.letters import Letters
-from gradwalk.formulas.moves import LONGEST_SIDE, MOST_ROWS, has_v, moves
+from gradwalk.formulas.making import LONGEST_SIDE, MOST_ROWS
+from gradwalk.formulas.moves import moves
+from gradwalk.formulas.ways import has_v
 from gradwalk.protocol import graph as protocol
 from gradwalk.protocol.graph import InnerOp
 from gradwalk.protocol.moves import VjpMoves

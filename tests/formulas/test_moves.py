@@ -102,6 +102,10 @@ PROGRAMS: dict[str, tuple[Callable[[], Tensor], list[list[str]]]] = {
         lambda: functional.embedding(torch.tensor([1, 1, 0]), leaf(3, 2)),
         [["fold"]],
     ),
+    "a running sum meets a triangle of ones": (
+        lambda: leaf(4).cumsum(0),
+        [["meet a,az->z None"]],
+    ),
     "turned": (lambda: leaf(2, 3).T, [["travel ij->ji"]]),
 }
 

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gradwalk.formulas.expression import Apply, Symbol, expressed, walk
+from gradwalk.formulas.expression import Apply, Symbol, expressed, ones, walk
 from gradwalk.formulas.making import NoMoves, Shape, is_writable
 from gradwalk.formulas.operations import OPERATIONS
 from gradwalk.formulas.ways import TURNING, Axes, Reading, Rule, Way, beside, has_v, joined, read_as, widened
@@ -135,6 +135,22 @@ def _matrices(reading: Reading, one: Apply) -> Way:
     return reading.product(way, other, (mine, theirs, result), tuple(reading.tensor(one).shape))
 
 
+def _cumulated(reading: Reading, one: Apply) -> Way:
+    """A running sum from the end, written with two flips: v meets a triangle of ones. Any other flip only arranges."""
+    match one:
+        case Apply("flip", (Apply("cumsum", (Apply("flip", (v,)),)) as running,)):
+            way, (dim,) = reading.way(v), dict(one.options)["dims"]
+            dim = dim % len(way.shape)
+        case _:
+            return _arranged(reading, one)
+    if dict(running.options)["dim"] % len(way.shape) != dim:
+        raise NoMoves
+    mine = tuple(ascii_lowercase[: len(way.shape)])
+    result = (*mine[:dim], "z", *mine[dim + 1 :])
+    triangle = reading.part("tril", ones((way.shape[dim], way.shape[dim])))
+    return reading.product(way, triangle, (mine, (mine[dim], "z"), result), way.shape)
+
+
 def _outer(reading: Reading, one: Apply) -> Way:
     way, (other,) = reading.only(one)
     mine, theirs = "ij" if has_v(one.arguments[0]) else "ji"
@@ -243,7 +259,7 @@ _PLACES: Mapping[str, Callable[[Tensor, list[Tensor], Mapping[str, Any]], Tensor
     ),
 }
 _COPYING = (
-    "blocks block_diag cat diag_embed diagonal diagonal_scatter flip gather index_fill index_select into_zeros "
+    "blocks block_diag cat diag_embed diagonal diagonal_scatter gather index_fill index_select into_zeros "
     "masked_scatter masked_select pad padded_to part pixel_shuffle pixel_unshuffle roll rot90 scatter select "
     "stack take taken_at tile tril triu windows with_zeros zeroed_at"
 )
@@ -262,6 +278,7 @@ RULES: Mapping[str, Rule] = {
     "mean": _summed,
     "matmul": _matrices,
     "outer": _outer,
+    "flip": _cumulated,
     **{f"{convolution}{rank}d": _convolved for convolution in ("conv", "conv_transpose") for rank in (1, 2, 3)},
     **{f"{pooling}_pool{rank}d_transposed": _pooled for pooling in ("avg", "adaptive_avg") for rank in (2, 3)},
     **dict.fromkeys(_COPYING.split(), _arranged),

@@ -194,7 +194,7 @@ function askForProduct(context: Context): Question | null {
   };
   if (answer === null || answer.length === 0) return shapes;
   const matrix = jacobian === undefined ? null : jacobianMatrix(jacobian);
-  const isProduct = node.name in MATRIX_PRODUCTS;
+  const isProduct = matrixProductOf(step, node, operand.argnum) !== null;
   const isComputable = matrix !== null && (matrix.rows <= MOST_TERMS || isProduct);
   const turn = step.index % 3;
   if (!isComputable || (answer.length > MOST_TYPED && turn !== 0 && !isProduct)) {
@@ -371,21 +371,36 @@ function productMistakes(
   return mistakes;
 }
 
-const MATRIX_PRODUCTS: Readonly<Record<string, readonly [first: number, second: number]>> = {
-  MmBackward0: [0, 1],
-  AddmmBackward0: [1, 2],
-};
+/** What v is multiplied with as a matrix, and whether v stands first; null where the step is no such product. */
+interface MatrixProduct {
+  readonly other: TensorValue;
+  readonly isVFirst: boolean;
+  /** Whether the other one is transposed. */
+  readonly isTurned: boolean;
+}
+
+function matrixProductOf(step: Step, node: Node, argnum: number): MatrixProduct | null {
+  const [move, ...more] = step.moves?.find((one) => one.argnum === argnum)?.moves ?? [];
+  const [mine = "", theirs = "", result = ""] = move?.axes?.split(/,|->/) ?? [];
+  const name = move?.of[1]?.operand;
+  const other = node.inputs.find((operand) => operand.name === name)?.value;
+  if (other == null || more.length > 0 || [mine, theirs, result].some(({ length }) => length !== 2))
+    return null;
+  const [row = "", column] = result;
+  const isVFirst = mine.includes(row);
+  // Letters of their own leave none to meet: an entry times an entry.
+  if (mine.includes(row) === theirs.includes(row)) return null;
+  return { other, isVFirst, isTurned: isVFirst ? theirs[1] !== column : theirs[0] !== row };
+}
 
 /** For y = A B: v B and A v, where the shapes let one get away with it. */
 function untransposed(step: Step, node: Node, argnum: number): readonly (readonly number[])[] {
-  const places = MATRIX_PRODUCTS[node.name];
+  const product = matrixProductOf(step, node, argnum);
   const v = step.grad_outputs[0];
-  if (places === undefined || !isTensor(v)) return [];
-  const isFirst = argnum === places[0];
-  const other = node.inputs.find((operand) => operand.argnum === places[isFirst ? 1 : 0])?.value;
-  if (other == null || (!isFirst && argnum !== places[1])) return [];
-  const product = isFirst ? multiply(v, other) : multiply(other, v);
-  return product === null ? [] : [product];
+  if (product === null || !product.isTurned || !isTensor(v)) return [];
+  const { other, isVFirst } = product;
+  const wrong = isVFirst ? multiply(v, other) : multiply(other, v);
+  return wrong === null ? [] : [wrong];
 }
 
 function multiply(left: TensorValue, right: TensorValue): readonly number[] | null {

@@ -1,5 +1,6 @@
 /** The motion of every product of real traces, told against the products themselves. */
 import { describe, expect, it } from "vitest";
+import { isTensor } from "../model/gradients";
 import { toNumber } from "../model/numbers";
 
 import { sampleTrace } from "../model/samples";
@@ -7,6 +8,7 @@ import { atHand, TRACES } from "../protocol/samples";
 import { drawCallout } from "./equation";
 import type { Place, ProductForm, Rule } from "./form";
 import { placeOf, samePlace } from "./form";
+import { movedForm } from "./moves";
 import { type Multiplying, multiplyingAt, type Spot } from "./multiplying";
 import { productForms } from "./product";
 import { drawStill } from "./still";
@@ -25,10 +27,12 @@ function formsOf(name: string): readonly Shown[] {
     if (callout?.kind !== "vjp") return [];
     return callout.operands.flatMap((operand) =>
       operand.factors.flatMap((factor) =>
-        productForms(callout.node, operand, factor, callout.saved).map((form) => ({
-          where: `${name} ${at + 1} ${operand.name} ${form.view}`,
-          form,
-        })),
+        productForms(callout.node, operand, factor, callout.saved).flatMap((form) =>
+          [form, ...(form.before ?? [])].map((line) => ({
+            where: `${name} ${at + 1} ${operand.name} ${form.view}`,
+            form: line,
+          })),
+        ),
       ),
     );
   });
@@ -51,10 +55,29 @@ function formOf(name: string, step: number, operand: string, view: View): Produc
   return found.form;
 }
 
+function samePlaceOf(place: Place | null, other: Place): boolean {
+  return place !== null && samePlace(place, other);
+}
+
 it("knows every way in which entries come about", () => {
   const rules = new Set<Rule>(ALL.map(({ form }) => form.rule));
   expect(rules).toEqual(new Set(["terms", "entries", "dealt", "folded", "moved"]));
   expect(new Set(ALL.map(({ form }) => form.view))).toEqual(new Set(["elements", "matrices", "jacobian"]));
+});
+
+it.each(TRACES)("lays out every list of moves that %s has", (name) => {
+  const trace = sampleTrace(name);
+  for (const [at] of trace.steps.entries()) {
+    const position = { direction: "backward", step: at + 1, phase: "multiply" } as const;
+    const callout = drawCallout(trace, drawStill(trace, position));
+    if (callout?.kind !== "vjp") continue;
+    for (const operand of callout.operands) {
+      const { returned } = operand;
+      if (operand.moves.length === 0 || !isTensor(returned)) continue;
+      const form = movedForm(callout.node, operand, callout.saved, returned);
+      expect(form?.before?.length, `${at + 1} ${operand.name}`).toBe(operand.moves.length - 1);
+    }
+  }
 });
 
 describe.each(TRACES)("each product of %s", (name) => {
@@ -101,12 +124,10 @@ describe.each(TRACES)("each product of %s", (name) => {
         const into = to.table === "result" ? [to.place] : places(form);
         const products = into.flatMap((place) => form.termsAt(place));
         const fitting = products.filter((term) =>
-          from.table === "left"
-            ? term.left !== null && samePlace(term.left, from.place)
-            : term.right !== null && samePlace(term.right, from.place),
+          from.table === "result" ? false : samePlaceOf(term[from.table], from.place),
         );
-        const values = fitting.map(({ a, b }) =>
-          to.table === "result" ? toNumber(a) * toNumber(b) : toNumber(a),
+        const values = fitting.map(({ left, a, b }) =>
+          to.table === "result" && left !== null ? toNumber(a) * toNumber(b) : toNumber(a),
         );
         expect(values).toContain(toNumber(value));
       }
@@ -143,9 +164,36 @@ it("moves the window of a convolution over what it saw, and leaves out what lies
   ]);
 });
 
+it("writes softmax in three lines: v meets the shares, the sum is taken off v, and the rest is scaled", () => {
+  const { before = [], ...last } = formOf("attention", 3, "scores", "elements");
+  expect([...before, last].map(({ operator }) => operator)).toEqual(["·", "−", "⊙"]);
+  const [meets, taken] = before.map(({ termsAt }) => termsAt({ row: 1, column: 0 }));
+  expect(meets?.map(({ left, right }) => [left, right])).toEqual(
+    [0, 1, 2].map((column) => [
+      { row: 1, column },
+      { row: 1, column },
+    ]),
+  );
+  expect(taken?.map(({ left, right, b }) => [left, right, b])).toEqual([
+    [{ row: 1, column: 0 }, null, 1],
+    [null, { row: 1, column: 0 }, -1],
+  ]);
+});
+
+it("lays a batch out as matrices one below the other", () => {
+  const form = formOf("structures", 16, "b", "matrices");
+  expect([form.left.role, form.left.matrix.rows, form.left.matrix.columns]).toEqual(["jacobian", 6, 2]);
+  expect(form.termsAt({ row: 4, column: 1 }).map(({ left, right }) => [left, right])).toEqual(
+    [0, 1].map((column) => [
+      { row: 4, column },
+      { row: 2 + column, column: 1 },
+    ]),
+  );
+});
+
 it("writes v as rows, times outputs by inputs, everywhere", () => {
   for (const { where, form } of ALL) {
-    if (form.operator !== "×" || form.view === "elements") continue;
+    if (form.operator !== "×" || form.view === "elements" || form.rule !== "terms") continue;
     for (const place of places(form)) {
       const shape = form.rightAt(place)?.shape.map(({ size }) => size) ?? [];
       expect(shape.at(-2), where).toBe(form.left.matrix.columns);

@@ -24,6 +24,26 @@ function resultOf(equation: Equation): readonly string[] | null {
   return table?.cells.flat().map(({ text }) => text) ?? null;
 }
 
+interface Seen {
+  readonly name: string;
+  readonly side: string | null;
+  readonly isWritten: boolean;
+}
+
+function tablesOf(equation: Equation): readonly Seen[] {
+  return lineOf(equation, SIZE, Number.POSITIVE_INFINITY).blocks.flatMap(({ block: { table } }) =>
+    table === null
+      ? []
+      : [
+          {
+            name: table.name,
+            side: table.side,
+            isWritten: table.cells.flat().every(({ text }) => text !== "·"),
+          },
+        ],
+  );
+}
+
 function numbersOf(gradient: Gradient): readonly string[] {
   return isTensor(gradient) ? (gradient.data ?? []).map((cell) => formatNumber(cell, DIGITS)) : [];
 }
@@ -91,4 +111,27 @@ describe.each(SAMPLES)("%s", (name) => {
       expect(told(1)).toBe(`${oneLine(sum, DIGITS).text} sum`);
     }
   });
+});
+
+it("hands what a line makes to the next one when all of it is there", () => {
+  const trace = sampleTrace("attention");
+  const position = { direction: "backward", step: 3, phase: "multiply" } as const;
+  const callout = drawCallout(trace, drawStill(trace, position));
+  if (callout === null) throw new Error("the example has changed");
+  const [motion] = motions(callout);
+  let handed = 0;
+  for (const progress of [0, 0.2, 0.3, 0.4, 0.6, 0.7, 0.9, 1]) {
+    const tables = tablesOf(motion?.at(progress) ?? { parts: () => [] });
+    const results = tables.filter(({ side }) => side === "result");
+    expect(results).toHaveLength(3);
+    for (const { name, isWritten } of results) {
+      const used = tables.filter((table) => table.name === name && table.side !== "result");
+      expect(used.map((table) => table.isWritten)).toEqual(used.map(() => isWritten));
+      if (isWritten) handed += used.length;
+    }
+    expect(results.map(({ isWritten }) => isWritten)).toEqual(
+      [0, 1, 2].map((line) => 3 * progress >= line + 1),
+    );
+  }
+  expect(handed).toBeGreaterThan(5);
 });

@@ -16,6 +16,7 @@ import {
   type Equation,
   lineOf,
   sizeIn,
+  sizeOfProduct,
   writtenAccumulation,
   writtenForward,
   writtenInWords,
@@ -202,9 +203,9 @@ function operandEquation(callout: VjpCallout, operand: OperandEquation, view: Do
   if (form === undefined) {
     return told(writtenInWords(operand, factor, { ...look, progress }), inShort);
   }
-  const whole = { ...look, progress, pointed: null, jacobian: factor.jacobian };
-  const isOneLine = sizeIn([writtenProduct(form, { ...whole, progress: 1 })], NUMBER_SIZES, room, 0) === null;
-  const equation = writtenProduct(form, { ...whole, isOneLine });
+  const whole = { ...look, jacobian: factor.jacobian };
+  const { isOneLine } = sizeOfProduct(form, whole, { ...room, sizes: NUMBER_SIZES });
+  const equation = writtenProduct(form, { ...whole, isOneLine, progress, pointed: null });
   const isTelling = form.result.matrix.cells.length > 0 && form.rule !== "moved";
   const sum = isTelling
     ? equation.sum({ letters: SUM, width: Number.POSITIVE_INFINITY, size: SUM.size, hovered: null })

@@ -63,7 +63,7 @@ export function movedForm(
   const last = lines.pop();
   if (last === undefined) return null;
   const view = [...lines, last].some((line) => line.view === "matrices") ? "matrices" : "elements";
-  return { ...last, view, before: lines };
+  return { ...last, view, ...(lines.length > 0 && { before: lines }) };
 }
 
 function tableOf(
@@ -211,7 +211,7 @@ function operatorOf({ verb }: Move, first: Table, second: Table | null, isOfMatr
   if (verb === "slide") return "∗";
   if (second === null) return "→";
   const isNumber = [first, second].some(({ value }) => elementCount(value.shape) === 1);
-  if (isOfMatrices || isNumber) return "×";
+  if (isOfMatrices || isNumber || verb === "deal") return "×";
   return verb === "meet" ? "·" : "⊙";
 }
 

@@ -75,7 +75,8 @@ it.each(TRACES)("lays out every list of moves that %s has", (name) => {
       const { returned } = operand;
       if (operand.moves.length === 0 || !isTensor(returned)) continue;
       const form = movedForm(callout.node, operand, callout.saved, returned);
-      expect(form?.before?.length, `${at + 1} ${operand.name}`).toBe(operand.moves.length - 1);
+      const lines = form === null ? 0 : 1 + (form.before?.length ?? 0);
+      expect(lines, `${at + 1} ${operand.name}`).toBe(operand.moves.length);
     }
   }
 });

@@ -180,6 +180,33 @@ export function writtenProduct(form: ProductForm, look: ProductLook): WrittenPro
   };
 }
 
+export interface ProductSize {
+  readonly size: number;
+  readonly isOneLine: boolean;
+}
+
+/**
+ * The size in which a product has room at any time of its motion; of several lines, where not all have, one at a time.
+ *
+ * @param stretch how many times higher than the room several lines may be
+ */
+export function sizeOfProduct(
+  form: ProductForm,
+  look: Omit<ProductLook, "progress" | "pointed">,
+  room: Room,
+  stretch = 1,
+): ProductSize {
+  const still = { ...look, progress: 1 };
+  const high = form.before === undefined ? room : { ...room, height: stretch * room.height };
+  const whole = sizeIn([writtenProduct(form, { ...still, pointed: null })], room.sizes, high, 0);
+  if (whole !== null) return { size: whole, isOneLine: false };
+  const first = { row: 0, column: 0 };
+  const lines = [...(form.before ?? []), form].map((_, line) =>
+    sizeInRoom(writtenProduct(form, { ...still, isOneLine: true, pointed: { line, place: first } }), room),
+  );
+  return { size: Math.min(...lines), isOneLine: true };
+}
+
 interface LineLook extends Omit<ProductLook, "pointed"> {
   readonly pointed: Place | null;
   readonly hasV: boolean;

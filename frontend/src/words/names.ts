@@ -122,8 +122,9 @@ export function isOneValue(scene: Scene, one: Operand, other: Operand): boolean 
   return first !== null && first.node === second?.node && first.outputNr === second.outputNr;
 }
 
-/** A name with the sign of transposition, in brackets where it would belong to a part of the name only. */
+/** A name with the sign of transposition, in brackets where it would belong to a part of the name only; without `.T` instead. */
 export function transposedText(name: string): string {
+  if (name.endsWith(".T")) return name.slice(0, -".T".length);
   return `${bracketedText(name)}ᵀ`;
 }
 

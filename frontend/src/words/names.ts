@@ -124,8 +124,8 @@ export function isOneValue(scene: Scene, one: Operand, other: Operand): boolean 
 
 /** A name with the sign of transposition, in brackets where it would belong to a part of the name only; without `.T` instead. */
 export function transposedText(name: string): string {
-  if (name.endsWith(".T")) return name.slice(0, -".T".length);
-  return `${bracketedText(name)}ᵀ`;
+  const bracketed = bracketedText(name);
+  return bracketed.endsWith(".T") ? bracketed.slice(0, -".T".length) : `${bracketed}ᵀ`;
 }
 
 /** A name as a sign may stand before or behind it: `x`, `x[0]`, `(x*y)`. */

@@ -100,11 +100,11 @@ function tableOf(
 }
 
 /** Longer text does not fit over a table. */
-const LONGEST_NAME = 48;
+const LONGEST_NAME = 36;
 
 /** `sum(v * p)`; `(1)` where that is long, as equations are numbered. */
 function lineName(moves: readonly Move[], line: number): string {
-  const text = moves[line]?.text ?? "";
+  const text = (moves[line]?.text ?? "").replaceAll(", keepdim=True", "");
   return text !== "" && text.length <= LONGEST_NAME ? text : `(${line + 1})`;
 }
 

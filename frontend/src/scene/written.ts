@@ -161,7 +161,7 @@ export function writtenProduct(form: ProductForm, look: ProductLook): WrittenPro
   const atWork = forms.findIndex((_, at) => share(at) < 1);
   const current = isMoving
     ? Math.max(0, atWork)
-    : Math.min(pointed?.line ?? forms.length - 1, forms.length - 1);
+    : Math.min(pointed?.line ?? (shown.product ? forms.length : 1) - 1, forms.length - 1);
   const isMade = (at: number): boolean => shown.product && share(at) >= 1;
   const lines = forms.map((each, at) => {
     const place = at === pointed?.line ? pointed.place : null;

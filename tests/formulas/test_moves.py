@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from gradwalk.formulas.check import out_of_sight
-from gradwalk.formulas.making import LONGEST_SIDE, MOST_ROWS
+from gradwalk.formulas.making import MOST_ROWS
 from gradwalk.formulas.moves import moves
 from gradwalk.protocol.moves import Move
 from gradwalk.tracer.snapshot import snapshot
@@ -68,8 +68,9 @@ def test_every_table_can_be_seen_whole(visits: dict[str, list[Met]]) -> None:
         for move in moves_of(one) or []:
             shapes = [source["value"]["shape"] for source in move["of"] if "value" in source]
             shapes += [[*one.values[source["operand"]].shape] for source in move["of"] if "operand" in source]
-            for shape in [*shapes, [*one.returned.shape]]:
-                assert max([1, *shape[-2:]]) <= LONGEST_SIDE
+            shapes += [] if "value" in move else [[*one.returned.shape]]
+            for shape in shapes:
+                assert max([1, *shape[-2:]]) <= (32 if move["verb"] == "meet" else 12)
                 assert math.prod(shape[:-1]) <= MOST_ROWS
 
 
@@ -82,6 +83,11 @@ PROGRAMS: dict[str, tuple[Callable[[], Tensor], list[list[str]]]] = {
         lambda: leaf(2, 3) @ leaf(3, 4),
         [["meet ik,jk->ij mat2"], ["meet kj,ki->ij self"]],
     ),
+    "a table may have 32 columns": (
+        lambda: leaf(4, 32) @ leaf(32, 2),
+        [["meet ik,jk->ij mat2"], ["meet kj,ki->ij self"]],
+    ),
+    "and no more": (lambda: leaf(4, 33) @ leaf(33, 2), [[], []]),
     "a batch keeps its first letter": (
         lambda: torch.bmm(leaf(2, 2, 3), leaf(2, 3, 2)),
         [["meet aik,ajk->aij mat2"], ["meet akj,aki->aij self"]],

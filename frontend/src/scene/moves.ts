@@ -10,7 +10,7 @@ import { transposedText } from "../words/names";
 import { label } from "../words/say";
 import type { OperandEquation, Saved } from "./equation";
 import type { Factoring, Operator, Place, ProductForm, Rule, Side, Size, Term } from "./form";
-import { MOST_SHOWN, placeOf, reproduces, returnedFor, samePlace, sizes, V_CAPTION } from "./form";
+import { placeOf, reproduces, returnedFor, samePlace, sizes, V_CAPTION } from "./form";
 
 /** Whose cells go into a cell of the result, counted row by row. */
 interface Meeting {
@@ -98,6 +98,9 @@ function tableOf(
   const name = (input && operand.names.get(input.argnum)) ?? kept?.label ?? source.operand ?? "";
   return value == null ? null : { value, role, name, caption };
 }
+
+/** Of two tables of which one row and one column are followed at a time; the server tells no larger ones. */
+const MOST_MET = 32;
 
 /** Longer text does not fit over a table. */
 const LONGEST_NAME = 36;
@@ -293,7 +296,7 @@ function inRows(
   if (data === undefined || letters.length !== order.length) return null;
   const counts = order.map((letter) => shape[letters.indexOf(letter)] ?? 1);
   const columns = elementCount(counts.slice(order.length - across));
-  if (columns > MOST_SHOWN) return null;
+  if (Math.max(columns, data.length / columns) > MOST_MET) return null;
   const cellIn = (cell: number): number => {
     const along = indicesOf(cell, shape);
     return order.reduce(

@@ -3,17 +3,18 @@
 import math
 import re
 from collections.abc import Mapping, Sequence
+from typing import get_args
 
 import torch
 from torch import Tensor
 
-from gradwalk.protocol.moves import Move
+from gradwalk.protocol.moves import Move, Verb
 
-LONGEST_SIDE = 12
-"""Of a table: more rows or columns are not written out."""
+LONGEST: Mapping[Verb, int] = {**dict.fromkeys(get_args(Verb), 12), "meet": 32}
+"""Rows or columns of a table that is written out: where rows meet columns one pair is followed at a time, else all cells."""
 MOST_ROWS = 32
 """Of a batch of matrices."""
-MOST_TERMS = 20_000
+MOST_TERMS = 32**3
 
 Shape = tuple[int, ...]
 
@@ -22,9 +23,9 @@ class NoMoves(Exception):
     """The vjp is no short list of moves."""
 
 
-def is_writable(shape: Sequence[int]) -> bool:
+def is_writable(shape: Sequence[int], longest: int = LONGEST["travel"]) -> bool:
     """Whether a tensor can be written out, its matrices one below the other."""
-    return all(0 < size <= LONGEST_SIDE for size in shape[-2:]) and 0 < math.prod(shape[:-1]) <= MOST_ROWS
+    return all(0 < size <= longest for size in shape[-2:]) and 0 < math.prod(shape[:-1]) <= MOST_ROWS
 
 
 _AXIS = re.compile(r"\(([^)]*)\)|([a-z])")

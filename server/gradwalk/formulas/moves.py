@@ -14,7 +14,7 @@ from torch import Tensor
 from gradwalk.formulas.check import close
 from gradwalk.formulas.expression import Expression, symbols_of
 from gradwalk.formulas.letters import Letters, is_seed
-from gradwalk.formulas.making import NoMoves, is_writable
+from gradwalk.formulas.making import LONGEST, NoMoves, is_writable
 from gradwalk.formulas.move_rules import RULES
 from gradwalk.formulas.specialise import CANNOT_EVALUATE
 from gradwalk.formulas.ways import Reading, Record
@@ -43,12 +43,13 @@ def moves(  # noqa: PLR0913 - what one step saw
     tensors = [returned, *(values[name] for name in names if name in values)]
     if len(seeds) != 1 or any(one.is_complex() or one.layout != torch.strided for one in tensors):
         return None
-    if returned.numel() * values[seeds[0]].numel() < 2 or not is_writable(returned.shape):  # noqa: PLR2004
+    if returned.numel() * values[seeds[0]].numel() < 2 or not is_writable(returned.shape, max(LONGEST.values())):  # noqa: PLR2004
         return None
     try:
         reading = Reading(expression, values, letters, record, unnamed, RULES)
         made = reading.read(tuple(returned.shape))
-        if not close(made.to(returned.dtype), returned):
+        is_seen = is_writable(returned.shape, LONGEST[reading.moves[-1]["verb"]])
+        if not (is_seen and close(made.to(returned.dtype), returned)):
             return None
     except (NoMoves, *CANNOT_EVALUATE):
         return None

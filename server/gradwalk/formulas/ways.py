@@ -27,7 +27,7 @@ from gradwalk.formulas.expression import (
     walk,
 )
 from gradwalk.formulas.letters import Letters, is_seed
-from gradwalk.formulas.making import NoMoves, Shape, is_writable, make
+from gradwalk.formulas.making import LONGEST, NoMoves, Shape, is_writable, make
 from gradwalk.formulas.operations import OPERATIONS
 from gradwalk.formulas.writing import write
 from gradwalk.protocol.moves import Move, MoveSource, Verb
@@ -224,9 +224,10 @@ class Reading:
             source, other_of, tensor = self._other(way)
             sources, axes, tensors = [*sources, source], [*axes, other_of], [*tensors, tensor]
         written = f"{','.join(map(joined, axes))}->{joined(way.now)}"
-        if not is_writable(way.own) or not all(is_writable(one.shape) for one in tensors[1:]):
+        verb = _verb(way, tensors)
+        if not all(is_writable(shape, LONGEST[verb]) for shape in (way.own, *(one.shape for one in tensors[1:]))):
             raise NoMoves
-        move: Move = {"verb": _verb(way, tensors), "of": sources, "axes": written}
+        move: Move = {"verb": verb, "of": sources, "axes": written}
         if way.meaning is not None:
             move["text"] = self.text(way.meaning)
         return self.add(move, tensors, way.shape)

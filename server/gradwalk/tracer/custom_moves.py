@@ -13,7 +13,7 @@ import torch
 from gradwalk.formulas.check import out_of_sight
 from gradwalk.formulas.expression import Expression, Symbol, apply, reshape, total, transpose
 from gradwalk.formulas.letters import Letters
-from gradwalk.formulas.making import LONGEST_SIDE, MOST_ROWS
+from gradwalk.formulas.making import LONGEST, MOST_ROWS
 from gradwalk.formulas.moves import moves
 from gradwalk.formulas.ways import has_v
 from gradwalk.protocol import graph as protocol
@@ -23,7 +23,7 @@ from gradwalk.protocol.values import Gradient, TensorValue
 from gradwalk.tracer.values import ValueTable
 
 MOST_OPERATIONS: Final = 20
-MOST_CELLS: Final = LONGEST_SIDE * MOST_ROWS
+MOST_CELLS: Final = LONGEST["meet"] * MOST_ROWS
 _Shape = Sequence[int]
 _Rule = Callable[[Sequence[Expression], Sequence[TensorValue], TensorValue], Expression | None]
 """Of the operands, their values and that of the result."""

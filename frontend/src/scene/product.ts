@@ -29,5 +29,7 @@ export function productForms(
     stackOfRows(operand, factor, v, returned),
     fullJacobian(operand, factor, v, returned),
   ];
-  return [moved, ...others.filter((form) => form?.view !== moved?.view)].filter((form) => form !== null);
+  // Of several lines only the one at work may have room: rows of v that meet a J are easier to see at once.
+  const forms = (moved?.before ? [...others, moved] : [moved, ...others]).filter((form) => form !== null);
+  return forms.filter(({ view }, at) => forms.findIndex((each) => each.view === view) === at);
 }

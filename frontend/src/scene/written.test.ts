@@ -118,7 +118,9 @@ it("hands what a line makes to the next one when all of it is there", () => {
   const position = { direction: "backward", step: 3, phase: "multiply" } as const;
   const callout = drawCallout(trace, drawStill(trace, position));
   if (callout === null) throw new Error("the example has changed");
-  const [motion] = motions(callout);
+  const motion = motions(callout).find(
+    ({ at }) => tablesOf(at(0)).filter(({ side }) => side === "result").length === 3,
+  );
   let handed = 0;
   for (const progress of [0, 0.2, 0.3, 0.4, 0.6, 0.7, 0.9, 1]) {
     const tables = tablesOf(motion?.at(progress) ?? { parts: () => [] });

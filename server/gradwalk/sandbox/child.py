@@ -29,6 +29,8 @@ CHANNEL = 200
 """The descriptor of the pipe to the parent: private, and far from those that a program opens."""
 
 _READ_BYTES = 1 << 16
+_EXIT_UNHEARD = 1
+"""As of a program that ends by itself."""
 _ENDED_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE, signal.SIGCHLD)
 
 
@@ -124,13 +126,17 @@ def _run_job(payload: bytes, confinement: Confinement) -> None:
 
 def _sender(alarm: Alarm) -> Callable[[bytes], None]:
     """Writes whole frames."""
-    write = os.write
+    write, leave = os.write, os._exit
 
     def send(payload: bytes) -> None:
         alarm.is_held = True
         rest = memoryview(encode_frame(payload))
-        while rest:
-            rest = rest[write(CHANNEL, rest) :]
+        try:
+            while rest:
+                rest = rest[write(CHANNEL, rest) :]
+        except OSError:
+            # The program has closed it: nothing that is still to be told can be, and the fault is not ours.
+            leave(_EXIT_UNHEARD)
         alarm.is_held = False
 
     return send

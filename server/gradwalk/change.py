@@ -6,6 +6,9 @@ waiter and change, which costs more than sending the news.
 
 import asyncio
 
+_AT_ONCE = 32
+"""Tasks that go on in one turn of the event loop: thousands of them would keep everybody else from it."""
+
 
 class Change:
     """One after the other; who begins to wait hears of the next one."""
@@ -15,10 +18,15 @@ class Change:
 
     def tell(self) -> None:
         """Wakes everybody who waits now."""
-        waiting, self._waiting = self._waiting, set()
-        for one in waiting:
+        waiting, self._waiting = list(self._waiting), set()
+        self._wake(waiting)
+
+    def _wake(self, waiting: list[asyncio.Future[bool]]) -> None:
+        for one in waiting[:_AT_ONCE]:
             if not one.done():
                 one.set_result(True)
+        if rest := waiting[_AT_ONCE:]:
+            asyncio.get_running_loop().call_soon(self._wake, rest)
 
     async def wait(self, patience_seconds: float) -> bool:
         """Whether there was a change before patience ran out."""

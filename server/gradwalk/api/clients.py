@@ -13,12 +13,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol
 
-from limits import WindowStats, parse
+from limits import parse
 from limits.aio.storage import Storage
-from limits.aio.strategies import FixedWindowRateLimiter as SharedLimiter
+from limits.aio.strategies import FixedWindowRateLimiter
 from limits.errors import StorageError
-from limits.storage import MemoryStorage
-from limits.strategies import FixedWindowRateLimiter
 from starlette.requests import HTTPConnection
 
 from gradwalk.api.settings import Settings
@@ -86,22 +84,42 @@ class Rates:
 
 
 class OwnRate:
-    """Counted by this server alone; `why` is said to who sends more."""
+    """Counted by this server alone; `why` is said to who sends more.
+
+    In a few lines of our own: the memory that `limits` has starts a thread for every few hits, and waits for it.
+    """
 
     def __init__(self, rate: str, why: Fact) -> None:
         self._why = why
         self._item = parse(rate)
-        self._limiter = FixedWindowRateLimiter(MemoryStorage())
+        self._windows: dict[str, _Window] = {}
+        """Of each client, in the order in which they end."""
 
     async def take(self, client: str, cost: int = 1) -> None:
-        self._refuse_unless(self._limiter.hit(self._item, client, cost=cost), client)
+        window = self._window_of(client)
+        window.count += cost
+        self._refuse_above(window, self._item.amount)
 
     async def check(self, client: str) -> None:
-        self._refuse_unless(self._limiter.test(self._item, client), client)
+        self._refuse_above(self._window_of(client), self._item.amount - 1)
 
-    def _refuse_unless(self, may: bool, client: str) -> None:
-        if not may:
-            raise BusyError(_seconds_until(self._limiter.get_window_stats(self._item, client)), self._why)
+    def _window_of(self, client: str) -> "_Window":
+        now = time.monotonic()
+        while self._windows and (oldest := next(iter(self._windows.items())))[1].end <= now:
+            del self._windows[oldest[0]]
+        return self._windows.setdefault(client, _Window(now + self._item.get_expiry()))
+
+    def _refuse_above(self, window: "_Window", most: int) -> None:
+        if window.count > most:
+            raise BusyError(max(1, math.ceil(window.end - time.monotonic())), self._why)
+
+
+@dataclass
+class _Window:
+    """What a client has sent since its first request."""
+
+    end: float
+    count: int = 0
 
 
 class SharedRate:
@@ -110,7 +128,7 @@ class SharedRate:
     def __init__(self, rate: str, why: Fact, storage: Storage) -> None:
         self._why, self._name = why, why["kind"]
         self._item = parse(rate)
-        self._limiter = SharedLimiter(storage)
+        self._limiter = FixedWindowRateLimiter(storage)
 
     async def take(self, client: str) -> None:
         await self._ask(self._limiter.hit, client)
@@ -126,7 +144,7 @@ class SharedRate:
         except StorageError as error:
             log.warning("clients are not counted: %s", error)
             return
-        raise BusyError(_seconds_until(window), self._why)
+        raise BusyError(max(1, math.ceil(window.reset_time - time.time())), self._why)
 
 
 def make_rates(settings: Settings, make: Callable[[str, Fact], Rate], close: Callable[[], Awaitable[None]]) -> Rates:
@@ -143,7 +161,3 @@ def make_rates(settings: Settings, make: Callable[[str, Fact], Rate], close: Cal
 
 async def close_nothing() -> None:
     """For rates that hold nothing open."""
-
-
-def _seconds_until(window: WindowStats) -> int:
-    return max(1, math.ceil(window.reset_time - time.time()))

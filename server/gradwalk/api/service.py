@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar, cast
 
 from gradwalk.api.clients import OwnRate, Rates, close_nothing, make_rates
@@ -67,11 +68,13 @@ class Service:
             on_outcome=metrics.count_run,
         )
         self.rates = rates
+        self._writing = ThreadPoolExecutor(1, thread_name_prefix="writing")
+        """One: writing numbers keeps the interpreter for milliseconds, and the loop would wait for each of several."""
 
     async def identify(self, request: TraceRequest) -> str:
         """The id of its trace."""
         versions = self.engine.versions()
-        return await in_thread_if_long(request, lambda: trace_id(request, versions))
+        return await self._write_out(request, lambda: trace_id(request, versions))
 
     async def keep_program(self, request: TraceRequest, client: str) -> str:
         """Keeps a program for its permalink; gives its address.
@@ -79,12 +82,18 @@ class Service:
         Raises:
             StoreError: it could not be kept.
         """
-        address, written = await in_thread_if_long(
+        address, written = await self._write_out(
             request, lambda: (snippet_id(request), encode(canonical_request(request)))
         )
         # So short that it stands for many addresses, and names none.
         await self.store.put_snippet(address, written, hashlib.sha256(client.encode()).hexdigest()[:6])
         return address
+
+    async def _write_out(self, request: TraceRequest, work: Callable[[], T]) -> T:
+        """What `work` gives: with numbers in the request it takes longer than the way to a thread."""
+        if not request.options.inputs and request.options.grad_output is None:
+            return work()
+        return await asyncio.get_running_loop().run_in_executor(self._writing, work)
 
     async def start_trace(self, trace: str, request: TraceRequest, client: str) -> Run:
         """The run of this request: the one under way or a new one of this client. Ask the store first.
@@ -200,6 +209,7 @@ class Service:
         """Says goodbye to every reader, ends every run, keeps what is finished."""
         self.runs.stop()
         self.documents.close()
+        self._writing.shutdown(wait=False)
         await asyncio.to_thread(self.engine.close)
         await self.runs.settle()
         await self.store.close()
@@ -214,12 +224,6 @@ class Service:
         else:
             await self.store.put_trace(run.id, await asyncio.to_thread(join_document, run.log))
         return True
-
-
-async def in_thread_if_long(request: TraceRequest, work: Callable[[], T]) -> T:
-    """What `work` gives: only with numbers in the request may it take longer than the way to a thread."""
-    has_numbers = request.options.inputs or request.options.grad_output is not None
-    return await asyncio.to_thread(work) if has_numbers else work()
 
 
 def choose_rates(settings: Settings) -> Rates:

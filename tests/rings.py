@@ -26,6 +26,7 @@ RING_2_FIXTURES = DATABASES | frozenset(
         "run_program",
         "sandboxes",
         "server",
+        "narrow_server",
         "short_server",
         "start_sandbox",
         "start_server",

@@ -1,25 +1,30 @@
 """What an address can hold open, and for how long: asked with sockets, as no client library would."""
 
+import os
+import signal
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from http.client import HTTPResponse
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
 from tests.api.metrics import counts
 from tests.world.processes import wait_until
 from tests.world.server import Server
+from tests.world.shared import PROFILES, SharedServer
 
-MINE, OTHER = "127.0.0.2", "127.0.0.3"
-MOST = 12
+MINE, OTHER, HALF, CROWDED = (f"127.0.0.{number}" for number in range(2, 6))
+MOST = PROFILES["narrow"]["client_connections_max"]
 PROBE = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 
 
 @contextmanager
-def connected(server: Server, address: str) -> Iterator[socket.socket]:
+def connected(server: SharedServer, address: str) -> Iterator[socket.socket]:
     """A connection from that address."""
-    with socket.create_connection(("127.0.0.1", server.port), 60, (address, 0)) as found:
+    with socket.create_connection(("127.0.0.1", urlsplit(server.url).port), 60, (address, 0)) as found:
         yield found
 
 
@@ -32,13 +37,7 @@ def ask(connection: socket.socket, request: bytes = PROBE) -> bytes:
         return b""
 
 
-@pytest.fixture
-def narrow_server(start_server: Callable[..., Server]) -> Server:
-    """Few connections, and little time."""
-    return start_server(client_connections_max=MOST, request_seconds=1)
-
-
-def test_one_address_has_its_part_of_the_connections(narrow_server: Server) -> None:
+def test_one_address_has_its_part_of_the_connections(narrow_server: SharedServer) -> None:
     with ExitStack() as held, connected(narrow_server, OTHER) as other:
         mine = [held.enter_context(connected(narrow_server, MINE)) for _ in range(MOST + 5)]
         answered = [b" 200 " in ask(each) for each in mine]
@@ -49,7 +48,7 @@ def test_one_address_has_its_part_of_the_connections(narrow_server: Server) -> N
         wait_until(lambda: _is_let_in(narrow_server))
 
 
-def _is_let_in(server: Server) -> bool:
+def _is_let_in(server: SharedServer) -> bool:
     with connected(server, MINE) as again:
         return b" 200 " in ask(again)
 
@@ -67,8 +66,8 @@ def _is_let_in(server: Server) -> bool:
         pytest.param(PROBE + b"GET /he", id="second head"),
     ],
 )
-def test_a_request_that_does_not_end_is_ended(narrow_server: Server, half: bytes) -> None:
-    with connected(narrow_server, MINE) as connection:
+def test_a_request_that_does_not_end_is_ended(narrow_server: SharedServer, half: bytes) -> None:
+    with connected(narrow_server, HALF) as connection:
         connection.sendall(half)
         told = b""
         try:
@@ -79,8 +78,7 @@ def test_a_request_that_does_not_end_is_ended(narrow_server: Server, half: bytes
         assert told.count(b"HTTP/1.1 200") == half.count(PROBE)
 
 
-def test_a_head_without_end_is_refused_before_its_time(start_server: Callable[..., Server]) -> None:
-    server = start_server(request_seconds=1_000)
+def test_a_head_without_end_is_refused_before_its_time(server: SharedServer) -> None:
     with connected(server, MINE) as connection:
         answer = b""
         try:
@@ -90,6 +88,32 @@ def test_a_head_without_end_is_refused_before_its_time(start_server: Callable[..
             pass
         assert b" 200 " not in answer
     assert server.client.get("/healthz").status_code == 200
+
+
+def test_a_crowd_of_one_address_is_served_beside_another_and_not_before_it(narrow_server: SharedServer) -> None:
+    with ExitStack() as held:
+        crowd = [held.enter_context(connected(narrow_server, CROWDED)) for _ in range(MOST)]
+        other = held.enter_context(connected(narrow_server, OTHER))
+        for each in (*crowd, other):
+            each.sendall(PROBE)
+            assert status_of(each) == 200
+        os.kill(narrow_server.pid, signal.SIGSTOP)
+        held.callback(os.kill, narrow_server.pid, signal.SIGCONT)
+        for each in crowd:
+            each.sendall(PROBE.replace(b"/healthz", b"/api/exports"))
+        other.sendall(PROBE.replace(b"/healthz", b"/api/examples"))
+        os.kill(narrow_server.pid, signal.SIGCONT)
+        assert all(status_of(each) == 200 for each in (*crowd, other))
+    before, _, after = narrow_server.log.read_text().partition("/api/examples")
+    assert before.count("/api/exports") < after.count("/api/exports")
+
+
+def status_of(connection: socket.socket) -> int:
+    """Of the next answer, read to its end."""
+    answer = HTTPResponse(connection)
+    answer.begin()
+    answer.read()
+    return answer.status
 
 
 def test_above_its_memory_a_server_begins_nothing_and_still_answers(start_server: Callable[..., Server]) -> None:

@@ -69,6 +69,13 @@ def short_server(request: pytest.FixtureRequest) -> Iterator[SharedServer]:
         yield shared
 
 
+@pytest.fixture(scope="session")
+def narrow_server(request: pytest.FixtureRequest) -> Iterator[SharedServer]:
+    """A shared server with 60 connections for an address and a second for a request."""
+    with share(request.config.stash[FOLDER], "narrow") as shared:
+        yield shared
+
+
 @pytest.fixture
 def tight_server(request: pytest.FixtureRequest) -> Iterator[SharedServer]:
     """A shared server with room for little, which one test has at a time.

@@ -19,6 +19,7 @@ from tests.world.server import ELSEWHERE, Server
 PROFILES: dict[str, dict[str, Any]] = {
     "usual": {"allowed_hosts": [ELSEWHERE]},
     "short": {"run_seconds": 3, "run_memory_bytes": 128 << 20},
+    "narrow": {"client_connections_max": 60, "request_seconds": 1},
     "tight": {
         "trusted_proxies": ["127.0.0.1"],
         "running_count": 1,

@@ -117,7 +117,7 @@ def status_of(connection: socket.socket) -> int:
 
 
 def test_above_its_memory_a_server_begins_nothing_and_still_answers(start_server: Callable[..., Server]) -> None:
-    server = start_server(memory_bytes_max=1)
+    server = start_server(memory_bytes_max=1, path="/healthz")
     answers: dict[str, Any] = {
         "run": server.client.post("/api/traces", json={"source": "x = 1"}),
         "frame": server.client.get(f"/embed/{'0' * 40}"),

@@ -54,7 +54,7 @@ def test_a_request_is_one_line_with_its_trace_and_room(server: SharedServer) -> 
 
 
 def test_a_path_cannot_command_a_terminal_or_forge_a_line(start_server: Callable[..., Server]) -> None:
-    server = start_server(log_format="text", spare_count=0)
+    server = start_server(log_format="text", path="/healthz")
     server.client.get("/a%1b%5d0;gone%07%1b%5b2J%0a15:40:00%20info%20forged%0d%c2%9b%e2%80%ae")
     server.client.get("/after-the-path")
     wait_until(lambda: "/after-the-path" in server.log.read_text())

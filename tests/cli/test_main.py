@@ -102,7 +102,9 @@ def test_help_does_not_import_torch() -> None:
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60).returncode == 0
 
 
-@pytest.mark.parametrize("host", HOSTS)
+@pytest.mark.parametrize(
+    "host", [host if host == "myst" else pytest.param(host, marks=pytest.mark.soak) for host in HOSTS]
+)
 def test_a_deck_is_whole_needs_no_network_and_is_written_over_nothing(tmp_path: Path, host: str) -> None:
     deck, lesson = tmp_path / "deck", tmp_path / "lesson.py"
     lesson.write_text('# A "square" <b>\nx = torch.tensor(3.0, requires_grad=True)\ny = torch.exp(x)\ny.backward()\n')

@@ -27,6 +27,8 @@ PROFILES: dict[str, dict[str, Any]] = {
         "client_waiting_count": 2,
         "client_rate": "5/hour",
         "link_rate": "2/hour",
+        "guess_rate": "5/hour",
+        "body_rate": "140000/hour",
         "run_seconds": 60,
         "abandon_seconds": 0.1,
         "rooms_max": 40,

@@ -1518,7 +1518,7 @@ page-v-entry = Gewicht { $entry }
 page-loss-meaning = v = ∂L/∂{ $output } für ein L, das du nicht hingeschrieben hast. Es sagt, wie wichtig jede Zahl von { $output } ist:
 page-loss-rows = J = ∂{ $output }/∂{ $leaf }: Zeile i zählt v[i]-fach.
 page-loss-sum = Summe der Zeilen: v J, gesendet an { $leaf }
-page-v-given = Dieses v gibt das Programm selbst; eins von hier tritt an seine Stelle.
+page-v-given = Vom Programm gegeben; ein v von hier ersetzt es.
 page-v-replaced = Hier gesetzt, anstelle des v aus dem Programm.
 page-v-kept-several = Dieses backward beginnt bei { $count } Tensoren mit je einem v; sie lassen sich dort ändern.
 page-v-kept-stack = Sein v ist ein Stapel von vielen zugleich; es lässt sich dort ändern.

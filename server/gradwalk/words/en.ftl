@@ -1519,7 +1519,7 @@ page-v-entry = Weight { $entry }
 page-loss-meaning = v = ∂L/∂{ $output }, of an L that you did not write. It says how much each number of { $output } matters in it:
 page-loss-rows = J = ∂{ $output }/∂{ $leaf }: row i counts v[i] times.
 page-loss-sum = sum of the rows: v J, sent to { $leaf }
-page-v-given = The program gives this v itself; one set here takes its place.
+page-v-given = Given by the program; a v set here replaces it.
 page-v-replaced = Set here, in the place of the program’s own v.
 page-v-kept-several = This backward starts at { $count } tensors with a v each, so edit them there.
 page-v-kept-stack = Its v is a stack of many at once, so edit it there.

@@ -8,7 +8,7 @@ import type { Gradient, TensorValue } from "../protocol/trace.gen";
 import { missingMark } from "../words/missing";
 import { label } from "../words/say";
 import { shapeText } from "../words/values";
-import type { Place, Side } from "./form";
+import { MOST_SHOWN, type Place, type Side } from "./form";
 import type { CellMark } from "./gradcheck";
 import { widthOf, wrapped } from "./letters";
 import { type Ink, type Letters, moved, type Run, runs, type Shape, text } from "./shapes";
@@ -45,6 +45,10 @@ export interface DrawnTable {
   readonly widths: readonly number[];
   readonly height: number;
   readonly cells: readonly (readonly DrawnCell[])[];
+  /** Of the whole table, the first cell that is drawn; and how large the whole is. */
+  readonly first: Place;
+  readonly rows: number;
+  readonly columns: number;
 }
 
 /** What can be asked for at a place of a block, where somebody answers. */
@@ -73,6 +77,10 @@ export interface TableLook extends Captioned {
   readonly line?: number;
   readonly size: number;
   readonly precision: number;
+  /** Rows and columns that are drawn, of a table that has more, */
+  readonly most?: number;
+  /** and a cell that is among them. */
+  readonly near?: Place;
   readonly isWritten?: (place: Place) => boolean;
   readonly isLit?: (place: Place) => boolean;
   /** What is wrong with an entry. */
@@ -88,7 +96,6 @@ const CELL_HEIGHT = 1.5;
 const CELL_PADDING = 0.7;
 export const CELL_GAP = 3;
 const BRACKET = 7;
-const MOST_SHOWN = 12;
 /** Of so many rows or columns the cells are tinted; of fewer, what is lit is all that is coloured. */
 const TINTED_FROM = 7;
 const DROP = 0.36;
@@ -104,54 +111,71 @@ export function digitsAt(size: number, precision: number): number {
 }
 
 export function tableBlock(matrix: Matrix, look: TableLook): Block {
-  const rows = Math.min(matrix.rows, MOST_SHOWN);
-  const columns = Math.min(matrix.columns, MOST_SHOWN);
+  const { most = MOST_SHOWN, near } = look;
+  const rows = Math.min(matrix.rows, most);
+  const columns = Math.min(matrix.columns, most);
+  const first = {
+    row: firstShown(near?.row, rows, matrix.rows),
+    column: firstShown(near?.column, columns, matrix.columns),
+  };
   const { size, isWritten = () => true, isLit = () => false, markAt = () => null } = look;
   const digits = digitsAt(size, look.precision);
   const isTinted = rows >= TINTED_FROM || columns >= TINTED_FROM;
   const largest = largestMagnitude(matrix.cells);
   const letters: Letters = { size, face: "mono", bold: true };
   const number = (place: Place): string => formatNumber(cellAt(matrix, place.row, place.column), digits);
+  const placeAt = (row: number, column: number): Place => ({
+    row: first.row + row,
+    column: first.column + column,
+  });
   const widths = Array.from({ length: columns }, (_, column) => {
-    const widest = Array.from({ length: rows }, (__, row) => widthOf(number({ row, column }), letters));
+    const widest = Array.from({ length: rows }, (__, row) => widthOf(number(placeAt(row, column)), letters));
     return Math.max(LEAST_CELL * size, ...widest.map((width) => width + CELL_PADDING * size));
   });
   const height = CELL_HEIGHT * size;
-  const more = (matrix.columns > columns ? size : 0) + CELL_GAP;
+  // Room for a sign on both sides of what is left out, so that nothing moves where others are drawn.
+  const [across, down] = [matrix.columns > columns ? size : 0, matrix.rows > rows ? size : 0];
   const box = {
-    width: 2 * BRACKET + 2 * CELL_GAP + sum(widths) + (columns - 1) * CELL_GAP + more - CELL_GAP,
-    height: rows * (height + CELL_GAP) + 2 * CELL_GAP + (matrix.rows > rows ? size : 0),
+    width: 2 * (BRACKET + CELL_GAP + across) + sum(widths) + (columns - 1) * CELL_GAP,
+    height: rows * (height + CELL_GAP) + 2 * CELL_GAP + 2 * down,
   };
   const cells = Array.from({ length: rows }, (_, row) =>
     Array.from({ length: columns }, (__, column): DrawnCell => {
-      const place = { row, column };
+      const place = placeAt(row, column);
       return { text: isWritten(place) ? number(place) : "·", isLit: isLit(place), mark: markAt(place) };
     }),
   );
-  const at = { x: BRACKET + CELL_GAP, y: 2 * CELL_GAP - 1 };
+  const at = { x: BRACKET + CELL_GAP + across, y: 2 * CELL_GAP - 1 + down };
   const { name = look.caption, side = null, line = 0 } = look;
-  const table: DrawnTable = { name, side, line, at, widths, height, cells };
+  const whole = { rows: matrix.rows, columns: matrix.columns };
+  const table: DrawnTable = { name, side, line, at, widths, height, cells, first, ...whole };
   const shapes: Shape[] = [...brackets(box)];
   for (const [row, inRow] of cells.entries()) {
     for (const [column, drawn] of inRow.entries()) {
-      const place = { row, column };
-      const cell = cellAt(matrix, row, column);
+      const place = placeAt(row, column);
+      const cell = cellAt(matrix, place.row, place.column);
       const tint = isTinted && isWritten(place) ? tintOf(cell, largest) : null;
       shapes.push(...drawCell(drawn, cellBox(table, place), tint, letters, cell === 0));
     }
   }
   const quiet: Letters = { size, face: "mono" };
-  if (matrix.columns > columns)
-    shapes.push(
-      text({ x: box.width - BRACKET - size / 2, y: box.height / 2 }, "…", quiet, "ink-quiet", "middle"),
-    );
-  if (matrix.rows > rows)
-    shapes.push(text({ x: box.width / 2, y: box.height - size * 0.4 }, "⋮", quiet, "ink-quiet", "middle"));
+  const sign = (x: number, y: number, written: string): void => {
+    shapes.push(text({ x, y }, written, quiet, "ink-quiet", "middle"));
+  };
+  if (first.column > 0) sign(BRACKET + size / 2, box.height / 2, "…");
+  if (first.column + columns < matrix.columns) sign(box.width - BRACKET - size / 2, box.height / 2, "…");
+  if (first.row > 0) sign(box.width / 2, size, "⋮");
+  if (first.row + rows < matrix.rows) sign(box.width / 2, box.height - size * 0.4, "⋮");
   return captioned(
     { ...box, shapes, table },
     look,
     look.isAsked ? { kind: "meaning", name: look.caption } : null,
   );
+}
+
+/** The first of so many rows or columns, of which one must be among them. */
+function firstShown(near: number | undefined, shown: number, all: number): number {
+  return Math.max(0, Math.min((near ?? 0) - shown + 1, all - shown));
 }
 
 function drawCell(
@@ -184,7 +208,8 @@ function drawCell(
   return shapes;
 }
 
-function cellBox({ at, widths, height }: DrawnTable, { row, column }: Place): Box {
+function cellBox({ at, widths, height, first }: DrawnTable, place: Place): Box {
+  const [row, column] = [place.row - first.row, place.column - first.column];
   return {
     x: at.x + sum(widths.slice(0, column)) + column * CELL_GAP,
     y: at.y + row * (height + CELL_GAP),
@@ -195,7 +220,8 @@ function cellBox({ at, widths, height }: DrawnTable, { row, column }: Place): Bo
 
 /** The middle of a cell, in its block; null for what is not drawn, as of a very large table. */
 export function cellCentre(table: DrawnTable, place: Place): Point | null {
-  if (table.cells[place.row]?.[place.column] === undefined) return null;
+  const { first } = table;
+  if (table.cells[place.row - first.row]?.[place.column - first.column] === undefined) return null;
   const { x, y, width, height } = cellBox(table, place);
   return { x: x + width / 2, y: y + height / 2 };
 }

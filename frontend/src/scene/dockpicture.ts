@@ -204,8 +204,8 @@ function operandEquation(callout: VjpCallout, operand: OperandEquation, view: Do
     return told(writtenInWords(operand, factor, { ...look, progress }), inShort);
   }
   const whole = { ...look, jacobian: factor.jacobian };
-  const { isOneLine } = sizeOfProduct(form, whole, { ...room, sizes: NUMBER_SIZES });
-  const equation = writtenProduct(form, { ...whole, isOneLine, progress, pointed: null });
+  const { isOneLine, most } = sizeOfProduct(form, whole, { ...room, sizes: NUMBER_SIZES });
+  const equation = writtenProduct(form, { ...whole, isOneLine, most, progress, pointed: null });
   const isTelling = form.result.matrix.cells.length > 0 && form.rule !== "moved";
   const sum = isTelling
     ? equation.sum({ letters: SUM, width: Number.POSITIVE_INFINITY, size: SUM.size, hovered: null })

@@ -5,6 +5,7 @@ import { START } from "../model/position";
 import { sampleTrace, walkFrom } from "../model/samples";
 import { SAMPLES } from "../protocol/samples";
 import type { Gradient } from "../protocol/trace.gen";
+import { cellCentre, tableBlock } from "./blocks";
 import type { CalloutScene } from "./equation";
 import { drawCallout } from "./equation";
 import { oneLine } from "./oneline";
@@ -136,4 +137,20 @@ it("hands what a line makes to the next one when all of it is there", () => {
     );
   }
   expect(handed).toBeGreaterThan(5);
+});
+
+it("draws a part of a table that has no room, and the cell at work in it", () => {
+  const [rows, columns, most] = [9, 5, 4];
+  const matrix = { rows, columns, cells: Array.from({ length: rows * columns }, (_, index) => index) };
+  for (const index of matrix.cells) {
+    const near = { row: Math.floor(index / columns), column: index % columns };
+    const look = { caption: "", shape: "", size: SIZE, precision: DIGITS, most, near };
+    const { table, width, height } = tableBlock(matrix, look);
+    if (table === null) throw new Error("a matrix is a table");
+    expect(table.cells.map((row) => row.length)).toEqual(Array.from({ length: most }, () => most));
+    const { row, column } = table.first;
+    expect(table.cells[near.row - row]?.[near.column - column]?.text).toBe(String(index));
+    const centre = cellCentre(table, near);
+    expect(centre !== null && centre.x < width && centre.y < height).toBe(true);
+  }
 });

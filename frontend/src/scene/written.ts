@@ -33,6 +33,7 @@ import type {
 import {
   derivative,
   type Factoring,
+  MOST_SHOWN,
   type Place,
   type ProductForm,
   placeOf,
@@ -135,6 +136,8 @@ export interface ProductLook {
   readonly jacobian: Factor["jacobian"];
   /** Of a product in several lines, the one at work and no other. */
   readonly isOneLine?: boolean;
+  /** Rows and columns of a table that has more, those at work among them. */
+  readonly most?: number;
   /** Whether v can be asked what it means. */
   readonly isAsked?: boolean;
 }
@@ -183,10 +186,15 @@ export function writtenProduct(form: ProductForm, look: ProductLook): WrittenPro
 export interface ProductSize {
   readonly size: number;
   readonly isOneLine: boolean;
+  readonly most: number;
 }
 
+/** Rows and columns of a table that are drawn where it has no room as it is. */
+const PARTS = [MOST_SHOWN, 8, 6, 4] as const;
+
 /**
- * The size in which a product has room at any time of its motion; of several lines, where not all have, one at a time.
+ * The size in which a product has room at any time of its motion; where it has none, of several lines one at a time,
+ * and of its tables a part.
  *
  * @param stretch how many times higher than the room several lines may be
  */
@@ -199,12 +207,17 @@ export function sizeOfProduct(
   const still = { ...look, progress: 1 };
   const high = form.before === undefined ? room : { ...room, height: stretch * room.height };
   const whole = sizeIn([writtenProduct(form, { ...still, pointed: null })], room.sizes, high, 0);
-  if (whole !== null) return { size: whole, isOneLine: false };
+  if (whole !== null) return { size: whole, isOneLine: false, most: MOST_SHOWN };
   const first = { row: 0, column: 0 };
-  const lines = [...(form.before ?? []), form].map((_, line) =>
-    sizeInRoom(writtenProduct(form, { ...still, isOneLine: true, pointed: { line, place: first } }), room),
-  );
-  return { size: Math.min(...lines), isOneLine: true };
+  const lines = [...(form.before ?? []), form].map((_, line) => ({ line, place: first }));
+  const sizes = (most: number): readonly (number | null)[] =>
+    lines.map((pointed) => {
+      const line = writtenProduct(form, { ...still, isOneLine: true, most, pointed });
+      return sizeIn([line], room.sizes, room, 0);
+    });
+  const least = Math.min(...room.sizes);
+  const most = PARTS.find((each) => sizes(each).every((size) => size !== null)) ?? (PARTS.at(-1) as number);
+  return { size: Math.min(...sizes(most).map((size) => size ?? least)), isOneLine: true, most };
 }
 
 interface LineLook extends Omit<ProductLook, "pointed"> {
@@ -245,6 +258,8 @@ function writtenLine(form: ProductForm, look: LineLook, at: number) {
       note: structureOf(table, form, look.jacobian),
       size,
       precision,
+      ...(look.most !== undefined && { most: look.most }),
+      near: side === "result" ? current : (terms.find((term) => term[side] !== null)?.[side] ?? current),
       isAsked: look.isAsked === true && table.role === "v",
       isWritten: (place) => isRevealed(table) && (side !== "result" || moving.isWritten(place)),
       isLit: (place) => {

@@ -24,21 +24,6 @@ function linesOf({ curves }: ReturnType<typeof askEngine>): string[] {
   });
 }
 
-/** n0 -> [g0 n1 -> [g1 n2]] -> n3 and, into the depth, n0 -> n2. */
-const nested: Subject = {
-  nodes: [item("n0"), item("n1", "g0"), item("n2", "g1"), item("n3")],
-  groups: [group("g1", "g0"), group("g0")],
-  edges: [edge("e0", "n0", "n1"), edge("e1", "n1", "n2"), edge("e2", "n2", "n3"), edge("e3", "n0", "n2")],
-};
-
-it("leads an edge through every border between its ends", () => {
-  expect(drawn(nested)).toEqual({
-    [TOP]: ["e0 n0 g0", "e2 g0 n3", "e3 n0 g0"],
-    g0: ["e0 in_e0 n1", "e1 n1 g1", "e2 g1 out_e2", "e3 in_e3 g1"],
-    g1: ["e1 in_e1 n2", "e2 n2 out_e2", "e3 in_e3 n2"],
-  });
-});
-
 it("puts the points of a border in the first and the last column", () => {
   const nodes = [item("n0"), ...["n1", "n2", "n3", "n4"].map((id) => item(id, "g0")), item("n5")];
   const chain = nodes.slice(1).map(({ id }, index) => edge(`e${index}`, `n${index}`, id));

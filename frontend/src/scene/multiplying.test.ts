@@ -4,7 +4,7 @@ import { isTensor } from "../model/gradients";
 import { toNumber } from "../model/numbers";
 
 import { sampleTrace } from "../model/samples";
-import { atHand, TRACES } from "../protocol/samples";
+import { TRACES } from "../protocol/samples";
 import { drawCallout } from "./equation";
 import type { Place, ProductForm, Rule } from "./form";
 import { placeOf, samePlace } from "./form";
@@ -134,51 +134,6 @@ describe.each(TRACES)("each product of %s", (name) => {
       }
     }
   });
-});
-
-it.each(atHand("broadcast-bias"))("folds the rows of a batch into the bias, column by column: %s", (name) => {
-  const form = formOf(name, 1, "bias", "elements");
-  expect(form.rule).toBe("folded");
-  expect(form.termsAt({ row: 0, column: 1 }).map(({ a }) => a)).toEqual([10, 20]);
-  for (const { from, to } of multiplyingAt(form, 0.5).flights)
-    expect(from.place.column).toBe(to.place.column);
-});
-
-it("writes cross-entropy as v times y - p: the class loses what all gain", () => {
-  const form = formOf("structures", 7, "scores", "elements");
-  const shares = form.rightAt({ row: 0, column: 0 })?.matrix.cells.map(toNumber) ?? [];
-  expect(shares.map(Math.sign)).toEqual([1, -1, -1, -1, -1, 1]);
-  expect(shares.slice(0, 3).reduce((sum, share) => sum + share, 0)).toBeCloseTo(0, 6);
-  expect(form.left.matrix.cells.map(toNumber)).toEqual([-0.5, 0, 0, 0, 0, -0.5]);
-});
-
-it("moves the window of a convolution over what it saw, and leaves out what lies beside the image", () => {
-  const form = formOf("structures", 3, "kernel", "matrices");
-  expect(form.operator).toBe("∗");
-  // With a stride of 2 and a border of 1, the first tap of the window stands on the image in 2 x 2 of 3 x 3 places.
-  const terms = form.termsAt({ row: 0, column: 0 });
-  expect(terms.map(({ left, right }) => [left?.row, left?.column, right?.row, right?.column])).toEqual([
-    [1, 1, 1, 1],
-    [1, 2, 1, 3],
-    [2, 1, 3, 1],
-    [2, 2, 3, 3],
-  ]);
-});
-
-it("writes softmax in three lines: v meets the shares, the sum is taken off v, and the rest is scaled", () => {
-  const { before = [], ...last } = formOf("attention", 3, "scores", "elements");
-  expect([...before, last].map(({ operator }) => operator)).toEqual(["·", "−", "⊙"]);
-  const [meets, taken] = before.map(({ termsAt }) => termsAt({ row: 1, column: 0 }));
-  expect(meets?.map(({ left, right }) => [left, right])).toEqual(
-    [0, 1, 2].map((column) => [
-      { row: 1, column },
-      { row: 1, column },
-    ]),
-  );
-  expect(taken?.map(({ left, right, b }) => [left, right, b])).toEqual([
-    [{ row: 1, column: 0 }, null, 1],
-    [null, { row: 1, column: 0 }, -1],
-  ]);
 });
 
 it("lays a batch out as matrices one below the other", () => {

@@ -1,18 +1,11 @@
 """What a rule returned, what each hook made of it and what the engine made of it are separate parts of a step."""
 
-import json
-import xml.etree.ElementTree as ET
 from itertools import pairwise
 from typing import Any
 
 import pytest
 import torch
 
-from gradwalk.exports.exporter import Selection
-from gradwalk.exports.walk import Walk
-from gradwalk.protocol.upgrades import load_document
-from gradwalk.words.numbers import spell_number
-from tests.exports.readers import SVG
 from tests.tracer.programs import custom_function
 from tests.twin import Traced, run_plain, run_traced, tensor_of
 
@@ -140,17 +133,6 @@ def test_what_the_engine_made_of_a_gradient_is_a_part_of_the_step() -> None:
     assert step["grad_inputs"] == [cast["after"]]
 
 
-def test_grad_that_other_code_takes_away_is_not_a_hooks_doing() -> None:
-    source = START + (
-        "w = torch.ones(2, requires_grad=True)\nz = w * 1\n"
-        "z.register_hook(lambda g: setattr(x, 'grad', None))\n(torch.cat([z]) + x).sum().backward()\n"
-    )
-    assert grad_of(source) is None
-    [finished] = run_traced(source).of("pass_finished")
-    [absent] = [one["grad"] for one in finished["leaf_grads"] if one["leaf"] == "x"]
-    assert absent["because"] == {"kind": "missing-cleared", "operands": {"name": "x"}}
-
-
 SHARED = {
     "a custom backward": (custom_function("F1", "a", "return a * 3", "g *= 10\nreturn g * 3"), "z = F1.apply(x)\n", 6),
     "a hook": ("", "z = x * 3\nz.register_hook(lambda g: g.mul_(10))\n", 3),
@@ -181,17 +163,3 @@ def test_nested_tensors_are_traced(layout: str) -> None:
     assert torch.equal(grad.nan_to_num(-1.0), padded.nan_to_num(-1.0))
     # Of what has no one shape no Jacobian has a size.
     assert [len(step["local_jacobians"]) for step in traced.of("step")] == [1, 0, 0, 0]
-
-
-@pytest.mark.usefixtures("run")
-def test_the_equation_of_a_picture_ends_with_what_the_rule_returned() -> None:
-    source = FORWARD + "y.grad_fn.register_hook(lambda gi, go: (gi[0] * 5,))\ny.backward(torch.ones(2))\n"
-    walk = Walk(load_document(json.loads(run_traced(source).document)))
-    stop = walk.stop(Selection(step=1, phase=3))
-    drawing = ET.fromstring(walk.draw(stop, Selection().look))
-    texts = {"".join(text.itertext()) for text in drawing.iter(f"{SVG}text")}
-    (change,) = run_traced(source).of("step")[0]["changes"]
-    rule, hooked = ([spell_number(entry) for entry in change[side]["data"]] for side in ("before", "after"))
-    assert {*rule} <= texts
-    assert not {*hooked} & texts
-    assert f"the hook in line 3 made it [{', '.join(hooked)}]" in stop.said

@@ -17,6 +17,7 @@ from tests.e2e.player import PlayerPage, fragment
 
 SIZES = [(1280, 800), (390, 844), (1920, 1080)]
 TOLERANCE_PX = 1.5
+WHOLE = ("1.3", "2.3", "3.3", "4.3")
 SAMPLE = ("attention", "map")
 _PLACES = """() => {
     const box = (element) => {
@@ -76,36 +77,12 @@ def opened(player: PlayerPage, address: str) -> None:
     player.wait_for_end_of_run()
 
 
-def faults(player: PlayerPage) -> list[str]:
-    """What is out of view or covered."""
-    found = player.page.evaluate(_PLACES)
+def faults(found: Any) -> list[str]:
+    """What is out of view or covered, of what `_PLACES` found."""
     dock, graph = found["dock"], found["graph"]
     apart = dock["top"] >= graph["bottom"] - TOLERANCE_PX or dock["left"] >= graph["right"] - TOLERANCE_PX
     seen = found["active"] is None or is_inside(found["active"], graph)
-    covered = [*([] if apart else ["the dock covers the graph"]), *([] if seen else ["the active node is out of view"])]
-    return [*covered, *(f"{line} is cut" for line in found["cut"])]
-
-
-@pytest.mark.parametrize(
-    "slugs",
-    [SAMPLE, pytest.param([each.slug for each in EXAMPLES if each.slug not in SAMPLE], marks=pytest.mark.soak)],
-    ids=["sample", "others"],
-)
-def test_a_graph_opens_whole_and_the_node_at_work_stays_in_view(new_page: Opener, slugs: list[str]) -> None:
-    player = new_page()
-    for slug in slugs:
-        for width, height in SIZES:
-            player.page.set_viewport_size({"width": width, "height": height})
-            opened(player, f"example={slug}&s=0")
-            found = player.page.evaluate(_PLACES)
-            assert found["boxes"], slug
-            assert (found["blank"], found["isCodeCut"]) == (0, False), f"{slug} at {width}"
-            there = [*found["boxes"], *found["seeds"]]
-            assert all(is_inside(box, found["graph"]) for box in there), f"{slug} at {width}: not whole"
-            for _ in range(4):
-                player.press("Shift+ArrowRight")
-                player.page.evaluate("() => new Promise(requestAnimationFrame)")
-                assert faults(player) == [], f"{slug} at {width}, {player.place()}"
+    return [*([] if apart else ["the dock covers the graph"]), *([] if seen else ["the active node is out of view"])]
 
 
 def test_nothing_moves_once_a_phase_has_come(new_page: Opener) -> None:
@@ -116,7 +93,8 @@ def test_nothing_moves_once_a_phase_has_come(new_page: Opener) -> None:
         assert player.page.evaluate(_MOVES, key) == 0
     fold = player.page.locator("[data-part=graph] .group.repeated").first
     assert re.search("40|39", fold.inner_text())
-    assert faults(player) == []
+    found = player.page.evaluate(_PLACES)
+    assert (faults(found), found["cut"]) == ([], [])
     player.named("button", "player-open-all").click()
     overview = player.named("button", "player-map")
     world = player.page.locator(".world")
@@ -192,23 +170,36 @@ _WALK = """async () => {
 STANDING = ("used-twice", "attention")
 """Read whole, so that no camera follows."""
 FULL = (*STANDING, "composite", "linear-function", "mlp-step", "returned-jacobian", "whole-jacobian", "wrong-shape")
+EVERY = tuple(each.slug for each in EXAMPLES)
 
 
 @pytest.mark.parametrize(
-    "slugs",
-    [FULL, pytest.param([each.slug for each in EXAMPLES if each.slug not in FULL], marks=pytest.mark.soak)],
-    ids=["full", "others"],
+    ("slugs", "sizes"),
+    [(SAMPLE, SIZES), (FULL, SIZES[:1]), pytest.param(EVERY, SIZES, marks=pytest.mark.soak)],
+    ids=["sample", "full", "every"],
 )
-def test_nothing_is_under_the_fold_and_no_border_and_no_card_moves(new_page: Opener, slugs: list[str]) -> None:
-    player = new_page(viewport={"width": 1280, "height": 800})
+def test_a_graph_opens_whole_and_nothing_is_covered_hidden_or_moved_to_the_last_stop(new_page, slugs, sizes):
+    """Nothing in the dock is under the fold on an ordinary screen, whose borders stand still; so do cards."""
+    player = new_page()
     for slug in slugs:
-        opened(player, f"example={slug}&s=0")
-        stops = player.page.evaluate(_WALK)
-        assert len(stops) > 1
-        still = ("graph", "dock", "boxes") if slug in STANDING else ("graph", "dock")
-        for place, now in stops:
-            assert now["hidden"] == [], f"{slug} at {place}"
-            assert [now[key] for key in still] == [stops[0][1][key] for key in still], f"{slug} at {place}"
+        for width, height in sizes:
+            player.page.set_viewport_size({"width": width, "height": height})
+            opened(player, f"example={slug}&s=0")
+            stops = player.page.evaluate(_WALK)
+            first = stops[0][1]
+            assert len(stops) > 1
+            assert (first["blank"], first["isCodeCut"]) == (0, False), f"{slug} at {width}"
+            assert first["boxes"], slug
+            there = [*first["boxes"], *first["seeds"]]
+            assert all(is_inside(box, first["graph"]) for box in there), f"{slug} at {width}: not whole"
+            still = ("graph", "dock", "boxes") if slug in STANDING else ("graph", "dock")
+            for place, now in stops:
+                assert faults(now) == [], f"{slug} at {width}, {place}"
+                # In larger graphs, and on the way to a step, lines may be cut.
+                assert now["cut"] == [] or slug not in SAMPLE or place not in WHOLE, f"{slug} at {width}, {place}"
+                if width == SIZES[0][0]:
+                    assert now["hidden"] == [], f"{slug} at {place}"
+                    assert [now[key] for key in still] == [first[key] for key in still], f"{slug} at {place}"
 
 
 def card(player: PlayerPage, title: str) -> list[str]:

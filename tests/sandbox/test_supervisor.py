@@ -145,20 +145,6 @@ def test_what_no_alarm_can_stop_is_killed_at_the_limit(survive_in_time: Trace, s
     assert spent_by_children(hasty) - before < HASTY_SECONDS + 2 * KILL_LATENCY_SECONDS
 
 
-def test_a_print_flood_is_cut_and_says_so(trace: Trace) -> None:
-    events = trace("for n in range(1000):\n    print('x' * 100)\n" + REFERENCE)
-    text = "".join(event["text"] for event in events if event["type"] == "stdout")
-    assert len(text) <= 64_000
-    assert problem_of(events)["kind"] == "too_big"
-    assert events[-1]["truncated"] == "stdout_characters"
-
-
-def test_a_graph_of_a_million_nodes_ends_in_a_problem(sandboxes: Start) -> None:
-    source = "x = torch.ones(1, requires_grad=True)\nfor n in range(10**6):\n    x = x + 1\nx.backward()\n"
-    events = trace_in(sandboxes(is_hasty=True), "import torch\n" + source)
-    assert problem_of(events)["kind"] in ("too_big", "timeout")
-
-
 def test_a_program_that_leaves_no_memory_to_tell_of_it_is_told_so(trace: Trace) -> None:
     """Even what would tell the trace finds none: the child then says with its exit status what happened.
 
@@ -217,24 +203,15 @@ def test_no_file_is_left_and_no_child(survive: Trace, sandboxes: Start, tmp_path
     wait_until(lambda: len(children_of(launcher.pid)) <= 1)  # the spare
 
 
-def test_runs_are_the_same_bytes(trace: Trace) -> None:
-    source = """
-import random
-import numpy as np
-import torch
-x = torch.randn(3, requires_grad=True)
-y = (x * random.random() * float(np.random.rand())).sum()
-y.backward()
-print({"a", "b", "c"}, x.grad)
-"""
-    assert len({encode(trace(source)) for _ in range(5)}) == 1
-
-
 def test_a_killed_child_is_a_problem_and_a_killed_zygote_is_replaced(sandboxes: Start) -> None:
     sandbox = sandboxes()
     launcher = sandbox.launcher
-    # Printed addresses are the same in every zygote.
-    addresses = REFERENCE + "y = x * 2\nprint(y.grad_fn, object(), 'at 12', ' at 0xg')\nraise ValueError(object())"
+    # Printed addresses, the order of sets and random numbers are the same in every child of every zygote.
+    drawn = (
+        "import random\nimport numpy as np\nprint({'a', 'b', 'c'}, random.random(), np.random.rand(), torch.rand(1))\n"
+    )
+    addresses = REFERENCE + drawn
+    addresses += "y = x * 2\nprint(y.grad_fn, object(), 'at 12', ' at 0xg')\nraise ValueError(object())"
     before = encode(trace_in(sandbox, addresses))
     assert "<MulBackward0 object at 0x…> <object object at 0x…> at 12  at 0xg".encode() in before
     wait_until(lambda: len(children_of(launcher.pid)) == 1)  # the spare
@@ -296,14 +273,6 @@ def test_a_cancelled_run_is_killed_before_its_limit(sandboxes: Start) -> None:
         cancellation.cancel()
     assert problem_of(events)["fact"] == {"kind": "problem-left"}
     assert spent_by_children(sandboxes()) - before < KILL_LATENCY_SECONDS
-
-
-def test_a_reader_that_gives_up_leaves_no_child(sandboxes: Start) -> None:
-    launcher = sandboxes().launcher
-    stream = sandboxes().trace(job_of("while True: pass"), installed_versions(), Cancellation())
-    next(stream)
-    stream.close()
-    wait_until(lambda: len(children_of(launcher.pid)) <= 1)
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.slug)

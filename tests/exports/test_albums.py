@@ -126,12 +126,6 @@ def test_the_forward_walk_has_its_pages_too(chain: TraceDocument) -> None:
         assert without_breaks(sentence) in without_breaks(page)
 
 
-def test_each_page_is_reported(chain: TraceDocument) -> None:
-    heard: list[tuple[int, int]] = []
-    export("pages", chain, Selection(report=lambda done, of: heard.append((done, of))))
-    assert heard == [(0, 3), (1, 3), (2, 3), (3, 3)]
-
-
 def test_more_pages_than_anybody_turns_are_refused(chain: TraceDocument, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(album, "MOST_PAGES", 9)
     assert export("pages", chain)

@@ -11,16 +11,16 @@ import logging
 import time
 from collections import Counter
 from collections.abc import AsyncGenerator, Iterator
+from functools import partial
 from typing import Any, Final
 
 from redis.exceptions import RedisError
 
 from gradwalk.cluster.connection import connect, connect_listener, name_key
-from gradwalk.protocol.facts import Fact, fact
+from gradwalk.protocol.facts import fact
 from gradwalk.protocol.rooms import Shown
 from gradwalk.rooms.local import TALLY_SECONDS
 from gradwalk.rooms.mirror import Mirror
-from gradwalk.rooms.redis_scripts import ANSWER, ENTER, PRESENT
 from gradwalk.rooms.room import (
     NO_PLACE,
     NO_PLACE_FOR_ANSWER,
@@ -28,9 +28,9 @@ from gradwalk.rooms.room import (
     NO_ROOM_LEFT,
     NO_SEAT,
     NO_SUCH_ROOM,
-    NOT_OPEN,
-    REVEALED,
     RoomState,
+    begins_anew,
+    check_open,
     check_participant,
     check_secret,
     new_code,
@@ -43,7 +43,6 @@ from gradwalk.rooms.rooms import (
     GoElsewhere,
     NoSuchRoom,
     NotAParticipant,
-    NotAsked,
     Opened,
     RoomsFull,
     RoomsOutOfReach,
@@ -85,9 +84,6 @@ class RedisRooms:
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_attending = False
         self._is_stopping = False
-        self._present = self._redis.register_script(PRESENT)
-        self._answer = self._redis.register_script(ANSWER)
-        self._enter = self._redis.register_script(ENTER)
 
     async def open(self, shown: Shown, client: str) -> Opened:
         of_client = name_key("rooms", client)
@@ -100,7 +96,7 @@ class RedisRooms:
             code, secret = new_code(), new_secret()
             while not await self._redis.hsetnx(_key(code), "secret", secret):
                 code = new_code()
-            await self._redis.hset(_key(code), mapping={"revision": 1, **_fields(shown)})
+            await self._redis.hset(_key(code), mapping={"shown": shown.model_dump_json(), "revision": 1, "asked": 1})
             await self._redis.sadd(of_client, code)
             await self._redis.expire(of_client, _CLIENT_SECONDS)
             await self._stay_open(code)
@@ -131,25 +127,46 @@ class RedisRooms:
     async def present(self, code: str, secret: str, shown: Shown) -> int:
         with _shared_server():
             await self.authorize(code, secret)
-            fields = _fields(shown)
-            arguments: list[str | int] = [
-                fields["shown"],
-                fields["question"],
-                fields["trace"],
-                fields["revealed"],
-                self._idle_ms,
-            ]
-            revision: int = await self._present(keys=[_key(code), _key(code, "answers")], args=arguments)
-            _raise_for(revision)
+            revision: int = await self._redis.transaction(
+                partial(self._change_shown, code, shown), _key(code), value_from_callable=True
+            )
             await self._say(code, _CHANGED)
             return revision
 
+    async def _change_shown(self, code: str, shown: Shown, pipeline: Any) -> int:
+        before, revision = await pipeline.hmget(_key(code), "shown", "revision")
+        if before is None:
+            raise NoSuchRoom(NO_SUCH_ROOM)
+        changed = {"shown": shown.model_dump_json(), "revision": int(revision) + 1}
+        pipeline.multi()
+        if begins_anew(Shown.model_validate_json(before), shown):
+            changed["asked"] = changed["revision"]
+            pipeline.delete(_key(code, "answers"))
+        pipeline.hset(_key(code), mapping=changed)
+        pipeline.pexpire(_key(code), self._idle_ms)
+        return int(revision) + 1
+
     async def answer(self, code: str, question: str, participant: str, answer: str) -> None:
         with _shared_server():
-            arguments: list[str | int] = [question, participant, answer, self._places_max]
-            check_participant(participant, await self._secret_of(code))
-            keys = [_key(code), _key(code, "answers"), _key(code, "seats")]
-            _raise_for(await self._answer(keys=keys, args=arguments))
+            secret, shown, asked = await self._redis.hmget(_key(code), "secret", "shown", "asked")
+            if shown is None:
+                raise NoSuchRoom(NO_SUCH_ROOM)
+            check_participant(participant, secret.decode())
+            check_open(Shown.model_validate_json(shown), question)
+            answers = _key(code, "answers")
+            async with self._redis.pipeline() as pipeline:
+                pipeline.zscore(_key(code, "seats"), participant)
+                pipeline.hexists(answers, participant)
+                pipeline.hlen(answers)
+                seat, is_known, count = await pipeline.execute()
+                if seat is None:
+                    raise NotAParticipant(NO_SEAT)
+                if not is_known and count >= self._places_max:
+                    raise RoomsFull(NO_PLACE_FOR_ANSWER)
+                # One that comes after the next question is still an answer to this one.
+                pipeline.hset(answers, participant, f"{asked.decode()} {answer}")
+                pipeline.pexpire(answers, self._idle_ms)
+                await pipeline.execute()
             await self._say(code, _COUNTED)
 
     async def note_presence(self, code: str, participant: str, *, following: bool) -> None:
@@ -244,8 +261,17 @@ class RedisRooms:
     async def _take_seat(self, code: str, participant: str) -> None:
         now = int(time.time() * 1e3)
         until = now + int(SEAT_SECONDS * 1e3)
-        keys = [_key(code), _key(code, "seats")]
-        _raise_for(await self._enter(keys=keys, args=[participant, now, until, self._places_max]), NO_PLACE)
+        seats = _key(code, "seats")
+        async with self._redis.pipeline() as pipeline:
+            pipeline.exists(_key(code))
+            pipeline.zremrangebyscore(seats, "-inf", now)
+            pipeline.zadd(seats, {participant: until})
+            pipeline.pexpire(seats, self._idle_ms)
+            pipeline.zcard(seats)
+            is_open, _, is_new, _, seated = await pipeline.execute()
+        if not is_open or (is_new and seated > self._places_max):
+            await self._redis.zrem(seats, participant)
+            raise RoomsFull(NO_PLACE) if is_open else NoSuchRoom(NO_SUCH_ROOM)
         await self._say(code, _COUNTED)
 
     def _leave(self, mirror: Mirror, audience: Audience, participant: str | None) -> None:
@@ -273,15 +299,15 @@ class RedisRooms:
         async with mirror.reading:
             now = int(time.time() * 1e3)
             async with self._redis.pipeline(transaction=True) as asking:
-                asking.hmget(_key(mirror.code), "revision", "shown")
+                asking.hmget(_key(mirror.code), "revision", "shown", "asked")
                 asking.hvals(_key(mirror.code, "answers"))
                 asking.zcount(_key(mirror.code, "seats"), now, "+inf")
                 asking.zintercard(2, [_key(mirror.code, "seats"), _key(mirror.code, "away")])
-                (revision, shown), answers, seated, away = await asking.execute()
+                (revision, shown, asked), answers, seated, away = await asking.execute()
         if shown is None:
             mirror.end()
             return
-        answered = Counter(answer.decode() for answer in answers)
+        answered = Counter(each[len(asked) + 1 :].decode() for each in answers if each.startswith(asked + b" "))
         state = RoomState(int(revision), Shown.model_validate_json(shown), answered, seated - away, away)
         mirror.note_state(state)
 
@@ -383,24 +409,3 @@ def _key(code: str, *part: str) -> str:
 
 def _code_of(channel: bytes) -> str:
     return channel.decode().rpartition(":")[2]
-
-
-def _fields(shown: Shown) -> dict[str, str]:
-    return {
-        "shown": shown.model_dump_json(),
-        "question": shown.question.id if shown.question else "",
-        "trace": shown.trace or "",
-        "revealed": str(int(shown.revealed)),
-    }
-
-
-def _raise_for(answer: int, full: Fact = NO_PLACE_FOR_ANSWER) -> None:
-    """What a script has against it."""
-    if answer == -1:
-        raise NoSuchRoom(NO_SUCH_ROOM)
-    if answer in (-2, -3):
-        raise NotAsked(NOT_OPEN if answer == -2 else REVEALED)
-    if answer == -5:
-        raise NotAParticipant(NO_SEAT)
-    if answer == -4:
-        raise RoomsFull(full)

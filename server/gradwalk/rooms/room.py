@@ -98,11 +98,7 @@ class Room:
 
     def answer(self, question: str, participant: str, answer: str) -> None:
         """Counts it; the last answer of a participant is the one that counts."""
-        asked = self.shown.question
-        if asked is None or asked.id != question:
-            raise NotAsked(NOT_OPEN)
-        if self.shown.revealed:
-            raise NotAsked(REVEALED)
+        check_open(self.shown, question)
         if participant not in self._connections:
             raise NotAParticipant(NO_SEAT)
         if participant not in self._answers and len(self._answers) >= self._places_max:
@@ -161,6 +157,14 @@ def view_of(state: RoomState, audience: Audience) -> RoomView:
         "followers": state.followers if presents else None,
         "away": state.away if presents else None,
     }
+
+
+def check_open(shown: Shown, question: str) -> None:
+    """Raises NotAsked unless this question may be answered now."""
+    if shown.question is None or shown.question.id != question:
+        raise NotAsked(NOT_OPEN)
+    if shown.revealed:
+        raise NotAsked(REVEALED)
 
 
 def begins_anew(before: Shown, after: Shown) -> bool:

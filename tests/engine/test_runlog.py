@@ -8,9 +8,10 @@ import pytest
 
 from gradwalk.cluster.connection import connect, connect_listener
 from gradwalk.engine import runlog
+from gradwalk.engine.broker import MESSAGE_LISTS
 from gradwalk.engine.engine import BusyError, Lane, Order
-from gradwalk.engine.job import CALLED_OFF, Outcome
-from gradwalk.engine.runlog import Attempt, Caps, Entry, FencedError, Reader, RunLog
+from gradwalk.engine.job import Outcome
+from gradwalk.engine.runlog import Attempt, Caps, Entry, FencedError, Reader, RunLog, SharedRun
 from gradwalk.protocol.requests import TraceRequest, resolve_limits
 from gradwalk.sandbox.jobs import TraceJob
 from tests.world.redis import Redis
@@ -18,8 +19,8 @@ from tests.world.redis import Redis
 REQUEST = TraceRequest(source="x")
 JOB = TraceJob(request=REQUEST, limits=resolve_limits(REQUEST.options.limits))
 ROOM = Caps(waiting_max=100, client_waiting_max=100)
-LASTING = Outcome(lasting=True)
-MESSAGES = "gradwalk:live"
+LASTING, PASSING = Outcome(lasting=True), Outcome(lasting=False)
+HERE, THERE = "here", "there"
 
 
 @asynccontextmanager
@@ -33,177 +34,188 @@ def order(run_id: str = "a", client: str = "", lane: Lane = Lane.LIVE) -> Order:
     return Order(run_id, JOB, lane, client)
 
 
+async def start(log: RunLog, run_id: str = "a", server: str = HERE) -> SharedRun:
+    return (await log.open(order(run_id), server, ROOM))[0]
+
+
 async def begin(log: RunLog, run_id: str = "a") -> Attempt:
-    attempt = await log.begin(run_id, "worker", Lane.LIVE)
-    assert attempt.run_id == run_id
+    attempt = await log.begin(run_id, "worker")
+    assert attempt is not None
     return attempt
 
 
-async def taken(log: RunLog, ticket: str, lane: Lane = Lane.LIVE) -> str:
-    """The run that a worker gets for this message."""
-    attempt = await log.begin(ticket, "worker", lane)
-    return attempt.run_id
+async def states(log: RunLog, *runs: SharedRun, server: str = HERE) -> list[str]:
+    return [condition.state for condition in await log.tend([(run, True) for run in runs], server)]
 
 
-async def condition(log: RunLog, run_id: str = "a", server: str = "server") -> str:
-    return (await log.tend([run_id], server))[run_id].state
-
-
-async def test_a_run_is_made_once_and_begun_once(redis: Redis) -> None:
+async def test_a_run_is_started_once_and_begun_once(redis: Redis) -> None:
     async with opened(redis) as log:
-        made = await asyncio.gather(*[log.open(order(), f"server {n}", ROOM) for n in range(50)])
-        assert made.count(True) == 1
-        begun = await asyncio.gather(*[log.begin("a", f"worker {n}", Lane.LIVE) for n in range(20)])
+        found = await asyncio.gather(*[log.open(order(), f"server {n}", ROOM) for n in range(50)])
+        assert len({run.log for run, _ in found}) == 1
+        assert [priority for _, priority in found].count(0) == 1
+        assert [priority for _, priority in found].count(None) == 49
+        begun = await asyncio.gather(*[log.begin("a", f"worker {n}") for n in range(20)])
         assert sum(attempt is not None for attempt in begun) == 1
-        assert await log.find("a") == order()
-        assert await log.find("b") is None
+        assert await log.find("a", THERE) == found[0][0]
+        assert await log.find("b", THERE) is None
 
 
 async def test_what_an_attempt_writes_is_there_once_and_ends_with_its_outcome(redis: Redis) -> None:
     async with opened(redis) as log:
-        await log.open(order(), "server", ROOM)
+        run = await start(log)
         attempt = await begin(log)
-        await log.append(attempt, 0, [b"zero", b"one"])
-        await log.append(attempt, 0, [b"zero", b"one"])  # the answer was lost, so it is sent again
-        await log.append(attempt, 2, [b"two\nwith a line break"])
+        await log.append(attempt, [b"zero", b"one"])
+        attempt.count = 0
+        await log.append(attempt, [b"zero", b"one"])  # as when the answer was lost
+        await log.append(attempt, [b"two\nwith a line break"])
         for _ in range(2):
-            await log.finish(attempt, LASTING)
-        assert await log.results("a") == [b"zero", b"one", b"two\nwith a line break"]
+            await log.finish(attempt, LASTING, progress=(3, 3))
+        assert await log.results(run) == [b"zero", b"one", b"two\nwith a line break"]
         async with connect_listener(redis.url) as listener:
-            news = await Reader(listener, "server").news({"a": "0"})
+            news = await Reader(listener, HERE).news({run.log: "0"})
         assert [entry for _, _, entry in news] == [
-            Entry(has_begun=True),
+            Entry(),
             Entry(0, (b"zero", b"one")),
             Entry(2, (b"two\nwith a line break",)),
-            Entry(outcome=LASTING),
+            Entry(progress=(3, 3), outcome=LASTING),
         ]
-        assert await condition(log) == "done"
-        assert not await log.open(order(), "late", ROOM), "it can be read for a while"
+        assert await states(log, run) == ["done"]
+        assert await log.open(order(), "late", ROOM) == (run, None), "it can be read for a while"
+        assert await log.begin("a", "a message that came twice") is None
 
 
-async def test_a_worker_that_is_silent_loses_its_run_and_may_write_no_more(redis, monkeypatch):
+async def test_what_does_not_last_can_be_read_for_a_while_and_is_run_again_when_asked_for(redis: Redis) -> None:
     async with opened(redis) as log:
-        await log.open(order(), "server", ROOM)
-        monkeypatch.setattr(runlog, "BEAT_MS", 1)
+        run = await start(log)
+        await log.finish(await begin(log), PASSING)
+        assert await log.find("a", THERE) == run
+        assert await states(log, run) == ["done"]
+        assert (await start(log)).log != run.log
+        assert await begin(log)
+
+
+async def test_a_worker_that_is_silent_loses_its_run_and_may_write_no_more(redis: Redis) -> None:
+    async with opened(redis) as log:
+        run = await start(log)
         dead = await begin(log)
-        await log.append(dead, 0, [b"zero"])
-        while await condition(log) != "lost":
-            pass
-        assert await condition(log, server="another") == "queued", "one server sends it again, not all"
-        monkeypatch.setattr(runlog, "BEAT_MS", 4_000)
+        await log.append(dead, [b"zero"])
+        with redis.client() as client:
+            client.delete(f"gradwalk:beat:{run.log}")
+        assert await states(log, run) == ["lost"]
+        assert [await log.enqueue_again(run.order) for _ in range(2)] == [True, False], "one server sends it again"
+        assert await states(log, run) == ["unsent"]
         heir = await begin(log)
-        assert (heir.count, heir.tries) == (1, 2)
-        for write in (log.append(dead, 1, [b"late"]), log.finish(dead, LASTING)):
+        assert (heir.count, heir.number) == (1, 2)
+        for write in (log.append(dead, [b"late"]), log.finish(dead, LASTING)):
             with pytest.raises(FencedError):
                 await write
         assert not await log.beat(dead)
         assert await log.beat(heir)
+        await log.append(heir, [b"one"])
+        assert await log.results(run) == [b"zero", b"one"]
+        heir.count = 5
         with pytest.raises(FencedError):
-            await log.append(heir, 5, [b"a gap"])
-        await log.append(heir, 1, [b"one"])
-        assert await log.results("a") == [b"zero", b"one"]
+            await log.append(heir, [b"after a gap"])
 
 
-async def test_a_lost_message_is_noticed_and_one_that_only_waits_is_not(redis, monkeypatch):
-    monkeypatch.setattr(runlog, "PATIENCE_MS", 1)
-
+async def test_a_worker_that_was_silent_and_has_no_heir_goes_on(redis: Redis) -> None:
     async with opened(redis) as log:
-        await log.open(order(), "server", ROOM)
+        run = await start(log)
+        attempt = await begin(log)
         with redis.client() as client:
-            client.rpush(MESSAGES, "its message")
-            for _ in range(20):
-                assert await condition(log) == "queued"
-            client.delete(MESSAGES)
-        while await condition(log) != "lost":
-            pass
+            client.delete(f"gradwalk:beat:{run.log}")
+        assert await log.beat(attempt)
+        assert await states(log, run) == ["running"]
+
+
+async def test_a_lost_message_is_noticed_and_one_that_only_waits_is_not(redis: Redis) -> None:
+    async with opened(redis) as log:
+        runs = [await start(log, "a"), await start(log, "b")]
+        with redis.client() as client:
+            for messages in MESSAGE_LISTS[:2]:
+                client.rpush(messages, "a message")
+            assert await states(log, *runs) == ["queued", "queued"]
+            client.delete(MESSAGE_LISTS[1])
+        assert await states(log, *runs) == ["unsent", "queued"], "the next to start, whichever message is missing"
 
 
 async def test_when_everything_is_forgotten_the_server_is_told(redis: Redis) -> None:
     async with opened(redis) as log:
-        await log.open(order(), "server", ROOM)
+        run = await start(log)
         with redis.client() as client:
             client.flushall()
-        assert await condition(log) == "gone"
+        assert await states(log, run) == ["gone"]
 
 
-async def test_a_run_stops_when_its_last_server_leaves_or_dies(redis: Redis, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_run_stops_when_its_last_server_leaves_or_dies(redis: Redis) -> None:
     async with opened(redis) as log:
-        for server in ("one", "other"):
-            await log.open(order(), server, ROOM)
+        run = await start(log, server=HERE)
+        await start(log, server=THERE)
         attempt = await begin(log)
-        assert not await log.leave("a", "one", CALLED_OFF)
+        await log.leave("a", HERE)
         assert await log.beat(attempt)
-        assert await log.leave("a", "other", CALLED_OFF)
+        await log.leave("a", THERE)
+        assert (await log.tend([(run, False)], HERE))[0].is_stopping
         assert not await log.beat(attempt)
-        assert await log.open(order(), "one", ROOM), "who comes now begins anew"
-        await begin(log)
-        monkeypatch.setattr(runlog, "WATCH_MS", 1)
-        await log.open(order("b"), "dies", ROOM)
+        assert (await start(log)).log != run.log, "who comes now begins anew"
+        assert await log.beat(await begin(log))
+        await start(log, "b")
         orphan = await begin(log, "b")
-        while await log.beat(orphan):
-            pass
+        with redis.client() as client:
+            assert 0 < client.pttl("gradwalk:watched:b") <= runlog.WATCH_MS
+            client.delete("gradwalk:watched:b")
+        assert not await log.beat(orphan)
 
 
 async def test_room_is_counted_over_all_servers_and_per_client(redis: Redis) -> None:
     async with opened(redis) as log:
         caps = Caps(waiting_max=3, client_waiting_max=2)
-        for number in range(2):
-            assert await log.open(order(f"a{number}", "greedy"), f"server {number}", caps)
+        runs = [(await log.open(order(f"a{n}", "greedy"), HERE, caps))[0] for n in range(2)]
+        with pytest.raises(BusyError, match="address"):
+            await log.open(order("a2", "greedy"), HERE, caps)
+        assert await log.open(order("a0", "greedy"), THERE, caps) == (runs[0], None), "joining needs no room"
+        runs.append((await log.open(order("b", "modest", Lane.BATCH), THERE, caps))[0])
         with pytest.raises(BusyError):
-            await log.open(order("a2", "greedy"), "server", caps)
-        assert not await log.open(order("a0", "greedy"), "server", caps), "joining needs no room"
-        assert await log.open(order("b", "modest", Lane.BATCH), "server", caps)
-        with pytest.raises(BusyError):
-            await log.open(order("c", "modest"), "server", caps)
+            await log.open(order("c", "modest"), HERE, caps)
         assert (await log.counts())[1] == {Lane.LIVE: 2, Lane.BATCH: 1}
-        ahead = await log.tend(dict.fromkeys(("a0", "a1", "b"), ("", MESSAGES)), "server")
-        assert [each.jobs_ahead for each in ahead.values()] == [0, 1, 2]
-        await begin(log, "a0")
-        assert await log.leave("a1", "server 1", CALLED_OFF) is False  # `tend` made "server" follow it too
-        assert await log.leave("a1", "server", CALLED_OFF)
-        assert await log.begin("a1", "worker", Lane.LIVE) is None
+        ahead = await log.tend([(run, True) for run in runs], HERE)
+        assert [condition.jobs_ahead for condition in ahead] == [0, 1, 2]
+        assert await log.begin("a0", "worker")
+        await log.leave("a1", HERE)
+        assert await log.begin("a1", "worker") is None, "no server follows it"
+        await log.leave("b", HERE)
+        await log.leave("b", THERE)
         for number in range(2):
-            assert await log.open(order(f"a{number + 3}", "greedy"), "server", caps)
+            await log.open(order(f"d{number}", "greedy"), HERE, caps)
+        assert await log.open(order("e", "other"), HERE, caps), "what no server follows takes no room"
 
 
-async def test_queue_is_round_robin_by_client(redis: Redis) -> None:
+async def test_everybodys_first_run_starts_before_anybodys_second(redis: Redis) -> None:
     async with opened(redis) as log:
+        names = {"g": "greedy", "m": "modest", "l": "late", "n": "new"}
+        runs = {}
+        priorities = {}
         for run_id in ("g1", "g2", "g3", "m1", "m2", "l1"):
-            await log.open(order(run_id, {"g": "greedy", "m": "modest", "l": "late"}[run_id[0]]), "server", ROOM)
+            runs[run_id], priorities[run_id] = await log.open(order(run_id, names[run_id[0]]), HERE, ROOM)
         fair = ["g1", "m1", "l1", "g2", "m2", "g3"]
-        ahead = {run_id: told.jobs_ahead for run_id, told in (await log.tend(fair, "server")).items()}
-        assert sorted(fair, key=lambda run_id: ahead[run_id]) == fair
-        assert [await taken(log, "g3") for _ in range(2)] == fair[:2]
-        await log.open(order("n1", "new"), "server", ROOM)
-        await log.open(order("f1", "greedy", Lane.BATCH), "server", ROOM)
-        rest = ["l1", "n1", "g2", "m2", "g3"]
-        assert [await taken(log, "g1") for _ in rest] == rest
-        assert await log.begin("f1", "worker", Lane.LIVE) is None
-        assert await taken(log, "g1", Lane.BATCH) == "f1"
+        assert [priorities[run_id] for run_id in fair] == [0, 0, 0, 1, 1, 2]
+        ahead = await log.tend([(runs[run_id], True) for run_id in fair], HERE)
+        assert [condition.jobs_ahead for condition in ahead] == list(range(6))
+        for run_id in fair[:4]:
+            await begin(log, run_id)
+        assert (await log.open(order("n1", "new"), HERE, ROOM))[1] == 0
+        assert (await log.open(order("f1", "greedy", Lane.BATCH), HERE, ROOM))[1] == 5
+        assert (await log.open(order("g4", "greedy"), HERE, ROOM))[1] == 1
+        many = [(await log.open(order(f"x{n}", "many"), HERE, ROOM))[1] for n in range(7)]
+        assert many == [0, 1, 2, 3, 4, 4, 4]
 
 
-async def test_a_run_whose_worker_died_keeps_its_turn_and_one_that_nobody_follows_begins_by_its_message(
-    redis: Redis, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_run_whose_worker_died_is_the_next_to_start(redis: Redis) -> None:
     async with opened(redis) as log:
-        monkeypatch.setattr(runlog, "BEAT_MS", -1)
-        await log.open(order("a", "greedy"), "server", ROOM)
-        await begin(log, "a")
-        for number in range(3):
-            await log.open(order(f"b{number}", "modest"), "server", ROOM)
-        assert await condition(log, "a") == "lost"
-        assert (await begin(log, "a")).tries == 2
-        assert (await begin(log, "a")).tries == 3
-
-
-async def test_runs_that_the_shared_server_forgot_take_no_room(redis: Redis) -> None:
-    async with opened(redis) as log:
-        caps = Caps(waiting_max=2, client_waiting_max=2)
-        for number in range(2):
-            await log.open(order(f"a{number}", "client"), "server", caps)
-        with pytest.raises(BusyError):
-            await log.open(order("b", "other"), "server", caps)
+        runs = [await start(log, run_id) for run_id in ("a", "b")]
+        await begin(log, "b")
         with redis.client() as client:
-            client.delete("gradwalk:run:a0")
-        assert await log.open(order("b", "client"), "server", caps)
-        assert (await log.counts())[1][Lane.LIVE] == 2
+            client.delete(f"gradwalk:beat:{runs[1].log}")
+        assert await log.enqueue_again(runs[1].order)
+        ahead = await log.tend([(run, True) for run in runs], HERE)
+        assert [condition.jobs_ahead for condition in ahead] == [1, 0]

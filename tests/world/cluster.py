@@ -82,8 +82,9 @@ class Cluster:
     def worker_of(self, trace: str) -> Worker:
         """The worker that runs a trace."""
         with self.shared.client() as client:
-            name = client.hget(f"gradwalk:run:{trace}", "worker").decode()
-        return next(worker for worker in self.workers if name.endswith(f"-{worker.process.pid}"))
+            log = client.getrange(f"gradwalk:order:{trace}", 0, 31).decode()
+            name = client.get(f"gradwalk:beat:{log}").decode()
+        return next(worker for worker in self.workers if f"-{worker.process.pid}/" in name)
 
     def close(self) -> None:
         """Ends all of it."""

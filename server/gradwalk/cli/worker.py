@@ -85,12 +85,11 @@ def _take_messages(worker: Worker, settings: Settings) -> int:
     places = Places(settings.running_count)
     broker = make_broker(settings.cluster_url, places)
 
-    def carry_out(task: Any, ticket: str) -> None:
-        queue = task.request.delivery_info["routing_key"]
+    def carry_out(task: Any, run_id: str) -> None:
         try:
-            worker.carry_out(ticket, Lane[queue.upper()])
+            worker.carry_out(run_id)
         finally:
-            places.give_back(queue)
+            places.give_back(task.request.delivery_info["routing_key"])
 
     broker.task(name=TASK, bind=True)(carry_out)
     consumer = broker.Worker(

@@ -4,9 +4,6 @@ redis-py's own choices do not fit: its pool raises when it is exhausted instead 
 for news may not time out. All connections outlive a restart of the server: a command is repeated until it is back.
 """
 
-from collections.abc import Awaitable
-from typing import Any, cast
-
 import redis
 import redis.asyncio
 from redis.asyncio.retry import Retry as AsyncRetry
@@ -57,11 +54,6 @@ def connect_listener(url: str) -> redis.asyncio.Redis:
 def name_key(*parts: str) -> str:
     """A key of ours among those of whoever else uses the server; `gradwalk:run:3fa4`."""
     return ":".join(("gradwalk", *parts))
-
-
-def answer_of(command: Any) -> Awaitable[Any]:
-    """What a command gives: redis-py types one interface for threads and loops, as if a loop could have it at once."""
-    return cast("Awaitable[Any]", command)
 
 
 def _tries(patience_seconds: float) -> int:

@@ -1,7 +1,7 @@
-"""How Celery carries the news of a waiting run to a worker. The run itself is in the run log; a message is its id.
+"""How Celery carries the id of a waiting run to a worker, in the order of priorities. The run itself is in the run log.
 
-So Celery's part is small, and may fail: a message that is lost is sent again by whoever follows the run
-(`RunLog.tend`), one that comes twice finds the run in somebody's hands (`RunLog.begin`).
+So Celery's part is small, and may fail: a message that is lost is sent again by a server that follows the run
+(`RunLog.tend`), one that comes twice finds the run in other hands (`RunLog.begin`).
 """
 
 import threading
@@ -15,7 +15,10 @@ from gradwalk.cluster.connection import name_key
 from gradwalk.engine.engine import Lane
 
 TASK: Final = "gradwalk.run"
+PRIORITIES: Final = 5
+"""Of each lane: a client's first waiting run has the first one, its fifth and all later ones the last."""
 _PREFIX: Final = name_key("")
+_STEPS: Final = range(PRIORITIES * len(Lane))
 _REDELIVER_SECONDS = 60
 """After a worker has died with a message. Followers notice sooner; this is for runs that nobody follows."""
 
@@ -44,8 +47,8 @@ class Places:
             self._batch -= queue == queue_of(Lane.BATCH)
 
 
-class LiveFirst:
-    """What kombu calls a cycle: LIVE before BATCH at every pop, where its own choice is to take turns."""
+class WithRoom:
+    """What kombu calls a cycle: the queues that may be read now; the order of messages is that of their priorities."""
 
     def __init__(self, places: Places) -> None:
         self._places = places
@@ -80,7 +83,8 @@ def make_broker(url: str, places: Places | None = None) -> Celery:
         broker_connection_max_retries=None,
         broker_transport_options={
             "global_keyprefix": _PREFIX,
-            "queue_order_strategy": "priority" if places is None else partial(LiveFirst, places),
+            "priority_steps": [*_STEPS],
+            "queue_order_strategy": "priority" if places is None else partial(WithRoom, places),
             "visibility_timeout": _REDELIVER_SECONDS,
             "unacked_restore_interval": 5,
             "unacked_restore_throttle": 1,
@@ -92,5 +96,14 @@ def make_broker(url: str, places: Places | None = None) -> Celery:
 
 
 def queue_of(lane: Lane) -> str:
-    """Celery's name of a lane's queue; `gradwalk:live` is the list whose length is what to scale workers by."""
+    """Celery's name of a lane's queue."""
     return lane.name.lower()
+
+
+def _list_of(priority: int) -> str:
+    """Where kombu keeps the messages of a priority; the separator is its own."""
+    queue = queue_of(Lane(priority // PRIORITIES))
+    return name_key(f"{queue}\x06\x16{priority}" if priority else queue)
+
+
+MESSAGE_LISTS: Final = [_list_of(priority) for priority in _STEPS]

@@ -1,27 +1,29 @@
-"""The engine of many machines: runs are written into the shared log, and Celery tells the workers.
+"""The engine of many machines: Celery carries runs to workers, and their results come back in shared logs.
 
 Lives on the server's event loop: one task waits for news of every run that is followed here (one connection, however
 many runs), another one looks after them each second: says that they are still followed, sends those again that are
-lost, and learns who works at all.
+lost, and learns which workers there are.
 """
 
 import asyncio
 import logging
 import sys
+import time
 import uuid
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar, cast
 
 from celery import Celery
 from redis.exceptions import RedisError
 
 from gradwalk.cluster.connection import connect, connect_listener
-from gradwalk.engine.broker import TASK, make_broker, queue_of
-from gradwalk.engine.engine import BusyError, EngineStatus, Found, Lane, Order, Sink
-from gradwalk.engine.job import CALLED_OFF
-from gradwalk.engine.runlog import Caps, Entry, Reader, RunLog
+from gradwalk.engine.broker import PRIORITIES, TASK, make_broker, queue_of
+from gradwalk.engine.engine import BusyError, EngineStatus, Found, Order, Sink
+from gradwalk.engine.job import CALLED_OFF, Outcome
+from gradwalk.engine.runlog import Caps, Entry, Reader, RunLog, SharedRun
 from gradwalk.protocol.events import Versions
 from gradwalk.protocol.facts import fact
 from gradwalk.sandbox.cancellation import Cancellation
@@ -32,6 +34,8 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 TEND_SECONDS = 1.0
+PATIENCE_SECONDS = 5.0
+"""A message to the workers that is nowhere after so long is lost."""
 _AGAIN_SECONDS = 0.25
 _PUBLISHERS = 2
 _CLOSING_SECONDS = 3.0
@@ -44,20 +48,19 @@ _ANY = Caps(sys.maxsize, sys.maxsize)
 class _Follower:
     """One run that this server reads."""
 
-    def __init__(self, order: Order, sink: Sink, cancellation: Cancellation) -> None:
-        self.order = order
+    def __init__(self, run: SharedRun, sink: Sink, cancellation: Cancellation) -> None:
+        self.run = run
         self.sink = sink
         self.cancellation = cancellation
         self.cursor = "0"
         self.count = 0
         self.jobs_ahead = 0
         self.has_begun = False
+        self.sent = time.monotonic()
+        """When its message was sent last."""
 
     def take(self, cursor: str, entry: Entry) -> None:
-        """Passes on what is new; an entry may come again after the shared server has lost its last second."""
-        if entry.first > self.count:
-            self.cursor = "0"
-            return
+        """Passes on what is new; after a fault, another attempt may write what came already."""
         self.cursor = cursor
         if not self.has_begun:
             self.has_begun = True
@@ -65,7 +68,7 @@ class _Follower:
             self.sink.started()
         if entry.progress is not None:
             self.sink.progress(*entry.progress)
-        fresh = list(entry.batch[self.count - entry.first :]) if entry.batch else []
+        fresh = list(entry.batch[self.count - entry.first :])
         if fresh:
             self.count += len(fresh)
             self.sink.append(fresh)
@@ -97,21 +100,14 @@ class CeleryEngine:
         self._keep_doing(self._look_after, TEND_SECONDS)
 
     async def submit(self, order: Order, sink: Sink, cancellation: Cancellation) -> None:
-        is_new = await self._patiently(self._log.open(order, self._name, self._caps))
-        self._follow(order, sink, cancellation)
-        if is_new:
-            self._send(order)
+        run, priority = await self._patiently(self._log.open(order, self._name, self._caps))
+        self._follow(run, sink, cancellation)
+        if priority is not None:
+            self._send(order, priority)
 
     async def find(self, run_id: str) -> Found | None:
-        order = await self._patiently(self._log.find(run_id))
-        if order is None:
-            return None
-
-        def follow(sink: Sink, cancellation: Cancellation) -> None:
-            self._follow(order, sink, cancellation)
-            self._in_background(self._log.open(order, self._name, self._caps))
-
-        return Found(order.job, follow)
+        run = await self._patiently(self._log.find(run_id))
+        return None if run is None else Found(run.order.job, partial(self._follow, run))
 
     def jobs_ahead_of(self, sink: Sink) -> int:
         return next((one.jobs_ahead for one in self._followers.values() if one.sink is sink), 0)
@@ -136,72 +132,75 @@ class CeleryEngine:
         for task in self._tasks:
             task.cancel()
         for follower in list(self._followers.values()):
-            self._part(follower)
-            follower.sink.finished(CALLED_OFF)
+            self._finish(follower, CALLED_OFF)
         await self._listener.aclose()
         await self._connection.aclose()
 
-    def _follow(self, order: Order, sink: Sink, cancellation: Cancellation) -> None:
-        before = self._followers.get(order.run_id)
+    def _follow(self, run: SharedRun, sink: Sink, cancellation: Cancellation) -> None:
+        before = self._followers.get(run.order.run_id)
         if before is not None:
             before.sink.finished(CALLED_OFF)
-        follower = self._followers[order.run_id] = _Follower(order, sink, cancellation)
+        follower = self._followers[run.order.run_id] = _Follower(run, sink, cancellation)
         cancellation.bind(lambda: self._in_background(self._leave(follower)))
         # The reader waits for news of those it knew when it began to wait.
         self._in_background(self._log.wake(self._name))
 
     async def _leave(self, follower: _Follower) -> None:
-        """Nobody here looks any more: whoever runs it may stop, unless another server still follows."""
-        order = follower.order
-        is_over = await self._log.leave(order.run_id, self._name, CALLED_OFF)
-        if not is_over and self._part(follower):
-            follower.sink.finished(CALLED_OFF)
+        """No reader is left here: the run may stop, unless another server still follows."""
+        if self._followers.get(follower.run.order.run_id) is follower:
+            await self._log.leave(follower.run.order.run_id, self._name)
 
-    def _part(self, follower: _Follower) -> bool:
-        """Reads it no longer; False when that was so already."""
-        is_there = self._followers.get(follower.order.run_id) is follower
-        if is_there:
-            del self._followers[follower.order.run_id]
+    def _finish(self, follower: _Follower, outcome: Outcome) -> None:
+        """Reads it no longer."""
+        if self._followers.get(follower.run.order.run_id) is follower:
+            del self._followers[follower.run.order.run_id]
             follower.cancellation.bind(None)
-        return is_there
+            follower.sink.finished(outcome)
 
     async def _read_news(self) -> None:
-        cursors = {run_id: follower.cursor for run_id, follower in self._followers.items()}
-        for run_id, cursor, entry in await self._reader.news(cursors):
-            follower = self._followers.get(run_id)
-            # Whoever has begun to follow meanwhile begins at the beginning.
-            if follower is None or (follower.cursor == "0" and cursors[run_id] != "0"):
-                continue
-            if entry.outcome is None:
+        followers = {follower.run.log: follower for follower in self._followers.values()}
+        for name, cursor, entry in await self._reader.news({name: one.cursor for name, one in followers.items()}):
+            follower = followers[name]
+            # It may have begun anew meanwhile, or have ended.
+            if follower.run.log == name and self._followers.get(follower.run.order.run_id) is follower:
                 follower.take(cursor, entry)
-            elif self._part(follower):
-                follower.sink.finished(entry.outcome)
+                if entry.outcome is not None:
+                    self._finish(follower, entry.outcome)
 
     async def _look_after(self) -> None:
-        tended = [run_id for run_id, one in self._followers.items() if not one.cancellation.is_wished]
-        for run_id, condition in (await self._log.tend(tended, self._name) if tended else {}).items():
-            follower = self._followers.get(run_id)
-            if follower is None:
+        await self._learn()
+        followers = list(self._followers.values())
+        followed = [(one.run, not one.cancellation.is_wished) for one in followers]
+        conditions = await self._log.tend(followed, self._name) if followed else []
+        for follower, (run, is_wanted), condition in zip(followers, followed, conditions, strict=True):
+            state, order = condition.state, run.order
+            if self._followers.get(order.run_id) is not follower or state == "done":
                 continue
             follower.jobs_ahead = 0 if follower.has_begun else condition.jobs_ahead
-            if condition.state == "lost":
-                log.warning("a run was lost with its worker and is sent again")
-                self._send(follower.order)
-            elif condition.state == "gone":
+            if not is_wanted:
+                if not condition.is_stopping:
+                    self._finish(follower, CALLED_OFF)
+            elif state == "gone":
                 await self._begin_anew(follower)
-        await self._learn()
+            elif state == "lost" or (state == "unsent" and time.monotonic() - follower.sent > PATIENCE_SECONDS):
+                follower.sent = time.monotonic()
+                if await self._log.enqueue_again(order) or state == "unsent":
+                    log.warning("a run was lost with its worker or message, and is sent again")
+                    self._send(order, order.lane * PRIORITIES)
 
     async def _begin_anew(self, follower: _Follower) -> None:
         log.warning("the shared server has forgotten a run; it begins anew")
-        follower.cursor = "0"
         # There was room for it once, and its readers have begun to read.
-        if await self._log.open(follower.order, self._name, _ANY):
-            self._send(follower.order)
+        follower.run, priority = await self._log.open(follower.run.order, self._name, _ANY)
+        follower.cursor = "0"
+        if priority is not None:
+            self._send(follower.run.order, priority)
+        await self._log.wake(self._name)
 
     async def _learn(self) -> None:
-        """Who works, and how much there is to do."""
+        """Which workers there are, and how much there is to do."""
         workers = await self._log.workers()
-        started, waiting = await self._log.counts()
+        started, waiting, _ = await self._log.counts()
         versions = cast("Versions | None", await self._log.versions())
         weakest = min((worker["protection"] for worker in workers), key=_rank, default=None)
         self._status = EngineStatus(
@@ -215,16 +214,17 @@ class CeleryEngine:
             workers=len(workers),
         )
 
-    def _send(self, order: Order) -> None:
-        """Tells the workers; what fails is noticed by who looks after the run."""
+    def _send(self, order: Order, priority: int) -> None:
+        """Sends a message to the workers; where that fails, `_look_after` notices it."""
         if not self._is_closed:
-            self._sending.submit(self._publish, order.run_id, order.lane)
+            self._sending.submit(self._publish, order, priority)
 
-    def _publish(self, run_id: str, lane: Lane) -> None:
+    def _publish(self, order: Order, priority: int) -> None:
         try:
-            self._broker.send_task(TASK, [run_id], queue=queue_of(lane), retry_policy=_SENDING)
-        except Exception:  # noqa: BLE001 (nobody waits for this thread's answer)
-            log.exception("the workers could not be told of a run")
+            queue = queue_of(order.lane)
+            self._broker.send_task(TASK, [order.run_id], queue=queue, priority=priority, retry_policy=_SENDING)
+        except Exception:  # noqa: BLE001 (nothing waits for this thread's answer)
+            log.exception("a message to the workers could not be sent")
 
     async def _patiently(self, answer: Coroutine[Any, Any, T]) -> T:
         try:

@@ -1,7 +1,7 @@
 """The worker's side of the cluster: takes runs from the shared log and carries them out with `execute`.
 
 Celery's threads wait on pipes, as the local pool's do; the children do the work. Beside them one thread with an event
-loop says four times a second that each run is still in good hands, hears who should stop, and talks to the store.
+loop beats for each run four times a second, stops those that no server follows, and talks to the store.
 """
 
 import asyncio
@@ -21,7 +21,6 @@ from typing import Any, TypeVar
 from redis.exceptions import RedisError
 
 from gradwalk.cluster.connection import connect
-from gradwalk.engine.engine import Lane
 from gradwalk.engine.export import LONGEST_SECONDS, ExportJob
 from gradwalk.engine.job import OUR_FAULT, PASSING_KINDS, Job, Outcome, execute
 from gradwalk.engine.runlog import Attempt, FencedError, RunLog
@@ -52,11 +51,20 @@ _CLOSING_SECONDS = 3.0
 class _Work:
     attempt: Attempt
     deadline: float
+    """When its beats end, so that another worker takes over: outside of every other limit."""
     cancellation: Cancellation = field(default_factory=Cancellation)
     results: list[bytes] = field(default_factory=list)
     progress: tuple[int, int] | None = None
     told: tuple[int, int] | None = None
     """What readers know of the progress."""
+
+    @property
+    def run_id(self) -> str:
+        return self.attempt.run.order.run_id
+
+    @property
+    def job(self) -> Job:
+        return self.attempt.run.order.job
 
     def note_progress(self, done: int, of: int) -> None:
         """So many pages are done; told with the next beat."""
@@ -91,16 +99,18 @@ class Worker:
         self._later(self._keep_beating())
         self._later(self._keep_announcing())
 
-    def carry_out(self, ticket: str, lane: Lane) -> None:
-        """Runs what is next in this lane, if anything is; `ticket` is the id that came with the message."""
-        attempt = self._wait_for(self._log.begin(ticket, self._name, lane))
+    def carry_out(self, run_id: str) -> None:
+        """Runs it, if it still waits and a server follows it."""
+        attempt = self._wait_for(self._log.begin(run_id, self._name))
         if attempt is None:
             return
-        work = _Work(attempt, time.monotonic() + self._longest(attempt))
+        is_file = isinstance(attempt.run.order.job, ExportJob)
+        longest = (LONGEST_SECONDS if is_file else 4 * self._run_seconds) + 2 * PATIENCE_SECONDS
+        work = _Work(attempt, time.monotonic() + longest)
         self._working.add(work)
         try:
             outcome = self._keep(work, self._run(work))
-            self._wait_for(self._log.finish(attempt, outcome))
+            self._wait_for(self._log.finish(attempt, outcome, work.progress))
         except FencedError:
             log.warning("a run was taken over by another worker")
         finally:
@@ -120,49 +130,34 @@ class Worker:
             self._thread.join(_CLOSING_SECONDS)
         self._sandbox.close()
 
-    def _longest(self, attempt: Attempt) -> float:
-        """Seconds after which nobody beats for it any more, so that somebody else takes over: all fences around it."""
-        own = LONGEST_SECONDS if isinstance(attempt.job, ExportJob) else 4 * self._run_seconds
-        return own + 2 * PATIENCE_SECONDS
-
     def _run(self, work: _Work) -> Outcome:
-        job = work.attempt.job
-        if not isinstance(job, TraceJob):
-            return self._execute_once(work)
-        answer = EventAnswer(expected_header(job.request, installed_versions()))
-        if work.attempt.count:
-            # Another attempt got so far; programs are deterministic, so this one goes on from there.
-            work.results = self._wait_for(self._log.results(work.attempt.run_id))
+        refusal, answer = self._refusal(work), None
+        if isinstance(work.job, TraceJob):
+            answer = EventAnswer(expected_header(work.job.request, installed_versions()))
+            # Programs are deterministic: this attempt goes on where an earlier one ended.
+            work.results = self._wait_for(self._log.results(work.attempt.run)) if work.attempt.count else []
             answer.pass_over([json.loads(event) for event in work.results])
-        refusal = self._refusal(work.attempt)
         if refusal is None:
             return self._execute(work, answer)
-        rest = answer.end_with(problem("internal", refusal), "crashed")
-        if rest:
-            self._append(work, [encode(event) for event in rest])
+        if answer is None:
+            return Outcome(lasting=False, problem=problem("internal", refusal))
+        self._append(work, [encode(event) for event in answer.end_with(problem("internal", refusal), "crashed")])
         return Outcome(lasting=False)
 
-    def _refusal(self, attempt: Attempt) -> Fact | None:
+    def _refusal(self, work: _Work) -> Fact | None:
         """Why this run is not to be carried out."""
-        if attempt.tries > TRIES_MAX:
+        job = work.job
+        if work.attempt.number > TRIES_MAX:
             return fact("problem-given-up", count=TRIES_MAX)
-        if not isinstance(attempt.job, TraceJob):
-            return None
-        if trace_id(attempt.job.request, installed_versions()) != attempt.run_id:
+        if isinstance(job, TraceJob) and trace_id(job.request, installed_versions()) != work.run_id:
             return fact("problem-upgraded")
         return None
-
-    def _execute_once(self, work: _Work) -> Outcome:
-        refusal = self._refusal(work.attempt)
-        if refusal is not None:
-            return Outcome(lasting=False, problem=problem("internal", refusal))
-        return self._execute(work, None)
 
     def _execute(self, work: _Work, answer: EventAnswer | None) -> Outcome:
         had_passing_problem = any(json.loads(event).get("kind") in PASSING_KINDS for event in work.results)
         try:
             outcome = execute(
-                self._complete(work.attempt.job),
+                self._complete(work.job),
                 lambda batch: self._append(work, batch),
                 sandbox=self._sandbox,
                 cancellation=work.cancellation,
@@ -182,27 +177,27 @@ class Worker:
             return job
         document = self._wait_for(self._store.get_trace(job.trace))
         if document is None:
-            events = self._wait_for(self._log.results(job.trace))
+            run = self._wait_for(self._log.find(job.trace))
+            events = self._wait_for(self._log.results(run)) if run else []
             document = compress(join_document(events)) if events else None
         return job.model_copy(update={"document": document})
 
     def _append(self, work: _Work, batch: list[bytes]) -> None:
         # A file goes into the store alone: the log is read over one connection, by everybody's readers.
-        if not isinstance(work.attempt.job, ExportJob):
-            self._wait_for(self._log.append(work.attempt, len(work.results), batch))
+        if not isinstance(work.job, ExportJob):
+            self._wait_for(self._log.append(work.attempt, batch))
         work.results += batch
 
     def _keep(self, work: _Work, outcome: Outcome) -> Outcome:
         """Puts what lasts where every server finds it, before anybody is told that it is done."""
         if not outcome.lasting:
             return outcome
-        run_id, job = work.attempt.run_id, work.attempt.job
+        job = work.job
         try:
             if isinstance(job, TraceJob):
-                self._wait_for(self._store.put_trace(run_id, join_document(work.results)))
+                self._wait_for(self._store.put_trace(work.run_id, join_document(work.results)))
             elif isinstance(job, ExportJob):
-                self._wait_for(self._store.put_file(run_id, work.results[-1]))
-                self._wait_for(self._log.beat(work.attempt, work.progress))
+                self._wait_for(self._store.put_file(work.run_id, work.results[-1]))
         except StoreError as error:
             log.exception("a finished run could not be kept")
             lost = problem("internal", fact("problem-file-not-kept", error=str(error)))
@@ -216,13 +211,11 @@ class Worker:
                     continue
                 try:
                     fresh = work.progress if work.progress != work.told else None
-                    goes_on = await self._log.beat(work.attempt, fresh)
+                    if not await self._log.beat(work.attempt, fresh):
+                        work.cancellation.cancel()
                     work.told = fresh or work.told
-                except RedisError as error:
-                    log.warning("the shared server does not answer: %s", error)
-                    break
-                if not goes_on:
-                    work.cancellation.cancel()
+                except (RedisError, FencedError) as error:
+                    log.warning("a run's beat was not sent: %s", error)
             await asyncio.sleep(_BEAT_SECONDS)
 
     async def _keep_announcing(self) -> None:

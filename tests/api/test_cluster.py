@@ -32,6 +32,17 @@ for _ in range(60):
     for _ in range(150_000):
         pass
 """
+SHORT = """
+import torch
+x = torch.tensor({number}.0, requires_grad=True)
+for _ in range(3):
+    (x * x).backward()
+    for _ in range(300_000):
+        pass
+"""
+RUNS = 200
+RUNS_BETWEEN_KILLS = 10
+CROWD = 16
 BUFFER_BYTES = 8_192
 HELD_BYTES_MAX = 5 << 20
 """More than sockets and the server keep for a reader who does not read."""
@@ -114,6 +125,42 @@ async def test_a_restart_of_the_shared_server_loses_nothing_that_flows(cluster: 
     await asyncio.to_thread(cluster.shared.restart, signal.SIGTERM)
     for events in await asyncio.gather(*flowing):
         assert kind_of(events) == "ok"
+
+
+async def test_two_hundred_runs_end_as_they_should_while_workers_are_killed(cluster: Cluster) -> None:
+    urls = [server.url for server in cluster.servers]
+    before = starts(cluster)
+    at_once = asyncio.Semaphore(CROWD)
+
+    async def ask(number: int) -> list[dict[str, Any]]:
+        async with at_once:
+            return await follow_to_the_end(urls[number % 2 :] + urls[: number % 2], SHORT.format(number=number))
+
+    runs = [asyncio.create_task(ask(number)) for number in range(RUNS)]
+    kills = 0
+    while not all(run.done() for run in runs):
+        busy = cluster.busy_workers()
+        if busy and sum(run.done() for run in runs) >= kills * RUNS_BETWEEN_KILLS:
+            await asyncio.to_thread(next(iter(busy.values())).kill)
+            await asyncio.to_thread(cluster.add_worker(**ONE_LONG_RUN).wait)
+            kills += 1
+        await asyncio.sleep(0.02)
+    assert kills >= 3
+    for events in [run.result() for run in runs]:
+        assert kind_of(events) == "ok"
+        assert sum(event["type"] == "pass_started" for event in events) == 3
+        document = cluster.servers[0].client.get(f"/api/traces/{events[0]['id']}").json()
+        assert document["events"] == events
+    with cluster.shared.client() as client:
+        assert client.zcard("gradwalk:waiting") == 0
+        assert not client.keys("gradwalk:waiting-of:*")
+    assert RUNS <= starts(cluster) - before <= RUNS + kills
+
+
+def starts(cluster: Cluster) -> int:
+    """How often a run was begun."""
+    with cluster.shared.client() as client:
+        return int(client.get("gradwalk:started") or 0)
 
 
 async def test_slow_and_stuck_readers_are_noticed_by_nobody_else(cluster: Cluster) -> None:

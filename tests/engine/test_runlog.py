@@ -56,8 +56,8 @@ async def test_a_run_is_started_once_and_begun_once(redis: Redis) -> None:
         assert [priority for _, priority in found].count(None) == 49
         begun = await asyncio.gather(*[log.begin("a", f"worker {n}") for n in range(20)])
         assert sum(attempt is not None for attempt in begun) == 1
-        assert await log.find("a", THERE) == found[0][0]
-        assert await log.find("b", THERE) is None
+        assert await log.find("a") == found[0][0]
+        assert await log.find("b") is None
 
 
 async def test_what_an_attempt_writes_is_there_once_and_ends_with_its_outcome(redis: Redis) -> None:
@@ -88,7 +88,7 @@ async def test_what_does_not_last_can_be_read_for_a_while_and_is_run_again_when_
     async with opened(redis) as log:
         run = await start(log)
         await log.finish(await begin(log), PASSING)
-        assert await log.find("a", THERE) == run
+        assert await log.find("a") == run
         assert await states(log, run) == ["done"]
         assert (await start(log)).log != run.log
         assert await begin(log)

@@ -283,6 +283,8 @@ async def test_a_room_is_one_on_every_server_of_a_cluster(pair: tuple[Server, Se
         await presenter.until(lambda: presenter.view["followers"] == 1)
         assert await elsewhere.answer(QUESTION["id"], ADA, "6") == 204
         await presenter.until(lambda: presenter.view["answered"] == 1)
+        # As when the answer to an earlier question was on its way while this one was asked.
+        redis_server.client().hset(f"gradwalk:room:{hall.code}:answers", await hall.seat(BOB), "0 late")
         near_tab = await hall.follower(ADA)
         await far.drop()
         await far.connect()

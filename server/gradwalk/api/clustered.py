@@ -15,6 +15,7 @@ from gradwalk.api.settings import Settings
 from gradwalk.cluster.connection import connect, name_key
 from gradwalk.engine.celery_engine import CeleryEngine
 from gradwalk.rooms.redis_rooms import RedisRooms
+from gradwalk.rooms.rooms import RoomLimits
 from gradwalk.store.redis_store import RedisStore
 
 
@@ -38,12 +39,6 @@ def make_service(settings: Settings, metrics: Metrics, rates: Rates) -> Service:
     return Service(settings, engine, RedisStore(connect(settings.cluster_url)), metrics, rates)
 
 
-def make_rooms(settings: Settings) -> RedisRooms:
+def make_rooms(url: str, limits: RoomLimits) -> RedisRooms:
     """Rooms that every server of the cluster knows."""
-    return RedisRooms(
-        settings.cluster_url,
-        rooms_max=settings.rooms_max,
-        client_rooms_max=settings.client_rooms_max,
-        places_max=settings.room_places_max,
-        idle_seconds=settings.room_idle_seconds,
-    )
+    return RedisRooms(url, limits)

@@ -29,7 +29,7 @@ from gradwalk.protocol.requests import ResolvedLimits, TraceRequest, resolve_lim
 from gradwalk.protocol.values import TensorValue
 from gradwalk.protocol.wire import nth_value
 from gradwalk.rooms.local import LocalRooms
-from gradwalk.rooms.rooms import Rooms
+from gradwalk.rooms.rooms import RoomLimits, Rooms
 from gradwalk.sandbox.jobs import GradcheckJob, JacobianJob, TraceJob, ValueJob
 from gradwalk.sandbox.supervisor import Sandbox
 from gradwalk.store.compression import Coding, coding_of, compress, decompress
@@ -244,14 +244,15 @@ def make_service(settings: Settings, sandbox: Sandbox, metrics: Metrics, rates: 
 
 def make_rooms(settings: Settings) -> Rooms:
     """Those of this process, or those that several servers share."""
-    if settings.cluster_url:
-        return cast("Rooms", import_with_extra(_CLUSTERED, "cluster").make_rooms(settings))
-    return LocalRooms(
+    limits = RoomLimits(
         rooms_max=settings.rooms_max,
         client_rooms_max=settings.client_rooms_max,
         places_max=settings.room_places_max,
         idle_seconds=settings.room_idle_seconds,
     )
+    if settings.cluster_url:
+        return cast("Rooms", import_with_extra(_CLUSTERED, "cluster").make_rooms(settings.cluster_url, limits))
+    return LocalRooms(limits)
 
 
 def _transcode(stored: bytes, coding: Coding) -> bytes:

@@ -15,7 +15,7 @@ from gradwalk.rooms.room import (
     new_code,
     new_participant,
 )
-from gradwalk.rooms.rooms import Audience, Counts, NoSuchRoom, Opened, RoomsFull
+from gradwalk.rooms.rooms import Audience, Counts, NoSuchRoom, Opened, RoomLimits, RoomsFull
 
 TALLY_SECONDS: Final = 0.5
 """Counts of who is there and who answered what are told at most this often."""
@@ -63,26 +63,14 @@ class _LiveRoom:
 class LocalRooms:
     """Every room of this process, by its code."""
 
-    def __init__(
-        self,
-        *,
-        rooms_max: int,
-        client_rooms_max: int,
-        places_max: int,
-        idle_seconds: float,
-        ping_seconds: float = 15.0,
-    ) -> None:
-        self._rooms_max = rooms_max
-        self._client_rooms_max = client_rooms_max
-        self._places_max = places_max
-        self._idle_seconds = idle_seconds
-        self._ping_seconds = ping_seconds
+    def __init__(self, limits: RoomLimits) -> None:
+        self._limits = limits
         self._rooms: dict[str, _LiveRoom] = {}
 
     async def open(self, shown: Shown, client: str) -> Opened:
-        if sum(live.client == client for live in self._rooms.values()) >= self._client_rooms_max:
+        if sum(live.client == client for live in self._rooms.values()) >= self._limits.client_rooms_max:
             raise RoomsFull(NO_ROOM_FOR_CLIENT)
-        if len(self._rooms) >= self._rooms_max:
+        if len(self._rooms) >= self._limits.rooms_max:
             idle = [live for live in self._rooms.values() if not live.presenters]
             if not idle:
                 raise RoomsFull(NO_ROOM_LEFT)
@@ -90,7 +78,7 @@ class LocalRooms:
         code = new_code()
         while code in self._rooms:
             code = new_code()
-        live = self._rooms[code] = _LiveRoom(Room(code, shown, self._places_max), client)
+        live = self._rooms[code] = _LiveRoom(Room(code, shown, self._limits.places_max), client)
         self._stay_open(live)
         return Opened(code, live.room.secret)
 
@@ -132,7 +120,7 @@ class LocalRooms:
                 if news is not told:
                     told = news
                     yield news
-                elif not await live.await_change(audience, self._ping_seconds):
+                elif not await live.await_change(audience, self._limits.ping_seconds):
                     yield None
         finally:
             live.presenters -= audience is Audience.PRESENTER
@@ -176,7 +164,7 @@ class LocalRooms:
         """A sign of life: a room without a presenter ends some time after the last one."""
         if live.idle_end is not None:
             live.idle_end.cancel()
-        live.idle_end = asyncio.get_running_loop().call_later(self._idle_seconds, self._end_if_idle, live)
+        live.idle_end = asyncio.get_running_loop().call_later(self._limits.idle_seconds, self._end_if_idle, live)
 
     def _end_if_idle(self, live: _LiveRoom) -> None:
         if live.presenters:

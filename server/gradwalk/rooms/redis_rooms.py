@@ -44,6 +44,7 @@ from gradwalk.rooms.rooms import (
     NoSuchRoom,
     NotAParticipant,
     Opened,
+    RoomLimits,
     RoomsFull,
     RoomsOutOfReach,
 )
@@ -62,24 +63,11 @@ _CHANGED, _COUNTED, _CLOSED, _LEFT = "changed", "counted", "closed", "left"
 class RedisRooms:
     """Every room of a cluster, as one of its servers sees it. Everything lives on the event loop."""
 
-    def __init__(
-        self,
-        url: str,
-        *,
-        rooms_max: int,
-        client_rooms_max: int,
-        places_max: int,
-        idle_seconds: float,
-        ping_seconds: float = 15.0,
-    ) -> None:
+    def __init__(self, url: str, limits: RoomLimits) -> None:
         self._url = url
         self._redis: Any = connect(url)  # its types cannot tell an answer from the promise of one
-        self._rooms_max = rooms_max
-        self._client_rooms_max = client_rooms_max
-        self._places_max = places_max
-        self._idle_seconds = idle_seconds
-        self._ping_seconds = ping_seconds
-        self._beat_seconds = min(HEARTBEAT_SECONDS, idle_seconds / 3)
+        self._limits = limits
+        self._beat_seconds = min(HEARTBEAT_SECONDS, limits.idle_seconds / 3)
         self._mirrors: dict[str, Mirror] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_attending = False
@@ -89,9 +77,9 @@ class RedisRooms:
         of_client = name_key("rooms", client)
         with _shared_server():
             await self._redis.zremrangebyscore(_ROOMS, "-inf", time.time())
-            if await self._redis.zintercard(2, [_ROOMS, of_client]) >= self._client_rooms_max:
+            if await self._redis.zintercard(2, [_ROOMS, of_client]) >= self._limits.client_rooms_max:
                 raise RoomsFull(NO_ROOM_FOR_CLIENT)
-            if await self._redis.zcard(_ROOMS) >= self._rooms_max:
+            if await self._redis.zcard(_ROOMS) >= self._limits.rooms_max:
                 await self._close_emptiest()
             code, secret = new_code(), new_secret()
             while not await self._redis.hsetnx(_key(code), "secret", secret):
@@ -104,7 +92,7 @@ class RedisRooms:
 
     async def _close_emptiest(self) -> None:
         """Of those of which no presenter gave a sign of life lately."""
-        latest = time.time() + self._idle_seconds - _BEATS_MISSED * self._beat_seconds
+        latest = time.time() + self._limits.idle_seconds - _BEATS_MISSED * self._beat_seconds
         idle = [code.decode() for code in await self._redis.zrangebyscore(_ROOMS, "-inf", latest)]
         if not idle:
             raise RoomsFull(NO_ROOM_LEFT)
@@ -161,7 +149,7 @@ class RedisRooms:
                 seat, is_known, count = await pipeline.execute()
                 if seat is None:
                     raise NotAParticipant(NO_SEAT)
-                if not is_known and count >= self._places_max:
+                if not is_known and count >= self._limits.places_max:
                     raise RoomsFull(NO_PLACE_FOR_ANSWER)
                 # One that comes after the next question is still an answer to this one.
                 pipeline.hset(answers, participant, f"{asked.decode()} {answer}")
@@ -215,7 +203,7 @@ class RedisRooms:
                 if news is not told:
                     told = news
                     yield news
-                elif not await mirror.await_change(audience, self._ping_seconds):
+                elif not await mirror.await_change(audience, self._limits.ping_seconds):
                     yield None
             if mirror.is_open:
                 raise GoElsewhere(fact("api-rooms-elsewhere"))
@@ -250,13 +238,13 @@ class RedisRooms:
 
     @property
     def _idle_ms(self) -> int:
-        return int(self._idle_seconds * 1e3)
+        return int(self._limits.idle_seconds * 1e3)
 
     async def _stay_open(self, code: str) -> None:
         """A sign of life: a room without a presenter ends some time after the last one."""
         await self._redis.pexpire(_key(code), self._idle_ms)
-        await self._redis.zadd(_ROOMS, {code: time.time() + self._idle_seconds})
-        await self._redis.expire(_ROOMS, int(self._idle_seconds) + 1)
+        await self._redis.zadd(_ROOMS, {code: time.time() + self._limits.idle_seconds})
+        await self._redis.expire(_ROOMS, int(self._limits.idle_seconds) + 1)
 
     async def _take_seat(self, code: str, participant: str) -> None:
         now = int(time.time() * 1e3)
@@ -269,7 +257,7 @@ class RedisRooms:
             pipeline.pexpire(seats, self._idle_ms)
             pipeline.zcard(seats)
             is_open, _, is_new, _, seated = await pipeline.execute()
-        if not is_open or (is_new and seated > self._places_max):
+        if not is_open or (is_new and seated > self._limits.places_max):
             await self._redis.zrem(seats, participant)
             raise RoomsFull(NO_PLACE) if is_open else NoSuchRoom(NO_SUCH_ROOM)
         await self._say(code, _COUNTED)

@@ -1,6 +1,7 @@
 """What every implementation of rooms offers, so that the routes do not care how many servers share them."""
 
 from collections.abc import AsyncGenerator
+from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple, Protocol
 
@@ -45,6 +46,20 @@ class Audience(Enum):
 
     PRESENTER = "presenter"
     HALL = "hall"
+
+
+@dataclass(frozen=True, slots=True)
+class RoomLimits:
+    """How many rooms there may be, and how long one stays open."""
+
+    rooms_max: int
+    client_rooms_max: int
+    places_max: int
+    """Participants of one room."""
+    idle_seconds: float
+    """After which a room without a presenter ends."""
+    ping_seconds: float = 15.0
+    """After which a follower without news hears that the connection lives."""
 
 
 class Opened(NamedTuple):

@@ -177,7 +177,10 @@ class CeleryEngine:
             if self._followers.get(order.run_id) is not follower or state == "done":
                 continue
             follower.jobs_ahead = 0 if follower.has_begun else condition.jobs_ahead
-            if not is_wanted:
+            if is_wanted and follower.cancellation.is_wished:
+                # The last reader left while `tend` said that they follow.
+                await self._leave(follower)
+            elif not is_wanted:
                 if not condition.is_stopping:
                     self._finish(follower, CALLED_OFF)
             elif state == "gone":

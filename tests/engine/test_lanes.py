@@ -14,7 +14,9 @@ from gradwalk.engine.export import ExportJob, MakerBrokeError, NoFileError, make
 from gradwalk.engine.runs import Run, Runs, RunState
 from gradwalk.exports.catalogue import find_exporter
 from gradwalk.exports.exporter import Selection, report_nothing
+from gradwalk.notebook.recording import trace
 from gradwalk.protocol.upgrades import load_document
+from gradwalk.protocol.wire import write_document
 from gradwalk.sandbox.cancellation import Cancellation
 from gradwalk.store.compression import compress
 from gradwalk.store.redis_store import RedisStore
@@ -23,7 +25,8 @@ from tests.world.processes import command_of, descendants_of, is_alive
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 DOCUMENT = (GOLDEN / "chain-of-two.json").read_bytes()
-LONG = (GOLDEN / "mlp-step.json").read_bytes()
+CHAIN = "x = torch.tensor(1.0, requires_grad=True)\ny = x\nfor _ in range(150):\n    y = y * 1.01\ny.backward()\n"
+"""Hundreds of pages: long enough to be left, however slow the machine."""
 ENDLESS = "while {number} == {number}: pass"
 PLACES = 2
 WALL_SECONDS = 60
@@ -89,7 +92,8 @@ async def test_a_file_is_the_exporters_and_made_once_for_all_who_ask_and_never_f
     async with opened() as (engine, store):
         setup = Setup(engine, store)
         before = engine.status().started
-        left = await setup.start(await setup.job(LONG, "phase"))
+        long = write_document(trace(CHAIN).document)
+        left = await setup.start(await setup.job(long, "phase"))
         with left.follower():
             await until(lambda: left.progress[0] > 0)
             assert makers()

@@ -106,8 +106,8 @@ class SqliteStore:
         return request
 
     async def put_snippet(self, snippet_id: str, request: bytes, client: str) -> None:
-        row: dict[str, str | bytes] = {"id": snippet_id, "request": request, "client": client}
-        await self._write(lambda: self._insert("snippet", row, len(request)))
+        row: dict[str, str | bytes] = {"request": request, "client": client}
+        await self._write(lambda: self._insert("snippet", snippet_id, row, len(request)))
 
     async def get_file(self, address: str) -> bytes | None:
         return self._files.recall(address)
@@ -147,20 +147,20 @@ class SqliteStore:
 
     def _insert_trace(self, trace_id: str, document: bytes) -> bytes:
         body = compress(document)
-        self._insert("trace", {"id": trace_id, "body": body}, len(body))
+        self._insert("trace", trace_id, {"body": body}, len(body))
         return body
 
-    def _insert(self, table: str, row: dict[str, str | bytes], size: int) -> None:
-        names = ", ".join(row)
+    def _insert(self, table: str, key: str, row: dict[str, str | bytes], size: int) -> None:
+        names = ", ".join(("id", *row))
         added = self._writer.execute(
-            f"INSERT OR IGNORE INTO {table} ({names}, bytes, used) VALUES ({'?, ' * len(row)}?, ?)",
-            (*row.values(), size, time.time()),
+            f"INSERT OR IGNORE INTO {table} ({names}, bytes, used) VALUES (?, {'?, ' * len(row)}?, ?)",
+            (key, *row.values(), size, time.time()),
         ).rowcount
         if added and self._sizes[table].grow(size, self._bytes_max[table]):
-            self._evict(table, keep=row["id"])
+            self._evict(table, keep=key)
             self._sizes[table].note(self._count_bytes(table))
 
-    def _evict(self, table: str, keep: str | bytes) -> None:
+    def _evict(self, table: str, keep: str) -> None:
         """Deletes those that are the first to go, in one statement, once the table is over its size."""
         total = self._count_bytes(table)
         if total <= self._bytes_max[table]:

@@ -83,7 +83,8 @@ def test_a_kept_trace_is_the_same_document_in_every_coding(server: Any) -> None:
     for coding in CODINGS * 2:
         answer, body = ask(server, path, coding)
         assert answer.headers.get("content-encoding", "identity") == coding
-        assert int(answer.headers["content-length"]) == len(body)
+        # What is not compressed is paged: how long it is is known at its end.
+        assert answer.headers.get("content-length") == (None if coding == "identity" else str(len(body)))
         assert json.loads(READ[coding](body))["events"] == events
         assert answer.headers["vary"] == "Accept-Encoding"
         known, nothing = ask(server, path, coding, **{"If-None-Match": answer.headers["etag"]})

@@ -14,6 +14,7 @@ import torch
 COUNT = 12
 CHUNKS = [pytest.param(chunk, marks=pytest.mark.sweep if chunk else ()) for chunk in range(COUNT)]
 """For `parametrize`."""
+_READERS = ("torch.testing._internal.common_utils", "torch.testing._internal.opinfo.core")
 
 
 def is_in(chunk: int, name: str) -> bool:
@@ -23,8 +24,11 @@ def is_in(chunk: int, name: str) -> bool:
 
 def _of(name: str) -> Any:
     """A module of torch's own tests, which forbid every later program to set `torch.backends.cudnn.deterministic`."""
-    module = import_module(name)
+    module, *readers = map(import_module, (name, *_READERS))
     torch.backends.flags_frozen.__globals__["__allow_nonbracketed_mutation_flag"] = True
+    # Per list of samples they read the source of every frame, to find a `unittest.TestCase`: two thirds of the time.
+    for reader in readers:
+        reader.extract_test_fn = lambda: None
     return module
 
 

@@ -18,7 +18,6 @@ router = APIRouter(include_in_schema=False)
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>
-<link rel="icon" href="data:,">
 <style>
 :root {{ color-scheme: light dark; font: 1rem/1.55 system-ui, sans-serif; }}
 body {{ max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }}

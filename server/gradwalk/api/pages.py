@@ -7,7 +7,7 @@ from http import HTTPStatus
 from pathlib import Path
 
 from fastapi import APIRouter, FastAPI, Request
-from starlette.responses import FileResponse, HTMLResponse, PlainTextResponse, Response
+from starlette.responses import FileResponse, HTMLResponse, PlainTextResponse, RedirectResponse, Response
 
 from gradwalk.api.errors import FactAnswer
 from gradwalk.api.languages import VARIES, language_of
@@ -68,6 +68,12 @@ img {{ max-width: 100%; height: auto; }}
 async def read_page(request: Request) -> Response:
     """The application."""
     return await _page(request)
+
+
+@router.get("/favicon.ico")
+async def find_icon() -> Response:
+    """Where browsers look for the icon of an answer that names none, such as JSON."""
+    return RedirectResponse("/icon.svg", HTTPStatus.PERMANENT_REDIRECT)
 
 
 @router.get("/t/{snippet}")

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext
+from playwright.sync_api import Browser, BrowserContext, CDPSession
 
 from tests.e2e.host_page import HostPage
 from tests.e2e.player import PlayerPage
@@ -20,16 +20,23 @@ MEDIA = {"color_scheme", "forced_colors", "reduced_motion"}
 PATIENCE_MS = 15_000
 
 
+class SharedContext(NamedTuple):
+    """A browser context, and the session of an empty page in it that outlives the pages of tests."""
+
+    context: BrowserContext
+    keeper: CDPSession
+
+
 @pytest.fixture(scope="session")
-def shared_context(browser: Browser) -> Iterator[BrowserContext]:
+def shared_context(browser: Browser) -> Iterator[SharedContext]:
     context = browser.new_context(viewport=VIEWPORT)  # type: ignore[arg-type]
     context.set_default_timeout(PATIENCE_MS)
-    yield context
+    yield SharedContext(context, context.new_cdp_session(context.new_page()))
     context.close()
 
 
 @pytest.fixture
-def new_page(server: SharedServer, browser: Browser, shared_context: BrowserContext) -> Iterator[Opener]:
+def new_page(server: SharedServer, browser: Browser, shared_context: SharedContext) -> Iterator[Opener]:
     """Makes pages; each must end without an error in the console, an uncaught exception or a breach of its policy.
 
     Options are those of a browser context. Nothing moves on a page, unless `reduced_motion` is "no-preference". The
@@ -42,8 +49,8 @@ def new_page(server: SharedServer, browser: Browser, shared_context: BrowserCont
     def make(**options: Any) -> PlayerPage:
         media = {"reduced_motion": "reduce"} | {name: options.pop(name) for name in MEDIA & options.keys()}
         viewport = options.pop("viewport", VIEWPORT)
-        context = shared_context
-        if options or shared_context.pages:
+        context = shared_context.context
+        if options or opened:
             context = browser.new_context(**options)
             context.set_default_timeout(PATIENCE_MS)
             own.append(context)
@@ -62,18 +69,15 @@ def new_page(server: SharedServer, browser: Browser, shared_context: BrowserCont
         assert [text for text in complaints.texts if not any(each in text for each in player.expected_complaints)] == []
 
 
-def _forget(context: BrowserContext, origins: list[str]) -> None:
+def _forget(shared: SharedContext, origins: list[str]) -> None:
     """Leaves a context as it was before the first page."""
-    context.set_offline(False)
-    context.clear_cookies()
-    context.clear_permissions()
-    for page in context.pages:
+    shared.context.set_offline(False)
+    shared.context.clear_cookies()
+    shared.context.clear_permissions()
+    for page in shared.context.pages[1:]:
         page.close()
-    page = context.new_page()
-    session = context.new_cdp_session(page)
     for origin in origins:
-        session.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "local_storage,indexeddb"})
-    page.close()
+        shared.keeper.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "local_storage,indexeddb"})
 
 
 @pytest.fixture

@@ -49,8 +49,10 @@ class PlayerPage:
 
     def open(self, fragment: str = "") -> None:
         """Goes to a link, as in a new tab, and waits for the editor."""
-        # Else only the hash changes, and what is on show may still be the last program's.
-        self.page.goto("about:blank")
+        # Else only the hash changes, and what is on show may still be the last program's. An address of the same
+        # server leaves the page its process, with what that has compiled.
+        if self.page.url.startswith(self.server):
+            self.page.goto(f"{self.server}/healthz")
         self.page.goto(f"{self.server}/#{fragment}" if fragment else self.server)
         # Until then the program is in a text area.
         expect(self.program).to_have_attribute("contenteditable", "true")

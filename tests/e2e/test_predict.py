@@ -135,7 +135,7 @@ DIRECTED = """
 import torch
 
 x = torch.tensor(2.0, requires_grad=True)
-#@ note This is where the slope comes from.
+#@ note With {x} as x, the slope is {J}, and {x.grad} what has come.
 a = x * 5  #@ predict How much reaches x?
 b = a.exp()  #@ hide
 c = b * 0.5  #@ focus
@@ -153,7 +153,7 @@ def test_comments_direct_the_lecture(player: PlayerPage) -> None:
     player.wait_for_place("2.1")
     player.button("Next step").click()
     player.wait_for_place("4.2")
-    expect(player.named("note", "page-note")).to_have_text("This is where the slope comes from.")
+    expect(player.named("note", "page-note")).to_have_text("With 2 as x, the slope is 5, and None what has come.")
     player.button("Next phase").click()
     expect(form(player)).to_contain_text("How much reaches x?")
     assert not is_said(player, f"{x.grad:.4g}")

@@ -6,7 +6,8 @@ import { compare, last, type Position, START, samePosition, stopsOfStep } from "
 import { momentBefore, type Question, questionAt, questionsOfStep } from "../model/questions";
 import type { TraceState } from "../model/trace";
 import { fact } from "../protocol/facts";
-import { textOf } from "../words/say";
+import { notesTold } from "../words/notes";
+import { type Said, textOf } from "../words/say";
 import { tell } from "../words/tell";
 import type { ByHand } from "./byhand.svelte";
 import type { Session } from "./session.svelte";
@@ -42,10 +43,9 @@ export class Lesson {
     private readonly byhand: ByHand,
   ) {}
 
-  readonly notes = $derived.by((): readonly string[] => {
-    const { trace, position } = this.session;
-    return directionsAt(trace, position, "note").map(({ text }) => text);
-  });
+  readonly notes = $derived.by((): readonly Said[] =>
+    notesTold(this.trace, this.session.position, this.session.view.digits),
+  );
 
   /** The question that stands at this place, answered or not. */
   readonly asked = $derived.by((): Question | null => this.askedAt(this.session.position));

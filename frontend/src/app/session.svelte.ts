@@ -90,6 +90,11 @@ export class Session {
   readonly inputs = $derived.by((): Inputs => givenFor(this.givenInputs, this.source, NO_INPUTS));
   /** v for the program in the editor; null: ones, or what the program says itself. */
   readonly gradOutput = $derived.by((): Nested | null => givenFor(this.givenGradOutput, this.source, null));
+  /** Whether inputs or v are no longer those of which an example's sentence speaks. */
+  readonly isExampleMoved = $derived.by((): boolean => {
+    const { inputs = {}, grad_output = null } = this.example?.options ?? {};
+    return JSON.stringify([inputs, grad_output]) !== JSON.stringify([this.inputs, this.gradOutput]);
+  });
   readonly stale = $derived(this.ranSource !== null && this.source !== this.ranSource);
   readonly running = $derived(this.status !== null);
   /** A problem of a backward call without a place of its own is told at the call. */

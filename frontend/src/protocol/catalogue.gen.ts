@@ -1119,6 +1119,7 @@ export interface Catalogue {
   "page-by-hand-found": "found" | "count";
   "page-of": "number" | "count";
   "page-note": never;
+  "page-example-moved": never;
   "page-prediction": never;
   "page-feedback": never;
   "page-commit": never;

@@ -1118,6 +1118,7 @@ FactKind = Literal[
     "page-by-hand-found",
     "page-of",
     "page-note",
+    "page-example-moved",
     "page-prediction",
     "page-feedback",
     "page-commit",

@@ -1631,6 +1631,7 @@ page-by-hand-found = { $found } von { $count } gefunden
 page-of = { $number } von { $count }
 
 page-note = Notiz
+page-example-moved = So, wie das Beispiel aufgeht:
 page-prediction = Vorhersage
 page-feedback = Rückmeldung
 page-commit = Abgeben

@@ -1632,6 +1632,7 @@ page-by-hand-found = { $found } of { $count } found
 page-of = { $number } of { $count }
 
 page-note = Note
+page-example-moved = As the example opens:
 page-prediction = Prediction
 page-feedback = Feedback
 page-commit = Commit

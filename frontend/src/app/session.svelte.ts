@@ -90,11 +90,13 @@ export class Session {
   readonly inputs = $derived.by((): Inputs => givenFor(this.givenInputs, this.source, NO_INPUTS));
   /** v for the program in the editor; null: ones, or what the program says itself. */
   readonly gradOutput = $derived.by((): Nested | null => givenFor(this.givenGradOutput, this.source, null));
-  /** Whether inputs or v are no longer those of which an example's sentence speaks. */
-  readonly isExampleMoved = $derived.by((): boolean => {
-    const { inputs = {}, grad_output = null } = this.example?.options ?? {};
-    return JSON.stringify([inputs, grad_output]) !== JSON.stringify([this.inputs, this.gradOutput]);
+  /** The inputs and v with which the program came: an example may have some, any other program has none. */
+  private readonly own = $derived.by((): { readonly inputs: Inputs; readonly gradOutput: Nested | null } => {
+    const options = this.example?.source === this.source ? this.example.options : {};
+    return { inputs: options.inputs ?? NO_INPUTS, gradOutput: options.grad_output ?? null };
   });
+  readonly areInputsMoved = $derived.by((): boolean => !isSame(this.inputs, this.own.inputs));
+  readonly isGradOutputMoved = $derived.by((): boolean => !isSame(this.gradOutput, this.own.gradOutput));
   readonly stale = $derived(this.ranSource !== null && this.source !== this.ranSource);
   readonly running = $derived(this.status !== null);
   /** A problem of a backward call without a place of its own is told at the call. */
@@ -300,8 +302,12 @@ export class Session {
 
   resetInputs(): void {
     this.remember();
-    this.givenInputs = give(NO_INPUTS, this.source);
+    this.givenInputs = give(this.own.inputs, this.source);
     this.request("again");
+  }
+
+  resetGradOutput(): void {
+    this.setGradOutput(this.own.gradOutput);
   }
 
   setGradOutput(value: Nested | null): void {
@@ -442,6 +448,8 @@ export class Session {
 }
 
 /** The first step of the pass that a program is about, once all have run; null where that is where one stands anyway. */
+const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
+
 function openingOf(trace: TraceState): Position | null {
   const pass = trace.finished === null || curveOf(trace).length < 2 ? null : passOfInterest(trace);
   if (pass === null || pass.index === 0) return null;

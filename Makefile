@@ -28,7 +28,7 @@ run: install ## install, build the page and serve it on http://127.0.0.1:8000 (H
 	@echo "==> gradwalk on http://$(HOST):$(PORT)  (Ctrl-C stops it)"
 	@GRADWALK_HOST=$(HOST) GRADWALK_PORT=$(PORT) exec $(BIN)/gradwalk serve
 
-quick: install .make/python-test ## ring 1, under two minutes: checks, and the tests that start no process
+quick: install .make/python-test ## ring 1, under 90 seconds: checks, and the tests that start no process
 	@scripts/check quick
 
 test: test-setup ## rings 1 and 2: also servers, browsers, sandboxes, a real redis-server; large collections in samples

@@ -1,5 +1,6 @@
 """A stretch of somebody's own script, recorded while it runs."""
 
+import linecache
 import re
 import sys
 from collections.abc import Callable
@@ -17,6 +18,11 @@ from tests.exports.readers import drawn_by_graphviz
 from tests.tracer.programs import custom_function
 from tests.twin import check_pass, random_states, run_watched, seed
 
+WATCHED = """
+w = torch.ones(2, requires_grad=True)
+with gradwalk.record() as trace:
+    (w * 2).sum().backward()
+"""
 HEAD = "import torch\nfrom torch import nn\n"
 TRAIN = """
 class Net(nn.Module):
@@ -237,7 +243,7 @@ def test_of_fake_tensors_that_name_a_device_the_graph_is_recorded(tmp_path: Path
     ],
     ids=["autocast", "wrapped", "compiled by eager", "compiled by aot_eager"],
 )
-@pytest.mark.filterwarnings("default:Using `torch.compile")
+@pytest.mark.filterwarnings("default:Using `torch.compile", "default:Guards may run slower")
 def test_under_autocast_and_in_wrapped_and_compiled_modules(tmp_path: Path, net: str, autocast: bool) -> None:
     source = ELSEWHERE.format(net=net, autocast=autocast)
     recorded = run_recorded(tmp_path / "script.py", source)
@@ -302,6 +308,21 @@ def test_a_decorated_function_is_recorded_at_each_call() -> None:
         assert torch.equal(recording.trace.leaf_grads["x"], x.grad)
         traces.append(recording.trace)
     assert torch.equal(traces[0].leaf_grads["x"], torch.tensor([2.0]))
+
+
+def test_a_text_that_is_not_the_programs_own_does_not_break_a_recording(tmp_path: Path) -> None:
+    """A script that was cut short after Python had read it; the text of `python -c` for all that `exec` runs."""
+    cut = tmp_path / "cut.py"
+    cut.write_text("import torch\n")
+    for name in (str(cut), "<string>"):
+        lines = cut.read_text().splitlines(keepends=True)
+        linecache.cache[name] = (len(lines), None, lines, name)
+        recording: dict[str, Any] = {}
+        exec(compile(f"{HEAD}import gradwalk\n{WATCHED}", name, "exec"), recording)
+        trace = recording["trace"]
+        assert (trace.problems, len(trace.passes)) == ([], 1)
+        del linecache.cache[name]
+    assert trace.document["source"] == ""
 
 
 def test_without_a_backward_it_says_so() -> None:

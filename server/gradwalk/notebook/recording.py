@@ -179,7 +179,8 @@ class Recording(ContextDecorator):
         self._variables = variables
         self._passes = passes
         self._limits = _limits(limits)
-        self._source = "".join(linecache.getlines(filename, {**variables}))
+        # All that `exec` runs is called so; from Python 3.13 on, this is to `linecache` the text of `python -c`.
+        self._source = "" if filename == "<string>" else "".join(linecache.getlines(filename, {**variables}))
         self._stretch: Stretch | None = None
 
     def __enter__(self) -> Trace:

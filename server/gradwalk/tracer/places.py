@@ -66,6 +66,9 @@ class Places:
         if span is None or self._program is None:
             return None
         lines = self._program.text.split("\n")[span["line"] - 1 : span["end_line"]]
+        if not lines:
+            # A file that was changed after Python had read it.
+            return None
         lines[-1] = _cut(lines[-1], 0, span["end_column"])
         lines[0] = _cut(lines[0], span["column"], None)
         return "\n".join(lines)

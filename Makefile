@@ -7,6 +7,7 @@ PORT ?= $(or $(GRADWALK_PORT),8000)
 PYTEST_ARGS ?=
 SLICE ?= 1/8
 GROUP ?=
+TORCH ?= $(shell sed -n 's/^torch==//p' requirements/lock.txt)
 # An extra index for pip while it installs torch; see README.md, "A smaller PyTorch".
 TORCH_INDEX ?=
 
@@ -15,7 +16,7 @@ BIN := .venv/bin
 INSTALL := GRADWALK_SKIP_FRONTEND=1 $(BIN)/python -m pip --disable-pip-version-check install --constraint requirements/lock.txt
 FRONTEND_SOURCES := $(shell find frontend -type f -not -path 'frontend/node_modules/*' -not -path 'frontend/dist/*' -not -name '*.test.*')
 
-.PHONY: help install run quick test test-all test-slice test-setup test-hosts check fix generate release bench clean
+.PHONY: help install run quick test test-all test-slice test-with test-setup test-hosts check fix generate release bench clean
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 
@@ -45,6 +46,9 @@ test-setup: install .make/python-test .make/test-packages ## install what the te
 test-hosts: test-setup ## the lecturers' recipes in their real hosts (3 GB), or one group: GROUP=tex office notebooks decks firefox edge
 	@scripts/install-host-packages $(GROUP)
 	@scripts/test-hosts $(GROUP)
+
+test-with: ## the library's tests with another version: make test-with PYTHON=python3.13 TORCH=2.14.1 (may be gigabytes)
+	@scripts/test-with $(PYTHON) $(TORCH) $(PYTEST_ARGS)
 
 check: install .make/python-test ## format, lint, types, import rules, generated files
 	@scripts/check

@@ -96,5 +96,6 @@ print(SCENE._engine.process.pid == number)
 
 
 def test_a_fork_draws_with_a_process_of_its_own() -> None:
-    done = run_python(["-c", FORKED, GOLDEN / "x-times-x.json"])
+    # From Python 3.12 on, a fork beside threads is warned of.
+    done = run_python(["-W", "ignore::DeprecationWarning", "-c", FORKED, GOLDEN / "x-times-x.json"])
     assert (done.stdout, done.stderr) == ("0 True\nTrue\n", "")

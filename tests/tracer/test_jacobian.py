@@ -15,7 +15,7 @@ from gradwalk.tracer.replay import jacobian_of_step
 from gradwalk.tracer.structure import structure_of
 from tests import twin
 from tests.tracer.programs import PASS_IN_BACKWARD
-from tests.twin import run_traced
+from tests.twin import NEEDS_SAVED, run_traced
 
 FLOAT64 = {"dtype": torch.float64}
 PLENTY = JacobianBudget(10**7, 10**7)
@@ -242,7 +242,10 @@ PACKED = {
 }
 
 
-@pytest.mark.parametrize("name", PACKED)
+HOOKED = ("saved_tensors_hooks", "checkpoint", "torch.func")
+
+
+@pytest.mark.parametrize("name", [pytest.param(one, marks=NEEDS_SAVED if one in HOOKED else ()) for one in PACKED])
 def test_what_tracing_leaves_alone_is_answered_on_demand(name):
     source = f"x = torch.tensor([0.5, -1.0], requires_grad=True)\n{PACKED[name]}\ny.sum().backward()\n"
     traced = run_traced(source)

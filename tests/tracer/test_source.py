@@ -2,6 +2,7 @@
 
 import dis
 import importlib
+import sys
 import types
 
 import pytest
@@ -44,12 +45,14 @@ def spans_of(source: str, *opnames: str) -> list[str]:
 
 
 CALLS = ("CALL", "CALL_FUNCTION_EX", "CALL_KW")
+# From 3.13 on Python itself points at what is iterated over.
+LOOP = "for row in x.rows()" if sys.version_info < (3, 13) else "x.rows()"
 SPANS = [
     ("import a\ny = (a\n  .f(1)\n  .mean()\n)\n", CALLS, ["a\n  .f(1)", "a\n  .f(1)\n  .mean()"]),
     ("import a\ny = a.f(\n    1,\n    2,\n)\n", CALLS, ["a.f(\n    1,\n    2,\n)"]),
     ("import x, v\nx[0] += v * 2\n", ("STORE_SUBSCR",), ["x[0] += v * 2"]),
     ("import x\na, b = x\n", ("UNPACK_SEQUENCE",), ["a, b = x"]),
-    ("import x\nfor row in x.rows():\n    print(row)\n", ("FOR_ITER",), ["for row in x.rows()"]),
+    ("import x\nfor row in x.rows():\n    print(row)\n", ("FOR_ITER",), [LOOP]),
     ("import x\nprint(f'''é\n{x * 2} {x.item()}''')\n", ("BINARY_OP",), ["x * 2"]),
     ("import x\nα = '😀αβγ' + x.f('𝛼') * 2\n", ("BINARY_OP",), ["x.f('𝛼') * 2", "'😀αβγ' + x.f('𝛼') * 2"]),
     ("import x\n\fy = x.f(1)\n", CALLS, ["x.f(1)"]),

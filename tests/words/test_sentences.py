@@ -12,7 +12,7 @@ from gradwalk.examples.catalogue import EXAMPLES
 from gradwalk.words.catalogue import tell, tell_attribute
 from gradwalk.words.problems import tell_problem
 from tests.tracer.programs import custom_function, trace
-from tests.twin import run_plain, run_traced
+from tests.twin import HANDS_OUT_SAVED, NEEDS_SAVED, run_plain, run_traced
 from tests.words.page import told_by_page
 
 APPROVED = Path(__file__).with_name("sentences.txt")
@@ -42,7 +42,14 @@ def sentences() -> list[str]:
 def test_the_sentences_of_the_examples_are_the_approved_ones(rewrite_goldens: bool) -> None:
     if rewrite_goldens:
         APPROVED.write_text("\n".join(sentences()) + "\n", encoding="utf-8")
-    assert sentences() == APPROVED.read_text(encoding="utf-8").splitlines()
+    approved = APPROVED.read_text(encoding="utf-8").splitlines()
+    unsaid = () if HANDS_OUT_SAVED else ("in-place message: ", "in-place hint: ")
+    # What torch's own error reads depends on its version.
+    said, expected = (
+        [one.partition("The error reads: “")[0] for one in lines if not one.startswith(unsaid)]
+        for lines in (sentences(), approved)
+    )
+    assert said == expected
 
 
 PROGRAMS = {
@@ -134,8 +141,11 @@ told = (
 """Each ends with the sentence in `told`, made of what its own hooks and backwards saw."""
 
 
-@pytest.mark.parametrize("source", PROGRAMS.values(), ids=PROGRAMS)
-def test_a_fact_is_said_once(source: str) -> None:
+@pytest.mark.parametrize(
+    "name", [pytest.param(one, marks=NEEDS_SAVED if "unpacked" in one else ()) for one in PROGRAMS]
+)
+def test_a_fact_is_said_once(name: str) -> None:
+    source = PROGRAMS[name]
     twin = run_plain(source)
     assert twin.error is None
     backward = told_by_page(run_traced(source).document)["backward"]

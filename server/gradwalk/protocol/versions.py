@@ -6,8 +6,8 @@ from importlib.metadata import PackageNotFoundError, version
 from gradwalk.protocol.events import Versions
 from gradwalk.protocol.facts import Fact, fact
 
-TESTED_TORCH = ("2.13", "2.14")
-"""The first and the last PyTorch that the tests of the tracer pass with; from 2.6 on gradients are right."""
+TESTED_TORCH = ("2.6", "2.14")
+"""The first and the last PyTorch that the library's tests pass with (`make test-with`)."""
 
 
 def installed_versions() -> Versions:

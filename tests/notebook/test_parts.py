@@ -1,6 +1,8 @@
 """A trace as an object: its tensors are those that plain PyTorch computes."""
 
+import doctest
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ from torch import nn
 
 import gradwalk
 from gradwalk.notebook.tensors import NotRecordedError
+from tests.world.processes import run_program
 
 README = Path(__file__).parents[2] / "README.md"
 DTYPES = [torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex64, torch.complex128]
@@ -124,9 +127,47 @@ def test_a_loaded_trace_is_the_same_object(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("run")
 def test_the_readme_shows_what_works(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    (first,) = re.findall(r"(?s)```python\n(.*?)```", README.read_text())
+    exec(first, {})  # noqa: S102 (what the reader would type)
     (block,) = re.findall(r"(?m)^    import gradwalk, torch\n(?:    .*\n|\n)+", README.read_text())
     loss = (torch.ones(2, requires_grad=True) ** 2).sum()
     names = {"loss": loss}
-    exec(re.sub(r"(?m)^    ", "", block), names)  # noqa: S102 (what the reader would type)
+    exec(re.sub(r"(?m)^    ", "", block), names)  # noqa: S102
     assert len(names["trace"].passes) == 1, "reading it ends what `watch` began"
     assert "tensor(" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("run")
+@pytest.mark.parametrize("name", [one for one in gradwalk.__all__ if one != "load_ipython_extension"])
+def test_the_example_of_a_docstring_is_true(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = {"gradwalk": gradwalk, "torch": torch}
+    (found, *_) = doctest.DocTestFinder(recurse=False).find(getattr(gradwalk, name), name, globs=names)
+    assert found.examples
+    said = []
+    assert doctest.DocTestRunner().run(found, out=said.append).failed == 0, "".join(said)
+
+
+USER = """
+import gradwalk, torch
+w = torch.ones(2, requires_grad=True)
+with gradwalk.record(passes=[0]) as trace:
+    (w * w).sum().backward()  # type: ignore[no-untyped-call]
+grad: torch.Tensor | None = trace.passes[-1].steps[0].grad_inputs[0]
+shape: torch.Size = trace.leaf_grads["w"].shape
+gradwalk.show(trace, step=3)
+gradwalk.watch(w)
+"""
+
+
+@pytest.mark.soak
+@pytest.mark.usefixtures("run")
+def test_types_are_there_for_a_user_who_checks_strictly(tmp_path):
+    """Each of three mistakes is found: a gradient may be None, a step is a text, a tensor is no module."""
+    (tmp_path / "mine.py").write_text(USER)
+    done = run_program([sys.executable, "-m", "mypy", "--strict", "mine.py"], cwd=tmp_path, status=1)
+    assert re.findall(r"mine\.py:(\d+): error: .*\[([\w-]+)\]", done.stdout) == [
+        ("7", "union-attr"),
+        ("8", "arg-type"),
+        ("9", "arg-type"),
+    ]

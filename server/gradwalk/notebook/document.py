@@ -28,7 +28,15 @@ EQUATION_PHASE: Final = 3
 
 
 class Trace:
-    """One trace. Its parts share values and are not meant to be changed."""
+    """One trace. Its parts share values and are not meant to be changed.
+
+    >>> trace = gradwalk.trace("x * x", inputs={"x": 3.0})
+    >>> trace.passes[0].steps[0].grad_inputs
+    (tensor(3.), tensor(3.))
+    >>> trace.save("walk.json")
+    >>> gradwalk.Trace.load("walk.json").leaf_grads["x"]
+    tensor(6.)
+    """
 
     def __init__(self, document: TraceDocument | Callable[[], TraceDocument]) -> None:
         """A document, or what makes it when it is asked for."""

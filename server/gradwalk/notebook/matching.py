@@ -17,6 +17,8 @@ def assert_backward_matches(function: type[torch.autograd.Function] | Callable[.
     `function` is a custom Function, or anything that calls some. Floating tensors among `inputs` are checked in double
     precision: those that require grad or, where none does, all. `torch.autograd.gradcheck` decides.
 
+    >>> gradwalk.assert_backward_matches(torch.tanh, torch.randn(3))
+
     Raises:
         AssertionError: they differ. Where the backward that is wrong can be told, the text is what the page says of it,
             with file and line; else that of torch.

@@ -45,6 +45,9 @@ def trace(
     `grad_output` is the external gradient for a program that makes no backward call itself. The caller's random
     states are the same afterwards. What is wrong with the program becomes `Trace.problems`.
 
+    >>> gradwalk.trace("sin(x*y) + x", inputs={"x": 1.0, "y": 2.0}).leaf_grads["y"]
+    tensor(-0.4161)
+
     Raises:
         TypeError: `source` is no text.
         pydantic.ValidationError: arguments that no program could be run with.
@@ -71,6 +74,12 @@ def trace_tensors(
 
     There is no source, so spans are null. Leaves are called by `params` where it names them, else by the caller's
     variables. An error of the engine becomes `Trace.problems`. Formulas are written when the trace is first read.
+    As `backward` does, it adds to `.grad` and, unless `retain_graph`, frees the graph. `grad_outputs` have the shapes
+    of `outputs`; None stands for ones, of an output with one entry.
+
+    >>> w = torch.tensor([1.0, 2.0], requires_grad=True)
+    >>> gradwalk.trace_tensors((w * w).sum()).steps[1].grad_inputs
+    (tensor([1., 2.]), tensor([1., 2.]))
 
     Raises:
         TypeError: `outputs` are no tensors.
@@ -106,7 +115,16 @@ def show(
     Live tensors are walked through by one real backward whose graph is retained; every `.grad` is afterwards what it
     was before, so `loss.backward()` can follow. `params` takes what `model.named_parameters()` gives, as torchviz's
     `make_dot` does; without it leaves are called by the caller's variables. `step` is where the player opens: `7.3` is
-    step 7, phase 3.
+    step 7, phase 3; `height` is in pixels.
+
+    >>> w = torch.tensor([1.0, 2.0], requires_grad=True)
+    >>> gradwalk.show((w * w).sum())
+    Backward pass of 3 steps
+       1  sum: 1 came in; [1, 1] goes to the result of mul.
+       2  mul: [1, 1] came in; [1, 2] and [1, 2] go to w.
+       3  w.grad was None, now it is [2, 4].
+    >>> w.grad is None
+    True
 
     Raises:
         TypeError: `shown` is something else.
@@ -132,6 +150,12 @@ def record(*, passes: Sequence[int] | None = None, limits: LimitsLike = None) ->
 
     The trace can be read when the block has ended. An error goes on to the caller and is one of `Trace.problems`.
 
+    >>> w = torch.tensor([1.0, 2.0], requires_grad=True)
+    >>> with gradwalk.record() as trace:
+    ...     (w * w).sum().backward()
+    >>> trace.passes[-1].leaf_grads["w"]
+    tensor([2., 4.])
+
     Raises:
         RuntimeError: on entering, when another recording runs.
     """
@@ -144,6 +168,13 @@ def watch(model: torch.nn.Module, *, passes: Sequence[int] | None = None, limits
 
     What is recorded, and what stays as it is, `record` says. Leaves are called by the model's own names. With `passes`,
     backward passes by number, from 0, of the others only the first two of each place are listened to.
+
+    >>> model = torch.nn.Linear(2, 1)
+    >>> trace = gradwalk.watch(model, passes=[2])
+    >>> for _ in range(3):
+    ...     model(torch.ones(2)).backward()
+    >>> trace.leaf_grads["model.weight"]
+    tensor([[3., 3.]])
 
     Raises:
         TypeError: `model` is no module.

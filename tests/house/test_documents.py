@@ -77,7 +77,7 @@ MACHINE_PATHS = re.compile(
 PACKAGE_HOSTS = re.compile(
     "|".join(("registry" + r"\.npmjs", "files" + r"\.pythonhosted", "(?<!on )pypi" + r"\.org/simple"))
 )
-BINARY = {".png", ".woff2", ".woff", ".ico", ".ttf"}
+BINARY = {".gif", ".png", ".woff2", ".woff", ".ico", ".ttf"}
 
 
 def test_no_file_is_a_box_for_odds_and_ends() -> None:

@@ -204,6 +204,20 @@ def test_a_plain_install_does_what_it_can_and_says_which_extra_the_rest_needs(ru
         assert f'pip install "gradwalk[{extra}]"' in re.sub(r"\s+", " ", said)
 
 
+def test_where_nothing_can_be_forked_a_command_says_what_works_instead(tmp_path: Path, monkeypatch) -> None:
+    """As on Windows; what reads a saved trace works there."""
+    monkeypatch.delattr(os, "fork")
+    gradwalk.trace("x * x", inputs={"x": 2.0}).save(tmp_path / "walk.json")
+    assert invoke("export", tmp_path / "walk.json", "--format", "dot").exit_code == 0
+    program = tmp_path / "program.py"
+    program.write_text("x * x\n")
+    for command in ("serve", "worker", "check", f"trace {program}", f"export {program} --format dot", "init reveal"):
+        done = invoke(*command.split())
+        assert (done.exit_code, done.stdout) == (2, "")
+        assert f"`gradwalk {command.split()[0]}`" in done.stderr
+        assert "gradwalk.record" in done.stderr
+
+
 @pytest.mark.soak
 def test_a_long_export_shows_its_progress_to_a_person(tmp_path: Path) -> None:
     """A terminal of its own, as a person has one; nothing of it in a pipe."""

@@ -1679,6 +1679,7 @@ export interface Catalogue {
   "cli-missing-encryption": never;
   "cli-missing-proxy": never;
   "cli-missing-user": never;
+  "cli-no-fork": "name";
   "cli-no-script": "file";
   "cli-recorded": "count" | "file";
   "cli-not-saved": "file" | "reason";

@@ -6,6 +6,7 @@ found missing; 2 for wrong usage.
 
 import io
 import json
+import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
@@ -63,14 +64,16 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _ELSEWHERE:
             return super().get_command(ctx, cmd_name)
+        if not _can_fork():
+            return Unavailable(cmd_name, fact("cli-no-fork", name=cmd_name))
         try:
             return cast("click.Command", getattr(import_with_extra(*_ELSEWHERE[cmd_name]), cmd_name))
         except ExtraMissingError as missing:
-            return NotInstalled(cmd_name, missing.fact)
+            return Unavailable(cmd_name, missing.fact)
 
 
-class NotInstalled(click.Command):
-    """A command whose extra is not installed: says so, whatever it is asked."""
+class Unavailable(click.Command):
+    """A command that does not work here: says why, whatever it is asked."""
 
     def __init__(self, name: str, why: Fact) -> None:
         takes_anything = {"ignore_unknown_options": True, "allow_extra_args": True}
@@ -79,6 +82,11 @@ class NotInstalled(click.Command):
 
     def invoke(self, ctx: click.Context) -> None:  # noqa: ARG002 (the base class names it)
         raise Misuse(self.why)
+
+
+def _can_fork() -> bool:
+    """Whether programs can be run in processes of their own, which Windows starts in another way."""
+    return hasattr(os, "fork")
 
 
 def _named_value(text: str) -> tuple[str, Any]:
@@ -220,6 +228,8 @@ def _status(events: Iterable[Any]) -> int:
 
 
 def _trace_file(file: IO[bytes], inputs: tuple[tuple[str, Any], ...], grad_output: Any, seed: int) -> list[bytes]:
+    if not _can_fork():
+        raise Misuse(fact("cli-no-fork", name=str(click.get_current_context().info_name)))
     try:
         source = file.read().decode()
         request = TraceRequest(source=source, options=Options(inputs=dict(inputs), grad_output=grad_output, seed=seed))
@@ -270,6 +280,8 @@ def check(folder: Path | None) -> None:
         if not found:
             click.echo(tell(fact("cli-deck"), language))
         sys.exit(1 if found else 0)
+    if not _can_fork():
+        raise Misuse(fact("cli-no-fork", name="check"))
     try:
         is_whole = import_with_extra("gradwalk.cli.serve", "server").check_server()
     except ExtraMissingError as missing:

@@ -1678,6 +1678,7 @@ FactKind = Literal[
     "cli-missing-encryption",
     "cli-missing-proxy",
     "cli-missing-user",
+    "cli-no-fork",
     "cli-no-script",
     "cli-recorded",
     "cli-not-saved",

@@ -2311,6 +2311,7 @@ cli-open-missing = Es fehlt: { $missing }.
 cli-missing-encryption = Verschlüsselung, die ein Proxy davor gibt
 cli-missing-proxy = ein Proxy in `GRADWALK_TRUSTED_PROXIES`, ohne den alle hinter einem ein einziger Client sind
 cli-missing-user = ein eigener Benutzer
+cli-no-fork = `gradwalk { $name }` führt Programme in Prozessen aus, die Linux und macOS starten können, dieses System aber nicht. In Python gehen hier `gradwalk.trace` und `gradwalk.record`, und auch `python -m gradwalk script.py`.
 cli-no-script = Es gibt kein Skript { $file }.
 cli-recorded = gradwalk: { $count ->
         [one] ein Rückwärtsdurchlauf

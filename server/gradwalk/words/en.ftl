@@ -2312,6 +2312,7 @@ cli-open-missing = Missing here: { $missing }.
 cli-missing-encryption = encryption, which a proxy in front gives
 cli-missing-proxy = a proxy in `GRADWALK_TRUSTED_PROXIES`, without which everybody behind one is one client
 cli-missing-user = a user of its own
+cli-no-fork = `gradwalk { $name }` runs programs in processes that Linux and macOS can start and this system cannot. In Python, `gradwalk.trace` and `gradwalk.record` work here, and so does `python -m gradwalk script.py`.
 cli-no-script = There is no script { $file }.
 cli-recorded = gradwalk: { $count ->
         [one] one backward pass

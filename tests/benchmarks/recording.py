@@ -5,6 +5,7 @@ Processor time of one process, in rounds in which all take turns. Peers that are
 """
 
 import gc
+import subprocess
 import sys
 import time
 import zlib
@@ -183,8 +184,21 @@ def measure_warm_runs() -> None:
     print(f"\na warm run of the perceptron: first event {median(firsts):.0f} ms, the last {median(lasts):.0f} ms")
 
 
+def measure_import() -> None:
+    """Prints the milliseconds that imports add to the start of Python."""
+    codes = ("pass", "import gradwalk", "import torch", "import torch, gradwalk; gradwalk.record")
+    taken: dict[str, list[float]] = {code: [] for code in codes}
+    for code in codes * ROUNDS:
+        start = time.perf_counter()
+        subprocess.run([sys.executable, "-c", code], check=True)
+        taken[code].append((time.perf_counter() - start) * 1e3)
+    for code in codes[1:]:
+        print(f"{code}: {min(taken[code]) - min(taken['pass']):.0f} ms")
+
+
 def main() -> None:
     """Prints the tables."""
+    measure_import()
     measure_warm_runs()
     torch.set_num_threads(1)
     sys.setrecursionlimit(100_000)

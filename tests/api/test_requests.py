@@ -136,6 +136,25 @@ def test_what_another_site_asks_for_by_an_address_runs_nothing(start_server: Any
     assert [name for name in after if name.startswith("traces_total") and after[name] != before.get(name)] == []
 
 
+def test_only_the_owner_pins_a_link(start_server: Any) -> None:
+    server = start_server(owner_token="a token of their own", guess_rate="4/hour")
+    _, snippet = keep_program(server.url, "x * x + 12")
+    assert "a token of their own" not in server.log.read_text()
+
+    def pin(token: str, of: str = snippet) -> int:
+        headers = JSON | {"Authorization": f"Bearer {token}".strip()}
+        return int(server.client.put(f"/api/snippets/{of}/pin", headers=headers).status_code)
+
+    right = "a token of their own"
+    assert [pin(right), pin(right, "0" * 40), pin(right + "!"), pin("")] == [204, 404, 403, 403]
+    assert [pin("guess"), pin("more"), pin("guess"), pin(right)] == [403, 403, 429, 429]
+
+
+def test_where_there_is_no_token_nobody_pins_a_link(server: Any) -> None:
+    for headers in (JSON, JSON | {"Authorization": "Bearer"}):
+        assert server.client.put(f"/api/snippets/{'0' * 40}/pin", headers=headers).status_code == 403
+
+
 def test_the_probes_tell_what_locks_programs_in(server: Any) -> None:
     assert server.client.get("/healthz").json() == {"status": "ok"}
     answer = server.client.get("/readyz").json()

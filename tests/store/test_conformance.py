@@ -70,6 +70,17 @@ async def test_a_client_that_keeps_too_much_loses_its_own_links_oldest_first(ope
         assert kept == [*range(40 - len(kept), 40)]
 
 
+async def test_a_pinned_link_stays_however_large_it_is_and_whoever_made_it(opened: Open, monkeypatch) -> None:
+    monkeypatch.setattr(redis_store, "SNIPPETS_OF_CLIENT_MAX", 10)
+    async with opened() as store:
+        await store.put_snippet("lecture", b"r" * 600, "stranger")
+        assert [await store.pin_snippet(name) for name in ("lecture", "lecture", "nothing")] == [True, True, False]
+        for number in range(40):
+            await store.put_snippet(f"{number:02}", b"r" * 100, "stranger")
+        assert await store.get_snippet("lecture") == b"r" * 600
+        assert await store.get_snippet("39") is not None
+
+
 async def test_the_first_writer_wins_also_among_many_at_once(opened: Open) -> None:
     async with opened() as one, opened() as other:
         await asyncio.gather(*[store.put_trace("a", b"%d" % n) for n in range(20) for store in (one, other)])
@@ -113,6 +124,9 @@ async def test_the_shared_store_forgets_by_itself_and_later_what_is_used(redis: 
         await RedisStore(connection).get_trace("ttl")
         await RedisStore(connection).get_snippet("ttl")
         found += [await connection.ttl(name) for name in names]
+        await RedisStore(connection).pin_snippet("ttl")
+        await RedisStore(connection).get_snippet("ttl")
+        assert await connection.ttl("gradwalk:snippet:ttl") == -1, "no end at all"
     assert found == pytest.approx([*names.values(), *names.values()], abs=60)
 
 

@@ -402,6 +402,7 @@ export interface Catalogue {
   "api-no-value": never;
   "api-no-trace": never;
   "api-no-program": never;
+  "api-not-the-owner": never;
   "api-program-unreadable": never;
   "api-program-waits": never;
   "api-inputs": never;

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from limits import parse
-from pydantic import Field, field_validator
+from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from gradwalk.api.logs import LogFormat, LogLevel
@@ -107,6 +107,11 @@ class Settings(BaseSettings):
     )
     guess_rate: str = Field(
         default="3000/minute", description="Codes of no room that one address may ask for: a hall that lost its room."
+    )
+    owner_token: SecretStr = Field(
+        default=SecretStr(""),
+        description="With it, `PUT /api/snippets/{id}/pin` keeps a permalink for good; unless set, nobody can.",
+        json_schema_extra={_UNLESS_SET: "nothing"},
     )
     participant_rate: str = Field(default="120/minute", description="Answers and moves of one follower of a room.")
 

@@ -401,6 +401,7 @@ FactKind = Literal[
     "api-no-value",
     "api-no-trace",
     "api-no-program",
+    "api-not-the-owner",
     "api-program-unreadable",
     "api-program-waits",
     "api-inputs",

@@ -48,10 +48,16 @@ class RedisStore:
         await self._ask(self._connection.set(name_key("trace", trace_id), body, ex=TRACE_SECONDS, nx=True))
 
     async def get_snippet(self, snippet_id: str) -> bytes | None:
-        found: bytes | None = await self._ask(
-            self._connection.getex(name_key("snippet", snippet_id), ex=SNIPPET_SECONDS)
-        )
+        name = name_key("snippet", snippet_id)
+        found: bytes | None = await self._ask(self._connection.get(name))
+        # What is pinned has no time to live, and gets none.
+        await self._ask(self._connection.expire(name, SNIPPET_SECONDS, xx=True))
         return found
+
+    async def pin_snippet(self, snippet_id: str) -> bool:
+        name = name_key("snippet", snippet_id)
+        await self._ask(self._connection.persist(name))
+        return bool(await self._ask(self._connection.exists(name)))
 
     async def put_snippet(self, snippet_id: str, request: bytes, client: str) -> None:
         name = name_key("snippet", snippet_id)
@@ -63,7 +69,9 @@ class RedisStore:
         await self._connection.expire(owned, SNIPPET_SECONDS)
         excess = await self._connection.zcard(owned) - SNIPPETS_OF_CLIENT_MAX
         if excess > 0:
-            await self._connection.delete(*[oldest for oldest, _ in await self._connection.zpopmin(owned, excess)])
+            for oldest, _ in await self._connection.zpopmin(owned, excess):
+                # Ends at once, unless it is pinned.
+                await self._connection.expire(oldest, 0, xx=True)
 
     async def get_file(self, address: str) -> bytes | None:
         found: bytes | None = await self._ask(self._connection.get(name_key(address)))

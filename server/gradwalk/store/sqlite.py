@@ -37,6 +37,9 @@ _FIRST_TO_GO = {
     # Of those with what their client used since: the fullest client's oldest has the most.
     "snippet": "-SUM(bytes) OVER (PARTITION BY client ORDER BY used DESC, id)",
 }
+_PINNED = "pinned"
+"""The client of a link that the server's owner keeps; no hash of an address is spelled so."""
+_MAY_GO = {"trace": "TRUE", "snippet": f"client != '{_PINNED}'"}
 _BUSY_SECONDS = 5.0
 _TOUCH_SECONDS = 3_600.0
 """`used` is written at most this often per row: a write per read would cost more than the read."""
@@ -109,6 +112,10 @@ class SqliteStore:
         row: dict[str, str | bytes] = {"request": request, "client": client}
         await self._write(lambda: self._insert("snippet", snippet_id, row, len(request)))
 
+    async def pin_snippet(self, snippet_id: str) -> bool:
+        pin = "UPDATE snippet SET client = ? WHERE id = ?"
+        return await self._write(lambda: self._writer.execute(pin, (_PINNED, snippet_id)).rowcount == 1)
+
     async def get_file(self, address: str) -> bytes | None:
         return self._files.recall(address)
 
@@ -171,8 +178,8 @@ class SqliteStore:
                 SELECT id FROM (
                     SELECT id, SUM(bytes) OVER (ORDER BY place) - bytes AS freed FROM (
                         SELECT id, bytes, ROW_NUMBER() OVER (ORDER BY first_to_go, id) AS place FROM (
-                            SELECT id, bytes, {_FIRST_TO_GO[table]} AS first_to_go FROM {table}
-                        ) WHERE id != ?
+                            SELECT *, {_FIRST_TO_GO[table]} AS first_to_go FROM {table}
+                        ) WHERE id != ? AND {_MAY_GO[table]}
                     )
                 ) WHERE freed < ?
             )""",

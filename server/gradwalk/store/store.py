@@ -33,6 +33,13 @@ class TraceStore(Protocol):
             StoreError: it could not be written.
         """
 
+    async def pin_snippet(self, snippet_id: str) -> bool:
+        """Keeps a request for good: it makes room for nothing and does not age. False when it is not here.
+
+        Raises:
+            StoreError: it could not be written.
+        """
+
     async def get_file(self, address: str) -> bytes | None:
         """A file made of a trace; None when it was never made, or has gone: it can be made again."""
 

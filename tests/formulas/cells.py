@@ -40,8 +40,7 @@ def _cells(move: Move, tables: Sequence[Table], shape: Sequence[int]) -> list[fl
     result = [0.0] * math.prod(shape)
     first = tables[0][0]
     if "source" in move:
-        factors = tables[1][0] if len(tables) > 1 else [1.0] * len(result)
-        return [0.0 if place < 0 else first[place] * factors[at] for at, place in enumerate(move["source"])]
+        return [0.0 if place < 0 else first[place] for place in move["source"]]
     if "goal" in move:
         for cell, place in zip(first, move["goal"], strict=True):
             result[place] += cell

@@ -130,13 +130,14 @@ def test_moves_are_those_that_a_person_makes(name: str) -> None:
     assert [[written(move) for move in some] for some in found] == expected
 
 
-def test_cross_entropy_deals_v_to_the_class_and_to_all_that_share(visits: dict[str, list[Met]]) -> None:
+def test_cross_entropy_is_a_number_times_the_class_minus_the_shares(visits: dict[str, list[Met]]) -> None:
     logits = leaf(2, 3)
     (_, step) = run_backward([functional.cross_entropy(logits, torch.tensor([0, 2]))], fill=1)
-    (found,) = moves_of(next(printed(step))) or []
-    assert (found["verb"], found["source"]) == ("deal", [0, 0, 0, 5, 5, 5])
+    (total, last) = moves_of(next(printed(step))) or []
+    assert [written(total), written(last)] == ["fold ij->ik", "scale ij,ij->ij None"]
+    assert total["value"]["data"] == [-0.5, -0.5]
     expected = torch.eye(3, dtype=torch.float64)[[0, 2]] - logits.detach().softmax(1)
-    assert found["of"][1]["value"]["data"] == pytest.approx(expected.reshape(-1).tolist())
+    assert last["of"][1]["value"]["data"] == pytest.approx(expected.reshape(-1).tolist())
 
 
 def test_nothing_is_told_of_a_wrong_move(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1062,8 +1062,7 @@ export interface Move {
    */
   axes?: string;
   /**
-   * Per cell of the result the cell of the first table that goes there, counted row by row; -1: none, it is 0. A
-   * second table has the factors, in the shape of the result.
+   * Per cell of the result the cell of the first table that goes there, counted row by row; -1: none, it is 0.
    */
   source?: number[];
   /**

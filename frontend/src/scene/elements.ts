@@ -42,13 +42,15 @@ export function elementByElement(
   const links = linksOf(full);
   const rule = ruleOf(links, full, String(v.shape) === String(returned.shape));
   if (rule === null) return null;
-  const factors = factorsOf(links, rule, left, result);
+  const factors = factorsOf(links, rule, left);
+  if (factors === undefined) return null;
+  const isOwn = rule === "entries";
   const byInput = Array.from({ length: full.columns }, (): Link[] => []);
   for (const link of links) byInput[link.input]?.push(link);
   const termsAt = ({ row, column }: Place): readonly Term[] =>
-    (byInput[row * result.columns + column] ?? []).map(({ output, input, factor }) => ({
+    (byInput[row * result.columns + column] ?? []).map(({ output, factor }) => ({
       left: placeOf(left, output),
-      right: factors === null ? null : factors.placeOf(output, input),
+      right: factors === null ? null : placeOf(factors, isOwn ? output : 0),
       a: cellAt(left, 0, output),
       b: factor,
     }));
@@ -59,14 +61,14 @@ export function elementByElement(
       : {
           role: "jacobian",
           caption: label("player-entries-of", { jacobian: derivative(operand) }),
-          matrix: factors.matrix,
-          shape: sizes(factors.shape === "v" ? v.shape : factors.shape === "result" ? returned.shape : []),
+          matrix: factors,
+          shape: sizes(isOwn ? v.shape : []),
           flattenedFrom: null,
         };
   return {
     view: "elements",
     rule,
-    operator: right === null ? "→" : factors?.shape === "v" ? "⊙" : "×",
+    operator: isOwn ? "⊙" : factors === null ? "→" : "×",
     isTrue: true,
     left: { role: "v", caption: V_CAPTION, matrix: left, shape: sizes(v.shape), flattenedFrom: null },
     result: {
@@ -79,16 +81,11 @@ export function elementByElement(
     rightAt: () => right,
     termsAt,
     resultOf: (side, place, current) =>
-      places(result).find((each) => termsAt(each).some((term) => isAt(term[side], place))) ?? current,
+      result.cells
+        .map((_, index) => placeOf(result, index))
+        .find((each) => termsAt(each).some((term) => term[side] !== null && samePlace(term[side], place))) ??
+      current,
   };
-}
-
-function isAt(a: Place | null, b: Place): boolean {
-  return a !== null && samePlace(a, b);
-}
-
-function places(matrix: Matrix): readonly Place[] {
-  return matrix.cells.map((_, index) => placeOf(matrix, index));
 }
 
 function linksOf(full: Matrix): readonly Link[] {
@@ -111,32 +108,14 @@ function ruleOf(links: readonly Link[], full: Matrix, isSameShape: boolean): Rul
   return outputs === links.length ? "folded" : null;
 }
 
-interface Factors {
-  readonly matrix: Matrix;
-  /** Whose shape the table has; `one`: a single number for all. */
-  readonly shape: "v" | "result" | "one";
-  placeOf(output: number, input: number): Place;
-}
-
-/** What the entries are multiplied with on their way; null where that is 1 for all. */
-function factorsOf(links: readonly Link[], rule: Rule, left: Matrix, result: Matrix): Factors | null {
-  const [first] = links;
-  const isOne =
-    first !== undefined && links.every(({ factor }) => toNumber(factor) === toNumber(first.factor));
-  if (rule !== "entries" && (first === undefined || (isOne && toNumber(first.factor) === 1))) return null;
-  if (rule !== "entries" && isOne)
-    return {
-      matrix: { rows: 1, columns: 1, cells: [first.factor] },
-      shape: "one",
-      placeOf: () => ({ row: 0, column: 0 }),
-    };
-  const isOfV = rule !== "dealt";
-  const like = isOfV ? left : result;
-  const cells: Cell[] = like.cells.map(() => 0);
-  for (const { output, input, factor } of links) cells[isOfV ? output : input] = factor;
-  return {
-    matrix: { ...like, cells },
-    shape: isOfV ? "v" : "result",
-    placeOf: (output, input) => placeOf(like, isOfV ? output : input),
-  };
+/** What v is multiplied with: each entry with its own factor, or all with one number; null where that is 1. */
+function factorsOf(links: readonly Link[], rule: Rule, left: Matrix): Matrix | null | undefined {
+  if (rule === "entries") {
+    const cells: Cell[] = left.cells.map(() => 0);
+    for (const { output, factor } of links) cells[output] = factor;
+    return { ...left, cells };
+  }
+  const [one = 1, other] = new Set(links.map(({ factor }) => toNumber(factor)));
+  if (other !== undefined) return undefined;
+  return one === 1 ? null : { rows: 1, columns: 1, cells: [one] };
 }

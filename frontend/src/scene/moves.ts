@@ -8,6 +8,7 @@ import { cellAt, elementCount, type Matrix, matrixOf } from "../model/matrix";
 import type { Cell, Move, MoveSource, Node, TensorValue } from "../protocol/trace.gen";
 import { transposedText } from "../words/names";
 import { label } from "../words/say";
+import { shapeText } from "../words/values";
 import type { OperandEquation, Saved } from "./equation";
 import type { Factoring, Operator, Place, ProductForm, Rule, Side, Size, Term } from "./form";
 import { placeOf, reproduces, returnedFor, samePlace, sizes, V_CAPTION } from "./form";
@@ -30,6 +31,8 @@ interface Written {
   readonly matrix: Matrix;
   readonly shape: readonly Size[];
   readonly isTurned: boolean;
+  /** The tensor's own shape, where the table shows it in another. */
+  readonly readFrom: string | null;
   placeOf(cell: number): Place;
 }
 
@@ -137,7 +140,11 @@ function lineOf(
   ];
   const meetings = meetingsOf(move, shapes);
   const matrices = second === null ? null : asMatrices(move, first, second, value);
-  const asIs = [first.value, second?.value ?? null, value].map((each) => each && asItIs(each));
+  // What meets another table is read in the shape in which it does: a batch of numbers as a column.
+  const readAs = second === null ? [] : move.of.map(({ shape }) => shape);
+  const asIs = [first.value, second?.value ?? null, value].map(
+    (each, at) => each && asItIs(each, readAs[at]),
+  );
   const [mine, theirs, result] = matrices?.tables ?? asIs;
   if (mine == null || result == null || (second !== null && theirs == null)) return null;
   const terms = result.matrix.cells.map((): Term[] => []);
@@ -204,7 +211,7 @@ function factoring(table: Table | null, written: Written | null | undefined): Fa
     caption: table.caption(written.isTurned ? transposedText(name) : name),
     matrix: written.matrix,
     shape: written.shape,
-    flattenedFrom: null,
+    flattenedFrom: written.readFrom,
     ...(from !== undefined && { from }),
   };
 }
@@ -214,7 +221,7 @@ function operatorOf({ verb }: Move, first: Table, second: Table | null, isOfMatr
   if (verb === "slide") return "∗";
   if (second === null) return "→";
   const isNumber = [first, second].some(({ value }) => elementCount(value.shape) === 1);
-  if (isOfMatrices || isNumber || verb === "deal") return "×";
+  if (isOfMatrices || isNumber) return "×";
   return verb === "meet" ? "·" : "⊙";
 }
 
@@ -233,10 +240,16 @@ function nearest(
   return found.toSorted((a, b) => far(a) - far(b))[0] ?? current;
 }
 
-function asItIs(value: TensorValue): Written | null {
-  const matrix = matrixOf(value);
+function asItIs(value: TensorValue, shape: readonly number[] = value.shape): Written | null {
+  const matrix = matrixOf({ ...value, shape: [...shape] });
   if (matrix === null) return null;
-  return { matrix, shape: sizes(value.shape), isTurned: false, placeOf: (cell) => placeOf(matrix, cell) };
+  return {
+    matrix,
+    shape: sizes(shape),
+    isTurned: false,
+    readFrom: shape === value.shape ? null : shapeText(value.shape),
+    placeOf: (cell) => placeOf(matrix, cell),
+  };
 }
 
 /** A tensor by its letters, without those of size 1 that stand nowhere else. */
@@ -256,17 +269,24 @@ function asMatrices(
   if ((verb !== "meet" && verb !== "scale") || axes === undefined) return null;
   if (of.some(({ shape }) => shape !== undefined)) return null;
   const written = axes.split(/,|->/);
-  const lettered = [first.value, second.value, value].map((each, at): Lettered => {
+  const values = [first.value, second.value, value];
+  const size = new Map<string, number>();
+  for (const [at, { shape }] of values.entries())
+    for (const [axis, letter] of [...(written[at] ?? "")].entries())
+      size.set(letter, Math.max(size.get(letter) ?? 1, shape[axis] ?? 1));
+  const lettered = values.map((each, at): Lettered => {
     const others = written.filter((_, other) => other !== at).join("");
     const kept = [...(written[at] ?? "")].map((letter, axis) => ({ letter, size: each.shape[axis] ?? 1 }));
-    const told = kept.filter(({ letter, size }) => size > 1 || others.includes(letter));
-    return { value: each, letters: told.map(({ letter }) => letter), shape: told.map(({ size }) => size) };
+    // Along an axis of size 1 a table is read at 0, whatever its letter is.
+    const told = kept.filter(
+      ({ letter, size: own }) => own > 1 || (size.get(letter) === 1 && others.includes(letter)),
+    );
+    return {
+      value: each,
+      letters: told.map(({ letter }) => letter),
+      shape: told.map(({ size: own }) => own),
+    };
   });
-  const size = new Map(
-    lettered.flatMap(({ letters, shape }) => letters.map((letter, axis) => [letter, shape[axis] ?? 1])),
-  );
-  if (lettered.some(({ letters, shape }) => letters.some((letter, axis) => size.get(letter) !== shape[axis])))
-    return null;
   const [mine = [], theirs = [], result = []] = lettered.map(({ letters }) => letters);
   const batch = mine.filter((letter) => theirs.includes(letter) && result.includes(letter));
   const meeting = mine.filter((letter) => theirs.includes(letter) && !result.includes(letter));
@@ -312,18 +332,17 @@ function inRows(
     matrix,
     shape: sizes([...counts.slice(0, batch), down, columns]),
     isTurned: order.length === 1 ? across === 0 : String(letters) !== String(order),
+    readFrom: null,
     placeOf: (cell) => placeOf(matrix, cellIn(cell)),
   };
 }
 
 function meetingsOf(
-  { axes = "", source, goal, of }: Move,
+  { axes = "", source, goal }: Move,
   shapes: readonly (readonly number[])[],
 ): readonly Meeting[] {
   if (source !== undefined)
-    return source.flatMap((first, result) =>
-      first < 0 ? [] : [{ result, first, second: of.length > 1 ? result : null }],
-    );
+    return source.flatMap((first, result) => (first < 0 ? [] : [{ result, first, second: null }]));
   if (goal !== undefined)
     return goal.flatMap((result, first) => (result < 0 ? [] : [{ result, first, second: null }]));
   const tables = axes.split(/,|->/).map(indicesIn);

@@ -147,6 +147,39 @@ it("lays a batch out as matrices one below the other", () => {
   );
 });
 
+/** Sizes that go with one another, the last ones beside each other; null where some do not. */
+function broadcast(shapes: readonly (readonly number[])[]): readonly number[] | null {
+  const rank = Math.max(...shapes.map(({ length }) => length));
+  const sizes = Array.from({ length: rank }, (_, at) => {
+    const found = new Set(
+      shapes.map((shape) => shape[shape.length - rank + at] ?? 1).filter((size) => size !== 1),
+    );
+    return found.size > 1 ? null : ([...found][0] ?? 1);
+  });
+  return sizes.every((size) => size !== null) ? sizes : null;
+}
+
+it("has no sign between tables that is not one of their shapes", () => {
+  const seen = new Set<string>();
+  for (const { where, form } of ALL) {
+    const table = form.rightAt({ row: 0, column: 0 });
+    if (table === null || form.operator === "∗") continue;
+    const [left, right, result] = [form.left, table, form.result].map(({ shape }) =>
+      shape.map(({ size }) => size),
+    );
+    if (left === undefined || right === undefined || result === undefined) throw new Error("three tables");
+    seen.add(form.operator);
+    // Behind the number an arrow leads to the result.
+    const isPlaced = form.rule !== "terms" && form.rule !== "entries";
+    const areMatrices = form.operator === "×" && left.at(-1) === right.at(-2);
+    const isNumber = [left, right].some((shape) => shape.every((size) => size === 1));
+    if (form.operator === "×") expect(areMatrices || isNumber, where).toBe(true);
+    if (form.operator === "·") expect(left, where).toEqual(right);
+    else if (!areMatrices && !isPlaced) expect(broadcast([left, right]), where).toEqual(result);
+  }
+  expect(seen).toEqual(new Set(["×", "⊙", "·", "−"]));
+});
+
 it("writes v as rows, times outputs by inputs, everywhere", () => {
   for (const { where, form } of ALL) {
     if (form.operator !== "×" || form.view === "elements" || form.rule !== "terms") continue;

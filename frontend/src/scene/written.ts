@@ -37,6 +37,7 @@ import {
   type Place,
   type ProductForm,
   placeOf,
+  type Rule,
   returnedFor,
   type Side,
   samePlace,
@@ -220,6 +221,9 @@ export function sizeOfProduct(
   return { size: Math.min(...sizes(most).map((size) => size ?? least)), isOneLine: true, most };
 }
 
+/** By these, entries that have met a number go to places of their own: no product has that shape. */
+const PLACING: ReadonlySet<Rule> = new Set(["dealt", "folded", "moved"]);
+
 interface LineLook extends Omit<ProductLook, "pointed"> {
   readonly pointed: Place | null;
   readonly hasV: boolean;
@@ -282,7 +286,7 @@ function writtenLine(form: ProductForm, look: LineLook, at: number) {
       ...(right === null ? [] : [[operatorBlock(form.operator), block(right, "right", size)]]),
       [
         form.isTrue || !shown.product || isMoving
-          ? operatorBlock(right === null ? form.operator : "=")
+          ? operatorBlock(right === null ? form.operator : PLACING.has(form.rule) ? "→" : "=")
           : operatorBlock("≠", "problem"),
         block(form.result, "result", size),
       ],

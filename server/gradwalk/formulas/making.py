@@ -38,8 +38,7 @@ def make(move: Move, tensors: Sequence[Tensor], shape: Shape) -> Tensor:
     made = first.new_zeros(math.prod(shape))
     if "source" in move:
         source = torch.tensor(move["source"])
-        made = torch.where(source < 0, 0, first[source.clamp(min=0)])
-        return (made if len(tensors) == 1 else made * tensors[1].reshape(-1)).reshape(shape)
+        return torch.where(source < 0, 0, first[source.clamp(min=0)]).reshape(shape)
     if "goal" in move:
         goal = torch.tensor(move["goal"])
         return made.index_add(0, goal[goal >= 0], first[goal >= 0]).reshape(shape)

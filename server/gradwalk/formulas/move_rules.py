@@ -74,7 +74,7 @@ def _subtracted(reading: Reading, one: Apply) -> Way:
 
 
 def _class_minus_shares(reading: Reading, one: Apply) -> Way | None:
-    """`v - p * sum(v)` where a row of v has one entry: it is dealt out, times 1 at its own place and less p at all."""
+    """`v - p * sum(v)` where a row of v has one entry: that number, times 1 at its own place and less p everywhere."""
     v, taken = one.arguments
     if not isinstance(taken, Apply) or taken.operation != "mul":
         return None
@@ -89,12 +89,15 @@ def _class_minus_shares(reading: Reading, one: Apply) -> Way | None:
     dims = tuple(dict(totals[0].options)["dim"] or range(is_class.dim()))
     if not bool((is_class.sum(dims) == 1).all()):
         return None
-    cells = (torch.arange(is_class.numel()).reshape(way.shape) * is_class).sum(dims, keepdim=True).expand(way.shape)
+    number = reading.settled(reading.way(totals[0]))
     factors = is_class.to(way.value.dtype) - reading.tensor(shares[0])
     source = reading.written(shares[0], factors)
     source["classes_minus"] = True
-    move: Move = {"verb": "deal", "of": [way.source, source], "source": cells.reshape(-1).tolist()}
-    return reading.add(move, [way.value, factors], way.shape)
+    letters = ascii_lowercase[8 : 8 + len(way.shape)]
+    axes = f"{letters[len(letters) - len(number.shape) :]},{letters}->{letters}"
+    return reading.add(
+        {"verb": "scale", "of": [number.source, source], "axes": axes}, [number.value, factors], way.shape
+    )
 
 
 def _same(reading: Reading, one: Apply) -> Way:

@@ -52,8 +52,7 @@ class Move(TypedDict):
     axes: NotRequired[str]
     """The cells of each table, and after the arrow of the result."""
     source: NotRequired[list[int]]
-    """Per cell of the result the cell of the first table that goes there, counted row by row; -1: none, it is 0. A
-    second table has the factors, in the shape of the result."""
+    """Per cell of the result the cell of the first table that goes there, counted row by row; -1: none, it is 0."""
     goal: NotRequired[list[int]]
     """Per cell of the table the cell of the result that it is added to; -1: to none."""
     shape: NotRequired[list[int]]

@@ -3,7 +3,7 @@ import type { Box, Curve, Point } from "../layout/geometry";
 import { boxesOverlap } from "../layout/geometry";
 import { layOut } from "../layout/graphviz";
 import { drawingOf } from "../layout/sizes";
-import { START, startOf } from "../model/position";
+import { type Position, previousPhase, START, startOf } from "../model/position";
 import { sampleTrace, walkFrom } from "../model/samples";
 import { nodeAt, nodeTitle, passAt } from "../model/selectors";
 import { SAMPLES } from "../protocol/samples";
@@ -100,6 +100,20 @@ describe.each(SAMPLES)("%s", (name) => {
       expect(words).toContain(node.name.slice(0, 12));
       const drawn = all.slice(0, all.length - dock.length).map(({ text }) => text);
       expect(drawn.some((text) => text.includes(nodeTitle(node).slice(0, 3)))).toBe(true);
+    }
+  });
+
+  it("says what a motion leads to when it is over, and moves nothing below for it", () => {
+    for (const { position, draw, dock } of pictures) {
+      const before = texts(draw(0).slice(2));
+      const sentence = (at: Position): string => textOf(saidAt(trace, at));
+      const isNew = sentence(previousPhase(trace, position)) !== sentence(position);
+      const [first, said] = [before[0]?.text ?? "", sentence(position)];
+      if (isNew && position.phase === "multiply") expect(said.startsWith(first), said).toBe(false);
+      const node = nodeAt(trace, position)?.name ?? "";
+      const title = (all: readonly Written[]) =>
+        all.find(({ text }) => node !== "" && text.startsWith(node))?.box.y;
+      expect(title(before)).toBe(title(dock));
     }
   });
 

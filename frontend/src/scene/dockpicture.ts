@@ -29,6 +29,8 @@ export interface DockView {
   readonly callout: CalloutScene | null;
   /** What is said of the stop. */
   readonly said: string;
+  /** What is said in its place while the motion into the stop lasts; null behind it. */
+  readonly saidBefore: string | null;
   /** `Step 3 of 7, multiply`. */
   readonly place: string;
   /** What goes into the outputs, before the pass. */
@@ -61,11 +63,12 @@ export function drawDock(view: DockView, room: Box): readonly Shape[] {
       shapes.push(text({ x: room.x, y: y - letters.size * 0.25 }, line, letters, ink));
     }
   };
-  const sentence =
-    SENTENCE.find((letters) => lettersHigh(view.said, letters, room) <= room.height * MOST_SENTENCE) ??
-    (SENTENCE.at(-1) as Letters);
-  put(wrapped(view.said, sentence, room.width), sentence, "ink");
-  y += GAP;
+  const sentence = largest(view.said, room, room.height * MOST_SENTENCE) ?? (SENTENCE.at(-1) as Letters);
+  const high = lettersHigh(view.said, sentence, room);
+  const said = view.saidBefore ?? view.said;
+  const letters = view.saidBefore === null ? sentence : largest(said, room, high);
+  if (letters !== undefined) put(wrapped(said, letters, room.width), letters, "ink");
+  y = room.y + high + GAP;
   if (callout !== null) {
     const title = cut(callout.title, TITLE, room.width);
     const notes = cut(callout.notes.join(" · "), QUIET, room.width - widthOf(title, TITLE) - GAP);
@@ -79,6 +82,10 @@ export function drawDock(view: DockView, room: Box): readonly Shape[] {
   shapes.push(...drawBody(view, body));
   shapes.push(text({ x: room.x, y: room.y + room.height - 2 }, view.place, PLACE, "ink-quiet"));
   return shapes;
+}
+
+function largest(said: string, room: Size, height: number): Letters | undefined {
+  return SENTENCE.find((letters) => lettersHigh(said, letters, room) <= height);
 }
 
 function lettersHigh(said: string, letters: Letters, room: Size): number {

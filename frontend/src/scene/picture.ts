@@ -3,8 +3,7 @@ import type { Box, Size } from "../layout/geometry";
 import type { Layout } from "../layout/place";
 import { knownInMotion } from "../model/mask";
 import { DEFAULT_PRECISION } from "../model/numbers";
-import type { Position } from "../model/position";
-import { stepCount } from "../model/position";
+import { type Position, previousPhase, stepCount } from "../model/position";
 import { stepAt, walkAt } from "../model/selectors";
 import type { TraceState } from "../model/trace";
 import { phaseName } from "../words/phases";
@@ -73,7 +72,9 @@ export function drawPicture(view: PictureView): readonly Shape[] {
     ...drawDock(
       {
         callout,
-        said: textOf(saidAt(known, position)),
+        said: textOf(saidAt(trace, position)),
+        // As on the page: what a motion leads to is said when it is over.
+        saidBefore: progress < 1 ? textOf(saidAt(known, previousPhase(trace, position))) : null,
         place: placeOf(trace, position),
         seeds: seedsOf(still),
         progress,

@@ -202,6 +202,29 @@ def test_a_graph_opens_whole_and_nothing_is_covered_hidden_or_moved_to_the_last_
                     assert [now[key] for key in still] == [first[key] for key in still], f"{slug} at {place}"
 
 
+SOFTMAX = """import torch
+x = torch.tensor([2.0, 1.0, 0.0], requires_grad=True)
+y = torch.softmax(x, 0)
+y.backward(torch.tensor([1.0, 0.5, -2.0]))
+"""
+
+
+@pytest.mark.parametrize("program", ["example=map", fragment(SOFTMAX)], ids=["map", "softmax"])
+def test_on_a_phone_the_equation_of_a_small_program_leaves_room_for_what_is_below_it(new_page, program):
+    player = new_page(viewport={"width": 390, "height": 844})
+    opened(player, f"{program}&s=1.3")
+    dock = player.page.evaluate(_PLACES)["dock"]
+    buttons = player.part("dock").locator(".foot button:visible")
+    assert buttons.count() > 3
+    assert all(box["y"] + box["height"] <= dock["bottom"] for box in (each.bounding_box() for each in buttons.all()))
+
+
+def test_on_a_phone_a_card_writes_all_numbers_of_its_line(new_page):
+    player = new_page(viewport={"width": 390, "height": 844})
+    opened(player, "example=batch&s=1.3")
+    assert player.page.evaluate(_PLACES)["cut"] == []
+
+
 def card(player: PlayerPage, title: str) -> list[str]:
     """The lines of a card, as they are read."""
     found = player.part("graph").get_by_role("article").filter(has=player.page.get_by_text(title, exact=True))

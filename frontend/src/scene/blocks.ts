@@ -260,7 +260,7 @@ function captioned(
   act: Omit<Act, "box"> | null = null,
 ): Block {
   const room = Math.max(inner.width, NARROWEST_NOTE);
-  const above = caption === "" ? [] : wrapped(caption, CAPTION, Math.max(room, 220));
+  const above = caption === "" ? [] : wrapped(caption, CAPTION, Math.max(room, 200));
   const sizes = typeof shape === "string" ? [quiet(shape)] : shape;
   const notes = note.split("\n").flatMap((each) => wrapped(each, CAPTION, room));
   const below = [

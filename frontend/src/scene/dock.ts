@@ -31,7 +31,7 @@ const EQUATION_PX = 434;
 export function dockOf({ width, height }: Size, scale = 1, needed = 0): Dock {
   if (height < LOW_PX && (width >= NARROW_PX || width > FLAT * height))
     return { side: "beside", share: width >= NARROW_PX && width < TIGHT_PX ? 0.69 : 0.64 };
-  if (width < NARROW_PX) return { side: "below", share: 0.66 };
+  if (width < NARROW_PX) return { side: "below", share: 0.75 };
   const share = Math.max(0.46, (COLUMN_PX * scale) / width);
   const takesTooMuch = width * (1 - share) < needed && needed <= width;
   if (width >= ROOMY_PX * scale && !takesTooMuch) return { side: "beside", share };

@@ -293,7 +293,7 @@ function briefCard(card: CardScene, box: Box, { direction, precision, letters }:
   });
 }
 
-/** Letters somewhat smaller where a line is somewhat too long. */
+/** Letters somewhat smaller where a line is somewhat too long: without its end a list of numbers is another one. */
 function fitting(line: string, letters: Letters, room: number): Letters {
   const share = Math.min(1, room / widthOf(line, letters));
   return { ...letters, size: letters.size * Math.max(SMALLEST_SHARE, share) };
@@ -308,7 +308,7 @@ function titleCard(card: CardScene, box: Box, { letters }: Look): readonly Shape
   return [text(at, cut(card.title, small, room), small, card.involved ? "ink" : "ink-quiet", "middle")];
 }
 
-const SMALLEST_SHARE = 0.7;
+const SMALLEST_SHARE = 0.6;
 
 interface ValueLook {
   readonly precision: number;

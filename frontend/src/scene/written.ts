@@ -110,10 +110,10 @@ const PROJECTED_FROM = 1.5;
 /** and no number is smaller. */
 const LEAST_PROJECTED = 16.5;
 
-export function numberSizes(typeScale: number): readonly number[] {
-  return [22, 20, 18, 16.5, 15, 14, 13].filter(
-    (size) => typeScale < PROJECTED_FROM || size >= LEAST_PROJECTED,
-  );
+/** @param isNarrow v and J stand side by side as long as can be: one below the other leaves no room for what is below. */
+export function numberSizes(typeScale: number, isNarrow: boolean): readonly number[] {
+  const least = typeScale >= PROJECTED_FROM ? LEAST_PROJECTED : isNarrow ? 12 : 13;
+  return [22, 20, 18, 16.5, 15, 14, 13, 12].filter((size) => size >= least);
 }
 
 /** The largest size in which it has room, else the smallest. */

@@ -122,6 +122,11 @@ class PlayerPage:
         self.page.keyboard.press("Delete")
         self.page.keyboard.insert_text(source)
 
+    def run(self, source: str) -> None:
+        """Replaces the program and runs it by its keys."""
+        self.type_program(source)
+        self.press("ControlOrMeta+Enter")
+
     def wait_for_end_of_run(self) -> None:
         """Of the run that is under way; what the status says would not do, it is silent for the first moments."""
         expect(self.page.locator("[data-is-running]")).to_have_attribute("data-is-running", "false")

@@ -3,7 +3,6 @@
 import re
 from pathlib import Path
 
-import pytest
 import torch
 from playwright.sync_api import Locator, expect
 
@@ -27,22 +26,6 @@ WALK = (
 """In the opening example; it ends where it began."""
 
 
-@pytest.fixture
-def newcomer(player: PlayerPage) -> PlayerPage:
-    """At the opening example, in a profile that has seen nothing."""
-    player.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    player.open()
-    player.wait_for_steps(2)
-    player.wait_for_place("1.3")
-    return player
-
-
-def walk(player: PlayerPage) -> None:
-    for key, place in WALK:
-        player.press(key)
-        player.wait_for_place(place)
-
-
 IS_FOCUSED = "element => element === document.activeElement"
 
 
@@ -57,45 +40,50 @@ def tab_to(player: PlayerPage, target: Locator) -> None:
     raise AssertionError(f"{target} was not reached")
 
 
-def test_readmes_minute_by_keys_alone(newcomer: PlayerPage) -> None:
+def test_readmes_minute_by_keys_alone(player: PlayerPage) -> None:
+    """In a profile that has seen nothing."""
     example = re.search(r'choose "([^"]+)"', IN_A_MINUTE)
     expression = re.search(r"type `([^`]+)`", IN_A_MINUTE)
     assert example is not None
     assert expression is not None
-    keys, dialog = newcomer.page.keyboard, newcomer.page.get_by_role("dialog")
+    keys, dialog = player.page.keyboard, player.page.get_by_role("dialog")
+    player.open()
+    player.wait_for_steps(2)
     # The page opens with this example: only from elsewhere is its opening step a sign that it was opened again.
-    newcomer.press("End")
-    newcomer.wait_for_place("2.5")
-    tab_to(newcomer, newcomer.named("button", "page-examples"))
+    player.press("End")
+    player.wait_for_place("2.5")
+    tab_to(player, player.named("button", "page-examples"))
     keys.press("Enter")
-    tab_to(newcomer, dialog.get_by_role("button", name=example[1]))
+    tab_to(player, dialog.get_by_role("button", name=example[1]))
     keys.press("Enter")
     expect(dialog).to_be_hidden()
-    newcomer.wait_for_place("1.3")
-    newcomer.wait_for_end_of_run()
-    walk(newcomer)
-    newcomer.press("Space")
-    newcomer.wait_for_place("1.4")
+    player.wait_for_place("1.3")
+    player.wait_for_end_of_run()
+    for key, place in WALK:
+        player.press(key)
+        player.wait_for_place(place)
+    player.press("Space")
+    player.wait_for_place("1.4")
 
-    tab_to(newcomer, newcomer.program)
+    tab_to(player, player.program)
     keys.press("ControlOrMeta+a")
     keys.type(expression[1])
     keys.press("ControlOrMeta+Enter")
-    newcomer.wait_for_steps(5)
+    player.wait_for_steps(5)
     keys.press("Escape")
-    tab_to(newcomer, newcomer.slider("x"))
+    tab_to(player, player.slider("x"))
     keys.press("ArrowRight")
-    expect(newcomer.slider("x")).to_have_value("2.05")
+    expect(player.slider("x")).to_have_value("2.05")
     x = torch.tensor(2.05, requires_grad=True)
     (torch.sin(x * 3.0) + x).backward()
     assert x.grad is not None
-    tab_to(newcomer, newcomer.button("Last step"))
+    tab_to(player, player.button("Last step"))
     keys.press("Enter")
-    newcomer.show_panel("page-steps")
-    expect(newcomer.page.get_by_role("table", name="Steps")).to_contain_text(f"{x.grad.item():.4g}")
+    player.show_panel("page-steps")
+    expect(player.page.get_by_role("table", name="Steps")).to_contain_text(f"{x.grad.item():.4g}")
     # The v of the example stays with the example.
-    newcomer.wait_for_key("i", '{"x":2.05}')
-    assert "g=" not in newcomer.page.url
+    player.wait_for_key("i", '{"x":2.05}')
+    assert "g=" not in player.page.url
 
 
 def test_arrow_keys_switch_tabs_on_a_tab_and_walk_elsewhere(player: PlayerPage) -> None:

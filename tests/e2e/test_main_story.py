@@ -112,17 +112,10 @@ def test_a_pass_can_be_read_while_the_program_still_runs(player: PlayerPage) -> 
     close(player, v_times_J=torch.tensor(2.0))
 
 
-DAMAGED = ["s=7.9&i=%7B", "theme=pink", "g=" + "[" * 300, "digits=x", "s=%00"]
-
-
 def test_a_damaged_link_says_so_and_still_opens(player: PlayerPage) -> None:
     """Any hash at all is tried in `address.test.ts`."""
-    player.open(f"v=1&code=x*y&{DAMAGED[0]}")
-    damaged = player.page.get_by_role("alert")
-    for each in DAMAGED[1:]:
-        expect(damaged.first).to_be_visible()
-        player.change_hash(f"code=x*y&{each}")
-    expect(damaged.first).to_be_visible()
+    player.open("v=1&code=x*y&s=7.9&i=%7B")
+    expect(player.page.get_by_role("alert").first).to_be_visible()
     player.change_hash(fragment("x * y", i={"x": 2.0, "y": 3.0}, s="1.3"))
     player.wait_for_steps(3)
     close(player, v_times_J=torch.tensor(3.0))

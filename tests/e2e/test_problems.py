@@ -28,8 +28,7 @@ def test_a_mistake_is_told_at_its_line_and_goes_when_it_is_mended(player: Player
         card.get_by_role("button", name=say("page-go-to-line", line=line)).click()
         expect(player.program).to_be_focused()
         expect(player.page.locator(".cm-lintRange-error").first).to_be_visible()
-    player.type_program("x * x")
-    player.press("ControlOrMeta+Enter")
+    player.run("x * x")
     player.wait_for_steps(2)
     expect(player.problems).to_have_count(0)
     # An expression half typed leaves the picture.
@@ -99,13 +98,11 @@ def test_warnings_and_caught_errors_stand_at_their_lines(player: PlayerPage) -> 
     shown.get_by_role("button", name=say("page-go-to-line", line=2)).click()
     expect(player.program).to_be_focused()
     again = "y = (x * x).sum()\ny.backward()\ntry:\n    y.backward()\nexcept RuntimeError:\n    pass"
-    player.type_program("x = torch.ones(2, requires_grad=True)\n" + again)
-    player.press("ControlOrMeta+Enter")
+    player.run("x = torch.ones(2, requires_grad=True)\n" + again)
     expect(player.page.locator(".cm-lintRange-info")).to_have_text("x * x")
     expect(player.page.locator(".cm-lintRange-error")).to_have_count(0)
     expect(shown).to_have_count(0)
-    player.type_program("if True:\n    x = torch.ones(2, requires_grad=True).cuda()\nx.sum().backward()")
-    player.press("ControlOrMeta+Enter")
+    player.run("if True:\n    x = torch.ones(2, requires_grad=True).cuda()\nx.sum().backward()")
     expect(player.page.locator(".cm-lintRange-info")).to_have_text("x = torch.ones(2, requires_grad=True).cuda()")
 
 
@@ -127,8 +124,7 @@ def test_why_there_is_no_gradient_is_the_first_thing_told(player: PlayerPage) ->
     player.button("Next phase").click()
     expect(opening).to_have_count(0)
     player.show_panel("page-program")
-    player.type_program(ATTACHED)
-    player.press("ControlOrMeta+Enter")
+    player.run(ATTACHED)
     player.show_panel("page-steps")
     expect(last).not_to_contain_text("x.grad None")
     # A layer that is frozen on purpose is told in the table only.

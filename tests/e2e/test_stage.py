@@ -247,6 +247,8 @@ def test_values_on_cards_have_names_and_what_waits_says_how_much_has_come(player
     assert re.search("mul.*1.*2", queue[2])
     opened(player, "example=used-twice&s=3.1")
     assert card(player, "a 6") == ["mul", "a 6", "v 16"]
+    player.show_panel("page-steps")
+    expect(player.rows.nth(2)).to_contain_text(re.compile(r"10\s*\+\s*6\s*=\s*16"))
 
 
 def test_of_many_contributions_the_largest_are_written_out_and_what_waits_is_on_its_card(player: PlayerPage) -> None:

@@ -129,6 +129,7 @@ describe("the address", () => {
     ["i=[1]", "the inputs"],
     ['i={"x":"two"}', "the inputs"],
     ["g=null", "the external gradient"],
+    [`g=${"[".repeat(300)}`, "the external gradient"],
     ["seed=-1", "the seed"],
     ["s=7.9", "the step"],
     ["nudge=x:much", "the nudge"],

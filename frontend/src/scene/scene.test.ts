@@ -1,3 +1,5 @@
+/** Real traces and random graphs, drawn at every stop. Each stop is worth a key, and every old link opens one. */
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { boxesOverlap, pointAt } from "../layout/geometry";
 import { layOut } from "../layout/graphviz";
@@ -6,8 +8,19 @@ import { drawingOf } from "../layout/sizes";
 import { isTensor } from "../model/gradients";
 import { knownInMotion } from "../model/mask";
 import { toNumber } from "../model/numbers";
-import type { Position } from "../model/position";
-import { formatPosition, isReached, START, startOf, stopsOfStep } from "../model/position";
+import { PHASES, PLACES } from "../model/phases";
+import {
+  clampPosition,
+  formatPosition,
+  isReached,
+  type Position,
+  parsePosition,
+  START,
+  startOf,
+  stepCount,
+  stopsOfStep,
+} from "../model/position";
+import { randomTraces } from "../model/random";
 import { sampleTrace, walkFrom } from "../model/samples";
 import { passAt } from "../model/selectors";
 import type { TraceState } from "../model/trace";
@@ -15,13 +28,15 @@ import { SAMPLES, TRACES } from "../protocol/samples";
 import { sentenceAt } from "../words/sentences";
 import { drawCallout } from "./equation";
 import { productForms } from "./product";
-import { drawStill } from "./still";
+import { drawGroups, drawStill } from "./still";
 import { drawTokens } from "./tokens";
 
 const MOST_MOVING_GROUPS = 4;
 
+const WALKS = [START, startOf("forward")];
+
 const everyPosition = (trace: TraceState): readonly Position[] =>
-  [START, startOf("forward")].flatMap((start) => walkFrom(trace, start));
+  WALKS.flatMap((start) => walkFrom(trace, start));
 
 /** All that is drawn at a position, in the motion that leads into it. */
 function drawScene(trace: TraceState, layout: Layout, position: Position, progress: number) {
@@ -31,6 +46,7 @@ function drawScene(trace: TraceState, layout: Layout, position: Position, progre
     ...rest,
     cards: still.graph?.nodes.map(cardOf) ?? [],
     edges: still.graph?.edges.map(edgeOf) ?? [],
+    groups: drawGroups(still, layout),
     tokens: drawTokens(still, layout, progress),
     callout: drawCallout(trace, still),
   };
@@ -45,6 +61,29 @@ function layouts(trace: TraceState): (position: Position) => Layout {
     if (layout === undefined) throw new Error("no layout");
     return layout;
   };
+}
+
+/** What one sees on the stage at a stop, as text; of an equation, which of its parts are revealed. */
+function seenIn({ cards, edges, groups, tokens, callout }: ReturnType<typeof drawScene>): string {
+  const seen = tokens
+    .filter(({ opacity }) => opacity > 0)
+    .map(({ at, label, value }) => ({ at, label, value }));
+  const { rule, product, landed } = callout?.shown ?? {};
+  const revealed = { vjp: { rule, product }, accumulate: { rule, landed }, forward: { product, landed } };
+  const equation = callout === null ? null : [callout.title, revealed[callout.kind]];
+  return JSON.stringify({ cards, edges, groups, seen, equation });
+}
+
+/** The stops at which nothing is new on the stage, or nothing is said. */
+function idle(trace: TraceState): readonly string[] {
+  const layoutOf = layouts(trace);
+  return WALKS.flatMap((start) => {
+    const places = walkFrom(trace, start);
+    const seen = places.map((position) => seenIn(drawScene(trace, layoutOf(position), position, 1)));
+    return places
+      .filter((place, at) => seen[at] === seen[at - 1] || sentenceAt(trace, place) === "")
+      .map(formatPosition);
+  });
 }
 
 describe.each(SAMPLES)("%s", (name) => {
@@ -128,10 +167,9 @@ describe.each(SAMPLES)("%s", (name) => {
     }
   });
 
-  it("names every card and says a sentence at every stop", () => {
+  it("names every card", () => {
     for (const position of positions) {
       const scene = drawScene(trace, layoutOf(position), position, 1);
-      expect(sentenceAt(trace, position)).not.toBe("");
       expect(new Set(scene.cards.map((card) => card.node.id)).size).toBe(scene.cards.length);
       for (const card of scene.cards)
         expect(card.name).toMatch(/^[\w:]+, (step \d+ of \d+|not executed|no step yet)$/);
@@ -139,9 +177,14 @@ describe.each(SAMPLES)("%s", (name) => {
   });
 });
 
-describe.each(TRACES)("every still of %s", (name) => {
-  it("rests every token where it covers no card and no other token", () => {
-    const trace = sampleTrace(name);
+describe.each(TRACES)("the stops of %s", (name) => {
+  const trace = sampleTrace(name);
+
+  it("each change the picture and say a sentence", () => {
+    expect(idle(trace)).toEqual([]);
+  });
+
+  it("rest every token where it covers no card and no other token", () => {
     const layoutOf = layouts(trace);
     for (const position of everyPosition(trace)) {
       const layout = layoutOf(position);
@@ -155,6 +198,31 @@ describe.each(TRACES)("every still of %s", (name) => {
       expect(covered, formatPosition(position)).toEqual([]);
     }
   });
+
+  it("are where old links of five phases, or of three, open: at the nearest before", () => {
+    for (const { direction } of WALKS) {
+      for (let step = 1; step <= stepCount(trace, direction); step += 1) {
+        const stops = stopsOfStep(trace, direction, step);
+        for (const phase of PHASES[direction]) {
+          const link = `${direction === "forward" ? "f" : ""}${step}.${PLACES[phase]}`;
+          const opened = clampPosition(trace, parsePosition(link) ?? START);
+          expect(opened).toMatchObject({ direction, step });
+          expect(stops, link).toContain(opened.phase);
+          const between = stops.filter(
+            (stop) => PLACES[stop] > PLACES[opened.phase] && PLACES[stop] <= PLACES[phase],
+          );
+          expect(between, link).toEqual([]);
+        }
+      }
+    }
+  });
+});
+
+it("the stops of random graphs each change the picture and say a sentence", () => {
+  fc.assert(
+    fc.property(randomTraces, (trace) => idle(trace).length === 0),
+    { numRuns: 60 },
+  );
 });
 
 describe.each(TRACES)("what waits in %s", (name) => {
@@ -193,49 +261,27 @@ describe.each(TRACES)("what waits in %s", (name) => {
   });
 });
 
-describe("gradients before their time", () => {
-  it("are not computed, and never zero, before the pass", () => {
-    const trace = sampleTrace("x-times-x");
-    const { cards } = drawScene(trace, layouts(trace)(START), START, 1);
-    const leaf = cards.find((card) => card.role === "leaf");
-    expect(leaf?.leafGrad).toMatchObject({ missing: "not_computed" });
-  });
-
-  it("shows both contributions of x times x, their sum, and .grad after landing", () => {
-    const trace = sampleTrace("x-times-x");
-    const layoutOf = layouts(trace);
-    const collect = { direction: "backward", step: 2, phase: "collect" } as const;
-    const scene = drawScene(trace, layoutOf(collect), collect, 1);
-    expect(scene.tokens.map((token) => token.label)).toEqual(["6"]);
-    const place = scene.tokens[0]?.at ?? { x: Number.NaN, y: Number.NaN };
-    const known = knownInMotion(trace, collect);
-    const tokensAt = (progress: number) => drawScene(known, layoutOf(collect), collect, progress).tokens;
-    const farthest = (progress: number): number =>
-      Math.max(...tokensAt(progress).map(({ at }) => Math.hypot(at.x - place.x, at.y - place.y)));
-    for (const progress of [0, 0.1, 0.5, 0.99])
-      expect(tokensAt(progress).map((token) => token.label)).toEqual(["3", "3"]);
-    expect(farthest(0.1)).toBeGreaterThan(farthest(0.5));
-    expect(farthest(0.99)).toBeLessThan(4);
-    const card = drawScene(known, layoutOf(collect), collect, 0.1).cards.find(({ role }) => role === "leaf");
-    expect(card?.gradient).not.toMatchObject({ data: [6] });
-    expect(sentenceAt(known, collect)).not.toContain("6");
-    expect(sentenceAt(trace, collect)).toContain("6");
-    expect(scene.callout?.kind).toBe("accumulate");
-    const land = { ...collect, phase: "land" } as const;
-    const leaf = drawScene(trace, layoutOf(land), land, 1).cards.find((card) => card.role === "leaf");
-    expect(leaf?.leafGrad).toMatchObject({ data: [6] });
-  });
-});
-
-describe("saved tensors", () => {
-  it("fill the symbols that the formula of each operand names", () => {
-    const trace = sampleTrace("why-grad-output");
-    const position = { direction: "backward", step: 4, phase: "rule" } as const;
-    const { callout } = drawScene(trace, layouts(trace)(position), position, 1);
-    if (callout?.kind !== "vjp") throw new Error("no product");
-    const fills = callout.operands.map((operand) =>
-      operand.fills.map(({ saved, symbol }) => [saved.name, symbol]),
-    );
-    expect(fills).toEqual([[["other", "x"]], [["self", "w"]]]);
-  });
+it("shows both contributions of x times x, their sum, and .grad after landing", () => {
+  const trace = sampleTrace("x-times-x");
+  const layoutOf = layouts(trace);
+  const collect = { direction: "backward", step: 2, phase: "collect" } as const;
+  const scene = drawScene(trace, layoutOf(collect), collect, 1);
+  expect(scene.tokens.map((token) => token.label)).toEqual(["6"]);
+  const place = scene.tokens[0]?.at ?? { x: Number.NaN, y: Number.NaN };
+  const known = knownInMotion(trace, collect);
+  const tokensAt = (progress: number) => drawScene(known, layoutOf(collect), collect, progress).tokens;
+  const farthest = (progress: number): number =>
+    Math.max(...tokensAt(progress).map(({ at }) => Math.hypot(at.x - place.x, at.y - place.y)));
+  for (const progress of [0, 0.1, 0.5, 0.99])
+    expect(tokensAt(progress).map((token) => token.label)).toEqual(["3", "3"]);
+  expect(farthest(0.1)).toBeGreaterThan(farthest(0.5));
+  expect(farthest(0.99)).toBeLessThan(4);
+  const card = drawScene(known, layoutOf(collect), collect, 0.1).cards.find(({ role }) => role === "leaf");
+  expect(card?.gradient).not.toMatchObject({ data: [6] });
+  expect(sentenceAt(known, collect)).not.toContain("6");
+  expect(sentenceAt(trace, collect)).toContain("6");
+  expect(scene.callout?.kind).toBe("accumulate");
+  const land = { ...collect, phase: "land" } as const;
+  const leaf = drawScene(trace, layoutOf(land), land, 1).cards.find((card) => card.role === "leaf");
+  expect(leaf?.leafGrad).toMatchObject({ data: [6] });
 });

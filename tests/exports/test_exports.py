@@ -83,12 +83,6 @@ def test_a_stop_is_that_of_the_phase_or_of_the_one_before_it() -> None:
     assert found.stop(Selection(0, direction="forward")).place == "f0"
 
 
-def test_the_forward_walk_is_drawn_too(square: TraceDocument) -> None:
-    pictures = [export("svg", square, Selection(1, phase, direction="forward")) for phase in (1, 2)]
-    assert "Operation 1 of 1, arrive" in words_of(pictures[0])
-    assert "Operation 1 of 1, compute" in words_of(pictures[1])
-
-
 HOSTILE = ["</text><script>alert(1)</script>", "]]>&amp;<!--", '"#{}$\\', "\x00\x1b\u202e\ud800", "とても長い名前" * 5]
 
 

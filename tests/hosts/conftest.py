@@ -66,16 +66,10 @@ def run() -> Run:
 
 
 @pytest.fixture(scope="session")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Firefox]:
+def firefox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Firefox]:
+    """The one Firefox of a run."""
     with running_firefox(tmp_path_factory.mktemp("profile")) as browser:
         yield browser
-
-
-@pytest.fixture
-def firefox(running: Firefox) -> Firefox:
-    """The one Firefox of a run, in a window of the usual size."""
-    running.resize(1440, 900)
-    return running
 
 
 @pytest.fixture

@@ -23,21 +23,13 @@ PREFERENCES = {
     "network.proxy.http_port": 9,
     "network.proxy.ssl": "127.0.0.1",
     "network.proxy.ssl_port": 9,
-    "network.captive-portal-service.enabled": False,
-    "network.connectivity-service.enabled": False,
-    "app.update.disabledForTesting": True,
-    "app.normandy.enabled": False,
     "datareporting.policy.dataSubmissionEnabled": False,
-    "toolkit.telemetry.server": "data:,",
-    "services.settings.server": "data:,",
-    "browser.safebrowsing.update.enabled": False,
     "browser.shell.checkDefaultBrowser": False,
     "browser.aboutwelcome.enabled": False,
     "ui.prefersReducedMotion": 1,
 }
 ARROW_RIGHT, PAGE_DOWN = "\ue014", "\ue00f"
 _ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
-_SHADOW = "shadow-6066-11e4-a52e-4f735466cecf"
 
 
 class Firefox:
@@ -77,27 +69,14 @@ class Firefox:
     def reload(self) -> None:
         self._ask("WebDriver:Refresh", {})
 
-    def resize(self, width: int, height: int) -> None:
-        self._ask("WebDriver:SetWindowRect", {"width": width, "height": height})
-
     def run(self, script: str, *arguments: object) -> Any:
         """The value of a function's body, or of the promise that it returns."""
         asked = {"script": f"return (async () => {{ {script} }})()", "args": list(arguments)}
         return self._ask("WebDriver:ExecuteScript", asked)["value"]
 
-    def find(self, css: str) -> str:
-        """The one element that a selector finds."""
-        found = self._ask("WebDriver:FindElements", {"using": "css selector", "value": css})
-        assert len(found) == 1, f"{len(found)} elements are {css}"
-        return str(found[0][_ELEMENT])
-
-    def click_inside(self, css: str, inner: str) -> None:
-        """Clicks what the second selector finds in the shadow tree of what the first finds."""
-        shadow = self._ask("WebDriver:GetShadowRoot", {"id": self.find(css)})["value"][_SHADOW]
-        asked = {"shadowRoot": shadow, "using": "css selector", "value": inner}
-        found = self._ask("WebDriver:FindElementsFromShadowRoot", asked)
-        assert len(found) == 1, f"{len(found)} elements are {inner} in {css}"
-        self._ask("WebDriver:ElementClick", {"id": str(found[0][_ELEMENT])})
+    def click(self, expression: str) -> None:
+        """Clicks the element that a JavaScript expression is."""
+        self._ask("WebDriver:ElementClick", {"id": self.run(f"return {expression}")[_ELEMENT]})
 
     def press(self, key: str) -> None:
         """Presses a key, wherever the focus is."""
@@ -105,9 +84,9 @@ class Firefox:
         self._ask("WebDriver:PerformActions", {"actions": [{"type": "key", "id": "keyboard", "actions": strokes}]})
 
     @contextmanager
-    def frame(self, css: str) -> Iterator[None]:
-        """What is asked inside the block is asked of a frame."""
-        self._ask("WebDriver:SwitchToFrame", {"element": self.find(css)})
+    def frame(self) -> Iterator[None]:
+        """What is asked inside the block is asked of the page's first frame."""
+        self._ask("WebDriver:SwitchToFrame", {"id": 0})
         try:
             yield
         finally:
@@ -128,8 +107,8 @@ def running_firefox(profile: Path) -> Iterator[Firefox]:
     assert executable is not None, "no Firefox: run make test-hosts, which installs it"
     lines = {**PREFERENCES, "marionette.port": 0}.items()
     (profile / "user.js").write_text("".join(f"user_pref({json.dumps(k)}, {json.dumps(v)});\n" for k, v in lines))
-    command = [executable, "--headless", "--marionette", "--no-remote", "--profile", str(profile)]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    command = [executable, "--headless", "--width=1440", "--height=900", "--marionette", "--no-remote"]
+    process = subprocess.Popen([*command, "--profile", profile], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         port = wait_until(lambda: _port_of(profile), process)
         with closing(Firefox(port)) as firefox:

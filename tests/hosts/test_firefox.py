@@ -62,16 +62,16 @@ def test_a_frame_shows_torchs_numbers_walks_by_keys_and_messages_and_gives_the_k
     paste(frame.replace("<iframe", '<iframe sandbox="allow-scripts"') if locked else frame)
     firefox.wait_until("told('ready').length === 1")
     assert firefox.run("return told('ready')[0].stops.length") == 8
-    with firefox.frame("iframe"):
+    with firefox.frame():
         firefox.wait_until(f"{PLAYER}.state.place === '1.3'")
         assert (firefox.run("return origin") == "null") == locked
         expect_torchs_numbers(firefox)
-        firefox.click_inside("grad-walk", "button[aria-label='Next phase']")
+        firefox.click(f"{PLAYER}.shadowRoot.querySelector(\"button[aria-label='Next phase']\")")
         firefox.press(ARROW_RIGHT)
     firefox.wait_until("told('step').at(-1).place === '1.5'")
     firefox.run("tell({type: 'goto', step: 2, phase: 4})")
     firefox.wait_until("told('step').at(-1).place === '2.1'")
-    with firefox.frame("iframe"):
+    with firefox.frame():
         # A leaf at which two contributions add up, and land.
         firefox.press(PAGE_DOWN)
         firefox.press(PAGE_DOWN)

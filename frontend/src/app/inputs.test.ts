@@ -160,19 +160,16 @@ it("says why the v of a program cannot be set", () => {
   const seed = { shape: [2], dtype: "float32" as const, data: [1, 2] };
   const given = (outputs: unknown, more = {}) =>
     whyKept({ ...pass, started: { ...started, ...more, outputs: outputs as typeof started.outputs } });
-  expect(given([{ ...output, seed }])).toBeNull();
-  expect(
-    new Set([
-      given([
-        { ...output, seed },
-        { ...output, seed },
-      ]),
-      given([{ ...output, seed, seed_requires_grad: true }]),
-      given([{ ...output, seed }], { batch: 3 }),
-      given([{ ...output, seed }], { number: 4 }),
-      given([{ ...output, seed: { shape: [900], dtype: "float32" } }]),
-    ]).size,
-  ).toBe(5);
+  const one = { ...output, seed };
+  expect(given([one])).toBeNull();
+  const reasons = [
+    given([one, one]),
+    given([{ ...one, seed_requires_grad: true }]),
+    given([one], { batch: 3 }),
+    given([one], { number: 4 }),
+    given([{ ...one, seed: { shape: [900], dtype: "float32" } }]),
+  ];
+  expect(new Set([null, ...reasons]).size).toBe(6);
 });
 
 it("knows nothing of a trace without a pass", () => {

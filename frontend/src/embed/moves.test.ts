@@ -1,19 +1,12 @@
 import { expect, it } from "vitest";
 import type { BackwardPhase } from "../model/phases";
-import { formatPosition, stopsOfStep } from "../model/position";
+import { formatPosition } from "../model/position";
 import { sampleTrace } from "../model/samples";
 import { edgeOf, moved, parseRange, stopsOf, within } from "./moves";
 
 const trace = sampleTrace("mlp-step");
 const at = (step: number, phase: BackwardPhase = "collect") =>
   ({ direction: "backward", step, phase }) as const;
-
-it("lists every stop of every step once, and the moment before", () => {
-  const stops = stopsOf(trace, null);
-  const counts = trace.steps.map((_, at) => stopsOfStep(trace, "backward", at + 1).length);
-  expect(stops).toHaveLength(1 + counts.reduce((sum, count) => sum + count));
-  expect(new Set(stops.map(formatPosition)).size).toBe(stops.length);
-});
 
 it("walks a range from end to end and no further", () => {
   const range = parseRange("2-3.2");

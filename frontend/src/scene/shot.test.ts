@@ -141,17 +141,4 @@ describe.each(TRACES)("the pictures of %s", (name) => {
       }
     }
   });
-
-  it.each(STAGES)("begin with the outputs in view, at $width", (stage) => {
-    const region = regionOf(stage);
-    const { graph, pass } = drawStill(trace, START);
-    if (graph === null || pass === null) return;
-    const layout = layOut(drawingOf(graph, new Set(groupsOpenAtFirst(graph))));
-    const camera = follower(layout, () => null, region)(0);
-    expect(camera).toEqual(whole(layout, region));
-    for (const { node } of pass.started.outputs) {
-      const box = boxOf(graph, layout, node);
-      expect(box && isInView(box, camera, region, MARGIN_PX), node).toBe(true);
-    }
-  });
 });

@@ -87,23 +87,18 @@ it.each(SOURCES)("%s holds no English", (path, source) => {
   expect(englishIn(path.endsWith(".ts") ? asScript(source) : source)).toEqual([]);
 });
 
-it.each([
+it.each<[string, string[]]>([
   ["<button>Run</button>", ["Run"]],
   ['<button aria-label="Close">×</button>', ["Close"]],
   ["<p>{open ? 'Hide' : 'Show'}</p>", ["Hide", "Show"]],
   ["<p title={open ? 'Hide' : name}>{`\u0024{count} answers`}</p>", ["Hide", "… answers"]],
   ['<p class="wide open" role="note">{label("page-run")} · <code>x is y</code></p>', []],
   ['<p>{kind === "open" ? "✓" : "✗"}</p>', []],
-])("finds what is spoken in %s", (markup, texts) => {
-  expect(englishIn(markup)).toEqual(texts);
-});
-
-it.each([
-  ['const said = "Not checked";', ["Not checked"]],
-  ["const said = `The server answered \u0024{status}.`;", ["The server answered …."]],
-  ['throw new Error("no such thing");', []],
-  ['import "the other thing"; const kind: "open door" = f("active-span");', []],
-  ["fetch(`\u0024{base}/api/traces/\u0024{trace}`);", []],
-])("finds what is spoken in the script %s", (script, texts) => {
-  expect(englishIn(asScript(script))).toEqual(texts);
+  [asScript('const said = "Not checked";'), ["Not checked"]],
+  [asScript("const said = `The server answered \u0024{status}.`;"), ["The server answered …."]],
+  [asScript('throw new Error("no such thing");'), []],
+  [asScript('import "the other thing"; const kind: "open door" = f("active-span");'), []],
+  [asScript("fetch(`\u0024{base}/api/traces/\u0024{trace}`);"), []],
+])("finds what is spoken in %s", (source, texts) => {
+  expect(englishIn(source)).toEqual(texts);
 });

@@ -53,6 +53,13 @@ def test_a_locked_frame_steps_asks_nobody_else_and_keeps_its_address(host: HostP
     # A browser restores the address that a frame had last: an embed that wrote its own would come back elsewhere.
     host.tell("type: 'next'")
     host.wait_for_place("1.4")
+    # When the server dies in the lecture, what is on screen goes on.
+    page.context.set_offline(True)
+    page.keyboard.press("Home")
+    for stop in STOPS:
+        host.wait_for_place(stop)
+        page.keyboard.press("ArrowRight")
+    page.context.set_offline(False)
     page.reload()
     host.wait_for_place("1.3")
 
@@ -147,6 +154,9 @@ def test_two_elements_share_nothing_but_the_module(host: HostPage, kept) -> None
     assert one.evaluate(ground, ".viewer") != two.evaluate(ground, ".viewer")
     assert one.evaluate(ground, ".icon") != "rgb(255, 0, 0)"
     assert host.page.evaluate("document.head.querySelectorAll('style').length") == 1
+    host.page.context.set_offline(True)
+    walk = "(walk) => walk.stops.map((stop) => (walk.goTo(stop), walk.state.sentence && walk.state.place))"
+    assert one.evaluate(walk) == STOPS
 
 
 def test_without_scripts_or_a_trace_the_children_are_seen(new_page: Opener, site, server, kept) -> None:

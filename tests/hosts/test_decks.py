@@ -1,4 +1,4 @@
-"""The Quarto filter through Pandoc, Slidev, Marp, MyST."""
+"""The Quarto filter through Pandoc, Slidev, Marp, MyST, a consumer of oEmbed."""
 
 import json
 import re
@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
+from tests.e2e.host_page import HostPage
 from tests.exports.readers import ink_of
-from tests.hosts.conftest import HOST_NODE, HOST_PYTHON, ROOT
+from tests.hosts.conftest import HOST_NODE, HOST_PYTHON, PROGRAM, ROOT
 from tests.hosts.readers import draw_pages, words_of_pdf
-from tests.hosts.recipes import recipe
+from tests.hosts.recipes import filled_for, recipe
 from tests.world.browser import axe
+from tests.world.shared import SharedServer
 from tests.world.sites import serving
 
 pytestmark = [pytest.mark.host, pytest.mark.group("decks")]
@@ -143,3 +145,24 @@ def test_slidev_clicks_through_every_phase_in_a_built_deck(lesson: Path, run, br
             page.wait_for_function("(before) => location.href !== before", arg=before)
     assert seen == [*(f"1.{phase}" for phase in range(1, 6)), *(f"2.{phase}" for phase in range(2, 6)), "3.1", "3.5"]
     page.close()
+
+
+CONSUMER = """import sys
+from micawber.providers import Provider, ProviderRegistry
+server, link = sys.argv[1:]
+registry = ProviderRegistry()
+registry.register(server + r"/t/\\S+", Provider(server + "/oembed"))
+said = registry.request(link, maxwidth=640, maxheight=400)
+assert (said["type"], said["width"], said["height"]) == ("rich", 640, 400), said
+print(registry.parse_text(link))
+"""
+
+
+def test_a_consumer_of_oembed_that_is_not_ours_shows_the_frame(browser, site, run, server: SharedServer, tmp_path):
+    link = recipe("lms.md", "text", **filled_for(server.url, f"import torch\n{PROGRAM}")).strip()
+    (tmp_path / "consumer.py").write_text(CONSUMER)
+    shown = run(HOST_PYTHON, "consumer.py", server.url, link, cwd=tmp_path).stdout
+    host = HostPage(browser.new_page(), *site, server.url)
+    host.paste(shown)
+    host.wait_for_place("1.3")
+    host.page.close()

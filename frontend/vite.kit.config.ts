@@ -4,7 +4,8 @@
  * server runs after it, `--mode reveal` the plugin.
  */
 import { readdirSync, readFileSync } from "node:fs";
-import { svelte } from "@sveltejs/vite-plugin-svelte";
+import { svelte, vitePreprocess } from "@sveltejs/vite-plugin-svelte";
+import type { PreprocessorGroup } from "svelte/compiler";
 import { defineConfig, type LibraryOptions, type Plugin } from "vite";
 
 const SERVER = new URL("../server/gradwalk/", import.meta.url);
@@ -18,14 +19,20 @@ const withoutStyleSheets: Plugin = {
   load: (id) => (id.endsWith(".css") ? "" : null),
 };
 
-/** Kinds of facts that the server makes: they may come in a trace. */
+/** Svelte puts a component's style sheet into the module as it stands, comments and all. */
+const withoutStyleComments: PreprocessorGroup = {
+  style: ({ content }) => ({ code: content.replace(/\s*\/\*.*?\*\//gs, "") }),
+};
+
+/** Kinds of facts that the server makes for traces; those named after the page are about the server itself. */
 function kindsInTraces(): ReadonlySet<string> {
   const files = TRACERS.flatMap((name) =>
     readdirSync(new URL(name, SERVER), { encoding: "utf8" }).map((file) => `${name}/${file}`),
   ).filter((path) => path.endsWith(".py"));
   const source = files.map((path) => readFileSync(new URL(path, SERVER), "utf8")).join("\n");
   const made = source.matchAll(/(?:\bfact\(|"kind":)\s*"([a-z0-9-]+)"|"(why-[a-z0-9-]+)"/g);
-  return new Set([...made].map(([, kind, reason]) => kind ?? reason ?? ""));
+  const kinds = [...made].map(([, kind, reason]) => kind ?? reason ?? "");
+  return new Set(kinds.filter((kind) => !kind.startsWith("page-")));
 }
 
 /** What to do about a problem is said where the program can be changed, which is not in the viewer. */
@@ -99,7 +106,7 @@ export default defineConfig(({ mode }) => {
   return {
     publicDir: false,
     plugins: [
-      svelte({ compilerOptions: { css: "injected" } }),
+      svelte({ compilerOptions: { css: "injected" }, preprocess: [vitePreprocess(), withoutStyleComments] }),
       withoutStyleSheets,
       ...(isModule ? [withOwnMessages] : []),
       ...(mode === "bake" ? [withoutMessages] : []),
@@ -119,8 +126,13 @@ export default defineConfig(({ mode }) => {
         ? {
             // What a later chunk shares with the module stays in the module, which needs no other file to start.
             preserveEntrySignatures: "allow-extension",
-            // Vite leaves white space in modules of a library; here nobody bundles them again.
-            output: { entryFileNames: "[name].js", chunkFileNames, minify: true },
+            // Vite leaves white space and notes for bundlers in modules of a library; here nobody bundles them again.
+            output: {
+              entryFileNames: "[name].js",
+              chunkFileNames,
+              minify: true,
+              comments: { annotation: false },
+            },
           }
         : {},
     },

@@ -7,6 +7,9 @@ import { type Position, previousPhase, START, startOf } from "../model/position"
 import { sampleTrace, walkFrom } from "../model/samples";
 import { nodeAt, nodeTitle, passAt } from "../model/selectors";
 import { SAMPLES } from "../protocol/samples";
+import { sizeToRead } from "../scene/camera";
+import { dockOf } from "../scene/dock";
+import { TYPE_SCALE } from "../scene/dockpicture";
 import { widthOf } from "../scene/letters";
 import { drawEdge } from "../scene/map";
 import { groupsOpenAtFirst } from "../scene/opening";
@@ -69,7 +72,7 @@ describe.each(SAMPLES)("%s", (name) => {
       return SIZES.map((size) => {
         const draw = (progress: number): readonly Shape[] =>
           drawPicture({ trace, position, progress, layout, size, isTransparent: false });
-        return { position, size, draw, dock: texts(draw(1).slice(2)), all: texts(draw(1)) };
+        return { position, size, layout, draw, dock: texts(draw(1).slice(2)), all: texts(draw(1)) };
       });
     }),
   );
@@ -114,6 +117,15 @@ describe.each(SAMPLES)("%s", (name) => {
       const title = (all: readonly Written[]) =>
         all.find(({ text }) => node !== "" && text.startsWith(node))?.box.y;
       expect(title(before)).toBe(title(dock));
+    }
+  });
+
+  it("gives the graph the room that it has on the page of a lecture hall", () => {
+    for (const { draw, size, layout } of pictures) {
+      const { side, share } = dockOf(size, TYPE_SCALE, sizeToRead(layout));
+      const clip = draw(1).find((shape) => shape.kind === "group")?.clip;
+      expect(clip?.width).toBe(side === "below" ? size.width : Math.round(size.width * (1 - share)));
+      expect(clip?.height).toBe(side === "below" ? Math.round(size.height * (1 - share)) : size.height);
     }
   });
 

@@ -55,9 +55,10 @@ function legibleScale(readable = READABLE_SCALE): number {
   return readable * IN_BRIEF;
 }
 
-/** How wide a region must be for the whole of so wide a graph to be read. */
-export function widthToRead(content: number, readable = READABLE_SCALE): number {
-  return (content + SEED_ROOM_PX) * legibleScale(readable) + 2 * MARGIN_PX;
+/** How large a region must be for the whole of so large a graph to be read. */
+export function sizeToRead({ width, height }: Size, readable = READABLE_SCALE): Size {
+  const read = (content: number): number => content * legibleScale(readable) + 2 * MARGIN_PX;
+  return { width: read(width + SEED_ROOM_PX), height: read(height) };
 }
 
 /** How wide a graph may be for its cards to tell something where all of it is shown so wide. */

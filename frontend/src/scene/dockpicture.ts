@@ -15,6 +15,7 @@ import { type Ink, type Letters, moved, type Shape, text } from "./shapes";
 import {
   type Equation,
   lineOf,
+  numberSizes,
   sizeIn,
   sizeOfProduct,
   writtenAccumulation,
@@ -48,6 +49,8 @@ const SUM: Letters = { size: 18, face: "mono" };
 const PLACE: Letters = { size: 13, face: "sans" };
 const NUMBER_SIZES = [32, 28, 24, 21, 18, 16, 14, 12.5] as const;
 const SMALLEST = 12.5;
+/** Of the page's: a file is read from the last row, or small beside a text. So it has the dock of a lecture hall. */
+export const TYPE_SCALE = Math.max(...NUMBER_SIZES) / Math.max(...numberSizes(1, false));
 const SUMMAND: Letters = { size: 18, face: "mono", bold: true };
 const LINE = 1.32;
 const GAP = 10;

@@ -9,9 +9,9 @@ import type { TraceState } from "../model/trace";
 import { phaseName } from "../words/phases";
 import { label, textOf } from "../words/say";
 import { saidAt } from "../words/sentences";
-import { type Camera, detailAt, follower, groundOf, lettersAt, type Region, whole } from "./camera";
-import { type Dock, tieOf } from "./dock";
-import { drawDock } from "./dockpicture";
+import { type Camera, detailAt, follower, groundOf, lettersAt, type Region, sizeToRead } from "./camera";
+import { type Dock, dockOf, tieOf } from "./dock";
+import { drawDock, TYPE_SCALE } from "./dockpicture";
 import { drawCallout } from "./equation";
 import { V_CAPTION } from "./form";
 import { drawMap } from "./map";
@@ -39,7 +39,8 @@ export function drawPicture(view: PictureView): readonly Shape[] {
   const known = progress < 1 ? knownInMotion(trace, position) : trace;
   const still = drawStill(known, position);
   const callout = drawCallout(trace, { ...still, step: stepAt(trace, position) });
-  const { map, dock, side } = regionsOf(size, layout);
+  const split = dockOf(size, TYPE_SCALE, sizeToRead(layout));
+  const { map, dock } = placesOf(size, split);
   const region: Region = { width: map.width, height: map.height, top: 0 };
   const walk = walkAt(trace, position);
   const { graph } = still;
@@ -47,7 +48,8 @@ export function drawPicture(view: PictureView): readonly Shape[] {
     graph === null ? null : boxOf(graph, layout, walk.nodes[index] ?? "");
   const camera = shotAt(still, layout, region, follower(layout, boxAt, region)(walk.walked));
   const active = graph === null || still.node === null ? null : boxOf(graph, layout, still.node.id);
-  const tie = callout === null || active === null ? [] : tieOf(side, active, layout, camera, region, map);
+  const tie =
+    callout === null || active === null ? [] : tieOf(split.side, active, layout, camera, region, map);
   const ink =
     callout?.kind === "accumulate" ? "accumulated" : callout?.kind === "forward" ? "forward" : "gradient";
   const stem = tie.map((box): Shape => ({ kind: "rect", box: inWorld(box, camera), fill: ink }));
@@ -91,23 +93,11 @@ function inWorld({ x, y, width, height }: Box, { x: left, y: top, k }: Camera): 
   return { x: (x - left) / k, y: (y - top) / k, width: thick(width), height: thick(height) };
 }
 
-interface Regions {
-  readonly map: Box;
-  readonly dock: Box;
-  readonly side: Dock["side"];
-}
-
-const BELOW_SHARE = 0.58;
-const BESIDE_SHARE = 0.51;
-
-/** The dock is where the graph is seen larger; the map fills its side up to the edges, the dock keeps a margin. */
-function regionsOf({ width, height }: Size, layout: Layout): Regions {
-  const across = Math.round(width * (1 - BESIDE_SHARE));
-  const down = Math.round(height * (1 - BELOW_SHARE));
-  const scale = (room: Size): number => whole(layout, { ...room, top: 0 }).k;
-  if (scale({ width: across, height }) > scale({ width, height: down }))
+/** The map fills its side up to the edges, the dock keeps a margin. */
+function placesOf({ width, height }: Size, { side, share }: Dock): { readonly map: Box; readonly dock: Box } {
+  if (side === "beside") {
+    const across = Math.round(width * (1 - share));
     return {
-      side: "beside",
       map: { x: 0, y: 0, width: across, height },
       dock: {
         x: across + MARGIN,
@@ -116,8 +106,9 @@ function regionsOf({ width, height }: Size, layout: Layout): Regions {
         height: height - 2 * MARGIN,
       },
     };
+  }
+  const down = Math.round(height * (1 - share));
   return {
-    side: "below",
     map: { x: 0, y: 0, width, height: down },
     dock: { x: MARGIN, y: down + MARGIN / 2, width: width - 2 * MARGIN, height: height - down - MARGIN },
   };

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { Size } from "../layout/geometry";
 import { layOut } from "../layout/graphviz";
 import { drawingOf } from "../layout/sizes";
 import { formatPosition, START, stepCount, stopsOfStep } from "../model/position";
@@ -13,9 +14,9 @@ import {
   isInView,
   lettersAt,
   project,
+  sizeToRead,
   whole,
   widestToTell,
-  widthToRead,
 } from "./camera";
 import { dockOf, tieOf } from "./dock";
 import { groupsOpenAtFirst, groupsOpenWithin } from "./opening";
@@ -32,14 +33,14 @@ const STAGES = [
 ];
 const MARGIN_PX = 6;
 
-function mapOf(stage: { width: number; height: number }, needed = 0) {
+function mapOf(stage: Size, needed?: Size) {
   const { side, share } = dockOf(stage, 1, needed);
   return side === "below"
     ? { width: stage.width, height: stage.height * (1 - share) }
     : { width: stage.width * (1 - share), height: stage.height };
 }
 
-function regionOf(stage: { width: number; height: number }, needed = 0) {
+function regionOf(stage: Size, needed?: Size) {
   const { width, height } = mapOf(stage, needed);
   return { width, height: height - 22, top: 40 };
 }
@@ -55,18 +56,27 @@ it.each([
   expect(dockOf({ width, height }).side).toBe(side);
 });
 
-it("the dock takes from no graph the width in which all of it can be read", () => {
-  expect(dockOf({ width: 1417, height: 984 }, 1, 800).side).toBe("below");
-  expect(dockOf({ width: 1417, height: 984 }, 1, 700).side).toBe("beside");
-  expect(dockOf({ width: 1417, height: 984 }, 1, 2000).side).toBe("beside");
-});
+it.each([
+  ["below", 1417, 984, 800, 100],
+  ["beside", 1417, 984, 700, 100],
+  ["beside", 1417, 984, 2000, 100],
+  ["below", 1020, 804, 350, 300],
+  ["beside", 1020, 804, 350, 400],
+  ["below", 1020, 804, 450, 400],
+])(
+  "the dock stands %s, at %i x %i, of a graph that can be read in %i x %i",
+  (side, width, height, ...needed) => {
+    const [across, down] = needed;
+    expect(dockOf({ width, height }, 1, { width: across, height: down }).side).toBe(side);
+  },
+);
 
 describe.each(TRACES)("the first picture of %s", (name) => {
   it.each(STAGES.filter(({ width }) => width > 800))("can be read whole, at $width", (stage) => {
     const { graph } = drawStill(sampleTrace(name), START);
     if (graph === null) return;
     const layout = layOut(drawingOf(graph, new Set(groupsOpenAtFirst(graph))));
-    const region = regionOf(stage, widthToRead(layout.width));
+    const region = regionOf(stage, sizeToRead(layout));
     expect(["full", "brief"]).toContain(detailAt(whole(layout, region).k));
   });
 });

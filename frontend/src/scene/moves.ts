@@ -139,13 +139,13 @@ function lineOf(
     move.shape ?? value.shape,
   ];
   const meetings = meetingsOf(move, shapes);
-  const matrices = second === null ? null : asMatrices(move, first, second, value);
+  const met = second === null ? null : asMet(move, first, second, value);
   // What meets another table is read in the shape in which it does: a batch of numbers as a column.
   const readAs = second === null ? [] : move.of.map(({ shape }) => shape);
   const asIs = [first.value, second?.value ?? null, value].map(
     (each, at) => each && asItIs(each, readAs[at]),
   );
-  const [mine, theirs, result] = matrices?.tables ?? asIs;
+  const [mine, theirs, result] = met?.tables ?? asIs;
   if (mine == null || result == null || (second !== null && theirs == null)) return null;
   const terms = result.matrix.cells.map((): Term[] => []);
   for (const { result: into, first: from, second: beside } of meetings) {
@@ -158,23 +158,22 @@ function lineOf(
       list?.push({ left, right: null, a, b: 1 }, { left: null, right, a: cellOf(theirs, right), b: -1 });
     else list?.push({ left, right, a, b: right === null || !theirs ? 1 : cellOf(theirs, right) });
   }
-  const isSwapped = matrices?.isSwapped === true;
-  const ordered = isSwapped ? terms.map((each) => each.map(swapped)) : terms;
+  const isByRow = met?.how === "by row";
+  const ordered = met === null ? terms : terms.map((each) => each.map(ARRANGED[met.how]));
   const termsAt = ({ row, column }: Place): readonly Term[] =>
     ordered[row * result.matrix.columns + column] ?? [];
   if (!reproduces(result.matrix, termsAt)) return null;
   const isLast = move.value === undefined;
   const factors = [factoring(first, mine), factoring(second, theirs)];
-  const [left = null, right = null] = isSwapped ? factors.toReversed() : factors;
+  const [left = null, right = null] = met?.how === "swapped" ? factors.toReversed() : factors;
   if (left === null) return null;
-  const isOfMatrices = matrices !== null;
-  const rightTable = isOfMatrices && right !== null ? matching(right, -2) : right;
+  const rightTable = met !== null && right !== null && !isByRow ? matching(right, -2) : right;
   return {
-    view: isOfMatrices || move.verb === "slide" ? "matrices" : "elements",
+    view: (met !== null && !isByRow) || move.verb === "slide" ? "matrices" : "elements",
     rule: RULES[move.verb],
-    operator: operatorOf(move, first, second, isOfMatrices),
+    operator: operatorOf(move, first, second, met !== null),
     isTrue: true,
-    left: isOfMatrices ? matching(left, -1) : left,
+    left: met === null ? left : matching(left, -1),
     result: {
       role: "result",
       caption: isLast ? returnedFor(operand) : lineName(operand.moves, at),
@@ -183,7 +182,10 @@ function lineOf(
       flattenedFrom: null,
       ...(!isLast && { from: at }),
     },
-    rightAt: () => rightTable,
+    rightAt: ({ row, column }) =>
+      isByRow && second !== null && theirs
+        ? standing(second, theirs, row * result.matrix.columns + column)
+        : rightTable,
     termsAt,
     resultOf: (side, place, current) => nearest(ordered, result.matrix, side, place, current),
   };
@@ -195,8 +197,27 @@ function matching(table: Factoring, at: number): Factoring {
   return { ...table, shape: shape.with(at, { size: shape.at(at)?.size ?? 1, matching: true }) };
 }
 
-function swapped({ left, right, a, b }: Term): Term {
-  return { left: right, right: left, a: b, b: a };
+const ARRANGED = {
+  "in order": (term) => term,
+  swapped: ({ left, right, a, b }) => ({ left: right, right: left, a: b, b: a }),
+  "by row": (term) => ({ ...term, right: term.right && { row: term.right.column, column: 0 } }),
+} as const satisfies Record<Met["how"], (term: Term) => Term>;
+
+/** One row of a table, as the column that a row meets. */
+function standing(table: Table, { matrix, isTurned }: Written, row: number): Factoring {
+  const jacobian = isTurned ? transposedText(table.name) : table.name;
+  const cells = matrix.cells.slice(row * matrix.columns, (row + 1) * matrix.columns);
+  return {
+    role: table.role,
+    caption: table.caption(label("player-jacobian-of-row", { jacobian, row: String(row + 1) })),
+    matrix: { rows: cells.length, columns: 1, cells },
+    shape: [
+      { size: cells.length, matching: true },
+      { size: 1, matching: false },
+    ],
+    flattenedFrom: null,
+    ...(table.from !== undefined && { from: table.from }),
+  };
 }
 
 function cellOf({ matrix }: Written, { row, column }: Place): Cell {
@@ -259,13 +280,14 @@ interface Lettered {
   readonly shape: readonly number[];
 }
 
+interface Met {
+  readonly tables: readonly (Written | null)[];
+  /** With the second table on the left; by row: each row of the first meets that row of the second, as a column. */
+  readonly how: "in order" | "swapped" | "by row";
+}
+
 /** Two tables whose rows and columns meet: the letters of each are those of a batch, its own, and those that meet. */
-function asMatrices(
-  { verb, axes, of }: Move,
-  first: Table,
-  second: Table,
-  value: TensorValue,
-): { readonly tables: readonly (Written | null)[]; readonly isSwapped: boolean } | null {
+function asMet({ verb, axes, of }: Move, first: Table, second: Table, value: TensorValue): Met | null {
   if ((verb !== "meet" && verb !== "scale") || axes === undefined) return null;
   if (of.some(({ shape }) => shape !== undefined)) return null;
   const written = axes.split(/,|->/);
@@ -292,6 +314,11 @@ function asMatrices(
   const meeting = mine.filter((letter) => theirs.includes(letter) && !result.includes(letter));
   const own = (letters: readonly string[]): readonly string[] =>
     letters.filter((letter) => result.includes(letter) && !batch.includes(letter));
+  if (meeting.length > 0 && batch.length > 0 && own(mine).length + own(theirs).length === 0) {
+    const order = [...result, ...meeting];
+    const tables = lettered.slice(0, 2).map((each) => inRows(each, order, 0, meeting.length));
+    return { tables: [...tables, asItIs(value)], how: "by row" };
+  }
   const isSwapped = own(mine).length > 0 && result[batch.length] !== own(mine)[0];
   const [rows, columns] = isSwapped ? [own(theirs), own(mine)] : [own(mine), own(theirs)];
   const isWhole =
@@ -302,7 +329,7 @@ function asMatrices(
     const [down, across] = at === 2 ? [rows, columns] : isLeft ? [rows, meeting] : [meeting, columns];
     return inRows(each, [...batch, ...down, ...across], batch.length, across.length);
   });
-  return { tables, isSwapped };
+  return { tables, how: isSwapped ? "swapped" : "in order" };
 }
 
 /** A tensor as matrices one below the other, its letters in an order in which those of a batch come first. */

@@ -174,7 +174,9 @@ it("has no sign between tables that is not one of their shapes", () => {
     const areMatrices = form.operator === "×" && left.at(-1) === right.at(-2);
     const isNumber = [left, right].some((shape) => shape.every((size) => size === 1));
     if (form.operator === "×") expect(areMatrices || isNumber, where).toBe(true);
-    if (form.operator === "·") expect(left, where).toEqual(right);
+    // All entries of both make up one number; rows of a batch meet one at a time.
+    if (form.operator === "·")
+      expect([right, result.every((size) => size === 1)], where).toEqual([left, true]);
     else if (!areMatrices && !isPlaced) expect(broadcast([left, right]), where).toEqual(result);
   }
   expect(seen).toEqual(new Set(["×", "⊙", "·", "−"]));

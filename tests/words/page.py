@@ -42,6 +42,11 @@ def tell_all(engine: MiniRacer, facts: list[dict[str, Any]]) -> list[str]:
     return json.loads(str(engine.call("tellAll", facts)))
 
 
+def tell_goal_by_page(goal: dict[str, Any], document: bytes) -> str | None:
+    """What an example teaches, with the numbers of an encoded document; None where it does not follow them."""
+    return json.loads(str(_engine().call("gradwalk.tellGoal", json.dumps(goal), document.decode())))
+
+
 def tell_by_page(fact: dict[str, Any]) -> str:
     """A fact as the page says it."""
     return str(_engine().call("gradwalk.tellFact", json.dumps(fact)))

@@ -29,6 +29,7 @@ import { typeset } from "../render/typesetter";
 import { groupsOpenAtFirst } from "../scene/opening";
 import { drawPicture } from "../scene/picture";
 import { withRepeats } from "../scene/repeats";
+import { goalTold } from "../words/notes";
 import { format, markedUp, type Said, speak as speakIn, textOf } from "../words/say";
 import { saidAt, stepSentence } from "../words/sentences";
 import { tell as tellInWords } from "../words/tell";
@@ -188,6 +189,13 @@ export function speak(language: string, catalogue: string): string {
 /** A fact as Python's own reader tells it, as JSON. */
 export function tellFact(fact: string): string {
   return markedUp(tellInWords(JSON.parse(fact) as Fact));
+}
+
+/** What an example teaches with the numbers of a trace, or null, as JSON. */
+export function tellGoal(goal: string, document: string): string {
+  const trace = foldEvents(emptyTrace(), decodeDocument(document).events);
+  const said = goalTold(JSON.parse(goal) as Parameters<typeof goalTold>[0], trace);
+  return JSON.stringify(said && markedUp(said));
 }
 
 /** Every LaTeX text that a picture of this trace may show, once, in the order of its first use. */

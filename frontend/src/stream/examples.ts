@@ -13,6 +13,8 @@ export interface Example {
   options: TraceOptions;
   /** Where to open it, as in a link's `s`. */
   start: string;
+  /** By the operands of `fact`: what of the trace they are, `1.3 v`; empty where the sentence follows no slider. */
+  follows: Readonly<Record<string, string>>;
 }
 
 /** In the words of those who ask it. */

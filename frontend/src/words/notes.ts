@@ -7,11 +7,12 @@ import { isTensor, ledgerAt } from "../model/gradients";
 import { isUnseen } from "../model/mask";
 import { elementCount } from "../model/matrix";
 import { DEFAULT_PRECISION, type Precision } from "../model/numbers";
-import { forwardOrder, type Position } from "../model/position";
+import { clampPosition, forwardOrder, type Position, parsePosition } from "../model/position";
 import { passAt, stepAt } from "../model/selectors";
 import type { TraceState } from "../model/trace";
-import type { Gradient, LocalJacobian, TensorValue } from "../protocol/trace.gen";
+import type { Fact, Gradient, LocalJacobian, TensorValue } from "../protocol/trace.gen";
 import { type Said, say, textOf, written } from "./say";
+import { tell } from "./tell";
 import { entriesText, shapeText } from "./values";
 
 const NAMED = /\{([\p{L}_][\p{L}\p{N}_]*)(\.grad)?((?:\[-?\d+\])*)\}/gu;
@@ -25,14 +26,40 @@ export function notesTold(
   precision: Precision = DEFAULT_PRECISION,
 ): readonly Said[] {
   return directionsAt(trace, position, "note").map(({ text }) =>
-    written(
-      text.replace(NAMED, (braces, name: string, grad: string | undefined, places: string) => {
-        const value = grad === undefined ? namedValue(trace, position, name) : gradOf(trace, position, name);
-        const entry = value !== null && isTensor(value) ? entryOf(value, indicesIn(places)) : value;
-        return entry === null ? braces : spell(entry, precision);
-      }),
-    ),
+    written(filled(text, trace, position, precision)),
   );
+}
+
+/** What an example teaches, and where its numbers come from: by operand a stop and a name, `1.3 v`. */
+interface Goal {
+  readonly fact: Fact;
+  readonly follows: Readonly<Record<string, string>>;
+}
+
+/** Its sentence with the numbers of this trace; null where it has others, or the trace does not have them all. */
+export function goalTold(
+  { fact, follows }: Goal,
+  trace: TraceState,
+  precision: Precision = DEFAULT_PRECISION,
+): Said | null {
+  const operands = Object.entries(follows).map(([operand, told]) => {
+    const [stop = "", name = ""] = told.split(" ");
+    const position = parsePosition(stop);
+    const braces = `{${name}}`;
+    const value =
+      position === null ? braces : filled(braces, trace, clampPosition(trace, position), precision);
+    return [operand, value === braces ? null : value] as const;
+  });
+  if (operands.length === 0 || operands.some(([, value]) => value === null)) return null;
+  return tell({ ...fact, operands: Object.fromEntries(operands) as Record<string, string> });
+}
+
+function filled(text: string, trace: TraceState, position: Position, precision: Precision): string {
+  return text.replace(NAMED, (braces, name: string, grad: string | undefined, places: string) => {
+    const value = grad === undefined ? namedValue(trace, position, name) : gradOf(trace, position, name);
+    const entry = value !== null && isTensor(value) ? entryOf(value, indicesIn(places)) : value;
+    return entry === null ? braces : spell(entry, precision);
+  });
 }
 
 function spell(value: Gradient, precision: Precision): string {

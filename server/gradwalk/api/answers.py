@@ -150,6 +150,7 @@ class ListedExample(TypedDict):
     source: str
     options: dict[str, Any]
     start: str
+    follows: dict[str, str]
     seed_files: list[str]
 
 

@@ -31,5 +31,6 @@ def _listed(example: Example, language: str) -> dict[str, Any]:
         "source": example.source,
         "options": example.options,
         "start": example.start,
+        "follows": example.follows,
         "seed_files": example.seed_files,
     }

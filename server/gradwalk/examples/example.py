@@ -21,5 +21,8 @@ class Example:
     """As in `protocol.requests.Options`."""
     start: str
     """Where to open it, `step.phase`, both counted from 1."""
+    follows: dict[str, str] = field(default_factory=dict)
+    """By the operands of its sentence: what of the trace they are, so that they follow the sliders. `1.3 v` is a stop
+    and what a `#@ note` there would name in braces; the fact itself has them as the example opens."""
     seed_files: tuple[str, ...] = ()
     """The recorded questions (by their number) that it answers."""

@@ -2186,28 +2186,28 @@ ask-written-some = Hier kommen { $count } Beiträge an; alle werden addiert
 
 ## Examples
 
-example-map = `backward` bekommt `v`, eine Zahl je Ausgabe (hier 3), und gibt v mal J zurück, eine Zahl je Eingabe (hier 2). J ist [[4, 0], [3, 2], [0, 6]]; v = [0, 1, 0] wählt die mittlere Zeile aus, [3, 2]. Die rechte Pfeiltaste geht weiter; ändere v und sieh zu.
+example-map = `backward` bekommt `v`, eine Zahl je Ausgabe (hier 3), und gibt v mal J zurück, eine Zahl je Eingabe (hier 2). J ist { $J }; v = { $v } mal J ist { $grad }. Eine einzelne 1 wählt eine Zeile aus. Die rechte Pfeiltaste geht weiter; ändere v und sieh zu.
     .title = Eine Abbildung von R² nach R³: v mal J
     .question = Mein f geht von R² nach R³. Seine Ableitung ist eine 3 × 2-Matrix, warum nimmt und liefert backward dann Vektoren?
-example-rows-of-j = Jedes backward liefert eine Zeile von J: Ein One-Hot-v fragt, wie eine einzelne Ausgabe von allen Eingaben abhängt. Die drei Durchläufe geben [4, 0], [3, 2] und [0, 6] aus.
+example-rows-of-j = Jedes backward liefert eine Zeile von J: Ein One-Hot-v fragt, wie eine einzelne Ausgabe von allen Eingaben abhängt. Die drei Durchläufe geben { $first }, { $second } und { $third } aus.
     .title = One-Hot-v: J Zeile für Zeile
     .question = Wo ist die Jacobi-Matrix, die ich von Hand ausrechnen würde?
 example-whole-jacobian = Ja: Mit is_grads_batched=True laufen m Zeilen von v gemeinsam zurück. Die 3 × 3-Einheitsmatrix geht hinein, J = [[4, 0], [3, 2], [0, 6]] kommt heraus.
     .title = `m` Zeilen von `v` auf einmal: ganz J
     .question = Ich hätte erwartet, dass backward einen Tensor A der Form [m, 3] nimmt und A mal J der Form [m, 2] liefert. Geht das?
-example-ones-as-v = Eine vektorwertige Ausgabe braucht ein v. Einsen geben jeder Ausgabe dasselbe Gewicht, das ist der Gradient der Summe: Beide Wege geben [2, 4, 6] aus.
+example-ones-as-v = Eine vektorwertige Ausgabe braucht ein v. Einsen geben jeder Ausgabe dasselbe Gewicht, das ist der Gradient der Summe: Beide Wege geben { $grad } aus.
     .title = `backward(ones)` ist der Gradient der Summe
     .question = Warum bekommt backward() einen Tensor als Argument, und warum sind es immer Einsen?
-example-weights-as-v = `v` gewichtet die Ausgaben, bevor etwas zurückläuft: 0.2 mal Zeile [2, 1] plus 0.8 mal Zeile [1, 3] ist [1.2, 2.6], in einem einzigen backward.
+example-weights-as-v = `v` gewichtet die Ausgaben, bevor etwas zurückläuft: { $one } mal Zeile { $row_one } plus { $two } mal Zeile { $row_two } ist { $grad }, in einem einzigen backward.
     .title = [0.2, 0.8] als v: wie viel jeder Loss zählt
     .question = Was, wenn ich als externen Gradienten andere Zahlen als Einsen übergebe?
 example-doubling-loop = Autograd zeichnet die zehn Verdopplungen auf, die gelaufen sind. Jede multipliziert v mit 2, und 2 hoch 10 ist 1024: Aus v = [0.1, 1, 0.0001] wird [102.4, 1024, 0.1024].
     .title = Die Verdopplungsschleife aus dem Autograd-Tutorial
     .question = `x*2` in einer while-Schleife, dann y.backward(v): Woher kommen 102.4, 1024 und 0.1024?
-example-chain-of-two = `v = [1, 1]` trifft zuerst auf die Jacobi-Matrix von F2: [6, 14]. Dieser Vektor ist das v für F1: [48, 68]. Zwei Jacobi-Matrizen werden nie miteinander multipliziert.
+example-chain-of-two = `v = { $v }` trifft zuerst auf die Jacobi-Matrix von F2: { $next }. Dieser Vektor ist das v für F1: { $grad }. Zwei Jacobi-Matrizen werden nie miteinander multipliziert.
     .title = `F2(F1(x))`: Was herauskommt, ist das nächste v
     .question = Was wird bei z = F2(F1(x)) womit multipliziert, und in welcher Reihenfolge?
-example-why-grad-output = `df/dw = x = 2` ist nur der lokale Teil. Der Loss ändert sich 14-mal so schnell wie f, also ist w.grad 14 · 2 = 28: In grad_output steckt alles, was nach f kommt.
+example-why-grad-output = `df/dw = x = { $x }` ist nur der lokale Teil. Der Loss ändert sich { $v }-mal so schnell wie f, also ist w.grad { $v } · { $x } = { $grad }: In grad_output steckt alles, was nach f kommt.
     .title = Warum mal grad_output?
     .question = Wenn backward die Formel für den Gradienten ist, df/dw = x, warum wird dann mit grad_output multipliziert?
 example-exp-function = Die Jacobi-Matrix einer elementweisen Funktion ist diagonal, also ist v mal J ein elementweises Produkt mit e^x. Die Matrix entsteht nie; es genügt, das Ergebnis einmal zu speichern.
@@ -2237,31 +2237,31 @@ example-none-zeros-undefined = In Summen wirken sie alle wie null, aber sie bede
 example-sin-expression = `x` wird zweimal verwendet, also ist sein Gradient die Summe zweier Beiträge: y · cos(x·y) auf dem einen Weg und 1 auf dem anderen.
     .title = `sin(x*y) + x`, mit Schiebereglern
     .question = Kann ich einfach eine Formel eintippen und an ihren Eingaben drehen?
-example-used-twice = Jede Operation, die lief, hat einen Knoten aufgezeichnet. Die Engine wartet, bis beide Verwendungen sich gemeldet haben, addiert 10 und 6 zu 16 und geht erst dann zu a = x * y weiter: x.grad ist 16 · 3 = 48, y.grad ist 16 · 2 = 32.
+example-used-twice = Jede Operation, die lief, hat einen Knoten aufgezeichnet. Die Engine wartet, bis beide Verwendungen sich gemeldet haben, addiert { $b } und { $a } zu { $v } und geht erst dann zu a = x * y weiter: x.grad ist { $v } · { $y } = { $x_grad }, y.grad ist { $v } · { $x } = { $y_grad }.
     .title = Ein Wert, zweimal verwendet: Beiträge addieren sich
     .question = Was passiert, wenn ein Tensor in zwei Operationen eingeht?
-example-x-times-x = Jeder Operand von x * x schickt über seine eigene Kante 3 zurück; das Blatt addiert sie zu 6. Die 2 ist eine Summe aus zwei Beiträgen.
+example-x-times-x = Jeder Operand von x * x schickt über seine eigene Kante { $x } zurück; das Blatt addiert sie zu { $grad }. Die 2 ist eine Summe aus zwei Beiträgen.
     .title = `x * x` hat zwei Kanten
     .question = Woher kommt die 2 in der Ableitung von x²?
-example-broadcast-bias = Ein Bias für alle Zeilen, das heißt: zweimal verwendet. Die zwei Zeilen von v ergeben addiert [3, 30, 300].
+example-broadcast-bias = Ein Bias für alle Zeilen, das heißt: zweimal verwendet. Die zwei Zeilen von v ergeben addiert { $grad }.
     .title = Vorwärts Broadcasting, rückwärts Summe
     .question = Warum ist der Gradient eines Bias eine Summe über den Batch?
-example-gradient-accumulation = `backward` addiert zu `.grad`: Nach zwei Hälften steht dort 2.5 + 12.5 = 15, genau der Gradient des ganzen Batches.
+example-gradient-accumulation = `backward` addiert zu `.grad`: Nach zwei Hälften steht dort { $first } + { $second } = { $grad }, genau der Gradient des ganzen Batches.
     .title = `.grad` akkumuliert
     .question = Warum muss ich die Gradienten auf null setzen, und wie trainiere ich mit je einem halben Batch?
-example-double-backward = Mit create_graph=True hinterlässt der erste Durchlauf selbst einen Graphen: Durch die Ableitung 3x² = 27 geht es noch einmal zurück, zu 6x = 18.
+example-double-backward = Mit create_graph=True hinterlässt der erste Durchlauf selbst einen Graphen: Durch die Ableitung 3x² = { $slope } geht es noch einmal zurück, zu 6x = { $grad }.
     .title = Der Gradient eines Gradienten
     .question = Wie kann ich eine Ableitung noch einmal ableiten?
 example-detach = (3x - target)² mit abgetrenntem target wird nur durch 3x abgeleitet: 2 · (6 - 4) · 3 = 12. Mit dem Weg durch x² wäre es 2 · 2 · (3 - 4) = -4.
     .title = `detach` unterbricht den Weg
     .question = Mein target wird aus x berechnet. Warum kommt da kein Gradient durch?
-example-backward-twice = Wer durch einen Knoten zurückgeht, gibt frei, was er gespeichert hat. Der erste Durchlauf hinterlässt x.grad = 4; der zweite findet das gespeicherte x nicht mehr. retain_graph=True behält es, dann wäre .grad am Ende 8.
+example-backward-twice = Wer durch einen Knoten zurückgeht, gibt frei, was er gespeichert hat. Der erste Durchlauf hinterlässt x.grad = { $grad }; der zweite findet das gespeicherte x nicht mehr. retain_graph=True behält es, dann wäre .grad am Ende doppelt so groß.
     .title = backward zum zweiten Mal
     .question = „Trying to backward through the graph a second time“: Was wurde freigegeben?
 example-in-place = `exp` speichert sein Ergebnis mit Version 0; add_ setzt den Zähler auf 1. backward vergleicht die beiden und weigert sich, einen falschen Gradienten zu berechnen.
     .title = In-place-Änderungen und Versionszähler
     .question = „One of the variables needed for gradient computation has been modified by an in-place operation“: Welche, und wann?
-example-vanishing = Jede Sigmoidfunktion multipliziert mit höchstens 1/4. Nach zehn davon sind von einem Gradienten von 1 noch 3.9 · 10⁻⁷ übrig.
+example-vanishing = Jede Sigmoidfunktion multipliziert mit höchstens 1/4. Nach zehn davon sind von einem Gradienten von 1 noch { $grad } übrig.
     .title = Verschwindende Gradienten in einer tiefen Sigmoid-Kette
     .question = Warum lernen die ersten Schichten eines tiefen Sigmoid-Netzes nicht?
 example-mlp-step = Aus einem v = 1 am Loss wird ein Gradient für jeden der 13 Parameter; ein kleiner Schritt in Gegenrichtung senkt den Loss von 1.59 auf 1.05.

@@ -2187,28 +2187,28 @@ ask-written-some = { $count } contributions arrive here; all of them are summed
 
 ## Examples
 
-example-map = `backward` receives `v`, one number per output (here 3), and returns v times J, one number per input (here 2). J is [[4, 0], [3, 2], [0, 6]]; v = [0, 1, 0] picks its middle row, [3, 2]. The right arrow goes on; edit v and watch.
+example-map = `backward` receives `v`, one number per output (here 3), and returns v times J, one number per input (here 2). J is { $J }; v = { $v } times J is { $grad }. A single 1 picks a row. The right arrow goes on; edit v and watch.
     .title = A map from R² to R³: v times J
     .question = My f goes from R² to R³. Its derivative is a 3 × 2 matrix, so why does backward take and return vectors?
-example-rows-of-j = Each backward gives one row of J: a one-hot v asks how a single output depends on every input. The three passes print [4, 0], [3, 2] and [0, 6].
+example-rows-of-j = Each backward gives one row of J: a one-hot v asks how a single output depends on every input. The three passes print { $first }, { $second } and { $third }.
     .title = One-hot v: the rows of J, one by one
     .question = Where is the Jacobian matrix that I would compute by hand?
 example-whole-jacobian = Yes: with is_grads_batched=True a stack of m rows of v travels together. The 3 × 3 identity goes in and J = [[4, 0], [3, 2], [0, 6]] comes out.
     .title = `m` rows of `v` at once: the whole J
     .question = I expected backward to take a tensor A of shape [m, 3] and return A times J of shape [m, 2]. Can it?
-example-ones-as-v = A vector output needs a v. Ones give every output the same weight, which is the gradient of the sum: both ways print [2, 4, 6].
+example-ones-as-v = A vector output needs a v. Ones give every output the same weight, which is the gradient of the sum: both ways print { $grad }.
     .title = `backward(ones)` is the gradient of the sum
     .question = Why does backward() take a tensor as an argument, and why is it always ones?
-example-weights-as-v = `v` weighs the outputs before anything is propagated: 0.2 times row [2, 1] plus 0.8 times row [1, 3] is [1.2, 2.6], in a single backward.
+example-weights-as-v = `v` weighs the outputs before anything is propagated: { $one } times row { $row_one } plus { $two } times row { $row_two } is { $grad }, in a single backward.
     .title = [0.2, 0.8] as v: how much each loss matters
     .question = What if I submit numbers other than ones as the external gradient?
 example-doubling-loop = Autograd records the ten doublings that ran. Each multiplies v by 2, and 2 to the 10th is 1024: v = [0.1, 1, 0.0001] becomes [102.4, 1024, 0.1024].
     .title = The doubling loop of the autograd tutorial
     .question = `x*2` in a while loop, then y.backward(v): where do 102.4, 1024 and 0.1024 come from?
-example-chain-of-two = `v = [1, 1]` meets the Jacobian of F2 first: [6, 14]. That vector, never a matrix product of two Jacobians, is the v for F1: [48, 68].
+example-chain-of-two = `v = { $v }` meets the Jacobian of F2 first: { $next }. That vector, never a matrix product of two Jacobians, is the v for F1: { $grad }.
     .title = `F2(F1(x))`: what comes out is the next v
     .question = For z = F2(F1(x)), what is multiplied with what, and in which order?
-example-why-grad-output = `df/dw = x = 2` is only the local part. The loss changes 14 times as fast as f, so w.grad is 14 · 2 = 28: grad_output carries everything that comes after f.
+example-why-grad-output = `df/dw = x = { $x }` is only the local part. The loss changes { $v } times as fast as f, so w.grad is { $v } · { $x } = { $grad }: grad_output carries everything that comes after f.
     .title = Why multiply by grad_output?
     .question = If backward is the gradient formula, df/dw = x, why is it multiplied by grad_output?
 example-exp-function = The Jacobian of an elementwise function is diagonal, so v times J is an elementwise product with e^x. The matrix is never built; saving the result once is enough.
@@ -2238,31 +2238,31 @@ example-none-zeros-undefined = They act as zero in sums but tell different stori
 example-sin-expression = `x` is used twice, so its gradient is a sum of two contributions: y · cos(x·y) along one path and 1 along the other.
     .title = `sin(x*y) + x`, with sliders
     .question = Can I just type a formula and drag its inputs?
-example-used-twice = Each operation that ran recorded a node. The engine waits until both uses have reported, adds 10 and 6 to 16, and only then steps into a = x * y: x.grad is 16 · 3 = 48, y.grad is 16 · 2 = 32.
+example-used-twice = Each operation that ran recorded a node. The engine waits until both uses have reported, adds { $b } and { $a } to { $v }, and only then steps into a = x * y: x.grad is { $v } · { $y } = { $x_grad }, y.grad is { $v } · { $x } = { $y_grad }.
     .title = A value used twice: contributions add up
     .question = What happens when a tensor feeds two operations?
-example-x-times-x = Each operand of x * x sends 3 back along its own edge; the leaf adds them to 6. The 2 is a sum of two.
+example-x-times-x = Each operand of x * x sends { $x } back along its own edge; the leaf adds them to { $grad }. The 2 is a sum of two.
     .title = `x * x` has two edges
     .question = Where does the 2 in the derivative of x² come from?
-example-broadcast-bias = Using one bias for every row is using it twice; the two rows of v add up to [3, 30, 300].
+example-broadcast-bias = Using one bias for every row is using it twice; the two rows of v add up to { $grad }.
     .title = Broadcasting forward, summing backward
     .question = Why is the gradient of a bias a sum over the batch?
-example-gradient-accumulation = `backward` adds to `.grad`: after two halves it holds 2.5 + 12.5 = 15, exactly the gradient of the whole batch.
+example-gradient-accumulation = `backward` adds to `.grad`: after two halves it holds { $first } + { $second } = { $grad }, exactly the gradient of the whole batch.
     .title = `.grad` accumulates
     .question = Why do I have to zero the gradients, and how do I train with half the batch at a time?
-example-double-backward = With create_graph=True the first pass leaves a graph of its own: the slope 3x² = 27 can be walked back again, to 6x = 18.
+example-double-backward = With create_graph=True the first pass leaves a graph of its own: the slope 3x² = { $slope } can be walked back again, to 6x = { $grad }.
     .title = The gradient of a gradient
     .question = How can I differentiate a derivative?
 example-detach = (3x - target)² with a detached target is differentiated through 3x alone: 2 · (6 - 4) · 3 = 12. With the path through x² it would be 2 · 2 · (3 - 4) = -4.
     .title = `detach` cuts the path
     .question = My target is computed from x. Why does no gradient come through it?
-example-backward-twice = Stepping through a node frees what it saved. The first pass leaves x.grad = 4; the second finds the saved x gone. retain_graph=True keeps it, and .grad would become 8.
+example-backward-twice = Stepping through a node frees what it saved. The first pass leaves x.grad = { $grad }; the second finds the saved x gone. retain_graph=True keeps it, and .grad would be twice as much.
     .title = Backward a second time
     .question = Trying to backward through the graph a second time: what was freed?
 example-in-place = `exp` saves its result at version 0; add_ moves the counter to 1. Backward compares the two and refuses to compute a wrong gradient.
     .title = In-place changes and version counters
     .question = One of the variables needed for gradient computation has been modified by an in-place operation: which, and when?
-example-vanishing = Every sigmoid multiplies by at most 1/4. After ten of them 3.9 · 10⁻⁷ is left of a gradient of 1.
+example-vanishing = Every sigmoid multiplies by at most 1/4. After ten of them { $grad } is left of a gradient of 1.
     .title = Vanishing gradients in a deep sigmoid chain
     .question = Why do the first layers of a deep sigmoid network not learn?
 example-mlp-step = One v = 1 at the loss becomes a gradient for each of the 13 parameters; one small step against them takes the loss from 1.59 to 1.05.

@@ -146,3 +146,23 @@ def test_a_link_that_comes_while_the_page_writes_its_address_is_opened(player: P
     player.button("Next phase").click()
     player.wait_for_steps(2)
     expect(player.program).to_have_text("x * x")
+
+
+BATCH = """
+import torch
+a = torch.arange(8.0).reshape(2, 2, 2).div(4).requires_grad_()
+b = torch.tensor([[1.0, -2.0], [0.5, 3.0]], requires_grad=True)
+y = a @ b
+y.backward(torch.tensor([[[1.0, 0.0], [2.0, 1.0]], [[0.0, 3.0], [-1.0, 2.0]]]))
+"""
+
+
+def test_a_product_of_a_batch_is_one_product_until_it_is_opened(player: PlayerPage) -> None:
+    player.open(fragment(BATCH, s="2.3"))
+    expect(player.product.get_by_role("heading", name="matmul")).to_be_visible()
+    values: dict[str, torch.Tensor] = {}
+    exec(BATCH, values)  # noqa: S102
+    arrived = torch.tensor([[1.0, 0.0], [2.0, 1.0], [0.0, 3.0], [-1.0, 2.0]])
+    close(player, v=arrived, v_times_J=values["a"].grad.reshape(-1, 2))
+    player.page.locator("[data-group] button").click()
+    expect(player.product.get_by_role("heading", name="MmBackward0")).to_be_visible()

@@ -6,6 +6,7 @@ import { compare, last, type Position, START, samePosition, stopsOfStep } from "
 import { momentBefore, type Question, questionAt, questionsOfStep } from "../model/questions";
 import type { TraceState } from "../model/trace";
 import { fact } from "../protocol/facts";
+import { readAtFirst } from "../scene/opening";
 import { notesTold } from "../words/notes";
 import { type Said, textOf } from "../words/say";
 import { tell } from "../words/tell";
@@ -44,14 +45,15 @@ export class Lesson {
   ) {}
 
   readonly notes = $derived.by((): readonly Said[] =>
-    notesTold(this.trace, this.session.position, this.session.view.digits),
+    notesTold(readAtFirst(this.trace), this.session.position, this.session.view.digits),
   );
 
   /** The question that stands at this place, answered or not. */
   readonly asked = $derived.by((): Question | null => this.askedAt(this.session.position));
 
   private askedAt(position: Position): Question | null {
-    const { trace, view } = this.session;
+    const { view } = this.session;
+    const trace = readAtFirst(this.session.trace);
     if (this.byhand.isOpen) return null;
     const [directed] = directionsAt(trace, position, "predict");
     if (directed === undefined) return view.predict ? questionAt(trace, position) : null;

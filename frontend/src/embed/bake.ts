@@ -26,7 +26,7 @@ import { decodeDocument } from "../protocol/decode";
 import type { Fact, Graph } from "../protocol/trace.gen";
 import { mathml, useTypesetter } from "../render/math";
 import { typeset } from "../render/typesetter";
-import { groupsOpenAtFirst } from "../scene/opening";
+import { groupsOpenAtFirst, readAtFirst } from "../scene/opening";
 import { drawPicture } from "../scene/picture";
 import { withRepeats } from "../scene/repeats";
 import { goalTold } from "../words/notes";
@@ -102,7 +102,7 @@ const opened = new Map<string, Opened>();
 export function open(key: string, text: string): string {
   const trace = foldEvents(emptyTrace(), decodeDocument(text).events);
   opened.set(key, { trace, layouts: new Map() });
-  return JSON.stringify(walksOf(trace));
+  return JSON.stringify(walksOf(readAtFirst(trace)));
 }
 
 /** How a picture is drawn, in JSON; sizes in px. */
@@ -145,7 +145,9 @@ export function close(key: string): void {
 
 /** What is said of both walks, with backticks round code. */
 export function tellMarkedUp(text: string): string {
-  return JSON.stringify(walksOf(foldEvents(emptyTrace(), decodeDocument(text).events), markedUp));
+  return JSON.stringify(
+    walksOf(readAtFirst(foldEvents(emptyTrace(), decodeDocument(text).events)), markedUp),
+  );
 }
 
 function walksOf(trace: TraceState, write: (said: Said) => string = textOf): Walks {

@@ -3,7 +3,7 @@
  * nothing else. The figures match the type sizes in `scene/map.ts`.
  */
 
-import { usesOf } from "../model/graph";
+import { nodesById, usesOf } from "../model/graph";
 import { elementCount } from "../model/matrix";
 import { once, onceFor } from "../model/once";
 import { nodeTitle } from "../model/selectors";
@@ -91,7 +91,7 @@ function makeSubject(graph: Graph): Subject {
       id: group.id,
       home: group.parent ?? TOP,
       isFold: isFold(group),
-      ...groupSize(group),
+      ...groupSize(group, graph),
     })),
     edges: graph.edges.map((edge) => ({
       id: edge.id,
@@ -120,7 +120,14 @@ function isFold(group: Group): boolean {
   return "repeats" in group;
 }
 
-export function groupSize(group: Group): Size {
+/** A call that is one operation is as large as the card of one. */
+export function groupSize(group: Group, graph: Graph): Size {
+  const output = group.call === undefined ? undefined : nodesById(graph).get(group.call.output);
+  if (output !== undefined) {
+    const { width, height } = cardSize(output, usesOf(graph, output.id).length);
+    const title = TITLE_CHARACTER_PX * group.label.length + GROUP_FRAME_PX;
+    return { width: Math.ceil(Math.min(WIDEST_PX, Math.max(width, title))), height };
+  }
   const count = isFold(group) ? REPEATS_PX : 0;
   const width = Math.max(GROUP_SIZE.width, group.label.length * TITLE_CHARACTER_PX + GROUP_FRAME_PX) + count;
   return { width: Math.min(WIDEST_PX + 40, Math.ceil(width)), height: GROUP_SIZE.height };

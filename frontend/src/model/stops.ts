@@ -35,7 +35,7 @@ export const backwardStops = onceFor(
     const step = original(shown);
     return [
       ...(isCollecting(step) ? (["collect"] as const) : []),
-      ...(step.accumulate === null ? ruleStops(step, node) : []),
+      ...(step.accumulate === null && node?.arranges === undefined ? ruleStops(step, node) : []),
       "land",
     ];
   },
@@ -77,6 +77,7 @@ function sizeOf(held: Operand | Node["outputs"][number] | undefined): number | n
 
 /** In order; `compute` is always one of them. */
 export function forwardStops(node: Node): readonly ForwardPhase[] {
+  if (node.arranges !== undefined) return ["compute"];
   const stops: ForwardPhase[] = node.inputs.length > 0 ? ["arrive", "compute"] : ["compute"];
   return node.saved.length > 0 ? [...stops, "save"] : stops;
 }

@@ -55,6 +55,9 @@ export interface Catalogue {
   "start-waiting": never;
   "start-none": never;
   "step-awaited": never;
+  "arrange-before": "call" | "shape" | "op";
+  "arrange-after": "call" | "shape" | "op";
+  "arrange-nothing": "op" | "call";
   "collect-none": "name";
   "collect-seed": "name" | "v";
   "collect-seed-shape": "name" | "shape";

@@ -447,6 +447,10 @@ export interface Node {
    */
   group: string | null;
   /**
+   * Of a call that is one operation, a part that only brings a tensor into another shape.
+   */
+  arranges?: true;
+  /**
    * In operand order; an operand that is used twice stands twice.
    */
   inputs: Operand[];
@@ -753,6 +757,42 @@ export interface Group {
    * Direct members only.
    */
   nodes: string[];
+  call?: GroupCall;
+}
+/**
+ * A group that is one operation: all of its nodes but one only bring tensors into other shapes.
+ */
+export interface GroupCall {
+  /**
+   * `matmul`, `linear`.
+   */
+  op: string;
+  /**
+   * A node of the pass's graph, by its id.
+   */
+  node: string;
+  /**
+   * A node of the pass's graph, by its id.
+   */
+  output: string;
+  /**
+   * In the order of the call.
+   */
+  operands: CallOperand[];
+}
+/**
+ * An operand of a call that built several nodes.
+ */
+export interface CallOperand {
+  /**
+   * As torch has it: `self`, `other`, `weight`.
+   */
+  name: string;
+  /**
+   * 0-based position among a node's operands.
+   */
+  argnum: number;
+  border: Consumer;
 }
 /**
  * Values of nodes whose places in the graph `pass_started` told: whoever reads a trace puts them there.
@@ -848,6 +888,7 @@ export interface Step {
    * Told by `explained`.
    */
   moves?: VjpMoves[];
+  call?: CallFormula;
 }
 /**
  * One summand of a grad_output.
@@ -1110,6 +1151,16 @@ export interface MoveSource {
   shape?: number[];
 }
 /**
+ * The mathematics of a call that built several nodes, told with the step of the one that computes.
+ *
+ * `argnum` counts the operands of the call; v is what arrived at its output.
+ */
+export interface CallFormula {
+  formula: Formula;
+  substitutions?: Substitution[];
+  moves?: VjpMoves[];
+}
+/**
  * What is not needed to show what happened, and takes longest: whoever reads a trace puts it into node and step.
  */
 export interface Explained {
@@ -1149,6 +1200,7 @@ export interface Explanation {
    * One per operand whose vjp is a short list of moves that make what the step returned.
    */
   moves?: VjpMoves[];
+  call?: CallFormula;
   /**
    * One per operand and output through which a gradient came.
    */
@@ -1520,6 +1572,9 @@ export const VALUE_PLACES: Readonly<Record<string, Readonly<Record<string, strin
   "VjpMoves": {
     "moves": "Move"
   },
+  "CallFormula": {
+    "moves": "VjpMoves"
+  },
   "Input": {
     "value": ""
   },
@@ -1572,10 +1627,12 @@ export const VALUE_PLACES: Readonly<Record<string, Readonly<Record<string, strin
     "hooks": "HookChange",
     "changes": "ReturnedChange",
     "inside": "InnerOp",
-    "moves": "VjpMoves"
+    "moves": "VjpMoves",
+    "call": "CallFormula"
   },
   "Explanation": {
     "moves": "VjpMoves",
+    "call": "CallFormula",
     "local_jacobians": "LocalJacobian"
   },
   "Explained": {

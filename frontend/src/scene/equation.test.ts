@@ -3,7 +3,6 @@ import { emptyTrace, foldEvents } from "../model/trace";
 import { readSample, TRACES } from "../protocol/samples";
 import { textOf } from "../words/say";
 import { drawCallout, type VjpCallout } from "./equation";
-import { drawStill } from "./still";
 
 /** What the panel says at every step that is a product. */
 function callouts(name: string, isWhole: boolean): VjpCallout[] {
@@ -12,7 +11,7 @@ function callouts(name: string, isWhole: boolean): VjpCallout[] {
   const trace = foldEvents(emptyTrace(), told);
   return trace.steps.flatMap((_, at) => {
     const position = { direction: "backward", step: at + 1, phase: "multiply" } as const;
-    const callout = drawCallout(trace, drawStill(trace, position));
+    const callout = drawCallout(trace, position);
     return callout?.kind === "vjp" ? [callout] : [];
   });
 }

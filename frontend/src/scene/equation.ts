@@ -3,6 +3,7 @@
  * there in every phase, so that nothing changes size; `shown` tells which are revealed.
  */
 
+import { partOfCall } from "../model/calls";
 import { problemOfStep } from "../model/failed";
 import { accumulatedBy, isTensor, returnedFor } from "../model/gradients";
 import { groupsById, nodesById } from "../model/graph";
@@ -11,7 +12,7 @@ import { DEFAULT_PRECISION } from "../model/numbers";
 import type { Phase } from "../model/phases";
 import type { Position } from "../model/position";
 import { isReached } from "../model/position";
-import { addsUp, isStepExplained, nodeTitle } from "../model/selectors";
+import { addsUp, isStepExplained, nodeAt, nodeTitle, passAt, stepAt } from "../model/selectors";
 import type { TraceState } from "../model/trace";
 import type {
   Formula,
@@ -22,6 +23,7 @@ import type {
   Missing,
   Move,
   Node,
+  PassStarted,
   Problem,
   SavedTensor,
   Step,
@@ -38,7 +40,6 @@ import { toldAt } from "../words/sentences";
 import { tell } from "../words/tell";
 import type { Told } from "../words/told";
 import { shapeText } from "../words/values";
-import type { Still } from "./still";
 
 export interface Summand {
   readonly edge: string;
@@ -178,15 +179,18 @@ export interface ForwardCallout extends Heading {
 
 export type CalloutScene = VjpCallout | AccumulateCallout | ForwardCallout;
 
-export function drawCallout(trace: TraceState, still: Still): CalloutScene | null {
-  const { node, step, graph, position } = still;
-  if (node === null || graph === null) return null;
+export function drawCallout(trace: TraceState, position: Position): CalloutScene | null {
+  const node = nodeAt(trace, position);
+  const started = passAt(trace, position)?.started;
+  if (node === null || started === undefined) return null;
+  const step = stepAt(trace, position);
+  const { graph } = started;
   const scene = { graph, precision: DEFAULT_PRECISION };
   const heading = {
     title: node.name,
     notes: notesOf(node),
     born: bornText(trace, node),
-    shown: shownAt(position),
+    shown: shownAt(wholeCall(node, position)),
     none: noGradAt(trace, node),
     told: toldAt(trace, position),
     phase: position.phase,
@@ -208,7 +212,7 @@ export function drawCallout(trace: TraceState, still: Still): CalloutScene | nul
   }
   if (step === null) return null;
   const isExplained = isStepExplained(trace, step);
-  const summands = summandsOf(trace, still, graph, step);
+  const summands = summandsOf(trace, started, step);
   const shown = { ...heading.shown, summing: addsUp(step, position) };
   if (step.accumulate !== null) {
     const { leaf, before } = step.accumulate;
@@ -294,6 +298,14 @@ function bornText(trace: TraceState, { born }: Node): string | null {
     : label("player-built-by-step", { pass, step: String(index + 1) });
 }
 
+/** A part of a call that is read as one: v is there before it is computed, and all of it behind. */
+function wholeCall(node: Node, position: Position): Position {
+  const part = partOfCall(node);
+  if (part === null || position.phase === "collect") return position;
+  if (position.direction === "backward") return { ...position, phase: part.isBefore ? "rule" : "land" };
+  return { ...position, phase: part.isBefore ? "save" : "arrive" };
+}
+
 function shownAt(position: Position): Shown {
   if (position.direction === "forward") {
     const [product, landed] = [isReached(position, "compute"), isReached(position, "save")];
@@ -320,7 +332,7 @@ function notesOf(node: Node): readonly string[] {
   return notes;
 }
 
-function summandsOf(trace: TraceState, still: Still, graph: Graph, step: Step): readonly Summand[] {
+function summandsOf(trace: TraceState, { call, graph }: PassStarted, step: Step): readonly Summand[] {
   const nodes = nodesById(graph);
   // Contributions add up output by output; the sum that is shown is that of the first.
   const own = step.contributions.filter(({ output_nr }) => output_nr === 0);
@@ -329,16 +341,12 @@ function summandsOf(trace: TraceState, still: Still, graph: Graph, step: Step): 
     const node = sender === undefined ? undefined : nodes.get(sender.node);
     const from =
       contribution.edge === "seed"
-        ? seedName(still)
+        ? label(call === "grad" ? "player-grad-outputs" : "player-external-gradient")
         : node === undefined
           ? label("player-elsewhere")
           : nodeTitle(node);
     return { edge: contribution.edge, from, value: contribution.value };
   });
-}
-
-function seedName(still: Still): string {
-  return label(still.pass?.started.call === "grad" ? "player-grad-outputs" : "player-external-gradient");
 }
 
 interface Explained extends Scene {

@@ -261,7 +261,7 @@ function asideOf(card: CardScene): string {
       arrived: String(card.waiting.arrived),
       expected: String(card.waiting.expected),
     });
-  return card.role === "leaf" ? label("player-leaf") : "";
+  return card.aside ?? (card.role === "leaf" ? label("player-leaf") : "");
 }
 
 /** A title, and one line with what counts now. */
@@ -344,6 +344,16 @@ function drawValue(value: Gradient | null, at: Point, look: ValueLook): readonly
 }
 
 export function drawGroup(group: GroupScene, box: Box, look: Look): Shape {
+  if (group.card !== null) {
+    const behind: Shape = {
+      kind: "rect",
+      box: { ...box, x: box.x + STACKED, y: box.y - STACKED },
+      radius: 9,
+      fill: "surface-sunk",
+      stroke: { ink: "line-strong", width: STROKE },
+    };
+    return { kind: "group", children: [behind, drawCard(group.card, box, look)] };
+  }
   const isActive = group.active && !group.open;
   const isFaint = group.open || !group.involved;
   const frame: Shape = {
@@ -391,6 +401,8 @@ export function drawGroup(group: GroupScene, box: Box, look: Look): Shape {
 }
 
 const FRAME_PADDING = 10;
+/** So far a second sheet looks out behind a call that has others in it. */
+const STACKED = 5;
 const OPEN_BASE = 20;
 
 function insideText(
@@ -545,12 +557,18 @@ export function tellCard(card: CardScene, { direction, precision }: Look): reado
 
 /** What a frame says, for who does not see it. */
 export function tellGroup(
-  { label: name, repeats, nodeCount, inside }: GroupScene,
-  { precision }: Look,
+  { label: name, repeats, nodeCount, inside, card }: GroupScene,
+  look: Look,
 ): readonly string[] {
+  if (card !== null) return [name, ...tellCard(card, look)];
   const times = repeats === null ? [] : [`× ${repeats}`];
   const count = inside === null || repeats === null ? [label("player-nodes", { count: nodeCount })] : [];
-  return [name, ...times, ...count, ...(inside === null ? [] : [insideText(inside, repeats, precision)])];
+  return [
+    name,
+    ...times,
+    ...count,
+    ...(inside === null ? [] : [insideText(inside, repeats, look.precision)]),
+  ];
 }
 
 /** Why there is no gradient on a card, where that says more than the mark. */

@@ -327,7 +327,7 @@ function asMet({ verb, axes, of }: Move, first: Table, second: Table, value: Ten
   const tables = lettered.map((each, at) => {
     const isLeft = at === (isSwapped ? 1 : 0);
     const [down, across] = at === 2 ? [rows, columns] : isLeft ? [rows, meeting] : [meeting, columns];
-    return inRows(each, [...batch, ...down, ...across], batch.length, across.length);
+    return inRows(each, [...batch, ...down, ...across], batch.length, across.length, isLeft);
   });
   return { tables, how: isSwapped ? "swapped" : "in order" };
 }
@@ -338,6 +338,7 @@ function inRows(
   order: readonly string[],
   batch: number,
   across: number,
+  isLeft: boolean,
 ): Written | null {
   const { data } = value;
   if (data === undefined || letters.length !== order.length) return null;
@@ -354,10 +355,15 @@ function inRows(
   const cells: Cell[] = [];
   for (const [cell, entry] of data.entries()) cells[cellIn(cell)] = entry;
   const matrix = { rows: data.length / columns, columns, cells };
-  const down = elementCount(counts.slice(batch, order.length - across));
+  const down = counts.slice(batch, order.length - across);
   return {
     matrix,
-    shape: sizes([...counts.slice(0, batch), down, columns]),
+    // Rows of a batch that meet nothing of theirs are told as the batch; what meets is one size.
+    shape: sizes([
+      ...counts.slice(0, batch),
+      ...(isLeft && down.length > 0 ? down : [elementCount(down)]),
+      columns,
+    ]),
     isTurned: order.length === 1 ? across === 0 : String(letters) !== String(order),
     readFrom: null,
     placeOf: (cell) => placeOf(matrix, cellIn(cell)),

@@ -1,9 +1,11 @@
 /** The motion of every product of real traces, told against the products themselves. */
 import { describe, expect, it } from "vitest";
+import { readAsCalls } from "../model/calls";
 import { isTensor } from "../model/gradients";
 import { toNumber } from "../model/numbers";
 
 import { sampleTrace } from "../model/samples";
+import type { TraceState } from "../model/trace";
 import { TRACES } from "../protocol/samples";
 import { drawCallout } from "./equation";
 import type { Place, ProductForm, Rule } from "./form";
@@ -11,7 +13,6 @@ import { placeOf, samePlace } from "./form";
 import { movedForm } from "./moves";
 import { type Multiplying, multiplyingAt, type Spot } from "./multiplying";
 import { productForms } from "./product";
-import { drawStill } from "./still";
 import type { View } from "./views";
 
 interface Shown {
@@ -19,11 +20,17 @@ interface Shown {
   readonly form: ProductForm;
 }
 
+/** As it is recorded, and with every call that is one operation read as such. */
 function formsOf(name: string): readonly Shown[] {
   const trace = sampleTrace(name);
+  const read = readAsCalls(trace, () => false);
+  return [...formsIn(trace, name), ...(read === trace ? [] : formsIn(read, `${name} as calls`))];
+}
+
+function formsIn(trace: TraceState, name: string): readonly Shown[] {
   return trace.steps.flatMap((_, at) => {
     const position = { direction: "backward", step: at + 1, phase: "multiply" } as const;
-    const callout = drawCallout(trace, drawStill(trace, position));
+    const callout = drawCallout(trace, position);
     if (callout?.kind !== "vjp") return [];
     return callout.operands.flatMap((operand) =>
       operand.factors.flatMap((factor) =>
@@ -69,7 +76,7 @@ it.each(TRACES)("lays out every list of moves that %s has", (name) => {
   const trace = sampleTrace(name);
   for (const [at] of trace.steps.entries()) {
     const position = { direction: "backward", step: at + 1, phase: "multiply" } as const;
-    const callout = drawCallout(trace, drawStill(trace, position));
+    const callout = drawCallout(trace, position);
     if (callout?.kind !== "vjp") continue;
     for (const operand of callout.operands) {
       const { returned } = operand;

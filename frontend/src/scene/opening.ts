@@ -1,8 +1,11 @@
 /** Which groups are open when a graph is first seen: from the top, while it can be read whole. */
 
 import { cardSize, groupSize } from "../layout/sizes";
+import { readAsCalls } from "../model/calls";
 import { usesOf } from "../model/graph";
 import { append } from "../model/lists";
+import { once } from "../model/once";
+import type { TraceState } from "../model/trace";
 import type { Graph, Group } from "../protocol/trace.gen";
 
 /** Groups are opened, level by level, while not more boxes than this are to be seen, */
@@ -17,8 +20,9 @@ export function groupsOpenAtFirst(graph: Graph): readonly string[] {
   const children = new Map<string | null, Group[]>();
   for (const group of graph.groups) append(children, group.parent, group);
   const open: string[] = [];
-  let closed = children.get(null) ?? [];
-  let boxes = graph.nodes.filter((node) => node.group === null).length + closed.length;
+  const outer = children.get(null) ?? [];
+  let closed = outer.filter(isWorthOpening);
+  let boxes = graph.nodes.filter((node) => node.group === null).length + outer.length;
   while (closed.length > 0) {
     const below = closed.flatMap((group) => children.get(group.id) ?? []);
     const shown = closed.reduce((sum, group) => sum + group.nodes.length, 0) + below.length;
@@ -26,10 +30,21 @@ export function groupsOpenAtFirst(graph: Graph): readonly string[] {
     const wanted = [...open, ...closed.map((group) => group.id)];
     if (boxes > MOST_BOXES_AT_FIRST || widthOf(graph, new Set(wanted)) > WIDEST_AT_FIRST_PX) break;
     open.push(...closed.map((group) => group.id));
-    closed = below;
+    closed = below.filter(isWorthOpening);
   }
   return open;
 }
+
+/** A call that is one operation reads as what was written while it is closed. */
+function isWorthOpening({ kind, call }: Group): boolean {
+  return kind !== "composite" || call === undefined;
+}
+
+/** A trace as it is read where nobody has opened or closed a group. */
+export const readAtFirst = once((trace: TraceState): TraceState => {
+  const open = new Set(trace.passes.flatMap(({ started }) => groupsOpenAtFirst(started.graph)));
+  return readAsCalls(trace, (group) => open.has(group));
+});
 
 /** None where the picture would be too wide: a saved page has only some pictures with it (`openingsOf`). */
 export function groupsOpenWithin(graph: Graph, widest: number): readonly string[] {
@@ -58,7 +73,7 @@ function widthOf(graph: Graph, open: ReadonlySet<string>): number {
   const levelWidth = (home: string | null): number => {
     const inner = (children.get(home) ?? []).map((group) => ({
       id: group.id,
-      width: open.has(group.id) ? levelWidth(group.id) + FRAME_PX : groupSize(group).width,
+      width: open.has(group.id) ? levelWidth(group.id) + FRAME_PX : groupSize(group, graph).width,
     }));
     return longestWay([...(items.get(home) ?? []), ...inner], lines.get(home) ?? []);
   };

@@ -1,10 +1,11 @@
 /** One stop as a picture: the graph, the dock and the line between them, as a list of shapes. No DOM, no clock. */
 import type { Box, Size } from "../layout/geometry";
 import type { Layout } from "../layout/place";
+import { readAsCalls } from "../model/calls";
 import { knownInMotion } from "../model/mask";
 import { DEFAULT_PRECISION } from "../model/numbers";
 import { type Position, previousPhase, stepCount } from "../model/position";
-import { stepAt, walkAt } from "../model/selectors";
+import { walkAt } from "../model/selectors";
 import type { TraceState } from "../model/trace";
 import { phaseName } from "../words/phases";
 import { label, textOf } from "../words/say";
@@ -38,7 +39,9 @@ export function drawPicture(view: PictureView): readonly Shape[] {
   /** What a motion makes is written when the motion is over; the equation makes it entry by entry. */
   const known = progress < 1 ? knownInMotion(trace, position) : trace;
   const still = drawStill(known, position);
-  const callout = drawCallout(trace, { ...still, step: stepAt(trace, position) });
+  const isOpen = (group: string): boolean => layout.groups.get(group)?.open === true;
+  const read = readAsCalls(trace, isOpen);
+  const callout = drawCallout(read, position);
   const split = dockOf(size, TYPE_SCALE, sizeToRead(layout));
   const { map, dock } = placesOf(size, split);
   const region: Region = { width: map.width, height: map.height, top: 0 };
@@ -74,9 +77,10 @@ export function drawPicture(view: PictureView): readonly Shape[] {
     ...drawDock(
       {
         callout,
-        said: textOf(saidAt(trace, position)),
+        said: textOf(saidAt(read, position)),
         // As on the page: what a motion leads to is said when it is over.
-        saidBefore: progress < 1 ? textOf(saidAt(known, previousPhase(trace, position))) : null,
+        saidBefore:
+          progress < 1 ? textOf(saidAt(readAsCalls(known, isOpen), previousPhase(trace, position))) : null,
         place: placeOf(trace, position),
         seeds: seedsOf(still),
         progress,

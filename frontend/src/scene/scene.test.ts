@@ -48,7 +48,7 @@ function drawScene(trace: TraceState, layout: Layout, position: Position, progre
     edges: still.graph?.edges.map(edgeOf) ?? [],
     groups: drawGroups(still, layout),
     tokens: drawTokens(still, layout, progress),
-    callout: drawCallout(trace, still),
+    callout: drawCallout(trace, still.position),
   };
 }
 

@@ -52,6 +52,8 @@ export interface CardScene {
   readonly failed: boolean;
   /** For assistive technology: `MulBackward0, step 3 of 7`. */
   readonly name: string;
+  /** Beside the title. */
+  readonly aside?: string;
 }
 
 /** The active node, in short. */
@@ -75,6 +77,8 @@ export interface GroupScene {
   /** What stands for the active node where this hides it. */
   readonly inside: Inside | null;
   readonly involved: boolean;
+  /** A call that is one operation is drawn as the card of one while it is closed. */
+  readonly card: CardScene | null;
 }
 
 /** `idle`: no gradient; `carrying`: in this step; `carried`: in an earlier one; `forward`: a value in this step. */
@@ -281,9 +285,24 @@ export function drawGroups(
       active: activeIn.has(id),
       inside: box.open || !activeIn.has(id) ? null : insideOf(still, graph, group),
       involved: still.taking === null || involvedIn.has(id),
+      card: box.open ? null : cardOfCall(still, graph, group, activeIn.has(id)),
     });
   }
   return scenes;
+}
+
+function cardOfCall(still: Still, graph: Graph, group: Group, isActive: boolean): CardScene | null {
+  const output = group.call === undefined ? undefined : nodesById(graph).get(group.call.output);
+  if (output === undefined) return null;
+  const card = still.cardOf(output);
+  return {
+    ...card,
+    title: group.label,
+    aside: label("player-nodes", { count: nodeCounts(graph).get(group.id) ?? 0 }),
+    progress: isActive ? "active" : card.progress,
+    involved: card.involved || isActive,
+    saving: isActive && still.position.phase === "save",
+  };
 }
 
 function insideOf(still: Still, graph: Graph, group: Group): Inside | null {

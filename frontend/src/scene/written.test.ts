@@ -10,7 +10,6 @@ import type { CalloutScene } from "./equation";
 import { drawCallout } from "./equation";
 import { oneLine } from "./oneline";
 import { productForms } from "./product";
-import { drawStill } from "./still";
 import { type Equation, lineOf, writtenAccumulation, writtenProduct, writtenSummands } from "./written";
 
 const DIGITS = 4;
@@ -75,9 +74,7 @@ function motions(callout: CalloutScene): readonly { at: (progress: number) => Eq
 
 describe.each(SAMPLES)("%s", (name) => {
   const trace = sampleTrace(name);
-  const callouts = walkFrom(trace, START).flatMap(
-    (position) => drawCallout(trace, drawStill(trace, position)) ?? [],
-  );
+  const callouts = walkFrom(trace, START).flatMap((position) => drawCallout(trace, position) ?? []);
 
   it("writes an entry of a result once what makes it has come, and never takes it back", () => {
     for (const { at, end } of callouts.flatMap(motions)) {
@@ -117,7 +114,7 @@ describe.each(SAMPLES)("%s", (name) => {
 it("hands what a line makes to the next one when all of it is there", () => {
   const trace = sampleTrace("attention");
   const position = { direction: "backward", step: 3, phase: "multiply" } as const;
-  const callout = drawCallout(trace, drawStill(trace, position));
+  const callout = drawCallout(trace, position);
   if (callout === null) throw new Error("the example has changed");
   const motion = motions(callout).find(
     ({ at }) => tablesOf(at(0)).filter(({ side }) => side === "result").length === 3,

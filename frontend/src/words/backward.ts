@@ -1,4 +1,5 @@
 /** What is said of a backward step, as a whole and at each of its stops: one idea, in the program's names. */
+import { type Part, partOfCall } from "../model/calls";
 import type { BackwardPhase } from "../model/phases";
 import { backwardStops } from "../model/stops";
 import { asidesOf } from "./asides";
@@ -9,7 +10,7 @@ import { opOf } from "./names";
 import { listed, type Said, say, sentence, text, textOf } from "./say";
 import { accumulated, land, send } from "./send";
 import { firstFitting, spelled, type Told } from "./told";
-import { isShort, isThere, spellGradient } from "./values";
+import { isShort, isThere, spellGradient, spellShape } from "./values";
 
 export const LONGEST_SENTENCE = 140;
 
@@ -35,14 +36,26 @@ const SENTENCES: Readonly<Record<BackwardPhase, (told: Told) => Said>> = {
 
 /** What is sent on is told where it is on show: on the way, or as it lands where the way is no stop. */
 function stopSentence(told: Told, stop: BackwardPhase): Said {
+  const part = stop === "land" ? partOfCall(told.node) : null;
+  if (part !== null) return arrangeInCall(told, part);
   const sends = stop === "land" && told.step.accumulate === null;
   const stops = backwardStops(told.step, told.node);
   return SENTENCES[sends && !stops.includes("send") ? "send" : stop](told);
 }
 
+/** PyTorch's own way to a product of batches: what comes and what goes is brought into another shape. */
+function arrangeInCall({ node }: Told, part: Part): Said {
+  const [shape] = part.step.grad_inputs.flatMap((one) => ("shape" in one ? [spellShape(one.shape)] : []));
+  const [call, op] = [opOf(node), opOf(part.node)];
+  if (shape === undefined) return say("arrange-nothing", { call, op });
+  return say(part.isBefore ? "arrange-before" : "arrange-after", { call, op, shape });
+}
+
 /** The sentence that names the whole step. */
 export function wholeSentence(told: Told): Said {
   const { step, node } = told;
+  const part = partOfCall(node);
+  if (part !== null) return sentence(arrangeInCall(told, part));
   if (step.accumulate !== null) return sentence(accumulated(told));
   const there = step.grad_outputs.flatMap((value, index) => (isThere(value) ? [{ value, index }] : []));
   const then = send(told);

@@ -1,4 +1,5 @@
 /** What is said of the three phases of a forward step. */
+import { partOfCall } from "../model/calls";
 import { isTensor } from "../model/gradients";
 import type { ForwardPhase } from "../model/phases";
 import type { Node, SavedTensor, TensorValue } from "../protocol/trace.gen";
@@ -13,7 +14,7 @@ const SENTENCES: Readonly<Record<ForwardPhase, (scene: Scene, node: Node) => Sai
 };
 
 export function forwardSentence(scene: Scene, node: Node, phase: ForwardPhase): Said {
-  return sentence(SENTENCES[phase](scene, node));
+  return sentence(SENTENCES[phase](scene, partOfCall(node)?.node ?? node));
 }
 
 function arriving(scene: Scene, node: Node): Said {

@@ -59,7 +59,7 @@ def _batched_product(n: Given) -> tuple[Expression, Expression, Expression]:
 
 
 def _matmul_self(n: Given) -> Expression:
-    if n.self.rank > 1 and n.other.rank > 1:
+    if n.other.rank > 1 and (n.self.rank > 1 or n.other.rank == 2):
         return n.v @ adjoint(n.other)
     v, _, y = _batched_product(n)
     rank = n.other.rank
@@ -72,6 +72,8 @@ def _matmul_self(n: Given) -> Expression:
 def _matmul_other(n: Given) -> Expression:
     if n.self.rank > 1 and n.other.rank > 1:
         return adjoint(n.self) @ n.v
+    if n.self.rank == 1 and n.other.rank == 2:
+        return apply("outer", conj(n.self), n.v)
     v, x, _ = _batched_product(n)
     return v * conj(x)
 
@@ -79,8 +81,7 @@ def _matmul_other(n: Given) -> Expression:
 def _linear_weight(n: Given) -> Expression:
     if n.v.rank == 1:
         return _outer(n.v, n.input)
-    v, x = (one if one.rank == 2 else reshape(one, (-1, one.shape[-1])) for one in (n.v, n.input))
-    return transpose(v) @ conj(x)
+    return transpose(n.v) @ conj(n.input)
 
 
 def _linear(n: Given) -> Expression:

@@ -353,6 +353,18 @@ class Forward(_OfPass):
 
 
 @with_config(STRICT)
+class CallFormula(TypedDict):
+    """The mathematics of a call that built several nodes, told with the step of the one that computes.
+
+    `argnum` counts the operands of the call; v is what arrived at its output."""
+
+    formula: Formula
+    """Evaluated with the values at the borders of the call, it gave what the engine returned there."""
+    substitutions: NotRequired[list[Substitution]]
+    moves: NotRequired[list[VjpMoves]]
+
+
+@with_config(STRICT)
 class Explanation(TypedDict):
     """The mathematics of a node, and of one of its steps with its numbers."""
 
@@ -366,6 +378,8 @@ class Explanation(TypedDict):
     """One per operand with a formula, where the numbers are few."""
     moves: NotRequired[list[VjpMoves]]
     """One per operand whose vjp is a short list of moves that make what the step returned."""
+    call: NotRequired[CallFormula]
+    """Of the call that the node computes, where the formula holds."""
     local_jacobians: Annotated[list[LocalJacobian], Field(default=[])]
     """One per operand and output through which a gradient came."""
 
@@ -409,6 +423,8 @@ class Step(_OfPass):
     substitutions: NotRequired[list[Substitution]]
     """Told by `explained`."""
     moves: NotRequired[list[VjpMoves]]
+    """Told by `explained`."""
+    call: NotRequired[CallFormula]
     """Told by `explained`."""
 
 

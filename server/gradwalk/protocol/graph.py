@@ -195,6 +195,8 @@ class Node(TypedDict):
     span: Annotated[Where, Field(default=None)]
     group: Annotated[str | None, Field(default=None)]
     """The innermost group that it is in."""
+    arranges: NotRequired[Literal[True]]
+    """Of a call that is one operation, a part that only brings a tensor into another shape."""
     inputs: list[Operand]
     """In operand order; an operand that is used twice stands twice."""
     outputs: list[Output]
@@ -246,6 +248,32 @@ class Edge(_Edge):
 
 
 @with_config(STRICT)
+class CallOperand(TypedDict):
+    """An operand of a call that built several nodes."""
+
+    name: str
+    """As torch has it: `self`, `other`, `weight`."""
+    argnum: Argnum
+    """Which operand of the node that computes it becomes."""
+    border: Consumer
+    """Where it comes into the group."""
+
+
+@with_config(STRICT)
+class GroupCall(TypedDict):
+    """A group that is one operation: all of its nodes but one only bring tensors into other shapes."""
+
+    op: str
+    """`matmul`, `linear`."""
+    node: NodeId
+    """The one that computes."""
+    output: NodeId
+    """The one that gives the result: its v is that of the call."""
+    operands: list[CallOperand]
+    """In the order of the call."""
+
+
+@with_config(STRICT)
 class Group(TypedDict):
     """What collapses into one box."""
 
@@ -260,6 +288,8 @@ class Group(TypedDict):
     span: Where
     nodes: list[str]
     """Direct members only."""
+    call: NotRequired[GroupCall]
+    """What it is as one operation."""
 
 
 @with_config(STRICT)

@@ -20,7 +20,7 @@ from gradwalk.protocol import graph as protocol
 from gradwalk.protocol.graph import InnerOp
 from gradwalk.protocol.moves import VjpMoves
 from gradwalk.protocol.values import Gradient, TensorValue
-from gradwalk.tracer.values import ValueTable
+from gradwalk.tracer.values import ValueTable, tensor_of
 
 MOST_OPERATIONS: Final = 20
 MOST_CELLS: Final = LONGEST["meet"] * MOST_ROWS
@@ -85,14 +85,14 @@ class _Reading:
             if "missing" in gradient or (expression := self._find(gradient)) is None:
                 continue
             letters = Letters(self._letters)
-            found = moves(argnum, expression, self._tensors, _tensor(gradient), letters, values.value_of, self._inner)
+            found = moves(argnum, expression, self._tensors, tensor_of(gradient), letters, values.value_of, self._inner)
             if found is not None:
                 yield found
 
     def _name(self, name: str, value: TensorValue | None, source: str | None = None) -> None:
         if value is None or not _is_readable(value) or id(value) in self._known:
             return
-        self._tensors[name] = _tensor(value)
+        self._tensors[name] = tensor_of(value)
         self._letters[name] = source or name
         self._keep(value, Symbol(name, tuple(value["shape"])))
 
@@ -105,13 +105,13 @@ class _Reading:
         known = self._known.get(id(value))
         if known is not None or len(value["shape"]) != 2 or not _is_readable(value):
             return known
-        turned = _tensor(value).T
+        turned = tensor_of(value).T
         return next(
             (
                 transpose(self._known[id(one)])
                 for one in self._values
                 if (one["shape"], one["dtype"]) == ([*turned.shape], value["dtype"])
-                and torch.equal(_tensor(one), turned)
+                and torch.equal(tensor_of(one), turned)
             ),
             None,
         )
@@ -120,12 +120,6 @@ class _Reading:
 def _is_readable(value: TensorValue) -> bool:
     """Whether it is real, and small enough for a table."""
     return len(value.get("data", ())) <= MOST_CELLS and "data" in value and "complex" not in value["dtype"]
-
-
-def _tensor(value: TensorValue) -> torch.Tensor:
-    dtype: torch.dtype = getattr(torch, value["dtype"])
-    # NaN and infinity are written as words.
-    return torch.tensor([*map(float, value["data"])], dtype=dtype).reshape(value["shape"])  # type: ignore[arg-type]
 
 
 def _of_two(operation: str) -> _Rule:
@@ -139,7 +133,7 @@ def _multiplied(operands: Sequence[Expression], given: Sequence[TensorValue], ma
     """Of two, or of one and a number, which the values say."""
     if len(operands) != 1:
         return _of_two("mul")(operands, given, made)
-    ratios = (_tensor(made) / _tensor(given[0])).reshape(-1)
+    ratios = (tensor_of(made) / tensor_of(given[0])).reshape(-1)
     ratios = ratios[ratios.isfinite()]
     factor = float(f"{float(ratios[0]):.6g}") if ratios.numel() else 0.0
     return operands[0] * factor if torch.allclose(ratios, torch.full_like(ratios, factor)) else None

@@ -13,6 +13,7 @@ from gradwalk.protocol.facts import fact
 from gradwalk.protocol.values import Missing, TensorValue
 from gradwalk.tracer.births import Births
 from gradwalk.tracer.calls import Call, CallLog, InnerCall
+from gradwalk.tracer.composites import find_call
 from gradwalk.tracer.custom import FunctionTexts, is_users_function
 from gradwalk.tracer.grouping import Grouping
 from gradwalk.tracer.naming import NamedTensors
@@ -200,6 +201,7 @@ class GraphWriter:
         groups, group_of = self._grouping.group(owners, named.modules, users)
         for described in nodes:
             described["group"] = group_of.get(described["id"])
+        _find_calls(groups, nodes, edges, owners)
         return {"nodes": nodes, "edges": edges, "groups": groups}
 
     def save_span(self, function: type, name: str) -> protocol.Span | None:
@@ -636,6 +638,29 @@ def not_required(operand: protocol.Operand) -> Missing:
     else:
         because = fact("missing-not-asked", name=name)
     return {"missing": "not_required", "because": because}
+
+
+def _find_calls(
+    groups: Sequence[protocol.Group],
+    nodes: Sequence[protocol.Node],
+    edges: Sequence[protocol.Edge],
+    owners: Mapping[str, Call],
+) -> None:
+    """Says of each group that is one operation what it is as that."""
+    by_id = {node["id"]: node for node in nodes}
+    for node in nodes:
+        # Another pass may have seen all of the call.
+        node.pop("arranges", None)
+    for group in groups:
+        members = [by_id[one] for one in group["nodes"] if by_id[one]["kind"] != "accumulate_grad"]
+        calls = {owners.get(member["id"]) for member in members}
+        call = calls.pop() if len(calls) == 1 else None
+        found = None if call is None else find_call(members, edges, call.label.strip("_"))
+        if found is not None:
+            group["call"] = found
+            for member in members:
+                if member["id"] != found["node"]:
+                    member["arranges"] = True
 
 
 def _compare_saved(described: protocol.Node) -> None:

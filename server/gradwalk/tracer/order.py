@@ -4,10 +4,13 @@ The structure of the graph is enough for a picture; then come the values of the 
 and, when the pass is over, what explains them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 T = TypeVar("T")
+
+ReadCalls = Callable[[Any, Sequence[Any]], Mapping[int, Any]]
+"""Given the graph and the steps of a pass, by step what it says of the call that it computes."""
 
 _NODES_TOGETHER: Final = 64
 _OF_A_STEP: Final = ("formula_checked", "substitutions", "moves", "local_jacobians")
@@ -19,8 +22,9 @@ class TellingOrder:
     def __init__(self) -> None:
         self.explains_last = False
         """Whether what explains a pass is sent at the end of all, not of the pass."""
-        self._unexplained: dict[int, dict[str, Any]] = {}
-        """By pass and node, the nodes whose formula is not sent yet."""
+        self.read_calls: ReadCalls = _no_calls
+        self._unexplained: dict[int, Any] = {}
+        """By pass, the graph with formulas that are not sent yet."""
         self._steps: dict[int, list[dict[str, Any]]] = {}
         """By pass, the steps that were sent bare. What explains them may still be written into them."""
 
@@ -40,7 +44,7 @@ class TellingOrder:
 
     def _structure_first(self, event: dict[str, Any]) -> list[dict[str, Any]]:
         graph, number = event["graph"], event["pass"]
-        self._unexplained[number] = {node["id"]: node for node in graph["nodes"]}
+        self._unexplained[number] = graph
         self._steps[number] = []
         bare = {**event, "graph": {**graph, "nodes": [_bare_node(node) for node in graph["nodes"]]}}
         told = [_values_of(node) for node in graph["nodes"]]
@@ -53,11 +57,15 @@ class TellingOrder:
         return bare
 
     def _explained(self, number: int) -> Iterator[dict[str, Any]]:
-        nodes = self._unexplained.pop(number)
+        graph, steps = self._unexplained.pop(number), self._steps.pop(number)
+        nodes = {node["id"]: node for node in graph["nodes"]}
+        calls = self.read_calls(graph, steps)
         explanations = []
-        for event in self._steps.pop(number):
+        for event in steps:
             node = nodes.pop(event["node"], None)
             explained: dict[str, Any] = {name: event[name] for name in _OF_A_STEP if name in event}
+            if event["index"] in calls:
+                explained["call"] = calls[event["index"]]
             formula = None if node is None else node["formula"]
             if formula is not None or len(explained) > 1 or event["local_jacobians"]:
                 explanations.append({"node": event["node"], "step": event["index"], "formula": formula, **explained})
@@ -68,6 +76,10 @@ class TellingOrder:
         ]
         for some in _together(explanations):
             yield {"seq": 0, "type": "explained", "pass": number, "nodes": [*some]}
+
+
+def _no_calls(_graph: Any, _steps: Sequence[Any]) -> Mapping[int, Any]:
+    return {}
 
 
 def _bare_node(node: dict[str, Any]) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from gradwalk.tracer.births import Birth
 from gradwalk.tracer.calls import Call, CallLog
 from gradwalk.tracer.chains import NODES_BETWEEN
 from gradwalk.tracer.checking import Unchecked
+from gradwalk.tracer.composites import CallFormulas
 from gradwalk.tracer.culprits import Culprits
 from gradwalk.tracer.custom_moves import custom_moves
 from gradwalk.tracer.description import ACCUMULATE_GRAD, GraphWriter, Record
@@ -99,6 +100,7 @@ class Recorder(PassListener):
         self.log = CallLog(self.values, kept_calls=2 * limits.nodes)
         self.places = Places(program)
         self.writer = GraphWriter(self.log, self.values, self.places, program)
+        stream.explain_calls(CallFormulas(self.writer.formulas).read)
         self.schedule = Schedule(limits, () if program is None else program.loops, asked, self.log)
         self.unrecorded = Unrecorded(self.places, stream.send)
         self.passes = Passes(self, self.log, self.schedule, self.fail_inside)

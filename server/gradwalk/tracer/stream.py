@@ -16,7 +16,7 @@ from gradwalk.protocol.events import Event, Problem
 from gradwalk.protocol.facts import Fact, Filling, fact
 from gradwalk.protocol.graph import Span
 from gradwalk.protocol.problems import problem
-from gradwalk.tracer.order import TellingOrder
+from gradwalk.tracer.order import ReadCalls, TellingOrder
 
 WARNINGS_MAX = 50
 """Distinct ones in a trace."""
@@ -52,6 +52,10 @@ class EventStream:
     def explain_last(self) -> None:
         """What explains a pass is sent with the last event."""
         self._order.explains_last = True
+
+    def explain_calls(self, read: ReadCalls) -> None:
+        """What explains a pass says of calls that built several nodes what `read` makes of them."""
+        self._order.read_calls = read
 
     def send(self, event: dict[str, Any]) -> None:
         """Gives `event` its number and hands it on, after whatever was printed before it."""

@@ -247,6 +247,13 @@ def _are_same(pairs: Sequence[tuple[torch.Tensor, torch.Tensor]]) -> bool:
     return torch.equal(ours, theirs)
 
 
+def tensor_of(value: TensorValue) -> torch.Tensor:
+    """A real value that was told in full, as a tensor again."""
+    dtype: torch.dtype = getattr(torch, value["dtype"])
+    # NaN and infinity are written as words.
+    return torch.tensor([*map(float, value["data"])], dtype=dtype).reshape(value["shape"])  # type: ignore[arg-type]
+
+
 def storage_address(tensor: torch.Tensor) -> int:
     """Where the tensor's storage begins; 0 for what has none."""
     try:

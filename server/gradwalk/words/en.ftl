@@ -71,6 +71,9 @@ start-output = the output
 start-waiting = Waiting for the first backward pass.
 start-none = The program made no backward pass.
 step-awaited = This step has not arrived yet.
+arrange-before = { $call } has its `v`. PyTorch first hands it on in shape { $shape } ({ $op }): the same numbers.
+arrange-after = What { $call } returned is brought into shape { $shape } ({ $op }): the same numbers.
+arrange-nothing = { $op }, a part of { $call }, has nothing to hand on.
 
 ## 1 collect: what arrived at a node
 

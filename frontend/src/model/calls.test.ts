@@ -1,0 +1,50 @@
+/** A call read as one operation, held against what the engine returned at its borders. */
+import { describe, expect, it } from "vitest";
+import { readAsCalls } from "./calls";
+import { stopsOfStep } from "./position";
+import { sampleTrace } from "./samples";
+
+describe.each(["structures", "mlp-step"])("%s", (name) => {
+  const trace = sampleTrace(name);
+  const read = readAsCalls(trace, () => false);
+  const calls = trace.passes.flatMap(({ started, index }) =>
+    started.graph.groups.flatMap(({ call }) => (call === undefined ? [] : [{ call, pass: index }])),
+  );
+
+  it("hands on at a call what the engine handed on at its borders", () => {
+    let told = 0;
+    for (const { call, pass } of calls) {
+      const stepOf = (node: string) => trace.steps.find((step) => step.pass === pass && step.node === node);
+      const computing = stepOf(call.node);
+      if (computing?.call === undefined) continue;
+      told += 1;
+      const step = read.steps[computing.index];
+      expect(step?.grad_outputs).toEqual(stepOf(call.output)?.grad_outputs);
+      for (const [at, { border }] of call.operands.entries())
+        expect(step?.grad_inputs[at]).toEqual(stepOf(border.node)?.grad_inputs[border.argnum]);
+    }
+    expect(told).toBeGreaterThan(0);
+  });
+
+  it("calls each of its nodes by the call, and leaves all others and every stop", () => {
+    const inside = new Set(
+      calls.flatMap(({ call, pass }) => {
+        const nodes = trace.passes[pass]?.started.graph.nodes ?? [];
+        const group = nodes.find(({ id }) => id === call.node)?.group;
+        return nodes.filter((node) => node.group === group && node.leaf === undefined).map(({ id }) => id);
+      }),
+    );
+    for (const [at, step] of trace.steps.entries()) {
+      expect(stopsOfStep(read, "backward", at + 1)).toEqual(stopsOfStep(trace, "backward", at + 1));
+      if (!inside.has(step.node)) expect(read.steps[at]).toBe(step);
+    }
+    for (const { call, pass } of calls) {
+      const node = read.passes[pass]?.started.graph.nodes.find(({ id }) => id === call.output);
+      expect([node?.name, node?.inputs.length]).toEqual([call.op, call.operands.length]);
+    }
+  });
+
+  it("is the trace itself where every group is open", () => {
+    expect(readAsCalls(trace, () => true)).toBe(trace);
+  });
+});

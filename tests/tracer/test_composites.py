@@ -1,0 +1,97 @@
+"""Calls that built several nodes, read as one operation; every formula of one is read again and run on tensors."""
+
+import pytest
+import torch
+
+from tests.formulas.reading import read_text
+from tests.twin import run_traced
+
+MADE = """\
+import torch
+import torch.nn.functional as F
+torch.manual_seed(0)
+"""
+CALLS = {
+    "a batch of matrices, one matrix": ("a @ b", {"a": (4, 3, 5), "b": (5, 2)}),
+    "two batches": ("a @ b", {"a": (2, 3, 2), "b": (2, 2, 3)}),
+    "more dims in front": ("torch.matmul(a, b)", {"a": (2, 2, 3, 2), "b": (2, 2)}),
+    "a vector on the left": ("a @ b", {"a": (3,), "b": (3, 2)}),
+    "only the batch": ("a @ b.detach()", {"a": (2, 3, 2), "b": (2, 4)}),
+    "only the matrix": ("a.detach() @ b", {"a": (2, 3, 2), "b": (2, 4)}),
+    "linear": ("F.linear(a, b, c)", {"a": (3, 2), "b": (4, 2), "c": (4,)}),
+    "linear of a vector": ("F.linear(a, b, c)", {"a": (2,), "b": (4, 2), "c": (4,)}),
+    "linear of a batch": ("F.linear(a, b, c)", {"a": (2, 3, 2), "b": (4, 2), "c": (4,)}),
+    "without a bias": ("F.linear(a, b)", {"a": (2, 3, 2), "b": (4, 2)}),
+}
+
+
+def program(text, shapes):
+    leaves = "".join(f"{name} = torch.randn({shape}, requires_grad=True)\n" for name, shape in shapes.items())
+    return f"{MADE}{leaves}y = {text}\n"
+
+
+def calls(traced):
+    return [group["call"] for group in traced.of("pass_started")[0]["graph"]["groups"] if "call" in group]
+
+
+def told(traced):
+    """The op of the program's call, and its formula where that was found to hold."""
+    (call,) = calls(traced)
+    (step,) = [step for step in traced.of("step") if step["node"] == call["node"]]
+    return call["op"], step.get("call")
+
+
+@pytest.mark.parametrize(("text", "shapes"), CALLS.values(), ids=CALLS)
+def test_the_formula_of_a_call_gives_the_gradients_of_the_whole_call(text, shapes):
+    source = program(text, shapes)
+    plain = {}
+    exec(source, plain)  # noqa: S102
+    v = torch.randn_like(plain["y"])
+    expected = torch.autograd.grad(plain["y"], [plain[name] for name in shapes], v, allow_unused=True)
+
+    traced = run_traced(f"{source}y.backward(torch.tensor({v.tolist()}))\n")
+    op, formula = told(traced)
+
+    assert op == ("linear" if "linear" in text else "matmul")
+    values = {"v": v, **{name: plain[name].detach() for name in shapes}}
+    by_argnum = {line["argnum"]: read_text(line["text"], values) for line in formula["formula"]["vjp"]}
+    assert by_argnum.keys() == {at for at, gradient in enumerate(expected) if gradient is not None}
+    for argnum, found in by_argnum.items():
+        torch.testing.assert_close(found.reshape(expected[argnum].shape), expected[argnum], rtol=1e-4, atol=1e-5)
+
+
+def test_a_linear_module_is_the_call_with_its_parameters():
+    source = MADE + "layer = torch.nn.Linear(3, 2)\nlayer(torch.randn(2, 2, 3)).sum().backward()\n"
+    op, formula = told(run_traced(source))
+    assert (op, len(formula["formula"]["vjp"])) == ("linear", 2)  # noqa: PLR2004 (weight and bias)
+
+
+def test_what_only_arranges_is_marked_and_borders_are_where_operands_come_in():
+    traced = run_traced(program("a @ b", {"a": (2, 3, 2), "b": (2, 4)}) + "y.sum().backward()\n")
+    (call,) = calls(traced)
+    nodes = traced.nodes()
+    arranging = {node["id"] for node in nodes.values() if node.get("arranges")}
+    assert {nodes[one]["op"] for one in arranging} == {"view", "_unsafe_view"}
+    assert nodes[call["node"]]["op"] == "mm"
+    assert nodes[call["output"]]["op"] == "_unsafe_view"
+    borders = [nodes[one["border"]["node"]]["inputs"][one["border"]["argnum"]]["source"] for one in call["operands"]]
+    assert borders == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("text", "shapes"),
+    [
+        ("F.cross_entropy(a, torch.tensor([0, 1]))", {"a": (2, 3)}),
+        ("F.normalize(a)", {"a": (2, 3)}),
+        ("a[0, 1]", {"a": (2, 3)}),
+        ("a @ b", {"a": (2, 4, 3, 5), "b": (4, 5, 2)}),
+    ],
+)
+def test_a_call_of_several_operations_is_no_single_one(text, shapes):
+    assert calls(run_traced(program(text, shapes) + "y.sum().backward()\n")) == []
+
+
+def test_a_formula_that_does_not_give_what_the_engine_returned_is_not_told():
+    # torch swaps the operands of this product, so the roles of both are other ones than they seem.
+    source = program("a @ b", {"a": (3, 5), "b": (4, 5, 2)}) + "y.sum().backward()\n"
+    assert told(run_traced(source)) == ("matmul", None)

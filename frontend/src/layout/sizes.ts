@@ -3,6 +3,7 @@
  * nothing else. The figures match the type sizes in `scene/map.ts`.
  */
 
+import { resultOf } from "../model/calls";
 import { nodesById, usesOf } from "../model/graph";
 import { elementCount } from "../model/matrix";
 import { once, onceFor } from "../model/once";
@@ -122,7 +123,7 @@ function isFold(group: Group): boolean {
 
 /** A call that is one operation is as large as the card of one. */
 export function groupSize(group: Group, graph: Graph): Size {
-  const output = group.call === undefined ? undefined : nodesById(graph).get(group.call.output);
+  const output = nodesById(graph).get(resultOf(group) ?? "");
   if (output !== undefined) {
     const { width, height } = cardSize(output, usesOf(graph, output.id).length);
     const title = TITLE_CHARACTER_PX * group.label.length + GROUP_FRAME_PX;

@@ -9,6 +9,7 @@ import type {
   Cell,
   Gradient,
   Graph,
+  Group,
   GroupCall,
   LocalJacobian,
   Node,
@@ -20,6 +21,11 @@ import { isTensor } from "./gradients";
 import { nodesById } from "./graph";
 import { standsFor } from "./stops";
 import type { PassState, TraceState } from "./trace";
+
+/** Of a call that is one operation, the node whose output is its result; a module holds its parameters as well. */
+export function resultOf({ kind, call }: Group): string | null {
+  return kind === "composite" && call !== undefined ? call.output : null;
+}
 
 /** @param isOpen of a group by its id: whether what it consists of is on show */
 export function readAsCalls(trace: TraceState, isOpen: (group: string) => boolean): TraceState {
@@ -93,7 +99,6 @@ function nodeOf({ op, node: id, output, operands }: GroupCall, { formula }: Call
   const saved = inputs
     .filter(({ name }) => read.has(name))
     .map(({ name, value }) => ({ name, value, version: null, is_input: true, is_output: false }));
-  const { derivatives_yaml = [] } = node.formula ?? {};
   return {
     ...node,
     name: op,

@@ -257,8 +257,10 @@ function originOf(trace: TraceState, graph: Graph, node: Node, isExplained: bool
     const group = groups.get(id);
     if (group?.kind === "composite") composites.push(group.label);
   }
-  const own =
-    node.kind === "custom"
+  // A call that is read as one operation runs none of the lines that torch may have for it elsewhere.
+  const own = composites.includes(node.op)
+    ? []
+    : node.kind === "custom"
       ? [wayToChoose()]
       : node.formula !== null && node.formula.derivatives_yaml.length > 0
         ? [inDerivativesYaml(version)]

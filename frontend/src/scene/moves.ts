@@ -316,7 +316,7 @@ function asMet({ verb, axes, of }: Move, first: Table, second: Table, value: Ten
     letters.filter((letter) => result.includes(letter) && !batch.includes(letter));
   if (meeting.length > 0 && batch.length > 0 && own(mine).length + own(theirs).length === 0) {
     const order = [...result, ...meeting];
-    const tables = lettered.slice(0, 2).map((each) => inRows(each, order, 0, meeting.length));
+    const tables = lettered.slice(0, 2).map((each) => inRows(each, order, 0, meeting.length, false));
     return { tables: [...tables, asItIs(value)], how: "by row" };
   }
   const isSwapped = own(mine).length > 0 && result[batch.length] !== own(mine)[0];

@@ -1,7 +1,7 @@
 /** Which groups are open when a graph is first seen: from the top, while it can be read whole. */
 
 import { cardSize, groupSize } from "../layout/sizes";
-import { readAsCalls } from "../model/calls";
+import { readAsCalls, resultOf } from "../model/calls";
 import { usesOf } from "../model/graph";
 import { append } from "../model/lists";
 import { once } from "../model/once";
@@ -21,7 +21,7 @@ export function groupsOpenAtFirst(graph: Graph): readonly string[] {
   for (const group of graph.groups) append(children, group.parent, group);
   const open: string[] = [];
   const outer = children.get(null) ?? [];
-  let closed = outer.filter(isWorthOpening);
+  let closed = outer.filter((group) => resultOf(group) === null);
   let boxes = graph.nodes.filter((node) => node.group === null).length + outer.length;
   while (closed.length > 0) {
     const below = closed.flatMap((group) => children.get(group.id) ?? []);
@@ -30,14 +30,9 @@ export function groupsOpenAtFirst(graph: Graph): readonly string[] {
     const wanted = [...open, ...closed.map((group) => group.id)];
     if (boxes > MOST_BOXES_AT_FIRST || widthOf(graph, new Set(wanted)) > WIDEST_AT_FIRST_PX) break;
     open.push(...closed.map((group) => group.id));
-    closed = below.filter(isWorthOpening);
+    closed = below.filter((group) => resultOf(group) === null);
   }
   return open;
-}
-
-/** A call that is one operation reads as what was written while it is closed. */
-function isWorthOpening({ kind, call }: Group): boolean {
-  return kind !== "composite" || call === undefined;
 }
 
 /** A trace as it is read where nobody has opened or closed a group. */

@@ -4,6 +4,7 @@
  */
 
 import type { Layout } from "../layout/place";
+import { resultOf } from "../model/calls";
 import { problemOfNode } from "../model/failed";
 import type { GradientLedger } from "../model/gradients";
 import { isTensor, ledgerAt, NOT_COMPUTED } from "../model/gradients";
@@ -292,7 +293,7 @@ export function drawGroups(
 }
 
 function cardOfCall(still: Still, graph: Graph, group: Group, isActive: boolean): CardScene | null {
-  const output = group.call === undefined ? undefined : nodesById(graph).get(group.call.output);
+  const output = nodesById(graph).get(resultOf(group) ?? "");
   if (output === undefined) return null;
   const card = still.cardOf(output);
   return {

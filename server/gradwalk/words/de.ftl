@@ -267,7 +267,7 @@ jacobian-true = wahre J = { $partial }, mit Differenzenquotienten von forward
 origin-table = PyTorch { $version } hat diese Operation in `derivatives.yaml`.
 origin-no-line = `derivatives.yaml` von PyTorch { $version } hat keine Zeile für diesen Knoten.
 origin-choice = Eine Function ist für Code außerhalb von torch (NumPy, C++) oder für einen anderen Gradienten: torch-Code ist zusammengesetzt, PyTorchs eigener steht in `derivatives.yaml`.
-origin-composite = Der Knoten ist ein Teil von { $label }. Das ist in PyTorch { $version } zusammengesetzt (CompositeImplicit oder Python): aus anderen Operationen, jede mit eigener Ableitung.
+origin-composite = { $label } ist in PyTorch { $version } zusammengesetzt (CompositeImplicit, oder Python): aus anderen Operationen, jede mit einer eigenen Ableitung.
 
 ## Warnings
 

@@ -268,7 +268,7 @@ jacobian-true = true J = { $partial }, by finite differences of forward
 origin-table = PyTorch { $version } has this operation in `derivatives.yaml`.
 origin-no-line = `derivatives.yaml` of PyTorch { $version } has no line for this node.
 origin-choice = Write a Function for code outside torch (NumPy, C++) or for another gradient; torch code is composite, PyTorch’s own is in `derivatives.yaml`.
-origin-composite = It is a part of { $label }, which is composite in PyTorch { $version } (CompositeImplicit, or Python): built of other operations, each with a derivative of its own.
+origin-composite = { $label } is composite in PyTorch { $version } (CompositeImplicit, or Python): built of other operations, each with a derivative of its own.
 
 ## Warnings
 

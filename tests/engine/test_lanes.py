@@ -136,6 +136,22 @@ def last_words(program: str) -> str:
 
 
 @pytest.mark.usefixtures("run")
+def test_what_the_maker_and_the_processes_that_it_started_used_is_charged_however_it_ends() -> None:
+    burn = "import time\nwhile time.process_time() < 0.3: pass\n"
+    nested = f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {burn!r}])\n" + burn
+    job = ExportJob(trace="a" * 40, name="pages", document=compress(DOCUMENT))
+    charged: list[float] = []
+    with pytest.raises(MakerBrokeError):
+        make_file(job, report_nothing, Cancellation(), charge=charged.append, maker=("-c", nested))
+    assert charged[0] > 0.6
+    cancellation = Cancellation()
+    told = nested + 'print(\'{"done": 1, "of": 2}\')\n' + burn + "time.sleep(600)"
+    with pytest.raises(NoFileError):
+        make_file(job, lambda *_: cancellation.cancel(), cancellation, charge=charged.append, maker=("-c", told))
+    assert charged[1] > 0.6
+
+
+@pytest.mark.usefixtures("run")
 def test_a_file_that_takes_too_long_is_given_up_with_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(export, "LONGEST_SECONDS", 0.5)
     job = ExportJob(trace="a" * 40, name="pages", document=compress(DOCUMENT))

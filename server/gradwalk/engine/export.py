@@ -28,6 +28,7 @@ from gradwalk.protocol.events import Problem
 from gradwalk.protocol.facts import Fact, fact
 from gradwalk.protocol.problems import problem
 from gradwalk.sandbox.cancellation import Cancellation
+from gradwalk.sandbox.conversation import Charge, charge_nobody
 from gradwalk.store.compression import decompress
 from gradwalk.words.catalogue import LANGUAGE, tell
 
@@ -89,6 +90,7 @@ def make_file(
     report: Callable[[int, int], None],
     cancellation: Cancellation,
     *,
+    charge: Charge = charge_nobody,
     maker: Sequence[str] = MAKER,
 ) -> bytes:
     """The file; blocks. `report` gets the number of pages that are done, and of all; `maker` is what Python runs.
@@ -121,6 +123,7 @@ def make_file(
                 late.cancel()
                 cancellation.bind(None)
                 ending.stop()
+                charge(ending.await_end())
                 with suppress(BrokenPipeError):
                     process.stdin.close()
         if found is not None:
@@ -144,6 +147,12 @@ class _Ending:
         if self._process.returncode is None:
             with suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)
+
+    def await_end(self) -> float:
+        """Seconds of processor time that it used, with what ended before it of the processes that it started."""
+        _, status, used = os.wait4(self._process.pid, 0)
+        self._process.returncode = os.waitstatus_to_exitcode(status)
+        return used.ru_utime + used.ru_stime
 
     def stop_late(self) -> None:
         self.is_late = True

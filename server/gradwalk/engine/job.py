@@ -15,6 +15,7 @@ from gradwalk.protocol.problems import problem
 from gradwalk.protocol.versions import installed_versions
 from gradwalk.sandbox.answers import EventAnswer
 from gradwalk.sandbox.cancellation import Cancellation
+from gradwalk.sandbox.conversation import Charge, charge_nobody
 from gradwalk.sandbox.jobs import GradcheckJob, JacobianJob, ReplayJob, TraceJob, ValueJob
 from gradwalk.sandbox.supervisor import ReplayProblemError, Sandbox
 
@@ -50,32 +51,48 @@ def execute(
     cancellation: Cancellation,
     answer: EventAnswer | None = None,
     report: Report = report_nothing,
+    charge: Charge = charge_nobody,
 ) -> Outcome:
     """Runs `job` in a child and emits what it says. Blocks; raises nothing for what a program does.
 
     `answer` is of a trace that may be postponed: what was emitted before is not emitted again. `report` hears how far
-    a file is.
+    a file is; `charge` what it cost, also where it was called off or postponed.
     """
     if isinstance(job, ExportJob):
-        return _execute_export(job, emit, cancellation, report)
+        return _execute_export(job, emit, cancellation, report, charge)
     if isinstance(job, TraceJob):
-        return _execute_trace(job, emit, sandbox, cancellation, answer)
-    return _execute_replay(job, emit, sandbox, cancellation)
+        return _execute_trace(job, emit, sandbox, cancellation, answer, charge)
+    return _execute_replay(job, emit, sandbox, cancellation, charge)
+
+
+def refuse(why: Problem, emit: Emit, answer: EventAnswer | None) -> Outcome:
+    """The end of a job that is not carried out; a trace, which has an `answer`, is whole and says why."""
+    if answer is None:
+        return Outcome(lasting=False, problem=why)
+    emit([encode(event) for event in answer.end_with(why, None)])
+    return Outcome(lasting=False)
 
 
 def _execute_trace(
-    job: TraceJob, emit: Emit, sandbox: Sandbox, cancellation: Cancellation, answer: EventAnswer | None
+    job: TraceJob,
+    emit: Emit,
+    sandbox: Sandbox,
+    cancellation: Cancellation,
+    answer: EventAnswer | None,
+    charge: Charge,
 ) -> Outcome:
     lasting = True
-    for batch in sandbox.trace(job, installed_versions(), cancellation, answer):
+    for batch in sandbox.trace(job, installed_versions(), cancellation, answer, charge):
         emit([encode(event) for event in batch])
         lasting = lasting and not _has_passing_problem(batch)
     return Outcome(lasting)
 
 
-def _execute_replay(job: ReplayJob, emit: Emit, sandbox: Sandbox, cancellation: Cancellation) -> Outcome:
+def _execute_replay(
+    job: ReplayJob, emit: Emit, sandbox: Sandbox, cancellation: Cancellation, charge: Charge
+) -> Outcome:
     try:
-        found = sandbox.replay(job, cancellation)
+        found = sandbox.replay(job, cancellation, charge)
     except ReplayProblemError as error:
         return Outcome(lasting=False, problem=error.problem)
     if isinstance(job, JacobianJob) and found and all(one["structure"] is None for one in found):
@@ -86,9 +103,9 @@ def _execute_replay(job: ReplayJob, emit: Emit, sandbox: Sandbox, cancellation: 
     return Outcome(lasting=True)
 
 
-def _execute_export(job: ExportJob, emit: Emit, cancellation: Cancellation, report: Report) -> Outcome:
+def _execute_export(job: ExportJob, emit: Emit, cancellation: Cancellation, report: Report, charge: Charge) -> Outcome:
     try:
-        emit([make_file(job, report, cancellation)])
+        emit([make_file(job, report, cancellation, charge=charge)])
     except NoFileError as refusal:
         return CALLED_OFF if refusal.problem is None else Outcome(lasting=False, problem=refusal.problem)
     return Outcome(lasting=True)

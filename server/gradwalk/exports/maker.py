@@ -14,6 +14,7 @@ from typing import Any
 
 from gradwalk.exports.catalogue import find_exporter
 from gradwalk.exports.exporter import ExportUnavailable, NothingToExport, Selection
+from gradwalk.exports.scene import SCENE
 from gradwalk.protocol.upgrades import load_document
 
 _NICENESS = 10
@@ -34,6 +35,9 @@ def main() -> None:
     except (NothingToExport, ExportUnavailable) as refusal:
         _say({"refusal": type(refusal).__name__, "fact": refusal.fact})
         return
+    finally:
+        # What ended before this process counts as its time; what is killed with it does not.
+        SCENE.end()
     _say({"bytes": len(body)})
     _write(body)
 

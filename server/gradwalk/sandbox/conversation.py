@@ -3,7 +3,7 @@
 import logging
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Generic, Protocol, TypeVar
 
@@ -22,6 +22,13 @@ _DYING_SECONDS = 0.3
 
 Item = TypeVar("Item")
 
+Charge = Callable[[float], None]
+"""Takes the seconds of processor time that a process used for somebody, once it has ended, however it ended."""
+
+
+def charge_nobody(_: float) -> None:
+    """For runs in one's own name."""
+
 
 class Answer(Protocol[Item]):
     """Checks what a child says."""
@@ -38,12 +45,18 @@ class Conversation(Generic[Item]):
     """One child at a time. It may be silent for `wall_seconds`, and has `total_seconds` in all."""
 
     def __init__(
-        self, wall_seconds: float, total_seconds: float, answer: Answer[Item], cancellation: Cancellation
+        self,
+        wall_seconds: float,
+        total_seconds: float,
+        answer: Answer[Item],
+        cancellation: Cancellation,
+        charge: Charge = charge_nobody,
     ) -> None:
         self._wall_seconds = wall_seconds
         self._total_seconds = total_seconds
         self._answer = answer
         self._cancellation = cancellation
+        self._charge = charge
         self.launcher: Launcher | None = None
         self.ending = Ending.SILENT
         self.exit: Exit | None = None
@@ -68,6 +81,8 @@ class Conversation(Generic[Item]):
                 self.exit = child.wait(_EXIT_REPORT_SECONDS)
             if self.ending is Ending.SILENT:
                 self.ending = self._tell_silences_apart(was_late)
+            if self.exit is not None:
+                self._charge(self.exit.cpu_seconds)
 
     def _tell_silences_apart(self, was_late: bool) -> Ending:
         if self._cancellation.is_wished or self._cancellation.is_postponed:

@@ -15,7 +15,7 @@ import tempfile
 import threading
 from collections import deque
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Protocol
 
@@ -53,15 +53,17 @@ class LauncherGoneError(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """How a child ended: exactly one of the two is set."""
+    """How a child ended: exactly one of `code` and `signal` is set."""
 
     code: int | None
     signal: int | None
+    cpu_seconds: float = field(default=0.0, compare=False)
+    """Of processor time that it used; 0 of a spawned child, which only a server for its own machine has."""
 
 
-def exit_of(status: int) -> Exit:
+def exit_of(status: int, cpu_seconds: float = 0.0) -> Exit:
     """From a status as `subprocess` and `os.waitstatus_to_exitcode` give it."""
-    return Exit(status, None) if status >= 0 else Exit(None, -status)
+    return Exit(status, None, cpu_seconds) if status >= 0 else Exit(None, -status, cpu_seconds)
 
 
 class Child(Protocol):
@@ -202,7 +204,7 @@ class ForkLauncher:
             child.pid, child.channel = message["pid"], socket.socket(fileno=descriptors[0])
             child.arrival.set_result(None)
         else:
-            child.exit.set_result(exit_of(message["status"]))
+            child.exit.set_result(exit_of(message["status"], message["cpu_seconds"]))
 
     def _forget_all(self) -> None:
         with self._lock:

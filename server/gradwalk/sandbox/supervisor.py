@@ -12,7 +12,7 @@ from typing import Any, Self
 from gradwalk.protocol.events import Event, Problem, Versions
 from gradwalk.sandbox.answers import EventAnswer, ReplayAnswer, expected_header
 from gradwalk.sandbox.cancellation import Cancellation
-from gradwalk.sandbox.conversation import Answer, Conversation, Item
+from gradwalk.sandbox.conversation import Answer, Charge, Conversation, Item, charge_nobody
 from gradwalk.sandbox.jobs import ReplayJob, TraceJob
 from gradwalk.sandbox.launcher import Launcher, LauncherGoneError, launcher_for
 from gradwalk.sandbox.limits import RunLimits
@@ -103,7 +103,12 @@ class Sandbox:
             launcher.close()
 
     def trace(
-        self, job: TraceJob, versions: Versions, cancellation: Cancellation, answer: EventAnswer | None = None
+        self,
+        job: TraceJob,
+        versions: Versions,
+        cancellation: Cancellation,
+        answer: EventAnswer | None = None,
+        charge: Charge = charge_nobody,
     ) -> Iterator[list[Event]]:
         """The events of one run as they come, in batches; always a whole stream, whatever becomes of the child.
 
@@ -111,7 +116,7 @@ class Sandbox:
         """
         if answer is None:
             answer = EventAnswer(expected_header(job.request, versions))
-        conversation = self._conversation(answer, cancellation)
+        conversation = self._conversation(answer, cancellation, charge)
         yield from self._hold(conversation, job, answer.restart)
         if conversation.ending is Ending.CANCELLED and not cancellation.is_wished:
             answer.restart()
@@ -121,20 +126,20 @@ class Sandbox:
         if rest:
             yield rest
 
-    def replay(self, job: ReplayJob, cancellation: Cancellation) -> list[Any]:
+    def replay(self, job: ReplayJob, cancellation: Cancellation, charge: Charge = charge_nobody) -> list[Any]:
         """What is asked of one step (or pass), by running the program again: local Jacobians or gradcheck reports.
 
         Raises:
             ReplayProblemError: the replay ended without an answer.
         """
-        conversation = self._conversation(ReplayAnswer(job), cancellation)
+        conversation = self._conversation(ReplayAnswer(job), cancellation, charge)
         found = [item for batch in self._hold(conversation, job) for item in batch]
         if conversation.ending is Ending.COMPLETE:
             return found
         raise ReplayProblemError(judge(conversation.ending, conversation.exit, self._limits.wall_seconds).problem)
 
-    def _conversation(self, answer: Answer[Item], cancellation: Cancellation) -> Conversation[Item]:
-        return Conversation(self._limits.wall_seconds, self._limits.total_seconds, answer, cancellation)
+    def _conversation(self, answer: Answer[Item], cancellation: Cancellation, charge: Charge) -> Conversation[Item]:
+        return Conversation(self._limits.wall_seconds, self._limits.total_seconds, answer, cancellation, charge)
 
     def _hold(
         self, conversation: Conversation[Item], job: TraceJob | ReplayJob, restart: Callable[[], None] | None = None

@@ -116,9 +116,10 @@ class Zygote:
         del self._children[child.pidfd]
         self._poll.unregister(child.pidfd)
         os.close(child.pidfd)
-        _, status = os.waitpid(child.pid, 0)
+        _, status, used = os.wait4(child.pid, 0)
         if child.channel is None:
-            self._say({"lease": child.lease, "status": os.waitstatus_to_exitcode(status)})
+            cpu_seconds = used.ru_utime + used.ru_stime
+            self._say({"lease": child.lease, "status": os.waitstatus_to_exitcode(status), "cpu_seconds": cpu_seconds})
         else:  # a spare that died before it was needed
             child.channel.close()
             self._spares.remove(child)

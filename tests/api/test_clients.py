@@ -148,6 +148,54 @@ def test_a_postponed_loop_ends_as_one_that_ran_too_long(start_server: Any) -> No
     assert '"kind":"timeout"' in text
 
 
+def ask_for_loops(client: httpx.Client, who: int) -> Any:
+    """The answer that refuses a client who runs endless loops."""
+    for number in range(100):
+        body = {"source": LOOP.format(number=number + 1_000 * who)}
+        answer = client.post("/api/traces", json=body, headers=ACCEPT | address(who))
+        if answer.status_code != 200:
+            return answer
+    raise AssertionError("never refused")
+
+
+def test_a_client_that_used_up_its_processor_time_runs_nothing_more_and_still_reads(start_server: Any) -> None:
+    client = start_server(trusted_proxies=["127.0.0.1"], run_seconds=2, cpu_rate="2/hour").client
+    known = client.post("/api/traces", json={"source": HONEST.format(number=1)}, headers=ACCEPT | address(1))
+    path = f"/api/traces/{next(iter(events_in(known.text.splitlines())))['id']}"
+    assert why(ask_for_loops(client, 1)) == "api-busy-cpu"
+    unread = client.post("/api/traces", content="no JSON", headers=address(1) | {"Content-Type": "application/json"})
+    assert why(unread) == "api-busy-cpu"
+    assert why(client.post(f"{path}/gradcheck", json={}, headers=address(1))) == "api-busy-cpu"
+    assert why(client.post(f"{path}/steps/0/jacobian", json={}, headers=address(1))) == "api-busy-cpu"
+    assert why(client.get(f"{path}/export/pages", headers=address(1))) == "api-busy-cpu"
+    assert client.get(path, headers=address(1)).status_code == 200
+    for number in (1, 2):
+        body = {"source": HONEST.format(number=number)}
+        assert '"problems":0' in client.post("/api/traces", json=body, headers=ACCEPT | address(2)).text
+    refused = "http_request_seconds_count|method=POST|route=/api/traces|status=429"
+    assert counts(client)[refused] == 2
+
+
+def test_processor_time_is_counted_over_all_servers_of_a_cluster(cluster: Cluster) -> None:
+    settings = {"cpu_rate": "2/hour"}
+    worker = cluster.add_worker(**settings, run_seconds=2)
+    first, second = (
+        cluster.add_server("/healthz", **settings, trusted_proxies='["127.0.0.1"]').client for _ in range(2)
+    )
+    worker.wait()
+    wait_until(lambda: all(one.get("/readyz").status_code == 200 for one in (first, second)))
+    assert why(ask_for_loops(first, 1)) == "api-busy-cpu"
+    body = {"source": HONEST.format(number=1)}
+    assert why(second.post("/api/traces", json=body, headers=ACCEPT | address(1))) == "api-busy-cpu"
+    assert '"problems":0' in second.post("/api/traces", json=body, headers=ACCEPT | address(2)).text
+
+
+async def test_without_a_rate_of_processor_time_any_number_of_seconds_is_fine() -> None:
+    cpu = choose_rates(Settings(cpu_rate="")).cpu
+    await cpu.take("greedy", 1e9)
+    await cpu.check("greedy")
+
+
 async def take_on(rate: Any) -> None:
     """Takes until it is refused."""
     async with asyncio.timeout(PATIENCE_SECONDS):

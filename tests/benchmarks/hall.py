@@ -109,7 +109,13 @@ def is_whole(answer: bytes) -> bool:
 @contextmanager
 def serving() -> Iterator[Served]:
     """gradwalk with an empty store, for a crowd that has one address."""
-    settings = {"running_count": LOOPS, "run_seconds": 10, "waiting_count": 600, "client_rate": "1000000/minute"}
+    settings = {
+        "running_count": LOOPS,
+        "run_seconds": 10,
+        "waiting_count": 600,
+        "client_rate": "1000000/minute",
+        "cpu_rate": "",
+    }
     with running_server(**settings) as server:
         yield Served(server.url, server.process.pid)
 

@@ -5,11 +5,15 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from pathlib import Path
 
+from gradwalk.api.service import choose_rates
+from gradwalk.api.settings import Settings
 from gradwalk.cluster.connection import connect
 from gradwalk.engine.celery_engine import CeleryEngine
 from gradwalk.engine.engine import Engine
 from gradwalk.engine.local import LocalEngine
+from gradwalk.engine.rates import OwnRate, Rate
 from gradwalk.protocol.document import trace_id
+from gradwalk.protocol.facts import fact
 from gradwalk.protocol.requests import TraceRequest, resolve_limits
 from gradwalk.protocol.versions import installed_versions
 from gradwalk.sandbox.jobs import TraceJob
@@ -19,21 +23,24 @@ from tests.world.cluster import Worker
 from tests.world.processes import PATIENCE_SECONDS
 from tests.world.redis import Redis
 
-Opened = AbstractAsyncContextManager[tuple[Engine, RedisStore | None]]
-Open = Callable[[], Opened]
-"""In a test's own loop: a ready engine, and the store that it keeps results in, if it keeps any."""
+Opened = tuple[Engine, RedisStore | None, Rate]
+Open = Callable[[], AbstractAsyncContextManager[Opened]]
+"""In a test's own loop: a ready engine, the store that it keeps results in, if it keeps any, and what clients use."""
+CPU_SECONDS = 10_000
+CPU_RATE = f"{CPU_SECONDS}/day"
 
 
 @contextmanager
 def local_engine(sandbox: Sandbox, places: int, waiting_max: int) -> Iterator[Open]:
     """The pool, the same for every opening; it closes its sandbox."""
-    engine = LocalEngine(sandbox, running_max=places, waiting_max=waiting_max)
+    cpu = OwnRate(CPU_RATE, fact("api-busy-cpu"))
+    engine = LocalEngine(sandbox, running_max=places, waiting_max=waiting_max, cpu=cpu)
     engine.start()
 
     @asynccontextmanager
-    async def opened() -> AsyncIterator[tuple[Engine, RedisStore | None]]:
+    async def opened() -> AsyncIterator[Opened]:
         await until(lambda: engine.status().ready)
-        yield engine, None
+        yield engine, None, cpu
 
     try:
         yield opened
@@ -44,19 +51,21 @@ def local_engine(sandbox: Sandbox, places: int, waiting_max: int) -> Iterator[Op
 @contextmanager
 def celery_engine(home: Path, shared: Redis, places: int, waiting_max: int, wall_seconds: int) -> Iterator[Open]:
     """One worker for all; a server's side of it anew with every opening."""
-    worker = Worker(home, shared.url, running_count=places, run_seconds=wall_seconds).wait()
+    worker = Worker(home, shared.url, running_count=places, run_seconds=wall_seconds, cpu_rate=CPU_RATE).wait()
 
     @asynccontextmanager
-    async def opened() -> AsyncIterator[tuple[Engine, RedisStore | None]]:
+    async def opened() -> AsyncIterator[Opened]:
         engine = CeleryEngine(shared.url, waiting_max)
         engine.start()
         store = RedisStore(connect(shared.url))
+        rates = choose_rates(Settings(cluster_url=shared.url, cpu_rate=CPU_RATE))
         try:
             await until(lambda: engine.status().ready)
-            yield engine, store
+            yield engine, store, rates.cpu
         finally:
             await asyncio.to_thread(engine.close)
             await store.close()
+            await rates.close()
 
     try:
         yield opened

@@ -9,19 +9,28 @@ import json
 from gradwalk.engine.engine import BusyError, Engine, Lane, Order
 from gradwalk.engine.job import Outcome
 from gradwalk.engine.local import LocalEngine
+from gradwalk.engine.rates import OwnRate, Rate
 from gradwalk.engine.runs import Run, Runs, RunState
 from gradwalk.protocol.document import trace_id
+from gradwalk.protocol.facts import fact
 from gradwalk.protocol.requests import TraceRequest, resolve_limits
 from gradwalk.protocol.versions import installed_versions
 from gradwalk.sandbox.cancellation import Cancellation
 from gradwalk.sandbox.jobs import JacobianJob
 from gradwalk.sandbox.supervisor import Sandbox
-from tests.engine.engines import Open, address, job, until
+from tests.engine.engines import CPU_RATE, CPU_SECONDS, Open, address, job, until
 from tests.world.redis import Redis
 
 ENDLESS = "while True: pass"
 SLOW = "import torch\nx = torch.ones(2, requires_grad=True)\nfor n in range(8_000_000): pass\n(x * x).sum().backward()"
 """Longer than a quick run may be while others wait."""
+BURNING = """
+import time, torch
+while time.process_time() < 0.5: pass
+x = torch.tensor({number}.0, requires_grad=True)
+(x * x).backward()
+"""
+"""Half a second of processor time, then a pass."""
 
 
 def runs_of(engine: Engine, kept: list[Run], abandon_seconds: float = 0.1) -> Runs:
@@ -45,7 +54,7 @@ async def read_all(run: Run) -> list[bytes]:
 
 
 async def test_a_hundred_askers_share_one_run_and_all_read_everything_in_order(opened: Open) -> None:
-    async with opened() as (engine, _):
+    async with opened() as (engine, *_):
         before = engine.status().started
         kept: list[Run] = []
         runs = runs_of(engine, kept)
@@ -69,7 +78,7 @@ async def test_a_run_is_done_only_when_it_was_kept(opened: Open) -> None:
         await may_be_kept.wait()
         return True
 
-    async with opened() as (engine, _):
+    async with opened() as (engine, *_):
         runs = Runs(engine, keep, abandon_seconds=0.0, retain_seconds=0.2)
         run = await ask(runs, "x + x")
         log: list[bytes] = []
@@ -88,7 +97,7 @@ async def test_a_run_is_done_only_when_it_was_kept(opened: Open) -> None:
 
 async def test_a_passing_problem_is_never_kept_and_can_be_tried_again(opened: Open) -> None:
     source = "import torch\ntorch.zeros(10**12)"
-    async with opened() as (engine, _):
+    async with opened() as (engine, *_):
         kept: list[Run] = []
         runs = runs_of(engine, kept)
         first = await ask(runs, source)
@@ -103,7 +112,7 @@ async def test_a_passing_problem_is_never_kept_and_can_be_tried_again(opened: Op
 
 
 async def test_an_abandoned_run_is_called_off_and_can_be_asked_for_again(opened: Open) -> None:
-    async with opened() as (engine, _):
+    async with opened() as (engine, *_):
         runs = runs_of(engine, [])
         run = await ask(runs, ENDLESS)
         with run.follower():
@@ -119,7 +128,7 @@ async def test_an_abandoned_run_is_called_off_and_can_be_asked_for_again(opened:
 
 
 async def test_a_full_queue_says_when_to_come_back_and_live_jobs_go_first(opened: Open) -> None:
-    async with opened() as (engine, _):
+    async with opened() as (engine, *_):
         kept: list[Run] = []
         runs = runs_of(engine, kept, abandon_seconds=60)
         blocking = await ask(runs, ENDLESS)
@@ -137,7 +146,7 @@ async def test_a_full_queue_says_when_to_come_back_and_live_jobs_go_first(opened
 
 
 async def test_a_waiting_run_that_nobody_wants_any_more_makes_room(opened: Open) -> None:
-    async with opened() as (engine, _):
+    async with opened() as (engine, *_):
         runs = runs_of(engine, [], abandon_seconds=60)
         blocking = await ask(runs, ENDLESS)
         await until(lambda: blocking.state is RunState.RUNNING)
@@ -153,7 +162,7 @@ async def test_a_run_that_cannot_be_kept_is_still_answered(opened: Open) -> None
     async def fail(_: Run) -> bool:
         raise OSError("the disk is full")
 
-    async with opened() as (engine, _):
+    async with opened() as (engine, *_):
         runs = Runs(engine, fail, abandon_seconds=1, retain_seconds=0.05)
         run = await ask(runs, "x")
         assert json.loads((await read_all(run))[-1])["type"] == "finished"
@@ -167,7 +176,7 @@ async def test_a_replay_is_answered_and_one_that_is_called_off_says_so(opened: O
         replay = JacobianJob(request=request, limits=resolve_limits(request.options.limits), index=0, argnum=0)
         return await runs.join_or_start(f"{trace_id(request, installed_versions())}/0/0", replay, Lane.LIVE)
 
-    async with opened() as (engine, _):
+    async with opened() as (engine, *_):
         runs = runs_of(engine, [])
         found = await start(runs, TraceRequest(source="sin(x)", options={"inputs": {"x": 1.0}}))
         await read_all(found)
@@ -181,7 +190,7 @@ async def test_a_replay_is_answered_and_one_that_is_called_off_says_so(opened: O
 
 
 async def test_a_worker_of_another_version_says_so_instead_of_naming_its_trace_wrongly(celery: Open) -> None:
-    async with celery() as (engine, _):
+    async with celery() as (engine, *_):
         kept: list[Run] = []
         runs = runs_of(engine, kept)
         run = await runs.join_or_start("f" * 40, job("x * 3"), Lane.LIVE)
@@ -192,7 +201,7 @@ async def test_a_worker_of_another_version_says_so_instead_of_naming_its_trace_w
 
 
 async def test_what_lost_its_worker_three_times_is_given_up_and_says_so(celery: Open, celery_redis: Redis) -> None:
-    async with celery() as (engine, _):
+    async with celery() as (engine, *_):
         runs = runs_of(engine, [], abandon_seconds=60)
         blocking = await ask(runs, ENDLESS)
         await until(lambda: blocking.state is RunState.RUNNING)
@@ -215,7 +224,7 @@ async def test_what_lost_its_worker_three_times_is_given_up_and_says_so(celery: 
 
 
 async def test_a_client_with_several_slow_runs_gives_a_place_to_one_that_has_none(local: Open) -> None:
-    async with local() as (engine, _):
+    async with local() as (engine, *_):
         runs = runs_of(engine, [], abandon_seconds=60)
         greedy = [await ask(runs, f"while {number}: pass", client="greedy") for number in (1, 2, 3)]
         await until(lambda: engine.status().running == 2)
@@ -225,6 +234,77 @@ async def test_a_client_with_several_slow_runs_gives_a_place_to_one_that_has_non
         for run in greedy:
             run.cancellation.cancel()
         await until(lambda: all(run.state is RunState.DONE for run in greedy))
+
+
+async def leave(cpu: Rate, *clients: str, seconds: float) -> None:
+    """Takes all processor time of these clients but so much."""
+    for client in clients:
+        await cpu.take(client, CPU_SECONDS - seconds)
+
+
+async def is_used_up(cpu: Rate, client: str) -> bool:
+    try:
+        await cpu.check(client)
+    except BusyError:
+        return True
+    return False
+
+
+async def test_a_client_pays_for_the_processor_time_of_its_runs_however_they_end(opened: Open) -> None:
+    async with opened() as (engine, _, cpu):
+        runs = runs_of(engine, [], abandon_seconds=60)
+        await leave(cpu, "done", "left", "replay", "quick", "asleep", seconds=0.4)
+        done = await ask(runs, BURNING.format(number=1), client="done")
+        assert '"problems":0' in (await read_all(done))[-1].decode()
+        left = await ask(runs, BURNING.format(number=2) + ENDLESS, client="left")
+        await until(lambda: len(left.log) > 1)
+        left.cancellation.cancel()
+        await read_all(left)
+        request = TraceRequest(source=BURNING.format(number=3))
+        asked = JacobianJob(request=request, limits=resolve_limits(request.options.limits), index=0, argnum=0)
+        await read_all(await runs.join_or_start("replay/of/it", asked, Lane.LIVE, "replay"))
+        asleep = await ask(runs, "import time\ntime.sleep(1)\nx * 23", client="asleep")
+        await read_all(asleep)
+        await read_all(await ask(runs, "x * 21", client="quick"))
+        used_up = [client for client in ("done", "left", "replay", "quick", "asleep") if await is_used_up(cpu, client)]
+        assert used_up == ["done", "left", "replay"]
+
+
+async def test_a_run_whose_client_has_used_up_its_time_meanwhile_is_not_begun(opened: Open) -> None:
+    async with opened() as (engine, _, cpu):
+        kept: list[Run] = []
+        runs = runs_of(engine, kept, abandon_seconds=60)
+        blocking = await ask(runs, ENDLESS, client="other")
+        await until(lambda: blocking.state is RunState.RUNNING)
+        # A local engine has a second place, for what is slow.
+        second = await ask(runs, ENDLESS + " # 2", client="another")
+        waiting = await ask(runs, "x * 22", client="spent")
+        await leave(cpu, "spent", seconds=0)
+        blocking.cancellation.cancel()
+        second.cancellation.cancel()
+        events = [json.loads(event) for event in await read_all(waiting)]
+        assert [event["type"] for event in events] == ["started", "problem", "finished"]
+        assert events[1]["kind"] == "busy"
+        assert events[1]["fact"]["operands"]["why"] == {"kind": "api-busy-cpu"}
+        again = await ask(runs, "x * 22", client="modest")
+        assert '"problems":0' in (await read_all(again))[-1].decode()
+        await runs.settle()
+        assert waiting not in kept
+
+
+async def test_a_postponed_run_costs_what_it_used_and_is_not_begun_anew_for_nothing(local: Open) -> None:
+    async with local() as (engine, _, cpu):
+        runs = runs_of(engine, [], abandon_seconds=60)
+        slow = await ask(runs, ENDLESS, client="first")
+        await until(lambda: slow.state is RunState.RUNNING)
+        await leave(cpu, "second", seconds=0.001)
+        postponed = await ask(runs, ENDLESS + " # 3", client="second")
+        # Whose client had less of late would come first, and other tests have used the engine.
+        await until(lambda: postponed.state is RunState.RUNNING)
+        await read_all(await ask(runs, SLOW, client="modest"))
+        assert await is_used_up(cpu, "second")
+        slow.cancellation.cancel()
+        assert b'"busy"' in b"".join(await read_all(postponed))
 
 
 async def test_closing_tells_every_waiting_job() -> None:
@@ -240,7 +320,8 @@ async def test_closing_tells_every_waiting_job() -> None:
         def finished(self, outcome: Outcome) -> None:
             told.append(outcome)
 
-    engine = LocalEngine(Sandbox(), running_max=1, waiting_max=2)  # never started
+    cpu = OwnRate(CPU_RATE, fact("api-busy-cpu"))
+    engine = LocalEngine(Sandbox(), running_max=1, waiting_max=2, cpu=cpu)  # never started
     for number in range(2):
         await engine.submit(Order(str(number), job("x"), Lane.LIVE), Listener(), Cancellation())
     await asyncio.to_thread(engine.close)

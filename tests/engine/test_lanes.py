@@ -89,7 +89,7 @@ async def to_the_end(run: Run) -> list[tuple[int, int]]:
 
 @pytest.mark.parametrize("opened", ["local", pytest.param("celery", marks=pytest.mark.soak)], indirect=True)
 async def test_a_file_is_the_exporters_and_made_once_for_all_who_ask_and_never_for_nobody(opened: Open) -> None:
-    async with opened() as (engine, store):
+    async with opened() as (engine, store, _):
         setup = Setup(engine, store)
         before = engine.status().started
         long = write_document(trace(CHAIN).document)

@@ -392,6 +392,7 @@ export interface Catalogue {
   "api-busy-no-workers": never;
   "api-busy-memory": never;
   "api-busy-client": never;
+  "api-busy-cpu": never;
   "api-busy-link": never;
   "api-busy-bytes": never;
   "api-busy-room": never;

@@ -28,7 +28,6 @@ from gradwalk.api import (
     snippets,
     traces,
 )
-from gradwalk.api.clients import OwnRate
 from gradwalk.api.compression import Compression
 from gradwalk.api.description import describe
 from gradwalk.api.errors import install_error_handlers
@@ -38,6 +37,7 @@ from gradwalk.api.metrics import Metrics
 from gradwalk.api.observer import Observer
 from gradwalk.api.service import choose_rates, make_rooms, make_service
 from gradwalk.api.settings import Settings
+from gradwalk.engine.rates import OwnRate
 from gradwalk.protocol.facts import fact
 from gradwalk.protocol.versions import installed_versions
 from gradwalk.sandbox.supervisor import Sandbox

@@ -8,12 +8,13 @@ from typing import Any, cast
 
 from limits.aio.storage import RedisStorage
 
-from gradwalk.api.clients import Rates, SharedRate, make_rates
+from gradwalk.api.clients import Rates, make_rates
 from gradwalk.api.metrics import Metrics
 from gradwalk.api.service import Service
 from gradwalk.api.settings import Settings
 from gradwalk.cluster.connection import connect, name_key
 from gradwalk.engine.celery_engine import CeleryEngine
+from gradwalk.engine.rates import SharedRate
 from gradwalk.rooms.redis_rooms import RedisRooms
 from gradwalk.rooms.rooms import RoomLimits
 from gradwalk.store.redis_store import RedisStore

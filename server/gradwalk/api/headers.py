@@ -11,11 +11,12 @@ from starlette.datastructures import Headers
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from gradwalk.api.clients import OwnRate, client_of
+from gradwalk.api.clients import client_of
 from gradwalk.api.errors import busy_response, problem_response, too_long_response
 from gradwalk.api.languages import language_of
 from gradwalk.api.memory import MemoryCap
 from gradwalk.engine.engine import BusyError
+from gradwalk.engine.rates import OwnRate
 from gradwalk.protocol.facts import fact
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1", "[::1]"})

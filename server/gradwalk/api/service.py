@@ -6,7 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar, cast
 
-from gradwalk.api.clients import OwnRate, Rates, close_nothing, make_rates
+from gradwalk.api.clients import Rates, close_nothing, make_rates
 from gradwalk.api.documents import Documents
 from gradwalk.api.made_once import MadeOnce
 from gradwalk.api.metrics import Metrics
@@ -17,6 +17,7 @@ from gradwalk.engine.engine import Engine, Lane
 from gradwalk.engine.export import ExportJob
 from gradwalk.engine.job import Job
 from gradwalk.engine.local import LocalEngine
+from gradwalk.engine.rates import OwnRate
 from gradwalk.engine.runs import Run, Runs
 from gradwalk.protocol.document import (
     canonical_request,
@@ -148,6 +149,7 @@ class Service:
 
     async def _join_or_start(self, run_id: str, job: Job, client: str, lane: Lane = Lane.LIVE) -> Run:
         if self.runs.find_joinable(run_id) is None:
+            await self.rates.cpu.check(client)
             await self.rates.runs.take(client)
         return await self.runs.join_or_start(run_id, job, lane, client)
 
@@ -237,7 +239,10 @@ def make_service(settings: Settings, sandbox: Sandbox, metrics: Metrics, rates: 
     """A pool of local children and one SQLite file; or workers and a store that several servers share."""
     if settings.cluster_url:
         return cast("Service", import_with_extra(_CLUSTERED, "cluster").make_service(settings, metrics, rates))
-    engine = LocalEngine(sandbox, settings.running_count, settings.waiting_count, settings.client_waiting_count)
+    assert isinstance(rates.cpu, OwnRate)
+    engine = LocalEngine(
+        sandbox, settings.running_count, settings.waiting_count, settings.client_waiting_count, cpu=rates.cpu
+    )
     store = SqliteStore(settings.data_directory / STORE_FILE, settings.trace_bytes_max, settings.snippet_bytes_max)
     return Service(settings, engine, store, metrics, rates)
 

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from limits import parse
-from pydantic import Field, SecretStr, field_validator
+from pydantic import Field, SecretStr, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from gradwalk.api.logs import LogFormat, LogLevel
@@ -84,6 +84,12 @@ class Settings(BaseSettings):
         default="1000/minute",
         description="Those among them that links, frames and players on other pages may start.",
     )
+    cpu_rate: str = Field(
+        default="900/10 minutes",
+        description="Seconds of processor time that runs and files of one address may use; empty: any number. "
+        "30 people behind one address, each with three programs of a second per minute, use 900 in ten minutes; "
+        "an example uses 0.05, a film of one 11 to 35. Servers and workers need the same.",
+    )
     trusted_proxies: list[str] = Field(
         default_factory=list,
         description="Proxies (JSON list of addresses or networks) whose `X-Forwarded-For` says who the client is.",
@@ -140,10 +146,11 @@ class Settings(BaseSettings):
         default=_STATIC, description="The built front end.", json_schema_extra={_UNLESS_SET: "the one in the package"}
     )
 
-    @field_validator("client_rate", "link_rate", "room_rate", "guess_rate", "participant_rate", "body_rate")
+    @field_validator("client_rate", "link_rate", "cpu_rate", "room_rate", "guess_rate", "participant_rate", "body_rate")
     @classmethod
-    def _check_rate(cls, text: str) -> str:
-        parse(text)
+    def _check_rate(cls, text: str, field: ValidationInfo) -> str:
+        if text or field.field_name != "cpu_rate":
+            parse(text)
         return text
 
     def describe(self) -> dict[str, str]:

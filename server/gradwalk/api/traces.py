@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Header, Path, Request
 from fastapi.responses import JSONResponse
 from starlette.responses import Response, StreamingResponse
 
-from gradwalk.api.bodies import JsonRoute
+from gradwalk.api.bodies import ProgramRoute
 from gradwalk.api.clients import client_of
 from gradwalk.api.codings import choose_coding
 from gradwalk.api.errors import FactAnswer
@@ -23,7 +23,7 @@ from gradwalk.protocol.facts import fact
 from gradwalk.protocol.requests import TraceRequest
 from gradwalk.store.compression import unpack
 
-router = APIRouter(route_class=JsonRoute, prefix="/api/traces", tags=["traces"])
+router = APIRouter(route_class=ProgramRoute, prefix="/api/traces", tags=["traces"])
 
 EVENT_STREAM = "text/event-stream"
 IMMUTABLE = "public, max-age=31536000, immutable"

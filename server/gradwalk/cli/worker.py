@@ -10,6 +10,7 @@ import click
 from celery.signals import setup_logging
 
 from gradwalk.api.logs import configure_logs
+from gradwalk.api.service import choose_rates
 from gradwalk.api.settings import Settings
 from gradwalk.cli.language import Misuse
 from gradwalk.cli.serve import read_settings
@@ -52,7 +53,8 @@ def work(settings: Settings) -> None:
     store = RedisStore(connect(settings.cluster_url, patience_seconds=PATIENCE_SECONDS))
     settings.data_directory.mkdir(parents=True, exist_ok=True)
     sign_of_life = settings.data_directory / SIGN_OF_LIFE
-    place = Worker(settings.cluster_url, store, sandbox, settings.run_seconds, sign_of_life)
+    cpu = choose_rates(settings).cpu
+    place = Worker(settings.cluster_url, store, cpu, sandbox, settings.run_seconds, sign_of_life)
     try:
         _start(place, sandbox)
         exit_code = _take_messages(place, settings)

@@ -13,13 +13,16 @@ import threading
 import time
 from collections import Counter
 from dataclasses import dataclass
+from functools import partial
 from weakref import WeakKeyDictionary
 
 from gradwalk.engine.engine import BusyError, EngineStatus, Found, Lane, Order, Sink
 from gradwalk.engine.fairness import FairQueue, Usage, count_by_client
-from gradwalk.engine.job import CALLED_OFF, OUR_FAULT, Outcome, execute
+from gradwalk.engine.job import CALLED_OFF, OUR_FAULT, Outcome, execute, refuse
+from gradwalk.engine.rates import OwnRate
 from gradwalk.protocol.events import Versions
 from gradwalk.protocol.facts import fact
+from gradwalk.protocol.problems import problem
 from gradwalk.protocol.versions import installed_versions
 from gradwalk.sandbox.answers import EventAnswer, expected_header
 from gradwalk.sandbox.cancellation import Cancellation
@@ -59,17 +62,27 @@ class _Work:
 
 
 class LocalEngine:
-    """`running_max` jobs at once, and as many slow ones behind them; `waiting_max` in the queue."""
+    """`running_max` jobs at once, and as many slow ones behind them; `waiting_max` in the queue.
+
+    What they use is counted in `cpu`.
+    """
 
     keeps_results = False
 
     def __init__(
-        self, sandbox: Sandbox, running_max: int, waiting_max: int, client_waiting_max: int | None = None
+        self,
+        sandbox: Sandbox,
+        running_max: int,
+        waiting_max: int,
+        client_waiting_max: int | None = None,
+        *,
+        cpu: OwnRate,
     ) -> None:
         self._sandbox = sandbox
         self._running_max = self._slow_max = running_max
         self._waiting_max = waiting_max
         self._client_waiting_max = waiting_max if client_waiting_max is None else client_waiting_max
+        self._cpu = cpu
         self._numbers = itertools.count()
         self._usage = Usage()
         self._queue: FairQueue[_Work] = FairQueue(self._usage)
@@ -252,6 +265,10 @@ class LocalEngine:
         try:
             if isinstance(job, TraceJob) and work.answer is None:
                 work.answer = EventAnswer(expected_header(job.request, installed_versions()))
+            # It may have been asked for long before the client's others had used up their time.
+            refusal = self._cpu.refusal_of(work.client)
+            if refusal is not None:
+                return refuse(problem("busy", refusal.fact), work.sink.append, work.answer)
             return execute(
                 job,
                 work.sink.append,
@@ -259,6 +276,7 @@ class LocalEngine:
                 cancellation=work.cancellation,
                 answer=work.answer,
                 report=work.sink.progress,
+                charge=partial(self._cpu.charge, work.client),
             )
         except Exception:  # noqa: BLE001 (a bug of ours must not take a worker thread with it)
             log.exception("a job broke the engine")

@@ -15,17 +15,21 @@ import time
 from collections.abc import Coroutine
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from redis.exceptions import RedisError
 
 from gradwalk.cluster.connection import connect
+from gradwalk.engine.engine import BusyError
 from gradwalk.engine.export import LONGEST_SECONDS, ExportJob
-from gradwalk.engine.job import OUR_FAULT, PASSING_KINDS, Job, Outcome, execute
+from gradwalk.engine.job import OUR_FAULT, PASSING_KINDS, Job, Outcome, execute, refuse
+from gradwalk.engine.rates import Rate
 from gradwalk.engine.runlog import Attempt, FencedError, RunLog
-from gradwalk.protocol.document import encode, join_document, trace_id
-from gradwalk.protocol.facts import Fact, fact
+from gradwalk.protocol.document import join_document, trace_id
+from gradwalk.protocol.events import Problem
+from gradwalk.protocol.facts import fact
 from gradwalk.protocol.problems import problem
 from gradwalk.protocol.versions import installed_versions
 from gradwalk.sandbox.answers import EventAnswer, expected_header
@@ -66,17 +70,24 @@ class _Work:
     def job(self) -> Job:
         return self.attempt.run.order.job
 
+    @property
+    def client(self) -> str:
+        return self.attempt.run.order.client
+
     def note_progress(self, done: int, of: int) -> None:
         """So many pages are done; told with the next beat."""
         self.progress = (done, of)
 
 
 class Worker:
-    """Carries out runs; each call of `carry_out` in a thread of its own."""
+    """Carries out runs; each call of `carry_out` in a thread of its own. What they use is counted in `cpu`."""
 
-    def __init__(self, url: str, store: TraceStore, sandbox: Sandbox, run_seconds: float, sign_of_life: Path) -> None:
+    def __init__(
+        self, url: str, store: TraceStore, cpu: Rate, sandbox: Sandbox, run_seconds: float, sign_of_life: Path
+    ) -> None:
         self._log = RunLog(connect(url, patience_seconds=PATIENCE_SECONDS))
         self._store = store
+        self._cpu = cpu
         self._sandbox = sandbox
         self._run_seconds = run_seconds
         self._sign_of_life = sign_of_life
@@ -131,27 +142,34 @@ class Worker:
         self._sandbox.close()
 
     def _run(self, work: _Work) -> Outcome:
-        refusal, answer = self._refusal(work), None
+        answer = None
         if isinstance(work.job, TraceJob):
             answer = EventAnswer(expected_header(work.job.request, installed_versions()))
             # Programs are deterministic: this attempt goes on where an earlier one ended.
             work.results = self._wait_for(self._log.results(work.attempt.run)) if work.attempt.count else []
             answer.pass_over([json.loads(event) for event in work.results])
-        if refusal is None:
-            return self._execute(work, answer)
-        if answer is None:
-            return Outcome(lasting=False, problem=problem("internal", refusal))
-        self._append(work, [encode(event) for event in answer.end_with(problem("internal", refusal), "crashed")])
-        return Outcome(lasting=False)
+        refusal = self._refusal(work)
+        if refusal is not None:
+            return refuse(refusal, lambda batch: self._append(work, batch), answer)
+        return self._execute(work, answer)
 
-    def _refusal(self, work: _Work) -> Fact | None:
+    def _refusal(self, work: _Work) -> Problem | None:
         """Why this run is not to be carried out."""
         job = work.job
         if work.attempt.number > TRIES_MAX:
-            return fact("problem-given-up", count=TRIES_MAX)
+            return problem("internal", fact("problem-given-up", count=TRIES_MAX))
         if isinstance(job, TraceJob) and trace_id(job.request, installed_versions()) != work.run_id:
-            return fact("problem-upgraded")
+            return problem("internal", fact("problem-upgraded"))
+        try:
+            # It may have been asked for long before the client's others had used up their time.
+            self._wait_for(self._cpu.check(work.client))
+        except BusyError as busy:
+            return problem("busy", busy.fact)
         return None
+
+    def _charge(self, work: _Work, seconds: float) -> None:
+        with contextlib.suppress(BusyError):
+            self._wait_for(self._cpu.take(work.client, seconds))
 
     def _execute(self, work: _Work, answer: EventAnswer | None) -> Outcome:
         had_passing_problem = any(json.loads(event).get("kind") in PASSING_KINDS for event in work.results)
@@ -163,6 +181,7 @@ class Worker:
                 cancellation=work.cancellation,
                 answer=answer,
                 report=work.note_progress,
+                charge=partial(self._charge, work),
             )
         except (FencedError, RedisError):
             raise

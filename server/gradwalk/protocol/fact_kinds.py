@@ -391,6 +391,7 @@ FactKind = Literal[
     "api-busy-no-workers",
     "api-busy-memory",
     "api-busy-client",
+    "api-busy-cpu",
     "api-busy-link",
     "api-busy-bytes",
     "api-busy-room",

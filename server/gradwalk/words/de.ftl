@@ -706,6 +706,7 @@ api-busy-client-queue = Viele Programme von deiner Adresse stehen in der Wartesc
 api-busy-no-workers = Die Worker, die Programme ausführen, sind noch nicht da.
 api-busy-memory = Der gemeinsame Speicher des Servers antwortet nicht.
 api-busy-client = Von deiner Adresse kamen zu viele Programme.
+api-busy-cpu = Programme und Dateien deiner Adresse haben ihre Rechenzeit aufgebraucht.
 api-busy-link = Links und Rahmen an deiner Adresse haben zu viele Programme ausgeführt.
 api-busy-bytes = Von deiner Adresse kamen zu viele Bytes.
 api-busy-room = Von deiner Adresse kam zu viel.

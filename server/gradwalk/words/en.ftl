@@ -707,6 +707,7 @@ api-busy-client-queue = Many programs from your address are waiting to run.
 api-busy-no-workers = The workers that run programs are not here yet.
 api-busy-memory = The server's shared memory does not answer.
 api-busy-client = Too many programs came from your address.
+api-busy-cpu = Programs and files of your address have used up its processor time.
 api-busy-link = Links and frames at your address ran too many programs.
 api-busy-bytes = Too many bytes came from your address.
 api-busy-room = Too much came from your address.

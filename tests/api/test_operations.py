@@ -56,12 +56,43 @@ def test_a_request_is_one_line_with_its_trace_and_room(server: SharedServer) -> 
 def test_a_path_cannot_command_a_terminal_or_forge_a_line(start_server: Callable[..., Server]) -> None:
     server = start_server(log_format="text", path="/healthz")
     server.client.get("/a%1b%5d0;gone%07%1b%5b2J%0a15:40:00%20info%20forged%0d%c2%9b%e2%80%ae")
+    server.client.get("/b%1b%5b2J")
     server.client.get("/after-the-path")
     wait_until(lambda: "/after-the-path" in server.log.read_text())
     lines = server.log.read_bytes().decode().split("\n")
+    assert all(line.isprintable() for line in lines)
     (line,) = [line for line in lines if "forged" in line]
-    assert line.isprintable()
     assert r"/a\x1b]0;gone\x07\x1b[2J\n15:40:00 info forged\r\x9b\u202e" in line
+
+
+FAULTS = """
+import logging, sys
+from gradwalk.api.logs import configure_logs
+from gradwalk.protocol.requests import TraceRequest
+
+configure_logs(sys.argv[1], "info")
+try:
+    TraceRequest(source="x", surprise="hush")
+except ValueError as invalid:
+    try:
+        raise RuntimeError("one\\n12:00:00 forged") from invalid
+    except RuntimeError:
+        logging.getLogger("of.others").exception("it %s", "went\\nwrong", extra={"theirs": "hush"})
+"""
+
+
+def test_an_error_is_its_kind_message_and_place_and_quotes_nothing_that_was_validated(run: Callable[..., Any]) -> None:
+    (line,) = run(["-c", FAULTS, "json"]).stderr.splitlines()
+    said = json.loads(line)
+    assert (said["event"], said["level"], said["logger"]) == ("it went\nwrong", "error", "of.others")
+    assert said["error"][0] == "RuntimeError: one\n12:00:00 forged"
+    assert [each.partition(" ")[0] for each in said["error"][1:4]] == ["at", "ValidationError", "at"]
+    text = run(["-c", FAULTS, "text"]).stderr
+    first, *rest = text.splitlines()
+    assert r"it went\nwrong" in first
+    assert rest[0] == r"    RuntimeError: one\n12:00:00 forged"
+    assert all(each.startswith("    ") for each in rest)
+    assert "hush" not in line + text
 
 
 def test_no_program_ever_stands_in_the_log(server: SharedServer) -> None:

@@ -6,11 +6,11 @@ import re
 import secrets
 import time
 from http import HTTPStatus
-from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from structlog.contextvars import bind_contextvars, clear_contextvars
 
-from gradwalk.api.logs import begin_context, fields
+from gradwalk.api.logs import fields
 from gradwalk.api.metrics import Metrics
 
 log = logging.getLogger("gradwalk.requests")
@@ -37,22 +37,23 @@ class Observer:
         given = next((value for name, value in scope["headers"] if name == b"x-request-id"), b"")
         request_id = given.decode() if _REQUEST_ID.fullmatch(given) else f"{self._start}-{next(self._numbers):x}"
         seen = _Seen(send, request_id.encode())
-        known = begin_context(request_id)
+        clear_contextvars()
+        bind_contextvars(request_id=request_id)
         try:
             await self._app(scope, receive, seen.send)
         except Exception:
             seen.status = HTTPStatus.INTERNAL_SERVER_ERROR
             raise
         finally:
-            self._tell(scope, seen, known)
+            self._tell(scope, seen)
 
-    def _tell(self, scope: Scope, seen: "_Seen", known: dict[str, Any]) -> None:
+    def _tell(self, scope: Scope, seen: "_Seen") -> None:
         seconds = time.perf_counter() - seen.began
         route = getattr(scope.get("route"), "path", "other")
         if seen.status and not seen.is_stream:
             self._metrics.count_request(scope["method"], route, seen.status, seconds)
         # Never the query: a link may carry a program in it.
-        known |= {"method": scope["method"], "path": scope["path"][:_PATH_CHARACTERS_MAX], "status": seen.status}
+        known = {"method": scope["method"], "path": scope["path"][:_PATH_CHARACTERS_MAX], "status": seen.status}
         parameters = scope.get("path_params", {})
         for name, parameter in (("trace_id", "trace"), ("room", "code")):
             if parameter in parameters:

@@ -8,13 +8,13 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Header, Path, Request
 from fastapi.responses import JSONResponse
 from starlette.responses import Response, StreamingResponse
+from structlog.contextvars import bind_contextvars
 
 from gradwalk.api.bodies import ProgramRoute
 from gradwalk.api.clients import client_of
 from gradwalk.api.codings import choose_coding
 from gradwalk.api.errors import FactAnswer
 from gradwalk.api.languages import language_of
-from gradwalk.api.logs import note
 from gradwalk.api.service import Service
 from gradwalk.api.streams import read_last_event_id, stream_events, stream_run
 from gradwalk.engine.runs import RunState
@@ -83,7 +83,7 @@ async def create_trace(request: Request, body: TraceRequest, accept: Accept = ""
 async def find_or_run(service: Service, body: TraceRequest, client: str, *, streamed: bool) -> Response:
     """The events of a program as they come, or where its trace is to be had."""
     trace = await service.identify(body)
-    note(trace_id=trace)
+    bind_contextvars(trace_id=trace)
     stored = await service.find_trace(trace)
     if stored is not None:
         if streamed:

@@ -24,6 +24,7 @@ def celery_redis(redis_server: object, tmp_path_factory: pytest.TempPathFactory)
     """The redis-server of `celery` alone: a worker must not lose what it has written there."""
     shared = Redis(tmp_path_factory.mktemp("celery-redis"))
     yield shared
+    assert shared.refusals() == []
     shared.stop()
 
 

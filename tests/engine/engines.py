@@ -19,7 +19,7 @@ from gradwalk.protocol.versions import installed_versions
 from gradwalk.sandbox.jobs import TraceJob
 from gradwalk.sandbox.supervisor import Sandbox
 from gradwalk.store.redis_store import RedisStore
-from tests.world.cluster import Worker
+from tests.world.cluster import Worker, url_of
 from tests.world.processes import PATIENCE_SECONDS
 from tests.world.redis import Redis
 
@@ -55,10 +55,10 @@ def celery_engine(home: Path, shared: Redis, places: int, waiting_max: int, wall
 
     @asynccontextmanager
     async def opened() -> AsyncIterator[Opened]:
-        engine = CeleryEngine(shared.url, waiting_max)
+        engine = CeleryEngine(url_of("api", shared.url), waiting_max)
         engine.start()
-        store = RedisStore(connect(shared.url))
-        rates = choose_rates(Settings(cluster_url=shared.url, cpu_rate=CPU_RATE))
+        store = RedisStore(connect(url_of("api", shared.url)))
+        rates = choose_rates(Settings(cluster_url=url_of("api", shared.url), cpu_rate=CPU_RATE))
         try:
             await until(lambda: engine.status().ready)
             yield engine, store, rates.cpu

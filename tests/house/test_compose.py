@@ -52,6 +52,17 @@ def test_programs_run_where_nothing_reaches_the_world_and_every_setting_exists()
     assert named <= known, f"no such settings: {sorted(named - known)}"
 
 
+def test_every_service_has_a_name_and_a_password_of_its_own_in_the_shared_server() -> None:
+    command = SERVICES["valkey"]["command"]
+    users = {command[at + 1]: command[at + 3] for at, word in enumerate(command) if word == "--user"}
+    assert (users.pop("default"), users.pop("health")) == ("resetpass", "nopass")
+    for service, user in (("api", "web"), ("worker", "worker")):
+        (variable,) = re.findall(r"^>(\$\{\w+):\?\}$", users.pop(user))
+        assert SERVICES[service]["environment"]["GRADWALK_CLUSTER_URL"].startswith(f"redis://{user}:{variable}:?")
+        assert variable[2:] in (ROOT / "server" / "deploy" / "README.md").read_text()
+    assert not users
+
+
 def test_ports_and_the_sign_of_life_agree_everywhere() -> None:
     service = SERVICES["api"]
     port = service["environment"]["GRADWALK_PORT"]

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from tests.rooms.hall import Hall
-from tests.world.cluster import ClusterServer
+from tests.world.cluster import ClusterServer, url_of
 from tests.world.redis import Redis
 from tests.world.server import Server
 from tests.world.shared import SharedServer
@@ -198,7 +198,7 @@ async def test_every_place_has_an_end(lecture_server: Any) -> None:
 async def test_of_rooms_a_client_has_its_part_and_the_emptiest_makes_room(
     kind: str, start_server: Callable[..., Server], redis: Redis
 ) -> None:
-    url = redis.url if kind == "shared" else ""
+    url = url_of("api", redis.url) if kind == "shared" else ""
     settings = {"rooms_max": 4, "client_rooms_max": 2, "cluster_url": url}
     server = start_server(path="/healthz", trusted_proxies=["127.0.0.1"], **settings)
 
@@ -243,7 +243,7 @@ def test_what_cannot_be_shown_is_refused(tight_server: Any) -> None:
 async def test_a_room_that_its_presenter_left_ends_by_itself_and_not_by_the_end_of_a_server(
     kind: str, start_server: Callable[..., Server], request: pytest.FixtureRequest, redis_server: Redis
 ) -> None:
-    url = redis_server.url if kind == "shared" else ""
+    url = url_of("api", redis_server.url) if kind == "shared" else ""
     server = start_server(path="/healthz", room_idle_seconds=3, cluster_url=url)
 
     async with in_hall(server) as client:

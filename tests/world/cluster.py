@@ -10,22 +10,27 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
-import yaml
 
-from tests.world.processes import ENVIRONMENT, PATIENCE_SECONDS, ROOT, wait_until
+from tests.world.compose import SERVICES
+from tests.world.processes import ENVIRONMENT, PATIENCE_SECONDS, wait_until
 from tests.world.redis import Redis
 from tests.world.server import Server
 from tests.world.stream import ACCEPT, read_stream
-
-SERVICES = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
 
 
 def settings_of(service: str, url: str) -> dict[str, str]:
     """What the compose file sets for a service, on this machine's loopback and with the redis-server of a test."""
     given = {name.removeprefix("GRADWALK_").lower(): text for name, text in SERVICES[service]["environment"].items()}
-    return {**given, "host": "127.0.0.1", "port": 0, "cluster_url": url}
+    return {**given, "host": "127.0.0.1", "port": 0, "cluster_url": url_of(service, url)}
+
+
+def url_of(service: str, url: str) -> str:
+    """The redis-server of a test at `url` under the name that the compose file gives to a service."""
+    named = urlsplit(SERVICES[service]["environment"]["GRADWALK_CLUSTER_URL"])
+    return named._replace(netloc=f"{named.username}:{named.password}@127.0.0.1:{urlsplit(url).port}").geturl()
 
 
 class Worker:

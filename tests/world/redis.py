@@ -1,4 +1,4 @@
-"""A real redis-server: a port, a folder for its file, nothing left behind."""
+"""A real redis-server with the compose file's options and users: a port, a folder, nothing left behind."""
 
 import os
 import random
@@ -8,10 +8,12 @@ from pathlib import Path
 
 import redis
 
+from tests.world.compose import SERVICES
 from tests.world.processes import wait_until
 
 SERVER = os.environ.get("GRADWALK_TEST_REDIS", "redis-server")
 """Another server of the same protocol, such as Valkey's."""
+_TESTER, _EVERYTHING = "tester", ("~*", "&*", "+@all")
 _CHANCE = random.SystemRandom()
 """Programs under test seed the other one: two workers picked the same port, and one got the stopped server's."""
 
@@ -28,7 +30,8 @@ class Redis:
 
     @property
     def url(self) -> str:
-        return f"redis://127.0.0.1:{self.port}/0"
+        """For a test, which may do everything."""
+        return f"redis://{_TESTER}:{_TESTER}@127.0.0.1:{self.port}/0"
 
     def client(self) -> redis.Redis:
         """A plain connection, to look at the data."""
@@ -38,6 +41,12 @@ class Redis:
         """Removes all data."""
         with self.client() as client:
             client.flushall()
+
+    def refusals(self) -> list[tuple[str, str]]:
+        """Users and what they were refused, but for the name of their library, which they tell newer servers."""
+        with self.client() as client:
+            found = [(str(one["username"]), str(one["object"])) for one in client.acl_log()]
+        return [(user, what) for user, what in found if not what.startswith("client|setinfo")]
 
     def restart(self, number: signal.Signals = signal.SIGTERM) -> None:
         """Ends it and starts it anew on the same port and file."""
@@ -55,8 +64,8 @@ class Redis:
         log = self.home / "redis.log"
         for _ in range(50):
             port = self.port or _CHANCE.randrange(20_000, 32_000)
-            command = [SERVER, "--bind", "127.0.0.1", "--port", str(port), "--dir", str(self.home)]
-            command += ["--appendonly", "yes", "--save", "", "--daemonize", "no", *self._options]
+            command = [SERVER, *SERVICES["valkey"]["command"][1:], "--user", _TESTER, "on", f">{_TESTER}", *_EVERYTHING]
+            command += ["--bind", "127.0.0.1", "--port", str(port), "--dir", str(self.home), *self._options]
             with log.open("ab") as output:
                 process = subprocess.Popen(command, stdout=output, stderr=output)
             wait_until(lambda port=port, process=process: process.poll() is not None or _is_ours(port, process.pid))
@@ -68,7 +77,7 @@ class Redis:
 
 def _is_ours(port: int, pid: int) -> bool:
     try:
-        with redis.Redis(port=port) as client:
+        with redis.Redis(port=port, username=_TESTER, password=_TESTER) as client:
             return client.info("server")["process_id"] == pid
     except redis.exceptions.RedisError:
         return False

@@ -1,0 +1,152 @@
+"""The users of docker-compose.yml: servers and workers do all of theirs under them, and nothing that is not theirs."""
+
+import signal
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+import redis as client
+from redis.exceptions import AuthenticationError, NoPermissionError, ResponseError
+
+from tests.rooms.hall import Hall
+from tests.world.cluster import Cluster, url_of
+from tests.world.processes import wait_until
+from tests.world.redis import Redis
+from tests.world.stream import ACCEPT, events_in
+
+TRACE, ROOM, RUN = f"gradwalk:trace:{'a' * 40}", "gradwalk:room:ABCDEF", "a" * 32
+FOREIGN_TO_ALL = {
+    "all keys": ("keys", "*"),
+    "a walk through all keys": ("scan", "0"),
+    "everything gone": ("flushall",),
+    "this database gone": ("flushdb",),
+    "settings": ("config", "get", "*"),
+    "a file to write to": ("config", "set", "dir", "/tmp"),
+    "what others say": ("monitor",),
+    "other clients": ("client", "list"),
+    "users": ("acl", "list"),
+    "a program of its own": ("eval", "return 1", "0"),
+    "another server's copy": ("replicaof", "127.0.0.1", "1"),
+    "the end": ("shutdown",),
+    "a foreign key": ("get", "theirs"),
+    "a key that begins as ours": ("get", "gradwalk"),
+}
+FOREIGN_TO_WORKERS = {
+    "links": ("get", "gradwalk:snippet:a"),
+    "whose links they are": ("zrange", "gradwalk:snippets:a", "0", "-1"),
+    "a room's secret": ("hget", ROOM, "secret"),
+    "a room's answers": ("hset", f"{ROOM}:answers", "a", "b"),
+    "a room's end": ("del", ROOM),
+    "which rooms there are": ("zrange", "gradwalk:rooms", "0", "-1"),
+    "what rooms are told": ("publish", ROOM, "closed"),
+    "what rooms say": ("psubscribe", "gradwalk:room:*"),
+    "readers": ("sadd", "gradwalk:watched:a", "b"),
+    "how often somebody asked": ("set", "gradwalk:rate:LIMITER/api-busy-client/10.0.0.1/3000000/1/minute", "0"),
+    "servers' news": ("xadd", "gradwalk:wake:a", "*", "wake", "1"),
+}
+FOREIGN_TO_SERVERS = {
+    "results": ("xadd", f"gradwalk:log:{RUN}", "*", "end", "{}"),
+    "the end of a log": ("set", f"gradwalk:written:{RUN}", "9-9"),
+    "a sign of life": ("set", f"gradwalk:beat:{RUN}", "a"),
+    "a file": ("set", "gradwalk:file/a", "a"),
+    "workers' names": ("set", "gradwalk:worker:a", "{}"),
+    "versions": ("set", "gradwalk:versions", "{}"),
+    "messages that are taken": ("hget", "gradwalk:unacked", "a"),
+    "messages": ("brpop", "gradwalk:live", "1"),
+}
+
+
+@pytest.fixture(params=["api", "worker"])
+def role(request: pytest.FixtureRequest, redis: Redis) -> Iterator[tuple[str, Any]]:
+    """A service, and a connection under its name."""
+    with client.Redis.from_url(url_of(request.param, redis.url)) as connection:
+        yield request.param, connection
+
+
+def test_a_role_can_do_nothing_that_is_not_its_own(role: tuple[str, Any]) -> None:
+    name, connection = role
+    foreign = FOREIGN_TO_ALL | (FOREIGN_TO_WORKERS if name == "worker" else FOREIGN_TO_SERVERS)
+    allowed = []
+    for what, command in foreign.items():
+        try:
+            connection.execute_command(*command)
+            allowed.append(what)
+        except NoPermissionError:
+            pass
+    assert allowed == []
+
+
+def test_a_script_can_do_no_more_than_the_role_that_loaded_it(role: tuple[str, Any]) -> None:
+    name, connection = role
+    script = connection.script_load("return redis.call(ARGV[1], KEYS[1], unpack(ARGV, 2))")
+    command, key, *rest = FOREIGN_TO_WORKERS["links"] if name == "worker" else FOREIGN_TO_SERVERS["a file"]
+    for arguments in ((key, command, *rest), (TRACE, "flushall"), (TRACE, "rename", "theirs")):
+        with pytest.raises(ResponseError, match="can't|permission|ACL"):
+            connection.evalsha(script, 1, *arguments)
+
+
+def test_without_a_password_there_is_nothing_but_a_sign_of_life(redis: Redis) -> None:
+    with client.Redis(port=redis.port) as connection, pytest.raises(AuthenticationError):
+        connection.ping()
+    with client.Redis(port=redis.port, username="health", password="any") as connection:
+        assert connection.ping()
+        for command in (("get", TRACE), ("set", TRACE, "a"), ("info",), *FOREIGN_TO_ALL.values()):
+            with pytest.raises(NoPermissionError):
+                connection.execute_command(*command)
+    with (
+        client.Redis(port=redis.port, username="web", password="web") as connection,
+        pytest.raises(AuthenticationError),
+    ):
+        connection.ping()
+
+
+def test_what_was_written_together_is_there_after_a_restart(cluster: Cluster) -> None:
+    """Redis 7.0 reads its file under the name of the default user, and leaves out what that may not do."""
+    with client.Redis.from_url(url_of("worker", cluster.shared.url)) as connection:
+        with connection.pipeline() as together:
+            together.set("gradwalk:versions", "a").sadd("gradwalk:workers", "a").execute()
+        cluster.shared.restart()
+        assert connection.get("gradwalk:versions") == b"a"
+    assert cluster.shared.refusals() == []
+
+
+async def test_servers_and_workers_are_refused_nothing_that_they_do(cluster: Cluster) -> None:
+    worker = cluster.add_worker()
+    server = cluster.add_server("/healthz", owner_token="sesame", rooms_max=2)
+    worker.wait()
+    wait_until(lambda: server.client.get("/readyz").status_code == 200)
+    body = {"source": "sin(x * y)", "options": {"inputs": {"x": 1.0, "y": 2.0}}}
+    said = server.client.post("/api/traces", json=body, headers=ACCEPT)
+    trace = f"/api/traces/{next(iter(events_in(said.text.splitlines())))['id']}"
+    assert server.client.get(trace).status_code == 200
+    assert server.client.post(f"{trace}/gradcheck", json={}).status_code == 200
+    assert server.client.get(f"{trace}/export/pages").content.startswith(b"%PDF")
+    snippet = server.client.post("/api/snippets", json=body).json()["id"]
+    pinned = server.client.put(f"/api/snippets/{snippet}/pin", json={}, headers={"Authorization": "Bearer sesame"})
+    assert pinned.is_success
+    assert server.client.get(f"/t/{snippet}").status_code == 200
+    passing = server.client.post("/api/traces", json={"source": "import torch\ntorch.zeros(10**12)"}, headers=ACCEPT)
+    assert '"kind":"memory"' in passing.text
+    with server.client.stream("POST", "/api/traces", json={"source": "while True: pass"}, headers=ACCEPT) as left:
+        wait_until(lambda: server.client.get("/readyz").json()["running"])
+        assert left.status_code == 200
+    wait_until(lambda: not server.client.get("/readyz").json()["running"])
+    await lecture_in(server.url)
+    worker.kill(signal.SIGTERM)
+    assert cluster.shared.refusals() == []
+
+
+async def lecture_in(url: str) -> None:
+    """A question that is answered; then its presenter ends the room, and another takes the place of the emptiest."""
+    async with httpx.AsyncClient(base_url=url, timeout=60) as reader:
+        hall = await Hall.open(reader, question={"id": "4.3", "prompt": "?"})
+        presenter, follower = await hall.presenter(), await hall.follower("Ada")
+        assert await hall.answer("4.3", "Ada", "6") == 204
+        await presenter.until(lambda: presenter.view["answered"])
+        await hall.present(position="5.1", question={"id": "5.1", "prompt": "?"})
+        await follower.drop()
+        await presenter.until(lambda: presenter.view["followers"] == 0)
+        await presenter.drop()
+        headers = {"Authorization": f"Bearer {hall.secret}", "Content-Type": "application/json"}
+        assert (await reader.delete(f"/api/rooms/{hall.code}", headers=headers)).status_code == 204

@@ -14,7 +14,7 @@ import torch
 from gradwalk.formulas.entry import Kind
 from gradwalk.formulas.registry import entry_of
 from gradwalk.protocol.events import CallFormula
-from gradwalk.protocol.graph import CallOperand, Edge, Graph, GroupCall, Node, Operand
+from gradwalk.protocol.graph import CallOperand, Graph, GroupCall, Node, Operand
 from gradwalk.protocol.values import Gradient, TensorValue
 from gradwalk.tracer.node_formulas import STEPS_CHECKED, NodeFormulas, Unexplained
 from gradwalk.tracer.values import tensor_of
@@ -37,7 +37,11 @@ _BATCHED: Final = frozenset({"self", "input"})
 _NO_BIAS: Final[Operand] = {"argnum": 2, "name": "bias", "value": None}
 
 
-def find_call(members: Sequence[Node], edges: Sequence[Edge], op: str) -> GroupCall | None:
+Sources = Mapping[tuple[str, int], str]
+"""By node and operand, the node that made it."""
+
+
+def find_call(members: Sequence[Node], sources: Sources, op: str) -> GroupCall | None:
     """What a group is as one operation; None where it is more, or no operation that has a formula.
 
     Args:
@@ -50,12 +54,11 @@ def find_call(members: Sequence[Node], edges: Sequence[Edge], op: str) -> GroupC
     (node,) = computing
     roles = _ROLES.get((op, node["op"]))
     inside = {one["id"]: one for one in members}
-    sources = {(edge["to"]["node"], edge["to"]["argnum"]): edge["from"]["node"] for edge in edges}
-    used = {source for (user, _), source in sources.items() if user in inside}
+    used = {sources.get((one["id"], argnum)) for one in members for argnum in range(len(one["inputs"]))}
     ends = [one for one in inside if one not in used]
-    if roles is None or len(ends) != 1:
+    if roles is None or len(ends) != 1 or len(node["inputs"]) < 2:  # noqa: PLR2004
         return None
-    if len(node["inputs"]) < 2:  # noqa: PLR2004
+    if not all(operand["name"] in roles for operand in node["inputs"]):
         return None
     operands: list[CallOperand] = []
     for argnum, operand in enumerate(node["inputs"]):

@@ -648,6 +648,7 @@ def _find_calls(
 ) -> None:
     """Says of each group that is one operation what it is as that."""
     by_id = {node["id"]: node for node in nodes}
+    sources = {(edge["to"]["node"], edge["to"]["argnum"]): edge["from"]["node"] for edge in edges}
     for node in nodes:
         # Another pass may have seen all of the call.
         node.pop("arranges", None)
@@ -655,7 +656,7 @@ def _find_calls(
         members = [by_id[one] for one in group["nodes"] if by_id[one]["kind"] != "accumulate_grad"]
         calls = {owners.get(member["id"]) for member in members}
         call = calls.pop() if len(calls) == 1 else None
-        found = None if call is None else find_call(members, edges, call.label.strip("_"))
+        found = None if call is None else find_call(members, sources, call.label.strip("_"))
         if found is not None:
             group["call"] = found
             for member in members:

@@ -31,33 +31,31 @@ export function resultOf({ kind, call }: Group): string | null {
 export function readAsCalls(trace: TraceState, isOpen: (group: string) => boolean): TraceState {
   const read = new Map<Step, Step>();
   const passes = trace.passes.map((pass): PassState => {
-    const closed = pass.started.graph.groups.flatMap(({ id, call }) =>
-      call === undefined || isOpen(id) ? [] : [call],
-    );
-    const byNode = new Map(closed.length === 0 ? [] : pass.steps.map((step) => [step.node, step]));
+    const { started } = pass;
+    const closed = started.graph.groups.filter(({ id, call }) => call !== undefined && !isOpen(id));
+    if (closed.length === 0) return pass;
+    const known = nodesById(started.graph);
+    const byNode = new Map(pass.steps.map((step) => [step.node, step]));
     const nodes = new Map<string, Node>();
-    for (const call of closed) {
-      const computing = byNode.get(call.node);
+    for (const { call, nodes: members } of closed) {
+      const computing = call && byNode.get(call.node);
       const formula = computing?.call;
-      if (computing === undefined || formula === undefined) continue;
-      const { graph } = pass.started;
-      const whole = nodeOf(call, formula, graph);
-      const wholeStep = stepOf(call, formula, whole, computing, graph, byNode.get(call.output));
-      for (const node of graph.nodes) {
-        const step = byNode.get(node.id);
-        if (step === undefined || node.group !== nodesById(graph).get(call.node)?.group) continue;
-        if (node.id !== call.node && node.arranges === undefined) continue;
-        const { id, arranges, sequence_nr } = node;
-        const known = { ...whole, id, sequence_nr, ...(arranges && { arranges }) };
-        if (arranges) parts.set(known, { node, step, isBefore: step.index < computing.index });
-        nodes.set(id, known);
+      if (call === undefined || computing === undefined || formula === undefined) continue;
+      const whole = nodeOf(call, formula, started.graph);
+      const wholeStep = stepOf(call, formula, whole, computing, started.graph, byNode.get(call.output));
+      for (const id of members) {
+        const [node, step] = [known.get(id), byNode.get(id)];
+        if (node === undefined || step === undefined || node.leaf !== undefined) continue;
+        const { arranges, sequence_nr } = node;
+        const part = { ...whole, id, sequence_nr, ...(arranges && { arranges }) };
+        if (arranges) parts.set(part, { node, step, isBefore: step.index < computing.index });
+        nodes.set(id, part);
         const { seq, index, contributions, hooks } = step;
         const own = { seq, index, node: id, contributions, ...(hooks && { hooks }) };
         read.set(step, standsFor({ ...wholeStep, ...own }, step));
       }
     }
     if (nodes.size === 0) return pass;
-    const { started } = pass;
     const graph = { ...started.graph, nodes: started.graph.nodes.map((node) => nodes.get(node.id) ?? node) };
     return {
       ...pass,

@@ -87,17 +87,17 @@ def test_a_script_can_do_no_more_than_the_role_that_loaded_it(role: tuple[str, A
 
 
 def test_without_a_password_there_is_nothing_but_a_sign_of_life(redis: Redis) -> None:
-    with client.Redis(port=redis.port) as connection, pytest.raises(AuthenticationError):
+    def connect(**given: str) -> Any:
+        return client.Redis(port=redis.port, retry=None, **given)
+
+    with connect() as connection, pytest.raises(AuthenticationError):
         connection.ping()
-    with client.Redis(port=redis.port, username="health", password="any") as connection:
+    with connect(username="health", password="any") as connection:
         assert connection.ping()
         for command in (("get", TRACE), ("set", TRACE, "a"), ("info",), *FOREIGN_TO_ALL.values()):
             with pytest.raises(NoPermissionError):
                 connection.execute_command(*command)
-    with (
-        client.Redis(port=redis.port, username="web", password="web") as connection,
-        pytest.raises(AuthenticationError),
-    ):
+    with connect(username="web", password="web") as connection, pytest.raises(AuthenticationError):
         connection.ping()
 
 

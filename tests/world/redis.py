@@ -77,7 +77,7 @@ class Redis:
 
 def _is_ours(port: int, pid: int) -> bool:
     try:
-        with redis.Redis(port=port, username=_TESTER, password=_TESTER) as client:
+        with redis.Redis(port=port, username=_TESTER, password=_TESTER, retry=None) as client:
             return client.info("server")["process_id"] == pid
     except redis.exceptions.RedisError:
         return False

@@ -158,8 +158,10 @@ def ask_for_loops(client: httpx.Client, who: int) -> Any:
     raise AssertionError("never refused")
 
 
-def test_a_client_that_used_up_its_processor_time_runs_nothing_more_and_still_reads(start_server: Any) -> None:
-    client = start_server(trusted_proxies=["127.0.0.1"], run_seconds=2, cpu_rate="2/hour").client
+def test_a_client_that_used_up_its_processor_time_runs_nothing_more_and_still_reads(
+    narrow_server: SharedServer,
+) -> None:
+    client = narrow_server.client
     known = client.post("/api/traces", json={"source": HONEST.format(number=1)}, headers=ACCEPT | address(1))
     path = f"/api/traces/{next(iter(events_in(known.text.splitlines())))['id']}"
     assert why(ask_for_loops(client, 1)) == "api-busy-cpu"
@@ -176,6 +178,7 @@ def test_a_client_that_used_up_its_processor_time_runs_nothing_more_and_still_re
     assert counts(client)[refused] == 2
 
 
+@pytest.mark.soak
 def test_processor_time_is_counted_over_all_servers_of_a_cluster(cluster: Cluster) -> None:
     settings = {"cpu_rate": "2/hour"}
     worker = cluster.add_worker(**settings, run_seconds=2)

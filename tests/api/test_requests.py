@@ -7,6 +7,7 @@ import pytest
 
 from gradwalk.words.catalogue import LANGUAGES, tell, tell_attribute
 from tests.api.metrics import counts
+from tests.world.shared import OWNER_TOKEN, SharedServer
 from tests.world.sites import keep_program
 
 JSON = {"Content-Type": "application/json"}
@@ -118,36 +119,34 @@ def test_another_site_cannot_run_programs_here(server: Any, headers: dict[str, s
 ELSEWHERE = {"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"}
 
 
-def test_what_another_site_asks_for_by_an_address_runs_nothing(start_server: Any) -> None:
+def test_what_another_site_asks_for_by_an_address_runs_nothing(tight_server: SharedServer) -> None:
     """But for links to kept programs, which are made for other pages: `tests/api/test_clients.py` has their rate."""
-    server = start_server()
-    trace, snippet = keep_program(server.url, "x * x + 11")
-    before = counts(server.client)
+    trace, snippet = keep_program(tight_server.url, "x * x + 11")
+    client = tight_server.client
+    before = counts(client)
     for part in REPLAYS:
         path = f"/api/traces/{trace}/{part}"
-        assert server.client.get(path, headers=ELSEWHERE).status_code == 404
-        assert server.client.post(path, headers=JSON | ELSEWHERE).status_code == 403
+        assert client.get(path, headers=ELSEWHERE).status_code == 404
+        assert client.post(path, headers=JSON | ELSEWHERE).status_code == 403
     known = {"trace": trace, "snippet": snippet, "code": "BCDFGH", "name": "svg"}
-    paths = server.client.get("/openapi.json").json()["paths"]
+    paths = client.get("/openapi.json").json()["paths"]
     for path in [path.format_map(known) for path, methods in paths.items() if "get" in methods]:
-        assert server.client.get(path, headers=ELSEWHERE).status_code < 500, path
-    assert server.client.get(f"/embed/{'0' * 40}/trace.json", params={"i": "{}"}, headers=ELSEWHERE).status_code == 404
-    after = counts(server.client)
+        assert client.get(path, headers=ELSEWHERE).status_code < 500, path
+    assert client.get(f"/embed/{'0' * 40}/trace.json", params={"i": "{}"}, headers=ELSEWHERE).status_code == 404
+    after = counts(client)
     assert [name for name in after if name.startswith("traces_total") and after[name] != before.get(name)] == []
 
 
-def test_only_the_owner_pins_a_link(start_server: Any) -> None:
-    server = start_server(owner_token="a token of their own", guess_rate="4/hour")
-    _, snippet = keep_program(server.url, "x * x + 12")
-    assert "a token of their own" not in server.log.read_text()
+def test_only_the_owner_pins_a_link(tight_server: SharedServer) -> None:
+    _, snippet = keep_program(tight_server.url, "x * x + 12")
+    assert OWNER_TOKEN not in tight_server.log.read_text()
 
     def pin(token: str, of: str = snippet) -> int:
-        headers = JSON | {"Authorization": f"Bearer {token}".strip()}
-        return int(server.client.put(f"/api/snippets/{of}/pin", headers=headers).status_code)
+        headers = JSON | {"X-Forwarded-For": "192.0.2.10", "Authorization": f"Bearer {token}".strip()}
+        return int(tight_server.client.put(f"/api/snippets/{of}/pin", headers=headers).status_code)
 
-    right = "a token of their own"
-    assert [pin(right), pin(right, "0" * 40), pin(right + "!"), pin("")] == [204, 404, 403, 403]
-    assert [pin("guess"), pin("more"), pin("guess"), pin(right)] == [403, 403, 429, 429]
+    assert [pin(OWNER_TOKEN), pin(OWNER_TOKEN, "0" * 40), pin(OWNER_TOKEN + "!"), pin("")] == [204, 404, 403, 403]
+    assert [pin("guess"), pin("more"), pin("most"), pin("guess"), pin(OWNER_TOKEN)] == [403, 403, 403, 429, 429]
 
 
 def test_where_there_is_no_token_nobody_pins_a_link(server: Any) -> None:

@@ -71,7 +71,7 @@ def short_server(request: pytest.FixtureRequest) -> Iterator[SharedServer]:
 
 @pytest.fixture(scope="session")
 def narrow_server(request: pytest.FixtureRequest) -> Iterator[SharedServer]:
-    """A shared server with 60 connections for an address and a second for a request."""
+    """A shared server with 60 connections for an address, a second for a request and two for all runs of a client."""
     with share(request.config.stash[FOLDER], "narrow") as shared:
         yield shared
 

@@ -16,10 +16,17 @@ import pytest
 
 from tests.world.server import ELSEWHERE, Server
 
+OWNER_TOKEN = "a token of their own"
 PROFILES: dict[str, dict[str, Any]] = {
     "usual": {"allowed_hosts": [ELSEWHERE]},
     "short": {"run_seconds": 3, "run_memory_bytes": 128 << 20},
-    "narrow": {"client_connections_max": 60, "request_seconds": 1},
+    "narrow": {
+        "trusted_proxies": ["127.0.0.1"],
+        "client_connections_max": 60,
+        "request_seconds": 1,
+        "run_seconds": 2,
+        "cpu_rate": "2/hour",
+    },
     "tight": {
         "trusted_proxies": ["127.0.0.1"],
         "running_count": 1,
@@ -33,6 +40,7 @@ PROFILES: dict[str, dict[str, Any]] = {
         "abandon_seconds": 0.1,
         "rooms_max": 40,
         "room_places_max": 30,
+        "owner_token": OWNER_TOKEN,
     },
 }
 """Settings of the shared servers; a test that needs others starts a server of its own."""

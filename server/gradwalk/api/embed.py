@@ -2,9 +2,8 @@
 
 import asyncio
 import json
-from html import escape
 from http import HTTPStatus
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from starlette.responses import HTMLResponse, Response
@@ -16,39 +15,13 @@ from gradwalk.api.reading import bake
 from gradwalk.api.service import Service
 from gradwalk.api.snippets import SnippetId
 from gradwalk.api.traces import JSON, Client, ServiceOf
-from gradwalk.exports.html import inside_script
+from gradwalk.exports.markup import inside_script, render
 from gradwalk.protocol.facts import fact
 from gradwalk.protocol.requests import TraceRequest
 from gradwalk.store.compression import decompress
 from gradwalk.words.catalogue import say
 
 router = APIRouter(include_in_schema=False)
-
-_PAGE = """<!doctype html>
-<html lang="{language}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<title>{title}</title>
-<link rel="icon" href="data:,">
-<style>
-html, body {{ height: 100%; margin: 0; overflow: hidden; }}
-body {{ background: light-dark(#f5f7f9, #10161c); color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif; }}
-grad-walk {{ height: 100dvh; }}
-img {{ max-width: 100%; }}
-h1 {{ position: absolute; overflow: hidden; width: 1px; height: 1px; margin: 0; clip-path: inset(50%); }}
-</style>
-<script type="module" src="/kit/gradwalk.js"></script>
-</head>
-<body>
-<main>
-<h1>{title}</h1>
-{body}
-</main>
-</body>
-</html>
-"""
 
 
 def frame_policy(frame_ancestors: str) -> str:
@@ -72,7 +45,7 @@ def frame_policy(frame_ancestors: str) -> str:
 @router.get("/embed/")
 async def read_empty_embed(request: Request) -> Response:
     """A frame whose program is in its own hash: nothing of it reaches the server before the reader runs it."""
-    return _respond(request, "gradwalk", '<grad-walk page frame heading=""></grad-walk>')
+    return _respond(request, title="gradwalk", links=None)
 
 
 @router.get("/embed/{snippet}")
@@ -84,16 +57,14 @@ async def read_embed(
     baked = await _bake(service, await find_trace(service, program, client), client)
     data = await asyncio.to_thread(inside_script, baked.decode())
     wanted, language = read_place(place), language_of(request.scope)
-    links = addresses_of(request, snippet, wanted)
-    title = escape(title_of(program.source, language))
-    step = f' step="{wanted}"' if wanted else ""
-    body = (
-        f'<grad-walk page frame heading="{title}" open="{escape(links.page)}"{step}>\n'
-        f'<noscript><p><img src="{escape(links.preview)}" alt="{title}"></p>'
-        f'<p><a href="{escape(links.noscript)}">{escape(say("api-page-pictures", language))}</a></p></noscript>\n'
-        f'<script type="application/json">{data}</script>\n</grad-walk>'
+    return _respond(
+        request,
+        title=title_of(program.source, language),
+        links=addresses_of(request, snippet, wanted),
+        step=wanted,
+        pictures=say("api-page-pictures", language),
+        data=data,
     )
-    return _respond(request, title, body)
 
 
 @router.get("/embed/{snippet}/trace.json")
@@ -135,7 +106,7 @@ def _with_inputs(program: TraceRequest, text: str) -> TraceRequest:
         raise FactAnswer(HTTPStatus.UNPROCESSABLE_ENTITY, fact("api-inputs")) from error
 
 
-def _respond(request: Request, title: str, body: str) -> Response:
+def _respond(request: Request, **shown: Any) -> Response:
     language = language_of(request.scope)
     headers = {
         "Content-Language": language,
@@ -144,4 +115,4 @@ def _respond(request: Request, title: str, body: str) -> Response:
         "Cross-Origin-Resource-Policy": "cross-origin",
         "Cache-Control": "no-cache",
     }
-    return HTMLResponse(_PAGE.format(language=language, title=title, body=body), headers=headers)
+    return HTMLResponse(render("frame.html", language=language, **shown), headers=headers)

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from html import escape
 from http import HTTPStatus
 from pathlib import Path
 
@@ -31,37 +30,13 @@ from gradwalk.api.snippets import SnippetId
 from gradwalk.api.traces import Client, ServiceOf
 from gradwalk.engine.engine import BusyError
 from gradwalk.exports.exporter import ExportUnavailable, NothingToExport
-from gradwalk.exports.html import mark_up
+from gradwalk.exports.markup import render
 from gradwalk.protocol.facts import fact
 from gradwalk.words.catalogue import say, tell, tell_attribute
 
 router = APIRouter(include_in_schema=False)
 
 _REVALIDATED = {"Cache-Control": "no-cache"}
-_NOT_BUILT = """<!doctype html>
-<html lang="{language}"><meta charset="utf-8"><title>gradwalk</title>
-<h1>{title}</h1>
-<p>{todo}</p>
-<p><a href="/docs">{docs}</a></p>
-</html>
-"""
-_NOSCRIPT = """<!doctype html>
-<html lang="{language}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>
-body {{ max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #16222e; }}
-body {{ font: 1.0625rem/1.55 system-ui, sans-serif; }}
-pre {{ overflow: auto; padding: 1rem; border: 1px solid #cbd3db; border-radius: 8px; }}
-figure {{ margin: 2.5rem 0; }}
-figcaption {{ margin-bottom: 0.5rem; font-weight: 600; }}
-img {{ max-width: 100%; height: auto; }}
-</style></head>
-<body><h1>{title}</h1>
-<p><a href="{page}">{step}</a></p>
-<pre>{source}</pre>
-{figures}
-</body></html>
-"""
 
 
 @router.get("/")
@@ -116,20 +91,17 @@ async def read_without_script(snippet: SnippetId, request: Request, service: Ser
         )
     except ExportUnavailable as reason:
         raise FactAnswer(HTTPStatus.SERVICE_UNAVAILABLE, fact("api-nothing-to-read", why=reason.fact)) from reason
-    figures = [
-        f'<figure id="s{number}"><figcaption>{number}. {escape(sentence)}</figcaption>'
-        f'<img src="/api/traces/{trace}/export/svg?step={number}" loading="lazy" alt="{escape(sentence)}">'
-        "</figure>"
-        for number, sentence in enumerate(told.sentences, start=1)
-    ]
-    problems = [f"<p>{escape(problem)}</p>" for problem in told.problems]
-    page = _NOSCRIPT.format(
+    page = render(
+        "noscript.html",
         language=language,
-        title=escape(title_of(program.source, language)),
-        step=escape(say("api-page-open", language)),
-        page=escape(addresses_of(request, snippet).page),
-        source=escape(program.source),
-        figures="\n".join(problems + figures) or f"<p>{escape(say('api-page-nothing', language))}</p>",
+        title=title_of(program.source, language),
+        open=say("api-page-open", language),
+        page=addresses_of(request, snippet).page,
+        source=program.source,
+        trace=trace,
+        problems=told.problems,
+        sentences=told.sentences,
+        nothing=say("api-page-nothing", language),
     )
     return HTMLResponse(page, headers=_REVALIDATED | VARIES)
 
@@ -161,11 +133,12 @@ async def _page(request: Request, head: str = "") -> Response:
 
 def _not_built(language: str) -> str:
     why = fact("api-not-built")
-    return _NOT_BUILT.format(
+    return render(
+        "unbuilt.html",
         language=language,
-        title=escape(tell_attribute(why, "title", language) or ""),
-        todo=mark_up(tell(why, language)),
-        docs=escape(say("api-description", language)),
+        title=tell_attribute(why, "title", language),
+        todo=tell(why, language),
+        docs=say("api-description", language),
     )
 
 
@@ -206,10 +179,4 @@ def _head(links: Addresses, title: str, said: str) -> str:
         "og:image:height": str(PREVIEW_HEIGHT),
         "og:image:alt": said,
     }
-    lines = [f'<meta property="{name}" content="{escape(value)}">' for name, value in properties.items()]
-    lines += [
-        '<meta name="twitter:card" content="summary_large_image">',
-        f'<link rel="alternate" type="application/json+oembed" href="{escape(links.oembed)}" title="{escape(title)}">',
-        f'<noscript><meta http-equiv="refresh" content="0; url={escape(links.noscript)}"></noscript>',
-    ]
-    return "\n".join(lines) + "\n"
+    return render("head.html", properties=properties, links=links, title=title)

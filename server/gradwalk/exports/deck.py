@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from gradwalk.exports.exporter import Selection
-from gradwalk.exports.html import heading_of, script_code, script_json
+from gradwalk.exports.html import heading_of
 from gradwalk.exports.kit import PLUGIN, read_module, read_part, with_baked, write_kit
+from gradwalk.exports.markup import script_code, script_json
 from gradwalk.exports.walk import Walk, write_svg
 from gradwalk.protocol.document import TraceDocument
 from gradwalk.protocol.facts import Fact, fact

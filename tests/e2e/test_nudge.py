@@ -2,6 +2,7 @@
 
 import json
 import re
+from typing import Any
 
 import pytest
 import torch
@@ -23,6 +24,15 @@ OUTPUTS = (
     "import torch\nx = torch.tensor([2.0, 3.0], requires_grad=True)\ny = torch.stack([x[0] * x[1], torch.sin(x[0])])\n"
 )
 
+FORWARD = """
+import torch
+from torch.func import jvp
+def f(x, w):
+    return torch.sin(x * w)
+x, w = torch.tensor([1.0, 2.0]), torch.tensor(0.5)
+y, change = jvp(f, (x, w), (torch.tensor([1.0, -1.0]), torch.tensor(2.0)))
+"""
+
 COUNT_MARKS = """() => {
     window.counts = [];
     new MutationObserver(() => counts.push(document.querySelectorAll("[data-nudged]").length)).observe(
@@ -39,6 +49,22 @@ def expect_shown(player: PlayerPage, **numbers: float) -> None:
     for name, expected in numbers.items():
         shown = number(player.part(f"nudge-{name}").inner_text().removeprefix("+"))
         assert shown == pytest.approx(expected, abs=SHOWN), name
+
+
+def test_a_tangent_of_forward_mode_is_run_over_the_graph_unasked(new_page: Opener) -> None:
+    space: dict[str, Any] = {}
+    exec(FORWARD, space)
+    y, f, by = space["y"], space["f"], 0.1
+    player = new_page()
+    player.open(fragment(FORWARD))
+    assert wait_for_verdict(player) == "second"
+    real = f(space["x"] + by * torch.tensor([1.0, -1.0]), space["w"] + by * 2.0) - y
+    expect_shown(player, real=float(real.sum()), predicted=float(by * space["change"].sum()))
+    assert "[1.1, 1.9], 0.7" in player.part("nudge").inner_text()
+    player.part("nudge-close").click()
+    player.part("open-nudge").click()
+    expect(player.part("nudge").locator("option").first).to_have_text("J·t")
+    expect(player.part("nudge").locator("option")).to_have_count(4)
 
 
 def test_a_change_and_its_prediction_are_torchs(new_page: Opener) -> None:

@@ -143,10 +143,10 @@ def slope(along: torch.Tensor) -> torch.Tensor:
 
 COLUMNS = torch.stack([slope(one) for one in torch.eye(2, dtype=torch.float64)], dim=1)
 TANGENTS = {
-    "from torch.func import jvp\ny, t = jvp(f, (x,), (d,))": ("t", slope(SPACE["d"]), 7),
+    "from torch.func import jvp\ny, t = jvp(f, (x,), (d,))": ("t", slope(SPACE["d"])),
     "import torch.autograd.forward_ad as fwAD\nwith fwAD.dual_level():\n"
-    "    y, t = fwAD.unpack_dual(f(fwAD.make_dual(x, d)))": ("t", slope(SPACE["d"]), 8),
-    "J = torch.func.jacfwd(f)(x)": ("J", COLUMNS, 6),
+    "    y, t = fwAD.unpack_dual(f(fwAD.make_dual(x, d)))": ("t", slope(SPACE["d"])),
+    "J = torch.func.jacfwd(f)(x)": ("J", COLUMNS),
 }
 
 
@@ -156,19 +156,46 @@ scripts = pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:De
 
 @scripts
 @pytest.mark.parametrize("source", TANGENTS)
-def test_tangents_are_told(source: str) -> None:
-    name, expected, line = TANGENTS[source]
-    (problem,) = run_traced(FORWARD + source).of("problem")
-    assert (problem["fact"]["kind"], problem["span"]["line"]) == ("problem-forward-mode-tangents", line)
-    (tangent,) = problem["fact"]["operands"]["tangents"]
+def test_tangents_are_told_and_their_function_is_a_pass(source: str) -> None:
+    name, expected = TANGENTS[source]
+    traced = run_traced(FORWARD + source, grad_output=[3.0, 5.0])
+    (started,), (finished,) = traced.of("pass_started"), traced.of("pass_finished")
+    assert not traced.of("problem")
+    (note,) = started["notes"]
+    (tangent,) = note["operands"]["tangents"]
     value = tangent["operands"]["value"]
     assert (tangent["operands"]["name"], value["shape"]) == (name, [*expected.shape])
     torch.testing.assert_close(torch.tensor(value["numbers"]).double(), expected.flatten(), rtol=1e-5, atol=1e-6)
+    pushed = [one["value"]["data"] for one in started.get("tangents", [])]
+    assert pushed == ([] if name == "J" else [SPACE["d"].tolist()])
+    (grad,) = finished["leaf_grads"]
+    found = torch.tensor(grad["grad"]["data"], dtype=torch.float64)
+    torch.testing.assert_close(found, torch.tensor([3.0, 5.0], dtype=torch.float64) @ COLUMNS, rtol=1e-5, atol=1e-6)
+    assert traced.run.namespace["x"].requires_grad is False
+    assert traced.run.namespace["x"].grad is None
+
+
+@scripts
+@pytest.mark.parametrize(
+    "source",
+    [
+        "y, t = torch.func.jvp(lambda x: x * torch.rand(2), (x,), (d,))",
+        "y, t = torch.func.jvp(f, (x,), (d,))\nx = x * 2",
+        "y, t = torch.func.jvp(lambda x, y: x * y, (x, x), (d, d))",
+        "t = torch.vmap(lambda t: torch.func.jvp(f, (x,), (t,))[1])(torch.eye(2, dtype=x.dtype))",
+    ],
+)
+def test_a_function_that_is_another_the_second_time_is_no_pass(source: str) -> None:
+    """Random, of another input, of one leaf pushed twice, under a transform."""
+    (problem,) = run_traced(FORWARD + source).of("problem")
+    assert problem["fact"]["kind"].startswith("problem-forward-mode")
+    assert problem["span"]["line"] == 6
 
 
 @scripts
 def test_neither_a_name_nor_a_forward_mode_is_made_up() -> None:
     own = "def jvp(x):\n    return x, f(x)\ny, t = jvp(x)\n"
-    for source, kind in (("print(torch.func.jvp(f, (x,), (d,)))", "forward-mode"), (own, "nothing-recorded")):
-        (problem,) = run_traced(FORWARD + source).of("problem")
-        assert problem["fact"]["kind"] == f"problem-{kind}"
+    (started,) = run_traced(FORWARD + "print(torch.func.jvp(f, (x,), (d,)))").of("pass_started")
+    assert [note["kind"] for note in started["notes"]] == ["note-forward-mode"]
+    (problem,) = run_traced(FORWARD + own).of("problem")
+    assert problem["fact"]["kind"] == "problem-nothing-recorded"

@@ -1,9 +1,9 @@
 /**
- * A nudge under way: the program is run again with one entry of an input changed, and with parts of that change, which
+ * A nudge under way: the program is run again with an input changed, and with parts of that change, which
  * tell of what order the difference is. The newest wish wins; how far the change has run forward is a number.
  */
 import { untrack } from "svelte";
-import { inputControls, nudgeable, parameterControls, withEntry, withValue } from "../embed/inputs";
+import { withValue } from "../embed/inputs";
 import { run } from "../embed/run";
 import { passAt } from "../model/selectors";
 import type { TraceState } from "../model/trace";
@@ -12,6 +12,7 @@ import { drawNudge, judge, type Nudge, type Verdict } from "../scene/nudge";
 import type { TraceOptions } from "../stream/client";
 import { label } from "../words/say";
 import type { NudgeWish } from "./address";
+import { ALONG, pushesOf } from "./pushes";
 import type { Session } from "./session.svelte";
 
 interface Found {
@@ -38,17 +39,16 @@ export class Nudging {
   private found = $state.raw<Found | null>(null);
   private wish: NudgeWish | null = null;
   private walked: string | null = null;
+  /** The program for which the tangent was offered, which is once. */
+  private offered: string | null = null;
   private stopWalking: () => void = () => {};
 
   readonly choices = $derived.by(() => {
     const trace = this.session.overview ?? this.session.trace;
-    const inputs = optionsOf(trace).inputs ?? {};
-    return nudgeable([...inputControls(trace, inputs), ...parameterControls(trace, inputs)]);
+    return pushesOf(trace, optionsOf(trace).inputs ?? {});
   });
-  /** The entry that is nudged; null where the program has none of this name. */
-  readonly chosen = $derived(
-    this.choices.find(({ entry }) => entry.name === this.session.nudge?.entry) ?? null,
-  );
+  /** What is nudged; null where the program has nothing of this name. */
+  readonly chosen = $derived(this.choices.find(({ name }) => name === this.session.nudge?.entry) ?? null);
   private readonly shown = $derived.by((): Found | null => {
     const { found, session } = this;
     return session.nudge !== null && found !== null && found.id === session.trace.started?.id ? found : null;
@@ -77,11 +77,11 @@ export class Nudging {
   /** Opens with the first entry that there is. */
   open(): void {
     const [first] = this.choices;
-    if (first !== undefined) this.choose(first.entry.name);
+    if (first !== undefined) this.choose(first.name);
   }
 
   choose(entry: string): void {
-    const value = this.choices.find((choice) => choice.entry.name === entry)?.entry.value ?? 0;
+    const value = this.choices.find(({ name }) => name === entry)?.value ?? 0;
     this.session.nudge = { entry, by: Number((rangeOf(value) * FIRST_CHANGE).toPrecision(3)) };
   }
 
@@ -99,6 +99,11 @@ export class Nudging {
   follow(): void {
     const { nudge, trace } = this.session;
     const id = trace.started?.id;
+    const source = trace.started?.source ?? null;
+    if (trace.finished !== null && this.choices[0]?.name === ALONG && this.offered !== source) {
+      this.offered = source;
+      if (nudge === null) this.open();
+    }
     if (nudge === null || trace.finished === null || id === undefined || this.chosen === null) {
       this.wish = null;
       return;
@@ -158,15 +163,14 @@ export class Nudging {
     if (this.found?.after === after) this.found = { ...this.found, smaller };
   }
 
-  /** The finished run with the entry changed; null where there is no such entry any more. */
+  /** The finished run with the change; null where there is nothing of this name any more. */
   private async runChanged(trace: TraceState, { entry, by }: NudgeWish): Promise<TraceState | null> {
-    const choice = this.choices.find((each) => each.entry.name === entry);
+    const choice = this.choices.find(({ name }) => name === entry);
     const { started } = trace;
     if (choice === undefined || started === null) return null;
     const options = optionsOf(trace);
-    const { key } = choice.control;
-    const value = withEntry(choice.control, choice.entry, choice.entry.value + by);
-    const inputs = { ...options.inputs, [key]: withValue(options.inputs?.[key], value) };
+    const inputs = { ...options.inputs };
+    for (const [key, value] of choice.inputs(by)) inputs[key] = withValue(inputs[key], value);
     let arrived: TraceState | null = null;
     await run({ source: started.source, options: { ...options, inputs } }, (each) => {
       arrived = each;

@@ -274,6 +274,8 @@ export interface Catalogue {
   "problem-nothing-cut": "names" | "call";
   "problem-forward-mode": "calls";
   "problem-forward-mode-tangents": "calls" | "tangents";
+  "note-forward-mode": "calls";
+  "note-forward-mode-tangents": "calls" | "tangents";
   "forward-mode-tangent": "name" | "value";
   "problem-nothing-real": "dtype";
   "problem-nothing-recorded": never;

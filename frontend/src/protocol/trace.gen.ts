@@ -348,6 +348,10 @@ export interface PassStarted {
    * What ran before it and is worth knowing, though nothing is wrong.
    */
   notes?: Fact[];
+  /**
+   * Where the program pushed tangents forward through the same function, and started no pass itself.
+   */
+  tangents?: Tangent[];
 }
 /**
  * Where a pass starts; the same slot may be listed twice.
@@ -793,6 +797,19 @@ export interface CallOperand {
    */
   argnum: number;
   border: Consumer;
+}
+/**
+ * The direction in which forward mode pushed a leaf.
+ */
+export interface Tangent {
+  /**
+   * A node of the pass's graph, by its id.
+   */
+  node: string;
+  /**
+   * Null where there was no room for it.
+   */
+  value: TensorValue | null;
 }
 /**
  * Values of nodes whose places in the graph `pass_started` told: whoever reads a trace puts them there.
@@ -1585,9 +1602,13 @@ export const VALUE_PLACES: Readonly<Record<string, Readonly<Record<string, strin
     "seed": "",
     "cast": ""
   },
+  "Tangent": {
+    "value": ""
+  },
   "PassStarted": {
     "outputs": "PassOutput",
-    "graph": "Graph"
+    "graph": "Graph",
+    "tangents": "Tangent"
   },
   "NodeValues": {
     "inputs": "",

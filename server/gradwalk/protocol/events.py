@@ -151,6 +151,15 @@ class PassInput(TypedDict):
     """What the program calls the tensor."""
 
 
+@with_config(STRICT)
+class Tangent(TypedDict):
+    """The direction in which forward mode pushed a leaf."""
+
+    node: NodeId
+    value: TensorValue | None
+    """Null where there was no room for it."""
+
+
 _OfPass = TypedDict("_OfPass", {"pass": PassIndex})
 _MayBeOfPass = TypedDict("_MayBeOfPass", {"pass": NotRequired[PassIndex]})
 
@@ -185,6 +194,8 @@ class PassStarted(_OfPass):
     have them as their first axes, and each example has local Jacobians of its own."""
     notes: NotRequired[list[Fact]]
     """What ran before it and is worth knowing, though nothing is wrong."""
+    tangents: NotRequired[list[Tangent]]
+    """Where the program pushed tangents forward through the same function, and started no pass itself."""
 
 
 @with_config(STRICT)

@@ -273,6 +273,8 @@ FactKind = Literal[
     "problem-nothing-cut",
     "problem-forward-mode",
     "problem-forward-mode-tangents",
+    "note-forward-mode",
+    "note-forward-mode-tangents",
     "forward-mode-tangent",
     "problem-nothing-real",
     "problem-nothing-recorded",

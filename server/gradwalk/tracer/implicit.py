@@ -1,7 +1,7 @@
 """The backward that the program did not make: from its last expression, or its last differentiable variable."""
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,23 +10,50 @@ import torch
 from gradwalk.protocol.events import Problem
 from gradwalk.protocol.facts import Filling, Shape, code, fact
 from gradwalk.protocol.problems import problem
-from gradwalk.tracer.forward_mode import tell_forward_mode
+from gradwalk.tracer.forward_mode import reopened, tell_calls, tell_tangents
 from gradwalk.tracer.inputs import InputError, make_tensor
 from gradwalk.tracer.originals import grad_fn_of, is_leaf
 from gradwalk.tracer.recorder import Recorder
-from gradwalk.tracer.source import Program
+from gradwalk.tracer.source import FILENAME, Program
 
 
-def conclude(program: Program, recorder: Recorder, namespace: Mapping[str, Any], result: Any, grad_output: Any) -> None:
+def conclude(program: Program, recorder: Recorder, namespace: dict[str, Any], result: Any, grad_output: Any) -> None:
     """Runs the backward pass of the program's output, or says why there is none.
+
+    Where tangents ran forward, it is the pass of the function that they ran through.
 
     Raises:
         InputError: `grad_output` does not fit the output.
     """
     output = find_output(program, namespace, result)
-    if output is None:
-        recorder.stream.send_problem(nothing_differentiable(program, recorder, namespace, result))
+    if output is not None:
+        _start_pass(recorder, output, grad_output)
         return
+    wanting = _leaves_that_require_grad(program, namespace)
+    calls = [] if wanting else program.forward_calls(namespace)
+    if not calls:
+        recorder.stream.send_problem(_nothing_differentiable(program, recorder, namespace, result, wanting))
+        return
+    spans = [program.span(call.position) for call in calls]
+    targets = [() if span is None else program.target_of(span) for span in spans]
+    named = tell_calls(calls)
+    tangents = tell_tangents([*zip(calls, targets, strict=True)], namespace, recorder.values.value_of)
+    with reopened(calls[0], targets[0], namespace, FILENAME) as found:
+        if found is None:
+            forward = fact("problem-forward-mode", calls=named)
+            if tangents:
+                forward = fact("problem-forward-mode-tangents", calls=named, tangents=tangents)
+            recorder.stream.send_problem(problem("not_differentiable", forward, span=spans[0]))
+            return
+        note = fact("note-forward-mode", calls=named)
+        if tangents:
+            note = fact("note-forward-mode-tangents", calls=named, tangents=tangents)
+        recorder.notes.append(note)
+        recorder.passes.tangents = found.tangents
+        _start_pass(recorder, found.output, grad_output)
+
+
+def _start_pass(recorder: Recorder, output: torch.Tensor, grad_output: Any) -> None:
     seed = external_gradient(output, grad_output)
     recorder.passes.implicit = True
     try:
@@ -85,10 +112,19 @@ def chosen_gradient(output: torch.Tensor, grad_output: Any) -> torch.Tensor:
     return seed
 
 
-def nothing_differentiable(program: Program, recorder: Recorder, namespace: Mapping[str, Any], result: Any) -> Problem:
+def _leaves_that_require_grad(program: Program, namespace: Mapping[str, Any]) -> list[str]:
+    return [
+        name
+        for name in program.assigned_names
+        if isinstance(value := namespace.get(name), torch.Tensor) and value.requires_grad and is_leaf(value)
+    ]
+
+
+def _nothing_differentiable(
+    program: Program, recorder: Recorder, namespace: Mapping[str, Any], result: Any, wanting: Sequence[str]
+) -> Problem:
     """Why no backward pass can start."""
     tensors = {name: value for name in program.assigned_names if isinstance(value := namespace.get(name), torch.Tensor)}
-    wanting = [name for name, value in tensors.items() if value.requires_grad and is_leaf(value)]
     last = result if isinstance(result, torch.Tensor) else next(reversed(tensors.values()), None)
     span, addition = None, None
     if wanting:
@@ -98,11 +134,6 @@ def nothing_differentiable(program: Program, recorder: Recorder, namespace: Mapp
             cut = recorder.log.cuts.found[-1]
             span = recorder.places.span(cut.place)
             found = fact("problem-nothing-cut", names=names, call=recorder.places.called(cut.call, cut.place))
-    elif calls := program.forward_calls(namespace):
-        spans = [program.span(call.position) for call in calls]
-        span = spans[0]
-        targets = dict(zip(calls, [() if one is None else program.target_of(one) for one in spans], strict=True))
-        found = tell_forward_mode(calls, targets.__getitem__, namespace, recorder.values.value_of)
     elif last is not None and not (last.is_floating_point() or last.is_complex()):
         found = fact("problem-nothing-real", dtype=str(last.dtype).removeprefix("torch."))
     elif uncalled := program.uncalled():

@@ -321,6 +321,8 @@ class Passes:
         """Entered while Python code of a node runs: the engine starts every node without function modes."""
         self.implicit = False
         """Set while the recorder itself starts the pass that the program did not."""
+        self.tangents: Sequence[tuple[torch.Tensor, torch.Tensor | None]] = ()
+        """Of that pass: leaves, and the directions in which forward mode pushed them."""
         self.choose_seed: Callable[[torch.Tensor], torch.Tensor] | None = None
         """Given the output at which the program starts its first pass: the v to start from instead of the program's."""
         self.has_chosen = False

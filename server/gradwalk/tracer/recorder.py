@@ -289,6 +289,14 @@ class Recorder(PassListener):
         if self.notes:
             event["notes"] = [*self.notes]
             self.notes.clear()
+        tangents = [
+            {"node": record.id, "value": self.values.value_of(tangent)}
+            for record in begun.records.values()
+            for leaf, tangent in self.passes.tangents
+            if record.variable is leaf and tangent is not None
+        ]
+        if tangents:
+            event["tangents"] = tangents
         self.stream.send(event)
         self.stream.passes += 1
 

@@ -440,6 +440,8 @@ problem-forward-mode = { $calls } is forward mode: tangents run along with the v
 problem-forward-mode-tangents = { $calls } is forward mode: tangents run along with the values, J times a change. Nothing runs backward. It computed { $tangents }.
     .title = { problem-forward-mode.title }
     .hint = { problem-forward-mode.hint }
+note-forward-mode = { problem-forward-mode } Its function is drawn with leaves: Nudge runs a change forward, the pass runs v backward.
+note-forward-mode-tangents = { problem-forward-mode-tangents } Its function is drawn with leaves: Nudge runs a change forward, the pass runs v backward.
 forward-mode-tangent = `{ $name }` = { $value }
 problem-nothing-real = The result holds `{ $dtype }` values, which cannot have a gradient.
     .title = Nothing is differentiable

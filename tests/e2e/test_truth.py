@@ -117,3 +117,14 @@ def test_a_rule_that_nothing_checked_says_so_where_a_tick_would_stand(player: Pl
     unchecked = player.page.get_by_text(say("player-unchecked"))
     expect(unchecked).to_be_visible()
     expect(tick).to_have_count(0)
+
+
+def test_an_answer_that_comes_after_its_panel_has_gone_harms_nothing(player: PlayerPage) -> None:
+    """What the page complains of fails every test."""
+    player.open(fragment("(x.sin() * x * 3).sum()", s="1.3"))
+    player.wait_for_place("1.3")
+    with player.page.expect_response(lambda answer: "gradcheck" in answer.url):
+        player.named("button", "player-check").click()
+        player.page.keyboard.press("Home")
+    player.page.keyboard.press("End")
+    player.wait_for_end_of_run()

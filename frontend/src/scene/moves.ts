@@ -5,6 +5,7 @@
  */
 import { isTensor } from "../model/gradients";
 import { cellAt, elementCount, type Matrix, matrixOf } from "../model/matrix";
+import { indicesOf, meetingsOf, namedValue } from "../model/meetings";
 import type { Cell, Move, MoveSource, Node, TensorValue } from "../protocol/trace.gen";
 import { transposedText } from "../words/names";
 import { label } from "../words/say";
@@ -12,19 +13,6 @@ import { shapeText } from "../words/values";
 import type { OperandEquation, Saved } from "./equation";
 import type { Factoring, Operator, Place, ProductForm, Rule, Side, Size, Term } from "./form";
 import { placeOf, reproduces, returnedFor, samePlace, sizes, V_CAPTION } from "./form";
-
-/** Whose cells go into a cell of the result, counted row by row. */
-interface Meeting {
-  readonly result: number;
-  readonly first: number;
-  readonly second: number | null;
-}
-
-/** An index along an axis: a sum of letters with factors, and a number. */
-interface Index {
-  readonly letters: readonly (readonly [letter: string, factor: number])[];
-  readonly offset: number;
-}
 
 /** A table as it is written. */
 interface Written {
@@ -97,7 +85,7 @@ function tableOf(
   }
   const kept = saved.find(({ name }) => name === source.operand);
   const input = node.inputs.find(({ name }) => name === source.operand);
-  const value = kept?.value ?? input?.value ?? (source.operand === "result" ? node.outputs[0]?.value : null);
+  const value = namedValue(node, source.operand);
   const name = (input && operand.names.get(input.argnum)) ?? kept?.label ?? source.operand ?? "";
   return value == null ? null : { value, role, name, caption };
 }
@@ -368,83 +356,4 @@ function inRows(
     readFrom: null,
     placeOf: (cell) => placeOf(matrix, cellIn(cell)),
   };
-}
-
-function meetingsOf(
-  { axes = "", source, goal }: Move,
-  shapes: readonly (readonly number[])[],
-): readonly Meeting[] {
-  if (source !== undefined)
-    return source.flatMap((first, result) => (first < 0 ? [] : [{ result, first, second: null }]));
-  if (goal !== undefined)
-    return goal.flatMap((result, first) => (result < 0 ? [] : [{ result, first, second: null }]));
-  const tables = axes.split(/,|->/).map(indicesIn);
-  const size = new Map<string, number>();
-  for (const [at, indices] of tables.entries())
-    for (const [axis, { letters }] of indices.entries()) {
-      const [only, more] = letters;
-      if (only === undefined || more !== undefined || only[1] !== 1) continue;
-      size.set(only[0], Math.max(size.get(only[0]) ?? 1, shapes[at]?.[axis] ?? 1));
-    }
-  const names = [...size.keys()];
-  const counts = [...size.values()];
-  return Array.from({ length: elementCount(counts) }, (_, number) => indicesOf(number, counts)).flatMap(
-    (along) => {
-      const at = new Map(names.map((name, index) => [name, along[index] ?? 0]));
-      const cells = tables.map((indices, table) => flatOf(indices, shapes[table] ?? [], at));
-      const result = cells.at(-1) ?? null;
-      const [first = null, second = null] = cells.slice(0, -1);
-      if (result === null || first === null || (tables.length > 2 && second === null)) return [];
-      return [{ result, first, second }];
-    },
-  );
-}
-
-const INDEX = /\(([^)]*)\)|([a-z])/g;
-const TERM = /([+-]?\d*)([a-z]?)/g;
-
-/** `i(2y+k-1)`: letter by letter, in parentheses a sum. */
-function indicesIn(axes: string): readonly Index[] {
-  return [...axes.matchAll(INDEX)].map(([, sum, letter]) => {
-    if (letter !== undefined) return { letters: [[letter, 1]], offset: 0 };
-    const terms = [...(sum ?? "").matchAll(TERM)].filter(([whole]) => whole !== "");
-    const factor = (written: string): number =>
-      /\d/.test(written) ? Number(written) : written === "-" ? -1 : 1;
-    return {
-      letters: terms.flatMap(([, written = "", name = ""]) =>
-        name === "" ? [] : [[name, factor(written)] as const],
-      ),
-      offset: terms.reduce((total, [, written = "", name]) => total + (name === "" ? Number(written) : 0), 0),
-    };
-  });
-}
-
-/** Null outside of the table. */
-function flatOf(
-  indices: readonly Index[],
-  shape: readonly number[],
-  at: ReadonlyMap<string, number>,
-): number | null {
-  let flat = 0;
-  for (const [axis, { letters, offset }] of indices.entries()) {
-    const size = shape[axis] ?? 1;
-    const index = letters.reduce((sum, [letter, factor]) => sum + factor * (at.get(letter) ?? 0), offset);
-    const read = size === 1 && letters.length === 1 ? 0 : index;
-    if (read < 0 || read >= size) return null;
-    flat = flat * size + read;
-  }
-  return flat;
-}
-
-/** Along each axis the index of a cell, counted row by row. */
-function indicesOf(cell: number, shape: readonly number[]): readonly number[] {
-  let rest = cell;
-  return shape
-    .toReversed()
-    .map((size) => {
-      const index = rest % size;
-      rest = Math.floor(rest / size);
-      return index;
-    })
-    .toReversed();
 }

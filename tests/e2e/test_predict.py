@@ -103,6 +103,7 @@ def test_a_wrong_answer_is_told_with_the_right_one(player: PlayerPage) -> None:
     place = (int(asked[1]), int(asked[2]))
     commit(player, f"{(v @ b)[place].item():g}")
     expect(feedback(player)).to_contain_text(f"{(v @ b.T)[place].item():g}")
+    expect(feedback(player)).to_contain_text(say("ask-forgot-transpose-factor", name="B"))
     player.open(fragment(PRODUCT, predict="1", s="2.4"))
     form(player).get_by_role("checkbox", name="w").check()
     player.named("button", "page-commit").click()

@@ -1,6 +1,7 @@
 /** What a learner committed, read and judged: right, or wrong with the likely reason. */
 import { fact, numbers, type Plain } from "../protocol/facts";
 import type { Fact, Filling } from "../protocol/trace.gen";
+import { agree } from "./mistakes";
 import type { NodesQuestion, NumberQuestion, Question, ShapeQuestion, Sign } from "./questions";
 
 export type Answer = readonly number[] | readonly string[] | Sign;
@@ -10,9 +11,6 @@ export interface Verdict {
   /** `You said 6, it is 10: ...` */
   readonly said: Fact;
 }
-
-/** Numbers are right to this share, so that what was rounded to be typed still counts. */
-const TOLERANCE = 5e-3;
 
 /**
  * Reads what was typed: numbers such as `6`, `-1.5, 2`, `[1, 2]`, `3/4`, `inf`; a shape `[3, 2]`, `3 x 2` or `scalar`.
@@ -103,8 +101,8 @@ export function judge(question: Question, answer: Answer): Verdict {
   }
 }
 
-function whyNumbers({ mistakes, answer }: NumberQuestion, said: readonly number[]): Fact | null {
-  return mistakes.find(({ values }) => agree(said, values) && !agree(values, answer))?.because ?? null;
+function whyNumbers({ mistakes }: NumberQuestion, said: readonly number[]): Fact | null {
+  return mistakes.find(({ values }) => agree(said, values))?.because ?? null;
 }
 
 function whyShape({ answer, outputShape }: ShapeQuestion, said: readonly number[]): Fact | null {
@@ -136,12 +134,4 @@ function sameShape(a: readonly number[], b: readonly number[]): boolean {
 
 function sameNodes(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((id) => b.includes(id));
-}
-
-function agree(a: readonly number[], b: readonly number[]): boolean {
-  return a.length === b.length && a.every((value, entry) => isClose(value, b[entry] ?? Number.NaN));
-}
-
-function isClose(a: number, b: number): boolean {
-  return Object.is(a, b) || a === b || Math.abs(a - b) <= TOLERANCE * Math.max(Math.abs(a), Math.abs(b));
 }

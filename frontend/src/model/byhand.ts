@@ -8,9 +8,10 @@ import type { Cell, Contribution, Fact, Gradient, Step, TensorValue } from "../p
 import { isTensor } from "./gradients";
 import { edgesById, nodesById } from "./graph";
 import { elementCount } from "./matrix";
+import { linesOf, type Mistake, mistakesOf } from "./mistakes";
 import { toNumber } from "./numbers";
 import type { Position } from "./position";
-import { type Mistake, mistakesAt } from "./questions";
+
 import type { PassState, TraceState } from "./trace";
 
 /** One gradient of the pass, in the order in which the engine has them. */
@@ -75,7 +76,7 @@ export function intermediatesOf(trace: TraceState, pass: PassState): readonly In
           (step.hooks ?? []).some(({ output_nr }) => output_nr === outputNr),
         step: trace.steps.indexOf(step) + 1,
         contributions,
-        mistakes: mistakesOf(trace, pass, contributions, gradient),
+        mistakes: mistakesIn(trace, pass, contributions, gradient),
       });
     }
   }
@@ -275,7 +276,7 @@ function factorBetween(is: readonly number[], said: readonly number[]): number |
     : null;
 }
 
-function mistakesOf(
+function mistakesIn(
   trace: TraceState,
   pass: PassState,
   contributions: readonly Contribution[],
@@ -297,9 +298,10 @@ function mistakesOf(
   }
   const sender = trace.steps.find((step: Step) => step.index === only?.from_step);
   const argnum = only === undefined ? null : operandOf(pass, only);
-  return sender === undefined || argnum === null
-    ? []
-    : mistakesAt(pass.started.graph, sender, argnum, answer);
+  const node = sender === undefined ? undefined : nodesById(pass.started.graph).get(sender.node);
+  if (sender === undefined || node === undefined || argnum === null) return [];
+  const of = { graph: pass.started.graph, step: sender, node, argnum };
+  return mistakesOf(of, linesOf(of, gradient) ?? [], answer);
 }
 
 function isWritable(value: TensorValue): boolean {

@@ -2,24 +2,26 @@
  * What a learner can be asked before a phase is shown. Questions come from the trace alone, the same one at the same
  * place every time; the answers are what the engine computed.
  */
-import { code, fact, numbers, type Plain } from "../protocol/facts";
-import type {
-  Fact,
-  Filling,
-  Graph,
-  LocalJacobian,
-  Node,
-  Operand,
-  Step,
-  TensorValue,
-} from "../protocol/trace.gen";
+import { code, fact, numbers } from "../protocol/facts";
+import type { Fact, Filling, Graph, Node, Step, TensorValue } from "../protocol/trace.gen";
 import { isTensor, returnedFor } from "./gradients";
 import { edgesById, nodesById } from "./graph";
-import { elementCount, jacobianMatrix } from "./matrix";
-import { toNumber } from "./numbers";
+import { elementCount } from "./matrix";
+import {
+  calledIn,
+  cellsInReach,
+  isCellByCell,
+  isMultiplied,
+  linesOf,
+  type Mistake,
+  MOST_TERMS,
+  mistakesOf,
+  numbersOf,
+  toldApart,
+} from "./mistakes";
 import type { Position } from "./position";
 import { formatPosition, previousPhase, stopsOfStep } from "./position";
-import { nodeAt, nodeTitle, passAt, stepAt, variableOf } from "./selectors";
+import { nodeAt, nodeTitle, passAt, stepAt } from "./selectors";
 import type { TraceState } from "./trace";
 
 /** What can be ticked. */
@@ -67,17 +69,9 @@ export interface NodesQuestion extends Asked {
 export type Question = NumberQuestion | ShapeQuestion | SignQuestion | NodesQuestion;
 export type Sign = "positive" | "negative" | "zero";
 
-export interface Mistake {
-  readonly values: readonly number[];
-  readonly because: Fact;
-}
-
 /** More numbers than these nobody types. */
 const MOST_TYPED = 3;
 const MOST_CHOICES = 6;
-/** A sum of more products is no mental arithmetic. */
-const MOST_TERMS = 6;
-
 /** Entries of the asked tensor that are worth a question, flat. */
 type Entries = readonly number[];
 
@@ -131,7 +125,12 @@ function askForSum({ step, node, graph, position, id }: Context): NumberQuestion
   const summands = step.contributions.filter(({ output_nr }) => output_nr === outputNr);
   const tensors = summands.map(({ value }) => value).filter(isTensor);
   const sum = step.grad_outputs[outputNr];
-  if (tensors.length < 2 || step.hooks?.some(({ output_nr }) => output_nr === outputNr)) return null;
+  if (
+    tensors.length < 2 ||
+    tensors.length > MOST_TERMS ||
+    step.hooks?.some(({ output_nr }) => output_nr === outputNr)
+  )
+    return null;
   if (!isTensor(sum)) return null;
   const parts = tensors.map(numbersOf);
   const answer = numbersOf(sum);
@@ -152,39 +151,40 @@ function askForSum({ step, node, graph, position, id }: Context): NumberQuestion
       asked: entryOf("v", asked, sum),
     }),
     answer: pick(answer),
-    mistakes: [
-      ...known.map((part, index) => ({
-        values: pick(part),
-        because: fact("ask-only-one-use", { sender: senders[index] ?? fact("ask-one-use") }),
-      })),
-      {
-        values: combine(known.map(pick), (a, b) => a * b),
-        because: fact("ask-sum-not-product"),
-      },
-      {
-        values: pick(answer).map((value) => value / known.length),
-        because: fact("ask-sum-not-mean"),
-      },
-      {
-        values: combine(known.map(pick), (a, b) => a - b),
-        because: fact("ask-sum-own-signs"),
-      },
-    ],
+    mistakes: toldApart(
+      [
+        ...known.map((values, index) => ({
+          values,
+          because: fact("ask-only-one-use", { sender: senders[index] ?? fact("ask-one-use") }),
+        })),
+        { values: combine(known, (a, b) => a * b), because: fact("ask-sum-not-product") },
+        { values: answer.map((value) => value / known.length), because: fact("ask-sum-not-mean") },
+        { values: combine(known, (a, b) => a - b), because: fact("ask-sum-own-signs") },
+      ],
+      asked,
+      answer,
+    ),
   };
 }
 
 function askForProduct(context: Context): Question | null {
-  const { step, node, position, id } = context;
+  const { step, node, graph, position, id } = context;
   if (step.accumulate !== null) return null;
-  const operand = node.inputs.find(({ argnum }) => isTensor(returnedFor(step, argnum)));
-  const returned = operand === undefined ? undefined : returnedFor(step, operand.argnum);
-  if (operand === undefined || !isTensor(returned)) return null;
-  const name = calledIn(context.graph, operand);
-  const jacobian = step.local_jacobians.find(({ argnum }) => argnum === operand.argnum);
-  const v = step.grad_outputs[jacobian?.output_nr ?? 0];
+  const ways = node.inputs.flatMap((operand) => {
+    const returned = returnedFor(step, operand.argnum);
+    if (!isTensor(returned)) return [];
+    const of = { graph, step, node, argnum: operand.argnum };
+    return [{ of, operand, returned, lines: linesOf(of, returned) }];
+  });
+  // Of several operands the first that something is multiplied for.
+  const way = ways.find(({ lines }) => lines !== null && isMultiplied(lines)) ?? ways[0];
+  if (way === undefined) return null;
+  const { of, operand, returned, lines } = way;
+  const name = calledIn(graph, operand);
   const answer = numbersOf(returned);
+  const v = step.grad_outputs.find(isTensor);
   const head = { id, position };
-  const outputShape = isTensor(v) ? v.shape : [];
+  const outputShape = v?.shape ?? [];
   const shapes: ShapeQuestion = {
     ...head,
     kind: "shape",
@@ -193,12 +193,13 @@ function askForProduct(context: Context): Question | null {
     outputShape,
   };
   if (answer === null || answer.length === 0) return shapes;
-  const matrix = jacobian === undefined ? null : jacobianMatrix(jacobian);
-  const isProduct = matrixProductOf(step, node, operand.argnum) !== null;
-  const isComputable = matrix !== null && (matrix.rows <= MOST_TERMS || isProduct);
   const turn = step.index % 3;
-  if (!isComputable || (answer.length > MOST_TYPED && turn !== 0 && !isProduct)) {
-    if (returned.shape.length > 0 && (turn === 1 || matrix === null)) return shapes;
+  const mistakes = lines === null ? [] : mistakesOf(of, lines, answer);
+  const asked = lines === null ? [] : entriesInReach(answer, cellsInReach(lines), mistakes);
+  const isLong = answer.length > MOST_TYPED && lines !== null && isCellByCell(lines);
+  if (asked.length === 0 || (isLong && (turn !== 0 || !isMultiplied(lines)))) {
+    const hasShape = turn === 1 || lines === null || !isMultiplied(lines);
+    if (returned.shape.length > 0 && hasShape) return shapes;
     const entry = largestEntry(answer);
     return {
       ...head,
@@ -207,14 +208,26 @@ function askForProduct(context: Context): Question | null {
       answer: signOf(answer[entry] ?? 0),
     };
   }
-  const asked = entriesWorthAsking(answer);
   return {
     ...head,
     kind: "value",
     prompt: fact("ask-product", { asked: entryOf(name, asked, returned) }),
     answer: asked.map((entry) => answer[entry] ?? Number.NaN),
-    mistakes: jacobian === undefined ? [] : productMistakes(context, jacobian, asked, answer),
+    mistakes: toldApart(mistakes, asked, answer),
   };
+}
+
+/** All where they are few, else the one that most mistakes can be made for, of several the largest. */
+function entriesInReach(answer: readonly number[], inReach: Entries, mistakes: readonly Mistake[]): Entries {
+  if (answer.length <= MOST_TYPED && inReach.length === answer.length) return inReach;
+  const told = inReach.flatMap((entry) => {
+    const size = Math.abs(answer[entry] ?? 0);
+    return size > 0 ? [{ entry, size, count: toldApart(mistakes, [entry], answer).length }] : [];
+  });
+  return told
+    .toSorted((a, b) => b.count - a.count || b.size - a.size)
+    .slice(0, 1)
+    .map(({ entry }) => entry);
 }
 
 function askForNodes({ step, node, graph, position, id }: Context): NodesQuestion | null {
@@ -276,152 +289,17 @@ function askForGrad({ step, position, id }: Context): NumberQuestion | null {
       asked: entryOf(grad, asked, accumulate.after),
     }),
     answer: pick(after),
-    mistakes: [
-      {
-        values: pick(summand),
-        because: fact("ask-grad-replaced"),
-      },
-      { values: pick(before), because: fact("ask-grad-kept") },
-      {
-        values: combine([pick(before), pick(summand)], (a, b) => a - b),
-        because: fact("ask-grad-subtracted"),
-      },
-      {
-        values: combine([pick(before), pick(summand)], (a, b) => (a + b) / 2),
-        because: fact("ask-grad-mean"),
-      },
-    ],
+    mistakes: toldApart(
+      [
+        { values: summand, because: fact("ask-grad-replaced") },
+        { values: before, because: fact("ask-grad-kept") },
+        { values: combine([before, summand], (a, b) => a - b), because: fact("ask-grad-subtracted") },
+        { values: combine([before, summand], (a, b) => (a + b) / 2), because: fact("ask-grad-mean") },
+      ],
+      asked,
+      after,
+    ),
   };
-}
-
-/** What one gets by the usual slips for the whole gradient that a step returns for an operand. */
-export function mistakesAt(
-  graph: Graph,
-  step: Step,
-  argnum: number,
-  answer: readonly number[],
-): readonly Mistake[] {
-  const node = nodesById(graph).get(step.node);
-  const jacobian = step.local_jacobians.find((each) => each.argnum === argnum);
-  if (node === undefined || jacobian === undefined) return [];
-  const asked = answer.map((_, entry) => entry);
-  return productMistakes({ graph, step, node }, jacobian, asked, answer);
-}
-
-/** What one gets for a product by the usual slips. */
-function productMistakes(
-  { graph, step, node }: Pick<Context, "graph" | "step" | "node">,
-  jacobian: LocalJacobian,
-  asked: Entries,
-  answer: readonly number[],
-): readonly Mistake[] {
-  const matrix = jacobianMatrix(jacobian);
-  const gradient = step.grad_outputs[jacobian.output_nr];
-  const v = isTensor(gradient) ? numbersOf(gradient) : null;
-  if (matrix === null || v === null || v.length !== matrix.rows) return [];
-  const J = matrix.cells.map(toNumber);
-  const { rows, columns } = matrix;
-  const at = (row: number, column: number) => J[row * columns + column] ?? Number.NaN;
-  const rowsOf = Array.from({ length: rows }, (_, row) => row);
-  const times = (left: readonly number[], column: number) =>
-    rowsOf.reduce((sum, row) => sum + (left[row] ?? 0) * at(row, column), 0);
-  const mistakes: Mistake[] = [];
-  const add = (because: Plain | Fact, entry: (column: number) => number) =>
-    mistakes.push({
-      values: asked.map(entry),
-      because: typeof because === "string" ? fact(because) : because,
-    });
-
-  for (const contribution of step.contributions) {
-    const part =
-      contribution.output_nr === jacobian.output_nr && isTensor(contribution.value)
-        ? numbersOf(contribution.value)
-        : null;
-    if (part !== null && part.length === rows) add("ask-forgot-sum", (column) => times(part, column));
-  }
-  if (rows > columns || jacobian.structure === "sum_over_copies") {
-    for (const row of rowsOf) {
-      if (rows === 1) break;
-      add("ask-forgot-copies", (column) => (v[row] ?? 0) * at(row, column));
-    }
-  }
-  add("ask-forgot-v", (column) => rowsOf.reduce((sum, row) => sum + at(row, column), 0));
-  for (const row of rowsOf) {
-    if (rows === 1) break;
-    add("ask-forgot-v-row", (column) => at(row, column));
-  }
-  for (const values of untransposed(step, node, jacobian.argnum)) {
-    mistakes.push({
-      values: asked.map((entry) => values[entry] ?? Number.NaN),
-      because: fact("ask-forgot-transpose-factor"),
-    });
-  }
-  if (rows === columns && rows > 1) {
-    add("ask-forgot-transpose", (column) => rowsOf.reduce((sum, k) => sum + at(column, k) * (v[k] ?? 0), 0));
-  }
-  add("ask-wrong-sign", (column) => -(answer[column] ?? Number.NaN));
-  for (const operand of node.inputs) {
-    const other = step.grad_inputs[operand.argnum];
-    const values = operand.argnum !== jacobian.argnum && isTensor(other) ? numbersOf(other) : null;
-    if (values !== null && values.length === answer.length)
-      add(fact("ask-other-operand", { name: calledIn(graph, operand) }), (entry) => values[entry] ?? 0);
-  }
-  if (rows === columns) add("ask-only-v", (column) => v[column] ?? 0);
-  if (rows === 1) add("ask-added", (column) => (v[0] ?? 0) + at(0, column));
-  return mistakes;
-}
-
-/** What v is multiplied with as a matrix, and whether v stands first; null where the step is no such product. */
-interface MatrixProduct {
-  readonly other: TensorValue;
-  readonly isVFirst: boolean;
-  /** Whether the other one is transposed. */
-  readonly isTurned: boolean;
-}
-
-function matrixProductOf(step: Step, node: Node, argnum: number): MatrixProduct | null {
-  const [move, ...more] = step.moves?.find((one) => one.argnum === argnum)?.moves ?? [];
-  const [mine = "", theirs = "", result = ""] = move?.axes?.split(/,|->/) ?? [];
-  const name = move?.of[1]?.operand;
-  const other = node.inputs.find((operand) => operand.name === name)?.value;
-  if (other == null || more.length > 0 || [mine, theirs, result].some(({ length }) => length !== 2))
-    return null;
-  const [row = "", column] = result;
-  const isVFirst = mine.includes(row);
-  // Letters of their own leave none to meet: an entry times an entry.
-  if (mine.includes(row) === theirs.includes(row)) return null;
-  return { other, isVFirst, isTurned: isVFirst ? theirs[1] !== column : theirs[0] !== row };
-}
-
-/** For y = A B: v B and A v, where the shapes let one get away with it. */
-function untransposed(step: Step, node: Node, argnum: number): readonly (readonly number[])[] {
-  const product = matrixProductOf(step, node, argnum);
-  const v = step.grad_outputs[0];
-  if (product === null || !product.isTurned || !isTensor(v)) return [];
-  const { other, isVFirst } = product;
-  const wrong = isVFirst ? multiply(v, other) : multiply(other, v);
-  return wrong === null ? [] : [wrong];
-}
-
-function multiply(left: TensorValue, right: TensorValue): readonly number[] | null {
-  const [a, b] = [numbersOf(left), numbersOf(right)];
-  const [rows, inner] = left.shape;
-  const [match, columns] = right.shape;
-  if (a === null || b === null || rows === undefined || inner === undefined || columns === undefined)
-    return null;
-  if (inner !== match) return null;
-  return Array.from({ length: rows * columns }, (_, flat) => {
-    const [row, column] = [Math.floor(flat / columns), flat % columns];
-    let sum = 0;
-    for (let k = 0; k < inner; k += 1) sum += (a[row * inner + k] ?? 0) * (b[k * columns + column] ?? 0);
-    return sum;
-  });
-}
-
-/** Real entries; null where they were not recorded or are complex. */
-function numbersOf(value: TensorValue): readonly number[] | null {
-  if (value.data === undefined || value.data.some((cell) => Array.isArray(cell))) return null;
-  return value.data.map(toNumber);
 }
 
 function entriesWorthAsking(values: readonly number[]): Entries {
@@ -434,15 +312,6 @@ function largestEntry(values: readonly number[]): number {
     if (Math.abs(value) > Math.abs(values[best] ?? 0)) best = entry;
   });
   return best;
-}
-
-/** The variable, else the program's own text, else what made it: never a name of torch's own. */
-function calledIn(graph: Graph, operand: Operand): Fact {
-  const name = variableOf(graph, operand) ?? operand.source;
-  if (name !== undefined) return code(name);
-  const producer = operand.edge === undefined ? undefined : edgesById(graph).get(operand.edge)?.from.node;
-  const op = producer === undefined ? undefined : nodesById(graph).get(producer)?.label;
-  return op === undefined ? code(operand.name) : fact("result-of", { op: code(op) });
 }
 
 /** `x at [1, 2]`, `x` where the whole tensor is asked for. */

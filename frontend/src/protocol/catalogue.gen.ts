@@ -1590,8 +1590,15 @@ export interface Catalogue {
   "ask-forgot-copies": never;
   "ask-forgot-v": never;
   "ask-forgot-v-row": never;
-  "ask-forgot-transpose-factor": never;
-  "ask-forgot-transpose": never;
+  "ask-forgot-transpose-factor": "name";
+  "ask-forgot-transpose": "name";
+  "ask-row-for-column": "name";
+  "ask-forgot-factor": "factor";
+  "ask-forgot-subtracted": "name";
+  "ask-forward-value": "name";
+  "ask-other-cell": never;
+  "ask-divided": never;
+  "ask-averaged": never;
   "ask-wrong-sign": never;
   "ask-other-operand": "name";
   "ask-only-v": never;

@@ -9,16 +9,7 @@ import type { Cell, TensorValue } from "../protocol/trace.gen";
 import { label } from "../words/say";
 import type { Factor, OperandEquation } from "./equation";
 import type { Factoring, Place, ProductForm, Rule, Term } from "./form";
-import {
-  derivative,
-  MOST_SHOWN,
-  placeOf,
-  reproduces,
-  returnedFor,
-  samePlace,
-  sizes,
-  V_CAPTION,
-} from "./form";
+import { derivative, MOST_SHOWN, nearest, placeOf, reproduces, returnedFor, sizes, V_CAPTION } from "./form";
 
 /** An entry of J that is not zero. */
 interface Link {
@@ -80,11 +71,7 @@ export function elementByElement(
     },
     rightAt: () => right,
     termsAt,
-    resultOf: (side, place, current) =>
-      result.cells
-        .map((_, index) => placeOf(result, index))
-        .find((each) => termsAt(each).some((term) => term[side] !== null && samePlace(term[side], place))) ??
-      current,
+    resultOf: (...at) => nearest(result, termsAt, ...at),
   };
 }
 

@@ -11,8 +11,8 @@ import { transposedText } from "../words/names";
 import { label } from "../words/say";
 import { shapeText } from "../words/values";
 import type { OperandEquation, Saved } from "./equation";
-import type { Factoring, Operator, Place, ProductForm, Rule, Side, Size, Term } from "./form";
-import { placeOf, reproduces, returnedFor, samePlace, sizes, V_CAPTION } from "./form";
+import type { Factoring, Operator, Place, ProductForm, Rule, Size, Term } from "./form";
+import { nearest, placeOf, reproduces, returnedFor, sizes, V_CAPTION } from "./form";
 
 /** A table as it is written. */
 interface Written {
@@ -175,7 +175,7 @@ function lineOf(
         ? standing(second, theirs, row * result.matrix.columns + column)
         : rightTable,
     termsAt,
-    resultOf: (side, place, current) => nearest(ordered, result.matrix, side, place, current),
+    resultOf: (...at) => nearest(result.matrix, termsAt, ...at),
   };
 }
 
@@ -232,21 +232,6 @@ function operatorOf({ verb }: Move, first: Table, second: Table | null, isOfMatr
   const isNumber = [first, second].some(({ value }) => elementCount(value.shape) === 1);
   if (isOfMatrices || isNumber) return "×";
   return verb === "meet" ? "·" : "⊙";
-}
-
-/** The cell of the result that a cell goes into; of several, the one nearest to `current`. */
-function nearest(
-  terms: readonly (readonly Term[])[],
-  result: Matrix,
-  side: Side,
-  place: Place,
-  current: Place,
-): Place {
-  const far = (one: Place): number => Math.abs(one.row - current.row) + Math.abs(one.column - current.column);
-  const found = terms.flatMap((each, at) =>
-    each.some((term) => term[side] !== null && samePlace(term[side], place)) ? [placeOf(result, at)] : [],
-  );
-  return found.toSorted((a, b) => far(a) - far(b))[0] ?? current;
 }
 
 function asItIs(value: TensorValue, shape: readonly number[] = value.shape): Written | null {

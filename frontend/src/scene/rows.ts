@@ -37,14 +37,14 @@ export function fullJacobian(
   if (jacobian === null || left === null || result === null) return null;
   if (Math.max(jacobian.rows, jacobian.columns) > MOST_SHOWN) return null;
   if (left.columns !== jacobian.rows || result.columns !== jacobian.columns) return null;
-  const rows = { size: jacobian.rows, matching: true };
-  const columns = { size: jacobian.columns, matching: false };
+  const rows = sizes([jacobian.rows], true);
+  const columns = sizes([jacobian.columns]);
   const termsAt = (place: Place) => rowMeetsColumn(left, jacobian, place);
   const right: Factoring = {
     role: "jacobian",
     caption: derivative(operand),
     matrix: jacobian,
-    shape: [rows, columns],
+    shape: [...rows, ...columns],
     flattenedFrom: null,
   };
   return {
@@ -52,12 +52,12 @@ export function fullJacobian(
     rule: "terms",
     operator: "×",
     isTrue: reproduces(result, termsAt),
-    left: { role: "v", caption: V_CAPTION, matrix: left, shape: [rows], flattenedFrom: ownShape(v) },
+    left: { role: "v", caption: V_CAPTION, matrix: left, shape: rows, flattenedFrom: ownShape(v) },
     result: {
       role: "result",
       caption: returnedFor(operand),
       matrix: result,
-      shape: [columns],
+      shape: columns,
       flattenedFrom: ownShape(returned),
     },
     rightAt: () => right,
@@ -94,7 +94,7 @@ export function stackOfRows(
   const blockAt = (row: number): Matrix => blocks[row] ?? first;
   const termsAt = (place: Place) => rowMeetsColumn(left, blockAt(place.row), place);
   if (!reproduces(result, termsAt)) return null;
-  const matching = { size: first.rows, matching: true };
+  const matching = sizes([first.rows], true);
   return {
     view: "matrices",
     rule: "terms",
@@ -104,14 +104,14 @@ export function stackOfRows(
       role: "v",
       caption: V_CAPTION,
       matrix: left,
-      shape: [...sizes(batch), matching],
+      shape: [...sizes(batch), ...matching],
       flattenedFrom: v.shape.length > batch.length + 1 ? shapeText(v.shape) : null,
     },
     result: {
       role: "result",
       caption: returnedFor(operand),
       matrix: result,
-      shape: [...sizes(batch), { size: first.columns, matching: false }],
+      shape: sizes([...batch, first.columns]),
       flattenedFrom: returned.shape.length > batch.length + 1 ? shapeText(returned.shape) : null,
     },
     rightAt: ({ row }) => ({
@@ -120,7 +120,7 @@ export function stackOfRows(
         ? label("player-jacobian-each-row", { jacobian: derivative(operand) })
         : label("player-jacobian-of-row", { jacobian: derivative(operand), row: String(row + 1) }),
       matrix: blockAt(row),
-      shape: [matching, { size: first.columns, matching: false }],
+      shape: [...matching, ...sizes([first.columns])],
       flattenedFrom: null,
     }),
     termsAt: (place) => termsAt(place),
@@ -188,12 +188,13 @@ export function manyVs(operand: OperandEquation, returned: TensorValue): Product
   const result: Matrix = { rows: m, columns, cells: returned.data };
   const termsAt = (place: Place) => rowMeetsColumn(left, jacobian, place);
   if (!reproduces(result, termsAt)) return null;
-  const size = (count: number, matching: boolean) => ({ size: count, matching });
+  const stacked = isBatch ? [m] : [];
+  const rows = sizes([jacobian.rows], true);
   const right: Factoring = {
     role: "jacobian",
     caption: parts.length > 1 ? derivative(operand, "player-partial-outputs") : derivative(operand),
     matrix: jacobian,
-    shape: [size(jacobian.rows, true), size(columns, false)],
+    shape: [...rows, ...sizes([columns])],
     flattenedFrom: null,
   };
   return {
@@ -205,14 +206,14 @@ export function manyVs(operand: OperandEquation, returned: TensorValue): Product
       role: "v",
       caption: manyCaption(parts.length, isBatch ? m : null),
       matrix: left,
-      shape: [...(isBatch ? [size(m, false)] : []), size(jacobian.rows, true)],
+      shape: [...sizes(stacked), ...rows],
       flattenedFrom: parts.length === 1 && first.v.shape.length > 2 ? shapeText(first.v.shape) : null,
     },
     result: {
       role: "result",
       caption: isBatch ? label("player-returned-rows", { name: operand.name }) : returnedFor(operand),
       matrix: result,
-      shape: [...(isBatch ? [size(m, false)] : []), size(columns, false)],
+      shape: sizes([...stacked, columns]),
       flattenedFrom: returned.shape.length > (isBatch ? 2 : 1) ? shapeText(returned.shape) : null,
     },
     rightAt: () => right,

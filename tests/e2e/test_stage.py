@@ -32,6 +32,7 @@ _PLACES = """() => {
         graph: box(graph), dock: box(document.querySelector("[data-part=dock]")), boxes: shown.map(box),
         active: active === null ? null : box(active), seeds: [...graph.querySelectorAll(".token.seed")].map(box),
         blank: graph.querySelectorAll("path.box").length, isCodeCut: code.scrollWidth > code.clientWidth + 1,
+        tables: [...document.querySelectorAll("[data-part=equation] table")].map(box),
         cut: [...graph.querySelectorAll("text")].map((line) => line.textContent).filter((line) => line.endsWith("…")),
     };
 }"""
@@ -217,6 +218,17 @@ def test_on_a_phone_the_equation_of_a_small_program_leaves_room_for_what_is_belo
     buttons = player.part("dock").locator(".foot button:visible")
     assert buttons.count() > 3
     assert all(box["y"] + box["height"] <= dock["bottom"] for box in (each.bounding_box() for each in buttons.all()))
+
+
+@pytest.mark.parametrize("slug", ["composite", "attention"])
+def test_on_a_phone_no_number_of_an_equation_is_under_the_fold(new_page: Opener, slug: str) -> None:
+    """Of tables of three columns two stand side by side."""
+    player = new_page(viewport={"width": 390, "height": 844})
+    opened(player, f"example={slug}&s=0")
+    stops = player.page.evaluate(_WALK)
+    assert any(now["tables"] for _, now in stops)
+    for place, now in stops:
+        assert all(is_inside(table, now["dock"]) for table in now["tables"]), place
 
 
 def test_on_a_phone_a_card_writes_all_numbers_of_its_line(new_page):

@@ -68,6 +68,8 @@ export interface Captioned {
   readonly shape: string | readonly Run[];
   /** In words, below that. */
   readonly note?: string;
+  /** How wide words may be over and under a narrower table, whose cells are then as narrow as can be. */
+  readonly across?: number | undefined;
 }
 
 export interface TableLook extends Captioned {
@@ -94,12 +96,14 @@ const CAPTION_HEIGHT = 20;
 const LEAST_CELL = 2.7;
 const CELL_HEIGHT = 1.5;
 const CELL_PADDING = 0.7;
+const LEAST_PADDING = 0.25;
 export const CELL_GAP = 3;
 const BRACKET = 7;
 /** Of so many rows or columns the cells are tinted; of fewer, what is lit is all that is coloured. */
 const TINTED_FROM = 7;
 const DROP = 0.36;
 const NARROWEST_NOTE = 150;
+const NARROWEST_CAPTION = 200;
 const SMALL = 14;
 const DIGITS_OF_SMALL = 3;
 const MARKS = { wrong: "✗", kink: "∠" } as const;
@@ -128,9 +132,10 @@ export function tableBlock(matrix: Matrix, look: TableLook): Block {
     row: first.row + row,
     column: first.column + column,
   });
+  const padding = look.across === undefined ? CELL_PADDING : LEAST_PADDING;
   const widths = Array.from({ length: columns }, (_, column) => {
     const widest = Array.from({ length: rows }, (__, row) => widthOf(number(placeAt(row, column)), letters));
-    return Math.max(LEAST_CELL * size, ...widest.map((width) => width + CELL_PADDING * size));
+    return Math.max(LEAST_CELL * size, ...widest.map((width) => width + padding * size));
   });
   const height = CELL_HEIGHT * size;
   // Room for a sign on both sides of what is left out, so that nothing moves where others are drawn.
@@ -256,11 +261,11 @@ interface Inner extends Size {
 /** A table or picture between its caption and its shape, all on one middle. */
 function captioned(
   inner: Inner,
-  { caption, captionInk = "ink-quiet", shape, note = "" }: Captioned,
+  { caption, captionInk = "ink-quiet", shape, note = "", across: most }: Captioned,
   act: Omit<Act, "box"> | null = null,
 ): Block {
-  const room = Math.max(inner.width, NARROWEST_NOTE);
-  const above = caption === "" ? [] : wrapped(caption, CAPTION, Math.max(room, 200));
+  const room = Math.max(inner.width, most ?? NARROWEST_NOTE);
+  const above = caption === "" ? [] : wrapped(caption, CAPTION, Math.max(room, most ?? NARROWEST_CAPTION));
   const sizes = typeof shape === "string" ? [quiet(shape)] : shape;
   const notes = note.split("\n").flatMap((each) => wrapped(each, CAPTION, room));
   const below = [
@@ -506,15 +511,22 @@ export function inLine(blocks: readonly Block[]): Line {
   return { blocks: placed, width: Math.max(0, x - BETWEEN), height: middle + below };
 }
 
-/** Parts side by side, in a new row where one has no room any more; the last of a row on the right. */
-export function flowing(parts: readonly (readonly Block[])[], width: number): Line {
-  const rows: (readonly Block[])[] = [];
-  for (const part of parts) {
-    const longer = [...(rows.at(-1) ?? []), ...part];
-    if (rows.length > 0 && inLine(longer).width <= width) rows[rows.length - 1] = longer;
-    else rows.push(part);
+/**
+ * Parts side by side, in a new row where one has no room any more; the last of a row on the right.
+ * @param versions the same parts, the wide ones first: a row is of the first in which it has room
+ */
+export function flowing(versions: readonly (readonly (readonly Block[])[])[], width: number): Line {
+  const lines: Line[] = [];
+  const within = (from: number, to: number): Line | undefined =>
+    versions.map((parts) => inLine(parts.slice(from, to).flat())).find((line) => line.width <= width);
+  let start = 0;
+  for (const [at, part] of versions.at(-1)?.entries() ?? []) {
+    const longer = at > 0 ? within(start, at + 1) : undefined;
+    if (longer === undefined) {
+      start = at;
+      lines.push(within(at, at + 1) ?? inLine(part));
+    } else lines[lines.length - 1] = longer;
   }
-  const lines = rows.map(inLine);
   const widest = Math.max(0, ...lines.map((line) => line.width));
   let y = 0;
   const blocks = lines.flatMap((line) => {

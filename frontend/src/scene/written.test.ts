@@ -72,6 +72,34 @@ function motions(callout: CalloutScene): readonly { at: (progress: number) => Eq
   );
 }
 
+it("makes tables and captions narrower where that saves a row", () => {
+  // v and J of three columns each, as wide as a phone; what is returned has a row of its own and all its width.
+  const callout = drawCallout(sampleTrace("attention"), {
+    direction: "backward",
+    step: 3,
+    phase: "multiply",
+  });
+  const operand = callout?.kind === "vjp" ? callout.operands[0] : undefined;
+  const factor = operand?.factors[0];
+  if (callout?.kind !== "vjp" || operand === undefined || factor === undefined)
+    throw new Error("the example has changed");
+  const form = productForms(callout.node, operand, factor, callout.saved).find(
+    ({ view }) => view === "matrices",
+  );
+  if (form === undefined) throw new Error("v and J are no matrices");
+  const look = { precision: DIGITS, progress: 1, pointed: null, isAlone: false, jacobian: null };
+  const widthsAt = (width: number) =>
+    lineOf(writtenProduct(form, { ...look, shown: callout.shown }), 12, width).blocks.flatMap(
+      ({ block, at }) => (block.table === null ? [] : [{ width: block.width, middle: at.y + block.middle }]),
+    );
+  const [v, J, result] = widthsAt(374);
+  expect(v?.middle).toBe(J?.middle);
+  expect(result?.middle).toBeGreaterThan(v?.middle ?? 0);
+  const [wide] = widthsAt(1000);
+  expect(v?.width).toBeLessThan(wide?.width ?? 0);
+  expect(widthsAt(1000)[2]?.width).toBe(result?.width);
+});
+
 describe.each(SAMPLES)("%s", (name) => {
   const trace = sampleTrace(name);
   const callouts = walkFrom(trace, START).flatMap((position) => drawCallout(trace, position) ?? []);

@@ -53,8 +53,14 @@ import { firstEntry, sumAt } from "./sum";
 import { thumbnailOf } from "./thumbnail";
 import { ease } from "./tokens";
 
-/** The parts of one equation, at a size of its numbers; what is written together stays together. */
-export type Parts = (size: number) => readonly (readonly Block[])[];
+/**
+ * The parts of one equation, at a size of its numbers; what is written together stays together.
+ * @param across as in `Captioned`
+ */
+export type Parts = (size: number, across?: number) => readonly (readonly Block[])[];
+
+/** Tried in turn where parts have no room side by side. */
+const NARROWER = [150, 100] as const;
 
 export interface Equation {
   readonly parts: Parts;
@@ -64,11 +70,16 @@ export interface Equation {
   readonly over?: (line: Line, size: number) => readonly Shape[];
 }
 
-/** In one line where it has room, else in rows. */
+/** In one line where it has room, else in rows, as few as narrower tables and captions make it. */
 export function lineOf({ parts, over, isStacked = false }: Equation, size: number, width: number): Line {
   const drawn = parts(size);
   const whole = inLine(drawn.flat());
-  const line = isStacked ? flowing(drawn, 0) : whole.width <= width ? whole : flowing(drawn, width);
+  const narrower = NARROWER.map((across) => parts(size, across));
+  const line = isStacked
+    ? flowing([drawn], 0)
+    : whole.width <= width
+      ? whole
+      : flowing([drawn, ...narrower], width);
   const above = over?.(line, size) ?? [];
   return above.length === 0
     ? line
@@ -176,7 +187,8 @@ export function writtenProduct(form: ProductForm, look: ProductLook): WrittenPro
   const line = lines[current];
   const isStacked = lines.length > 1 && look.isOneLine !== true;
   return {
-    parts: (size) => (isStacked ? lines.map(({ parts }) => parts(size).flat()) : (line?.parts(size) ?? [])),
+    parts: (...at) =>
+      isStacked ? lines.map(({ parts }) => parts(...at).flat()) : (line?.parts(...at) ?? []),
     isStacked,
     over: (drawn, size) => lines.flatMap(({ over }) => over(drawn, size)),
     current: { line: current, place: line?.current ?? { row: 0, column: 0 } },
@@ -251,8 +263,9 @@ function writtenLine(form: ProductForm, look: LineLook, at: number) {
     if (from !== undefined) return isMade(from);
     return role === "v" ? look.hasV : shown.rule;
   };
-  const block = (table: Factoring, side: Side | "result", size: number): Block =>
+  const block = (table: Factoring, side: Side | "result", size: number, across?: number): Block =>
     tableBlock(table.matrix, {
+      across,
       name: table.from === undefined ? nameOf(table) : table.caption,
       side,
       line: at,
@@ -272,7 +285,7 @@ function writtenLine(form: ProductForm, look: LineLook, at: number) {
         return terms.some((term) => term[side] !== null && samePlace(term[side], place));
       },
     });
-  const parts: Parts = (size) => {
+  const parts: Parts = (size, across) => {
     if (isAlone)
       return [
         [
@@ -282,13 +295,13 @@ function writtenLine(form: ProductForm, look: LineLook, at: number) {
         ],
       ];
     return [
-      [block(form.left, "left", size)],
-      ...(right === null ? [] : [[operatorBlock(form.operator), block(right, "right", size)]]),
+      [block(form.left, "left", size, across)],
+      ...(right === null ? [] : [[operatorBlock(form.operator), block(right, "right", size, across)]]),
       [
         form.isTrue || !shown.product || isMoving
           ? operatorBlock(right === null ? form.operator : PLACING.has(form.rule) ? "→" : "=")
           : operatorBlock("≠", "problem"),
-        block(form.result, "result", size),
+        block(form.result, "result", size, across),
       ],
     ];
   };
@@ -421,12 +434,13 @@ function sumBlock(
           run(label("player-backward-returned"), "problem", quiet, space),
         ],
       );
-    if (sum.entries > 1) {
-      const entry = label("player-entry-of", { entry: String(sum.entry), total: String(sum.entries) });
-      groups.push([run(entry, "ink-quiet", quiet, 2 * space)]);
-    }
   }
-  return wordsBlock(groups, width);
+  const block = wordsBlock(groups, width);
+  if (!sum.isSummed || sum.entries < 2) return block;
+  const entry = label("player-entry-of", { entry: String(sum.entry), total: String(sum.entries) });
+  const longer = wordsBlock([...groups, [run(entry, "ink-quiet", quiet, 2 * space)]], width);
+  // What is lit says the same: it is worth no line.
+  return longer.height > block.height ? block : longer;
 }
 
 /** Whether v is there: it may still be a sum that comes about. */
@@ -643,7 +657,7 @@ export function writtenSummands(
   const more = isLong
     ? [[operatorBlock("+"), restBlock(summands.length - LARGEST_SUMMANDS, norms, hasBars)]]
     : [];
-  const line = flowing([...terms, ...more, [operatorBlock("="), named(sum, caption, true)]], width);
+  const line = flowing([[...terms, ...more, [operatorBlock("="), named(sum, caption, true)]]], width);
   if (progress <= 0 || progress >= 1) return line;
   const centreOf = ({ block, at }: Line["blocks"][number]): Point => ({
     x: at.x + block.width / 2,

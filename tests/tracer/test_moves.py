@@ -61,6 +61,7 @@ BACKWARDS = {
     "turned without a call": ("return (w.T @ g.T).T", ["meet jk,ki->ji w"]),
     "a factor": ("return 3 * g.mm(w)", ["meet ik,kj->ij w", "scale ij,->ij 3"]),
     "a matrix of its own": ("return g @ w.exp()", ["meet ik,kj->ij exp(…)"]),
+    "a matrix with a name": ("scaled = torch.stack([*w]).exp()\nreturn g @ scaled", ["meet ik,kj->ij scaled"]),
     "something unheard of": ("return torch.linalg.multi_dot([g, w])", []),
 }
 

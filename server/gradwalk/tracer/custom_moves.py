@@ -2,6 +2,7 @@
 
 Operations inside a Function are recorded with their values, not with the names of those. Equal values are one object,
 so what an operation reads is the v, the saved tensor or the earlier result that has this value, the latest of several.
+What is computed without v is called as the program calls it, where it does.
 Where another tensor has the same value as v, it is taken for v; a product of both is then no move.
 """
 
@@ -24,6 +25,7 @@ from gradwalk.tracer.values import ValueTable, tensor_of
 
 MOST_OPERATIONS: Final = 20
 MOST_CELLS: Final = LONGEST["meet"] * MOST_ROWS
+Names = Sequence[str | None]
 _Shape = Sequence[int]
 _Rule = Callable[[Sequence[Expression], Sequence[TensorValue], TensorValue], Expression | None]
 """Of the operands, their values and that of the result."""
@@ -31,18 +33,22 @@ _Rule = Callable[[Sequence[Expression], Sequence[TensorValue], TensorValue], Exp
 
 def custom_moves(
     node: protocol.Node,
-    inside: Sequence[InnerOp],
+    inside: Sequence[tuple[InnerOp, Names]],
     received: Sequence[Gradient],
     returned: Sequence[Gradient],
     values: ValueTable,
 ) -> list[VjpMoves]:
-    """Per operand the moves of what a custom backward did, as far as it is a short list of them."""
+    """Per operand the moves of what a custom backward did, as far as it is a short list of them.
+
+    Args:
+        inside: each operation, with the names that its results are given to.
+    """
     arrived = [(output, v) for output, v in enumerate(received) if "missing" not in v]
     if len(arrived) != 1 or len(inside) > MOST_OPERATIONS:
         return []
     reading = _Reading(node, *arrived[0])
-    for operation in inside:
-        reading.read(operation)
+    for operation, names in inside:
+        reading.read(operation, names)
     with out_of_sight():
         return [*reading.moves(returned, values)]
 
@@ -63,22 +69,22 @@ class _Reading:
         for saved in node["saved"]:
             self._name(saved["name"], saved["value"])
 
-    def read(self, operation: InnerOp) -> None:
+    def read(self, operation: InnerOp, names: Names) -> None:
         """Adds what an operation made; where it is not known what that has to do with v, nothing."""
         given = [one for one in operation["inputs"] if one is not None]
         operands = [one for one in map(self._find, given) if one is not None]
         if len(operands) < len(operation["inputs"]):
             return
         made, rule = operation["outputs"], _RULES.get(operation["op"])
-        if rule is not None and len(made) == 1 and made[0] is not None and _is_readable(made[0]):
+        is_apart = not any(map(has_v, operands))
+        if is_apart and any(names):
+            self._name_inner(made, names)
+        elif rule is not None and len(made) == 1 and made[0] is not None and _is_readable(made[0]):
             found = rule(operands, given, made[0])
             if found is not None:
                 self._keep(made[0], found)
-        if not any(map(has_v, operands)):
-            for one in made:
-                name = f"inner {len(self._inner)}"
-                self._inner.append(name)
-                self._name(name, one, f"{operation['op']}(…)")
+        if is_apart:
+            self._name_inner(made, [f"{operation['op']}(…)"] * len(made))
 
     def moves(self, returned: Sequence[Gradient], values: ValueTable) -> Iterator[VjpMoves]:
         for argnum, gradient in enumerate(returned):
@@ -88,6 +94,13 @@ class _Reading:
             found = moves(argnum, expression, self._tensors, tensor_of(gradient), letters, values.value_of, self._inner)
             if found is not None:
                 yield found
+
+    def _name_inner(self, made: Sequence[TensorValue | None], sources: Names) -> None:
+        for one, source in zip(made, sources, strict=False):
+            if source is not None:
+                name = f"inner {len(self._inner)}"
+                self._inner.append(name)
+                self._name(name, one, source)
 
     def _name(self, name: str, value: TensorValue | None, source: str | None = None) -> None:
         if value is None or not _is_readable(value) or id(value) in self._known:

@@ -413,7 +413,9 @@ class Recorder(PassListener):
             event["hooks"] = hooks
         if entry.inner:
             event["inside"] = [self.writer.inner_op(call) for call in entry.inner]
-            found = custom_moves(entry.record.described(), event["inside"], received, event["grad_inputs"], self.values)
+            names = (self.places.targets(call.place) for call in entry.inner)
+            inside = [*zip(event["inside"], names, strict=True)]
+            found = custom_moves(entry.record.described(), inside, received, event["grad_inputs"], self.values)
             if found:
                 event["moves"] = found
         self._send_step(one, node, entry, event, asked, grad_outputs, ruled)

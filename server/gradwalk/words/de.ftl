@@ -439,8 +439,8 @@ problem-forward-mode = { $calls } ist der Vorwärtsmodus: Tangenten laufen mit d
 problem-forward-mode-tangents = { $calls } ist der Vorwärtsmodus: Tangenten laufen mit den Werten mit, J mal Änderung. Nichts läuft rückwärts. Berechnet wurde { $tangents }.
     .title = { problem-forward-mode.title }
     .hint = { problem-forward-mode.hint }
-note-forward-mode = { problem-forward-mode } Seine Funktion ist mit Blättern gezeichnet: Anstupsen lässt eine Änderung vorwärts laufen, der Durchgang v rückwärts.
-note-forward-mode-tangents = { problem-forward-mode-tangents } Seine Funktion ist mit Blättern gezeichnet: Anstupsen lässt eine Änderung vorwärts laufen, der Durchgang v rückwärts.
+note-forward-mode = { problem-forward-mode } Seine Funktion ist mit Blättern gezeichnet: Anstupsen geht vorwärts, der Durchgang rückwärts.
+note-forward-mode-tangents = { problem-forward-mode-tangents } Seine Funktion ist mit Blättern gezeichnet: Anstupsen geht vorwärts, der Durchgang rückwärts.
 forward-mode-tangent = `{ $name }` = { $value }
 problem-nothing-real = Das Ergebnis enthält Werte vom Typ `{ $dtype }`; die können keinen Gradienten haben.
     .title = Nichts ist differenzierbar

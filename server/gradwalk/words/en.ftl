@@ -436,12 +436,12 @@ problem-nothing-cut = { $names } requires grad, but the program computes nothing
     .hint = { problem-nothing-required.hint }
 problem-forward-mode = { $calls } is forward mode: tangents run along with the values, J times a change. Nothing runs backward.
     .title = Forward mode: nothing runs backward
-    .hint = Give an input `requires_grad=True` and leave the call out to see the graph; Nudge then runs a change forward over it.
+    .hint = Give an input `requires_grad=True` and leave the call out to see the graph.
 problem-forward-mode-tangents = { $calls } is forward mode: tangents run along with the values, J times a change. Nothing runs backward. It computed { $tangents }.
     .title = { problem-forward-mode.title }
     .hint = { problem-forward-mode.hint }
-note-forward-mode = { problem-forward-mode } Its function is drawn with leaves: Nudge runs a change forward, the pass runs v backward.
-note-forward-mode-tangents = { problem-forward-mode-tangents } Its function is drawn with leaves: Nudge runs a change forward, the pass runs v backward.
+note-forward-mode = { problem-forward-mode } Its function is drawn with leaves: Nudge goes forward, the pass backward.
+note-forward-mode-tangents = { problem-forward-mode-tangents } Its function is drawn with leaves: Nudge goes forward, the pass backward.
 forward-mode-tangent = `{ $name }` = { $value }
 problem-nothing-real = The result holds `{ $dtype }` values, which cannot have a gradient.
     .title = Nothing is differentiable

@@ -292,15 +292,23 @@ function asMet({ verb, axes, of }: Move, first: Table, second: Table, value: Ten
     const tables = lettered.slice(0, 2).map((each) => inRows(each, order, 0, meeting.length, false));
     return { tables: [...tables, asItIs(value)], how: "by row" };
   }
-  const isSwapped = own(mine).length > 0 && result[batch.length] !== own(mine)[0];
-  const [rows, columns] = isSwapped ? [own(theirs), own(mine)] : [own(mine), own(theirs)];
+  const isSwapped = own(theirs).length > 0 && own(mine).includes(result.at(-1) ?? "");
+  const [left, right] = isSwapped ? [theirs, mine] : [mine, theirs];
+  const columns = result.slice(result.findLastIndex((letter) => !own(right).includes(letter)) + 1);
+  // Letters of one batch alone, over which the other table is repeated, stand among those of the batch.
+  const lead = result.slice(0, result.length - columns.length);
+  const rows = own(left);
   const isWhole =
-    meeting.length > 0 ? rows.length + columns.length > 0 : rows.length > 0 && columns.length > 0;
-  if (!isWhole || String([...batch, ...rows, ...columns]) !== String(result)) return null;
+    lead.every((letter) => left.includes(letter) || right.includes(letter)) &&
+    (meeting.length > 0 ? rows.length + columns.length > 0 : rows.length > 0 && columns.length > 0);
+  if (!isWhole || (rows.length > 0 && lead.at(-1) !== rows.at(-1))) return null;
   const tables = lettered.map((each, at) => {
+    if (at === 2) return inRows(each, result, batch.length, columns.length, false);
     const isLeft = at === (isSwapped ? 1 : 0);
-    const [down, across] = at === 2 ? [rows, columns] : isLeft ? [rows, meeting] : [meeting, columns];
-    return inRows(each, [...batch, ...down, ...across], batch.length, across.length, isLeft);
+    const stacked = lead.filter((letter) => (isLeft ? left : right).includes(letter));
+    return isLeft
+      ? inRows(each, [...stacked, ...meeting], batch.length, meeting.length, true)
+      : inRows(each, [...stacked, ...meeting, ...columns], stacked.length, columns.length, false);
   });
   return { tables, how: isSwapped ? "swapped" : "in order" };
 }
